@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -135,11 +134,11 @@ func clientOps(b *testing.B, addr string) map[string]func() error {
 }
 
 // BenchmarkGet is a read from a server in the same process, without and with a
-// Tracer that does nothing.
+// hook that does nothing.
 func BenchmarkGet(b *testing.B) {
 	for name, opts := range map[string][]framework.Option{
-		"tracer=none": nil,
-		"tracer=idle": {framework.WithTracer(clienttrace.NoTracer{})},
+		"hook=none": nil,
+		"hook=idle": {framework.WithHooks(idle{})},
 	} {
 		b.Run(name, func(b *testing.B) {
 			srv := zktest.Start(b)

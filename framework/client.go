@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/hooks"
 )
 
 // Client is a managed connection to a ZooKeeper ensemble. It has one session at
@@ -65,9 +66,10 @@ type core struct {
 	tellers      teller.Group   // and the calls of the user's code
 	dropped      dropped
 	followers    []func(clienttrace.StateChange)
-	over         chan struct{}    // closed when Close is done
-	cleanups     cleanups         // what is still to be done in the background
-	reservations *reservations    // of plain ephemeral nodes that are being created
+	over         chan struct{} // closed when Close is done
+	cleanups     cleanups      // what is still to be done in the background
+	reservations *reservations // of plain ephemeral nodes that are being created
+	hooks        *hooks.List
 	recorder     *flight.Recorder // nil for none
 	persistent   persistentWatches
 	suspects     suspects
@@ -120,10 +122,7 @@ func New(connectString string, opts ...Option) (*Client, error) {
 		c.cfg.logger = newLogger(cfg.logger, c.tellers.New())
 		c.follow(c.cfg.logStates)
 	}
-	if cfg.tracer != nil {
-		cfg.tracer.ClientOpened(Extend(c))
-		c.follow(cfg.tracer.StateChanged)
-	}
+	c.tellOpened()
 	c.recorder.Add(flight.Event{Kind: flight.ClientOpened})
 	c.spawn(func(ctx context.Context) {
 		pprof.SetGoroutineLabels(ctx) // those that it starts have them, too
@@ -142,6 +141,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 			refusal:      newRefusal(),
 			over:         make(chan struct{}),
 			reservations: newReservations(),
+			hooks:        hooks.NewList(cfg.hooks),
 			recorder:     flight.New(cfg.recentEvents, cfg.acquireStacks),
 			auth:         cfg.auth,
 		},
@@ -251,14 +251,6 @@ func (c *core) spawn(f func(ctx context.Context)) bool {
 	}
 	c.goroutines.Go(func() { f(c.ctx) })
 	return true
-}
-
-// tellClosed returns the last call of the tracer, or nil.
-func (c *core) tellClosed() func() {
-	if c.cfg.tracer == nil {
-		return nil
-	}
-	return func() { c.cfg.tracer.ClientClosed(Extend(c.root)) }
 }
 
 // Session returns the present session, once it is connected. It waits like an

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/suspension"
 	"github.com/gocurator/curator/retry"
@@ -32,9 +31,9 @@ type config struct {
 	quorumSync        bool
 	maxRequest        int
 	safetyMargin      float64
-	tls               *tls.Config        // nil for none
-	servers           ServersFunc        // nil for those of the connection string
-	tracer            clienttrace.Tracer // nil for none
+	tls               *tls.Config // nil for none
+	servers           ServersFunc // nil for those of the connection string
+	hooks             []any
 	serviceName       string
 	invalid           error                // an option that was given nil
 	aclProvider       aclProvider          // nil: everyone may do everything
@@ -112,7 +111,7 @@ func (c *config) validate() error {
 			return err
 		}
 	}
-	return cmp.Or(tracerFault(c.tracer), hiddenFault(c.tracer))
+	return nil
 }
 
 // validateFunctions checks the options whose default is not nil.

@@ -63,7 +63,7 @@ type Created struct {
 //
 // The error also matches ErrOutcomeUnknown if ctx ends while the reply is
 // awaited. The client then deletes a Protected node in the background, and so
-// it does if a Tracer panics at the end of the call.
+// it does if a hook panics at the end of the call.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (Created, error) {
 	n := &creation{client: c, data: data}
 	if err := n.cfg.configure(path, opts); err != nil {

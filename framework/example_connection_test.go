@@ -33,16 +33,16 @@ func ExampleClient_Namespace() {
 	// get /shop: zk: node does not exist
 }
 
-// stopwatch prints what a client does. It embeds NoTracer, so that it need not
-// have every method, now or later.
-type stopwatch struct{ clienttrace.NoTracer }
+// stopwatch prints what a client does. Hooks hear of the events for which they
+// have a method.
+type stopwatch struct{}
 
 func (stopwatch) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
 	fmt.Println(end.Name, end.Path, end.Attempts, end.Err)
 }
 
-func ExampleWithTracer() {
-	client, _, done := exampletest.Connect(framework.WithTracer(stopwatch{}))
+func ExampleWithHooks() {
+	client, _, done := exampletest.Connect(framework.WithHooks(stopwatch{}))
 	defer done()
 	ctx := context.Background()
 

@@ -23,7 +23,7 @@ import (
 //   - A node that keeps others out is not deleted while its owner, who was told
 //     of a loss just now, may still stop. Session.SafetyMargin says how long
 //     that takes at most.
-//   - A tracer is called by a Teller, unless the user's own call waits for it.
+//   - Hooks are called by a Teller, unless the user's own call waits for it.
 //
 // Extensions of the same view are equal, and can be keys of a map.
 type Extension struct{ *Client }
@@ -35,7 +35,7 @@ func Extend(c *Client) Extension { return Extension{c} }
 
 // Root returns the view that New returned, whatever the namespace: its "/" is
 // the chroot of the connection string. Two clients are views of the same one if
-// their Roots are equal. Tracers know a client by its Root.
+// their Roots are equal. Hooks know a client by its Root.
 func (e Extension) Root() Extension { return Extension{e.root} }
 
 // FullPath returns the server's name for a path of this view, with the
@@ -74,9 +74,9 @@ func (e Extension) Logger() *slog.Logger { return e.cfg.logger }
 // meanwhile. It is for comparisons with other times of this clock.
 func (e Extension) Clock() time.Time { return time.Now().Add(e.cfg.suspended()) }
 
-// Tracer returns the Tracer set by WithTracer, or nil. A recipe that has more
-// to tell looks for more methods in it.
-func (e Extension) Tracer() clienttrace.Tracer { return e.cfg.tracer }
+// HasHooks reports whether the client has hooks, which may hold its operations
+// up. A recipe tells hooks of its own events by a [HookKind].
+func (e Extension) HasHooks() bool { return e.core.hooks.Len() > 0 }
 
 // NewTeller returns a Teller that has nothing to call.
 func (e Extension) NewTeller() clienttrace.Teller { return e.tellers.New() }

@@ -109,7 +109,7 @@ func TestOptionsThatCannotBeUsedAreConfigErrors(t *testing.T) {
 		"no logger":                   {WithLogger(nil), "logger"},
 		"unknown error policy":        {WithErrorPolicy(42), "error policy"},
 		"no option":                   {nil, "option"},
-		"no tracer":                   {WithTracer(nil), "tracer"},
+		"no tracer":                   {WithHooks(nil), "hook"},
 		"no ACL provider":             {WithACLProvider(nil), "ACL provider"},
 		"no servers function":         {WithServers(nil), "servers function"},
 		"no TLS configuration":        {WithTLS(nil), "TLS configuration"},

@@ -7,17 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // tracerOfMine is nil where somebody has forgotten to make it.
-type tracerOfMine struct{ clienttrace.NoTracer }
+type tracerOfMine struct{}
 
 // An argument that is nil is an error, by name, and no panic deep inside.
 func TestNilArgumentsAreErrors(t *testing.T) {
-	_, err := framework.New("zk1", framework.WithTracer((*tracerOfMine)(nil)))
-	requireConfigError(t, err, "tracer")
+	_, err := framework.New("zk1", framework.WithHooks((*tracerOfMine)(nil)))
+	requireConfigError(t, err, "hook")
 	_, err = framework.New("zk1", nil)
 	requireConfigError(t, err, "option")
 

@@ -19,7 +19,7 @@ const AnyVersion int32 = -1
 type attempt func(ctx context.Context, s *Session) error
 
 // do runs an operation. All operations come this way: it checks the path, and
-// tells the Tracer if there is one. When the operation has failed, mayBeApplied
+// tells the hooks. When the operation has failed, mayBeApplied
 // says whether it may have changed something; it is nil for one that never
 // does.
 func (c *Client) do(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
@@ -27,8 +27,8 @@ func (c *Client) do(ctx context.Context, op, path string, mayBeApplied func(erro
 		return &OpError{op, path, err}
 	}
 	run := c.run
-	if c.cfg.tracer != nil {
-		run = c.traced
+	if c.core.hooks.Len() > 0 {
+		run = c.told
 	}
 	return run(ctx, op, path, mayBeApplied, try)
 }

@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"log/slog"
@@ -23,7 +24,7 @@ import (
 //   - Rights: [WithAuth] says who the client is, [WithACLProvider] who may do
 //     what to its nodes. By default everybody may do everything.
 //   - Reads that are not out of date at any server: [WithQuorumSync].
-//   - What goes on inside: [WithLogger] and [WithTracer]. Without them, and
+//   - What goes on inside: [WithLogger] and [WithHooks]. Without them, and
 //     without a reader of [Client.States], an outage is silent.
 //   - Lost replies, which are matters of single operations: [Protected],
 //     [OrSet] and [Idempotent] for a create, [IdempotentSet] for a set,
@@ -105,17 +106,21 @@ func WithLogger(l *slog.Logger) Option {
 	return func(c *config) { c.logger = l }
 }
 
-// WithTracer sets a Tracer, which is told of every operation and every state.
-// The default is none, which costs nothing. If the Tracer has a method
-// Err() error, New returns its error, such as that of an option of tracing.New.
+// WithHooks adds hooks, which are told of what happens in the client and in its
+// recipes: see clienttrace.Hook. Any number of them may be given, in one or more
+// options, and each hears of every event for which it has a method. They are
+// called in the order in which they are given. The default is none, which costs
+// nothing.
 //
-// Recipes ask a Tracer for methods of theirs. A struct that embeds another
-// Tracer must embed its type, and not an interface, which would hide them: that
-// is an error of New.
-func WithTracer(t clienttrace.Tracer) Option {
+// If a hook has a method Err() error, New returns its error, such as that of an
+// option of tracing.New. A hook that is nil, or has no method for an event, or
+// hides one of those that it embeds, is an error of New, too.
+func WithHooks(h ...clienttrace.Hook) Option {
 	return func(c *config) {
-		c.tracer = t
-		c.require("tracer", present(t))
+		for _, hook := range h {
+			c.invalid = cmp.Or(c.invalid, hookFault(hook))
+			c.hooks = append(c.hooks, hook)
+		}
 	}
 }
 

@@ -41,7 +41,7 @@ var waysOfNoReturn = map[string]func(){
 // functionsOfTheUser are the options with functions that an operation calls on
 // its caller's goroutine.
 var functionsOfTheUser = map[string]func(b *bomb) framework.Option{
-	"tracer": func(b *bomb) framework.Option { return framework.WithTracer(bombTracer{bomb: b}) },
+	"tracer": func(b *bomb) framework.Option { return framework.WithHooks(bombTracer{bomb: b}) },
 	"ACL provider": func(b *bomb) framework.Option {
 		return framework.WithACLProvider(func(string) []zk.ACL {
 			b.call()
@@ -57,7 +57,6 @@ var functionsOfTheUser = map[string]func(b *bomb) framework.Option{
 }
 
 type bombTracer struct {
-	clienttrace.NoTracer
 	*bomb
 }
 

@@ -20,7 +20,6 @@ import (
 
 // balance counts operations that have begun and not ended.
 type balance struct {
-	clienttrace.NoTracer
 	open int
 	last error
 }
@@ -36,12 +35,12 @@ func (b *balance) EndOperation(_ context.Context, end clienttrace.OperationEnd) 
 }
 
 // A create whose ACL provider panics gives the path of a plain ephemeral node
-// back, and the Tracer hears of its end.
+// back, and the hook hears of its end.
 func TestPanicOfTheACLProvider(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		panics := true
 		tracer := &balance{}
-		c := newClient(t, srv, framework.WithTracer(tracer), framework.WithACLProvider(func(string) []zk.ACL {
+		c := newClient(t, srv, framework.WithHooks(tracer), framework.WithACLProvider(func(string) []zk.ACL {
 			if panics {
 				panic("no list")
 			}
@@ -84,7 +83,6 @@ func TestPanicOfTheRetryPolicy(t *testing.T) {
 
 // tracerThatPanics panics at the end of operations of one name.
 type tracerThatPanics struct {
-	clienttrace.NoTracer
 	op string
 }
 
@@ -99,7 +97,7 @@ func (p *tracerThatPanics) EndOperation(_ context.Context, end clienttrace.Opera
 func TestNodeOfACreateThatPanicsIsNotALaterOnes(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		tracer := &tracerThatPanics{op: "create"}
-		c := newClient(t, srv, framework.WithTracer(tracer))
+		c := newClient(t, srv, framework.WithHooks(tracer))
 		create := func(data string) error {
 			_, err := c.Create(within(t, time.Hour), "/x", []byte(data), framework.WithMode(framework.Ephemeral))
 			return err
@@ -115,7 +113,7 @@ func TestNodeOfACreateThatPanicsIsNotALaterOnes(t *testing.T) {
 // once more.
 func TestGuaranteedDeleteThatIsDoneWhenTheTracerPanicsIsNotRepeated(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithTracer(&tracerThatPanics{op: "delete"}))
+		c := newClient(t, srv, framework.WithHooks(&tracerThatPanics{op: "delete"}))
 		mustCreate(t, c, "/x", "")
 		require.Panics(t, func() { c.Delete(t.Context(), "/x", framework.AnyVersion, framework.Guaranteed()) })
 		require.NoError(t, srv.Create("/x", nil))

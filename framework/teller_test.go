@@ -16,9 +16,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// stuckTracer is a Tracer whose methods block while it is shut.
+// stuckTracer is a hook whose methods block while it is shut.
 type stuckTracer struct {
-	clienttrace.NoTracer
 	shut                             atomic.Pointer[chan struct{}]
 	started, ended, changes, closing atomic.Int32
 }
@@ -57,7 +56,7 @@ func (s *stuckTracer) close() (open func()) {
 
 func took(f func()) time.Duration { begin := time.Now(); f(); return time.Since(begin) }
 
-// get is an operation for which a Teller tells the Tracer.
+// get is an operation for which a Teller tells the hook.
 func get(c *framework.Client, ctx context.Context) error {
 	teller := framework.Extend(c).NewTeller()
 	_, _, err := c.Get(teller.Context(ctx), "/")
@@ -68,7 +67,7 @@ func get(c *framework.Client, ctx context.Context) error {
 func TestTracerThatBlocksHoldsUpAnOperationForASecondAtMost(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		tracer := &stuckTracer{}
-		c := unclosed(t, srv, framework.WithTracer(tracer))
+		c := unclosed(t, srv, framework.WithHooks(tracer))
 		require.NoError(t, get(c, t.Context()))
 		open := tracer.close()
 		defer open()
@@ -90,7 +89,7 @@ func TestTracerThatBlocksHoldsUpAnOperationForASecondAtMost(t *testing.T) {
 func TestTracerThatBlocksHoldsUpACancelledOperationForATenthOfASecond(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		tracer := &stuckTracer{}
-		c := unclosed(t, srv, framework.WithTracer(tracer))
+		c := unclosed(t, srv, framework.WithHooks(tracer))
 		require.NoError(t, c.WaitConnected(t.Context()))
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
@@ -113,7 +112,7 @@ func TestTracerThatBlocksHoldsUpCloseForASecondAtMost(t *testing.T) {
 		tracer := &stuckTracer{}
 		open := tracer.close()
 		defer open()
-		c := unclosed(t, srv, framework.WithTracer(tracer))
+		c := unclosed(t, srv, framework.WithHooks(tracer))
 		require.NoError(t, c.WaitConnected(t.Context()))
 		srv.CutAll()
 		time.Sleep(time.Minute)
@@ -133,7 +132,7 @@ func TestTracerThatBlocksHoldsUpCloseForASecondAtMost(t *testing.T) {
 func TestTracerThatNeverReturnsCostsNoGoroutinesWithoutEnd(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		tracer := &stuckTracer{}
-		c := unclosed(t, srv, framework.WithTracer(tracer))
+		c := unclosed(t, srv, framework.WithHooks(tracer))
 		require.NoError(t, c.WaitConnected(t.Context()))
 		synctest.Wait()
 		open := tracer.close()

@@ -13,8 +13,13 @@ import (
 // OnTrouble returns a context under which operations tell of each error after
 // which they try again, as the *OpError that they would have returned. A recipe
 // whose users wait for something else than the operation can name the last one
-// then, when they give up. tell must not block.
+// then, when they give up. A function that ctx has from another call is told,
+// too. tell must not block. Several goroutines may call it at the same time.
 func (e Extension) OnTrouble(ctx context.Context, tell func(error)) context.Context {
+	if outer, ok := ctx.Value(troubleKey{}).(func(error)); ok {
+		inner := tell
+		tell = func(err error) { inner(err); outer(err) }
+	}
 	return context.WithValue(ctx, troubleKey{}, tell)
 }
 

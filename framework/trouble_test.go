@@ -86,6 +86,21 @@ func TestOnTroubleTellsOfErrorsThatAreOutlasted(t *testing.T) {
 	})
 }
 
+// A recipe may be built on another one, and its users on both.
+func TestOnTroubleTellsAllWhoWantToKnow(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		var told []string
+		ctx := t.Context()
+		for _, who := range []string{"outer", "inner"} {
+			ctx = framework.Extend(c).OnTrouble(ctx, func(error) { told = append(told, who) })
+		}
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zktest.ErrThrottled)})
+		_, _, err := c.Get(ctx, "/")
+		require.NoError(t, err)
+		require.Equal(t, []string{"inner", "outer"}, told)
+	})
+}
+
 func TestServerCodeOfTwoAnswersIsThatOfTheFirst(t *testing.T) {
 	first := &framework.OpError{Op: "release", Path: "/a", Err: zk.ErrNoAuth}
 	others := []error{zk.ErrNotEmpty, &framework.ServerError{Code: throttled}, &framework.ConfigError{}}

@@ -37,12 +37,21 @@ type Watch struct {
 // channel of a stopped watch may stay open. A caller that uses neither Event
 // nor Wait after that should call Stop: the watch's context keeps it in memory
 // otherwise.
-func (w *Watch) Done() <-chan struct{} { return w.shared.done }
+func (w *Watch) Done() <-chan struct{} { return w.shared.done.Done() }
+
+// AfterFunc has f called, on a goroutine of its own, when the watch has fired,
+// or its session has ended: at once, if that is so already. It is for those who
+// wait for one of many watches. Like that of context.AfterFunc, stop keeps f from
+// being called, and reports whether it has done so. Whoever stops the watch
+// calls stop, too.
+func (w *Watch) AfterFunc(f func()) (stop func() bool) {
+	return context.AfterFunc(w.shared.done, f)
+}
 
 // Event waits until Done is closed and returns what happened: the event, or an
 // error that matches ErrSessionLost, ErrClosed or ErrWatchStopped.
 func (w *Watch) Event() (zk.Event, error) {
-	<-w.shared.done
+	<-w.shared.done.Done()
 	w.Stop() // the context, which may live long, need not know of it any more
 	ev := w.shared.event
 	if w.shared.err == nil {
@@ -111,7 +120,7 @@ func watchedRead[T any](
 	var w *Watch
 	complete := false
 	defer func() {
-		if !complete && w != nil { // a Tracer has panicked, and nobody gets the watch
+		if !complete && w != nil { // a hook has panicked, and nobody gets the watch
 			w.shared.leave()
 		}
 	}()

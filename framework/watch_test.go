@@ -338,6 +338,36 @@ func TestWatchEndsWithItsSession(t *testing.T) {
 	}
 }
 
+// One goroutine may wait for one of many watches.
+func TestFunctionIsCalledWhenAWatchIsDone(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		calls := make(chan string, 10)
+		var last *framework.Watch
+		for kind, set := range watchKinds(c) {
+			w, err := set(t.Context(), "/n")
+			require.NoError(t, err)
+			defer w.Stop()
+			w.AfterFunc(func() { calls <- kind })
+			stop := w.AfterFunc(func() { t.Error("it was taken back") })
+			require.True(t, stop())
+			require.False(t, stop(), "once")
+			last = w
+		}
+		synctest.Wait()
+		require.Empty(t, calls)
+		mustCreate(t, c, "/n/child", "")
+		require.Equal(t, "children", <-calls)
+		synctest.Wait()
+		require.Empty(t, calls, "the other watches wait")
+		srv.Session(c.SessionID()).Expire()
+		require.ElementsMatch(t, []string{"data", "exists"}, []string{<-calls, <-calls})
+		require.True(t, fired(last))
+		last.AfterFunc(func() { calls <- "late" })
+		require.Equal(t, "late", <-calls)
+	})
+}
+
 // Every change is seen: a reader that reads, waits and reads again ends up with
 // the last value.
 func TestNoWakeUpIsLost(t *testing.T) {

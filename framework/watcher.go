@@ -171,7 +171,7 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 	var w *Watcher
 	complete := false
 	defer func() {
-		if !complete && w != nil { // a Tracer has panicked, and nobody gets the Watcher
+		if !complete && w != nil { // a hook has panicked, and nobody gets the Watcher
 			w.Close()
 		}
 	}()

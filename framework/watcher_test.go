@@ -336,7 +336,7 @@ func TestWatchersOfANamespaceHaveItsPaths(t *testing.T) {
 func TestTracerIsToldOfAWatchUntilItIsSet(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		var spy operationSpy
-		c := newClient(t, srv, framework.WithTracer(&spy))
+		c := newClient(t, srv, framework.WithHooks(&spy))
 		mustWatch(t, c, "/n")
 		_, err := c.NewWatcher(t.Context(), "/n", nil)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
@@ -348,7 +348,6 @@ func TestTracerIsToldOfAWatchUntilItIsSet(t *testing.T) {
 }
 
 type operationSpy struct {
-	clienttrace.NoTracer
 	ends []clienttrace.OperationEnd
 }
 

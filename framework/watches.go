@@ -34,13 +34,17 @@ type sharedWatch struct {
 	all   *watches
 	key   transport.Watch
 	ready chan struct{} // closed when the read that sets it is answered, or will not be
-	done  chan struct{} // closed when it has fired, could not be set, or its session has ended
+
+	// done ends when the watch has fired, could not be set, or its session has
+	// ended.
+	done context.Context
+	end  context.CancelFunc
 
 	// carrier is a persistent watch on the same path that was there before. The
 	// server is not asked for this watch then; see persistentWatches.
 	carrier *persistentWatch
 
-	// Set before done is closed.
+	// Set before done ends.
 	event zk.Event
 	err   error
 
@@ -78,10 +82,8 @@ var errWatchGone = errors.New("shared watch is gone")
 // addLocked adds a watch that is on its way to the server. Its read must call
 // armedLocked.
 func (ws *watches) addLocked(key transport.Watch) *sharedWatch {
-	w := &sharedWatch{
-		all: ws, key: key, ready: make(chan struct{}), done: make(chan struct{}),
-		carrier: ws.persistent.byPath[key.Path],
-	}
+	w := &sharedWatch{all: ws, key: key, ready: make(chan struct{}), carrier: ws.persistent.byPath[key.Path]}
+	w.done, w.end = context.WithCancel(context.Background())
 	ws.shared[key] = w
 	return w
 }
@@ -128,7 +130,7 @@ func (w *sharedWatch) withdrawIfUnusedLocked() {
 func (w *sharedWatch) finishLocked(ev zk.Event, err error) {
 	delete(w.all.shared, w.key)
 	w.event, w.err, w.isDone = ev, err, true
-	close(w.done)
+	w.end()
 	w.all.persistent.withdrawIfUnusedLocked(w.key.Path)
 }
 

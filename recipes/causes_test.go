@@ -258,7 +258,7 @@ var sentinels = map[string]error{
 	"latch closed": leader.ErrClosed, "not started": leader.ErrNotStarted, "running": leader.ErrRunning,
 	"not leader": leader.ErrNotLeader, "no leader": leader.ErrNoLeader, "no successor": leader.ErrNoSuccessor,
 	"conflict": nodes.ErrConflict, "persistent node closed": nodes.ErrClosed, "persistent node deleted": nodes.ErrNodeDeleted,
-	"in use": nodes.ErrInUse, "not touched": nodes.ErrNotTouched, "too many members": nodes.ErrTooManyMembers,
+	"in use": nodes.ErrInUse, "not touched": nodes.ErrNotTouched,
 	"raised": barriers.ErrRaised, "not entered": barriers.ErrNotEntered, "not left": barriers.ErrNotLeft, "left": barriers.ErrLeft,
 	"member lost": barriers.ErrMemberLost, "member deleted": barriers.ErrNodeDeleted, "foreign data": barriers.ErrForeignData,
 	"cache closed": cache.ErrClosed, "future": cache.ErrFutureZxid,

@@ -25,14 +25,8 @@ import (
 // notInTheTable are exported functions that take a context, and why its end is
 // nothing that they could mistake.
 var notInTheTable = map[string]string{
-	"clienttrace.NoTracer.StartOperation": "does nothing",
-	"clienttrace.NoTracer.EndOperation":   "does nothing",
-	"framework.Extension.OnTrouble":       "puts a function into the context",
-	"locks.LeaseFromContext":              "asks for a value, and not whether the context has ended",
-	"nodes.(*PersistentTTLNode).Changes":  "returns what PersistentNode.Changes returns, which is there",
-	"tracing.(*Tracer).StartOperation":    "puts a span into the context",
-	"tracing.(*Tracer).EndOperation":      "asks for the span in the context",
-	"tracing.(*Tracer).StartAcquire":      "puts a span into the context",
+	"framework.Extension.OnTrouble": "puts a function into the context",
+	"locks.LeaseFromContext":        "asks for a value, and not whether the context has ended",
 }
 
 // Every exported function and method that takes a context is called in the

@@ -20,7 +20,7 @@
 //	leader.Observe                     to know who leads, without standing
 //	nodes.PersistentNode               others to find this process, for as
 //	                                   long as it lives
-//	nodes.PersistentTTLNode            the same, through restarts
+//	nodes.PersistentNode, WithTTL      the same, through restarts
 //	nodes.Group                        to know which processes there are
 //	shared.Count, shared.Value         a limit, a switch or a setting that all
 //	                                   processes share and hear of
@@ -37,7 +37,7 @@
 //	                                   end together
 //	fence.Guard                        a resource to refuse the writes of a
 //	                                   holder that has lost its lock
-//	locktrace.Tracer                   your own tracing system; package
+//	locktrace.HookStartAcquire         your own tracing system; package
 //	                                   tracing is for OpenTelemetry
 //
 // Paths, node names and modes are those of Apache Curator's recipes, so that

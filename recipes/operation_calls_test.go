@@ -247,9 +247,9 @@ func persistent(path string, call func(context.Context, *nodes.PersistentNode) e
 }
 
 // withTTL starts a persistent node with a time to live before the call.
-func withTTL(call func(context.Context, *nodes.PersistentTTLNode) error) func(*testing.T, *scene) func(context.Context) error {
+func withTTL(call func(context.Context, *nodes.PersistentNode) error) func(*testing.T, *scene) func(context.Context) error {
 	return func(t *testing.T, s *scene) func(context.Context) error {
-		n := nodes.NewPersistentTTLNode(s.client, "/ttl", []byte("old"), time.Hour)
+		n := nodes.NewPersistentNode(s.client, "/ttl", []byte("old"), nodes.WithTTL(time.Hour))
 		t.Cleanup(func() { n.Close(context.Background()) })
 		return func(ctx context.Context) error {
 			if err := n.Start(); err != nil {

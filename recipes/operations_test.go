@@ -318,10 +318,10 @@ var everyOperation = []operation{
 	{"persistent node, set", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Set(ctx, []byte("x")) })},
 	{"persistent node, close", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Close(ctx) })},
 	{"persistent node, changes", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return none(n.Changes(ctx)) })},
-	{"node with a time to live, ready", withTTL(func(ctx context.Context, n *nodes.PersistentTTLNode) error { _, err := n.Ready(ctx); return err })},
-	{"node with a time to live, set", withTTL(func(ctx context.Context, n *nodes.PersistentTTLNode) error { return n.Set(ctx, []byte("x")) })},
-	{"node with a time to live, changes", withTTL(func(ctx context.Context, n *nodes.PersistentTTLNode) error { return none(n.Changes(ctx)) })},
-	{"node with a time to live, close", withTTL(func(ctx context.Context, n *nodes.PersistentTTLNode) error { return n.Close(ctx) })},
+	{"node with a time to live, ready", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.Ready(ctx); return err })},
+	{"node with a time to live, set", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { return n.Set(ctx, []byte("x")) })},
+	{"node with a time to live, changes", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { return none(n.Changes(ctx)) })},
+	{"node with a time to live, close", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { return n.Close(ctx) })},
 	{"group, join and leave", onTree(func(ctx context.Context, s *scene) error {
 		m, err := nodes.NewGroup(s.client, "/group").Join(ctx, "a", nil)
 		if err == nil {

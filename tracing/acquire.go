@@ -23,7 +23,7 @@ import (
 // locktrace.AcquireTracer.
 type acquire struct {
 	openSpan
-	tracer    *Tracer
+	tracer    *tracer
 	request   locktrace.Acquire
 	callerCtx context.Context // as the caller gave it
 	multi     *acquire        // the multi-lock that this is a part of, or nil
@@ -42,8 +42,8 @@ type acquire struct {
 	lastWait atomic.Pointer[waiting] // nil before the first wait
 }
 
-// StartAcquire implements locktrace.Tracer.
-func (t *Tracer) StartAcquire(
+// StartAcquire implements the hook.
+func (t *tracer) StartAcquire(
 	ctx context.Context, request locktrace.Acquire,
 ) (context.Context, locktrace.AcquireTracer) {
 	a := &acquire{

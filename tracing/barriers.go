@@ -23,8 +23,8 @@ func newBarrierMetrics(b *builder) barrierMetrics {
 	}
 }
 
-// BarrierWaited implements barriers.Tracer.
-func (t *Tracer) BarrierWaited(w barriers.Waited) {
+// BarrierWaited implements the hook.
+func (t *tracer) BarrierWaited(w barriers.Waited) {
 	attrs := append(make([]attribute.KeyValue, 0, 2), attribute.String(semconv.BarrierWait, w.Op))
 	if w.Err != nil {
 		attrs = append(attrs, attribute.String(semconv.ErrorType, errorType(w.Err)))
@@ -32,7 +32,7 @@ func (t *Tracer) BarrierWaited(w barriers.Waited) {
 	t.metrics.barriers.waits.Record(context.Background(), w.Duration.Seconds(), metric.WithAttributes(attrs...))
 }
 
-// BarrierMembersLost implements barriers.Tracer.
-func (t *Tracer) BarrierMembersLost(n int) {
+// BarrierMembersLost implements the hook.
+func (t *tracer) BarrierMembersLost(n int) {
 	t.metrics.barriers.lost.Add(context.Background(), int64(n))
 }

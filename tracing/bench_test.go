@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
@@ -61,10 +62,10 @@ func BenchmarkUncontended(b *testing.B) {
 const batch = 20
 
 func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
-	mutex := func(tracer *tracing.Tracer) *locks.InterProcessMutex {
+	mutex := func(tracer clienttrace.Hook) *locks.InterProcessMutex {
 		opts := []framework.Option{framework.WithDialer(dial)}
 		if tracer != nil {
-			opts = append(opts, framework.WithTracer(tracer))
+			opts = append(opts, framework.WithHooks(tracer))
 		}
 		c, err := framework.New(addr, opts...)
 		require.NoError(b, err)
@@ -126,8 +127,8 @@ func cycle(b *testing.B, m *locks.InterProcessMutex) func() {
 }
 
 // sdkCycle returns a cycle that makes the spans, events, attributes and
-// measurements of a Tracer by OpenTelemetry's API alone. The spans have as many
-// attributes as those of a Tracer, with shorter values.
+// measurements of a hook by OpenTelemetry's API alone. The spans have as many
+// attributes as those of a hook, with shorter values.
 func sdkCycle(b *testing.B, m *locks.InterProcessMutex, o *providers) func() {
 	tracer, meter := o.spans.Tracer("bench"), o.metrics.Meter("bench")
 	histogram := func(name string) metric.Float64Histogram {
@@ -193,7 +194,7 @@ func newProviders(b *testing.B, opts ...sdktrace.TracerProviderOption) *provider
 	return o
 }
 
-func (o *providers) tracer(opts ...tracing.Option) *tracing.Tracer {
+func (o *providers) tracer(opts ...tracing.Option) clienttrace.Hook {
 	opts = append(opts, tracing.WithTracerProvider(o.spans), tracing.WithMeterProvider(o.metrics))
 	return tracing.New(opts...)
 }

@@ -37,15 +37,15 @@ func (m cacheMetrics) observables() []metric.Observable {
 	return []metric.Observable{m.nodes, m.lag, m.transactions, m.resyncs}
 }
 
-// CacheOpened implements cache.Tracer.
-func (t *Tracer) CacheOpened(c *cache.Cache) {
+// CacheOpened implements the hook.
+func (t *tracer) CacheOpened(c *cache.Cache) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.caches[c], t.cached = true, true
 }
 
-// CacheClosed implements cache.Tracer.
-func (t *Tracer) CacheClosed(c *cache.Cache) {
+// CacheClosed implements the hook.
+func (t *tracer) CacheClosed(c *cache.Cache) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.caches[c] {
@@ -55,7 +55,7 @@ func (t *Tracer) CacheClosed(c *cache.Cache) {
 }
 
 // observeCaches reports how all caches do, once there was one.
-func (t *Tracer) observeCaches(o metric.Observer) {
+func (t *tracer) observeCaches(o metric.Observer) {
 	nodes, resyncs, behind, lag, some := t.cacheTotals()
 	if !some {
 		return
@@ -69,7 +69,7 @@ func (t *Tracer) observeCaches(o metric.Observer) {
 
 // cacheTotals returns the sums of nodes and resyncs, the largest lags, and
 // whether there ever was a cache.
-func (t *Tracer) cacheTotals() (nodes, resyncs, behind int64, lag time.Duration, some bool) {
+func (t *tracer) cacheTotals() (nodes, resyncs, behind int64, lag time.Duration, some bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	resyncs = t.resyncs

@@ -17,18 +17,18 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// ClientOpened implements clienttrace.Tracer.
-func (t *Tracer) ClientOpened(c clienttrace.Client) {
+// ClientOpened implements the hook.
+func (t *tracer) ClientOpened(c clienttrace.Client) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.clients[c] = true
 }
 
-// ClientClosed implements clienttrace.Tracer. Close has already told the Tracer
+// ClientClosed implements the hook. Close has already told the Tracer
 // of the end of every lease, unless a tracer's call took too long. In that case
 // the report may come after the program has shut its providers down, so the
 // spans of the holds end here, and so do those of persistent nodes.
-func (t *Tracer) ClientClosed(c clienttrace.Client) {
+func (t *tracer) ClientClosed(c clienttrace.Client) {
 	for _, h := range t.holdsOfClient(c) {
 		h.Ended(locktrace.HoldEnd{Cause: locktrace.EndClientClosed, Err: framework.ErrClosed})
 	}
@@ -42,7 +42,7 @@ func (t *Tracer) ClientClosed(c clienttrace.Client) {
 
 // observe is called at each collection of metrics. It reports the counts of
 // locks, the nodes that are missing, the lag of caches, and the state and the watches of every open client.
-func (t *Tracer) observe(_ context.Context, o metric.Observer) error {
+func (t *tracer) observe(_ context.Context, o metric.Observer) error {
 	t.metrics.observeCounts(o)
 	t.observeNodes(o)
 	t.observeCaches(o)
@@ -64,7 +64,7 @@ func (t *Tracer) observe(_ context.Context, o metric.Observer) error {
 	return nil
 }
 
-func (t *Tracer) openClients() []clienttrace.Client {
+func (t *tracer) openClients() []clienttrace.Client {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all := make([]clienttrace.Client, 0, len(t.clients))
@@ -87,9 +87,9 @@ func sessionState(s state.State) string {
 	}
 }
 
-// StateChanged implements clienttrace.Tracer. It counts reconnects and expiries,
+// StateChanged implements the hook. It counts reconnects and expiries,
 // and adds an event to every open span of the client.
-func (t *Tracer) StateChanged(change clienttrace.StateChange) {
+func (t *tracer) StateChanged(change clienttrace.StateChange) {
 	ctx := context.Background()
 	var event string
 	switch change.State {

@@ -24,7 +24,7 @@ func TestErrorOfADialerIsNoExpiry(t *testing.T) {
 		}
 		v := &service{meter: sdkmetric.NewManualReader()}
 		c, err := framework.New("zk:2181", framework.WithDialer(dial),
-			framework.WithTracer(tracing.New(tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(v.meter))))))
+			framework.WithHooks(tracing.New(tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(v.meter))))))
 		require.NoError(t, err)
 		defer c.Close()
 		time.Sleep(time.Hour)

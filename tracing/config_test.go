@@ -9,6 +9,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/tracing"
 )
 
@@ -31,23 +32,26 @@ func TestOptionsThatCannotBeUsedAreErrorsOfTheClient(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tracer := tracing.New(tracing.WithoutTraceIDs(), tt.opt)
-			_, err := framework.New("127.0.0.1:1", framework.WithTracer(tracer))
+			_, err := framework.New("127.0.0.1:1", framework.WithHooks(tracer))
 			var invalid *framework.ConfigError
 			require.ErrorAs(t, err, &invalid)
 			require.Equal(t, tt.name, invalid.Name)
-			require.Equal(t, err, tracer.Err())
+			require.Equal(t, err, errOf(tracer))
 		})
 	}
 }
 
 func TestFirstOptionThatCannotBeUsedIsReported(t *testing.T) {
 	tracer := tracing.New(tracing.WithLogger(nil), tracing.WithPropagators(nil))
-	require.EqualError(t, tracer.Err(),
+	require.EqualError(t, errOf(tracer),
 		`invalid logger "nil": must not be nil; leave the option out for slog.Default`)
 }
 
 func TestOptionsThatCanBeUsed(t *testing.T) {
-	require.NoError(t, tracing.New().Err())
+	require.NoError(t, errOf(tracing.New()))
 	tracer := tracing.New(tracing.WithOperations(nil), tracing.WithSlowWait(0), tracing.WithSlowHold(0))
-	require.NoError(t, tracer.Err())
+	require.NoError(t, errOf(tracer))
 }
+
+// errOf returns what framework.New asks a hook for.
+func errOf(hook clienttrace.Hook) error { return hook.(interface{ Err() error }).Err() }

@@ -4,9 +4,9 @@
 //
 //	client, err := framework.New("zk1:2181,zk2:2181,zk3:2181/shop",
 //		framework.WithServiceName("orders"),
-//		framework.WithTracer(tracing.New()))
+//		framework.WithHooks(tracing.New()))
 //
-// Packages framework and recipes import no OpenTelemetry. Without a Tracer they
+// Packages framework and recipes import no OpenTelemetry. Without a hook they
 // allocate nothing for tracing.
 //
 // # Options
@@ -54,7 +54,7 @@
 //
 //   - Samplers that decide at the start of a span do not see these links, which
 //     are added later. A link may lead to a span that was not sampled.
-//   - With a Tracer, a waiter sends one more request to read the holder's node,
+//   - With this hook, a waiter sends one more request to read the holder's node,
 //     unless the holder is its predecessor. It does so sampled or not.
 //   - The holder on a span is the one that the waiter saw last. A waiter is not
 //     woken when the lock passes from one contender ahead of it to another.

@@ -22,7 +22,7 @@ func Example() {
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	client, _, done := exampletest.Connect(
 		framework.WithServiceName("orders"),
-		framework.WithTracer(tracing.New(tracing.WithTracerProvider(provider))))
+		framework.WithHooks(tracing.New(tracing.WithTracerProvider(provider))))
 
 	ctx, request := provider.Tracer("orders").Start(context.Background(), "POST /orders")
 	mutex := locks.NewInterProcessMutex(client, "/locks/sku-42", locks.WithName("sku"))
@@ -56,7 +56,7 @@ func ExampleNew() {
 	spans := tracetest.NewInMemoryExporter()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	tracer := tracing.New(tracing.WithTracerProvider(provider)) // one for the process
-	client, _, done := exampletest.Connect(framework.WithServiceName("orders"), framework.WithTracer(tracer))
+	client, _, done := exampletest.Connect(framework.WithServiceName("orders"), framework.WithHooks(tracer))
 	ctx := context.Background()
 	mutex := locks.NewInterProcessMutex(client, "/locks/sku-42", locks.WithName("sku"))
 

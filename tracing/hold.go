@@ -21,7 +21,7 @@ import (
 // hold is the trace of one held lock. It implements locktrace.HoldTracer.
 type hold struct {
 	openSpan
-	tracer      *Tracer
+	tracer      *tracer
 	request     locktrace.Acquire
 	node        string // the name of the holder's node, without its path
 	acquireSpan trace.SpanContext

@@ -19,7 +19,7 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-// delayedStates is a Tracer that hears of each state long after its end, which
+// delayedStates is a hook that hears of each state long after its end, which
 // the interface allows.
 type delayedStates struct{ *tracing.Tracer }
 
@@ -33,7 +33,7 @@ func TestSpansHearOfNothingThatWasBeforeThem(t *testing.T) {
 		srv, spans := zktest.Start(t), tracetest.NewSpanRecorder()
 		provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
-			framework.WithTracer(delayedStates{tracing.New(tracing.WithTracerProvider(provider))}))
+			framework.WithHooks(delayedStates{tracing.New(tracing.WithTracerProvider(provider)).(*tracing.Tracer)}))
 		require.NoError(t, err)
 		defer c.Close()
 		require.NoError(t, c.WaitConnected(t.Context()))
@@ -42,7 +42,7 @@ func TestSpansHearOfNothingThatWasBeforeThem(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
 		require.NoError(t, err)
-		time.Sleep(2 * time.Minute) // the Tracer has heard of all of the loss
+		time.Sleep(2 * time.Minute) // the hook has heard of all of the loss
 		srv.Session(c.SessionID()).Cut()
 		time.Sleep(2 * time.Minute)
 		require.NoError(t, lease.Context().Err())
@@ -60,15 +60,13 @@ func TestSpansHearOfNothingThatWasBeforeThem(t *testing.T) {
 	})
 }
 
-// afterGrant is a Tracer that runs a hook between the grant and the creation of
+// afterGrant is a hook that runs something between the grant and the creation of
 // the lease.
 type afterGrant struct {
-	*tracing.Tracer
 	hook atomic.Pointer[func()] // runs once
 }
 
-func (b *afterGrant) EndOperation(ctx context.Context, end clienttrace.OperationEnd) {
-	b.Tracer.EndOperation(ctx, end)
+func (b *afterGrant) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
 	if end.Name == "children" {
 		if do := b.hook.Swap(nil); do != nil {
 			(*do)()
@@ -83,7 +81,7 @@ func TestGrantThatIsNotTrustedIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, spans := zktest.Start(t), tracetest.NewSpanRecorder()
 		provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
-		tracer := &afterGrant{Tracer: tracing.New(tracing.WithTracerProvider(provider))}
+		tracer := &afterGrant{}
 		connect := func(opts ...framework.Option) *framework.Client {
 			c, err := framework.New(srv.Addr(), append(opts, framework.WithDialer(srv.Dialer()),
 				framework.WithSessionTimeout(time.Minute),
@@ -92,7 +90,7 @@ func TestGrantThatIsNotTrustedIsAbandoned(t *testing.T) {
 			t.Cleanup(func() { c.Close() })
 			return c
 		}
-		holder, waiter := connect(), connect(framework.WithTracer(tracer))
+		holder, waiter := connect(), connect(framework.WithHooks(tracing.New(tracing.WithTracerProvider(provider)), tracer))
 		held, err := locks.NewInterProcessMutex(holder, "/lock").Acquire(t.Context())
 		require.NoError(t, err)
 		released := make(chan error)

@@ -33,7 +33,7 @@ func newNodeMetrics(b *builder) nodeMetrics {
 }
 
 // observeNodes reports how many nodes are missing, once there was a node.
-func (t *Tracer) observeNodes(o metric.Observer) {
+func (t *tracer) observeNodes(o metric.Observer) {
 	t.mu.Lock()
 	missing, some := int64(0), t.hadNodes
 	for n := range t.nodes {
@@ -52,7 +52,7 @@ func (t *Tracer) observeNodes(o metric.Observer) {
 // "registration" while it is there. Each span has a link to the one before, or
 // is its child.
 type node struct {
-	tracer *Tracer
+	tracer *tracer
 	client clienttrace.Client
 	path   string
 	last   context.Context // has the span before the open one, or the open one
@@ -62,8 +62,8 @@ type node struct {
 	registered bool
 }
 
-// NodeStarted implements nodes.Tracer.
-func (t *Tracer) NodeStarted(start nodes.NodeStart) nodes.NodeTracer {
+// NodeStarted implements the hook.
+func (t *tracer) NodeStarted(start nodes.NodeStart) nodes.NodeTracer {
 	client := framework.Extend(start.Client)
 	n := &node{tracer: t, client: client.Root(), path: client.FullPath(start.Path), last: context.Background()}
 	register := n.startSpan(context.Background(), "register", start.Time)
@@ -170,7 +170,7 @@ func (n *node) end(why error, at time.Time) {
 	open.End(trace.WithTimestamp(at))
 }
 
-func (t *Tracer) nodesOfClient(c clienttrace.Client) (its []*node) {
+func (t *tracer) nodesOfClient(c clienttrace.Client) (its []*node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for n := range t.nodes {

@@ -52,21 +52,21 @@ func (l *openSpans) each(yield func(*openSpan) bool) {
 }
 
 // listFor returns the list that s belongs to.
-func (t *Tracer) listFor(s *openSpan) *openSpans {
+func (t *tracer) listFor(s *openSpan) *openSpans {
 	if s.hold != nil {
 		return &t.holds
 	}
 	return &t.acquires
 }
 
-func (t *Tracer) track(s *openSpan) {
+func (t *tracer) track(s *openSpan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.listFor(s).add(s)
 }
 
 // untrack is called once for each span that was tracked.
-func (t *Tracer) untrack(s *openSpan) {
+func (t *tracer) untrack(s *openSpan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.listFor(s).remove(s)
@@ -74,7 +74,7 @@ func (t *Tracer) untrack(s *openSpan) {
 
 // spansAffectedBy returns the client's spans that a change of its state
 // concerns.
-func (t *Tracer) spansAffectedBy(change clienttrace.StateChange) []trace.Span {
+func (t *tracer) spansAffectedBy(change clienttrace.StateChange) []trace.Span {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var spans []trace.Span
@@ -106,7 +106,7 @@ func (s *openSpan) isConcernedBy(change clienttrace.StateChange, endsWithSession
 	return s.IsRecording() && !s.lost
 }
 
-func (t *Tracer) holdsOfClient(c clienttrace.Client) []*hold {
+func (t *tracer) holdsOfClient(c clienttrace.Client) []*hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var its []*hold
@@ -119,7 +119,7 @@ func (t *Tracer) holdsOfClient(c clienttrace.Client) []*hold {
 }
 
 // findHold returns a hold of this process for which fits is true, or nil.
-func (t *Tracer) findHold(fits func(*hold) bool) *hold {
+func (t *tracer) findHold(fits func(*hold) bool) *hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for s := range t.holds.each {

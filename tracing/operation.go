@@ -24,8 +24,8 @@ type operation struct {
 // none for ZooKeeper.
 const zookeeper = "zookeeper"
 
-// StartOperation implements clienttrace.Tracer.
-func (t *Tracer) StartOperation(ctx context.Context, op clienttrace.Operation) context.Context {
+// StartOperation implements the hook.
+func (t *tracer) StartOperation(ctx context.Context, op clienttrace.Operation) context.Context {
 	if wanted := t.cfg.operations; wanted == nil || !wanted(op) {
 		return ctx
 	}
@@ -42,8 +42,8 @@ func (t *Tracer) StartOperation(ctx context.Context, op clienttrace.Operation) c
 	return operation{ctx, span}
 }
 
-// EndOperation implements clienttrace.Tracer.
-func (t *Tracer) EndOperation(ctx context.Context, end clienttrace.OperationEnd) {
+// EndOperation implements the hook.
+func (t *tracer) EndOperation(ctx context.Context, end clienttrace.OperationEnd) {
 	took := time.Since(end.Start)
 	point := operationPoint{operation: end.Name, server: end.Server}
 	if end.Err != nil {

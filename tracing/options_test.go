@@ -57,7 +57,7 @@ func (v *service) attributeOf(t *testing.T, span, key string) any {
 // recordInto returns the option of a client whose spans go to a recorder.
 func recordInto(spans *tracetest.SpanRecorder) framework.Option {
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
-	return framework.WithTracer(tracing.New(tracing.WithTracerProvider(provider)))
+	return framework.WithHooks(tracing.New(tracing.WithTracerProvider(provider)))
 }
 
 // logged returns the log once every goroutine is idle.
@@ -329,7 +329,7 @@ func TestTracerWithoutProvidersOrSpansIsHarmless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		c, err := framework.New(srv.Addr(),
-			framework.WithDialer(srv.Dialer()), framework.WithTracer(tracing.New()))
+			framework.WithDialer(srv.Dialer()), framework.WithHooks(tracing.New()))
 		require.NoError(t, err)
 		defer c.Close()
 		lease, err := locks.NewInterProcessMutex(c, "/locks/sku-42").Acquire(t.Context())

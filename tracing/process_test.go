@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 func runHolder(addr string, in io.Reader, out io.Writer) error {
 	spans := sdktrace.NewTracerProvider()
 	c, err := framework.New(addr, framework.WithServiceName("orders"),
-		framework.WithTracer(tracing.New(tracing.WithTracerProvider(spans))))
+		framework.WithHooks(tracing.New(tracing.WithTracerProvider(spans))))
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (h *hold) reportSlow() {
 
 // report adds an event to the span and logs a line with the same attributes,
 // the lock's attributes and the ids of the trace and the span.
-func (t *Tracer) report(span trace.Span, event string, request locktrace.Acquire, attrs []attribute.KeyValue) {
+func (t *tracer) report(span trace.Span, event string, request locktrace.Acquire, attrs []attribute.KeyValue) {
 	span.AddEvent(event, trace.WithAttributes(attrs...))
 	var line []slog.Attr
 	for _, a := range append(spanAttributes(request), attrs...) {

@@ -94,7 +94,7 @@ func (s *story) service(name string, opts ...tracing.Option) *service {
 		framework.WithDialer(s.srv.Dialer()),
 		framework.WithSessionTimeout(9*time.Second),
 		framework.WithServiceName(name),
-		framework.WithTracer(tracing.New(append([]tracing.Option{
+		framework.WithHooks(tracing.New(append([]tracing.Option{
 			tracing.WithTracerProvider(spans),
 			tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(v.meter))),
 			tracing.WithLogger(log),

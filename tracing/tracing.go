@@ -25,11 +25,9 @@ import (
 // ScopeName is the name of the instrumentation scope of all spans and metrics.
 const ScopeName = "github.com/gocurator/curator/tracing"
 
-// Tracer turns what clients and recipes tell it into spans and metrics. One
-// Tracer may serve any number of clients: make one for the process rather than
-// one for each client. A Tracer needs no Close, and lives as long as its
-// providers. It forgets a client when that client is closed.
-type Tracer struct {
+// tracer turns what clients and recipes tell it into spans and metrics. It
+// forgets a client when that client is closed.
+type tracer struct {
 	cfg     config
 	spans   trace.Tracer
 	metrics *metrics
@@ -46,21 +44,33 @@ type Tracer struct {
 }
 
 var (
-	_ clienttrace.Tracer = (*Tracer)(nil)
-	_ locktrace.Tracer   = (*Tracer)(nil)
-	_ nodes.Tracer       = (*Tracer)(nil)
-	_ cache.Tracer       = (*Tracer)(nil)
-	_ atomic.Tracer      = (*Tracer)(nil)
-	_ shared.Tracer      = (*Tracer)(nil)
-	_ barriers.Tracer    = (*Tracer)(nil)
+	_ clienttrace.HookStartOperation  = (*tracer)(nil)
+	_ clienttrace.HookEndOperation    = (*tracer)(nil)
+	_ clienttrace.HookClientOpened    = (*tracer)(nil)
+	_ clienttrace.HookClientClosed    = (*tracer)(nil)
+	_ clienttrace.HookStateChanged    = (*tracer)(nil)
+	_ locktrace.HookStartAcquire      = (*tracer)(nil)
+	_ nodes.HookNodeStarted           = (*tracer)(nil)
+	_ cache.HookCacheOpened           = (*tracer)(nil)
+	_ cache.HookCacheClosed           = (*tracer)(nil)
+	_ atomic.HookAtomicWritten        = (*tracer)(nil)
+	_ atomic.HookAtomicPromoted       = (*tracer)(nil)
+	_ shared.HookSharedValue          = (*tracer)(nil)
+	_ barriers.HookBarrierWaited      = (*tracer)(nil)
+	_ barriers.HookBarrierMembersLost = (*tracer)(nil)
 )
 
-// New returns a Tracer for framework.WithTracer. New itself reports no error,
-// so that it can be called within framework.New. An option that cannot be used
-// is left out, and framework.New returns its error; see [Tracer.Err].
-func New(opts ...Option) *Tracer {
+// New returns a hook for framework.WithHooks, which turns what clients and
+// recipes tell it into spans and metrics. One may serve any number of clients:
+// make one for the process rather than one for each client. It needs no Close,
+// and lives as long as its providers.
+//
+// New itself reports no error, so that it can be called within framework.New. An
+// option that cannot be used is left out, and framework.New returns its error, a
+// *framework.ConfigError.
+func New(opts ...Option) clienttrace.Hook {
 	cfg := newConfig(opts)
-	t := &Tracer{
+	t := &tracer{
 		cfg:     cfg,
 		clients: map[clienttrace.Client]bool{},
 		nodes:   map[*node]bool{},
@@ -76,10 +86,9 @@ func New(opts ...Option) *Tracer {
 	return t
 }
 
-// Err returns a *framework.ConfigError for the first option of New that cannot
-// be used, or nil. framework.New asks for it, so only a program that calls New
-// long before framework.New needs this method.
-func (t *Tracer) Err() error { return t.cfg.err }
+// Err returns the error of the first option that cannot be used, or nil.
+// framework.New asks for it.
+func (t *tracer) Err() error { return t.cfg.err }
 
 // Version returns the version of the instrumentation scope. This is the version
 // of this module in the executable, or "unknown".
@@ -104,7 +113,7 @@ var version = sync.OnceValue(func() string {
 
 // logger returns the logger for reports. It asks slog.Default each time, since
 // the default may change.
-func (t *Tracer) logger() *slog.Logger {
+func (t *tracer) logger() *slog.Logger {
 	if t.cfg.logger != nil {
 		return t.cfg.logger
 	}
@@ -113,7 +122,7 @@ func (t *Tracer) logger() *slog.Logger {
 
 // traceFields returns the fields that other processes need to link to the span
 // of ctx. It returns nil if there is no span or trace ids are left out.
-func (t *Tracer) traceFields(ctx context.Context) map[string]string {
+func (t *tracer) traceFields(ctx context.Context) map[string]string {
 	if t.cfg.noTraceIDs || !trace.SpanContextFromContext(ctx).IsValid() {
 		return nil
 	}
@@ -123,7 +132,7 @@ func (t *Tracer) traceFields(ctx context.Context) map[string]string {
 }
 
 // spanOf returns the span that another contender's node refers to.
-func (t *Tracer) spanOf(id locks.Identity) trace.SpanContext {
+func (t *tracer) spanOf(id locks.Identity) trace.SpanContext {
 	if len(id.Trace) == 0 {
 		return trace.SpanContext{}
 	}

@@ -24,17 +24,17 @@ func newValueMetrics(b *builder) valueMetrics {
 	}
 }
 
-// AtomicWritten implements atomic.Tracer.
-func (t *Tracer) AtomicWritten(outcome atomic.Outcome) {
+// AtomicWritten implements the hook.
+func (t *tracer) AtomicWritten(outcome atomic.Outcome) {
 	t.metrics.values.writes.Add(context.Background(), 1,
 		metric.WithAttributes(attribute.String(semconv.AtomicOutcome, string(outcome))))
 }
 
-// AtomicPromoted implements atomic.Tracer.
-func (t *Tracer) AtomicPromoted() { t.metrics.values.promotions.Add(context.Background(), 1) }
+// AtomicPromoted implements the hook.
+func (t *tracer) AtomicPromoted() { t.metrics.values.promotions.Add(context.Background(), 1) }
 
-// SharedValue implements shared.Tracer.
-func (t *Tracer) SharedValue(event shared.Event) {
+// SharedValue implements the hook.
+func (t *tracer) SharedValue(event shared.Event) {
 	ctx, m := context.Background(), t.metrics.values
 	switch event {
 	case shared.Changed:

@@ -91,7 +91,7 @@ func TestEventsAreWithinTheirSpans(t *testing.T) {
 	}
 }
 
-// A multi-lock has one span even if only a later one of its locks has a Tracer.
+// A multi-lock has one span even if only a later one of its locks has a hook.
 func TestMultiLockWhoseFirstClientHasNoTracer(t *testing.T) {
 	withService(t, func(t *testing.T, s *story, v *service) {
 		c, err := framework.New(s.srv.Addr(), framework.WithDialer(s.srv.Dialer()))

@@ -65,7 +65,7 @@ func TestALossBeforeTheCommandIsALoss(t *testing.T) {
 		require.True(t, srv.Session(c.SessionID()).Expire())
 		<-s.Context().Done()
 	}}
-	c, err := framework.Connect(t.Context(), srv.Addr(), framework.WithTracer(tracer))
+	c, err := framework.Connect(t.Context(), srv.Addr(), framework.WithHooks(tracer))
 	require.NoError(t, err)
 	defer c.Close()
 	f := &electFlags{stop: defineStopping(newFlagSet("test"))}

@@ -54,7 +54,7 @@ func startService(
 	// provider.
 	client, err := framework.New(servers, append(opts,
 		framework.WithServiceName(name),
-		framework.WithTracer(tracing.New(tracing.WithTracerProvider(provider))))...)
+		framework.WithHooks(tracing.New(tracing.WithTracerProvider(provider))))...)
 	if err != nil {
 		return nil, errors.Join(err, provider.Shutdown(ctx))
 	}

@@ -1,11 +1,10 @@
-// Package clienttrace defines what a tracing system is told of a client: of its
-// operations, of its connection states, and of its beginning and end. It is to
-// package framework what net/http/httptrace is to net/http. Only those who
-// write a tracer need it; package tracing implements it for OpenTelemetry.
+// Package clienttrace defines what a client tells its hooks: of its operations,
+// of its connection states, and of its beginning and end. It is to package
+// framework what net/http/httptrace is to net/http. Only those who write a hook
+// need it; package tracing has one for OpenTelemetry.
 //
-// Package framework knows no tracing system. An implementation of [Tracer] is
-// given to framework.WithTracer, and makes spans, metrics or log lines of what
-// it is told.
+// A [Hook] is given to framework.WithHooks, and makes spans, metrics or log lines
+// of what it is told.
 package clienttrace
 
 import (
@@ -15,49 +14,71 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Tracer is told of every operation and every state of a client. Many
-// goroutines call the methods at the same time, without a lock. A panic of a
+// Hook is anything with a method for one event or more. Each event has an
+// interface, whose name is Hook and the name of the method:
+//
+//	type slowCalls struct{ log *slog.Logger }
+//
+//	func (s slowCalls) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
+//		if took := time.Since(end.Start); took > time.Second {
+//			s.log.Warn("slow", "operation", end.Name, "path", end.Path, "took", took)
+//		}
+//	}
+//
+//	client, err := framework.New(servers, framework.WithHooks(slowCalls{log}, tracing.New()))
+//
+// The events of the client are in this package. The recipes have more, such as
+// locktrace.HookStartAcquire and nodes.HookNodeStarted. A client asks each of its
+// hooks by itself. So nobody has to wrap another one's hook, and none is lost.
+//
+// Many goroutines call a hook at the same time, without a lock. A panic of a
 // method that an operation calls is that of the operation, which leaves nothing
 // behind. A panic of any other call ends the process.
 //
-// They may block. An operation that you call takes as long as its Tracer does.
-// But a Tracer holds up no session. In Close, in background work, and when a
-// lock is released, the client and its recipes call it by a [Teller]: they wait
-// for it no longer than a second, and no longer than a tenth of a second when
-// their context has ended.
+// A hook may block. An operation that you call takes as long as its hooks do,
+// one after the other. But a hook holds up no session. In Close, in background
+// work, and when a lock is released, the client and its recipes call the hooks by
+// a [Teller]: they wait for them no longer than a second, and no longer than a
+// tenth of a second when their context has ended.
 //
-// Embed [NoTracer], so that methods can be added here. Packages that are built
-// on the client, such as the recipes, tell a Tracer more if it has more
-// methods: each defines an interface of its own, and asks whether the client's
-// Tracer has it. The interface of the recipes is locktrace.Tracer.
-//
-// A Tracer that was made with options that cannot be used says so in a method
+// A hook that was made with options that cannot be used says so in a method
 // Err() error. framework.New asks for it, and returns the error.
-type Tracer interface {
-	// StartOperation is called when an operation begins, with its context, and
-	// returns the context for the rest of it: ctx itself, or one that is
-	// derived from it.
+type Hook any
+
+// HookStartOperation is called when an operation begins, with its context, and
+// returns the context for the rest of it: ctx itself, or one that is derived from
+// it. The next hook gets that.
+type HookStartOperation interface {
 	StartOperation(ctx context.Context, op Operation) context.Context
+}
 
-	// EndOperation is called once for each StartOperation, with the context
-	// that StartOperation returned. The operation returns after that, unless a
-	// Teller makes the call, which may come later.
+// HookEndOperation is called when an operation ends, with the context that the
+// last StartOperation returned, if there is one. The operation returns after
+// that, unless a Teller makes the call, which may come later.
+type HookEndOperation interface {
 	EndOperation(ctx context.Context, end OperationEnd)
+}
 
-	// ClientOpened is called by New, before anything else, and ClientClosed by
-	// Close, after everything else: by then nothing of the client goes on, but
-	// for calls of the Tracer that are overdue. A Tracer may serve several
-	// clients.
+// HookClientOpened is called by framework.New, before anything else. A hook may
+// serve several clients.
+type HookClientOpened interface {
 	ClientOpened(c Client)
-	ClientClosed(c Client)
+}
 
-	// StateChanged is called for every state, in order, one call after the
-	// other. A slow one delays nobody and only hears later. Close waits for the
-	// calls, but no longer than a second, and then makes no more of them.
+// HookClientClosed is called by Close, after everything else: by then nothing of
+// the client goes on, but for calls of hooks that are overdue.
+type HookClientClosed interface {
+	ClientClosed(c Client)
+}
+
+// HookStateChanged is called for every state, in order, one call after the other.
+// A slow one delays nobody and only hears later. Close waits for the calls, but
+// no longer than a second, and then makes no more of them.
+type HookStateChanged interface {
 	StateChanged(change StateChange)
 }
 
-// Client is a client as its tracer sees it. All that a tracer is told about one
+// Client is a client as its hooks see it. All that a hook is told about one
 // client has the same Client in it, which can be compared and be the key of a
 // map.
 type Client interface {
@@ -74,7 +95,7 @@ type Client interface {
 	Watches() int
 }
 
-// Operation tells a Tracer of an operation when it begins. Calls with arguments
+// Operation tells a hook of an operation when it begins. Calls with arguments
 // that cannot be used never begin. The client's own clean-up is no operation.
 type Operation struct {
 	Name   string // as in framework.OpError, such as "create"; a read that sets a watch is named like one that sets none
@@ -82,7 +103,7 @@ type Operation struct {
 	Chroot string // what the server's name for the path has before it; empty if there is nothing
 }
 
-// OperationEnd tells a Tracer of an operation when it ends.
+// OperationEnd tells a hook of an operation when it ends.
 type OperationEnd struct {
 	Operation
 	Start time.Time // when it began
@@ -116,21 +137,3 @@ type StateChange struct {
 	// was one since the last connection.
 	Cause error
 }
-
-// NoTracer is a Tracer that does nothing, to be embedded in others.
-type NoTracer struct{}
-
-// StartOperation returns ctx.
-func (NoTracer) StartOperation(ctx context.Context, _ Operation) context.Context { return ctx }
-
-// EndOperation does nothing.
-func (NoTracer) EndOperation(context.Context, OperationEnd) {}
-
-// ClientOpened does nothing.
-func (NoTracer) ClientOpened(Client) {}
-
-// ClientClosed does nothing.
-func (NoTracer) ClientClosed(Client) {}
-
-// StateChanged does nothing.
-func (NoTracer) StateChanged(StateChange) {}

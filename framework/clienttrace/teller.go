@@ -2,7 +2,7 @@ package clienttrace
 
 import "context"
 
-// Teller calls a Tracer for code that the Tracer must not hold up: one call
+// Teller calls a hook for code that the hook must not hold up: one call
 // after the other, in the order of the posts. The calls run on a goroutine of
 // their own, which lives as long as there is something to call.
 //
@@ -11,9 +11,9 @@ import "context"
 // a tenth of a second if the rest of Close has taken longer than that.
 type Teller interface {
 	// Context returns a context for operations that must not be held up by the
-	// client's Tracer: the Teller tells it of them. An operation waits for the
-	// Tracer when it begins, as Wait does, and not when it ends. Call Wait to
-	// be sure that the Tracer was told of the end.
+	// client's hook: the Teller tells it of them. An operation waits for the
+	// hook when it begins, as Wait does, and not when it ends. Call Wait to
+	// be sure that the hook was told of the end.
 	Context(ctx context.Context) context.Context
 
 	// Post queues a call, and does not wait for it. It reports false, and does

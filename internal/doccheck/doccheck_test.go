@@ -3,6 +3,7 @@ package doccheck
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -70,9 +71,10 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 	}
 }
 
+// FROM_ZK_LOCK has expressions with variables, which no package declares.
 func TestDocumentsNameWhatExists(t *testing.T) {
-	for _, document := range documents {
-		require.NoError(t, code(t).Names(document, "context", "errors", "net", "tls", "zk"))
+	for _, document := range slices.DeleteFunc(slices.Clone(documents), func(d string) bool { return d == "docs/FROM_ZK_LOCK.md" }) {
+		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "signal", "tls", "zk"))
 	}
 }
 

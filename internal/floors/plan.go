@@ -99,7 +99,7 @@ var plan = []floor{
 // helpers are small packages that any floor may import. The picture lists them
 // without arrows.
 var helpers = []string{
-	"internal/broadcast", "internal/flight", "internal/hostname", "internal/pauses", "internal/printable",
+	"internal/broadcast", "internal/flight", "internal/hooks", "internal/hostname", "internal/pauses", "internal/printable",
 	"internal/reason", "internal/semconv", "internal/suspension", "internal/znode",
 }
 
@@ -109,8 +109,9 @@ var helpers = []string{
 var leftOut = []string{
 	"examples/", "cmd/zklock/internal/", "debug/internal/", "framework/internal/jute", "recipes",
 	"recipes/internal/recipetest", "testing/zktest/internal/", "testing/interop",
-	"internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees", "internal/kazootest",
-	"internal/leadertest", "internal/leaktest", "internal/mutants", "internal/thorough",
+	"internal/compatibility", "internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees",
+	"internal/kazootest", "internal/leadertest", "internal/leaktest", "internal/licenses", "internal/mutants",
+	"internal/thorough",
 }
 
 // boxes returns all boxes, and the row of each in the whole house.

@@ -84,7 +84,7 @@
 //
 // A write whose outcome is unknown is in the log of the client, with the
 // attributes curator.znode.path and curator.cause. Package tracing counts writes
-// by their outcome, and promotions; see [Tracer].
+// by their outcome, and promotions; see [HookAtomicWritten].
 //
 // GUARANTEES.md lists every promise, and the tests that hold it.
 package atomic

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -109,20 +110,7 @@ func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error
 	if err := errors.Join(b.usable(), cfg.fault); err != nil {
 		return Raised{}, errorOf("raise", b.path, err)
 	}
-	r := &raise{Barrier: b, mode: cfg.mode}
-	for {
-		var up Raised
-		err := b.client.InSession(ctx, func(ctx context.Context) (err error) {
-			up, err = r.inSession(ctx)
-			return err
-		})
-		if err == nil {
-			return up, nil
-		}
-		if reason.Is(err, ErrRaised) || !again(ctx, b.client, err) {
-			return Raised{}, r.failed(ctx, err)
-		}
-	}
+	return b.raise(ctx, cfg.mode)
 }
 
 // look reads the barrier's node.
@@ -188,7 +176,7 @@ func (b *Barrier) Raised(ctx context.Context) (Raised, bool, error) {
 		return Raised{}, false, errorOf("look at", b.path, err)
 	}
 	var up Raised
-	err := lookInStep(ctx, b.client, b.path, func(ctx context.Context) (err error) {
+	err := inStep(ctx, b.client, b.path, func(ctx context.Context) (err error) {
 		up, _, err = b.look(ctx)
 		return err
 	})
@@ -219,72 +207,67 @@ func (b *Barrier) Wait(ctx context.Context) error {
 	return err
 }
 
-func (b *Barrier) wait(ctx context.Context) error {
-	var seen *Raised
-	for {
-		err := inStep(ctx, b.client, b.path, func(ctx context.Context) error {
-			return b.awaitDown(ctx, &seen)
-		})
-		switch {
-		case err == nil:
-			return nil
-		case !again(ctx, b.client, err) && ctx.Err() == nil:
-			return errorOf("wait", b.path, err)
-		case ctx.Err() != nil:
-			return b.waitEnded(ctx, seen, err)
-		}
-	}
+// waiting is a Wait that is under way.
+type waiting struct {
+	follow.Loop
+	barrier *Barrier
+	synced  *framework.Session // in which the server has caught up; no server falls behind that in the same session
+	seen    *Raised            // the barrier as it was last seen, or nil
 }
 
-// awaitDown waits in one session, and notes the barrier as it was last seen.
-func (b *Barrier) awaitDown(ctx context.Context, seen **Raised) error {
-	for {
-		data, stat, watch, err := b.client.GetW(ctx, b.path)
-		if reason.Is(err, zk.ErrNoNode) {
-			return nil
-		}
-		if err != nil {
+func (b *Barrier) wait(ctx context.Context) error {
+	w := &waiting{barrier: b}
+	w.Client, w.Ends, w.Look = b.client, endsCall, w.look
+	err := w.Run(ctx)
+	gaveUp := reason.IsOfContext(ctx, err)
+	if gaveUp {
+		err = w.GaveUp(ctx)
+	}
+	if gaveUp && w.seen != nil {
+		return &RaisedError{Op: "wait", Path: b.path, Raised: *w.seen, Err: err}
+	}
+	return errorOf("wait", b.path, err)
+}
+
+// look waits for a change of the barrier, unless it is down.
+func (w *waiting) look(ctx context.Context, s *framework.Session) error {
+	b := w.barrier
+	if w.synced != s {
+		if err := b.client.Sync(ctx, b.path); err != nil {
 			return err
 		}
-		up := b.describe(ctx, data, stat)
-		*seen = &up
-		select {
-		case <-watch.Done():
-		case <-ctx.Done():
-			watch.Stop()
-			return reason.OfContext(ctx)
-		}
+		w.synced = s
 	}
+	data, stat, watch, err := b.client.GetW(ctx, b.path)
+	if reason.Is(err, zk.ErrNoNode) {
+		return follow.ErrDone
+	}
+	if err != nil {
+		return err
+	}
+	defer watch.Stop()
+	up := b.describe(ctx, data, stat)
+	w.seen = &up
+	w.Recovered()
+	_, err = watch.Wait(ctx)
+	return err
 }
 
 // inStep calls f with a context for requests of one session, whose server has
-// caught up with all that was complete before. No server falls behind that in
-// the same session. A loss of the session is an error.
+// caught up with all that was complete before. If the session is lost, it begins
+// anew in the next one.
 func inStep(ctx context.Context, c *framework.Client, path string, f func(context.Context) error) error {
-	return c.InSession(ctx, func(ctx context.Context) error {
-		if err := c.Sync(ctx, path); err != nil {
-			return err
-		}
-		return f(ctx)
-	})
-}
-
-// lookInStep is inStep that begins anew in the next session.
-func lookInStep(ctx context.Context, c *framework.Client, path string, f func(context.Context) error) error {
 	for {
-		err := inStep(ctx, c, path, f)
-		if ctx.Err() != nil || !reason.Is(err, framework.ErrSessionLost) || reason.Is(err, framework.ErrClosed) {
+		err := c.InSession(ctx, func(ctx context.Context) error {
+			if err := c.Sync(ctx, path); err != nil {
+				return err
+			}
+			return f(ctx)
+		})
+		if ctx.Err() != nil || follow.Judge(err) != follow.NextSession {
 			return err
 		}
 	}
-}
-
-// waitEnded returns the error of a Wait whose context has ended.
-func (b *Barrier) waitEnded(ctx context.Context, seen *Raised, err error) error {
-	if seen == nil {
-		return errorOf("wait", b.path, endedBy(ctx, err))
-	}
-	return &RaisedError{Op: "wait", Path: b.path, Raised: *seen, Err: reason.OfContext(ctx)}
 }
 
 func (b *Barrier) usable() error {

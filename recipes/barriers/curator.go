@@ -104,26 +104,6 @@ func ignoreExists(err error) error {
 	return err
 }
 
-// stayWithCurator waits for Leave, and then until all have left, in Curator's
-// layout.
-func (p *Passage) stayWithCurator(ctx context.Context) error {
-	select {
-	case <-p.leaving.Done():
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	l := &curatorLeave{Passage: p}
-	for {
-		err := p.inSession(ctx, l.leave)
-		if err == nil {
-			return nil
-		}
-		if !p.outlast(ctx, err) {
-			return err
-		}
-	}
-}
-
 // curatorLeave is a Leave that is under way.
 type curatorLeave struct {
 	*Passage
@@ -132,15 +112,22 @@ type curatorLeave struct {
 	deleted bool // our node
 }
 
+// stay waits for Leave, and then until all have left.
+func (l *curatorLeave) stay(ctx context.Context) error {
+	select {
+	case <-l.leaving.Done():
+		return l.follow(ctx, l.leave)
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	}
+}
+
 // leave does what Java's leave does. The first member, by name, waits for the
 // last one, and is the last to delete its node. All others delete their nodes
 // and wait for the first one. Members that come later are not waited for.
 func (l *curatorLeave) leave(ctx context.Context) error {
 	b := l.barrier
 	for {
-		if l.patience.Err() != nil {
-			return l.resign(ctx)
-		}
 		others, err := b.others(ctx, l.name)
 		if err != nil {
 			return err
@@ -172,18 +159,17 @@ func (l *curatorLeave) leave(ctx context.Context) error {
 // resign leaves without waiting for the others. The last one that does deletes
 // the node that has opened the barrier, as the last one that leaves does.
 func (l *curatorLeave) resign(ctx context.Context) error {
-	if err := l.deleteOwn(ctx); err != nil {
+	return l.follow(ctx, func(ctx context.Context) error {
+		if err := l.deleteOwn(ctx); err != nil {
+			return err
+		}
+		l.gone = true
+		others, err := l.barrier.others(ctx, l.name)
+		if err == nil && len(others) == 0 {
+			err = l.deleteReady(ctx)
+		}
 		return err
-	}
-	l.gone = true
-	others, err := l.barrier.others(ctx, l.name)
-	if err == nil && len(others) == 0 {
-		err = l.deleteReady(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	return ErrNotLeft
+	})
 }
 
 func (l *curatorLeave) deleteReady(ctx context.Context) error {
@@ -199,22 +185,16 @@ func (l *curatorLeave) deleteOwn(ctx context.Context) error {
 	return err
 }
 
-// awaitGone waits until a member has gone, or this one gives up.
+// awaitGone waits until a member has gone.
 func (l *curatorLeave) awaitGone(ctx context.Context, name string) error {
 	there, _, watch, err := l.barrier.client.ExistsW(ctx, l.barrier.child(name))
 	if err != nil {
 		return err
 	}
 	defer watch.Stop()
-	if !there {
-		return nil
+	l.loop.Recovered()
+	if there {
+		_, err = watch.Wait(ctx)
 	}
-	select {
-	case <-watch.Done():
-		return nil
-	case <-l.patience.Done():
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return err
 }

@@ -87,7 +87,7 @@
 // Openings, losses of members, and who raises and lowers a Barrier are in the
 // log of the client, with the attributes curator.znode.path and curator.cause.
 // Package tracing measures how long calls wait, and counts lost members; see
-// [Tracer].
+// [HookBarrierWaited].
 //
 // GUARANTEES.md lists every promise, and the tests that hold it.
 package barriers

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
@@ -91,31 +90,17 @@ func (p *Passage) abandon() {
 // enterAs is enter for a member that may have a node when the user's code
 // panics.
 func (b *DoubleBarrier) enterAs(ctx context.Context, e *entry) (*Passage, error) {
-	vanished := pauses.Vanished()
-	vanished.Longest = time.Second // others wait for this one
-	for {
-		err := b.client.InSession(ctx, e.enterInSession)
-		if err == nil {
-			p, err := newPassage(ctx, e)
-			return p, errorOf("enter", b.path, err)
-		}
-		if reason.Is(err, errAnew) && ctx.Err() == nil {
-			e.node = framework.Created{}
-			vanished.Wait(ctx)
-		} else if !again(ctx, b.client, err) {
-			e.discard(ctx)
-			return nil, e.failed(ctx, err)
-		}
+	err := e.Run(ctx)
+	if err == nil {
+		p, err := newPassage(ctx, e)
+		return p, errorOf("enter", b.path, err)
 	}
-}
-
-// failed returns the error of an Enter, whose node is deleted or about to be.
-func (e *entry) failed(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
-		return errorOf("enter", e.barrier.path, err)
+	e.discard(ctx)
+	if !reason.IsOfContext(ctx, err) {
+		return nil, errorOf("enter", b.path, err)
 	}
 	e.lookOnceMore(ctx)
-	return &NotEnteredError{Path: e.barrier.path, Want: e.barrier.n, Seen: e.seen, Err: endedBy(ctx, err)}
+	return nil, &NotEnteredError{Path: b.path, Want: b.n, Seen: e.seen, Err: e.GaveUp(ctx)}
 }
 
 func (b *DoubleBarrier) usable() error {

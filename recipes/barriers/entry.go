@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/identity"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
@@ -22,9 +24,11 @@ var errAnew = errors.New("the member's node is gone")
 // lost session has left, or that a late request makes, is never counted beside
 // another one.
 type entry struct {
+	follow.Loop
 	barrier  *DoubleBarrier
 	base     string // of the names
 	attempts int
+	vanished pauses.Growing
 	data     []byte
 	name     string            // of the newest node; empty before the first attempt
 	node     framework.Created // of the present session; zero if it is gone
@@ -38,10 +42,13 @@ type entry struct {
 func (b *DoubleBarrier) newEntry() *entry {
 	now := time.Now()
 	e := &entry{
-		barrier: b,
-		base:    fmt.Sprintf("%s%011x-%s", memberPrefix, now.UnixMilli(), rand.Text()),
-		data:    identity.Node(identity.Own(framework.Extend(b.client).ServiceName()), now, nil),
+		barrier:  b,
+		base:     fmt.Sprintf("%s%011x-%s", memberPrefix, now.UnixMilli(), rand.Text()),
+		data:     identity.Node(identity.Own(framework.Extend(b.client).ServiceName()), now, nil),
+		vanished: pauses.Vanished(),
 	}
+	e.vanished.Longest = time.Second // others wait for this one
+	e.Client, e.Ends, e.Look = b.client, endsCall, e.enterOrAnew
 	if b.cfg.curator {
 		e.base = strings.ToLower(rand.Text())
 	}
@@ -50,12 +57,22 @@ func (b *DoubleBarrier) newEntry() *entry {
 
 func (e *entry) path() string { return e.barrier.child(e.name) }
 
-// enterInSession waits for the opening in one session.
-func (e *entry) enterInSession(ctx context.Context) error {
-	s, err := e.barrier.client.Session(ctx)
-	if err != nil {
-		return err
+// enterOrAnew waits for the opening. If the member's node goes meanwhile, the
+// next look makes another one.
+func (e *entry) enterOrAnew(ctx context.Context, s *framework.Session) error {
+	err := e.enter(ctx, s)
+	if reason.Is(err, errAnew) {
+		e.node = framework.Created{}
+		return e.vanished.Wait(ctx)
 	}
+	if err == nil {
+		return follow.ErrDone
+	}
+	return err
+}
+
+// enter waits for the opening.
+func (e *entry) enter(ctx context.Context, s *framework.Session) error {
 	if e.barrier.cfg.curator {
 		return e.enterCurator(ctx, s)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // These errors are returned by barriers, or are causes of a Passage's context,
@@ -48,7 +50,7 @@ type RaisedError struct {
 	Op     string // the call, such as "wait"
 	Path   string // of the barrier
 	Raised Raised // as it was when the call last looked
-	Err    error  // the end of the call's context, or nil
+	Err    error  // the end of the call's context, with the last error that it has outlasted, or nil
 }
 
 // Error names the barrier, who raised it, and since when.
@@ -115,6 +117,13 @@ func withCause(err, cause error) []error {
 		return []error{err}
 	}
 	return []error{err, cause}
+}
+
+// endsCall is the Ends of a call that waits: it outlasts outages and losses of
+// the session, and repeats a write that may have been carried out. Its caller is
+// told of all else.
+func endsCall(err error) bool {
+	return follow.Judge(err) == follow.Trouble && !reason.Is(err, framework.ErrOutcomeUnknown)
 }
 
 func errorOf(op, path string, err error) error {

@@ -54,7 +54,7 @@ func TestLogOfBarriers(t *testing.T) {
 func TestTracerThatBlocks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &recipetest.Valve{}
-		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		other, _ := w.Connect(t)
 		passages := w.enterAll(t, "/b", []*framework.Client{c, other})
 		settle()

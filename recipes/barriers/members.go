@@ -30,7 +30,7 @@ func (b *DoubleBarrier) Members(ctx context.Context) ([]Member, error) {
 		return nil, errorOf("members", b.path, err)
 	}
 	var members []Member
-	err := lookInStep(ctx, b.client, b.path, func(ctx context.Context) (err error) {
+	err := inStep(ctx, b.client, b.path, func(ctx context.Context) (err error) {
 		members, err = b.members(ctx)
 		return err
 	})

@@ -163,6 +163,7 @@ const ownWatchDelay = time.Second
 // deleted meanwhile.
 func (e *entry) awaitChange(ctx context.Context, opening *framework.Watch) error {
 	defer opening.Stop()
+	e.Recovered()
 	delay := time.NewTimer(ownWatchDelay)
 	defer delay.Stop()
 	select {
@@ -177,6 +178,7 @@ func (e *entry) awaitChange(ctx context.Context, opening *framework.Watch) error
 		if err != nil {
 			return err
 		}
+		e.Recovered()
 		if !there {
 			own.Stop()
 			e.logDeleted()

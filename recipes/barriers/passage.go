@@ -3,6 +3,7 @@ package barriers
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
@@ -26,12 +28,15 @@ type Passage struct {
 	ctx    context.Context // of the member, who is inside
 	cancel context.CancelCauseFunc
 
+	life     context.Context // of the goroutine; ends with the client, and with the session
+	die      context.CancelCauseFunc
 	leaving  context.Context // ends when Leave is called
 	leave    context.CancelFunc
-	patience context.Context // ends when the last Leave that waits gives up
+	patience context.Context // ends with life, and when the last Leave that waits gives up
 	giveUp   context.CancelFunc
 	waiting  atomic.Int32 // Leaves that have not given up
 
+	loop follow.Loop   // of the goroutine; see follow
 	gone bool          // the node is known to be deleted; of the goroutine
 	done chan struct{} // closed when the member is out
 	err  error         // why the passage ended, or nil; set before done is closed
@@ -45,12 +50,18 @@ func newPassage(ctx context.Context, e *entry) (*Passage, error) {
 	p := &Passage{
 		barrier: e.barrier, name: e.name, round: e.round, node: e.node, done: make(chan struct{}),
 	}
+	p.loop.Client, p.loop.Ends = e.barrier.client, endsPassage
+	p.loop.Awaited = true // the other members wait for what this one does
+	p.loop.What, p.loop.About = "passage of a double barrier", func() slog.Attr { return logPath(e.barrier.client, e.node.Path) }
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	life, die := context.WithCancelCause(context.Background())
+	life, told := trace.Unblocked(life, e.barrier.client) // the requests do not wait for a tracer
+	p.life, p.die = life, die
 	p.leaving, p.leave = context.WithCancel(context.Background())
-	p.patience, p.giveUp = context.WithCancel(context.Background())
+	p.patience, p.giveUp = context.WithCancel(life)
 	client := framework.Extend(e.barrier.client)
 	trusted := e.node.Session.Trusted(client.ErrorPolicy())
-	if !client.Go(func(ctx context.Context) { p.run(ctx, trusted) }) {
+	if !client.Go(func(ctx context.Context) { p.run(ctx, trusted, told) }) {
 		p.end(framework.ErrClosed)
 		return nil, framework.ErrClosed
 	}
@@ -114,11 +125,11 @@ func (p *Passage) Leave(ctx context.Context) error {
 // reports whether other Leaves go on waiting. If none does, the member gives up.
 func (p *Passage) wait(ctx context.Context) (othersDo bool) {
 	p.waiting.Add(1)
+	p.cancel(ErrLeft) // before the goroutine knows, which may soon be done
 	over := ctx.Err() != nil
 	if over { // before it begins to leave, so that it does not wait
 		othersDo = p.stopWaiting()
 	}
-	p.cancel(ErrLeft) // before the goroutine knows, which may soon be done
 	p.leave()
 	if over {
 		return othersDo
@@ -164,26 +175,19 @@ func (p *Passage) resultOf(ctx context.Context) error {
 		}
 	default:
 	}
-	return fmt.Errorf("%w: %w", ErrNotLeft, reason.OfContext(ctx))
+	return fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx))
 }
 
 // run is the goroutine of a member that is inside, for as long as the session
 // is trusted.
-func (p *Passage) run(client, trusted context.Context) {
-	stop := context.AfterFunc(trusted, func() { p.cancel(context.Cause(trusted)) })
-	defer stop()
+func (p *Passage) run(client, trusted context.Context, told func()) {
 	session := p.node.Session.Context()
-	ctx, cancel := context.WithCancelCause(client)
-	defer cancel(nil)
-	defer context.AfterFunc(session, func() { cancel(context.Cause(session)) })()
-	ctx, told := trace.Unblocked(ctx, p.barrier.client) // the requests do not wait for a tracer
+	defer context.AfterFunc(trusted, func() { p.cancel(context.Cause(trusted)) })()
+	defer context.AfterFunc(client, func() { p.die(context.Cause(client)) })()
+	defer context.AfterFunc(session, func() { p.die(context.Cause(session)) })()
+	defer p.die(nil)
 	defer told()
-
-	stay := p.stayInRound
-	if p.barrier.cfg.curator {
-		stay = p.stayWithCurator
-	}
-	err := stay(ctx)
+	err := p.stayOrResign()
 	if err != nil && session.Err() != nil {
 		err = context.Cause(session)
 	}
@@ -191,6 +195,49 @@ func (p *Passage) run(client, trusted context.Context) {
 		framework.Extend(p.barrier.client).DeleteInBackground(p.barrier.child(p.name))
 	}
 	p.end(err)
+}
+
+// inside is a member that is inside, in one of the two layouts.
+type inside interface {
+	stay(ctx context.Context) error   // until Leave is called, and all others have left
+	resign(ctx context.Context) error // leaves, and waits for nobody
+}
+
+// stayOrResign stays until all have left, or the last Leave gives up.
+func (p *Passage) stayOrResign() error {
+	var member inside = &stayer{Passage: p, left: stringSet{}}
+	if p.barrier.cfg.curator {
+		member = &curatorLeave{Passage: p}
+	}
+	err := member.stay(p.patience)
+	if p.life.Err() != nil || !reason.IsOfContext(p.patience, err) {
+		return err
+	}
+	if err := member.resign(p.life); err != nil {
+		return err
+	}
+	return ErrNotLeft
+}
+
+// follow calls f in the member's own session, until it returns nil. It returns
+// an error if this member is out before.
+func (p *Passage) follow(ctx context.Context, f func(context.Context) error) error {
+	p.loop.Look = func(ctx context.Context, s *framework.Session) error {
+		if s != p.node.Session {
+			return framework.ErrSessionLost
+		}
+		if err := f(ctx); err != nil {
+			return err
+		}
+		return follow.ErrDone
+	}
+	return p.loop.Run(ctx)
+}
+
+// endsPassage is the Ends of a member that is inside: it is so in one session,
+// and with one node.
+func endsPassage(err error) bool {
+	return reason.Is(err, framework.ErrSessionLost) || reason.Is(err, ErrNodeDeleted) || reason.Is(err, ErrForeignData)
 }
 
 // end ends the passage.

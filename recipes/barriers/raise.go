@@ -11,28 +11,44 @@ import (
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
 // raise is one Raise, which may go on in several sessions.
 type raise struct {
+	follow.Loop
 	*Barrier
-	mode  framework.Mode
-	maybe bool // it has raised the barrier, or may have
+	mode     framework.Mode
+	data     []byte
+	vanished pauses.Growing
+	maybe    bool   // it has raised the barrier, or may have
+	up       Raised // at the end
+}
+
+func (b *Barrier) raise(ctx context.Context, mode framework.Mode) (Raised, error) {
+	data := identity.Node(identity.Own(framework.Extend(b.client).ServiceName()), time.Now(), nil)
+	r := &raise{Barrier: b, mode: mode, data: data, vanished: pauses.Vanished()}
+	r.vanished.Longest = time.Second // others wait for this one
+	r.Client, r.Ends, r.Look = b.client, endsCall, r.attempt
+	if err := r.Run(ctx); err != nil {
+		return Raised{}, r.failed(ctx, err)
+	}
+	return r.up, nil
 }
 
 // failed returns the error of a Raise.
 func (r *raise) failed(ctx context.Context, err error) error {
-	if !r.maybe {
-		if reason.Is(err, ErrRaised) {
-			return err
-		}
-		return errorOf("raise", r.path, endedBy(ctx, err))
+	if reason.IsOfContext(ctx, err) {
+		err = r.GaveUp(ctx)
 	}
-	if !reason.Is(err, framework.ErrOutcomeUnknown) {
+	switch {
+	case r.maybe && !reason.Is(err, framework.ErrOutcomeUnknown):
 		err = fmt.Errorf("%w: %w", framework.ErrOutcomeUnknown, err)
+	case !r.maybe && reason.Is(err, ErrRaised):
+		return err
 	}
-	return errorOf("raise", r.path, endedBy(ctx, err))
+	return errorOf("raise", r.path, err)
 }
 
 // note remembers whether a request that raises the barrier may have done so.
@@ -42,56 +58,49 @@ func (r *raise) note(err error) {
 	}
 }
 
-// inSession raises the barrier in one session.
-func (r *raise) inSession(ctx context.Context) (Raised, error) {
-	s, err := r.client.Session(ctx)
-	if err != nil {
-		return Raised{}, err
+// attempt raises the barrier, or does something about the one that is up.
+func (r *raise) attempt(ctx context.Context, s *framework.Session) error {
+	if err := r.create(ctx, s); err != nil {
+		return err
 	}
-	data := identity.Node(identity.Own(framework.Extend(r.client).ServiceName()), time.Now(), nil)
+	up, version, err := r.look(ctx)
+	if up.Owner == s.ID() {
+		up.Session = s
+	}
+	switch {
+	case reason.Is(err, zk.ErrNoNode): // somebody has lowered it, or the session that it was bound to has ended
+	case err != nil:
+		return err
+	case up.Owner == 0, r.mode == framework.Ephemeral && up.Owner == s.ID():
+		r.up = up
+		return follow.ErrDone
+	case r.mode == framework.Persistent:
+		err = r.replace(ctx, s, version)
+	case r.hasRaisedIn(up.Owner):
+		err = r.awaitFall(ctx, up.Owner)
+	default:
+		err = &RaisedError{Op: "raise", Path: r.path, Raised: up}
+	}
+	if err != nil && !reason.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	return r.vanished.Wait(ctx)
+}
+
+// create raises the barrier, unless it is up.
+func (r *raise) create(ctx context.Context, s *framework.Session) error {
 	opts := []framework.CreateOption{framework.WithMode(r.mode), framework.WithParents()}
 	if r.mode == framework.Persistent {
 		opts = append(opts, framework.Idempotent())
 	} else {
 		r.noteSession(s.ID())
 	}
-	vanished := pauses.Vanished()
-	vanished.Longest = time.Second // others wait for this one
-	for tries := 0; ; tries++ {
-		if tries > 0 {
-			vanished.Wait(ctx)
-		}
-		_, err := r.client.Create(ctx, r.path, data, opts...)
-		r.note(err)
-		if err == nil {
-			r.logRaised(s)
-		} else if !reason.Is(err, zk.ErrNodeExists) {
-			return Raised{}, err
-		}
-		up, version, err := r.look(ctx)
-		if reason.Is(err, zk.ErrNoNode) {
-			continue // somebody has lowered it, or the session that it was bound to has ended
-		}
-		if err != nil {
-			return Raised{}, err
-		}
-		if up.Owner == s.ID() {
-			up.Session = s
-		}
-		switch {
-		case up.Owner == 0, r.mode == framework.Ephemeral && up.Owner == s.ID():
-			return up, nil
-		case r.mode == framework.Persistent:
-			err = r.replace(ctx, s, version, data)
-		case r.hasRaisedIn(up.Owner):
-			err = r.awaitFall(ctx, up.Owner)
-		default:
-			err = &RaisedError{Op: "raise", Path: r.path, Raised: up}
-		}
-		if err != nil {
-			return Raised{}, err
-		}
+	_, err := r.client.Create(ctx, r.path, r.data, opts...)
+	r.note(err)
+	if err == nil {
+		r.logRaised(s)
 	}
+	return ignoreExists(err)
 }
 
 // replace replaces a node of a session by one without, in one transaction, so
@@ -99,9 +108,9 @@ func (r *raise) inSession(ctx context.Context) (Raised, error) {
 // next step looks at it. A fresh node has the same version as the one before,
 // so that the transaction may replace another node than the one that was seen.
 // That does no harm: the barrier is up, and asked to be up without a session.
-func (r *raise) replace(ctx context.Context, s *framework.Session, version int32, data []byte) error {
+func (r *raise) replace(ctx context.Context, s *framework.Session, version int32) error {
 	_, err := r.client.Transaction(ctx,
-		framework.DeleteOp(r.path, version), framework.CreateOp(r.path, data, framework.WithMode(r.mode)))
+		framework.DeleteOp(r.path, version), framework.CreateOp(r.path, r.data, framework.WithMode(r.mode)))
 	r.note(err)
 	if reason.Is(err, zk.ErrNoNode) || reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNodeExists) {
 		return nil
@@ -124,12 +133,9 @@ func (r *raise) awaitFall(ctx context.Context, owner int64) error {
 	if !there || stat.EphemeralOwner != owner {
 		return nil
 	}
-	select {
-	case <-watch.Done():
-		return nil
-	case <-ctx.Done():
-		return reason.OfContext(ctx)
-	}
+	r.Recovered()
+	_, err = watch.Wait(ctx)
+	return err
 }
 
 func (r *raise) logRaised(s *framework.Session) {

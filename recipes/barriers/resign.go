@@ -24,12 +24,17 @@ import (
 // member makes no more than a few requests, however many resign at once.
 
 // resign leaves without waiting for the others.
-func (s *stay) resign(ctx context.Context) error {
+func (s *stayer) resign(ctx context.Context) error {
+	defer s.untell()
+	return s.follow(ctx, s.noteAndGo)
+}
+
+func (s *stayer) noteAndGo(ctx context.Context) error {
 	c := s.barrier.client
 	for {
 		r, version, _, err := s.barrier.readRounds(ctx, false)
 		if reason.Is(err, errAnew) {
-			return ErrNotLeft
+			return nil
 		}
 		if err != nil {
 			return err
@@ -42,7 +47,7 @@ func (s *stay) resign(ctx context.Context) error {
 		switch {
 		case err == nil, reason.Is(err, zk.ErrNoNode):
 			s.gone = true
-			return ErrNotLeft
+			return nil
 		case !reason.Is(err, zk.ErrBadVersion):
 			return err
 		}
@@ -55,7 +60,7 @@ func (s *stay) resign(ctx context.Context) error {
 // note notes that this member has left, and deletes its node. It notes the same
 // of others that it knows to be marked, for the one that is to end the round
 // next, and if it tells of itself, of all who do.
-func (s *stay) note(ctx context.Context, r rounds, version int32) error {
+func (s *stayer) note(ctx context.Context, r rounds, version int32) error {
 	b, who := s.barrier, append(slices.Sorted(maps.Keys(s.left)), s.name)
 	if s.told {
 		names, _, err := b.client.Children(ctx, b.path)
@@ -71,7 +76,7 @@ func (s *stay) note(ctx context.Context, r rounds, version int32) error {
 }
 
 // tell makes the node that tells others to note this member.
-func (s *stay) tell(ctx context.Context) error {
+func (s *stayer) tell(ctx context.Context) error {
 	if s.told {
 		return nil
 	}
@@ -85,7 +90,7 @@ func (s *stay) tell(ctx context.Context) error {
 }
 
 // untell deletes the node that tells others, if there may be one.
-func (s *stay) untell() {
+func (s *stayer) untell() {
 	if s.mayTell {
 		framework.Extend(s.barrier.client).DeleteInBackground(s.barrier.child(resignPrefix + s.name))
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
 // Members of a round leave in two steps. Each marks its own node, by emptying
@@ -22,8 +21,8 @@ import (
 // lost, or that did not wait: the latter is noted in the round before its node
 // is deleted; see resign.
 
-// stay is what the goroutine of a member knows of its round.
-type stay struct {
+// stayer is what the goroutine of a member knows of its round.
+type stayer struct {
 	*Passage
 	left   stringSet        // members that have left without waiting, or are marked
 	names  []string         // of the nodes that were there at the last look
@@ -36,56 +35,11 @@ type stay struct {
 	told, mayTell bool // there is a node that says that we resign, or may be
 }
 
-// stayInRound stays until all members have left. It returns an error if this
-// member is out before.
-func (p *Passage) stayInRound(ctx context.Context) error {
-	s := &stay{Passage: p, left: stringSet{}}
-	defer s.untell()
-	for {
-		err := p.inSession(ctx, s.untilOut)
-		if err == nil || !p.outlast(ctx, err) {
-			return err
-		}
-	}
-}
-
-// pauseAfterTrouble is the pause after an answer of a server in trouble.
-const pauseAfterTrouble = time.Second
-
-// outlast waits until it is time to try again after an error of a member that
-// is inside. It reports false if the member is out, or waiting does not help.
-func (p *Passage) outlast(ctx context.Context, err error) bool {
-	switch {
-	case ctx.Err() != nil, framework.IsRefusal(err), reason.Is(err, ErrNodeDeleted), reason.Is(err, ErrNotLeft),
-		reason.Is(err, ErrForeignData):
-		return false
-	case framework.IsConnectionError(err):
-		return lockloop.WaitReconnect(ctx, p.barrier.client, err)
-	}
-	select {
-	case <-time.After(pauseAfterTrouble):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// inSession calls f with a context for requests of the member's own session.
-func (p *Passage) inSession(ctx context.Context, f func(context.Context) error) error {
-	return p.barrier.client.InSession(ctx, func(ctx context.Context) error {
-		s, err := p.barrier.client.Session(ctx)
-		if err == nil && s != p.node.Session {
-			err = framework.ErrSessionLost
-		}
-		if err != nil {
-			return err
-		}
-		return f(ctx)
-	})
-}
+// stay stays until all members have left.
+func (s *stayer) stay(ctx context.Context) error { return s.follow(ctx, s.untilOut) }
 
 // untilOut stays until this member is out, or a request fails.
-func (s *stay) untilOut(ctx context.Context) error {
+func (s *stayer) untilOut(ctx context.Context) error {
 	s.watch = nil // of an earlier call; it was stopped
 	defer s.stopWatch()
 	for {
@@ -93,6 +47,7 @@ func (s *stay) untilOut(ctx context.Context) error {
 		if out || err != nil {
 			return err
 		}
+		s.loop.Recovered()
 		leaving := s.leaving.Done()
 		if s.marked {
 			leaving = nil
@@ -102,7 +57,6 @@ func (s *stay) untilOut(ctx context.Context) error {
 			s.watch = nil
 			s.pause(ctx)
 		case <-leaving:
-		case <-s.patience.Done():
 		case <-ctx.Done():
 			return reason.OfContext(ctx)
 		}
@@ -113,7 +67,7 @@ func (s *stay) untilOut(ctx context.Context) error {
 // that arrive while the round is inside do not cost a listing by each of the
 // round for each of them. All members of the round together list no more than
 // 200 times in a second, or each of them once.
-func (s *stay) pause(ctx context.Context) {
+func (s *stayer) pause(ctx context.Context) {
 	if s.leaving.Err() != nil { // the watch was for the end of the round
 		return
 	}
@@ -122,7 +76,6 @@ func (s *stay) pause(ctx context.Context) {
 	select {
 	case <-t.C:
 	case <-s.leaving.Done():
-	case <-s.patience.Done():
 	case <-ctx.Done():
 	}
 }
@@ -134,11 +87,8 @@ const (
 
 // act does what is to be done now. It reports whether this member is out. If it
 // is not, there is a watch for a change.
-func (s *stay) act(ctx context.Context) (out bool, err error) {
+func (s *stayer) act(ctx context.Context) (out bool, err error) {
 	for {
-		if s.patience.Err() != nil {
-			return true, s.resign(ctx)
-		}
 		if s.watch == nil {
 			if out, err := s.list(ctx); out || err != nil {
 				return out, err
@@ -164,7 +114,7 @@ func (s *stay) act(ctx context.Context) (out bool, err error) {
 }
 
 // list lists the nodes, with a watch. The member is out if its node is gone.
-func (s *stay) list(ctx context.Context) (out bool, err error) {
+func (s *stayer) list(ctx context.Context) (out bool, err error) {
 	c, path := s.barrier.client, s.barrier.path
 	if s.marked {
 		return s.listMarked(ctx)
@@ -183,7 +133,7 @@ func (s *stay) list(ctx context.Context) (out bool, err error) {
 // round that is there ends the round. Its node is gone then, or if it has gone
 // itself, and the next one ends the round. So each watches the one ahead of it:
 // arrivals do not touch that node, and one that goes wakes one other.
-func (s *stay) listMarked(ctx context.Context) (out bool, err error) {
+func (s *stayer) listMarked(ctx context.Context) (out bool, err error) {
 	c, path := s.barrier.client, s.barrier.path
 	for {
 		s.names, _, err = c.Children(ctx, path)
@@ -210,7 +160,7 @@ func (s *stay) listMarked(ctx context.Context) (out bool, err error) {
 
 // isOut reports whether this member is out, after a listing. The end of the
 // round deletes the nodes of all members at once.
-func (s *stay) isOut(err error) (bool, error) {
+func (s *stayer) isOut(err error) (bool, error) {
 	switch {
 	case reason.Is(err, zk.ErrNoNode):
 		s.names = nil
@@ -224,13 +174,13 @@ func (s *stay) isOut(err error) (bool, error) {
 }
 
 // present returns the members of the round whose nodes are there, in order.
-func (s *stay) present() []string {
+func (s *stayer) present() []string {
 	there := set(s.names)
 	return slices.DeleteFunc(slices.Clone(s.round), func(name string) bool { return !there.has(name) })
 }
 
 // lookForLosses ends the member's context if another one was lost.
-func (s *stay) lookForLosses(ctx context.Context) error {
+func (s *stayer) lookForLosses(ctx context.Context) error {
 	there := set(s.names)
 	gone := slices.DeleteFunc(slices.Clone(s.round), func(name string) bool { return there.has(name) || s.left.has(name) })
 	if len(gone) == 0 {
@@ -263,7 +213,7 @@ func (s *stay) lookForLosses(ctx context.Context) error {
 }
 
 // mark tells the others that this member leaves.
-func (s *stay) mark(ctx context.Context) error {
+func (s *stayer) mark(ctx context.Context) error {
 	s.tried = true
 	_, err := s.barrier.client.Set(ctx, s.node.Path, nil, framework.AnyVersion)
 	if reason.Is(err, zk.ErrNoNode) {
@@ -275,12 +225,12 @@ func (s *stay) mark(ctx context.Context) error {
 
 // close ends the round when all members that are still there have left. This
 // member is the first of them. It reports false if it must look again.
-func (s *stay) close(ctx context.Context) (out bool, err error) {
+func (s *stayer) close(ctx context.Context) (out bool, err error) {
 	if err := s.takeOver(ctx); err != nil {
 		return false, err
 	}
 	present := s.present()
-	if err := s.awaitMarks(ctx, present); err != nil || s.patience.Err() != nil {
+	if err := s.awaitMarks(ctx, present); err != nil {
 		return false, err
 	}
 	ops := make([]framework.TxnOp, 0, len(present))
@@ -296,7 +246,7 @@ func (s *stay) close(ctx context.Context) (out bool, err error) {
 
 // takeOver learns from one that was to end the round, and has resigned, who has
 // left, so that the marks of all need not be read again.
-func (s *stay) takeOver(ctx context.Context) error {
+func (s *stayer) takeOver(ctx context.Context) error {
 	if !s.behind {
 		return nil
 	}
@@ -311,12 +261,8 @@ func (s *stay) takeOver(ctx context.Context) error {
 	return nil
 }
 
-// awaitMarks waits until the other members are marked or gone, or until this
-// one gives up.
-func (s *stay) awaitMarks(ctx context.Context, present []string) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(s.patience, cancel)()
+// awaitMarks waits until the other members are marked or gone.
+func (s *stayer) awaitMarks(ctx context.Context, present []string) error {
 	marked := make([]bool, len(present))
 	errs := make([]error, len(present))
 	var others sync.WaitGroup
@@ -333,15 +279,12 @@ func (s *stay) awaitMarks(ctx context.Context, present []string) error {
 			s.left[name] = struct{}{}
 		}
 	}
-	if s.patience.Err() != nil {
-		return nil
-	}
 	return errors.Join(errs...)
 }
 
 // awaitMark waits until a member is marked or gone, and reports whether it is
 // marked: one that is gone may be lost.
-func (s *stay) awaitMark(ctx context.Context, name string, slots chan struct{}) (marked bool, err error) {
+func (s *stayer) awaitMark(ctx context.Context, name string, slots chan struct{}) (marked bool, err error) {
 	c, path := s.barrier.client, s.barrier.child(name)
 	for {
 		slots <- struct{}{}
@@ -353,6 +296,7 @@ func (s *stay) awaitMark(ctx context.Context, name string, slots chan struct{}) 
 			}
 			return err == nil, ignoreGone(err)
 		}
+		s.loop.Note(nil)
 		if _, err := watch.Wait(ctx); err != nil {
 			watch.Stop()
 			return false, err
@@ -371,7 +315,7 @@ func ignoreGone(err error) error {
 	return err
 }
 
-func (s *stay) stopWatch() {
+func (s *stayer) stopWatch() {
 	if s.watch != nil {
 		s.watch.Stop()
 		s.watch = nil

@@ -99,7 +99,7 @@ func (l *loop) rootChanged(after int64, event zk.EventType) {
 // arrived takes the result of a read.
 func (l *loop) arrived(r result) {
 	if r.err == nil {
-		l.c.noteAnswer()
+		l.c.recovery.Recovered()
 	}
 	switch {
 	case r.sync:

@@ -6,16 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Errors of a Cache.
@@ -67,7 +68,7 @@ type Cache struct {
 	feeds       map[*feed]struct{}
 	err         error
 
-	trouble atomic.Pointer[error] // after which a request is made again just now, or nil
+	recovery follow.Recovery // the loop's; callers that wait ask it why
 }
 
 // New returns a cache of root and what is below it, and begins to fill it. It
@@ -94,6 +95,11 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 		unreadable: map[string]error{},
 		changed:    make(chan struct{}), feeds: map[*feed]struct{}{},
 	}
+	c.recovery = follow.Recovery{
+		Client: client, What: "zookeeper cache",
+		About:    func() slog.Attr { return slog.String(semconv.ZNodePath, c.fullRoot()) },
+		Outlasts: follow.RefusedCredentials, // a copy keeps nothing from others
+	}
 	stop, cancel := context.WithCancelCause(context.Background())
 	c.cancel = cancel
 	if !framework.Extend(client).Go(func(ctx context.Context) { c.run(ctx, stop) }) {
@@ -111,7 +117,7 @@ func (c *Cache) run(client, stop context.Context) {
 	ctx, cancel := context.WithCancelCause(client)
 	defer cancel(nil)
 	defer context.AfterFunc(stop, func() { cancel(ErrClosed) })()
-	l := newLoop(framework.Extend(c.client).OnTrouble(ctx, c.noteTrouble), c)
+	l := newLoop(framework.Extend(c.client).OnTrouble(ctx, c.recovery.Note), c)
 	err := l.run()
 	if stop.Err() != nil {
 		err = ErrClosed
@@ -148,7 +154,8 @@ func (c *Cache) Err() error {
 }
 
 // Synced waits until the cache was filled for the first time. The error is
-// ctx's, or Err's.
+// ctx's, or Err's. That of ctx also matches the last error that the cache has
+// outlasted since a server has answered.
 func (c *Cache) Synced(ctx context.Context) error {
 	return c.wait(ctx, func() bool { return c.everSynced })
 }
@@ -175,8 +182,8 @@ func (c *Cache) Zxid() int64 {
 // which this client has not heard, WaitFor asks the server to catch up first,
 // and if there still is none, as SyncQuorum does.
 //
-// The error is ctx's, or Err's, or that of the request. It matches
-// ErrFutureZxid if there is no such transaction yet.
+// The error is ctx's, as that of Synced, or Err's, or that of the request. It
+// matches ErrFutureZxid if there is no such transaction yet.
 func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
 	if c.isAsNewAs(zxid) {
 		return nil
@@ -243,19 +250,7 @@ func (c *Cache) wait(ctx context.Context, holds func() bool) error {
 
 // gaveUp is the error of a call whose context has ended.
 func (c *Cache) gaveUp(ctx context.Context) error {
-	if trouble := c.trouble.Load(); trouble != nil {
-		return fmt.Errorf("cache of %q: %w (last error: %w)", c.scope.root, reason.OfContext(ctx), *trouble)
-	}
-	return fmt.Errorf("cache of %q: %w", c.scope.root, reason.OfContext(ctx))
-}
-
-func (c *Cache) noteTrouble(err error) { c.trouble.Store(&err) }
-
-// noteAnswer notes that the server answers.
-func (c *Cache) noteAnswer() {
-	if c.trouble.Load() != nil {
-		c.trouble.Store(nil)
-	}
+	return fmt.Errorf("cache of %q: %w", c.scope.root, c.recovery.GaveUp(ctx))
 }
 
 // tellLocked wakes everybody who waits.

@@ -61,27 +61,34 @@ func TestCacheUsesStandardWatchesIfTheServerHangsUpOnOthers(t *testing.T) {
 	})
 }
 
-// A server that has too much to do says so to the client, which tries again. Those
-// who wait for the cache must know.
+// A server in trouble says so to the client or to the cache, which try again.
+// Those who wait for the cache must know.
 func TestSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {
-	for _, op := range []zktest.Op{zktest.OpAddWatch, zktest.OpGetData} {
+	for _, trouble := range []struct {
+		op   zktest.Op
+		code zktest.Code
+	}{
+		{zktest.OpAddWatch, zktest.ErrThrottled},
+		{zktest.OpGetData, zktest.ErrThrottled},
+		{zktest.OpAddWatch, zktest.ErrSystem}, // which the client does not try again
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			srv := zktest.Start(t)
 			create(t, srv, "/r", "/r/a")
-			throttled := srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+			rule := srv.Inject(zktest.Rule{Op: trouble.op, Times: -1, Do: zktest.Fail(trouble.code)})
 			c, err := cache.New(connect(t, srv), "/r")
 			require.NoError(t, err)
 			defer c.Close()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			code, _ := framework.ServerCode(c.Synced(ctx))
-			require.EqualValues(t, -127, code, "%v", op)
-			throttled.Remove()
+			require.EqualValues(t, trouble.code, code, "%v", trouble)
+			rule.Remove()
 			require.NoError(t, c.Synced(within(t)))
 			ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			_, isAnswer := framework.ServerCode(c.WaitFor(ctx, srv.Zxid()+1))
-			require.False(t, isAnswer, "%v: that is over", op)
+			require.False(t, isAnswer, "%v: that is over", trouble)
 		})
 	}
 }

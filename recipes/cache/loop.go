@@ -10,7 +10,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/state"
@@ -146,39 +145,14 @@ func (l *loop) finish() {
 // open sets the watch, or finds out that the server has none that stays. It
 // outlasts what waiting may cure.
 func (l *loop) open() error {
-	trouble, told := pauses.Growing{First: time.Second, Shortest: time.Second, Longest: time.Minute / 2}, ""
 	for {
 		err := l.tryToOpen()
-		switch {
-		case err == nil:
+		if err == nil {
 			return nil
-		case l.ctx.Err() != nil:
-			return context.Cause(l.ctx)
-		case !isCurable(err):
+		}
+		if err := l.c.recovery.Wait(l.ctx, err); err != nil {
 			return err
-		case framework.IsConnectionError(err):
-			continue // which has waited for a connection
 		}
-		if told != err.Error() {
-			told = err.Error()
-			framework.Extend(l.c.client).Logger().Warn("zookeeper cache sets its watch again after an error",
-				l.logPath(l.c.scope.root), slog.Any(semconv.Cause, err))
-		}
-		trouble.Wait(l.ctx)
-	}
-}
-
-// isCurable reports whether waiting may cure an error of the watch: all but a
-// refusal of the request. Servers that refuse the client's credentials may
-// accept them later, and do not refuse the request.
-func isCurable(err error) bool {
-	switch {
-	case reason.Is(err, framework.ErrClosed):
-		return false
-	case reason.Is(err, zk.ErrAuthFailed):
-		return true
-	default:
-		return !framework.IsRefusal(err)
 	}
 }
 

@@ -34,17 +34,18 @@ func (s *persistentSource) drain(l *loop) error {
 // ended goes on with standard watches if the client has moved to a server that
 // has no others, and with another watch after an error that waiting may cure.
 func (s *persistentSource) ended(l *loop, err error) error {
-	switch {
-	case isUnimplemented(err):
+	if isUnimplemented(err) {
 		l.useStandardWatches("the server has no persistent watches")
-	case !isCurable(err):
+		l.reset()
+		return nil
+	}
+	s.w.Close()
+	l.c.interrupted()
+	if err := l.c.recovery.Wait(l.ctx, err); err != nil {
 		return err
-	default:
-		s.w.Close()
-		l.c.interrupted()
-		if err := l.open(); err != nil {
-			return err
-		}
+	}
+	if err := l.open(); err != nil {
+		return err
 	}
 	l.reset()
 	return nil

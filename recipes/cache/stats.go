@@ -62,27 +62,40 @@ func transactionsBetween(from, to int64) int64 {
 	}
 }
 
-// Tracer is told of every cache of a client whose clienttrace.Tracer has these
-// methods as well. It reads Cache.Stats when it wants to, such as when metrics
-// are collected. A clienttrace.Teller makes the calls: a Tracer that blocks
-// holds up no cache. The methods must not panic.
-type Tracer interface {
-	// CacheOpened is called when a cache begins, and CacheClosed when it has
-	// ended, in this order.
+// HookCacheOpened is a clienttrace.Hook that is told of every cache of a client
+// when it begins. It reads Cache.Stats when it wants to, such as when metrics are
+// collected. A clienttrace.Teller makes the calls: a hook that blocks holds up no
+// cache. The method must not panic.
+type HookCacheOpened interface {
 	CacheOpened(c *Cache)
+}
+
+// HookCacheClosed is HookCacheOpened for a cache that has ended.
+type HookCacheClosed interface {
 	CacheClosed(c *Cache)
 }
 
-// trace tells the client's tracer of the cache, if it wants to know. The
-// returned function tells it of the end.
+var (
+	hookOpened = framework.NewHookKind[HookCacheOpened]()
+	hookClosed = framework.NewHookKind[HookCacheClosed]()
+)
+
+// trace tells the client's hooks of the cache. The returned function tells them
+// of the end.
 func (c *Cache) trace() (closed func()) {
-	tracer, ok := framework.Extend(c.client).Tracer().(Tracer)
-	if !ok {
+	opened, ended := hookOpened.Of(c.client), hookClosed.Of(c.client)
+	if len(opened)+len(ended) == 0 {
 		return func() {}
 	}
 	teller := framework.Extend(c.client).NewTeller()
-	teller.Post(func() { tracer.CacheOpened(c) })
-	return func() { teller.Post(func() { tracer.CacheClosed(c) }) }
+	for _, h := range opened {
+		teller.Post(func() { h.CacheOpened(c) })
+	}
+	return func() {
+		for _, h := range ended {
+			teller.Post(func() { h.CacheClosed(c) })
+		}
+	}
 }
 
 // isBehind reports whether there is something that the cache has not caught up

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -111,7 +110,6 @@ func TestACutRightAfterTheStartIsALag(t *testing.T) {
 
 // tracer is told of caches.
 type tracer struct {
-	clienttrace.NoTracer
 	calls chan string
 }
 
@@ -122,7 +120,7 @@ func TestTracerIsToldOfCaches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		tr := tracer{calls: make(chan string)}
-		c := open(t, connect(t, srv, framework.WithTracer(tr)), "/r") // the tracer blocks, and the cache goes on
+		c := open(t, connect(t, srv, framework.WithHooks(tr)), "/r") // the tracer blocks, and the cache goes on
 		require.NoError(t, c.Close())
 		require.Equal(t, "opened", <-tr.calls)
 		require.Equal(t, "closed", <-tr.calls)

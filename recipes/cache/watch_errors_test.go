@@ -1,11 +1,13 @@
 package cache_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -52,6 +54,9 @@ func TestCacheOutlastsRefusedCredentialsFromTheBeginning(t *testing.T) {
 		c, err := cache.New(client, "/r")
 		require.NoError(t, err)
 		defer c.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		require.ErrorIs(t, c.Synced(ctx), zk.ErrAuthFailed)
 		time.Sleep(5 * time.Minute)
 		require.NoError(t, c.Synced(within(t)))
 		require.Equal(t, []string{"/r"}, paths(c))

@@ -5,11 +5,11 @@ import (
 	"context"
 	"iter"
 	"sync"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
@@ -70,7 +70,8 @@ import (
 type Latch struct {
 	queue    candidates
 	cfg      config
-	stopping sync.WaitGroup // run's: leaders that have lost, and have time to stop
+	recovery follow.Recovery // run's; it knows why we are not in the queue, if we are not
+	stopping sync.WaitGroup  // run's: leaders that have lost, and have time to stop
 
 	mu       sync.Mutex // protects the following fields
 	started  bool
@@ -80,9 +81,6 @@ type Latch struct {
 	now      *leadership // the one under way, or nil
 	last     *broadcast.Node[Change]
 	seen     lockloop.NotAdmitted // how things stood when we last looked at the queue
-	trouble  error                // why we are not in the queue now, or nil
-	retried  error                // after which a request is made again just now, or nil
-	pause    time.Duration        // the last one, because of that
 	failure  error                // why done is closed
 	leftover error                // what kept Close from deleting the node
 
@@ -102,7 +100,7 @@ const latchKind = "latch-"
 // option that cannot be used is an error of every call.
 func NewLatch(c *framework.Client, path string, opts ...LatchOption) *Latch {
 	cfg := latchConfig(opts)
-	return &Latch{
+	l := &Latch{
 		queue: candidates{*queue.New(queue.Config{
 			Client: c, Path: path, Kind: latchKind, Op: "await",
 			Order:       lockloop.Order{Blocks: lockloop.Exclusive, WatchSelf: true},
@@ -115,6 +113,8 @@ func NewLatch(c *framework.Client, path string, opts ...LatchOption) *Latch {
 		done: make(chan struct{}),
 		gone: make(chan struct{}),
 	}
+	l.recovery = l.newRecovery()
+	return l
 }
 
 // Start makes the latch stand for leader, until Close. It does not wait, not

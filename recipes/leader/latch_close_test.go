@@ -273,7 +273,7 @@ func TestGrantThatComesWithClose(t *testing.T) {
 	for _, notify := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			tracer := &recipetest.Spy{}
-			c, _ := w.Connect(t, framework.WithTracer(tracer))
+			c, _ := w.Connect(t, framework.WithHooks(tracer))
 			l := leader.NewLatch(c, "/l", closeNotification(notify)...)
 			changes := l.Changes(t.Context())
 			tracer.Granted = func() {

@@ -65,7 +65,7 @@ func TestCandidacyInTroubleSaysSo(t *testing.T) {
 		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		lines := func() int {
 			synctest.Wait() // the log has a goroutine of its own
-			return strings.Count(log.String(), "stands again after an error")
+			return strings.Count(log.String(), "leader latch is tried again after an error")
 		}
 		l := latch(t, c, "/l")
 		first := w.await(t, l)

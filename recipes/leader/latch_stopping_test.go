@@ -136,7 +136,7 @@ func TestInterruptedLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				margin := time.Duration(part * float64(w.Session))
 				tracer := &endingTracer{}
-				first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithTracer(tracer),
+				first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithHooks(tracer),
 					framework.WithErrorPolicy(state.StandardPolicy), framework.WithSafetyMargin(part))
 				led := make(chan struct{})
 				go func() {

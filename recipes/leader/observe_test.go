@@ -3,6 +3,8 @@ package leader_test
 import (
 	"context"
 	"iter"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,6 +183,47 @@ func TestObserverEndsWithARefusal(t *testing.T) {
 		require.ErrorIs(t, last(nil, "/l"), zk.ErrBadArguments)
 		require.NoError(t, c.Close())
 		require.ErrorIs(t, last(c, "/l"), framework.ErrClosed)
+	})
+}
+
+// An observer in trouble sends requests less and less often, and does not hide
+// the trouble. It is as quick as before when that is over.
+func TestObserverInTroubleSaysSo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		w.startLatches(t, "/l", 1)
+		// The trouble ends after a number of requests. So an observer that does
+		// not pause at all fails this test, and does not run for ever.
+		trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Times: 100, Do: zktest.Fail(zktest.ErrSystem)})
+		next := w.observe(t, c, "/l")
+		time.Sleep(100 * time.Second)
+		require.Equal(t, 8, trouble.Hits(), "after 0, 1, 3, 7, 15, 31, 61 and 91 seconds")
+		require.Equal(t, 1, strings.Count(log.String(), "leader observer is tried again after an error"), "%s", &log)
+		trouble.Remove()
+		first := next()
+		start := time.Now()
+		require.NoError(t, w.Fake.Delete(first.Path))
+		second := next()
+		if second.Path == "" { // it may see that nobody leads
+			second = next()
+		}
+		require.Greater(t, second.Token, first.Token)
+		require.Less(t, time.Since(start), time.Second)
+	})
+}
+
+func TestRefusedCredentialsEndAnObserver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), framework.WithAuth("digest", []byte("a:b")))
+		require.NoError(t, err)
+		defer c.Close()
+		for _, err := range leader.Observe(recipetest.Within(t, time.Minute), c, "/l") {
+			require.ErrorIs(t, err, zk.ErrAuthFailed)
+			return
+		}
+		t.Fatal("it has ended without an error")
 	})
 }
 

@@ -51,18 +51,18 @@ func (l *Latch) standAndLead(ctx, stopped context.Context) error {
 		lease, err := queue.Traced(ctx, l.queue.Describe(true), func(ctx context.Context, a queue.Attempt) (*claim.Claim, error) {
 			return l.stand(ctx, a, kept, abandon)
 		})
-		switch {
-		case err == nil:
+		if err == nil {
 			now := newLeadership(lease)
 			now.stopped = now.claim.Lead()
 			l.begin(now)
 			now.attend(lease.Context(), stopped.Done(), l.cfg.grace) // the client's end is the lease's
 			kept = l.stepDown(ctx, now)
-		case l.outlasts(ctx, err):
-			kept = nil
-		default:
+			continue
+		}
+		if err := l.outlast(ctx, err); err != nil {
 			return err
 		}
+		kept = nil
 	}
 }
 
@@ -73,7 +73,7 @@ func (l *Latch) stand(
 	ctx context.Context, a queue.Attempt, kept *keptNode, abandon func(context.Context, string),
 ) (*claim.Claim, error) {
 	ctx, _ = trace.Unblocked(ctx, l.queue.Client())
-	ctx = framework.Extend(l.queue.Client()).OnTrouble(ctx, l.noteRetry)
+	ctx = framework.Extend(l.queue.Client()).OnTrouble(ctx, l.recovery.Note)
 	at := l.queue.InLoop(a)
 	at.OnBlocked, at.OnAbandon = l.noteQueue, abandon
 	if kept != nil {
@@ -83,10 +83,11 @@ func (l *Latch) stand(
 }
 
 func (l *Latch) begin(now *leadership) {
+	l.recovery.Recovered()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = now
-	l.seen, l.trouble, l.retried = lockloop.NotAdmitted{}, nil, nil // nobody is ahead any more
+	l.seen = lockloop.NotAdmitted{} // nobody is ahead any more
 	l.tellLocked(Change{Lease: now.lease})
 }
 

@@ -80,9 +80,11 @@ func NewSelector(c *framework.Client, path string, opts ...SelectorOption) *Sele
 //     token tells them apart.
 //
 // If ctx ends before there is a leadership, work is not called, and the error
-// matches ctx.Err(). Run waits through outages and losses of the session. It
-// returns any other error of the server, such as zk.ErrNoAuth. To call Run
-// while it runs, or under the leadership that it asks for, is ErrRunning.
+// matches ctx.Err(). Run waits through outages and losses of the session, and
+// the error then also matches the last one that Run has outlasted, unless it has
+// waited in the queue since. Run returns any other error of the server, such as
+// zk.ErrNoAuth. To call Run while it runs, or under the leadership that it asks
+// for, is ErrRunning.
 //
 // With WithRequeue, Run stands again after a leadership, until the option says
 // no more, or ctx ends. It returns the outcome of the last leadership, or the

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -23,7 +22,7 @@ func TestTracerIsToldOfAHandOver(t *testing.T) {
 	for _, revoked := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			tracer := &recipetest.Spy{}
-			first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithTracer(tracer))
+			first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithHooks(tracer))
 			if revoked {
 				require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path()))
 			}
@@ -40,7 +39,6 @@ func TestTracerIsToldOfAHandOver(t *testing.T) {
 
 // slowTracer takes longer for one of its answers than a latch waits for it.
 type slowTracer struct {
-	clienttrace.NoTracer
 	acquire, hold time.Duration
 }
 
@@ -77,7 +75,7 @@ func TestLateAnswersOfATracerAreNotUsed(t *testing.T) {
 	for name, tracer := range map[string]slowTracer{"acquire": {acquire: late}, "hold": {hold: late}} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t, framework.WithTracer(tracer))
+				c, _ := w.Connect(t, framework.WithHooks(tracer))
 				l := leader.NewLatch(c, "/l")
 				require.NoError(t, l.Start())
 				lease, err := l.Await(t.Context())
@@ -131,7 +129,7 @@ func TestTracerThatEndsTheWorkIsNoLoss(t *testing.T) {
 			t.Run(fmt.Sprintf("%v, Lead=%t", cause, leads), func(t *testing.T) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
 					tracer := &workEnder{ends: make(chan context.CancelCauseFunc, 9)}
-					first, second, _, _ := w.leaderAndNext(t, "/l", framework.WithTracer(tracer))
+					first, second, _, _ := w.leaderAndNext(t, "/l", framework.WithHooks(tracer))
 					led := make(chan error, 1)
 					led <- leader.ErrClosed
 					if leads {

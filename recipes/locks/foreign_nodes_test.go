@@ -42,7 +42,7 @@ func TestParticipantsKeepLittleOfWhatOthersHaveWritten(t *testing.T) {
 func TestTracerGetsNamesOfForeignNodesThatCanBePrinted(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &recipetest.Neighbours{}
-		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		forged := "_c_\u202egnp.\u2028-lock-0000000000"
 		data := `{"v":1,"host":"web","trace":{"traceparent":"\u202e","b3":"1","\u0000":"x"}}`
 		require.NoError(t, w.Fake.Create("/l/"+forged, []byte(data)))

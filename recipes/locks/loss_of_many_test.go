@@ -84,7 +84,7 @@ func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
 	const leases = 2000
 	srv := zktest.Start(t)
 	tracer := &lossTracer{}
-	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracer))
+	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithHooks(tracer))
 	require.NoError(t, err)
 	tracer.leases = acquireMany(t, c, leases)
 	srv.Session(c.SessionID()).Expire()
@@ -104,7 +104,7 @@ func BenchmarkLossOfManyLeases(b *testing.B) {
 	for name, opts := range map[string][]framework.Option{
 		"plain":  nil,
 		"logged": {framework.WithLogger(quiet)},
-		"traced": {framework.WithLogger(quiet), framework.WithTracer(&recipetest.Valve{})},
+		"traced": {framework.WithLogger(quiet), framework.WithHooks(&recipetest.Valve{})},
 	} {
 		b.Run(name, func(b *testing.B) {
 			var worst, sum time.Duration

@@ -107,7 +107,7 @@ func (panickingAcquire) QueuedLocally(int) { panic("no tracer") }
 func TestPanicOfTheTracerLeavesNoWaiterBehind(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t, framework.WithTracer(&panickingTracer{}))
+		c, _ := w.Connect(t, framework.WithHooks(&panickingTracer{}))
 		m := locks.NewInterProcessMutex(c, path)
 		first := recipetest.Acquire(t, ctx, m)
 		second := recipetest.AcquireLater(ctx, m)
@@ -167,7 +167,7 @@ func TestPanicOfTheTracerLeavesNoLockHeld(t *testing.T) {
 			for at, panicked := 1, true; panicked; at++ {
 				inVirtualTime(t, func(t *testing.T, w *world) {
 					tracer := &tracerThatPanicsAt{}
-					c, _ := w.Connect(t, framework.WithTracer(tracer))
+					c, _ := w.Connect(t, framework.WithHooks(tracer))
 					take := lock(c)
 					lease, err := take(t.Context())
 					require.NoError(t, err)
@@ -235,7 +235,7 @@ func TestPanicOfTheTracerLeavesNoNodeInTheQueue(t *testing.T) {
 	for at, panicked := 1, true; panicked; at++ {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			tracer := &tracerThatPanicsAt{left: at}
-			c, _ := w.Connect(t, framework.WithTracer(tracer))
+			c, _ := w.Connect(t, framework.WithHooks(tracer))
 			held, err := mutexAt(w.Observer).Acquire(t.Context())
 			require.NoError(t, err)
 			panicked = func() (panicked bool) {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
-	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -107,16 +107,18 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a que
 	under, done := context.WithCancelCause(ctx)
 	defer done(nil)
 	defer context.AfterFunc(held, func() { done(context.Cause(held)) })()
+	recovery := follow.Recovery{Client: q.Client(), Ends: lockloop.EndsAcquire}
+	under = framework.Extend(q.Client()).OnTrouble(under, recovery.Note)
 	for {
 		node, err := q.Client().Create(under, znode.Join(q.Path(), readKind+number), q.NodeData(a),
 			framework.WithMode(framework.Ephemeral), framework.Protected())
 		if err == nil {
 			return node, nil
 		}
-		again := a.Wait && lockloop.WaitReconnect(under, q.Client(), err)
+		again := a.Wait && recovery.Wait(under, err) == nil
 		switch {
 		case ctx.Err() != nil:
-			return node, reason.OfContext(ctx)
+			return node, lockloop.Settled(recovery.GaveUp(ctx))
 		case held.Err() != nil:
 			return node, writer.Loss()
 		case !again:

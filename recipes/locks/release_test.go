@@ -201,7 +201,7 @@ func TestTracerLearnsWhyADeletionWasLeft(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				var told []locktrace.HoldEnd
 				tracer := &recipetest.Spy{Ended: func(end locktrace.HoldEnd) { told = append(told, end) }}
-				c, network := w.Connect(t, framework.WithTracer(tracer))
+				c, network := w.Connect(t, framework.WithHooks(tracer))
 				lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
 				if tc.down {
 					network.Refuse(true)

@@ -207,7 +207,7 @@ func TestReadersOutlastAPanicOfTheTracer(t *testing.T) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
 				tracer := &operationPanics{}
 				other, _ := w.Connect(t)
-				c, _ := w.Connect(t, framework.WithTracer(tracer))
+				c, _ := w.Connect(t, framework.WithHooks(tracer))
 				first := hold(t, ctx, writeLock(other, path))
 				second := take(ctx, writeLock(other, path))
 				w.WaitNodes(t, path, 2)

@@ -29,7 +29,7 @@ func duration(f func()) time.Duration {
 func TestTracerThatBlocksHoldsUpAReleaseForASecondAtMost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &recipetest.Valve{}
-		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		one := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/one"))
 		two := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/two"))
 		open := tracer.Close()
@@ -53,7 +53,7 @@ func TestTracerThatBlocksHoldsUpAReleaseForASecondAtMost(t *testing.T) {
 func TestTracerThatBlocksDoesNotOutlastTheContextOfARelease(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &recipetest.Valve{}
-		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		held := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/held"))
 		lost := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lost"))
 		require.NoError(t, w.Observer.Delete(t.Context(), lost.Path(), framework.AnyVersion))
@@ -76,7 +76,7 @@ func TestTracerThatBlocksDoesNotOutlastTheContextOfARelease(t *testing.T) {
 func TestReleaseOnAnEndedContextHasToldTheTracer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &recipetest.Valve{}
-		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		for i := range 100 {
@@ -119,7 +119,7 @@ func TestTracerThatBlocksALatchHoldsUpCloseForASecondAtMost(t *testing.T) {
 	for _, leads := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			tracer := &recipetest.Valve{}
-			c, _ := w.Connect(t, framework.WithTracer(tracer))
+			c, _ := w.Connect(t, framework.WithHooks(tracer))
 			latch := leader.NewLatch(c, "/leader")
 			if leads {
 				require.NoError(t, latch.Start())
@@ -145,7 +145,7 @@ func TestTracerThatBlocksALatchHoldsUpCloseForASecondAtMost(t *testing.T) {
 func TestTracerThatBlocksHoldsUpASelectorForASecondAtMost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &recipetest.Valve{}
-		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		selector := leader.NewSelector(c, "/leader", leader.WithOverrunReport(time.Second))
 		ctx, cancel := context.WithCancel(t.Context())
 		var open func()
@@ -177,7 +177,7 @@ func TestCloseHasToldTheEndOfEveryHold(t *testing.T) {
 			srv := zktest.Start(t)
 			tracer := &recipetest.Valve{}
 			var log strings.Builder
-			c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracer),
+			c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithHooks(tracer),
 				framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 			require.NoError(t, err)
 			for i := range holds {
@@ -209,7 +209,7 @@ func (c carrier) Handle(ctx context.Context, line slog.Record) error {
 func TestLossIsLoggedWithTheContextOfTheWork(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var carried []string
-		c, _ := w.Connect(t, framework.WithTracer(&marking{}), framework.WithLogger(
+		c, _ := w.Connect(t, framework.WithHooks(&marking{}), framework.WithLogger(
 			slog.New(carrier{slog.NewTextHandler(nil, nil), &carried})))
 		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), lossKey{}, "the caller's"))
 		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/lock"))
@@ -270,7 +270,7 @@ func (s *slowTracer) EndOperation(_ context.Context, end clienttrace.OperationEn
 func TestOperationsUnderALeadershipAreToldDirectly(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &slowTracer{path: "/anything"}
-		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		latch := leader.NewLatch(c, "/leader")
 		require.NoError(t, latch.Start())
 		lease := awaited(t, w, latch)

@@ -7,22 +7,22 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Tracer is told of every acquire and of every hold of a client whose
-// clienttrace.Tracer has this method as well.
+// HookStartAcquire is a clienttrace.Hook that is told of every acquire and of
+// every hold of a client.
 //
-// A Tracer may block. An acquire takes as long as its AcquireTracer does, with
+// A hook may block. An acquire takes as long as its AcquireTracer does, with
 // one exception: the acquires of a leader latch run in the background, and a
 // clienttrace.Teller makes their calls. A clienttrace.Teller also makes all calls
 // to a HoldTracer. It bounds the waiting:
 //
-//   - A release waits until the tracer was told of it, but no longer than a
+//   - A release waits until the hooks were told of it, but no longer than a
 //     second, and no longer than a tenth of a second once its context has
 //     ended.
 //   - Client.Close waits for a second, too.
 //
 // A panic in an acquire reaches its caller, and leaves no node and no lock
 // behind. A panic of a call that nobody waits for ends the process.
-type Tracer interface {
+type HookStartAcquire interface {
 	// StartAcquire is called when an acquire begins, with its context. It
 	// returns the context for the rest of the acquire: ctx itself, or one that
 	// is derived from it. There is no call for an acquire that cannot be

@@ -8,8 +8,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/state"
 )
 
@@ -95,7 +93,7 @@ func (n *PersistentNode) Changes(ctx context.Context) iter.Seq[Change] {
 		return func(func(Change) bool) {}
 	}
 	return func(yield func(Change) bool) {
-		for change := range start.All(ctx.Done(), n.ended) {
+		for change := range start.All(ctx.Done(), n.Done()) {
 			if ctx.Err() != nil || !yield(change) {
 				return
 			}
@@ -103,11 +101,17 @@ func (n *PersistentNode) Changes(ctx context.Context) iter.Seq[Change] {
 	}
 }
 
-// tellLocked tells the readers of Changes, the tracer, and those who wait.
+// tellLocked tells of a change, once and to all: the readers of Changes, the
+// tracer, the flight recorder, the log, and those who wait. Nothing follows the
+// end.
 func (n *PersistentNode) tellLocked(change Change) {
+	if n.over.Err() != nil {
+		return
+	}
 	n.last = n.last.Append(change)
 	n.traceLocked(change)
 	n.recordLocked(change)
+	n.logLocked(change)
 	n.settleLocked()
 }
 
@@ -138,17 +142,16 @@ func (n *PersistentNode) noteRegistered(r *Registration, until time.Time) bool {
 		return false
 	}
 	was := n.now
-	n.now, n.until, n.trouble, n.retried, n.conflict = r, until, nil, nil, nil
+	n.now, n.until, n.conflict = r, until, nil
 	if was != nil && was.Czxid == r.Czxid {
 		return false
 	}
 	if was != nil { // AfterTrust is late
 		n.now = nil // which is what those who are told find
-		n.tellLostLocked(*was, n.reasonOfLoss(was))
+		n.tellLocked(Change{State: Lost, Path: was.Path, Czxid: was.Czxid, Err: n.reasonOfLoss(was)})
 		n.now = r
 	}
 	n.tellLocked(Change{State: Registered, Path: r.Path, Czxid: r.Czxid})
-	framework.Extend(n.client).Logger().Info("persistent node registered", n.logPath(r.Path), semconv.SessionID, sessionText(r.Session.ID()))
 	return true
 }
 
@@ -160,18 +163,9 @@ func (n *PersistentNode) lost(czxid int64, why error) {
 	if n.now == nil || n.now.Czxid != czxid {
 		return
 	}
-	was := *n.now
+	was := n.now
 	n.now = nil
-	if n.failure == nil {
-		n.tellLostLocked(was, why)
-	}
-}
-
-func (n *PersistentNode) tellLostLocked(was Registration, why error) {
 	n.tellLocked(Change{State: Lost, Path: was.Path, Czxid: was.Czxid, Err: why})
-	if !reason.Is(why, framework.ErrClosed) {
-		framework.Extend(n.client).Logger().Warn("persistent node lost", n.logPath(was.Path), semconv.Cause, why)
-	}
 }
 
 // hasNode reports whether there is a node that is ours, as far as we know.
@@ -205,24 +199,17 @@ func (n *PersistentNode) conflicts(with *ConflictError) {
 	n.deleted()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.failure != nil || n.conflict != nil && n.conflict.Czxid == with.Czxid {
-		return
+	if n.conflict == nil || n.conflict.Czxid != with.Czxid {
+		n.conflict = with
+		n.tellLocked(Change{State: Conflict, Path: with.Path, Err: with})
 	}
-	n.conflict = with
-	n.tellLocked(Change{State: Conflict, Path: with.Path, Err: with})
-	framework.Extend(n.client).Logger().Warn("persistent node is in conflict with another node",
-		n.logPath(with.Path), semconv.ZNodeOwner, sessionText(with.Session))
 }
 
 // overwritten notes that somebody else has written to the node.
 func (n *PersistentNode) overwritten(path string, czxid int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.failure != nil {
-		return
-	}
 	n.tellLocked(Change{State: Overwritten, Path: path, Czxid: czxid})
-	framework.Extend(n.client).Logger().Warn("persistent node was written by somebody else", n.logPath(path))
 }
 
 // conflictOf describes somebody else's node.

@@ -14,8 +14,8 @@
 //
 //   - [PersistentNode], Curator's PersistentNode, is there from Start to Close.
 //     It comes back after a loss of the session, and when somebody deletes it.
-//   - [PersistentTTLNode], Curator's PersistentTtlNode, outlives its process by
-//     a time to live, so that a restart does not interrupt it.
+//   - A PersistentNode [WithTTL], Curator's PersistentTtlNode, outlives its
+//     process by a time to live, so that a restart does not interrupt it.
 //   - [Group], Curator's GroupMember, is a set of members with payloads. Join
 //     it, read its members, or follow its changes without joining.
 //

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-
-	"github.com/gocurator/curator/internal/reason"
 )
 
 // Close deletes the node, and returns when it is gone; a node with a time to
@@ -31,7 +29,7 @@ func (n *PersistentNode) Close(ctx context.Context) error {
 		defer n.mu.Unlock()
 		return n.errorOf("close", n.leftover)
 	default:
-		return n.errorOf("close", fmt.Errorf("the node may still be there: %w", reason.OfContext(ctx)))
+		return n.errorOf("close", fmt.Errorf("the node may still be there: %w", n.removal.GaveUp(ctx)))
 	}
 }
 
@@ -66,17 +64,17 @@ func (n *PersistentNode) endLocked(why error) {
 	}
 	n.failure = why
 	n.tellLocked(Change{State: Ended, Err: n.errorOf("keep", why)})
-	close(n.ended)
+	n.setOver()
 }
 
 // Done is closed when the persistent node has ended; see Err.
 func (n *PersistentNode) Done() <-chan struct{} {
-	if n.ended == nil { // not made by NewPersistentNode
+	if n.over == nil { // not made by NewPersistentNode
 		over := make(chan struct{})
 		close(over)
 		return over
 	}
-	return n.ended
+	return n.over.Done()
 }
 
 // Err returns why the persistent node has ended, or nil if it has not. The

@@ -3,6 +3,8 @@ package nodes_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,6 +48,28 @@ func TestCloseTellsARefusal(t *testing.T) {
 		require.ErrorIs(t, n.Close(t.Context()), zk.ErrNoAuth)
 		require.ErrorIs(t, n.Close(t.Context()), zk.ErrNoAuth, "every Close returns the same")
 		require.Equal(t, "data", w.dataOf("/d/a"))
+	})
+}
+
+// A Close that gives up says what the deletion has met with, and so does the log,
+// once.
+func TestCloseThatGivesUpNamesTheTrouble(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		n := start(t, c, "/a", "data")
+		w.ready(t, n)
+		settle()
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		err := n.Close(recipetest.Within(t, time.Minute))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "the node may still be there")
+		code, _ := framework.ServerCode(err)
+		require.EqualValues(t, zktest.ErrSystem, code, "%v", err)
+		require.Equal(t, 1, strings.Count(log.String(), "deletion of a persistent node is tried again after an error"))
+		trouble.Remove()
+		require.NoError(t, n.Close(w.Patience(t)))
+		require.Equal(t, "-", w.dataOf("/a"))
 	})
 }
 

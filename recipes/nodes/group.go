@@ -2,11 +2,13 @@ package nodes
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
@@ -53,7 +55,7 @@ func NewGroup(c *framework.Client, path string) *Group {
 // The id is the name of a child. One that exists already is a conflict, for
 // which Join waits; see WithConflictPolicy. To join again with an id of this
 // client is ErrInUse. The payload is copied. If it is nil, the node says who
-// the member is instead: see Member.Identity. WithMode cannot be used.
+// the member is instead: see Member.Identity. WithMode, WithProtection and WithTTL cannot be used.
 func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Option) (*GroupMember, error) {
 	if err := g.usable(); err != nil {
 		return nil, g.errorOf("join", err)
@@ -66,7 +68,7 @@ func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Opt
 	}
 	cfg := newConfig(opts)
 	if !cfg.suitsMembers() {
-		cfg.refuse("option", "WithMode, WithProtection or WithTouchName", "is not for members of a group")
+		cfg.refuse("option", "WithMode, WithProtection or WithTTL", "is not for members of a group")
 	}
 	node := newNode(g.client, znode.Join(g.path, id), payload, cfg)
 	node.whenGone = func() { g.remove(id, node) }
@@ -88,7 +90,7 @@ func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Opt
 // suitsMembers reports whether the node is that of a member: its name is the
 // id, and it ends with the session.
 func (c *config) suitsMembers() bool {
-	return c.mode == framework.Ephemeral && !c.protected && c.touchName == ""
+	return c.mode == framework.Ephemeral && !c.protected
 }
 
 // add notes a node of ours. One with the same id may be about to go, and Joins
@@ -118,7 +120,7 @@ func (g *Group) whose(id string, owner, session int64) (self *PersistentNode, pa
 	g.mu.Unlock()
 	for _, node := range mine {
 		if node.hasOwned(owner) {
-			if owner == session && !isClosed(node.ended) {
+			if owner == session && node.over.Err() == nil {
 				self = node
 			}
 			past = true
@@ -132,6 +134,11 @@ func (g *Group) usable() error {
 		return isNil("client")
 	}
 	return framework.ValidatePath(g.path)
+}
+
+// logPath is the attribute of a log line that names the group.
+func (g *Group) logPath() slog.Attr {
+	return slog.String(semconv.ZNodePath, framework.Extend(g.client).FullPath(g.path))
 }
 
 func (g *Group) errorOf(op string, err error) error {

@@ -36,7 +36,7 @@ func (r *registry) take(n *PersistentNode) (before *PersistentNode, err error) {
 	defer r.mu.Unlock()
 	key := keyOf(n)
 	before = r.byKey[key]
-	if before != nil && !isClosed(before.ended) {
+	if before != nil && before.over.Err() == nil {
 		return nil, ErrInUse
 	}
 	r.byKey[key] = n

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -9,6 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/retry"
 )
@@ -19,12 +21,10 @@ type keeper struct {
 	*PersistentNode
 
 	session    *framework.Session // in which we have looked at the node
-	parent     string
-	base       string    // the path to create; a sequential node gets a number behind it
-	node       string    // the path of the node; empty while a number is not known
-	owners     owners    // our sessions, which may own the node
-	doubt      bool      // a request of ours may be applied, or may be yet
-	unanswered []attempt // the node at the path may be of one of these
+	base       string             // the path to create; a sequential node gets a number behind it
+	node       string             // the path of the node; empty while a number is not known
+	doubt      bool               // a request of ours may be applied, or may be yet
+	unanswered []attempt          // the node at the path may be of one of these
 
 	// The node as we have left it.
 	czxid   int64
@@ -35,33 +35,45 @@ type keeper struct {
 	predecessor *int32 // the version of somebody else's node that we have waited for
 	repairs     pauses.Growing
 	surprises   pauses.Growing // the tree was not as we had just seen it
-	trying      pauses.Growing
-	outages     pauses.Growing
-	warned      string    // the error that the log has, since the node was registered
-	sent        time.Time // when the newest request that makes the node, or writes it, was sent
+	hidden      pauses.Growing // somebody else's node may not be read
+	sent        time.Time      // when the newest request that makes the node, or writes it, was sent
 	touched     touches
 	takeBack    func() // keeps the loss of the session from being told
 }
 
-// run is the only goroutine of a persistent node. It keeps the node until the
-// node is closed, its client is closed, or an error ends it. Then it deletes
-// the node. That takes until there is a connection.
-func (n *PersistentNode) run(client, stopped context.Context, before *PersistentNode) {
+// newKeeper returns the keeper of a node, with its two loops: the first keeps the
+// node, and the second deletes it. The client does not repeat their requests:
+// whoever owns the path may have changed since the first attempt, so we look
+// before we ask again.
+func newKeeper(n *PersistentNode) *keeper {
 	k := &keeper{
 		PersistentNode: n,
 		takeBack:       func() {},
 		touched:        touches{clock: framework.Extend(n.client).Clock},
 		repairs:        pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
 		surprises:      pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
-		trying:         pauses.Growing{First: time.Second, Shortest: time.Second, Longest: 30 * time.Second},
-		outages:        pauses.Growing{First: outagePause, Shortest: outagePause, Longest: longestPause},
+		hidden:         pauses.Trouble(),
 	}
-	k.resetPauses()
 	k.name()
+	about := func() slog.Attr { return k.logPath(k.node) }
+	k.keeping.Client, k.removal.Client = n.client, n.client
+	k.keeping.What, k.removal.What = "persistent node", "deletion of a persistent node"
+	k.keeping.About, k.removal.About = about, about
+	k.keeping.Ends = isConflict
+	k.removal.Outlasts = follow.RefusedCredentials // nobody relies on the node any more
+	k.keeping.Look, k.removal.Look = k.once(k.hold), k.once(k.removeOnce)
+	k.keeping.Failed = k.tellOverdue
+	return k
+}
+
+// run is the only goroutine of a persistent node. It keeps the node until the
+// node is closed, its client is closed, or an error ends it. Then it deletes
+// the node. That takes until there is a connection.
+func (k *keeper) run(client, stopped context.Context, before *PersistentNode) {
+	n := k.PersistentNode
 	ctx, cancel := context.WithCancel(stopped)
 	defer context.AfterFunc(client, cancel)()
 	unblocked, told := trace.Unblocked(ctx, n.client) // the requests do not wait for a tracer
-	unblocked = framework.Extend(n.client).OnTrouble(unblocked, n.noteRetry)
 	err := k.keepUntil(unblocked, before)
 	cancel()
 	n.stop()
@@ -88,9 +100,6 @@ func (n *PersistentNode) end(err error, clientClosed bool) {
 	if clientClosed {
 		err = framework.ErrClosed
 	}
-	if n.failure == nil && !reason.Is(err, framework.ErrClosed) {
-		n.logEnd(err)
-	}
 	n.endLocked(err)
 }
 
@@ -106,6 +115,18 @@ func (n *PersistentNode) finish(leftover error) {
 	close(n.gone)
 }
 
+func isConflict(err error) bool { return reason.Is(err, ErrConflict) }
+
+// once returns a look whose operations are not repeated.
+func (k *keeper) once(look func(ctx context.Context, isNew bool) error) func(context.Context, *framework.Session) error {
+	return func(ctx context.Context, s *framework.Session) error {
+		isNew := k.session != s
+		k.session = s
+		never := func(error) bool { return false }
+		return retry.Do(ctx, retry.None(), never, func(ctx context.Context) error { return look(ctx, isNew) })
+	}
+}
+
 // keepUntil keeps the node until ctx ends, or an error ends it.
 func (k *keeper) keepUntil(ctx context.Context, before *PersistentNode) error {
 	if before != nil {
@@ -115,38 +136,18 @@ func (k *keeper) keepUntil(ctx context.Context, before *PersistentNode) error {
 			return ctx.Err()
 		}
 	}
-	for {
-		err := k.client.InSession(ctx, func(ctx context.Context) error { return once(ctx, k.holdInSession) })
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		k.tellOverdue()
-		if err := k.outlast(ctx, err); err != nil {
-			return err
-		}
-	}
+	return k.keeping.Run(ctx)
 }
 
-// holdInSession keeps the node until the session ends, or a request fails. The
-// client does not repeat the requests: whoever owns the path may have changed
-// since the first attempt, so we look before we ask again.
-func (k *keeper) holdInSession(ctx context.Context) error {
-	s, err := k.client.Session(ctx)
-	if err != nil {
-		return err
-	}
-	isNew := k.session != s
-	k.session = s
+// hold looks after the node once. In a new session, it may create the node
+// first.
+func (k *keeper) hold(ctx context.Context, isNew bool) error {
 	if isNew && k.isProbablyMissing() {
 		if err := k.create(ctx); err != nil {
 			return err
 		}
 	}
-	for {
-		if err := k.step(ctx); err != nil {
-			return err
-		}
-	}
+	return k.step(ctx)
 }
 
 // isProbablyMissing reports whether to create the node in a new session without
@@ -154,11 +155,6 @@ func (k *keeper) holdInSession(ctx context.Context) error {
 func (k *keeper) isProbablyMissing() bool {
 	mayHaveNumber := k.node == "" && k.doubt
 	return !mayHaveNumber && (k.cfg.ephemeral() || !k.settledOnce)
-}
-
-// once calls f with a context for operations that are not repeated.
-func once(ctx context.Context, f func(ctx context.Context) error) error {
-	return retry.Do(ctx, retry.None(), func(error) bool { return false }, f)
 }
 
 // step looks at the node, and does what is to be done next.
@@ -223,7 +219,7 @@ func (k *keeper) judge(there bool, stat *zk.Stat) verdict {
 		return ours
 	case k.cfg.ephemeral() && stat.EphemeralOwner == k.session.ID():
 		return ours
-	case k.cfg.ephemeral() && k.owners.has(stat.EphemeralOwner):
+	case k.cfg.ephemeral() && k.hasOwned(stat.EphemeralOwner):
 		return former
 	default:
 		return foreign
@@ -288,7 +284,7 @@ func (k *keeper) contendUnseen(ctx context.Context) error {
 		return rival
 	}
 	k.predecessor = new(int32) // the version of every node that was never written to
-	return k.trying.Wait(ctx)
+	return k.hidden.Wait(ctx)
 }
 
 // attend looks after a node that is ours. It returns nil when it is time to
@@ -356,7 +352,10 @@ func (k *keeper) settle(czxid int64) {
 		}
 	}
 	k.settledOnce, k.predecessor = true, nil
-	k.resetPauses()
+	k.hidden.Reset()
+	if !k.isTouchDue() { // which may fail again
+		k.keeping.Recovered()
+	}
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})
 }
 

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"log/slog"
 	"strconv"
 	"time"
@@ -15,6 +16,34 @@ func (n *PersistentNode) logPath(path string) slog.Attr {
 		path = n.path
 	}
 	return slog.String(semconv.ZNodePath, framework.Extend(n.client).FullPath(path))
+}
+
+// lines are the log's lines about changes.
+var lines = map[State]string{
+	Registered:  "persistent node registered",
+	Lost:        "persistent node lost",
+	Conflict:    "persistent node is in conflict with another node",
+	Overwritten: "persistent node was written by somebody else",
+	Ended:       "persistent node ends",
+}
+
+// logLocked writes a change into the log, but for what the user has wanted.
+func (n *PersistentNode) logLocked(change Change) {
+	if change.Err != nil && unlessWanted(change.Err) == nil {
+		return
+	}
+	level, about := slog.LevelWarn, slog.Any(semconv.Cause, change.Err)
+	switch change.State {
+	case Registered:
+		level, about = slog.LevelInfo, slog.String(semconv.SessionID, sessionText(n.now.Session.ID()))
+	case Conflict:
+		about = slog.String(semconv.ZNodeOwner, sessionText(n.conflict.Session))
+	case Overwritten:
+		about = slog.Attr{} // is left out
+	case Ended:
+		about = slog.Any(semconv.Cause, n.failure)
+	}
+	framework.Extend(n.client).Logger().LogAttrs(context.Background(), level, lines[change.State], n.logPath(change.Path), about)
 }
 
 // sessionText returns a session's id as ZooKeeper's own logs have it.

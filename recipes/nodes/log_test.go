@@ -51,6 +51,25 @@ func TestLogOfANode(t *testing.T) {
 	})
 }
 
+// A view that does not come says why, once.
+func TestLogOfAViewInTrouble(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, w.Fake.Create("/g", nil))
+		view, err := c.Namespace("/g")
+		require.NoError(t, err)
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Path: "/g/workers", Times: -1, Do: zktest.Fail(-1)})
+		require.NoError(t, w.Fake.Create("/g/workers", nil))
+		next := w.views(t, nodes.NewGroup(view, "/workers"))
+		time.Sleep(time.Hour)
+		trouble.Remove()
+		require.Empty(t, next().Members)
+		const line = `msg="view of a group is tried again after an error" curator.znode.path=/g/workers curator.cause="children /workers: `
+		require.Equal(t, 1, strings.Count(log.String(), line), log.String())
+	})
+}
+
 // An error that lasts is told once, also if the connection broke before it came.
 func TestLogOfAnErrorThatLastsAfterAnOutageOfANode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

@@ -76,10 +76,26 @@ type sighting struct {
 	hidden bool            // it is ours, and counts no more
 	self   *PersistentNode // ours, if it counts
 	watch  *framework.Watch
+	forget []func() bool // what was to be called; see whenOld
 }
 
 // hasLeft reports whether it was oneself, and has left since it was read.
-func (s sighting) hasLeft() bool { return s.self != nil && isClosed(s.self.ended) }
+func (s sighting) hasLeft() bool { return s.self != nil && s.self.over.Err() != nil }
+
+// isOld reports whether to read the node again. Of one without a watch, nothing
+// is ever told.
+func (s sighting) isOld() bool { return s.watch == nil || isClosed(s.watch.Done()) }
+
+// whenOld has f called when the node has changed, or it was oneself, and has
+// left.
+func (s *sighting) whenOld(f func()) {
+	if s.watch != nil {
+		s.forget = append(s.forget, s.watch.AfterFunc(f))
+	}
+	if s.self != nil {
+		s.forget = append(s.forget, context.AfterFunc(s.self.over, f))
+	}
+}
 
 // memberReads is the number of nodes that are read at once.
 const memberReads = 32
@@ -161,6 +177,9 @@ func (g *Group) statOf(ctx context.Context, path string, watched bool) (stat *zk
 }
 
 func (s sighting) stop() {
+	for _, forget := range s.forget {
+		forget()
+	}
 	if s.watch != nil {
 		s.watch.Stop()
 	}

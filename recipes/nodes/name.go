@@ -19,11 +19,10 @@ import (
 // and a node that must be created again is no second one (CURATOR-190).
 func (k *keeper) name() {
 	dir, name := path.Split(k.path)
-	k.parent = path.Clean(dir)
 	if k.cfg.unique() {
 		name = protectionPrefix() + name
 	}
-	k.base = znode.Join(k.parent, name)
+	k.base = znode.Join(path.Clean(dir), name)
 	if k.cfg.mode != framework.EphemeralSequential {
 		k.node = k.base
 	}
@@ -45,13 +44,15 @@ func (k *keeper) findNumber(ctx context.Context) error {
 	if k.node != "" {
 		return nil
 	}
-	names, _, err := k.client.Children(ctx, k.parent)
+	dir, prefix := path.Split(k.base)
+	parent := path.Clean(dir)
+	names, _, err := k.client.Children(ctx, parent)
 	if err != nil && !reason.Is(err, zk.ErrNoNode) {
 		return err
 	}
 	for _, name := range names {
-		if strings.HasPrefix(znode.Join(k.parent, name), k.base) {
-			k.node = znode.Join(k.parent, name)
+		if strings.HasPrefix(name, prefix) {
+			k.node = znode.Join(parent, name)
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Option configures a PersistentNode, a PersistentTTLNode or a member of a
+// Option configures a PersistentNode or a member of a
 // Group. An option that does not suit the kind of node is an error of Start.
 type Option func(*config)
 
@@ -61,7 +61,6 @@ type config struct {
 	data      DataPolicy
 	ttl       time.Duration
 	touchName string
-	kept      bool  // Close leaves the node
 	fault     error // of an option that cannot be used, or nil
 }
 
@@ -142,6 +141,7 @@ func newConfig(opts []Option) config {
 		}
 		o(&c)
 	}
+	c.settleTTL()
 	return c
 }
 

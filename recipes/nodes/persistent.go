@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // PersistentNode is Curator's PersistentNode: a node that is there from Start
@@ -50,8 +50,12 @@ type PersistentNode struct {
 	path   string // as it was asked for
 	cfg    config
 	wake   chan struct{} // capacity 1: there is new data
-	ended  chan struct{} // closed when failure is set
 	gone   chan struct{} // closed when the node is gone, and the goroutine has ended
+
+	over    context.Context // ends when failure is set
+	setOver context.CancelFunc
+
+	keeping, removal follow.Loop // are the keeper's; others ask what their trouble is
 
 	whenGone func() // called before gone is closed, if the node was started; or nil
 
@@ -67,12 +71,10 @@ type PersistentNode struct {
 	now      *Registration    // nil if there is none
 	until    time.Time        // for a node with a time to live: when it may be gone
 	conflict *ConflictError
-	trouble  error // why we are not registered, or nil
-	retried  error // after which a request is made again just now, or nil
 	last     *broadcast.Node[Change]
 	settled  chan struct{} // closed and replaced when something was done
-	sessions owners        // that may have owned the node, the last ones
-	failure  error         // why ended is closed
+	owners   []int64       // the sessions in which we have created the node, or may have; the last ones
+	failure  error         // why over has ended
 	leftover error         // what kept us from deleting the node
 	trace    *nodeTrace    // nil for a client without a tracer of nodes
 	record   record
@@ -88,18 +90,13 @@ type payload struct {
 // a path or an option that cannot be used is an error of every call. The path
 // can be "/" only with WithProtection or a sequential mode. The data is copied.
 func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Option) *PersistentNode {
-	cfg := newConfig(opts)
-	if cfg.touchName != "" {
-		cfg.refuse("option", "WithTouchName", "is for nodes with a time to live")
-	}
-	return newNode(c, path, data, cfg)
+	return newNode(c, path, data, newConfig(opts))
 }
 
 func newNode(c *framework.Client, path string, data []byte, cfg config) *PersistentNode {
 	n := &PersistentNode{
 		client: c, path: path, cfg: cfg,
 		wake:    make(chan struct{}, 1),
-		ended:   make(chan struct{}),
 		gone:    make(chan struct{}),
 		sets:    1,
 		wish:    payload{bytes.Clone(data), 1},
@@ -107,8 +104,9 @@ func newNode(c *framework.Client, path string, data []byte, cfg config) *Persist
 		settled: make(chan struct{}),
 		waiting: map[uint64]error{},
 	}
+	n.over, n.setOver = context.WithCancel(context.Background())
 	if n.failure = n.usable(); n.failure != nil {
-		close(n.ended)
+		n.setOver()
 	}
 	return n
 }
@@ -139,9 +137,10 @@ func (n *PersistentNode) Start() error {
 	}
 	var stopped context.Context
 	stopped, n.stop = context.WithCancel(context.Background())
+	k := newKeeper(n)
 	n.trace = startTracing(n)
 	n.record.beginLocked(n)
-	n.started = framework.Extend(n.client).Go(func(client context.Context) { n.run(client, stopped, before) })
+	n.started = framework.Extend(n.client).Go(func(client context.Context) { k.run(client, stopped, before) })
 	if !n.started {
 		n.stop()
 		n.record.end(nil)
@@ -159,22 +158,30 @@ func (n *PersistentNode) Start() error {
 // attempt to connect. The node is created all the same when that is possible.
 // If the persistent node has ended, the error is Err's.
 func (n *PersistentNode) Ready(ctx context.Context) (Registration, error) {
+	var r Registration
+	err := n.await(ctx, func() (there bool, err error) {
+		r, there = n.registrationLocked()
+		return there, n.endedLocked()
+	})
+	return r, n.errorOf("ready", err)
+}
+
+// await waits until something is so, or cannot become so any more, which isSo
+// says. It is called under the mutex, each time that something was done.
+func (n *PersistentNode) await(ctx context.Context, isSo func() (bool, error)) error {
 	for {
 		n.mu.Lock()
-		r, there := n.registrationLocked()
-		err, settled := n.endedLocked(), n.settled
+		done, err := isSo()
+		settled := n.settled
 		n.mu.Unlock()
-		switch {
-		case err != nil:
-			return Registration{}, n.errorOf("ready", err)
-		case there:
-			return r, nil
+		if done || err != nil {
+			return err
 		}
 		select {
 		case <-settled:
-		case <-n.ended:
+		case <-n.over.Done():
 		case <-ctx.Done():
-			return Registration{}, n.errorOf("ready", n.gaveUp(ctx))
+			return n.gaveUp(ctx)
 		}
 	}
 }
@@ -212,26 +219,15 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 		return n.errorOf("set", err)
 	}
 	defer n.stopWaiting(set)
-	for {
-		n.mu.Lock()
-		have, refused := n.have, n.waiting[set]
-		err, settled := n.endedLocked(), n.settled
-		n.mu.Unlock()
-		switch {
+	return n.errorOf("set", n.await(ctx, func() (bool, error) {
+		switch refused := n.waiting[set]; {
 		case refused != nil:
-			return n.errorOf("set", refused)
-		case have.set >= set:
-			return nil
-		case err != nil:
-			return n.errorOf("set", err)
+			return false, refused
+		case n.have.set >= set:
+			return true, nil
 		}
-		select {
-		case <-settled:
-		case <-n.ended:
-		case <-ctx.Done():
-			return n.errorOf("set", n.gaveUp(ctx))
-		}
-	}
+		return false, n.endedLocked()
+	}))
 }
 
 // ask notes the data that the node is to have.
@@ -282,18 +278,15 @@ func (n *PersistentNode) errorOf(op string, err error) error {
 // gaveUp is the error of a call whose context has ended.
 func (n *PersistentNode) gaveUp(ctx context.Context) error {
 	n.mu.Lock()
-	conflict, trouble := n.conflict, cmp.Or(n.retried, n.trouble)
+	conflict := n.conflict
 	n.mu.Unlock()
-	ended := reason.OfContext(ctx)
-	switch {
-	case conflict != nil:
-		return fmt.Errorf("%w: %w", ended, conflict)
-	case !n.client.State().IsConnected():
+	if conflict != nil {
+		return fmt.Errorf("%w: %w", reason.OfContext(ctx), conflict)
+	}
+	if !n.client.State().IsConnected() {
 		if err := n.client.WaitConnected(ctx); err != nil { // returns at once, since ctx has ended
 			return err
 		}
-	case trouble != nil:
-		return fmt.Errorf("%w (last error: %w)", ended, trouble)
 	}
-	return ended
+	return n.keeping.GaveUp(ctx)
 }

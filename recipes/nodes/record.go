@@ -46,7 +46,7 @@ func (n *PersistentNode) recorded() flight.Registration {
 	case n.conflict != nil:
 		now.Err = n.conflict
 	default:
-		now.Err = n.trouble
+		now.Err = n.keeping.Trouble()
 	}
 	return now
 }
@@ -59,7 +59,7 @@ func (n *PersistentNode) recordNode(now *flight.Registration, r *Registration) {
 
 // mayBeLeftLocked reports whether there may be a node that has to be deleted.
 func (n *PersistentNode) mayBeLeftLocked() bool {
-	return !n.cfg.kept && len(n.sessions.ids) > 0
+	return n.cfg.ttl == 0 && len(n.owners) > 0
 }
 
 // recordLeftover tells the flight recorder that nothing goes on any more, and

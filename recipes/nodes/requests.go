@@ -79,24 +79,29 @@ func (k *keeper) replaceWith(ctx context.Context, wish payload, other int32, ops
 	}
 }
 
+// maxOwners bounds how many sessions are remembered. An older one than these is
+// over for long.
+const maxOwners = 16
+
 // mayOwn notes a session that is about to own the node.
-func (k *keeper) mayOwn(session int64) {
-	k.owners.add(session)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.sessions.add(session)
+func (n *PersistentNode) mayOwn(session int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !slices.Contains(n.owners, session) {
+		n.owners = append(n.owners, session)
+		n.owners = n.owners[max(0, len(n.owners)-maxOwners):]
+	}
 }
 
 // hasOwned reports whether the node may have been this session's.
 func (n *PersistentNode) hasOwned(session int64) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.sessions.has(session)
+	return slices.Contains(n.owners, session)
 }
 
 // created notes that our node is there.
 func (k *keeper) created(wish payload, czxid int64, version int32) {
-	k.owners.reset(k.session.ID())
 	k.czxid, k.version, k.clean = czxid, version, true
 	k.wrote(wish)
 	k.settle(czxid)
@@ -119,27 +124,3 @@ func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
 		return k.failed(a, err)
 	}
 }
-
-// owners are the ids of the sessions in which we have created the node, or may
-// have.
-type owners struct {
-	ids []int64
-}
-
-// maxOwners bounds how many sessions are remembered. An older one than these is
-// over for long.
-const maxOwners = 16
-
-func (o *owners) add(id int64) {
-	if o.has(id) {
-		return
-	}
-	o.ids = append(o.ids, id)
-	o.ids = o.ids[max(0, len(o.ids)-maxOwners):]
-}
-
-func (o *owners) has(id int64) bool { return slices.Contains(o.ids, id) }
-
-// reset forgets all but the session of the node that is there: those of the
-// sessions before are gone.
-func (o *owners) reset(id int64) { o.ids = append(o.ids[:0], id) }

@@ -37,7 +37,7 @@ func TestAnswerAfterTheEndOfTheSessionRegistersNothing(t *testing.T) {
 		n.endLocked(ErrClosed)
 		n.mu.Unlock()
 		var states []State
-		for change := range told.All(nil, n.ended) {
+		for change := range told.All(nil, n.Done()) {
 			states = append(states, change.State)
 		}
 		require.Equal(t, []State{Registered, Lost, Ended}, states)

@@ -67,10 +67,14 @@ func (t *touches) stop() {
 	}
 }
 
+func (k *keeper) isTouchDue() bool {
+	return k.cfg.ttl > 0 && !k.touched.clock().Before(k.touched.next)
+}
+
 // touchIfDue writes to the child that keeps the node alive, or creates it. It
 // reports whether to look at the node again, because the node is gone.
 func (k *keeper) touchIfDue(ctx context.Context) (again bool, err error) {
-	if k.cfg.ttl == 0 || k.touched.clock().Before(k.touched.next) {
+	if !k.isTouchDue() {
 		return false, nil
 	}
 	child := k.node + "/" + k.cfg.touchName

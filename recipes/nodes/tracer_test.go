@@ -15,7 +15,7 @@ import (
 func TestTracerThatBlocks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &recipetest.Valve{}
-		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		n := start(t, c, "/a", "one")
 		w.ready(t, n)
 		settle()

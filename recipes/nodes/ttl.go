@@ -1,9 +1,8 @@
 package nodes
 
 import (
-	"context"
+	"cmp"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
@@ -12,42 +11,34 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// PersistentTTLNode is Curator's PersistentTtlNode: a node that outlives its
+// WithTTL makes a persistent node Curator's PersistentTtlNode: it outlives its
 // session, and the process, by a time to live. It says "this process is alive"
-// in a way that a restart does not interrupt. It is safe for concurrent use.
+// in a way that a restart does not interrupt. WithMode and WithProtection cannot
+// be used with it, and members of groups cannot use it.
 //
 // The server deletes the node some time after nobody has touched it for the
 // time to live: it looks once a minute, and so a much shorter time means
 // nothing. The persistent node touches it three times within the time to live,
-// and for the first time at once, by writing to a child named "touch". Close
-// deletes neither.
+// and for the first time at once, by writing to a child named "touch". If it
+// cannot, the node counts as lost after that time. The end of the session does
+// not matter. Close deletes neither: the node stays for its time to live, for
+// the next process to take over.
 //
 // A node that exists already is taken over, and gets our data; only an
 // ephemeral node is in conflict with it. Two processes that use the same path
 // both keep it alive. The servers need to be configured for such nodes
 // (extendedTypesEnabled); others refuse to create them, which ends the
 // persistent node.
-type PersistentTTLNode struct{ node *PersistentNode }
-
-// NewPersistentTTLNode returns a node that is not there yet. The time to live
-// is at least a second: servers look once a minute, and each touch is a write.
-// It is at most what servers take, 34 years. A client, a path or an option that cannot be used
-// is an error of every call; WithMode and WithProtection cannot be used.
-func NewPersistentTTLNode(
-	c *framework.Client, path string, data []byte, ttl time.Duration, opts ...Option,
-) *PersistentTTLNode {
-	cfg := newConfig(opts)
-	if cfg.mode != framework.Ephemeral || cfg.protected {
-		cfg.refuse("option", "WithMode or WithProtection", "is not for nodes with a time to live")
+//
+// The time to live is at least a second, since each touch is a write, and at
+// most what servers take, 34 years.
+func WithTTL(ttl time.Duration) Option {
+	return func(c *config) {
+		c.ttl = ttl
+		if ttl < shortestTTL || ttl > longestTTL {
+			c.refuse("time to live", ttl.String(), fmt.Sprintf("must be from %v to %v", shortestTTL, longestTTL))
+		}
 	}
-	if ttl < shortestTTL || ttl > longestTTL {
-		cfg.refuse("time to live", ttl.String(), fmt.Sprintf("must be from %v to %v", shortestTTL, longestTTL))
-	}
-	cfg.mode, cfg.ttl, cfg.kept = framework.PersistentTTL, ttl, true
-	if cfg.touchName == "" {
-		cfg.touchName = "touch"
-	}
-	return &PersistentTTLNode{newNode(c, path, data, cfg)}
 }
 
 // The limits of a time to live. Servers keep the milliseconds in 40 bits.
@@ -76,46 +67,15 @@ func validateName(name string) error {
 	return framework.ValidatePath("/" + name)
 }
 
-// Start is PersistentNode.Start.
-func (n *PersistentTTLNode) Start() error { return n.persistent().Start() }
-
-// Ready is PersistentNode.Ready.
-func (n *PersistentTTLNode) Ready(ctx context.Context) (Registration, error) {
-	return n.persistent().Ready(ctx)
-}
-
-// Registration is PersistentNode.Registration. The node is not there any more
-// if it could not be touched for its time to live. The end of its session does
-// not matter.
-func (n *PersistentTTLNode) Registration() (Registration, bool) {
-	return n.persistent().Registration()
-}
-
-// Set is PersistentNode.Set.
-func (n *PersistentTTLNode) Set(ctx context.Context, data []byte) error {
-	return n.persistent().Set(ctx, data)
-}
-
-// Changes is PersistentNode.Changes.
-func (n *PersistentTTLNode) Changes(ctx context.Context) iter.Seq[Change] {
-	return n.persistent().Changes(ctx)
-}
-
-// Close ends the touching. The node stays for its time to live, for the next
-// process to take over.
-func (n *PersistentTTLNode) Close(ctx context.Context) error { return n.persistent().Close(ctx) }
-
-// Done is PersistentNode.Done.
-func (n *PersistentTTLNode) Done() <-chan struct{} { return n.persistent().Done() }
-
-// Err is PersistentNode.Err.
-func (n *PersistentTTLNode) Err() error { return n.persistent().Err() }
-
-// persistent returns the node, also for a PersistentTTLNode that was not made
-// by NewPersistentTTLNode: all its calls are errors.
-func (n *PersistentTTLNode) persistent() *PersistentNode {
-	if n.node == nil {
-		return &PersistentNode{}
+// settleTTL makes the node one with a time to live, if there is one.
+func (c *config) settleTTL() {
+	switch {
+	case c.ttl == 0 && c.touchName != "":
+		c.refuse("option", "WithTouchName", "is for nodes with a time to live")
+	case c.ttl == 0:
+	case c.mode != framework.Ephemeral || c.protected:
+		c.refuse("option", "WithMode or WithProtection", "is not for nodes with a time to live")
+	default:
+		c.mode, c.touchName = framework.PersistentTTL, cmp.Or(c.touchName, "touch")
 	}
-	return n.node
 }

@@ -2,6 +2,8 @@ package nodes_test
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,9 +19,9 @@ import (
 
 func startTTL(
 	t *testing.T, c *framework.Client, path, data string, ttl time.Duration, opts ...nodes.Option,
-) *nodes.PersistentTTLNode {
+) *nodes.PersistentNode {
 	t.Helper()
-	n := nodes.NewPersistentTTLNode(c, path, []byte(data), ttl, opts...)
+	n := nodes.NewPersistentNode(c, path, []byte(data), append(opts, nodes.WithTTL(ttl))...)
 	require.NoError(t, n.Start())
 	t.Cleanup(func() { n.Close(recipetest.Within(t, time.Minute)) })
 	return n
@@ -215,17 +217,36 @@ func TestTTLNodeOnAServerWithoutThem(t *testing.T) {
 	})
 }
 
+// A touch that fails again and again is in the log once, and is made less and
+// less often.
+func TestLogOfATTLNodeThatCannotBeTouched(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		n := startTTL(t, c, "/a", "data", time.Hour)
+		w.ready(t, n)
+		settle()
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a/touch", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		time.Sleep(50 * time.Minute) // touches are due every 15 to 20 minutes
+		require.InDelta(t, 65, trouble.Hits(), 10, "every half minute")
+		require.Equal(t, 1, strings.Count(log.String(), "persistent node is tried again after an error"))
+		trouble.Remove()
+		settle()
+		w.ready(t, n)
+	})
+}
+
 func TestTTLNodesThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		for name, n := range map[string]*nodes.PersistentTTLNode{
+		for name, n := range map[string]*nodes.PersistentNode{
 			"zero":       {},
-			"no client":  nodes.NewPersistentTTLNode(nil, "/a", nil, time.Minute),
-			"no time":    nodes.NewPersistentTTLNode(c, "/a", nil, 0),
-			"too short":  nodes.NewPersistentTTLNode(c, "/a", nil, time.Millisecond),
-			"too long":   nodes.NewPersistentTTLNode(c, "/a", nil, 100*365*24*time.Hour),
-			"mode":       nodes.NewPersistentTTLNode(c, "/a", nil, time.Minute, nodes.WithMode(framework.Persistent)),
-			"protection": nodes.NewPersistentTTLNode(c, "/a", nil, time.Minute, nodes.WithProtection()),
+			"no client":  nodes.NewPersistentNode(nil, "/a", nil, nodes.WithTTL(time.Minute)),
+			"no time":    nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(0)),
+			"too short":  nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Millisecond)),
+			"too long":   nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(100*365*24*time.Hour)),
+			"mode":       nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Minute), nodes.WithMode(framework.Persistent)),
+			"protection": nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Minute), nodes.WithProtection()),
 		} {
 			require.ErrorIs(t, n.Start(), zk.ErrBadArguments, name)
 			require.ErrorIs(t, n.Err(), zk.ErrBadArguments, name)
@@ -234,7 +255,7 @@ func TestTTLNodesThatCannotBe(t *testing.T) {
 			require.False(t, there)
 		}
 		for _, name := range []string{"", "a/b", ".", "\x00"} {
-			n := nodes.NewPersistentTTLNode(c, "/a", nil, time.Minute, nodes.WithTouchName(name))
+			n := nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Minute), nodes.WithTouchName(name))
 			require.ErrorIs(t, n.Start(), zk.ErrInvalidPath, name)
 		}
 	})

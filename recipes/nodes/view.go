@@ -3,18 +3,15 @@ package nodes
 import (
 	"bytes"
 	"context"
-	"errors"
 	"iter"
 	"maps"
-	"reflect"
 	"slices"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // View is a group at one time, and what has changed since the view before.
@@ -27,15 +24,6 @@ type View struct {
 	Joined, Updated, Left []Member
 }
 
-// ErrTooManyMembers is the error of watching a group of more than sixty
-// thousand members.
-var ErrTooManyMembers = errors.New("too many members to watch")
-
-const (
-	maxMembers = 60_000
-	maxCases   = 1 << 16 // of reflect.Select
-)
-
 // Changes returns the group as it is now, and then each time that it has
 // changed, until ctx ends. The first view comes at once, also if the group is
 // empty. If several changes come while the caller is busy, one view has them
@@ -43,62 +31,35 @@ const (
 //
 // The loop runs on the caller's goroutine, and costs a watch for the group and
 // one for each member, which all iterators of a client share. An iterator
-// outlasts outages and losses of the session; meanwhile the last view is old.
-// It ends with an error in the second value if the server refuses it, such as
-// for want of rights, or the client is closed. The end of ctx is no error.
+// outlasts outages, losses of the session and servers in trouble; meanwhile the
+// last view is old. It ends with an error in the second value if the server
+// refuses it, such as for want of rights, or the client is closed. The end of
+// ctx is no error.
 func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 	return func(yield func(View, error) bool) {
 		if err := g.usable(); err != nil {
 			yield(View{}, g.errorOf("changes", err))
 			return
 		}
-		w := &watcher{
-			Group: g, yield: yield, all: map[string]sighting{},
-			trouble: pauses.Growing{First: outagePause, Shortest: outagePause, Longest: 30 * time.Second},
+		w := &watcher{Group: g, all: map[string]sighting{}, news: make(chan struct{}, 1)}
+		w.loop = follow.Loop{
+			Recovery: follow.Recovery{Client: g.client, What: "view of a group", About: g.logPath},
+			Failed:   w.stop,
 		}
 		defer w.stop()
-		err := w.run(ctx)
-		if err != nil && !w.left && ctx.Err() == nil {
-			yield(View{}, g.errorOf("changes", err))
-		}
+		named := func(err error) error { return g.errorOf("changes", err) }
+		follow.Each(ctx, &w.loop, yield, named, w.look)
 	}
 }
 
 // watcher is the state of one loop over Changes.
 type watcher struct {
 	*Group
-	yield func(View, error) bool
-	left  bool // the caller has left the loop
-
-	session *framework.Session
-	all     map[string]sighting // by name
-	last    []Member            // as told to the caller
-	told    bool                // the caller has had a view
-	trouble pauses.Growing
-}
-
-// errLeft ends the loop of a caller that has left.
-var errLeft = errors.New("caller has left the loop")
-
-func (w *watcher) run(ctx context.Context) error {
-	for {
-		err := w.client.InSession(ctx, w.watchInSession)
-		w.stop()
-		switch {
-		case ctx.Err() != nil, w.left:
-			return err
-		case !isCurable(err), reason.Is(err, ErrTooManyMembers):
-			return err
-		case reason.Is(err, framework.ErrSessionLost), reason.Is(err, framework.ErrNotConnected):
-		default:
-			if err := w.trouble.Wait(ctx); err != nil {
-				return err
-			}
-		}
-		if err := w.client.WaitConnected(ctx); err != nil {
-			return err
-		}
-	}
+	loop follow.Loop
+	all  map[string]sighting // by name
+	news chan struct{}       // capacity 1: a watch is done, or a member has left
+	last []Member            // as told to the caller
+	told bool                // the caller has had a view
 }
 
 // stop stops all watches.
@@ -109,44 +70,45 @@ func (w *watcher) stop() {
 	clear(w.all)
 }
 
-func (w *watcher) watchInSession(ctx context.Context) error {
-	s, err := w.client.Session(ctx)
-	if err != nil {
-		return err
-	}
-	w.session = s
-	for {
-		if err := w.look(ctx); err != nil {
-			return err
-		}
-	}
-}
-
 // look tells the caller how things stand, and waits until they change.
-func (w *watcher) look(ctx context.Context) error {
+func (w *watcher) look(ctx context.Context, s *framework.Session, tell func(View) error) error {
 	names, _, children, err := w.client.ChildrenW(ctx, w.path)
 	if reason.Is(err, zk.ErrNoNode) {
-		return w.awaitGroup(ctx)
+		return w.awaitGroup(ctx, tell)
 	}
 	if err != nil {
 		return err
 	}
 	defer children.Stop()
+	defer children.AfterFunc(w.wake)()
 	for { // until a member comes or goes
-		if err := w.update(ctx, names); err != nil {
+		if err := w.update(ctx, s, names); err != nil {
 			return err
 		}
-		if err := w.tell(); err != nil {
+		if err := w.tell(tell); err != nil {
 			return err
 		}
-		if other, err := w.wait(ctx, children); err != nil || other {
-			return err
+		select {
+		case <-w.news:
+		case <-ctx.Done():
+			return reason.OfContext(ctx)
+		}
+		if isClosed(children.Done()) {
+			return nil
 		}
 	}
 }
 
+// wake has the loop look for what has changed.
+func (w *watcher) wake() {
+	select {
+	case w.news <- struct{}{}:
+	default:
+	}
+}
+
 // awaitGroup waits until the group's path exists.
-func (w *watcher) awaitGroup(ctx context.Context) error {
+func (w *watcher) awaitGroup(ctx context.Context, tell func(View) error) error {
 	w.stop()
 	there, _, watch, err := w.client.ExistsW(ctx, w.path)
 	if err != nil {
@@ -156,7 +118,7 @@ func (w *watcher) awaitGroup(ctx context.Context) error {
 	if there {
 		return nil
 	}
-	if err := w.tell(); err != nil {
+	if err := w.tell(tell); err != nil {
 		return err
 	}
 	_, err = watch.Wait(ctx)
@@ -165,52 +127,24 @@ func (w *watcher) awaitGroup(ctx context.Context) error {
 
 // update makes all have the nodes with these names: it reads those that are
 // new or have changed.
-func (w *watcher) update(ctx context.Context, names []string) error {
-	if len(names) > maxMembers {
-		return ErrTooManyMembers
-	}
+func (w *watcher) update(ctx context.Context, s *framework.Session, names []string) error {
 	named := make(map[string]bool, len(names))
 	for _, name := range names {
 		named[name] = true
 	}
 	for name, seen := range w.all {
-		if !named[name] {
+		if !named[name] || seen.isOld() {
 			seen.stop()
-			delete(w.all, name)
-		} else if seen.watch == nil || isClosed(seen.watch.Done()) {
 			delete(w.all, name)
 		}
 	}
 	unread := slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, read := w.all[name]; return read })
-	read, err := w.read(ctx, w.session, unread, true)
+	read, err := w.read(ctx, s, unread, true)
 	for _, seen := range read {
+		seen.whenOld(w.wake)
 		w.all[seen.ID] = seen
 	}
 	return err
-}
-
-// wait waits for a change. It reports whether members have come or gone.
-func (w *watcher) wait(ctx context.Context, children *framework.Watch) (membersChanged bool, err error) {
-	cases := make([]reflect.SelectCase, 0, 2+len(w.all))
-	for _, ch := range []<-chan struct{}{ctx.Done(), children.Done()} {
-		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(ch)})
-	}
-	for _, seen := range w.all {
-		if seen.watch != nil {
-			cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(seen.watch.Done())})
-		}
-		if seen.Self {
-			cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(seen.self.Done())})
-		}
-	}
-	if len(cases) > maxCases { // thousands of members are of this process
-		return false, ErrTooManyMembers
-	}
-	reflect.Select(cases)
-	if ctx.Err() != nil {
-		return false, reason.OfContext(ctx)
-	}
-	return isClosed(children.Done()), nil
 }
 
 // hideLeaving hides oneself from the moment that one leaves, however long the
@@ -225,8 +159,8 @@ func (w *watcher) hideLeaving() {
 }
 
 // tell gives the caller a view, if it has not had this one.
-func (w *watcher) tell() error {
-	w.trouble.Reset()
+func (w *watcher) tell(tell func(View) error) error {
+	w.loop.Recovered()
 	w.hideLeaving()
 	now := listed(slices.Collect(maps.Values(w.all)))
 	view := difference(w.last, now)
@@ -234,11 +168,7 @@ func (w *watcher) tell() error {
 		return nil
 	}
 	w.told, w.last = true, now
-	if !w.yield(view.clone(), nil) {
-		w.left = true
-		return errLeft
-	}
-	return nil
+	return tell(view.clone())
 }
 
 // difference returns the view of now, after one with the members before. Both

@@ -76,7 +76,7 @@
 // Deletions, errors that last and the end of a Value are in the log of the
 // client, with the attributes curator.znode.path and curator.cause. Package
 // tracing counts changes, reads after an interruption, and data that cannot be
-// decoded; see [Tracer].
+// decoded; see [HookSharedValue].
 //
 // GUARANTEES.md lists every promise, and the tests that hold it.
 package shared

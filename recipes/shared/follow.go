@@ -12,14 +12,14 @@ import (
 )
 
 // live follows the node until stop or the client ends, or an error does. The
-// requests do not wait for a tracer.
+// requests do not wait for a hook.
 func (r *replica) live(client, stop context.Context) {
 	defer close(r.done)
 	ctx, cancel := context.WithCancel(client)
 	defer cancel()
 	defer context.AfterFunc(stop, cancel)()
 	unblocked := ctx
-	if framework.Extend(r.Client).Tracer() != nil {
+	if framework.Extend(r.Client).HasHooks() {
 		teller := framework.Extend(r.Client).NewTeller()
 		unblocked = teller.Context(ctx)
 		defer teller.Wait(ctx)

@@ -198,7 +198,7 @@ func TestDeletionIsLoggedOnce(t *testing.T) {
 func TestTracerThatBlocks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &recipetest.Valve{}
-		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		n := w.count(t, c, "/n", 7)
 		settle()
 		open := tracer.Close()

@@ -21,7 +21,7 @@ func TestWaitForAJavaHolderIsTraced(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)
 		recorder := tracetest.NewSpanRecorder()
-		c := srv.connect(t, longSession, framework.WithTracer(tracing.New(
+		c := srv.connect(t, longSession, framework.WithHooks(tracing.New(
 			tracing.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))))))
 		holder := acquire(t, srv.contender(t, inJava), lock)
 		waiting := acquireLater(goContender{client: c, kind: mutex}, lock, waitLimit)

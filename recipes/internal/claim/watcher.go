@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
@@ -83,14 +84,17 @@ func (w *watcher) serve(next *Claim) bool {
 }
 
 // watch watches one node. ctx ends with the client. When the session ends, its
-// watches may say so before w.ctx has ended.
+// watches may say so before w.ctx has ended. A holder that may not read its own
+// node keeps its lock, and goes on trying.
 func (w *watcher) watch(ctx context.Context, path string) {
 	session := w.nodes[0].Session.Context()
 	ctx, _ = trace.Unblocked(ctx, w.client)
+	recovery := follow.Recovery{Client: w.client, Outlasts: framework.IsRefusal}
 	for w.ctx.Err() == nil && session.Err() == nil {
 		data, _, watch, err := w.client.GetW(ctx, path)
 		switch {
 		case err == nil:
+			recovery.Recovered()
 			if IsRevocation(data) {
 				w.revoke()
 			}
@@ -102,8 +106,8 @@ func (w *watcher) watch(ctx context.Context, path string) {
 			watch.Stop()
 		case reason.Is(err, zk.ErrNoNode):
 			w.deleted()
-		default:
-			w.pause()
+		case recovery.Wait(w.ctx, err) != nil:
+			return
 		}
 	}
 }
@@ -127,14 +131,4 @@ func (w *watcher) deleted() {
 	w.stop(ErrNodeDeleted) // also for a claim that is just being made the owner
 	w.mu.Unlock()
 	owner.contextEnded()
-}
-
-// pause waits before the next attempt: for a connection, and for a second in
-// any case.
-func (w *watcher) pause() {
-	select {
-	case <-time.After(watchAfter):
-	case <-w.ctx.Done():
-	}
-	w.client.WaitConnected(w.ctx)
 }

@@ -34,13 +34,20 @@ var judgments = []judgment{
 		"the servers refuse the credentials before they look at a request: whoever relies on the follower must know"},
 	{is(zk.ErrNoNode), Trouble, "a parent is missing: the server deletes containers that are empty, and a look finds or makes them again"},
 	{framework.IsConnectionError, Outage, "it says nothing about the request itself"},
-	{is(framework.ErrOutcomeUnknown), Outage, "the reply is lost with its connection, and the next look tells"},
+	{isReplyLost, Outage, "the reply is lost with its connection, and the next look tells"},
 	{framework.IsRefusal, End, "the server or the client has judged the request: repeating it is in vain"},
 	{func(error) bool { return true }, Trouble, "a server that is in trouble may get over it"},
 }
 
 func is(target error) func(error) bool {
 	return func(err error) bool { return reason.Is(err, target) }
+}
+
+// isReplyLost reports whether a write may be done, and no server says that it has
+// failed at it.
+func isReplyLost(err error) bool {
+	_, answered := framework.ServerCode(err)
+	return !answered && reason.Is(err, framework.ErrOutcomeUnknown)
 }
 
 // Judge says what follows an error, if the follower knows no better. The error

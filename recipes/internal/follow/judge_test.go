@@ -28,6 +28,7 @@ func TestWhatFollowsAnError(t *testing.T) {
 		"connection broken":              {zk.ErrConnectionClosed, Outage},
 		"throttled for too long":         {&framework.ServerError{Code: -127}, Outage},
 		"outcome of a write unknown":     {framework.ErrOutcomeUnknown, Outage},
+		"write at which a server failed": {fmt.Errorf("%w: %w", framework.ErrOutcomeUnknown, &framework.ServerError{Code: -1}), Trouble},
 		"no rights":                      {zk.ErrNoAuth, End},
 		"path that is none":              {zk.ErrInvalidPath, End},
 		"too large":                      {framework.ErrRequestTooLarge, End},

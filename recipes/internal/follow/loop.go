@@ -31,13 +31,10 @@ func (l *Loop) Run(ctx context.Context) error {
 	ctx = framework.Extend(l.Client).OnTrouble(ctx, l.Note)
 	for {
 		err := l.Client.InSession(ctx, l.inSession)
-		switch {
-		case reason.Is(err, ErrDone):
+		if reason.Is(err, ErrDone) {
 			return nil
-		case ctx.Err() != nil:
-			return reason.OfContext(ctx)
 		}
-		if l.Failed != nil {
+		if l.Failed != nil && ctx.Err() == nil {
 			l.Failed()
 		}
 		if err := l.Wait(ctx, err); err != nil {

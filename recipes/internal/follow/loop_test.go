@@ -205,6 +205,28 @@ func TestTroubleThatLasts(t *testing.T) {
 	})
 }
 
+// A caller who gives up before there was a connection learns why there was none.
+func TestLoopThatEndsBeforeItHasLooked(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, network := w.Connect(t)
+		network.Refuse(true)
+		network.Cut()
+		settle(time.Second)
+		f := newFollower(c, nil)
+		ctx := recipetest.Within(t, time.Second) // shorter than the connection timeout
+		require.ErrorIs(t, f.Run(ctx), context.DeadlineExceeded)
+		require.ErrorIs(t, f.GaveUp(ctx), context.DeadlineExceeded)
+		require.ErrorIs(t, f.GaveUp(ctx), framework.ErrNotConnected)
+
+		network.Refuse(false)
+		settle(time.Minute)
+		f = newFollower(c, nil)
+		ctx = recipetest.Within(t, time.Second)
+		require.ErrorIs(t, f.Run(ctx), context.DeadlineExceeded)
+		require.NoError(t, f.Trouble(), "all was well")
+	})
+}
+
 func TestEachYieldsUntilTheCallerLeaves(t *testing.T) {
 	values := func(c *framework.Client, ctx context.Context) func(func(string, error) bool) {
 		return func(yield func(string, error) bool) {

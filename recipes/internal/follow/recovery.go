@@ -15,7 +15,7 @@ import (
 )
 
 // Recovery is how something that stays alive gets over errors. One goroutine
-// calls Wait and Recovered. All may call Trouble and GaveUp.
+// calls Wait and Recovered. All may call Note, Trouble and GaveUp.
 //
 // The fields are set before its first use. All but Client may be zero.
 type Recovery struct {
@@ -45,6 +45,9 @@ type Recovery struct {
 // returns the error if waiting does not cure it, and ctx's if ctx ends first.
 func (r *Recovery) Wait(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
+		if framework.IsConnectionError(err) || !reason.IsOfContext(ctx, err) {
+			r.Note(err) // it says why nothing has come of the wait, such as why there was no connection
+		}
 		return reason.OfContext(ctx)
 	}
 	verdict := r.judge(err)
@@ -153,8 +156,9 @@ func (r *Recovery) Recovered() {
 	r.last = nil
 }
 
-// Note takes down an error for those who wait. It is also for the errors after
-// which the framework repeats a request; see [framework.Extension.OnTrouble].
+// Note takes down an error for those who wait, or with nil that it is over. It
+// is also for the errors after which the framework repeats a request; see
+// [framework.Extension.OnTrouble]. Any goroutine may call it.
 func (r *Recovery) Note(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

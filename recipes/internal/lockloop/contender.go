@@ -2,6 +2,7 @@ package lockloop
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // contender is one attempt's place in the queue.
@@ -21,9 +23,17 @@ type contender struct {
 	seen    NotAdmitted
 	queued  bool // the observer was told of the node
 
+	recovery follow.Recovery // its trouble is over when we wait in the queue
+
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
 	since  *blocker // what has just changed, until we look
+}
+
+func newContender(l *Loop, a Attempt) *contender {
+	c := &contender{loop: l, attempt: a}
+	c.recovery.Client, c.recovery.Ends = l.nodes.Client, EndsAcquire
+	return c
 }
 
 // queue creates our node and returns nil when it is admitted. In every other
@@ -48,7 +58,8 @@ func (c *contender) queue(ctx context.Context) (err error) {
 		err := c.loop.admission.step(ctx, c)
 		switch {
 		case reason.Is(err, errAgain):
-		case err != nil && c.waitReconnect(ctx, err): // our node keeps its place meanwhile
+			c.recovery.Recovered()
+		case err != nil && c.outlasts(ctx, err): // our node keeps its place meanwhile
 		default:
 			admitted = err == nil
 			return err
@@ -99,10 +110,24 @@ func (c *contender) abandon(ctx context.Context) {
 	Discard(ctx, c.loop.nodes.Client, c.node.Path)
 }
 
-// waitReconnect reports whether to go on after an error, when the connection is
-// back.
-func (c *contender) waitReconnect(ctx context.Context, err error) bool {
-	return c.attempt.Wait && WaitReconnect(ctx, c.loop.nodes.Client, err)
+// outlasts reports whether to go on after an error, when it is time to.
+func (c *contender) outlasts(ctx context.Context, err error) bool {
+	return c.attempt.Wait && c.recovery.Wait(ctx, err) == nil
+}
+
+// withTrouble adds the last error that was outlasted to that of an attempt which
+// ctx has ended, unless it is there.
+func (c *contender) withTrouble(ctx context.Context, err error) error {
+	last := c.recovery.Trouble()
+	reported := last
+	var op *framework.OpError
+	if reason.As(last, &op) {
+		reported = op.Err
+	}
+	if last == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, reported) {
+		return err
+	}
+	return fmt.Errorf("%w (last error: %w)", err, Settled(last))
 }
 
 // children lists the lock's path. The first time, it returns the listing that
@@ -189,7 +214,9 @@ func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
 	c.seen.HolderSince = time.UnixMilli(stat.Ctime)
 }
 
+// tellBlocked is called before a wait for others. All is well then.
 func (c *contender) tellBlocked() {
+	c.recovery.Recovered()
 	if c.attempt.OnBlocked != nil {
 		c.attempt.OnBlocked(c.seen)
 	}

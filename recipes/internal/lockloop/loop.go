@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
@@ -90,17 +89,18 @@ var (
 // Run queues until a node of ours is admitted, or ctx ends. The session of the
 // returned node was alive when Run saw the grant. The caller must delete the
 // node, with a guaranteed delete. A waiter outlasts every outage; only its
-// context ends it.
+// context ends it, and the error has the last one that it has outlasted.
 func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmitted) {
-	c := &contender{loop: l, attempt: a}
+	c := newContender(l, a)
+	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
 	for {
 		err := c.queue(ctx)
 		if err == nil {
 			return c.node, nil
 		}
-		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.waitReconnect(ctx, err) {
-			c.seen.Err = errorFor(ctx, err)
+		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.outlasts(ctx, err) {
+			c.seen.Err = c.withTrouble(ctx, errorFor(ctx, err))
 			return framework.Created{}, &c.seen
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
@@ -109,21 +109,9 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 	}
 }
 
-// WaitReconnect waits for the connection to come back, if err says that it is
-// gone, and reports whether it has. It pauses in any case: a server may be
-// reachable and still not answer.
-func WaitReconnect(ctx context.Context, c *framework.Client, err error) bool {
-	if !framework.IsConnectionError(err) {
-		return false
-	}
-	select {
-	case <-time.After(outagePause):
-	case <-ctx.Done():
-	}
-	return c.WaitConnected(ctx) == nil
-}
-
-const outagePause = 100 * time.Millisecond
+// EndsAcquire is the Ends of a follow.Recovery for an acquire: it outlasts
+// outages, and losses of the session. Its caller is told of all else.
+func EndsAcquire(err error) bool { return !framework.IsConnectionError(err) }
 
 // Discard deletes the node of an attempt that is over, whatever happens. It
 // waits for the deletion unless ctx has ended. In any case the server handles

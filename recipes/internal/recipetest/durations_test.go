@@ -69,8 +69,8 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 		}
 		return err
 	},
-	"nodes.NewPersistentTTLNode": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		n := nodes.NewPersistentTTLNode(w.Observer, "/n", nil, d)
+	"nodes.WithTTL": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		n := nodes.NewPersistentNode(w.Observer, "/n", nil, nodes.WithTTL(d))
 		if err := n.Start(); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ import (
 
 // NoReturn tests what is left of a recipe when a function of the user's panics,
 // or ends its goroutine. The function use uses the recipe, and leaves nothing
-// behind unless it is interrupted so. Each call that a Tracer and an ACL
+// behind unless it is interrupted so. Each call that a hook and an ACL
 // provider get on the goroutine of use does not return in turn, and the call of
 // a retry policy behind each request.
 //
@@ -122,7 +122,7 @@ func goroutine() string {
 	return string(n)
 }
 
-func tracerOf(b *bomb) framework.Option { return framework.WithTracer(bombTracer{bomb: b}) }
+func tracerOf(b *bomb) framework.Option { return framework.WithHooks(bombTracer{bomb: b}) }
 
 func aclOf(b *bomb) framework.Option {
 	return framework.WithACLProvider(func(string) []zk.ACL {
@@ -138,11 +138,8 @@ func retryOf(b *bomb) framework.Option {
 	})
 }
 
-// bombTracer has all calls of a Tracer that are made on a caller's goroutine.
-type bombTracer struct {
-	clienttrace.NoTracer
-	*bomb
-}
+// bombTracer has all calls of a hook that are made on a caller's goroutine.
+type bombTracer struct{ *bomb }
 
 func (b bombTracer) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
 	b.call()
@@ -179,7 +176,7 @@ func (b bombOnHold) Revoked()                                    { b.call() }
 func (b bombOnHold) Ended(locktrace.HoldEnd)                     { b.call() }
 func (b bombOnHold) Overrun() func()                             { b.call(); return b.call }
 
-// BarrierWaited is of the Tracer of package barriers.
+// BarrierWaited is of the hook of package barriers.
 func (b bombTracer) BarrierWaited(barriers.Waited) { b.call() }
 
 func (b bombTracer) BarrierMembersLost(int) { b.call() }

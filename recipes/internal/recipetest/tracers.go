@@ -111,7 +111,6 @@ func (n neighboursOnAcquire) Waiting(w locktrace.Waiting) {
 // Spy is a tracer that counts requests to give a lock up, and can step in when
 // there is a grant.
 type Spy struct {
-	clienttrace.NoTracer
 	Revoked atomic.Int32
 	Granted func()                  // may be nil; called before the hold begins
 	Ended   func(locktrace.HoldEnd) // may be nil

@@ -14,12 +14,12 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Acquire reports one acquire to the client's tracer, if it has one that traces
+// Acquire reports one acquire to those of the client's hooks that hear of
 // acquires, and to its flight recorder. The nil *Acquire reports nothing.
 type Acquire struct {
 	record flight.Record // of the acquire, and then of the hold
 	hold   Hold          // here, so that both are one allocation
-	traced bool          // there is such a tracer
+	traced bool          // there is such a hook
 
 	// teller makes the calls for an acquire on a goroutine of the client. It is
 	// nil for an acquire on the user's goroutine.
@@ -32,14 +32,14 @@ type Acquire struct {
 	downgraded bool
 }
 
-// StartAcquire tells the client's tracer, if it has one that traces acquires,
-// and begins the flight recorder's record. The acquire has begun at a time.
+// StartAcquire tells those of the client's hooks that hear of acquires, and
+// begins the flight recorder's record. The acquire has begun at a time.
 // StartAcquire returns the context for the rest of the acquire. The *Acquire is
 // nil if there is neither.
 func StartAcquire(ctx context.Context, a locktrace.Acquire, since time.Time) (context.Context, *Acquire) {
 	ext := framework.Extend(a.Client)
-	tracer, traced := ext.Tracer().(locktrace.Tracer)
-	recorder := ext.Recorder()
+	hooks, recorder := hookStartAcquire.Of(a.Client), ext.Recorder()
+	traced := len(hooks) > 0
 	if !traced && recorder == nil {
 		return ctx, nil
 	}
@@ -50,32 +50,32 @@ func StartAcquire(ctx context.Context, a locktrace.Acquire, since time.Time) (co
 	if !traced {
 		return ctx, t
 	}
-	return t.start(ctx, a, tracer), t
+	return t.start(ctx, a, hooks), t
 }
 
 // StartSeveral is StartAcquire for several locks that are acquired as one. The
 // flight recorder knows each of them by its own acquire.
 func StartSeveral(ctx context.Context, a locktrace.Acquire) (context.Context, *Acquire) {
-	tracer, traced := framework.Extend(a.Client).Tracer().(locktrace.Tracer)
-	if !traced {
+	hooks := hookStartAcquire.Of(a.Client)
+	if len(hooks) == 0 {
 		return ctx, nil
 	}
 	t := &Acquire{traced: true}
-	return t.start(ctx, a, tracer), t
+	return t.start(ctx, a, hooks), t
 }
 
-func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, tracer locktrace.Tracer) context.Context {
+func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, hooks []locktrace.HookStartAcquire) context.Context {
 	if a.Recipe == locktrace.RecipeLeaderLatch { // it runs on a goroutine of the client
 		t.teller, t.ctx = framework.Extend(a.Client).NewTeller(), ctx
 	}
 	complete := false
 	defer func() {
-		if !complete { // the user's tracer has panicked, and no caller gets t
+		if !complete { // the user's hook has panicked, and no caller gets t
 			t.record.Gone()
 		}
 	}()
 	var started context.Context // the teller may set it late, when nobody reads it
-	told := t.tellStart(ctx, func() { started, t.to = tracer.StartAcquire(ctx, a) })
+	told := t.tellStart(ctx, func() { started, t.to = startAcquire(ctx, hooks, a) })
 	complete = true
 	if !told {
 		return ctx
@@ -92,10 +92,10 @@ func (t *Acquire) tellStart(ctx context.Context, start func()) bool {
 	return t.teller.Tell(ctx, start)
 }
 
-// IsTraced reports whether a tracer is told of the acquire.
+// IsTraced reports whether a hook is told of the acquire.
 func (t *Acquire) IsTraced() bool { return t != nil && t.traced }
 
-// tell calls the tracer, if there is one, and reports whether it has returned.
+// tell calls the hooks, if there are any, and reports whether it has returned.
 // Callers ask for it first, because the function that they pass takes an
 // allocation.
 func (t *Acquire) tell(call func(locktrace.AcquireTracer)) bool {

@@ -170,11 +170,11 @@ func (h *Hold) During(ctx context.Context, c *framework.Client) (_ context.Conte
 	return Unblocked(ctx, c)
 }
 
-// Unblocked returns a context for requests that the client's tracer does not
-// delay, if there is one. The returned function waits until the tracer has been
+// Unblocked returns a context for requests that the client's hooks do not
+// delay, if there are any. The returned function waits until the tracer has been
 // told of them, or that takes too long.
 func Unblocked(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
-	if framework.Extend(c).Tracer() == nil {
+	if !framework.Extend(c).HasHooks() {
 		return ctx, func() {}
 	}
 	teller := framework.Extend(c).NewTeller()

@@ -12,12 +12,14 @@ const (
 	Undecodable              // the codec could not read the node's data
 )
 
-// Tracer is told what happens to every Value of a client whose
-// clienttrace.Tracer has this method as well. A clienttrace.Teller makes the
-// calls: a Tracer that blocks holds up no Value. The method must not panic.
-type Tracer interface {
+// HookSharedValue is a clienttrace.Hook that is told what happens to every Value
+// of a client. A clienttrace.Teller makes the calls: a hook that blocks holds up
+// no Value. The method must not panic.
+type HookSharedValue interface {
 	SharedValue(event Event)
 }
+
+var hookSharedValue = framework.NewHookKind[HookSharedValue]()
 
 func (r *replica) trace(event Event) {
 	r.mu.Lock()
@@ -29,13 +31,10 @@ func (r *replica) traceLocked(event Event) {
 	if r.Client == nil { // in tests of the order of reads
 		return
 	}
-	e := framework.Extend(r.Client)
-	tracer, ok := e.Tracer().(Tracer)
-	if !ok {
-		return
+	for _, h := range hookSharedValue.Of(r.Client) {
+		if r.teller == nil {
+			r.teller = framework.Extend(r.Client).NewTeller()
+		}
+		r.teller.Post(func() { h.SharedValue(event) })
 	}
-	if r.teller == nil {
-		r.teller = e.NewTeller()
-	}
-	r.teller.Post(func() { tracer.SharedValue(event) })
 }

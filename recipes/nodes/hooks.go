@@ -6,15 +6,17 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Tracer is told of every persistent node, and so of every member of a group, of
-// a client whose clienttrace.Tracer has this method as well.
+// HookNodeStarted is a clienttrace.Hook that is told of every persistent node of
+// a client, and so of every member of a group.
 //
 // NodeStarted is called when a node is started, and returns what is told of its
 // changes, or nil. A clienttrace.Teller makes all calls, for each node one after
-// the other: a Tracer that blocks holds up no node. The methods must not panic.
-type Tracer interface {
+// the other: a hook that blocks holds up no node. The methods must not panic.
+type HookNodeStarted interface {
 	NodeStarted(start NodeStart) NodeTracer
 }
+
+var hookNodeStarted = framework.NewHookKind[HookNodeStarted]()
 
 // NodeStart says which persistent node was started, and when.
 type NodeStart struct {
@@ -37,28 +39,34 @@ type TracedChange struct {
 	Session int64 // of Registered: the id of the node's session
 }
 
-// nodeTrace tells a Tracer of a node.
+// nodeTrace tells the hooks of a node.
 type nodeTrace struct {
 	teller     interface{ Post(call func()) bool }
 	registered bool // the node was registered
 
-	tracer NodeTracer // only the teller's calls use it
+	tracers []NodeTracer // only the teller's calls use it
 }
 
-// startTracing tells the client's tracer of a node, if it wants to know. It
-// returns nil otherwise.
+// startTracing tells the client's hooks of a node. It returns nil if none wants
+// to know.
 func startTracing(n *PersistentNode) *nodeTrace {
-	tracer, ok := framework.Extend(n.client).Tracer().(Tracer)
-	if !ok {
+	those := hookNodeStarted.Of(n.client)
+	if len(those) == 0 {
 		return nil
 	}
 	t := &nodeTrace{teller: framework.Extend(n.client).NewTeller()}
 	start := NodeStart{Client: n.client, Path: n.path, Time: time.Now()}
-	t.teller.Post(func() { t.tracer = tracer.NodeStarted(start) })
+	t.teller.Post(func() {
+		for _, h := range those {
+			if tracer := h.NodeStarted(start); tracer != nil {
+				t.tracers = append(t.tracers, tracer)
+			}
+		}
+	})
 	return t
 }
 
-// traceLocked tells the tracer of a change.
+// traceLocked tells the hooks of a change.
 func (n *PersistentNode) traceLocked(change Change) {
 	t := n.trace
 	if t == nil {
@@ -70,8 +78,8 @@ func (n *PersistentNode) traceLocked(change Change) {
 		t.registered = true
 	}
 	t.teller.Post(func() {
-		if t.tracer != nil {
-			t.tracer.NodeChanged(traced)
+		for _, tracer := range t.tracers {
+			tracer.NodeChanged(traced)
 		}
 	})
 }

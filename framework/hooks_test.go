@@ -22,9 +22,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// recorder is a Tracer that remembers what it is told.
+// recorder is a hook that remembers what it is told.
 type recorder struct {
-	clienttrace.NoTracer
 	mu      sync.Mutex
 	started []clienttrace.Operation
 	ended   []clienttrace.OperationEnd
@@ -68,7 +67,7 @@ func TestTracerIsToldOfEveryOperation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 				tracer := &recorder{}
-				c := newClient(t, srv, framework.WithTracer(tracer))
+				c := newClient(t, srv, framework.WithHooks(tracer))
 				require.NoError(t, srv.Create("/n", nil))
 				require.NoError(t, srv.Create("/n/a", nil))
 				run := everyOperation(namespace(t, c, "/n"))[name]
@@ -93,7 +92,7 @@ func TestTracerIsToldOfEveryOperation(t *testing.T) {
 func TestTracerIsToldHowAnOperationFailed(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		tracer := &recorder{}
-		c := newClient(t, srv, framework.WithTracer(tracer), framework.WithConnectionTimeout(time.Second))
+		c := newClient(t, srv, framework.WithHooks(tracer), framework.WithConnectionTimeout(time.Second))
 		_, _, err := c.Get(t.Context(), "/none")
 		require.ErrorIs(t, err, zk.ErrNoNode)
 
@@ -117,17 +116,17 @@ func TestTracerIsToldHowAnOperationFailed(t *testing.T) {
 	})
 }
 
-// The context that the Tracer returns is that of the operation: it may end it.
+// The context that the hook returns is that of the operation: it may end it.
 func TestOperationRunsOnTheTracersContext(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithTracer(cancelling{}))
+		c := newClient(t, srv, framework.WithHooks(cancelling{}))
 		require.NoError(t, c.WaitConnected(t.Context()))
 		_, _, err := c.Get(t.Context(), "/")
 		require.ErrorIs(t, err, context.Canceled)
 	})
 }
 
-type cancelling struct{ clienttrace.NoTracer }
+type cancelling struct{}
 
 func (cancelling) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
@@ -140,7 +139,7 @@ func TestTracerIsToldOfEveryStateFromTheFirst(t *testing.T) {
 		srv.RefuseConnections(true)
 		tracer := &recorder{}
 		begin := time.Now()
-		c := newClient(t, srv, framework.WithTracer(tracer))
+		c := newClient(t, srv, framework.WithHooks(tracer))
 		time.Sleep(sessionTimeout + time.Second)
 		srv.RefuseConnections(false)
 		require.NoError(t, c.WaitConnected(t.Context()))
@@ -194,7 +193,7 @@ func TestSlowTracerDelaysNobodyAndMissesNothing(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		slow := slowTracer{&recorder{}}
 		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Millisecond)}) // until it is observed
-		c := newClient(t, srv, framework.WithTracer(slow))
+		c := newClient(t, srv, framework.WithHooks(slow))
 		h := observe(t, c)
 		require.NoError(t, c.WaitConnected(t.Context()))
 		begin := time.Now()
@@ -218,7 +217,7 @@ func TestSlowTracerDelaysNobodyAndMissesNothing(t *testing.T) {
 func TestCloseWaitsForATracerASecondAndCallsItNoMore(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		slow := slowTracer{&recorder{}}
-		c := newClient(t, srv, framework.WithTracer(slow))
+		c := newClient(t, srv, framework.WithHooks(slow))
 		require.NoError(t, c.WaitConnected(t.Context()))
 		srv.CutAll()
 		time.Sleep(10 * time.Second)
@@ -230,15 +229,55 @@ func TestCloseWaitsForATracerASecondAndCallsItNoMore(t *testing.T) {
 	})
 }
 
-func TestTracerIsNilByDefault(t *testing.T) {
+// idle is a hook that hears of operations, and does nothing.
+type idle struct{}
+
+func (idle) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context { return ctx }
+func (idle) EndOperation(context.Context, clienttrace.OperationEnd)                      {}
+
+func TestThereAreNoHooksByDefault(t *testing.T) {
 	c, err := framework.New("zk1")
 	require.NoError(t, err)
 	defer c.Close()
-	require.Nil(t, framework.Extend(c).Tracer())
-	traced, err := framework.New("zk1", framework.WithTracer(clienttrace.NoTracer{}))
+	require.False(t, framework.Extend(c).HasHooks())
+	traced, err := framework.New("zk1", framework.WithHooks(idle{}))
 	require.NoError(t, err)
 	defer traced.Close()
-	require.Equal(t, clienttrace.NoTracer{}, framework.Extend(namespace(t, traced, "/a")).Tracer())
+	require.True(t, framework.Extend(namespace(t, traced, "/a")).HasHooks())
+}
+
+// named is a hook that notes in the context that it was asked, and in a list
+// what it sees there at the end.
+type named struct {
+	name string
+	seen *[]string
+}
+
+type namedKey struct{}
+
+func (n named) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
+	before, _ := ctx.Value(namedKey{}).(string)
+	return context.WithValue(ctx, namedKey{}, before+n.name)
+}
+
+func (n named) EndOperation(ctx context.Context, end clienttrace.OperationEnd) {
+	*n.seen = append(*n.seen, n.name+" sees "+ctx.Value(namedKey{}).(string)+" at the end of "+end.Name)
+}
+
+// onlyEnds hears of ends alone.
+type onlyEnds struct{ seen *[]string }
+
+func (o onlyEnds) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
+	*o.seen = append(*o.seen, "only ends: "+end.Name)
+}
+
+func TestEveryHookHearsOfAnOperation(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		var seen []string
+		c := newClient(t, srv, framework.WithHooks(named{"a", &seen}, onlyEnds{&seen}), framework.WithHooks(named{"b", &seen}))
+		require.NoError(t, c.Sync(t.Context(), "/"))
+		require.Equal(t, []string{"a sees ab at the end of sync", "only ends: sync", "b sees ab at the end of sync"}, seen)
+	})
 }
 
 func TestStateChangesAreLoggedWithTheirCircumstances(t *testing.T) {
@@ -287,9 +326,8 @@ func (b *lockedBuffer) String() string {
 	return b.buf.String()
 }
 
-// openClients is a Tracer that counts the clients that it serves.
+// openClients is a hook that counts the clients that it serves.
 type openClients struct {
-	clienttrace.NoTracer
 	mu   sync.Mutex
 	open map[clienttrace.Client]bool
 }
@@ -309,8 +347,8 @@ func (o *openClients) set(c clienttrace.Client, open bool) {
 func TestTracerIsToldOfEachClientOnce(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		tracer := &openClients{open: map[clienttrace.Client]bool{}}
-		one := newClient(t, srv, framework.WithTracer(tracer))
-		two := newClient(t, srv, framework.WithTracer(tracer))
+		one := newClient(t, srv, framework.WithHooks(tracer))
+		two := newClient(t, srv, framework.WithHooks(tracer))
 		require.Equal(t, map[clienttrace.Client]bool{framework.Extend(one): true, framework.Extend(two): true}, tracer.open)
 		require.NoError(t, namespace(t, one, "/view").Close())
 		require.NoError(t, one.Close())

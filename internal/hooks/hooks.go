@@ -1,0 +1,68 @@
+// Package hooks finds which of a program's hooks want to hear of an event. Each
+// kind of event has an interface of its own, with one method.
+package hooks
+
+import (
+	"reflect"
+	"sync"
+)
+
+// Kind is a kind of event. T is the interface of the hooks that hear of it.
+type Kind[T any] struct{}
+
+var (
+	mu    sync.Mutex // protects known
+	known []reflect.Type
+)
+
+// Register makes a kind of event known. It is for variables of packages, so
+// that the kind is known before a hook can be given to a client.
+func Register[T any]() Kind[T] {
+	mu.Lock()
+	defer mu.Unlock()
+	known = append(known, reflect.TypeFor[T]())
+	return Kind[T]{}
+}
+
+// HeardBy returns the interfaces of the events that a hook wants to hear of.
+func HeardBy(hook any) (heard []reflect.Type) {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, kind := range known {
+		if t := reflect.TypeOf(hook); t != nil && t.Implements(kind) {
+			heard = append(heard, kind)
+		}
+	}
+	return heard
+}
+
+// List are the hooks of one client. It finds those of a kind once.
+type List struct {
+	all    []any
+	byKind sync.Map // from the type of a Kind's T to a []T
+}
+
+// NewList returns a list of these hooks.
+func NewList(all []any) *List { return &List{all: all} }
+
+// Len returns how many hooks there are.
+func (l *List) Len() int { return len(l.all) }
+
+// Of returns the hooks that want to hear of this kind of event, in their order.
+func (Kind[T]) Of(l *List) []T {
+	if len(l.all) == 0 {
+		return nil
+	}
+	kind := reflect.TypeFor[T]()
+	if found, ok := l.byKind.Load(kind); ok {
+		return found.([]T)
+	}
+	var found []T
+	for _, hook := range l.all {
+		if h, ok := hook.(T); ok {
+			found = append(found, h)
+		}
+	}
+	l.byKind.Store(kind, found)
+	return found
+}

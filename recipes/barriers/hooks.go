@@ -1,0 +1,48 @@
+package barriers
+
+import (
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Waited describes a call that has waited at a barrier.
+type Waited struct {
+	Op       string        // "wait" at a Barrier; "enter" or "leave" at a DoubleBarrier
+	Path     string        // of the barrier, as the client names it
+	Duration time.Duration // of the call
+	Err      error         // that the call returns, or nil
+}
+
+// HookBarrierWaited is a clienttrace.Hook that is told how long each Wait, Enter
+// and Leave of a client has waited, before it returns. The method must not
+// panic.
+type HookBarrierWaited interface {
+	BarrierWaited(w Waited)
+}
+
+// HookBarrierMembersLost is a clienttrace.Hook that is told by each member of a
+// DoubleBarrier that notices that n other members of its round were lost. A
+// clienttrace.Teller makes the call: a hook that blocks holds up no member. The
+// method must not panic.
+type HookBarrierMembersLost interface {
+	BarrierMembersLost(n int)
+}
+
+var (
+	hookWaited      = framework.NewHookKind[HookBarrierWaited]()
+	hookMembersLost = framework.NewHookKind[HookBarrierMembersLost]()
+)
+
+// traceWait tells the client's hooks of a call that is about to return.
+func traceWait(c *framework.Client, op, path string, begun time.Time, err error) {
+	for _, h := range hookWaited.Of(c) {
+		h.BarrierWaited(Waited{Op: op, Path: path, Duration: time.Since(begun), Err: err})
+	}
+}
+
+func traceLosses(c *framework.Client, n int) {
+	for _, h := range hookMembersLost.Of(c) {
+		framework.Extend(c).NewTeller().Post(func() { h.BarrierMembersLost(n) })
+	}
+}

@@ -1,0 +1,185 @@
+package barriers_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// waitInTrouble is a kind of wait, and the request on which its client's server
+// is in trouble.
+type waitInTrouble struct {
+	op zktest.Op
+
+	// call begins the trouble, and waits for what does not come.
+	call func(ctx context.Context, t *testing.T, w *world, c *framework.Client, begin func()) error
+
+	// disturb makes the wait look again, for trouble that begins later. It is
+	// nil for trouble from the beginning.
+	disturb func(t *testing.T, w *world)
+}
+
+var waitsInTrouble = map[string]waitInTrouble{
+	"Wait that has not looked":         {op: zktest.OpSync, call: waitInFrontOf},
+	"Wait that has seen the barrier":   {op: zktest.OpGetData, call: waitInFrontOf, disturb: changeData},
+	"Enter without a node":             {op: zktest.OpCreate, call: enterAlone()},
+	"Enter":                            {op: zktest.OpGetData, call: enterAlone(), disturb: changeData},
+	"Enter in Curator's layout":        {op: zktest.OpExists, call: enterAlone(barriers.WithCuratorLayout()), disturb: awaitLook},
+	"Leave":                            {op: zktest.OpSetData, call: leaveAlone(1)},
+	"Leave of one that ends the round": {op: zktest.OpGetData, call: leaveAlone(0)},
+	"Leave in Curator's layout":        {op: zktest.OpGetChildren, call: leaveAlone(0, barriers.WithCuratorLayout())},
+}
+
+func waitInFrontOf(ctx context.Context, t *testing.T, w *world, c *framework.Client, begin func()) error {
+	if _, err := barriers.NewBarrier(w.Observer, "/b").Raise(t.Context()); err != nil {
+		return err
+	}
+	begin()
+	return barriers.NewBarrier(c, "/b").Wait(ctx)
+}
+
+// enterAlone enters a barrier for two.
+func enterAlone(opts ...barriers.Option) func(context.Context, *testing.T, *world, *framework.Client, func()) error {
+	return func(ctx context.Context, _ *testing.T, _ *world, c *framework.Client, begin func()) error {
+		begin()
+		_, err := barriers.NewDoubleBarrier(c, "/b", 2, opts...).Enter(ctx)
+		return err
+	}
+}
+
+// leaveAlone leaves a barrier, as the first or the second member by order, while
+// the other one stays.
+func leaveAlone(place int, opts ...barriers.Option) func(context.Context, *testing.T, *world, *framework.Client, func()) error {
+	return func(ctx context.Context, t *testing.T, w *world, c *framework.Client, begin func()) error {
+		clients := []*framework.Client{w.Observer, w.Observer}
+		clients[place] = c
+		passages := w.enterAll(t, "/b", clients, opts...)
+		settle()
+		begin()
+		return passages[place].Leave(ctx)
+	}
+}
+
+func changeData(t *testing.T, w *world) { require.NoError(t, w.Fake.Set("/b", nil)) }
+
+// awaitLook is for a member that looks at its own node after a second.
+func awaitLook(*testing.T, *world) {}
+
+const throttled = zktest.Code(-127)
+
+// inTrouble waits for a minute, beside a server that is in trouble for some
+// time, and returns the error of that.
+func (kind waitInTrouble) inTrouble(t *testing.T, w *world, lasts time.Duration) error {
+	c, _ := w.Connect(t)
+	rules := make(chan *zktest.Injection, 1)
+	begin := func() {
+		rule := w.Fake.Inject(zktest.Rule{Op: kind.op, Session: c.SessionID(), Times: -1, Do: zktest.Fail(throttled)})
+		if kind.disturb != nil {
+			kind.disturb(t, w)
+		}
+		time.AfterFunc(lasts, rule.Remove)
+		rules <- rule
+	}
+	now := begin
+	if kind.disturb != nil {
+		now = func() { time.AfterFunc(time.Second/2, begin) }
+	}
+	err := kind.call(recipetest.Within(t, time.Minute), t, w, c, now)
+	require.Positive(t, (<-rules).Hits())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	return err
+}
+
+// A server is in trouble for as long as a wait lasts. The error names that.
+func TestWaitsNameTheTroubleThatTheyOutlast(t *testing.T) {
+	for name, kind := range waitsInTrouble {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				err := kind.inTrouble(t, w, time.Hour)
+				code, ok := framework.ServerCode(err)
+				require.True(t, ok, "%v", err)
+				require.EqualValues(t, throttled, code)
+			})
+		})
+	}
+}
+
+// Trouble that is over when a wait gives up is not named.
+func TestWaitsForgetTheTroubleThatIsOver(t *testing.T) {
+	for name, kind := range waitsInTrouble {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				err := kind.inTrouble(t, w, 5*time.Second)
+				_, ok := framework.ServerCode(err)
+				require.False(t, ok, "%v", err)
+			})
+		})
+	}
+}
+
+func TestRaiseNamesTheTroubleThatItOutlasts(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.Fail(throttled)})
+		_, err := barriers.NewBarrier(c, "/b").Raise(recipetest.Within(t, time.Minute))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		code, ok := framework.ServerCode(err)
+		require.True(t, ok, "%v", err)
+		require.EqualValues(t, throttled, code)
+	})
+}
+
+// A server has failed before it has raised the barrier, or after. Raise finds
+// out by doing it again. If the server fails at a look, Raise says so.
+func TestRaiseWhoseOutcomeIsUnknownIsRepeated(t *testing.T) {
+	const systemError = zktest.Code(-1)
+	for _, mode := range [][]barriers.RaiseOption{nil, {barriers.WithSession()}} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			c, _ := w.Connect(t)
+			b := barriers.NewBarrier(c, "/b")
+			failed := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Fail(systemError)})
+			raised, err := b.Raise(w.Patience(t), mode...)
+			require.NoError(t, err)
+			require.Equal(t, 1, failed.Hits())
+			seen, up, err := b.Raised(t.Context())
+			require.NoError(t, err)
+			require.True(t, up)
+			require.Equal(t, raised, seen)
+
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(systemError)})
+			_, err = b.Raise(w.Patience(t), mode...)
+			code, ok := framework.ServerCode(err)
+			require.True(t, ok, "%v", err)
+			require.EqualValues(t, systemError, code)
+		})
+	}
+}
+
+// A server that is out of order does not end a member that is inside, which
+// says so in the log, once.
+func TestMemberOutlastsAServerInTrouble(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		passages := w.enterAll(t, "/b", []*framework.Client{c, w.Observer})
+		settle()
+		failed := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Session: c.SessionID(), Times: -1, Do: zktest.Fail(-1)})
+		require.NoError(t, w.Fake.Create("/b/stranger", nil)) // a reason to look
+		time.Sleep(time.Minute)
+		require.Greater(t, failed.Hits(), 4)
+		failed.Remove()
+		time.Sleep(time.Minute)
+		require.NoError(t, passages[0].Context().Err())
+		w.leaveAll(t, passages)
+		require.Equal(t, 1, strings.Count(log.String(), "passage of a double barrier is tried again after an error"), log.String())
+	})
+}
