@@ -10,10 +10,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 const throttled = -127
+
+// persistent runs a test in virtual time with a client that tries again until
+// the context ends. The pauses of the default are random, and its last attempt
+// may come before that.
+func persistent(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client)) {
+	t.Helper()
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, framework.WithRetry(retry.Forever(300*time.Millisecond)))
+		require.NoError(t, c.WaitConnected(t.Context()))
+		test(t, srv, c)
+	})
+}
 
 // The context ends while an answer is awaited, or while the client waits for the
 // next attempt.
@@ -23,7 +36,7 @@ func TestOperationThatGivesUpNamesWhatItHasOutlasted(t *testing.T) {
 		"the next attempt fails in this way": zktest.Fail(zktest.ErrThrottled),
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			persistent(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zktest.ErrThrottled)})
 				srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, After: 1, Do: next})
 				_, _, err := c.Get(within(t, 2*time.Second), "/")
@@ -45,7 +58,7 @@ func TestWatcherThatGivesUpNamesWhatItHasOutlasted(t *testing.T) {
 		"hang-ups":  {zktest.DropRequest(), zk.ErrConnectionClosed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			persistent(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: tc.do})
 				_, err := c.NewWatcher(within(t, time.Second), "/n")
 				require.ErrorIs(t, err, context.DeadlineExceeded)

@@ -174,6 +174,7 @@ func TestLogOfAWriteAtClose(t *testing.T) {
 		err := <-errs
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		require.ErrorIs(t, err, framework.ErrClosed)
+		settle() // the log has a goroutine of its own, and Close did not wait for this line
 		require.Equal(t, 1, strings.Count(log.String(), "outcome of a write is unknown"))
 	})
 }

@@ -2,10 +2,8 @@ package barriers_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/exampletest"
@@ -53,17 +51,13 @@ func ExampleBarrier() {
 	if _, err := barrier.Raise(ctx, barriers.WithSession()); err != nil {
 		panic(err)
 	}
-	impatient, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	var raised *barriers.RaisedError
-	if errors.As(barrier.Wait(impatient), &raised) {
-		fmt.Println("held up by the", raised.Raised.By.Service)
-	}
+	raised, up, err := barrier.Raised(ctx) // a Wait whose context ends returns an error that says it, too
+	fmt.Println("up:", up, "by the", raised.By.Service, err)
 	if err := barrier.Lower(ctx); err != nil {
 		panic(err)
 	}
 	fmt.Println("wait:", barrier.Wait(ctx))
 	// Output:
-	// held up by the migration
+	// up: true by the migration <nil>
 	// wait: <nil>
 }

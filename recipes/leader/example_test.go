@@ -85,11 +85,14 @@ func ExampleLatch_HandOver() {
 	fmt.Println(first.Start())
 	lease, err := first.Await(ctx)
 	fmt.Println("first leads:", lease.Context().Err() == nil, err)
+	working := make(chan struct{})
 	go first.Lead(ctx, func(ctx context.Context) error {
+		close(working)
 		<-ctx.Done()
 		fmt.Println("finishing:", context.Cause(ctx))
 		return nil
 	})
+	<-working
 	fmt.Println(second.Start())
 	defer second.Close(ctx)
 	srv.WaitChildren(ctx, "/leader", 2) // the second latch is in line
