@@ -1,0 +1,55 @@
+package follow_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strconv"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
+	"github.com/gocurator/curator/recipes/internal/follow"
+)
+
+// Numbers is a whole recipe: it follows a node whose data is a number. It
+// outlasts outages, losses of the session and servers in trouble. An error that
+// waiting does not cure is its last element.
+func Numbers(ctx context.Context, c *framework.Client, path string) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		l := follow.Loop{Recovery: follow.Recovery{Client: c}}
+		named := func(err error) error { return &framework.OpError{Op: "numbers", Path: path, Err: err} }
+		follow.Each(ctx, &l, yield, named, func(ctx context.Context, _ *framework.Session, tell func(int) error) error {
+			data, _, watch, err := c.GetW(ctx, path)
+			if err != nil {
+				return err
+			}
+			defer watch.Stop()
+			l.Recovered()
+			if n, err := strconv.Atoi(string(data)); err == nil {
+				if err := tell(n); err != nil {
+					return err
+				}
+			}
+			_, err = watch.Wait(ctx)
+			return err
+		})
+	}
+}
+
+func Example() {
+	client, srv, done := exampletest.Connect()
+	defer done()
+	srv.Create("/limit", []byte("1"))
+	for n, err := range Numbers(context.Background(), client, "/limit") {
+		fmt.Println(n, err)
+		if n == 3 {
+			break
+		}
+		srv.Session(client.SessionID()).Expire() // it goes on in the next session
+		srv.Set("/limit", []byte(strconv.Itoa(n+1)))
+	}
+	// Output:
+	// 1 <nil>
+	// 2 <nil>
+	// 3 <nil>
+}
