@@ -77,7 +77,9 @@ func TestEveryHookHearsOfEveryAcquireAndHold(t *testing.T) {
 		mutex := locks.NewInterProcessMutex(c, "/lock")
 
 		waiting := recipetest.AcquireLater(t.Context(), mutex)
+		synctest.Wait() // it is the first
 		local := recipetest.AcquireLater(t.Context(), mutex)
+		synctest.Wait()
 		third, cancel := context.WithCancel(t.Context())
 		gaveUp := recipetest.AcquireLater(third, mutex)
 		synctest.Wait()
