@@ -56,6 +56,7 @@ func newKeeper(n *PersistentNode) *keeper {
 	}
 	k.name()
 	about := func() slog.Attr { return k.logPath(k.node) }
+	k.keeping.Awaited = n.cfg.ttl > 0 && n.cfg.ttl < mayPause // the next touch must not come too late
 	k.keeping.Client, k.removal.Client = n.client, n.client
 	k.keeping.What, k.removal.What = "persistent node", "deletion of a persistent node"
 	k.keeping.About, k.removal.About = about, about

@@ -21,7 +21,7 @@ func (k *keeper) remove(ctx context.Context) error {
 	if !k.cfg.ephemeral() && !k.settledOnce && len(k.unanswered) == 0 {
 		return nil // nothing but the path would say that the node is ours
 	}
-	if err := k.removal.Run(ctx); ctx.Err() == nil && !reason.Is(err, framework.ErrClosed) {
+	if err := k.removal.Run(ctx); err == nil || ctx.Err() == nil && !reason.Is(err, framework.ErrClosed) {
 		return err
 	}
 	if k.cfg.ephemeral() {

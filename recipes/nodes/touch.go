@@ -24,6 +24,10 @@ type touches struct {
 // touchParts is how often a node is touched within its time to live.
 const touchParts = 3
 
+// mayPause is the shortest time to live of which the longest pauses between
+// attempts at a touch are no more than a tenth.
+const mayPause = 5 * time.Minute
+
 // due returns a timer that fires when the next touch is due, or never.
 func (t *touches) due(ttl time.Duration) *time.Timer {
 	if ttl == 0 {

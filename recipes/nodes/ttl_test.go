@@ -315,3 +315,24 @@ func TestTTLCountsFromTheRequest(t *testing.T) {
 		})
 	}
 }
+
+// A server is in trouble for half of a short time to live. The node is touched
+// soon enough behind that.
+func TestTTLNodeIsTouchedSoonBehindATrouble(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := startTTL(t, c, "/a", "data", time.Minute)
+		changes := follow(t, n)
+		w.ready(t, n)
+		settle()
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a/touch", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		time.Sleep(52 * time.Second) // touches are due every 15 to 20 seconds
+		require.NotZero(t, trouble.Hits())
+		trouble.Remove()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.NotContains(t, states(changes()), nodes.Lost)
+		_, there := n.Registration()
+		require.True(t, there)
+	})
+}

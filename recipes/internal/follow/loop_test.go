@@ -332,3 +332,99 @@ func TestPausesOfAnAwaitedFollower(t *testing.T) {
 		require.Equal(t, 5*time.Second, pauses[len(pauses)-1])
 	})
 }
+
+// An outage ends with servers that refuse the credentials. That is another
+// trouble than the one before: those who wait, and the log, are told of it.
+func TestCredentialsThatAreRefusedAfterAnotherTrouble(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		var log recipetest.Log
+		c, network := w.Connect(t, framework.WithAuth("digest", []byte("me:secret")), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		f := newFollower(c, func(f *follower) {
+			f.Outlasts = follow.RefusedCredentials
+			f.What, f.About = "follower", func() slog.Attr { return slog.String("path", "/n") }
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go f.run(ctx)
+		settle(time.Second)
+
+		network.Refuse(true)
+		network.Cut()
+		settle(5 * time.Minute)
+		require.ErrorIs(t, f.Trouble(), framework.ErrNotConnected)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		network.Refuse(false)
+		settle(5 * time.Minute)
+		require.ErrorIs(t, f.Trouble(), zk.ErrAuthFailed)
+		require.Equal(t, 1, strings.Count(log.String(), "follower is tried again after an error"), log.String())
+	})
+}
+
+// A server was in trouble, and is not there any more. Those who wait are told
+// that there is no connection, and not of the trouble before.
+func TestOutageAfterAnotherTrouble(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, network := w.Connect(t)
+		f := newFollower(c, nil)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(-1)})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go f.run(ctx)
+		settle(5 * time.Minute)
+		_, answered := framework.ServerCode(f.Trouble())
+		require.True(t, answered)
+
+		network.Refuse(true)
+		network.Cut()
+		settle(5 * time.Minute)
+		require.ErrorIs(t, f.Trouble(), framework.ErrNotConnected)
+		_, answered = framework.ServerCode(f.Trouble())
+		require.False(t, answered)
+	})
+}
+
+// The context of a loop may be pinned to a session, and not end with it. There
+// is nothing to wait for when the session is lost.
+func TestLoopThatIsPinnedToALostSessionEnds(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		var pinned context.Context
+		require.NoError(t, c.InSession(t.Context(), func(ctx context.Context) error {
+			pinned = context.WithoutCancel(ctx)
+			return nil
+		}))
+		ctx, cancel := context.WithCancel(pinned)
+		defer cancel()
+		failed := 0
+		f := newFollower(c, func(f *follower) {
+			f.Failed = func() {
+				if failed++; failed > 100 {
+					cancel() // it would go on for ever, without a pause
+				}
+			}
+		})
+		go f.run(ctx)
+		settle(time.Second)
+		w.Fake.Session(c.SessionID()).Expire()
+		settle(time.Minute)
+		require.ErrorIs(t, <-f.ended, framework.ErrSessionLost)
+		require.Less(t, failed, 10)
+	})
+}
+
+// A caller's end is not the trouble of an operation that it has ended.
+func TestTroubleIsNotTheEndOfTheCaller(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		r := follow.Recovery{Client: c}
+		ctx := framework.Extend(c).OnTrouble(recipetest.Within(t, time.Second), r.Note)
+		_, _, err := c.Get(ctx, "/n")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, r.Wait(ctx, err), context.DeadlineExceeded)
+		require.NotErrorIs(t, r.Trouble(), context.DeadlineExceeded)
+		require.Error(t, r.Trouble())
+		code, _ := framework.ServerCode(r.GaveUp(ctx))
+		require.EqualValues(t, zktest.ErrThrottled, code)
+	})
+}

@@ -45,7 +45,8 @@ type Recovery struct {
 // returns the error if waiting does not cure it, and ctx's if ctx ends first.
 func (r *Recovery) Wait(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		if framework.IsConnectionError(err) || !reason.IsOfContext(ctx, err) {
+		// What the framework has tried again after was noted then; see OnTrouble.
+		if reason.Is(err, framework.ErrNotConnected) || !reason.IsOfContext(ctx, err) {
 			r.Note(err) // it says why nothing has come of the wait, such as why there was no connection
 		}
 		return reason.OfContext(ctx)
@@ -55,10 +56,27 @@ func (r *Recovery) Wait(ctx context.Context, err error) error {
 		return err
 	}
 	r.Note(err)
-	if err := r.pause(ctx, verdict, err); err != nil || verdict == NextSession {
+	if ended := r.pause(ctx, verdict, err); ended != nil {
+		return ended
+	}
+	if verdict != NextSession {
+		return r.waitConnected(ctx)
+	}
+	if r.isPinned(ctx) {
 		return err
 	}
-	return r.waitConnected(ctx)
+	return nil
+}
+
+// isPinned reports whether ctx is pinned to a session that is lost, so that no
+// operation of it is carried out in the next one. Such a context ends with its
+// session, unless somebody has kept it from that.
+func (r *Recovery) isPinned(ctx context.Context) bool {
+	if !r.Client.State().IsConnected() {
+		return false // the next attempt waits for the connection
+	}
+	_, err := r.Client.Session(ctx)
+	return reason.Is(err, framework.ErrSessionLost)
 }
 
 func (r *Recovery) judge(err error) Verdict {
@@ -95,22 +113,38 @@ func wait(ctx context.Context, g **pauses.Growing, begin func() pauses.Growing) 
 	return (*g).Wait(ctx)
 }
 
-// waitConnected waits for a connection.
+// waitConnected waits for a connection. If there is none, that is the trouble from
+// then on, whatever it was before.
 func (r *Recovery) waitConnected(ctx context.Context) error {
-	err := r.Client.WaitConnected(ctx)
+	_, err := r.Client.Session(ctx)
+	if ctx.Err() == nil && reason.Is(err, framework.ErrNotConnected) {
+		r.Note(err)
+		err = r.Client.WaitConnected(ctx)
+	}
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return reason.OfContext(ctx)
-	case r.judge(err) == End:
+	}
+	if verdict := r.judge(err); verdict == End || verdict == NextSession { // ctx is pinned to a lost session
 		return err
 	}
+	r.noteRefusal(err)
 	r.waitAccepted(ctx)
 	if ctx.Err() != nil {
 		return reason.OfContext(ctx)
 	}
 	return nil
+}
+
+// noteRefusal takes down that the servers refuse the credentials, unless that is
+// known.
+func (r *Recovery) noteRefusal(err error) {
+	if !RefusedCredentials(r.Trouble()) {
+		r.Note(err)
+		r.warn(err)
+	}
 }
 
 // waitAccepted waits until a server takes the credentials, with which the client
