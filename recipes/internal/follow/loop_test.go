@@ -332,3 +332,19 @@ func TestPausesOfAnAwaitedFollower(t *testing.T) {
 		require.Equal(t, 5*time.Second, pauses[len(pauses)-1])
 	})
 }
+
+// A follower that pauses ends when its client is closed, and not when the pause
+// is over.
+func TestPauseEndsWithTheClient(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		f := newFollower(c, nil)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(-1)})
+		go f.run(t.Context())
+		settle(5 * time.Minute)
+		begun := time.Now()
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, <-f.ended, framework.ErrClosed)
+		require.Zero(t, time.Since(begun))
+	})
+}
