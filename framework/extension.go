@@ -74,6 +74,11 @@ func (e Extension) Logger() *slog.Logger { return e.cfg.logger }
 // meanwhile. It is for comparisons with other times of this clock.
 func (e Extension) Clock() time.Time { return time.Now().Add(e.cfg.suspended()) }
 
+// Context returns a context that ends when the client is closed, with ErrClosed
+// as its cause. It is for pauses between requests, which notice that by
+// themselves.
+func (e Extension) Context() context.Context { return e.ctx }
+
 // HasHooks reports whether the client has hooks, which may hold its operations
 // up. A recipe tells hooks of its own events by a [HookKind].
 func (e Extension) HasHooks() bool { return e.hooks.Len() > 0 }

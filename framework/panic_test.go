@@ -170,3 +170,37 @@ func TestPanicOfTheDialerInCloseLeavesNothingBehind(t *testing.T) {
 		})
 	}
 }
+
+// panicking is a hook that panics in one of its methods.
+type panicking struct{ start, end bool }
+
+func (p panicking) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
+	if p.start {
+		panic("no start")
+	}
+	return ctx
+}
+
+func (p panicking) EndOperation(context.Context, clienttrace.OperationEnd) {
+	if p.end {
+		panic("no end")
+	}
+}
+
+// A hook that panics takes no news from the other ones: each that was told of
+// the beginning of an operation is told of its end, and no other one.
+func TestPanicOfAHookIsNoSecretToTheOthers(t *testing.T) {
+	for name, bad := range map[string]panicking{"at the start": {start: true}, "at the end": {end: true}} {
+		t.Run(name, func(t *testing.T) {
+			serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+				before, after := &balance{}, &balance{}
+				c := newClient(t, srv, framework.WithHooks(before, bad, after))
+				require.Panics(t, func() { c.Sync(t.Context(), "/") })
+				require.Zero(t, before.open)
+				require.Zero(t, after.open)
+				require.Equal(t, bad.start, before.last != nil)
+				require.Nil(t, after.last)
+			})
+		})
+	}
+}

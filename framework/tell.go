@@ -6,6 +6,7 @@ import (
 
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/framework/internal/teller"
+	"github.com/gocurator/curator/internal/hooks"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -37,8 +38,8 @@ func (c *core) tellClosed() func() {
 func (c *Client) told(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
 	end := clienttrace.OperationEnd{Operation: clienttrace.Operation{Name: op, Path: path, Chroot: c.chroot}, Start: time.Now()}
 	teller := operationTeller{of: c, by: teller.FromContext(ctx)}
-	ctx = teller.start(ctx, end.Operation)
 	end.Err = &OpError{op, path, reason.ErrPanicked} // unless it returns
+	ctx = teller.start(ctx, end)
 	defer func() { teller.end(ctx, end) }()
 	end.Err = c.run(ctx, op, path, mayBeApplied, func(ctx context.Context, s *Session) error {
 		end.Attempts++
@@ -55,22 +56,38 @@ type operationTeller struct {
 	started context.Context // what the hooks have made of the context, if they were called; for calls by the Teller
 }
 
-// start returns the context for the rest of the operation.
-func (t *operationTeller) start(ctx context.Context, op clienttrace.Operation) context.Context {
+// start returns the context for the rest of the operation. The argument panicked
+// is its end if a hook panics.
+func (t *operationTeller) start(ctx context.Context, panicked clienttrace.OperationEnd) context.Context {
 	if t.by == nil {
-		return t.tellStart(ctx, op)
+		return t.tellStart(ctx, panicked)
 	}
-	if t.by.Tell(ctx, func() { t.started = t.tellStart(ctx, op) }) {
+	if t.by.Tell(ctx, func() { t.started = t.tellStart(ctx, panicked) }) {
 		return t.started
 	}
 	return ctx // the operation goes on without it
 }
 
-func (t *operationTeller) tellStart(ctx context.Context, op clienttrace.Operation) context.Context {
-	for _, h := range hookStartOperation.Of(t.of) {
-		ctx = h.StartOperation(ctx, op)
+func (t *operationTeller) tellStart(ctx context.Context, panicked clienttrace.OperationEnd) context.Context {
+	those, told := hookStartOperation.Of(t.of), 0
+	defer func() {
+		if told < len(those) { // a hook has panicked, and those before it must not wait for the end
+			tellPanicked(ctx, those[:told], panicked)
+		}
+	}()
+	for _, h := range those {
+		ctx = h.StartOperation(ctx, panicked.Operation)
+		told++
 	}
 	return ctx
+}
+
+func tellPanicked(ctx context.Context, started []clienttrace.HookStartOperation, end clienttrace.OperationEnd) {
+	hooks.Each(started, func(h clienttrace.HookStartOperation) {
+		if h, ok := h.(clienttrace.HookEndOperation); ok {
+			h.EndOperation(ctx, end)
+		}
+	})
 }
 
 func (t *operationTeller) end(ctx context.Context, end clienttrace.OperationEnd) {
@@ -86,9 +103,7 @@ func (t *operationTeller) end(ctx context.Context, end clienttrace.OperationEnd)
 }
 
 func (t *operationTeller) tellEnd(ctx context.Context, end clienttrace.OperationEnd) {
-	for _, h := range hookEndOperation.Of(t.of) {
-		h.EndOperation(ctx, end)
-	}
+	hooks.Each(hookEndOperation.Of(t.of), func(h clienttrace.HookEndOperation) { h.EndOperation(ctx, end) })
 }
 
 // address returns the address of the newest connection, or of the newest

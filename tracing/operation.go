@@ -14,10 +14,23 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// operation is the context of an operation that has a span.
+// operation is the context of an operation that has a span, or that is part of
+// one that has. Other hooks may derive contexts from it.
 type operation struct {
 	context.Context
-	span trace.Span
+	key  operationKey
+	span trace.Span // nil for none of its own
+}
+
+// operationKey is the context key of the operations of one tracer.
+type operationKey struct{ *tracer }
+
+// Value returns the operation itself under its key.
+func (op *operation) Value(key any) any {
+	if key == any(op.key) {
+		return op
+	}
+	return op.Context.Value(key)
 }
 
 // zookeeper is the value of db.system.name. The semantic conventions define
@@ -26,7 +39,13 @@ const zookeeper = "zookeeper"
 
 // StartOperation implements the hook.
 func (t *tracer) StartOperation(ctx context.Context, op clienttrace.Operation) context.Context {
-	if wanted := t.cfg.operations; wanted == nil || !wanted(op) {
+	key := operationKey{t}
+	if wanted := t.cfg.operations; wanted == nil {
+		return ctx
+	} else if !wanted(op) {
+		if ctx.Value(key) != nil { // its span is not that of this operation
+			return &operation{ctx, key, nil}
+		}
 		return ctx
 	}
 	attrs := []attribute.KeyValue{
@@ -39,7 +58,7 @@ func (t *tracer) StartOperation(ctx context.Context, op clienttrace.Operation) c
 	}
 	ctx, span := t.spans.Start(ctx, op.Name,
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
-	return operation{ctx, span}
+	return &operation{ctx, key, span}
 }
 
 // EndOperation implements the hook.
@@ -52,13 +71,13 @@ func (t *tracer) EndOperation(ctx context.Context, end clienttrace.OperationEnd)
 			point.status = strconv.Itoa(int(code))
 		}
 	}
-	if op, ok := ctx.(operation); ok {
+	if op, ok := ctx.Value(operationKey{t}).(*operation); ok && op.span != nil {
 		op.end(point, end)
 	}
 	t.metrics.operationDuration.Record(ctx, took.Seconds(), t.metrics.operations.lookUp(point).record...)
 }
 
-func (op operation) end(point operationPoint, end clienttrace.OperationEnd) {
+func (op *operation) end(point operationPoint, end clienttrace.OperationEnd) {
 	op.span.SetAttributes(append(point.attributes(), attribute.Int(semconv.Attempts, end.Attempts))...)
 	if end.Err != nil {
 		op.span.SetStatus(codes.Error, end.Err.Error())

@@ -339,3 +339,36 @@ func TestTracerWithoutProvidersOrSpansIsHarmless(t *testing.T) {
 		require.NoError(t, lease.Release(t.Context()))
 	})
 }
+
+// deriving is a hook that derives a context for each operation.
+type deriving struct{}
+
+type derivingKey struct{}
+
+func (deriving) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
+	return context.WithValue(ctx, derivingKey{}, true)
+}
+
+func operationsInto(spans *tracetest.SpanRecorder) clienttrace.Hook {
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
+	return tracing.New(tracing.WithTracerProvider(provider), tracing.WithOperations(nil))
+}
+
+// The contexts of other hooks do not hide the span of an operation, and two
+// hooks of this package do not take each other's.
+func TestSpansOfOperationsEndBesideOtherHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		first, second := tracetest.NewSpanRecorder(), tracetest.NewSpanRecorder()
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
+			framework.WithHooks(operationsInto(first), deriving{}, operationsInto(second)))
+		require.NoError(t, err)
+		defer c.Close()
+		require.NoError(t, c.Sync(t.Context(), "/"))
+		for _, spans := range []*tracetest.SpanRecorder{first, second} {
+			require.Len(t, spans.Started(), 1)
+			require.Len(t, spans.Ended(), 1)
+			require.Equal(t, int64(1), attributesOf(spans.Ended()[0].Attributes())["curator.operation.attempts"])
+		}
+	})
+}

@@ -49,6 +49,7 @@ func (b *DoubleBarrier) newEntry() *entry {
 	}
 	e.vanished.Longest = time.Second // others wait for this one
 	e.Client, e.Ends, e.Look = b.client, endsCall, e.enterOrAnew
+	e.Awaited = true // by the caller, and by the other members
 	if b.cfg.curator {
 		e.base = strings.ToLower(rand.Text())
 	}

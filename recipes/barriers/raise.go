@@ -31,6 +31,7 @@ func (b *Barrier) raise(ctx context.Context, mode framework.Mode) (Raised, error
 	r := &raise{Barrier: b, mode: mode, data: data, vanished: pauses.Vanished()}
 	r.vanished.Longest = time.Second // others wait for this one
 	r.Client, r.Ends, r.Look = b.client, endsCall, r.attempt
+	r.Awaited = true // by the caller
 	if err := r.Run(ctx); err != nil {
 		return Raised{}, r.failed(ctx, err)
 	}

@@ -290,13 +290,15 @@ func (s *stayer) awaitMark(ctx context.Context, name string, slots chan struct{}
 		slots <- struct{}{}
 		data, _, watch, err := c.GetW(ctx, path)
 		<-slots
+		if err == nil || reason.Is(err, zk.ErrNoNode) {
+			s.loop.Note(nil) // the server answers
+		}
 		if err != nil || len(data) == 0 {
 			if watch != nil {
 				watch.Stop()
 			}
 			return err == nil, ignoreGone(err)
 		}
-		s.loop.Note(nil)
 		if _, err := watch.Wait(ctx); err != nil {
 			watch.Stop()
 			return false, err

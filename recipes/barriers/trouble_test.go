@@ -183,3 +183,52 @@ func TestMemberOutlastsAServerInTrouble(t *testing.T) {
 		require.Equal(t, 1, strings.Count(log.String(), "passage of a double barrier is tried again after an error"), log.String())
 	})
 }
+
+// The one that ends the round has outlasted trouble, and waits for a member for
+// which there was none. The trouble is over.
+func TestLeaveForgetsTheTroubleWithAMemberThatHasLeft(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		passages := w.enterAll(t, "/b", []*framework.Client{c, w.Observer, w.Observer})
+		settle()
+		second := leaveLater(w.Patience(t), passages[1])
+		settle()
+		trouble := w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpGetData, Path: "/b/" + passages[1].Name(), Session: c.SessionID(), Times: -1, Do: zktest.Fail(throttled),
+		})
+		time.AfterFunc(time.Second, trouble.Remove)
+		err := passages[0].Leave(recipetest.Within(t, time.Minute))
+		require.Positive(t, trouble.Hits())
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		_, ok := framework.ServerCode(err)
+		require.False(t, ok, "%v", err)
+		require.NoError(t, passages[2].Leave(w.Patience(t)))
+		<-second.done
+	})
+}
+
+// Callers wait for each attempt of Raise and Enter, and the other members for
+// this one: they are back soon after a server's trouble is over.
+func TestRaiseAndEnterAreBackSoonAfterTrouble(t *testing.T) {
+	for name, call := range map[string]func(context.Context, *framework.Client) error{
+		"raise": func(ctx context.Context, c *framework.Client) error {
+			_, err := barriers.NewBarrier(c, "/b").Raise(ctx)
+			return err
+		},
+		"enter": func(ctx context.Context, c *framework.Client) error {
+			_, err := barriers.NewDoubleBarrier(c, "/b", 1).Enter(ctx)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.Fail(-1)})
+				time.AfterFunc(time.Minute+2*time.Second, trouble.Remove)
+				begun := time.Now()
+				require.NoError(t, call(w.Patience(t), c))
+				require.Less(t, time.Since(begun), time.Minute+8*time.Second)
+			})
+		})
+	}
+}

@@ -132,7 +132,7 @@ func WithRequeue(again func(err error) bool) SelectorOption {
 
 // WithOverrunReport sets how long the work of a Selector may go on after its
 // leadership's context has ended before that is reported, by a line of the
-// client's logger and to its hook. The default is 10 seconds. It must be
+// client's logger and to its hooks. The default is 10 seconds. It must be
 // positive.
 func WithOverrunReport(d time.Duration) SelectorOption {
 	return selectorOption(func(c *config) {

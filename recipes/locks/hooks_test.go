@@ -119,3 +119,71 @@ func TestNodesHaveTheLinksOfAllHooks(t *testing.T) {
 		require.NoError(t, lease.Release(t.Context()))
 	})
 }
+
+// saboteur is a hook that panics at its n-th call.
+type saboteur struct{ calls, at int }
+
+func (s *saboteur) call() {
+	if s.calls++; s.calls == s.at {
+		panic("no hook")
+	}
+}
+
+func (s *saboteur) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+	s.call()
+	return ctx, sabotagedAcquire{s}
+}
+
+type sabotagedAcquire struct{ *saboteur }
+
+func (s sabotagedAcquire) Trace() map[string]string   { s.call(); return nil }
+func (s sabotagedAcquire) QueuedLocally(int)          { s.call() }
+func (s sabotagedAcquire) Queued(locktrace.Queued)    { s.call() }
+func (s sabotagedAcquire) Waiting(locktrace.Waiting)  { s.call() }
+func (s sabotagedAcquire) Woken(bool)                 { s.call() }
+func (s sabotagedAcquire) Abandoned(error)            { s.call() }
+func (s sabotagedAcquire) Ended(locktrace.AcquireEnd) { s.call() }
+
+func (s sabotagedAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
+	s.call()
+	return sabotagedHold{s.saboteur}
+}
+
+type sabotagedHold struct{ *saboteur }
+
+func (s sabotagedHold) Context(ctx context.Context) context.Context { s.call(); return ctx }
+func (sabotagedHold) Reentered()                                    {}
+func (sabotagedHold) Revoked()                                      {}
+func (sabotagedHold) Ended(locktrace.HoldEnd)                       {}
+func (sabotagedHold) Overrun() func()                               { return func() {} }
+
+// A hook that panics takes no news from the other ones: each that was told of
+// the beginning of an acquire or a hold is told of its end, once.
+func TestPanicOfAHookIsNoSecretToTheOthers(t *testing.T) {
+	for at := 1; ; at++ { // each call that an acquire makes panics in turn
+		panicked := true
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			var before, after pages
+			bad := &saboteur{at: at}
+			c, _ := w.Connect(t, framework.WithHooks(diary{"before", &before}, bad, diary{"after", &after}))
+			m := locks.NewInterProcessMutex(c, "/lock")
+			func() {
+				defer func() { panicked = recover() != nil }()
+				require.NoError(t, recipetest.Acquire(t, t.Context(), m).Release(t.Context()))
+			}()
+			time.Sleep(time.Minute)
+			for _, p := range []*pages{&before, &after} {
+				count := map[string]int{}
+				for _, event := range p.read() {
+					count[event]++
+				}
+				require.Equal(t, count["start"], count["acquire ended"], "call %d: %v", at, p.read())
+				require.Equal(t, count["hold"], count["hold ended"], "call %d: %v", at, p.read())
+			}
+		})
+		if !panicked {
+			require.Greater(t, at, 5)
+			return
+		}
+	}
+}

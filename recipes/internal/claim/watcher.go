@@ -85,11 +85,12 @@ func (w *watcher) serve(next *Claim) bool {
 
 // watch watches one node. ctx ends with the client. When the session ends, its
 // watches may say so before w.ctx has ended. A holder that may not read its own
-// node keeps its lock, and goes on trying.
+// node keeps its lock, and goes on trying. So does one whose credentials are
+// refused: the session may outlast that.
 func (w *watcher) watch(ctx context.Context, path string) {
 	session := w.nodes[0].Session.Context()
 	ctx, _ = trace.Unblocked(ctx, w.client)
-	recovery := follow.Recovery{Client: w.client, Outlasts: framework.IsRefusal}
+	recovery := follow.Recovery{Client: w.client, Outlasts: isOutlastedByHolder}
 	for w.ctx.Err() == nil && session.Err() == nil {
 		data, _, watch, err := w.client.GetW(ctx, path)
 		switch {
@@ -110,6 +111,10 @@ func (w *watcher) watch(ctx context.Context, path string) {
 			return
 		}
 	}
+}
+
+func isOutlastedByHolder(err error) bool {
+	return framework.IsRefusal(err) || follow.RefusedCredentials(err)
 }
 
 func (w *watcher) revoke() {

@@ -428,3 +428,19 @@ func TestTroubleIsNotTheEndOfTheCaller(t *testing.T) {
 		require.EqualValues(t, zktest.ErrThrottled, code)
 	})
 }
+
+// A follower that pauses ends when its client is closed, and not when the pause
+// is over.
+func TestPauseEndsWithTheClient(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		f := newFollower(c, nil)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(-1)})
+		go f.run(t.Context())
+		settle(5 * time.Minute)
+		begun := time.Now()
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, <-f.ended, framework.ErrClosed)
+		require.Zero(t, time.Since(begun))
+	})
+}

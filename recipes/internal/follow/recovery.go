@@ -96,21 +96,30 @@ func (r *Recovery) pause(ctx context.Context, verdict Verdict, err error) error 
 	case verdict == NextSession, reason.Is(err, framework.ErrNotConnected) && verdict == Outage:
 		return nil // the wait for a connection is pause enough
 	case verdict == Outage:
-		return wait(ctx, &r.outages, pauses.Outage)
+		return r.wait(ctx, &r.outages, pauses.Outage)
 	}
 	r.warn(err)
 	if r.Awaited {
-		return wait(ctx, &r.outages, pauses.Outage)
+		return r.wait(ctx, &r.outages, pauses.Outage)
 	}
-	return wait(ctx, &r.troubles, pauses.Trouble)
+	return r.wait(ctx, &r.troubles, pauses.Trouble)
 }
 
-func wait(ctx context.Context, g **pauses.Growing, begin func() pauses.Growing) error {
+// wait pauses. If the client is closed meanwhile, the pause is over, and what
+// comes next says so.
+func (r *Recovery) wait(ctx context.Context, g **pauses.Growing, begin func() pauses.Growing) error {
 	if *g == nil {
 		first := begin()
 		*g = &first
 	}
-	return (*g).Wait(ctx)
+	open, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(framework.Extend(r.Client).Context(), cancel)()
+	err := (*g).Wait(open)
+	if err == nil || ctx.Err() == nil {
+		return nil
+	}
+	return reason.OfContext(ctx)
 }
 
 // waitConnected waits for a connection. If there is none, that is the trouble from

@@ -56,8 +56,15 @@ func (h *Hold) start(held context.Context, acquired *Acquire) context.Context {
 	}
 	var work context.Context // the teller may set it late, when nobody reads it
 	told := acquired.tell(func(to locktrace.AcquireTracer) {
+		complete := false
+		defer func() {
+			if !complete && h.to != nil { // a hook has panicked, and nobody else ends the hold
+				h.to.Ended(neverHeld)
+			}
+		}()
 		h.to = to.StartHold(h.what)
 		work = h.to.Context(held)
+		complete = true
 	})
 	if !told {
 		return held

@@ -5,6 +5,8 @@ import (
 	"maps"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/hooks"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -13,14 +15,21 @@ var hookStartAcquire = framework.NewHookKind[locktrace.HookStartAcquire]()
 // startAcquire tells the hooks, and returns what is told of the acquire from then
 // on.
 func startAcquire(
-	ctx context.Context, hooks []locktrace.HookStartAcquire, a locktrace.Acquire,
+	ctx context.Context, those []locktrace.HookStartAcquire, a locktrace.Acquire,
 ) (context.Context, locktrace.AcquireTracer) {
-	if len(hooks) == 1 {
-		return hooks[0].StartAcquire(ctx, a)
+	if len(those) == 1 {
+		return those[0].StartAcquire(ctx, a)
 	}
-	all := make(acquireTracers, len(hooks))
-	for i, h := range hooks {
-		ctx, all[i] = h.StartAcquire(ctx, a)
+	all := make(acquireTracers, 0, len(those))
+	defer func() {
+		if len(all) < len(those) { // a hook has panicked, and those before it must not wait for the end
+			all.Ended(locktrace.AcquireEnd{Outcome: locktrace.Failed, Err: reason.ErrPanicked})
+		}
+	}()
+	for _, h := range those {
+		var t locktrace.AcquireTracer
+		ctx, t = h.StartAcquire(ctx, a)
+		all = append(all, t)
 	}
 	return ctx, all
 }
@@ -72,18 +81,24 @@ func (all acquireTracers) Abandoned(reason error) {
 }
 
 func (all acquireTracers) Ended(end locktrace.AcquireEnd) {
-	for _, t := range all {
-		t.Ended(end)
-	}
+	hooks.Each(all, func(t locktrace.AcquireTracer) { t.Ended(end) })
 }
 
 func (all acquireTracers) StartHold(h locktrace.Hold) locktrace.HoldTracer {
-	holds := make(holdTracers, len(all))
-	for i, t := range all {
-		holds[i] = t.StartHold(h)
+	holds := make(holdTracers, 0, len(all))
+	defer func() {
+		if len(holds) < len(all) { // a hook has panicked
+			holds.Ended(neverHeld)
+		}
+	}()
+	for _, t := range all {
+		holds = append(holds, t.StartHold(h))
 	}
 	return holds
 }
+
+// neverHeld is the end of a hold at whose beginning a hook has panicked.
+var neverHeld = locktrace.HoldEnd{Cause: locktrace.EndOther, Err: reason.ErrPanicked}
 
 // holdTracers are those of several hooks, for one hold.
 type holdTracers []locktrace.HoldTracer
@@ -108,9 +123,7 @@ func (all holdTracers) Revoked() {
 }
 
 func (all holdTracers) Ended(end locktrace.HoldEnd) {
-	for _, t := range all {
-		t.Ended(end)
-	}
+	hooks.Each(all, func(t locktrace.HoldTracer) { t.Ended(end) })
 }
 
 func (all holdTracers) Overrun() (returned func()) {
