@@ -146,7 +146,7 @@ func (s sabotagedAcquire) Ended(locktrace.AcquireEnd) { s.call() }
 
 func (s sabotagedAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
 	s.call()
-	return sabotagedHold{s.saboteur}
+	return sabotagedHold(s)
 }
 
 type sabotagedHold struct{ *saboteur }
