@@ -125,19 +125,28 @@ func TestRealServerNoRequestOvertakesTheCredentials(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	l := &load{t: t, ctx: ctx, c: c, over: net.over}
+	read := func() error {
+		_, _, err := c.Get(ctx, "/auth")
+		if err != nil {
+			require.True(t, framework.IsConnectionError(err), "%v", err)
+		}
+		return err
+	}
 	var readers sync.WaitGroup
 	for range 8 {
 		readers.Go(func() {
 			for !l.done() {
-				if _, _, err := c.Get(ctx, "/auth"); err != nil {
-					require.True(t, framework.IsConnectionError(err), "%v", err)
-				}
+				_ = read()
 			}
 		})
 	}
 	readers.Wait()
-	_, _, err = c.Get(ctx, "/auth")
-	require.NoError(t, err)
+	// By chance, connection after connection may have ended with the read under
+	// way. Then the client holds it back for a while, as one that servers hang up
+	// on, and the network's last fault may have been just before.
+	for held := true; held; {
+		held = read() != nil
+	}
 }
 
 func TestRealServerThatKnowsNoSuchSchemeIsAnError(t *testing.T) {
