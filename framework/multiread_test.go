@@ -80,7 +80,7 @@ func TestRealServerMultiReadIsAsOfOneTransaction(t *testing.T) {
 		paths := append([]string{first}, slices.Repeat([]string{"/"}, 1000)...)
 		paths = append(paths, second)
 		versions := map[int32]struct{}{}
-		for begun := time.Now(); len(versions) < thorough.Size(100, 10) && time.Since(begun) < 2*time.Second || len(versions) < 10; {
+		for begun := time.Now(); len(versions) < thorough.Size(40, 10) && time.Since(begun) < time.Second || len(versions) < 10; {
 			nodes, zxid, err := reader.MultiRead(ctx, paths...)
 			require.NoError(t, err)
 			a, b := nodes[0].Stat, nodes[len(nodes)-1].Stat

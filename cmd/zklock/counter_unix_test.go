@@ -55,12 +55,12 @@ func count(t *testing.T, srv addr, path string, each int) {
 func TestACounterUnderTheLockIsExact(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
-	count(t, srv, "/counter", thorough.Size(25, 6))
+	count(t, srv, "/counter", thorough.Size(15, 6))
 	require.Empty(t, srv.Children("/counter"))
 }
 
 func TestACounterUnderTheLockIsExactOnARealServer(t *testing.T) {
 	thorough.OnRealServers(t)
 	t.Parallel()
-	count(t, zkserver.Shared(t), "/counter-"+strconv.Itoa(os.Getpid()), thorough.Size(125, 6))
+	count(t, zkserver.Shared(t), "/counter-"+strconv.Itoa(os.Getpid()), thorough.Size(25, 6))
 }

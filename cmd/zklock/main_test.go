@@ -71,7 +71,7 @@ func hearSignals() {
 
 // patience is how long a test waits for what must happen. It is for machines
 // that are very busy.
-const patience = 45 * time.Second
+var patience = thorough.Patience(45 * time.Second)
 
 func bounded(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

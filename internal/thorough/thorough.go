@@ -13,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 )
 
 const env = "CURATOR_ALL_TESTS"
@@ -88,6 +89,16 @@ func MuchWork(t testing.TB) {
 	if !All() {
 		t.Skip("works for long with " + env + "=1")
 	}
+}
+
+// Patience returns how long a test waits for what must happen: d, which is for
+// machines that are very busy, or a quarter of it where the program breaks a
+// rule on purpose, so that it may never happen. See .ci/mutants/run.
+func Patience(d time.Duration) time.Duration {
+	if os.Getenv("CURATOR_MUTANT") != "" {
+		return d / 4
+	}
+	return d
 }
 
 // Parallel lets n parallel tests of a program run at the same time, unless the

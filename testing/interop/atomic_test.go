@@ -86,7 +86,7 @@ func TestIncrementsOfBothLanguagesAddUp(t *testing.T) {
 	defer cancel()
 	path := lockPath(t)
 	const writers = 2 // of each of the four
-	each := thorough.Size(1250, 125)
+	each := thorough.Size(500, 125)
 	var all sync.WaitGroup
 	for i, opts := range [][]atomic.Option{
 		{atomic.WithReceipts(path + "-receipts")}, {atomic.WithPromotion(path+"-lock", 3)},

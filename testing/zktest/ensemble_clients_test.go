@@ -31,7 +31,7 @@ import (
 //     nodes.
 func TestClientsOfAnEnsembleUnderFaults(t *testing.T) {
 	seed := SeedOf(t)
-	for i := range uint64(thorough.Size(200, 20)) {
+	for i := range uint64(thorough.Size(80, 20)) {
 		t.Run(fmt.Sprint("seed ", seed+i), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { clientsUnderFaults(t, seed+i) })
 		})
