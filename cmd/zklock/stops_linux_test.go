@@ -46,11 +46,13 @@ func awaitState(t *testing.T, pid int, state string, want bool) {
 	ctx := bounded(t)
 	for {
 		stat, ok := processes(t)[pid]
-		require.True(t, ok, "it has ended")
+		require.True(t, ok, "process %d has ended", pid)
 		if (stat[0] == state) == want {
 			return
 		}
-		require.NoError(t, ctx.Err())
+		if ctx.Err() != nil {
+			t.Fatalf("process %d is in state %s, and %s is to be %t", pid, stat[0], state, want)
+		}
 	}
 }
 

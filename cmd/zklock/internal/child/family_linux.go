@@ -279,11 +279,20 @@ func (f *family) signal(sigs ...syscall.Signal) {
 }
 
 // pause stops all of the family, also who is started meanwhile. It reports
-// whether all have been told to stop.
-func (f *family) pause() bool {
+// whether all have been told to stop. It gives up a family that goes on starting
+// processes.
+func (f *family) pause() bool { return f.pauseWithin(guardPatience) }
+
+// leastLooks is how many looks pause takes before it gives up, however long they
+// take: on a busy machine, one can take a second. Two are enough for a family
+// that starts nobody.
+const leastLooks = 5
+
+func (f *family) pauseWithin(patience time.Duration) bool {
 	f.group.signal(syscall.SIGSTOP)
 	group := int(f.group.id.Load())
-	for begin := time.Now(); time.Since(begin) < guardPatience; {
+	begin := time.Now()
+	for looks := 0; looks < leastLooks || time.Since(begin) < patience; looks++ {
 		all, complete := f.look()
 		again := false
 		for _, p := range f.members(all) {

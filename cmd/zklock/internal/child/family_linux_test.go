@@ -178,3 +178,12 @@ func TestTheEndIsToldAsItHasBegun(t *testing.T) {
 		require.Equal(t, want, f.standing(all, all[pid]), pid)
 	}
 }
+
+// On a busy machine, one look can take longer than there is time.
+func TestPauseLooksAgainHoweverLongALookTakes(t *testing.T) {
+	f := familyOf20()
+	f.paused = map[identity]bool{}
+	f.procfs = writeProcesses(t, [3]int{10, 1, 10}, [3]int{20, 10, 20}, [3]int{30, 20, 30})
+	require.True(t, f.pauseWithin(0))
+	require.Len(t, f.paused, 2, "the command has no group here")
+}
