@@ -82,7 +82,7 @@ func ExampleClient_InSession() {
 
 	lost := func(err error) bool { return errors.Is(err, framework.ErrSessionLost) }
 	tries := 0
-	err := retry.Do(ctx, retry.N(3, time.Millisecond), lost, func(ctx context.Context) error {
+	err := retry.Do(ctx, retry.Forever(10*time.Millisecond), lost, func(ctx context.Context) error {
 		return client.InSession(ctx, func(ctx context.Context) error {
 			tries++
 			node, err := client.Create(ctx, "/workers/me-", nil, framework.WithParents(), framework.WithMode(framework.EphemeralSequential))
