@@ -39,9 +39,9 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// Tests of README's snippets are in files named readme_*_test.go and
+// Tests of the snippets are in files named readme_*_test.go and
 // example_readme_test.go.
-func TestGoBlocksOfReadmeAreTested(t *testing.T) {
+func TestGoBlocksOfDocumentsAreTested(t *testing.T) {
 	var texts []string
 	require.NoError(t, fs.WalkDir(repository(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && strings.Contains(entry.Name(), "readme_") && strings.HasSuffix(name, "_test.go") {
@@ -49,7 +49,9 @@ func TestGoBlocksOfReadmeAreTested(t *testing.T) {
 		}
 		return err
 	}))
-	require.NoError(t, Snippets(read(t, "README.md"), texts))
+	for _, document := range []string{"README.md", "docs/PRODUCTION.md"} {
+		require.NoError(t, Snippets(read(t, document), texts))
+	}
 }
 
 func TestContributingHasTheDependenciesOfGoMod(t *testing.T) {
