@@ -50,7 +50,7 @@ func TestRealServerCacheIsEqualToTheTree(t *testing.T) {
 	var readers sync.WaitGroup
 	readers.Go(func() { w.follow(reading, "follower", c, 0) })
 	readers.Go(func() { w.look(reading, c) })
-	for i := range thorough.Size(1500, 500) {
+	for i := range thorough.Size(800, 500) {
 		tree.changeSomething(ctx)
 		if i%500 == 250 {
 			require.NoError(t, srv.Restart())

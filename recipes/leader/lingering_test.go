@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/recipes/leader"
 )
 
-var lingeringSeeds = recipetest.SeedFlags("lingering", 40)
+var lingeringSeeds = recipetest.SeedFlags("lingering", 20)
 
 // Leaders take their time to stop, and machines come back when their sessions
 // are just lost. If each work stops within the safety margin, no two overlap.

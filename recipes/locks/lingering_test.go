@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-var lingeringSeeds = recipetest.SeedFlags("lingering", 40)
+var lingeringSeeds = recipetest.SeedFlags("lingering", 20)
 
 // places is how many may work at once, where several may: as many as there are
 // contenders. Who must be alone takes all of them.
