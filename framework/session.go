@@ -187,7 +187,7 @@ func (s *Session) linkConfig(seen int64) transport.Config {
 		Fired:       s.watches.fired,
 		Failed:      s.disconnected,
 		Ended:       s.endedWith,
-		Answered:    c.suspects.answered,
+		Answered:    s.answered,
 	}
 }
 

@@ -83,6 +83,15 @@ func (s *Session) endedWith(all []transport.Unanswered) {
 		c.warnOfSuspect(what, found)
 	}
 	c.persistent.endedWith(s.watches, all)
+	s.watches.endedWith(all)
+}
+
+// answered is called with every request that is answered.
+func (s *Session) answered(r transport.Request) {
+	s.client.suspects.answered(r)
+	if r.Op == proto.OpSetWatches {
+		s.watches.setAgain(r)
+	}
 }
 
 func (c *core) warnOfSuspect(what string, found *hangUpError) {
@@ -175,9 +184,9 @@ func (x *suspects) provenLocked(suspicious []*suspect) (tell *hangUpError) {
 	return nil
 }
 
-// isWatch reports whether the request is for a persistent watch; see
-// persistentWatches.endedWith.
-func (id requestID) isWatch() bool { return id.op == opAddWatch }
+// isWatch reports whether the request is for a persistent watch, or for standard
+// watches that are set again. See the other functions endedWith.
+func (id requestID) isWatch() bool { return id.op == opAddWatch || id.op == opSetWatches }
 
 var opAddWatch, _ = proto.Describe(proto.OpAddWatch, nil)
 
@@ -285,10 +294,13 @@ func (x *suspects) isHeldBack(r transport.Request) bool {
 }
 
 // lostAgain adds to the error of a request whose reply was lost that this was not the
-// first connection to end with it.
+// first connection to end with it, or with the watches that are set before it.
 func (s *Session) lostAgain(err error, r transport.Request) error {
 	if why, _, _ := s.client.suspects.about(r); why != nil {
-		return fmt.Errorf("%w: %w", err, why)
+		err = fmt.Errorf("%w: %w", err, why)
+	}
+	if why := s.watches.interruption(); why != nil {
+		err = fmt.Errorf("%w: %w", err, why)
 	}
 	return err
 }

@@ -14,6 +14,13 @@ import (
 // Watch is one local waiter for the next change of a node. It ends once: with
 // an event, with the session, or when it is stopped.
 //
+// An event of type zk.EventNotWatching means that the watch was not set again
+// after a reconnect, and that nobody knows whether there was a change: look again.
+// It follows when several connections in a row have ended while watches were set
+// again. Either the network breaks all the time, or the servers hang up on that
+// request, which the log tells then. If their limit of a request's length is the
+// reason, WithMaxRequestSize cures it.
+//
 // All waiters of a client for the same table (data and existence, or children)
 // of the same node share one watch on the server. It survives reconnects in the
 // same session, and is withdrawn when the last waiter stops.

@@ -48,7 +48,7 @@ const (
 )
 
 // lookAgain looks at the session's watches from time to time until the session
-// ends.
+// ends. It also tries setWatches when that is suspicious.
 func (s *Session) lookAgain() {
 	for {
 		pause := time.NewTimer(shortestLookPause + rand.N(longestLookPause-shortestLookPause))
@@ -58,6 +58,9 @@ func (s *Session) lookAgain() {
 		case <-s.ctx.Done():
 			pause.Stop()
 			return
+		case <-s.watches.probes:
+			pause.Stop()
+			s.watches.probe()
 		}
 	}
 }
@@ -78,7 +81,8 @@ func (ws *watches) look(ctx context.Context) {
 }
 
 // due returns the watches that were there at the look before: those that the
-// server is asked about together, and those that ride on a persistent watch.
+// server is asked about together, and those that ride on a persistent watch. On
+// servers that take no setWatches, all of them are looked at as the latter.
 func (ws *watches) due() (together [][]*sharedWatch, carried []*sharedWatch) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -94,7 +98,11 @@ func (ws *watches) due() (together [][]*sharedWatch, carried []*sharedWatch) {
 			byZxid[w.asOf] = append(byZxid[w.asOf], w)
 		}
 	}
-	return slices.Collect(maps.Values(byZxid)), carried
+	together = slices.Collect(maps.Values(byZxid))
+	if ws.replays.refused {
+		return nil, append(carried, slices.Concat(together...)...)
+	}
+	return together, carried
 }
 
 // ask has the server look at groups of watches. Those of one group are as of

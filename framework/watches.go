@@ -27,6 +27,9 @@ type watches struct {
 	// lookingSince is before every change that a look which is under way may
 	// tell of; see watch_looks.go.
 	lookingSince int64
+
+	replays replays
+	probes  chan struct{} // capacity 1: setWatches is to be tried
 }
 
 // sharedWatch is one watch on the server, with its local waiters.
@@ -64,6 +67,7 @@ func newWatches(s *Session) *watches {
 	return &watches{
 		session: s, persistent: p, mu: &p.mu, lookingSince: math.MaxInt64,
 		shared: map[transport.Watch]*sharedWatch{}, reads: map[sharedReadKey]*sharedRead{},
+		probes: make(chan struct{}, 1),
 	}
 }
 
@@ -176,6 +180,7 @@ func (ws *watches) restore(set func([]transport.SetWatch)) {
 		set(nil)
 		return
 	}
+	ws.endUnlessReplayedLocked()
 	var all []transport.SetWatch
 	for key, w := range ws.shared {
 		if w.isSet {

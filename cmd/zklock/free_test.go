@@ -243,6 +243,20 @@ func TestRevokeOfANodeThatIsGone(t *testing.T) {
 	require.Equal(t, result{0, "asked orders@web-1/3 to give up /rw (node " + third + ")\n", ""}, got)
 }
 
+// The holder releases its lock while there is no connection, and the server hangs
+// up when watches are set again. So nobody tells what has happened to the node.
+func TestRevokeOfANodeWhoseEndIsNotTold(t *testing.T) {
+	s := newStand(t)
+	held := node(t, s.client(t), "/rw/"+guid(1)+"__READ__", identity("orders", 1))
+	s.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
+	s.Inject(zktest.Rule{Op: zktest.OpSetData, Path: held, Do: zktest.Call(func(zktest.Request) {
+		s.CutAll()
+		require.NoError(t, s.Delete(held))
+	})})
+	got := s.zklock(t, "revoke", held)
+	require.Equal(t, result{refused, "", "zklock: not asked: " + held + " is gone\n"}, got)
+}
+
 func data(t *testing.T, s *stand, path string) string {
 	t.Helper()
 	n, ok := s.Node(path)

@@ -90,6 +90,10 @@ func ask(ctx context.Context, c *framework.Client, node string) (asked bool, err
 		return false, err
 	}
 	event, err := w.Wait(ctx)
+	if err == nil && event.Type == zk.EventNotWatching { // nobody knows what has happened
+		exists, _, err = c.Exists(ctx, node)
+		return exists, err
+	}
 	return event.Type != zk.EventNodeDeleted, err
 }
 

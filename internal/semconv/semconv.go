@@ -79,8 +79,9 @@ const (
 	ZNodeOwner = "curator.znode.owner"
 	Attempts   = "curator.operation.attempts"
 
-	Operation   = "curator.operation"    // as ZooKeeper calls it, such as "setData"
-	RequestSize = "curator.request.size" // in bytes
+	Operation      = "curator.operation"       // as ZooKeeper calls it, such as "setData"
+	RequestSize    = "curator.request.size"    // in bytes
+	RequestWatches = "curator.request.watches" // how many watches setWatches is about
 )
 
 // Attributes of persistent nodes, and of caches.

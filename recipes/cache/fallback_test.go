@@ -61,6 +61,29 @@ func TestCacheUsesStandardWatchesIfTheServerHangsUpOnOthers(t *testing.T) {
 	})
 }
 
+// The same servers may hang up when watches are set again after a reconnect.
+func TestCacheGoesOnIfTheServerDoesNotSetWatchesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r", "/r/a")
+		for _, op := range []zktest.Op{zktest.OpAddWatch, zktest.OpSetWatches} {
+			srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DropRequest()})
+		}
+		c, err := cache.New(connect(t, srv), "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		require.NoError(t, c.Synced(within(t)))
+		for _, path := range []string{"/r/b", "/r/b/c", "/r/d"} {
+			srv.RefuseConnections(true)
+			srv.CutAll()
+			create(t, srv, path)
+			srv.RefuseConnections(false)
+			require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+			require.Contains(t, paths(c), path)
+		}
+	})
+}
+
 // A server in trouble says so to the client or to the cache, which try again.
 // Those who wait for the cache must know.
 func TestSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {

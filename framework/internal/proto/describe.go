@@ -28,3 +28,23 @@ func Describe(op int32, payload []byte) (name, path string) {
 	}
 	return opNames[op], r.String()
 }
+
+// CountWatches returns how many watches a setWatches request is about. The payload
+// is what follows the RequestHeader.
+func CountWatches(payload []byte) (n int) {
+	r := jute.NewReader(payload)
+	r.Skip(setWatchesZxid)
+	for range setWatchesLists {
+		for range r.Count(pathLength) {
+			r.Skip(int(r.Int32()))
+			n++
+		}
+	}
+	return n
+}
+
+const (
+	setWatchesZxid  = 8
+	setWatchesLists = 3
+	pathLength      = 4 // in front of each path
+)

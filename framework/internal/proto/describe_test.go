@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/jute"
 )
 
 func TestDescribe(t *testing.T) {
@@ -24,6 +26,18 @@ func TestDescribe(t *testing.T) {
 	name, path := Describe(OpGetData, nil)
 	require.Equal(t, "getData", name)
 	require.Empty(t, path)
+}
+
+func TestCountWatches(t *testing.T) {
+	payload := make([]byte, 8) // the zxid
+	for _, paths := range [][]string{{"/a", "/b"}, nil, {"/a"}} {
+		payload = jute.AppendInt32(payload, int32(len(paths)))
+		for _, path := range paths {
+			payload = jute.AppendString(payload, path)
+		}
+	}
+	require.Equal(t, 3, CountWatches(payload))
+	require.Zero(t, CountWatches(nil))
 }
 
 func described[T any](q Request[T]) Request[Nothing] {
