@@ -45,6 +45,12 @@ func WithReceipts(path string) Option {
 // InterProcessMutex with this path, as Curator's PromotedToLock does.
 // Java and Go processes that have the same lock path wait for each other then,
 // in the order of their arrival. Writers without it do not wait.
+//
+// What goroutines change through one object at the same time waits for the lock
+// together, as long as one of them does. If the contexts of all have ended, the
+// errors of those that were left until then are a *locks.NotAcquiredError that
+// says who holds the lock. Those that have given up before are not told: others
+// go on waiting, so nobody was refused the lock yet.
 func WithPromotion(lockPath string, tries int) Option {
 	return func(c *config) {
 		c.lockPath, c.tries = lockPath, tries
