@@ -149,6 +149,30 @@ func TestWaiterInTheProcessNamesNoTroubleThatIsOver(t *testing.T) {
 	})
 }
 
+// The front has met trouble, and gives up. The next has waited for the same
+// trouble, and no request of its own is answered.
+func TestWaiterWhoseTurnHasComeNamesTheTroubleBefore(t *testing.T) {
+	ofEachLocalQueue(t, func(t *testing.T, w *world, q localQueue) {
+		if q.places > 1 {
+			return // the next has waited in the server's queue
+		}
+		c, _ := w.Connect(t)
+		throttled := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: q.creates, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		front, behind := q.makes(c)
+		first := recipetest.AcquireLater(recipetest.Within(t, time.Minute), front)
+		synctest.Wait()
+		next := recipetest.AcquireLater(recipetest.Within(t, time.Minute+time.Second), behind)
+		time.Sleep(time.Minute - time.Second) // too short a time for the connection to be given up
+		throttled.Remove()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Times: -1, Do: zktest.DelayRequest(time.Hour)})
+		for _, p := range []*recipetest.Pending{first, next} {
+			<-p.Done
+			require.ErrorIs(t, p.Err, context.DeadlineExceeded)
+			require.True(t, isThrottled(p.Err), "%v", p.Err)
+		}
+	})
+}
+
 // All give up at the same moment. Those whose turn comes by that have made no
 // request, and have waited for the same trouble. (Whoever comes to the gate of a
 // semaphore then finds that all is well there.)
