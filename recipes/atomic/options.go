@@ -46,11 +46,11 @@ func WithReceipts(path string) Option {
 // Java and Go processes that have the same lock path wait for each other then,
 // in the order of their arrival. Writers without it do not wait.
 //
-// What goroutines change through one object at the same time waits for the lock
-// together, as long as one of them does. If the contexts of all have ended, the
-// errors of those that were left until then are a *locks.NotAcquiredError that
-// says who holds the lock. Those that have given up before are not told: others
-// go on waiting, so nobody was refused the lock yet.
+// Callers of one object that write at the same time wait for the lock together,
+// and the wait ends with the last of them. Those with whose contexts it ends are
+// told who holds the lock: errors.As finds a *locks.NotAcquiredError. Those that
+// give up before are not: the others go on waiting, and the lock was refused to
+// nobody yet.
 func WithPromotion(lockPath string, tries int) Option {
 	return func(c *config) {
 		c.lockPath, c.tries = lockPath, tries
