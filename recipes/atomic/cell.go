@@ -52,7 +52,8 @@ type step struct {
 // call is a change that somebody waits for.
 type call struct {
 	change change
-	done   chan struct{} // closed by the worker at the end
+	ctx    context.Context // of the caller
+	done   chan struct{}   // closed by the worker at the end
 
 	// These fields are protected by the cell's mu.
 	round *round // that it is in, or nil
@@ -60,7 +61,7 @@ type call struct {
 	left  bool   // the caller has gone
 	over  bool   // done is closed
 
-	promotion *promotion // whose wait ends because this caller, the last one, has gone; or nil
+	promotion *promotion // whose wait ends because this caller, and the last others, have gone; or nil
 
 	result step // written before done is closed
 }
@@ -74,7 +75,7 @@ func (c *cell) do(ctx context.Context, op string, change change) ([]byte, bool, 
 	err := c.cfg.fault
 	var done step
 	if err == nil {
-		done, err = c.await(ctx, &call{change: change, done: make(chan struct{})})
+		done, err = c.await(ctx, &call{change: change, ctx: ctx, done: make(chan struct{})})
 	}
 	if err != nil {
 		return nil, false, &framework.OpError{Op: op, Path: c.path, Err: withoutOp(err)}
@@ -101,9 +102,9 @@ func (c *cell) await(ctx context.Context, w *call) (step, error) {
 	select {
 	case <-w.done:
 	case <-ctx.Done():
-		if !c.leave(w) {
-			return step{}, c.gaveUp(ctx, w)
-		}
+	}
+	if !c.leave(w) {
+		return step{}, c.gaveUp(ctx, w)
 	}
 	return w.result, w.result.err
 }
@@ -125,20 +126,20 @@ func (c *cell) enqueue(w *call) bool {
 	return true
 }
 
-// leave notes that a caller has gone. It reports whether the call is over, so
-// that there is a result all the same.
+// leave notes that a caller has gone, unless the call is over, so that there is a
+// result. It reports whether there is.
 func (c *cell) leave(w *call) (over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if w.over {
+	switch {
+	case w.left: // another one has seen that the caller's context has ended
+		return false
+	case w.over:
 		return true
 	}
 	w.left = true
 	if w.round != nil {
-		w.round.leftLocked()
-		if w.round.live == 0 {
-			w.promotion = w.round.promotion
-		}
+		w.round.leftLocked(w)
 	} else {
 		c.waiting = slices.DeleteFunc(c.waiting, func(other *call) bool { return other == w })
 	}

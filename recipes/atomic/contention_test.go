@@ -2,6 +2,7 @@ package atomic_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -98,6 +99,44 @@ func TestPromotionThatGivesUpNamesTheHolder(t *testing.T) {
 		require.Contains(t, string(refused.HolderData), `"service":"other"`)
 		time.Sleep(time.Minute)
 		w.WaitNodes(t, "/lock", 1)
+	})
+}
+
+// Callers of one round give up while it waits for the lock. Those with whose end
+// the round ends are told who holds the lock, however many they are. Those that
+// give up before are not, since the wait goes on for others.
+func TestPromotionThatEndsForSeveralNamesTheHolder(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t, framework.WithServiceName("other"))
+		held, err := locks.NewInterProcessMutex(other, "/lock").Acquire(w.Patience(t))
+		require.NoError(t, err)
+		defer held.Release(w.Patience(t))
+		n := atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 2))
+		require.NoError(t, n.Store(w.Patience(t), 0))
+		interfere := zktest.Call(func(zktest.Request) { _ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 1}) })
+		slowly := zktest.All(interfere, zktest.DelayReply(time.Second)) // all are in the round before the second try
+		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Times: -1, Do: slowly})
+		first, last := recipetest.Within(t, 10*time.Second), recipetest.Within(t, 20*time.Second)
+		callers := []context.Context{first, first, last, last, last}
+		errs := make([]error, len(callers))
+		var all sync.WaitGroup
+		for i, ctx := range callers {
+			all.Go(func() { _, errs[i] = n.Add(ctx, 1) })
+		}
+		all.Wait()
+		for i, err := range errs {
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+			var refused *locks.NotAcquiredError
+			require.Equal(t, callers[i] == last, errors.As(err, &refused), "%v", err)
+			if refused != nil {
+				require.Contains(t, string(refused.HolderData), `"service":"other"`)
+			}
+		}
+		time.Sleep(time.Minute)
+		w.WaitNodes(t, "/lock", 1)
+		require.Equal(t, []byte{0, 0, 0, 0, 0, 0, 0, 1}, w.dataOf(t, "/n"))
 	})
 }
 

@@ -45,6 +45,12 @@ func WithReceipts(path string) Option {
 // InterProcessMutex with this path, as Curator's PromotedToLock does.
 // Java and Go processes that have the same lock path wait for each other then,
 // in the order of their arrival. Writers without it do not wait.
+//
+// Callers of one object that write at the same time wait for the lock together,
+// and the wait ends with the last of them. Those with whose contexts it ends are
+// told who holds the lock: errors.As finds a *locks.NotAcquiredError. Those that
+// give up before are not: the others go on waiting, and the lock was refused to
+// nobody yet.
 func WithPromotion(lockPath string, tries int) Option {
 	return func(c *config) {
 		c.lockPath, c.tries = lockPath, tries

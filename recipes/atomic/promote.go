@@ -2,6 +2,7 @@ package atomic
 
 import (
 	"log/slog"
+	"slices"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
@@ -45,8 +46,24 @@ func (r *round) endPromotion(p *promotion, err error) {
 	r.promotion = nil
 }
 
-// inVain returns the error of the caller whose end has ended the wait for the
-// lock, which does not go on for longer than that takes.
+// leftLocked notes that a caller has gone. If the contexts of all that are left
+// have ended, they go with it, and are told why there was no lock.
+func (p *promotion) leftLocked(r *round, w *call) {
+	stays := func(w *call) bool { return !w.left && w.ctx.Err() == nil }
+	if slices.ContainsFunc(r.calls, stays) {
+		return
+	}
+	w.promotion = p
+	for _, other := range r.calls {
+		if !other.left {
+			other.left, other.promotion = true, p
+			r.live--
+		}
+	}
+}
+
+// inVain returns the error of a caller with whose end the wait for the lock has
+// ended, which does not go on for longer than that takes.
 func (p *promotion) inVain(err error) error {
 	<-p.done
 	if p.refusal == nil {

@@ -44,8 +44,12 @@ func (r *round) run() {
 }
 
 // leftLocked notes that a caller has gone.
-func (r *round) leftLocked() {
-	if r.live--; r.live == 0 {
+func (r *round) leftLocked(w *call) {
+	r.live--
+	if r.promotion != nil {
+		r.promotion.leftLocked(r, w)
+	}
+	if r.live == 0 {
 		r.cancel()
 	}
 }

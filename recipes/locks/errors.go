@@ -81,8 +81,11 @@ type NotAcquiredError struct {
 	Seen time.Time     // when this client last looked at the queue; zero if it has not
 	Age  time.Duration // how long that was before the acquire ended
 
-	// Err is ErrQueueFull, or the context's end, with the last attempt to
-	// connect if there is no connection; or nil.
+	// Err is ErrQueueFull, or the context's end, or nil. The context's end comes
+	// with the last attempt to connect if there is no connection, or else with
+	// the last error that this acquire, or one before it in this process, has
+	// outlasted since all was well: framework.ServerCode finds a server that
+	// throttles.
 	Err error
 }
 

@@ -238,6 +238,7 @@ func (s *InterProcessSemaphore) collect(ctx, under context.Context, at lockloop.
 		note(r)
 		s.gate.NoteBeyond(r)
 	}
+	at.OnTrouble = func(err error) { s.gate.NoteTroubleBeyond(under, err) }
 	at.Siblings = map[string]struct{}{}
 	for len(nodes) < n {
 		node, refusal := s.leases.Run(under, at)

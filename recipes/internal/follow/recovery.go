@@ -34,6 +34,10 @@ type Recovery struct {
 	// servers are in trouble are as short as those of an outage then.
 	Awaited bool
 
+	// Tell, if not nil, is told of each error that Note takes down, and with nil
+	// that all is well. Any goroutine may call it, and it must not block.
+	Tell func(error)
+
 	outages, troubles *pauses.Growing // nil before their first pause
 	warned            string          // the kind of trouble that the log has
 
@@ -194,15 +198,20 @@ func kindOf(err error) string {
 // a line of the next trouble.
 func (r *Recovery) Recovered() {
 	r.outages, r.troubles, r.warned = nil, nil, ""
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.last = nil
+	r.Note(nil)
 }
 
 // Note takes down an error for those who wait, or with nil that it is over. It
 // is also for the errors after which the framework repeats a request; see
 // [framework.Extension.OnTrouble]. Any goroutine may call it.
 func (r *Recovery) Note(err error) {
+	r.setLast(err)
+	if r.Tell != nil {
+		r.Tell(err)
+	}
+}
+
+func (r *Recovery) setLast(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last = err

@@ -2,7 +2,6 @@ package lockloop
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"slices"
 	"time"
@@ -33,6 +32,8 @@ type contender struct {
 func newContender(l *Loop, a Attempt) *contender {
 	c := &contender{loop: l, attempt: a}
 	c.recovery.Client, c.recovery.Ends = l.nodes.Client, EndsAcquire
+	c.recovery.Note(a.Trouble)
+	c.recovery.Tell = a.OnTrouble
 	return c
 }
 
@@ -113,21 +114,6 @@ func (c *contender) abandon(ctx context.Context) {
 // outlasts reports whether to go on after an error, when it is time to.
 func (c *contender) outlasts(ctx context.Context, err error) bool {
 	return c.attempt.Wait && c.recovery.Wait(ctx, err) == nil
-}
-
-// withTrouble adds the last error that was outlasted to that of an attempt which
-// ctx has ended, unless it is there.
-func (c *contender) withTrouble(ctx context.Context, err error) error {
-	last := c.recovery.Trouble()
-	reported := last
-	var op *framework.OpError
-	if reason.As(last, &op) {
-		reported = op.Err
-	}
-	if last == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, reported) {
-		return err
-	}
-	return fmt.Errorf("%w (last error: %w)", err, Settled(last))
 }
 
 // children lists the lock's path. The first time, it returns the listing that

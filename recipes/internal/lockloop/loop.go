@@ -50,6 +50,10 @@ type Attempt struct {
 	// It is for admission by order.
 	Crowd *Crowd
 
+	// Trouble is the last error that the attempt has outlasted before Run, or
+	// nil: others have made its requests until then.
+	Trouble error
+
 	// Siblings are names of other nodes of ours that must be there as well. If
 	// one of them is gone, the error is ErrIncomplete. They are for admission
 	// by count.
@@ -61,6 +65,10 @@ type Attempt struct {
 	OnQueued  func(framework.Created) // a node of ours is in the queue
 	OnBlocked func(NotAdmitted)       // we have to wait
 	OnLimit   func(n int)             // by count: the limit was read
+
+	// OnTrouble is told of each error that the attempt outlasts, and with nil
+	// that all is well. Other goroutines may call it, too. It may be nil.
+	OnTrouble func(error)
 
 	// OnAbandon deletes a node that is given up. It runs while ctx is that of
 	// Run. If it is nil, the client deletes the node; see Discard.
@@ -97,10 +105,11 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 	for {
 		err := c.queue(ctx)
 		if err == nil {
+			c.recovery.Recovered()
 			return c.node, nil
 		}
 		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.outlasts(ctx, err) {
-			c.seen.Err = c.withTrouble(ctx, errorFor(ctx, err))
+			c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 			return framework.Created{}, &c.seen
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {

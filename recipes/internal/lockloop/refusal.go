@@ -49,6 +49,22 @@ func (r *NotAdmitted) RecallHolder(known NotAdmitted) {
 // HasRead reports whether something is known of the holder but its name.
 func (r *NotAdmitted) HasRead() bool { return r.HolderSession != 0 || !r.HolderSince.IsZero() }
 
+// ErrorOf returns the error for the caller of an attempt that has failed with
+// err. If ctx has ended it, the error names the last one that it has outlasted,
+// which is nil if there is none.
+func ErrorOf(ctx context.Context, err, outlasted error) error {
+	err = errorFor(ctx, err)
+	reported := outlasted
+	var op *framework.OpError
+	if reason.As(outlasted, &op) {
+		reported = op.Err
+	}
+	if outlasted == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, reported) {
+		return err
+	}
+	return fmt.Errorf("%w (last error: %w)", err, Settled(outlasted))
+}
+
 // errorFor returns the error for the caller. If ctx has ended, that is the
 // reason, even if another error came first.
 func errorFor(ctx context.Context, err error) error {

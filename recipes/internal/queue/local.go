@@ -36,6 +36,9 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		}
 	}()
 	at, queued := q.InLoop(a), false
+	if w != nil {
+		at.Trouble = w.trouble
+	}
 	if shared {
 		at.Crowd = &local.crowd
 	}
@@ -47,6 +50,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		entered()
 	}
 	at.OnBlocked = func(r lockloop.NotAdmitted) { a.note(r); local.note(r, shared || !q.isReader(r.Holder)) }
+	at.OnTrouble = func(err error) { local.noteTrouble(ctx, err) }
 	c, refusal := q.winAtServer(ctx, a, at)
 	if refusal != nil {
 		local.complete(refusal, queued, shared)
@@ -100,7 +104,7 @@ func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w
 	case <-ctx.Done():
 		ahead := local.abandon(ctx, w)
 		r := local.standing()
-		r.Ahead, r.Err = max(r.Ahead, ahead), reason.OfContext(ctx)
+		r.Ahead, r.Err = max(r.Ahead, ahead), lockloop.ErrorOf(ctx, reason.OfContext(ctx), w.trouble)
 		return nil, q.Refuse(ctx, &r)
 	}
 }
@@ -113,7 +117,7 @@ func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int,
 	case err != nil && ctx.Err() == nil:
 		return q.OpError(err)
 	case err != nil:
-		r.Err = reason.OfContext(ctx)
+		r.Err = lockloop.ErrorOf(ctx, err, nil)
 		local.complete(&r, true, false)
 	case !r.Seen.IsZero():
 		local.complete(&r, true, false)

@@ -37,6 +37,7 @@ type localQueue struct {
 	known    []lockloop.NotAdmitted // holders whose data one of us has read or written
 	gone     []string               // nodes of ours that had the lock, and were given up
 	shared   list.List              // of lockloop.NotAdmitted: those of us that share the lock
+	trouble  error                  // that one of us at the server has outlasted last, or nil
 }
 
 // entering says which goroutines with a place have no node yet. The next must
@@ -71,6 +72,10 @@ type localWaiter struct {
 	handed *claim.Claim  // set before that, if the lock itself came with the place
 	at     int           // its place in the line; notInLine when its turn is about to come
 	shared bool          // it shares the lock
+
+	// trouble is what those before it have outlasted when it leaves the line. It
+	// is set before turn is closed.
+	trouble error
 }
 
 // newLocalQueue returns an empty queue.
@@ -118,7 +123,7 @@ func (q *localQueue) remove(w *localWaiter) (ahead int, removed bool) {
 	if w.at == notInLine {
 		return 0, false
 	}
-	ahead = q.used + q.waiting.remove(w)
+	ahead = q.used + q.takeOutLocked(w)
 	q.admitLocked() // those that w was in the way of
 	return ahead, true
 }
@@ -130,6 +135,9 @@ func (q *localQueue) leave(shared bool) {
 		q.free++
 	}
 	q.used--
+	if q.waiting.len() == 0 {
+		q.trouble = nil // it keeps nobody waiting, and may be over when somebody comes
+	}
 	q.admitLocked()
 	q.over = q.used == 0 && q.waiting.len() == 0
 	over := q.over
@@ -171,9 +179,16 @@ func (q *localQueue) admitLocked() {
 func (q *localQueue) takeFirstLocked() *localWaiter {
 	w := q.waiting.first()
 	if w != nil {
-		q.waiting.remove(w)
+		q.takeOutLocked(w)
 	}
 	return w
+}
+
+// takeOutLocked takes a waiter out of the line, and returns how many were ahead
+// of it there.
+func (q *localQueue) takeOutLocked(w *localWaiter) (ahead int) {
+	w.trouble = q.trouble
+	return q.waiting.remove(w)
 }
 
 // standingOf returns the place of a waiter now. That is at least what one of

@@ -2,8 +2,10 @@ package queue
 
 import (
 	"container/list"
+	"context"
 	"slices"
 
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -131,12 +133,33 @@ func (q *localQueue) keepsOutSharedLocked(queued bool) bool {
 	return q.keepsOut || !queued && q.free < q.key.places()
 }
 
+// noteTrouble records an error that one of us at the server has outlasted, or
+// with nil that all is well for it. Those behind it make no requests, so that
+// they meet no trouble themselves. The end of its own ctx is none of theirs.
+func (q *localQueue) noteTrouble(ctx context.Context, err error) {
+	if reason.IsOfContext(ctx, err) {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.trouble = err
+}
+
 // NoteBeyond records how things stand behind this lock, for the errors of those
 // who do not get so far: its holder has seen another queue. It is for the
 // holder of a lock that is Local.
 func (q *Queue) NoteBeyond(r lockloop.NotAdmitted) {
 	if local := localQueues.lookUp(*q.local); local != nil {
 		local.noteBeyond(r)
+	}
+}
+
+// NoteTroubleBeyond records an error that the holder has outlasted behind this
+// lock, or with nil that all is well for it. It is for the holder of a lock that
+// is Local, under its ctx.
+func (q *Queue) NoteTroubleBeyond(ctx context.Context, err error) {
+	if local := localQueues.lookUp(*q.local); local != nil {
+		local.noteTrouble(ctx, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -21,4 +22,29 @@ func TestQueueBehindKeepsWhatItsHolderSays(t *testing.T) {
 	require.Equal(t, later, q.beyond)
 	q.noteBeyond(lockloop.NotAdmitted{})
 	require.Zero(t, q.beyond)
+}
+
+// One that gives up leaves its trouble to those who wait behind it. If there is
+// nobody, the trouble may be over when somebody comes.
+func TestTroubleThatKeepsNobodyWaitingIsForgotten(t *testing.T) {
+	trouble := errors.New("throttled")
+	set := &queueSet{}
+	key := localKey{Key: Key{path: "/m"}}
+	q, _, _ := set.arrive(key, false)
+	q.entered(false) // it has the lock
+	_, _, _ = set.arrive(key, false)
+	_, waits, _ := set.arrive(key, false)
+	q.noteTrouble(t.Context(), trouble)
+	q.entered(false)
+	q.leave(false)
+	<-waits.turn
+	require.Equal(t, trouble, waits.trouble)
+
+	q.noteTrouble(t.Context(), trouble)
+	q.entered(false)
+	q.leave(false)
+	_, _, _ = set.arrive(key, false)
+	_, late, _ := set.arrive(key, false)
+	q.abandon(t.Context(), late)
+	require.NoError(t, late.trouble)
 }

@@ -162,6 +162,7 @@ func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt)
 			return c, nil
 		}
 		a.Trace.Distrusted(q.cfg.Client, node)
+		at.Trouble = nil // all was well then
 	}
 }
 
