@@ -83,5 +83,6 @@
 //     to do.
 //
 // Each package says in its documentation what a loss of the session does, and
-// lists its promises in GUARANTEES.md, with the tests that hold them.
+// lists its promises in a file GUARANTEES.md in its folder, with the tests that
+// hold them.
 package recipes

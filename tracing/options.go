@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/framework/clienttrace"
 )
 
-// Option configures a Tracer. An option that is nil or has an impossible value
-// is an error of the Tracer; see [Tracer.Err].
+// Option configures the hook of [New]. An option that is nil or has an
+// impossible value is an error of framework.New.
 type Option func(*config)
 
 type config struct {

@@ -21,6 +21,10 @@
 //
 // Nodes and bytes are Curator's: Java and Go processes may count in one node.
 //
+// None of them follows its node: each Load asks the server. Package shared has
+// values that hear of changes, and are read from memory. Both kinds may use one
+// path, with the same codec.
+//
 // # No change is made twice
 //
 // A write asks for the version that was read, so of several writers one is the
@@ -86,5 +90,7 @@
 // attributes curator.znode.path and curator.cause. Package tracing counts writes
 // by their outcome, and promotions; see [HookAtomicWritten].
 //
-// GUARANTEES.md lists every promise, and the tests that hold it.
+// [GUARANTEES.md] lists every promise, and the tests that hold it.
+//
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/atomic/GUARANTEES.md
 package atomic

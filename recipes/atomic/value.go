@@ -59,8 +59,10 @@ func (v *Value[T]) Store(ctx context.Context, now T) error {
 }
 
 // CompareAndSwap sets the value to now if it is old, and reports whether it
-// was. Unlike Curator's compareAndSet, it takes a node that does not exist for
-// the zero value.
+// was. It compares bytes: the node's data with what the codec makes of old. The
+// same value in other bytes, such as JSON with other spaces, is not old. Unlike
+// Curator's compareAndSet, it takes a node that does not exist for the zero
+// value.
 func (v *Value[T]) CompareAndSwap(ctx context.Context, old, now T) (swapped bool, err error) {
 	if err := v.cell.refuse("compare-and-swap", false); err != nil {
 		return false, err

@@ -89,5 +89,7 @@
 // Package tracing measures how long calls wait, and counts lost members; see
 // [HookBarrierWaited].
 //
-// GUARANTEES.md lists every promise, and the tests that hold it.
+// [GUARANTEES.md] lists every promise, and the tests that hold it.
+//
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/barriers/GUARANTEES.md
 package barriers

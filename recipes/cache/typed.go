@@ -9,7 +9,22 @@ import (
 )
 
 // Typed is a view of a cache whose nodes' data are values of a type. A view
-// costs nothing and need not be closed.
+// costs nothing and need not be closed:
+//
+//	addresses, err := cache.NewTyped(services, func(node cache.Node) (a Address, err error) {
+//		if len(node.Data) == 0 { // as a rule, a parent
+//			return a, nil
+//		}
+//		return a, json.Unmarshal(node.Data, &a)
+//	})
+//	...
+//	for node, err := range addresses.Children("/services/orders") {
+//		if err != nil {
+//			log.Print(err) // names the node; the others follow
+//			continue
+//		}
+//		dial(node.Value)
+//	}
 type Typed[T any] struct {
 	cache  *Cache
 	decode func(Node) (T, error)
@@ -21,7 +36,8 @@ type TypedNode[T any] struct {
 	Value T
 }
 
-// TypedChange is a Change with the value of its New node.
+// TypedChange is a Change with the value of its New node. A node that was
+// deleted has none: decode the data of Old, if the value is needed.
 type TypedChange[T any] struct {
 	Change
 	Value T
@@ -45,7 +61,9 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 
 // NewTyped returns a view of a cache. The function decode is called whenever a
 // node is read from the view, on the goroutine that reads. It must not change
-// the node's data. Nil is an error that matches zk.ErrBadArguments.
+// the node's data. It also gets parents, which usually have no data: it should
+// return the zero value for them, or each of them is a *DecodeError. Nil is an
+// error that matches zk.ErrBadArguments.
 func NewTyped[T any](c *Cache, decode func(Node) (T, error)) (*Typed[T], error) {
 	switch {
 	case c == nil:

@@ -64,8 +64,12 @@ func NewGuard(newest int64) *Guard { return &Guard{newest: newest} }
 // still be at work when a newer one begins. For the same reason f must not call
 // the Guard: it would wait for itself.
 //
-// The token counts as seen even if f fails.
+// The token counts as seen even if f fails. A nil f is an error, and its token
+// does not count.
 func (g *Guard) Do(token int64, f func() error) error {
+	if f == nil {
+		return errors.New("do: the function must not be nil")
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if token < g.newest {

@@ -30,6 +30,13 @@ func TestOnlyTheNewestTokenIsAdmitted(t *testing.T) {
 	require.ErrorIs(t, fence.NewGuard(11).Do(10, put), fence.ErrStale)
 }
 
+// A nil function is an error, and no request: its token does not count.
+func TestNilFunctionIsAnError(t *testing.T) {
+	var g fence.Guard
+	require.NotPanics(t, func() { require.ErrorContains(t, g.Do(7, nil), "must not be nil") })
+	require.Zero(t, g.Newest())
+}
+
 // No older request is still at work when a newer one begins.
 func TestRequestsDoNotOverlap(t *testing.T) {
 	var g fence.Guard

@@ -272,7 +272,7 @@ func (k *knots) forget(cycle []step) {
 func (k *knots) describe(cycle []step) Deadlock {
 	var d Deadlock
 	for _, s := range cycle {
-		d.Processes = append(d.Processes, s.wait.waiter.String())
+		d.Processes = append(d.Processes, s.wait.waiter.owner())
 		d.Cycle = append(d.Cycle, Blocked{s.wait.on.Path, s.wait.on.Kind, s.wait.waiter, s.holder})
 		if d.Since.Before(s.wait.waiter.Since) {
 			d.Since = s.wait.waiter.Since

@@ -134,7 +134,7 @@ func (d Deadlock) process(i int) string {
 	if i < len(d.Processes) {
 		return d.Processes[i]
 	}
-	return d.Cycle[i].Waiter.String()
+	return d.Cycle[i].Waiter.owner()
 }
 
 // sortDeadlocks puts the oldest first.

@@ -119,6 +119,8 @@ func TestSemaphore(t *testing.T) {
 		require.Equal(t, []string{"one", "two", "three"}, services(r.Holders))
 		require.False(t, r.Holders[1].Unsure)
 		require.True(t, r.Holders[2].Unsure)
+		require.NotContains(t, r.Holders[1].String(), "may wait")
+		require.Regexp(t, `^three@.* \(may wait\)$`, r.Holders[2].String())
 		require.Equal(t, []string{"three", "four"}, services(r.Waiters))
 		require.Equal(t, []string{"one", "two"}, services(inspect.Waits([]inspect.Recipe{r})[0].Holders))
 

@@ -104,8 +104,16 @@ func (p Participant) process() string {
 	return fmt.Sprintf("%s@%s/%d", p.Service, p.Host, p.PID)
 }
 
-// String names the owner for people.
+// String names the owner for people. It ends with "(may wait)" if the
+// participant is Unsure.
 func (p Participant) String() string {
+	if p.Unsure {
+		return p.owner() + " (may wait)"
+	}
+	return p.owner()
+}
+
+func (p Participant) owner() string {
 	switch {
 	case p.process() != "":
 		return p.ID

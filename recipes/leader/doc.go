@@ -27,7 +27,9 @@
 //
 //   - The ctx of Run or Lead ends, as at SIGTERM with signal.NotifyContext: the
 //     work's context ends, the work finishes, then the next one leads. Run
-//     returns what the work does, and Lead ctx's error.
+//     returns what the work does, or ctx's error if it was waiting. Lead
+//     returns ctx's error in both cases, which also matches what the work
+//     returns.
 //   - The work returns, or somebody calls Resign or HandOver, or a latch's
 //     Close.
 //   - Somebody asks the leader to step down, by locks.Revoke. It does so at
@@ -56,5 +58,7 @@
 // Java's LeaderLatch and LeaderSelector may stand in the same election. Each
 // node says who its candidate is, in an identity or in the text of WithID.
 //
-// GUARANTEES.md lists every promise, and the tests that hold it.
+// [GUARANTEES.md] lists every promise, and the tests that hold it.
+//
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/leader/GUARANTEES.md
 package leader

@@ -29,6 +29,10 @@ func serve(ctx context.Context, client *framework.Client, work func(context.Cont
 	if err := latch.Start(); err != nil {
 		return err
 	}
-	defer latch.Close(ctx)
-	return latch.Lead(ctx, work) // calls work each time this process leads
+	defer latch.Close(context.WithoutCancel(ctx)) // waits until the node is gone
+	err := latch.Lead(ctx, work)                  // calls work each time this process leads
+	if ctx.Err() != nil {
+		return nil // the service was told to stop, and the work has finished
+	}
+	return err
 }

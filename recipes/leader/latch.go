@@ -26,15 +26,19 @@ import (
 //	if err := latch.Start(); err != nil {
 //		return err
 //	}
-//	defer latch.Close(ctx)
-//	return latch.Lead(ctx, func(ctx context.Context) error {
+//	defer latch.Close(context.WithoutCancel(ctx)) // waits until the node is gone
+//	err := latch.Lead(ctx, func(ctx context.Context) error {
 //		lease, _ := locks.LeaseFromContext(ctx)
 //		return lead(ctx, lease.FencingToken()) // until ctx ends
 //	})
+//	if ctx.Err() != nil {
+//		return nil // the service was told to stop, and the work has finished
+//	}
+//	return err
 //
 // Lead says in which ways a leadership ends, and what becomes of the work then.
 // If the service is stopped by the end of ctx, the work finishes, and the next
-// leads.
+// leads. Lead returns ctx's error then, also if the work has returned nil.
 //
 // Leadership is a Lease, whose context ends when the leadership does. Await,
 // Leadership and Changes are for callers that lead in their own way. They have

@@ -27,7 +27,11 @@ import (
 //		if err != nil {
 //			return err
 //		}
-//		route(now.ID()) // empty Path: nobody leads
+//		if now.Path == "" {
+//			route("") // nobody leads
+//			continue
+//		}
+//		route(now.ID())
 //	}
 //
 // The participant is the candidate that leads or is about to: it may not know
@@ -42,7 +46,7 @@ import (
 // logs. Meanwhile the last answer is old. It ends with an error in the second
 // value if the server refuses it, such as for want of rights, if the servers
 // refuse the client's credentials, or if the client is closed. The end of ctx is
-// no error.
+// no error, also if there was never an answer.
 func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[locks.Participant, error] {
 	return func(yield func(locks.Participant, error) bool) {
 		o := &observer{queue: queue.New(queue.Config{

@@ -61,7 +61,7 @@ var (
 type NotAcquiredError struct {
 	Op         string // the call, such as "acquire"
 	Path       string // of the lock
-	Ahead      int    // contenders before us in the queue, the holder among them; 0 if only the limit is too low
+	Ahead      int    // contenders before us in the queue, the holder among them, or the leases of others; 0 if only the limit is too low
 	Holder     string // the node name of the first of them; empty if it was not seen
 	HolderData []byte // what that node says of its owner; nil if it was not read
 
@@ -74,8 +74,10 @@ type NotAcquiredError struct {
 	// would have re-entered.
 	Reentrant bool
 
-	// At a semaphore whose limit was too low: how many leases were asked for,
-	// and the limit that was read. Elsewhere both are 0.
+	// Leases is how many leases of a semaphore were asked for, and Limit is the
+	// limit that was read. Ahead counts leases then, and the rest up to the
+	// limit is free. Both are 0 for an acquire that did not look at the leases,
+	// because it was not its turn, and for other locks.
 	Leases, Limit int
 
 	Seen time.Time     // when this client last looked at the queue; zero if it has not
@@ -113,9 +115,7 @@ func (e *NotAcquiredError) HolderID() string {
 func (e *NotAcquiredError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %v: ", cmp.Or(e.Op, "acquire"), printable.String(e.Path), ErrNotAcquired)
-	if e.Leases > e.Limit {
-		fmt.Fprintf(&b, "%d of the semaphore's leases, whose limit is %d, ", e.Leases, e.Limit)
-	}
+	e.writeLeases(&b)
 	fmt.Fprintf(&b, "%d ahead", e.Ahead)
 	e.writeHolder(&b)
 	if e.Age > time.Second {
@@ -128,6 +128,26 @@ func (e *NotAcquiredError) Error() string {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	return b.String()
+}
+
+// writeLeases says nothing of a semaphore that is a mutex: nobody has asked for
+// leases there.
+func (e *NotAcquiredError) writeLeases(b *strings.Builder) {
+	switch {
+	case e.Leases > e.Limit:
+		fmt.Fprintf(b, "%d of the semaphore's leases, whose limit is %d, ", e.Leases, e.Limit)
+	case e.Limit > 1:
+		fmt.Fprintf(b, "%d of %d leases wanted, %d free, ", e.Leases, e.Limit, max(0, e.Limit-e.Ahead))
+	}
+}
+
+// noteLeases adds to the error of an acquire that has seen the leases how many
+// it wanted, and their limit.
+func noteLeases(err error, n, limit int) error {
+	if e, ok := err.(*NotAcquiredError); ok { //nolint:errorlint // the queue's own, as notAcquired has made it
+		e.Leases, e.Limit = n, limit
+	}
+	return err
 }
 
 func (e *NotAcquiredError) writeHolder(b *strings.Builder) {

@@ -109,7 +109,7 @@ func (l *InterProcessMultiLock) acquire(ctx context.Context, wait bool, one acqu
 
 func (l *InterProcessMultiLock) usable(op string) error {
 	if len(l.locks) == 0 {
-		err := queue.Invalid("locks", "none", "must be at least one")
+		err := queue.Invalid("number of locks", "0", "a multi-lock needs at least one lock")
 		return &framework.OpError{Op: op, Path: "multi-lock", Err: err}
 	}
 	if slices.ContainsFunc(l.locks, isNilLock) {

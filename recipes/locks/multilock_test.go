@@ -179,5 +179,7 @@ func TestMultiLockOfNothingIsAnError(t *testing.T) {
 			require.ErrorIs(t, err, zk.ErrBadArguments)
 			require.ErrorIs(t, l.Do(ctx, nil), zk.ErrBadArguments)
 		}
+		_, err := locks.NewInterProcessMultiLock().Acquire(ctx)
+		require.ErrorContains(t, err, "a multi-lock needs at least one lock")
 	})
 }

@@ -78,7 +78,8 @@ func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
 // the loss, even if f did not notice; test for both with errors.Is. If the
 // lock cannot be acquired, f is not called, and the error is Acquire's. For
 // the release, Do waits no longer than Lease.Release: not at all without a
-// connection.
+// connection. An error does not tell whether f was called, because f may return
+// one that looks like Acquire's. To know that, set a variable in f.
 //
 // The context of f re-enters. Goroutines that f starts with it are all inside,
 // at once: the lock excludes others, not the goroutines of its holder from

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/gocurator/curator/recipes/internal/claim"
@@ -12,7 +13,7 @@ import (
 type Participant struct {
 	Path     string    // of its node; see Revoke
 	Position int       // in the queue, from 0
-	Holder   bool      // it holds the lock
+	Holder   bool      // it holds the lock; see also InterProcessSemaphore.Participants
 	Reader   bool      // it wants the read side of a read/write lock
 	Token    int64     // its node's czxid, which is its fencing token, except for a reader that was a writer
 	Session  int64     // the id of its session
@@ -28,6 +29,23 @@ func (p Participant) Identity() Identity { return ReadIdentity(p.Data) }
 // it can be printed in a line; or else the Identity. A participant that Revoke
 // has asked to give the lock up has no name any more.
 func (p Participant) ID() string { return idOf(p.Data) }
+
+// String names the owner for people: by the process if its node says that, or
+// else by the ID and the session. It is "nobody" for a participant without a
+// Path, which leader.Observe returns if nobody leads.
+func (p Participant) String() string {
+	if p.Path == "" {
+		return "nobody"
+	}
+	if id := p.Identity(); id.Host != "" && id.PID != 0 {
+		return p.ID()
+	}
+	session := fmt.Sprintf("session %#x", uint64(p.Session))
+	if p.ID() == (Identity{}).String() {
+		return session
+	}
+	return p.ID() + " (" + session + ")"
+}
 
 func idOf(data []byte) string {
 	id := ReadIdentity(data)

@@ -49,6 +49,19 @@ func TestParticipantsAreInOrderWithWhatIsKnownOfThem(t *testing.T) {
 	})
 }
 
+// A participant as text is its owner, in one line, whatever somebody has written
+// into its node.
+func TestParticipantIsLegibleAsText(t *testing.T) {
+	for want, p := range map[string]locks.Participant{
+		"orders@web-1/7":         {Path: "/l/a", Session: 7, Data: []byte(`{"v":1,"host":"web-1","pid":7,"service":"orders"}`)},
+		"worker 1 (session 0x7)": {Path: "/l/a", Session: 7, Data: []byte("worker 1")},
+		"session 0x7":            {Path: "/l/a", Session: 7, Data: []byte("two\nlines")},
+		"nobody":                 {}, // as leader.Observe has it
+	} {
+		require.Equal(t, want, fmt.Sprint(p))
+	}
+}
+
 func TestParticipantsOfALockThatNobodyHasUsed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		list, err := locks.NewInterProcessMutex(w.Observer, "/never/used").Participants(t.Context())

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"fmt"
 	"path"
 
 	"github.com/go-zookeeper/zk"
@@ -34,7 +35,7 @@ import (
 // be no leader until it reconnects.
 //
 // A path that is no node of a lock's, such as the lock's own path, is
-// zk.ErrBadArguments: the data of another node would be lost, and nobody told.
+// zk.ErrInvalidPath: the data of another node would be lost, and nobody told.
 func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 	if c == nil {
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: queue.IsNil("client")}
@@ -43,7 +44,7 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
 	}
 	if !isLockNode(nodePath) {
-		err := queue.Invalid("path", nodePath, "must be a node of a lock; Participants has their paths")
+		err := fmt.Errorf("%w: must be a node of a lock; Participants has their paths", zk.ErrInvalidPath)
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
 	}
 	_, err := c.Set(ctx, nodePath, claim.RevocationMarker, framework.AnyVersion)

@@ -46,7 +46,7 @@ func TestRevokeTouchesNothingButNodesOfLocks(t *testing.T) {
 		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/locks/a"))
 		require.NoError(t, w.Fake.Create("/stock", []byte("100")))
 		for _, path := range []string{"/locks/a", "/stock", "/", "/locks/a/deadlock-0000000000"} {
-			require.ErrorIs(t, locks.Revoke(ctx, c, path), zk.ErrBadArguments, path)
+			require.ErrorIs(t, locks.Revoke(ctx, c, path), zk.ErrInvalidPath, path)
 		}
 		require.ErrorIs(t, locks.Revoke(ctx, c, "stock"), zk.ErrInvalidPath)
 		require.Zero(t, w.Fake.CountRequests(zktest.OpSetData))

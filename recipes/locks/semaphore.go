@@ -112,8 +112,10 @@ func (s *InterProcessSemaphore) Do(ctx context.Context, f func(ctx context.Conte
 
 // Participants returns the leases, in the order in which they were taken.
 // Leases beyond the limit belong to somebody who waits, or were taken before
-// it was lowered. Contenders that wait for their turn to take leases are not
-// among them.
+// it was lowered. All others are marked as held by Participant.Holder, also
+// those that an AcquireN has taken while it waits for the rest. Contenders
+// that wait for their turn to take leases are not in the list. Package inspect
+// tells who waits: see inspect.Walk, with inspect.WithSharedLimits.
 func (s *InterProcessSemaphore) Participants(ctx context.Context) ([]Participant, error) {
 	if err := s.leases.Usable(); err != nil {
 		return nil, s.leases.ErrorOf("participants", err)
@@ -200,6 +202,7 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 	at.OnLimit = func(n int) { limit, limitRead = n, true }
 	nodes, refusal := s.collect(ctx, under, at, n)
 	if refusal != nil {
+		seen := !refusal.Seen.IsZero() // the leases, by this attempt
 		refusal.Recall(s.gate.Beyond())
 		a.Recall(refusal)
 		gateClosed := gate.Context().Err() != nil && ctx.Err() == nil
@@ -210,7 +213,11 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 		case tooLow && (refusal.Err == nil || under.Err() != nil): // ctx may end a moment after its copy
 			return nil, s.leases.RefuseLimit(refusal, n, limit)
 		}
-		return nil, s.leases.Refuse(under, refusal)
+		err := s.leases.Refuse(under, refusal)
+		if limitRead && seen {
+			err = noteLeases(err, n, limit)
+		}
+		return nil, err
 	}
 	s.gate.NoteBeyond(lockloop.NotAdmitted{}) // nobody is in the way any more
 	// NewClaim looks at the session of the first lease. That is the oldest, and

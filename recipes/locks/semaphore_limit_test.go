@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -42,7 +43,43 @@ func TestLimitThatIsTooLowIsNamed(t *testing.T) {
 			require.NoError(t, err)
 		}
 		_, err := s.TryAcquire(t.Context())
-		require.ErrorContains(t, err, "acquire /s: not acquired: 2 ahead", "the limit is not the reason")
+		require.NotContains(t, err.Error(), "whose limit is", "the limit is not the reason")
+	})
+}
+
+// A caller that has seen the leases is told how many it wanted, and how many
+// were free. One that still waits for its turn has not seen them.
+func TestRefusalAtASemaphoreSaysHowManyLeasesAreFree(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, "/s", locks.Limit(3))
+		held := hold(t, t.Context(), s)
+		_, err := s.Acquire(t.Context())
+		require.NoError(t, err)
+		waiting := func(acquire func(context.Context, int) (*locks.Lease, error)) {
+			_, err := acquire(recipetest.Within(t, 30*time.Second), 2)
+			var refused *locks.NotAcquiredError
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, 2, refused.Ahead)
+			require.Equal(t, 2, refused.Leases)
+			require.Equal(t, 3, refused.Limit)
+			require.ErrorContains(t, err, "acquire /s: not acquired: 2 of 3 leases wanted, 1 free, 2 ahead, held by ")
+		}
+		waiting(s.AcquireN)
+		waiting(s.TryAcquireN)
+		first := make(chan error)
+		go func() {
+			_, err := s.AcquireN(recipetest.Within(t, time.Minute), 2)
+			first <- err
+		}()
+		synctest.Wait()
+		_, err = s.AcquireN(recipetest.Within(t, 30*time.Second), 2)
+		var refused *locks.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.Zero(t, refused.Leases, "it was not its turn")
+		require.Zero(t, refused.Limit)
+		require.ErrorIs(t, <-first, locks.ErrNotAcquired)
+		require.NoError(t, held.Release(t.Context()))
 	})
 }
 

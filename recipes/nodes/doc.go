@@ -63,5 +63,7 @@
 // curator.znode.path, curator.znode.owner and curator.cause. Package tracing
 // counts them. There are no spans.
 //
-// GUARANTEES.md lists every promise, and the tests that hold it.
+// [GUARANTEES.md] lists every promise, and the tests that hold it.
+//
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/nodes/GUARANTEES.md
 package nodes

@@ -63,7 +63,7 @@ func (n *PersistentNode) endLocked(why error) {
 		return
 	}
 	n.failure = why
-	n.tellLocked(Change{State: Ended, Err: n.errorOf("keep", why)})
+	n.tellLocked(Change{State: Ended, Err: n.errorOf("persistent node", why)})
 	n.setOver()
 }
 
@@ -91,11 +91,11 @@ func (n *PersistentNode) Done() <-chan struct{} {
 // persistent node that has ended by itself deletes its node, as Close does.
 func (n *PersistentNode) Err() error {
 	if err := n.usable(); err != nil {
-		return n.errorOf("keep", err)
+		return n.errorOf("persistent node", err)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.errorOf("keep", n.failure)
+	return n.errorOf("persistent node", n.failure)
 }
 
 // endedLocked returns why there is nothing to wait for.

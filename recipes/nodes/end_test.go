@@ -128,6 +128,7 @@ func TestClosedClientEndsItsNodes(t *testing.T) {
 		require.NoError(t, c.Close())
 		<-n.Done()
 		require.ErrorIs(t, n.Err(), framework.ErrClosed)
+		require.EqualError(t, n.Err(), "persistent node /a: client is closed", "it names no call: there was none")
 		require.NoError(t, n.Close(t.Context()))
 		require.Equal(t, "-", w.dataOf("/a"))
 		synctest.Wait()

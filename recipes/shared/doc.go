@@ -28,6 +28,11 @@
 // Java processes that use Curator can share all of them, if they know the
 // codec.
 //
+// A value of package atomic does not follow its node, so that each Load asks
+// the server. It is for values that many processes change: what goroutines
+// store at the same time is one write, and receipts tell what has become of a
+// write whose reply was lost. Both kinds may use one path, with the same codec.
+//
 // [Value.Get] reads from memory, and [Value.Refresh] asks the server. A Value
 // never goes back to an older value, also when it moves to a server that lags
 // behind. [Value.Set] writes whatever is there. [Value.TrySet] writes only over
@@ -78,5 +83,7 @@
 // tracing counts changes, reads after an interruption, and data that cannot be
 // decoded; see [HookSharedValue].
 //
-// GUARANTEES.md lists every promise, and the tests that hold it.
+// [GUARANTEES.md] lists every promise, and the tests that hold it.
+//
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/shared/GUARANTEES.md
 package shared

@@ -46,7 +46,8 @@ func HoldRequest(d time.Duration) Action {
 }
 
 // DropReply carries out the request and cuts the connection instead of
-// answering. The client cannot tell this from DropRequest.
+// answering. The client cannot tell this from DropRequest. A request may be
+// carried out in vain, such as a create without its parents: see Rule.After.
 func DropReply() Action { return Action{apply: func(f *faults) { f.dropReply = true }} }
 
 // Blackhole makes the connection a black hole, beginning with this request,

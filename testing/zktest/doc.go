@@ -12,9 +12,8 @@
 //
 // Other clients than ours dial through [Server.Dialer]. [Run] is for programs
 // that embed a server, [StartEnsemble] starts several with one
-// history, and [WithTCP] lets other processes in. MODEL.md, beside this file,
-// says what is modelled, in which order a client sees things, and where to find
-// what.
+// history, and [WithTCP] lets other processes in. [MODEL.md] says what is
+// modelled, in which order a client sees things, and where to find what.
 //
 //   - A [Server] has methods for what happens to servers and networks, such as
 //     [Server.Stop]; for what an operator does, such as [Server.Create]; for a
@@ -39,4 +38,6 @@
 // Each function says which arguments it refuses. A refused argument fails the
 // test of [Start] and [StartEnsemble]. For a server without a test it is an
 // error.
+//
+// [MODEL.md]: https://github.com/gocurator/curator/blob/main/testing/zktest/MODEL.md
 package zktest

@@ -253,7 +253,7 @@ func (e *Ensemble) serverAt(address string) *Server {
 // Partition cuts the network between the given members and all others. Among
 // themselves they stay connected, unless an earlier call has cut them apart: a
 // further call only adds cuts. Clients reach them as before. The members notice
-// the cut in their own time, as in reality: see MODEL.md.
+// the cut in their own time, as in reality: see MODEL.md in this folder.
 //
 // No members, all members, a nil member and one of another ensemble are
 // refused: they fail the test of the ensemble, and are an error for an ensemble

@@ -21,12 +21,15 @@ type Rule struct {
 	// Path is a pattern as in [path.Match] for the path the request is about,
 	// or for one of the paths of a multi; "" matches every request. For a
 	// sequential create it is the path the client asked for, without the
-	// number.
+	// number. The nodes of a lock at /locks/x have a random id in front, as in
+	// /locks/x/_c_<id>-lock-0000000000: the pattern for them is /locks/x/*.
 	Path string
 	// Session is the session that sends the request, 0 for any. For a handshake
 	// it is the session the client wants to take up again.
 	Session int64
-	// After is how many matching requests to let through first.
+	// After is how many matching requests to let through first. A client that
+	// creates missing parents tries first without: the create whose parents
+	// are missing fails, and only the next one succeeds. After: 1 aims at that.
 	After int
 	// Times is how many requests to hit; 0 means 1, and -1 means all.
 	Times int

@@ -61,6 +61,10 @@ type Server struct {
 // Start returns a running server that is closed when the test ends. Options
 // that are nil or make no sense fail the test. In a bubble of testing/synctest,
 // Start must be called in the bubble.
+//
+// A client has to connect by [Server.Dialer], as those of package curatortest
+// do, unless the server was started [WithTCP]. One that does not is refused:
+// dial tcp 127.0.0.1:1: connect: connection refused.
 func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
 	s, err := Run(opts...)

@@ -64,7 +64,7 @@ func (v *Version) UnmarshalText(text []byte) error {
 func (v Version) isBefore39() bool { return v != Version393 }
 
 // WithVersion makes the server behave as another version of ZooKeeper, where it
-// differs from 3.9.3: see MODEL.md for all of it.
+// differs from 3.9.3: see MODEL.md in this folder for all of it.
 func WithVersion(v Version) Option {
 	return func(c *config) {
 		if v < Version393 || v > Version380 {
