@@ -15,24 +15,24 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 952
+const mostOfAll = 936
 
 var mostExported = map[string]int{
 	"debug/curatorz":        1,
 	"debug/snapshot":        25,
 	"framework":             177,
 	"framework/clienttrace": 11,
-	"recipes/atomic":        38,
+	"recipes/atomic":        29,
 	"recipes/barriers":      40,
-	"recipes/cache":         45,
-	"recipes/codec":         4,
+	"recipes/cache":         42,
+	"recipes/codec":         7,
 	"recipes/fence":         5,
 	"recipes/inspect":       43,
 	"recipes/leader":        41,
-	"recipes/locks":         85,
+	"recipes/locks":         81,
 	"recipes/locktrace":     32,
 	"recipes/nodes":         61,
-	"recipes/shared":        27,
+	"recipes/shared":        24,
 	"retry":                 10,
 	"state":                 13,
 	"testing/curatortest":   6,
