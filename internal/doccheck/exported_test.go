@@ -15,7 +15,7 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 923
+const mostOfAll = 922
 
 var mostExported = map[string]int{
 	"debug/curatorz":        1,
@@ -24,7 +24,7 @@ var mostExported = map[string]int{
 	"framework/clienttrace": 11,
 	"recipes/atomic":        29,
 	"recipes/barriers":      37,
-	"recipes/cache":         42,
+	"recipes/cache":         41,
 	"recipes/codec":         7,
 	"recipes/fence":         5,
 	"recipes/inspect":       43,
