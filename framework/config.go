@@ -32,7 +32,7 @@ type config struct {
 	maxRequest        int
 	safetyMargin      float64
 	tls               *tls.Config // nil for none
-	servers           ServersFunc // nil for those of the connection string
+	servers           serversFunc // nil for those of the connection string
 	hooks             []any
 	serviceName       string
 	invalid           error                // an option that was given nil

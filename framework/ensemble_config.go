@@ -40,8 +40,8 @@ type MemberAddress struct {
 	ElectionPort int
 }
 
-// Member returns the member with an ID, if there is one.
-func (c EnsembleConfig) Member(id int64) (Member, bool) {
+// member returns the member with an ID, if there is one.
+func (c EnsembleConfig) member(id int64) (Member, bool) {
 	for _, m := range c.Members {
 		if m.ID == id {
 			return m, true
@@ -70,9 +70,9 @@ func (m Member) String() string {
 	return b.String()
 }
 
-// ParseEnsembleConfig reads the data of the node /zookeeper/config. Nothing is
+// parseEnsembleConfig reads the data of the node /zookeeper/config. Nothing is
 // an error: lines that it does not understand are in Other.
-func ParseEnsembleConfig(data []byte) EnsembleConfig {
+func parseEnsembleConfig(data []byte) EnsembleConfig {
 	var c EnsembleConfig
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSpace(line)

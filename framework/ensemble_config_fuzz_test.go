@@ -17,8 +17,19 @@ func FuzzEnsembleConfigMemory(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		ParseEnsembleConfig(data)
+		parseEnsembleConfig(data)
 		runtime.ReadMemStats(&after)
 		require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(256<<10+64*len(data)))
+	})
+}
+
+func FuzzEnsembleConfig(f *testing.F) {
+	f.Add("server.1=zk1:2888:3888:participant;0.0.0.0:2181\nversion=1f")
+	f.Add("server.3=[::1]:2888:3888|b:1:2;x")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, m := range parseEnsembleConfig([]byte(text)).Members {
+			again := parseEnsembleConfig([]byte(m.String()))
+			require.Equal(t, []Member{m}, again.Members, "a member that was read is written as it is read")
+		}
 	})
 }

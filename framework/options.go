@@ -138,16 +138,19 @@ func WithServiceName(name string) Option {
 }
 
 // WithServers sets a function that knows the servers of the ensemble, for
-// ensembles that change. It is asked before each round over all servers, while
-// there is no connection, so that a change takes effect at the next reconnect;
-// the session goes on. The servers of the connection string are only the ones
-// known at first.
+// ensembles that change. It returns them as they are now, each a host with an
+// optional port, as in the connection string, and must return soon after ctx
+// ends.
+//
+// It is asked before each round over all servers, while there is no connection,
+// so that a change takes effect at the next reconnect; the session goes on. The
+// servers of the connection string are only the ones known at first.
 //
 // If ask returns an error, or no servers, or a server that would be an error in
 // a connection string, the servers known before are tried, and the reason shows
 // in the text of ErrNotConnected. For one answer there is as much time as for
 // an attempt to connect.
-func WithServers(ask ServersFunc) Option {
+func WithServers(ask func(ctx context.Context) ([]string, error)) Option {
 	return func(c *config) {
 		c.servers = ask
 		c.require("servers function", ask != nil)

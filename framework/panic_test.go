@@ -123,8 +123,8 @@ func TestGuaranteedDeleteThatIsDoneWhenTheTracerPanicsIsNotRepeated(t *testing.T
 	})
 }
 
-// A dialer or a ServersFunc that ends its goroutine, as a test's FailNow does,
-// has failed. The client goes on.
+// A dialer or a function of WithServers that ends its goroutine, as a test's
+// FailNow does, has failed. The client goes on.
 func TestDialerAndServersFuncThatEndTheirGoroutineHaveFailed(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		dials, questions := 0, 0

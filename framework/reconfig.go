@@ -57,7 +57,7 @@ func (c *Client) Config(ctx context.Context) (EnsembleConfig, error) {
 	if err != nil {
 		return EnsembleConfig{}, err
 	}
-	return ParseEnsembleConfig(r.Data), nil
+	return parseEnsembleConfig(r.Data), nil
 }
 
 // Reconfig changes the members of the ensemble, if its configuration has the
@@ -114,7 +114,7 @@ func (r *reconfig) send(ctx context.Context, s *Session) (EnsembleConfig, error)
 	case err != nil:
 		return EnsembleConfig{}, err
 	}
-	return ParseEnsembleConfig(answer.Data), nil
+	return parseEnsembleConfig(answer.Data), nil
 }
 
 // resolve looks at the configuration.
@@ -123,7 +123,7 @@ func (r *reconfig) resolve(ctx context.Context, s *Session) (EnsembleConfig, boo
 	if err != nil {
 		return EnsembleConfig{}, false, err
 	}
-	config := ParseEnsembleConfig(now.Data)
+	config := parseEnsembleConfig(now.Data)
 	switch {
 	case config.Version == r.version:
 		return EnsembleConfig{}, false, nil
@@ -137,12 +137,12 @@ func (r *reconfig) resolve(ctx context.Context, s *Session) (EnsembleConfig, boo
 // isDone reports whether a configuration is what the change leads to.
 func (ch *EnsembleChange) isDone(c EnsembleConfig) bool {
 	for _, want := range slices.Concat(ch.Joining, ch.Members) {
-		if m, ok := c.Member(want.ID); !ok || !slices.Equal(m.Addresses, want.Addresses) {
+		if m, ok := c.member(want.ID); !ok || !slices.Equal(m.Addresses, want.Addresses) {
 			return false
 		}
 	}
 	for _, id := range ch.Leaving {
-		if _, ok := c.Member(id); ok {
+		if _, ok := c.member(id); ok {
 			return false
 		}
 	}

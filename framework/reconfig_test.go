@@ -2,7 +2,6 @@ package framework_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,50 +17,6 @@ func member(id int64, host string) framework.Member {
 		ID: id, Addresses: []framework.MemberAddress{{Host: host, QuorumPort: 2888, ElectionPort: 3888}},
 		Role: "participant", Client: "0.0.0.0:2181",
 	}
-}
-
-func TestEnsembleConfigIsRead(t *testing.T) {
-	full := framework.ParseEnsembleConfig([]byte(strings.Join([]string{
-		"server.1=zk1:2888:3888:participant;0.0.0.0:2181",
-		"server.2=zk2:2888:3888:observer;2181",
-		"server.3=[::1]:2888:3888",
-		"server.10=a:1:2|b:3:4:participant;[::]:5;6",
-		"# a comment",
-		"group.1=1:2:3",
-		"weight.1=2",
-		"server.x=what",
-		"server.4=zk4",
-		"server.5=zk5:1:99999",
-		"later=more",
-		"version=10000000a",
-	}, "\n")))
-	require.Equal(t, framework.EnsembleConfig{
-		Members: []framework.Member{
-			member(1, "zk1"),
-			{ID: 2, Addresses: []framework.MemberAddress{{Host: "zk2", QuorumPort: 2888, ElectionPort: 3888}}, Role: "observer", Client: "2181"},
-			{ID: 3, Addresses: []framework.MemberAddress{{Host: "::1", QuorumPort: 2888, ElectionPort: 3888}}},
-			{ID: 10, Addresses: []framework.MemberAddress{{"a", 1, 2}, {"b", 3, 4}}, Role: "participant", Client: "[::]:5;6"},
-		},
-		Version: 0x10000000a,
-		Other:   []string{"group.1=1:2:3", "weight.1=2", "server.x=what", "server.4=zk4", "server.5=zk5:1:99999", "later=more"},
-	}, full)
-	require.Equal(t, framework.EnsembleConfig{}, framework.ParseEnsembleConfig(nil))
-	m, ok := full.Member(10)
-	require.True(t, ok)
-	require.Equal(t, "server.10=a:1:2|b:3:4:participant;[::]:5;6", m.String())
-	_, ok = full.Member(7)
-	require.False(t, ok)
-}
-
-func FuzzEnsembleConfig(f *testing.F) {
-	f.Add("server.1=zk1:2888:3888:participant;0.0.0.0:2181\nversion=1f")
-	f.Add("server.3=[::1]:2888:3888|b:1:2;x")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, m := range framework.ParseEnsembleConfig([]byte(text)).Members {
-			again := framework.ParseEnsembleConfig([]byte(m.String()))
-			require.Equal(t, []framework.Member{m}, again.Members, "a member that was read is written as it is read")
-		}
-	})
 }
 
 func TestConfigIsReadPastTheChroot(t *testing.T) {

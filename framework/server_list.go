@@ -10,12 +10,10 @@ import (
 	"sync"
 )
 
-// ServersFunc returns the servers of the ensemble as they are now, each a host
-// with an optional port, as in the connection string. It must return soon after
-// ctx ends.
-type ServersFunc func(ctx context.Context) ([]string, error)
+// serversFunc is the function of WithServers.
+type serversFunc = func(ctx context.Context) ([]string, error)
 
-// ResolveDNS returns a ServersFunc that looks up all addresses of all names,
+// ResolveDNS returns a function for WithServers that looks up all addresses of all names,
 // each with an optional port. It suits names that stand for many servers, and
 // servers that come back with another address, as they do behind a headless
 // service of Kubernetes:
@@ -24,14 +22,14 @@ type ServersFunc func(ctx context.Context) ([]string, error)
 //
 // Names that cannot be resolved are left out. If none can be resolved, the
 // error names them all.
-func ResolveDNS(names ...string) ServersFunc {
+func ResolveDNS(names ...string) func(ctx context.Context) ([]string, error) {
 	return resolve(net.DefaultResolver.LookupHost, names)
 }
 
 // lookup returns the addresses of a host, like (*net.Resolver).LookupHost.
 type lookup func(ctx context.Context, host string) ([]string, error)
 
-func resolve(look lookup, names []string) ServersFunc {
+func resolve(look lookup, names []string) serversFunc {
 	names = slices.Clone(names)
 	return func(ctx context.Context) ([]string, error) {
 		servers, err := parseServers(names)
@@ -70,7 +68,7 @@ func resolveServer(ctx context.Context, look lookup, server string) ([]string, e
 
 // serverList is the client's list of servers. It outlives sessions.
 type serverList struct {
-	ask ServersFunc // nil for a list that does not change
+	ask serversFunc // nil for a list that does not change
 
 	mu       sync.Mutex // protects the following fields
 	list     []string   // without duplicates, sorted; never changed in place
@@ -79,7 +77,7 @@ type serverList struct {
 	answered int        // the newest question that has an answer
 }
 
-func newServerList(addresses []string, ask ServersFunc) *serverList {
+func newServerList(addresses []string, ask serversFunc) *serverList {
 	return &serverList{ask: ask, list: unique(addresses)}
 }
 

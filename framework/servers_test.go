@@ -83,7 +83,7 @@ func (n *network) client(t *testing.T, connectString string, opts ...framework.O
 	return c
 }
 
-// list is a ServersFunc whose answer can be changed.
+// list is a function for WithServers whose answer can be changed.
 type list struct {
 	mu      sync.Mutex
 	servers []string

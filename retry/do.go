@@ -10,31 +10,30 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// Error is returned by Do when it gave up after more than one attempt, or while
-// it waited for the next one. It unwraps to Last and, if there is one, to
-// Ended.
-type Error struct {
-	Attempts int   // how often op was called
-	Last     error // of the last attempt; nil if ctx ended before the first
-	Ended    error // the cause of the context's end, if that is why Do gave up
+// failure is the error of a Do that gave up after more than one attempt, or
+// while it waited for the next one.
+type failure struct {
+	attempts int   // how often op was called
+	last     error // of the last attempt; nil if ctx ended before the first
+	ended    error // the cause of the context's end, if that is why Do gave up
 }
 
 // Error says how many attempts were made and how the last one ended.
-func (e *Error) Error() string {
+func (e *failure) Error() string {
 	switch {
-	case e.Last == nil:
-		return e.Ended.Error()
-	case e.Ended == nil:
-		return fmt.Sprintf("%v (after %d attempts)", e.Last, e.Attempts)
+	case e.last == nil:
+		return e.ended.Error()
+	case e.ended == nil:
+		return fmt.Sprintf("%v (after %d attempts)", e.last, e.attempts)
 	default:
-		return fmt.Sprintf("%v while retrying after: %v", e.Ended, e.Last)
+		return fmt.Sprintf("%v while retrying after: %v", e.ended, e.last)
 	}
 }
 
-// Unwrap returns Ended and Last, without those that are nil.
-func (e *Error) Unwrap() []error {
+// Unwrap returns the end and the last error, without those that are nil.
+func (e *failure) Unwrap() []error {
 	var errs []error
-	for _, err := range []error{e.Ended, e.Last} {
+	for _, err := range []error{e.ended, e.last} {
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -47,8 +46,8 @@ func (e *Error) Unwrap() []error {
 //   - op returns nil. Do returns nil.
 //   - op returns an error that is not retryable. Do returns it unchanged.
 //   - The policy's schedule ends. Do returns op's error: unchanged after a
-//     single attempt, in an *[Error] after several.
-//   - ctx ends before an attempt or during a pause. Do returns an *[Error] that
+//     single attempt, and with the number of attempts after several.
+//   - ctx ends before an attempt or during a pause. Do returns an error that
 //     unwraps to ctx.Err(), to its cause, and to the error of the last attempt,
 //     if there was one.
 //
@@ -67,13 +66,13 @@ func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(conte
 
 // DoUntil is Do for an op whose resources may be closed while the loop waits
 // for its next attempt. When stop is closed during such a wait, DoUntil returns
-// an *[Error] with the error of the last attempt. A nil stop is never closed.
+// an error that unwraps to that of the last attempt. A nil stop is never closed.
 func DoUntil(
 	ctx context.Context, stop <-chan struct{},
 	p Policy, retryable func(error) bool, op func(context.Context) error,
 ) error {
 	if ctx.Err() != nil {
-		return &Error{Ended: reason.OfContext(ctx)}
+		return &failure{ended: reason.OfContext(ctx)}
 	}
 	ctx, s := begin(ctx, p)
 	defer s.end()
@@ -91,12 +90,12 @@ func DoUntil(
 		case pause == backoff.Stop && attempts == 1:
 			return err
 		case pause == backoff.Stop:
-			return &Error{Attempts: attempts, Last: err}
+			return &failure{attempts: attempts, last: err}
 		}
 		if !sleep(ctx, stop, pause) {
-			e := &Error{Attempts: attempts, Last: err}
+			e := &failure{attempts: attempts, last: err}
 			if ctx.Err() != nil {
-				e.Ended = reason.OfContext(ctx)
+				e.ended = reason.OfContext(ctx)
 			}
 			return e
 		}

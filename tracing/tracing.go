@@ -76,9 +76,9 @@ func New(opts ...Option) clienttrace.Hook {
 		nodes:   map[*node]bool{},
 		caches:  map[*cache.Cache]bool{},
 		spans: cfg.tracerProvider.Tracer(ScopeName,
-			trace.WithInstrumentationVersion(Version()), trace.WithSchemaURL(conventions.SchemaURL)),
+			trace.WithInstrumentationVersion(version()), trace.WithSchemaURL(conventions.SchemaURL)),
 		metrics: newMetrics(cfg.meterProvider.Meter(ScopeName,
-			metric.WithInstrumentationVersion(Version()), metric.WithSchemaURL(conventions.SchemaURL))),
+			metric.WithInstrumentationVersion(version()), metric.WithSchemaURL(conventions.SchemaURL))),
 	}
 	if err := t.metrics.observe(t.observe); err != nil {
 		otel.Handle(err)
@@ -90,10 +90,8 @@ func New(opts ...Option) clienttrace.Hook {
 // framework.New asks for it.
 func (t *tracer) Err() error { return t.cfg.err }
 
-// Version returns the version of the instrumentation scope. This is the version
+// version returns the version of the instrumentation scope. This is the version
 // of this module in the executable, or "unknown".
-func Version() string { return version() }
-
 var version = sync.OnceValue(func() string {
 	const module = "github.com/gocurator/curator"
 	info, ok := debug.ReadBuildInfo()

@@ -7,7 +7,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/shared"
 )
 
@@ -25,9 +24,9 @@ func newValueMetrics(b *builder) valueMetrics {
 }
 
 // AtomicWritten implements the hook.
-func (t *tracer) AtomicWritten(outcome atomic.Outcome) {
+func (t *tracer) AtomicWritten(outcome string) {
 	t.metrics.values.writes.Add(context.Background(), 1,
-		metric.WithAttributes(attribute.String(semconv.AtomicOutcome, string(outcome))))
+		metric.WithAttributes(attribute.String(semconv.AtomicOutcome, outcome)))
 }
 
 // AtomicPromoted implements the hook.

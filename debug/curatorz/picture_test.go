@@ -76,7 +76,7 @@ func TestPictureShowsWhoWaitsForWhom(t *testing.T) {
 	require.Equal(t, 1, c.Holds.Items[1].Waiting)
 	require.True(t, c.Holds.Items[1].Revoked)
 	shown := c.Events[len(c.Events)-pictureEvents:]
-	require.True(t, slices.ContainsFunc(shown, func(e snapshot.Event) bool { return e.Kind == snapshot.EventLost }))
+	require.True(t, slices.ContainsFunc(shown, func(e snapshot.Event) bool { return e.Kind == "lost" }))
 }
 
 // drawPictures draws a page in each color scheme.

@@ -155,7 +155,7 @@ func TestTheNodeOfALockMayOutliveTheRelease(t *testing.T) {
 				lease.Release(t.Context())
 				var released snapshot.Event
 				for _, e := range one(t, c).Events {
-					if e.Kind == snapshot.EventReleased {
+					if e.Kind == "released" {
 						released = e
 					}
 				}

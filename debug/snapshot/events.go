@@ -10,6 +10,20 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
+// The kinds of events; see Event.Kind.
+const (
+	eventClient       = "client"
+	eventState        = "state"
+	eventWaiting      = "waiting"
+	eventAcquired     = "acquired"
+	eventNotAcquired  = "not acquired"
+	eventReleased     = "released"
+	eventLost         = "lost"
+	eventRevoked      = "revoked"
+	eventRegistration = "registration"
+	eventCache        = "cache"
+)
+
 func eventOf(e flight.Event) Event {
 	shown := Event{
 		Time: e.Time, Path: e.Path, Recipe: e.Recipe, Name: e.Name, Node: e.Node,
@@ -17,13 +31,13 @@ func eventOf(e flight.Event) Event {
 	}
 	switch e.Kind {
 	case flight.ClientOpened:
-		shown.Kind, shown.Text = EventClient, "opened"
+		shown.Kind, shown.Text = eventClient, "opened"
 	case flight.ClientClosed:
-		shown.Kind, shown.Text = EventClient, "closed"
+		shown.Kind, shown.Text = eventClient, "closed"
 	case flight.StateChanged:
 		describeState(&shown, e)
 	case flight.NodeChanged, flight.NodeOverwritten:
-		shown.Kind, shown.Text, shown.Name = EventRegistration, e.Name, ""
+		shown.Kind, shown.Text, shown.Name = eventRegistration, e.Name, ""
 		shown.Trouble = e.Err != nil || e.Kind == flight.NodeOverwritten
 	case flight.CacheFilled, flight.CacheInterrupted, flight.CacheEnded:
 		describeCache(&shown, e)
@@ -34,7 +48,7 @@ func eventOf(e flight.Event) Event {
 }
 
 func describeState(shown *Event, e flight.Event) {
-	shown.Kind, shown.Name = EventState, strings.ToLower(e.Name)
+	shown.Kind, shown.Name = eventState, strings.ToLower(e.Name)
 	shown.Text = shown.Name
 	connected := shown.Name == "connected" || shown.Name == "reconnected"
 	if connected {
@@ -44,7 +58,7 @@ func describeState(shown *Event, e flight.Event) {
 }
 
 func describeCache(shown *Event, e flight.Event) {
-	shown.Kind, shown.Name = EventCache, ""
+	shown.Kind, shown.Name = eventCache, ""
 	switch e.Kind {
 	case flight.CacheFilled:
 		shown.Text = fmt.Sprintf("%s after %s, %s", e.Name, brief.Duration(e.Took), brief.Count(e.Count, "node"))
@@ -58,23 +72,23 @@ func describeCache(shown *Event, e flight.Event) {
 func describeLock(shown *Event, e flight.Event) {
 	switch e.Kind {
 	case flight.AcquireFailed:
-		shown.Kind, shown.Text, shown.Trouble = EventNotAcquired, "failed after "+brief.Duration(e.Took), true
+		shown.Kind, shown.Text, shown.Trouble = eventNotAcquired, "failed after "+brief.Duration(e.Took), true
 	case flight.NotAcquired:
 		outcome := strings.ReplaceAll(e.Other, "_", " ")
-		shown.Kind, shown.Text = EventNotAcquired, outcome+" after "+brief.Duration(e.Took)
+		shown.Kind, shown.Text = eventNotAcquired, outcome+" after "+brief.Duration(e.Took)
 	case flight.HoldLost:
-		shown.Kind, shown.Text, shown.Trouble = EventLost, "held for "+brief.Duration(e.Took), true
+		shown.Kind, shown.Text, shown.Trouble = eventLost, "held for "+brief.Duration(e.Took), true
 	case flight.HoldRevoked:
-		shown.Kind, shown.Text = EventRevoked, "somebody asks the holder to release it"
+		shown.Kind, shown.Text = eventRevoked, "somebody asks the holder to release it"
 	case flight.Waiting:
-		shown.Kind, shown.Text = EventWaiting, fmt.Sprintf("%d ahead", e.Count)
+		shown.Kind, shown.Text = eventWaiting, fmt.Sprintf("%d ahead", e.Count)
 		if e.Other != "" {
 			shown.Text += ", held by " + brief.Node(e.Other)
 		}
 	case flight.Acquired:
-		shown.Kind, shown.Text = EventAcquired, "after "+brief.Duration(e.Took)
+		shown.Kind, shown.Text = eventAcquired, "after "+brief.Duration(e.Took)
 	case flight.Released:
-		shown.Kind, shown.Text, shown.Trouble = EventReleased, "held for "+brief.Duration(e.Took), e.Err != nil
+		shown.Kind, shown.Text, shown.Trouble = eventReleased, "held for "+brief.Duration(e.Took), e.Err != nil
 		shown.Text += leftBy(e.Err)
 	}
 }

@@ -144,7 +144,7 @@ func TestFrequentEventsDoNotPushOutRareOnes(t *testing.T) {
 		s := one(t, c)
 		require.Len(t, s.Events, 2+20)
 		require.Equal(t, "opened", s.Events[0].Text)
-		require.Equal(t, snapshot.EventState, s.Events[1].Kind)
+		require.Equal(t, "state", s.Events[1].Kind)
 		for i, e := range s.Events[2:] {
 			require.Equal(t, []string{"acquired", "released"}[i%2], e.Kind)
 			require.False(t, e.Time.Before(s.Events[i+1].Time), "in order")

@@ -49,7 +49,7 @@ func ExampleMatching() {
 	c := snapshot.Matching("sku-42", client).Clients[0]
 	fmt.Println(c.Holds.Total, "hold:", c.Holds.Items[0].Path)
 	for _, event := range c.Events {
-		if event.Kind == snapshot.EventAcquired {
+		if event.Kind == "acquired" {
 			fmt.Println(event.Kind, event.Path)
 		}
 	}

@@ -253,7 +253,19 @@ type Cache struct {
 // Event is something that happened.
 type Event struct {
 	Time time.Time `json:"time"`
-	Kind string    `json:"kind"` // one of the Event constants
+
+	// Kind says what kind of event it is:
+	//
+	//   - "client": the client was opened, or closed;
+	//   - "state": the connection has another state;
+	//   - "waiting": an acquire began to wait for another contender;
+	//   - "acquired": a lock or a leadership was acquired;
+	//   - "not acquired": an acquire has ended without;
+	//   - "released" and "lost": a lock or a leadership was;
+	//   - "revoked": somebody has asked for a lock that is held;
+	//   - "registration": there is news of a node that is kept registered;
+	//   - "cache": there is news of a cache.
+	Kind string `json:"kind"`
 
 	Path   string `json:"path,omitempty"`
 	Recipe string `json:"recipe,omitempty"` // of a lock
@@ -272,20 +284,6 @@ type Event struct {
 	// interruptions.
 	Trouble bool `json:"trouble,omitempty"`
 }
-
-// The kinds of events.
-const (
-	EventClient       = "client"       // it was opened, or closed
-	EventState        = "state"        // of the connection
-	EventWaiting      = "waiting"      // an acquire began to wait for another contender
-	EventAcquired     = "acquired"     // a lock or a leadership
-	EventNotAcquired  = "not acquired" // the acquire ended without
-	EventReleased     = "released"
-	EventLost         = "lost"
-	EventRevoked      = "revoked"      // somebody has asked for a lock that is held
-	EventRegistration = "registration" // of a node
-	EventCache        = "cache"
-)
 
 // Seconds is a duration. In JSON it is a number of seconds.
 type Seconds time.Duration

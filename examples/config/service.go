@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/shared"
 )
 
@@ -20,7 +21,7 @@ type service struct {
 // them when the node was read, and each time that the node has changed.
 func (s *service) follow(ctx context.Context, use func(settings)) error {
 	for now, err := range s.node.Changes(ctx) {
-		var bad *shared.DecodeError
+		var bad *codec.DecodeError
 		switch {
 		case errors.As(err, &bad):
 			s.log.Error("bad settings, the last good ones stay", "error", err, "zxid", bad.Mzxid)
@@ -44,7 +45,7 @@ func (s *service) change(ctx context.Context, by string, edit func(*settings)) e
 	now, err := s.node.Refresh(ctx)
 	for written := false; !written; {
 		next := now.Value
-		var bad *shared.DecodeError
+		var bad *codec.DecodeError
 		switch {
 		case errors.As(err, &bad), err == nil && !now.Exists:
 			next = *s.current.Load()

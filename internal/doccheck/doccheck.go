@@ -1,5 +1,6 @@
 // Package doccheck compares README.md, CONTRIBUTING.md and ARCHITECTURE.md with
-// the code that they describe, so that they stay true.
+// the code that they describe, so that they stay true. It also counts the names
+// that packages export.
 package doccheck
 
 import (

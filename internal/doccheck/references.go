@@ -106,7 +106,20 @@ func exports(files []source) map[string]map[string]bool {
 	return packages
 }
 
+// declared returns what a file declares, and the fields and methods of its types.
 func declared(f *ast.File) (names []string) {
+	names = topLevel(f)
+	for _, spec := range typeSpecs(f) {
+		for _, member := range members(spec.Type) {
+			names = append(names, spec.Name.Name+"."+member)
+		}
+	}
+	return names
+}
+
+// topLevel returns the functions, types, constants and variables of a file.
+// Methods have the name of their type: "Lease.Release".
+func topLevel(f *ast.File) (names []string) {
 	for _, decl := range f.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
@@ -124,14 +137,26 @@ func declared(f *ast.File) (names []string) {
 					}
 				case *ast.TypeSpec:
 					names = append(names, s.Name.Name)
-					for _, member := range members(s.Type) {
-						names = append(names, s.Name.Name+"."+member)
-					}
 				}
 			}
 		}
 	}
 	return names
+}
+
+func typeSpecs(f *ast.File) (specs []*ast.TypeSpec) {
+	for _, decl := range f.Decls {
+		general, ok := decl.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range general.Specs {
+			if s, ok := spec.(*ast.TypeSpec); ok {
+				specs = append(specs, s)
+			}
+		}
+	}
+	return specs
 }
 
 // receiver returns the name of a method's type.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -31,21 +30,6 @@ var (
 	// ErrExhausted means that a Sequence has no more dense numbers.
 	ErrExhausted = errors.New("no more dense numbers")
 )
-
-// DataError means that the data of a node is no value of the type that it is
-// read as. A Store replaces the data.
-type DataError struct {
-	Path string
-	Err  error // of the decoder
-}
-
-// Error returns a text such as: data of /orders: 3 bytes, want 8.
-func (e *DataError) Error() string {
-	return fmt.Sprintf("data of %s: %v", printable.String(e.Path), e.Err)
-}
-
-// Unwrap returns Err.
-func (e *DataError) Unwrap() error { return e.Err }
 
 // unknown makes an error match framework.ErrOutcomeUnknown.
 func unknown(err error) error {

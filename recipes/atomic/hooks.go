@@ -2,26 +2,17 @@ package atomic
 
 import "github.com/gocurator/curator/framework"
 
-// Outcome says what has become of one write of a Number or of a Value.
-type Outcome string
-
-// These are the outcomes of a write. After WriteConflict and WriteNotApplied,
-// the changes that were in the write are tried again.
-const (
-	WriteApplied    Outcome = "applied"
-	WriteConflict   Outcome = "conflict"    // somebody else had changed the node
-	WriteNotApplied Outcome = "not_applied" // the connection or the receipt was lost
-	WriteRefused    Outcome = "refused"
-	WriteUnknown    Outcome = "unknown"
-)
-
 // HookAtomicWritten is a clienttrace.Hook that is told what becomes of the writes
 // of every Number and Value of a client, once for each write, when its outcome is
 // clear. A write may have the changes of several callers, and may have been sent
 // several times. A clienttrace.Teller makes the calls: a hook that blocks holds up
 // no write. The method must not panic.
 type HookAtomicWritten interface {
-	AtomicWritten(outcome Outcome)
+	// AtomicWritten gets the outcome: "applied", "conflict" if somebody else had
+	// changed the node, "not_applied" if the connection or the receipt was lost,
+	// "refused" or "unknown". After the second and the third, the changes that
+	// were in the write are tried again.
+	AtomicWritten(outcome string)
 }
 
 // HookAtomicPromoted is HookAtomicWritten for a write that goes on under the lock
@@ -41,8 +32,8 @@ func (c *cell) traceWrite(v verdict) {
 	}
 }
 
-var outcomes = map[verdict]Outcome{
-	applied: WriteApplied, conflict: WriteConflict, again: WriteNotApplied, refused: WriteRefused, lost: WriteUnknown,
+var outcomes = map[verdict]string{
+	applied: "applied", conflict: "conflict", again: "not_applied", refused: "refused", lost: "unknown",
 }
 
 func (c *cell) tracePromotion() {

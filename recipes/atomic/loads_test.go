@@ -112,7 +112,7 @@ func TestErrorsOfDataNameTheCall(t *testing.T) {
 			require.ErrorAs(t, err, &failed, want)
 			require.Equal(t, strings.TrimSpace(want), failed.Op)
 			require.Equal(t, "/v", failed.Path)
-			var data *atomic.DataError
+			var data *codec.DecodeError
 			require.ErrorAs(t, err, &data)
 		}
 		odd := errors.New("odd")

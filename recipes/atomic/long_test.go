@@ -171,7 +171,7 @@ func TestDataThatIsNoNumber(t *testing.T) {
 		n := atomic.NewLong(c, path)
 		noNumber := func(err error) {
 			t.Helper()
-			var bad *atomic.DataError
+			var bad *codec.DecodeError
 			require.ErrorAs(t, err, &bad)
 			require.Equal(t, path, bad.Path)
 			require.ErrorContains(t, err, "3 bytes, want 8")

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/codec"
 )
 
 // Long is a number of 64 bits, Curator's DistributedAtomicLong. The node has 8
@@ -26,7 +27,7 @@ type Int = Number[int32]
 // A node that does not exist, or is empty, is zero. The first change creates
 // it, empty, and missing parents as containers. Changes of an ephemeral node fail with
 // ErrEphemeral. Other data of another length is
-// a *DataError, except to Store.
+// a *codec.DecodeError, except to Store.
 //
 // Each method waits through interruptions of the connection, and losses of the
 // session, until ctx ends. These are its answers:
@@ -146,7 +147,7 @@ func (n *Number[N]) decode(data []byte) (N, error) {
 	case len(data) == 0:
 		return 0, nil
 	case len(data) != size:
-		return 0, &DataError{n.cell.path, fmt.Errorf("%d bytes, want %d", len(data), size)}
+		return 0, &codec.DecodeError{Path: n.cell.path, Err: fmt.Errorf("%d bytes, want %d", len(data), size)}
 	case size == 4:
 		return N(int32(binary.BigEndian.Uint32(data))), nil
 	default:

@@ -11,7 +11,7 @@ import (
 
 // Value is a value in a persistent node, Curator's DistributedAtomicValue. It
 // is safe for concurrent use. A node that does not exist, or is empty, is T's
-// zero value. Data that cannot be decoded is a *DataError, except to Store. An
+// zero value. Data that cannot be decoded is a *codec.DecodeError, except to Store. An
 // error of the encoder is returned as it is.
 //
 // For all else Value is like Number.
@@ -120,7 +120,7 @@ func (v *Value[T]) decode(data []byte) (value T, err error) {
 		return value, nil
 	}
 	if value, err = v.codec.Decode(data); err != nil {
-		err = &DataError{v.cell.path, err}
+		err = &codec.DecodeError{Path: v.cell.path, Err: err}
 	}
 	return value, err
 }

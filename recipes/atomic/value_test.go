@@ -53,15 +53,15 @@ func TestValuesThatCannotBeCoded(t *testing.T) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
 		odd := errors.New("odd")
-		codec := codec.JSON[int]()
-		encode := codec.Encode
-		codec.Encode = func(v int) ([]byte, error) {
+		picky := codec.JSON[int]()
+		encode := picky.Encode
+		picky.Encode = func(v int) ([]byte, error) {
 			if v%2 != 0 {
 				return nil, odd
 			}
 			return encode(v)
 		}
-		v := atomic.NewValue(c, "/v", codec)
+		v := atomic.NewValue(c, "/v", picky)
 		require.ErrorIs(t, v.Store(ctx, 1), odd)
 		_, err := v.CompareAndSwap(ctx, 1, 2)
 		require.ErrorIs(t, err, odd)
@@ -71,7 +71,7 @@ func TestValuesThatCannotBeCoded(t *testing.T) {
 		require.ErrorIs(t, err, odd)
 		require.NoError(t, w.Fake.Create("/v", []byte("no number")))
 		_, err = v.Load(ctx)
-		var bad *atomic.DataError
+		var bad *codec.DecodeError
 		require.ErrorAs(t, err, &bad)
 		_, err = v.Update(ctx, func(old int) (int, error) { return old, nil })
 		require.ErrorAs(t, err, &bad)

@@ -2,6 +2,7 @@ package barriers
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -46,7 +47,7 @@ func NewDoubleBarrier(c *framework.Client, path string, n int, opts ...Option) *
 //
 // Enter outlasts outages and losses of the session, until ctx ends. If a node
 // of the lost session was counted, and this member has not passed, it begins
-// anew. If ctx ends first, the error is a *NotEnteredError. If Enter fails, the
+// anew. If ctx ends first, the error matches ErrNotEntered. If Enter fails, the
 // Passage is nil, and the member's node is deleted, in the background if need
 // be. To say how many members there were, Enter takes another half second at
 // most.
@@ -100,7 +101,7 @@ func (b *DoubleBarrier) enterAs(ctx context.Context, e *entry) (*Passage, error)
 		return nil, errorOf("enter", b.path, err)
 	}
 	e.lookOnceMore(ctx)
-	return nil, &NotEnteredError{Path: b.path, Want: b.n, Seen: e.seen, Err: e.GaveUp(ctx)}
+	return nil, errorOf("enter", b.path, fmt.Errorf("%w: %d of %d were there: %w", ErrNotEntered, e.seen, b.n, e.GaveUp(ctx)))
 }
 
 func (b *DoubleBarrier) usable() error {

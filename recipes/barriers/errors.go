@@ -20,8 +20,12 @@ var (
 	// ErrRaised means that a barrier is up; see RaisedError.
 	ErrRaised = errors.New("barrier is raised")
 
-	// ErrNotEntered means that too few members have entered; see
-	// NotEnteredError.
+	// ErrNotEntered means that too few members have entered. The text of the
+	// error has how many members open the barrier, and how many were there when
+	// this one gave up, itself included. In Curator's layout, those that are
+	// inside are counted, too. If the servers do not tell by then, it has how
+	// many were there when this one came, with those inside, and 0 if they were
+	// not seen.
 	ErrNotEntered = errors.New("too few members have entered")
 
 	// ErrNotLeft means that Leave has given up waiting for other members. The
@@ -69,29 +73,6 @@ func (e *RaisedError) Error() string {
 
 // Unwrap returns ErrRaised and, if it is not nil, Err.
 func (e *RaisedError) Unwrap() []error { return withCause(ErrRaised, e.Err) }
-
-// NotEnteredError says that an Enter has ended before the barrier opened. It
-// matches ErrNotEntered.
-type NotEnteredError struct {
-	Path string // of the barrier
-	Want int    // how many members open it
-
-	// Seen is how many members waited when this one gave up, itself included. In
-	// Curator's layout, those that are inside are counted, too. If the servers
-	// do not tell by then, it is how many were there when this one came, with
-	// those inside, and 0 if they were not seen.
-	Seen int
-
-	Err error // why the Enter has ended; it matches the error of its context
-}
-
-// Error names the barrier, and says how many members it waits for.
-func (e *NotEnteredError) Error() string {
-	return fmt.Sprintf("enter %s: %v: %d of %d were there: %v", printable.String(e.Path), ErrNotEntered, e.Seen, e.Want, e.Err)
-}
-
-// Unwrap returns ErrNotEntered and Err.
-func (e *NotEnteredError) Unwrap() []error { return withCause(ErrNotEntered, e.Err) }
 
 // MemberLostError names members that were lost while they were inside a
 // DoubleBarrier. It matches ErrMemberLost.

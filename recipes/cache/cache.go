@@ -60,8 +60,8 @@ type Cache struct {
 	zxid        int64
 	synced      bool
 	everSynced  bool
-	known       int           // for Progress
-	waiting     int           // for Progress
+	known       int           // for Stats
+	waiting     int           // for Stats
 	resyncs     int64         // for Stats
 	behindSince time.Time     // for Stats; zero if it is not
 	changed     chan struct{} // closed at each change of the above, and then replaced
@@ -158,14 +158,6 @@ func (c *Cache) Err() error {
 // outlasted since a server has answered.
 func (c *Cache) Synced(ctx context.Context) error {
 	return c.wait(ctx, func() bool { return c.everSynced })
-}
-
-// Progress returns how many nodes the cache knows of, and how many of its reads
-// are still to be done. It is for people who wait for a large tree.
-func (c *Cache) Progress() (nodes, toRead int) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.known, c.waiting
 }
 
 // Zxid returns a transaction as of which the cache is equal to the server's

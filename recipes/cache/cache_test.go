@@ -480,9 +480,9 @@ func TestLargeTree(t *testing.T) {
 		require.NoError(t, err)
 		defer c.Close()
 		require.NoError(t, c.Synced(within(t)))
-		nodes, toRead := c.Progress()
-		require.Equal(t, all, nodes)
-		require.Zero(t, toRead)
+		stats := c.Stats()
+		require.Equal(t, all, stats.Known)
+		require.Zero(t, stats.ToRead)
 		require.Len(t, paths(c), all)
 		reads := srv.CountRequests(zktest.OpGetData) + srv.CountRequests(zktest.OpGetChildren)
 		if _, old := servers[t.Name()[len(t.Name())-3:]]; old && strings.HasSuffix(t.Name(), "3.5") {

@@ -12,6 +12,10 @@ import (
 type Stats struct {
 	Nodes int // that the cache has
 
+	// Known is how many nodes the cache knows of, and ToRead how many of its
+	// reads are still to be done. They are for people who wait for a large tree.
+	Known, ToRead int
+
 	// Lag is for how long the cache has been behind: for how long it has known
 	// of a change, or of an interruption, that it has not caught up with. It is
 	// 0 if there is none.
@@ -37,7 +41,7 @@ func (c *Cache) Stats() Stats {
 }
 
 func (c *Cache) statsLocked() Stats {
-	s := Stats{Nodes: len(c.nodes), Resyncs: c.resyncs}
+	s := Stats{Nodes: len(c.nodes), Known: c.known, ToRead: c.waiting, Resyncs: c.resyncs}
 	if c.err != nil || c.behindSince.IsZero() {
 		return s
 	}

@@ -21,12 +21,12 @@ func TestLagIsThatOfWhatWasToldAndNotRead(t *testing.T) {
 		create(t, srv, "/r", "/r/a", "/other")
 		c := open(t, client, "/r")
 		synctest.Wait()
-		require.Equal(t, cache.Stats{Nodes: 2}, c.Stats())
+		require.Equal(t, cache.Stats{Nodes: 2, Known: 2}, c.Stats())
 
 		require.NoError(t, srv.Set("/other", nil))
 		require.NoError(t, client.Sync(within(t), "/other"))
 		synctest.Wait()
-		require.Equal(t, cache.Stats{Nodes: 2}, c.Stats(), "it has nothing to do with other nodes")
+		require.Equal(t, cache.Stats{Nodes: 2, Known: 2}, c.Stats(), "it has nothing to do with other nodes")
 
 		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/r/a", Do: zktest.DelayReply(3 * time.Second)})
 		require.NoError(t, srv.Set("/r/a", []byte("new")))
@@ -34,7 +34,7 @@ func TestLagIsThatOfWhatWasToldAndNotRead(t *testing.T) {
 		require.Equal(t, 2*time.Second, c.Stats().Lag)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		require.Equal(t, cache.Stats{Nodes: 2}, c.Stats())
+		require.Equal(t, cache.Stats{Nodes: 2, Known: 2}, c.Stats())
 	})
 }
 
@@ -58,7 +58,7 @@ func TestLagIsCountedInTransactions(t *testing.T) {
 		require.Positive(t, stats.Lag)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		require.Equal(t, cache.Stats{Nodes: 4}, c.Stats())
+		require.Equal(t, cache.Stats{Nodes: 4, Known: 4}, c.Stats())
 	})
 }
 
@@ -81,7 +81,7 @@ func TestResyncsAreCountedAndLogged(t *testing.T) {
 			srv.RefuseConnections(false)
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			require.Equal(t, cache.Stats{Nodes: 1, Resyncs: int64(i + 1)}, c.Stats())
+			require.Equal(t, cache.Stats{Nodes: 1, Known: 1, Resyncs: int64(i + 1)}, c.Stats())
 		}
 		require.NoError(t, client.Close())
 		require.Zero(t, c.Stats().Lag)

@@ -43,22 +43,6 @@ type TypedChange[T any] struct {
 	Value T
 }
 
-// DecodeError is the error of a node whose data are no value of the type. It
-// says nothing about other nodes.
-type DecodeError struct {
-	Path string
-	Zxid int64 // the transaction that wrote the data
-	Err  error // of the decoder
-}
-
-// Error returns the path and the decoder's error.
-func (e *DecodeError) Error() string {
-	return fmt.Sprintf("decode %s: %v", printable.String(e.Path), e.Err)
-}
-
-// Unwrap returns Err.
-func (e *DecodeError) Unwrap() error { return e.Err }
-
 // NewTyped returns a view of a cache. The function decode is called whenever a
 // node is read from the view, on the goroutine that reads. It must not change
 // the node's data. It also gets parents, which usually have no data: it should
@@ -75,7 +59,7 @@ func NewTyped[T any](c *Cache, decode func(Node) (T, error)) (*Typed[T], error) 
 }
 
 // Get returns the value of a node, and false if the cache has no such node. A
-// node that cannot be decoded is a *DecodeError.
+// node that cannot be decoded is an error that names it and matches decode's.
 func (t *Typed[T]) Get(path string) (node TypedNode[T], ok bool, err error) {
 	n, ok := t.cache.Get(path)
 	if !ok {
@@ -86,7 +70,7 @@ func (t *Typed[T]) Get(path string) (node TypedNode[T], ok bool, err error) {
 }
 
 // All returns all nodes, as Cache.All does. A node that cannot be decoded comes
-// with a *DecodeError and without a value.
+// with an error as Get's, and without a value.
 func (t *Typed[T]) All() iter.Seq2[TypedNode[T], error] { return t.nodes(t.cache.All()) }
 
 // Children returns the children of a node, as Cache.Children does, and as All
@@ -96,7 +80,7 @@ func (t *Typed[T]) Children(path string) iter.Seq2[TypedNode[T], error] {
 }
 
 // Changes returns what Cache.Changes returns. A change to data that cannot be
-// decoded comes with a *DecodeError, and the loop goes on.
+// decoded comes with an error as Get's, and the loop goes on.
 func (t *Typed[T]) Changes(ctx context.Context) iter.Seq2[TypedChange[T], error] {
 	return func(yield func(TypedChange[T], error) bool) {
 		for ch := range t.cache.Changes(ctx) {
@@ -126,7 +110,7 @@ func (t *Typed[T]) nodes(list iter.Seq[Node]) iter.Seq2[TypedNode[T], error] {
 func (t *Typed[T]) node(n Node) (TypedNode[T], error) {
 	value, err := t.decode(n)
 	if err != nil {
-		return TypedNode[T]{Node: n}, &DecodeError{n.Path, n.Stat.Mzxid, err}
+		return TypedNode[T]{Node: n}, fmt.Errorf("decode %s: %w", printable.String(n.Path), err)
 	}
 	return TypedNode[T]{n, value}, nil
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+
+	"github.com/gocurator/curator/internal/printable"
 )
 
 // Codec turns values of one type into a node's data, and back. Recipes call
@@ -23,6 +25,23 @@ type Codec[T any] struct {
 	Encode func(v T) ([]byte, error)
 	Decode func(data []byte) (T, error)
 }
+
+// DecodeError is the error of a recipe that has found data in a node which is no
+// value of its type. It is about this data alone, and not about the recipe.
+type DecodeError struct {
+	Path  string
+	Mzxid int64 // the transaction that wrote the data; 0 if the recipe does not tell
+	Err   error // of the codec
+}
+
+// Error returns the path and the codec's error, such as: decode /orders: 3
+// bytes, want 8.
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("decode %s: %v", printable.String(e.Path), e.Err)
+}
+
+// Unwrap returns Err.
+func (e *DecodeError) Unwrap() error { return e.Err }
 
 // Bytes is the codec of plain bytes, as in Curator's recipes. It copies them.
 func Bytes() Codec[[]byte] {

@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -39,6 +40,13 @@ func TestInt32(t *testing.T) {
 		_, err := c.Decode([]byte(bad))
 		require.ErrorContains(t, err, "a count has 4 bytes")
 	}
+}
+
+func TestDecodeErrorIsMadeSafeToShow(t *testing.T) {
+	why := errors.New("no value")
+	err := &codec.DecodeError{Path: "/r/\u202egpj.exe", Err: why}
+	require.EqualError(t, err, `decode "/r/\u202egpj.exe": no value`)
+	require.ErrorIs(t, err, why)
 }
 
 func TestJSON(t *testing.T) {

@@ -58,11 +58,11 @@ func ExampleCodec() {
 
 	srv.Set("/timeout", []byte("ninety")) // somebody else
 	_, err := timeout.Load(ctx)
-	var undecoded *atomic.DataError
+	var undecoded *codec.DecodeError
 	fmt.Println(errors.As(err, &undecoded), err)
 	// Output:
 	// 1m30s
-	// true load /timeout: data of /timeout: time: invalid duration "ninety"
+	// true load /timeout: decode /timeout: time: invalid duration "ninety"
 }
 
 // A codec may refuse values: what it does not encode is never written, and what

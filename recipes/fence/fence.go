@@ -32,18 +32,6 @@ import (
 // that was seen before. The sender has lost the lock.
 var ErrStale = errors.New("stale fencing token")
 
-// StaleError says which token was refused, and the largest token that the Guard
-// has seen. It matches ErrStale.
-type StaleError struct{ Token, Newest int64 }
-
-// Error names both tokens.
-func (e *StaleError) Error() string {
-	return fmt.Sprintf("%v: %d, after %d", ErrStale, e.Token, e.Newest)
-}
-
-// Is reports whether target is ErrStale.
-func (e *StaleError) Is(target error) bool { return target == ErrStale }
-
 // Guard admits requests whose token is the largest that it has seen, or larger.
 // The zero Guard has seen none. It is safe for concurrent use.
 type Guard struct {
@@ -58,7 +46,8 @@ type Guard struct {
 func NewGuard(newest int64) *Guard { return &Guard{newest: newest} }
 
 // Do calls f and returns the error of f. If a larger token was seen before, it
-// does not call f, and returns a *StaleError.
+// does not call f, and returns an error that matches ErrStale and names both
+// tokens.
 //
 // No other request is admitted while f runs. Otherwise an older request could
 // still be at work when a newer one begins. For the same reason f must not call
@@ -73,7 +62,7 @@ func (g *Guard) Do(token int64, f func() error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if token < g.newest {
-		return &StaleError{token, g.newest}
+		return fmt.Errorf("%w: %d, after %d", ErrStale, token, g.newest)
 	}
 	g.newest = token
 	return f()

@@ -29,7 +29,6 @@ var (
 	_ Locker = (*ReadLock)(nil)
 	_ Locker = (*WriteLock)(nil)
 	_ Locker = (*InterProcessSemaphore)(nil)
-	_ Locker = (*InterProcessSemaphoreMutex)(nil)
 	_ Locker = (*InterProcessMultiLock)(nil)
 )
 

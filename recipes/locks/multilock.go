@@ -142,8 +142,6 @@ func (l *InterProcessMultiLock) semaphores() (all []*InterProcessSemaphore) {
 		switch lock := lock.(type) {
 		case *InterProcessSemaphore:
 			all = append(all, lock)
-		case *InterProcessSemaphoreMutex:
-			all = append(all, orZero(lock.semaphore))
 		case *InterProcessMultiLock:
 			all = append(all, lock.semaphores()...)
 		}

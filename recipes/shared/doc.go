@@ -7,7 +7,7 @@
 //	}
 //	defer limit.Close()
 //	for now, err := range limit.Changes(ctx) { // begins with the present value
-//		var undecoded *shared.DecodeError
+//		var undecoded *codec.DecodeError
 //		switch {
 //		case errors.As(err, &undecoded):
 //			log.Print(err) // somebody has written no number; the loop goes on

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -24,22 +23,6 @@ var (
 	// version as the old one had. ZooKeeper compares nothing else.
 	ErrNodeReplaced = errors.New("value was written over a node that was re-created")
 )
-
-// DecodeError is the error of data that is no value of the type. It is about
-// this data alone: the Value goes on, and sees what is written next.
-type DecodeError struct {
-	Path  string
-	Mzxid int64 // the transaction that wrote the data
-	Err   error // of the codec
-}
-
-// Error returns the path and the codec's error.
-func (e *DecodeError) Error() string {
-	return fmt.Sprintf("decode %s: %v", printable.String(e.Path), e.Err)
-}
-
-// Unwrap returns Err.
-func (e *DecodeError) Unwrap() error { return e.Err }
 
 func bad(name string, value any, reason string) error {
 	return &framework.ConfigError{Name: name, Value: fmt.Sprint(value), Reason: reason}

@@ -25,7 +25,7 @@ func Example() {
 	}
 	defer limit.Close()
 	for now, err := range limit.Changes(ctx) {
-		var undecoded *shared.DecodeError
+		var undecoded *codec.DecodeError
 		switch {
 		case errors.As(err, &undecoded):
 			fmt.Println(err) // the loop goes on

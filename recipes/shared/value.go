@@ -45,7 +45,7 @@ type Versioned[T any] struct {
 }
 
 // NewCount returns a number. See NewValue. Data that does not have four bytes
-// is a *DecodeError.
+// is a *codec.DecodeError.
 func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Count, error) {
 	return NewValue(c, path, codec.Int32(), seed, opts...)
 }
@@ -101,7 +101,7 @@ func (v *Value[T]) Synced(ctx context.Context) error {
 // Somebody may have deleted the node. There is no value then: Exists is false,
 // and Value is the seed. The next Set or TrySet creates the node.
 //
-// The error matches ErrNotSynced before the first read, and is a *DecodeError
+// The error matches ErrNotSynced before the first read, and is a *codec.DecodeError
 // for data that is no value; the other fields are set then. The last value can
 // still be read after the Value has ended.
 func (v *Value[T]) Get() (Versioned[T], error) {
@@ -170,7 +170,7 @@ func (v *Value[T]) set(ctx context.Context, value T) (s *sharednode.Snapshot, er
 //     Otherwise TrySet finds out. The creation of a missing node whose reply is
 //     lost is always of unknown outcome, unless WithUniqueData was given and
 //     the node has these bytes.
-//   - If the error is a *DecodeError, the codec cannot read the value that the
+//   - If the error is a *codec.DecodeError, the codec cannot read the value that the
 //     node has then. Value is zero, the other fields and ok are as they are
 //     without an error, and TrySet can be called with the result.
 //   - If the error matches ErrNodeReplaced, ok is true.
@@ -200,7 +200,7 @@ func (v *Value[T]) TrySet(ctx context.Context, previous Versioned[T], value T) (
 // later one. A slow reader holds up nobody: it misses values in between, and
 // never the last. No value is older than the one before it.
 //
-// Data that is no value comes with a *DecodeError, and the loop goes on. Any
+// Data that is no value comes with a *codec.DecodeError, and the loop goes on. Any
 // other error is the last element: Err's. The end of ctx is no error.
 func (v *Value[T]) Changes(ctx context.Context) iter.Seq2[Versioned[T], error] {
 	return func(yield func(Versioned[T], error) bool) {
@@ -276,7 +276,7 @@ func (v *Value[T]) decode(s *sharednode.Snapshot) (Versioned[T], error) {
 	value, err := v.codec.Decode(s.Data)
 	if err != nil {
 		v.node.trace(Undecodable)
-		return now, &DecodeError{v.node.Path, s.Mzxid, err}
+		return now, &codec.DecodeError{Path: v.node.Path, Mzxid: s.Mzxid, Err: err}
 	}
 	now.Value = value
 	return now, nil

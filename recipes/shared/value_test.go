@@ -203,7 +203,7 @@ func TestDataThatCannotBeDecodedIsNotFatal(t *testing.T) {
 		require.NoError(t, w.Fake.Set("/v", []byte("six")))
 		settle()
 		now, err := v.Get()
-		var undecoded *shared.DecodeError
+		var undecoded *codec.DecodeError
 		require.ErrorAs(t, err, &undecoded)
 		require.ErrorIs(t, err, strconv.ErrSyntax)
 		require.Equal(t, "/v", undecoded.Path)

@@ -51,8 +51,8 @@ func TestProperties(t *testing.T) {
 			"ssl.keyStore.location": "/srv/conf/server.pem", "ssl.trustStore.location": "/srv/conf/ca.pem",
 		}},
 		{"no TLS", alone, nil, map[string]string{"secureClientPort": "", "serverCnxnFactory": "", "ssl.clientAuth": ""}},
-		{"others", alone, []Option{WithTTLNodes(false), WithSnapCount(7)}, map[string]string{
-			"extendedTypesEnabled": "false", "snapCount": "7",
+		{"others", alone, []Option{WithTTLNodes(false)}, map[string]string{
+			"extendedTypesEnabled": "false",
 		}},
 		{"properties win", alone, []Option{WithProperty("tickTime", "5"), WithTick(time.Second)}, map[string]string{
 			"tickTime": "5",
@@ -113,7 +113,6 @@ func TestOptionsThatCannotBeUsedAreErrors(t *testing.T) {
 		{WithInitLimit(21_474_837), "init limit of 21474837 ticks: must be from 1 to 21474836 at a tick of 100ms"},
 		{WithSyncLimit(-1), "sync limit of -1 ticks"},
 		{WithContainerCheckInterval(0), "container check interval of 0s"},
-		{WithSnapCount(1), "snap count of 1"},
 		{WithProperty("", "x"), `property ""="x"`},
 		{WithProperty("tickTime=5", ""), `property "tickTime=5"="": zoo.cfg cannot have that key`},
 		{WithProperty("a:b", "x"), `property "a:b"="x"`},

@@ -65,17 +65,6 @@ func (s *Server) WatchCount(ctx context.Context) (int, error) {
 	return s.metric(ctx, "zk_watch_count")
 }
 
-// NodeCount returns the number of znodes, including ZooKeeper's own. Compare
-// two of these counts rather than one with a number.
-func (s *Server) NodeCount(ctx context.Context) (int, error) {
-	return s.metric(ctx, "zk_znode_count")
-}
-
-// EphemeralCount returns the number of ephemeral znodes of all sessions.
-func (s *Server) EphemeralCount(ctx context.Context) (int, error) {
-	return s.metric(ctx, "zk_ephemerals_count")
-}
-
 // Connections returns the number of connections to this server that have a
 // session. Connections of four-letter words have none and are not counted.
 func (s *Server) Connections(ctx context.Context) (int, error) {

@@ -21,9 +21,9 @@ func WithLinks() Option {
 	return func(c *config) { c.links = true }
 }
 
-// ErrNoLinks is returned by [Ensemble.Partition] and [Ensemble.Heal] if the
+// errNoLinks is returned by [Ensemble.Partition] and [Ensemble.Heal] if the
 // ensemble was started without [WithLinks].
-var ErrNoLinks = errors.New("zkserver: no links to cut or to heal: " +
+var errNoLinks = errors.New("zkserver: no links to cut or to heal: " +
 	"the ensemble was started without WithLinks")
 
 // links are the connections between the members of an ensemble.
@@ -93,12 +93,12 @@ func (l *links) close() {
 // connections are accepted but lead nowhere. Data that is already under way may
 // still arrive. Clients are not affected.
 //
-// Without [WithLinks], Partition returns [ErrNoLinks]. It is also an error to
-// give no server, all servers, nil, or a server of another ensemble. After an
-// error nothing is cut.
+// It is an error to give no server, all servers, nil, or a server of another
+// ensemble, or to have started the ensemble without [WithLinks]. After an error
+// nothing is cut.
 func (e *Ensemble) Partition(servers ...*Server) error {
 	if e.links == nil {
-		return ErrNoLinks
+		return errNoLinks
 	}
 	if err := e.checkPartition(servers); err != nil {
 		return err
@@ -136,10 +136,10 @@ func (e *Ensemble) checkPartition(servers []*Server) error {
 // Heal ends every [Ensemble.Partition]. Data that the servers sent meanwhile on
 // connections that are still up arrives now, late but in order. Connections
 // that were made meanwhile are closed. If there is no partition, Heal does
-// nothing. Without [WithLinks], it returns [ErrNoLinks].
+// nothing. Without [WithLinks], it is an error.
 func (e *Ensemble) Heal() error {
 	if e.links == nil {
-		return ErrNoLinks
+		return errNoLinks
 	}
 	for _, g := range e.links.pairs {
 		g.setShut(false)

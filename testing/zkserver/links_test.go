@@ -118,9 +118,9 @@ func TestLinkedServersComeBack(t *testing.T) {
 // cut.
 func TestPartitionNeedsLinks(t *testing.T) {
 	e := &Ensemble{servers: []*Server{{}, {}}}
-	require.ErrorIs(t, e.Partition(e.servers[0]), ErrNoLinks)
-	require.ErrorIs(t, e.Partition(), ErrNoLinks)
-	require.ErrorIs(t, e.Heal(), ErrNoLinks)
+	require.ErrorIs(t, e.Partition(e.servers[0]), errNoLinks)
+	require.ErrorIs(t, e.Partition(), errNoLinks)
+	require.ErrorIs(t, e.Heal(), errNoLinks)
 }
 
 // fourLinked returns an ensemble of four servers that do not run. Their links

@@ -187,18 +187,6 @@ func WithContainerCheckInterval(d time.Duration) Option {
 	}
 }
 
-// WithSnapCount sets after about how many transactions the server takes a
-// snapshot. It must be at least 2. The default is ZooKeeper's, 100,000.
-func WithSnapCount(n int) Option {
-	return func(c *config) {
-		if n < 2 { // ZooKeeper would use 2
-			c.reject("snap count of %d: must be at least 2", n)
-			return
-		}
-		c.setProperty("snapCount", strconv.Itoa(n))
-	}
-}
-
 // WithProperty sets a key of zoo.cfg. It overrides every other option and every
 // default of this package, including addresses and directories. ZooKeeper makes
 // a system property of a key that it does not know, and puts "zookeeper."

@@ -45,10 +45,10 @@ var starts = map[string]func(TB){
 	"Start":         func(tb TB) { Start(tb) },
 	"StartEnsemble": func(tb TB) { StartEnsemble(tb, 3) },
 	// No other test uses these options, so that no server exists yet.
-	"Shared":         func(tb TB) { Shared(tb, WithSnapCount(7)) },
-	"SharedEnsemble": func(tb TB) { SharedEnsemble(tb, 3, WithSnapCount(7)) },
-	"Borrow":         func(tb TB) { Borrow(tb, WithSnapCount(7)) },
-	"BorrowEnsemble": func(tb TB) { BorrowEnsemble(tb, 3, WithSnapCount(7)) },
+	"Shared":         func(tb TB) { Shared(tb, WithProperty("snapCount", "7")) },
+	"SharedEnsemble": func(tb TB) { SharedEnsemble(tb, 3, WithProperty("snapCount", "7")) },
+	"Borrow":         func(tb TB) { Borrow(tb, WithProperty("snapCount", "7")) },
+	"BorrowEnsemble": func(tb TB) { BorrowEnsemble(tb, 3, WithProperty("snapCount", "7")) },
 }
 
 // notInstalled makes Find see a machine without Java. The jars may exist or

@@ -3,7 +3,6 @@ package zkserver
 import (
 	"context"
 	"crypto/tls"
-	"strings"
 )
 
 // WithTLS opens a second port on each server, for clients that speak TLS; see
@@ -75,16 +74,4 @@ func (s *Server) checkTLS(ctx context.Context) error {
 		return s.wrap("TLS", err)
 	}
 	return conn.Close()
-}
-
-// TLSConnectString is [Ensemble.ConnectString] for clients that speak TLS.
-// Without [WithTLS] it is empty.
-func (e *Ensemble) TLSConnectString() string {
-	var addrs []string
-	for _, s := range e.servers {
-		if addr := s.TLSAddr(); addr != "" {
-			addrs = append(addrs, addr)
-		}
-	}
-	return strings.Join(addrs, ",")
 }

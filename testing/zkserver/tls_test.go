@@ -121,7 +121,6 @@ func TestWithoutTLS(t *testing.T) {
 	srv := &Server{member: member{client: 1}}
 	require.Empty(t, srv.TLSAddr())
 	require.Nil(t, srv.ClientTLS())
-	require.Empty(t, (&Ensemble{servers: []*Server{srv}}).TLSConnectString())
 }
 
 func TestCertificatesAreForTheirPurpose(t *testing.T) {

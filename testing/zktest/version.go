@@ -74,6 +74,3 @@ func WithVersion(v Version) Option {
 		c.version = v
 	}
 }
-
-// WithVersion38 is WithVersion(Version380), the 3.8 that most have installed.
-func WithVersion38() Option { return WithVersion(Version380) }
