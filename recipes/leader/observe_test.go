@@ -292,3 +292,11 @@ func TestObserverThatSeesALeaderEndsTheTroubleBefore(t *testing.T) {
 		require.Less(t, time.Since(begun), 2*time.Second)
 	})
 }
+
+// A stranger may write a megabyte into a node. An observer keeps the beginning.
+func TestObserverKeepsTheBeginningOfTheData(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/l/_c_f0-latch-0000000000", make([]byte, 10<<10)))
+		require.Len(t, w.observe(t, w.Observer, "/l")().Data, 4<<10)
+	})
+}

@@ -124,3 +124,21 @@ func TestMemberThatMayBeReadByNowIsUpdated(t *testing.T) {
 		require.Equal(t, []string{"hidden=x"}, text(next().Updated))
 	}, zktest.WithVersion(zktest.Version380))
 }
+
+// A node that may not be read goes before it is asked for without its data. No
+// watch is left on it.
+func TestMemberThatGoesBeforeItIsAskedForLeavesNoWatch(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, rw *recipetest.World) {
+		w := &world{rw}
+		require.NoError(t, w.Fake.Create("/g", nil))
+		owner := w.hide(t, "/g/hidden")
+		c, _ := w.Connect(t)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpExists, Path: "/g/hidden", Do: zktest.Call(func(zktest.Request) {
+			w.Fake.Session(owner.SessionID()).Expire()
+		})})
+		next := w.views(t, nodes.NewGroup(c, "/g"))
+		require.Empty(t, next().Members)
+		settle()
+		require.Empty(t, w.Fake.WatchesOn("/g/hidden"))
+	}, zktest.WithVersion(zktest.Version380))
+}
