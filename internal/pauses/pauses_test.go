@@ -44,3 +44,25 @@ func TestPauseEndsWithItsContext(t *testing.T) {
 		require.Equal(t, time.Second, time.Since(begun))
 	})
 }
+
+// A loop that works for a while between two pauses is not quiet: the pauses stay
+// long.
+func TestPausesStayLongUntilItWasQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := pauses.Growing{Shortest: time.Second, Longest: 4 * time.Second}
+		took := func() time.Duration {
+			begun := time.Now()
+			require.NoError(t, g.Wait(t.Context()))
+			return time.Since(begun)
+		}
+		for range 5 {
+			took()
+		}
+		for range 3 {
+			time.Sleep(8 * time.Second) // twice the longest, since the last pause has ended
+			require.Equal(t, 4*time.Second, took())
+		}
+		time.Sleep(8*time.Second + 1)
+		require.Zero(t, took())
+	})
+}

@@ -240,3 +240,27 @@ func TestLogOfAnUnknownOutcome(t *testing.T) {
 		require.Contains(t, fmt.Sprint(err), "add /n: outcome unknown: ")
 	})
 }
+
+// Who has met another writer reads again before its next write: the other one
+// is likely to write again, too.
+func TestChangeBehindAConflictReadsAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := atomic.NewLong(c, "/n")
+		add := func() {
+			_, err := n.Add(w.Patience(t), 1)
+			require.NoError(t, err)
+		}
+		other := func() {
+			_, err := atomic.NewLong(w.Observer, "/n").Add(w.Patience(t), 1)
+			require.NoError(t, err)
+		}
+		add()
+		other()
+		add()
+		other()
+		w.Fake.ClearRequests()
+		add()
+		require.Equal(t, []zktest.Op{zktest.OpGetData, zktest.OpSetData}, w.requests(c.SessionID()))
+	})
+}

@@ -126,3 +126,21 @@ func TestParentsThatVanishDoNotEndACall(t *testing.T) {
 		})
 	}
 }
+
+// Trouble that one caller has outlasted is not that of a later one.
+func TestCallerThatGivesUpDoesNotNameWhatIsOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		require.NoError(t, w.Fake.Create("/n", nil))
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 2, Do: zktest.Fail(zktest.ErrSystem)})
+		n := atomic.NewLong(c, "/n")
+		_, err := n.Add(w.Patience(t), 1)
+		require.NoError(t, err)
+		require.Equal(t, 2, trouble.Hits())
+		settle()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(2 * time.Second)})
+		_, err = n.Add(recipetest.Within(t, time.Second), 1)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotContains(t, err.Error(), "last error")
+	})
+}

@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -139,5 +141,53 @@ func TestRefusedCredentialsEndACandidacy(t *testing.T) {
 		require.NotErrorIs(t, err, context.DeadlineExceeded, "it says so at once")
 		require.ErrorIs(t, l.Err(), zk.ErrAuthFailed)
 		<-l.Done()
+	})
+}
+
+// namesOthers reports whether an Await in vain blames those ahead.
+func namesOthers(t *testing.T, l *leader.Latch) bool {
+	t.Helper()
+	_, err := l.Await(recipetest.Within(t, time.Second))
+	var others *locks.NotAcquiredError
+	return reason.As(err, &others)
+}
+
+// The node of a candidate is deleted, and the server refuses another one for a
+// while. Nobody is ahead of a candidate that is not in the queue: the trouble is
+// what it waits for.
+func TestCandidateInTroubleForgetsWhoWasAhead(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, lease, _ := w.leaderAndNext(t, "/l")
+		require.True(t, namesOthers(t, second))
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		for _, name := range w.Nodes(t, "/l") {
+			if path := "/l/" + name; path != lease.Path() {
+				require.NoError(t, w.Fake.Delete(path))
+			}
+		}
+		time.Sleep(time.Second)
+		require.False(t, namesOthers(t, second))
+		trouble.Remove()
+		time.Sleep(time.Minute)
+		require.True(t, namesOthers(t, second))
+		w.closeAll(t, "/l", second, first)
+	})
+}
+
+// Trouble is over when the candidate waits in the queue: those ahead are what it
+// waits for.
+func TestAwaitInVainForgetsWhatIsOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first := latch(t, w.Observer, "/l")
+		w.await(t, first)
+		c, _ := w.Connect(t)
+		trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpCreate, Times: 2, Do: zktest.Fail(zktest.ErrThrottled)})
+		second := latch(t, c, "/l")
+		_, err := second.Await(recipetest.Within(t, time.Minute))
+		require.Equal(t, 2, trouble.Hits())
+		require.ErrorContains(t, err, "not acquired: 1 ahead")
+		_, isAnswer := framework.ServerCode(err)
+		require.False(t, isAnswer, "%v", err)
+		w.closeAll(t, "/l", second, first)
 	})
 }

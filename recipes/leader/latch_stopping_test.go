@@ -334,3 +334,22 @@ func TestLatchWhoseGoroutineIsEndedDoesNotHurryItsLeader(t *testing.T) {
 		w.closeAll(t, "/l", first, second)
 	})
 }
+
+// An interrupted leader does not say that it has stopped, and its session ends.
+// The latch stands again at once, in the next session, and does not wait until
+// the margin is over.
+func TestInterruptedLatchStandsAgainWhenItsSessionEnds(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy), framework.WithSafetyMargin(0.5))
+		l := latch(t, c, "/l")
+		lease := w.await(t, l)
+		w.Fake.ClearRequests()
+		begun := time.Now()
+		w.Fake.Session(c.SessionID()).Expire()
+		network.Cut()
+		<-lease.Context().Done()
+		w.await(t, l)
+		require.Less(t, w.creations(begun)[0], time.Second)
+		w.closeAll(t, "/l", l)
+	})
+}

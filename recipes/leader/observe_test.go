@@ -239,3 +239,64 @@ func TestObserverIgnoresOtherNodes(t *testing.T) {
 		require.Equal(t, "java", next().ID())
 	})
 }
+
+// A candidate comes while the observer looks for one: before the path is there,
+// or when it is, between the look and the watch. The observer sees it, and leaves
+// no watch behind but the one on its node.
+func TestCandidateThatComesDuringALookIsSeen(t *testing.T) {
+	for name, tc := range map[string]struct {
+		path string // what is there before
+		at   int    // before which listing it comes
+	}{
+		"path without candidates":         {"/l", 1},
+		"no path":                         {"/other", 1},
+		"no path, before it is asked for": {"/other", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				require.NoError(t, w.Fake.Create(tc.path, nil))
+				c, _ := w.Connect(t)
+				w.Fake.Inject(zktest.Rule{
+					Session: c.SessionID(), Op: zktest.OpGetChildren, Path: "/l", After: tc.at - 1,
+					Do: zktest.CallAfter(func(zktest.Request) {
+						require.NoError(t, w.Fake.Create("/l/_c_f0-latch-0000000000", []byte("a")))
+					}),
+				})
+				next := w.observe(t, c, "/l")
+				require.Equal(t, "a", next().ID())
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				require.Len(t, w.Fake.Session(c.SessionID()).Watches(), 1)
+			})
+		})
+	}
+}
+
+// The pauses after errors begin anew when the observer knows who leads.
+func TestObserverThatSeesALeaderEndsTheTroubleBefore(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/l/_c_f0-latch-0000000000", []byte("a")))
+		require.NoError(t, w.Fake.Create("/l/_c_f1-latch-0000000001", []byte("b")))
+		c, _ := w.Connect(t)
+		fails := func(times int) {
+			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Times: times, Do: zktest.Fail(zktest.ErrSystem)})
+		}
+		fails(8)
+		next := w.observe(t, c, "/l")
+		require.Equal(t, "a", next().ID())
+		synctest.Wait()
+		fails(1)
+		begun := time.Now()
+		require.NoError(t, w.Fake.Delete("/l/_c_f0-latch-0000000000"))
+		require.Equal(t, "b", next().ID())
+		require.Less(t, time.Since(begun), 2*time.Second)
+	})
+}
+
+// A stranger may write a megabyte into a node. An observer keeps the beginning.
+func TestObserverKeepsTheBeginningOfTheData(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/l/_c_f0-latch-0000000000", make([]byte, 10<<10)))
+		require.Len(t, w.observe(t, w.Observer, "/l")().Data, 4<<10)
+	})
+}

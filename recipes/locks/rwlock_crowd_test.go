@@ -548,3 +548,25 @@ func TestCrowdsOfReadersAndWritersUnderRandomFaults(t *testing.T) {
 	require.Greater(t, reads.Load(), inTroubledTime(200))
 	require.Greater(t, in.together, crowd/2)
 }
+
+// A reader that comes later is not behind those that came before it, and have
+// given up since.
+func TestReadersThatHaveGivenUpAreNotAhead(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		other, _ := w.Connect(t)
+		c, _ := w.Connect(t)
+		writer := hold(t, ctx, writeLock(other, path))
+		waiting := take(ctx, readLock(c, path))
+		synctest.Wait()
+		w.Fake.ClearRequests()
+		for range 3 {
+			_, err := readLock(c, path).Acquire(recipetest.Within(t, time.Millisecond))
+			require.Equal(t, 2, notAcquired(t, err).Ahead)
+		}
+		require.Zero(t, w.Fake.CountRequests(zktest.OpGetChildren2), "they follow the news")
+		require.NoError(t, writer.Release(ctx))
+		require.NoError(t, waiting.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}

@@ -172,7 +172,13 @@ func (n *PersistentNode) lost(czxid int64, why error) {
 func (n *PersistentNode) hasNode() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.now != nil
+	return n.now != nil && !n.isPastLocked()
+}
+
+// isPastLocked reports whether the node has ended with its session. AfterTrust,
+// which notes that, is late.
+func (n *PersistentNode) isPastLocked() bool {
+	return n.cfg.ephemeral() && n.now.Session.Context().Err() != nil
 }
 
 // deleted notes that the node was found missing.

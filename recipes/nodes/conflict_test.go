@@ -264,3 +264,46 @@ func TestPersistentModes(t *testing.T) {
 		})
 	}
 }
+
+// A conflict is over when the node is ours. It is not what a later call waits
+// for.
+func TestConflictThatIsOverIsNotNamed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first := start(t, w.Observer, "/a", "first")
+		w.ready(t, first)
+		c, network := w.Connect(t)
+		second := start(t, c, "/a", "second")
+		_, err := second.Ready(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, nodes.ErrConflict)
+		require.NoError(t, first.Close(w.Patience(t)))
+		w.ready(t, second)
+		network.Refuse(true)
+		network.Cut()
+		err = second.Set(recipetest.Within(t, time.Second), []byte("new"))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, nodes.ErrConflict)
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		network.Refuse(false)
+	})
+}
+
+// Others are faster, time and again, when the node that ours waits for is gone.
+// Whose node it is now is looked at without a pause each time.
+func TestOneThatIsOvertakenLooksAtOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		theirs := func(zktest.Request) { require.NoError(t, w.Fake.Create("/a", []byte("theirs"))) }
+		theirs(zktest.Request{})
+		c, _ := w.Connect(t)
+		start(t, c, "/a", "ours")
+		settle()
+		for range 5 {
+			w.Fake.ClearRequests()
+			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpMulti, Do: zktest.Call(theirs)})
+			require.NoError(t, w.Fake.Delete("/a"))
+			time.Sleep(10 * time.Millisecond)
+			synctest.Wait()
+			require.Equal(t, []zktest.Op{zktest.OpExists, zktest.OpMulti, zktest.OpExists}, w.requests(c.SessionID()))
+		}
+		require.Equal(t, "theirs", w.dataOf("/a"))
+	})
+}

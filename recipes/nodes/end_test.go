@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -278,5 +279,45 @@ func TestWantedEndIsRecordedWithoutAnError(t *testing.T) {
 			}
 		}
 		require.Equal(t, 1, ended)
+	})
+}
+
+// The reply to the create was lost, and the node may not be read. Close does not
+// say that it is gone.
+func TestCloseTellsThatANodeOfUnknownOutcomeMayNotBeRead(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		again := zktest.CallAfter(func(zktest.Request) { network.Refuse(true) })
+		lost := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(again, zktest.DropReply())})
+		n := start(t, c, "/a", "ours", nodes.WithMode(framework.Persistent), nodes.WithACL(zk.WorldACL(zk.PermDelete)))
+		<-lost.Done()
+		settle()
+		require.ErrorIs(t, n.Close(recipetest.Within(t, time.Second)), context.DeadlineExceeded)
+		network.Refuse(false)
+		require.ErrorIs(t, n.Close(w.Patience(t)), zk.ErrNoAuth)
+		require.Equal(t, "ours", w.dataOf("/a"))
+	})
+}
+
+// The reply to the delete was lost. What the servers say next of the node is asked
+// for behind a quorum: another node may be there by then.
+func TestLookAfterALostDeleteIsBehindAQuorum(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := start(t, c, "/a", "ours")
+		w.ready(t, n)
+		settle()
+		require.NoError(t, c.SyncQuorum(t.Context()))
+		w.Fake.ClearRequests()
+		require.NoError(t, c.SyncQuorum(t.Context()))
+		quorum := w.requests(c.SessionID())
+		require.Len(t, quorum, 1)
+		w.Fake.ClearRequests()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropReply()})
+		require.NoError(t, n.Close(w.Patience(t)))
+		all := w.requests(c.SessionID())
+		behind := all[slices.Index(all, zktest.OpDelete)+1:]
+		require.Less(t, slices.Index(behind, quorum[0]), slices.Index(behind, zktest.OpExists))
+		require.Contains(t, behind, quorum[0])
 	})
 }

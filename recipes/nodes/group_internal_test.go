@@ -40,3 +40,21 @@ func TestJoinThatFailsLeavesTheOtherAMember(t *testing.T) {
 		require.Equal(t, []bool{false, false}, []bool{self != nil, past}, "it is somebody else's")
 	})
 }
+
+// A Join that is refused leaves nothing in the Group.
+func TestGroupForgetsARefusedJoin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		g := NewGroup(c, "/g")
+		m, err := g.Join(t.Context(), "id", nil)
+		require.NoError(t, err)
+		_, err = g.Join(t.Context(), "id", nil)
+		require.ErrorIs(t, err, ErrInUse)
+		require.Equal(t, map[string][]*PersistentNode{"id": {m.Node()}}, g.mine)
+		require.NoError(t, m.Leave(t.Context()))
+		require.Empty(t, g.mine)
+	})
+}

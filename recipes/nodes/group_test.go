@@ -234,7 +234,10 @@ func TestRequestsOfViews(t *testing.T) {
 		require.NoError(t, one.Update(t.Context(), []byte("1")))
 		require.Equal(t, []zktest.Op{zktest.OpGetData}, requests())
 		require.NoError(t, two.Leave(t.Context()))
-		require.Equal(t, []zktest.Op{zktest.OpGetChildren2}, requests())
+		left := requests()
+		// The server tells of the deletion first, and then of the group. In between,
+		// the view may read the node that is gone.
+		require.Contains(t, [][]zktest.Op{{zktest.OpGetChildren2}, {zktest.OpGetData, zktest.OpGetChildren2}}, left)
 		w.join(t, g, "three", "")
 		require.Equal(t, []zktest.Op{zktest.OpGetChildren2, zktest.OpGetData}, requests())
 	})

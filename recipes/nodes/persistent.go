@@ -198,7 +198,7 @@ func (n *PersistentNode) Registration() (Registration, bool) {
 // registrationLocked does not return an ephemeral node of a session that is
 // over, nor one whose time to live is, even if nobody has noted that yet.
 func (n *PersistentNode) registrationLocked() (Registration, bool) {
-	if n.now == nil || n.failure != nil || n.cfg.ephemeral() && n.now.Session.Context().Err() != nil ||
+	if n.now == nil || n.failure != nil || n.isPastLocked() ||
 		n.cfg.ttl > 0 && !framework.Extend(n.client).Clock().Before(n.until) {
 		return Registration{}, false
 	}

@@ -266,3 +266,42 @@ func TestRefusedDataIsTheErrorOfSet(t *testing.T) {
 		require.NoError(t, n.Close(t.Context()))
 	})
 }
+
+// A write of somebody else is told once, also if the node is looked at again.
+func TestForeignWriteIsToldOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n, seen := startFollowed(t, c, "/a", "ours", nodes.WithMode(framework.Persistent), nodes.WithDataPolicy(nodes.Accept))
+		w.ready(t, n)
+		synctest.Wait()
+		require.NoError(t, w.Fake.Set("/a", []byte("theirs")))
+		settle()
+		for range 2 {
+			w.Fake.Session(c.SessionID()).Expire()
+			settle()
+		}
+		require.Equal(t, "theirs", w.dataOf("/a"))
+		require.Equal(t, []nodes.State{nodes.Registered, nodes.Overwritten}, states(seen()))
+	})
+}
+
+// A node that is not ephemeral does not go with its session. If it is gone behind
+// the loss of the session, somebody has deleted it.
+func TestSessionDoesNotTakeANodeThatIsNotEphemeral(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		n, seen := startFollowed(t, c, "/a", "ours", nodes.WithMode(framework.Persistent))
+		session := w.ready(t, n).Session
+		synctest.Wait()
+		network.Refuse(true)
+		network.Cut()
+		require.NoError(t, w.Fake.Delete("/a"))
+		<-session.Context().Done()
+		network.Refuse(false)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, []nodes.State{nodes.Registered, nodes.Lost, nodes.Registered}, states(seen()))
+		require.ErrorIs(t, seen()[1].Err, nodes.ErrNodeDeleted)
+		require.NotErrorIs(t, seen()[1].Err, framework.ErrSessionLost)
+	})
+}

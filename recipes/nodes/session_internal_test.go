@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -71,5 +72,24 @@ func TestRegisteredAnewIsRecordedAsOfNow(t *testing.T) {
 			}
 		}
 		require.Equal(t, []string{"registered", "lost", "registered"}, told)
+	})
+}
+
+// A session is over, and a node that may not be read is in the way in the next
+// one. It is not ours, although nobody has noted yet that ours is gone.
+func TestNodeOfALostSessionIsNotTheOneInTheWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		k := newKeeper(newNode(c, "/n", nil, newConfig(nil)))
+		k.now = &Registration{Path: "/n", Czxid: 1, Session: s}
+		require.False(t, k.isHidden(zk.ErrNoAuth), "its ACL keeps us out")
+		srv.Session(s.ID()).Expire()
+		<-s.Context().Done()
+		require.True(t, k.isHidden(zk.ErrNoAuth))
 	})
 }

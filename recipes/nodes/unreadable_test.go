@@ -108,3 +108,37 @@ func TestViewsShareNoPayload(t *testing.T) {
 		}
 	})
 }
+
+// A member that may be read by now is told as updated, with its payload.
+func TestMemberThatMayBeReadByNowIsUpdated(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, rw *recipetest.World) {
+		w := &world{rw}
+		owner, _ := w.Connect(t, framework.WithAuth("digest", []byte("me:secret")))
+		w.join(t, nodes.NewGroup(owner, "/g"), "hidden", "x", nodes.WithACL(zk.DigestACL(zk.PermAll, "me", "secret")))
+		c, _ := w.Connect(t)
+		next := w.views(t, nodes.NewGroup(c, "/g"))
+		require.True(t, next().Members[0].Unreadable)
+		_, err := owner.SetACL(t.Context(), "/g/hidden", zk.WorldACL(zk.PermAll), framework.AnyVersion)
+		require.NoError(t, err)
+		w.Fake.Session(c.SessionID()).Expire() // the node is read again
+		require.Equal(t, []string{"hidden=x"}, text(next().Updated))
+	}, zktest.WithVersion(zktest.Version380))
+}
+
+// A node that may not be read goes before it is asked for without its data. No
+// watch is left on it.
+func TestMemberThatGoesBeforeItIsAskedForLeavesNoWatch(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, rw *recipetest.World) {
+		w := &world{rw}
+		require.NoError(t, w.Fake.Create("/g", nil))
+		owner := w.hide(t, "/g/hidden")
+		c, _ := w.Connect(t)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpExists, Path: "/g/hidden", Do: zktest.Call(func(zktest.Request) {
+			w.Fake.Session(owner.SessionID()).Expire()
+		})})
+		next := w.views(t, nodes.NewGroup(c, "/g"))
+		require.Empty(t, next().Members)
+		settle()
+		require.Empty(t, w.Fake.WatchesOn("/g/hidden"))
+	}, zktest.WithVersion(zktest.Version380))
+}

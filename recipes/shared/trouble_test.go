@@ -87,3 +87,25 @@ func TestValueOutlastsRefusedCredentials(t *testing.T) {
 		require.Equal(t, 2, strings.Count(log.String(), "shared value is tried again after an error"), "once for each")
 	})
 }
+
+// Trouble is over when the node was read: the pauses are short again, and the log
+// has the next one.
+func TestReadEndsTheTroubleBefore(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, w.Fake.Create("/n", bytesOf(7)))
+		fails := func(times int) {
+			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Path: "/n", Times: times, Do: zktest.Fail(zktest.ErrSystem)})
+		}
+		fails(8)
+		n := w.count(t, c, "/n", 7)
+		settle()
+		fails(1)
+		require.NoError(t, w.Fake.Set("/n", bytesOf(8)))
+		begun := time.Now()
+		w.await(t, n, 8)
+		require.Less(t, time.Since(begun), 2*time.Second)
+		require.Equal(t, 2, strings.Count(log.String(), "shared value is tried again after an error"))
+	})
+}

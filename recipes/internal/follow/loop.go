@@ -34,7 +34,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		if reason.Is(err, ErrDone) {
 			return nil
 		}
-		if l.Failed != nil && ctx.Err() == nil {
+		if l.Failed != nil && ctx.Err() == nil && l.judge(err) != End {
 			l.Failed()
 		}
 		if err := l.Wait(ctx, err); err != nil {

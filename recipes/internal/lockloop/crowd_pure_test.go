@@ -24,3 +24,17 @@ func TestNewsIsForThoseBehindItsNode(t *testing.T) {
 		}
 	}
 }
+
+// Two contenders look one after the other, and tell of that in another order. The
+// newest look is the news.
+func TestOlderLookIsNoNews(t *testing.T) {
+	crowd := &Crowd{}
+	b, _ := crowd.share("w")
+	at, entry := time.Now(), Entry{Node: "w", Kind: "w-", Seq: 5}
+	crowd.tell(b, entry, NotAdmitted{Seen: at, Holder: "w"}, 6)
+	crowd.tell(b, entry, NotAdmitted{Seen: at.Add(-time.Millisecond), Holder: "gone"}, 9)
+	_, seen, stop := crowd.follow(Entry{Node: "r-", Kind: "r-", Seq: 7}, Exclusive)
+	defer stop()
+	require.Equal(t, "w", seen.Holder)
+	require.Equal(t, 6, seen.Ahead)
+}

@@ -11,7 +11,9 @@ import (
 )
 
 // One look for many leases is in proportion to the nodes that are there, and
-// not to the pairs of a lease and a node.
+// not to the pairs of a lease and a node: it takes about as long as making up the
+// names. The two are measured one after the other, so that a busy machine slows
+// both.
 func TestLookForManySiblingsTakesAShortTime(t *testing.T) {
 	const n = 50_000
 	c := &contender{
@@ -19,16 +21,18 @@ func TestLookForManySiblingsTakesAShortTime(t *testing.T) {
 		node: framework.Created{Path: "/leases/lease-0000000000"}, attempt: Attempt{Siblings: map[string]struct{}{}},
 	}
 	children := []string{"lease-0000000000"}
+	begin := time.Now()
 	for i := range n {
 		name := fmt.Sprintf("lease-%010d", 1+i)
 		children = append(children, name)
 		c.attempt.Siblings[name] = struct{}{}
 	}
-	begin := time.Now()
+	naming := time.Since(begin)
+	begin = time.Now()
 	require.NoError(t, c.checkSiblings(children))
 	require.ErrorIs(t, c.checkSiblings(children[:n]), ErrIncomplete)
 	c.noteOthers(append(children, "lease-0000999999"))
 	require.Equal(t, "lease-0000999999", c.seen.Holder)
 	require.Equal(t, 1, c.seen.Ahead)
-	require.Less(t, time.Since(begin), 2*time.Second, "a hundredth of that")
+	require.Less(t, time.Since(begin), 50*naming)
 }

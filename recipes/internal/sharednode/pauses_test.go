@@ -1,0 +1,86 @@
+package sharednode_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/sharednode"
+	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// onNode runs a test in virtual time, with a node that exists.
+func onNode(t *testing.T, test func(t *testing.T, srv *zktest.Server, n sharednode.Node)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		require.NoError(t, srv.Create("/n", []byte("old")))
+		test(t, srv, sharednode.Node{Client: curatortest.Connect(t, srv), Path: "/n"})
+	})
+}
+
+// A node that is gone whenever it is read, and there whenever it is looked for, is
+// read after pauses. No watch is left.
+func TestReadOfANodeThatComesAndGoesPauses(t *testing.T) {
+	onNode(t, func(t *testing.T, srv *zktest.Server, n sharednode.Node) {
+		gone := srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 1000, Do: zktest.Fail(zktest.ErrNoNode)})
+		time.AfterFunc(time.Minute, gone.Remove)
+		s, watch, err := n.ReadW(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "old", string(s.Data))
+		require.Greater(t, gone.Hits(), 5)
+		require.Less(t, gone.Hits(), 30)
+		watch.Stop()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Empty(t, srv.Watches())
+	})
+}
+
+// A write finds no node, and its create finds one, time and again.
+func TestWriteOfANodeThatComesAndGoesPauses(t *testing.T) {
+	onNode(t, func(t *testing.T, srv *zktest.Server, n sharednode.Node) {
+		gone := srv.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 1000, Do: zktest.Fail(zktest.ErrNoNode)})
+		time.AfterFunc(time.Minute, gone.Remove)
+		_, err := n.Set(t.Context(), nil, []byte("new"))
+		require.NoError(t, err)
+		require.Greater(t, gone.Hits(), 5)
+		require.Less(t, gone.Hits(), 30)
+	})
+}
+
+// The look-up after a lost reply meets a server that is out of order. The outcome
+// stays unknown, and the caller hears that at once.
+func TestLookUpDoesNotWaitForAServerInTrouble(t *testing.T) {
+	onNode(t, func(t *testing.T, srv *zktest.Server, n sharednode.Node) {
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropReply()})
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		_, err := n.Set(ctx, nil, []byte("new"))
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		require.NoError(t, ctx.Err())
+		code, _ := framework.ServerCode(err)
+		require.EqualValues(t, zktest.ErrSystem, code)
+	})
+}
+
+// The session is lost before the request is sent. It is sent in the next one.
+func TestAttemptThatWasNotSentIsMadeInTheNextSession(t *testing.T) {
+	onNode(t, func(t *testing.T, _ *zktest.Server, n sharednode.Node) {
+		sent := 0
+		_, err := n.Do(t.Context(), sharednode.Attempt{Send: func(ctx context.Context) (*sharednode.Snapshot, error) {
+			if sent++; sent == 1 {
+				return nil, framework.ErrSessionLost
+			}
+			return n.Read(ctx)
+		}})
+		require.NoError(t, err)
+		require.Equal(t, 2, sent)
+	})
+}
