@@ -47,7 +47,7 @@ type Hook any
 
 // HookStartOperation is called when an operation begins, with its context, and
 // returns the context for the rest of it: ctx itself, or one that is derived from
-// it. The next hook gets that.
+// it. The next hook gets that. Nil stands for ctx.
 type HookStartOperation interface {
 	StartOperation(ctx context.Context, op Operation) context.Context
 }
