@@ -27,6 +27,10 @@ import (
 //
 //	client, err := framework.New(servers, framework.WithHooks(slowCalls{log}, tracing.New()))
 //
+// The compiler can check that a hook hears of an event:
+//
+//	var _ clienttrace.HookEndOperation = slowCalls{}
+//
 // The events of the client are in this package. The recipes have more, such as
 // locktrace.HookStartAcquire and nodes.HookNodeStarted. A client asks each of its
 // hooks by itself. So nobody has to wrap another one's hook, and none is lost.
