@@ -45,6 +45,9 @@ func hookFault(h clienttrace.Hook) error {
 	if err := hiddenFault(h); err != nil {
 		return err
 	}
+	if misfit := hooks.Misfit(h); misfit != "" {
+		return badArgument("hook", fmt.Sprintf("%T", h), misfit)
+	}
 	if len(hooks.HeardBy(h)) == 0 {
 		return badArgument("hook", fmt.Sprintf("%T", h),
 			"has no method for an event; see the interfaces whose names begin with Hook in clienttrace and in the packages of recipes")

@@ -1,7 +1,9 @@
 package framework_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -60,4 +62,46 @@ func TestHookThatHearsOfNothingIsRefused(t *testing.T) {
 	requireConfigError(t, err, "hook")
 	_, err = framework.New("zk1", framework.WithHooks(faulty{}, misspelt{}))
 	require.Equal(t, errFaulty, err)
+}
+
+// Hooks with methods that have the names of events', and are not called.
+type (
+	halfRight struct{ idleStates }
+	allWrong  struct{}
+	byPointer struct{ idleStates }
+	byChance  struct{ idleStates }
+)
+
+type idleStates struct{}
+
+func (idleStates) StateChanged(clienttrace.StateChange) {}
+
+func (halfRight) EndOperation(context.Context, *clienttrace.OperationEnd) {}
+func (allWrong) StartOperation(context.Context)                           {}
+func (*byPointer) ClientClosed(clienttrace.Client)                        {}
+func (byChance) Twice(int)                                                {}
+
+// Two recipes have given their events the same name.
+var (
+	_ = framework.NewHookKind[interface{ Twice(string) }]()
+	_ = framework.NewHookKind[interface{ Twice(int) }]()
+)
+
+// A method that has the name of an event's must not be left out without a word.
+func TestHookWithAMethodThatIsNotCalledIsRefused(t *testing.T) {
+	for want, hook := range map[string]clienttrace.Hook{
+		"method EndOperation has the type func(context.Context, *clienttrace.OperationEnd), want func(context.Context, clienttrace.OperationEnd)": halfRight{},
+		"method StartOperation has the type func(context.Context), want func(context.Context, clienttrace.Operation) context.Context":             &allWrong{},
+		"method ClientClosed has a pointer receiver: pass a pointer":                                                                              byPointer{},
+	} {
+		_, err := framework.New("zk1", framework.WithHooks(idle{}, hook))
+		requireConfigError(t, err, "hook")
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, fmt.Sprintf("%T", hook))
+	}
+	for _, hook := range []clienttrace.Hook{&byPointer{}, byChance{}} {
+		c, err := framework.New("zk1", framework.WithHooks(hook))
+		require.NoError(t, err)
+		require.NoError(t, c.Close())
+	}
 }

@@ -114,7 +114,9 @@ func WithLogger(l *slog.Logger) Option {
 //
 // If a hook has a method Err() error, New returns its error, such as that of an
 // option of tracing.New. A hook that is nil, or has no method for an event, or
-// hides one of those that it embeds, is an error of New, too.
+// hides one of those that it embeds, is an error of New, too. So is one with a
+// method that has an event's name, but another type or a pointer receiver, so
+// that the client cannot call it.
 func WithHooks(h ...clienttrace.Hook) Option {
 	return func(c *config) {
 		for _, hook := range h {

@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -76,7 +77,7 @@ func (t *operationTeller) tellStart(ctx context.Context, panicked clienttrace.Op
 		}
 	}()
 	for _, h := range those {
-		ctx = h.StartOperation(ctx, panicked.Operation)
+		ctx = cmp.Or(h.StartOperation(ctx, panicked.Operation), ctx)
 		told++
 	}
 	return ctx

@@ -27,6 +27,10 @@ import (
 //
 //	client, err := framework.New(servers, framework.WithHooks(slowCalls{log}, tracing.New()))
 //
+// The compiler can check that a hook hears of an event:
+//
+//	var _ clienttrace.HookEndOperation = slowCalls{}
+//
 // The events of the client are in this package. The recipes have more, such as
 // locktrace.HookStartAcquire and nodes.HookNodeStarted. A client asks each of its
 // hooks by itself. So nobody has to wrap another one's hook, and none is lost.
@@ -47,7 +51,7 @@ type Hook any
 
 // HookStartOperation is called when an operation begins, with its context, and
 // returns the context for the rest of it: ctx itself, or one that is derived from
-// it. The next hook gets that.
+// it. The next hook gets that. Nil stands for ctx.
 type HookStartOperation interface {
 	StartOperation(ctx context.Context, op Operation) context.Context
 }

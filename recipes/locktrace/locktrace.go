@@ -25,7 +25,8 @@ import (
 type HookStartAcquire interface {
 	// StartAcquire is called when an acquire begins, with its context. It
 	// returns the context for the rest of the acquire: ctx itself, or one that
-	// is derived from it. There is no call for an acquire that cannot be
+	// is derived from it. Nil stands for ctx. It also returns what is told of
+	// the acquire, or nil. There is no call for an acquire that cannot be
 	// carried out, such as one with a bad path, or that re-enters a lock.
 	StartAcquire(ctx context.Context, a Acquire) (context.Context, AcquireTracer)
 }
@@ -62,7 +63,8 @@ type AcquireTracer interface {
 	// Ended says how the acquire ended.
 	Ended(AcquireEnd)
 
-	// StartHold is called when the lock is held.
+	// StartHold is called when the lock is held. It returns what is told of the
+	// hold, or nil.
 	StartHold(Hold) HoldTracer
 }
 
@@ -70,7 +72,7 @@ type AcquireTracer interface {
 // time. Ended is called once. Calls after it are late, except for Overrun.
 type HoldTracer interface {
 	// Context returns the context for the lease's work: ctx itself, or one that
-	// is derived from it.
+	// is derived from it. Nil stands for ctx.
 	Context(ctx context.Context) context.Context
 
 	// Reentered says that an acquire under the lease's context got another
@@ -86,7 +88,7 @@ type HoldTracer interface {
 
 	// Overrun says that the work of a leader selector goes on although its
 	// leadership has ended, for longer than its options allow. It returns a
-	// function that is called when the work has returned.
+	// function that is called when the work has returned, or nil.
 	Overrun() (returned func())
 }
 

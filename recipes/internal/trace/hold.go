@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"path"
@@ -62,8 +63,8 @@ func (h *Hold) start(held context.Context, acquired *Acquire) context.Context {
 				h.to.Ended(neverHeld)
 			}
 		}()
-		h.to = to.StartHold(h.what)
-		work = h.to.Context(held)
+		h.to = startHold(to, h.what)
+		work = cmp.Or(h.to.Context(held), held)
 		complete = true
 	})
 	if !told {
@@ -113,7 +114,7 @@ func (h *Hold) Revoked() {
 // Overrun reports work that goes on, until the returned function is called.
 func (h *Hold) Overrun() (over func()) {
 	returned := func() {}
-	h.tell(func(to locktrace.HoldTracer) { returned = to.Overrun() })
+	h.tell(func(to locktrace.HoldTracer) { returned = overrun(to) })
 	return func() { h.tell(func(locktrace.HoldTracer) { returned() }) }
 }
 

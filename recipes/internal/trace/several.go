@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"maps"
 
@@ -18,7 +19,7 @@ func startAcquire(
 	ctx context.Context, those []locktrace.HookStartAcquire, a locktrace.Acquire,
 ) (context.Context, locktrace.AcquireTracer) {
 	if len(those) == 1 {
-		return those[0].StartAcquire(ctx, a)
+		return startOne(ctx, those[0], a)
 	}
 	all := make(acquireTracers, 0, len(those))
 	defer func() {
@@ -28,10 +29,21 @@ func startAcquire(
 	}()
 	for _, h := range those {
 		var t locktrace.AcquireTracer
-		ctx, t = h.StartAcquire(ctx, a)
+		ctx, t = startOne(ctx, h, a)
 		all = append(all, t)
 	}
 	return ctx, all
+}
+
+// startOne tells one hook, which may return nil for both.
+func startOne(
+	ctx context.Context, h locktrace.HookStartAcquire, a locktrace.Acquire,
+) (context.Context, locktrace.AcquireTracer) {
+	started, t := h.StartAcquire(ctx, a)
+	if t == nil {
+		t = acquireTracers(nil) // what it is told reaches nobody
+	}
+	return cmp.Or(started, ctx), t
 }
 
 // acquireTracers are those of several hooks, for one acquire.
@@ -92,9 +104,17 @@ func (all acquireTracers) StartHold(h locktrace.Hold) locktrace.HoldTracer {
 		}
 	}()
 	for _, t := range all {
-		holds = append(holds, t.StartHold(h))
+		holds = append(holds, startHold(t, h))
 	}
 	return holds
+}
+
+// startHold tells one tracer, which may return nil.
+func startHold(t locktrace.AcquireTracer, h locktrace.Hold) locktrace.HoldTracer {
+	if hold := t.StartHold(h); hold != nil {
+		return hold
+	}
+	return holdTracers(nil) // what it is told reaches nobody
 }
 
 // neverHeld is the end of a hold at whose beginning a hook has panicked.
@@ -105,7 +125,7 @@ type holdTracers []locktrace.HoldTracer
 
 func (all holdTracers) Context(ctx context.Context) context.Context {
 	for _, t := range all {
-		ctx = t.Context(ctx)
+		ctx = cmp.Or(t.Context(ctx), ctx)
 	}
 	return ctx
 }
@@ -129,11 +149,19 @@ func (all holdTracers) Ended(end locktrace.HoldEnd) {
 func (all holdTracers) Overrun() (returned func()) {
 	each := make([]func(), len(all))
 	for i, t := range all {
-		each[i] = t.Overrun()
+		each[i] = overrun(t)
 	}
 	return func() {
 		for _, over := range each {
 			over()
 		}
 	}
+}
+
+// overrun tells one tracer, which may return nil.
+func overrun(t locktrace.HoldTracer) (returned func()) {
+	if returned := t.Overrun(); returned != nil {
+		return returned
+	}
+	return func() {}
 }
