@@ -23,7 +23,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var cacheSeeds = recipetest.SeedFlags("cache", 100)
+var cacheSeeds = recipetest.SeedFlags("cache", 200)
 
 // Under random faults, with servers of different ages and with an ensemble
 // whose members lag behind:

@@ -32,9 +32,9 @@ func SeedFlags(name string, all int) *Seeds {
 }
 
 // Count returns how many seeds are tried. If the flag does not say, it is all
-// of them in a full run, and a fiftieth by default. In the run for the race
-// detector, with all tests and -short, it is a twentieth. A hunt, as the public
-// workflow makes one each night, tries more than all: see [thorough.Times].
+// of them in a full run, and a fiftieth by default. With all tests and -short, as
+// in .ci/run, it is a fifth. A hunt, as the public workflow makes one each night,
+// tries more than all: see [thorough.Times].
 func (s *Seeds) Count() int {
 	switch {
 	case *s.count > 0:
@@ -42,7 +42,7 @@ func (s *Seeds) Count() int {
 	case thorough.Full():
 		return s.all * thorough.Times()
 	case thorough.All():
-		return s.all / 20
+		return s.all / 5
 	}
 	return max(s.all/50, 2)
 }
