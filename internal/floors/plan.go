@@ -108,7 +108,7 @@ var helpers = []string{
 // folders below it.
 var leftOut = []string{
 	"examples/", "cmd/zklock/internal/", "debug/internal/", "framework/internal/jute", "recipes",
-	"recipes/internal/recipetest", "testing/zktest/internal/", "testing/interop",
+	"internal/recipetest", "testing/zktest/internal/", "testing/interop",
 	"internal/compatibility", "internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees",
 	"internal/kazootest", "internal/leadertest", "internal/leaktest", "internal/licenses", "internal/mutants",
 	"internal/thorough",

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/codec"
-	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/atomic"
-	"github.com/gocurator/curator/recipes/internal/recipetest"
 )
 
 // Every call of the user's code on the goroutine of a caller does not return in

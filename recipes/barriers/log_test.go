@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
-	"github.com/gocurator/curator/recipes/internal/recipetest"
 )
 
 // The log has a line for each barrier that is raised or lowered, for each

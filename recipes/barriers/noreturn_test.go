@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
-	"github.com/gocurator/curator/recipes/internal/recipetest"
 )
 
 // Every call of the user's code on the goroutine of a caller does not return in

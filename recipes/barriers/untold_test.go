@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
-	"github.com/gocurator/curator/recipes/internal/recipetest"
 )
 
 // Servers tell of no change to those who may not read the node at that moment,

@@ -3,7 +3,7 @@ package leader_test
 import (
 	"testing"
 
-	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/internal/recipetest"
 )
 
 func TestMain(m *testing.M) { recipetest.Main(m) }

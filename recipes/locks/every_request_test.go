@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/recipes/internal/recipetest"
 
 	"github.com/stretchr/testify/require"
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/internal/recipetest"
 
 	"github.com/stretchr/testify/require"
 

@@ -3,7 +3,7 @@ package locks_test
 import (
 	"testing"
 
-	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/internal/recipetest"
 )
 
 // Data is refused before the node was ever there, or after earlier data was

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/internal/recipetest"
 )
 
 // A tracer that blocks holds up neither the node nor the end of the client for
