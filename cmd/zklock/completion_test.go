@@ -21,7 +21,8 @@ func inShell(t *testing.T, shell string, args ...string) []string {
 		t.Skip(err)
 	}
 	cmd := exec.CommandContext(t.Context(), path, args...)
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0",
+		"PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -52,6 +53,8 @@ var completed = []struct {
 	{[]string{"zklock", "-S", "a:1", "ls", "--"}, "--recursive --servers", "--czxid"},
 	{[]string{"zklock", "ls", "--kind", ""}, "mutex rw sem latch all", "ls"},
 	{[]string{"zklock", "show", "-o", ""}, "table wide json", "ls"},
+	{[]string{"zklock", "show", "--output=w"}, "--output=wide", "--output=json"},
+	{[]string{"zklock", "run", "--on-lost", ""}, "term kill exec=", "ignore"},
 	{[]string{"zklock", "free", "--c"}, "--czxid", ""},
 	{[]string{"zklock", "help", ""}, "ls show", ""},
 	{[]string{"zklock", "completion", ""}, "bash zsh fish", "ls"},
@@ -81,12 +84,13 @@ func TestCompletionInBash(t *testing.T) {
 	requireCompleted(t, func(line []string) []string {
 		return inShell(t, "bash", append([]string{"--norc", "-c", `
 			source "$1"; shift
-			COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
-			_zklock; printf '%s\n' "${COMPREPLY[@]}"`, "test", script}, line...)...)
+			COMP_LINE="$*"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+			_zklock "$1"; printf '%s\n' "${COMPREPLY[@]}"`, "test", script}, line...)...)
 	})
 	// Bash splits words at these characters.
 	require.Contains(t, inShell(t, "bash", "--norc", "-c", "source "+script+
-		"; COMP_WORDS=(zklock -S a : 1 run --wait = 5 /l ech); COMP_CWORD=10; _zklock; printf '%s\\n' \"${COMPREPLY[@]}\""), "echo")
+		"; COMP_LINE='zklock -S a:1 run --wait=5 /l ech'; COMP_WORDS=(zklock -S a : 1 run --wait = 5 /l ech)"+
+		"; COMP_CWORD=10; _zklock zklock; printf '%s\\n' \"${COMPREPLY[@]}\""), "echo")
 }
 
 // Zsh's own functions of completion are replaced by those that print.
@@ -100,7 +104,7 @@ func TestCompletionInZsh(t *testing.T) {
 			_files() { print files; }
 			_normal() { print -l -- ${(k)commands[(I)$words[CURRENT]*]}; }
 			source "$1"; shift
-			words=("$@"); CURRENT=$#; _zklock`, "test", script}, line...)...)
+			words=("$@"); CURRENT=$#; _zklock || true`, "test", script}, line...)...)
 	})
 }
 
