@@ -29,6 +29,9 @@ func newProgram(set *settings) *cli.Program[*env] {
 		Sections: []cli.Section{{Title: "JSON", Text: jsonHelp}},
 		Commands: commands(),
 		Common:   set.define,
+		Values: map[string]cli.Values[*env]{
+			"PATH": nodesBeginning, "NODE": nodesBeginning, "PATH|NODE": nodesBeginning, "ROOT": nodesBeginning,
+		},
 		Print: func(e *env, text string) error {
 			_, err := io.WriteString(e.out, text)
 			return err

@@ -4,7 +4,9 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // completeName is the command that the scripts of the shells call. Its operands
@@ -158,9 +160,17 @@ func (p *Program[E]) named(ctx context.Context, e E, name, beginning string) com
 	case name == "FILE":
 		found.kind = ofFiles
 	case values != nil:
-		found = completion{mayGoOn, values(ctx, e, beginning)}
+		found = completion{mayGoOn, slices.DeleteFunc(values(ctx, e, beginning), isSpecial)}
 	case name != "" && name == strings.ToLower(name):
 		return among(strings.Split(name, "|"), beginning)
 	}
 	return found
+}
+
+// isSpecial reports whether a shell may take a word for something else than
+// itself.
+func isSpecial(word string) bool {
+	return strings.ContainsFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/_.,:@%+=-", r)
+	})
 }

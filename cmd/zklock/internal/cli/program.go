@@ -23,17 +23,20 @@ type Program[E any] struct {
 	// command. It is called for both sides: what a variable has is its default.
 	Common func(fs *flag.FlagSet)
 
-	// Values says what completes the operands and the values of flags which
-	// the help shows by a name in capitals, such as PATH. It returns texts
-	// that begin so. They may go on, so no blank follows them. A FILE is
-	// completed without Values.
-	Values map[string]func(ctx context.Context, e E, beginning string) []string
+	// Values complete the operands and the values of flags which the help
+	// shows by a name in capitals, such as PATH. A FILE needs none.
+	Values map[string]Values[E]
 
 	// Print writes what help, completion and man have to say.
 	Print func(e E, text string) error
 
 	root *flag.FlagSet // the common flags
 }
+
+// Values returns what may stand at the cursor and begins with what is there. It
+// may go on, so no blank follows it. What a shell would not take as it is, such
+// as "$(halt)", is left out: values may be named by strangers.
+type Values[E any] func(ctx context.Context, e E, beginning string) []string
 
 // Section is a part of the manual.
 type Section struct{ Title, Text string }

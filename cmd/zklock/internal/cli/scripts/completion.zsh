@@ -20,7 +20,7 @@ _PROGRAM() {
 	(beginnings) options=(-S '') ;;
 	esac
 	answer=("${(@)${(@)answer//:/\\:}/$'\t'/:}")
-	(($#answer)) && _describe PROGRAM answer $options
+	(($#answer)) && _describe PROGRAM answer "${options[@]}"
 }
 if [[ $funcstack[1] == _PROGRAM ]]; then
 	_PROGRAM "$@"
