@@ -39,13 +39,14 @@ func newProgram(set *settings) *cli.Program[*env] {
 	}
 }
 
-// commands is the table of all commands, in the order of the help.
+// commands is the table of all commands, in the order of the help: those for
+// scripts, those that show locks, and those that change what others hold.
 func commands() []*command {
-	return append([]*command{
-		runCommand,
-		electCommand,
-		waitCommand,
-	}, operatorCommands()...)
+	return []*command{
+		runCommand, electCommand, waitCommand,
+		lsCommand, showCommand, watchCommand, graphCommand,
+		revokeCommand, freeCommand, limitCommand, doctorCommand,
+	}
 }
 
 const statusHelp = `Exit status: that of the child, 128+n after signal n, or

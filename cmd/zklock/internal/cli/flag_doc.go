@@ -8,13 +8,13 @@ import (
 
 // flagDoc is what is said of one flag, with all its names.
 type flagDoc struct {
-	*flag.Flag
 	names []string // as they are typed, the shortest first
 	value string   // the name of its value in capitals, or empty for a switch
 	usage string
 }
 
-// flagDocs returns the flags of a set. Names that share a value are one flag.
+// flagDocs returns the flags of a set. Names that share a value, which is a
+// pointer, are one flag.
 func flagDocs(fs *flag.FlagSet) []*flagDoc {
 	var docs []*flagDoc
 	index := map[flag.Value]*flagDoc{}
@@ -45,7 +45,7 @@ func docOf(f *flag.Flag) *flagDoc {
 	default:
 		usage += " (default " + f.DefValue + ")"
 	}
-	return &flagDoc{Flag: f, value: strings.ToUpper(value), usage: usage}
+	return &flagDoc{value: strings.ToUpper(value), usage: usage}
 }
 
 // sortKey puts a flag at its first name, whatever the case.

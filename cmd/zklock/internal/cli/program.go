@@ -47,8 +47,8 @@ type Command[E any] struct {
 	Purpose string // one line, without a full stop
 	Long    string // paragraphs of at most 80 columns, and examples
 
-	// Usage is the operands, such as "[flags] PATH [-- CMD [ARG...]]". Those
-	// in capitals are completed by the program's Values. One in small letters,
+	// Usage is the operands, such as "[flags] PATH [--] CMD [ARG...]". Those in
+	// capitals are completed by the program's Values. One in small letters,
 	// such as "bash|zsh", is one of these words.
 	Usage string
 
@@ -62,8 +62,9 @@ type Command[E any] struct {
 	// program. With 0, flags may stand anywhere up to "--".
 	FlagsEnd int
 
-	// Define adds the command's flags, and returns what runs the command once
-	// they are parsed. It is also called for the help alone.
+	// Define adds the command's flags, whose values are pointers, and returns
+	// what runs the command once they are parsed. It is also called for the
+	// help alone.
 	Define func(fs *flag.FlagSet) Action[E]
 
 	// text is what a command prints that each program has. Its error is one
