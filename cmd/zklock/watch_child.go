@@ -106,10 +106,10 @@ func (w *watch) onLoss() {
 // guarded command: the grace. Nothing of it is left after that. If it cannot be
 // started, the guarded command gets TERM.
 func (w *watch) runHook(shell string) {
-	w.p.BeginGrace()
 	w.hook = make(chan struct{})
 	go func() {
 		defer close(w.hook)
+		w.p.BeginGrace() // before the hook, during which zklock may die
 		cmd := exec.Command("/bin/sh", "-c", shell)
 		// The descriptor is the guarded command's.
 		environ := slices.DeleteFunc(w.environ, func(v string) bool { return strings.HasPrefix(v, "ZKLOCK_FD=") })

@@ -15,12 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/internal/thorough"
 )
-
-// patience is how long a test waits for what must happen, on a busy machine.
-var patience = thorough.Patience(45 * time.Second)
 
 // childOf returns a child of a process that is a guard.
 func childOf(t *testing.T, parent int) int {

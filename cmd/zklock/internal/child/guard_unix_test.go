@@ -12,9 +12,15 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/thorough"
 )
+
+// patience is how long a test waits for what must happen, on a busy machine.
+var patience = thorough.Patience(45 * time.Second)
 
 // TestMain lets the test binary be a helper, or a program with a name of
 // programs.
@@ -35,6 +41,27 @@ var programs = map[string]func(){
 			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 			Ready: func() error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) },
 		})
+	},
+	"dies in the grace": func() {
+		ready, out, err := os.Pipe()
+		if err != nil {
+			panic(err)
+		}
+		c := command("sh", "-c", `trap "" TERM; echo ready; exec sleep 1000`)
+		c.Stdout, c.Grace = out, 2*patience
+		p, err := Start(c)
+		if err != nil {
+			panic(err)
+		}
+		if _, err := ready.Read(make([]byte, 1)); err != nil {
+			panic(err)
+		}
+		for range 7 { // the owner is busy
+			p.ask(request{do: toPause, done: make(chan bool, 1)})
+			p.ask(request{do: toResume})
+		}
+		p.BeginGrace()
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	},
 	"nohup": func() {
 		signal.Ignore(syscall.SIGHUP)
@@ -75,6 +102,22 @@ func TestNothingBeginsAfterTheProgramHasDied(t *testing.T) {
 	require.ErrorAs(t, err, &exit)
 	require.Equal(t, syscall.SIGKILL, exit.Sys().(syscall.WaitStatus).Signal())
 	require.Empty(t, out)
+}
+
+// The program dies as soon as the grace has begun. The guards leave no second
+// one, although the command ignores SIGTERM.
+func TestAProgramThatDiesInTheGraceLeavesNoSecondOne(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = runProgram(t, "dies in the grace")
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatal("the command is still there")
+	}
 }
 
 func TestIgnoredHangupIsInherited(t *testing.T) {

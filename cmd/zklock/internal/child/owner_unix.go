@@ -104,6 +104,8 @@ func (o *owner) carryOut(r request) {
 		o.look()
 	case toTerminate:
 		o.terminate()
+	case toBeginGrace:
+		r.done <- true
 	case toPause:
 		r.done <- o.pause()
 	case toResume:

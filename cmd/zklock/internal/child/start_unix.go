@@ -35,7 +35,7 @@ type system struct {
 type request struct {
 	do   task
 	sig  syscall.Signal // for toSignal
-	done chan<- bool    // for toPause: whether the family is stopped
+	done chan<- bool    // gets an answer: to toPause, whether the family is stopped
 }
 
 // task is the kind of a request.
@@ -173,8 +173,8 @@ func (p *Process) Terminate() { p.ask(request{do: toTerminate}) }
 
 // BeginGrace says that the grace has begun, and the command is asked to end by
 // other means than Terminate. Nobody leaves it any more, it does not stop any
-// more, and the guards leave no second grace.
-func (p *Process) BeginGrace() { p.ask(request{do: toBeginGrace}) }
+// more, and the guards leave no second grace. It returns when they know.
+func (p *Process) BeginGrace() { p.askAndWait(toBeginGrace) }
 
 // Kill ends the command, and all that descends from it.
 func (p *Process) Kill() { p.ask(request{do: toKill}) }
@@ -184,6 +184,19 @@ func (p *Process) ask(r request) {
 	select {
 	case p.asked <- r:
 	case <-p.gone:
+	}
+}
+
+// askAndWait returns the owner's answer, or false if nothing of the command is
+// left.
+func (p *Process) askAndWait(do task) bool {
+	done := make(chan bool, 1)
+	p.ask(request{do: do, done: done})
+	select {
+	case answer := <-done:
+		return answer
+	case <-p.gone:
+		return false
 	}
 }
 

@@ -107,16 +107,7 @@ func (p *Process) stopped(sig syscall.Signal) {
 
 // pause stops all of the command's family. It reports false if that may not stop
 // any more.
-func (p *Process) pause() bool {
-	done := make(chan bool, 1)
-	p.ask(request{do: toPause, done: done})
-	select {
-	case stopped := <-done:
-		return stopped
-	case <-p.gone:
-		return false
-	}
-}
+func (p *Process) pause() bool { return p.askAndWait(toPause) }
 
 // jobs is the goroutine that follows when the command is stopped, which can
 // take as long as somebody at the terminal likes.
