@@ -1,7 +1,7 @@
 // Package inspect finds out who holds what, who waits, and why nothing moves.
 // It recognises locks, leaders, semaphores, registrations and queues by their
 // nodes. This library, Java Curator, go-zookeeper's Lock or Python's kazoo may
-// have created these. Package inspect only reads.
+// have created the nodes. Package inspect only reads.
 //
 //	for r, err := range inspect.Walk(ctx, client, "/") {
 //		if err != nil {

@@ -92,7 +92,7 @@ type walk struct {
 	yield func(Recipe) bool
 	done  Progress
 
-	cancel context.CancelFunc // the visits stop
+	cancel context.CancelFunc // it ends the visits
 	visits sync.WaitGroup
 }
 

@@ -24,7 +24,7 @@ type Claim struct {
 	mu       sync.Mutex // protects the following fields
 	state    State
 	shares   int           // the claim is given up at zero, and never taken again
-	stopped  func()        // a leader's claim has it; see Lead
+	stopped  func()        // only a leader's claim has it; see Lead
 	place    Place         // may be nil
 	trace    *trace.Hold   // may be nil
 	over     chan struct{} // see Over; nil until the first call
@@ -123,7 +123,7 @@ func (c *Claim) Occupy(p Place) {
 	if lost {
 		p.Free()
 	}
-	c.contextEnded() // nothing may have called it yet
+	c.contextEnded() // perhaps nothing has called it yet
 }
 
 // Trace returns the trace of the hold, or nil.

@@ -16,8 +16,8 @@ import (
 // No request has a goroutine or a context of its own: one of those who need it
 // makes it. If that one gives up, the next makes it.
 //
-// The zero value is an empty crowd. A contender that looks alone
-// has a nil Crowd.
+// The zero value is an empty crowd. A contender that looks alone has a nil
+// Crowd.
 type Crowd struct {
 	mu       sync.Mutex // protects the following fields
 	entering int        // contenders that are making their nodes
