@@ -29,8 +29,8 @@
 //	atomic.Long, Int, Value            a number or a value that many change,
 //	                                   each change once
 //	atomic.Sequence                    unique numbers that rise
-//	inspect.Walk                       to see who holds and waits for what,
-//	                                   of Go, Java and Python
+//	inspect.Walk                       to see who holds what, and who waits:
+//	                                   Go, Java and Python processes
 //	inspect.WaitGraph                  to find the processes of a deadlock
 //	barriers.Barrier                   to hold others up until something is done
 //	barriers.DoubleBarrier             n processes to begin together, and to
@@ -40,8 +40,8 @@
 //	locktrace.HookStartAcquire         your own tracing system; package
 //	                                   tracing is for OpenTelemetry
 //
-// Paths, node names and modes are those of Apache Curator's recipes, so that
-// Java and Go processes may contend for the same lock. The tests of package
+// Apache Curator's recipes have the same paths, node names and modes, so Java
+// and Go processes may contend for the same lock. The tests of package
 // testing/interop prove it with real Java Curator.
 //
 // # What ends, and what goes on

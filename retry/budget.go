@@ -22,10 +22,10 @@ type budget struct {
 	closed bool // the outermost loop has ended
 
 	outer *schedule // nil before the outermost loop has failed
-	drawn int       // from outer
+	drawn int       // pauses drawn from outer
 
 	nested  *schedule // nil: no nested loop has failed since the last success
-	open    int       // drawn from nested
+	open    int       // pauses drawn from nested
 	failing int       // nested loops under way that have drawn from it
 }
 

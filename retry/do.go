@@ -14,7 +14,7 @@ import (
 // while it waited for the next one.
 type failure struct {
 	attempts int   // how often op was called
-	last     error // of the last attempt; nil if ctx ended before the first
+	last     error // the last attempt's error; nil if ctx ended before the first
 	ended    error // the cause of the context's end, if that is why Do gave up
 }
 
@@ -66,7 +66,7 @@ func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(conte
 
 // DoUntil is Do for an op whose resources may be closed while the loop waits
 // for its next attempt. When stop is closed during such a wait, DoUntil returns
-// an error that unwraps to that of the last attempt. A nil stop is never closed.
+// an error that unwraps to the last attempt's. A nil stop is never closed.
 func DoUntil(
 	ctx context.Context, stop <-chan struct{},
 	p Policy, retryable func(error) bool, op func(context.Context) error,

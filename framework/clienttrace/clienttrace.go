@@ -1,7 +1,7 @@
-// Package clienttrace defines what a client tells its hooks: of its operations,
-// of its connection states, and of its beginning and end. It is to package
-// framework what net/http/httptrace is to net/http. Only those who write a hook
-// need it; package tracing has one for OpenTelemetry.
+// Package clienttrace defines what a client tells its hooks about its
+// operations, its connection states, and its beginning and end. It is to
+// package framework what net/http/httptrace is to net/http. Only those who
+// write a hook need it; package tracing has one for OpenTelemetry.
 //
 // A [Hook] is given to framework.WithHooks, and makes spans, metrics or log lines
 // of what it is told.
@@ -35,9 +35,9 @@ import (
 // locktrace.HookStartAcquire and nodes.HookNodeStarted. A client asks each of its
 // hooks by itself. So nobody has to wrap another one's hook, and none is lost.
 //
-// Many goroutines call a hook at the same time, without a lock. A panic of a
-// method that an operation calls is that of the operation, which leaves nothing
-// behind. A panic of any other call ends the process.
+// Many goroutines call a hook at the same time, without a lock. If an operation
+// calls a method that panics, the operation panics, and leaves nothing behind.
+// A panic of any other call ends the process.
 //
 // A hook may block. An operation that you call takes as long as its hooks do,
 // one after the other. But a hook holds up no session. In Close, in background
@@ -102,16 +102,16 @@ type Client interface {
 // Operation tells a hook of an operation when it begins. Calls with arguments
 // that cannot be used never begin. The client's own clean-up is no operation.
 type Operation struct {
-	Name   string // as in framework.OpError, such as "create"; a read that sets a watch is named like one that sets none
-	Path   string // the caller's: of the view that the operation was called on
+	Name   string // the same as in framework.OpError, such as "create"; a read that sets a watch is named like one that sets none
+	Path   string // the caller's path, in the view that the operation was called on
 	Chroot string // what the server's name for the path has before it; empty if there is nothing
 }
 
 // OperationEnd tells a hook of an operation when it ends.
 type OperationEnd struct {
 	Operation
-	Start time.Time // when it began
-	Err   error     // nil, or a *framework.OpError
+	Start time.Time
+	Err   error // nil, or a *framework.OpError
 
 	// Attempts is how often the operation got as far as a connected session. It
 	// is 0 if there was none in time.

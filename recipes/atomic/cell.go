@@ -22,18 +22,18 @@ type cell struct {
 	cfg    config
 
 	loads  *cell // carries the Loads out, so that they do not wait for writes
-	writes *cell // of the cell of Loads: whose Loads they are
+	writes *cell // the cell that this one carries Loads out for, or nil
 
-	mu      sync.Mutex // protects the following fields, and those of calls that say so
+	mu      sync.Mutex // protects the following fields, and the calls' fields that say so
 	waiting []*call    // for the next round
 	working bool       // there is a worker
 	receipt receipt    // only the worker changes it
-	loaded  snapshot   // of a Load that nothing has used yet
+	loaded  snapshot   // what a Load saw last; zero once it is used
 
 	// These fields are the worker's.
 	recovery follow.Recovery // within a round; all may ask for its trouble
 	seen     snapshot
-	number   int64              // of the last write that had a receipt
+	number   int64              // the number of the last write that had a receipt
 	teller   clienttrace.Teller // or nil
 }
 
@@ -43,25 +43,25 @@ type change func(data []byte) step
 
 // step is what one change does.
 type step struct {
-	data   []byte // that the node has then
-	writes bool   // whether the change is a write, also one of the same data
+	data   []byte // the node's data afterwards
+	writes bool   // the change is a write, even if the data stays the same
 	guess  bool   // the data that it was made from may be out of date
-	err    error  // of this change alone; it writes nothing then
+	err    error  // this change's own error; it writes nothing then
 }
 
 // call is a change that somebody waits for.
 type call struct {
 	change change
-	ctx    context.Context // of the caller
+	ctx    context.Context // the caller's
 	done   chan struct{}   // closed by the worker at the end
 
 	// These fields are protected by the cell's mu.
-	round *round // that it is in, or nil
-	sent  bool   // a write that has a part in it was sent, and may be applied
+	round *round // the round that it is in, or nil
+	sent  bool   // a write with this change was sent, and may be applied
 	left  bool   // the caller has gone
 	over  bool   // done is closed
 
-	promotion *promotion // whose wait ends because this caller, and the last others, have gone; or nil
+	promotion *promotion // the wait for the lock that ends because this caller, and the last others, have gone; or nil
 
 	result step // written before done is closed
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// These errors are those of this package, beside those of package framework.
-// Match them with errors.Is.
+// Calls return these errors, besides package framework's. Match them with
+// errors.Is.
 var (
 	// ErrNoVersion means that a node was written so often that its version is
 	// -1. ZooKeeper takes that for any version, so that nobody can write the

@@ -12,11 +12,11 @@ import (
 )
 
 // Long is a number of 64 bits, Curator's DistributedAtomicLong. The node has 8
-// bytes, big-endian. The methods are those of Number.
+// bytes, big-endian. Number has the methods.
 type Long = Number[int64]
 
 // Int is a number of 32 bits, Curator's DistributedAtomicInteger. The node has
-// 4 bytes, big-endian. The methods are those of Number.
+// 4 bytes, big-endian. Number has the methods.
 type Int = Number[int32]
 
 // Number is a number in a persistent node, which many processes read and
@@ -74,7 +74,7 @@ func (n *Number[N]) Load(ctx context.Context) (N, error) {
 
 // Store sets the number, whatever it was.
 func (n *Number[N]) Store(ctx context.Context, v N) error {
-	defer runtime.KeepAlive(n) // and its receipt
+	defer runtime.KeepAlive(n) // a cleanup would delete the receipt
 	_, _, err := n.cell.do(ctx, "store", func([]byte) step { return step{data: encode(v), writes: true} })
 	return err
 }

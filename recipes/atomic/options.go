@@ -15,7 +15,7 @@ type config struct {
 	receipts string // the path under which receipts are, or empty
 	lockPath string // or empty
 	tries    int
-	fault    error // of an argument that cannot be used, or nil
+	fault    error // why an argument cannot be used, or nil
 }
 
 // WithReceipts has each write counted in a second node, in the same

@@ -38,7 +38,7 @@ func (w *write) takeReceipt() error {
 		created, err := w.client.Create(w.ctx, path, numberBytes(0),
 			framework.WithMode(framework.Ephemeral), framework.WithParents())
 		if err != nil {
-			framework.Extend(w.client).DeleteInBackground(path) // in case that it is there
+			framework.Extend(w.client).DeleteInBackground(path) // the server may have created it
 			if reason.Is(err, zk.ErrNodeExists) {
 				// It is ours: a session that was lost has created it.
 				return fmt.Errorf("%w: %w", framework.ErrSessionLost, err)

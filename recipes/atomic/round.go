@@ -18,11 +18,11 @@ import (
 // anew.
 type round struct {
 	*cell
-	ctx    context.Context // ends when no caller is left, or with the client
+	ctx    context.Context // alive as long as a caller is left and the client is open
 	cancel context.CancelFunc
 
 	calls  []*call
-	steps  []step // of the calls
+	steps  []step // one for each call
 	live   int    // how many callers are left; protected by mu
 	closed bool   // nobody joins any more
 	synced bool   // the next read must see all that was written before it
@@ -30,7 +30,7 @@ type round struct {
 	beaten int    // how often somebody else has written first
 	lease  *locks.Lease
 
-	promotion *promotion // under way, or nil; protected by mu
+	promotion *promotion // the one under way, or nil; protected by mu
 }
 
 func (r *round) run() {
@@ -183,8 +183,8 @@ func (r *round) markNotSent() {
 	}
 }
 
-// refused decides about a write that the server or the client has refused. It
-// may be that of one caller alone, such as one with too much data, so each gets
+// refused decides about a write that the server or the client has refused. One
+// caller alone may be the reason, such as one with too much data, so each gets
 // its own answer.
 func (r *round) refused(err error) error {
 	if len(r.calls) == 1 {
@@ -269,7 +269,7 @@ func (r *round) giveWay() error {
 		return nil
 	}
 	_ = pauses.Sleep(r.ctx, rand.N(min(time.Millisecond<<min(r.beaten, 16), longestPause)))
-	return nil // at the end of the round, the next request says so
+	return nil // if the round has ended, the next request says so
 }
 
 // beginAnew waits until the round may begin anew, after an error of what a write

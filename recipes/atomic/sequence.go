@@ -31,7 +31,7 @@ type Sequence struct {
 	fault  error
 
 	mu    sync.Mutex // protects the following field
-	czxid int64      // of the node that NextDense has seen, or 0
+	czxid int64      // the czxid of the node that NextDense has seen, or 0
 }
 
 // NewSequence returns the sequence with this path. It does not contact the

@@ -14,7 +14,7 @@ import (
 // nothing.
 type snapshot struct {
 	at      time.Time
-	session int64 // of the client, before it looked
+	session int64 // the client's, before it looked
 	exists  bool
 	data    []byte
 	version int32

@@ -53,7 +53,7 @@ func (v *Value[T]) Store(ctx context.Context, now T) error {
 	if err != nil {
 		return err
 	}
-	defer runtime.KeepAlive(v) // and its receipt
+	defer runtime.KeepAlive(v) // a cleanup would delete the receipt
 	_, _, err = v.cell.do(ctx, "store", func([]byte) step { return step{data: data, writes: true} })
 	return err
 }

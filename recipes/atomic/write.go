@@ -45,7 +45,7 @@ const (
 )
 
 // do makes attempts until it is known what has become of them, or until nothing
-// can tell. The error is that of a write that was refused or lost.
+// can tell. The error says why a write was refused or lost.
 func (w *write) do() (verdict, error) {
 	for {
 		v, err := w.attempt()
@@ -161,7 +161,7 @@ func (w *write) lookForOutcome() (verdict, error) {
 	switch {
 	case err != nil:
 		return pending, err
-	case !now.exists: // so no attempt can be applied any more
+	case !now.exists: // no attempt can be applied any more
 		return w.judgeNode(true)
 	case now.version == w.receipt.version:
 		return w.judgeUnused()

@@ -31,7 +31,7 @@ type Codec[T any] struct {
 type DecodeError struct {
 	Path  string
 	Mzxid int64 // the transaction that wrote the data; 0 if the recipe does not tell
-	Err   error // of the codec
+	Err   error // the codec's error
 }
 
 // Error returns the path and the codec's error, such as: decode /orders: 3

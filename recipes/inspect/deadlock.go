@@ -343,7 +343,8 @@ type incarnation struct {
 	czxid int64
 }
 
-// inBoth returns those of the second look whose nodes were there in the first.
+// inBoth returns the participants of the second look whose nodes were there in
+// the first.
 func inBoth(first, second []Participant) []Participant {
 	there := map[incarnation]bool{}
 	for _, p := range first {

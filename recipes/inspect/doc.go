@@ -1,7 +1,7 @@
 // Package inspect finds out who holds what, who waits, and why nothing moves.
 // It recognises locks, leaders, semaphores, registrations and queues by their
-// nodes: those of this library, of Java Curator, of go-zookeeper's Lock, and of
-// Python's kazoo. It only reads.
+// nodes. This library, Java Curator, go-zookeeper's Lock or Python's kazoo may
+// have created the nodes. Package inspect only reads.
 //
 //	for r, err := range inspect.Walk(ctx, client, "/") {
 //		if err != nil {
@@ -19,7 +19,7 @@
 //     processes of a deadlock.
 //   - [Waits] is the part of it that needs no server.
 //
-// All results are plain structs with JSON tags. Times are those of the server's
+// All results are plain structs with JSON tags. Times are by the server's
 // clock, except for Participant.Waiting. Texts that come from nodes can be
 // printed in a line. Paths may have any characters that ZooKeeper allows.
 //
@@ -75,8 +75,8 @@
 //     and one through both may be no deadlock.
 //   - A waiter for several leases at once counts as one that waits for a single
 //     lease.
-//   - Each root is walked by itself. If roots overlap, the waits of a lock are
-//     those of the first walk that finds any.
+//   - Each root is walked by itself. If roots overlap, a lock's waits come
+//     from the first walk that finds any.
 //   - The search for cycles, which follows the reads, does not look at the
 //     context.
 //

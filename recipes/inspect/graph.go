@@ -23,7 +23,7 @@ type Wait struct {
 	Path    string        `json:"path"`
 	Kind    Kind          `json:"kind"`
 	MayBe   []Kind        `json:"may_be,omitempty"`
-	Waiters []Participant `json:"waiters"` // in the order of the queue
+	Waiters []Participant `json:"waiters"` // ordered as in the queue
 
 	// Holders are those that must go first: all of them, or, if Any is set, at
 	// least one. Each waiter waits for them, and not for the waiters ahead,
@@ -75,16 +75,16 @@ type lockID struct {
 // Deadlock is a cycle of processes, each of which waits for a lock that the
 // next one holds, and the last for one of the first.
 type Deadlock struct {
-	Processes []string  `json:"processes"` // in the order of the cycle
+	Processes []string  `json:"processes"` // ordered as in the cycle
 	Cycle     []Blocked `json:"cycle"`
-	Since     time.Time `json:"since"` // when the last of them began to wait, by the server's clock
+	Since     time.Time `json:"since"` // the time at which the last of them began to wait, by the server's clock
 
 	// Doubts are what may make it no deadlock, and cannot be seen in the nodes.
 	Doubts []Doubt `json:"doubts,omitempty"`
 }
 
 // Blocked is one part of a Deadlock: its waiter waits for its holder. The
-// holder's process is that of the waiter of the next part.
+// holder and the waiter of the next part are the same process.
 type Blocked struct {
 	Path   string      `json:"path"`
 	Kind   Kind        `json:"kind"`

@@ -12,11 +12,11 @@ import (
 )
 
 // WaitGraph returns who waits for whom at and below some paths, and the
-// deadlocks among them. It looks twice. The waits are those of the first look.
-// After a pause, the second look reads the locks in which there may be a
-// deadlock, and keeps what has not changed: the processes of a Deadlock all
-// held and waited at one moment between the looks. See WithPause. If deadlocks
-// share a process, only one of them is returned.
+// deadlocks among them. It looks twice. The first look finds the waits. After
+// a pause, the second look reads the locks in which there may be a deadlock,
+// and keeps what has not changed: the processes of a Deadlock all held and
+// waited at one moment between the looks. See WithPause. If deadlocks share a
+// process, only one of them is returned.
 //
 // A process is a session, or all sessions whose nodes name the same process. It
 // is taken for one thread of work: the Doubts of a Deadlock say what the nodes
@@ -24,8 +24,8 @@ import (
 // processes in a single semaphore: busy processes have many of these, and they
 // come apart by themselves.
 //
-// Options that select recipes select those of the graph. All of their
-// participants are read and kept in memory. The errors are those of Walk.
+// Options that select recipes limit the graph to these. All of their
+// participants are read and kept in memory. The errors are the same as Walk's.
 func WaitGraph(ctx context.Context, c *framework.Client, roots []string, opts ...Option) (Graph, error) {
 	opts = append(slices.Clone(opts), func(cfg *config) { cfg.most = configOf(nil).most })
 	l := look{ctx: ctx, client: c, seen: map[lockID]bool{}, graph: Graph{Waits: []Wait{}, Deadlocks: []Deadlock{}}}

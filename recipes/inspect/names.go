@@ -22,24 +22,28 @@ const (
 
 // The names of the parts of recipes that have several directories.
 const (
-	gateDir      = "locks"     // of Curator's semaphores
-	leasesDir    = "leases"    // of Curator's semaphores
+	// Curator's semaphores have these.
+	gateDir   = "locks"
+	leasesDir = "leases"
+
 	kazooGateEnd = "-__lock__" // follows the path of kazoo's semaphores
-	entriesDir   = "entries"   // of kazoo's LockingQueue
-	takenDir     = "taken"     // of kazoo's LockingQueue
+
+	// Kazoo's LockingQueue has these.
+	entriesDir = "entries"
+	takenDir   = "taken"
 )
 
 // contents are the children of a node, sorted out by their names.
 type contents struct {
 	mutex, readWrite, latch, lease []lockloop.Entry
 	kazoo                          []lockloop.Entry
-	items                          []string // of a queue, in order
+	items                          []string // a queue's items, in order
 	hexes                          []string // may be leases of kazoo's semaphore
 	dirs                           []string // all others, in order
 	names                          []string // all, in order
 }
 
-// allBut returns the names that are not those of the entries.
+// allBut returns the names that none of the entries has.
 func (c *contents) allBut(entries []lockloop.Entry) []string {
 	out := make(map[string]bool, len(entries))
 	for _, e := range entries {
@@ -99,9 +103,9 @@ func kazooEntries(name string) iter.Seq[lockloop.Entry] {
 	}
 }
 
-// isItem reports whether a name is that of an item of a queue: kazoo's
-// "entry-100-" and Curator's "queue-" and "qn-", with something between or
-// not, and a sequence number.
+// isItem reports whether an item of a queue may have this name. It begins with
+// kazoo's "entry-", or with Curator's "queue-" or "qn-", and ends with a
+// sequence number. Something may be between, such as kazoo's priority.
 func isItem(name string) bool {
 	for _, prefix := range []string{"queue-", "qn-", "entry-"} {
 		if !strings.HasPrefix(name, prefix) || len(name) < len(prefix)+sequenceWidth {

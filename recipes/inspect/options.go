@@ -22,7 +22,7 @@ type config struct {
 	sharedLimit func(semaphore string) string
 	progress    func(Progress)
 	pause       time.Duration
-	fault       error // of an option that cannot be used, or nil
+	fault       error // why an option cannot be used, or nil
 }
 
 const (
@@ -112,9 +112,9 @@ func WithPause(d time.Duration) Option {
 
 // Progress is how far a walk has come.
 type Progress struct {
-	Nodes   int    // visited, of those that may have something below them
-	Recipes int    // found and selected
-	Path    string // visited last
+	Nodes   int    // nodes visited that may have something below them
+	Recipes int    // recipes found and selected
+	Path    string // the node visited last
 }
 
 // WithProgress has f called after each node that was visited, by the goroutine

@@ -1,8 +1,8 @@
 package inspect
 
-// processes tells which participants are of one process: those of one session,
-// and those whose nodes name the same process. A node that does not name its
-// process stands for its session alone.
+// processes tells which participants are of one process: they have one session,
+// or their nodes name the same process. A node that does not name its process
+// stands for its session alone.
 type processes struct {
 	parent map[string]string    // a forest; roots have no entry
 	known  map[SessionID]string // the roots of sessions

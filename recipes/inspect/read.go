@@ -20,8 +20,8 @@ import (
 type reader struct {
 	ctx     context.Context
 	client  *framework.Client
-	slots   chan struct{} // has an element for each request under way
-	readers chan struct{} // has an element for each goroutine that reads one node
+	slots   chan struct{} // one element for each request under way
+	readers chan struct{} // one element for each goroutine that reads one node
 }
 
 // begin waits until a request may be sent. The function end must be called
@@ -46,8 +46,8 @@ func (r *reader) children(path string) ([]string, *zk.Stat, error) {
 	return r.client.Children(r.ctx, path)
 }
 
-// stat returns nil if there is no node. It needs no rights before ZooKeeper
-// 3.9, and those of a read since then.
+// stat returns nil if there is no node. Since ZooKeeper 3.9, it needs the right
+// to read the node. Older servers ask for none.
 func (r *reader) stat(path string) (*zk.Stat, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (r *reader) data(path string) ([]byte, *zk.Stat, error) {
 // sighting is a node that was read.
 type sighting struct {
 	Participant
-	entry  lockloop.Entry // of a contender
+	entry  lockloop.Entry // set for a contender
 	parent bool           // it has children
 }
 

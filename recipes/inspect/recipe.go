@@ -55,9 +55,9 @@ type Recipe struct {
 type Participant struct {
 	Path     string    `json:"path"`
 	Position int       `json:"position"`       // among the holders and waiters, from 0
-	Czxid    int64     `json:"czxid"`          // of the node; the fencing token, as a rule
+	Czxid    int64     `json:"czxid"`          // the node's; the fencing token, as a rule
 	Session  SessionID `json:"session"`        // 0 if the node is not ephemeral: no crash removes it
-	Since    time.Time `json:"since,omitzero"` // when the node was created, by the server's clock
+	Since    time.Time `json:"since,omitzero"` // the time at which the node was created, by the server's clock
 
 	Reader  bool `json:"reader,omitempty"`  // it wants the read side of a read/write lock
 	Revoked bool `json:"revoked,omitempty"` // somebody has asked it to give the lock up
@@ -80,7 +80,7 @@ type Participant struct {
 	Service string            `json:"service,omitempty"`
 	Host    string            `json:"host,omitempty"`
 	PID     int               `json:"pid,omitempty"`
-	Waiting time.Time         `json:"waiting_since,omitzero"` // by the owner's clock
+	Waiting time.Time         `json:"waiting_since,omitzero"` // a time by the owner's clock
 	Trace   map[string]string `json:"trace,omitempty"`
 }
 

@@ -16,10 +16,10 @@ import (
 // semaphoreParts are the nodes of one of Curator's semaphores: its leases, and
 // those that wait at its gate. All children of the leases' node count.
 type semaphoreParts struct {
-	path     string // of the semaphore
+	path     string // the semaphore's path
 	leasesAt string
 	gateAt   string
-	names    []string // of the leases
+	names    []string // the leases' names
 	gate     []lockloop.Entry
 	gateOnly bool // no child has the name of a lease
 	hidden   bool // the gate may not be listed, or its path is not known
@@ -129,7 +129,7 @@ func (w *walk) lookAtSemaphore(v *visit, s semaphoreParts) error {
 		r.MayBe = append(r.MayBe, SemaphoreMutex)
 	}
 	if s.gateOnly {
-		r.MayBe = append(r.MayBe, Mutex) // with the path of the gate
+		r.MayBe = append(r.MayBe, Mutex) // a mutex may have the gate's path
 	}
 	r.cut(w.most)
 	v.note(r, append(leases, gate...))
@@ -147,8 +147,8 @@ func (r *Recipe) sureHolders() (n int) {
 }
 
 // admit tells the leases that are held from those that wait. Only the first at
-// the gate may have leases that it has not been granted yet: those of its
-// session that are newer than its node at the gate.
+// the gate may have leases that it has not been granted yet: they are of
+// its session, and newer than its node at the gate.
 //
 //   - As many leases as the limit allows are held, the oldest first.
 //   - A lease beyond the limit waits if it may be one that is not granted.

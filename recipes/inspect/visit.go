@@ -80,7 +80,7 @@ func (w *walk) forbidden(v *visit, why error) error {
 // register notes that the node is a registration.
 func (w *walk) register(v *visit) error {
 	if isContender(v.path) {
-		return nil // of a recipe that is not selected
+		return nil // its recipe is not selected
 	}
 	if !w.wants(Registrations) {
 		v.member = &Participant{}
@@ -205,8 +205,8 @@ func (v *visit) passBy(parent string, contenders []lockloop.Entry) {
 	}
 }
 
-// passByLeases does the same for leases. Their names may be those of
-// registrations, so it leaves them out if those are selected.
+// passByLeases does the same for leases. They may be registrations by their
+// names, so it leaves them out if registrations are selected.
 func (w *walk) passByLeases(v *visit, parent string, names []string) {
 	if !w.wants(Registrations) {
 		v.below = append(v.below, paths(parent, names)...)

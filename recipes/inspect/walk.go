@@ -29,8 +29,8 @@ import (
 //
 // An error ends the walk. It matches zk.ErrNoNode if there is no node at root,
 // zk.ErrInvalidPath or zk.ErrBadArguments for an input that cannot be used, or
-// the error of ctx. Others are those of the client: a walk goes on after an
-// outage or a loss of the session if the client's retry policy does.
+// the error of ctx. All others are the client's: a walk goes on after an outage
+// or a loss of the session if the client's retry policy does.
 //
 // A walk sends one request for each node, and another one for each participant
 // and each registration. Several are under way at once; see WithMaxRequests. No
@@ -92,7 +92,7 @@ type walk struct {
 	yield func(Recipe) bool
 	done  Progress
 
-	cancel context.CancelFunc // ends the visits
+	cancel context.CancelFunc // it ends the visits
 	visits sync.WaitGroup
 }
 

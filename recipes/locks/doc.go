@@ -81,10 +81,10 @@
 //
 // Each node says in an [Identity] who its owner is: service, host and process;
 // see framework.WithServiceName and [WithNodeData]. Participants returns all
-// contenders with their identities, and a [NotAcquiredError] has that of the
-// holder. With package tracing, waits and holds are spans and metrics. Without
-// it, the client's logger gets a line for each lock that is lost, and for each
-// lease that is dropped. [GUARANTEES.md] lists every promise.
+// contenders with their identities, and a [NotAcquiredError] has the holder's.
+// With package tracing, waits and holds are spans and metrics. Without it, the
+// client's logger gets a line for each lock that is lost, and for each lease
+// that is dropped. [GUARANTEES.md] lists every promise.
 //
 // [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/locks/GUARANTEES.md
 package locks

@@ -60,7 +60,7 @@ var (
 // the leases, or is ahead in waiting for one.
 type NotAcquiredError struct {
 	Op         string // the call, such as "acquire"
-	Path       string // of the lock
+	Path       string // the lock's path
 	Ahead      int    // contenders before us in the queue, the holder among them, or the leases of others; 0 if only the limit is too low
 	Holder     string // the node name of the first of them; empty if it was not seen
 	HolderData []byte // what that node says of its owner; nil if it was not read
@@ -80,7 +80,7 @@ type NotAcquiredError struct {
 	// because it was not its turn, and for other locks.
 	Leases, Limit int
 
-	Seen time.Time     // when this client last looked at the queue; zero if it has not
+	Seen time.Time     // the time of this client's last look at the queue; zero if it has not looked
 	Age  time.Duration // how long that was before the acquire ended
 
 	// Err is ErrQueueFull, or the context's end, or nil. The context's end comes

@@ -20,9 +20,9 @@ import (
 // foreign identity.
 type Identity struct {
 	Service string    // see framework.WithServiceName
-	Host    string    // its name
-	PID     int       // of the process
-	Since   time.Time // when the owner began to wait, by its own clock
+	Host    string    // the host's name
+	PID     int       // the process's id
+	Since   time.Time // the time at which the owner began to wait, by its own clock
 
 	// Trace leads to the span of the owner's acquire, in the form of the
 	// propagator that package tracing was made with: for the W3C's,

@@ -123,7 +123,7 @@ func (l *sharedLimit) parse(data []byte) (int, error) {
 }
 
 // SetSharedLimit changes the limit of the semaphores that were made with this
-// limitPath, of Java's as well. It creates the node if it does not exist. With
+// limitPath, also in Java. It creates the node if it does not exist. With
 // a limit of 0, every acquire waits until it is raised. A limit that is
 // negative, or larger than Java's int, is zk.ErrBadArguments.
 //

@@ -46,7 +46,7 @@ func do(ctx context.Context, l Locker, f func(context.Context) error) (err error
 	if err != nil {
 		return err
 	}
-	defer func() { err = withLoss(err, lease.Release(ctx)) }() // also if f panics
+	defer func() { err = withLoss(err, lease.Release(ctx)) }() // f may panic
 	under, done := lease.WithContext(ctx)
 	defer done()
 	return f(under)

@@ -22,12 +22,13 @@ type InterProcessMultiLock struct {
 	locks []Locker
 }
 
-// NewInterProcessMultiLock returns the lock that consists of these, of
-// whatever kind. They are acquired in this order. The order should be the same
-// for all who take some of the same locks: else two may wait for each other,
-// until their contexts end. SortedMutexes makes such an order. No locks at
-// all, one that is nil, or a semaphore more often than it has leases, are an
-// error of every acquire.
+// NewInterProcessMultiLock returns the lock that consists of these locks, which
+// may be of different kinds. They are acquired in this order. The order should
+// be the same for all who take some of the same locks: else two may wait for
+// each other, until their contexts end. SortedMutexes makes such an order.
+//
+// Every acquire returns an error if there is no lock at all, if one is nil, or
+// if a semaphore is there more often than it has leases.
 func NewInterProcessMultiLock(locks ...Locker) *InterProcessMultiLock {
 	return &InterProcessMultiLock{slices.Clone(locks)}
 }
@@ -58,7 +59,7 @@ func (l *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) 
 	return l.acquire(ctx, false, Locker.TryAcquire)
 }
 
-// Do is that of InterProcessMutex, with a context that ends when any of the
+// Do is like InterProcessMutex.Do, with a context that ends when any of the
 // locks is lost.
 func (l *InterProcessMultiLock) Do(ctx context.Context, f func(ctx context.Context) error) error {
 	return do(ctx, l, f)
@@ -123,7 +124,7 @@ func (l *InterProcessMultiLock) usable(op string) error {
 func (l *InterProcessMultiLock) checkSemaphores(op string) error {
 	wanted := map[queue.Key]int{}
 	for _, s := range l.semaphores() {
-		if s.leases.Usable() != nil { // which its acquire will say
+		if s.leases.Usable() != nil { // its acquire will say so
 			continue
 		}
 		wanted[s.leases.Key()]++
@@ -168,7 +169,7 @@ func (l *InterProcessMultiLock) startTrace(ctx context.Context, wait bool) (cont
 			continue
 		}
 		part := d.describe(wait)
-		if part.Client == nil { // which its acquire will say
+		if part.Client == nil { // its acquire will say so
 			continue
 		}
 		during, told := trace.StartSeveral(ctx, locktrace.Acquire{
@@ -191,7 +192,7 @@ func (l *InterProcessMultiLock) describe(wait bool) locktrace.Acquire {
 }
 
 // acquireAll begins again until all locks are acquired without a loss. The
-// lease has the values of ctx, the requests those of during.
+// lease has the values of ctx, and the requests have during's.
 func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acquireOne) (*claim.Lease, error) {
 	var before *NotAcquiredError
 	for {
@@ -225,7 +226,7 @@ func (l *InterProcessMultiLock) acquireOnce(ctx, during context.Context, one acq
 	all = claim.Several(ctx)
 	complete := false
 	defer func() {
-		if !complete { // also if a Locker panics
+		if !complete { // an acquire has failed, or a Locker has panicked
 			lost = all.AnyLost()
 			all.Release(claim.UnlessDown(ctx, err))
 		}

@@ -118,7 +118,7 @@ func WithNodeData(data []byte) Option {
 // it the fencing token. The node goes on saying of its owner what it said of
 // the first holder: since when it waits, and in which trace. The holder before
 // has released the lock. So only its own writes that are still on their way
-// can be confused with those of its successor.
+// can be confused with its successor's.
 func WithLocalHandOver(n int, d time.Duration) MutexOption {
 	return mutexOption(func(c *queue.Options) {
 		c.HandOvers, c.HandOver = n, d

@@ -11,13 +11,13 @@ import (
 
 // Participant is a contender for a lock or a leadership, as its node says.
 type Participant struct {
-	Path     string    // of its node; see Revoke
-	Position int       // in the queue, from 0
+	Path     string    // its node's path; see Revoke
+	Position int       // its place in the queue, from 0
 	Holder   bool      // it holds the lock; see also InterProcessSemaphore.Participants
 	Reader   bool      // it wants the read side of a read/write lock
 	Token    int64     // its node's czxid, which is its fencing token, except for a reader that was a writer
 	Session  int64     // the id of its session
-	Since    time.Time // when it queued, by the server's clock
+	Since    time.Time // the time at which it queued, by the server's clock
 	Data     []byte    // what its node says of its owner, as it is, but no more than the first 4 KiB
 }
 

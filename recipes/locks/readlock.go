@@ -21,22 +21,23 @@ import (
 // The fencing tokens of readers grow in the order of admission, like all
 // others, except that those that hold the lock together have different ones. A
 // guarded resource should compare a reader's token with the largest that a
-// writer has shown, and remember only those of writers.
+// writer has shown, and remember only writers' tokens.
 type ReadLock struct{ of *InterProcessReadWriteLock }
 
-// Acquire is that of InterProcessMutex, for the shared side. Under the context
-// of a lease of the write lock it returns at once.
+// Acquire is like InterProcessMutex.Acquire, for the shared side. Under the
+// context of a lease of the write lock it returns at once.
 func (r *ReadLock) Acquire(ctx context.Context) (*Lease, error) { return r.acquire(ctx, true) }
 
 // TryAcquire is Acquire without waiting for other contenders.
 func (r *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) { return r.acquire(ctx, false) }
 
-// Do is that of InterProcessMutex.
+// Do is like InterProcessMutex.Do.
 func (r *ReadLock) Do(ctx context.Context, f func(ctx context.Context) error) error {
 	return do(ctx, r, f)
 }
 
-// Participants is that of the InterProcessReadWriteLock: readers and writers.
+// Participants is InterProcessReadWriteLock.Participants: it returns readers
+// and writers.
 func (r *ReadLock) Participants(ctx context.Context) ([]Participant, error) {
 	return orZero(r.of).Participants(ctx)
 }
@@ -53,7 +54,7 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 		return leaseOf(q.Acquire(ctx, wait))
 	}
 	switch joined, err := writer.Join(); {
-	case err != nil: // with the write lock, there is nothing left to downgrade
+	case err != nil: // the write lock is lost: there is nothing left to downgrade
 		return nil, q.OpError(err)
 	case !joined:
 		return leaseOf(q.Acquire(ctx, wait))

@@ -14,8 +14,10 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// Revoke asks the owner of a lock's node, as a rule that of the holder from
-// Participants, to give the lock up. It does not wait, and it forces nothing.
+// Revoke asks the owner of a lock's node to give the lock up. As a rule, the
+// node is the holder's, from Participants. Revoke does not wait, and it forces
+// nothing.
+//
 // These owners hear of it:
 //
 //   - a Go holder with WithRevocation, or that uses Lease.Revoked;

@@ -28,10 +28,10 @@ import (
 // when the write lock is released: no other writer comes in between
 // (CURATOR-621). The reverse would wait for itself for ever and is ErrUpgrade.
 //
-// The nodes are those of Java Curator's InterProcessReadWriteLock, with which
-// a Go process may share a lock. If Java takes the read lock under its write
-// lock, it should be Curator 5.5 or newer: with an older one, a writer that
-// waits, in whatever language, comes in when the write lock is released. An
+// Java Curator's InterProcessReadWriteLock has the same nodes, so Java and Go
+// processes may share a lock. If Java takes the read lock under its write lock,
+// it should be Curator 5.5 or newer: with an older one, a writer that waits, in
+// whatever language, comes in when the write lock is released. An
 // InterProcessMutex with the same path is another lock.
 type InterProcessReadWriteLock struct {
 	read, write queue.Queue
@@ -88,21 +88,22 @@ func (l *InterProcessReadWriteLock) Participants(ctx context.Context) ([]Partici
 // WriteLock is the exclusive side of an InterProcessReadWriteLock.
 type WriteLock struct{ of *InterProcessReadWriteLock }
 
-// Acquire is that of InterProcessMutex, for the exclusive side. Under the
-// context of a lease of the read lock alone it is ErrUpgrade. The lock cannot
-// see a read lock whose lease's context is not passed on: Acquire waits for
-// that one like for any other's.
+// Acquire is like InterProcessMutex.Acquire, for the exclusive side. Under the
+// context of a lease of the read lock alone, it returns ErrUpgrade. The lock
+// cannot see a read lock whose lease's context is not passed on: Acquire waits
+// for it as for anybody else's.
 func (w *WriteLock) Acquire(ctx context.Context) (*Lease, error) { return w.acquire(ctx, true) }
 
 // TryAcquire is Acquire without waiting for other contenders.
 func (w *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) { return w.acquire(ctx, false) }
 
-// Do is that of InterProcessMutex.
+// Do is like InterProcessMutex.Do.
 func (w *WriteLock) Do(ctx context.Context, f func(ctx context.Context) error) error {
 	return do(ctx, w, f)
 }
 
-// Participants is that of the InterProcessReadWriteLock: readers and writers.
+// Participants is InterProcessReadWriteLock.Participants: it returns readers
+// and writers.
 func (w *WriteLock) Participants(ctx context.Context) ([]Participant, error) {
 	return orZero(w.of).Participants(ctx)
 }

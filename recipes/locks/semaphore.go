@@ -20,9 +20,9 @@ import (
 // concurrent use, and it is not re-entrant: each acquire takes leases of its
 // own.
 //
-// The nodes are those of Java Curator's InterProcessSemaphoreV2, with which a
-// Go process may share a semaphore: below path/leases the leases, all of which
-// count, and below path/locks the mutex of the acquires.
+// Java Curator's InterProcessSemaphoreV2 has the same nodes, so Java and Go
+// processes may share a semaphore. The leases are below path/leases, and all of
+// them count. The mutex of the acquires is at path/locks.
 //
 // As with InterProcessMutex, all objects of one client and one path share a
 // queue in the process: however many goroutines want leases, two of them are

@@ -92,13 +92,13 @@ type HoldTracer interface {
 	Overrun() (returned func())
 }
 
-// Acquire describes an acquire when it begins. The deadline is that of the
-// context.
+// Acquire describes an acquire when it begins. The deadline is the
+// context's.
 type Acquire struct {
 	Client *framework.Client // the view that the lock was made with
 	Recipe string            // one of the Recipe constants
-	Name   string            // from the option WithName; may be empty
-	Path   string            // of the lock, for that view; empty for a multi-lock
+	Name   string            // set by WithName; may be empty
+	Path   string            // the lock's path in that view; empty for a multi-lock
 	Shared bool              // the read side of a read/write lock
 	Leases int               // a semaphore's leases, or a multi-lock's locks; else 1
 	Try    bool              // it does not wait for others
@@ -133,7 +133,7 @@ type Waiting struct {
 type Contender struct {
 	Node  string    // its name, in quotes if it cannot be printed; empty if it is not known
 	Data  []byte    // what the node says of its owner, clipped; for locks.ReadIdentity
-	Since time.Time // when it queued, by the server's clock; zero if its node was not read
+	Since time.Time // the time at which it queued, by the server's clock; zero if its node was not read
 }
 
 // Outcome is how an acquire ended.

@@ -37,7 +37,7 @@ func Established(session int64) Input { return Input{kind: established, session:
 // use.
 type Machine struct {
 	cur       state.State
-	session   int64 // of the last Established; meaningless in Initial and Lost
+	session   int64 // the last Established's; meaningless in Initial and Lost
 	connected bool  // Connected has been entered once
 }
 

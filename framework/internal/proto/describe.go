@@ -46,5 +46,5 @@ func CountWatches(payload []byte) (n int) {
 const (
 	setWatchesZxid  = 8
 	setWatchesLists = 3
-	pathLength      = 4 // in front of each path
+	pathLength      = 4 // each path follows its length
 )

@@ -31,8 +31,8 @@ func ReadRequestHeader(message []byte) (h RequestHeader, ok bool) {
 
 // These Xids are no request's own.
 const (
-	XidNotification = -1 // of every watch event, which answers no request
-	XidPing         = -2 // of every ping and of its answer
+	XidNotification = -1 // every watch event's; it answers no request
+	XidPing         = -2 // every ping's, and its answer's
 )
 
 // ReplyHeader is in front of every answer and of every watch event.

@@ -17,13 +17,13 @@ type MultiAnswer struct {
 	Parts  []PartAnswer // one for each operation; of no use if one has failed
 	Zxid   int64        // the transaction of all operations
 	Failed int          // index of the operation that has failed, or -1
-	Code   int32        // of that operation
+	Code   int32        // the failed operation's error code
 }
 
 // PartAnswer is the answer to one operation of a multi.
 type PartAnswer struct {
-	Path string // of a created node
-	Stat *Stat  // of a node that was written; for a created one only some servers tell it
+	Path string // a created node's
+	Stat *Stat  // a written node's; for a created one, only some servers tell it
 }
 
 // Multi carries out all operations or none, in order. Each part is a request of
@@ -84,7 +84,7 @@ type ReadAnswer struct {
 // MultiReadAnswer is the answer to a MultiRead.
 type MultiReadAnswer struct {
 	Reads []ReadAnswer // one for each operation
-	Zxid  int64        // as of which all of them were carried out
+	Zxid  int64        // all of them have read the state after this transaction
 }
 
 // MultiRead asks for the data of several nodes. Each operation succeeds or fails

@@ -24,7 +24,7 @@ type NewNode struct {
 
 // Created is the answer to Create.
 type Created struct {
-	Path  string // with the number of a sequential node
+	Path  string // includes a sequential node's number
 	Czxid int64
 }
 

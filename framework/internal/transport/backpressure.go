@@ -8,8 +8,8 @@ import (
 // Limits of what may be under way on a connection. A slow server makes callers
 // wait, instead of filling memory with their requests.
 //
-// A server stops reading when 1000 requests, of all clients together, are not
-// answered (globalOutstandingLimit). Then a ping waits behind them, and the
+// A server stops reading when all clients together have 1000 requests that are
+// not answered (globalOutstandingLimit). Then a ping waits behind them, and the
 // session is lost although client and server are well. So this client keeps
 // well below that limit. The difference is for requests that do not wait,
 // because the session depends on them, or their order:

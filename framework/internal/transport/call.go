@@ -28,7 +28,7 @@ var (
 // more than a request needs.
 type Call struct {
 	request    Request
-	held       time.Duration // since the connection was established, when it was sent
+	held       time.Duration // how long the connection had been established when the call was sent
 	done       chan struct{}
 	ignoreZxid bool // the answer's zxid does not become Link.lastZxid
 
@@ -129,7 +129,7 @@ func (c *Conn) enqueueAllLocked(requests []Request, calls []*Call) (err error) {
 	return err
 }
 
-// enqueueLocked queues a request of ours, of any length.
+// enqueueLocked queues a request of ours, however long it is.
 func (c *Conn) enqueueLocked(op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
 	return c.enqueueLimitedLocked(0, Request{op, payload, then})
 }

@@ -39,8 +39,8 @@ type Conn struct {
 	connectSentAt    time.Time
 	inflight         inflight
 	proofs           []proof         // see confirmed; oldest first
-	calls            map[int32]*Call // by xid, not answered yet
-	waiters          list.List       // of *Waiter, oldest first
+	calls            map[int32]*Call // not answered yet; the keys are xids
+	waiters          list.List       // each element is a *Waiter; oldest first
 	waitingWatches   int             // how many of them set persistent watches
 	closed           bool            // no call may be added
 }

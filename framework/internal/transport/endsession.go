@@ -169,8 +169,8 @@ func (e *endingConn) answer(xid int32) (code int32, err error) {
 	}
 }
 
-// maxShortFrame is more than the length, in bytes, of any answer that matters
-// here.
+// maxShortFrame is a length in bytes. Every answer that matters here is
+// shorter.
 const maxShortFrame = 1 << 10
 
 func (e *endingConn) read() ([]byte, error) {

@@ -17,7 +17,7 @@ import (
 // a ping by itself.
 type firstPing struct {
 	sent    time.Time
-	timeout time.Duration // of the session
+	timeout time.Duration // the session's
 }
 
 // sendFirstPing sends the ping. The library gets the ConnectResponse only after

@@ -33,7 +33,7 @@ const (
 
 	lengthSize      = proto.LengthSize
 	replyHeaderSize = proto.ReplyHeaderSize
-	handshakeSize   = 4 + 4 + 8 // of a ConnectResponse, up to its session id
+	handshakeSize   = 4 + 4 + 8 // a ConnectResponse, up to its session id
 
 	// maxFrame bounds what a broken peer can make us allocate. Servers refuse
 	// requests beyond 1 MiB by default, but a listing of very many children may be

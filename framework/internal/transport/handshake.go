@@ -64,7 +64,7 @@ func (c *Conn) sendConnectRequest(frame []byte) error {
 	return nil
 }
 
-const connectRequestZxidOffset = 4 // behind the protocol version
+const connectRequestZxidOffset = 4 // the zxid follows the protocol version
 
 // handleHandshakeFrame handles a frame that arrives before the handshake is
 // done. It returns what the library gets.
@@ -99,7 +99,7 @@ func (c *Conn) handleHandshakeFrame(frame []byte) ([]byte, error) {
 // session should say so, but some grant another session instead (ClickHouse
 // Keeper did), and the library would go on as if nothing had been lost. The
 // client must treat that as the end of the session, so the response is
-// rewritten to that of a correct server.
+// rewritten to what a correct server would send.
 func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
 	r, err := parseConnectResponse(frame[lengthSize:])
 	if err != nil {

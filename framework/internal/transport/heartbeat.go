@@ -30,11 +30,11 @@ import (
 //     us before. A majority has acknowledged A, and so has followed this leader
 //     after A was sent. Any next leader needs one of that majority, begins
 //     later, and gives every session its full timeout then.
-//   - Sync B, of a beat that begins half a tick after that answer or later, is
-//     answered. Messages between two servers travel in order: the leader has
-//     sent a ping in between, and the follower has answered it before it passed
-//     on the answer to B.
-//   - Transaction C, of the same beat, is answered. It arrived at the leader
+//   - Sync B is answered. Its beat begins half a tick after the answer to A, or
+//     later. Messages between two servers travel in order: the leader has sent
+//     a ping in between, and the follower has answered it before it passed on
+//     the answer to B.
+//   - Transaction C of the same beat is answered. It arrived at the leader
 //     behind the answer to that ping. This leader has heard that we were alive
 //     when A was sent.
 //
@@ -126,7 +126,7 @@ func (c *Conn) roundTrip(
 }
 
 // appendCheckOfRoot appends a transaction that changes nothing: a check that
-// there is a node "/", of whatever version.
+// there is a node "/", whatever its version is.
 func appendCheckOfRoot(b []byte) []byte {
 	const none = -1
 	b = jute.AppendInt32(append(jute.AppendInt32(b, opCheck), 0), none)

@@ -11,7 +11,7 @@ import (
 type Identity struct {
 	ID       int64
 	Password []byte
-	Timeout  time.Duration // as it was granted
+	Timeout  time.Duration // the granted one
 }
 
 // recordIdentity keeps the identity of a session that the server has accepted.

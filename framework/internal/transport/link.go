@@ -59,7 +59,7 @@ type Config struct {
 // connection after the other for the session.
 type Link struct {
 	cfg        Config
-	goroutines sync.WaitGroup // those of all connections
+	goroutines sync.WaitGroup // all connections' goroutines
 
 	// mu protects the following fields, and the fields of every Conn whose
 	// comments say so.
@@ -68,13 +68,13 @@ type Link struct {
 	closed   bool
 	retired  bool          // no call is answered any more
 	timeout  time.Duration // negotiated; 0 before the first handshake
-	contact  time.Time     // when the newest answered request was sent
+	contact  time.Time     // the time at which the newest answered request was sent
 	gaps     []gap         // oldest first
 	ownXid   int32
 	lastZxid int64 // the newest in an answer to one of our calls
 	zxidFrom *Conn // the connection of the last such answer
 
-	identity    Identity // of the session, once a server has accepted it
+	identity    Identity // the session's, once a server has accepted it
 	established bool     // a handshake is done: the library knows of it
 }
 

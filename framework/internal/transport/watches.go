@@ -29,9 +29,9 @@ type SetWatch struct {
 }
 
 // Event is a watch event. Type and State are the protocol's numbers, which are
-// also the library's. Zxid is that of the change, or -1 if the server does not
-// tell it: servers before 3.9 never do, and later ones not of changes that the
-// client has slept through.
+// also the library's. Zxid is the change's, or -1 if the server does not tell
+// it. Servers before 3.9 never tell it. Later ones tell it except for changes
+// that the client has slept through.
 type Event struct {
 	Type, State int32
 	Path        string
@@ -87,11 +87,11 @@ func (c *Conn) restoreLocked(watches []SetWatch) {
 	batches := batchesOf(standard, c.setWatchesSize())
 	for i, batch := range batches {
 		call, err := c.enqueueSetWatchesLocked(c.link.lastZxid, batch, func(code int32, _ error) {
-			if code != 0 { // else the watches' users would wait for ever
+			if code != 0 { // the users of watches that are not set would wait for ever
 				c.Close()
 			}
 		})
-		if err == nil { // else the connection is closed; the next one sets them
+		if err == nil { // an error means that the connection is closed; the next one sets them
 			call.ignoreZxid = i < len(batches)-1
 		}
 	}

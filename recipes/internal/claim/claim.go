@@ -15,20 +15,20 @@ type Claim struct {
 	nodes   []framework.Created
 	watcher *watcher
 
-	ctx       context.Context // ends with the claim; the leases' contexts derive from it
+	ctx       context.Context // alive as long as the claim; the leases' contexts derive from it
 	end       context.CancelCauseFunc
-	requested context.Context // ends when somebody asks for the lock
+	requested context.Context // its end says that somebody asks for the lock
 	request   context.CancelFunc
 	forget    func() bool // keeps the session from calling contextEnded
 
 	mu       sync.Mutex // protects the following fields
 	state    State
 	shares   int           // the claim is given up at zero, and never taken again
-	stopped  func()        // of a leader's claim; see Lead
+	stopped  func()        // only a leader's claim has it; see Lead
 	place    Place         // may be nil
 	trace    *trace.Hold   // may be nil
 	over     chan struct{} // see Over; nil until the first call
-	leftover error         // of the last deleteNodes: why a node may still exist
+	leftover error         // why a node may still exist: the error of the last deleteNodes
 }
 
 // Terms are what a lock sets for its claims.
@@ -123,7 +123,7 @@ func (c *Claim) Occupy(p Place) {
 	if lost {
 		p.Free()
 	}
-	c.contextEnded() // in case nothing has called it yet
+	c.contextEnded() // perhaps nothing has called it yet
 }
 
 // Trace returns the trace of the hold, or nil.

@@ -52,8 +52,8 @@ func LeaseFromContext(ctx context.Context) (*Lease, bool) {
 
 // endingWith returns a context that ends with either of these. The end of
 // under, a lease's context, reaches it at once. The end of ctx reaches it
-// within the time that it takes to start a goroutine. Its error and its cause
-// are those of the context that has ended. The cause is as it is, for callers
+// within the time that it takes to start a goroutine. The context has the error
+// and the cause of the one that has ended. The cause is as it is, for callers
 // that compare it, and not reason.Foreign: the library decides on the causes of
 // its own contexts only.
 func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc) {

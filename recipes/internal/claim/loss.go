@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// These errors are causes with which a claim's context ends, in addition to
-// those of the framework: ErrSessionLost, ErrSuspended and ErrClosed.
+// A claim's context ends with one of these causes, or with one of the
+// framework's: ErrSessionLost, ErrSuspended and ErrClosed.
 var (
 	ErrReleased    = errors.New("lease released")
 	ErrNodeDeleted = errors.New("lock node deleted by someone else")

@@ -14,7 +14,7 @@ func IsRevocation(data []byte) bool { return bytes.Equal(data, RevocationMarker)
 // server. That makes a revocable claim Lost.
 func (c *Claim) Request() {
 	c.noteRequest()
-	c.Trace().Revoked() // in case the trace has begun since
+	c.Trace().Revoked() // the trace may have begun after noteRequest
 	c.contextEnded()
 }
 

@@ -12,7 +12,7 @@ type several struct {
 	leases []*Lease
 	stop   []context.CancelFunc // end the merged contexts
 
-	asked context.Context // ends when somebody asks for one of the locks
+	asked context.Context // its end says that somebody asks for one of the locks
 	ask   context.CancelFunc
 
 	mu       sync.Mutex // protects the following fields

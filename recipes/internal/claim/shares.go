@@ -88,7 +88,7 @@ func (c *Claim) StartTrace(first *Lease, of locktrace.Acquire, acquired *trace.A
 	if c.isRequested() {
 		t.Revoked()
 	}
-	c.contextEnded() // in case nothing has called it yet
+	c.contextEnded() // perhaps nothing has called it yet
 	if c.State() == Lost {
 		c.tellLoss()
 	}

@@ -120,7 +120,7 @@ func isOutlastedByHolder(err error) bool {
 func (w *watcher) revoke() {
 	w.mu.Lock()
 	owner := w.owner
-	owner.noteRequest() // under the lock, so that a successor hears of it or is refused
+	owner.noteRequest() // w.mu is held: a successor hears of it or is refused
 	if !w.revoked {
 		w.revoked = true
 		close(w.requested)
@@ -133,7 +133,7 @@ func (w *watcher) deleted() {
 	w.mu.Lock()
 	owner := w.owner
 	owner.end(ErrNodeDeleted)
-	w.stop(ErrNodeDeleted) // also for a claim that is just being made the owner
+	w.stop(ErrNodeDeleted) // a claim that is just being made the owner hears of it, too
 	w.mu.Unlock()
 	owner.contextEnded()
 }

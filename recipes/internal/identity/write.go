@@ -72,7 +72,7 @@ func appendTrace(b []byte, trace map[string]string) []byte {
 	return append(fields, '}')
 }
 
-// appendField appends a field to those of an object that has begun, if the
+// appendField appends a field to the fields of an object that has begun, if the
 // field has a value and there is room for it.
 func appendField(begin, fields []byte, key, value string) []byte {
 	if value == "" {

@@ -63,7 +63,7 @@ func (w *Crowd) tryWait(ctx context.Context, node string, read readFunc) (_ *blo
 	b, first := w.share(node)
 	waits := false
 	defer func() {
-		if !waits { // also if the user's code has panicked, such as a tracer
+		if !waits { // there is an error, or the user's code has panicked, such as a tracer
 			w.leave(b)
 		}
 	}()
@@ -117,7 +117,7 @@ func (w *Crowd) leave(b *blocker) {
 func (w *Crowd) set(ctx context.Context, b *blocker, read readFunc) {
 	under, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	release := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	defer func() { // also if the user's code panics, such as a tracer
+	defer func() { // the user's code may panic, such as a tracer
 		if !b.complete {
 			cancel(nil)
 		}

@@ -159,9 +159,9 @@ func (c *contender) resolve(ctx context.Context, ours Entry, children []string) 
 	return slices.Values(read), err
 }
 
-// Peek returns the state of the queue without queueing. The result is that of
-// an attempt that does not wait and finds the lock held. It needs a loop of
-// ByOrder.
+// Peek returns the state of the queue without queueing. The result is the same
+// as for an attempt that does not wait and finds the lock held. Peek needs a
+// loop of ByOrder.
 func (l *Loop) Peek(ctx context.Context) (NotAdmitted, error) {
 	children, _, err := l.nodes.Client.Children(ctx, l.nodes.Path)
 	if reason.Is(err, zk.ErrNoNode) {

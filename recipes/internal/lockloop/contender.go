@@ -89,7 +89,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 }
 
 func (c *contender) create(ctx context.Context, opts []framework.CreateOption) (framework.Created, error) {
-	defer c.attempt.Crowd.entered() // also if the user's code panics, such as an ACL provider
+	defer c.attempt.Crowd.entered() // the user's code may panic, such as an ACL provider
 	of := c.loop.nodes
 	if c.attempt.Crowd != nil {
 		ctx = framework.Extend(of.Client).OnTrouble(ctx, c.noteRetry)

@@ -16,12 +16,12 @@ import (
 // No request has a goroutine or a context of its own: one of those who need it
 // makes it. If that one gives up, the next makes it.
 //
-// The zero value is an empty crowd. A nil Crowd is that of a contender that
-// looks alone.
+// The zero value is an empty crowd. A contender that looks alone has a nil
+// Crowd.
 type Crowd struct {
 	mu       sync.Mutex // protects the following fields
 	entering int        // contenders that are making their nodes
-	length   int        // of the queue, as one of us saw it last
+	length   int        // the queue's length, as one of us saw it last
 	begun    int        // listings
 	listing  *listing   // the one that is under way, or nil
 	blockers map[string]*blocker
@@ -71,7 +71,7 @@ func (w *Crowd) noteLength(n int) {
 
 // listing is a look at the queue for several contenders.
 type listing struct {
-	n    int           // of the crowd's listings
+	n    int           // its number among the crowd's listings
 	done chan struct{} // closed when the following fields are set
 
 	view     *view
@@ -131,7 +131,7 @@ func (w *Crowd) join(since *blocker, need *int) (l *listing, first bool) {
 }
 
 func (w *Crowd) list(ctx context.Context, l *listing, list func() (*view, error)) (*view, error) {
-	defer func() { // also if the user's code panics, such as a tracer
+	defer func() { // the user's code may panic, such as a tracer
 		w.mu.Lock()
 		w.listing = nil
 		w.mu.Unlock()

@@ -7,8 +7,7 @@
 //     loss a waiter throws its node away and queues again, even if it sees that
 //     node at the head of the queue (CURATOR-604).
 //   - Only names of the recipe count, and they are ordered by number, not as
-//     text. Where the server has no numbers left, the order is that of
-//     creation.
+//     text. Where the server has no numbers left, the order of creation counts.
 //   - Every exit without a grant hands the node to the client's guaranteed
 //     delete, which needs no live context.
 //   - The caller's deadline is the only one: a waiter sits an outage out.

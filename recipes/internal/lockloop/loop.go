@@ -15,13 +15,13 @@ import (
 type Loop struct {
 	nodes     Nodes
 	admission admission
-	warned    atomic.Bool // of contenders of another recipe
+	warned    atomic.Bool // see warnOfOthers
 }
 
 // Nodes describes which nodes are a lock's contenders.
 type Nodes struct {
 	Client *framework.Client
-	Path   string   // of the lock; the contenders are its children
+	Path   string   // the lock's path; the contenders are its children
 	Kind   string   // the name of our nodes
 	Kinds  []string // the names of all nodes that count
 }
@@ -64,14 +64,14 @@ type Attempt struct {
 	Observer  Observer
 	OnQueued  func(framework.Created) // a node of ours is in the queue
 	OnBlocked func(NotAdmitted)       // we have to wait
-	OnLimit   func(n int)             // by count: the limit was read
+	OnLimit   func(n int)             // the limit was read; only ByCount calls it
 
 	// OnTrouble is told of each error that the attempt outlasts, and with nil
 	// that all is well. Other goroutines may call it, too. It may be nil.
 	OnTrouble func(error)
 
-	// OnAbandon deletes a node that is given up. It runs while ctx is that of
-	// Run. If it is nil, the client deletes the node; see Discard.
+	// OnAbandon deletes a node that is given up. Its ctx is Run's. If OnAbandon
+	// is nil, the client deletes the node; see Discard.
 	OnAbandon func(ctx context.Context, node string)
 }
 

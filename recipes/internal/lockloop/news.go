@@ -6,9 +6,9 @@ import "time"
 // who come now are behind.
 type news struct {
 	of     *blocker
-	entry  Entry // of its node
+	entry  Entry // the entry of the blocker's node
 	seen   NotAdmitted
-	length int // of the queue
+	length int // the queue's length
 	later  int // contenders that have come since, and wait
 }
 

@@ -10,7 +10,7 @@ import (
 // Entry is a child of the lock's path that belongs to the recipe.
 type Entry struct {
 	Node string // the child's name
-	Kind string // which of the recipe's names it has, such as "lock-"
+	Kind string // one of the recipe's names, such as "lock-"
 	Seq  int32  // its sequence number
 
 	// Czxid is the id of the transaction that made the node. It is 0 if we have
@@ -70,7 +70,7 @@ func Overflowed(name string, kinds ...string) bool {
 	return ok && c.overflowed()
 }
 
-// IsNode reports whether a name is that of a contender.
+// IsNode reports whether a contender may have this name.
 func IsNode(name string, kinds ...string) bool {
 	_, ok := parse(name, kinds)
 	return ok
@@ -92,8 +92,8 @@ func parse(child string, kinds []string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// isProtection accepts Curator's prefix with its UUID, that of go-zookeeper's
-// Lock, and none.
+// isProtection accepts Curator's prefix with its UUID, the prefix of
+// go-zookeeper's Lock, and none.
 func isProtection(prefix string) bool {
 	return prefix == "" || strings.HasPrefix(prefix, "_c_") && strings.HasSuffix(prefix, "-")
 }

@@ -12,7 +12,7 @@ import (
 // NotAdmitted says why a contender was not admitted. It also has the state of
 // the queue when the contender last saw it.
 type NotAdmitted struct {
-	Seen   time.Time // when that was; zero if it never saw the queue
+	Seen   time.Time // the time of the contender's last look; zero if it never saw the queue
 	Ahead  int       // contenders before it
 	Holder string    // the first contender's node name; empty if there is none
 

@@ -124,7 +124,7 @@ func (c *contender) learn(ctx context.Context, b *blocker) {
 	}
 }
 
-// tellCrowd tells those of the crowd that come later how we stand.
+// tellCrowd tells how we stand to contenders that join the crowd later.
 func (c *contender) tellCrowd(b *blocker, length int) {
 	if c.attempt.Crowd == nil {
 		return

@@ -14,8 +14,8 @@ import (
 //
 // There is one at most: Create looks for its node before it asks for another.
 // If a server has misled it, we would wait for ourselves, and all others behind
-// us, for as long as our session lives. The id in the names is that of this one
-// create, so that no node of another contender of this client has it.
+// us, for as long as our session lives. The id in the names is new for each
+// create, so no node of another contender of this client has it.
 func (c *contender) withoutTwins(names []string) []string {
 	ours := path.Base(c.node.Path)
 	id := createID(ours, c.loop.nodes.Kind)

@@ -9,10 +9,10 @@ import (
 // order once, so that each of them finds its place in a short time. It does not
 // change.
 type view struct {
-	at       time.Time // when the listing came
-	names    []string  // as listed
-	queue    []Entry   // in the order of admission
-	blockers []int     // of each entry, the nearest one ahead that blocks a contender of the kind, or none
+	at       time.Time // the time at which the listing came
+	names    []string  // the listing, unsorted
+	queue    []Entry   // sorted by admission
+	blockers []int     // for each entry, the nearest one ahead that blocks a contender of the kind, or none
 	repeated map[string]bool
 }
 

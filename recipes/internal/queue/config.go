@@ -13,7 +13,7 @@ import (
 // afterwards.
 type Config struct {
 	Client *framework.Client
-	Path   string   // of the node whose children are the contenders
+	Path   string   // the node whose children are the contenders
 	Kind   string   // the name of our nodes
 	Kinds  []string // the names of all nodes that count; Kind alone if it is nil
 
@@ -25,10 +25,10 @@ type Config struct {
 	// nodes, and readers that are not behind others that wait in the process.
 	Local bool
 
-	Recipe  string // as tracers and log lines name it
+	Recipe  string // the name for tracers and log lines
 	Readers string // the kind of the nodes of readers, if there are any
-	Op      string // in errors: the call that the user made
-	Name    string // in errors: the path that the user knows; Path if it is empty
+	Op      string // the call that the user made, for errors
+	Name    string // the path that the user knows, for errors; Path if it is empty
 
 	// Reenters reports whether an acquire under the lease of a holder would
 	// re-enter. It is nil if none would.
@@ -44,14 +44,14 @@ type Config struct {
 // Options are the options that users may set for every queue.
 type Options struct {
 	Label      string        // the lock's name in spans and metrics
-	Data       []byte        // of the nodes, if ExactData is set
+	Data       []byte        // the nodes' data, if ExactData is set
 	ExactData  bool          // the nodes have Data, not the identity
 	Anonymous  bool          // the nodes have no identity
 	Revocable  bool          // a request to give the lock up ends the claim
 	QueueLimit int           // how many contenders an acquire waits for; 0 means any number
 	HandOvers  int           // how often goroutines of one client pass the lock on
-	HandOver   time.Duration // and for how long they do that
-	Fault      error         // of an option that is invalid, or nil
+	HandOver   time.Duration // for how long they pass it on
+	Fault      error         // why an option is invalid, or nil
 }
 
 // maxNodeData is the largest node data that WithNodeData takes, in bytes. It is

@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
-// These errors are those of package locks.
+// Package locks exports these errors.
 var (
 	ErrNotAcquired = errors.New("not acquired")
 	ErrQueueFull   = errors.New("queue is full")
@@ -49,8 +49,8 @@ func (q *Queue) Refuse(ctx context.Context, r *lockloop.NotAdmitted) error {
 	return q.OpError(r.Err)
 }
 
-// RefuseLimit is Refuse for an acquire of n leases, of which a semaphore's
-// limit allows fewer.
+// RefuseLimit is Refuse for an acquire of n leases, where the semaphore's limit
+// is lower.
 func (q *Queue) RefuseLimit(r *lockloop.NotAdmitted, n, limit int) error {
 	e := q.notAcquired(r)
 	e.Leases, e.Limit = n, limit

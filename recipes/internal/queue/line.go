@@ -4,7 +4,7 @@ package queue
 // are ahead of each. The time of every call grows with the logarithm of the
 // length, so that thousands of waiters can leave at once.
 type line struct {
-	spots []*localWaiter // in the order of arrival; nil for waiters that have left
+	spots []*localWaiter // sorted by arrival; nil for waiters that have left
 	front int            // spots[:front] are empty
 	n     int            // the length
 

@@ -44,7 +44,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 	}
 	at.OnQueued = func(node framework.Created) {
 		queued = true
-		if !shared { // of so many, few come to be named as the holder
+		if !shared { // if many share the lock, few come to be named as the holder
 			local.know(ours(node, at.Data))
 		}
 		entered()
@@ -131,11 +131,11 @@ func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int,
 type turn struct {
 	queue  *localQueue
 	of     *Queue        // the one that acquired the lock
-	claim  *claim.Claim  // whose place this is
+	claim  *claim.Claim  // the claim that has this place
 	holder string        // the name of the node that has it
-	since  time.Time     // when a goroutine of ours got the lock at the server
+	since  time.Time     // the time at which a goroutine of ours got the lock at the server
 	n      int           // turns since then, including this one
-	shared *list.Element // of the queue's, if the lock is shared
+	shared *list.Element // the element of queue.shared, if the lock is shared
 	left   sync.Once
 }
 

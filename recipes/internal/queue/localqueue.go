@@ -16,8 +16,8 @@ import (
 // options of the object that it was called on.
 //
 // Those that share the lock, such as readers, each have a node, unless one that
-// wants it alone was before them and still waits here. So the order of arrival
-// is that of the nodes. They look at the server's queue together.
+// wants it alone was before them and still waits here. So the nodes are in the
+// order of arrival. They look at the server's queue together.
 type localQueue struct {
 	in  *queueSet // finds this queue by its key until it is over
 	key localKey
@@ -27,17 +27,17 @@ type localQueue struct {
 	free     int        // places at the server for those that want the lock alone
 	used     int        // goroutines that have a node, or are about to make one
 	entering entering
-	waiting  line // in the order of arrival
+	waiting  line // goroutines that have no place yet
 
-	crowd lockloop.Crowd // of those that share the lock
+	crowd lockloop.Crowd // goroutines that share the lock
 
 	seen     lockloop.NotAdmitted   // the server's queue as one of us saw it last
 	keepsOut bool                   // the queue in seen keeps those out, too, that share the lock
 	beyond   lockloop.NotAdmitted   // the queue that the holder is in, as one of us saw it last
 	known    []lockloop.NotAdmitted // holders whose data one of us has read or written
 	gone     []string               // nodes of ours that had the lock, and were given up
-	shared   list.List              // of lockloop.NotAdmitted: those of us that share the lock
-	trouble  error                  // that one of us at the server has outlasted last, or nil
+	shared   list.List              // a lockloop.NotAdmitted for each of us that shares the lock
+	trouble  error                  // the last error that one of us at the server has outlasted, or nil
 }
 
 // entering says which goroutines with a place have no node yet. The next must

@@ -36,8 +36,8 @@ func (k localKey) places() int {
 // while a goroutine holds or acquires the lock.
 var localQueues queueSet
 
-// queueSet finds queues by their keys. No goroutine holds its mutex together
-// with that of a queue.
+// queueSet finds queues by their keys. No goroutine holds its mutex and a
+// queue's at once.
 type queueSet struct {
 	mu    sync.Mutex // protects the following field
 	byKey map[localKey]*localQueue

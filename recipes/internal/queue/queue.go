@@ -18,7 +18,7 @@ type Queue struct {
 	key      Key
 	loop     *lockloop.Loop
 	identity string    // the part of the nodes' data that stays the same
-	local    *localKey // of the queue in the process, or nil
+	local    *localKey // the key of the queue in the process, or nil
 }
 
 // Key identifies a lock in the contexts of its leases. Locks of one kind for
