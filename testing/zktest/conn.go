@@ -50,6 +50,18 @@ type conn struct {
 	downstreamDead bool // none go out
 }
 
+// traffic counts frames, for the words that show it.
+type traffic struct {
+	received, sent int
+
+	// The last request of a connection.
+	op   wire.Op
+	xid  int32
+	zxid int64
+
+	traceMask int64 // of a server: what stmk has set; it has no effect
+}
+
 // start takes a connection from a host, nil for none, into service. It reports
 // false, and closes nc, if the server is not accepting any. A black hole hides
 // that, too.
