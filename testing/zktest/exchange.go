@@ -1,10 +1,29 @@
 package zktest
 
 import (
-	"time"
-
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
+
+// operation is a decoded request. Each type of request has one, in a file of
+// its own or together with its relatives: op_<request>.go.
+type operation interface {
+	// target is the path the request is about, "" if there is none.
+	target() string
+	// runLocked carries the request out and writes the body of the answer.
+	runLocked(x *exchange, out *wire.Encoder) wire.Code
+}
+
+// handshake is the operation that begins a session. Its answer has no header.
+type handshake interface {
+	operation
+	// waitsForLeaderLocked reports whether a follower cannot answer it alone.
+	waitsForLeaderLocked(x *exchange) bool
+	// connectLocked carries it out and returns the frame of the answer, nil for
+	// none.
+	connectLocked(x *exchange) []byte
+	// rejectLocked returns the frame that says "session expired".
+	rejectLocked(x *exchange) []byte
+}
 
 // exchange is one request on its way through the server.
 type exchange struct {
@@ -13,7 +32,8 @@ type exchange struct {
 	req  Request
 	op   operation
 
-	last bool // the connection ends after the answer
+	last    bool // the connection ends after the answer
+	unknown bool // the server does not know the request
 
 	// An answer of a member waits until the member has applied as much as the
 	// request was told of: a write its own transaction, a sync everything there
@@ -22,109 +42,15 @@ type exchange struct {
 	pending   *pendingAnswer // nil if there is no need to wait
 }
 
-// decodeRequest makes an exchange of a frame that follows the handshake.
-func (c *conn) decodeRequest(frame []byte) (*exchange, error) {
-	xid, kind, op, err := decodeRequest(frame, c.srv.cfg.version)
-	if err != nil {
-		return nil, err
-	}
-	x := &exchange{srv: c.srv, conn: c, op: op}
-	x.req = Request{Time: time.Now(), Member: c.srv.number(), Conn: c.id, Xid: xid, Op: kind, Path: op.target()}
-	if w, reads := op.(interface{ watches() bool }); reads {
-		x.req.Watch = w.watches()
-	}
-	return x, nil
-}
-
-// handle carries out a request under the faults that apply to it. It reports
-// whether to read on; if not, the end of the connection is already arranged.
-func (c *conn) handle(x *exchange) (more bool) {
-	s := c.srv
-	s.mu.Lock()
-	var f faults
-	if c.id == 0 {
-		s.handshakes++
-		c.id = s.handshakes
-		x.req.Conn = c.id
-	}
-	if c.receivesLocked() {
-		s.traffic.received++
-		c.traffic.received++
-		if c.sess != nil {
-			x.req.Session = c.sess.id
-		}
-		f = s.faultsForLocked(x)
-	}
-	if f.delaysRequest() {
-		s.unlock()
-		if !f.before(c.done, x.req) {
-			return false
-		}
-		s.mu.Lock()
-	}
-	x.awaitTurnLocked()
-	var answered chan struct{}
-	if more = !c.closed; c.receivesLocked() {
-		more, answered = x.processLocked(f)
-	}
-	s.unlock()
-	if u := x.pending; u != nil {
-		select {
-		case <-u.over:
-			more, answered = u.more, u.answered
-		case <-c.done:
-			return false
-		}
-	}
-	if answered != nil {
-		c.out.signal() // what is before the answer does not wait for the functions
-		f.after(x.req)
-		close(answered)
-	}
-	return more
-}
-
-// awaitTurnLocked returns, with the lock held as before, when the request can
-// be carried out, or will never be.
-func (x *exchange) awaitTurnLocked() {
-	s := x.srv
-	if !x.conn.receivesLocked() || !x.mustWaitLocked() {
-		return
-	}
-	s.unlock() // for those who wait for what the rules have counted
-	s.mu.Lock()
-	for x.conn.receivesLocked() && x.mustWaitLocked() {
-		x.conn.awaitChangeLocked()
-		if s.sim != nil && x.conn.receivesLocked() && !x.mustWaitLocked() {
-			s.mu.Unlock()
-			x.conn.simulateLatency(x) // those that have waited together must not come together
-			s.mu.Lock()
-		}
-	}
-}
-
-// awaitChangeLocked waits for the next change, or the end of the connection.
-// s.mu is held before and after.
-func (c *conn) awaitChangeLocked() {
-	changed := c.srv.nextChangeLocked()
-	c.srv.mu.Unlock() // unlock would be a change for us
-	select {
-	case <-changed:
-	case <-c.done:
-	}
-	c.srv.mu.Lock()
-}
-
-func (x *exchange) mustWaitLocked() bool {
-	s := x.srv
-	if s.paused || s.member != nil && !s.readOnlyLocked() && x.forLeaderLocked() && !s.member.canCommitLocked() && !x.needsNoMajorityLocked() {
-		return true
-	}
-	if len(s.pausedSessions) == 0 {
-		return false
-	}
-	_, paused := s.pausedSessions[x.req.Session]
-	return paused
+// pendingAnswer is an answer that has to wait.
+type pendingAnswer struct {
+	faults   faults
+	out      *wire.Encoder // nil if frame is complete
+	frame    []byte
+	code     wire.Code
+	over     chan struct{} // closed when the following are set
+	more     bool
+	answered chan struct{}
 }
 
 // needsNoMajorityLocked reports whether the member's leader answers although it
@@ -132,25 +58,24 @@ func (x *exchange) mustWaitLocked() bool {
 // does not know that.
 func (x *exchange) needsNoMajorityLocked() bool {
 	m := x.srv.member
-	c, isConnect := x.op.(*connectOp)
-	isFree := x.req.Op == wire.OpSync || isConnect && c.session != 0
+	_, isHandshake := x.op.(handshake)
+	isFree := x.req.Op == wire.OpSync || isHandshake && x.req.Session != 0
 	return isFree && !m.canCommitLocked() && m.leader != nil && m.followsLocked(m.leader) && m.reachesLocked(m.leader)
 }
 
 // forLeaderLocked reports whether a follower cannot answer the request alone.
 func (x *exchange) forLeaderLocked() bool {
-	if c, isConnect := x.op.(*connectOp); isConnect {
-		return c.seen <= x.srv.zxid // else it is sent away at once
+	if op, isHandshake := x.op.(handshake); isHandshake {
+		return op.waitsForLeaderLocked(x)
 	}
-	switch x.req.Op {
-	case wire.OpMulti, wire.OpSetACL, wire.OpReconfig, wire.OpDeleteContainer, wire.OpSync, wire.OpCloseSession:
+	switch x.req.Op.Family() {
+	case wire.OpCreate, wire.OpDelete, wire.OpSetData, wire.OpMulti, wire.OpSetACL, wire.OpReconfig,
+		wire.OpDeleteContainer, wire.OpSync, wire.OpCloseSession:
 		return true
-	}
-	if x.req.Op == wire.OpCheck {
+	case wire.OpCheck:
 		return x.srv.cfg.version.isBefore39() // which knows it outside a multi
 	}
-	_, isWrite := writes[x.req.Op]
-	return isWrite
+	return false
 }
 
 // processLocked carries the request out, or does what the faults want instead,
@@ -232,7 +157,7 @@ func (x *exchange) countAnswerLocked(answer []byte) {
 // runLocked carries the request out and returns the frame of the answer, nil
 // for none or for one that has to wait.
 func (x *exchange) runLocked() []byte {
-	if op, isConnect := x.op.(*connectOp); isConnect {
+	if op, isHandshake := x.op.(handshake); isHandshake {
 		answer := op.connectLocked(x)
 		x.awaitHistoryLocked(nil, wire.OK)
 		return answer
@@ -305,7 +230,7 @@ func (x *exchange) touchLocked() {
 
 // refuseLocked returns an answer with an error, without carrying anything out.
 func (x *exchange) refuseLocked(code wire.Code) []byte {
-	if op, isConnect := x.op.(*connectOp); isConnect {
+	if op, isHandshake := x.op.(handshake); isHandshake {
 		return op.rejectLocked(x)
 	}
 	x.touchLocked()
@@ -315,8 +240,8 @@ func (x *exchange) refuseLocked(code wire.Code) []byte {
 func (x *exchange) replyLocked(out *wire.Encoder, code wire.Code) []byte {
 	x.req.Err, x.req.Zxid = code, x.srv.zxid
 	xid, zxid := x.req.Xid, x.srv.zxid
-	switch _, unknown := x.op.(unknownOp); {
-	case unknown:
+	switch {
+	case x.unknown:
 		zxid = -1
 	case x.req.Op == wire.OpPing:
 		xid = wire.XidPing

@@ -38,6 +38,10 @@ func (c *conn) decodeConnect(frame []byte) (*exchange, error) {
 	return x, nil
 }
 
+// waitsForLeaderLocked is true but for a client that has seen more than this
+// server, which is sent away at once.
+func (op *connectOp) waitsForLeaderLocked(x *exchange) bool { return op.seen <= x.srv.zxid }
+
 // connectLocked gives the connection a session and returns the answer.
 func (op *connectOp) connectLocked(x *exchange) []byte {
 	s := x.srv
