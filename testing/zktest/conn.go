@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
@@ -122,7 +123,7 @@ func (c *conn) closeInTransitLocked(how func(*conn)) {
 	}
 	c.upstreamDead = true
 	c.unregisterLocked()
-	c.ending = c.srv.afterLocked(c.srv.jitterSlot(time.Microsecond, 1+c.key%998), func() {
+	c.ending = c.srv.afterLocked(jitterSlot(time.Microsecond, 1+c.key%998), func() {
 		c.srv.mu.Lock()
 		defer c.srv.unlock()
 		how(c)
@@ -168,4 +169,15 @@ func (c *conn) awaitChangeLocked() {
 	case <-c.done:
 	}
 	c.srv.mu.Lock()
+}
+
+// idle reports whether nothing is under way on the connection.
+func (c *conn) idle() bool {
+	if !c.out.idle() {
+		return false
+	}
+	if p, inMemory := c.nc.(*memnet.Conn); inMemory {
+		return p.Idle()
+	}
+	return c.reading.Load()
 }

@@ -15,15 +15,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// TB is the part of [testing.TB] that this package uses. It is an interface of
-// its own so that a program which embeds a server does not link package
-// testing.
-type TB interface {
-	Helper()
-	Cleanup(func())
-	Fatalf(format string, args ...any)
-}
-
 // Server is a ZooKeeper server in this process. All of its methods may be
 // called from any goroutine.
 type Server struct {

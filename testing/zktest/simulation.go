@@ -116,7 +116,7 @@ func (sim *simulation) scheduleLocked() {
 		return
 	}
 	wait := time.Duration(sim.rng.ExpFloat64() * float64(sim.Every))
-	sim.next = sim.cluster.afterLocked(sim.cluster.jitterSlot(wait, 0), func() {
+	sim.next = sim.cluster.afterLocked(jitterSlot(wait, 0), func() {
 		sim.disrupt()
 		sim.cluster.mu.Lock()
 		defer sim.cluster.unlock()
@@ -182,7 +182,7 @@ func (sim *simulation) begin(what string, atMost time.Duration, end func()) {
 	}
 	r := &undo{do: end}
 	sim.undos = append(sim.undos, r)
-	r.alarm = sim.cluster.afterLocked(sim.cluster.jitterSlot(wait, 0), func() {
+	r.alarm = sim.cluster.afterLocked(jitterSlot(wait, 0), func() {
 		sim.acting.Lock()
 		defer sim.acting.Unlock()
 		sim.cluster.mu.Lock()
