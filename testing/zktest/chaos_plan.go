@@ -59,7 +59,7 @@ func WithChaos(plan ChaosPlan) Option {
 // at work.
 func (s *Server) StartFaults(plan ChaosPlan) error {
 	if s.member != nil {
-		return s.member.ens.StartFaults(plan)
+		return s.ens.StartFaults(plan)
 	}
 	return s.simulate(&simulation{ChaosPlan: plan, cluster: s.cluster, servers: []*Server{s}})
 }
@@ -76,7 +76,7 @@ func (e *Ensemble) StartFaults(plan ChaosPlan) error {
 // made of it all.
 func (s *Server) StopFaults() {
 	if s.member != nil {
-		s.member.ens.StopFaults()
+		s.ens.StopFaults()
 		return
 	}
 	s.stopFaults()

@@ -11,11 +11,11 @@ import (
 // leaderServerLocked returns the server that makes the transactions. In an
 // ensemble that is the leader, or nil if there is none; a standalone server is
 // its own.
-func (s *Server) leaderServerLocked() *Server {
-	if s.member == nil {
-		return s
+func (c *cluster) leaderServerLocked() *Server {
+	if c.ens == nil {
+		return c.alone
 	}
-	if leader := s.member.ens.leader; leader != nil {
+	if leader := c.ens.leader; leader != nil {
 		return leader.Server
 	}
 	return nil
@@ -37,11 +37,11 @@ func (s *Server) nextZxidLocked() int64 { return max(s.madeZxidLocked(), s.epoch
 // commitLocked runs a transaction made of the operations of do: one zxid,
 // whether it succeeds or not, and all of its watch events before commitLocked
 // returns. In an ensemble the transaction is the leader's, which must be in
-// reach. c is the connection that asks for the transaction, nil for the server
+// reach. by is the connection that asks for the transaction, nil for the server
 // itself.
-func (s *Server) commitLocked(c *conn, do func(tx *datatree.Txn) wire.Code) (created string, code wire.Code) {
-	leader := s.leaderServerLocked()
-	tx := leader.newTxnLocked(c)
+func (c *cluster) commitLocked(by *conn, do func(tx *datatree.Txn) wire.Code) (created string, code wire.Code) {
+	leader := c.leaderServerLocked()
+	tx := leader.newTxnLocked(by)
 	if code = do(tx); code == wire.OK {
 		leader.overflow = tx.Overflow
 	} else {
@@ -53,8 +53,8 @@ func (s *Server) commitLocked(c *conn, do func(tx *datatree.Txn) wire.Code) (cre
 
 // commitEndLocked is the transaction that ends a session: it deletes the
 // session's ephemeral nodes.
-func (s *Server) commitEndLocked(end sessionEnd) {
-	leader := s.leaderServerLocked()
+func (c *cluster) commitEndLocked(end sessionEnd) {
+	leader := c.leaderServerLocked()
 	tx := leader.newTxnLocked(nil)
 	for _, path := range tx.Tree.EphemeralsOf(end.session.id) {
 		tx.Remove(path)
@@ -66,7 +66,7 @@ func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
 	s.getAheadLocked()
 	tree, _ := s.madeLocked()
 	tx := &datatree.Txn{
-		Tree: tree, Zxid: s.nextZxidLocked(), Now: s.nowMillisLocked(),
+		Tree: tree, Zxid: s.nextZxidLocked(), Now: s.clock.nowMillis(),
 		TTLNodes: s.cfg.ttl, EnforceQuotas: s.cfg.enforceQuotas, Admin: c == nil,
 	}
 	if c != nil {
@@ -80,8 +80,27 @@ func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
 }
 
 // takeZxidLocked is a transaction that does nothing but count.
-func (s *Server) takeZxidLocked() {
-	s.commitLocked(nil, func(*datatree.Txn) wire.Code { return wire.OK })
+func (c *cluster) takeZxidLocked() {
+	c.commitLocked(nil, func(*datatree.Txn) wire.Code { return wire.OK })
+}
+
+// newSessionLocked begins a session, which is a transaction.
+func (c *cluster) newSessionLocked() *session {
+	c.takeZxidLocked()
+	return c.beginLocked(c)
+}
+
+// expireOverdueLocked ends every session whose time is up, those first that
+// began first: at a tick there may be several. It returns how many there were.
+func (c *cluster) expireOverdueLocked() (ended int) {
+	now := time.Now()
+	for _, sess := range c.oldestFirstLocked() {
+		if !now.Before(sess.deadline) {
+			sess.endLocked(nil)
+			ended++
+		}
+	}
+	return ended
 }
 
 // sessionEnd is the end of a session as a part of a transaction. The zero value
@@ -102,7 +121,7 @@ func (s *Server) finishTxnLocked(tx *datatree.Txn, end sessionEnd) {
 		s.publishLocked(tx.Zxid, tx.Changes, end)
 	}
 	if s.member != nil {
-		s.member.ens.replicateLocked(&entry{
+		s.ens.replicateLocked(&entry{
 			zxid: tx.Zxid, at: time.Now(), effects: tx.Tree.TakeEffects(), changes: tx.Changes, end: end,
 		})
 	}

@@ -47,7 +47,7 @@ func (op *connectOp) strayLocked(x *exchange, sess *session) []byte {
 		sess.stray.closeByServerLocked()
 	}
 	sess.stray, x.conn.sess = x.conn, sess
-	x.srv.touchLocked(sess)
+	sess.touchLocked(x.srv)
 	x.req.Session, x.req.Zxid = sess.id, x.srv.zxid
 	return op.answerLocked(x.srv, wire.Millis(sess.timeout), sess.id)
 }

@@ -28,11 +28,10 @@ type Ensemble struct {
 	hadMajority bool    // a majority followed the leader when somebody last looked
 	election    *alarm
 	ping        *alarm
-	pingAt      time.Time         // when it goes off
-	moving      map[int64]*Member // sessions by where they are to go
-	log         requestLog        // of all members
-	view        ensembleView      // who belongs to the ensemble, and who votes
-	voterCount  int               // how many do; see setViewLocked
+	pingAt      time.Time    // when it goes off
+	log         requestLog   // of all members
+	view        ensembleView // who belongs to the ensemble, and who votes
+	voterCount  int          // how many do; see setViewLocked
 
 	changing   []*Member // those with a new role, see adoptLocked
 	roleChange *alarm
@@ -72,7 +71,8 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if cfg.tick == 0 {
 		cfg.tick = defaultTick
 	}
-	e := &Ensemble{cluster: newCluster(cfg), moving: make(map[int64]*Member)}
+	e := &Ensemble{cluster: newCluster(cfg)}
+	e.ens = e
 	for i := range n + cfg.spares {
 		e.addMember(i)
 	}
@@ -128,7 +128,7 @@ func (e *Ensemble) listen() error {
 // addMember makes member i. In-memory members have consecutive made-up ports;
 // so have those that listen, unless the port is to be any free one.
 func (e *Ensemble) addMember(i int) {
-	m := &Member{Server: newServer(e.cluster), ens: e, id: i + 1}
+	m := &Member{Server: newServer(e.cluster), id: i + 1}
 	m.address = memoryAddr(m.id)
 	m.member, m.tree.Recording = m, true
 	e.members = append(e.members, m)

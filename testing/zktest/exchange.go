@@ -181,7 +181,7 @@ func (x *exchange) runLocked() []byte {
 // another member is not answered, as if it could not be meant.
 func (x *exchange) runAtLeaderLocked() []byte {
 	s, sess := x.srv, x.conn.sess
-	s.touchLocked(sess)
+	sess.touchLocked(s)
 	out := wire.NewReply()
 	code := wire.ErrSessionExpired
 	switch {
@@ -224,7 +224,7 @@ func (x *exchange) runWithoutMajorityLocked() []byte {
 // count: a real server answers it on the spot (ZooKeeperServer.processPacket).
 func (x *exchange) touchLocked() {
 	if x.req.Op != wire.OpAuth {
-		x.srv.touchLocked(x.conn.sess)
+		x.conn.sess.touchLocked(x.srv)
 	}
 }
 

@@ -88,9 +88,7 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 	sess.conn, sess.stray, sess.host, x.conn.sess = x.conn, nil, x.conn.host, sess
 	sess.owner = x.conn
 	sess.timeout = min(max(op.timeout, s.cfg.minTimeout), s.cfg.maxTimeout)
-	decider := s.deciderLocked(sess)
-	decider.extendLocked(sess)
-	decider.armExpiryLocked(sess)
+	sess.beginTimeoutLocked(&sess.deciderLocked().clock)
 	x.req.Session, x.req.Zxid = sess.id, s.zxid
 	return op.answerLocked(s, wire.Millis(sess.timeout), sess.id)
 }

@@ -164,9 +164,9 @@ func (h *Host) Suspend(d time.Duration) error {
 	s := h.servers[0]
 	for _, sess := range h.sessionsLocked() {
 		if s.member != nil {
-			s.member.ens.flushTouchLocked(sess)
+			s.ens.flushTouchLocked(sess)
 		}
-		s.backdateLocked(sess, d)
+		sess.backdateLocked(d)
 	}
 	return nil
 }

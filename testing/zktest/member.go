@@ -14,8 +14,7 @@ const Forever time.Duration = math.MaxInt64
 // member away for good.
 type Member struct {
 	*Server
-	ens *Ensemble
-	id  int
+	id int
 
 	// Guarded by mu.
 	leader              *Member // whom it follows, itself if it leads; nil while it looks for a leader and does not serve
@@ -160,9 +159,9 @@ func (m *Member) resumeLocked() {
 
 // admitsLocked reports whether the session may come here, see [Session.MoveTo].
 func (m *Member) admitsLocked(session int64) bool {
-	to := m.ens.moving[session]
+	to := m.moving[session]
 	if to == m {
-		delete(m.ens.moving, session)
+		delete(m.moving, session)
 	}
 	return to == nil || to == m
 }

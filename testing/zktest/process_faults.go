@@ -39,7 +39,7 @@ func (s *Server) stopLocked() {
 	s.reaper.stop()
 	s.reaper = nil
 	if s.member != nil {
-		s.member.ens.updateLocked()
+		s.ens.updateLocked()
 	}
 }
 
@@ -67,12 +67,11 @@ func (s *Server) startLocked() {
 	s.stopped = false
 	s.updatePortLocked()
 	if s.member != nil {
-		s.member.ens.updateLocked()
+		s.ens.updateLocked()
 		return
 	}
 	for _, sess := range s.oldestFirstLocked() {
-		s.extendLocked(sess)
-		s.armExpiryLocked(sess)
+		sess.beginTimeoutLocked(&s.clock)
 	}
 	s.scheduleReaperLocked()
 }
@@ -90,7 +89,7 @@ func (s *Server) Pause() error {
 	}
 	s.paused = true
 	if s.member != nil {
-		s.member.ens.updateLocked()
+		s.ens.updateLocked()
 	}
 	return nil
 }
@@ -116,7 +115,7 @@ func (s *Server) Resume() error {
 		return nil
 	}
 	for _, sess := range s.oldestFirstLocked() {
-		s.expireIfOverdueLocked(sess)
+		sess.expireIfOverdueLocked()
 	}
 	s.scheduleReaperLocked()
 	return nil

@@ -127,7 +127,7 @@ func (e *Ensemble) resumeSessionsLocked() {
 	backed := e.leader != nil && e.leader.canCommitLocked()
 	if backed && !e.hadMajority {
 		for _, sess := range e.oldestFirstLocked() {
-			e.leader.expireIfOverdueLocked(sess)
+			sess.expireIfOverdueLocked()
 		}
 		e.leader.scheduleReaperLocked()
 	}
@@ -196,8 +196,7 @@ func (e *Ensemble) electLocked() {
 		m.followLocked(leader)
 	}
 	for _, sess := range e.oldestFirstLocked() {
-		leader.extendLocked(sess)
-		leader.armExpiryLocked(sess)
+		sess.beginTimeoutLocked(&leader.clock)
 	}
 	leader.scheduleReaperLocked()
 	e.updateLocked() // others may be within reach

@@ -68,7 +68,7 @@ func (m *Member) endReadOnlyLocked() {
 	}
 	m.readOnly.on = false
 	for _, sess := range m.ownSessionsLocked() {
-		m.endOwnSessionLocked(sess, nil)
+		sess.endLocked(nil)
 	}
 	for _, c := range m.connsInOrderLocked() {
 		c.closeByServerLocked()
@@ -106,13 +106,8 @@ func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
 	sess := m.ownSessions[op.session]
 	switch {
 	case op.session == 0:
-		m.lastSession++
-		sess = &session{id: m.lastSession, home: m}
-		if m.ownSessions == nil {
-			m.ownSessions = make(map[int64]*session)
-		}
-		m.ownSessions[sess.id] = sess
-	case sess == nil || sess.home != m || !op.provesOwner(x.srv):
+		sess = m.beginOwnLocked(m.Server)
+	case sess == nil || sess.home != m.Server || !op.provesOwner(x.srv):
 		return op.rejectLocked(x)
 	}
 	return op.takeUpLocked(x, sess)
@@ -131,50 +126,15 @@ func (x *exchange) runReadOnlyLocked() []byte {
 	return x.replyLocked(out, x.op.runLocked(x, out))
 }
 
-// endOwnSessionLocked ends a session that is known to this member only. There
-// is no transaction.
-func (m *Member) endOwnSessionLocked(sess *session, closer *conn) {
-	delete(m.ownSessions, sess.id)
-	delete(m.pausedSessions, sess.id)
-	sess.expiry.stop()
-	if sess.conn != nil && sess.conn != closer {
-		sess.conn.closeByServerLocked()
-	}
-	if sess.host != nil {
-		sess.host.endedLocked(sess)
-	}
-}
-
-// expireOwnIfOverdueLocked is expireIfOverdueLocked for such a session.
-func (m *Member) expireOwnIfOverdueLocked(sess *session) {
-	switch {
-	case m.ownSessions[sess.id] != sess || m.paused:
-	case time.Now().Before(sess.deadline):
-		m.armExpiryLocked(sess)
-	default:
-		m.expired++
-		m.endOwnSessionLocked(sess, nil)
-	}
-}
-
 // resumeReadOnlyLocked looks after the sessions of a member that was paused.
 func (m *Member) resumeReadOnlyLocked() {
 	for _, sess := range m.ownSessionsLocked() {
-		m.expireOwnIfOverdueLocked(sess)
+		sess.expireIfOverdueLocked()
 	}
 }
 
 // ownSessionsLocked returns the sessions that are known to this member only,
 // oldest first.
 func (m *Member) ownSessionsLocked() []*session {
-	return slices.DeleteFunc(inOrder(m.ownSessions), func(sess *session) bool { return sess.home != m })
-}
-
-// sessionLocked returns a session of the ensemble, or of a member of it; nil if
-// there is none.
-func (c *cluster) sessionLocked(id int64) *session {
-	if sess := c.sessions[id]; sess != nil {
-		return sess
-	}
-	return c.ownSessions[id]
+	return slices.DeleteFunc(inOrder(m.ownSessions), func(sess *session) bool { return sess.home != m.Server })
 }

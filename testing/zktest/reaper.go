@@ -48,7 +48,7 @@ func (s *Server) ReapContainers() int {
 
 func (s *Server) reapLocked() int {
 	tree, _ := s.madeLocked()
-	doomed := tree.Outdated(s.nowMillisLocked())
+	doomed := tree.Outdated(s.clock.nowMillis())
 	for _, path := range doomed {
 		s.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
 			tx.Remove(path)

@@ -103,7 +103,7 @@ func (e *Ensemble) confirmViewLocked() {
 	if e.cfg.reconfig {
 		e.view.version = e.epoch << 32
 	}
-	text, now := e.view.text(), e.leader.nowMillisLocked()
+	text, now := e.view.text(), e.leader.clock.nowMillis()
 	for _, m := range e.members {
 		m.tree.InitConfig(text, e.view.version, now)
 	}

@@ -87,7 +87,7 @@ func (l *requestLog) all() []Request { return slices.Concat(l.ring[l.next:], l.r
 func (s *Server) logRequestLocked(r Request) {
 	s.log.add(r, s.cfg.logSize)
 	if s.member != nil {
-		s.member.ens.log.add(r, s.cfg.logSize)
+		s.ens.log.add(r, s.cfg.logSize)
 	}
 }
 

@@ -35,8 +35,7 @@ type Server struct {
 	conns    map[*conn]struct{}       // nil until there is one
 	dialed   map[*memnet.Conn]string  // by the client's end: who it is
 	reaper   *alarm
-	offset   time.Duration // of the wall clock
-	rate     float64       // of the clock for sessions
+	clock    clock
 
 	closed, stopped, paused bool
 	refusing, blackHole     bool
@@ -83,6 +82,7 @@ func Run(opts ...Option) (*Server, error) {
 		return nil, errors.New("zktest: spare members without an ensemble")
 	}
 	s := newServer(newCluster(cfg))
+	s.alone = s
 	if err := s.begin(); err != nil {
 		_ = s.Close()
 		return nil, fmt.Errorf("zktest: %w", err)
@@ -104,7 +104,7 @@ func newServer(c *cluster) *Server {
 		born:    time.Now(),
 		tree:    datatree.New(),
 		watches: datatree.NewWatches[*conn](c.cfg.version.isBefore39()),
-		rate:    1,
+		clock:   clock{wall: c.cfg.wallClock, rate: 1},
 	}
 }
 
@@ -116,7 +116,7 @@ func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closeLocked()
 	if s.member != nil {
-		s.member.ens.updateLocked()
+		s.ens.updateLocked()
 	} else {
 		s.stopClocksLocked()
 	}

@@ -63,15 +63,10 @@ func (s *Session) Expire() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
 	sess := s.cluster.sessionLocked(s.id)
-	if sess != nil && sess.home != nil {
-		sess.home.endOwnSessionLocked(sess, nil)
-		return true
-	}
-	i := slices.IndexFunc(s.servers, (*Server).writableLocked)
-	if sess == nil || i < 0 {
+	if sess == nil || sess.home == nil && !slices.ContainsFunc(s.servers, (*Server).writableLocked) {
 		return false
 	}
-	s.servers[i].endSessionLocked(sess, nil)
+	sess.endLocked(nil)
 	return true
 }
 
@@ -169,7 +164,10 @@ func (s *Session) MoveTo(m *Member) bool {
 	if sess == nil || m == nil || m.cluster != s.cluster || m.closed {
 		return false
 	}
-	m.ens.moving[s.id] = m
+	if m.moving == nil {
+		m.moving = make(map[int64]*Member)
+	}
+	m.moving[s.id] = m
 	if c := sess.connLocked(); c != nil {
 		c.closeByServerLocked()
 	}
