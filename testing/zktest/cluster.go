@@ -14,10 +14,11 @@ type cluster struct {
 	monitor
 	alarms
 	sessionTable
-	epoch      int64       // how many leaders there were; 0 for a standalone server
-	accepted   int64       // connections so far
-	handshakes int64       // connections that have made themselves known
-	sim        *simulation // nil without WithChaos
+	epoch      int64 // how many leaders there were; 0 for a standalone server
+	accepted   int64 // connections so far
+	handshakes int64 // connections that have made themselves known
+	rules      rules
+	sim        *simulation // nil without a ChaosPlan
 }
 
 func newCluster(cfg config) *cluster {

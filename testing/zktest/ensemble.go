@@ -94,7 +94,7 @@ func (e *Ensemble) servers() []*Server {
 
 // begin lets the members work.
 func (e *Ensemble) begin() error {
-	if err := e.simulateConfigured(e, e.servers()...); err != nil {
+	if err := e.simulateConfigured(victims{servers: e.servers(), ens: e}); err != nil {
 		return err
 	}
 	if err := e.listen(); err != nil {

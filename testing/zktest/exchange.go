@@ -53,6 +53,14 @@ type pendingAnswer struct {
 	answered chan struct{}
 }
 
+// paths returns the paths that the request is about.
+func (x *exchange) paths() []string {
+	if m, isMulti := x.op.(interface{ targets() []string }); isMulti {
+		return m.targets()
+	}
+	return []string{x.req.Path}
+}
+
 // needsNoMajorityLocked reports whether the member's leader answers although it
 // has lost its majority: a sync, or the handshake of a session, as long as it
 // does not know that.

@@ -17,7 +17,7 @@ func (c *conn) handle(x *exchange) (more bool) {
 		if c.sess != nil {
 			x.req.Session = c.sess.id
 		}
-		f = s.faultsForLocked(x)
+		f = x.faultsLocked()
 	}
 	if f.delaysRequest() {
 		s.unlock()
@@ -46,6 +46,18 @@ func (c *conn) handle(x *exchange) (more bool) {
 		close(answered)
 	}
 	return more
+}
+
+// faultsLocked is what the rules, and a ChaosPlan, want done to the request.
+func (x *exchange) faultsLocked() (f faults) {
+	s := x.srv
+	if len(s.rules.injections) > 0 {
+		s.rules.applyLocked(&f, &x.req, x.paths)
+	}
+	if s.sim != nil && x.conn.rngOf == s.sim { // else it was on its way before the plan began
+		s.sim.applyFaultsLocked(&f, &x.req, x.paths, x.conn.rng)
+	}
+	return f
 }
 
 // awaitTurnLocked returns, with the lock held as before, when the request can

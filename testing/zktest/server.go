@@ -40,7 +40,6 @@ type Server struct {
 	closed, stopped, paused bool
 	refusing, blackHole     bool
 	accepting               bool // the TCP port is open
-	injections              []*Injection
 
 	log      requestLog
 	traffic  traffic // since the start, or since the four-letter word srst
@@ -91,7 +90,7 @@ func Run(opts ...Option) (*Server, error) {
 }
 
 func (s *Server) begin() error {
-	if err := s.simulateConfigured(nil, s); err != nil || s.cfg.tcp == "" {
+	if err := s.simulateConfigured(victims{servers: []*Server{s}}); err != nil || s.cfg.tcp == "" {
 		return err
 	}
 	return s.listen(s.cfg.tcp)
