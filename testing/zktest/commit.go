@@ -31,9 +31,6 @@ func (s *Server) writableLocked() bool {
 	return s.member == nil || s.member.canCommitLocked()
 }
 
-// nextZxidLocked numbers the next transaction: the epoch is in the upper half.
-func (s *Server) nextZxidLocked() int64 { return max(s.madeZxidLocked(), s.epoch<<32) + 1 }
-
 // commitLocked runs a transaction made of the operations of do: one zxid,
 // whether it succeeds or not, and all of its watch events before commitLocked
 // returns. In an ensemble the transaction is the leader's, which must be in
@@ -63,10 +60,12 @@ func (c *cluster) commitEndLocked(end sessionEnd) {
 }
 
 func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
-	s.getAheadLocked()
+	if s.member != nil && s.member.lag != 0 {
+		s.getAheadLocked()
+	}
 	tree, _ := s.madeLocked()
 	tx := &datatree.Txn{
-		Tree: tree, Zxid: s.nextZxidLocked(), Now: s.clock.nowMillis(),
+		Tree: tree, Zxid: s.nextZxidLocked(s.epoch), Now: s.clock.nowMillis(),
 		TTLNodes: s.cfg.ttl, EnforceQuotas: s.cfg.enforceQuotas, Admin: c == nil,
 	}
 	if c != nil {
@@ -125,5 +124,45 @@ func (s *Server) finishTxnLocked(tx *datatree.Txn, end sessionEnd) {
 			zxid: tx.Zxid, at: time.Now(), effects: tx.Tree.TakeEffects(), changes: tx.Changes, end: end,
 		})
 	}
-	s.scheduleReaperLocked()
+	s.reaper.scheduleLocked()
+}
+
+// publishLocked sends the watch events of a transaction, and closes the
+// connections of the session that the transaction ends.
+func (s *Server) publishLocked(zxid int64, changes []datatree.NodeChange, end sessionEnd) {
+	told := zxid
+	if s.cfg.version.isBefore39() {
+		told = -1
+	}
+	for _, change := range changes {
+		s.fireLocked(change, told)
+	}
+	if end.session == nil {
+		return
+	}
+	for _, c := range s.connsOfLocked(end.session) {
+		s.watches.RemoveAll(c) // and not only when the answer to its closing has gone out
+		if c != end.closer {
+			c.closeByServerLocked()
+		}
+	}
+}
+
+// connsOfLocked returns the connections of a session to this server. In an
+// ensemble a connection that the client has given up for one to another member
+// may still be there.
+func (s *Server) connsOfLocked(sess *session) []*conn {
+	if s.member == nil {
+		if sess.conn == nil {
+			return nil
+		}
+		return []*conn{sess.conn}
+	}
+	var conns []*conn
+	for c := range s.conns {
+		if c.sess == sess {
+			conns = append(conns, c)
+		}
+	}
+	return conns
 }

@@ -1,6 +1,8 @@
 package zktest
 
 import (
+	"cmp"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -58,6 +60,17 @@ type traffic struct {
 	zxid int64
 
 	traceMask int64 // of a server: what stmk has set; it has no effect
+}
+
+// connSet is the open connections of a server; nil until there is one.
+type connSet map[*conn]struct{}
+
+// inOrder returns the connections, those first that came first.
+func (s connSet) inOrder() []*conn {
+	if len(s) == 0 { // as at the start and at the end of most servers
+		return nil
+	}
+	return slices.SortedFunc(maps.Keys(s), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })
 }
 
 func (c *conn) addIDLocked(id wire.ID) {
@@ -180,4 +193,12 @@ func (c *conn) idle() bool {
 		return p.Idle()
 	}
 	return c.reading.Load()
+}
+
+// notifyLocked sends a watch event.
+func (c *conn) notifyLocked(frame []byte) {
+	c.srv.notified++
+	c.traffic.sent++
+	c.srv.traffic.sent++
+	c.out.push(outFrame{bytes: frame})
 }

@@ -51,7 +51,7 @@ func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	e.tb = tb
 	tb.Cleanup(func() {
 		for _, s := range e.servers() {
-			s.logUnclosed(tb)
+			s.dialers.logUnclosed(tb)
 		}
 		_ = e.Close()
 	})

@@ -103,7 +103,7 @@ func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 	case f.reset && x.conn.downstreamDead:
 		x.last = true // not even a reset gets to the client
 	case f.reset:
-		x.srv.logRequestLocked(x.req)
+		x.logLocked()
 		x.conn.resetLocked()
 		return false, nil
 	case f.blackhole:
@@ -114,7 +114,7 @@ func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 		answer = x.runLocked()
 		x.req.Processed = true
 	}
-	x.srv.logRequestLocked(x.req)
+	x.logLocked()
 	if x.pending != nil {
 		x.pending.faults, x.pending.frame = f, answer
 		x.srv.member.pending = append(x.srv.member.pending, x)
@@ -226,6 +226,15 @@ func (x *exchange) runWithoutMajorityLocked() []byte {
 	out := wire.NewReply()
 	code := x.op.runLocked(x, out)
 	return x.replyToHistoryLocked(out, code, x.srv.member.leader.Server)
+}
+
+// logLocked writes the request down.
+func (x *exchange) logLocked() {
+	s := x.srv
+	s.log.add(x.req, s.cfg.logSize)
+	if s.ens != nil {
+		s.ens.log.add(x.req, s.cfg.logSize)
+	}
 }
 
 // touchLocked notes that the client has been heard of. An auth request does not

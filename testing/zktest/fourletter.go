@@ -128,7 +128,7 @@ func (a *wordAnswer) nodeCountLocked() int { return a.srv.tree.Len() + 1 }
 
 // connsLocked writes a line for each connection, and an empty one.
 func (a *wordAnswer) connsLocked(brief bool) {
-	for _, c := range a.srv.connsInOrderLocked() {
+	for _, c := range a.srv.conns.inOrder() {
 		reading := 1
 		if c.sess == nil {
 			reading = 0 // the connection of the word itself

@@ -194,7 +194,7 @@ func (h *Host) sessionsLocked() []*session {
 
 func (h *Host) eachConnLocked(do func(*conn)) {
 	for _, s := range h.servers {
-		for _, c := range s.connsInOrderLocked() {
+		for _, c := range s.conns.inOrder() {
 			if c.host == h {
 				do(c)
 			}

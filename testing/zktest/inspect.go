@@ -63,9 +63,9 @@ func (s *Server) Tree() []Node {
 }
 
 // belowLocked returns the nodes below path, without ZooKeeper's own.
-func (s *Server) belowLocked(path string) []Node {
+func (r *replica) belowLocked(path string) []Node {
 	var nodes []Node
-	s.tree.Walk(path, func(p string, n *datatree.Node) {
+	r.tree.Walk(path, func(p string, n *datatree.Node) {
 		if p != path && p != "/zookeeper" && !strings.HasPrefix(p, "/zookeeper/") {
 			nodes = append(nodes, export(p, n))
 		}

@@ -110,7 +110,7 @@ func (m *Member) canCommitLocked() bool {
 func (m *Member) startLookingLocked() {
 	m.givingUp.stop()
 	m.givingUp, m.leader, m.disconnectedInPause, m.deposed = nil, nil, false, nil
-	for _, c := range m.connsInOrderLocked() {
+	for _, c := range m.conns.inOrder() {
 		c.closeByServerLocked()
 	}
 	for m.received > 0 {
@@ -133,10 +133,7 @@ func (m *Member) startLookingLocked() {
 // followLocked makes a member one of the leader's, with the same data.
 func (m *Member) followLocked(leader *Member) {
 	m.endReadOnlyLocked()
-	if tree, zxid := leader.madeLocked(); m.zxid != zxid {
-		m.tree, m.zxid = tree.Clone(), zxid
-	}
-	m.overflow = nil
+	m.copyLocked(&leader.replica)
 	m.leader, m.epoch, m.resigned = leader, m.ens.epoch, false
 }
 

@@ -51,9 +51,7 @@ func (s *Server) dialFrom(ctx context.Context, h *Host, network, address string)
 	if !s.start(server, h) {
 		return nil, memnet.DialError(network, address, syscall.ECONNREFUSED)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.noteDialLocked(ctx, client)
+	s.dialers.note(ctx, client)
 	return client, nil
 }
 

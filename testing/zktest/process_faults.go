@@ -33,11 +33,10 @@ func (s *Server) Stop() error {
 func (s *Server) stopLocked() {
 	s.stopped, s.paused = true, false
 	s.updatePortLocked()
-	for _, c := range s.connsInOrderLocked() {
+	for _, c := range s.conns.inOrder() {
 		c.closeByServerLocked()
 	}
-	s.reaper.stop()
-	s.reaper = nil
+	s.reaper.stopLocked()
 	if s.member != nil {
 		s.ens.updateLocked()
 	}
@@ -73,7 +72,7 @@ func (s *Server) startLocked() {
 	for _, sess := range s.oldestFirstLocked() {
 		sess.beginTimeoutLocked(&s.clock)
 	}
-	s.scheduleReaperLocked()
+	s.reaper.scheduleLocked()
 }
 
 // Pause freezes the server's process, as a long garbage collection does.
@@ -117,6 +116,6 @@ func (s *Server) Resume() error {
 	for _, sess := range s.oldestFirstLocked() {
 		sess.expireIfOverdueLocked()
 	}
-	s.scheduleReaperLocked()
+	s.reaper.scheduleLocked()
 	return nil
 }

@@ -129,7 +129,7 @@ func (e *Ensemble) resumeSessionsLocked() {
 		for _, sess := range e.oldestFirstLocked() {
 			sess.expireIfOverdueLocked()
 		}
-		e.leader.scheduleReaperLocked()
+		e.leader.reaper.scheduleLocked()
 	}
 	e.hadMajority = backed
 }
@@ -198,7 +198,7 @@ func (e *Ensemble) electLocked() {
 	for _, sess := range e.oldestFirstLocked() {
 		sess.beginTimeoutLocked(&leader.clock)
 	}
-	leader.scheduleReaperLocked()
+	leader.reaper.scheduleLocked()
 	e.updateLocked() // others may be within reach
 }
 

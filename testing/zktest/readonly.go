@@ -70,7 +70,7 @@ func (m *Member) endReadOnlyLocked() {
 	for _, sess := range m.ownSessionsLocked() {
 		sess.endLocked(nil)
 	}
-	for _, c := range m.connsInOrderLocked() {
+	for _, c := range m.conns.inOrder() {
 		c.closeByServerLocked()
 	}
 }

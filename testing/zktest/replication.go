@@ -73,11 +73,7 @@ func (m *Member) applyNextLocked() {
 	m.queue[0] = nil
 	m.queue = m.queue[1:]
 	m.received--
-	for _, do := range ent.effects {
-		do(m.tree)
-	}
-	m.tree.TakeEffects() // which nobody needs twice
-	m.zxid = ent.zxid
+	m.applyLocked(ent.effects, ent.zxid)
 	m.publishLocked(ent.zxid, ent.changes, ent.end)
 	m.answerAppliedLocked()
 }

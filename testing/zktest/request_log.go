@@ -83,14 +83,6 @@ func (s *Server) Requests() []Request {
 
 func (l *requestLog) all() []Request { return slices.Concat(l.ring[l.next:], l.ring[:l.next]) }
 
-// logRequestLocked writes the request down.
-func (s *Server) logRequestLocked(r Request) {
-	s.log.add(r, s.cfg.logSize)
-	if s.member != nil {
-		s.ens.log.add(r, s.cfg.logSize)
-	}
-}
-
 // ClearRequests forgets the requests so far, and what [Server.CountRequests]
 // and [Server.Stats] counted.
 func (s *Server) ClearRequests() {

@@ -1,18 +1,12 @@
 package zktest
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/gocurator/curator/testing/zktest/internal/datatree"
-	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
 // Server is a ZooKeeper server in this process. All of its methods may be
@@ -25,17 +19,13 @@ type Server struct {
 	wg       sync.WaitGroup // the goroutines of connections and listener
 	born     time.Time      // constant
 	queued   atomic.Int64   // bytes that wait for clients
+	dialers  dialers
 
 	// The rest is guarded by mu.
-	tree     *datatree.Tree
-	watches  *datatree.Watches[*conn]
-	zxid     int64                    // of the last transaction applied
-	overflow map[*datatree.Node]int32 // of the last transaction; see datatree.Txn
-	ahead    *lead                    // of a leader that lags; see madeLocked
-	conns    map[*conn]struct{}       // nil until there is one
-	dialed   map[*memnet.Conn]string  // by the client's end: who it is
-	reaper   *alarm
-	clock    clock
+	replica
+	conns  connSet
+	reaper reaper
+	clock  clock
 
 	closed, stopped, paused bool
 	refusing, blackHole     bool
@@ -63,7 +53,7 @@ func Start(tb TB, opts ...Option) *Server {
 	}
 	s.tb = tb
 	tb.Cleanup(func() {
-		s.logUnclosed(tb)
+		s.dialers.logUnclosed(tb)
 		_ = s.Close()
 	})
 	return s
@@ -97,14 +87,15 @@ func (s *Server) begin() error {
 }
 
 func newServer(c *cluster) *Server {
-	return &Server{
+	s := &Server{
 		cluster: c,
 		address: memoryAddr(0),
 		born:    time.Now(),
-		tree:    datatree.New(),
-		watches: datatree.NewWatches[*conn](c.cfg.version.isBefore39()),
+		replica: newReplica(c.cfg.version),
 		clock:   clock{wall: c.cfg.wallClock, rate: 1},
 	}
+	s.reaper.srv = s
+	return s
 }
 
 // Close ends the server: connections are closed, and every goroutine and timer
@@ -133,22 +124,13 @@ func (s *Server) closeLocked() {
 		return
 	}
 	s.closed = true
-	for _, c := range s.connsInOrderLocked() {
+	for _, c := range s.conns.inOrder() {
 		c.closeLocked()
 	}
-	s.reaper.stop()
-	s.reaper = nil
+	s.reaper.stopLocked()
 	if s.listener != nil {
 		_ = s.listener.Close()
 	}
-}
-
-// connsInOrderLocked returns the open connections, those first that came first.
-func (s *Server) connsInOrderLocked() []*conn {
-	if len(s.conns) == 0 { // as at the start and at the end of most servers
-		return nil
-	}
-	return slices.SortedFunc(maps.Keys(s.conns), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })
 }
 
 // Mode returns what the server says of itself: "standalone", or in an ensemble
