@@ -166,3 +166,12 @@ func (s *Server) connsOfLocked(sess *session) []*conn {
 	}
 	return conns
 }
+
+// entry is one transaction as the members of an ensemble tell each other of it.
+type entry struct {
+	zxid    int64
+	at      time.Time
+	effects []datatree.Effect     // nil for a transaction that failed
+	changes []datatree.NodeChange // for the watches
+	end     sessionEnd
+}

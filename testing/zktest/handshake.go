@@ -138,3 +138,54 @@ func (op *connectOp) answerLocked(s *Server, timeout int32, id int64) []byte {
 	}
 	return e.Frame()
 }
+
+// connectReadOnlyLocked is connectLocked at a server that is read-only.
+func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
+	m := x.srv.member
+	_, global := m.readOnly.global[op.session]
+	if !op.readOnly || op.seen > m.zxid || global || !m.admitsLocked(op.session) {
+		return x.hangUpLocked()
+	}
+	sess := m.ownSessions[op.session]
+	switch {
+	case op.session == 0:
+		sess = m.beginOwnLocked(m.Server)
+	case sess == nil || sess.home != m.Server || !op.provesOwner(x.srv):
+		return op.rejectLocked(x)
+	}
+	return op.takeUpLocked(x, sess)
+}
+
+// connectWithoutMajorityLocked is connectLocked at a leader that has lost its
+// majority and does not know that, or at a follower of it. To take up a session
+// is no transaction (LeaderZooKeeperServer.revalidateSession).
+func (op *connectOp) connectWithoutMajorityLocked(x *exchange) []byte {
+	m := x.srv.member
+	if !m.admitsLocked(op.session) {
+		return x.hangUpLocked()
+	}
+	sessions := m.sessions
+	if deposed := m.leader.deposed; deposed != nil {
+		sessions = deposed.sessions
+	}
+	sess := sessions[op.session]
+	switch {
+	case sess == nil || !op.provesOwner(x.srv):
+		return op.rejectLocked(x)
+	case m.leader.deposed == nil:
+		return op.takeUpLocked(x, sess)
+	}
+	return op.strayLocked(x, sess)
+}
+
+// strayLocked is takeUpLocked at a leader that was deposed. The next leader does
+// not hear of it.
+func (op *connectOp) strayLocked(x *exchange, sess *session) []byte {
+	if sess.stray != nil {
+		sess.stray.closeByServerLocked()
+	}
+	sess.stray, x.conn.sess = x.conn, sess
+	sess.touchLocked(x.srv)
+	x.req.Session, x.req.Zxid = sess.id, x.srv.zxid
+	return op.answerLocked(x.srv, wire.Millis(sess.timeout), sess.id)
+}

@@ -218,3 +218,12 @@ func (s *Server) Dump() string {
 	}
 	return b.String()
 }
+
+// Dump is [Server.Dump] for every member.
+func (e *Ensemble) Dump() string {
+	var b strings.Builder
+	for _, m := range e.members {
+		fmt.Fprintf(&b, "member %d, %s: %s", m.id, m.Mode(), m.Dump())
+	}
+	return b.String()
+}

@@ -119,3 +119,38 @@ func (s *Server) Resume() error {
 	s.reaper.scheduleLocked()
 	return nil
 }
+
+// Restart is [Server.Restart] of all members: all are stopped, and then
+// started. Members that were closed for good stay away. The error is
+// [ErrClosed] after Close.
+func (e *Ensemble) Restart() error {
+	e.mu.Lock()
+	defer e.unlock()
+	if e.closing {
+		return ErrClosed
+	}
+	for _, m := range e.members {
+		m.stopLocked()
+	}
+	for _, m := range e.members {
+		m.startLocked()
+	}
+	return nil
+}
+
+// resumeLocked lets a paused member find out what it has slept through.
+func (m *Member) resumeLocked() {
+	if m.disconnectedInPause && !m.connectedLocked() {
+		m.startLookingLocked()
+	}
+	m.disconnectedInPause = false
+	if m.ens.leader == m {
+		m.ens.hadMajority = false // look after the sessions
+	}
+	m.resumeReadOnlyLocked()
+	if m.ens.roleChange == nil { // else that comes at its time
+		m.ens.changeRolesLocked()
+	}
+	m.ens.updateLocked()
+	m.applyDueLocked()
+}

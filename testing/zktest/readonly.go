@@ -3,8 +3,6 @@ package zktest
 import (
 	"slices"
 	"time"
-
-	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // WithReadOnlyMode lets a member of an [Ensemble] serve reads while it has no
@@ -24,13 +22,6 @@ func WithReadOnlyMode() Option {
 // readOnlyGrace is how long a member looks for a leader before it is read-only.
 // The tick counts if it is longer, as in QuorumPeer.run.
 const readOnlyGrace = 2 * time.Second
-
-// readOnlyServer is the part of a member that serves while it is read-only.
-type readOnlyServer struct {
-	on     bool
-	begin  *alarm
-	global map[int64]struct{} // sessions of the ensemble, as far as the member knows
-}
 
 // updateReadOnlyLocked begins and ends the mode as the member's state has it.
 func (m *Member) updateReadOnlyLocked() {
@@ -91,39 +82,6 @@ func (m *Member) noteGlobalSessionsLocked() {
 			m.readOnly.global[ent.end.session.id] = struct{}{}
 		}
 	}
-}
-
-// readOnlyLocked reports whether the server is read-only now.
-func (s *Server) readOnlyLocked() bool { return s.member != nil && s.member.readOnly.on }
-
-// connectReadOnlyLocked is connectLocked at a server that is read-only.
-func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
-	m := x.srv.member
-	_, global := m.readOnly.global[op.session]
-	if !op.readOnly || op.seen > m.zxid || global || !m.admitsLocked(op.session) {
-		return x.hangUpLocked()
-	}
-	sess := m.ownSessions[op.session]
-	switch {
-	case op.session == 0:
-		sess = m.beginOwnLocked(m.Server)
-	case sess == nil || sess.home != m.Server || !op.provesOwner(x.srv):
-		return op.rejectLocked(x)
-	}
-	return op.takeUpLocked(x, sess)
-}
-
-// runReadOnlyLocked carries a request out at a server that is read-only.
-func (x *exchange) runReadOnlyLocked() []byte {
-	x.touchLocked()
-	out := wire.NewReply()
-	if x.req.Op != wire.OpCloseSession && x.forLeaderLocked() {
-		// Before it is read: what else is wrong with the request does not
-		// count.
-		x.req.Err, x.req.Zxid = wire.ErrNotReadOnly, x.srv.zxid
-		return out.Reply(x.req.Xid, x.srv.zxid, wire.ErrNotReadOnly)
-	}
-	return x.replyLocked(out, x.op.runLocked(x, out))
 }
 
 // resumeReadOnlyLocked looks after the sessions of a member that was paused.

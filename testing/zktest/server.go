@@ -1,9 +1,8 @@
 package zktest
 
 import (
-	"errors"
-	"fmt"
 	"net"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,55 +36,6 @@ type Server struct {
 	expired  int     // sessions whose clients were not heard of
 }
 
-// Start returns a running server that is closed when the test ends. Options
-// that are nil or make no sense fail the test. In a bubble of testing/synctest,
-// Start must be called in the bubble.
-//
-// A client has to connect by [Server.Dialer], as those of package curatortest
-// do, unless the server was started [WithTCP]. One that does not is refused:
-// dial tcp 127.0.0.1:1: connect: connection refused.
-func Start(tb TB, opts ...Option) *Server {
-	tb.Helper()
-	s, err := Run(opts...)
-	if err != nil {
-		tb.Fatalf("%v", err)
-		return nil // Fatalf of a TB that is not a test may return
-	}
-	s.tb = tb
-	tb.Cleanup(func() {
-		s.dialers.logUnclosed(tb)
-		_ = s.Close()
-	})
-	return s
-}
-
-// Run returns a running server, which the caller has to close. The error says
-// which option is nil or makes no sense, or why the server cannot listen on the
-// address given to [WithTCP].
-func Run(opts ...Option) (*Server, error) {
-	cfg, err := configured(opts)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.spares > 0 {
-		return nil, errors.New("zktest: spare members without an ensemble")
-	}
-	s := newServer(newCluster(cfg))
-	s.alone = s
-	if err := s.begin(); err != nil {
-		_ = s.Close()
-		return nil, fmt.Errorf("zktest: %w", err)
-	}
-	return s, nil
-}
-
-func (s *Server) begin() error {
-	if err := s.simulateConfigured(victims{servers: []*Server{s}}); err != nil || s.cfg.tcp == "" {
-		return err
-	}
-	return s.listen(s.cfg.tcp)
-}
-
 func newServer(c *cluster) *Server {
 	s := &Server{
 		cluster: c,
@@ -96,41 +46,6 @@ func newServer(c *cluster) *Server {
 	}
 	s.reaper.srv = s
 	return s
-}
-
-// Close ends the server: connections are closed, and every goroutine and timer
-// of the server has ended when it returns. The data stays readable through
-// [Server.Node] and the like. Close may be called more than once, but not from
-// a function given to [Call] or [CallAfter]. The error is always nil.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	s.closeLocked()
-	if s.member != nil {
-		s.ens.updateLocked()
-	} else {
-		s.stopClocksLocked()
-	}
-	s.unlock()
-	s.wg.Wait()
-	if s.member == nil {
-		s.timers.Wait()
-	}
-	return nil
-}
-
-// closeLocked is Close without waiting.
-func (s *Server) closeLocked() {
-	if s.closed {
-		return
-	}
-	s.closed = true
-	for _, c := range s.conns.inOrder() {
-		c.closeLocked()
-	}
-	s.reaper.stopLocked()
-	if s.listener != nil {
-		_ = s.listener.Close()
-	}
 }
 
 // Mode returns what the server says of itself: "standalone", or in an ensemble
@@ -173,4 +88,24 @@ func (s *Server) number() int {
 		return 0
 	}
 	return s.member.id
+}
+
+// memoryAddr returns the address of a server without a port: number 0 is a
+// standalone server, the others are members of an ensemble. It is an IP literal
+// because clients look host names up. No process listens on ports like these: a
+// client that forgets the dialer is refused, and does not come to a real server
+// on the developer's machine.
+func memoryAddr(number int) string {
+	const firstPort = 1
+	return loopbackHost + ":" + strconv.Itoa(firstPort+number)
+}
+
+// Addr returns the TCP address of a server with [WithTCP]. Without it, it is a
+// made-up address, such as 127.0.0.1:1, that only [Server.Dialer]
+// understands: a client without it is refused.
+func (s *Server) Addr() string {
+	if s.listener != nil {
+		return s.listener.Addr().String()
+	}
+	return s.address
 }

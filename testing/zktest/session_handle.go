@@ -2,7 +2,6 @@ package zktest
 
 import (
 	"slices"
-	"time"
 )
 
 // Session is a handle on one session: methods that do something to it, and
@@ -21,16 +20,6 @@ type Session struct {
 	id      int64
 	cluster *cluster
 	servers []*Server // what Watches and Ephemerals show
-}
-
-// SessionInfo is a session as it is now.
-type SessionInfo struct {
-	ID         int64
-	Timeout    time.Duration // as negotiated
-	Deadline   time.Time     // when it expires unless the client is heard of
-	Connected  bool          // as far as the server can see: a black hole is a connection
-	Ephemerals []string      // paths, sorted
-	WatchCount int           // at the server that was asked
 }
 
 // Session returns a handle on the session with the id, whether it exists or

@@ -155,3 +155,14 @@ func (s *Server) idleLocked() bool {
 	}
 	return true
 }
+
+// WaitLeader waits until a member leads with a majority, and returns it.
+// It ends as [Server.WaitFor] does.
+func (e *Ensemble) WaitLeader(ctx context.Context) (*Member, error) {
+	var leader *Member
+	err := e.WaitFor(ctx, func() bool {
+		leader = e.Leader()
+		return leader != nil
+	})
+	return leader, err
+}
