@@ -8,6 +8,22 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
+// entry is one transaction as the members of an ensemble tell each other of it.
+type entry struct {
+	zxid    int64
+	at      time.Time
+	effects []datatree.Effect     // nil for a transaction that failed
+	changes []datatree.NodeChange // for the watches
+	end     sessionEnd
+}
+
+// sessionEnd is the end of a session as a part of a transaction. The zero value
+// stands for a transaction that ends no session.
+type sessionEnd struct {
+	session *session
+	closer  *conn // the connection that asks for the end, or nil
+}
+
 // leaderServerLocked returns the server that makes the transactions. In an
 // ensemble that is the leader, or nil if there is none; a standalone server is
 // its own.
@@ -59,6 +75,7 @@ func (c *cluster) commitEndLocked(end sessionEnd) {
 	leader.finishTxnLocked(tx, end)
 }
 
+// newTxnLocked begins a transaction of the server, which leads.
 func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
 	if s.member != nil && s.member.lag != 0 {
 		s.getAheadLocked()
@@ -81,32 +98,6 @@ func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
 // takeZxidLocked is a transaction that does nothing but count.
 func (c *cluster) takeZxidLocked() {
 	c.commitLocked(nil, func(*datatree.Txn) wire.Code { return wire.OK })
-}
-
-// newSessionLocked begins a session, which is a transaction.
-func (c *cluster) newSessionLocked() *session {
-	c.takeZxidLocked()
-	return c.beginLocked(c)
-}
-
-// expireOverdueLocked ends every session whose time is up, those first that
-// began first: at a tick there may be several. It returns how many there were.
-func (c *cluster) expireOverdueLocked() (ended int) {
-	now := time.Now()
-	for _, sess := range c.oldestFirstLocked() {
-		if !now.Before(sess.deadline) {
-			sess.endLocked(nil)
-			ended++
-		}
-	}
-	return ended
-}
-
-// sessionEnd is the end of a session as a part of a transaction. The zero value
-// stands for a transaction that ends no session.
-type sessionEnd struct {
-	session *session
-	closer  *conn // the connection that asks for the end, or nil
 }
 
 // finishTxnLocked makes the clients of the leader, which is s, see a
@@ -165,13 +156,4 @@ func (s *Server) connsOfLocked(sess *session) []*conn {
 		}
 	}
 	return conns
-}
-
-// entry is one transaction as the members of an ensemble tell each other of it.
-type entry struct {
-	zxid    int64
-	at      time.Time
-	effects []datatree.Effect     // nil for a transaction that failed
-	changes []datatree.NodeChange // for the watches
-	end     sessionEnd
 }

@@ -111,10 +111,6 @@ func (s *Server) Watches() []Watch {
 	return list
 }
 
-func compareWatches(a, b Watch) int {
-	return cmp.Or(cmp.Compare(a.Path, b.Path), compareBool(a.Child, b.Child), cmp.Compare(a.Session, b.Session))
-}
-
 // Queue returns the sequential nodes below path in the order of their numbers:
 // for a recipe that queues, who is first and who waits for whom. At the end of
 // the sequence, where numbers come again or are negative, it is the order of

@@ -189,16 +189,6 @@ func (e *Ensemble) electLocked() {
 	e.updateLocked() // others may be within reach
 }
 
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
 // deposeLocked notes what a leader has that does not know of the next one.
 func (m *Member) deposeLocked() {
 	m.deposed = &deposedLeader{maps.Clone(m.sessions)}

@@ -126,3 +126,22 @@ func (sess *session) endLocked(closer *conn) {
 		sess.host.endedLocked(sess)
 	}
 }
+
+// newSessionLocked begins a session, which is a transaction.
+func (c *cluster) newSessionLocked() *session {
+	c.takeZxidLocked()
+	return c.beginLocked(c)
+}
+
+// expireOverdueLocked ends every session whose time is up, those first that
+// began first: at a tick there may be several. It returns how many there were.
+func (c *cluster) expireOverdueLocked() (ended int) {
+	now := time.Now()
+	for _, sess := range c.oldestFirstLocked() {
+		if !now.Before(sess.deadline) {
+			sess.endLocked(nil)
+			ended++
+		}
+	}
+	return ended
+}

@@ -1,6 +1,9 @@
 package zktest
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Node is a node as it is now.
 type Node struct {
@@ -55,4 +58,19 @@ type SessionInfo struct {
 	Connected  bool          // as far as the server can see: a black hole is a connection
 	Ephemerals []string      // paths, sorted
 	WatchCount int           // at the server that was asked
+}
+
+// compareWatches is the order in which watches are listed.
+func compareWatches(a, b Watch) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), compareBool(a.Child, b.Child), cmp.Compare(a.Session, b.Session))
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
