@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // Action is what a [Rule] does to a request. Actions that hit the same request
@@ -128,4 +130,46 @@ func All(actions ...Action) Action {
 		all.err = errors.Join(all.err, a.err)
 	}
 	return all
+}
+
+// faults is everything that the rules want done to one request.
+type faults struct {
+	delayRequest, delayReply  time.Duration
+	holdRequest               time.Duration
+	callBefore, callAfter     []func(Request)
+	fail                      wire.Code
+	dropRequest, dropReply    bool
+	blackhole, blackholeReply bool
+	reset                     bool
+}
+
+// delaysRequest reports whether there is something to do before the request
+// that cannot be done with the server locked.
+func (f *faults) delaysRequest() bool { return f.delayRequest > 0 || len(f.callBefore) > 0 }
+
+// before reports false if the connection ended meanwhile.
+func (f *faults) before(done <-chan struct{}, req Request) bool {
+	if !sleep(f.delayRequest, done) {
+		return false
+	}
+	for _, call := range f.callBefore {
+		call(req)
+	}
+	return true
+}
+
+func (f *faults) after(req Request) {
+	for _, call := range f.callAfter {
+		call(req)
+	}
+}
+
+// replyTime is the time before which the answer must not go out. It counts from
+// the request and not from the answer before it, so that the answers to
+// requests sent together arrive together, as over a slow line.
+func (f *faults) replyTime() time.Time {
+	if f.delayReply <= 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(f.delayReply)
 }

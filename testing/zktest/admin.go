@@ -16,33 +16,33 @@ func (s *Server) Create(path string, data []byte) error {
 	if !datatree.ValidPath(path) {
 		return wire.ErrBadArguments
 	}
-	return s.asAdmin(func(leader *Server) wire.Code { return leader.createLocked(path, data) })
+	return s.asAdmin(func() wire.Code { return s.createLocked(path, data) })
 }
 
-// asAdmin does something to the tree of the server that makes the transactions.
-func (s *Server) asAdmin(do func(leader *Server) wire.Code) error {
+// asAdmin does something to the tree, if transactions can be made.
+func (s *Server) asAdmin(do func() wire.Code) error {
 	s.mu.Lock()
 	defer s.unlock()
 	if !s.writableLocked() {
 		return wire.ErrConnectionLoss
 	}
-	return do(s.leaderServerLocked()).Err()
+	return do().Err()
 }
 
-func (s *Server) createLocked(path string, data []byte) wire.Code {
-	tree, _ := s.madeLocked()
+func (c *cluster) createLocked(path string, data []byte) wire.Code {
+	tree, _ := c.leaderServerLocked().madeLocked()
 	if parent := datatree.ParentOf(path); tree.Node(parent) == nil {
-		if code := s.createLocked(parent, nil); code != wire.OK {
+		if code := c.createLocked(parent, nil); code != wire.OK {
 			return code
 		}
 	}
-	return s.editLocked(&createOp{wire.CreateRequest{Op: wire.OpCreate, Path: path, Data: data, ACL: datatree.OpenACL}})
+	return c.editLocked(&createOp{wire.CreateRequest{Op: wire.OpCreate, Path: path, Data: data, ACL: datatree.OpenACL}})
 }
 
 // Set replaces the data of a node, whatever its version.
 func (s *Server) Set(path string, data []byte) error {
-	return s.asAdmin(func(leader *Server) wire.Code {
-		return leader.editLocked(&setDataOp{pathOp{path}, data, datatree.AnyVersion})
+	return s.asAdmin(func() wire.Code {
+		return s.editLocked(&setDataOp{pathOp{path}, data, datatree.AnyVersion})
 	})
 }
 
@@ -51,18 +51,18 @@ func (s *Server) Delete(path string) error {
 	if datatree.Reserved(path) {
 		return wire.ErrBadArguments
 	}
-	return s.asAdmin(func(leader *Server) wire.Code { return leader.deleteBelowLocked(path) })
+	return s.asAdmin(func() wire.Code { return s.deleteBelowLocked(path) })
 }
 
-func (s *Server) deleteBelowLocked(path string) wire.Code {
+func (c *cluster) deleteBelowLocked(path string) wire.Code {
 	var paths []string
-	tree, _ := s.madeLocked()
+	tree, _ := c.leaderServerLocked().madeLocked()
 	tree.Walk(path, func(path string, _ *datatree.Node) { paths = append(paths, path) })
 	if len(paths) == 0 {
 		return wire.ErrNoNode
 	}
 	for i := len(paths) - 1; i >= 0; i-- { // children before their parents
-		if code := s.editLocked(&deleteOp{pathOp{paths[i]}, datatree.AnyVersion}); code != wire.OK {
+		if code := c.editLocked(&deleteOp{pathOp{paths[i]}, datatree.AnyVersion}); code != wire.OK {
 			return code
 		}
 	}
@@ -77,15 +77,29 @@ func (s *Server) deleteBelowLocked(path string) wire.Code {
 // creates of one multi, and those that have come together on one connection.
 // Pass a negative number for any other case.
 func (s *Server) SetSequence(parent string, next int32) error {
-	return s.asAdmin(func(leader *Server) wire.Code {
-		_, code := leader.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
+	return s.asAdmin(func() wire.Code {
+		_, code := s.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
 			return tx.SetNextSequence(parent, next)
 		})
 		return code
 	})
 }
 
-func (s *Server) editLocked(w write) wire.Code {
-	_, code := s.commitLocked(nil, func(tx *datatree.Txn) wire.Code { return w.apply(tx, &wire.Encoder{}) })
+func (c *cluster) editLocked(w write) wire.Code {
+	_, code := c.commitLocked(nil, func(tx *datatree.Txn) wire.Code { return w.apply(tx, &wire.Encoder{}) })
 	return code
+}
+
+// ReapContainers deletes empty containers and outdated nodes with a TTL now.
+// The server, in an ensemble its leader, does this by itself, see
+// [WithContainerCheckInterval]. A
+// container that becomes empty by it is deleted the next time only, as on a
+// real server. It returns the number of nodes deleted.
+func (s *Server) ReapContainers() int {
+	s.mu.Lock()
+	defer s.unlock()
+	if !s.writableLocked() {
+		return 0
+	}
+	return s.leaderServerLocked().reaper.reapLocked()
 }

@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"slices"
 	"time"
 )
 
@@ -51,59 +50,4 @@ type Event struct {
 // need an ensemble and have none, and rules that [Server.Inject] would refuse.
 func WithChaos(plan ChaosPlan) Option {
 	return func(c *config) { c.plan = &plan }
-}
-
-// StartFaults makes the server fail by chance from now on, as [WithChaos] does
-// from the beginning, until [Server.StopFaults], which also ends the latency. A
-// plan that makes no sense is an error, and so is a second one while another is
-// at work.
-func (s *Server) StartFaults(plan ChaosPlan) error {
-	if s.member != nil {
-		return s.member.ens.StartFaults(plan)
-	}
-	return s.simulate(&simulation{ChaosPlan: plan, cluster: s.cluster, servers: []*Server{s}})
-}
-
-// StartFaults is [Server.StartFaults] for an ensemble.
-func (e *Ensemble) StartFaults(plan ChaosPlan) error {
-	return e.simulate(&simulation{ChaosPlan: plan, cluster: e.cluster, servers: e.servers(), ens: e})
-}
-
-// StopFaults ends what [WithChaos] has begun: there are no more faults and
-// disruptions, servers and sessions that are stopped, paused or cut off work
-// again, and black holes are healed. The latency of [WithChaos] stays. A
-// simulation ends with StopFaults, and with a look at what the clients have
-// made of it all.
-func (s *Server) StopFaults() {
-	if s.member != nil {
-		s.member.ens.StopFaults()
-		return
-	}
-	s.stopFaults()
-	s.Heal()
-}
-
-// StopFaults is [Server.StopFaults] for an ensemble. Members that the plan has
-// cut off are connected again, and those that it has slowed down do not lag. If
-// they have lost their leader, an election follows.
-func (e *Ensemble) StopFaults() {
-	e.stopFaults()
-	for _, m := range e.members {
-		m.Heal()
-	}
-}
-
-// Events returns what the last [ChaosPlan] has done so far, in order.
-func (s *Server) Events() []Event { return s.simulated() }
-
-// Events returns what the last [ChaosPlan] has done so far, in order.
-func (e *Ensemble) Events() []Event { return e.simulated() }
-
-func (c *cluster) simulated() []Event {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.sim == nil {
-		return nil
-	}
-	return slices.Clone(c.sim.log)
 }

@@ -13,7 +13,7 @@ import (
 func (s *Server) SetClockOffset(d time.Duration) {
 	s.mu.Lock()
 	defer s.unlock()
-	s.offset = d
+	s.clock.offset = d
 }
 
 // JumpClock makes the server believe that d has passed, as after a virtual
@@ -26,20 +26,13 @@ func (s *Server) SetClockOffset(d time.Duration) {
 func (s *Server) JumpClock(d time.Duration) {
 	s.mu.Lock()
 	defer s.unlock()
-	s.offset += d
+	s.clock.offset += d
 	if s.leaderServerLocked() != s || s.stopped || s.closed {
 		return
 	}
 	for _, sess := range s.oldestFirstLocked() {
-		s.backdateLocked(sess, d)
+		sess.backdateLocked(d)
 	}
-}
-
-// backdateLocked makes a session one that has not been heard of for d longer
-// than it was.
-func (s *Server) backdateLocked(sess *session, d time.Duration) {
-	sess.deadline = sess.deadline.Add(-d)
-	s.expireIfOverdueLocked(sess)
 }
 
 // SetClockRate makes the clock by which the server measures the timeouts of
@@ -54,9 +47,6 @@ func (s *Server) SetClockRate(rate float64) error {
 	}
 	s.mu.Lock()
 	defer s.unlock()
-	s.rate = rate
+	s.clock.rate = rate
 	return nil
 }
-
-// nowMillisLocked is the server's wall clock.
-func (s *Server) nowMillisLocked() int64 { return s.cfg.wallClock().Add(s.offset).UnixMilli() }

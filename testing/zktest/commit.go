@@ -8,14 +8,30 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
+// entry is one transaction as the members of an ensemble tell each other of it.
+type entry struct {
+	zxid    int64
+	at      time.Time
+	effects []datatree.Effect     // nil for a transaction that failed
+	changes []datatree.NodeChange // for the watches
+	end     sessionEnd
+}
+
+// sessionEnd is the end of a session as a part of a transaction. The zero value
+// stands for a transaction that ends no session.
+type sessionEnd struct {
+	session *session
+	closer  *conn // the connection that asks for the end, or nil
+}
+
 // leaderServerLocked returns the server that makes the transactions. In an
 // ensemble that is the leader, or nil if there is none; a standalone server is
 // its own.
-func (s *Server) leaderServerLocked() *Server {
-	if s.member == nil {
-		return s
+func (c *cluster) leaderServerLocked() *Server {
+	if c.ens == nil {
+		return c.alone
 	}
-	if leader := s.member.ens.leader; leader != nil {
+	if leader := c.ens.leader; leader != nil {
 		return leader.Server
 	}
 	return nil
@@ -31,17 +47,14 @@ func (s *Server) writableLocked() bool {
 	return s.member == nil || s.member.canCommitLocked()
 }
 
-// nextZxidLocked numbers the next transaction: the epoch is in the upper half.
-func (s *Server) nextZxidLocked() int64 { return max(s.madeZxidLocked(), s.epoch<<32) + 1 }
-
 // commitLocked runs a transaction made of the operations of do: one zxid,
 // whether it succeeds or not, and all of its watch events before commitLocked
 // returns. In an ensemble the transaction is the leader's, which must be in
-// reach. c is the connection that asks for the transaction, nil for the server
+// reach. by is the connection that asks for the transaction, nil for the server
 // itself.
-func (s *Server) commitLocked(c *conn, do func(tx *datatree.Txn) wire.Code) (created string, code wire.Code) {
-	leader := s.leaderServerLocked()
-	tx := leader.newTxnLocked(c)
+func (c *cluster) commitLocked(by *conn, do func(tx *datatree.Txn) wire.Code) (created string, code wire.Code) {
+	leader := c.leaderServerLocked()
+	tx := leader.newTxnLocked(by)
 	if code = do(tx); code == wire.OK {
 		leader.overflow = tx.Overflow
 	} else {
@@ -53,8 +66,8 @@ func (s *Server) commitLocked(c *conn, do func(tx *datatree.Txn) wire.Code) (cre
 
 // commitEndLocked is the transaction that ends a session: it deletes the
 // session's ephemeral nodes.
-func (s *Server) commitEndLocked(end sessionEnd) {
-	leader := s.leaderServerLocked()
+func (c *cluster) commitEndLocked(end sessionEnd) {
+	leader := c.leaderServerLocked()
 	tx := leader.newTxnLocked(nil)
 	for _, path := range tx.Tree.EphemeralsOf(end.session.id) {
 		tx.Remove(path)
@@ -62,11 +75,14 @@ func (s *Server) commitEndLocked(end sessionEnd) {
 	leader.finishTxnLocked(tx, end)
 }
 
+// newTxnLocked begins a transaction of the server, which leads.
 func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
-	s.getAheadLocked()
+	if s.member != nil && s.member.lag != 0 {
+		s.getAheadLocked()
+	}
 	tree, _ := s.madeLocked()
 	tx := &datatree.Txn{
-		Tree: tree, Zxid: s.nextZxidLocked(), Now: s.nowMillisLocked(),
+		Tree: tree, Zxid: s.nextZxidLocked(s.epoch), Now: s.clock.nowMillis(),
 		TTLNodes: s.cfg.ttl, EnforceQuotas: s.cfg.enforceQuotas, Admin: c == nil,
 	}
 	if c != nil {
@@ -80,15 +96,8 @@ func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
 }
 
 // takeZxidLocked is a transaction that does nothing but count.
-func (s *Server) takeZxidLocked() {
-	s.commitLocked(nil, func(*datatree.Txn) wire.Code { return wire.OK })
-}
-
-// sessionEnd is the end of a session as a part of a transaction. The zero value
-// stands for a transaction that ends no session.
-type sessionEnd struct {
-	session *session
-	closer  *conn // the connection that asks for the end, or nil
+func (c *cluster) takeZxidLocked() {
+	c.commitLocked(nil, func(*datatree.Txn) wire.Code { return wire.OK })
 }
 
 // finishTxnLocked makes the clients of the leader, which is s, see a
@@ -102,9 +111,49 @@ func (s *Server) finishTxnLocked(tx *datatree.Txn, end sessionEnd) {
 		s.publishLocked(tx.Zxid, tx.Changes, end)
 	}
 	if s.member != nil {
-		s.member.ens.replicateLocked(&entry{
+		s.ens.replicateLocked(&entry{
 			zxid: tx.Zxid, at: time.Now(), effects: tx.Tree.TakeEffects(), changes: tx.Changes, end: end,
 		})
 	}
-	s.scheduleReaperLocked()
+	s.reaper.scheduleLocked()
+}
+
+// publishLocked sends the watch events of a transaction, and closes the
+// connections of the session that the transaction ends.
+func (s *Server) publishLocked(zxid int64, changes []datatree.NodeChange, end sessionEnd) {
+	told := zxid
+	if s.cfg.version.isBefore39() {
+		told = -1
+	}
+	for _, change := range changes {
+		s.fireLocked(change, told)
+	}
+	if end.session == nil {
+		return
+	}
+	for _, c := range s.connsOfLocked(end.session) {
+		s.watches.RemoveAll(c) // and not only when the answer to its closing has gone out
+		if c != end.closer {
+			c.closeByServerLocked()
+		}
+	}
+}
+
+// connsOfLocked returns the connections of a session to this server. In an
+// ensemble a connection that the client has given up for one to another member
+// may still be there.
+func (s *Server) connsOfLocked(sess *session) []*conn {
+	if s.member == nil {
+		if sess.conn == nil {
+			return nil
+		}
+		return []*conn{sess.conn}
+	}
+	var conns []*conn
+	for c := range s.conns {
+		if c.sess == sess {
+			conns = append(conns, c)
+		}
+	}
+	return conns
 }

@@ -1,8 +1,8 @@
 package zktest
 
 import (
-	"bufio"
-	"io"
+	"cmp"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -50,138 +50,155 @@ type conn struct {
 	downstreamDead bool // none go out
 }
 
-// start takes a connection from a host, nil for none, into service. It reports
-// false, and closes nc, if the server is not accepting any. A black hole hides
-// that, too.
-func (s *Server) start(nc net.Conn, h *Host) bool {
-	s.mu.Lock()
-	defer s.unlock()
-	isolated := h != nil && h.isolated
-	unreachable := isolated || s.blackHole // the client has dialed, and hears nothing
-	if s.closed || (s.stopped || s.refusing) && !unreachable {
-		nc.Close()
-		return false
-	}
-	if s.member != nil && s.member.leader == nil && !s.readOnlyLocked() && !unreachable {
-		nc.Close() // a process without a leader accepts connections and closes them
-		return true
-	}
-	s.accepted++
-	c := &conn{
-		srv: s, host: h, seq: s.accepted, nc: nc, done: make(chan struct{}),
-		out:      newOutbox(func() { nc.Close() }, &s.idle, &s.queued),
-		tryWrite: tryWriter(nc), born: time.Now(),
-		ids: []wire.ID{ipID(nc.RemoteAddr().String())},
-	}
-	if unreachable {
-		c.blackHoleLocked()
-	}
-	if p, inMemory := nc.(*memnet.Conn); inMemory {
-		p.NotifyIdle(s.idle.notify)
-	}
-	if s.conns == nil {
-		s.conns = make(map[*conn]struct{})
-	}
-	s.conns[c] = struct{}{}
-	s.wg.Go(c.serve)
-	s.wg.Go(c.deliver)
-	return true
+// traffic counts frames, for the words that show it.
+type traffic struct {
+	received, sent int
+
+	// The last request of a connection.
+	op   wire.Op
+	xid  int32
+	zxid int64
+
+	traceMask int64 // of a server: what stmk has set; it has no effect
 }
 
-func (c *conn) serve() {
-	s := c.srv
-	r := bufio.NewReader(c.nc)
-	ends := false // the end of the connection is arranged
-	defer func() {
-		if !ends { // also if a function given to Call ends this goroutine
-			c.close()
-		}
-	}()
-	if word := fourLetterWord(r); word != "" {
-		c.answerWord(word, r)
-		ends = true
-		return
-	}
-	decode := c.decodeConnect
-	for {
-		c.behind = r.Buffered() > 0
-		c.reading.Store(true)
-		s.idle.notify()
-		frame, err := wire.ReadFrame(r)
-		c.reading.Store(false)
-		var x *exchange
-		if err == nil {
-			x, err = decode(frame)
-		}
-		if err != nil {
-			c.swallow(r)
-			return
-		}
-		if !c.simulateLatency(x) {
-			return
-		}
-		ends = !c.handle(x)
-		c.send(r.Buffered() > 0)
-		if ends {
-			return
-		}
-		decode = c.decodeRequest
-	}
-}
+// connSet is the open connections of a server; nil until there is one.
+type connSet map[*conn]struct{}
 
-// swallow reads on, if requests have no effect any more: the client of a black
-// hole does not see that the server would have ended the connection.
-func (c *conn) swallow(r io.Reader) {
-	c.srv.mu.Lock()
-	receives := c.receivesLocked()
-	c.srv.mu.Unlock()
-	if !receives {
-		_, _ = io.Copy(io.Discard, r)
+// inOrder returns the connections, those first that came first.
+func (s connSet) inOrder() []*conn {
+	if len(s) == 0 { // as at the start and at the end of most servers
+		return nil
 	}
-}
-
-// send sends what handle has queued. A client that has sent more than one
-// request gets the answers together.
-func (c *conn) send(busy bool) {
-	if c.tryWrite == nil || busy {
-		c.out.signal()
-		return
-	}
-	c.out.writeReady(c.tryWrite)
-}
-
-// deliver writes frames in order and flushes when there is none left.
-func (c *conn) deliver() {
-	defer c.close()
-	w := bufio.NewWriter(c.nc)
-	for {
-		f, finished := c.out.head()
-		if f == nil {
-			if w.Flush() != nil || finished {
-				return
-			}
-			c.out.flushed()
-			select {
-			case <-c.out.wake:
-			case <-c.done:
-				return
-			}
-			continue
-		}
-		if f.held() && (w.Flush() != nil || !f.wait(c.done)) {
-			return
-		}
-		if !c.out.take(f) {
-			continue
-		}
-		if _, err := w.Write(f.bytes); err != nil {
-			return
-		}
-	}
+	return slices.SortedFunc(maps.Keys(s), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })
 }
 
 func (c *conn) addIDLocked(id wire.ID) {
 	if !slices.Contains(c.ids, id) {
 		c.ids = append(c.ids, id)
 	}
+}
+
+func (c *conn) close() {
+	c.srv.mu.Lock()
+	defer c.srv.unlock()
+	c.closeLocked()
+}
+
+// closeLocked ends the connection at once: what is queued is lost, and so are
+// its watches. The session lives on.
+func (c *conn) closeLocked() {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	c.ending.stop()
+	close(c.done)
+	c.nc.Close()
+	c.out.drop()
+	delete(c.srv.conns, c)
+	c.unregisterLocked()
+}
+
+// unregisterLocked takes everything the server keeps for the connection away
+// from it.
+func (c *conn) unregisterLocked() {
+	c.srv.watches.RemoveAll(c)
+	if c.sess != nil && c.sess.conn == c {
+		c.sess.conn = nil
+	}
+	if c.sess != nil && c.sess.stray == c {
+		c.sess.stray = nil
+	}
+}
+
+// closeByServerLocked is how the server itself ends a connection: the client of
+// a connection that has become a black hole cannot see that.
+func (c *conn) closeByServerLocked() {
+	if c.blackHole || c.downstreamDead {
+		c.blackHole = true
+		c.unregisterLocked()
+		return
+	}
+	c.closeInTransitLocked((*conn).closeLocked)
+}
+
+// closeInTransitLocked does how to the connection. Under WithChaos the end
+// takes its time to get to the client, as requests do: what was sent before it
+// arrives before it, and no two clients hear of theirs at once.
+func (c *conn) closeInTransitLocked(how func(*conn)) {
+	if c.srv.sim == nil || c.srv.closing {
+		how(c)
+		return
+	}
+	if c.closed || c.ending != nil {
+		return
+	}
+	c.upstreamDead = true
+	c.unregisterLocked()
+	c.ending = c.srv.afterLocked(jitterSlot(time.Microsecond, 1+c.key%998), func() {
+		c.srv.mu.Lock()
+		defer c.srv.unlock()
+		how(c)
+	})
+}
+
+// receivesLocked reports whether requests on the connection have any effect.
+func (c *conn) receivesLocked() bool { return !c.closed && !c.blackHole && !c.upstreamDead }
+
+// blackHoleLocked makes the connection a black hole.
+func (c *conn) blackHoleLocked() {
+	c.blackHole = true
+	c.out.drop()
+}
+
+// halfOpenLocked reports whether one direction of the connection, or both, is
+// dead.
+func (c *conn) halfOpenLocked() bool { return c.blackHole || c.upstreamDead || c.downstreamDead }
+
+// killDownstreamLocked lets nothing out any more.
+func (c *conn) killDownstreamLocked() {
+	c.downstreamDead = true
+	c.out.drop()
+}
+
+// resetLocked ends the connection the way TCP's RST does.
+func (c *conn) resetLocked() { c.closeInTransitLocked((*conn).resetNowLocked) }
+
+func (c *conn) resetNowLocked() {
+	if nc, canReset := c.nc.(interface{ SetLinger(sec int) error }); canReset {
+		_ = nc.SetLinger(0) // it only makes the end less gentle
+	}
+	c.closeLocked()
+}
+
+// awaitChangeLocked waits for the next change, or the end of the connection.
+// s.mu is held before and after.
+func (c *conn) awaitChangeLocked() {
+	changed := c.srv.nextChangeLocked()
+	c.srv.mu.Unlock() // unlock would be a change for us
+	select {
+	case <-changed:
+	case <-c.done:
+	}
+	c.srv.mu.Lock()
+}
+
+// idle reports whether nothing is under way on the connection.
+func (c *conn) idle() bool {
+	if !c.out.idle() {
+		return false
+	}
+	if p, inMemory := c.nc.(*memnet.Conn); inMemory {
+		return p.Idle()
+	}
+	return c.reading.Load()
+}
+
+// notifyLocked sends a watch event.
+func (c *conn) notifyLocked(frame []byte) {
+	c.srv.notified++
+	c.traffic.sent++
+	c.srv.traffic.sent++
+	c.out.push(outFrame{bytes: frame})
 }

@@ -5,7 +5,7 @@ package zktest
 func (s *Server) CutAll() {
 	s.mu.Lock()
 	defer s.unlock()
-	for _, c := range s.connsInOrderLocked() {
+	for _, c := range s.conns.inOrder() {
 		c.closeByServerLocked()
 	}
 }
@@ -27,7 +27,7 @@ func (s *Server) BlackholeAll() {
 	defer s.unlock()
 	s.blackHole = true
 	s.updatePortLocked()
-	for _, c := range s.connsInOrderLocked() {
+	for _, c := range s.conns.inOrder() {
 		c.blackHoleLocked()
 	}
 }
@@ -40,7 +40,7 @@ func (s *Server) Heal() {
 	defer s.unlock()
 	s.blackHole = false
 	s.updatePortLocked()
-	for _, c := range s.connsInOrderLocked() {
+	for _, c := range s.conns.inOrder() {
 		if c.halfOpenLocked() && (c.host == nil || !c.host.isolated) {
 			c.resetLocked()
 		}

@@ -13,7 +13,14 @@ type Disruption struct {
 	name     string
 	ensemble bool          // it makes no sense for a standalone server
 	length   time.Duration // the least of its arguments, which must not be negative
-	do       func(sim *simulation, name string)
+	do       func(v *victims, name string)
+}
+
+// victims are what a plan at work can disrupt.
+type victims struct {
+	*simulation
+	servers []*Server
+	ens     *Ensemble // nil for a standalone server
 }
 
 // ExpireSession is [Session.Expire] of one session.
@@ -41,9 +48,9 @@ func ReapContainers() Disruption {
 
 // ResignLeader is [Member.Resign] of the leader. It needs an ensemble.
 func ResignLeader() Disruption {
-	return Disruption{name: "resign", ensemble: true, do: func(sim *simulation, name string) {
-		if leader := sim.ens.Leader(); leader != nil {
-			sim.begin(fmt.Sprintf("%s %d", name, leader.ID()), 0, nil)
+	return Disruption{name: "resign", ensemble: true, do: func(v *victims, name string) {
+		if leader := v.ens.Leader(); leader != nil {
+			v.begin(fmt.Sprintf("%s %d", name, leader.ID()), 0, nil)
 			leader.Resign()
 		}
 	}}
@@ -78,10 +85,10 @@ func RefuseFor(d time.Duration) Disruption {
 
 // PauseSessionFor is [Session.Pause] of one session, for at most d.
 func PauseSessionFor(d time.Duration) Disruption {
-	return Disruption{name: "pause session", length: d, do: func(sim *simulation, name string) {
-		if id := sim.someSession(); id != 0 {
-			sess := sim.servers[0].Session(id)
-			sim.begin(fmt.Sprintf("%s %#x", name, id), d, func() { sess.Resume() })
+	return Disruption{name: "pause session", length: d, do: func(v *victims, name string) {
+		if id := v.someSession(); id != 0 {
+			sess := v.servers[0].Session(id)
+			v.begin(fmt.Sprintf("%s %#x", name, id), d, func() { sess.Resume() })
 			sess.Pause()
 		}
 	}}
@@ -89,10 +96,10 @@ func PauseSessionFor(d time.Duration) Disruption {
 
 // LagFor makes a member of an ensemble lag by at most lag, for at most d.
 func LagFor(lag, d time.Duration) Disruption {
-	return Disruption{name: "lag", ensemble: true, length: min(lag, d), do: func(sim *simulation, name string) {
-		m := sim.someServer().member
-		by := time.Duration(sim.rng.Int64N(int64(max(lag, 1))))
-		sim.begin(fmt.Sprintf("%s %s by %v", name, m.label(), by), d, func() { _ = m.Lag(0) })
+	return Disruption{name: "lag", ensemble: true, length: min(lag, d), do: func(v *victims, name string) {
+		m := v.someServer().member
+		by := time.Duration(v.rng.Int64N(int64(max(lag, 1))))
+		v.begin(fmt.Sprintf("%s %s by %v", name, m.label(), by), d, func() { _ = m.Lag(0) })
 		_ = m.Lag(by)
 	}}
 }
@@ -100,12 +107,12 @@ func LagFor(lag, d time.Duration) Disruption {
 // PartitionFor is [Ensemble.Partition] of one member. The end, after at most d,
 // is that of all partitions.
 func PartitionFor(d time.Duration) Disruption {
-	return Disruption{name: "partition", ensemble: true, length: d, do: func(sim *simulation, name string) {
-		m := sim.someServer().member
-		sim.begin(fmt.Sprintf("%s %s", name, m.label()), d, sim.ens.Heal)
-		sim.ens.mu.Lock()
-		defer sim.ens.unlock()
-		sim.ens.partitionLocked(m)
+	return Disruption{name: "partition", ensemble: true, length: d, do: func(v *victims, name string) {
+		m := v.someServer().member
+		v.begin(fmt.Sprintf("%s %s", name, m.label()), d, v.ens.Heal)
+		v.ens.mu.Lock()
+		defer v.ens.unlock()
+		v.ens.partitionLocked(m)
 	}}
 }
 
@@ -114,60 +121,60 @@ func PartitionFor(d time.Duration) Disruption {
 func Custom(name string, do func(*rand.Rand)) Disruption {
 	d := Disruption{name: name}
 	if do != nil {
-		d.do = func(sim *simulation, name string) {
-			sim.begin(name, 0, nil)
-			do(sim.rng)
+		d.do = func(v *victims, name string) {
+			v.begin(name, 0, nil)
+			do(v.rng)
 		}
 	}
 	return d
 }
 
 func toSession(name string, do func(*Session)) Disruption {
-	return Disruption{name: name, do: func(sim *simulation, name string) {
-		if id := sim.someSession(); id != 0 {
-			s := sim.home(id)
-			sim.begin(fmt.Sprintf("%s %#x", name, id), 0, nil)
+	return Disruption{name: name, do: func(v *victims, name string) {
+		if id := v.someSession(); id != 0 {
+			s := v.home(id)
+			v.begin(fmt.Sprintf("%s %#x", name, id), 0, nil)
 			do(s.Session(id))
 		}
 	}}
 }
 
 func toServer(name string, do func(*Server)) Disruption {
-	return Disruption{name: name, do: func(sim *simulation, name string) {
-		s := sim.someServer()
-		sim.begin(fmt.Sprintf("%s %s", name, s.label()), 0, nil)
+	return Disruption{name: name, do: func(v *victims, name string) {
+		s := v.someServer()
+		v.begin(fmt.Sprintf("%s %s", name, s.label()), 0, nil)
 		do(s)
 	}}
 }
 
 func lasting(name string, d time.Duration, begin, end func(*Server)) Disruption {
-	return Disruption{name: name, length: d, do: func(sim *simulation, name string) {
-		s := sim.someServer()
-		sim.begin(fmt.Sprintf("%s %s", name, s.label()), d, func() { end(s) })
+	return Disruption{name: name, length: d, do: func(v *victims, name string) {
+		s := v.someServer()
+		v.begin(fmt.Sprintf("%s %s", name, s.label()), d, func() { end(s) })
 		begin(s)
 	}}
 }
 
-func (sim *simulation) someServer() *Server { return sim.servers[sim.rng.IntN(len(sim.servers))] }
+func (v *victims) someServer() *Server { return v.servers[v.rng.IntN(len(v.servers))] }
 
 // someSession returns a session, or 0 if there is none.
-func (sim *simulation) someSession() int64 {
-	sessions := sim.servers[0].Sessions()
+func (v *victims) someSession() int64 {
+	sessions := v.servers[0].Sessions()
 	if len(sessions) == 0 {
 		return 0
 	}
-	return sessions[sim.rng.IntN(len(sessions))].ID
+	return sessions[v.rng.IntN(len(sessions))].ID
 }
 
 // home returns the server to which a session is connected, or any.
-func (sim *simulation) home(session int64) *Server {
-	if sim.ens == nil {
-		return sim.servers[0]
+func (v *victims) home(session int64) *Server {
+	if v.ens == nil {
+		return v.servers[0]
 	}
-	if m := sim.ens.Session(session).Member(); m != nil {
+	if m := v.ens.Session(session).Member(); m != nil {
 		return m.Server
 	}
-	return sim.someServer()
+	return v.someServer()
 }
 
 // label names a server in the list of events.

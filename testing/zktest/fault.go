@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"time"
 
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -39,41 +38,15 @@ type Rule struct {
 
 // Injection is a rule at work in a server.
 type Injection struct {
-	cluster *cluster
-	servers []*Server // where it is at work
+	monitor *monitor
+	rules   *rules // of which it is one
 	rule    Rule
+	member  int // at which it is at work; 0 for all there are
 	done    chan struct{}
 	err     error
 
-	// Guarded by cluster.mu.
+	// Guarded by the monitor.
 	seen, hits int
-}
-
-// Inject puts a rule to work. Several rules may hit the same request; then all
-// of their actions apply. A rule with a malformed pattern, or with an action
-// that is missing or makes no sense, hits nothing: it fails the test of the
-// server, and [Injection.Err] says what is wrong for a server of [Run].
-func (s *Server) Inject(r Rule) *Injection { return s.inject(r, s) }
-
-// Inject puts a rule to work at every member. They count together: see
-// [Server.Inject].
-func (e *Ensemble) Inject(r Rule) *Injection { return e.inject(r, e.servers()...) }
-
-func (c *cluster) inject(r Rule, servers ...*Server) *Injection {
-	if r.Times == 0 {
-		r.Times = 1
-	}
-	inj := &Injection{cluster: c, servers: servers, rule: r, done: make(chan struct{})}
-	if err := r.check(); err != nil {
-		inj.err = c.misuse("%w", err)
-		return inj
-	}
-	c.mu.Lock()
-	defer c.unlock()
-	for _, s := range servers {
-		s.injections = append(s.injections, inj)
-	}
-	return inj
 }
 
 func (r *Rule) check() error {
@@ -98,21 +71,15 @@ func (i *Injection) Err() error { return i.err }
 
 // Remove takes the rule out of work. Requests that it has hit stay hit.
 func (i *Injection) Remove() {
-	i.cluster.mu.Lock()
-	defer i.cluster.unlock()
-	i.removeLocked()
-}
-
-func (i *Injection) removeLocked() {
-	for _, s := range i.servers {
-		s.injections = slices.DeleteFunc(s.injections, func(o *Injection) bool { return o == i })
-	}
+	i.monitor.mu.Lock()
+	defer i.monitor.unlock()
+	i.rules.removeLocked(i)
 }
 
 // Hits returns how many requests the rule has hit.
 func (i *Injection) Hits() int {
-	i.cluster.mu.Lock()
-	defer i.cluster.mu.Unlock()
+	i.monitor.mu.Lock()
+	defer i.monitor.mu.Unlock()
 	return i.hits
 }
 
@@ -120,9 +87,11 @@ func (i *Injection) Hits() int {
 // the action is only about to happen. With Times -1 it is never closed.
 func (i *Injection) Done() <-chan struct{} { return i.done }
 
+func (i *Injection) spentLocked() bool { return i.rule.Times > 0 && i.hits == i.rule.Times }
+
 // hitLocked counts the request and reports whether the rule applies to it.
-func (i *Injection) hitLocked(x *exchange) bool {
-	if !i.rule.matches(x) {
+func (i *Injection) hitLocked(req *Request, paths func() []string) bool {
+	if i.member != 0 && i.member != req.Member || !i.rule.matches(req, paths) {
 		return false
 	}
 	i.seen++
@@ -133,81 +102,38 @@ func (i *Injection) hitLocked(x *exchange) bool {
 	return true
 }
 
-func (i *Injection) spentLocked() bool { return i.rule.Times > 0 && i.hits == i.rule.Times }
-
-func (r *Rule) matches(x *exchange) bool {
-	if !r.Op.Covers(x.req.Op) || r.Session != 0 && r.Session != x.req.Session {
+// matches reports whether the rule is about the request. paths returns the
+// paths that the request is about.
+func (r *Rule) matches(req *Request, paths func() []string) bool {
+	if !r.Op.Covers(req.Op) || r.Session != 0 && r.Session != req.Session {
 		return false
 	}
-	if r.Path == "" {
-		return true
-	}
-	paths := []string{x.req.Path}
-	if m, isMulti := x.op.(interface{ targets() []string }); isMulti {
-		paths = m.targets()
-	}
-	return slices.ContainsFunc(paths, func(p string) bool {
+	return r.Path == "" || slices.ContainsFunc(paths(), func(p string) bool {
 		matched, _ := path.Match(r.Path, p) // the pattern was checked by Inject
 		return matched
 	})
 }
 
-// faults is everything that the rules want done to one request.
-type faults struct {
-	delayRequest, delayReply  time.Duration
-	holdRequest               time.Duration
-	callBefore, callAfter     []func(Request)
-	fail                      wire.Code
-	dropRequest, dropReply    bool
-	blackhole, blackholeReply bool
-	reset                     bool
+// rules are the rules at work in a cluster, in the order in which they have
+// come.
+type rules struct{ injections []*Injection }
+
+func (r *rules) addLocked(i *Injection) { r.injections = append(r.injections, i) }
+
+func (r *rules) removeLocked(i *Injection) {
+	r.injections = slices.DeleteFunc(r.injections, func(o *Injection) bool { return o == i })
 }
 
-// faultsForLocked asks every rule about the request.
-func (s *Server) faultsForLocked(x *exchange) (f faults) {
-	for _, inj := range slices.Clone(s.injections) {
-		if !inj.hitLocked(x) {
+// applyLocked asks every rule about the request, and adds what they want.
+func (r *rules) applyLocked(f *faults, req *Request, paths func() []string) {
+	for _, i := range slices.Clone(r.injections) {
+		if !i.hitLocked(req, paths) {
 			continue
 		}
-		inj.rule.Do.apply(&f)
-		if inj.spentLocked() {
-			close(inj.done)
-			inj.removeLocked()
+		i.rule.Do.apply(f)
+		if i.spentLocked() {
+			close(i.done)
+			r.removeLocked(i)
 		}
 	}
-	if s.sim != nil {
-		s.sim.applyFaultsLocked(&f, x)
-	}
-	return f
-}
-
-// delaysRequest reports whether there is something to do before the request
-// that cannot be done with the server locked.
-func (f *faults) delaysRequest() bool { return f.delayRequest > 0 || len(f.callBefore) > 0 }
-
-// before reports false if the connection ended meanwhile.
-func (f *faults) before(done <-chan struct{}, req Request) bool {
-	if !sleep(f.delayRequest, done) {
-		return false
-	}
-	for _, call := range f.callBefore {
-		call(req)
-	}
-	return true
-}
-
-func (f *faults) after(req Request) {
-	for _, call := range f.callAfter {
-		call(req)
-	}
-}
-
-// replyTime is the time before which the answer must not go out. It counts from
-// the request and not from the answer before it, so that the answers to
-// requests sent together arrive together, as over a slow line.
-func (f *faults) replyTime() time.Time {
-	if f.delayReply <= 0 {
-		return time.Time{}
-	}
-	return time.Now().Add(f.delayReply)
 }

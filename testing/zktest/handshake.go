@@ -38,6 +38,10 @@ func (c *conn) decodeConnect(frame []byte) (*exchange, error) {
 	return x, nil
 }
 
+// waitsForLeaderLocked is true but for a client that has seen more than this
+// server, which is sent away at once.
+func (op *connectOp) waitsForLeaderLocked(x *exchange) bool { return op.seen <= x.srv.zxid }
+
 // connectLocked gives the connection a session and returns the answer.
 func (op *connectOp) connectLocked(x *exchange) []byte {
 	s := x.srv
@@ -84,9 +88,7 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 	sess.conn, sess.stray, sess.host, x.conn.sess = x.conn, nil, x.conn.host, sess
 	sess.owner = x.conn
 	sess.timeout = min(max(op.timeout, s.cfg.minTimeout), s.cfg.maxTimeout)
-	decider := s.deciderLocked(sess)
-	decider.extendLocked(sess)
-	decider.armExpiryLocked(sess)
+	sess.beginTimeoutLocked(&sess.deciderLocked().clock)
 	x.req.Session, x.req.Zxid = sess.id, s.zxid
 	return op.answerLocked(s, wire.Millis(sess.timeout), sess.id)
 }
@@ -135,4 +137,55 @@ func (op *connectOp) answerLocked(s *Server, timeout int32, id int64) []byte {
 		e.Bool(s.readOnlyLocked())
 	}
 	return e.Frame()
+}
+
+// connectReadOnlyLocked is connectLocked at a server that is read-only.
+func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
+	m := x.srv.member
+	_, global := m.readOnly.global[op.session]
+	if !op.readOnly || op.seen > m.zxid || global || !m.admitsLocked(op.session) {
+		return x.hangUpLocked()
+	}
+	sess := m.ownSessions[op.session]
+	switch {
+	case op.session == 0:
+		sess = m.beginOwnLocked(m.Server)
+	case sess == nil || sess.home != m.Server || !op.provesOwner(x.srv):
+		return op.rejectLocked(x)
+	}
+	return op.takeUpLocked(x, sess)
+}
+
+// connectWithoutMajorityLocked is connectLocked at a leader that has lost its
+// majority and does not know that, or at a follower of it. To take up a session
+// is no transaction (LeaderZooKeeperServer.revalidateSession).
+func (op *connectOp) connectWithoutMajorityLocked(x *exchange) []byte {
+	m := x.srv.member
+	if !m.admitsLocked(op.session) {
+		return x.hangUpLocked()
+	}
+	sessions := m.sessions
+	if deposed := m.leader.deposed; deposed != nil {
+		sessions = deposed.sessions
+	}
+	sess := sessions[op.session]
+	switch {
+	case sess == nil || !op.provesOwner(x.srv):
+		return op.rejectLocked(x)
+	case m.leader.deposed == nil:
+		return op.takeUpLocked(x, sess)
+	}
+	return op.strayLocked(x, sess)
+}
+
+// strayLocked is takeUpLocked at a leader that was deposed. The next leader does
+// not hear of it.
+func (op *connectOp) strayLocked(x *exchange, sess *session) []byte {
+	if sess.stray != nil {
+		sess.stray.closeByServerLocked()
+	}
+	sess.stray, x.conn.sess = x.conn, sess
+	sess.touchLocked(x.srv)
+	x.req.Session, x.req.Zxid = sess.id, x.srv.zxid
+	return op.answerLocked(x.srv, wire.Millis(sess.timeout), sess.id)
 }

@@ -22,7 +22,7 @@ func (x *exchange) holdLocked(d time.Duration) {
 		}
 		x.req.Err, x.req.Processed = x.runHeldLocked(), true
 		x.req.Zxid = x.srv.madeZxidLocked()
-		x.srv.logRequestLocked(x.req)
+		x.logLocked()
 	})
 }
 

@@ -164,9 +164,9 @@ func (h *Host) Suspend(d time.Duration) error {
 	s := h.servers[0]
 	for _, sess := range h.sessionsLocked() {
 		if s.member != nil {
-			s.member.ens.flushTouchLocked(sess)
+			s.ens.flushTouchLocked(sess)
 		}
-		s.backdateLocked(sess, d)
+		sess.backdateLocked(d)
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (h *Host) sessionsLocked() []*session {
 
 func (h *Host) eachConnLocked(do func(*conn)) {
 	for _, s := range h.servers {
-		for _, c := range s.connsInOrderLocked() {
+		for _, c := range s.conns.inOrder() {
 			if c.host == h {
 				do(c)
 			}

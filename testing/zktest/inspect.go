@@ -63,9 +63,9 @@ func (s *Server) Tree() []Node {
 }
 
 // belowLocked returns the nodes below path, without ZooKeeper's own.
-func (s *Server) belowLocked(path string) []Node {
+func (r *replica) belowLocked(path string) []Node {
 	var nodes []Node
-	s.tree.Walk(path, func(p string, n *datatree.Node) {
+	r.tree.Walk(path, func(p string, n *datatree.Node) {
 		if p != path && p != "/zookeeper" && !strings.HasPrefix(p, "/zookeeper/") {
 			nodes = append(nodes, export(p, n))
 		}
@@ -109,10 +109,6 @@ func (s *Server) Watches() []Watch {
 	}
 	slices.SortFunc(list, compareWatches)
 	return list
-}
-
-func compareWatches(a, b Watch) int {
-	return cmp.Or(cmp.Compare(a.Path, b.Path), compareBool(a.Child, b.Child), cmp.Compare(a.Session, b.Session))
 }
 
 // Queue returns the sequential nodes below path in the order of their numbers:
@@ -215,6 +211,15 @@ func (s *Server) Dump() string {
 	}
 	for _, w := range s.Watches() {
 		fmt.Fprintf(&b, "watch %s %s by %#x\n", w.table(), w.Path, w.Session)
+	}
+	return b.String()
+}
+
+// Dump is [Server.Dump] for every member.
+func (e *Ensemble) Dump() string {
+	var b strings.Builder
+	for _, m := range e.members {
+		fmt.Fprintf(&b, "member %d, %s: %s", m.id, m.Mode(), m.Dump())
 	}
 	return b.String()
 }

@@ -4,17 +4,6 @@ import (
 	"time"
 )
 
-// jitterSlot lengthens a wait so that it ends in a nanosecond that belongs to
-// key: every client has its own in each microsecond.
-func (c *cluster) jitterSlot(wait time.Duration, key int64) time.Duration {
-	now := time.Now()
-	at := now.Add(max(wait, 0)).Truncate(time.Microsecond).Add(time.Duration(key % int64(time.Microsecond)))
-	if !at.After(now) {
-		at = at.Add(time.Microsecond)
-	}
-	return at.Sub(now)
-}
-
 // simulateLatency is the way of a request to the server. It reports false if
 // the connection ended meanwhile.
 func (c *conn) simulateLatency(x *exchange) bool {
@@ -32,5 +21,5 @@ func (c *conn) simulateLatency(x *exchange) bool {
 		return true
 	}
 	wait := time.Duration(c.rng.Int64N(int64(sim.Latency) + 1))
-	return sleep(sim.cluster.jitterSlot(wait, 1+c.key%998), c.done)
+	return sleep(jitterSlot(wait, 1+c.key%998), c.done)
 }

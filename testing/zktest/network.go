@@ -4,33 +4,12 @@ import (
 	"context"
 	"errors"
 	"net"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
-
-// memoryAddr returns the address of a server without a port: number 0 is a
-// standalone server, the others are members of an ensemble. It is an IP literal
-// because clients look host names up. No process listens on ports like these: a
-// client that forgets the dialer is refused, and does not come to a real server
-// on the developer's machine.
-func memoryAddr(number int) string {
-	const firstPort = 1
-	return loopbackHost + ":" + strconv.Itoa(firstPort+number)
-}
-
-// Addr returns the TCP address of a server with [WithTCP]. Without it, it is a
-// made-up address, such as 127.0.0.1:1, that only [Server.Dialer]
-// understands: a client without it is refused.
-func (s *Server) Addr() string {
-	if s.listener != nil {
-		return s.listener.Addr().String()
-	}
-	return s.address
-}
 
 // Dialer returns a function that connects to this server within the process,
 // whatever the address. The signature is that of [net.Dialer.DialContext].
@@ -51,9 +30,7 @@ func (s *Server) dialFrom(ctx context.Context, h *Host, network, address string)
 	if !s.start(server, h) {
 		return nil, memnet.DialError(network, address, syscall.ECONNREFUSED)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.noteDialLocked(ctx, client)
+	s.dialers.note(ctx, client)
 	return client, nil
 }
 
@@ -129,4 +106,19 @@ func (s *Server) updatePortLocked() {
 		closePort(s.listener)
 	}
 	s.accepting = accepting
+}
+
+// Dialer returns a function that connects within the process to the member with
+// the address, and refuses addresses of no member. The signature is that of
+// [net.Dialer.DialContext].
+func (e *Ensemble) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
+	return e.dial
+}
+
+func (e *Ensemble) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	s := e.serverAt(address)
+	if s == nil {
+		return nil, memnet.DialError(network, address, syscall.ECONNREFUSED)
+	}
+	return s.dial(ctx, network, address)
 }

@@ -5,6 +5,16 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
+// writes decodes the requests that may stand alone or in a multi.
+var writes = map[wire.Op]func(wire.Op, *wire.Decoder) write{
+	wire.OpCreate:          decodeCreate,
+	wire.OpCreate2:         decodeCreate,
+	wire.OpCreateContainer: decodeCreate,
+	wire.OpCreateTTL:       decodeCreate,
+	wire.OpDelete:          decodeDelete,
+	wire.OpSetData:         decodeSetData,
+}
+
 // multiOp is multi: all of its operations or none, under one zxid.
 type multiOp struct{ ops []write }
 

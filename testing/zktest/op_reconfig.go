@@ -29,7 +29,7 @@ func (o *reconfigOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 		return code
 	})
 	if code == wire.OK {
-		x.srv.member.ens.adoptLocked(next)
+		x.srv.ens.adoptLocked(next)
 	}
 	return code
 }
@@ -42,7 +42,7 @@ func (o *reconfigOp) applyLocked(s *Server, tx *datatree.Txn, out *wire.Encoder)
 	case s.member == nil:
 		return next, wire.ErrUnimplemented
 	}
-	ens := s.member.ens
+	ens := s.ens
 	if o.from != -1 && o.from != ens.view.version {
 		return next, wire.ErrBadVersion
 	}

@@ -29,7 +29,7 @@ type closeSessionOp struct{ pathless }
 func decodeCloseSession(*wire.Decoder) operation { return closeSessionOp{} }
 
 func (closeSessionOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
-	x.srv.endSessionLocked(x.conn.sess, x.conn)
+	x.conn.sess.endLocked(x.conn)
 	x.last = true
 	return wire.OK
 }

@@ -205,3 +205,15 @@ func WithWallClock(now func() time.Time) Option {
 		c.wallClock = now
 	}
 }
+
+// WithVersion makes the server behave as another version of ZooKeeper, where it
+// differs from 3.9.3: see MODEL.md in this folder for all of it.
+func WithVersion(v Version) Option {
+	return func(c *config) {
+		if v < Version393 || v > Version380 {
+			c.reject("%s", v)
+			return
+		}
+		c.version = v
+	}
+}

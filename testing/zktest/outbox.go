@@ -219,3 +219,10 @@ func (o *outbox) endShortcut(frames []byte, n int) bool {
 	o.resting = len(o.queue) == 0
 	return !o.resting || o.finished
 }
+
+// idle reports whether everything has been written and flushed.
+func (o *outbox) idle() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.resting && len(o.queue) == 0
+}

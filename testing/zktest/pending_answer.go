@@ -2,17 +2,6 @@ package zktest
 
 import "github.com/gocurator/curator/testing/zktest/internal/wire"
 
-// pendingAnswer is an answer that has to wait.
-type pendingAnswer struct {
-	faults   faults
-	out      *wire.Encoder // nil if frame is complete
-	frame    []byte
-	code     wire.Code
-	over     chan struct{} // closed when the following are set
-	more     bool
-	answered chan struct{}
-}
-
 // awaitHistoryLocked makes the answer wait if the member has something to apply
 // first.
 func (x *exchange) awaitHistoryLocked(out *wire.Encoder, code wire.Code) bool {

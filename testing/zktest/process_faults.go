@@ -33,13 +33,12 @@ func (s *Server) Stop() error {
 func (s *Server) stopLocked() {
 	s.stopped, s.paused = true, false
 	s.updatePortLocked()
-	for _, c := range s.connsInOrderLocked() {
+	for _, c := range s.conns.inOrder() {
 		c.closeByServerLocked()
 	}
-	s.reaper.stop()
-	s.reaper = nil
+	s.reaper.stopLocked()
 	if s.member != nil {
-		s.member.ens.updateLocked()
+		s.ens.updateLocked()
 	}
 }
 
@@ -67,14 +66,13 @@ func (s *Server) startLocked() {
 	s.stopped = false
 	s.updatePortLocked()
 	if s.member != nil {
-		s.member.ens.updateLocked()
+		s.ens.updateLocked()
 		return
 	}
 	for _, sess := range s.oldestFirstLocked() {
-		s.extendLocked(sess)
-		s.armExpiryLocked(sess)
+		sess.beginTimeoutLocked(&s.clock)
 	}
-	s.scheduleReaperLocked()
+	s.reaper.scheduleLocked()
 }
 
 // Pause freezes the server's process, as a long garbage collection does.
@@ -90,7 +88,7 @@ func (s *Server) Pause() error {
 	}
 	s.paused = true
 	if s.member != nil {
-		s.member.ens.updateLocked()
+		s.ens.updateLocked()
 	}
 	return nil
 }
@@ -116,8 +114,43 @@ func (s *Server) Resume() error {
 		return nil
 	}
 	for _, sess := range s.oldestFirstLocked() {
-		s.expireIfOverdueLocked(sess)
+		sess.expireIfOverdueLocked()
 	}
-	s.scheduleReaperLocked()
+	s.reaper.scheduleLocked()
 	return nil
+}
+
+// Restart is [Server.Restart] of all members: all are stopped, and then
+// started. Members that were closed for good stay away. The error is
+// [ErrClosed] after Close.
+func (e *Ensemble) Restart() error {
+	e.mu.Lock()
+	defer e.unlock()
+	if e.closing {
+		return ErrClosed
+	}
+	for _, m := range e.members {
+		m.stopLocked()
+	}
+	for _, m := range e.members {
+		m.startLocked()
+	}
+	return nil
+}
+
+// resumeLocked lets a paused member find out what it has slept through.
+func (m *Member) resumeLocked() {
+	if m.disconnectedInPause && !m.connectedLocked() {
+		m.startLookingLocked()
+	}
+	m.disconnectedInPause = false
+	if m.ens.leader == m {
+		m.ens.hadMajority = false // look after the sessions
+	}
+	m.resumeReadOnlyLocked()
+	if m.ens.roleChange == nil { // else that comes at its time
+		m.ens.changeRolesLocked()
+	}
+	m.ens.updateLocked()
+	m.applyDueLocked()
 }

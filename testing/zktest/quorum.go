@@ -2,26 +2,13 @@ package zktest
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
 // This file decides which member follows which leader. Every change of the
 // network or of a member ends in a call of updateLocked, which lets the members
 // notice, each in its own time.
-
-// countFollowersLocked returns how many members with a vote follow a leader and
-// reach it, itself included.
-func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
-	for _, m := range e.members {
-		if m.votesLocked() && m.followsLocked(leader) && m.reachesLocked(leader) {
-			n++
-		}
-	}
-	return n
-}
-
-// isMajorityLocked reports whether n members with a vote can decide.
-func (e *Ensemble) isMajorityLocked(n int) bool { return n > e.voterCount/2 }
 
 // updateLocked makes the members react to what has changed.
 func (e *Ensemble) updateLocked() {
@@ -127,9 +114,9 @@ func (e *Ensemble) resumeSessionsLocked() {
 	backed := e.leader != nil && e.leader.canCommitLocked()
 	if backed && !e.hadMajority {
 		for _, sess := range e.oldestFirstLocked() {
-			e.leader.expireIfOverdueLocked(sess)
+			sess.expireIfOverdueLocked()
 		}
-		e.leader.scheduleReaperLocked()
+		e.leader.reaper.scheduleLocked()
 	}
 	e.hadMajority = backed
 }
@@ -196,19 +183,61 @@ func (e *Ensemble) electLocked() {
 		m.followLocked(leader)
 	}
 	for _, sess := range e.oldestFirstLocked() {
-		leader.extendLocked(sess)
-		leader.armExpiryLocked(sess)
+		sess.beginTimeoutLocked(&leader.clock)
 	}
-	leader.scheduleReaperLocked()
+	leader.reaper.scheduleLocked()
 	e.updateLocked() // others may be within reach
 }
 
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
+// deposeLocked notes what a leader has that does not know of the next one.
+func (m *Member) deposeLocked() {
+	m.deposed = &deposedLeader{maps.Clone(m.sessions)}
+}
+
+// Resign makes the leader step down. As on a real ensemble every member drops
+// its clients and looks for a leader; another one is elected, if one is
+// eligible. It reports whether the member was the leader, and not paused.
+func (m *Member) Resign() bool {
+	m.mu.Lock()
+	defer m.unlock()
+	if m.ens.leader != m || m.paused {
+		return false
 	}
-	return -1
+	m.resigned = true
+	m.startLookingLocked()
+	m.ens.updateLocked()
+	return true
+}
+
+// startLookingLocked makes a member one without a leader: the clients are
+// dropped, and everything that has arrived is applied, as it is in the log on
+// the disk. The rest will come from the next leader.
+func (m *Member) startLookingLocked() {
+	m.givingUp.stop()
+	m.givingUp, m.leader, m.disconnectedInPause, m.deposed = nil, nil, false, nil
+	for _, c := range m.conns.inOrder() {
+		c.closeByServerLocked()
+	}
+	for m.received > 0 {
+		m.applyNextLocked()
+	}
+	m.noteGlobalSessionsLocked()
+	m.endAheadLocked()
+	m.applying.stop()
+	m.applying, m.queue = nil, nil
+	clear(m.touchTable)
+	for _, x := range m.pending {
+		x.abandonLocked()
+	}
+	m.pending = nil
+	if m.ens.leader == m {
+		m.ens.leader = nil
+	}
+}
+
+// followLocked makes a member one of the leader's, with the same data.
+func (m *Member) followLocked(leader *Member) {
+	m.endReadOnlyLocked()
+	m.copyLocked(&leader.replica)
+	m.leader, m.epoch, m.resigned = leader, m.ens.epoch, false
 }

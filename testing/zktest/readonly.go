@@ -3,8 +3,6 @@ package zktest
 import (
 	"slices"
 	"time"
-
-	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // WithReadOnlyMode lets a member of an [Ensemble] serve reads while it has no
@@ -24,13 +22,6 @@ func WithReadOnlyMode() Option {
 // readOnlyGrace is how long a member looks for a leader before it is read-only.
 // The tick counts if it is longer, as in QuorumPeer.run.
 const readOnlyGrace = 2 * time.Second
-
-// readOnlyServer is the part of a member that serves while it is read-only.
-type readOnlyServer struct {
-	on     bool
-	begin  *alarm
-	global map[int64]struct{} // sessions of the ensemble, as far as the member knows
-}
 
 // updateReadOnlyLocked begins and ends the mode as the member's state has it.
 func (m *Member) updateReadOnlyLocked() {
@@ -68,9 +59,9 @@ func (m *Member) endReadOnlyLocked() {
 	}
 	m.readOnly.on = false
 	for _, sess := range m.ownSessionsLocked() {
-		m.endOwnSessionLocked(sess, nil)
+		sess.endLocked(nil)
 	}
-	for _, c := range m.connsInOrderLocked() {
+	for _, c := range m.conns.inOrder() {
 		c.closeByServerLocked()
 	}
 }
@@ -93,88 +84,15 @@ func (m *Member) noteGlobalSessionsLocked() {
 	}
 }
 
-// readOnlyLocked reports whether the server is read-only now.
-func (s *Server) readOnlyLocked() bool { return s.member != nil && s.member.readOnly.on }
-
-// connectReadOnlyLocked is connectLocked at a server that is read-only.
-func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
-	m := x.srv.member
-	_, global := m.readOnly.global[op.session]
-	if !op.readOnly || op.seen > m.zxid || global || !m.admitsLocked(op.session) {
-		return x.hangUpLocked()
-	}
-	sess := m.ownSessions[op.session]
-	switch {
-	case op.session == 0:
-		m.lastSession++
-		sess = &session{id: m.lastSession, home: m}
-		if m.ownSessions == nil {
-			m.ownSessions = make(map[int64]*session)
-		}
-		m.ownSessions[sess.id] = sess
-	case sess == nil || sess.home != m || !op.provesOwner(x.srv):
-		return op.rejectLocked(x)
-	}
-	return op.takeUpLocked(x, sess)
-}
-
-// runReadOnlyLocked carries a request out at a server that is read-only.
-func (x *exchange) runReadOnlyLocked() []byte {
-	x.touchLocked()
-	out := wire.NewReply()
-	if x.req.Op != wire.OpCloseSession && x.forLeaderLocked() {
-		// Before it is read: what else is wrong with the request does not
-		// count.
-		x.req.Err, x.req.Zxid = wire.ErrNotReadOnly, x.srv.zxid
-		return out.Reply(x.req.Xid, x.srv.zxid, wire.ErrNotReadOnly)
-	}
-	return x.replyLocked(out, x.op.runLocked(x, out))
-}
-
-// endOwnSessionLocked ends a session that is known to this member only. There
-// is no transaction.
-func (m *Member) endOwnSessionLocked(sess *session, closer *conn) {
-	delete(m.ownSessions, sess.id)
-	delete(m.pausedSessions, sess.id)
-	sess.expiry.stop()
-	if sess.conn != nil && sess.conn != closer {
-		sess.conn.closeByServerLocked()
-	}
-	if sess.host != nil {
-		sess.host.endedLocked(sess)
-	}
-}
-
-// expireOwnIfOverdueLocked is expireIfOverdueLocked for such a session.
-func (m *Member) expireOwnIfOverdueLocked(sess *session) {
-	switch {
-	case m.ownSessions[sess.id] != sess || m.paused:
-	case time.Now().Before(sess.deadline):
-		m.armExpiryLocked(sess)
-	default:
-		m.expired++
-		m.endOwnSessionLocked(sess, nil)
-	}
-}
-
 // resumeReadOnlyLocked looks after the sessions of a member that was paused.
 func (m *Member) resumeReadOnlyLocked() {
 	for _, sess := range m.ownSessionsLocked() {
-		m.expireOwnIfOverdueLocked(sess)
+		sess.expireIfOverdueLocked()
 	}
 }
 
 // ownSessionsLocked returns the sessions that are known to this member only,
 // oldest first.
 func (m *Member) ownSessionsLocked() []*session {
-	return slices.DeleteFunc(inOrder(m.ownSessions), func(sess *session) bool { return sess.home != m })
-}
-
-// sessionLocked returns a session of the ensemble, or of a member of it; nil if
-// there is none.
-func (c *cluster) sessionLocked(id int64) *session {
-	if sess := c.sessions[id]; sess != nil {
-		return sess
-	}
-	return c.ownSessions[id]
+	return slices.DeleteFunc(inOrder(m.ownSessions), func(sess *session) bool { return sess.home != m.Server })
 }

@@ -7,11 +7,19 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// scheduleReaperLocked arms the timer for the next look, if there is something
-// to look at. Looks are at whole intervals since the server began.
-func (s *Server) scheduleReaperLocked() {
+// reaper deletes what is empty or outdated, on behalf of a server that makes
+// transactions.
+type reaper struct {
+	srv  *Server
+	next *alarm
+}
+
+// scheduleLocked sets the alarm for the next look, if there is something to
+// look at. Looks are at whole intervals since the server began.
+func (r *reaper) scheduleLocked() {
+	s := r.srv
 	tree, _ := s.madeLocked()
-	if s.reaper != nil || s.stopped || s.closed || !tree.Reapable() {
+	if r.next != nil || !s.upLocked() || !tree.Reapable() {
 		return
 	}
 	interval := s.cfg.reapInterval
@@ -20,37 +28,29 @@ func (s *Server) scheduleReaperLocked() {
 	own = s.afterLocked(wait, func() {
 		s.mu.Lock()
 		defer s.unlock()
-		if s.reaper != own {
+		if r.next != own {
 			return // the server was stopped while this alarm was going off
 		}
-		s.reaper = nil
+		r.next = nil
 		if s.leaderServerLocked() == s && s.writableLocked() && !s.paused {
-			s.reapLocked()
-			s.scheduleReaperLocked()
+			r.reapLocked()
+			r.scheduleLocked()
 		}
 	})
-	s.reaper = own
+	r.next = own
 }
 
-// ReapContainers deletes empty containers and outdated nodes with a TTL now.
-// The server, in an ensemble its leader, does this by itself, see
-// [WithContainerCheckInterval]. A
-// container that becomes empty by it is deleted the next time only, as on a
-// real server. It returns the number of nodes deleted.
-func (s *Server) ReapContainers() int {
-	s.mu.Lock()
-	defer s.unlock()
-	if !s.writableLocked() {
-		return 0
-	}
-	return s.leaderServerLocked().reapLocked()
+func (r *reaper) stopLocked() {
+	r.next.stop()
+	r.next = nil
 }
 
-func (s *Server) reapLocked() int {
-	tree, _ := s.madeLocked()
-	doomed := tree.Outdated(s.nowMillisLocked())
+// reapLocked returns how many nodes it has deleted.
+func (r *reaper) reapLocked() int {
+	tree, _ := r.srv.madeLocked()
+	doomed := tree.Outdated(r.srv.clock.nowMillis())
 	for _, path := range doomed {
-		s.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
+		r.srv.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
 			tx.Remove(path)
 			return wire.OK
 		})

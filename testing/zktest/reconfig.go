@@ -1,9 +1,6 @@
 package zktest
 
 import (
-	"maps"
-	"slices"
-	"strconv"
 	"time"
 )
 
@@ -32,50 +29,6 @@ func WithSpareMembers(n int) Option {
 	}
 }
 
-// ensembleView is the configuration of an ensemble: who belongs to it, and who
-// votes. A view is never changed, only replaced.
-type ensembleView struct {
-	version int64 // the zxid of the reconfig that has made it
-	servers map[int64]serverSpec
-}
-
-func (v ensembleView) has(id int) bool {
-	_, has := v.servers[int64(id)]
-	return has
-}
-
-// observes reports whether the member is an observer, which follows without a
-// vote.
-func (v ensembleView) observes(id int) bool { return v.servers[int64(id)].observer }
-
-// voters returns how many members have a vote. Members that nobody has started
-// count, too.
-func (v ensembleView) voters() (n int) {
-	for _, s := range v.servers {
-		if !s.observer {
-			n++
-		}
-	}
-	return n
-}
-
-// text is the data of the config node.
-func (v ensembleView) text() []byte {
-	b := make([]byte, 0, 64*(len(v.servers)+1))
-	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
-		b = append(b, "server."...)
-		b = strconv.AppendInt(b, id, 10)
-		b = append(b, '=')
-		b = v.servers[id].appendTo(b)
-		b = append(b, '\n')
-	}
-	b = append(b, "version="...)
-	return strconv.AppendInt(b, v.version, 16)
-}
-
-// votesLocked reports whether the member's vote counts.
-func (m *Member) votesLocked() bool { return m.ens.view.has(m.id) && !m.ens.view.observes(m.id) }
-
 // setFirstViewLocked makes the configuration that the ensemble begins with. The
 // ports between servers are made up.
 func (e *Ensemble) setFirstViewLocked() {
@@ -103,7 +56,7 @@ func (e *Ensemble) confirmViewLocked() {
 	if e.cfg.reconfig {
 		e.view.version = e.epoch << 32
 	}
-	text, now := e.view.text(), e.leader.nowMillisLocked()
+	text, now := e.view.text(), e.leader.clock.nowMillis()
 	for _, m := range e.members {
 		m.tree.InitConfig(text, e.view.version, now)
 	}

@@ -2,23 +2,12 @@ package zktest
 
 import (
 	"time"
-
-	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
 
 // The history of an ensemble. The leader makes transactions on its own tree,
 // one after the other; what they did there is sent to the other members, which
 // do it to theirs. A leader that lags makes them on another tree, and then is
 // like the others. A standalone server is its own leader and sends nothing.
-
-// entry is one transaction as the members of an ensemble tell each other of it.
-type entry struct {
-	zxid    int64
-	at      time.Time
-	effects []datatree.Effect     // nil for a transaction that failed
-	changes []datatree.NodeChange // for the watches
-	end     sessionEnd
-}
 
 // replicateLocked sends a transaction of the leader to those who follow it.
 func (e *Ensemble) replicateLocked(ent *entry) {
@@ -73,11 +62,7 @@ func (m *Member) applyNextLocked() {
 	m.queue[0] = nil
 	m.queue = m.queue[1:]
 	m.received--
-	for _, do := range ent.effects {
-		do(m.tree)
-	}
-	m.tree.TakeEffects() // which nobody needs twice
-	m.zxid = ent.zxid
+	m.applyLocked(ent.effects, ent.zxid)
 	m.publishLocked(ent.zxid, ent.changes, ent.end)
 	m.answerAppliedLocked()
 }
@@ -95,4 +80,23 @@ func (m *Member) answerAppliedLocked() {
 		}
 		x.answerAppliedLocked()
 	}
+}
+
+// Lag makes the member apply each transaction d after the leader made it.
+// [Forever] means that it stands still until told otherwise; 0, the default,
+// that it applies everything at once. It delays the answers to writes and syncs
+// that reach the ensemble through this member, and the events of the watches
+// there, but no reads. A leader that lags answers the syncs of its own clients
+// at once, like reads. A member that joins begins with all there is. A negative
+// d fails the test of the ensemble, and is an error for an ensemble of
+// [RunEnsemble].
+func (m *Member) Lag(d time.Duration) error {
+	if d < 0 {
+		return m.misuse("a lag of %v", d)
+	}
+	m.mu.Lock()
+	defer m.unlock()
+	m.lag = d
+	m.applyDueLocked()
+	return nil
 }

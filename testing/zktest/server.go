@@ -1,28 +1,12 @@
 package zktest
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"maps"
 	"net"
-	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/gocurator/curator/testing/zktest/internal/datatree"
-	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
-
-// TB is the part of [testing.TB] that this package uses. It is an interface of
-// its own so that a program which embeds a server does not link package
-// testing.
-type TB interface {
-	Helper()
-	Cleanup(func())
-	Fatalf(format string, args ...any)
-}
 
 // Server is a ZooKeeper server in this process. All of its methods may be
 // called from any goroutine.
@@ -34,23 +18,17 @@ type Server struct {
 	wg       sync.WaitGroup // the goroutines of connections and listener
 	born     time.Time      // constant
 	queued   atomic.Int64   // bytes that wait for clients
+	dialers  dialers
 
 	// The rest is guarded by mu.
-	tree     *datatree.Tree
-	watches  *datatree.Watches[*conn]
-	zxid     int64                    // of the last transaction applied
-	overflow map[*datatree.Node]int32 // of the last transaction; see datatree.Txn
-	ahead    *lead                    // of a leader that lags; see madeLocked
-	conns    map[*conn]struct{}       // nil until there is one
-	dialed   map[*memnet.Conn]string  // by the client's end: who it is
-	reaper   *alarm
-	offset   time.Duration // of the wall clock
-	rate     float64       // of the clock for sessions
+	replica
+	conns  connSet
+	reaper reaper
+	clock  clock
 
 	closed, stopped, paused bool
 	refusing, blackHole     bool
 	accepting               bool // the TCP port is open
-	injections              []*Injection
 
 	log      requestLog
 	traffic  traffic // since the start, or since the four-letter word srst
@@ -58,107 +36,16 @@ type Server struct {
 	expired  int     // sessions whose clients were not heard of
 }
 
-// Start returns a running server that is closed when the test ends. Options
-// that are nil or make no sense fail the test. In a bubble of testing/synctest,
-// Start must be called in the bubble.
-//
-// A client has to connect by [Server.Dialer], as those of package curatortest
-// do, unless the server was started [WithTCP]. One that does not is refused:
-// dial tcp 127.0.0.1:1: connect: connection refused.
-func Start(tb TB, opts ...Option) *Server {
-	tb.Helper()
-	s, err := Run(opts...)
-	if err != nil {
-		tb.Fatalf("%v", err)
-		return nil // Fatalf of a TB that is not a test may return
-	}
-	s.tb = tb
-	tb.Cleanup(func() {
-		s.logUnclosed(tb)
-		_ = s.Close()
-	})
-	return s
-}
-
-// Run returns a running server, which the caller has to close. The error says
-// which option is nil or makes no sense, or why the server cannot listen on the
-// address given to [WithTCP].
-func Run(opts ...Option) (*Server, error) {
-	cfg, err := configured(opts)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.spares > 0 {
-		return nil, errors.New("zktest: spare members without an ensemble")
-	}
-	s := newServer(newCluster(cfg))
-	if err := s.begin(); err != nil {
-		_ = s.Close()
-		return nil, fmt.Errorf("zktest: %w", err)
-	}
-	return s, nil
-}
-
-func (s *Server) begin() error {
-	if err := s.simulateConfigured(nil, s); err != nil || s.cfg.tcp == "" {
-		return err
-	}
-	return s.listen(s.cfg.tcp)
-}
-
 func newServer(c *cluster) *Server {
-	return &Server{
+	s := &Server{
 		cluster: c,
 		address: memoryAddr(0),
 		born:    time.Now(),
-		tree:    datatree.New(),
-		watches: datatree.NewWatches[*conn](c.cfg.version.isBefore39()),
-		rate:    1,
+		replica: newReplica(c.cfg.version),
+		clock:   clock{wall: c.cfg.wallClock, rate: 1},
 	}
-}
-
-// Close ends the server: connections are closed, and every goroutine and timer
-// of the server has ended when it returns. The data stays readable through
-// [Server.Node] and the like. Close may be called more than once, but not from
-// a function given to [Call] or [CallAfter]. The error is always nil.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	s.closeLocked()
-	if s.member != nil {
-		s.member.ens.updateLocked()
-	} else {
-		s.stopClocksLocked()
-	}
-	s.unlock()
-	s.wg.Wait()
-	if s.member == nil {
-		s.timers.Wait()
-	}
-	return nil
-}
-
-// closeLocked is Close without waiting.
-func (s *Server) closeLocked() {
-	if s.closed {
-		return
-	}
-	s.closed = true
-	for _, c := range s.connsInOrderLocked() {
-		c.closeLocked()
-	}
-	s.reaper.stop()
-	s.reaper = nil
-	if s.listener != nil {
-		_ = s.listener.Close()
-	}
-}
-
-// connsInOrderLocked returns the open connections, those first that came first.
-func (s *Server) connsInOrderLocked() []*conn {
-	if len(s.conns) == 0 { // as at the start and at the end of most servers
-		return nil
-	}
-	return slices.SortedFunc(maps.Keys(s.conns), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })
+	s.reaper.srv = s
+	return s
 }
 
 // Mode returns what the server says of itself: "standalone", or in an ensemble
@@ -201,4 +88,24 @@ func (s *Server) number() int {
 		return 0
 	}
 	return s.member.id
+}
+
+// memoryAddr returns the address of a server without a port: number 0 is a
+// standalone server, the others are members of an ensemble. It is an IP literal
+// because clients look host names up. No process listens on ports like these: a
+// client that forgets the dialer is refused, and does not come to a real server
+// on the developer's machine.
+func memoryAddr(number int) string {
+	const firstPort = 1
+	return loopbackHost + ":" + strconv.Itoa(firstPort+number)
+}
+
+// Addr returns the TCP address of a server with [WithTCP]. Without it, it is a
+// made-up address, such as 127.0.0.1:1, that only [Server.Dialer]
+// understands: a client without it is refused.
+func (s *Server) Addr() string {
+	if s.listener != nil {
+		return s.listener.Addr().String()
+	}
+	return s.address
 }

@@ -2,16 +2,15 @@ package zktest
 
 import (
 	"cmp"
-	"crypto/sha1"
-	"encoding/binary"
 	"time"
 )
 
 // session is what the server knows of one client. It outlives connections and
 // ends when the client closes it or is not heard of for its timeout.
-// Everything here is guarded by Server.mu.
+// Everything here is guarded by the monitor of its cluster.
 type session struct {
 	id       int64
+	cluster  *cluster // that knows it; constant
 	timeout  time.Duration
 	deadline time.Time
 	expiry   *alarm
@@ -20,140 +19,129 @@ type session struct {
 	owner    *conn     // the newest, which may have ended; only its requests count
 	stray    *conn     // to a leader that was deposed; the others do not know of it
 	host     *Host     // of the last connection; nil for none
-	home     *Member   // the read-only member that alone knows it; nil for one of the ensemble; constant
-}
-
-const passwordSize = 16
-
-// password proves that a client owns a session. It is derived from the id, so
-// that the server need not keep it, and from a secret: servers that begin in
-// the same millisecond have the same ids, and must not take each other's
-// clients in.
-func (s *Server) password(id int64) []byte {
-	sum := sha1.Sum(binary.BigEndian.AppendUint64(nil, uint64(id)^s.secret))
-	return sum[:passwordSize]
-}
-
-// firstSessionID makes ids as ZooKeeper does: the server's number in the top
-// byte, then the time of its start, then a counter.
-func firstSessionID(start time.Time) int64 {
-	const serverID = 1
-	return int64(uint64(start.UnixMilli())<<24>>8) | serverID<<56
+	home     *Server   // the read-only member that alone knows it; nil for one of the ensemble; constant
 }
 
 // connLocked returns the connection of the client, nil if there is none.
 func (sess *session) connLocked() *conn { return cmp.Or(sess.stray, sess.conn) }
 
-// newSessionLocked begins a session, which is a transaction.
-func (s *Server) newSessionLocked() *session {
-	s.takeZxidLocked()
-	s.lastSession++
-	sess := &session{id: s.lastSession}
-	s.sessions[sess.id] = sess
-	return sess
-}
-
-// touchLocked notes that the client of a session has been heard of. A follower
-// keeps that to itself until the leader asks for it.
-func (s *Server) touchLocked(sess *session) {
-	if s.deciderLocked(sess) != s {
-		s.member.recordTouchLocked(sess)
+// touchLocked notes that a server has heard of the client. A follower keeps that
+// to itself until the leader asks for it.
+func (sess *session) touchLocked(at *Server) {
+	if sess.deciderLocked() != at {
+		at.member.recordTouchLocked(sess)
 		return
 	}
-	s.extendLocked(sess)
+	sess.extendLocked(&at.clock)
 }
 
 // deciderLocked returns the server that decides on the end of a session: the
 // leader, or the read-only member that alone knows the session.
-func (s *Server) deciderLocked(sess *session) *Server {
+func (sess *session) deciderLocked() *Server {
 	if sess.home != nil {
-		return sess.home.Server
+		return sess.home
 	}
-	return s.leaderServerLocked()
+	return sess.cluster.leaderServerLocked()
 }
 
-// extendLocked moves the session's deadline. It is the decider's to call.
-func (s *Server) extendLocked(sess *session) {
-	sess.deadline = time.Now().Add(s.measuredLocked(sess.timeout))
-	if tick := s.cfg.tick; tick > 0 {
+// extendLocked moves the deadline, by the clock of the decider.
+func (sess *session) extendLocked(by *clock) {
+	sess.deadline = time.Now().Add(by.measured(sess.timeout))
+	if tick := sess.cluster.cfg.tick; tick > 0 {
 		sess.deadline = sess.deadline.Truncate(tick).Add(tick)
 	}
 	if sess.expiry != nil && sess.deadline.Before(sess.armed) {
-		s.armExpiryLocked(sess)
+		sess.armLocked()
 	}
 }
 
-// measuredLocked returns how long a timeout lasts by the server's clock.
-func (s *Server) measuredLocked(timeout time.Duration) time.Duration {
-	if s.rate == 1 {
-		return timeout
-	}
-	const longest = 100 * 365 * 24 * time.Hour
-	return time.Duration(min(float64(timeout)/s.rate, float64(longest)))
+// beginTimeoutLocked gives the session its full timeout by the clock of the
+// decider.
+func (sess *session) beginTimeoutLocked(by *clock) {
+	sess.extendLocked(by)
+	sess.armLocked()
 }
 
-// armExpiryLocked arms the session's alarm. Requests mostly move the deadline
-// away, which is cheap: the alarm finds that out when it goes off, and is set
-// again.
-func (s *Server) armExpiryLocked(sess *session) {
+// backdateLocked makes a session one that has not been heard of for d longer
+// than it was.
+func (sess *session) backdateLocked(d time.Duration) {
+	sess.deadline = sess.deadline.Add(-d)
+	sess.expireIfOverdueLocked()
+}
+
+// armLocked sets the session's alarm. Requests mostly move the deadline away,
+// which is cheap: the alarm finds that out when it goes off, and is set again.
+func (sess *session) armLocked() {
+	c := sess.cluster
 	sess.expiry.stop()
 	sess.armed = sess.deadline
-	sess.expiry = s.afterLocked(time.Until(sess.deadline), func() {
-		s.mu.Lock()
-		defer s.unlock()
-		s.expireIfOverdueLocked(sess)
+	sess.expiry = c.afterLocked(time.Until(sess.deadline), func() {
+		c.mu.Lock()
+		defer c.unlock()
+		sess.expireIfOverdueLocked()
 	})
 }
 
 // expireIfOverdueLocked does nothing while there is nobody to decide: whoever
 // comes to decide looks after all sessions.
-func (s *Server) expireIfOverdueLocked(sess *session) {
-	if sess.home != nil {
-		sess.home.expireOwnIfOverdueLocked(sess)
-		return
+func (sess *session) expireIfOverdueLocked() {
+	if sess.home == nil && sess.cluster.ens != nil {
+		sess.cluster.ens.pingIfDueLocked()
 	}
-	leader := s.leaderServerLocked()
-	if s.member != nil {
-		s.member.ens.pingIfDueLocked()
-	}
-	switch {
-	case leader == nil || !leader.writableLocked() || leader.stopped || leader.closed || leader.paused || s.sessions[sess.id] != sess:
+	switch decider := sess.deciderLocked(); {
+	case decider == nil || sess.cluster.sessionLocked(sess.id) != sess || !sess.canEndAtLocked(decider):
 	case time.Now().Before(sess.deadline):
-		leader.armExpiryLocked(sess)
+		sess.armLocked()
+	case sess.home != nil:
+		decider.expired++
+		sess.endLocked(nil)
 	default:
-		leader.expired += s.expireOverdueLocked()
+		decider.expired += sess.cluster.expireOverdueLocked()
 	}
+}
+
+// canEndAtLocked reports whether the server, which decides on the session, is
+// able to end it.
+func (sess *session) canEndAtLocked(decider *Server) bool {
+	if sess.home != nil {
+		return !decider.paused
+	}
+	return decider.writableLocked() && decider.upLocked() && !decider.paused
+}
+
+// endLocked deletes a session and its ephemeral nodes in one transaction, of
+// which its own watches still hear. closer is the connection that asks for it,
+// nil if the client did not; then its connection ends. For a session that is
+// known to one member only, there is no transaction.
+func (sess *session) endLocked(closer *conn) {
+	sess.cluster.forgetLocked(sess)
+	sess.expiry.stop()
+	switch {
+	case sess.home == nil:
+		sess.cluster.commitEndLocked(sessionEnd{sess, closer})
+	case sess.conn != nil && sess.conn != closer:
+		sess.conn.closeByServerLocked()
+	}
+	if sess.host != nil {
+		sess.host.endedLocked(sess)
+	}
+}
+
+// newSessionLocked begins a session, which is a transaction.
+func (c *cluster) newSessionLocked() *session {
+	c.takeZxidLocked()
+	return c.beginLocked(c)
 }
 
 // expireOverdueLocked ends every session whose time is up, those first that
 // began first: at a tick there may be several. It returns how many there were.
-func (s *Server) expireOverdueLocked() (ended int) {
+func (c *cluster) expireOverdueLocked() (ended int) {
 	now := time.Now()
-	for _, sess := range s.oldestFirstLocked() {
+	for _, sess := range c.oldestFirstLocked() {
 		if !now.Before(sess.deadline) {
-			s.endSessionLocked(sess, nil)
+			sess.endLocked(nil)
 			ended++
 		}
 	}
 	return ended
-}
-
-// endSessionLocked deletes a session and its ephemeral nodes in one
-// transaction, of which its own watches still hear. closer is the connection
-// that asks for it, nil if the client did not; then its connection ends.
-func (s *Server) endSessionLocked(sess *session, closer *conn) {
-	if sess.home != nil {
-		sess.home.endOwnSessionLocked(sess, closer)
-		return
-	}
-	delete(s.sessions, sess.id)
-	delete(s.pausedSessions, sess.id)
-	if s.member != nil {
-		delete(s.member.ens.moving, sess.id) // every member may say that it is over
-	}
-	sess.expiry.stop()
-	s.commitEndLocked(sessionEnd{sess, closer})
-	if sess.host != nil {
-		sess.host.endedLocked(sess)
-	}
 }

@@ -2,7 +2,6 @@ package zktest
 
 import (
 	"slices"
-	"time"
 )
 
 // Session is a handle on one session: methods that do something to it, and
@@ -21,16 +20,6 @@ type Session struct {
 	id      int64
 	cluster *cluster
 	servers []*Server // what Watches and Ephemerals show
-}
-
-// SessionInfo is a session as it is now.
-type SessionInfo struct {
-	ID         int64
-	Timeout    time.Duration // as negotiated
-	Deadline   time.Time     // when it expires unless the client is heard of
-	Connected  bool          // as far as the server can see: a black hole is a connection
-	Ephemerals []string      // paths, sorted
-	WatchCount int           // at the server that was asked
 }
 
 // Session returns a handle on the session with the id, whether it exists or
@@ -63,15 +52,10 @@ func (s *Session) Expire() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
 	sess := s.cluster.sessionLocked(s.id)
-	if sess != nil && sess.home != nil {
-		sess.home.endOwnSessionLocked(sess, nil)
-		return true
-	}
-	i := slices.IndexFunc(s.servers, (*Server).writableLocked)
-	if sess == nil || i < 0 {
+	if sess == nil || sess.home == nil && !slices.ContainsFunc(s.servers, (*Server).writableLocked) {
 		return false
 	}
-	s.servers[i].endSessionLocked(sess, nil)
+	sess.endLocked(nil)
 	return true
 }
 
@@ -169,7 +153,10 @@ func (s *Session) MoveTo(m *Member) bool {
 	if sess == nil || m == nil || m.cluster != s.cluster || m.closed {
 		return false
 	}
-	m.ens.moving[s.id] = m
+	if m.moving == nil {
+		m.moving = make(map[int64]*Member)
+	}
+	m.moving[s.id] = m
 	if c := sess.connLocked(); c != nil {
 		c.closeByServerLocked()
 	}

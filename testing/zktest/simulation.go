@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,17 +11,17 @@ import (
 // simulation is a ChaosPlan at work.
 type simulation struct {
 	ChaosPlan
-	cluster *cluster
-	servers []*Server
-	ens     *Ensemble // nil for a standalone server
+	monitor    *monitor
+	alarms     *alarms
+	disruptOne func(Disruption) // one of those that the plan lists
 	// fromBeginning is for WithChaos, whose latency stays for ever.
 	fromBeginning bool
 	// acting is held while a disruption begins or ends, so that StopFaults can
-	// mend all that was broken. It is taken before cluster.mu.
+	// mend all that was broken. It is taken before the monitor.
 	acting sync.Mutex
 	rng    *rand.Rand // guarded by acting
 
-	// Guarded by cluster.mu.
+	// Guarded by the monitor.
 	counts  []int // requests that matched each of the Faults
 	hits    []int // and those that were hit
 	stopped bool
@@ -47,38 +46,7 @@ const (
 	maxEvents = 100_000
 )
 
-// simulateConfigured puts the configuration's plan to work, if there is one.
-func (c *cluster) simulateConfigured(ens *Ensemble, servers ...*Server) error {
-	if c.cfg.plan == nil {
-		return nil
-	}
-	sim := &simulation{ChaosPlan: *c.cfg.plan, cluster: c, servers: servers, ens: ens, fromBeginning: true}
-	return c.simulate(sim)
-}
-
-func (c *cluster) simulate(sim *simulation) error {
-	if sim.Latency == 0 {
-		sim.Latency = defaultLatency
-	}
-	if err := sim.check(); err != nil {
-		return err
-	}
-	sim.rng = sim.rngFor(0)
-	sim.counts, sim.hits = make([]int, len(sim.Faults)), make([]int, len(sim.Faults))
-	c.mu.Lock()
-	defer c.unlock()
-	if c.closing {
-		return ErrClosed
-	}
-	if c.sim != nil && !c.sim.stopped {
-		return errors.New("a chaos plan is at work already")
-	}
-	c.sim = sim
-	sim.scheduleLocked()
-	return nil
-}
-
-func (sim *simulation) check() error {
+func (sim *simulation) check(standalone bool) error {
 	if sim.Latency < 0 || sim.Latency > longestPlan {
 		return fmt.Errorf("a latency of %v", sim.Latency)
 	}
@@ -94,7 +62,7 @@ func (sim *simulation) check() error {
 		switch {
 		case d.do == nil:
 			return fmt.Errorf("a disruption that does nothing")
-		case d.ensemble && sim.ens == nil:
+		case d.ensemble && standalone:
 			return fmt.Errorf("disruption %q needs an ensemble", d.name)
 		case sim.Every <= 0 || sim.Every > longestPlan:
 			return fmt.Errorf("disruptions every %v", sim.Every)
@@ -116,10 +84,10 @@ func (sim *simulation) scheduleLocked() {
 		return
 	}
 	wait := time.Duration(sim.rng.ExpFloat64() * float64(sim.Every))
-	sim.next = sim.cluster.afterLocked(sim.cluster.jitterSlot(wait, 0), func() {
+	sim.next = sim.alarms.afterLocked(jitterSlot(wait, 0), func() {
 		sim.disrupt()
-		sim.cluster.mu.Lock()
-		defer sim.cluster.unlock()
+		sim.monitor.mu.Lock()
+		defer sim.monitor.unlock()
 		sim.scheduleLocked()
 	})
 }
@@ -128,33 +96,29 @@ func (sim *simulation) scheduleLocked() {
 func (sim *simulation) disrupt() {
 	sim.acting.Lock()
 	defer sim.acting.Unlock()
-	sim.cluster.mu.Lock()
+	sim.monitor.mu.Lock()
 	stopped := sim.stopped
-	sim.cluster.unlock()
+	sim.monitor.unlock()
 	if stopped {
 		return
 	}
-	d := sim.Disruptions[sim.rng.IntN(len(sim.Disruptions))]
-	d.do(sim, d.name)
+	sim.disruptOne(sim.Disruptions[sim.rng.IntN(len(sim.Disruptions))])
 }
 
 // applyFaultsLocked adds the faults that chance wants.
-func (sim *simulation) applyFaultsLocked(f *faults, x *exchange) {
-	if x.conn.rngOf != sim {
-		return // the request was on its way before the faults began
-	}
+func (sim *simulation) applyFaultsLocked(f *faults, req *Request, paths func() []string, rng *rand.Rand) {
 	for i, o := range sim.Faults {
-		if !o.Rule.matches(x) {
+		if !o.Rule.matches(req, paths) {
 			continue
 		}
-		hit := x.conn.rng.Float64() < o.Chance
+		hit := rng.Float64() < o.Chance
 		sim.counts[i]++
 		if !hit || sim.stopped || sim.counts[i] <= o.Rule.After || o.Rule.Times > 0 && sim.hits[i] >= o.Rule.Times {
 			continue
 		}
 		sim.hits[i]++
 		o.Rule.Do.apply(f)
-		sim.noteLocked(fmt.Sprintf("fault %d hit %v %s of %#x", i, x.req.Op, x.req.Path, x.req.Session))
+		sim.noteLocked(fmt.Sprintf("fault %d hit %v %s of %#x", i, req.Op, req.Path, req.Session))
 	}
 }
 
@@ -174,23 +138,23 @@ func (sim *simulation) begin(what string, atMost time.Duration, end func()) {
 		wait = 1 + time.Duration(sim.rng.Int64N(int64(max(atMost, 1))))
 		what = fmt.Sprintf("%s for %v", what, wait)
 	}
-	sim.cluster.mu.Lock()
-	defer sim.cluster.unlock()
+	sim.monitor.mu.Lock()
+	defer sim.monitor.unlock()
 	sim.noteLocked(what)
 	if end == nil {
 		return
 	}
 	r := &undo{do: end}
 	sim.undos = append(sim.undos, r)
-	r.alarm = sim.cluster.afterLocked(sim.cluster.jitterSlot(wait, 0), func() {
+	r.alarm = sim.alarms.afterLocked(jitterSlot(wait, 0), func() {
 		sim.acting.Lock()
 		defer sim.acting.Unlock()
-		sim.cluster.mu.Lock()
+		sim.monitor.mu.Lock()
 		i := slices.Index(sim.undos, r)
 		if i >= 0 {
 			sim.undos = slices.Delete(sim.undos, i, i+1)
 		}
-		sim.cluster.unlock()
+		sim.monitor.unlock()
 		if i >= 0 { // else StopFaults was first
 			end()
 		}
@@ -206,28 +170,23 @@ func (sim *simulation) stopLocked() {
 	}
 }
 
-// stopFaults ends the faults and repairs what they have broken.
-func (c *cluster) stopFaults() {
-	c.mu.Lock()
-	sim := c.sim
-	if sim == nil {
-		c.unlock()
-		return
-	}
+// stop ends the faults and repairs what they have broken.
+func (sim *simulation) stop() {
+	sim.monitor.mu.Lock()
 	sim.stopLocked()
-	c.unlock()
+	sim.monitor.unlock()
 
 	// A disruption that has begun ends first.
 	sim.acting.Lock()
 	defer sim.acting.Unlock()
-	c.mu.Lock()
+	sim.monitor.mu.Lock()
 	var ends []func()
 	for _, r := range sim.undos {
 		r.alarm.stop()
 		ends = append(ends, r.do)
 	}
 	sim.undos = nil
-	c.unlock()
+	sim.monitor.unlock()
 	for _, end := range ends {
 		end()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"runtime/pprof"
+	"sync"
 
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
@@ -14,21 +15,30 @@ import (
 // panics then, and its trace does not say whose goroutines are left.
 const ClientLabel = "curator.client"
 
-// noteDialLocked keeps in mind who has connected, until the connection ends.
-func (s *Server) noteDialLocked(ctx context.Context, client *memnet.Conn) {
+// dialers are the clients that have dialed a server within the process, and
+// have said who they are.
+type dialers struct {
+	mu     sync.Mutex
+	byConn map[*memnet.Conn]string // by the client's end; nil until there is one
+}
+
+// note keeps in mind who has connected, until the connection ends.
+func (d *dialers) note(ctx context.Context, client *memnet.Conn) {
 	who, ok := pprof.Label(ctx, ClientLabel)
 	if !ok {
 		return
 	}
-	maps.DeleteFunc(s.dialed, func(c *memnet.Conn, _ string) bool { return c.Closed() })
-	if s.dialed == nil {
-		s.dialed = map[*memnet.Conn]string{}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.byConn, func(c *memnet.Conn, _ string) bool { return c.Closed() })
+	if d.byConn == nil {
+		d.byConn = map[*memnet.Conn]string{}
 	}
-	s.dialed[client] = who
+	d.byConn[client] = who
 }
 
 // logUnclosed names the clients that have not closed their connections.
-func (s *Server) logUnclosed(tb TB) {
+func (d *dialers) logUnclosed(tb TB) {
 	log, ok := tb.(interface {
 		Logf(format string, args ...any)
 	})
@@ -36,10 +46,9 @@ func (s *Server) logUnclosed(tb TB) {
 		return
 	}
 	tb.Helper()
-	s.mu.Lock()
-	dialed := maps.Clone(s.dialed)
-	s.mu.Unlock()
-	for client, who := range dialed {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for client, who := range d.byConn {
 		if !client.Closed() {
 			log.Logf("zktest: a client was not closed: %s", who)
 		}

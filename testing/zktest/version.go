@@ -62,15 +62,3 @@ func (v *Version) UnmarshalText(text []byte) error {
 
 // isBefore39 reports what the versions of 3.8 have in common.
 func (v Version) isBefore39() bool { return v != Version393 }
-
-// WithVersion makes the server behave as another version of ZooKeeper, where it
-// differs from 3.9.3: see MODEL.md in this folder for all of it.
-func WithVersion(v Version) Option {
-	return func(c *config) {
-		if v < Version393 || v > Version380 {
-			c.reject("%s", v)
-			return
-		}
-		c.version = v
-	}
-}

@@ -2,12 +2,54 @@ package zktest
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 )
+
+// ensembleView is the configuration of an ensemble: who belongs to it, and who
+// votes. A view is never changed, only replaced.
+type ensembleView struct {
+	version int64 // the zxid of the reconfig that has made it
+	servers map[int64]serverSpec
+}
+
+func (v ensembleView) has(id int) bool {
+	_, has := v.servers[int64(id)]
+	return has
+}
+
+// observes reports whether the member is an observer, which follows without a
+// vote.
+func (v ensembleView) observes(id int) bool { return v.servers[int64(id)].observer }
+
+// voters returns how many members have a vote. Members that nobody has started
+// count, too.
+func (v ensembleView) voters() (n int) {
+	for _, s := range v.servers {
+		if !s.observer {
+			n++
+		}
+	}
+	return n
+}
+
+// text is the data of the config node.
+func (v ensembleView) text() []byte {
+	b := make([]byte, 0, 64*(len(v.servers)+1))
+	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
+		b = append(b, "server."...)
+		b = strconv.AppendInt(b, id, 10)
+		b = append(b, '=')
+		b = v.servers[id].appendTo(b)
+		b = append(b, '\n')
+	}
+	b = append(b, "version="...)
+	return strconv.AppendInt(b, v.version, 16)
+}
 
 const loopbackHost = "127.0.0.1"
 

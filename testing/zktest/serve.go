@@ -1,0 +1,141 @@
+package zktest
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/memnet"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// start takes a connection from a host, nil for none, into service. It reports
+// false, and closes nc, if the server is not accepting any. A black hole hides
+// that, too.
+func (s *Server) start(nc net.Conn, h *Host) bool {
+	s.mu.Lock()
+	defer s.unlock()
+	isolated := h != nil && h.isolated
+	unreachable := isolated || s.blackHole // the client has dialed, and hears nothing
+	if s.closed || (s.stopped || s.refusing) && !unreachable {
+		nc.Close()
+		return false
+	}
+	if s.member != nil && s.member.leader == nil && !s.readOnlyLocked() && !unreachable {
+		nc.Close() // a process without a leader accepts connections and closes them
+		return true
+	}
+	s.accepted++
+	c := &conn{
+		srv: s, host: h, seq: s.accepted, nc: nc, done: make(chan struct{}),
+		out:      newOutbox(func() { nc.Close() }, &s.idle, &s.queued),
+		tryWrite: tryWriter(nc), born: time.Now(),
+		ids: []wire.ID{ipID(nc.RemoteAddr().String())},
+	}
+	if unreachable {
+		c.blackHoleLocked()
+	}
+	if p, inMemory := nc.(*memnet.Conn); inMemory {
+		p.NotifyIdle(s.idle.notify)
+	}
+	if s.conns == nil {
+		s.conns = make(map[*conn]struct{})
+	}
+	s.conns[c] = struct{}{}
+	s.wg.Go(c.serve)
+	s.wg.Go(c.deliver)
+	return true
+}
+
+func (c *conn) serve() {
+	s := c.srv
+	r := bufio.NewReader(c.nc)
+	ends := false // the end of the connection is arranged
+	defer func() {
+		if !ends { // also if a function given to Call ends this goroutine
+			c.close()
+		}
+	}()
+	if word := fourLetterWord(r); word != "" {
+		c.answerWord(word, r)
+		ends = true
+		return
+	}
+	decode := c.decodeConnect
+	for {
+		c.behind = r.Buffered() > 0
+		c.reading.Store(true)
+		s.idle.notify()
+		frame, err := wire.ReadFrame(r)
+		c.reading.Store(false)
+		var x *exchange
+		if err == nil {
+			x, err = decode(frame)
+		}
+		if err != nil {
+			c.swallow(r)
+			return
+		}
+		if !c.simulateLatency(x) {
+			return
+		}
+		ends = !c.handle(x)
+		c.send(r.Buffered() > 0)
+		if ends {
+			return
+		}
+		decode = c.decodeRequest
+	}
+}
+
+// swallow reads on, if requests have no effect any more: the client of a black
+// hole does not see that the server would have ended the connection.
+func (c *conn) swallow(r io.Reader) {
+	c.srv.mu.Lock()
+	receives := c.receivesLocked()
+	c.srv.mu.Unlock()
+	if !receives {
+		_, _ = io.Copy(io.Discard, r)
+	}
+}
+
+// send sends what handle has queued. A client that has sent more than one
+// request gets the answers together.
+func (c *conn) send(busy bool) {
+	if c.tryWrite == nil || busy {
+		c.out.signal()
+		return
+	}
+	c.out.writeReady(c.tryWrite)
+}
+
+// deliver writes frames in order and flushes when there is none left.
+func (c *conn) deliver() {
+	defer c.close()
+	w := bufio.NewWriter(c.nc)
+	for {
+		f, finished := c.out.head()
+		if f == nil {
+			if w.Flush() != nil || finished {
+				return
+			}
+			c.out.flushed()
+			select {
+			case <-c.out.wake:
+			case <-c.done:
+				return
+			}
+			continue
+		}
+		if f.held() && (w.Flush() != nil || !f.wait(c.done)) {
+			return
+		}
+		if !c.out.take(f) {
+			continue
+		}
+		if _, err := w.Write(f.bytes); err != nil {
+			return
+		}
+	}
+}
