@@ -60,7 +60,11 @@ func (b *DoubleBarrier) isReallyOpen(ctx context.Context, own string) (bool, err
 		open, _, err := b.client.Exists(ctx, b.child(readyName))
 		return open, err
 	}
-	return false, b.client.Delete(ctx, b.child(readyName), framework.AnyVersion, framework.Quietly())
+	return false, b.deleteReady(ctx)
+}
+
+func (b *DoubleBarrier) deleteReady(ctx context.Context) error {
+	return b.client.Delete(ctx, b.child(readyName), framework.AnyVersion, framework.Quietly())
 }
 
 // others returns the names of all members but one, in order.
@@ -88,20 +92,13 @@ func (e *entry) awaitReady(ctx context.Context, ready *framework.Watch) (opened 
 		if reason.Is(err, zk.ErrNoNode) {
 			return false, errAnew
 		}
-		return err == nil || reason.Is(err, zk.ErrNodeExists), ignoreExists(err)
+		return err == nil || reason.Is(err, zk.ErrNodeExists), ignore(err, zk.ErrNodeExists)
 	}
 	if err := e.awaitChange(ctx, ready); err != nil {
 		return false, err
 	}
 	event, err := ready.Event()
 	return err == nil && event.Type == zk.EventNodeCreated, err
-}
-
-func ignoreExists(err error) error {
-	if reason.Is(err, zk.ErrNodeExists) {
-		return nil
-	}
-	return err
 }
 
 // curatorLeave is a Leave that is under way.
@@ -116,64 +113,52 @@ type curatorLeave struct {
 func (l *curatorLeave) stay(ctx context.Context) error {
 	select {
 	case <-l.leaving.Done():
-		return l.follow(ctx, l.leave)
+		return l.follow(ctx, l.leaveInOrder)
 	case <-ctx.Done():
 		return reason.OfContext(ctx)
 	}
 }
 
-// leave does what Java's leave does. The first member, by name, waits for the
-// last one, and is the last to delete its node. All others delete their nodes
-// and wait for the first one. Members that come later are not waited for.
-func (l *curatorLeave) leave(ctx context.Context) error {
-	b := l.barrier
-	for {
-		others, err := b.others(ctx, l.name)
-		if err != nil {
-			return err
-		}
-		if !l.begun {
-			l.begun, l.waitFor = true, others
-		}
-		there := set(others)
-		l.waitFor = slices.DeleteFunc(l.waitFor, func(name string) bool { return !there.has(name) })
-		if len(l.waitFor) == 0 {
-			break
-		}
-		watched := l.waitFor[0]
-		if l.name < watched && !l.deleted {
-			watched = l.waitFor[len(l.waitFor)-1]
-		} else if err := l.deleteOwn(ctx); err != nil {
-			return err
-		}
-		if err := l.awaitGone(ctx, watched); err != nil {
-			return err
-		}
+// leaveInOrder does what Java's leave does. The first member, by name, waits for
+// the last one, and is the last to delete its node. All others delete their
+// nodes and wait for the first one. Members that come later are not waited for.
+func (l *curatorLeave) leaveInOrder(ctx context.Context) error {
+	others, err := l.barrier.others(ctx, l.name)
+	if err != nil {
+		return err
+	}
+	if !l.begun {
+		l.begun, l.waitFor = true, others
+	}
+	l.waitFor = those(l.waitFor, set(others).has)
+	left := len(l.waitFor)
+	if left > 0 && l.name < l.waitFor[0] && !l.deleted {
+		return l.awaitGone(ctx, l.waitFor[left-1])
 	}
 	if err := l.deleteOwn(ctx); err != nil {
 		return err
 	}
-	return l.deleteReady(ctx)
+	if left > 0 {
+		return l.awaitGone(ctx, l.waitFor[0])
+	}
+	return done(l.barrier.deleteReady(ctx))
 }
 
-// resign leaves without waiting for the others. The last one that does deletes
-// the node that has opened the barrier, as the last one that leaves does.
-func (l *curatorLeave) resign(ctx context.Context) error {
-	return l.follow(ctx, func(ctx context.Context) error {
-		if err := l.deleteOwn(ctx); err != nil {
-			return err
-		}
-		l.gone = true
-		others, err := l.barrier.others(ctx, l.name)
-		if err == nil && len(others) == 0 {
-			err = l.deleteReady(ctx)
-		}
+// resign leaves without waiting for the others.
+func (l *curatorLeave) resign(ctx context.Context) error { return l.follow(ctx, l.deleteAndGo) }
+
+// deleteAndGo deletes the member's node. The last member that does deletes the
+// node that has opened the barrier, as the last one that leaves does.
+func (l *curatorLeave) deleteAndGo(ctx context.Context) error {
+	if err := l.deleteOwn(ctx); err != nil {
 		return err
-	})
-}
-
-func (l *curatorLeave) deleteReady(ctx context.Context) error {
-	return l.barrier.client.Delete(ctx, l.barrier.child(readyName), framework.AnyVersion, framework.Quietly())
+	}
+	l.gone = true
+	others, err := l.barrier.others(ctx, l.name)
+	if err == nil && len(others) == 0 {
+		err = l.barrier.deleteReady(ctx)
+	}
+	return done(err)
 }
 
 func (l *curatorLeave) deleteOwn(ctx context.Context) error {
@@ -182,19 +167,5 @@ func (l *curatorLeave) deleteOwn(ctx context.Context) error {
 	}
 	err := l.barrier.client.Delete(ctx, l.node.Path, framework.AnyVersion, framework.Quietly())
 	l.deleted = err == nil
-	return err
-}
-
-// awaitGone waits until a member has gone.
-func (l *curatorLeave) awaitGone(ctx context.Context, name string) error {
-	there, _, watch, err := l.barrier.client.ExistsW(ctx, l.barrier.child(name))
-	if err != nil {
-		return err
-	}
-	defer watch.Stop()
-	l.loop.Recovered()
-	if there {
-		_, err = watch.Wait(ctx)
-	}
 	return err
 }

@@ -114,6 +114,14 @@ func errorOf(op, path string, err error) error {
 	return &framework.OpError{Op: op, Path: path, Err: err}
 }
 
+// ignore returns the error, unless it is the one that is expected.
+func ignore(err, expected error) error {
+	if reason.Is(err, expected) {
+		return nil
+	}
+	return err
+}
+
 func isNil(name string) error {
 	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}
 }

@@ -28,8 +28,7 @@ type Passage struct {
 	ctx    context.Context // of the member, who is inside
 	cancel context.CancelCauseFunc
 
-	life     context.Context // of the goroutine; ends with the client, and with the session
-	die      context.CancelCauseFunc
+	life     context.Context // of the goroutine; ends with the session, and so with the client
 	leaving  context.Context // ends when Leave is called
 	leave    context.CancelFunc
 	patience context.Context // ends with life, and when the last Leave that waits gives up
@@ -54,14 +53,13 @@ func newPassage(ctx context.Context, e *entry) (*Passage, error) {
 	p.loop.Awaited = true // the other members wait for what this one does
 	p.loop.What, p.loop.About = "passage of a double barrier", func() slog.Attr { return logPath(e.barrier.client, e.node.Path) }
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	life, die := context.WithCancelCause(context.Background())
-	life, told := trace.Unblocked(life, e.barrier.client) // the requests do not wait for a tracer
-	p.life, p.die = life, die
+	life, told := trace.Unblocked(e.node.Session.Context(), e.barrier.client) // the requests do not wait for a tracer
+	p.life = life
 	p.leaving, p.leave = context.WithCancel(context.Background())
 	p.patience, p.giveUp = context.WithCancel(life)
 	client := framework.Extend(e.barrier.client)
 	trusted := e.node.Session.Trusted(client.ErrorPolicy())
-	if !client.Go(func(ctx context.Context) { p.run(ctx, trusted, told) }) {
+	if !client.Go(func(context.Context) { p.run(trusted, told) }) {
 		p.end(framework.ErrClosed)
 		return nil, framework.ErrClosed
 	}
@@ -180,16 +178,12 @@ func (p *Passage) resultOf(ctx context.Context) error {
 
 // run is the goroutine of a member that is inside, for as long as the session
 // is trusted.
-func (p *Passage) run(client, trusted context.Context, told func()) {
-	session := p.node.Session.Context()
+func (p *Passage) run(trusted context.Context, told func()) {
 	defer context.AfterFunc(trusted, func() { p.cancel(context.Cause(trusted)) })()
-	defer context.AfterFunc(client, func() { p.die(context.Cause(client)) })()
-	defer context.AfterFunc(session, func() { p.die(context.Cause(session)) })()
-	defer p.die(nil)
 	defer told()
 	err := p.stayOrResign()
-	if err != nil && session.Err() != nil {
-		err = context.Cause(session)
+	if over := context.Cause(p.node.Session.Context()); err != nil && over != nil {
+		err = over
 	}
 	if err != nil && !p.gone {
 		framework.Extend(p.barrier.client).DeleteInBackground(p.barrier.child(p.name))
@@ -219,19 +213,33 @@ func (p *Passage) stayOrResign() error {
 	return ErrNotLeft
 }
 
-// follow calls f in the member's own session, until it returns nil. It returns
+// follow calls look again and again, until it returns follow.ErrDone. It returns
 // an error if this member is out before.
-func (p *Passage) follow(ctx context.Context, f func(context.Context) error) error {
-	p.loop.Look = func(ctx context.Context, s *framework.Session) error {
-		if s != p.node.Session {
-			return framework.ErrSessionLost
-		}
-		if err := f(ctx); err != nil {
-			return err
-		}
+func (p *Passage) follow(ctx context.Context, look func(context.Context) error) error {
+	p.loop.Look = func(ctx context.Context, _ *framework.Session) error { return look(ctx) }
+	return p.loop.Run(ctx)
+}
+
+// done makes the success of a look the end of the loop.
+func done(err error) error {
+	if err == nil {
 		return follow.ErrDone
 	}
-	return p.loop.Run(ctx)
+	return err
+}
+
+// awaitGone waits until a member has gone.
+func (p *Passage) awaitGone(ctx context.Context, name string) error {
+	there, _, watch, err := p.barrier.client.ExistsW(ctx, p.barrier.child(name))
+	if err != nil {
+		return err
+	}
+	defer watch.Stop()
+	p.loop.Recovered()
+	if there {
+		_, err = watch.Wait(ctx)
+	}
+	return err
 }
 
 // endsPassage is the Ends of a member that is inside: it is so in one session,
@@ -248,7 +256,6 @@ func (p *Passage) end(err error) {
 		framework.Extend(c).Logger().Warn("passage of a double barrier ends", logPath(c, p.barrier.child(p.name)), semconv.Cause, err)
 	}
 	p.cancel(err)
-	p.leave()
 	p.giveUp()
 	close(p.done)
 }

@@ -101,7 +101,7 @@ func (r *raise) create(ctx context.Context, s *framework.Session) error {
 	if err == nil {
 		r.logRaised(s)
 	}
-	return ignoreExists(err)
+	return ignore(err, zk.ErrNodeExists)
 }
 
 // replace replaces a node of a session by one without, in one transaction, so

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // A member that does not wait for the others to leave resigns: it is noted in
@@ -30,31 +31,26 @@ func (s *stayer) resign(ctx context.Context) error {
 }
 
 func (s *stayer) noteAndGo(ctx context.Context) error {
-	c := s.barrier.client
-	for {
-		r, version, _, err := s.barrier.readRounds(ctx, false)
-		if reason.Is(err, errAnew) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if slices.Contains(r.of(s.name).Left, s.name) { // another one has noted it
-			err = c.Delete(ctx, s.node.Path, framework.AnyVersion, framework.Quietly())
-		} else {
-			err = s.note(ctx, r, version)
-		}
-		switch {
-		case err == nil, reason.Is(err, zk.ErrNoNode):
-			s.gone = true
-			return nil
-		case !reason.Is(err, zk.ErrBadVersion):
-			return err
-		}
-		if err := s.tell(ctx); err != nil {
-			return err
-		}
+	r, version, _, err := s.barrier.readRounds(ctx, false)
+	if reason.Is(err, errAnew) {
+		return follow.ErrDone
 	}
+	if err != nil {
+		return err
+	}
+	if slices.Contains(r.of(s.name).Left, s.name) { // another one has noted it
+		err = s.barrier.client.Delete(ctx, s.node.Path, framework.AnyVersion, framework.Quietly())
+	} else {
+		err = s.note(ctx, r, version)
+	}
+	switch {
+	case err == nil, reason.Is(err, zk.ErrNoNode):
+		s.gone = true
+		return follow.ErrDone
+	case reason.Is(err, zk.ErrBadVersion):
+		return s.tell(ctx)
+	}
+	return err
 }
 
 // note notes that this member has left, and deletes its node. It notes the same
@@ -86,7 +82,7 @@ func (s *stayer) tell(ctx context.Context) error {
 		return nil // our node is gone, too
 	}
 	s.told = err == nil || reason.Is(err, zk.ErrNodeExists)
-	return ignoreExists(err)
+	return ignore(err, zk.ErrNodeExists)
 }
 
 // untell deletes the node that tells others, if there may be one.
