@@ -63,10 +63,7 @@ func (r Raised) by() string {
 // RaiseOption configures a Raise.
 type RaiseOption func(*raiseConfig)
 
-type raiseConfig struct {
-	mode  framework.Mode
-	fault error
-}
+type raiseConfig struct{ mode framework.Mode }
 
 // WithSession binds the barrier to the client's session: it falls when the
 // session ends, so that a process that crashes does not leave it up. Waiters
@@ -100,37 +97,29 @@ func WithSession() RaiseOption { return func(c *raiseConfig) { c.mode = framewor
 // barrier may be up.
 func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error) {
 	cfg := raiseConfig{mode: framework.Persistent}
-	for _, o := range opts {
-		if o == nil {
-			cfg.fault = isNil("option")
-			continue
-		}
-		o(&cfg)
-	}
-	if err := errors.Join(b.usable(), cfg.fault); err != nil {
+	if err := errors.Join(b.usable(), apply(&cfg, opts)); err != nil {
 		return Raised{}, errorOf("raise", b.path, err)
 	}
 	return b.raise(ctx, cfg.mode)
 }
 
-// look reads the barrier's node.
-func (b *Barrier) look(ctx context.Context) (up Raised, version int32, err error) {
+// look reads the barrier's node in a session.
+func (b *Barrier) look(ctx context.Context, s *framework.Session) (up Raised, version int32, err error) {
 	data, stat, err := b.client.Get(ctx, b.path)
 	if err != nil {
 		return Raised{}, 0, err
 	}
-	return b.describe(ctx, data, stat), stat.Version, nil
+	return describe(data, stat, s), stat.Version, nil
 }
 
-func (b *Barrier) describe(ctx context.Context, data []byte, stat *zk.Stat) Raised {
+// describe describes a node that was read in a session.
+func describe(data []byte, stat *zk.Stat, s *framework.Session) Raised {
 	r := Raised{
 		By: locks.ReadIdentity(data), Since: time.UnixMilli(stat.Ctime),
 		Czxid: stat.Czxid, Owner: stat.EphemeralOwner,
 	}
-	if r.Owner != 0 && r.Owner == b.client.SessionID() {
-		if s, err := b.client.Session(ctx); err == nil && s.ID() == r.Owner {
-			r.Session = s
-		}
+	if r.Owner == s.ID() {
+		r.Session = s
 	}
 	return r
 }
@@ -176,8 +165,11 @@ func (b *Barrier) Raised(ctx context.Context) (Raised, bool, error) {
 		return Raised{}, false, errorOf("look at", b.path, err)
 	}
 	var up Raised
-	err := inStep(ctx, b.client, b.path, func(ctx context.Context) (err error) {
-		up, _, err = b.look(ctx)
+	err := inStep(ctx, b.client, b.path, func(ctx context.Context) error {
+		s, err := b.client.Session(ctx)
+		if err == nil {
+			up, _, err = b.look(ctx, s)
+		}
 		return err
 	})
 	if reason.Is(err, zk.ErrNoNode) {
@@ -246,7 +238,7 @@ func (w *waiting) look(ctx context.Context, s *framework.Session) error {
 		return err
 	}
 	defer watch.Stop()
-	up := b.describe(ctx, data, stat)
+	up := describe(data, stat, s)
 	w.seen = &up
 	w.Recovered()
 	_, err = watch.Wait(ctx)

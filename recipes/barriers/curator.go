@@ -2,49 +2,58 @@ package barriers
 
 import (
 	"context"
+	"crypto/rand"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // readyName is the name of the node that opens a barrier in Curator's layout.
 const readyName = "ready"
 
-// enterCurator waits for the opening in one session, in Curator's layout.
-func (e *entry) enterCurator(ctx context.Context, s *framework.Session) error {
+// curatorLayout is the layout of Java Curator.
+type curatorLayout struct{}
+
+func (curatorLayout) newName(time.Time) string { return strings.ToLower(rand.Text()) }
+
+func (curatorLayout) inside(p *Passage) inside { return &curatorLeave{Passage: p} }
+
+func (curatorLayout) waiting(ctx context.Context, b *DoubleBarrier, except string) ([]string, error) {
+	return b.others(ctx, except)
+}
+
+func (curatorLayout) look(ctx context.Context, b *DoubleBarrier) (present, error) {
+	names, err := b.list(ctx)
+	open := slices.Contains(names, readyName)
+	return present{names: but(names, readyName), inside: func(string) bool { return open }}, err
+}
+
+func (curatorLayout) enter(ctx context.Context, e *entry, s *framework.Session) error {
 	b := e.barrier
-	for {
-		open, _, ready, err := b.client.ExistsW(ctx, b.child(readyName))
-		if err != nil {
-			return err
-		}
-		if open {
-			ready.Stop()
-			if err := b.client.Sync(ctx, b.path); err != nil { // it may be of a round that is over
-				return err
-			}
-			if open, err = b.isReallyOpen(ctx, e.name); err != nil {
-				return err
-			}
-			if !open {
-				continue // the node is gone
-			}
-		}
-		if err := e.create(ctx, s); err != nil {
-			ready.Stop()
-			return err
-		}
-		if open {
-			return nil
-		}
-		opened, err := e.awaitReady(ctx, ready)
-		if opened || err != nil {
+	open, _, ready, err := b.client.ExistsW(ctx, b.child(readyName))
+	if err != nil {
+		return err
+	}
+	defer ready.Stop()
+	if open {
+		ready.Stop()
+		if open, err = b.isReallyOpen(ctx, e.name); !open || err != nil {
 			return err
 		}
 	}
+	if err := e.create(ctx, s); err != nil {
+		return err
+	}
+	if open {
+		return follow.ErrDone
+	}
+	return e.awaitReady(ctx, ready)
 }
 
 // isReallyOpen reports whether there are members inside, when there was a node
@@ -52,6 +61,9 @@ func (e *entry) enterCurator(ctx context.Context, s *framework.Session) error {
 // is deleted here. Another member may have done that since, and may wait by now:
 // it looks like one that is inside, but the node is gone.
 func (b *DoubleBarrier) isReallyOpen(ctx context.Context, own string) (bool, error) {
+	if err := b.client.Sync(ctx, b.path); err != nil { // it may be of a round that is over
+		return false, err
+	}
 	names, err := b.others(ctx, own)
 	if err != nil {
 		return false, err
@@ -69,36 +81,30 @@ func (b *DoubleBarrier) deleteReady(ctx context.Context) error {
 
 // others returns the names of all members but one, in order.
 func (b *DoubleBarrier) others(ctx context.Context, own string) ([]string, error) {
-	names, _, err := b.client.Children(ctx, b.path)
-	if reason.Is(err, zk.ErrNoNode) {
-		return nil, nil
-	}
-	slices.Sort(names)
-	return slices.DeleteFunc(names, func(name string) bool { return name == own || name == readyName }), err
+	names, err := b.list(ctx)
+	return but(names, own, readyName), err
 }
 
 // awaitReady opens the barrier if enough members are there, or waits for its
-// opening. It reports whether the barrier is open. If not, it must be looked at
-// again.
-func (e *entry) awaitReady(ctx context.Context, ready *framework.Watch) (opened bool, err error) {
+// opening. If it does not see that, the barrier must be looked at again.
+func (e *entry) awaitReady(ctx context.Context, ready *framework.Watch) error {
 	b := e.barrier
-	defer ready.Stop()
 	others, err := b.others(ctx, e.name)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if len(others)+1 >= b.n {
 		_, err := b.client.Create(ctx, b.child(readyName), nil, framework.WithMode(framework.Ephemeral))
-		if reason.Is(err, zk.ErrNoNode) {
-			return false, errAnew
-		}
-		return err == nil || reason.Is(err, zk.ErrNodeExists), ignore(err, zk.ErrNodeExists)
+		return done(ignore(err, zk.ErrNodeExists))
 	}
 	if err := e.awaitChange(ctx, ready); err != nil {
-		return false, err
+		return err
 	}
 	event, err := ready.Event()
-	return err == nil && event.Type == zk.EventNodeCreated, err
+	if err == nil && event.Type == zk.EventNodeCreated {
+		return follow.ErrDone
+	}
+	return err
 }
 
 // curatorLeave is a Leave that is under way.

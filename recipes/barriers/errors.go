@@ -3,6 +3,7 @@ package barriers
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,9 +115,9 @@ func errorOf(op, path string, err error) error {
 	return &framework.OpError{Op: op, Path: path, Err: err}
 }
 
-// ignore returns the error, unless it is the one that is expected.
-func ignore(err, expected error) error {
-	if reason.Is(err, expected) {
+// ignore returns the error, unless it is one of those that are expected.
+func ignore(err error, expected ...error) error {
+	if slices.ContainsFunc(expected, func(e error) bool { return reason.Is(err, e) }) {
 		return nil
 	}
 	return err

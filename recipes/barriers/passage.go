@@ -46,20 +46,22 @@ type Passage struct {
 
 // newPassage starts the only goroutine of a member that is inside.
 func newPassage(ctx context.Context, e *entry) (*Passage, error) {
+	c := e.barrier.client
 	p := &Passage{
 		barrier: e.barrier, name: e.name, round: e.round, node: e.node, done: make(chan struct{}),
+		loop: follow.Loop{Recovery: follow.Recovery{
+			Client: c, Ends: endsPassage,
+			Awaited: true, // the other members wait for what this one does
+			What:    "passage of a double barrier", About: func() slog.Attr { return logPath(c, e.node.Path) },
+		}},
 	}
-	p.loop.Client, p.loop.Ends = e.barrier.client, endsPassage
-	p.loop.Awaited = true // the other members wait for what this one does
-	p.loop.What, p.loop.About = "passage of a double barrier", func() slog.Attr { return logPath(e.barrier.client, e.node.Path) }
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	life, told := trace.Unblocked(e.node.Session.Context(), e.barrier.client) // the requests do not wait for a tracer
+	life, told := trace.Unblocked(e.node.Session.Context(), c) // the requests do not wait for a tracer
 	p.life = life
 	p.leaving, p.leave = context.WithCancel(context.Background())
 	p.patience, p.giveUp = context.WithCancel(life)
-	client := framework.Extend(e.barrier.client)
-	trusted := e.node.Session.Trusted(client.ErrorPolicy())
-	if !client.Go(func(context.Context) { p.run(trusted, told) }) {
+	trusted := e.node.Session.Trusted(framework.Extend(c).ErrorPolicy())
+	if !framework.Extend(c).Go(func(context.Context) { p.run(trusted, told) }) {
 		p.end(framework.ErrClosed)
 		return nil, framework.ErrClosed
 	}
@@ -105,48 +107,44 @@ func (p *Passage) Name() string { return p.name }
 // member gives up with the last of them.
 func (p *Passage) Leave(ctx context.Context) error {
 	begun := time.Now()
-	if p.wait(ctx) {
-		err := errorOf("leave", p.barrier.path, p.resultOf(ctx))
-		traceWait(p.barrier.client, "leave", p.barrier.path, begun, err)
-		return err
+	if p.waitBesideOthers(ctx) {
+		return p.traced(begun, p.resultOf(ctx))
 	}
-	p.awaitResignation()
 	first := false
-	p.once.Do(func() { first, p.result = true, errorOf("leave", p.barrier.path, p.resultOf(ctx)) })
+	p.once.Do(func() { first, p.result = true, p.resultOf(ctx) })
 	if first {
-		traceWait(p.barrier.client, "leave", p.barrier.path, begun, p.result)
+		return p.traced(begun, p.result)
 	}
 	return p.result
 }
 
-// wait begins to leave, and waits until the member is out, or ctx ends. It
-// reports whether other Leaves go on waiting. If none does, the member gives up.
-func (p *Passage) wait(ctx context.Context) (othersDo bool) {
-	p.waiting.Add(1)
-	p.cancel(ErrLeft) // before the goroutine knows, which may soon be done
-	over := ctx.Err() != nil
-	if over { // before it begins to leave, so that it does not wait
-		othersDo = p.stopWaiting()
-	}
-	p.leave()
-	if over {
-		return othersDo
-	}
-	select {
-	case <-p.done:
-		p.waiting.Add(-1)
-		return false
-	case <-ctx.Done():
-		return p.stopWaiting()
-	}
+func (p *Passage) traced(begun time.Time, result error) error {
+	traceWait(p.barrier.client, "leave", p.barrier.path, begun, result)
+	return result
 }
 
-// stopWaiting notes that a Leave has given up. It reports whether others wait.
-func (p *Passage) stopWaiting() (others bool) {
-	if p.waiting.Add(-1) > 0 {
+// waitBesideOthers begins to leave, and waits until the member is out, or ctx
+// ends. It reports whether other Leaves go on waiting. If none does, the member
+// gives up.
+func (p *Passage) waitBesideOthers(ctx context.Context) (othersDo bool) {
+	p.waiting.Add(1)
+	p.cancel(ErrLeft)     // before the goroutine knows, which may soon be done
+	if ctx.Err() == nil { // otherwise it gives up at once, and does not wait
+		p.leave()
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+		}
+	}
+	if p.waiting.Add(-1) > 0 && !p.isOut() {
 		return true
 	}
 	p.giveUp()
+	p.leave()
+	select {
+	case <-p.done:
+	case <-time.After(lastWords):
+	}
 	return false
 }
 
@@ -155,25 +153,28 @@ func (p *Passage) stopWaiting() (others bool) {
 // it.
 const lastWords = 500 * time.Millisecond
 
-func (p *Passage) awaitResignation() {
-	enough := time.NewTimer(lastWords)
-	defer enough.Stop()
+func (p *Passage) isOut() bool {
 	select {
 	case <-p.done:
-	case <-enough.C:
+		return true
+	default:
+		return false
 	}
 }
 
 // resultOf returns what a Leave with this context has come to.
 func (p *Passage) resultOf(ctx context.Context) error {
-	select {
-	case <-p.done:
-		if ctx.Err() == nil || !reason.Is(p.err, ErrNotLeft) {
-			return p.err
-		}
-	default:
+	if p.isOut() && (ctx.Err() == nil || !reason.Is(p.err, ErrNotLeft)) {
+		return errorOf("leave", p.barrier.path, p.err)
 	}
-	return fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx))
+	return errorOf("leave", p.barrier.path, fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx)))
+}
+
+// abandon leaves, and waits for nobody.
+func (p *Passage) abandon() {
+	p.cancel(ErrLeft)
+	p.giveUp()
+	p.leave()
 }
 
 // run is the goroutine of a member that is inside, for as long as the session
@@ -191,18 +192,9 @@ func (p *Passage) run(trusted context.Context, told func()) {
 	p.end(err)
 }
 
-// inside is a member that is inside, in one of the two layouts.
-type inside interface {
-	stay(ctx context.Context) error   // until Leave is called, and all others have left
-	resign(ctx context.Context) error // leaves, and waits for nobody
-}
-
 // stayOrResign stays until all have left, or the last Leave gives up.
 func (p *Passage) stayOrResign() error {
-	var member inside = &stayer{Passage: p, left: stringSet{}}
-	if p.barrier.cfg.curator {
-		member = &curatorLeave{Passage: p}
-	}
+	member := p.barrier.layout.inside(p)
 	err := member.stay(p.patience)
 	if p.life.Err() != nil || !reason.IsOfContext(p.patience, err) {
 		return err

@@ -31,8 +31,8 @@ func (s *stayer) resign(ctx context.Context) error {
 }
 
 func (s *stayer) noteAndGo(ctx context.Context) error {
-	r, version, _, err := s.barrier.readRounds(ctx, false)
-	if reason.Is(err, errAnew) {
+	r, version, err := s.barrier.readRounds(ctx)
+	if reason.Is(err, zk.ErrNoNode) {
 		return follow.ErrDone
 	}
 	if err != nil {

@@ -147,6 +147,11 @@ func set(names []string) stringSet {
 
 func (s stringSet) has(name string) bool { return s[name] }
 
+// but returns the names without some.
+func but(names []string, without ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), set(without).has)
+}
+
 // those returns the names that are wanted, in the same order.
 func those(names []string, wanted func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !wanted(name) })

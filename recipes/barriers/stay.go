@@ -157,7 +157,7 @@ func (s *stayer) missing() []string {
 
 // learn takes down which members have left, as the round says.
 func (s *stayer) learn(ctx context.Context) error {
-	r, _, _, err := s.barrier.readRounds(ctx, false)
+	r, _, err := s.barrier.readRounds(ctx)
 	for _, name := range r.of(s.name).Left {
 		s.left[name] = true
 	}
@@ -198,12 +198,9 @@ func (s *stayer) takeOver(ctx context.Context) error {
 	if !s.behind {
 		return nil
 	}
-	err := s.learn(ctx)
-	if err != nil && !reason.Is(err, errAnew) && !reason.Is(err, ErrForeignData) {
-		return err
-	}
-	s.behind = false
-	return nil
+	err := ignore(s.learn(ctx), zk.ErrNoNode, ErrForeignData) // the nodes tell all the same
+	s.behind = err != nil
+	return err
 }
 
 // awaitMarks waits until the other members are marked or gone.
