@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -124,34 +123,16 @@ func describe(data []byte, stat *zk.Stat, s *framework.Session) Raised {
 	return r
 }
 
-// maxSessions bounds how many sessions are remembered. An older one than these
-// is over for long.
-const maxSessions = 16
-
-func (b *Barrier) noteSession(id int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !slices.Contains(b.sessions, id) {
-		b.sessions = append(b.sessions, id)
-		b.sessions = b.sessions[max(0, len(b.sessions)-maxSessions):]
-	}
-}
-
-func (b *Barrier) hasRaisedIn(session int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Contains(b.sessions, session)
-}
-
 // Lower lowers the barrier, whoever raised it. A barrier that is not up is
 // success. If a reply is lost, the request is repeated, and may hit a barrier
 // that was raised anew. If ctx ends before the reply, the error matches
 // framework.ErrOutcomeUnknown, and nothing goes on in the background.
 func (b *Barrier) Lower(ctx context.Context) error {
-	if err := b.usable(); err != nil {
-		return errorOf("lower", b.path, err)
+	err := b.usable()
+	if err == nil {
+		err = b.client.Delete(ctx, b.path, framework.AnyVersion, framework.Quietly())
 	}
-	if err := b.client.Delete(ctx, b.path, framework.AnyVersion, framework.Quietly()); err != nil {
+	if err != nil {
 		return errorOf("lower", b.path, err)
 	}
 	framework.Extend(b.client).Logger().Info("barrier lowered", logPath(b.client, b.path))

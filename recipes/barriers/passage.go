@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,16 +31,13 @@ type Passage struct {
 	leaving  context.Context // ends when Leave is called
 	leave    context.CancelFunc
 	patience context.Context // ends with life, and when the last Leave that waits gives up
-	giveUp   context.CancelFunc
+	giveUp   context.CancelCauseFunc
 	waiting  atomic.Int32 // Leaves that have not given up
 
 	loop follow.Loop   // of the goroutine; see follow
 	gone bool          // the node is known to be deleted; of the goroutine
 	done chan struct{} // closed when the member is out
 	err  error         // why the passage ended, or nil; set before done is closed
-
-	once   sync.Once // sets the following field
-	result error     // of the first Leave that saw the end, or made the member give up
 }
 
 // newPassage starts the only goroutine of a member that is inside.
@@ -59,7 +55,7 @@ func newPassage(ctx context.Context, e *entry) (*Passage, error) {
 	life, told := trace.Unblocked(e.node.Session.Context(), c) // the requests do not wait for a tracer
 	p.life = life
 	p.leaving, p.leave = context.WithCancel(context.Background())
-	p.patience, p.giveUp = context.WithCancel(life)
+	p.patience, p.giveUp = context.WithCancelCause(life)
 	trusted := e.node.Session.Trusted(framework.Extend(c).ErrorPolicy())
 	if !framework.Extend(c).Go(func(context.Context) { p.run(trusted, told) }) {
 		p.end(framework.ErrClosed)
@@ -106,27 +102,18 @@ func (p *Passage) Name() string { return p.name }
 // several at the same time, each waits as long as its own context allows. The
 // member gives up with the last of them.
 func (p *Passage) Leave(ctx context.Context) error {
+	if p.leaving.Err() != nil && p.isOut() { // it has left before
+		return errorOf("leave", p.barrier.path, p.err)
+	}
 	begun := time.Now()
-	if p.waitBesideOthers(ctx) {
-		return p.traced(begun, p.resultOf(ctx))
-	}
-	first := false
-	p.once.Do(func() { first, p.result = true, p.resultOf(ctx) })
-	if first {
-		return p.traced(begun, p.result)
-	}
-	return p.result
+	err := errorOf("leave", p.barrier.path, p.leaveUntil(ctx))
+	traceWait(p.barrier.client, "leave", p.barrier.path, begun, err)
+	return err
 }
 
-func (p *Passage) traced(begun time.Time, result error) error {
-	traceWait(p.barrier.client, "leave", p.barrier.path, begun, result)
-	return result
-}
-
-// waitBesideOthers begins to leave, and waits until the member is out, or ctx
-// ends. It reports whether other Leaves go on waiting. If none does, the member
-// gives up.
-func (p *Passage) waitBesideOthers(ctx context.Context) (othersDo bool) {
+// leaveUntil waits until the member is out, or ctx ends. If no other Leave goes
+// on waiting then, the member gives up.
+func (p *Passage) leaveUntil(ctx context.Context) error {
 	p.waiting.Add(1)
 	p.cancel(ErrLeft)     // before the goroutine knows, which may soon be done
 	if ctx.Err() == nil { // otherwise it gives up at once, and does not wait
@@ -136,16 +123,22 @@ func (p *Passage) waitBesideOthers(ctx context.Context) (othersDo bool) {
 		case <-ctx.Done():
 		}
 	}
-	if p.waiting.Add(-1) > 0 && !p.isOut() {
-		return true
+	othersWait := p.waiting.Add(-1) > 0
+	if p.isOut() {
+		return p.err
 	}
-	p.giveUp()
+	err := fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx))
+	if othersWait {
+		return err
+	}
+	p.giveUp(err)
 	p.leave()
 	select {
 	case <-p.done:
+		return p.err
 	case <-time.After(lastWords):
+		return context.Cause(p.patience) // the first one's, if several give up
 	}
-	return false
 }
 
 // lastWords is how long a call that gives up waits for the servers. Without
@@ -162,18 +155,10 @@ func (p *Passage) isOut() bool {
 	}
 }
 
-// resultOf returns what a Leave with this context has come to.
-func (p *Passage) resultOf(ctx context.Context) error {
-	if p.isOut() && (ctx.Err() == nil || !reason.Is(p.err, ErrNotLeft)) {
-		return errorOf("leave", p.barrier.path, p.err)
-	}
-	return errorOf("leave", p.barrier.path, fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx)))
-}
-
 // abandon leaves, and waits for nobody.
 func (p *Passage) abandon() {
 	p.cancel(ErrLeft)
-	p.giveUp()
+	p.giveUp(ErrNotLeft)
 	p.leave()
 }
 
@@ -183,11 +168,8 @@ func (p *Passage) run(trusted context.Context, told func()) {
 	defer context.AfterFunc(trusted, func() { p.cancel(context.Cause(trusted)) })()
 	defer told()
 	err := p.stayOrResign()
-	if over := context.Cause(p.node.Session.Context()); err != nil && over != nil {
-		err = over
-	}
 	if err != nil && !p.gone {
-		framework.Extend(p.barrier.client).DeleteInBackground(p.barrier.child(p.name))
+		framework.Extend(p.barrier.client).DeleteInBackground(p.node.Path)
 	}
 	p.end(err)
 }
@@ -196,13 +178,19 @@ func (p *Passage) run(trusted context.Context, told func()) {
 func (p *Passage) stayOrResign() error {
 	member := p.barrier.layout.inside(p)
 	err := member.stay(p.patience)
-	if p.life.Err() != nil || !reason.IsOfContext(p.patience, err) {
+	switch {
+	case err == nil:
+		return nil
+	case p.life.Err() != nil:
+		return context.Cause(p.life)
+	case !reason.IsOfContext(p.patience, err):
 		return err
 	}
-	if err := member.resign(p.life); err != nil {
-		return err
+	gaveUp := context.Cause(p.patience)
+	if err := member.resign(p.life); err != nil && p.life.Err() == nil {
+		return fmt.Errorf("%w: %w", gaveUp, err)
 	}
-	return ErrNotLeft
+	return gaveUp
 }
 
 // follow calls look again and again, until it returns follow.ErrDone. It returns
@@ -245,9 +233,9 @@ func (p *Passage) end(err error) {
 	p.err = err
 	if err != nil && p.ctx.Err() == nil {
 		c := p.barrier.client
-		framework.Extend(c).Logger().Warn("passage of a double barrier ends", logPath(c, p.barrier.child(p.name)), semconv.Cause, err)
+		framework.Extend(c).Logger().Warn("passage of a double barrier ends", logPath(c, p.node.Path), semconv.Cause, err)
 	}
 	p.cancel(err)
-	p.giveUp()
+	p.giveUp(err)
 	close(p.done)
 }

@@ -3,6 +3,7 @@ package barriers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -127,4 +128,23 @@ func (r *raise) awaitFall(ctx context.Context, owner int64) error {
 	r.Recovered()
 	_, err = watch.Wait(ctx)
 	return err
+}
+
+// maxSessions bounds how many sessions are remembered. An older one than these
+// is over for long.
+const maxSessions = 16
+
+func (b *Barrier) noteSession(id int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Contains(b.sessions, id) {
+		b.sessions = append(b.sessions, id)
+		b.sessions = b.sessions[max(0, len(b.sessions)-maxSessions):]
+	}
+}
+
+func (b *Barrier) hasRaisedIn(session int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Contains(b.sessions, session)
 }

@@ -32,15 +32,11 @@ func (s *stayer) resign(ctx context.Context) error {
 
 func (s *stayer) noteAndGo(ctx context.Context) error {
 	r, version, err := s.barrier.readRounds(ctx)
-	if reason.Is(err, zk.ErrNoNode) {
-		return follow.ErrDone
-	}
-	if err != nil {
-		return err
-	}
-	if slices.Contains(r.of(s.name).Left, s.name) { // another one has noted it
+	switch {
+	case err != nil:
+	case slices.Contains(r.of(s.name).Left, s.name): // another one has noted it
 		err = s.barrier.client.Delete(ctx, s.node.Path, framework.AnyVersion, framework.Quietly())
-	} else {
+	default:
 		err = s.note(ctx, r, version)
 	}
 	switch {
@@ -71,18 +67,16 @@ func (s *stayer) note(ctx context.Context, r rounds, version int32) error {
 	return err
 }
 
-// tell makes the node that tells others to note this member.
+// tell makes the node that tells others to note this member, unless our own one
+// is gone, too.
 func (s *stayer) tell(ctx context.Context) error {
 	if s.told {
 		return nil
 	}
 	s.mayTell = true
 	_, err := s.barrier.client.Create(ctx, s.barrier.child(resignPrefix+s.name), nil, framework.WithMode(framework.Ephemeral))
-	if reason.Is(err, zk.ErrNoNode) {
-		return nil // our node is gone, too
-	}
-	s.told = err == nil || reason.Is(err, zk.ErrNodeExists)
-	return ignore(err, zk.ErrNodeExists)
+	s.told = ignore(err, zk.ErrNodeExists) == nil
+	return ignore(err, zk.ErrNodeExists, zk.ErrNoNode)
 }
 
 // untell deletes the node that tells others, if there may be one.
