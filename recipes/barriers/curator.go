@@ -17,33 +17,34 @@ import (
 // readyName is the name of the node that opens a barrier in Curator's layout.
 const readyName = "ready"
 
-// curatorLayout is the layout of Java Curator.
-type curatorLayout struct{}
+// curatorLayout is the layout of Java Curator: the members and the node "ready".
+type curatorLayout struct{ *DoubleBarrier }
 
 func (curatorLayout) newName(time.Time) string { return strings.ToLower(rand.Text()) }
 
-func (curatorLayout) inside(p *Passage) inside { return &curatorLeave{Passage: p} }
+func (l curatorLayout) inside(p *Passage) inside { return &curatorLeave{Passage: p, layout: l} }
 
-func (curatorLayout) waiting(ctx context.Context, b *DoubleBarrier, except string) ([]string, error) {
-	return b.others(ctx, except)
-}
-
-func (curatorLayout) look(ctx context.Context, b *DoubleBarrier) (present, error) {
-	names, err := b.list(ctx)
+func (l curatorLayout) look(ctx context.Context) (present, error) {
+	names, err := l.list(ctx)
 	open := slices.Contains(names, readyName)
 	return present{names: but(names, readyName), inside: func(string) bool { return open }}, err
 }
 
-func (curatorLayout) enter(ctx context.Context, e *entry, s *framework.Session) error {
-	b := e.barrier
-	open, _, ready, err := b.client.ExistsW(ctx, b.child(readyName))
+// others returns those that are inside, too: the nodes do not tell.
+func (l curatorLayout) others(ctx context.Context, own string) ([]string, error) {
+	names, err := l.list(ctx)
+	return but(names, own, readyName), err
+}
+
+func (l curatorLayout) enter(ctx context.Context, e *entry, s *framework.Session) error {
+	open, _, ready, err := l.client.ExistsW(ctx, l.child(readyName))
 	if err != nil {
 		return err
 	}
 	defer ready.Stop()
 	if open {
 		ready.Stop()
-		if open, err = b.isReallyOpen(ctx, e.name); !open || err != nil {
+		if open, err = l.isReallyOpen(ctx, e.name); !open || err != nil {
 			return err
 		}
 	}
@@ -53,48 +54,41 @@ func (curatorLayout) enter(ctx context.Context, e *entry, s *framework.Session) 
 	if open {
 		return follow.ErrDone
 	}
-	return e.awaitReady(ctx, ready)
+	return l.awaitReady(ctx, e, ready)
 }
 
 // isReallyOpen reports whether there are members inside, when there was a node
 // that opens the barrier. If there are none, a crash has left that node, and it
 // is deleted here. Another member may have done that since, and may wait by now:
 // it looks like one that is inside, but the node is gone.
-func (b *DoubleBarrier) isReallyOpen(ctx context.Context, own string) (bool, error) {
-	if err := b.client.Sync(ctx, b.path); err != nil { // it may be of a round that is over
+func (l curatorLayout) isReallyOpen(ctx context.Context, own string) (bool, error) {
+	if err := l.client.Sync(ctx, l.path); err != nil { // it may be of a round that is over
 		return false, err
 	}
-	names, err := b.others(ctx, own)
+	names, err := l.others(ctx, own)
 	if err != nil {
 		return false, err
 	}
 	if len(names) > 0 {
-		open, _, err := b.client.Exists(ctx, b.child(readyName))
+		open, _, err := l.client.Exists(ctx, l.child(readyName))
 		return open, err
 	}
-	return false, b.deleteReady(ctx)
+	return false, l.deleteReady(ctx)
 }
 
-func (b *DoubleBarrier) deleteReady(ctx context.Context) error {
-	return b.client.Delete(ctx, b.child(readyName), framework.AnyVersion, framework.Quietly())
-}
-
-// others returns the names of all members but one, in order.
-func (b *DoubleBarrier) others(ctx context.Context, own string) ([]string, error) {
-	names, err := b.list(ctx)
-	return but(names, own, readyName), err
+func (l curatorLayout) deleteReady(ctx context.Context) error {
+	return l.client.Delete(ctx, l.child(readyName), framework.AnyVersion, framework.Quietly())
 }
 
 // awaitReady opens the barrier if enough members are there, or waits for its
 // opening. If it does not see that, the barrier must be looked at again.
-func (e *entry) awaitReady(ctx context.Context, ready *framework.Watch) error {
-	b := e.barrier
-	others, err := b.others(ctx, e.name)
+func (l curatorLayout) awaitReady(ctx context.Context, e *entry, ready *framework.Watch) error {
+	others, err := l.others(ctx, e.name)
 	if err != nil {
 		return err
 	}
-	if len(others)+1 >= b.n {
-		_, err := b.client.Create(ctx, b.child(readyName), nil, framework.WithMode(framework.Ephemeral))
+	if len(others)+1 >= l.n {
+		_, err := l.client.Create(ctx, l.child(readyName), nil, framework.WithMode(framework.Ephemeral))
 		return done(ignore(err, zk.ErrNodeExists))
 	}
 	if err := e.awaitChange(ctx, ready); err != nil {
@@ -110,6 +104,7 @@ func (e *entry) awaitReady(ctx context.Context, ready *framework.Watch) error {
 // curatorLeave is a Leave that is under way.
 type curatorLeave struct {
 	*Passage
+	layout  curatorLayout
 	waitFor []string // the others, when we began to leave
 	begun   bool
 	deleted bool // our node
@@ -129,7 +124,7 @@ func (l *curatorLeave) stay(ctx context.Context) error {
 // the last one, and is the last to delete its node. All others delete their
 // nodes and wait for the first one. Members that come later are not waited for.
 func (l *curatorLeave) leaveInOrder(ctx context.Context) error {
-	others, err := l.barrier.others(ctx, l.name)
+	others, err := l.layout.others(ctx, l.name)
 	if err != nil {
 		return err
 	}
@@ -147,7 +142,7 @@ func (l *curatorLeave) leaveInOrder(ctx context.Context) error {
 	if left > 0 {
 		return l.awaitGone(ctx, l.waitFor[0])
 	}
-	return done(l.barrier.deleteReady(ctx))
+	return done(l.layout.deleteReady(ctx))
 }
 
 // resign leaves without waiting for the others.
@@ -160,9 +155,9 @@ func (l *curatorLeave) deleteAndGo(ctx context.Context) error {
 		return err
 	}
 	l.gone = true
-	others, err := l.barrier.others(ctx, l.name)
+	others, err := l.layout.others(ctx, l.name)
 	if err == nil && len(others) == 0 {
-		err = l.barrier.deleteReady(ctx)
+		err = l.layout.deleteReady(ctx)
 	}
 	return done(err)
 }
@@ -171,7 +166,7 @@ func (l *curatorLeave) deleteOwn(ctx context.Context) error {
 	if l.deleted {
 		return nil
 	}
-	err := l.barrier.client.Delete(ctx, l.node.Path, framework.AnyVersion, framework.Quietly())
+	err := l.layout.client.Delete(ctx, l.node.Path, framework.AnyVersion, framework.Quietly())
 	l.deleted = err == nil
 	return err
 }

@@ -32,9 +32,14 @@ type DoubleBarrier struct {
 // server. A client, a path, an n or an option that cannot be used is an error
 // of every call. An n below 1 cannot be used.
 func NewDoubleBarrier(c *framework.Client, path string, n int, opts ...Option) *DoubleBarrier {
-	cfg := config{layout: ownLayout{}}
-	fault := apply(&cfg, opts)
-	return &DoubleBarrier{client: c, path: path, n: n, layout: cfg.layout, fault: fault}
+	b := &DoubleBarrier{client: c, path: path, n: n}
+	var cfg config
+	b.fault = apply(&cfg, opts)
+	b.layout = ownLayout{b}
+	if cfg.curator {
+		b.layout = curatorLayout{b}
+	}
+	return b
 }
 
 // Enter waits until n members are there, and returns the passage of this one.
@@ -96,11 +101,11 @@ type layout interface {
 	// inside returns what is to be done for a member that has entered.
 	inside(p *Passage) inside
 
-	// waiting returns the names of the nodes that wait, but for one.
-	waiting(ctx context.Context, b *DoubleBarrier, except string) ([]string, error)
+	// others returns the members that wait, but for this one.
+	others(ctx context.Context, own string) ([]string, error)
 
 	// look returns the members that are there.
-	look(ctx context.Context, b *DoubleBarrier) (present, error)
+	look(ctx context.Context) (present, error)
 }
 
 // inside is a member that is inside.

@@ -164,7 +164,7 @@ func (e *entry) lookOnceMore(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	others, err := e.barrier.layout.waiting(ctx, e.barrier, e.name)
+	others, err := e.barrier.layout.others(ctx, e.name)
 	if err == nil {
 		e.seen = len(others) + 1
 	}

@@ -73,7 +73,12 @@ func (e *RaisedError) Error() string {
 }
 
 // Unwrap returns ErrRaised and, if it is not nil, Err.
-func (e *RaisedError) Unwrap() []error { return withCause(ErrRaised, e.Err) }
+func (e *RaisedError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrRaised}
+	}
+	return []error{ErrRaised, e.Err}
+}
 
 // MemberLostError names members that were lost while they were inside a
 // DoubleBarrier. It matches ErrMemberLost.
@@ -93,13 +98,6 @@ func (e *MemberLostError) Error() string {
 
 // Unwrap returns ErrMemberLost.
 func (e *MemberLostError) Unwrap() error { return ErrMemberLost }
-
-func withCause(err, cause error) []error {
-	if cause == nil {
-		return []error{err}
-	}
-	return []error{err, cause}
-}
 
 // endsCall is the Ends of a call that waits: it outlasts outages and losses of
 // the session, and repeats a write that may have been carried out. Its caller is

@@ -38,7 +38,7 @@ func (b *DoubleBarrier) Members(ctx context.Context) ([]Member, error) {
 }
 
 func (b *DoubleBarrier) members(ctx context.Context) (members []Member, err error) {
-	there, err := b.layout.look(ctx, b)
+	there, err := b.layout.look(ctx)
 	if err != nil {
 		return nil, err
 	}

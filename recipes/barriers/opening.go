@@ -25,7 +25,7 @@ import (
 // same.
 
 // ownLayout is the layout of this package; see rounds.
-type ownLayout struct{}
+type ownLayout struct{ *DoubleBarrier }
 
 func (ownLayout) newName(now time.Time) string {
 	return fmt.Sprintf("%s%011x-%s", memberPrefix, now.UnixMilli(), rand.Text())
@@ -33,24 +33,24 @@ func (ownLayout) newName(now time.Time) string {
 
 func (ownLayout) inside(p *Passage) inside { return &stayer{Passage: p, left: stringSet{}} }
 
-func (l ownLayout) waiting(ctx context.Context, b *DoubleBarrier, except string) ([]string, error) {
-	names, r, err := l.list(ctx, b)
-	return r.waiting(but(names, except)), err
+func (l ownLayout) others(ctx context.Context, own string) ([]string, error) {
+	names, r, err := l.listBoth(ctx)
+	return r.waiting(but(names, own)), err
 }
 
-func (l ownLayout) look(ctx context.Context, b *DoubleBarrier) (present, error) {
-	names, r, err := l.list(ctx, b)
+func (l ownLayout) look(ctx context.Context) (present, error) {
+	names, r, err := l.listBoth(ctx)
 	return present{names: those(names, isMember), inside: set(r.members()).has, marked: true}, err
 }
 
-// list returns the nodes and then the rounds: members that are new in the rounds
-// are left out.
-func (ownLayout) list(ctx context.Context, b *DoubleBarrier) ([]string, rounds, error) {
-	names, err := b.list(ctx)
+// listBoth reads the nodes and then the rounds: members that are new in the
+// rounds are left out.
+func (l ownLayout) listBoth(ctx context.Context) ([]string, rounds, error) {
+	names, err := l.list(ctx)
 	if err != nil || len(names) == 0 {
 		return nil, nil, err
 	}
-	r, _, err := b.readRounds(ctx)
+	r, _, err := l.readRounds(ctx)
 	return names, r, ignore(err, zk.ErrNoNode)
 }
 

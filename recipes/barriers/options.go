@@ -4,7 +4,7 @@ package barriers
 // of every call.
 type Option func(*config)
 
-type config struct{ layout layout }
+type config struct{ curator bool }
 
 // WithCuratorLayout makes a DoubleBarrier use the nodes of Java Curator's
 // DistributedDoubleBarrier, so that Go and Java processes may be members
@@ -20,7 +20,7 @@ type config struct{ layout layout }
 //     with the member's own session, or when it leaves.
 //   - A member that is disconnected while the barrier opens, and while all
 //     others leave again, does not learn of it and waits for the next opening.
-func WithCuratorLayout() Option { return func(c *config) { c.layout = curatorLayout{} } }
+func WithCuratorLayout() Option { return func(c *config) { c.curator = true } }
 
 // apply applies options, none of which may be nil.
 func apply[C any, O ~func(*C)](c *C, opts []O) error {

@@ -26,8 +26,11 @@ import (
 
 // resign leaves without waiting for the others.
 func (s *stayer) resign(ctx context.Context) error {
-	defer s.untell()
-	return s.follow(ctx, s.noteAndGo)
+	err := s.follow(ctx, s.noteAndGo)
+	if s.mayTell {
+		framework.Extend(s.barrier.client).DeleteInBackground(s.barrier.child(resignPrefix + s.name))
+	}
+	return err
 }
 
 func (s *stayer) noteAndGo(ctx context.Context) error {
@@ -77,11 +80,4 @@ func (s *stayer) tell(ctx context.Context) error {
 	_, err := s.barrier.client.Create(ctx, s.barrier.child(resignPrefix+s.name), nil, framework.WithMode(framework.Ephemeral))
 	s.told = ignore(err, zk.ErrNodeExists) == nil
 	return ignore(err, zk.ErrNodeExists, zk.ErrNoNode)
-}
-
-// untell deletes the node that tells others, if there may be one.
-func (s *stayer) untell() {
-	if s.mayTell {
-		framework.Extend(s.barrier.client).DeleteInBackground(s.barrier.child(resignPrefix + s.name))
-	}
 }

@@ -36,7 +36,7 @@ type stayer struct {
 	told, mayTell bool // there is a node that says that we resign, or may be
 }
 
-// stay stays until all members have left.
+// stay stays until all members have left. Each look waits for one change.
 func (s *stayer) stay(ctx context.Context) error { return s.follow(ctx, s.look) }
 
 func (s *stayer) look(ctx context.Context) error {
@@ -46,9 +46,7 @@ func (s *stayer) look(ctx context.Context) error {
 	return s.beInside(ctx)
 }
 
-// beInside watches the other members until Leave is called, and marks our node
-// then. The watch is good for the first change after that, too: most often, it
-// is the end of the round.
+// beInside watches the other members, until one of them goes or Leave is called.
 func (s *stayer) beInside(ctx context.Context) error {
 	names, _, watch, err := s.barrier.client.ChildrenW(ctx, s.barrier.path)
 	if err == nil {
@@ -63,20 +61,29 @@ func (s *stayer) beInside(ctx context.Context) error {
 	s.loop.Recovered()
 	select {
 	case <-s.leaving.Done():
+		return s.mark(ctx, watch)
 	case <-watch.Done():
 		s.pause()
 		return nil
 	case <-ctx.Done():
 		return reason.OfContext(ctx)
 	}
-	if err := s.mark(ctx); err != nil || !s.marked {
-		return err
+}
+
+// mark tells the others that this member leaves, and waits for the first change
+// after that: most often, it is the end of the round. If our node is gone, the
+// next listing tells why.
+func (s *stayer) mark(ctx context.Context, change *framework.Watch) error {
+	s.tried = true
+	if _, err := s.barrier.client.Set(ctx, s.node.Path, nil, framework.AnyVersion); err != nil {
+		return ignore(err, zk.ErrNoNode)
 	}
+	s.marked = true
 	if s.present[0] == s.name {
 		return s.end(ctx)
 	}
 	s.loop.Recovered()
-	_, err = watch.Wait(ctx)
+	_, err := change.Wait(ctx)
 	return err
 }
 
@@ -110,7 +117,7 @@ func (s *stayer) leaveInOrder(ctx context.Context) error {
 	return s.awaitGone(ctx, s.present[place-1])
 }
 
-// see takes down which members a listing shows. If this one is not there, it is
+// see notes which members a listing shows. If this one is not there, it is
 // out: the end of the round deletes the nodes of all members at once.
 func (s *stayer) see(names []string, err error) error {
 	if ignore(err, zk.ErrNoNode) != nil {
@@ -135,9 +142,10 @@ func (s *stayer) lookForLosses(ctx context.Context) error {
 		return err
 	}
 	lost := s.missing()
-	if s.lost = len(lost) > 0; !s.lost {
+	if len(lost) == 0 {
 		return nil
 	}
+	s.lost = true
 	err := &MemberLostError{Path: s.barrier.path, Members: lost}
 	if s.ctx.Err() == nil {
 		c := s.barrier.client
@@ -155,22 +163,13 @@ func (s *stayer) missing() []string {
 	return those(s.round, func(name string) bool { return !there[name] && !s.left[name] })
 }
 
-// learn takes down which members have left, as the round says.
+// learn notes which members have left, as the round says.
 func (s *stayer) learn(ctx context.Context) error {
 	r, _, err := s.barrier.readRounds(ctx)
 	for _, name := range r.of(s.name).Left {
 		s.left[name] = true
 	}
 	return err
-}
-
-// mark tells the others that this member leaves. If its node is gone, the next
-// listing tells why.
-func (s *stayer) mark(ctx context.Context) error {
-	s.tried = true
-	_, err := s.barrier.client.Set(ctx, s.node.Path, nil, framework.AnyVersion)
-	s.marked = err == nil
-	return ignore(err, zk.ErrNoNode)
 }
 
 // end ends the round when all members that are still there have left. This
