@@ -27,10 +27,11 @@ func (l curatorLayout) inside(p *Passage) inside { return &curatorLeave{Passage:
 func (l curatorLayout) look(ctx context.Context) (present, error) {
 	names, err := l.list(ctx)
 	open := slices.Contains(names, readyName)
-	return present{names: but(names, readyName), inside: func(string) bool { return open }}, err
+	all := but(names, readyName)
+	return present{names: all, waiting: all, inside: func(string) bool { return open }}, err
 }
 
-// others returns those that are inside, too: the nodes do not tell.
+// others returns all members but one, in order.
 func (l curatorLayout) others(ctx context.Context, own string) ([]string, error) {
 	names, err := l.list(ctx)
 	return but(names, own, readyName), err

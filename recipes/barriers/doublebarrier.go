@@ -94,15 +94,12 @@ type layout interface {
 	// newName begins the names of the nodes of an Enter at this time.
 	newName(now time.Time) string
 
-	// enter is one look of an Enter. It is follow.ErrDone when the member has
-	// entered. If zk.ErrNoNode, the member's node is gone.
+	// enter is one look of an Enter. It returns follow.ErrDone when the member
+	// has entered, and zk.ErrNoNode when its node is gone.
 	enter(ctx context.Context, e *entry, s *framework.Session) error
 
 	// inside returns what is to be done for a member that has entered.
 	inside(p *Passage) inside
-
-	// others returns the members that wait, but for this one.
-	others(ctx context.Context, own string) ([]string, error)
 
 	// look returns the members that are there.
 	look(ctx context.Context) (present, error)

@@ -164,9 +164,8 @@ func (e *entry) lookOnceMore(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	others, err := e.barrier.layout.others(ctx, e.name)
-	if err == nil {
-		e.seen = len(others) + 1
+	if there, err := e.barrier.layout.look(ctx); err == nil {
+		e.seen = len(but(there.waiting, e.name)) + 1
 	}
 }
 

@@ -62,9 +62,10 @@ func (b *DoubleBarrier) members(ctx context.Context) (members []Member, err erro
 
 // present are the members that are there at a moment.
 type present struct {
-	names  []string // of their nodes, in order
-	inside func(name string) bool
-	marked bool // those that leave have empty nodes
+	names   []string // of their nodes, in order
+	waiting []string // those that wait; in Curator's layout, all
+	inside  func(name string) bool
+	marked  bool // those that leave have empty nodes
 }
 
 // list returns the names of all nodes below the path, in order.

@@ -33,25 +33,16 @@ func (ownLayout) newName(now time.Time) string {
 
 func (ownLayout) inside(p *Passage) inside { return &stayer{Passage: p, left: stringSet{}} }
 
-func (l ownLayout) others(ctx context.Context, own string) ([]string, error) {
-	names, r, err := l.listBoth(ctx)
-	return r.waiting(but(names, own)), err
-}
-
 func (l ownLayout) look(ctx context.Context) (present, error) {
-	names, r, err := l.listBoth(ctx)
-	return present{names: those(names, isMember), inside: set(r.members()).has, marked: true}, err
-}
-
-// listBoth reads the nodes and then the rounds: members that are new in the
-// rounds are left out.
-func (l ownLayout) listBoth(ctx context.Context) ([]string, rounds, error) {
 	names, err := l.list(ctx)
 	if err != nil || len(names) == 0 {
-		return nil, nil, err
+		return present{}, err
 	}
-	r, _, err := l.readRounds(ctx)
-	return names, r, ignore(err, zk.ErrNoNode)
+	r, _, err := l.readRounds(ctx) // after the names: members that are new in the rounds are left out
+	return present{
+		names: those(names, isMember), waiting: r.waiting(names),
+		inside: set(r.members()).has, marked: true,
+	}, ignore(err, zk.ErrNoNode)
 }
 
 // enter opens the barrier if this member is to, and waits for the opening
