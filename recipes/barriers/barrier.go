@@ -130,7 +130,7 @@ func describe(data []byte, stat *zk.Stat, s *framework.Session) Raised {
 func (b *Barrier) Lower(ctx context.Context) error {
 	err := b.usable()
 	if err == nil {
-		err = b.client.Delete(ctx, b.path, framework.AnyVersion, framework.Quietly())
+		err = b.client.Delete(ctx, b.path, framework.AnyVersion, framework.WithMissingOK())
 	}
 	if err != nil {
 		return errorOf("lower", b.path, err)

@@ -78,7 +78,7 @@ func (l curatorLayout) isReallyOpen(ctx context.Context, own string) (bool, erro
 }
 
 func (l curatorLayout) deleteReady(ctx context.Context) error {
-	return l.client.Delete(ctx, l.child(readyName), framework.AnyVersion, framework.Quietly())
+	return l.client.Delete(ctx, l.child(readyName), framework.AnyVersion, framework.WithMissingOK())
 }
 
 // awaitReady opens the barrier if enough members are there, or waits for its
@@ -167,7 +167,7 @@ func (l *curatorLeave) deleteOwn(ctx context.Context) error {
 	if l.deleted {
 		return nil
 	}
-	err := l.layout.client.Delete(ctx, l.node.Path, framework.AnyVersion, framework.Quietly())
+	err := l.layout.client.Delete(ctx, l.node.Path, framework.AnyVersion, framework.WithMissingOK())
 	l.deleted = err == nil
 	return err
 }

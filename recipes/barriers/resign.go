@@ -38,7 +38,7 @@ func (s *stayer) noteAndGo(ctx context.Context) error {
 	switch {
 	case err != nil:
 	case slices.Contains(r.of(s.name).Left, s.name): // another one has noted it
-		err = s.barrier.client.Delete(ctx, s.node.Path, framework.AnyVersion, framework.Quietly())
+		err = s.barrier.client.Delete(ctx, s.node.Path, framework.AnyVersion, framework.WithMissingOK())
 	default:
 		err = s.note(ctx, r, version)
 	}
