@@ -9,8 +9,10 @@ import (
 
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/framework/internal/connstate"
+	"github.com/gocurator/curator/framework/internal/suspects"
 	"github.com/gocurator/curator/framework/internal/teller"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/hooks"
@@ -71,8 +73,8 @@ type core struct {
 	reservations *reservations // of plain ephemeral nodes that are being created
 	hooks        *hooks.List
 	recorder     *flight.Recorder // nil for none
-	persistent   persistentWatches
-	suspects     suspects
+	persistent   *watches.Persistent
+	suspects     suspects.Suspects
 
 	mu          sync.Mutex // protects the following fields
 	closed      bool       // no goroutine may be added
@@ -143,12 +145,12 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 			reservations: newReservations(),
 			hooks:        hooks.NewList(cfg.hooks),
 			recorder:     flight.New(cfg.recentEvents, cfg.acquireStacks),
+			persistent:   watches.NewPersistent(),
 			auth:         cfg.auth,
 		},
 		chroot: chroot,
 	}
 	c.root = c
-	c.persistent.client, c.persistent.byPath = c, map[string]*persistentWatch{}
 	c.ctx, c.cancel = context.WithCancelCause(labelled(context.Background(), cfg.serviceName, c.servers()))
 	return c
 }
@@ -159,7 +161,7 @@ func (c *Client) supervise() {
 	pauses := newSessionBackoff()
 	for epoch := uint64(1); c.ctx.Err() == nil; epoch++ {
 		s := c.startSession(epoch)
-		c.spawn(func(context.Context) { s.lookAgain() })
+		c.spawn(func(context.Context) { s.watches.LookAgain() })
 		s.superviseDeadline()
 		lived := s.lived()
 		if !c.spawn(func(context.Context) { s.close() }) {

@@ -58,7 +58,7 @@ func (c *Client) createPath(ctx context.Context, s *Session, path string, mode M
 // createEmpty creates a node. If the servers know no containers, it is a
 // persistent one. Old ones say so, and others end the connection.
 func createEmpty(ctx context.Context, s *Session, n proto.NewNode) error {
-	if c := s.client; n.Mode == proto.ModeContainer && (c.cfg.noContainers || c.suspects.endContainers()) {
+	if c := s.client; n.Mode == proto.ModeContainer && (c.cfg.noContainers || c.suspects.EndContainers()) {
 		n.Mode = proto.ModePersistent
 	}
 	_, err := send(ctx, s, proto.Create(n), nil)

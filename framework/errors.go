@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -34,7 +35,7 @@ var (
 	ErrSuspended = errors.New("connection suspended")
 
 	// ErrWatchStopped means that a watch was stopped before it fired.
-	ErrWatchStopped = errors.New("watch stopped")
+	ErrWatchStopped = watches.ErrStopped
 
 	// ErrOutcomeUnknown means that a write was sent, its reply was lost, and
 	// reading back could not tell whether it was applied.
@@ -78,6 +79,7 @@ var (
 	errNotSent         = errors.New("request not sent")                           // a context had ended before
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
 	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
+	errHeldBack        = errors.New("request held back")                          // because connections have ended with it
 	errMalformedAnswer = errors.New("malformed answer of the server")
 )
 

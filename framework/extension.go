@@ -105,5 +105,5 @@ func (e Extension) Watches() int {
 	if s == nil {
 		return 0
 	}
-	return s.watches.count()
+	return s.watches.Count()
 }

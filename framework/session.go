@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/connstate"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/state"
 )
 
@@ -25,7 +26,7 @@ type Session struct {
 	drain      <-chan zk.Event
 	link       *transport.Link
 	hosts      *hosts
-	watches    *watches
+	watches    *watches.Session
 	ephemerals ephemerals
 	search     searches
 	begun      time.Time
@@ -133,10 +134,10 @@ func (c *Client) startSession(epoch uint64) *Session {
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	s.hosts = newHosts(c.serverList.servers())
-	s.watches = newWatches(s)
+	s.watches = watches.NewSession(c.persistent, s.ownerOfWatches())
 	seen := c.retire()
 	s.link = transport.NewLink(s.linkConfig(seen))
-	s.watches.begin()
+	s.watches.Begin(s.link)
 
 	c.mu.Lock()
 	c.session, c.earlierZxid = s, seen
@@ -183,8 +184,8 @@ func (s *Session) linkConfig(seen int64) transport.Config {
 		MaxRequest:  c.cfg.maxRequest,
 		Credentials: c.credentials,
 		Accepted:    s.wakeUp,
-		Watches:     s.watches.restore,
-		Fired:       s.watches.fired,
+		Watches:     s.watches.Restore,
+		Fired:       s.watches.Fired,
 		Failed:      s.disconnected,
 		Ended:       s.endedWith,
 		Answered:    s.answered,
@@ -277,7 +278,7 @@ func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 // another one by itself: from here on dial has no connection to a server for
 // it.
 func (s *Session) end(cause error) {
-	defer s.watches.end()
+	defer s.watches.End()
 	c := s.client
 	c.mu.Lock()
 	defer c.mu.Unlock()

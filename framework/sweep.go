@@ -81,7 +81,7 @@ func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 // the next sweep, and holds up no other.
 func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
 	jobs = slices.DeleteFunc(jobs, func(job *cleanup) bool {
-		held := w.client.suspects.isHeldBack(onWire(job.request()))
+		held := w.client.suspects.IsHeldBack(onWire(job.request()))
 		if held {
 			w.finish(job, errHeldBack)
 		}
