@@ -11,22 +11,6 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// mayMakeParents reports whether the client may create a missing parent: if the
-// call says so, or if it is the chroot, which Curator, too, creates when it is
-// first needed.
-func (n *creation) mayMakeParents() bool {
-	root := n.client.full("/")
-	return n.cfg.parents || root != "/" && (n.parent == root || n.target == root)
-}
-
-func (n *creation) createParents(ctx context.Context, s *Session) error {
-	mode := Container
-	if n.cfg.parents {
-		mode = n.cfg.parentMode
-	}
-	return n.client.createPath(ctx, s, n.parent, mode, n.cfg.parentACL.list)
-}
-
 // createPath creates a node and what is missing above it. It looks upwards for
 // the deepest node that exists and creates downwards from there, so that it
 // needs no rights on what exists already (CURATOR-715).

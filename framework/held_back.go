@@ -7,33 +7,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/suspects"
 	"github.com/gocurator/curator/framework/internal/transport"
 )
-
-// endedWith is called when a connection has ended with requests that were not
-// answered.
-func (s *Session) endedWith(all []transport.Unanswered) {
-	c := s.client
-	if found := c.suspects.EndedWith(all); found != nil {
-		what := "zookeeper servers end the connection whenever they get a request"
-		if found.IsContainer() {
-			what = "zookeeper servers end the connection whenever a container is created: " +
-				"missing parents are created as persistent nodes"
-		}
-		found.Warn(c.cfg.logger, what)
-	}
-	s.watches.EndedWith(all)
-}
-
-// answered is called with every request that is answered.
-func (s *Session) answered(r transport.Request) {
-	s.client.suspects.Answered(r)
-	if r.Op == proto.OpSetWatches {
-		s.watches.SetAgain(r)
-	}
-}
 
 // holdBack waits before a suspicious request is sent: until the connection has
 // held for a while, or as long as the request is held back. If that takes longer
