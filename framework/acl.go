@@ -10,10 +10,6 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// aclProvider returns the access control list of a node to create, by its full
-// path.
-type aclProvider func(path string) []zk.ACL
-
 // WithACLProvider sets who may do what to the nodes that the client creates.
 // The provider is called for each of them, and for each parent and each node of
 // the chroot that is created for it, unless the call says WithACL or

@@ -1,26 +1,8 @@
 package framework
 
 import (
-	"runtime"
-
 	"github.com/gocurator/curator/state"
 )
-
-// afterFuncs are functions to be called when a context of a session has ended.
-// Protected by client.mu.
-type afterFuncs map[*afterFunc]struct{}
-
-type afterFunc struct{ call func() }
-
-// run calls the functions. Before that it yields, because the scheduler prefers
-// new goroutines: the ones that were waiting for the end of the context come
-// first.
-func (fs afterFuncs) run() {
-	runtime.Gosched()
-	for f := range fs {
-		f.call()
-	}
-}
 
 // AfterTrust calls f when the context that Trusted returns for p has ended, and
 // with it every context that is derived from it. It is for work that can wait:

@@ -49,16 +49,6 @@ func (c *Client) AddAuth(ctx context.Context, scheme string, auth []byte) error 
 	})
 }
 
-func validateCredentials(cred transport.Credentials) error {
-	switch {
-	case cred.Scheme == "":
-		return badArgument("credentials of scheme", "", "must have a scheme")
-	case cred.Scheme == "digest" && !bytes.ContainsRune(cred.Auth, ':'):
-		return badArgument("credentials of scheme", cred.Scheme, "must be user:password")
-	}
-	return nil
-}
-
 func (c *Client) remember(cred transport.Credentials) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,7 +1,9 @@
 package framework
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"crypto/tls"
 	"log/slog"
 	"math"
@@ -10,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/suspension"
@@ -42,6 +46,18 @@ type config struct {
 	acquireStacks     bool
 }
 
+// serversFunc is the function of WithServers.
+type serversFunc = func(ctx context.Context) ([]string, error)
+
+// aclProvider returns the access control list of a node to create, by its full
+// path.
+type aclProvider func(path string) []zk.ACL
+
+// DialFunc opens a connection to an address of the connection string. It must
+// return soon after ctx ends. (*net.Dialer).DialContext is one, and so is the
+// Dialer of a zktest server.
+type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
 func defaultConfig() config {
 	return config{
 		sessionTimeout:    15 * time.Second,
@@ -60,6 +76,13 @@ func defaultConfig() config {
 
 // executable returns the base name of this process's executable.
 func executable() string { return filepath.Base(os.Args[0]) }
+
+// defaultRecentEvents is how many events the flight recorder keeps by default.
+const defaultRecentEvents = 256
+
+// maxRecentEvents bounds the memory of a flight recorder to some 50 megabytes
+// under common conditions, and to some 300 megabytes under the worst.
+const maxRecentEvents = 1 << 16
 
 // Limits of options.
 const (
@@ -134,4 +157,21 @@ func (c *config) validateFunctions() error {
 // clocks that run at different rates and for the time it takes to stop.
 func (c *config) margin(timeout time.Duration) time.Duration {
 	return time.Duration(math.Round(c.safetyMargin * float64(timeout)))
+}
+
+func (c *config) validateRecorder() error {
+	if c.recentEvents < 0 || c.recentEvents > maxRecentEvents {
+		return badArgument("recent events", strconv.Itoa(c.recentEvents), "must be from 0 to 65536")
+	}
+	return nil
+}
+
+func validateCredentials(cred transport.Credentials) error {
+	switch {
+	case cred.Scheme == "":
+		return badArgument("credentials of scheme", "", "must have a scheme")
+	case cred.Scheme == "digest" && !bytes.ContainsRune(cred.Auth, ':'):
+		return badArgument("credentials of scheme", cred.Scheme, "must be user:password")
+	}
+	return nil
 }

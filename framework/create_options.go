@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // CreateOption configures a Create, or a CreateOp of a transaction.
@@ -178,3 +180,10 @@ func (c *createConfig) validateUpsert() error {
 // isRecognisedByOwner reports whether the node's session is the only thing that
 // distinguishes the node from one that somebody else has made.
 func (c *createConfig) isRecognisedByOwner() bool { return c.mode == Ephemeral && !c.protected }
+
+// newNode is the request's form of a node with this path.
+func newNode(path string, data []byte, acl []proto.ACL, cfg *createConfig) proto.NewNode {
+	return proto.NewNode{
+		Path: path, Data: data, ACL: acl, Mode: int32(cfg.mode), TTLMillis: cfg.ttl.Milliseconds(),
+	}
+}

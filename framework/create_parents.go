@@ -11,22 +11,6 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// mayMakeParents reports whether the client may create a missing parent: if the
-// call says so, or if it is the chroot, which Curator, too, creates when it is
-// first needed.
-func (n *creation) mayMakeParents() bool {
-	root := n.client.full("/")
-	return n.cfg.parents || root != "/" && (n.parent == root || n.target == root)
-}
-
-func (n *creation) createParents(ctx context.Context, s *Session) error {
-	mode := Container
-	if n.cfg.parents {
-		mode = n.cfg.parentMode
-	}
-	return n.client.createPath(ctx, s, n.parent, mode, n.cfg.parentACL.list)
-}
-
 // createPath creates a node and what is missing above it. It looks upwards for
 // the deepest node that exists and creates downwards from there, so that it
 // needs no rights on what exists already (CURATOR-715).
@@ -58,7 +42,7 @@ func (c *Client) createPath(ctx context.Context, s *Session, path string, mode M
 // createEmpty creates a node. If the servers know no containers, it is a
 // persistent one. Old ones say so, and others end the connection.
 func createEmpty(ctx context.Context, s *Session, n proto.NewNode) error {
-	if c := s.client; n.Mode == proto.ModeContainer && (c.cfg.noContainers || c.suspects.endContainers()) {
+	if c := s.client; n.Mode == proto.ModeContainer && (c.cfg.noContainers || c.suspects.EndContainers()) {
 		n.Mode = proto.ModePersistent
 	}
 	_, err := send(ctx, s, proto.Create(n), nil)

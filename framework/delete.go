@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -140,10 +141,37 @@ func (d *deletion) deleteAll(ctx context.Context, s *Session) error {
 	}
 }
 
+// deleteBelow deletes the nodes below the node, except those that appear
+// meanwhile. It reports true if it has deleted some and knows that there are
+// more.
+func (d *deletion) deleteBelow(ctx context.Context, s *Session) (more bool, err error) {
+	below, all, err := descendants(ctx, s, d.path)
+	if err != nil {
+		return false, err
+	}
+	d.begunBelow = d.begunBelow || len(below) > 0
+	if !all {
+		return (&largeTree{}).deleteBelow(ctx, s, d.path)
+	}
+	slices.Reverse(below) // a server works in order, so there is no need to wait for each level
+	_, _, err = deleteNodes(ctx, s, below)
+	return false, err
+}
+
 // maxDeleteRounds bounds how often somebody may create nodes in a tree that is
 // being deleted. A round that has deleted a part of a large tree does not
 // count.
 const maxDeleteRounds = 10
+
+// DeleteInBackground is a Delete of AnyVersion WithGuarantee that does not wait.
+// While there is a connection, the delete is sent before anything that the
+// caller asks of the server next. A path that cannot be used is ignored: it has
+// no node.
+func (e Extension) DeleteInBackground(path string) {
+	if validatePath(path) == nil {
+		e.deleteInBackground(e.full(path))
+	}
+}
 
 // deleteInBackground deletes a node, however long it takes to find a
 // connection.

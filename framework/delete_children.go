@@ -19,23 +19,6 @@ import (
 // for the children that a server lists in one answer.
 const maxCollected = 10_000
 
-// deleteBelow deletes the nodes below the node, except those that appear
-// meanwhile. It reports true if it has deleted some and knows that there are
-// more.
-func (d *deletion) deleteBelow(ctx context.Context, s *Session) (more bool, err error) {
-	below, all, err := descendants(ctx, s, d.path)
-	if err != nil {
-		return false, err
-	}
-	d.begunBelow = d.begunBelow || len(below) > 0
-	if !all {
-		return (&largeTree{}).deleteBelow(ctx, s, d.path)
-	}
-	slices.Reverse(below) // a server works in order, so there is no need to wait for each level
-	_, _, err = deleteNodes(ctx, s, below)
-	return false, err
-}
-
 // deleteNodes deletes nodes in this order. It returns the nodes that have
 // children, and how many it has deleted.
 func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []string, deleted int, err error) {

@@ -105,6 +105,35 @@ func (s *Session) nextServer() (string, error) {
 	return s.hosts.take(), nil
 }
 
+// refusedRound notes whether a round over the servers has ended with a refusal,
+// and returns how long to wait before the next one.
+func (s *Session) refusedRound() time.Duration {
+	pause, begins := s.noteRound()
+	if begins != nil {
+		s.client.cfg.logger.Warn("zookeeper servers refuse the credentials", slog.Any(semconv.Cause, begins))
+	}
+	if s.Timeout() != 0 { // there is a session to lose
+		return 0
+	}
+	return pause
+}
+
+// noteRound is roundOver of the client's refusal. If operations begin to fail
+// now, it returns why.
+func (s *Session) noteRound() (pause time.Duration, begins error) {
+	c := s.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.isOverLocked() {
+		return 0, nil
+	}
+	pause, fails := c.refusal.roundOver()
+	if fails {
+		begins = c.refusal.failing
+	}
+	return pause, begins
+}
+
 func (s *Session) renewServers() {
 	c := s.client
 	ctx, cancel := context.WithTimeout(s.ctx, s.attemptTimeout())

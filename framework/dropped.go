@@ -17,23 +17,6 @@ type dropped struct {
 // dropInterval is how often the client looks whether something was dropped.
 const dropInterval = time.Second
 
-// OnDrop returns the function that runtime.AddCleanup shall call with f:
-//
-//	runtime.AddCleanup(object, ext.OnDrop(), f)
-//
-// The client then calls f on a goroutine of its own, some time after nothing in
-// the program refers to the object any more. f must not refer to the object,
-// and must not block. A closed client does not call it.
-//
-// The garbage collector calls clean-ups from outside of any bubble of
-// testing/synctest, where they must not touch a channel of a bubble. So the
-// function leaves a note, and the client looks for notes once a second.
-func (e Extension) OnDrop() func(f func()) {
-	d := &e.dropped
-	d.watching.Do(func() { e.spawn(e.watchDropped) })
-	return d.add
-}
-
 func (d *dropped) add(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -48,13 +31,14 @@ func (d *dropped) take() []func() {
 	return calls
 }
 
-func (c *Client) watchDropped(ctx context.Context) {
+// watch makes the calls until ctx ends.
+func (d *dropped) watch(ctx context.Context) {
 	tick := time.NewTicker(dropInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			for _, f := range c.dropped.take() {
+			for _, f := range d.take() {
 				f()
 			}
 		case <-ctx.Done():

@@ -32,7 +32,7 @@ func (s *Session) close() {
 		return
 	}
 	<-s.ready
-	s.watches.end()
+	s.watches.End()
 	defer s.leave() // in any case: the dialer, which is the user's, may panic
 	if !reason.Is(context.Cause(s.ctx), ErrSessionLost) {
 		s.endOnServer()

@@ -1,12 +1,7 @@
 package framework
 
 import (
-	"context"
-	"log/slog"
 	"sync"
-
-	"github.com/gocurator/curator/framework/internal/proto"
-	"github.com/gocurator/curator/retry"
 )
 
 // ephemerals is the set of a session's ephemeral nodes, as far as this client
@@ -40,14 +35,6 @@ const (
 	pathHeader = 4 // length
 )
 
-// ephemeralCreated notes an ephemeral node, with the server's name for its
-// path.
-func (s *Session) ephemeralCreated(path string) {
-	if nodes := s.ephemerals.add(path); nodes != nil {
-		s.client.spawn(func(context.Context) { s.countEphemerals(nodes) })
-	}
-}
-
 // add returns the nodes if they are so many that it is time to look which of
 // them are there.
 func (e *ephemerals) add(path string) (look []notedPath) {
@@ -66,43 +53,6 @@ func (e *ephemerals) add(path string) (look []notedPath) {
 	}
 	e.looking = true
 	return e.listLocked()
-}
-
-// countEphemerals looks which nodes of the set are there, however long that
-// takes, and warns if they are too many.
-func (s *Session) countEphemerals(nodes []notedPath) {
-	there := 0
-	retry.Do(s.ctx, cleanupPolicy, retryable, func(ctx context.Context) (err error) {
-		var found int
-		nodes, found, err = s.lookForEphemerals(ctx, nodes)
-		there += found
-		return err
-	})
-	if size := s.ephemerals.counted(there); size > 0 && s.ctx.Err() == nil {
-		s.client.cfg.logger.Warn("zookeeper session has very many ephemeral nodes: "+
-			"servers may not survive its end if it is lost",
-			slog.Int("bytes", size), slog.Int("limit", maxEndingSize))
-	}
-}
-
-// lookForEphemerals returns the nodes that were not looked at, because of an
-// error that is retryable, and how many bytes of paths are there. It takes the
-// nodes that are not there out of the set. A node that we may not see is there.
-func (s *Session) lookForEphemerals(
-	ctx context.Context, nodes []notedPath,
-) (left []notedPath, there int, failed error) {
-	exists := func(n notedPath) proto.Request[*proto.Stat] { return proto.Exists(n.path, false) }
-	pipelineAll(ctx, s, nodes, exists, func(n notedPath, stat *proto.Stat, err error) {
-		switch {
-		case retryable(err):
-			left, failed = append(left, n), err
-		case err == nil && (stat == nil || stat.EphemeralOwner != s.ID()):
-			s.ephemerals.remove(n.path, n.number)
-		default:
-			there += pathHeader + len(n.path)
-		}
-	})
-	return left, there, failed
 }
 
 // notedPath is a node of the set, as it was noted at some time.
@@ -152,22 +102,6 @@ func (e *ephemerals) removeLocked(path string) {
 		delete(e.paths, path)
 		e.size -= pathHeader + len(path)
 	}
-}
-
-// nodeGone notes that there is no such node any more, ephemeral or not.
-func (s *Session) nodeGone(path string) {
-	s.ephemerals.mu.Lock()
-	defer s.ephemerals.mu.Unlock()
-	s.ephemerals.removeLocked(path)
-}
-
-// nodeGone is that of the present session. The client does not know the nodes
-// of an earlier one any more.
-func (c *Client) nodeGone(path string) {
-	c.mu.Lock()
-	s := c.session
-	c.mu.Unlock()
-	s.nodeGone(path)
 }
 
 // excess returns nodes that must be deleted before the session may be ended.

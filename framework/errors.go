@@ -1,12 +1,14 @@
 package framework
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -34,7 +36,7 @@ var (
 	ErrSuspended = errors.New("connection suspended")
 
 	// ErrWatchStopped means that a watch was stopped before it fired.
-	ErrWatchStopped = errors.New("watch stopped")
+	ErrWatchStopped = watches.ErrStopped
 
 	// ErrOutcomeUnknown means that a write was sent, its reply was lost, and
 	// reading back could not tell whether it was applied.
@@ -78,6 +80,7 @@ var (
 	errNotSent         = errors.New("request not sent")                           // a context had ended before
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
 	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
+	errHeldBack        = errors.New("request held back")                          // because connections have ended with it
 	errMalformedAnswer = errors.New("malformed answer of the server")
 )
 
@@ -186,3 +189,29 @@ var (
 	errUnimplemented = &ServerError{Code: proto.CodeUnimplemented}
 	errThrottled     = &ServerError{Code: proto.CodeThrottled} // not carried out
 )
+
+// These errors are the server's answers to a Reconfig. Other errors to match
+// are:
+//
+//   - zk.ErrReconfigDisabled for an ensemble whose configuration does not have
+//     reconfigEnabled=true.
+//   - zk.ErrBadVersion for another version than the one that was asked for.
+//   - zk.ErrNoAuth for want of rights.
+//   - zk.ErrBadArguments for a member that the server does not understand or
+//     that conflicts with another one.
+var (
+	// ErrStandalone means that the server is no member of an ensemble, or is
+	// older than 3.5.
+	ErrStandalone = errors.New("server is standalone")
+
+	// ErrNoQuorum means that too few of the new members are connected and up to
+	// date.
+	ErrNoQuorum error = &ServerError{Code: proto.CodeNewConfigNoQuorum}
+
+	// ErrReconfigInProgress means that another change is under way.
+	ErrReconfigInProgress error = &ServerError{Code: proto.CodeReconfigInProgress}
+)
+
+func notSent(ctx context.Context) error {
+	return fmt.Errorf("%w: %w", errNotSent, reason.OfContext(ctx))
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/state"
 )
 
@@ -46,16 +47,6 @@ func (e Extension) FullPath(path string) string { return e.full(path) }
 // Go runs f in a goroutine that Close ends, by ending ctx, and waits for. It
 // reports whether it did: a closed client starts nothing.
 func (e Extension) Go(f func(ctx context.Context)) bool { return e.spawn(f) }
-
-// DeleteInBackground is a Delete of AnyVersion WithGuarantee that does not wait.
-// While there is a connection, the delete is sent before anything that the
-// caller asks of the server next. A path that cannot be used is ignored: it has
-// no node.
-func (e Extension) DeleteInBackground(path string) {
-	if validatePath(path) == nil {
-		e.deleteInBackground(e.full(path))
-	}
-}
 
 // ErrorPolicy returns the policy set by WithErrorPolicy. Session.Trusted takes
 // it.
@@ -105,5 +96,27 @@ func (e Extension) Watches() int {
 	if s == nil {
 		return 0
 	}
-	return s.watches.count()
+	return s.watches.Count()
 }
+
+// OnDrop returns the function that runtime.AddCleanup shall call with f:
+//
+//	runtime.AddCleanup(object, ext.OnDrop(), f)
+//
+// The client then calls f on a goroutine of its own, some time after nothing in
+// the program refers to the object any more. f must not refer to the object,
+// and must not block. A closed client does not call it.
+//
+// The garbage collector calls clean-ups from outside of any bubble of
+// testing/synctest, where they must not touch a channel of a bubble. So the
+// function leaves a note, and the client looks for notes once a second.
+func (e Extension) OnDrop() func(f func()) {
+	d := &e.dropped
+	d.watching.Do(func() { e.spawn(d.watch) })
+	return d.add
+}
+
+// Recorder returns the client's flight recorder, or nil if WithRecentEvents has
+// turned it off. It is for the packages of this library, to whom alone its type
+// is known.
+func (e Extension) Recorder() *flight.Recorder { return e.recorder }

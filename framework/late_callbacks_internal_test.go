@@ -22,7 +22,7 @@ import (
 // already or not.
 func TestLateCallbacksOfALostSessionChangeNothing(t *testing.T) {
 	for _, connected := range []bool{true, false} {
-		for name := range lateCallbacks(t, nil, nil) {
+		for name := range lateCallbacks(t, nil) {
 			t.Run(fmt.Sprintf("%s, connected %v", name, connected), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { lateCallback(t, name, connected) })
 			})
@@ -39,7 +39,7 @@ func lateCallback(t *testing.T, name string, connected bool) {
 	require.NoError(t, err)
 	defer w.Close()
 	lost := c.session
-	late := lateCallbacks(t, lost, w)[name]
+	late := lateCallbacks(t, lost)[name]
 
 	srv.RefuseConnections(true)
 	srv.CutAll()
@@ -74,16 +74,17 @@ func lateCallback(t *testing.T, name string, connected bool) {
 // lateCallbacks returns what a session calls in its client, by name: all that
 // its connections and the library call, and the answers to a request for a
 // persistent watch. Without a session, only the names count.
-func lateCallbacks(t *testing.T, s *Session, w *Watcher) map[string]func() {
+func lateCallbacks(t *testing.T, s *Session) map[string]func() {
 	t.Helper()
+	var answered func(code int32, err error)
 	if s == nil {
-		c := &Client{core: &core{cfg: defaultConfig()}}
-		s = &Session{client: c, watches: newWatches(&Session{client: c})}
-		w = &Watcher{watch: &persistentWatch{}}
+		s = &Session{client: &Client{core: &core{cfg: defaultConfig()}}}
+	} else {
+		s.watches.Restore(func(all []transport.SetWatch) { answered = all[0].Persistent.Then })
 	}
 	all := map[string]func(){
 		"the end":                 func() { s.end(errTimeUp) },
-		"the end of the watches":  func() { s.watches.end() },
+		"the end of the watches":  func() { s.watches.End() },
 		"a failed attempt":        func() { s.disconnected(errors.New("down")) },
 		"the begin of an attempt": func() { s.noteAttempt("elsewhere:2181") },
 		"a round of attempts":     func() { s.refusedRound() },
@@ -91,7 +92,6 @@ func lateCallbacks(t *testing.T, s *Session, w *Watcher) map[string]func() {
 	for st := zk.StateExpired; st <= zk.StateHasSession; st++ {
 		all[fmt.Sprintf("event of state %d", st)] = func() { s.event(zk.Event{Type: zk.EventSession, State: st}) }
 	}
-	answered := s.watches.persistent.requestLocked(w.watch).Then
 	for _, code := range []int32{0, -2, -6, -102, -127} {
 		all[fmt.Sprintf("answer %d to addWatch", code)] = func() { answered(code, nil) }
 	}

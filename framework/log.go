@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"time"
 
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/semconv"
@@ -37,4 +38,9 @@ type libraryLogger struct {
 // Printf implements zk.Logger.
 func (l libraryLogger) Printf(format string, args ...any) {
 	l.to.Debug("go-zookeeper: " + fmt.Sprintf(format, args...))
+}
+
+func (c *core) logOutage(lasted time.Duration, attempt error) {
+	c.cfg.logger.Warn("zookeeper servers cannot be reached",
+		slog.Duration(semconv.OutageDuration, lasted), slog.Any(semconv.Cause, attempt))
 }

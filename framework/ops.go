@@ -2,21 +2,11 @@ package framework
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
-	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/retry"
 )
-
-// AnyVersion matches every version of a node. Any other number is a version: a
-// node's versions are negative after 2^31 writes.
-const AnyVersion int32 = -1
-
-// attempt is one try of an operation, in the session that is connected then.
-type attempt func(ctx context.Context, s *Session) error
 
 // do runs an operation. All operations come this way: it checks the path, and
 // tells the hooks. When the operation has failed, mayBeApplied
@@ -31,32 +21,6 @@ func (c *Client) do(ctx context.Context, op, path string, mayBeApplied func(erro
 		run = c.told
 	}
 	return run(ctx, op, path, mayBeApplied, try)
-}
-
-// run runs an operation in the client's retry loop.
-func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
-	var trouble trouble
-	err := retry.DoUntil(ctx, c.ctx.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
-		s, err := c.connectedSession(ctx)
-		if err == nil {
-			err = try(ctx, s)
-		}
-		if retryable(err) {
-			trouble.note(ctx, op, path, err)
-		}
-		return err
-	})
-	err = trouble.named(ctx, err)
-	switch {
-	case err == nil:
-		return nil
-	case c.ctx.Err() != nil && IsConnectionError(err): // closed during a pause
-		err = fmt.Errorf("%w: %w", ErrClosed, err)
-	}
-	if mayBeApplied != nil && mayBeApplied(err) && !reason.Is(err, ErrOutcomeUnknown) {
-		err = unknownOutcome(err)
-	}
-	return &OpError{op, path, err}
 }
 
 // read runs an operation of one request that changes nothing, so that every
@@ -89,6 +53,17 @@ func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat,
 	return r.Names, (*zk.Stat)(r.Stat), err
 }
 
+// SyncQuorum is Sync without exceptions: a read that follows it in the same
+// session sees everything that was acknowledged before the call, to whomever,
+// at every server. InSession keeps the two together.
+//
+// It is a transaction that changes nothing and needs no rights. It costs the
+// ensemble as much as a write. A server that is cut off does not answer it. The
+// client tries again, at another server, when that connection ends.
+func (c *Client) SyncQuorum(ctx context.Context) error {
+	return c.do(ctx, "sync", "/", nil, passQuorum)
+}
+
 // Sync waits until the server that this client is connected to has caught up
 // with its leader. A read that follows it sees everything that was acknowledged
 // before the call, to whomever, with two exceptions. Both are about leaders,
@@ -114,18 +89,4 @@ func (c *Client) Sync(ctx context.Context, path string) error {
 	}
 	_, err := read(ctx, c, "sync", path, proto.Sync(c.full(path)))
 	return err
-}
-
-// LastZxid returns the newest transaction that an answer to this client's
-// requests has told of, whatever the session: of a write, its own or a later
-// one. A client that has seen as much has seen what this client has written and
-// read. LastZxid is 0 before the first answer.
-func (c *Client) LastZxid() int64 {
-	c.mu.Lock()
-	s, earlier := c.session, c.earlierZxid
-	c.mu.Unlock()
-	if s == nil {
-		return earlier
-	}
-	return max(earlier, s.link.LastZxid())
 }

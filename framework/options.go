@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"log/slog"
-	"net"
 	"time"
 
 	"github.com/gocurator/curator/framework/clienttrace"
@@ -30,11 +29,6 @@ import (
 //     [WithOverwrite] and [WithIdempotence] for a create, [WithIdempotentSet]
 //     for a set, [WithGuarantee] for a delete.
 type Option func(*config)
-
-// DialFunc opens a connection to an address of the connection string. It must
-// return soon after ctx ends. (*net.Dialer).DialContext is one, and so is the
-// Dialer of a zktest server.
-type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
 // WithSessionTimeout sets how long the server keeps the session, and with it
 // ephemeral nodes, after the client's last sign of life. The server may
@@ -219,4 +213,36 @@ func WithoutContainers() Option {
 // which is the default here, 1,048,575; set both or neither.
 func WithMaxRequestSize(n int) Option {
 	return func(c *config) { c.maxRequest = n }
+}
+
+// WithRecentEvents sets how many events the client keeps for package
+// debug/snapshot, and so for a debug page: so many rare ones, such as losses,
+// and as many frequent ones, such as grants. The default is 256. The limit is
+// 65,536.
+//
+// 256 events of each kind take about 100 kilobytes, or 200 if most acquires end
+// without the lock: the event of such an acquire keeps its error, with what the
+// holder's node says of its owner. That is some 200 bytes for owners of this
+// library, and 4 kilobytes at most. If all nodes have so much data, 256 events
+// take 1.2 megabytes.
+//
+// With 0, the client keeps no record at all. Snapshots then show its connection
+// and its watches, but no locks, registrations and caches.
+func WithRecentEvents(n int) Option {
+	return func(c *config) { c.recentEvents = n }
+}
+
+// WithAcquireStacks has snapshots of package debug/snapshot show where each
+// lock was acquired that is held or waited for. Every acquire then takes a few
+// microseconds more.
+func WithAcquireStacks() Option {
+	return func(c *config) { c.acquireStacks = true }
+}
+
+// WithQuorumSync makes every Sync of the client a SyncQuorum, also those of
+// recipes that sync before they read: Load and CompareAndSwap of package
+// atomic, Refresh of package shared, and WaitFor of package cache. By default
+// they are cheaper, and may see less at a leader; see Client.Sync.
+func WithQuorumSync() Option {
+	return func(c *config) { c.quorumSync = true }
 }

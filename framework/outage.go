@@ -1,12 +1,10 @@
 package framework
 
 import (
-	"log/slog"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 )
 
 // outage is a time without a connection, from the first attempt that failed.
@@ -34,9 +32,4 @@ func (o *outage) attempted(err error, reportAfter time.Duration) (lasted time.Du
 		return time.Since(o.since)
 	}
 	return 0
-}
-
-func (c *core) logOutage(lasted time.Duration, attempt error) {
-	c.cfg.logger.Warn("zookeeper servers cannot be reached",
-		slog.Duration(semconv.OutageDuration, lasted), slog.Any(semconv.Cause, attempt))
 }

@@ -45,18 +45,3 @@ func (c *Client) InSession(ctx context.Context, f func(ctx context.Context) erro
 	}
 	return err
 }
-
-// pinKey is the key of the session that a context is pinned to, for each
-// client.
-type pinKey struct{ *core }
-
-// checkPin returns an error if operations with this context are pinned to
-// another session. That session is over: the context ends with it, but not at
-// the same moment.
-func (s *Session) checkPin(ctx context.Context) error {
-	pinned, _ := ctx.Value(pinKey{s.client.core}).(*Session)
-	if pinned == nil || pinned == s {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", context.Canceled, context.Cause(pinned.ctx)) // as of a context that has ended
-}

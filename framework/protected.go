@@ -1,16 +1,10 @@
 package framework
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/go-zookeeper/zk"
-
-	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/znode"
+	"sync"
 )
 
 // newGUID returns a UUID of version 4 in lower case with dashes, the form that
@@ -39,27 +33,52 @@ func protectedNames(names []string) map[string][]string {
 	return found
 }
 
-// findProtected returns the path of the node with this UUID, or nothing. If
-// there are several, it is the first by name, and the others are deleted.
-func findProtected(ctx context.Context, s *Session, parent, guid string) (string, error) {
-	found, err := s.protectedBelow(ctx, parent)
-	if reason.Is(err, zk.ErrNoNode) {
-		return "", nil
-	}
-	names := slices.Sorted(slices.Values(found[protectedPrefix(guid)]))
-	if err != nil || len(names) == 0 {
-		return "", err
-	}
-	for _, name := range names[1:] {
-		s.client.deleteInBackground(znode.Join(parent, name))
-	}
-	return znode.Join(parent, names[0]), nil
+// searches are a session's searches for protected nodes. All callers that
+// search for a node below the same parent share one search. But no caller may
+// get a list that is older than its question, so it never joins a search that
+// has begun: all callers that come while one is under way share the next.
+type searches struct {
+	mu       sync.Mutex         // protects the following field
+	byParent map[string]*search // the newest of a parent, as long as a goroutine searches there
 }
 
-// deleteProtectedInBackground looks for a node that may or may not have been
-// created, and deletes it. If a session is given, which the node may outlive,
-// and the look takes place in a later one, it looks until the node cannot come
-// any more.
-func (c *Client) deleteProtectedInBackground(parent, guid string, s *Session) {
-	c.cleanUp(&cleanup{parent: parent, guid: guid, version: AnyVersion, madeIn: s})
+// search is one search, under way or not begun yet.
+type search struct {
+	wanted bool
+	done   chan struct{}
+
+	// Set before done is closed.
+	found map[string][]string
+	err   error
+}
+
+// want returns a search that has not begun, and whether the caller must start
+// the goroutine that makes it.
+func (l *searches) want(parent string) (next *search, start bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next = l.byParent[parent]
+	if next == nil {
+		if l.byParent == nil {
+			l.byParent = map[string]*search{}
+		}
+		next, start = &search{done: make(chan struct{})}, true
+		l.byParent[parent] = next
+	}
+	next.wanted = true
+	return next, start
+}
+
+// begin returns the search to make now, which no caller joins any more. It
+// returns nil if no caller wants one.
+func (l *searches) begin(parent string) *search {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.byParent[parent]
+	if !now.wanted {
+		delete(l.byParent, parent)
+		return nil
+	}
+	l.byParent[parent] = &search{done: make(chan struct{})}
+	return now
 }

@@ -46,22 +46,3 @@ func afterQuorum[T any](ctx context.Context, s *Session, q proto.Request[T]) (T,
 	}
 	return send(ctx, s, q, nil)
 }
-
-// SyncQuorum is Sync without exceptions: a read that follows it in the same
-// session sees everything that was acknowledged before the call, to whomever,
-// at every server. InSession keeps the two together.
-//
-// It is a transaction that changes nothing and needs no rights. It costs the
-// ensemble as much as a write. A server that is cut off does not answer it. The
-// client tries again, at another server, when that connection ends.
-func (c *Client) SyncQuorum(ctx context.Context) error {
-	return c.do(ctx, "sync", "/", nil, passQuorum)
-}
-
-// WithQuorumSync makes every Sync of the client a SyncQuorum, also those of
-// recipes that sync before they read: Load and CompareAndSwap of package
-// atomic, Refresh of package shared, and WaitFor of package cache. By default
-// they are cheaper, and may see less at a leader; see Client.Sync.
-func WithQuorumSync() Option {
-	return func(c *config) { c.quorumSync = true }
-}

@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,28 +9,6 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/internal/reason"
-)
-
-// These errors are the server's answers to a Reconfig. Other errors to match
-// are:
-//
-//   - zk.ErrReconfigDisabled for an ensemble whose configuration does not have
-//     reconfigEnabled=true.
-//   - zk.ErrBadVersion for another version than the one that was asked for.
-//   - zk.ErrNoAuth for want of rights.
-//   - zk.ErrBadArguments for a member that the server does not understand or
-//     that conflicts with another one.
-var (
-	// ErrStandalone means that the server is no member of an ensemble, or is
-	// older than 3.5.
-	ErrStandalone = errors.New("server is standalone")
-
-	// ErrNoQuorum means that too few of the new members are connected and up to
-	// date.
-	ErrNoQuorum error = &ServerError{Code: proto.CodeNewConfigNoQuorum}
-
-	// ErrReconfigInProgress means that another change is under way.
-	ErrReconfigInProgress error = &ServerError{Code: proto.CodeReconfigInProgress}
 )
 
 // configPath is the node in which servers keep the configuration of the

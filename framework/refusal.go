@@ -1,14 +1,12 @@
 package framework
 
 import (
-	"log/slog"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 )
 
 // refusal is what a client knows of servers that refuse its credentials. If
@@ -71,44 +69,4 @@ func (r *refusal) reopen() {
 	if r.failing != nil {
 		r.failing, r.signal = nil, make(chan struct{})
 	}
-}
-
-// refusedRound notes whether a round over the servers has ended with a refusal,
-// and returns how long to wait before the next one.
-func (s *Session) refusedRound() time.Duration {
-	pause, begins := s.noteRound()
-	if begins != nil {
-		s.client.cfg.logger.Warn("zookeeper servers refuse the credentials", slog.Any(semconv.Cause, begins))
-	}
-	if s.Timeout() != 0 { // there is a session to lose
-		return 0
-	}
-	return pause
-}
-
-// noteRound is roundOver of the client's refusal. If operations begin to fail
-// now, it returns why.
-func (s *Session) noteRound() (pause time.Duration, begins error) {
-	c := s.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s.isOverLocked() {
-		return 0, nil
-	}
-	pause, fails := c.refusal.roundOver()
-	if fails {
-		begins = c.refusal.failing
-	}
-	return pause, begins
-}
-
-// refused returns the error of an operation that waits in vain.
-func (c *Client) refused() error {
-	c.mu.Lock()
-	cause := c.refusal.failing
-	c.mu.Unlock()
-	if cause == nil { // no longer
-		return c.withConnectReasons(errRefused)
-	}
-	return c.connectError(errRefused, cause)
 }

@@ -3,7 +3,6 @@ package framework
 import (
 	"bytes"
 	"context"
-	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
@@ -96,10 +95,6 @@ func (s *Session) awaitRoom(
 	return place.Calls()
 }
 
-func notSent(ctx context.Context) error {
-	return fmt.Errorf("%w: %w", errNotSent, reason.OfContext(ctx))
-}
-
 // sendError is the error of a request that the connection has not taken.
 func (s *Session) sendError(err error) error {
 	switch {
@@ -164,21 +159,4 @@ func (p pending[T]) result() (T, error) {
 		return none, errMalformedAnswer
 	}
 	return v, nil
-}
-
-// sessionError adds to the error of a request that was not answered that the
-// session or the client has ended, if that is the reason.
-func (s *Session) sessionError(err error) error {
-	switch {
-	case !IsConnectionError(err):
-		return err
-	case s.client.ctx.Err() != nil && neverSent(err):
-		return ErrClosed
-	case s.client.ctx.Err() != nil:
-		return errClosedMeanwhile
-	case s.ctx.Err() != nil:
-		return fmt.Errorf("%w: %w", ErrSessionLost, err)
-	default:
-		return err
-	}
 }

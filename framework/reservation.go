@@ -1,9 +1,7 @@
 package framework
 
 import (
-	"context"
 	"sync"
-	"time"
 
 	"github.com/gocurator/curator/framework/internal/proto"
 )
@@ -29,37 +27,6 @@ type reservation struct {
 	since int64 // older nodes are another's
 }
 
-// reserve waits until no other caller of the client may be making the node.
-// Like every operation, it gives up when there is no connection for as long as
-// the connection timeout.
-func (c *Client) reserve(ctx context.Context, path string) (*reservation, error) {
-	all := c.reservations
-	if r, _ := all.tryReserve(path); r != nil {
-		return r, nil
-	}
-	timeout := time.NewTicker(max(c.cfg.connectionTimeout, shortestRoundPause)) // it ticks while others use the path
-	defer timeout.Stop()
-	for {
-		if ctx.Err() != nil {
-			return nil, c.notSent(ctx)
-		}
-		r, busy := all.tryReserve(path)
-		if r != nil {
-			return r, nil
-		}
-		select {
-		case <-busy:
-		case <-ctx.Done():
-		case <-c.ctx.Done():
-			return nil, ErrClosed
-		case <-timeout.C:
-			if s, _, _ := c.sessionNow(); s == nil {
-				return nil, c.withConnectReasons(ErrNotConnected)
-			}
-		}
-	}
-}
-
 // tryReserve returns a reservation, or a channel that is closed when the
 // present one ends.
 func (rs *reservations) tryReserve(path string) (*reservation, <-chan struct{}) {
@@ -72,9 +39,10 @@ func (rs *reservations) tryReserve(path string) (*reservation, <-chan struct{}) 
 	return &reservation{rs, path, rs.newest}, nil
 }
 
-// made reports whether a node was made under this reservation.
-func (r *reservation) made(stat *proto.Stat, s *Session) bool {
-	return stat.EphemeralOwner == s.ID() && stat.Czxid > r.since
+// made reports whether a node was made under this reservation, in the session
+// with this id.
+func (r *reservation) made(stat *proto.Stat, session int64) bool {
+	return stat.EphemeralOwner == session && stat.Czxid > r.since
 }
 
 // release ends the reservation. The czxid is the node's, if there is one.
@@ -84,10 +52,4 @@ func (r *reservation) release(czxid int64) {
 	r.in.newest = max(r.in.newest, czxid)
 	close(r.in.busy[r.path])
 	delete(r.in.busy, r.path)
-}
-
-// resolveInBackground ends a reservation when it is known whether the session
-// has made the node.
-func (c *Client) resolveInBackground(r *reservation, s *Session) {
-	c.cleanUp(&cleanup{path: r.path, reserved: r, madeIn: s})
 }

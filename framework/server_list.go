@@ -10,9 +10,6 @@ import (
 	"sync"
 )
 
-// serversFunc is the function of WithServers.
-type serversFunc = func(ctx context.Context) ([]string, error)
-
 // ResolveDNS returns a function for WithServers that looks up all addresses of all names,
 // each with an optional port. It suits names that stand for many servers, and
 // servers that come back with another address, as they do behind a headless

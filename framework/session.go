@@ -3,14 +3,15 @@ package framework
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework/internal/connstate"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/state"
 )
 
@@ -25,7 +26,7 @@ type Session struct {
 	drain      <-chan zk.Event
 	link       *transport.Link
 	hosts      *hosts
-	watches    *watches
+	watches    *watches.Session
 	ephemerals ephemerals
 	search     searches
 	begun      time.Time
@@ -117,178 +118,10 @@ func (s *Session) Trusted(p state.ErrorPolicy) context.Context {
 	return s.uninterrupted
 }
 
-// startSession replaces the client's session by a new one that begins to
-// connect.
-func (c *Client) startSession(epoch uint64) *Session {
-	s := &Session{
-		client:   c,
-		epoch:    epoch,
-		ready:    make(chan struct{}),
-		begun:    time.Now(),
-		wake:     make(chan struct{}, 1),
-		lastConn: make(chan struct{}),
-		gone:     make(chan struct{}),
-	}
-	s.suspended = c.cfg.suspended()
-	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
-	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
-	s.hosts = newHosts(c.serverList.servers())
-	s.watches = newWatches(s)
-	seen := c.retire()
-	s.link = transport.NewLink(s.linkConfig(seen))
-	s.watches.begin()
-
-	c.mu.Lock()
-	c.session, c.earlierZxid = s, seen
-	c.mu.Unlock()
-
-	conn, events, err := zk.Connect(c.addresses, c.cfg.sessionTimeout,
-		zk.WithDialer(s.dial),
-		zk.WithHostProvider(s.hosts),
-		zk.WithEventCallback(s.event), // the channel drops events when it is full
-		zk.WithLogger(libraryLogger{c.cfg.logger}),
-		zk.WithMaxBufferSize(libraryBuffer),
-		zk.WithMaxConnBufferSize(libraryBuffer),
-	)
-	if err != nil { // only for an empty server list or a failing Init, and there is neither
-		panic("framework: zk.Connect: " + err.Error())
-	}
-	s.conn, s.drain = conn, events
-	close(s.ready)
-	return s
-}
-
-// retire ends what the session before learns, and returns LastZxid. An answer that
-// arrives over its connection later reaches no caller: the next session does not
-// know of as much, and could read what is older.
-func (c *Client) retire() (lastZxid int64) {
-	c.mu.Lock()
-	s, earlier := c.session, c.earlierZxid
-	c.mu.Unlock()
-	if s == nil {
-		return earlier
-	}
-	return max(earlier, s.link.Retire())
-}
-
-// linkConfig returns what the session's connections need to know of it. They
-// may call its functions when the session is over, and the next one is there.
-func (s *Session) linkConfig(seen int64) transport.Config {
-	c := s.client
-	return transport.Config{
-		Seen:            seen,
-		LeaderConfirmed: c.cfg.strictContact,
-		// The library asks for whole milliseconds.
-		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)),
-		MaxRequest:  c.cfg.maxRequest,
-		Credentials: c.credentials,
-		Accepted:    s.wakeUp,
-		Watches:     s.watches.restore,
-		Fired:       s.watches.fired,
-		Failed:      s.disconnected,
-		Ended:       s.endedWith,
-		Answered:    s.answered,
-	}
-}
-
-// shortestGrant is the shortest session timeout that a server may grant, unless
-// less was asked for. Below it, a client does nothing but ask for one session
-// after the other.
-const shortestGrant = 100 * time.Millisecond
-
-// libraryBuffer is enough for all that the library sends and reads itself:
-// handshakes, pings and the end of the session. By default it allocates three
-// megabytes for each connection.
-const libraryBuffer = 4 << 10
-
-// Causes with which the context of a lost session ends.
-var (
-	errEndedByServer = fmt.Errorf("%w: the server has ended it", ErrSessionLost)
-	errTimeUp        = fmt.Errorf("%w: no answer within its time", ErrSessionLost)
-)
-
-// event is the library's callback: serial, in order, and on goroutines that
-// must not be held up.
-func (s *Session) event(ev zk.Event) {
-	switch ev.State {
-	case zk.StateHasSession:
-		s.connected()
-	case zk.StateDisconnected:
-		s.disconnected(nil)
-	case zk.StateExpired:
-		s.end(errEndedByServer)
-	}
-}
-
-// connected is called when a server has accepted the session.
-func (s *Session) connected() {
-	<-s.ready
-	c := s.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s.isOverLocked() {
-		return
-	}
-	s.id = s.conn.SessionID()
-	if s.established.IsZero() {
-		s.established = time.Now()
-	}
-	c.attemptedLocked(nil)
-	c.attempts.connected(s.server)
-	if s.uninterrupted.Err() != nil {
-		s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
-	}
-	c.publishLocked(c.machine.Apply(connstate.Established(s.id)))
-}
-
 // isOverLocked reports whether the client must not heed the session any more.
 // Its goroutines go on for a while beside the next session, and what they have
 // to tell is of the past. client.mu is held.
 func (s *Session) isOverLocked() bool { return s.client.session != s || s.ctx.Err() != nil }
-
-// disconnected is called when a connection has ended, and when an attempt to
-// make one has failed, with the attempt's error.
-func (s *Session) disconnected(attempt error) {
-	if outage := s.noteDisconnected(attempt); outage > 0 {
-		s.client.logOutage(outage, attempt)
-	}
-}
-
-// noteDisconnected reports how long the outage has lasted when that is to be
-// logged, else 0.
-func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
-	c := s.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s.isOverLocked() {
-		return 0
-	}
-	if attempt != nil {
-		outage = c.attemptedLocked(attempt)
-		c.attempts.failed(s.server, attempt)
-	}
-	s.interrupt(ErrSuspended)
-	s.runAfterFuncsLocked()
-	c.publishLocked(c.machine.Apply(connstate.Disconnected()))
-	return outage
-}
-
-// end makes the session untrusted for good and stops the library from starting
-// another one by itself: from here on dial has no connection to a server for
-// it.
-func (s *Session) end(cause error) {
-	defer s.watches.end()
-	c := s.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s.ctx.Err() != nil {
-		return
-	}
-	s.lost = time.Now()
-	s.cancel(cause)
-	s.runAfterFuncsLocked()
-	c.publishLocked(c.machine.Apply(connstate.Expired()))
-}
 
 // lateUntil is when no request of a session that is lost can be applied any more.
 // A server may stall with one, and hand it on to its leader later. The leader
@@ -316,5 +149,46 @@ func (s *Session) wakeUp() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
+	}
+}
+
+// address returns the address of the newest connection, or of the newest
+// attempt to make one.
+func (s *Session) address() string {
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	return s.server
+}
+
+// sessionError adds to the error of a request that was not answered that the
+// session or the client has ended, if that is the reason.
+func (s *Session) sessionError(err error) error {
+	switch {
+	case !IsConnectionError(err):
+		return err
+	case s.client.ctx.Err() != nil && neverSent(err):
+		return ErrClosed
+	case s.client.ctx.Err() != nil:
+		return errClosedMeanwhile
+	case s.ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", ErrSessionLost, err)
+	default:
+		return err
+	}
+}
+
+// afterFuncs are functions to be called when a context of a session has ended.
+// Protected by client.mu.
+type afterFuncs map[*afterFunc]struct{}
+
+type afterFunc struct{ call func() }
+
+// run calls the functions. Before that it yields, because the scheduler prefers
+// new goroutines: the ones that were waiting for the end of the context come
+// first.
+func (fs afterFuncs) run() {
+	runtime.Gosched()
+	for f := range fs {
+		f.call()
 	}
 }

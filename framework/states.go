@@ -86,20 +86,6 @@ func (c *core) changes(ctx context.Context, start *broadcast.Node[clienttrace.St
 	}
 }
 
-// WaitConnected waits until the client has a connection and a session. It does
-// not observe the connection timeout. It returns an *OpError that matches:
-//
-//   - ctx.Err() if ctx ends first;
-//   - ErrClosed if the client is closed;
-//   - zk.ErrAuthFailed if a server refuses the credentials.
-func (c *Client) WaitConnected(ctx context.Context) error {
-	_, err := c.connected(ctx, nil)
-	if err != nil {
-		return &OpError{"connect", c.servers(), err}
-	}
-	return nil
-}
-
 // follow has tell called for every transition from now on, in order, until
 // Close is done. A Teller of its own calls it, because tell is the user's code:
 // it may block, and must not run under the client's lock.

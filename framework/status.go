@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/state"
 )
 
@@ -83,7 +82,7 @@ func (e Extension) Status() Status {
 		return status
 	}
 	if !status.Closed {
-		status.Watches = s.watches.list()
+		status.Watches = s.listWatches()
 	}
 	if status.Session != nil { // not under the client's lock: the link has its own
 		status.Session.LastContact, status.Session.Timeout = s.link.LastContact()
@@ -151,34 +150,12 @@ func withListed(tried []ServerStatus, listed []string) []ServerStatus {
 	return tried
 }
 
-// list returns the watches by path.
-func (ws *watches) list() []WatchStatus {
-	ws.mu.Lock()
-	all := make([]WatchStatus, 0, len(ws.shared)+len(ws.persistent.byPath))
-	for key, w := range ws.shared {
-		all = append(all, WatchStatus{
-			Path: key.Path, Children: key.Table == transport.Children, Waiters: w.waiters, Set: w.isSet,
-		})
+// listWatches returns the watches by path.
+func (s *Session) listWatches() []WatchStatus {
+	list := s.watches.List()
+	all := make([]WatchStatus, len(list))
+	for i, w := range list {
+		all[i] = WatchStatus(w)
 	}
-	for path, w := range ws.persistent.byPath {
-		all = append(all, WatchStatus{
-			Path: path, Persistent: true, Recursive: w.recursive, Waiters: len(w.readers), Set: w.armed,
-		})
-	}
-	ws.mu.Unlock()
-	slices.SortFunc(all, func(a, b WatchStatus) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), boolCompare(a.Persistent, b.Persistent), boolCompare(a.Children, b.Children))
-	})
 	return all
-}
-
-func boolCompare(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	default:
-		return 1
-	}
 }

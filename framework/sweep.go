@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -57,6 +58,29 @@ func (w *sweep) finish(job *cleanup, err error) {
 	}
 }
 
+var errUnfinished = errors.New("clean-up is not finished")
+
+// isWorthRepeating reports whether to try a clean-up again after an error. It
+// counts the errors that a server has made.
+func isWorthRepeating(err error, tries *int) bool {
+	switch {
+	case neverSent(err), IsConnectionError(err):
+		return true
+	case IsRefusal(err):
+		return false
+	}
+	*tries++
+	return *tries < maxCleanupTries
+}
+
+// maxCleanupTries bounds how often a server may fail at a clean-up, or answer
+// with garbage. Attempts without a connection do not count.
+const maxCleanupTries = 20
+
+func (c *Client) warnOfCleanup(path string, err error) {
+	c.cfg.logger.Warn("zookeeper clean-up failed", "error", &OpError{"clean up", path, err})
+}
+
 // awaitSent waits for the deletes that were sent already, or are about to be,
 // and returns the other clean-ups.
 func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
@@ -81,7 +105,7 @@ func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 // the next sweep, and holds up no other.
 func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
 	jobs = slices.DeleteFunc(jobs, func(job *cleanup) bool {
-		held := w.client.suspects.isHeldBack(onWire(job.request()))
+		held := w.client.suspects.IsHeldBack(onWire(job.request()))
 		if held {
 			w.finish(job, errHeldBack)
 		}

@@ -106,11 +106,3 @@ func (t *operationTeller) end(ctx context.Context, end clienttrace.OperationEnd)
 func (t *operationTeller) tellEnd(ctx context.Context, end clienttrace.OperationEnd) {
 	hooks.Each(hookEndOperation.Of(t.of), func(h clienttrace.HookEndOperation) { h.EndOperation(ctx, end) })
 }
-
-// address returns the address of the newest connection, or of the newest
-// attempt to make one.
-func (s *Session) address() string {
-	s.client.mu.Lock()
-	defer s.client.mu.Unlock()
-	return s.server
-}

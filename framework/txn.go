@@ -144,6 +144,21 @@ func (t *txn) send(ctx context.Context, s *Session) ([]TxnResult, error) {
 	return t.results(s, answer)
 }
 
+// part returns the operation as a part of a request.
+func (op *TxnOp) part(c *Client) (proto.Part, error) {
+	path := c.full(op.path)
+	switch op.kind {
+	case txnSet:
+		return proto.SetData(path, op.data, op.version).Part(), nil
+	case txnDelete:
+		return proto.Delete(path, op.version).Part(), nil
+	case txnCheck:
+		return proto.Check(path, op.version).Part(), nil
+	}
+	acl, err := c.aclFor(path, op.create.acl.list)
+	return proto.Create(newNode(path, op.data, acl, &op.create)).Part(), err
+}
+
 // results turns the server's answer into ours.
 func (t *txn) results(s *Session, answer proto.MultiAnswer) ([]TxnResult, error) {
 	switch {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // TxnOp is one operation of a Transaction. CreateOp, SetOp, DeleteOp and
@@ -69,21 +67,6 @@ func (op *TxnOp) validate() error {
 		return badArgument("option", "of CreateOp", "must be WithMode, WithTTL or WithACL")
 	}
 	return c.validate(op.path)
-}
-
-// part returns the operation as a part of a request.
-func (op *TxnOp) part(c *Client) (proto.Part, error) {
-	path := c.full(op.path)
-	switch op.kind {
-	case txnSet:
-		return proto.SetData(path, op.data, op.version).Part(), nil
-	case txnDelete:
-		return proto.Delete(path, op.version).Part(), nil
-	case txnCheck:
-		return proto.Check(path, op.version).Part(), nil
-	}
-	acl, err := c.aclFor(path, op.create.acl.list)
-	return proto.Create(newNode(path, op.data, acl, &op.create)).Part(), err
 }
 
 // TxnResult says what has become of one operation of a Transaction.

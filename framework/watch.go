@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -34,7 +35,7 @@ import (
 // minutes from time to time. A Watch ends within five minutes of a change that
 // was not told, as long as the connection holds.
 type Watch struct {
-	shared *sharedWatch
+	shared *watches.Watch
 	stop   func() bool // of the context
 	once   sync.Once
 	local  func(string) string
@@ -44,7 +45,7 @@ type Watch struct {
 // channel of a stopped watch may stay open. A caller that uses neither Event
 // nor Wait after that should call Stop: the watch's context keeps it in memory
 // otherwise.
-func (w *Watch) Done() <-chan struct{} { return w.shared.done.Done() }
+func (w *Watch) Done() <-chan struct{} { return w.shared.Done().Done() }
 
 // AfterFunc has f called, on a goroutine of its own, when the watch has fired,
 // or its session has ended: at once, if that is so already. It is for those who
@@ -52,19 +53,19 @@ func (w *Watch) Done() <-chan struct{} { return w.shared.done.Done() }
 // being called, and reports whether it has done so. Whoever stops the watch
 // calls stop, too.
 func (w *Watch) AfterFunc(f func()) (stop func() bool) {
-	return context.AfterFunc(w.shared.done, f)
+	return context.AfterFunc(w.shared.Done(), f)
 }
 
 // Event waits until Done is closed and returns what happened: the event, or an
 // error that matches ErrSessionLost, ErrClosed or ErrWatchStopped.
 func (w *Watch) Event() (zk.Event, error) {
-	<-w.shared.done.Done()
+	<-w.Done()
 	w.Stop() // the context, which may live long, need not know of it any more
-	ev := w.shared.event
-	if w.shared.err == nil {
+	ev, err := w.shared.Event()
+	if err == nil {
 		ev.Path = w.local(ev.Path)
 	}
-	return ev, w.shared.err
+	return ev, err
 }
 
 // Wait waits until the watch is done and returns what Event returns, or ctx's
@@ -87,7 +88,7 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 func (w *Watch) Stop() {
 	w.once.Do(func() {
 		w.stop()
-		w.shared.leave()
+		w.shared.Leave()
 	})
 }
 
@@ -115,7 +116,7 @@ func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat
 }
 
 // watchedRead reads with a watch that is set no later than the value is read.
-// Callers that read the same share the request if they can; see sharedRead.
+// Callers that read the same share the request if they can; see watches.Read.
 //
 // A missing node is no error if the request is exists: the value is the zero
 // value then.
@@ -128,11 +129,11 @@ func watchedRead[T any](
 	complete := false
 	defer func() {
 		if !complete && w != nil { // a hook has panicked, and nobody gets the watch
-			w.shared.leave()
+			w.shared.Leave()
 		}
 	}()
 	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) error {
-		key := sharedReadKey{op, transport.Watch{Path: c.full(path), Table: table}}
+		key := watches.ReadKey{Op: op, Watch: transport.Watch{Path: c.full(path), Table: table}}
 		value, shared, err := readTogether(ctx, s, key, read)
 		if err == nil {
 			v, w = value, &Watch{shared: shared, local: c.local}
@@ -142,7 +143,7 @@ func watchedRead[T any](
 	if err != nil {
 		return v, nil, err
 	}
-	w.stop = context.AfterFunc(ctx, func() { w.once.Do(w.shared.leave) })
+	w.stop = context.AfterFunc(ctx, func() { w.once.Do(w.shared.Leave) })
 	complete = true
 	return v, w, nil
 }

@@ -300,3 +300,44 @@ func TestManyWatchesOnThePathsOfPersistentOnesAreLookedAtTogether(t *testing.T) 
 		require.Len(t, asked, many)
 	})
 }
+
+// Persistent watches come to the paths of watches when a look has begun, and
+// before it asks about some of them. That look does not ask about those, and the
+// next one still knows of the change before.
+func TestLookLeavesAWatchAsItWasThatItDidNotAskAbout(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		const many = 100 // more than a look asks about at a time
+		require.NoError(t, srv.Create("/other", nil))
+		watch := func(path string) *framework.Watch {
+			require.NoError(t, srv.Create(path, nil))
+			_, _, w, err := c.GetW(t.Context(), path)
+			require.NoError(t, err)
+			return w
+		}
+		var changed []*framework.Watch
+		for i := range many {
+			require.NoError(t, srv.Create(fmt.Sprintf("/beside%d", i), nil))
+			changed = append(changed, watch(fmt.Sprintf("/n%d", i)))
+			_, _, _, err := c.GetW(t.Context(), fmt.Sprintf("/beside%d", i)) // as of the same transaction
+			require.NoError(t, err)
+		}
+		for i := range many {
+			path := fmt.Sprintf("/n%d", i)
+			inSilence(t, srv, path, func() { require.NoError(t, srv.Set(path, nil)) })
+		}
+		require.NoError(t, c.Sync(t.Context(), "/")) // so that a look knows that it is later
+
+		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: zktest.DelayReply(time.Second)})
+		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return srv.CountRequests(zktest.OpSetWatches) > 0 }))
+		for i := range many {
+			go func() {
+				for range c.Watch(t.Context(), fmt.Sprintf("/n%d", i)) {
+				}
+			}()
+		}
+		time.Sleep(untold)
+		for i, w := range changed {
+			require.True(t, fired(w), "the change of /n%d was lost", i)
+		}
+	})
+}

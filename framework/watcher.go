@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -47,9 +48,6 @@ func WithRecursion() WatcherOption {
 	return func(c *watcherConfig) { c.recursive = true }
 }
 
-// maxUnread is how many events a Watcher keeps for its reader.
-const maxUnread = 1024
-
 // Watcher reads the events of a persistent watch: one that goes on after an
 // event, and after the connection or the session was lost. The node need not
 // exist. It is for one goroutine at a time, apart from Close, and must be
@@ -76,15 +74,8 @@ const maxUnread = 1024
 // withdrawn when the last one is closed. The watch of a path is recursive as
 // long as there is a Watcher, once one of them has asked for that.
 type Watcher struct {
-	view      *Client
-	recursive bool
-	changed   chan struct{} // capacity 1: there is something to read
-
-	// Protected by persistentWatches.mu.
-	watch  *persistentWatch
-	armed  bool // the server has the watch, on this connection
-	unread []WatchEvent
-	err    error // what has ended it
+	view   *Client
+	reader *watches.Reader
 }
 
 // Watch returns the events of a persistent watch until ctx ends, and sets the
@@ -176,10 +167,11 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 		}
 	}()
 	err := c.do(ctx, "watch", path, nil, func(ctx context.Context, s *Session) error {
-		next := &Watcher{view: c, recursive: cfg.recursive, changed: make(chan struct{}, 1)}
-		if err := c.persistent.open(c.full(path), next); err != nil {
+		reader, err := c.persistent.Open(c.full(path), cfg.recursive)
+		if err != nil {
 			return err
 		}
+		next := &Watcher{c, reader}
 		if err := next.awaitArmed(ctx, s); err != nil {
 			next.Close()
 			return err
@@ -204,25 +196,17 @@ func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 		case some:
 			continue
 		}
-		if err := w.trouble(); err != nil {
+		if err := w.reader.Trouble(); err != nil {
 			trouble.note(ctx, "watch", w.localPath(), err)
 		}
 		select {
-		case <-w.changed:
+		case <-w.Changed():
 		case <-ctx.Done():
 			return trouble.named(ctx, reason.OfContext(ctx))
 		case <-s.ctx.Done():
 			return s.sessionError(zk.ErrNoServer)
 		}
 	}
-}
-
-// trouble returns why the server has not set the watch yet, or nil.
-func (w *Watcher) trouble() error {
-	p := &w.view.persistent
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return w.watch.trouble
 }
 
 // Next waits for the next event. The error is ctx's, or an *OpError that has
@@ -233,7 +217,7 @@ func (w *Watcher) Next(ctx context.Context) (WatchEvent, error) {
 			return ev, err
 		}
 		select {
-		case <-w.changed:
+		case <-w.Changed():
 		case <-ctx.Done():
 			return WatchEvent{}, reason.OfContext(ctx)
 		case <-w.view.ctx.Done():
@@ -253,94 +237,28 @@ func (w *Watcher) Poll() (ev WatchEvent, ok bool, err error) {
 
 // Changed returns a channel that delivers a value when Poll may have something
 // new. It does so at least once after each event, and is for one goroutine.
-func (w *Watcher) Changed() <-chan struct{} { return w.changed }
+func (w *Watcher) Changed() <-chan struct{} { return w.reader.Changed() }
 
 // CaughtUp returns a transaction up to which the reader has been told of
 // everything, and false if there is something to read first, or if the watch is
 // being set again. It is the newest transaction that an answer to this client
 // has told of in this session. So a program that asks CaughtUp after its reads
 // knows that they were all as of that transaction, however many it has made.
-func (w *Watcher) CaughtUp() (zxid int64, ok bool) {
-	p := &w.view.persistent
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !w.armed || len(w.unread) > 0 {
-		return 0, false
-	}
-	return p.session.session.link.LastZxid(), true
-}
+func (w *Watcher) CaughtUp() (zxid int64, ok bool) { return w.reader.CaughtUp() }
 
 // Close ends the Watcher. When it was the last one for its path, the client
 // withdraws the watch from the server. It may be called more than once.
-func (w *Watcher) Close() {
-	p := &w.view.persistent
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w.failLocked(ErrWatchStopped)
-	delete(w.watch.readers, w)
-	if p.byPath[w.watch.path] == w.watch {
-		p.withdrawIfUnusedLocked(w.watch.path)
-	}
-}
+func (w *Watcher) Close() { w.reader.Close() }
 
-func (w *Watcher) localPath() string { return w.view.local(w.watch.path) }
+func (w *Watcher) localPath() string { return w.view.local(w.reader.Path()) }
 
-func (w *Watcher) poll() (ev WatchEvent, ok bool, err error) {
-	p := &w.view.persistent
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (w *Watcher) poll() (WatchEvent, bool, error) {
+	ev, ok, err := w.reader.Poll()
 	switch {
-	case len(w.unread) > 0:
-		ev = w.unread[0]
-		if w.unread = w.unread[1:]; len(w.unread) == 0 {
-			w.unread = nil
-		}
+	case ok:
 		ev.Path = w.view.local(ev.Path)
-		return ev, true, nil
-	case w.err != nil:
-		return ev, false, w.err
-	case w.view.ctx.Err() != nil:
-		return ev, false, ErrClosed
-	default:
-		return ev, false, nil
+	case err == nil && w.view.ctx.Err() != nil:
+		err = ErrClosed
 	}
-}
-
-// armLocked is called when every later change is going to be told.
-func (w *Watcher) armLocked() {
-	w.armed = true
-	w.appendLocked(WatchEvent{Reset: true, Path: w.watch.path})
-}
-
-func (w *Watcher) pushLocked(ev WatchEvent) {
-	if w.armed {
-		w.appendLocked(ev)
-	}
-}
-
-func (w *Watcher) appendLocked(ev WatchEvent) {
-	if w.err != nil {
-		return
-	}
-	if len(w.unread) >= maxUnread {
-		w.unread = nil
-		ev = WatchEvent{Reset: true, Path: w.watch.path}
-	}
-	w.unread = append(w.unread, ev)
-	w.wake()
-}
-
-func (w *Watcher) failLocked(err error) {
-	if w.err == nil {
-		w.err = err
-	}
-	w.armed = false
-	w.wake()
-}
-
-func (w *Watcher) wake() {
-	select {
-	case w.changed <- struct{}{}:
-	default:
-	}
+	return WatchEvent(ev), ok, err
 }

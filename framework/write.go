@@ -72,6 +72,10 @@ const (
 	changesNothing
 )
 
+// AnyVersion matches every version of a node. Any other number is a version: a
+// node's versions are negative after 2^31 writes.
+const AnyVersion int32 = -1
+
 // ofVersion returns what a write that asks for a version does about a lost
 // reply: the node's version tells the outcome. Without a version, each write
 // overwrites the one before.

@@ -80,6 +80,12 @@ var plan = []floor{
 			{name: "framework", left: 130, right: 965},
 		},
 		{
+			{name: "framework/internal/watches", left: 690, right: 890, short: "internal/watches"},
+		},
+		{
+			{name: "framework/internal/suspects", left: 630, right: 770, short: "internal/suspects"},
+		},
+		{
 			{name: "framework/clienttrace", left: 130, right: 250, short: "clienttrace"},
 			{name: "framework/internal/connstate", left: 270, right: 410, short: "internal/connstate"},
 			{name: "framework/internal/teller", left: 490, right: 610, short: "internal/teller"},

@@ -1,4 +1,4 @@
-package framework
+package watches
 
 import (
 	"context"
@@ -47,23 +47,26 @@ const (
 	longestLookPause  = 150 * time.Second
 )
 
-// lookAgain looks at the session's watches from time to time until the session
+// LookAgain looks at the session's watches from time to time until the session
 // ends. It also tries setWatches when that is suspicious.
-func (s *Session) lookAgain() {
+func (ws *Session) LookAgain() {
 	for {
 		pause := time.NewTimer(shortestLookPause + rand.N(longestLookPause-shortestLookPause))
 		select {
 		case <-pause.C:
-			s.watches.look(s.ctx)
-		case <-s.ctx.Done():
+			ws.look(ws.owner.Context)
+		case <-ws.owner.Context.Done():
 			pause.Stop()
 			return
-		case <-s.watches.probes:
+		case <-ws.probes:
 			pause.Stop()
-			s.watches.probe()
+			ws.probe()
 		}
 	}
 }
+
+// lookDepth is how many requests of a look are under way at a time.
+const lookDepth = 64
 
 // look looks once, and returns when the server has answered. Watches that it
 // does not answer for are left to the next look.
@@ -71,10 +74,10 @@ func (s *Session) lookAgain() {
 // A look never makes a watch newer than the look itself. What a watch becomes as
 // of is the newest answer from before the look: nothing has happened to the
 // node between that and the answer, or there would have been an event.
-func (ws *watches) look(ctx context.Context) {
-	now := ws.session.link.LastZxid()
+func (ws *Session) look(ctx context.Context) {
+	now := ws.link.LastZxid()
 	due, carried := ws.due()
-	for some := range slices.Chunk(due, pipelineDepth) {
+	for some := range slices.Chunk(due, lookDepth) {
 		ws.ask(some, now)
 	}
 	ws.read(ctx, carried)
@@ -83,10 +86,10 @@ func (ws *watches) look(ctx context.Context) {
 // due returns the watches that were there at the look before: those that the
 // server is asked about together, and those that ride on a persistent watch. On
 // servers that take no setWatches, all of them are looked at as the latter.
-func (ws *watches) due() (together [][]*sharedWatch, carried []*sharedWatch) {
+func (ws *Session) due() (together [][]*Watch, carried []*Watch) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	byZxid := map[int64][]*sharedWatch{}
+	byZxid := map[int64][]*Watch{}
 	for _, w := range ws.shared {
 		switch {
 		case !w.isSet:
@@ -107,7 +110,7 @@ func (ws *watches) due() (together [][]*sharedWatch, carried []*sharedWatch) {
 
 // ask has the server look at groups of watches. Those of one group are as of
 // the same transaction.
-func (ws *watches) ask(groups [][]*sharedWatch, now int64) {
+func (ws *Session) ask(groups [][]*Watch, now int64) {
 	asked, calls := ws.send(groups)
 	for i, some := range asked {
 		if isAnswered(calls[i]) {
@@ -122,11 +125,11 @@ func (ws *watches) ask(groups [][]*sharedWatch, now int64) {
 // send sends the requests about groups of watches. It returns the watches that
 // it has asked about, with the calls of each group: some have ended since they
 // were due, and some ride on a persistent watch now.
-func (ws *watches) send(groups [][]*sharedWatch) (asked [][]*sharedWatch, calls [][]*transport.Call) {
+func (ws *Session) send(groups [][]*Watch) (asked [][]*Watch, calls [][]*transport.Call) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for _, group := range groups {
-		var some []*sharedWatch
+		var some []*Watch
 		var all []transport.SetWatch
 		for _, w := range group {
 			if !w.isDone && ws.persistent.byPath[w.key.Path] == nil {
@@ -137,7 +140,7 @@ func (ws *watches) send(groups [][]*sharedWatch) (asked [][]*sharedWatch, calls 
 		since := group[0].asOf
 		ws.lookingSince = min(ws.lookingSince, since)
 		asked = append(asked, some)
-		calls = append(calls, ws.session.link.SetWatches(since, all))
+		calls = append(calls, ws.link.SetWatches(since, all))
 	}
 	return asked, calls
 }
@@ -155,7 +158,7 @@ func isAnswered(calls []*transport.Call) bool {
 }
 
 // looked notes that the server has been asked about watches.
-func (ws *watches) looked(group []*sharedWatch, now int64) {
+func (ws *Session) looked(group []*Watch, now int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for _, w := range group {
@@ -168,17 +171,16 @@ func (ws *watches) looked(group []*sharedWatch, now int64) {
 // read looks at the nodes of watches that ride on persistent ones. A server
 // before 3.9 would set the standard watches in their place. So each of them
 // takes a request, and many are under way at a time.
-func (ws *watches) read(ctx context.Context, carried []*sharedWatch) {
-	ask := func(w *sharedWatch) proto.Request[*proto.Stat] { return proto.Exists(w.key.Path, false) }
-	pipelineAll(ctx, ws.session, carried, ask, func(w *sharedWatch, stat *proto.Stat, err error) {
+func (ws *Session) read(ctx context.Context, carried []*Watch) {
+	ws.owner.Exists(ctx, carried, func(w *Watch, stat *proto.Stat, err error) {
 		if err == nil {
-			ws.compare(w, (*zk.Stat)(stat))
+			ws.compare(w, stat)
 		}
 	})
 }
 
 // compare ends a watch if its node is not as it was.
-func (ws *watches) compare(w *sharedWatch, stat *zk.Stat) {
+func (ws *Session) compare(w *Watch, stat *proto.Stat) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ev := w.changeTo(stat); ev != 0 && !w.isDone {
@@ -188,7 +190,7 @@ func (ws *watches) compare(w *sharedWatch, stat *zk.Stat) {
 
 // changeTo returns what has happened to a node since its watch was set, or 0.
 // There is no node if stat is nil.
-func (w *sharedWatch) changeTo(stat *zk.Stat) zk.EventType {
+func (w *Watch) changeTo(stat *proto.Stat) zk.EventType {
 	switch {
 	case stat == nil && w.missing:
 		return 0

@@ -1,4 +1,4 @@
-package framework
+package watches
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/suspects"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/semconv"
 )
@@ -30,7 +31,7 @@ import (
 // a while, setWatches is tried on it. If the connection ends with that, it is a
 // matter of the request. From then on, the session makes no such request.
 //
-// The mutex watches.mu protects the fields.
+// The mutex Session.mu protects the fields.
 type replays struct {
 	ends    int // how many connections in a row have ended with such a request
 	proofs  int // of these, that had held until the request was sent
@@ -51,15 +52,14 @@ func (e *replayError) Error() string {
 
 var opSetWatches, _ = proto.Describe(proto.OpSetWatches, nil)
 
-// endedWith is called when a connection has ended with requests that were not
-// answered.
-func (ws *watches) endedWith(all []transport.Unanswered) {
+// endedWithReplay is EndedWith for setWatches.
+func (ws *Session) endedWithReplay(all []transport.Unanswered) {
 	i := slices.IndexFunc(all, func(r transport.Unanswered) bool { return r.Op == proto.OpSetWatches })
 	if i < 0 {
 		return
 	}
 	if found := ws.noteEnd(all[i]); found != nil {
-		ws.session.client.cfg.logger.Warn("zookeeper servers end the connection whenever they are asked to set watches again: "+
+		ws.owner.Log.Warn("zookeeper servers end the connection whenever they are asked to set watches again: "+
 			"those who wait for changes look after each reconnect instead",
 			slog.String(semconv.Operation, opSetWatches), slog.Int(semconv.RequestWatches, found.watches),
 			slog.Int(semconv.RequestSize, found.size), slog.Int(semconv.ConnectionsEnded, found.ends))
@@ -67,15 +67,15 @@ func (ws *watches) endedWith(all []transport.Unanswered) {
 }
 
 // noteEnd returns what the log is to be told, or nil.
-func (ws *watches) noteEnd(r transport.Unanswered) (tell *replayError) {
-	_, size := identify(r.Request)
+func (ws *Session) noteEnd(r transport.Unanswered) (tell *replayError) {
+	_, size := suspects.Identify(r.Request)
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	p := &ws.replays
 	if p.ends == 0 || size < p.size {
 		p.size = size
 	}
-	if r.Held >= provenAfter {
+	if r.Held >= suspects.ProvenAfter {
 		p.proofs++
 	}
 	if p.ends++; !p.areSuspicious() {
@@ -89,23 +89,23 @@ func (ws *watches) noteEnd(r transport.Unanswered) (tell *replayError) {
 	return p.last
 }
 
-// setAgain is called when setWatches is answered. A shorter request says nothing
+// SetAgain is called when setWatches is answered. A shorter request says nothing
 // of those that are too long.
-func (ws *watches) setAgain(r transport.Request) {
+func (ws *Session) SetAgain(r transport.Request) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if !ws.replays.areSuspicious() {
 		ws.replays = replays{}
-	} else if _, size := identify(r); size >= ws.replays.size {
+	} else if _, size := suspects.Identify(r); size >= ws.replays.size {
 		ws.replays = replays{}
 	}
 }
 
-func (p *replays) areSuspicious() bool { return p.ends >= manyEnds }
+func (p *replays) areSuspicious() bool { return p.ends >= suspects.Many }
 
 // endUnlessReplayedLocked ends the watches if they are not to be set again on a
 // new connection.
-func (ws *watches) endUnlessReplayedLocked() {
+func (ws *Session) endUnlessReplayedLocked() {
 	p := &ws.replays
 	if !p.areSuspicious() {
 		return
@@ -124,13 +124,13 @@ func (ws *watches) endUnlessReplayedLocked() {
 	}
 }
 
-// interruption returns why the newest connection has ended, if that was just now
+// Interruption returns why the newest connection has ended, if that was just now
 // and several had ended with setWatches, or nil. It is for requests whose reply
 // was lost with the connection.
-func (ws *watches) interruption() error {
+func (ws *Session) Interruption() error {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if p := &ws.replays; p.last != nil && time.Since(p.when) < provenAfter {
+	if p := &ws.replays; p.last != nil && time.Since(p.when) < suspects.ProvenAfter {
 		return p.last
 	}
 	return nil
@@ -138,12 +138,12 @@ func (ws *watches) interruption() error {
 
 // probe finds out whether the server takes setWatches, on a connection that has
 // held for a while without.
-func (ws *watches) probe() {
-	s := ws.session
-	if s.pause(2*provenAfter) != nil {
+func (ws *Session) probe() {
+	sleep(ws.owner.Context, 2*suspects.ProvenAfter)
+	if ws.owner.Context.Err() != nil {
 		return
 	}
-	if held, ok := s.link.Held(); !ok || held < provenAfter {
+	if held, ok := ws.link.Held(); !ok || held < suspects.ProvenAfter {
 		return // the next connection is tried
 	}
 	isAnswered(ws.sendProbe())
@@ -154,7 +154,7 @@ func (ws *watches) probe() {
 
 // sendProbe sends what a replay would send. The server has the watches, and so
 // has told all that has happened. The request asks for no more than that.
-func (ws *watches) sendProbe() []*transport.Call {
+func (ws *Session) sendProbe() []*transport.Call {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if !ws.replays.areSuspicious() || ws.replays.refused {
@@ -166,6 +166,6 @@ func (ws *watches) sendProbe() []*transport.Call {
 			all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
 		}
 	}
-	ws.lookingSince = ws.session.link.LastZxid()
-	return ws.session.link.SetWatches(ws.lookingSince, all)
+	ws.lookingSince = ws.link.LastZxid()
+	return ws.link.SetWatches(ws.lookingSince, all)
 }

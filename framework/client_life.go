@@ -1,0 +1,197 @@
+package framework
+
+import (
+	"context"
+	"runtime/pprof"
+	"time"
+
+	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/framework/internal/teller"
+	"github.com/gocurator/curator/framework/internal/watches"
+	"github.com/gocurator/curator/internal/broadcast"
+	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/hooks"
+)
+
+// New returns a client of the ensemble named by a connection string such as
+// "zk1:2181,zk2:2181,zk3:2181/shop": servers with optional ports, and an
+// optional chroot that is put before every path. It starts to connect and does
+// not wait: operations wait for the connection, and so does WaitConnected.
+//
+// Empty parts between commas are left out. An IPv6 address belongs in brackets,
+// with the port behind them. Without brackets it is an error if Java would take
+// its end for the port.
+//
+// A chroot that does not exist is created with the first node in it, as Curator
+// does. The log has a warning then: if the chroot was mistyped, the client
+// works alone in a tree of its own, where its locks exclude nobody.
+//
+// A connection string or an option that cannot be used is a *ConfigError.
+func New(connectString string, opts ...Option) (*Client, error) {
+	cfg := defaultConfig()
+	discard := cfg.logger
+	for _, opt := range opts {
+		if opt == nil {
+			return nil, isNil("option")
+		}
+		opt(&cfg)
+	}
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	addresses, chroot, err := parseConnectString(connectString)
+	if err != nil {
+		return nil, err
+	}
+	c := newClient(cfg, addresses, chroot)
+	if cfg.logger != discard {
+		c.cfg.logger = newLogger(cfg.logger, c.tellers.New())
+		c.follow(c.cfg.logStates)
+	}
+	c.tellOpened()
+	c.recorder.Add(flight.Event{Kind: flight.ClientOpened})
+	c.spawn(func(ctx context.Context) {
+		pprof.SetGoroutineLabels(ctx) // those that it starts have them, too
+		c.supervise()
+	})
+	return c, nil
+}
+
+// Connect returns a client that has a connection and a session. It is New
+// followed by Client.WaitConnected: a service that starts with Connect knows
+// that its ensemble was there. The parameters are those of New.
+//
+//	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+//	defer cancel()
+//	client, err := framework.Connect(ctx, "zk1:2181,zk2:2181,zk3:2181/shop")
+//	if err != nil {
+//		return err // says why the last attempt failed
+//	}
+//	defer client.Close()
+//
+// The context bounds the wait and nothing else: the client lives until Close.
+// Without a deadline, Connect waits as long as no server answers.
+//
+// An error is one of these:
+//
+//   - A *ConfigError, at once and without an attempt: the connection string or
+//     an option cannot be used.
+//   - An *OpError that matches ErrNotConnected and ctx.Err(): ctx has ended.
+//     The error says why the last attempt failed, in a form that errors.Is
+//     finds, such as syscall.ECONNREFUSED.
+//   - An *OpError that matches zk.ErrAuthFailed, as soon as the servers have
+//     refused the credentials: waiting does not help then.
+//
+// In each case the client is nil, and Connect has closed what it started, which
+// takes a second at most: no goroutine and no connection is left. A session
+// that was granted by then is ended, as by Client.Close. One case remains: if
+// the grant was still on its way when ctx ended, the client does not know the
+// session. It has no nodes, and the server ends it when it times out.
+func Connect(ctx context.Context, connectString string, opts ...Option) (*Client, error) {
+	c, err := New(connectString, opts...)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.WaitConnected(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func newClient(cfg config, addresses []string, chroot string) *Client {
+	c := &Client{
+		core: &core{
+			cfg:          cfg,
+			addresses:    addresses,
+			serverList:   newServerList(addresses, cfg.servers),
+			last:         broadcast.New(clienttrace.StateChange{}),
+			refusal:      newRefusal(),
+			over:         make(chan struct{}),
+			reservations: newReservations(),
+			hooks:        hooks.NewList(cfg.hooks),
+			recorder:     flight.New(cfg.recentEvents, cfg.acquireStacks),
+			persistent:   watches.NewPersistent(),
+			auth:         cfg.auth,
+		},
+		chroot: chroot,
+	}
+	c.root = c
+	c.ctx, c.cancel = context.WithCancelCause(labelled(context.Background(), cfg.serviceName, c.servers()))
+	return c
+}
+
+// supervise owns the client's sessions: it starts each one when the one before
+// is over.
+func (c *Client) supervise() {
+	pauses := newSessionBackoff()
+	for epoch := uint64(1); c.ctx.Err() == nil; epoch++ {
+		s := c.startSession(epoch)
+		c.spawn(func(context.Context) { s.watches.LookAgain() })
+		s.superviseDeadline()
+		lived := s.lived()
+		if !c.spawn(func(context.Context) { s.close() }) {
+			s.close() // the client was closed meanwhile, and Close may not know of this session
+		}
+		c.pause(pauses.after(lived))
+	}
+}
+
+// Close ends the session, and with it every ephemeral node and watch of this
+// client, and returns when everything that the client started has ended. The
+// contexts of sessions and leases end first, with ErrClosed as their cause.
+// Operations under way return ErrClosed; guaranteed deletes that are not done
+// are given up.
+//
+// Without a connection, Close connects to a server to end the session there. It
+// tries that for a second at most, and returns then: if no server could be
+// reached, the nodes stay until the session times out. Close does not end a
+// session that was lost, for the same reason for which the client gave it up
+// early: its holders need the time to stop.
+//
+// Servers do not survive the end of a session that has more than about two
+// megabytes of paths of ephemeral nodes (ZOOKEEPER-4306). If this client has
+// made so many, Close deletes what exceeds one megabyte before it ends the
+// session, and takes up to the session timeout for that. The client cannot do
+// that for a session that is lost: the log has a warning when there are so
+// many.
+//
+// When it returns, the log has every line and the tracer was told of
+// everything. If they block, Close waits for them no longer than a second, and
+// then leaves them behind, with the goroutines that call them.
+//
+// Close may be called several times, on any view: they are one client. It
+// always returns nil.
+//
+// A client that is not closed leaves goroutines behind. In a bubble of
+// testing/synctest the test panics then, and package testing/zktest says in the
+// test's log which client it was and where it was made. So does the label
+// "curator.client" of the goroutines, in profiles and, with
+// GODEBUG=tracebacklabels=1, in traces.
+func (c *Client) Close() error {
+	begun := time.Now()
+	c.mu.Lock()
+	s, second := c.session, c.closed
+	c.closed = true
+	c.cancel(ErrClosed)
+	if s != nil && !second {
+		s.runAfterFuncsLocked()
+	}
+	c.mu.Unlock()
+	if second {
+		<-c.over
+		return nil
+	}
+	defer c.finishClosing(begun) // in any case: s.close calls the user's dialer, which may panic
+	if s != nil {
+		s.close()
+	}
+	return nil
+}
+
+func (c *Client) finishClosing(begun time.Time) {
+	c.goroutines.Wait()
+	c.recorder.Add(flight.Event{Kind: flight.ClientClosed})
+	c.tellers.Finish(begun.Add(teller.Timeout), c.tellClosed())
+	close(c.over)
+}

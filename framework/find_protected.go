@@ -1,0 +1,67 @@
+package framework
+
+import (
+	"context"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
+)
+
+// findProtected returns the path of the node with this UUID, or nothing. If
+// there are several, it is the first by name, and the others are deleted.
+func findProtected(ctx context.Context, s *Session, parent, guid string) (string, error) {
+	found, err := s.protectedBelow(ctx, parent)
+	if reason.Is(err, zk.ErrNoNode) {
+		return "", nil
+	}
+	names := slices.Sorted(slices.Values(found[protectedPrefix(guid)]))
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	for _, name := range names[1:] {
+		s.client.deleteInBackground(znode.Join(parent, name))
+	}
+	return znode.Join(parent, names[0]), nil
+}
+
+// deleteProtectedInBackground looks for a node that may or may not have been
+// created, and deletes it. If a session is given, which the node may outlive,
+// and the look takes place in a later one, it looks until the node cannot come
+// any more.
+func (c *Client) deleteProtectedInBackground(parent, guid string, s *Session) {
+	c.cleanUp(&cleanup{parent: parent, guid: guid, version: AnyVersion, madeIn: s})
+}
+
+// protectedBelow returns the protected nodes below a parent, by their prefixes,
+// as they are after this call has begun. Thousands of callers cost a few
+// requests.
+func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string][]string, error) {
+	l, start := s.search.want(parent)
+	if start { // a closed client starts nothing, but then its sessions have ended, too
+		s.client.spawn(func(ctx context.Context) { s.makeSearches(ctx, parent) })
+	}
+	select {
+	case <-l.done:
+		return l.found, l.err
+	case <-s.ctx.Done():
+		return nil, s.sessionError(zk.ErrConnectionClosed)
+	case <-ctx.Done():
+		return nil, reason.OfContext(ctx)
+	}
+}
+
+// makeSearches makes the searches of a parent, one after the other, as long as
+// a caller wants one. The transaction before each of them makes the server know
+// of all writes that earlier connections of the session have sent. Curator
+// searches without one.
+func (s *Session) makeSearches(ctx context.Context, parent string) {
+	for l := s.search.begin(parent); l != nil; l = s.search.begin(parent) {
+		siblings, err := afterQuorum(ctx, s, proto.Children(parent, false))
+		l.found, l.err = protectedNames(siblings.Names), err
+		close(l.done)
+	}
+}

@@ -1,0 +1,167 @@
+package watches
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/suspects"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// answered notes the server's answer to addWatch. It comes in order with the
+// events. It reports whether the watch must be asked for again.
+func (p *Persistent) answered(w *persistentWatch, connection uint64, recursive bool, code int32) (again bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ends, p.proven = 0, 0
+	if !p.isCurrentLocked(w, connection) {
+		return false
+	}
+	if code != proto.CodeOK {
+		return p.refusedLocked(w, recursive, code)
+	}
+	w.armed, w.armedRecursive, w.trouble = true, w.armedRecursive || recursive, nil
+	p.wantLocked(w, recursive) // an earlier request may have been refused meanwhile
+	w.tell()
+	for r := range w.readers {
+		if !r.armed && w.serves(r) {
+			r.armLocked()
+		}
+	}
+	return false
+}
+
+func (p *Persistent) isCurrentLocked(w *persistentWatch, connection uint64) bool {
+	return p.byPath[w.path] == w && p.connection == connection
+}
+
+// refusedLocked ends a watch that the server will not set. A server that knows
+// no persistent watches ends all of them: it closes the connection for each one
+// that it is asked for. A recursive watch that is refused ends the readers that
+// asked for it; the others go on with one of the node alone. refusedLocked
+// reports whether the watch must be asked for again: that one, or the same one,
+// because the server only has too much to do now.
+func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int32) (again bool) {
+	later, err := p.session.owner.Judge(code)
+	switch {
+	case later:
+		w.troubledLocked(err)
+		return true
+	case code == proto.CodeUnimplemented:
+		p.endAllLocked(err)
+		return false
+	case recursive && w.hasReadersOfNode():
+		p.endRecursiveLocked(w, err)
+		return !w.armed
+	default:
+		p.endLocked(w, err)
+		return false
+	}
+}
+
+// troubledLocked notes why the watch is not set yet, for those who wait.
+func (w *persistentWatch) troubledLocked(err error) {
+	w.trouble = err
+	for r := range w.readers {
+		r.wake()
+	}
+}
+
+func (p *Persistent) endAllLocked(err error) {
+	p.tooOld, p.refusal = p.session, err
+	for _, each := range p.byPath {
+		p.endLocked(each, err)
+	}
+}
+
+// endedWith is called when a connection has ended with requests that were not
+// answered. If connections end with requests for watches, one after the other,
+// those are held back until a connection has lasted without them. If two such
+// connections end as soon as they are asked for a watch, that is as if the server
+// had said that it knows no such request.
+func (p *Persistent) endedWith(session *Session, all []transport.Unanswered) {
+	i := slices.IndexFunc(all, func(r transport.Unanswered) bool { return r.Op == proto.OpAddWatch })
+	if i < 0 {
+		return
+	}
+	if found := p.noteEnd(session, all[i]); found != nil {
+		found.Warn(session.owner.Log, "zookeeper servers end the connection whenever they are asked for a persistent watch")
+	}
+}
+
+// noteEnd returns what the log is to be told, or nil.
+func (p *Persistent) noteEnd(session *Session, r transport.Unanswered) *suspects.HangUpError {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if session != p.session {
+		return nil
+	}
+	if p.ends++; r.Held >= suspects.ProvenAfter {
+		p.proven++
+	}
+	id, size := suspects.Identify(r.Request)
+	found := &suspects.HangUpError{Request: id, Size: size, Ends: p.ends}
+	if p.ends < suspects.Many || p.proven < 2 {
+		for _, w := range p.byPath {
+			w.troubledLocked(fmt.Errorf("%w: %w", zk.ErrConnectionClosed, found))
+		}
+		return nil
+	}
+	p.ends, p.proven = 0, 0
+	_, unknown := session.owner.Judge(proto.CodeUnimplemented)
+	p.endAllLocked(fmt.Errorf("%w: %w", unknown, found))
+	return found
+}
+
+// hasReadersOfNode reports whether a reader did not ask for a recursive watch.
+func (w *persistentWatch) hasReadersOfNode() bool {
+	for r := range w.readers {
+		if !r.recursive {
+			return true
+		}
+	}
+	return false
+}
+
+// endRecursiveLocked ends the readers that asked for a recursive watch.
+func (p *Persistent) endRecursiveLocked(w *persistentWatch, err error) {
+	if w.recursive {
+		w.recursive = false
+		p.recursive--
+	}
+	for r := range w.readers {
+		if r.recursive {
+			r.failLocked(err)
+			delete(w.readers, r)
+		}
+	}
+}
+
+func (p *Persistent) endLocked(w *persistentWatch, err error) {
+	p.forgetLocked(w)
+	for r := range w.readers {
+		r.failLocked(err)
+	}
+}
+
+// busyPause is how long a server that has too much to do is left alone.
+const busyPause = 100 * time.Millisecond
+
+func (p *Persistent) setLater(
+	ctx context.Context, w *persistentWatch, connection uint64, pause time.Duration,
+) {
+	sleep(ctx, pause)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ctx.Err() != nil || !p.isCurrentLocked(w, connection) {
+		return
+	}
+	if w.waiting = p.session.settingLocked(w.path); !w.waiting {
+		p.session.link.AddWatch(p.requestLocked(w))
+	}
+}

@@ -1,0 +1,199 @@
+package watches
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/suspects"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// Persistent has the persistent watches of a client: at most one for each path,
+// however many readers share it. They outlive sessions: every new connection
+// sets them again.
+//
+// Servers before 3.9 keep one mode for each path and connection. A standard
+// watch that is set takes the place of a persistent one, which then fires once
+// (ZOOKEEPER-4466). Removing the standard watch takes half of a persistent one
+// away (ZOOKEEPER-4471), and a persistent one cannot be removed without the
+// standard one (ZOOKEEPER-4472). These rules make that harmless, and need not
+// know the server's version:
+//
+//   - Where there is a persistent watch, a standard one is not set, but rides on
+//     it: it hears of the persistent watch's events. See Watch.carrier.
+//   - A persistent watch is set behind every standard one that is on its way to
+//     the same path, and takes its place.
+//   - A standard watch on the path of a persistent one is not removed.
+//   - A persistent watch is removed with all others on its path, and only when
+//     neither a reader nor a standard watch needs it.
+//   - Of the two persistent modes, a path has one. It becomes recursive when the
+//     first reader asks for that, and stays so. Readers that are not recursive
+//     are told of the children by the children's own events.
+type Persistent struct {
+	mu         sync.Mutex // protects the following fields, those of every persistentWatch and Reader, and the watches of every session
+	session    *Session   // the newest session's
+	connection uint64     // how often a connection was established, or a session begun
+	byPath     map[string]*persistentWatch
+	recursive  int      // how many of them are recursive
+	tooOld     *Session // the session whose server said that it knows no persistent watches
+	refusal    error    // what it said, or how else that is known
+
+	ends   int // how many connections in a row have ended with a request for a watch
+	proven int // of these, that had held until the request was sent
+}
+
+// persistentWatch is one persistent watch on the server, with its readers. The
+// mutex Persistent.mu protects the fields.
+type persistentWatch struct {
+	path      string
+	readers   map[*Reader]struct{}
+	recursive bool // what the server was asked for, or will be
+
+	// The server of this connection has confirmed the watch, and has confirmed
+	// it as a recursive one. The second may come later.
+	armed, armedRecursive bool
+
+	trouble error         // why the server has not set it yet, or nil
+	waiting bool          // to be set when a standard watch is not on its way any more
+	changed chan struct{} // closed when the watch is armed, or has ended, and then replaced
+}
+
+// NewPersistent returns the persistent watches of a new client.
+func NewPersistent() *Persistent {
+	return &Persistent{byPath: map[string]*persistentWatch{}}
+}
+
+// Open adds a reader to the watch of its path. It must be closed. The first
+// event is a Reset, and says that the server has the watch.
+func (p *Persistent) Open(path string, recursive bool) (*Reader, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.session != nil && p.tooOld == p.session {
+		return nil, p.refusal
+	}
+	r := &Reader{all: p, recursive: recursive, changed: make(chan struct{}, 1)}
+	w := p.byPath[path]
+	if w == nil {
+		w = &persistentWatch{path: path, readers: map[*Reader]struct{}{}, changed: make(chan struct{})}
+		p.byPath[path] = w
+		w.readers[r], r.watch = struct{}{}, w
+		p.wantLocked(w, recursive)
+		p.setLocked(w)
+		return r, nil
+	}
+	w.readers[r], r.watch = struct{}{}, w
+	switch {
+	case recursive && !w.recursive:
+		p.wantLocked(w, true)
+		p.setLocked(w)
+	case w.serves(r):
+		r.armLocked()
+	}
+	return r, nil
+}
+
+func (p *Persistent) wantLocked(w *persistentWatch, recursive bool) {
+	if recursive && !w.recursive {
+		w.recursive = true
+		p.recursive++
+	}
+}
+
+// serves reports whether the server tells of all that a reader wants to know.
+func (w *persistentWatch) serves(r *Reader) bool {
+	return w.armedRecursive || w.armed && !r.recursive
+}
+
+// setLocked has the server set the watch, now or when no standard watch on the
+// same path is on its way. Without a connection, the next one will.
+func (p *Persistent) setLocked(w *persistentWatch) {
+	if w.waiting = p.session.settingLocked(w.path); w.waiting || p.session == nil {
+		return
+	}
+	if p.ends >= suspects.Many {
+		p.setAfterLocked(w, 2*suspects.ProvenAfter)
+		return
+	}
+	p.session.link.AddWatch(p.requestLocked(w))
+}
+
+// setAfterLocked has the server set the watch after a pause, if the connection
+// has held until then.
+func (p *Persistent) setAfterLocked(w *persistentWatch, pause time.Duration) {
+	connection := p.connection
+	p.session.owner.Spawn(func(ctx context.Context) { p.setLater(ctx, w, connection, pause) })
+}
+
+// standardSettledLocked is called when a standard watch is no longer on its
+// way.
+func (p *Persistent) standardSettledLocked(path string) {
+	if w := p.byPath[path]; w != nil && w.waiting {
+		p.setLocked(w)
+	}
+}
+
+func (p *Persistent) requestLocked(w *persistentWatch) *transport.PersistentWatch {
+	connection, recursive, spawn := p.connection, w.recursive, p.session.owner.Spawn
+	return &transport.PersistentWatch{Path: w.path, Recursive: recursive, Then: func(code int32, err error) {
+		if err == nil && p.answered(w, connection, recursive, code) {
+			spawn(func(ctx context.Context) { p.setLater(ctx, w, connection, busyPause) })
+		}
+	}}
+}
+
+func (w *persistentWatch) tell() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// withdrawIfUnusedLocked takes the watch of a path back from the server when
+// nobody needs it: no reader, and no standard watch, which would go with it.
+// The next reader's request follows on the same connection.
+func (p *Persistent) withdrawIfUnusedLocked(path string) {
+	w := p.byPath[path]
+	if w == nil || len(w.readers) > 0 || p.session.usesLocked(path) {
+		return
+	}
+	p.forgetLocked(w)
+	if p.session != nil && !w.waiting {
+		p.session.link.RemoveWatches(path)
+	}
+}
+
+func (p *Persistent) forgetLocked(w *persistentWatch) {
+	delete(p.byPath, w.path)
+	if w.recursive {
+		p.recursive--
+	}
+	w.tell()
+}
+
+// restoreLocked returns the watches to set on a new connection. A watch that
+// waits for a standard watch on its way is set after that. All of them must be
+// confirmed anew.
+func (p *Persistent) restoreLocked() (all []transport.SetWatch) {
+	p.disconnectLocked()
+	for _, w := range p.byPath {
+		switch w.waiting = p.session.settingLocked(w.path); {
+		case w.waiting:
+		case p.ends >= suspects.Many:
+			p.setAfterLocked(w, 2*suspects.ProvenAfter)
+		default:
+			all = append(all, transport.SetWatch{Persistent: p.requestLocked(w)})
+		}
+	}
+	return all
+}
+
+// disconnectLocked notes that there is another connection, or another session.
+// What was asked for before is answered in vain.
+func (p *Persistent) disconnectLocked() {
+	p.connection++
+	for _, w := range p.byPath {
+		w.armed, w.armedRecursive = false, false
+		for r := range w.readers {
+			r.armed = false
+		}
+	}
+}

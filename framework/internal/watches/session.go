@@ -1,0 +1,247 @@
+package watches
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// Owner is what the watches need of the session that they are of.
+type Owner struct {
+	Context context.Context // ends with the session, and says why
+	Log     *slog.Logger
+
+	// Spawn runs a function in a goroutine, with a context that ends with the
+	// client.
+	Spawn func(f func(ctx context.Context)) bool
+
+	// Exists asks for the nodes of watches, many at a time, and calls each with
+	// every answer. There is no Stat of a missing node.
+	Exists func(ctx context.Context, all []*Watch, each func(*Watch, *proto.Stat, error))
+
+	// Judge returns the error that a code of the server stands for, and whether
+	// the request may succeed later.
+	Judge func(code int32) (later bool, err error)
+}
+
+// Session has the server's watches of one session: at most one for each table
+// of each node, however many local waiters share it. That invariant makes it
+// certain which watch an event belongs to.
+type Session struct {
+	owner      Owner
+	link       *transport.Link
+	persistent *Persistent
+
+	mu     *sync.Mutex // of persistent; protects the following fields, and the fields of every Watch that say so
+	ended  bool
+	shared map[transport.Watch]*Watch
+	reads  map[ReadKey]*Read // that nobody has begun yet
+
+	// lookingSince is before every change that a look which is under way may
+	// tell of; see looks.go.
+	lookingSince int64
+
+	replays replays
+	probes  chan struct{} // capacity 1: setWatches is to be tried
+}
+
+// NewSession returns the watches of a session that has none. They are of no use
+// before Begin.
+func NewSession(p *Persistent, o Owner) *Session {
+	return &Session{
+		owner: o, persistent: p, mu: &p.mu, lookingSince: math.MaxInt64,
+		shared: map[transport.Watch]*Watch{}, reads: map[ReadKey]*Read{},
+		probes: make(chan struct{}, 1),
+	}
+}
+
+// Begin makes these the watches of the client's present session. Readers may use
+// its link at once.
+func (ws *Session) Begin(link *transport.Link) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.link = link
+	ws.persistent.session = ws
+	ws.persistent.disconnectLocked()
+}
+
+// ErrStopped means that a watch was stopped before it fired.
+var ErrStopped = errors.New("watch stopped")
+
+// errWatchGone ends a watch that could not be set.
+var errWatchGone = errors.New("shared watch is gone")
+
+// addLocked adds a watch that is on its way to the server. Its read must call
+// armedLocked.
+func (ws *Session) addLocked(key transport.Watch) *Watch {
+	w := &Watch{all: ws, key: key, ready: make(chan struct{}), carrier: ws.persistent.byPath[key.Path]}
+	w.done, w.end = context.WithCancel(context.Background())
+	ws.shared[key] = w
+	return w
+}
+
+// settingLocked reports whether a standard watch on the path is on its way to
+// the server.
+func (ws *Session) settingLocked(path string) bool {
+	return ws.anyLocked(path, func(w *Watch) bool { return w.carrier == nil && !w.settled })
+}
+
+// usesLocked reports whether there is a standard watch on the path, or will be.
+func (ws *Session) usesLocked(path string) bool {
+	return ws.anyLocked(path, func(*Watch) bool { return true })
+}
+
+func (ws *Session) anyLocked(path string, is func(*Watch) bool) bool {
+	if ws == nil {
+		return false
+	}
+	for _, table := range []transport.Table{transport.Data, transport.Children} {
+		if w := ws.shared[transport.Watch{Path: path, Table: table}]; w != nil && is(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// Restore passes the watches that the server should have to set, on a new
+// connection. Nothing is withdrawn meanwhile.
+//
+// A handshake may end when its session is over, and even when the next one is
+// connected: the goroutine that reads the answer may get no processor before.
+// The persistent watches are the next session's by then.
+func (ws *Session) Restore(set func([]transport.SetWatch)) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.owner.Context.Err() != nil {
+		set(nil)
+		return
+	}
+	ws.endUnlessReplayedLocked()
+	var all []transport.SetWatch
+	for key, w := range ws.shared {
+		if w.isSet {
+			all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
+		}
+	}
+	set(append(all, ws.persistent.restoreLocked()...))
+}
+
+// Fired is called for every watch event, in order.
+func (ws *Session) Fired(ev transport.Event) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	event := zk.Event{Type: zk.EventType(ev.Type), State: zk.State(ev.State), Path: ev.Path}
+	for _, table := range tablesOf(event.Type) {
+		if w := ws.shared[transport.Watch{Path: ev.Path, Table: table}]; w != nil && w.isSet {
+			w.finishLocked(event, nil)
+		}
+	}
+	if parent, ok := ws.persistent.childrenOfLocked(ev); ok {
+		if w := ws.shared[transport.Watch{Path: parent, Table: transport.Children}]; w != nil && w.isSet {
+			event := zk.Event{Type: zk.EventNodeChildrenChanged, State: event.State, Path: parent}
+			w.finishLocked(event, nil)
+		}
+	}
+	ws.persistent.firedLocked(ws, ev)
+}
+
+func tablesOf(t zk.EventType) []transport.Table {
+	switch t {
+	case zk.EventNodeChildrenChanged:
+		return []transport.Table{transport.Children}
+	case zk.EventNodeDeleted:
+		return []transport.Table{transport.Data, transport.Children}
+	default:
+		return []transport.Table{transport.Data}
+	}
+}
+
+// EndedWith is called when a connection has ended with requests that were not
+// answered.
+func (ws *Session) EndedWith(all []transport.Unanswered) {
+	ws.persistent.endedWith(ws, all)
+	ws.endedWithReplay(all)
+}
+
+// End finishes every watch, because the session is over.
+func (ws *Session) End() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.ended = true
+	for _, w := range ws.shared {
+		w.finishLocked(zk.Event{}, ws.EndError())
+	}
+}
+
+// EndError returns the error of watches whose session is over.
+func (ws *Session) EndError() error {
+	return fmt.Errorf("watch ended: %w", context.Cause(ws.owner.Context))
+}
+
+// Count returns how many watches the server has for us.
+func (ws *Session) Count() (n int) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, w := range ws.shared {
+		if w.isSet {
+			n++
+		}
+	}
+	for _, w := range ws.persistent.byPath {
+		if w.armed {
+			n++
+		}
+	}
+	return n
+}
+
+// Status is what there is to know of a watch. The fields are those of
+// framework.WatchStatus.
+type Status struct {
+	Path                            string
+	Children, Persistent, Recursive bool
+	Waiters                         int
+	Set                             bool
+}
+
+// List returns the watches by path.
+func (ws *Session) List() []Status {
+	ws.mu.Lock()
+	all := make([]Status, 0, len(ws.shared)+len(ws.persistent.byPath))
+	for key, w := range ws.shared {
+		all = append(all, Status{
+			Path: key.Path, Children: key.Table == transport.Children, Waiters: w.waiters, Set: w.isSet,
+		})
+	}
+	for path, w := range ws.persistent.byPath {
+		all = append(all, Status{
+			Path: path, Persistent: true, Recursive: w.recursive, Waiters: len(w.readers), Set: w.armed,
+		})
+	}
+	ws.mu.Unlock()
+	slices.SortFunc(all, func(a, b Status) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), boolCompare(a.Persistent, b.Persistent), boolCompare(a.Children, b.Children))
+	})
+	return all
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	default:
+		return 1
+	}
+}

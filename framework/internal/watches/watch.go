@@ -1,0 +1,101 @@
+package watches
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// Watch is one standard watch on the server, with its local waiters.
+type Watch struct {
+	all   *Session
+	key   transport.Watch
+	ready chan struct{} // closed when the read that sets it is answered, or will not be
+
+	// done ends when the watch has fired, could not be set, or its session has
+	// ended.
+	done context.Context
+	end  context.CancelFunc
+
+	// carrier is a persistent watch on the same path that was there before. The
+	// server is not asked for this watch then; see Persistent.
+	carrier *persistentWatch
+
+	// Set before done ends.
+	event zk.Event
+	err   error
+
+	// Protected by all.mu.
+	waiters int
+	settled bool // the read that sets it is answered, or will not be
+	isSet   bool
+	missing bool // the node did not exist when the watch was set
+	isDone  bool
+
+	asOf     int64 // every change behind this transaction is told, or lost
+	seasoned bool  // it was set before the last look
+}
+
+// Path returns the path of the node.
+func (w *Watch) Path() string { return w.key.Path }
+
+// Done returns a context that ends when the watch has fired, or its session has
+// ended.
+func (w *Watch) Done() context.Context { return w.done }
+
+// Event returns what has ended the watch. It is for when it is done.
+func (w *Watch) Event() (zk.Event, error) { return w.event, w.err }
+
+// Leave removes a waiter.
+func (w *Watch) Leave() {
+	w.all.mu.Lock()
+	defer w.all.mu.Unlock()
+	w.waiters--
+	w.withdrawIfUnusedLocked()
+}
+
+// armedLocked notes whether a read has set the watch. It is called when that
+// read is answered, in order with the events, even if all waiters have left by
+// then: events that come before it are not this watch's.
+func (w *Watch) armedLocked(ok, missing bool) {
+	defer w.all.persistent.standardSettledLocked(w.key.Path)
+	w.settled = true
+	close(w.ready)
+	switch {
+	case w.isDone: // the session ended
+	case !ok || !w.carriedLocked():
+		w.finishLocked(zk.Event{}, errWatchGone)
+	default:
+		w.isSet, w.missing = true, missing
+		w.asOf = w.all.link.LastZxid() // the answer's
+		w.withdrawIfUnusedLocked()
+	}
+}
+
+// withdrawIfUnusedLocked takes the watch back from the server when nobody waits
+// for it. Requests that set it again come later on the same connection, because
+// no read can see the key free before the withdrawal is queued.
+func (w *Watch) withdrawIfUnusedLocked() {
+	if w.waiters > 0 || !w.isSet || w.isDone {
+		return
+	}
+	if w.all.persistent.byPath[w.key.Path] == nil {
+		w.all.link.RemoveWatch(w.key)
+	}
+	w.finishLocked(zk.Event{}, ErrStopped)
+}
+
+func (w *Watch) finishLocked(ev zk.Event, err error) {
+	delete(w.all.shared, w.key)
+	w.event, w.err, w.isDone = ev, err, true
+	w.end()
+	w.all.persistent.withdrawIfUnusedLocked(w.key.Path)
+}
+
+// carriedLocked reports whether the watch's carrier, if it has one, is there.
+func (w *Watch) carriedLocked() bool {
+	p := w.all.persistent
+	return w.carrier == nil || p.byPath[w.key.Path] == w.carrier && w.carrier.armed
+}

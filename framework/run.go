@@ -1,0 +1,38 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/retry"
+)
+
+// attempt is one try of an operation, in the session that is connected then.
+type attempt func(ctx context.Context, s *Session) error
+
+// run runs an operation in the client's retry loop.
+func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
+	var trouble trouble
+	err := retry.DoUntil(ctx, c.ctx.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
+		s, err := c.connectedSession(ctx)
+		if err == nil {
+			err = try(ctx, s)
+		}
+		if retryable(err) {
+			trouble.note(ctx, op, path, err)
+		}
+		return err
+	})
+	err = trouble.named(ctx, err)
+	switch {
+	case err == nil:
+		return nil
+	case c.ctx.Err() != nil && IsConnectionError(err): // closed during a pause
+		err = fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+	if mayBeApplied != nil && mayBeApplied(err) && !reason.Is(err, ErrOutcomeUnknown) {
+		err = unknownOutcome(err)
+	}
+	return &OpError{op, path, err}
+}
