@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/event"
 )
 
 // Waited describes a call that has waited at a barrier.
@@ -42,7 +43,6 @@ func traceWait(c *framework.Client, op, path string, begun time.Time, err error)
 }
 
 func traceLosses(c *framework.Client, n int) {
-	for _, h := range hookMembersLost.Of(c) {
-		framework.Extend(c).NewTeller().Post(func() { h.BarrierMembersLost(n) })
-	}
+	hook := event.Call(hookMembersLost, func(h HookBarrierMembersLost) { h.BarrierMembersLost(n) })
+	event.Of(c, "").Emit(event.Kind{Hook: hook}, nil)
 }

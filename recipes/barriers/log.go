@@ -2,16 +2,15 @@ package barriers
 
 import (
 	"log/slog"
-	"strconv"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/event"
 )
 
 // logPath is the attribute of a log line that names a node.
 func logPath(c *framework.Client, path string) slog.Attr {
-	return slog.String(semconv.ZNodePath, framework.Extend(c).FullPath(path))
+	return event.Of(c, path).Path()
 }
 
 // sessionText returns a session's id as ZooKeeper's own logs have it.
-func sessionText(id int64) string { return "0x" + strconv.FormatUint(uint64(id), 16) }
+func sessionText(id int64) string { return event.SessionText(id) }
