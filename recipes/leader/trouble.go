@@ -38,15 +38,11 @@ func (l *Latch) noteSeen(r lockloop.NotAdmitted) {
 	l.seen = r
 }
 
-// gaveUp is the error of an Await whose context has ended.
+// gaveUp is the error of a WaitLeadership whose context has ended.
 func (l *Latch) gaveUp(ctx context.Context) error {
 	l.mu.Lock()
 	r := l.seen
 	l.mu.Unlock()
-	if l.recovery.Trouble() != nil {
-		r.Err = l.recovery.GaveUp(ctx)
-	} else {
-		r.Err = l.queue.WhileConnecting(ctx)
-	}
+	r.Err = l.recovery.GaveUp(ctx)
 	return l.queue.Refuse(ctx, &r)
 }

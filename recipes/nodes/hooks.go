@@ -72,9 +72,6 @@ func (n *PersistentNode) emitLocked(change Change) {
 	if change.Err != nil && unlessWanted(change.Err) == nil {
 		kind.Warn = ""
 	}
-	if !n.started {
-		kind.Flight.Kind = flight.None
-	}
 	kind.Flight.Path, kind.Hook = n.events.FullPath(), n.hookLocked(change)
 	n.events.At(cmp.Or(change.Path, n.path)).Emit(kind, cause, attrs...)
 }
