@@ -39,17 +39,17 @@ type metrics struct {
 	observedSeconds map[string]metric.Float64Observable
 }
 
-// instrument describes a metric. TELEMETRY.md lists them all. They are exported in
-// the order of the table.
+// instrument describes a metric. TELEMETRY.md lists them all.
 type instrument struct {
 	name              string
 	kind              kind
 	unit, description string
 }
 
-// kind makes an instrument, and adds it to those of its kind.
+// kind makes an instrument, and adds it to the metrics.
 type kind func(m *metrics, i instrument) error
 
+// instruments are exported in this order.
 var instruments = []instrument{
 	{semconv.AcquireDuration, histogram(lockBuckets), "s", "Duration of acquires, whatever their outcome."},
 	{semconv.HoldDuration, histogram(lockBuckets), "s", "Time for which locks were held."},

@@ -45,15 +45,14 @@ func Call[H any](kind framework.HookKind[H], call func(H)) Hook {
 // Source is the object that events are about. The zero Source tells nobody.
 type Source struct {
 	client *framework.Client
-	key    string // of the attribute that names the path in the log
+	key    string // names the path in the log
 	path   string
 	teller clienttrace.Teller // nil for a client without hooks
 }
 
-// Of returns the source of the events of an object that has a path, or an empty
-// one, of which the log says nothing. Its hooks are
-// called one after the other, in the order of the events. A hook that blocks
-// holds up nobody but the later calls of this object.
+// Of returns the source of the events of an object. An empty path is not in the
+// log. The hooks are called one after the other, in the order of the events. A
+// hook that blocks holds up nobody but the later calls of this object.
 func Of(c *framework.Client, path string) Source {
 	if c == nil {
 		return Source{}
