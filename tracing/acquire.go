@@ -253,7 +253,7 @@ func (a *acquire) recordHandOver() {
 		attrs = append(attrs, predecessorAttributes(a.lastWaiting().ahead)...)
 	}
 	a.event(semconv.EventHandedOver, attrs...)
-	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), a.record...)
+	a.tracer.metrics.histograms[semconv.HandOffDuration].Record(a.ctx, after.Seconds(), a.record...)
 }
 
 // failureAttributes says why there is no lock. It sets the span's status to an
@@ -301,7 +301,7 @@ func (a *acquire) recordMetrics(end locktrace.AcquireEnd, took time.Duration) {
 	}
 	ended := m.locks.lookUp(point)
 	ended.counts[acquisitions].add(1)
-	m.acquireDuration.Record(a.ctx, took.Seconds(), ended.record...)
+	m.histograms[semconv.AcquireDuration].Record(a.ctx, took.Seconds(), ended.record...)
 }
 
 func (a *acquire) event(name string, attrs ...attribute.KeyValue) {

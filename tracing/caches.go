@@ -1,7 +1,6 @@
 package tracing
 
 import (
-	"errors"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -9,33 +8,6 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/cache"
 )
-
-// cacheMetrics has the instruments of caches, which are read only when the
-// metrics are collected.
-type cacheMetrics struct {
-	nodes        metric.Int64ObservableUpDownCounter
-	lag          metric.Float64ObservableGauge
-	transactions metric.Int64ObservableGauge
-	resyncs      metric.Int64ObservableCounter
-}
-
-func newCacheMetrics(b *builder) cacheMetrics {
-	m := cacheMetrics{
-		nodes:   b.observableUpDown(semconv.CacheNodes),
-		resyncs: b.observableCounter(semconv.CacheResyncs),
-	}
-	i := b.byName[semconv.CacheLagDuration]
-	var lag, transactions error
-	m.lag, lag = b.meter.Float64ObservableGauge(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
-	i = b.byName[semconv.CacheTransactions]
-	m.transactions, transactions = b.meter.Int64ObservableGauge(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
-	b.err = errors.Join(b.err, lag, transactions)
-	return m
-}
-
-func (m cacheMetrics) observables() []metric.Observable {
-	return []metric.Observable{m.nodes, m.lag, m.transactions, m.resyncs}
-}
 
 // CacheOpened implements the hook.
 func (t *tracer) CacheOpened(c *cache.Cache) {
@@ -60,11 +32,11 @@ func (t *tracer) observeCaches(o metric.Observer) {
 	if !some {
 		return
 	}
-	m := t.metrics.caches
-	o.ObserveInt64(m.nodes, nodes)
-	o.ObserveInt64(m.resyncs, resyncs)
-	o.ObserveInt64(m.transactions, behind)
-	o.ObserveFloat64(m.lag, lag.Seconds())
+	observed := t.metrics.observed
+	o.ObserveInt64(observed[semconv.CacheNodes], nodes)
+	o.ObserveInt64(observed[semconv.CacheResyncs], resyncs)
+	o.ObserveInt64(observed[semconv.CacheTransactions], behind)
+	o.ObserveFloat64(t.metrics.observedSeconds[semconv.CacheLagDuration], lag.Seconds())
 }
 
 // cacheTotals returns the sums of nodes and resyncs, the largest lags, and

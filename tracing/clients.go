@@ -58,9 +58,9 @@ func (t *tracer) observe(_ context.Context, o metric.Observer) error {
 	}
 	for s, n := range counts {
 		attr := attribute.String(semconv.SessionState, s)
-		o.ObserveInt64(t.metrics.sessions, n, metric.WithAttributes(attr))
+		o.ObserveInt64(t.metrics.observed[semconv.Sessions], n, metric.WithAttributes(attr))
 	}
-	o.ObserveInt64(t.metrics.watches, watches)
+	o.ObserveInt64(t.metrics.observed[semconv.Watches], watches)
 	return nil
 }
 
@@ -90,18 +90,17 @@ func sessionState(s state.State) string {
 // StateChanged implements the hook. It counts reconnects and expiries,
 // and adds an event to every open span of the client.
 func (t *tracer) StateChanged(change clienttrace.StateChange) {
-	ctx := context.Background()
 	var event string
 	switch change.State {
 	case state.Suspended:
 		event = semconv.EventSuspended
 	case state.Reconnected:
 		event = semconv.EventRestored
-		t.metrics.reconnects.Add(ctx, 1)
+		t.metrics.count(semconv.Reconnects, 1)
 	case state.Lost:
 		event = semconv.EventSessionLost
 		if reason.Is(change.Cause, framework.ErrSessionLost) {
-			t.metrics.expiries.Add(ctx, 1)
+			t.metrics.count(semconv.Expiries, 1)
 		}
 	default:
 		return

@@ -144,7 +144,7 @@ func (h *hold) end(end locktrace.HoldEnd) {
 		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	}
 	h.End()
-	m.holdDuration.Record(h.ctx, took.Seconds(), ended.record...)
+	m.histograms[semconv.HoldDuration].Record(h.ctx, took.Seconds(), ended.record...)
 	// This comes last: ClientClosed waits for every hold that is still tracked.
 	h.tracer.untrack(&h.openSpan)
 }

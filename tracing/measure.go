@@ -90,7 +90,7 @@ type series struct {
 	counts  [numCounts]count
 }
 
-// The counts of locks. Each has an instrument in metrics.
+// The counts of locks. Each has an instrument.
 const (
 	waiters = iota
 	holders
@@ -99,6 +99,10 @@ const (
 	overruns
 	numCounts
 )
+
+var countNames = [numCounts]string{
+	waiters: semconv.Waiters, holders: semconv.Holders, acquisitions: semconv.Acquisitions, losses: semconv.Losses, overruns: semconv.Overruns,
+}
 
 // count is a number that is reported from its first change on.
 type count struct {

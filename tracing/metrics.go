@@ -1,9 +1,11 @@
 package tracing
 
 import (
+	"context"
 	"errors"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/gocurator/curator/internal/semconv"
@@ -22,65 +24,129 @@ var (
 	operationBuckets = []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10}
 )
 
-// metrics has all instruments. OpenTelemetry's error handler is told of an
-// instrument that cannot be made; that instrument then does nothing.
+// metrics has all instruments, by their names. OpenTelemetry's error handler is
+// told of an instrument that cannot be made; that instrument then does nothing.
 type metrics struct {
 	meter      metric.Meter
 	locks      seriesSet[lockPoint]
 	operations seriesSet[operationPoint]
 
-	acquireDuration, holdDuration, handOffDuration, operationDuration metric.Float64Histogram
-	reconnects, expiries                                              metric.Int64Counter
-	sessions, watches                                                 metric.Int64ObservableUpDownCounter
-	counts                                                            [numCounts]metric.Int64Observable
-	nodes                                                             nodeMetrics
-	caches                                                            cacheMetrics
-	values                                                            valueMetrics
-	barriers                                                          barrierMetrics
+	histograms map[string]metric.Float64Histogram
+	counters   map[string]metric.Int64Counter
+
+	// These are read only when the metrics are collected.
+	observed        map[string]metric.Int64Observable
+	observedSeconds map[string]metric.Float64Observable
 }
 
 // instrument describes a metric. TELEMETRY.md lists them all.
-type instrument struct{ name, kind, unit, description string }
+type instrument struct {
+	name              string
+	kind              kind
+	unit, description string
+}
 
+// kind makes an instrument, and adds it to the metrics.
+type kind func(m *metrics, i instrument) error
+
+// instruments are exported in this order.
 var instruments = []instrument{
-	{semconv.AcquireDuration, "histogram", "s", "Duration of acquires, whatever their outcome."},
-	{semconv.HoldDuration, "histogram", "s", "Time for which locks were held."},
-	{semconv.HandOffDuration, "histogram", "s", "Time from learning that the predecessor left to the grant."},
-	{semconv.Waiters, "updowncounter", "{acquire}", "Acquires under way."},
-	{semconv.Holders, "updowncounter", "{hold}", "Locks held."},
-	{semconv.Acquisitions, "counter", "{acquire}", "Acquires that have ended."},
-	{semconv.Losses, "counter", "{hold}", "Locks that were lost while they were held."},
-	{semconv.Overruns, "counter", "{term}", "Leaderships whose work was reported to go on after their end."},
-	{semconv.Sessions, "updowncounter", "{client}", "Clients by the state of their session."},
-	{semconv.Reconnects, "counter", "{connection}", "Connections that were restored."},
-	{semconv.Expiries, "counter", "{session}", "Sessions that were lost."},
-	{semconv.Watches, "updowncounter", "{watch}", "Watches that clients have set at the servers."},
-	{semconv.OperationDuration, "histogram", "s", "Duration of database client operations."},
-	{semconv.NodeRegistrations, "counter", "{registration}", "Persistent nodes that were registered, for the first time or again."},
-	{semconv.NodeLosses, "counter", "{registration}", "Persistent nodes that were lost while they were registered."},
-	{semconv.NodeConflicts, "counter", "{conflict}", "Nodes of others in the way of persistent nodes."},
-	{semconv.NodesMissing, "updowncounter", "{registration}", "Persistent nodes that are not registered now."},
-	{semconv.CacheNodes, "updowncounter", "{node}", "Nodes in caches."},
-	{semconv.CacheLagDuration, "gauge", "s", "Time for which a cache has been behind: the longest of all caches."},
-	{semconv.CacheTransactions, "gauge", "{transaction}", "Transactions by which a cache is behind: the most of all caches."},
-	{semconv.CacheResyncs, "counter", "{resync}", "Caches that have read everything again."},
-	{semconv.AtomicWrites, "counter", "{write}", "Writes of atomic numbers and values, by their outcome."},
-	{semconv.AtomicPromotions, "counter", "{promotion}", "Writes of atomic numbers and values that went on under a lock."},
-	{semconv.SharedChanges, "counter", "{change}", "Changes that shared values have heard of."},
-	{semconv.SharedRereads, "counter", "{read}", "Reads of shared values after an interruption."},
-	{semconv.SharedUndecodable, "counter", "{value}", "Data that was no value of the type of a shared value."},
-	{semconv.BarrierWaitDuration, "histogram", "s", "Duration of waits at barriers, whatever their outcome."},
-	{semconv.BarrierMembersLost, "counter", "{member}", "Losses that members of double barriers have noticed."},
+	{semconv.AcquireDuration, histogram(lockBuckets), "s", "Duration of acquires, whatever their outcome."},
+	{semconv.HoldDuration, histogram(lockBuckets), "s", "Time for which locks were held."},
+	{semconv.HandOffDuration, histogram(handOffBuckets), "s", "Time from learning that the predecessor left to the grant."},
+	{semconv.OperationDuration, histogram(operationBuckets), "s", "Duration of database client operations."},
+	{semconv.Waiters, observedUpDown, "{acquire}", "Acquires under way."},
+	{semconv.Holders, observedUpDown, "{hold}", "Locks held."},
+	{semconv.Acquisitions, observedCounter, "{acquire}", "Acquires that have ended."},
+	{semconv.Losses, observedCounter, "{hold}", "Locks that were lost while they were held."},
+	{semconv.Overruns, observedCounter, "{term}", "Leaderships whose work was reported to go on after their end."},
+	{semconv.Reconnects, counter, "{connection}", "Connections that were restored."},
+	{semconv.Expiries, counter, "{session}", "Sessions that were lost."},
+	{semconv.Sessions, observedUpDown, "{client}", "Clients by the state of their session."},
+	{semconv.Watches, observedUpDown, "{watch}", "Watches that clients have set at the servers."},
+	{semconv.NodeRegistrations, counter, "{registration}", "Persistent nodes that were registered, for the first time or again."},
+	{semconv.NodeLosses, counter, "{registration}", "Persistent nodes that were lost while they were registered."},
+	{semconv.NodeConflicts, counter, "{conflict}", "Nodes of others in the way of persistent nodes."},
+	{semconv.NodesMissing, observedUpDown, "{registration}", "Persistent nodes that are not registered now."},
+	{semconv.CacheNodes, observedUpDown, "{node}", "Nodes in caches."},
+	{semconv.CacheResyncs, observedCounter, "{resync}", "Caches that have read everything again."},
+	{semconv.CacheLagDuration, observedSeconds, "s", "Time for which a cache has been behind: the longest of all caches."},
+	{semconv.CacheTransactions, observedGauge, "{transaction}", "Transactions by which a cache is behind: the most of all caches."},
+	{semconv.AtomicWrites, counter, "{write}", "Writes of atomic numbers and values, by their outcome."},
+	{semconv.AtomicPromotions, counter, "{promotion}", "Writes of atomic numbers and values that went on under a lock."},
+	{semconv.SharedChanges, counter, "{change}", "Changes that shared values have heard of."},
+	{semconv.SharedRereads, counter, "{read}", "Reads of shared values after an interruption."},
+	{semconv.SharedUndecodable, counter, "{value}", "Data that was no value of the type of a shared value."},
+	{semconv.BarrierWaitDuration, histogram(lockBuckets), "s", "Duration of waits at barriers, whatever their outcome."},
+	{semconv.BarrierMembersLost, counter, "{member}", "Losses that members of double barriers have noticed."},
+}
+
+func histogram(buckets []float64) kind {
+	return func(m *metrics, i instrument) (err error) {
+		m.histograms[i.name], err = m.meter.Float64Histogram(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description),
+			metric.WithExplicitBucketBoundaries(buckets...))
+		return err
+	}
+}
+
+func counter(m *metrics, i instrument) (err error) {
+	m.counters[i.name], err = m.meter.Int64Counter(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	return err
+}
+
+func observedCounter(m *metrics, i instrument) (err error) {
+	m.observed[i.name], err = m.meter.Int64ObservableCounter(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	return err
+}
+
+func observedUpDown(m *metrics, i instrument) (err error) {
+	m.observed[i.name], err = m.meter.Int64ObservableUpDownCounter(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	return err
+}
+
+func observedGauge(m *metrics, i instrument) (err error) {
+	m.observed[i.name], err = m.meter.Int64ObservableGauge(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	return err
+}
+
+func observedSeconds(m *metrics, i instrument) (err error) {
+	m.observedSeconds[i.name], err = m.meter.Float64ObservableGauge(i.name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	return err
+}
+
+// newMetrics makes all instruments.
+func newMetrics(meter metric.Meter) *metrics {
+	m := &metrics{
+		meter:      meter,
+		histograms: map[string]metric.Float64Histogram{}, counters: map[string]metric.Int64Counter{},
+		observed: map[string]metric.Int64Observable{}, observedSeconds: map[string]metric.Float64Observable{},
+	}
+	var all error
+	for _, i := range instruments {
+		all = errors.Join(all, i.kind(m, i))
+	}
+	if all != nil {
+		otel.Handle(all)
+	}
+	return m
+}
+
+// count adds to a counter.
+func (m *metrics) count(name string, n int, attrs ...attribute.KeyValue) {
+	m.counters[name].Add(context.Background(), int64(n), metric.WithAttributes(attrs...))
 }
 
 // observe registers the callback for the instruments that are read only when
 // the metrics are collected.
 func (m *metrics) observe(callback metric.Callback) error {
-	observables := append(m.caches.observables(), m.nodes.missing, m.sessions, m.watches)
-	for _, c := range m.counts {
-		observables = append(observables, c)
+	var all []metric.Observable
+	for _, i := range m.observed {
+		all = append(all, i)
 	}
-	_, err := m.meter.RegisterCallback(callback, observables...)
+	for _, i := range m.observedSeconds {
+		all = append(all, i)
+	}
+	_, err := m.meter.RegisterCallback(callback, all...)
 	return err
 }
 
@@ -90,86 +156,8 @@ func (m *metrics) observeCounts(o metric.Observer) {
 		point := p.(*series)
 		for i := range point.counts {
 			if c := &point.counts[i]; c.changed.Load() {
-				o.ObserveInt64(m.counts[i], c.value.Load(), point.observe...)
+				o.ObserveInt64(m.observed[countNames[i]], c.value.Load(), point.observe...)
 			}
 		}
 	}
-}
-
-// newMetrics makes all instruments. They are exported in the order in which they
-// are made.
-func newMetrics(meter metric.Meter) *metrics {
-	b := newBuilder(meter)
-	m := &metrics{
-		meter:             meter,
-		acquireDuration:   b.histogram(semconv.AcquireDuration, lockBuckets),
-		holdDuration:      b.histogram(semconv.HoldDuration, lockBuckets),
-		handOffDuration:   b.histogram(semconv.HandOffDuration, handOffBuckets),
-		operationDuration: b.histogram(semconv.OperationDuration, operationBuckets),
-		counts: [numCounts]metric.Int64Observable{
-			waiters:      b.observableUpDown(semconv.Waiters),
-			holders:      b.observableUpDown(semconv.Holders),
-			acquisitions: b.observableCounter(semconv.Acquisitions),
-			losses:       b.observableCounter(semconv.Losses),
-			overruns:     b.observableCounter(semconv.Overruns),
-		},
-		reconnects: b.counter(semconv.Reconnects),
-		expiries:   b.counter(semconv.Expiries),
-		sessions:   b.observableUpDown(semconv.Sessions),
-		watches:    b.observableUpDown(semconv.Watches),
-		nodes:      newNodeMetrics(b),
-		caches:     newCacheMetrics(b),
-		values:     newValueMetrics(b),
-		barriers:   newBarrierMetrics(b),
-	}
-	if b.err != nil {
-		otel.Handle(b.err)
-	}
-	return m
-}
-
-// builder makes instruments by their names, and joins the errors.
-type builder struct {
-	meter  metric.Meter
-	byName map[string]instrument
-	err    error
-}
-
-func newBuilder(meter metric.Meter) *builder {
-	b := &builder{meter: meter, byName: map[string]instrument{}}
-	for _, i := range instruments {
-		b.byName[i.name] = i
-	}
-	return b
-}
-
-func (b *builder) histogram(name string, buckets []float64) metric.Float64Histogram {
-	i := b.byName[name]
-	h, err := b.meter.Float64Histogram(name, metric.WithUnit(i.unit), metric.WithDescription(i.description),
-		metric.WithExplicitBucketBoundaries(buckets...))
-	b.err = errors.Join(b.err, err)
-	return h
-}
-
-func (b *builder) counter(name string) metric.Int64Counter {
-	i := b.byName[name]
-	c, err := b.meter.Int64Counter(name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
-	b.err = errors.Join(b.err, err)
-	return c
-}
-
-func (b *builder) observableCounter(name string) metric.Int64ObservableCounter {
-	i := b.byName[name]
-	c, err := b.meter.Int64ObservableCounter(name,
-		metric.WithUnit(i.unit), metric.WithDescription(i.description))
-	b.err = errors.Join(b.err, err)
-	return c
-}
-
-func (b *builder) observableUpDown(name string) metric.Int64ObservableUpDownCounter {
-	i := b.byName[name]
-	c, err := b.meter.Int64ObservableUpDownCounter(name,
-		metric.WithUnit(i.unit), metric.WithDescription(i.description))
-	b.err = errors.Join(b.err, err)
-	return c
 }

@@ -17,21 +17,6 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// nodeMetrics has the instruments of persistent nodes.
-type nodeMetrics struct {
-	registrations, losses, conflicts metric.Int64Counter
-	missing                          metric.Int64ObservableUpDownCounter
-}
-
-func newNodeMetrics(b *builder) nodeMetrics {
-	return nodeMetrics{
-		registrations: b.counter(semconv.NodeRegistrations),
-		losses:        b.counter(semconv.NodeLosses),
-		conflicts:     b.counter(semconv.NodeConflicts),
-		missing:       b.observableUpDown(semconv.NodesMissing),
-	}
-}
-
 // observeNodes reports how many nodes are missing, once there was a node.
 func (t *tracer) observeNodes(o metric.Observer) {
 	t.mu.Lock()
@@ -43,7 +28,7 @@ func (t *tracer) observeNodes(o metric.Observer) {
 	}
 	t.mu.Unlock()
 	if some {
-		o.ObserveInt64(t.metrics.nodes.missing, missing)
+		o.ObserveInt64(t.metrics.observed[semconv.NodesMissing], missing)
 	}
 }
 
@@ -83,11 +68,11 @@ func (n *node) startSpan(ctx context.Context, verb string, at time.Time, opts ..
 
 // NodeChanged implements nodes.NodeTracer.
 func (n *node) NodeChanged(change nodes.TracedChange) {
-	ctx, m, at := context.Background(), n.tracer.metrics.nodes, trace.WithTimestamp(change.Time)
+	m, at := n.tracer.metrics, trace.WithTimestamp(change.Time)
 	open := n.openSpan()
 	switch change.State {
 	case nodes.Registered:
-		m.registrations.Add(ctx, 1, metric.WithAttributes(attribute.Bool(semconv.NodeRegained, change.Again)))
+		m.count(semconv.NodeRegistrations, 1, attribute.Bool(semconv.NodeRegained, change.Again))
 		if change.Again {
 			open.AddEvent(semconv.EventRegained, at)
 		}
@@ -99,7 +84,7 @@ func (n *node) NodeChanged(change nodes.TracedChange) {
 	case nodes.Lost:
 		n.lost(open, change)
 	case nodes.Conflict:
-		m.conflicts.Add(ctx, 1)
+		m.count(semconv.NodeConflicts, 1)
 		open.AddEvent(semconv.EventConflict, at, trace.WithAttributes(attribute.String(semconv.Cause, change.Err.Error())))
 	case nodes.Overwritten:
 		open.AddEvent(semconv.EventOverwritten, at)
@@ -113,7 +98,7 @@ func (n *node) NodeChanged(change nodes.TracedChange) {
 func (n *node) lost(registration trace.Span, change nodes.TracedChange) {
 	at, loss := trace.WithTimestamp(change.Time), lossOf(change.Err)
 	why := attribute.String(semconv.NodeLoss, loss)
-	n.tracer.metrics.nodes.losses.Add(context.Background(), 1, metric.WithAttributes(why))
+	n.tracer.metrics.count(semconv.NodeLosses, 1, why)
 	registration.AddEvent(semconv.EventLost, at, trace.WithAttributes(why,
 		attribute.String(semconv.Cause, change.Err.Error())))
 	if reason.Is(change.Err, framework.ErrClosed) {

@@ -7,40 +7,37 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/shared"
 )
 
-// valueMetrics has the instruments of atomic and of shared values.
-type valueMetrics struct{ writes, promotions, changes, rereads, undecodable metric.Int64Counter }
-
-func newValueMetrics(b *builder) valueMetrics {
-	return valueMetrics{
-		writes:      b.counter(semconv.AtomicWrites),
-		promotions:  b.counter(semconv.AtomicPromotions),
-		changes:     b.counter(semconv.SharedChanges),
-		rereads:     b.counter(semconv.SharedRereads),
-		undecodable: b.counter(semconv.SharedUndecodable),
-	}
-}
-
 // AtomicWritten implements the hook.
 func (t *tracer) AtomicWritten(outcome string) {
-	t.metrics.values.writes.Add(context.Background(), 1,
-		metric.WithAttributes(attribute.String(semconv.AtomicOutcome, outcome)))
+	t.metrics.count(semconv.AtomicWrites, 1, attribute.String(semconv.AtomicOutcome, outcome))
 }
 
 // AtomicPromoted implements the hook.
-func (t *tracer) AtomicPromoted() { t.metrics.values.promotions.Add(context.Background(), 1) }
+func (t *tracer) AtomicPromoted() { t.metrics.count(semconv.AtomicPromotions, 1) }
+
+var sharedEvents = map[shared.Event]string{
+	shared.Changed: semconv.SharedChanges, shared.ReadAgain: semconv.SharedRereads, shared.Undecodable: semconv.SharedUndecodable,
+}
 
 // SharedValue implements the hook.
 func (t *tracer) SharedValue(event shared.Event) {
-	ctx, m := context.Background(), t.metrics.values
-	switch event {
-	case shared.Changed:
-		m.changes.Add(ctx, 1)
-	case shared.ReadAgain:
-		m.rereads.Add(ctx, 1)
-	case shared.Undecodable:
-		m.undecodable.Add(ctx, 1)
+	if name, known := sharedEvents[event]; known {
+		t.metrics.count(name, 1)
 	}
 }
+
+// BarrierWaited implements the hook.
+func (t *tracer) BarrierWaited(w barriers.Waited) {
+	attrs := append(make([]attribute.KeyValue, 0, 2), attribute.String(semconv.BarrierWait, w.Op))
+	if w.Err != nil {
+		attrs = append(attrs, attribute.String(semconv.ErrorType, errorType(w.Err)))
+	}
+	t.metrics.histograms[semconv.BarrierWaitDuration].Record(context.Background(), w.Duration.Seconds(), metric.WithAttributes(attrs...))
+}
+
+// BarrierMembersLost implements the hook.
+func (t *tracer) BarrierMembersLost(n int) { t.metrics.count(semconv.BarrierMembersLost, n) }

@@ -10,87 +10,84 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// The kinds of events; see Event.Kind.
-const (
-	eventClient       = "client"
-	eventState        = "state"
-	eventWaiting      = "waiting"
-	eventAcquired     = "acquired"
-	eventNotAcquired  = "not acquired"
-	eventReleased     = "released"
-	eventLost         = "lost"
-	eventRevoked      = "revoked"
-	eventRegistration = "registration"
-	eventCache        = "cache"
-)
+// kind is how events of one kind are shown.
+type kind struct {
+	name    string // see Event.Kind
+	text    func(e flight.Event) string
+	trouble func(e flight.Event) bool
+}
+
+var kinds = map[flight.Kind]kind{
+	flight.ClientOpened: {"client", says("opened"), never},
+	flight.ClientClosed: {"client", says("closed"), never},
+	flight.StateChanged: {"state", describeState, func(e flight.Event) bool { return !isConnected(e) }},
+
+	flight.NodeChanged:     {"registration", nameOf, failed},
+	flight.NodeOverwritten: {"registration", nameOf, always},
+
+	flight.CacheFilled:      {"cache", describeFilled, never},
+	flight.CacheInterrupted: {"cache", says("interrupted"), always},
+	flight.CacheEnded:       {"cache", says("ended"), failed},
+
+	flight.Waiting:       {"waiting", describeWait, never},
+	flight.Acquired:      {"acquired", takes("after "), never},
+	flight.NotAcquired:   {"not acquired", func(e flight.Event) string { return strings.ReplaceAll(e.Other, "_", " ") + takes(" after ")(e) }, never},
+	flight.AcquireFailed: {"not acquired", takes("failed after "), always},
+	flight.HoldRevoked:   {"revoked", says("somebody asks the holder to release it"), never},
+	flight.HoldLost:      {"lost", takes("held for "), always},
+	flight.Released:      {"released", func(e flight.Event) string { return takes("held for ")(e) + leftBy(e.Err) }, failed},
+}
+
+func never(flight.Event) bool    { return false }
+func always(flight.Event) bool   { return true }
+func failed(e flight.Event) bool { return e.Err != nil }
+
+func nameOf(e flight.Event) string { return e.Name }
+
+func says(text string) func(flight.Event) string { return func(flight.Event) string { return text } }
+
+// takes says how long the acquire, or the hold, has taken.
+func takes(before string) func(flight.Event) string {
+	return func(e flight.Event) string { return before + brief.Duration(e.Took) }
+}
 
 func eventOf(e flight.Event) Event {
+	k := kinds[e.Kind]
 	shown := Event{
-		Time: e.Time, Path: e.Path, Recipe: e.Recipe, Name: e.Name, Node: e.Node,
-		Duration: Seconds(e.Took), Cause: text(e.Err),
+		Time: e.Time, Kind: k.name, Path: e.Path, Recipe: e.Recipe, Node: e.Node,
+		Duration: Seconds(e.Took), Text: k.text(e), Cause: text(e.Err), Trouble: k.trouble(e),
 	}
-	switch e.Kind {
-	case flight.ClientOpened:
-		shown.Kind, shown.Text = eventClient, "opened"
-	case flight.ClientClosed:
-		shown.Kind, shown.Text = eventClient, "closed"
-	case flight.StateChanged:
-		describeState(&shown, e)
-	case flight.NodeChanged, flight.NodeOverwritten:
-		shown.Kind, shown.Text, shown.Name = eventRegistration, e.Name, ""
-		shown.Trouble = e.Err != nil || e.Kind == flight.NodeOverwritten
-	case flight.CacheFilled, flight.CacheInterrupted, flight.CacheEnded:
-		describeCache(&shown, e)
+	switch k.name {
+	case "state":
+		shown.Name = strings.ToLower(e.Name)
+	case "registration", "cache": // the text says it
 	default:
-		describeLock(&shown, e)
+		shown.Name = e.Name
 	}
 	return shown
 }
 
-func describeState(shown *Event, e flight.Event) {
-	shown.Kind, shown.Name = eventState, strings.ToLower(e.Name)
-	shown.Text = shown.Name
-	connected := shown.Name == "connected" || shown.Name == "reconnected"
-	if connected {
-		shown.Text += " to " + printable.String(e.Other)
-	}
-	shown.Trouble = !connected
+func isConnected(e flight.Event) bool {
+	return strings.EqualFold(e.Name, "connected") || strings.EqualFold(e.Name, "reconnected")
 }
 
-func describeCache(shown *Event, e flight.Event) {
-	shown.Kind, shown.Name = eventCache, ""
-	switch e.Kind {
-	case flight.CacheFilled:
-		shown.Text = fmt.Sprintf("%s after %s, %s", e.Name, brief.Duration(e.Took), brief.Count(e.Count, "node"))
-	case flight.CacheInterrupted:
-		shown.Text, shown.Trouble = "interrupted", true
-	default:
-		shown.Text, shown.Trouble = "ended", e.Err != nil
+func describeState(e flight.Event) string {
+	if isConnected(e) {
+		return strings.ToLower(e.Name) + " to " + printable.String(e.Other)
 	}
+	return strings.ToLower(e.Name)
 }
 
-func describeLock(shown *Event, e flight.Event) {
-	switch e.Kind {
-	case flight.AcquireFailed:
-		shown.Kind, shown.Text, shown.Trouble = eventNotAcquired, "failed after "+brief.Duration(e.Took), true
-	case flight.NotAcquired:
-		outcome := strings.ReplaceAll(e.Other, "_", " ")
-		shown.Kind, shown.Text = eventNotAcquired, outcome+" after "+brief.Duration(e.Took)
-	case flight.HoldLost:
-		shown.Kind, shown.Text, shown.Trouble = eventLost, "held for "+brief.Duration(e.Took), true
-	case flight.HoldRevoked:
-		shown.Kind, shown.Text = eventRevoked, "somebody asks the holder to release it"
-	case flight.Waiting:
-		shown.Kind, shown.Text = eventWaiting, fmt.Sprintf("%d ahead", e.Count)
-		if e.Other != "" {
-			shown.Text += ", held by " + brief.Node(e.Other)
-		}
-	case flight.Acquired:
-		shown.Kind, shown.Text = eventAcquired, "after "+brief.Duration(e.Took)
-	case flight.Released:
-		shown.Kind, shown.Text, shown.Trouble = eventReleased, "held for "+brief.Duration(e.Took), e.Err != nil
-		shown.Text += leftBy(e.Err)
+func describeFilled(e flight.Event) string {
+	return fmt.Sprintf("%s after %s, %s", e.Name, brief.Duration(e.Took), brief.Count(e.Count, "node"))
+}
+
+func describeWait(e flight.Event) string {
+	ahead := fmt.Sprintf("%d ahead", e.Count)
+	if e.Other != "" {
+		ahead += ", held by " + brief.Node(e.Other)
 	}
+	return ahead
 }
 
 // leftBy says what a release with this error has left, as far as it is known.

@@ -73,11 +73,11 @@ func inGoodOrder(now time.Time) Client {
 			{Root: "/shop/stock", Synced: true, Nodes: 300, Zxid: 0x200000051, Lag: Seconds(40 * time.Millisecond), Behind: 3, Resyncs: 1},
 		}},
 		Events: []Event{
-			{Time: before(3 * time.Hour), Kind: eventClient, Text: "opened"},
-			{Time: before(3 * time.Hour), Kind: eventState, Name: "connected", Text: "connected to zk1:2181"},
-			{Time: before(72 * time.Second), Kind: eventAcquired, Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock", Node: firstNode, Duration: Seconds(1234 * time.Microsecond), Text: "after 1.23ms"},
-			{Time: before(time.Minute), Kind: eventWaiting, Path: evil, Recipe: "mutex", Text: "2 ahead"},
-			{Time: before(time.Second), Kind: eventLost, Path: "/shop/locks/sku-7", Recipe: "leader_latch", Node: firstNode, Duration: Seconds(time.Hour), Text: "held for 1h", Cause: "lock node deleted by someone else", Trouble: true},
+			{Time: before(3 * time.Hour), Kind: "client", Text: "opened"},
+			{Time: before(3 * time.Hour), Kind: "state", Name: "connected", Text: "connected to zk1:2181"},
+			{Time: before(72 * time.Second), Kind: "acquired", Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock", Node: firstNode, Duration: Seconds(1234 * time.Microsecond), Text: "after 1.23ms"},
+			{Time: before(time.Minute), Kind: "waiting", Path: evil, Recipe: "mutex", Text: "2 ahead"},
+			{Time: before(time.Second), Kind: "lost", Path: "/shop/locks/sku-7", Recipe: "leader_latch", Node: firstNode, Duration: Seconds(time.Hour), Text: "held for 1h", Cause: "lock node deleted by someone else", Trouble: true},
 		},
 	}
 }

@@ -11,7 +11,8 @@ type Kind uint8
 
 // The kinds of events. The frequent ones, at the end, share a ring.
 const (
-	ClientOpened Kind = iota
+	None Kind = iota // no event
+	ClientOpened
 	ClientClosed
 	StateChanged
 	HoldLost

@@ -124,127 +124,108 @@ func (a *Record) unlinkLocked() {
 	a.of.linked--
 }
 
-// QueuedLocally notes that the acquire waits in the process. The argument where
-// is called by readers, without a lock.
-func (a *Record) QueuedLocally(where func() Standing) {
+// update makes a change of the record, unless it records nothing.
+func (a *Record) update(change func()) {
 	if a == nil || a.of == nil {
 		return
 	}
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
-	a.stage, a.locally = InProcess, where
+	change()
+}
+
+// QueuedLocally notes that the acquire waits in the process. The argument where
+// is called by readers, without a lock.
+func (a *Record) QueuedLocally(where func() Standing) {
+	a.update(func() { a.stage, a.locally = InProcess, where })
 }
 
 // Queued notes that the acquire has a node, whose base name is given.
 func (a *Record) Queued(node string, ahead int) {
-	if a == nil || a.of == nil {
-		return
-	}
-	a.of.mu.Lock()
-	defer a.of.mu.Unlock()
-	a.stage, a.node, a.ahead, a.locally, a.others = Queued, node, ahead, nil, nil
+	a.update(func() { a.stage, a.node, a.ahead, a.locally, a.others = Queued, node, ahead, nil, nil })
 }
 
 // Blocked notes that the acquire waits for others, and what it knows of them.
 func (a *Record) Blocked(ahead int, neighbour, holder Contender) {
-	if a == nil || a.of == nil {
-		return
-	}
-	now := time.Now()
-	a.of.mu.Lock()
-	defer a.of.mu.Unlock()
-	a.stage, a.ahead, a.seen = Blocked, ahead, now
-	if a.others == nil {
-		a.others = &others{}
-	}
-	*a.others = others{neighbour, holder}
-	e := a.event(Waiting, now)
-	e.Node, e.Other, e.Count = a.node, holder.Node, ahead
-	a.of.addLocked(e)
+	a.update(func() {
+		now := time.Now()
+		a.stage, a.ahead, a.seen = Blocked, ahead, now
+		if a.others == nil {
+			a.others = &others{}
+		}
+		*a.others = others{neighbour, holder}
+		e := a.event(Waiting, now)
+		e.Node, e.Other, e.Count = a.node, holder.Node, ahead
+		a.of.addLocked(e)
+	})
 }
 
 // Abandoned notes that the acquire has given its node up, and begins anew or
 // ends.
 func (a *Record) Abandoned() {
-	if a == nil || a.of == nil {
-		return
-	}
-	a.of.mu.Lock()
-	defer a.of.mu.Unlock()
-	a.stage, a.node, a.ahead, a.seen, a.others = Starting, "", 0, time.Time{}, nil
+	a.update(func() { a.stage, a.node, a.ahead, a.seen, a.others = Starting, "", 0, time.Time{}, nil })
 }
 
 // Ended notes how the acquire ended: with an event of one of the kinds
 // Acquired, NotAcquired and AcquireFailed. The outcome is for people. A hold
-// may follow; see Grant.
+// may follow; see Hold.
 func (a *Record) Ended(kind Kind, outcome string, err error) {
-	if a == nil || a.of == nil {
-		return
-	}
-	now := time.Now()
-	a.of.mu.Lock()
-	defer a.of.mu.Unlock()
-	a.unlinkLocked()
-	a.granted, a.locally = now, nil
-	if kind == Acquired {
-		return // Hold tells of it, and knows more
-	}
-	e := a.event(kind, now)
-	e.Other, e.Took, e.Err = outcome, now.Sub(a.since), err
-	a.of.addLocked(e)
+	a.update(func() {
+		now := time.Now()
+		a.unlinkLocked()
+		a.granted, a.locally = now, nil
+		if kind == Acquired {
+			return // Hold tells of it, and knows more
+		}
+		e := a.event(kind, now)
+		e.Other, e.Took, e.Err = outcome, now.Sub(a.since), err
+		a.of.addLocked(e)
+	})
 }
 
 // Hold notes that the lock is held, by the node with this base name.
 func (a *Record) Hold(node string, token int64) {
-	if a == nil || a.of == nil {
-		return
-	}
-	a.of.mu.Lock()
-	defer a.of.mu.Unlock()
-	a.stage, a.node, a.token, a.others, a.released = Held, node, token, nil, 0
-	a.of.linkLocked(a)
-	e := a.event(Acquired, a.granted)
-	a.number = a.of.nextLocked()
-	e.seq = a.number
-	e.Node, e.Took = node, a.granted.Sub(a.since)
-	a.of.addLocked(e)
+	a.update(func() {
+		a.stage, a.node, a.token, a.others, a.released = Held, node, token, nil, 0
+		a.of.linkLocked(a)
+		e := a.event(Acquired, a.granted)
+		a.number = a.of.nextLocked()
+		e.seq = a.number
+		e.Node, e.Took = node, a.granted.Sub(a.since)
+		a.of.addLocked(e)
+	})
 }
 
 // Revoked notes that somebody has asked for the lock.
-func (a *Record) Revoked() { a.happened(HoldRevoked, nil, func() { a.revoked = true }) }
+func (a *Record) Revoked() {
+	a.update(func() {
+		a.revoked = true
+		a.happenedLocked(HoldRevoked, nil)
+	})
+}
 
 // Lost notes that the lock is lost. Until Gone it counts as not released. If
 // the program drops what refers to the record, nobody can release the hold any
 // more; then it counts until the context nodes ends, which is when the nodes
 // are gone.
 func (a *Record) Lost(nodes context.Context, err error) {
-	if a == nil || a.of == nil {
-		return
-	}
-	self := &lostHold{record: weak.Make(a), kept: a, nodes: nodes}
-	a.happened(HoldLost, err, func() {
+	a.update(func() {
 		a.stage, a.err = Lost, err
 		if a.next != nil {
 			a.unlinkLocked()
-			a.lost = self
-			a.of.lost.addLocked(self)
+			a.lost = &lostHold{record: weak.Make(a), kept: a, nodes: nodes}
+			a.of.lost.addLocked(a.lost)
 		}
+		a.happenedLocked(HoldLost, err)
 	})
 }
 
 // Released notes that the release is done, or was left to the client. The event
 // is as of Releasing.
-func (a *Record) Released(err error) { a.happened(Released, err, func() {}) }
+func (a *Record) Released(err error) { a.update(func() { a.happenedLocked(Released, err) }) }
 
-func (a *Record) happened(kind Kind, err error, note func()) {
-	if a == nil || a.of == nil {
-		return
-	}
-	now := time.Now()
-	a.of.mu.Lock()
-	defer a.of.mu.Unlock()
-	note()
-	e := a.event(kind, now)
+func (a *Record) happenedLocked(kind Kind, err error) {
+	e := a.event(kind, time.Now())
 	if kind == Released && a.released != 0 {
 		e.Time, e.seq = a.releasing, a.released
 	}
@@ -254,24 +235,15 @@ func (a *Record) happened(kind Kind, err error, note func()) {
 
 // Releasing notes that the nodes are about to be deleted.
 func (a *Record) Releasing() {
-	if a == nil || a.of == nil {
-		return
-	}
-	now := time.Now()
-	a.of.mu.Lock()
-	defer a.of.mu.Unlock()
-	a.stage, a.releasing, a.released = Releasing, now, a.of.nextLocked()
+	a.update(func() { a.stage, a.releasing, a.released = Releasing, time.Now(), a.of.nextLocked() })
 }
 
 // Gone ends the record of a hold.
 func (a *Record) Gone() {
-	if a == nil || a.of == nil {
-		return
-	}
-	a.of.mu.Lock()
-	defer a.of.mu.Unlock()
-	a.unlinkLocked()
-	a.of.lost.removeLocked(a.lost)
+	a.update(func() {
+		a.unlinkLocked()
+		a.of.lost.removeLocked(a.lost)
+	})
 }
 
 func (a *Record) event(kind Kind, at time.Time) Event {

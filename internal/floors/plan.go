@@ -74,6 +74,9 @@ var plan = []floor{
 		{
 			{name: "recipes/internal/follow", left: 370, right: 690, short: "follow"},
 		},
+		{
+			{name: "recipes/internal/event", left: 220, right: 860, short: "event"},
+		},
 	}},
 	{"framework", [][]box{
 		{

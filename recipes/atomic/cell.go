@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
@@ -20,6 +20,7 @@ type cell struct {
 	client *framework.Client
 	path   string
 	cfg    config
+	events event.Source
 
 	loads  *cell // carries the Loads out, so that they do not wait for writes
 	writes *cell // the cell that this one carries Loads out for, or nil
@@ -33,8 +34,7 @@ type cell struct {
 	// These fields are the worker's.
 	recovery follow.Recovery // within a round; all may ask for its trouble
 	seen     snapshot
-	number   int64              // the number of the last write that had a receipt
-	teller   clienttrace.Teller // or nil
+	number   int64 // the number of the last write that had a receipt
 }
 
 // change says what to do with a node's data. It must not change the data that
@@ -160,7 +160,7 @@ func (c *cell) gaveUp(ctx context.Context, w *call) error {
 	}
 	if sent {
 		err = unknown(err)
-		c.logUnknown(err)
+		c.events.Emit(eventOutcomeUnknown, err)
 	}
 	return err
 }

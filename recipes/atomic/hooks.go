@@ -1,6 +1,9 @@
 package atomic
 
-import "github.com/gocurator/curator/framework"
+import (
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/event"
+)
 
 // HookAtomicWritten is a clienttrace.Hook that is told what becomes of the writes
 // of every Number and Value of a client, once for each write, when its outcome is
@@ -26,26 +29,21 @@ var (
 	hookPromoted = framework.NewHookKind[HookAtomicPromoted]()
 )
 
-func (c *cell) traceWrite(v verdict) {
-	for _, h := range hookWritten.Of(c.client) {
-		c.post(func() { h.AtomicWritten(outcomes[v]) })
-	}
+// eventsWritten are the writes, by what has become of them.
+var eventsWritten = map[verdict]event.Kind{
+	applied:  {Hook: tellWritten("applied")},
+	conflict: {Hook: tellWritten("conflict")},
+	again:    {Hook: tellWritten("not_applied")},
+	refused:  {Hook: tellWritten("refused")},
+	lost:     {Hook: tellWritten("unknown")},
 }
 
-var outcomes = map[verdict]string{
-	applied: "applied", conflict: "conflict", again: "not_applied", refused: "refused", lost: "unknown",
+func tellWritten(outcome string) event.Hook {
+	return event.Call(hookWritten, func(h HookAtomicWritten) { h.AtomicWritten(outcome) })
 }
 
-func (c *cell) tracePromotion() {
-	for _, h := range hookPromoted.Of(c.client) {
-		c.post(h.AtomicPromoted)
-	}
-}
-
-// post has the teller make a call. Only the worker calls it.
-func (c *cell) post(call func()) {
-	if c.teller == nil {
-		c.teller = framework.Extend(c.client).NewTeller()
-	}
-	c.teller.Post(call)
-}
+// The other events of a cell.
+var (
+	eventPromoted       = event.Kind{Hook: event.Call(hookPromoted, HookAtomicPromoted.AtomicPromoted)}
+	eventOutcomeUnknown = event.Kind{Warn: "outcome of a write is unknown"}
+)

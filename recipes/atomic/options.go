@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/event"
 )
 
 // Option configures a Long, an Int or a Value. An option that cannot be used is
@@ -79,8 +80,8 @@ func isNil(name string) error {
 // newCell returns the cell of an object. The receipt is deleted some time after
 // the object was dropped.
 func newCell[T any](object *T, c *framework.Client, path string, opts []Option) *cell {
-	one := &cell{client: c, path: path}
-	one.loads = &cell{client: c, path: path, writes: one}
+	one := &cell{client: c, path: path, events: event.Of(c, path)}
+	one.loads = &cell{client: c, path: path, events: one.events, writes: one}
 	for _, each := range []*cell{one, one.loads} {
 		each.recovery.Client, each.recovery.Awaited = c, true
 	}

@@ -1,12 +1,9 @@
 package atomic
 
 import (
-	"log/slog"
 	"slices"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -21,7 +18,7 @@ func (r *round) promote() error {
 		return r.beginAnew(err)
 	}
 	r.lease = lease
-	r.tracePromotion()
+	r.events.Emit(eventPromoted, nil)
 	return nil
 }
 
@@ -78,10 +75,4 @@ func (r *round) demote() {
 	if r.lease != nil {
 		_ = r.lease.Release(r.ctx) // a lease that was lost needs no release
 	}
-}
-
-func (c *cell) logUnknown(err error) {
-	e := framework.Extend(c.client)
-	e.Logger().Warn("outcome of a write is unknown",
-		slog.String(semconv.ZNodePath, e.FullPath(c.path)), slog.Any(semconv.Cause, err))
 }

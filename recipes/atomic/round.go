@@ -129,7 +129,7 @@ func (r *round) write(base snapshot, data []byte) error {
 		return nil
 	}
 	verdict, err := w.do()
-	r.traceWrite(verdict)
+	r.events.Emit(eventsWritten[verdict], err)
 	if verdict != lost && verdict != applied {
 		r.markNotSent()
 	}
@@ -150,7 +150,7 @@ func (r *round) write(base snapshot, data []byte) error {
 		r.forget()
 		r.dropReceipt()
 		if r.hasCallers() { // those that have gone have logged it
-			r.logUnknown(err)
+			r.events.Emit(eventOutcomeUnknown, err)
 		}
 		r.failWriters(unknown(err))
 		return nil

@@ -2,11 +2,10 @@ package barriers
 
 import (
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/event"
 )
 
 // Waited describes a call that has waited at a barrier.
@@ -45,15 +44,14 @@ func traceWait(c *framework.Client, op, path string, begun time.Time, err error)
 }
 
 func traceLosses(c *framework.Client, n int) {
-	for _, h := range hookMembersLost.Of(c) {
-		framework.Extend(c).NewTeller().Post(func() { h.BarrierMembersLost(n) })
-	}
+	hook := event.Call(hookMembersLost, func(h HookBarrierMembersLost) { h.BarrierMembersLost(n) })
+	event.Of(c, "").Emit(event.Kind{Hook: hook}, nil)
 }
 
 // logPath is the attribute of a log line that names a node.
 func logPath(c *framework.Client, path string) slog.Attr {
-	return slog.String(semconv.ZNodePath, framework.Extend(c).FullPath(path))
+	return event.Of(c, path).Path()
 }
 
 // sessionText returns a session's id as ZooKeeper's own logs have it.
-func sessionText(id int64) string { return "0x" + strconv.FormatUint(uint64(id), 16) }
+func sessionText(id int64) string { return event.SessionText(id) }

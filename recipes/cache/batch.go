@@ -1,13 +1,10 @@
 package cache
 
 import (
-	"log/slog"
-
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 )
 
 // needs says what a read is for.
@@ -171,7 +168,7 @@ func (l *loop) take(r result) {
 // of the tree goes on.
 func (l *loop) refused(r result) {
 	if _, known := l.tree.unreadable[r.path]; !known {
-		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot read a node", l.logPath(r.path), slog.Any(semconv.Cause, r.err))
+		l.c.events.At(r.path).Emit(eventUnreadable, r.err)
 	}
 	l.tree.refuse(r.path, r.err)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -15,7 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
@@ -48,6 +47,7 @@ type Cache struct {
 	client *framework.Client
 	scope  scope
 	cfg    config
+	events event.Source
 
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when nothing of the cache goes on
@@ -89,7 +89,7 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 		return nil, fmt.Errorf("cache of %q: %w", root, err)
 	}
 	c := &Cache{
-		client: client, scope: scope{root, cfg.depth, cfg.filter}, cfg: cfg,
+		client: client, scope: scope{root, cfg.depth, cfg.filter}, cfg: cfg, events: event.Of(client, root),
 		done: make(chan struct{}), poke: make(chan struct{}, 1),
 		nodes: map[string]*Node{}, children: map[string]map[string]struct{}{},
 		unreadable: map[string]error{},
@@ -97,7 +97,7 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 	}
 	c.recovery = follow.Recovery{
 		Client: client, What: "zookeeper cache",
-		About:    func() slog.Attr { return slog.String(semconv.ZNodePath, c.fullRoot()) },
+		About:    c.events.Path,
 		Outlasts: follow.RefusedCredentials, // a copy keeps nothing from others
 	}
 	stop, cancel := context.WithCancelCause(context.Background())
@@ -112,7 +112,8 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 // run owns everything that the cache does.
 func (c *Cache) run(client, stop context.Context) {
 	defer close(c.done)
-	defer c.trace()()
+	c.tellOpened()
+	defer c.tellClosed()
 	defer c.record()()
 	ctx, cancel := context.WithCancelCause(client)
 	defer cancel(nil)
@@ -129,7 +130,7 @@ func (c *Cache) run(client, stop context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = fmt.Errorf("cache of %q: %w", c.scope.root, err)
-	c.recordEnd(err)
+	c.events.Emit(eventEnded, unlessWanted(err))
 	c.tellLocked()
 }
 

@@ -176,8 +176,7 @@ func (l *loop) tryToOpen() error {
 var errUnimplemented = &framework.ServerError{Code: -6}
 
 func (l *loop) useStandardWatches(why string) {
-	framework.Extend(l.c.client).Logger().Warn("zookeeper cache sets standard watches, two for each node",
-		l.logPath(l.c.scope.root), slog.String(semconv.Cause, why))
+	l.c.events.Emit(eventOldWatches, nil, slog.String(semconv.Cause, why))
 	if l.source != nil {
 		l.source.close()
 	}
@@ -279,7 +278,7 @@ func (l *loop) synced(r result) {
 		l.awaitReconnect()
 		return
 	case r.err != nil && l.ctx.Err() == nil:
-		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot sync", l.logPath(l.c.scope.root), slog.Any(semconv.Cause, r.err))
+		l.c.events.Emit(eventNotSynced, r.err)
 	}
 	l.syncing, l.behind = false, false
 	l.mark(l.c.scope.root, needNode|needScan)

@@ -1,13 +1,10 @@
 package cache
 
 import (
-	"log/slog"
-
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 )
 
 // Each request costs a server and both ends of the connection more than the
@@ -138,6 +135,5 @@ func (l *loop) cannotReadTogether(err error) {
 		return
 	}
 	l.noMultiRead = true
-	framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot read nodes together",
-		l.logPath(l.c.scope.root), slog.Any(semconv.Cause, err))
+	l.c.events.Emit(eventNoMultiRead, err)
 }

@@ -1,12 +1,6 @@
 package cache
 
-import (
-	"log/slog"
-	"time"
-
-	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/semconv"
-)
+import "time"
 
 // Stats is how a cache does. It is for monitoring.
 type Stats struct {
@@ -66,42 +60,6 @@ func transactionsBetween(from, to int64) int64 {
 	}
 }
 
-// HookCacheOpened is a clienttrace.Hook that is told of every cache of a client
-// when it begins. It reads Cache.Stats when it wants to, such as when metrics are
-// collected. A clienttrace.Teller makes the calls: a hook that blocks holds up no
-// cache. The method must not panic.
-type HookCacheOpened interface {
-	CacheOpened(c *Cache)
-}
-
-// HookCacheClosed is HookCacheOpened for a cache that has ended.
-type HookCacheClosed interface {
-	CacheClosed(c *Cache)
-}
-
-var (
-	hookOpened = framework.NewHookKind[HookCacheOpened]()
-	hookClosed = framework.NewHookKind[HookCacheClosed]()
-)
-
-// trace tells the client's hooks of the cache. The returned function tells them
-// of the end.
-func (c *Cache) trace() (closed func()) {
-	opened, ended := hookOpened.Of(c.client), hookClosed.Of(c.client)
-	if len(opened)+len(ended) == 0 {
-		return func() {}
-	}
-	teller := framework.Extend(c.client).NewTeller()
-	for _, h := range opened {
-		teller.Post(func() { h.CacheOpened(c) })
-	}
-	return func() {
-		for _, h := range ended {
-			teller.Post(func() { h.CacheClosed(c) })
-		}
-	}
-}
-
 // isBehind reports whether there is something that the cache has not caught up
 // with.
 func (l *loop) isBehind() bool {
@@ -124,15 +82,4 @@ func (l *loop) caughtUpWith(batch time.Time) {
 	if batch.After(l.behindSince) {
 		l.behindSince = batch
 	}
-}
-
-// logPath is the attribute of a log line that names the root.
-func (l *loop) logPath(path string) slog.Attr {
-	return slog.String(semconv.ZNodePath, framework.Extend(l.c.client).FullPath(path))
-}
-
-// logResync writes a line when the cache is up to date again.
-func (l *loop) logResync() {
-	framework.Extend(l.c.client).Logger().Info("zookeeper cache is up to date again", l.logPath(l.c.scope.root),
-		slog.Float64(semconv.CacheLag, time.Since(l.behindSince).Seconds()))
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
@@ -171,15 +170,15 @@ func (l *loop) stepTo(zxid int64) {
 	case zxid == was && len(l.tree.touched) == 0 && l.c.isSynced() != l.behind:
 		return
 	case zxid < was:
-		framework.Extend(l.c.client).Logger().Warn("zookeeper has gone back to an older state, and the cache with it",
-			l.logPath(l.c.scope.root), slog.Int64(semconv.CacheZxid, zxid), slog.Int64(semconv.CacheZxidBefore, was))
+		l.c.events.Emit(eventSetBack, nil, slog.Int64(semconv.CacheZxid, zxid), slog.Int64(semconv.CacheZxidBefore, was))
 	}
 	if len(l.members) > 0 && len(l.together) == 0 {
 		l.hot = cleared(l.hot)
 	}
-	if l.c.publish(&l.tree, zxid, !l.behind) {
-		l.logResync()
+	if !l.behind && !l.c.isSynced() {
+		l.tellSynced(was > 0)
 	}
+	l.c.publish(&l.tree, zxid, !l.behind)
 	l.caughtUpWith(l.begun)
 }
 

@@ -68,9 +68,8 @@ func (t *tree) knows(path string) bool {
 }
 
 // publish makes what was read what the cache has, as of a transaction. It is
-// synced if the server is connected and has no more to tell. It reports whether
-// it is synced again.
-func (c *Cache) publish(t *tree, zxid int64, synced bool) (again bool) {
+// synced if the server is connected and has no more to tell.
+func (c *Cache) publish(t *tree, zxid int64, synced bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for path := range t.touched {
@@ -87,16 +86,12 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) (again bool) {
 		}
 	}
 	t.touched = cleared(t.touched)
-	if again = synced && !c.synced && c.everSynced; again {
+	if synced && !c.synced && c.everSynced {
 		c.resyncs++
-	}
-	if synced && !c.synced {
-		c.recordSyncedLocked(len(t.nodes))
 	}
 	c.zxid, c.synced, c.everSynced = zxid, synced, true
 	c.known, c.waiting = len(t.nodes), 0
 	c.tellLocked()
-	return again
 }
 
 func (c *Cache) setUnreadableLocked(path string, err error) {
@@ -134,7 +129,7 @@ func (c *Cache) interrupted() {
 	defer c.mu.Unlock()
 	if c.synced {
 		c.synced = false
-		c.recordInterruption()
+		c.events.Emit(eventInterrupted, nil)
 		c.tellLocked()
 	}
 }

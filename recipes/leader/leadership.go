@@ -3,11 +3,23 @@ package leader
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"path"
 	"time"
 
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/locks"
+)
+
+// What latches and selectors tell the log. Package trace of the internals tells of
+// their acquires and holds.
+var (
+	eventNodeStays   = event.Kind{Warn: "leader's node stays, and is in the way of all candidates"}
+	eventOverrun     = event.Kind{Warn: "leader's work goes on after the end of its leadership"}
+	eventOverrunOver = event.Kind{Info: "leader's work has ended, after its leadership"}
 )
 
 // leadership is one leadership, from the grant until its node is given up, or
@@ -22,6 +34,11 @@ func newLeadership(lease *claim.Lease) *leadership {
 	c := lease.Claim()
 	c.Watch() // a leader watches its node from the beginning
 	return &leadership{claim: c, lease: (*locks.Lease)(lease)}
+}
+
+// node is the attribute of a log line that names the leadership's node.
+func (l *leadership) node() slog.Attr {
+	return slog.String(semconv.LockNode, path.Base(l.lease.Path()))
 }
 
 // ended returns why the leadership has ended, or nil if only a tracer has ended

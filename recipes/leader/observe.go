@@ -3,7 +3,6 @@ package leader
 import (
 	"context"
 	"iter"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -59,7 +57,7 @@ func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[lo
 			return
 		}
 		o.Client, o.What = c, "leader observer"
-		o.About = func() slog.Attr { return slog.String(semconv.LockPath, o.queue.FullPath()) }
+		o.About = o.queue.Events().Path
 		follow.Each(ctx, &o.Loop, yield, o.queue.OpError, o.look)
 	}
 }

@@ -2,12 +2,11 @@ package leader
 
 import (
 	"context"
-	"path"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/trace"
@@ -123,8 +122,7 @@ func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *keptNode) 
 // dissolve gives a leadership's node up, and logs if the server refuses that.
 func (l *Latch) dissolve(ctx context.Context, now *leadership) {
 	if err := l.deleting(ctx, now.claim.Dissolve); framework.IsRefusal(err) {
-		framework.Extend(l.queue.Client()).Logger().Warn("leader's node stays, and is in the way of all candidates",
-			semconv.LockPath, l.queue.FullPath(), semconv.LockNode, path.Base(now.lease.Path()), semconv.Cause, err)
+		l.queue.Events().Emit(eventNodeStays, err, now.node(), event.Cause(err))
 	}
 }
 

@@ -3,7 +3,7 @@ package leader
 import (
 	"context"
 	"errors"
-	"path"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
@@ -203,13 +204,12 @@ func (s *Selector) oversee(under context.Context, now *leadership, returned <-ch
 	case <-returned:
 		return
 	}
-	log := framework.Extend(s.queue.Client()).Logger().With(
-		semconv.LockPath, s.queue.FullPath(), semconv.LockNode, path.Base(now.lease.Path()), semconv.Cause, context.Cause(under))
-	log.Warn("leader's work goes on after the end of its leadership")
+	events, node, cause := s.queue.Events(), now.node(), event.Cause(context.Cause(under))
+	events.Emit(eventOverrun, nil, node, cause)
 	over := now.claim.Trace().Overrun()
 	<-returned
 	over()
-	log.Info("leader's work has ended, after its leadership", semconv.LockOverrun, time.Since(ended).Seconds())
+	events.Emit(eventOverrunOver, nil, node, cause, slog.Float64(semconv.LockOverrun, time.Since(ended).Seconds()))
 }
 
 // Resign ends the context of the leadership under way, with locks.ErrRevoked.

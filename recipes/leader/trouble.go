@@ -2,9 +2,7 @@ package leader
 
 import (
 	"context"
-	"log/slog"
 
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
@@ -17,7 +15,7 @@ func (l *Latch) newRecovery() follow.Recovery {
 	return follow.Recovery{
 		Client: l.queue.Client(),
 		What:   "leader latch",
-		About:  func() slog.Attr { return slog.String(semconv.LockPath, l.queue.FullPath()) },
+		About:  l.queue.Events().Path,
 	}
 }
 

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -40,20 +41,7 @@ const (
 
 // String returns the state's name, such as "registered".
 func (s State) String() string {
-	switch s {
-	case Registered:
-		return "registered"
-	case Lost:
-		return "lost"
-	case Conflict:
-		return "conflict"
-	case Overwritten:
-		return "overwritten"
-	case Ended:
-		return "ended"
-	default:
-		return "unknown"
-	}
+	return cmp.Or(kinds[s].Flight.Name, "unknown")
 }
 
 // Change is a transition of a persistent node.
@@ -130,9 +118,8 @@ func (n *PersistentNode) tellLocked(change Change) {
 		return
 	}
 	n.last = n.last.Append(change)
-	n.traceLocked(change)
-	n.recordLocked(change)
-	n.logLocked(change)
+	n.noteThereLocked()
+	n.emitLocked(change)
 	n.settleLocked()
 }
 
@@ -243,3 +230,6 @@ func (n *PersistentNode) overwritten(path string, czxid int64) {
 func conflictOf(path string, stat *zk.Stat) *ConflictError {
 	return &ConflictError{Path: path, Session: stat.EphemeralOwner, Czxid: stat.Czxid, Since: timeOf(stat.Ctime)}
 }
+
+// timeOf returns the time of a Stat's field.
+func timeOf(millis int64) time.Time { return time.UnixMilli(millis) }

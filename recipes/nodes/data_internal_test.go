@@ -1,9 +1,11 @@
 package nodes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"testing"
 
@@ -27,10 +29,16 @@ func maxSets() int { return thorough.Size(5, 4) }
 //   - A Set with good data succeeds.
 //   - What a Set has returned remains true.
 func TestEverySetHasItsOwnOutcomeInEveryOrder(t *testing.T) {
+	c, err := framework.New("127.0.0.1:1", framework.WithDialer(func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}))
+	require.NoError(t, err)
+	defer c.Close()
 	runs := 0
 	for firstIsGood := range 2 {
 		s := &setting{
-			node: newNode(&framework.Client{}, "/n", nil, newConfig(nil)), good: map[uint64]bool{1: firstIsGood == 1},
+			node: newNode(c, "/n", nil, newConfig(nil)), good: map[uint64]bool{1: firstIsGood == 1},
 			tried: map[uint64]bool{}, outcome: map[uint64]error{},
 		}
 		s.explore(t, &runs)

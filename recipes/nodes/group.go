@@ -2,13 +2,11 @@ package nodes
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
@@ -134,11 +132,6 @@ func (g *Group) usable() error {
 		return isNil("client")
 	}
 	return framework.ValidatePath(g.path)
-}
-
-// logPath is the attribute of a log line that names the group.
-func (g *Group) logPath() slog.Attr {
-	return slog.String(semconv.ZNodePath, framework.Extend(g.client).FullPath(g.path))
 }
 
 func (g *Group) errorOf(op string, err error) error {

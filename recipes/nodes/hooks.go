@@ -1,9 +1,14 @@
 package nodes
 
 import (
+	"cmp"
+	"log/slog"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/event"
 )
 
 // HookNodeStarted is a clienttrace.Hook that is told of every persistent node of
@@ -39,47 +44,60 @@ type TracedChange struct {
 	Session int64 // of Registered: the id of the node's session
 }
 
-// nodeTrace tells the hooks of a node.
-type nodeTrace struct {
-	teller     interface{ Post(call func()) bool }
-	registered bool // the node was registered
-
-	tracers []NodeTracer // only the teller's calls use it
+// kinds are what is told of changes.
+var kinds = map[State]event.Kind{
+	Registered:  {Info: "persistent node registered", Flight: flight.Event{Kind: flight.NodeChanged, Name: "registered"}},
+	Lost:        {Warn: "persistent node lost", Flight: flight.Event{Kind: flight.NodeChanged, Name: "lost"}},
+	Conflict:    {Warn: "persistent node is in conflict with another node", Flight: flight.Event{Kind: flight.NodeChanged, Name: "conflict"}},
+	Overwritten: {Warn: "persistent node was written by somebody else", Flight: flight.Event{Kind: flight.NodeOverwritten, Name: "overwritten"}},
+	Ended:       {Warn: "persistent node ends", Flight: flight.Event{Kind: flight.NodeChanged, Name: "ended"}},
 }
 
-// startTracing tells the client's hooks of a node. It returns nil if none wants
-// to know.
-func startTracing(n *PersistentNode) *nodeTrace {
-	those := hookNodeStarted.Of(n.client)
-	if len(those) == 0 {
-		return nil
+// eventNotDeleted is that the node stays, behind the end.
+var eventNotDeleted = event.Kind{Flight: flight.Event{Kind: flight.NodeChanged, Name: "not deleted"}}
+
+// emitLocked tells hooks, flight recorder and log of a change. The log has no line
+// of what the user has wanted.
+func (n *PersistentNode) emitLocked(change Change) {
+	kind, cause := kinds[change.State], change.Err
+	var attrs []slog.Attr // in place of the cause
+	switch change.State {
+	case Registered:
+		attrs = []slog.Attr{event.Session(n.now.Session.ID())}
+	case Conflict:
+		attrs = []slog.Attr{slog.String(semconv.ZNodeOwner, event.SessionText(n.conflict.Session))}
+	case Ended:
+		cause, attrs = unlessWanted(cause), []slog.Attr{event.Cause(n.failure)}
 	}
-	t := &nodeTrace{teller: framework.Extend(n.client).NewTeller()}
+	if change.Err != nil && unlessWanted(change.Err) == nil {
+		kind.Warn = ""
+	}
+	kind.Flight.Path, kind.Hook = n.events.FullPath(), n.hookLocked(change)
+	n.events.At(cmp.Or(change.Path, n.path)).Emit(kind, cause, attrs...)
+}
+
+// tellStarted tells the client's hooks of the node.
+func (n *PersistentNode) tellStarted() {
 	start := NodeStart{Client: n.client, Path: n.path, Time: time.Now()}
-	t.teller.Post(func() {
-		for _, h := range those {
-			if tracer := h.NodeStarted(start); tracer != nil {
-				t.tracers = append(t.tracers, tracer)
-			}
+	n.events.Emit(event.Kind{Hook: event.Call(hookNodeStarted, func(h HookNodeStarted) {
+		if tracer := h.NodeStarted(start); tracer != nil {
+			n.tracers = append(n.tracers, tracer)
 		}
-	})
-	return t
+	})}, nil)
 }
 
-// traceLocked tells the hooks of a change.
-func (n *PersistentNode) traceLocked(change Change) {
-	t := n.trace
-	if t == nil {
-		return
-	}
+// hookLocked tells the tracers of a change.
+func (n *PersistentNode) hookLocked(change Change) event.Hook {
 	traced := TracedChange{Change: change, Time: time.Now()}
 	if change.State == Registered {
-		traced.Again, traced.Session = t.registered, n.now.Session.ID()
-		t.registered = true
+		traced.Again, traced.Session = n.registeredOnce, n.now.Session.ID()
+		n.registeredOnce = true
 	}
-	t.teller.Post(func() {
-		for _, tracer := range t.tracers {
-			tracer.NodeChanged(traced)
-		}
-	})
+	return func(s event.Source) {
+		s.Post(func() {
+			for _, tracer := range n.tracers {
+				tracer.NodeChanged(traced)
+			}
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -55,7 +56,7 @@ func newKeeper(n *PersistentNode) *keeper {
 		hidden:         pauses.Trouble(),
 	}
 	k.name()
-	about := func() slog.Attr { return k.logPath(k.node) }
+	about := func() slog.Attr { return k.events.At(cmp.Or(k.node, k.path)).Path() }
 	k.keeping.Awaited = n.cfg.ttl > 0 && n.cfg.ttl < mayPause // the next touch must not come too late
 	k.keeping.Client, k.removal.Client = n.client, n.client
 	k.keeping.What, k.removal.What = "persistent node", "deletion of a persistent node"

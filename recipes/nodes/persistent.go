@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
@@ -49,6 +50,7 @@ type PersistentNode struct {
 	client *framework.Client
 	path   string // as it was asked for
 	cfg    config
+	events event.Source
 	wake   chan struct{} // capacity 1: there is new data
 	gone   chan struct{} // closed when the node is gone, and the goroutine has ended
 
@@ -75,8 +77,11 @@ type PersistentNode struct {
 	owners   []int64       // the sessions in which we have created the node, or may have; the last ones
 	failure  error         // why over has ended
 	leftover error         // what kept us from deleting the node
-	trace    *nodeTrace    // nil for a client without a tracer of nodes
 	record   record
+
+	registeredOnce bool // for tracers
+
+	tracers []NodeTracer // what the hooks have returned; only their calls use it
 }
 
 // payload is the data of one Set.
@@ -105,7 +110,7 @@ func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Op
 
 func newNode(c *framework.Client, path string, data []byte, cfg config) *PersistentNode {
 	n := &PersistentNode{
-		client: c, path: path, cfg: cfg,
+		client: c, path: path, cfg: cfg, events: event.Of(c, path),
 		wake:    make(chan struct{}, 1),
 		gone:    make(chan struct{}),
 		sets:    1,
@@ -132,7 +137,7 @@ func (n *PersistentNode) start() error {
 	var stopped context.Context
 	stopped, n.stop = context.WithCancel(context.Background())
 	k := newKeeper(n)
-	n.trace = startTracing(n)
+	n.tellStarted()
 	n.record.beginLocked(n)
 	if framework.Extend(n.client).Go(func(client context.Context) { k.run(client, stopped, before) }) {
 		return nil

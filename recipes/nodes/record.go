@@ -24,14 +24,14 @@ type record struct {
 // beginLocked has the client's flight recorder show the node.
 func (r *record) beginLocked(n *PersistentNode) {
 	r.changed = time.Now()
-	r.end = framework.Extend(n.client).Recorder().AddRegistration(n.fullPath(n.path), n.recorded)
+	r.end = framework.Extend(n.client).Recorder().AddRegistration(n.events.FullPath(), n.recorded)
 }
 
 // recorded describes the node for the flight recorder.
 func (n *PersistentNode) recorded() flight.Registration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	now := flight.Registration{Path: n.fullPath(n.path), Changed: n.record.changed}
+	now := flight.Registration{Path: n.events.FullPath(), Changed: n.record.changed}
 	if r, there := n.registrationLocked(); there {
 		n.recordNode(&now, &r)
 		return now
@@ -53,7 +53,7 @@ func (n *PersistentNode) recorded() flight.Registration {
 
 func (n *PersistentNode) recordNode(now *flight.Registration, r *Registration) {
 	if r != nil {
-		now.Node, now.Czxid = n.fullPath(r.Path), r.Czxid
+		now.Node, now.Czxid = n.events.At(r.Path).FullPath(), r.Czxid
 	}
 }
 
@@ -67,8 +67,7 @@ func (n *PersistentNode) mayBeLeftLocked() bool {
 func (n *PersistentNode) recordLeftover(failure, leftover error) {
 	leftover = unlessWanted(leftover)
 	if leftover != nil {
-		e := flight.Event{Kind: flight.NodeChanged, Name: "not deleted", Path: n.fullPath(n.path), Err: leftover}
-		framework.Extend(n.client).Recorder().Add(e)
+		n.events.Emit(eventNotDeleted, leftover)
 		leftover = fmt.Errorf("the node stays: %w", leftover)
 	}
 	n.record.end(errors.Join(unlessWanted(failure), leftover))
@@ -82,21 +81,9 @@ func unlessWanted(err error) error {
 	return err
 }
 
-// recordLocked tells the flight recorder of a change.
-func (n *PersistentNode) recordLocked(change Change) {
+// noteThereLocked notes when the node has come or gone.
+func (n *PersistentNode) noteThereLocked() {
 	if there := n.now != nil && n.failure == nil; there != n.record.there {
 		n.record.there, n.record.changed = there, time.Now()
 	}
-	e := flight.Event{Kind: flight.NodeChanged, Name: change.State.String(), Path: n.fullPath(n.path), Err: change.Err}
-	if change.State == Ended {
-		e.Err = unlessWanted(change.Err)
-	}
-	if change.State == Overwritten {
-		e.Kind = flight.NodeOverwritten
-	}
-	framework.Extend(n.client).Recorder().Add(e)
-}
-
-func (n *PersistentNode) fullPath(path string) string {
-	return framework.Extend(n.client).FullPath(path)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
@@ -43,7 +44,7 @@ func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 		}
 		w := &watcher{Group: g, all: map[string]sighting{}, news: make(chan struct{}, 1)}
 		w.loop = follow.Loop{
-			Recovery: follow.Recovery{Client: g.client, What: "view of a group", About: g.logPath},
+			Recovery: follow.Recovery{Client: g.client, What: "view of a group", About: event.Of(g.client, g.path).Path},
 			Failed:   w.stop,
 		}
 		defer w.stop()

@@ -2,11 +2,9 @@ package shared
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 	"github.com/gocurator/curator/state"
 )
@@ -31,7 +29,7 @@ func (r *replica) live(client, stop context.Context) {
 	case client.Err() != nil:
 		err = framework.ErrClosed
 	default:
-		r.log().Warn("shared value ends", r.logPath(), slog.Any(semconv.Cause, err))
+		r.events.Emit(eventEnds, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,7 +52,7 @@ func (r *replica) follow(ctx context.Context) error {
 		select {
 		case <-watch.Done():
 		case <-interrupted: // also at the end of the session, which the next look notices
-			r.trace(ReadAgain)
+			r.events.Emit(eventReadAgain, nil)
 		case <-ctx.Done():
 			return reason.OfContext(ctx)
 		}
@@ -128,14 +126,8 @@ func (r *replica) warnOf(now, base *sharednode.Snapshot, v verdict, setBack bool
 	switch {
 	case v != accepted || now.Same(base):
 	case setBack:
-		r.log().Warn("zookeeper has gone back to an older state, and the shared value with it", r.logPath())
+		r.events.Emit(eventSetBack, nil)
 	case !now.Exists && base != nil:
-		r.log().Warn("shared value was deleted by somebody else", r.logPath())
+		r.events.Emit(eventDeleted, nil)
 	}
-}
-
-func (r *replica) log() *slog.Logger { return framework.Extend(r.Client).Logger() }
-
-func (r *replica) logPath() slog.Attr {
-	return slog.String(semconv.ZNodePath, framework.Extend(r.Client).FullPath(r.Path))
 }

@@ -1,6 +1,9 @@
 package shared
 
-import "github.com/gocurator/curator/framework"
+import (
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/event"
+)
 
 // Event is something that happened to a Value.
 type Event int
@@ -21,20 +24,16 @@ type HookSharedValue interface {
 
 var hookSharedValue = framework.NewHookKind[HookSharedValue]()
 
-func (r *replica) trace(event Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.traceLocked(event)
+func heard(e Event) event.Hook {
+	return event.Call(hookSharedValue, func(h HookSharedValue) { h.SharedValue(e) })
 }
 
-func (r *replica) traceLocked(event Event) {
-	if r.Client == nil { // in tests of the order of reads
-		return
-	}
-	for _, h := range hookSharedValue.Of(r.Client) {
-		if r.teller == nil {
-			r.teller = framework.Extend(r.Client).NewTeller()
-		}
-		r.teller.Post(func() { h.SharedValue(event) })
-	}
-}
+// What a Value tells of.
+var (
+	eventChanged     = event.Kind{Hook: heard(Changed)}
+	eventReadAgain   = event.Kind{Hook: heard(ReadAgain)}
+	eventUndecodable = event.Kind{Hook: heard(Undecodable)}
+	eventSetBack     = event.Kind{Warn: "zookeeper has gone back to an older state, and the shared value with it"}
+	eventDeleted     = event.Kind{Warn: "shared value was deleted by somebody else"}
+	eventEnds        = event.Kind{Warn: "shared value ends"}
+)

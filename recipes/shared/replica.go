@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
@@ -14,6 +14,7 @@ import (
 // reads it again and again. Writes tell of what they have done.
 type replica struct {
 	sharednode.Node
+	events event.Source
 	seed   []byte
 	unique bool // as WithUniqueData says
 
@@ -26,17 +27,17 @@ type replica struct {
 	now     *sharednode.Snapshot // nil until something is known
 	synced  bool                 // live has read the node, and created it if it was missing
 	err     error                // why live has ended
-	teller  clienttrace.Teller   // of the client's tracer, or nil
 	changed chan struct{}
 }
 
 func newReplica(client *framework.Client, path string, seed []byte, cfg config) (*replica, error) {
 	r := &replica{
-		Node: sharednode.Node{Client: client, Path: path}, seed: seed, unique: cfg.uniqueData,
+		Node: sharednode.Node{Client: client, Path: path}, events: event.Of(client, path),
+		seed: seed, unique: cfg.uniqueData,
 		done: make(chan struct{}), changed: make(chan struct{}),
 	}
 	r.loop.Recovery = follow.Recovery{
-		Client: client, What: "shared value", About: r.logPath,
+		Client: client, What: "shared value", About: r.events.Path,
 		Outlasts: follow.RefusedCredentials, // nobody else relies on what this process knows
 	}
 	stop, cancel := context.WithCancelCause(context.Background())
@@ -124,7 +125,7 @@ func (r *replica) wrote(s *sharednode.Snapshot) (certain bool) {
 // takeLocked takes a snapshot for what is known.
 func (r *replica) takeLocked(s *sharednode.Snapshot) {
 	if r.now != nil {
-		r.traceLocked(Changed)
+		r.events.Emit(eventChanged, nil)
 	}
 	r.now = s
 	r.tellLocked()

@@ -275,7 +275,7 @@ func (v *Value[T]) decode(s *sharednode.Snapshot) (Versioned[T], error) {
 	now := Versioned[T]{Exists: true, Version: s.Version, Mzxid: s.Mzxid, Czxid: s.Czxid}
 	value, err := v.codec.Decode(s.Data)
 	if err != nil {
-		v.node.trace(Undecodable)
+		v.node.events.Emit(eventUndecodable, nil)
 		return now, &codec.DecodeError{Path: v.node.Path, Mzxid: s.Mzxid, Err: err}
 	}
 	now.Value = value

@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/event"
 )
 
 // Recovery is how something that stays alive gets over errors. One goroutine
@@ -182,7 +182,8 @@ func (r *Recovery) warn(err error) {
 		return
 	}
 	r.warned = kind
-	framework.Extend(r.Client).Logger().Warn(r.What+" is tried again after an error", r.About(), slog.Any(semconv.Cause, err))
+	troubled := event.Kind{Warn: r.What + " is tried again after an error"}
+	event.Of(r.Client, "").Emit(troubled, err, r.About(), event.Cause(err))
 }
 
 // kindOf tells one error from another. It leaves out the path, which may be

@@ -4,9 +4,9 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/event"
 )
 
 // recipesByKind names the recipes whose contenders have these names.
@@ -17,6 +17,8 @@ var recipesByKind = map[string]string{
 	"__WRIT__": "read/write lock",
 	"lease-":   "semaphore",
 }
+
+var eventTwoRecipes = event.Kind{Warn: "two recipes use one path, and neither waits for the other"}
 
 // warnOfOthers warns once of contenders of another recipe at the lock's path.
 // Neither recipe waits for the other, so that both hold, or lead: a trap in an
@@ -30,12 +32,10 @@ func (c *contender) warnOfOthers(names []string) {
 		if !c.loop.warned.CompareAndSwap(false, true) {
 			return
 		}
-		e := framework.Extend(of.Client)
-		e.Logger().Warn("two recipes use one path, and neither waits for the other",
-			slog.String(semconv.LockPath, e.FullPath(of.Path)),
+		event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
 			slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
 			slog.String(semconv.Cause, "a contender of another recipe: "+recipesByKind[other.Kind]),
-			slog.String(semconv.ZNodePath, e.FullPath(znode.Join(of.Path, other.Node))))
+			event.Of(of.Client, znode.Join(of.Path, other.Node)).Path())
 		return
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/identity"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -74,8 +75,8 @@ func (q *Queue) Key() Key { return q.key }
 // Path returns the path of the node whose children are the contenders.
 func (q *Queue) Path() string { return q.cfg.Path }
 
-// FullPath returns the path that the user knows, as log lines have it.
-func (q *Queue) FullPath() string { return framework.Extend(q.cfg.Client).FullPath(q.cfg.Name) }
+// Events returns the source of events of the lock, by the path that the user knows.
+func (q *Queue) Events() event.Source { return event.OfLock(q.cfg.Client, q.cfg.Name) }
 
 // Acquire re-enters, waits for the lock, or only tries.
 func (q *Queue) Acquire(ctx context.Context, wait bool) (*claim.Lease, error) {

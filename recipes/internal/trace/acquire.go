@@ -1,18 +1,23 @@
 package trace
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"path"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/hooks"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
+
+var hookStartAcquire = framework.NewHookKind[locktrace.HookStartAcquire]()
 
 // Acquire reports one acquire to those of the client's hooks that hear of
 // acquires, and to its flight recorder. The nil *Acquire reports nothing.
@@ -26,8 +31,8 @@ type Acquire struct {
 	teller clienttrace.Teller
 	ctx    context.Context // of the acquire, if there is a teller
 
-	to         locktrace.AcquireTracer // only tell reads it: a teller may set it late
-	over       bool                    // Ended was called
+	to         []locktrace.AcquireTracer // those of the hooks; only tell reads it: a teller may set it late
+	over       bool                      // Ended was called
 	handedOver bool
 	downgraded bool
 }
@@ -38,8 +43,8 @@ type Acquire struct {
 // nil if there is neither.
 func StartAcquire(ctx context.Context, a locktrace.Acquire, since time.Time) (context.Context, *Acquire) {
 	ext := framework.Extend(a.Client)
-	hooks, recorder := hookStartAcquire.Of(a.Client), ext.Recorder()
-	traced := len(hooks) > 0
+	those, recorder := hookStartAcquire.Of(a.Client), ext.Recorder()
+	traced := len(those) > 0
 	if !traced && recorder == nil {
 		return ctx, nil
 	}
@@ -50,21 +55,21 @@ func StartAcquire(ctx context.Context, a locktrace.Acquire, since time.Time) (co
 	if !traced {
 		return ctx, t
 	}
-	return t.start(ctx, a, hooks), t
+	return t.start(ctx, a, those), t
 }
 
 // StartSeveral is StartAcquire for several locks that are acquired as one. The
 // flight recorder knows each of them by its own acquire.
 func StartSeveral(ctx context.Context, a locktrace.Acquire) (context.Context, *Acquire) {
-	hooks := hookStartAcquire.Of(a.Client)
-	if len(hooks) == 0 {
+	those := hookStartAcquire.Of(a.Client)
+	if len(those) == 0 {
 		return ctx, nil
 	}
 	t := &Acquire{traced: true}
-	return t.start(ctx, a, hooks), t
+	return t.start(ctx, a, those), t
 }
 
-func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, hooks []locktrace.HookStartAcquire) context.Context {
+func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, those []locktrace.HookStartAcquire) context.Context {
 	if a.Recipe == locktrace.RecipeLeaderLatch { // it runs on a goroutine of the client
 		t.teller, t.ctx = framework.Extend(a.Client).NewTeller(), ctx
 	}
@@ -75,7 +80,7 @@ func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, hooks []locktr
 		}
 	}()
 	var started context.Context // the teller may set it late, when nobody reads it
-	told := t.tellStart(ctx, func() { started, t.to = startAcquire(ctx, hooks, a) })
+	told := t.run(ctx, func() { started, t.to = startAcquire(ctx, those, a) })
 	complete = true
 	if !told {
 		return ctx
@@ -83,31 +88,49 @@ func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, hooks []locktr
 	return started
 }
 
-// tellStart reports whether the call has returned.
-func (t *Acquire) tellStart(ctx context.Context, start func()) bool {
+// run makes a call, and reports whether it has returned.
+func (t *Acquire) run(ctx context.Context, call func()) bool {
 	if t.teller == nil {
-		start()
+		call()
 		return true
 	}
-	return t.teller.Tell(ctx, start)
+	return t.teller.Tell(ctx, call)
 }
 
 // IsTraced reports whether a hook is told of the acquire.
 func (t *Acquire) IsTraced() bool { return t != nil && t.traced }
 
-// tell calls the hooks, if there are any, and reports whether it has returned.
-// Callers ask for it first, because the function that they pass takes an
-// allocation.
-func (t *Acquire) tell(call func(locktrace.AcquireTracer)) bool {
-	if t.teller == nil {
-		call(t.to)
-		return true
-	}
-	return t.teller.Tell(t.ctx, func() {
-		if t.to != nil { // otherwise the tracer never heard of the beginning
-			call(t.to)
+// startAcquire tells the hooks, and returns what is told of the acquire from then
+// on. A hook may return nil for both.
+func startAcquire(
+	ctx context.Context, those []locktrace.HookStartAcquire, a locktrace.Acquire,
+) (context.Context, []locktrace.AcquireTracer) {
+	all, told := make([]locktrace.AcquireTracer, 0, len(those)), 0
+	defer func() {
+		if told < len(those) { // a hook has panicked, and those before it must not wait for the end
+			end := locktrace.AcquireEnd{Outcome: locktrace.Failed, Err: reason.ErrPanicked}
+			hooks.Each(all, func(to locktrace.AcquireTracer) { to.Ended(end) })
 		}
-	})
+	}()
+	for _, h := range those {
+		started, to := h.StartAcquire(ctx, a)
+		ctx = cmp.Or(started, ctx)
+		if told++; to != nil {
+			all = append(all, to)
+		}
+	}
+	return ctx, all
+}
+
+// tell makes a call for each hook that has heard of the beginning, and reports
+// whether all have returned. Callers ask whether the acquire is traced first,
+// because the function that they pass takes an allocation.
+func (t *Acquire) tell(call func(locktrace.AcquireTracer)) bool {
+	return t.tellAll(func(all []locktrace.AcquireTracer) { hooks.Each(all, call) })
+}
+
+func (t *Acquire) tellAll(call func([]locktrace.AcquireTracer)) bool {
+	return t.run(t.ctx, func() { call(t.to) })
 }
 
 // Ended tells how the acquire ended.
@@ -153,8 +176,8 @@ func (t *Acquire) Link() map[string]string {
 	if t == nil || !t.traced {
 		return nil
 	}
-	var link map[string]string
-	if !t.tell(func(to locktrace.AcquireTracer) { link = to.Trace() }) {
+	link := map[string]string{}
+	if !t.tell(func(to locktrace.AcquireTracer) { maps.Copy(link, to.Trace()) }) {
 		return nil
 	}
 	return link

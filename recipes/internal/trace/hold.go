@@ -10,6 +10,8 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/hooks"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -20,10 +22,10 @@ type Hold struct {
 	record *flight.Record // nil if there is none
 	of     locktrace.Acquire
 	what   locktrace.Hold
-	teller clienttrace.Teller   // calls the tracer; nil if there is none
-	to     locktrace.HoldTracer // only those calls read it: it may be set late
-	log    *slog.Logger         // for losses
-	ctx    context.Context      // of the first lease's work, for the log
+	teller clienttrace.Teller     // calls the tracer; nil if there is none
+	to     []locktrace.HoldTracer // those of the hooks; only the calls read it: it may be set late
+	log    *slog.Logger           // for losses
+	ctx    context.Context        // of the first lease's work, for the log
 
 	revoked sync.Once // for the report that the lock is asked for
 	ended   sync.Once // for the report of the end
@@ -56,39 +58,52 @@ func (h *Hold) start(held context.Context, acquired *Acquire) context.Context {
 		h.teller = framework.Extend(h.of.Client).NewTeller()
 	}
 	var work context.Context // the teller may set it late, when nobody reads it
-	told := acquired.tell(func(to locktrace.AcquireTracer) {
-		complete := false
-		defer func() {
-			if !complete && h.to != nil { // a hook has panicked, and nobody else ends the hold
-				h.to.Ended(neverHeld)
-			}
-		}()
-		h.to = startHold(to, h.what)
-		work = cmp.Or(h.to.Context(held), held)
-		complete = true
-	})
-	if !told {
+	if !acquired.tellAll(func(all []locktrace.AcquireTracer) { work = h.startAll(held, all) }) {
 		return held
 	}
 	return work
 }
 
-// tell calls the tracer, and does not wait for it.
-func (h *Hold) tell(call func(locktrace.HoldTracer)) {
-	if h == nil || h.teller == nil {
-		return
-	}
-	h.teller.Post(func() {
-		if h.to != nil { // otherwise the tracer never heard of the beginning
-			call(h.to)
+// startAll tells those that were told of the acquire, each of which may return
+// nil for both.
+func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) context.Context {
+	complete := false
+	defer func() {
+		if !complete { // a hook has panicked, and nobody else ends the hold
+			h.endAll(locktrace.HoldEnd{Cause: locktrace.EndOther, Err: reason.ErrPanicked})
 		}
-	})
+	}()
+	for _, acquired := range all {
+		if to := acquired.StartHold(h.what); to != nil {
+			h.to = append(h.to, to)
+		}
+	}
+	for _, to := range h.to {
+		work = cmp.Or(to.Context(work), work)
+	}
+	complete = true
+	return work
+}
+
+func (h *Hold) endAll(end locktrace.HoldEnd) {
+	hooks.Each(h.to, func(to locktrace.HoldTracer) { to.Ended(end) })
+}
+
+// isTraced reports whether there is a hook to call.
+func (h *Hold) isTraced() bool { return h != nil && h.teller != nil }
+
+// tell makes a call for each hook that has heard of the beginning, and does not
+// wait for it.
+func (h *Hold) tell(call func(locktrace.HoldTracer)) {
+	if h.isTraced() {
+		h.teller.Post(func() { hooks.Each(h.to, call) })
+	}
 }
 
 // Wait returns when the tracer has got all reports, or when that takes too
 // long.
 func (h *Hold) Wait(ctx context.Context) {
-	if h != nil && h.teller != nil {
+	if h.isTraced() {
 		h.teller.Wait(ctx)
 	}
 }
@@ -113,9 +128,17 @@ func (h *Hold) Revoked() {
 
 // Overrun reports work that goes on, until the returned function is called.
 func (h *Hold) Overrun() (over func()) {
-	returned := func() {}
-	h.tell(func(to locktrace.HoldTracer) { returned = overrun(to) })
-	return func() { h.tell(func(locktrace.HoldTracer) { returned() }) }
+	var returned []func() // only the teller's calls use it
+	h.tell(func(to locktrace.HoldTracer) {
+		if call := to.Overrun(); call != nil {
+			returned = append(returned, call)
+		}
+	})
+	return func() {
+		if h.isTraced() {
+			h.teller.Post(func() { hooks.Each(returned, func(call func()) { call() }) })
+		}
+	}
 }
 
 // Lost reports, once, that the hold was lost. Several goroutines may call it.
@@ -149,8 +172,8 @@ func (h *Hold) Released(ctx context.Context, err error) {
 }
 
 func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
-	if h.teller != nil { // the function takes an allocation
-		h.tell(func(to locktrace.HoldTracer) { to.Ended(locktrace.HoldEnd{Cause: cause, Err: err}) })
+	if h.isTraced() { // the function takes an allocation
+		h.teller.Post(func() { h.endAll(locktrace.HoldEnd{Cause: cause, Err: err}) })
 	}
 }
 
@@ -172,7 +195,7 @@ func (h *Hold) Gone() {
 // traced, its end is reported after them. The returned function waits until the
 // tracer has been told of them, or that takes too long.
 func (h *Hold) During(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
-	if h != nil && h.teller != nil {
+	if h.isTraced() {
 		return h.teller.Context(ctx), func() {}
 	}
 	return Unblocked(ctx, c)
