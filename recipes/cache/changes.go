@@ -73,7 +73,8 @@ func (c *Cache) Changes(ctx context.Context) iter.Seq[Change] {
 		f := c.subscribe()
 		defer c.unsubscribe(f)
 		for {
-			batch, changed, ended := c.take(f)
+			changed, ended := c.life.Changed()
+			batch := c.take(f)
 			for _, ch := range batch {
 				if ctx.Err() != nil || !yield(ch) {
 					return
@@ -82,7 +83,7 @@ func (c *Cache) Changes(ctx context.Context) iter.Seq[Change] {
 			switch {
 			case len(batch) > 0:
 				continue
-			case ended:
+			case ended != nil:
 				return
 			}
 			select {
@@ -112,7 +113,7 @@ func (c *Cache) unsubscribe(f *feed) {
 }
 
 // take returns what has changed for a reader.
-func (c *Cache) take(f *feed) (batch []Change, changed <-chan struct{}, ended bool) {
+func (c *Cache) take(f *feed) (batch []Change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	paths := slices.Sorted(maps.Keys(f.pending))
@@ -142,5 +143,5 @@ func (c *Cache) take(f *feed) (batch []Change, changed <-chan struct{}, ended bo
 		}
 		batch = append(batch, Change{Type: kind, Zxid: c.zxid})
 	}
-	return batch, c.changed, c.err != nil
+	return batch
 }

@@ -37,6 +37,7 @@ import (
 type loop struct {
 	c       *Cache
 	ctx     context.Context
+	cancel  context.CancelCauseFunc
 	readers sync.WaitGroup
 	results chan result
 	states  chan state.State
@@ -95,8 +96,9 @@ type source interface {
 }
 
 func newLoop(ctx context.Context, c *Cache) *loop {
+	ctx, cancel := context.WithCancelCause(ctx)
 	return &loop{
-		c: c, ctx: ctx,
+		c: c, ctx: ctx, cancel: cancel,
 		results: make(chan result), states: make(chan state.State),
 		tree: newTree(), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
@@ -134,8 +136,9 @@ func (l *loop) run() error {
 	}
 }
 
-// finish waits for the goroutines of the loop, whose context has ended.
-func (l *loop) finish() {
+// finish ends the goroutines of the loop, and waits for them.
+func (l *loop) finish(reason error) {
+	l.cancel(reason)
 	l.readers.Wait()
 	if l.source != nil {
 		l.source.close()

@@ -95,7 +95,7 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) (again bool) {
 	}
 	c.zxid, c.synced, c.everSynced = zxid, synced, true
 	c.known, c.waiting = len(t.nodes), 0
-	c.tellLocked()
+	c.life.Tell()
 	return again
 }
 
@@ -135,7 +135,7 @@ func (c *Cache) interrupted() {
 	if c.synced {
 		c.synced = false
 		c.recordInterruption()
-		c.tellLocked()
+		c.life.Tell()
 	}
 }
 
