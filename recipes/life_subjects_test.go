@@ -43,6 +43,10 @@ type subject struct {
 	// client's retry policy.
 	retries bool
 
+	// outlivesExit says that nothing is told if the user's code ends the
+	// goroutine: the subject has no follow.Life yet.
+	outlivesExit bool
+
 	inOneSession bool
 	isLoop       bool // on the caller's goroutine, which needs no Close and no wait
 }
@@ -97,7 +101,7 @@ var subjects = map[string]subject{
 		},
 	},
 	"PersistentNode": {
-		closed: nodes.ErrClosed, asks: zktest.OpCreate,
+		closed: nodes.ErrClosed, asks: zktest.OpCreate, outlivesExit: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
 			n := nodes.NewPersistentNode(h.client, "/n", nil)
 			ready := func(ctx context.Context) error { _, err := n.Ready(ctx); return err }
@@ -105,7 +109,7 @@ var subjects = map[string]subject{
 		},
 	},
 	"GroupMember": {
-		closed: nodes.ErrClosed, asks: zktest.OpCreate,
+		closed: nodes.ErrClosed, asks: zktest.OpCreate, outlivesExit: true,
 		begin: func(t *testing.T, h *home) (*living, error) {
 			m, err := nodes.NewGroup(h.client, "/g").Join(h.Patience(t), "m", nil)
 			if err != nil {
@@ -136,6 +140,7 @@ var subjects = map[string]subject{
 			}()
 			select {
 			case <-done:
+				cancel()
 				return nil, last
 			case <-began:
 			case <-time.After(time.Second): // the server is in trouble
@@ -146,7 +151,7 @@ var subjects = map[string]subject{
 		disturb: func(t *testing.T, h *home) { require.NoError(t, h.Fake.Create("/other", nil)) },
 	},
 	"Latch": {
-		closed: leader.ErrClosed, asks: zktest.OpCreate,
+		closed: leader.ErrClosed, asks: zktest.OpCreate, outlivesExit: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
 			l := leader.NewLatch(h.client, "/l")
 			leads := func(ctx context.Context) error { _, err := l.Await(ctx); return err }
@@ -154,7 +159,7 @@ var subjects = map[string]subject{
 		},
 	},
 	"Passage": {
-		closed: barriers.ErrLeft, asks: zktest.OpGetChildren2, retries: true, inOneSession: true,
+		closed: barriers.ErrLeft, asks: zktest.OpGetChildren2, retries: true, outlivesExit: true, inOneSession: true,
 		begin: func(t *testing.T, h *home) (*living, error) {
 			type entered struct {
 				*barriers.Passage
