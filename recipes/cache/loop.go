@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/state"
 )
 
@@ -110,7 +111,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 // for good.
 func (l *loop) run() error {
 	states := l.c.client.States(l.ctx) // from now on, and not when the goroutine begins
-	l.readers.Go(func() { l.followStates(states) })
+	l.inBackground(func() { l.followStates(states) })
 	if err := l.open(); err != nil {
 		return err
 	}
@@ -251,9 +252,24 @@ func (l *loop) reset() {
 func (l *loop) catchUp() {
 	l.syncing = true
 	round := l.round
-	l.readers.Go(func() {
+	l.inBackground(func() {
 		err := l.c.client.Sync(l.ctx, l.c.scope.root)
 		l.deliver(result{sync: true, round: round, err: err})
+	})
+}
+
+// inBackground calls f on another goroutine. If the user's code ends that, so does
+// the cache: nobody else reads what f was to read.
+func (l *loop) inBackground(f func()) {
+	l.readers.Go(func() {
+		returned := false
+		defer func() {
+			if !returned {
+				l.cancel(follow.ErrNoReturn)
+			}
+		}()
+		f()
+		returned = true
 	})
 }
 

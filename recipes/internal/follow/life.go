@@ -42,9 +42,9 @@ type Life struct {
 	changed chan struct{} // closed by Tell; nil if nobody waits for that
 }
 
-// errNoReturn is the reason of a life whose goroutine the user's code has ended,
+// ErrNoReturn is the reason of a life whose goroutine the user's code has ended,
 // as runtime.Goexit does.
-var errNoReturn = errors.New("function of the user's has ended its goroutine")
+var ErrNoReturn = errors.New("function of the user's has ended its goroutine")
 
 // unborn is over.
 var unborn = func() context.Context {
@@ -69,7 +69,7 @@ func (l *Life) Start() error {
 }
 
 func (l *Life) live() {
-	err, returned := errNoReturn, false
+	err, returned := ErrNoReturn, false
 	defer func() {
 		if l.living.Err() != nil {
 			err = context.Cause(l.living) // also if Run has seen it in another error
