@@ -19,7 +19,7 @@ type aclProvider func(path string) []zk.ACL
 // the chroot that is created for it, unless the call says WithACL or
 // WithParentACL.
 //
-// The path is the server's: with the chroot and the prefix of a Protected node,
+// The path is the server's: with the chroot and the prefix of a protected node,
 // without the number of a sequential one. A list that is empty fails the
 // operation with zk.ErrInvalidACL, and opens nothing. The provider may be
 // called by several goroutines at once, and more than once for a node that is

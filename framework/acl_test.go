@@ -42,7 +42,7 @@ func TestACLProviderIsAskedForEveryNodeByItsFullPath(t *testing.T) {
 		c, err := framework.New(srv.Addr()+"/app", framework.WithDialer(srv.Dialer()), framework.WithACLProvider(p.acl))
 		require.NoError(t, err)
 		defer c.Close()
-		n := mustCreate(t, c, "/a/b-", "", framework.WithParents(), framework.Protected(), framework.WithMode(framework.PersistentSequential))
+		n := mustCreate(t, c, "/a/b-", "", framework.WithParents(), framework.WithProtection(), framework.WithMode(framework.PersistentSequential))
 		guid := n.Path[len("/a/"):len("/a/_c_00000000-0000-0000-0000-000000000000-")]
 		require.Equal(t, []string{"/app/a/" + guid + "b-", "/app", "/app/a", "/app/a/" + guid + "b-"}, p.asked)
 		for _, path := range []string{"/app", "/app/a", "/app" + n.Path} {
@@ -61,7 +61,7 @@ func TestWithACLAndWithParentACLGoBeforeTheProvider(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		p := &provider{}
 		c := newClient(t, srv, framework.WithACLProvider(p.acl))
-		for i, parents := range []framework.CreateOption{framework.WithParents(), framework.PersistentParents()} {
+		for i, parents := range []framework.CreateOption{framework.WithParents(), framework.WithPersistentParents()} {
 			root := []string{"/x", "/y"}[i]
 			mustCreate(t, c, root+"/a/n", "", parents,
 				framework.WithACL(zk.WorldACL(zk.PermRead)), framework.WithParentACL(zk.WorldACL(zk.PermRead|zk.PermCreate)))
@@ -102,7 +102,7 @@ func TestACLProviderThatHasNothingToSayOpensNothing(t *testing.T) {
 
 func TestPersistentParentsStay(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		for root, opt := range map[string]framework.CreateOption{"/container": framework.WithParents(), "/persistent": framework.PersistentParents()} {
+		for root, opt := range map[string]framework.CreateOption{"/container": framework.WithParents(), "/persistent": framework.WithPersistentParents()} {
 			mustCreate(t, c, root+"/n", "", opt)
 			require.NoError(t, c.Delete(t.Context(), root+"/n", framework.AnyVersion))
 		}
@@ -122,7 +122,7 @@ func TestChrootIsMadeWhenItIsFirstNeeded(t *testing.T) {
 		"create":    create(),
 		"protected": create(protectedSeq()...),
 		"root": func(ctx context.Context, c *framework.Client) error {
-			_, err := c.Create(ctx, "/", nil, framework.Idempotent())
+			_, err := c.Create(ctx, "/", nil, framework.WithIdempotence())
 			return err
 		},
 		"transaction": func(ctx context.Context, c *framework.Client) error {

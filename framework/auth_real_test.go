@@ -68,7 +68,7 @@ func TestRealServerDeniesStrangers(t *testing.T) {
 			requireDenied(t, err)
 			_, err = stranger.Set(ctx, path, nil, framework.AnyVersion)
 			requireDenied(t, err)
-			_, err = stranger.Create(ctx, path+"/n", nil, framework.Protected())
+			_, err = stranger.Create(ctx, path+"/n", nil, framework.WithProtection())
 			requireDenied(t, err)
 		}
 		require.Less(t, time.Since(begin), 20*time.Second, "a denial is final: to try all of them again takes half a minute")

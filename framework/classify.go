@@ -27,10 +27,10 @@ import (
 //	                                                ErrOutcomeUnknown, too, if the
 //	                                                session was lost meanwhile, or
 //	                                                the other node is newer
-//	create, Protected                       again   looked for by its name: done, or
+//	create, WithProtection                  again   looked for by its name: done, or
 //	                                                again
-//	create, OrSet or Idempotent             again   again, for what exists then is
-//	                                                taken as it is
+//	create, WithOverwrite or                again   again, for what exists then is
+//	  WithIdempotence                               taken as it is
 //	transaction that writes                 again   looked up if a versioned set
 //	                                                allows it, else
 //	                                                ErrOutcomeUnknown

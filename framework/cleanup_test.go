@@ -19,7 +19,7 @@ import (
 )
 
 var protectedSequential = []framework.CreateOption{
-	framework.Protected(), framework.WithMode(framework.EphemeralSequential),
+	framework.WithProtection(), framework.WithMode(framework.EphemeralSequential),
 }
 
 // createMany makes protected nodes below a parent, all at once, and returns the
@@ -127,7 +127,7 @@ func TestCleanUpThatAServerFailsAtIsGivenUpSomeTime(t *testing.T) {
 		framework.Extend(c).DeleteInBackground("/bad/child")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		require.Error(t, c.Delete(ctx, "/bad", framework.AnyVersion, framework.WithChildren(), framework.Guaranteed()))
+		require.Error(t, c.Delete(ctx, "/bad", framework.AnyVersion, framework.WithChildren(), framework.WithGuarantee()))
 		framework.Extend(c).DeleteInBackground("/good")
 		synctest.Wait()
 		require.Equal(t, []string{"bad", "later", "zookeeper"}, srv.Children("/"))

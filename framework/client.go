@@ -25,8 +25,9 @@ import (
 //
 //   - A deadline. Every operation returns when its context ends. A request that
 //     was sent cannot be taken back: a write then returns an error that matches
-//     [ErrOutcomeUnknown]. The client cleans up after [Protected] and
-//     [Guaranteed] operations in the background, on no caller's context.
+//     [ErrOutcomeUnknown]. The client cleans up after operations
+//     [WithProtection] and [WithGuarantee] in the background, on no caller's
+//     context.
 //   - A session. Inside [Client.InSession], no operation of the client is
 //     carried out in a later session, not even by a retry.
 //   - A retry budget. Operations and loops inside a [retry.Do] share the policy

@@ -263,7 +263,7 @@ func TestCloseGivesUpWorkInTheBackground(t *testing.T) {
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		for range 10 {
-			require.Error(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.Guaranteed()))
+			require.Error(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithGuarantee()))
 		}
 		require.LessOrEqual(t, closing(t, c), time.Second)
 	})

@@ -48,7 +48,7 @@ func TestArgumentsThatCannotBeUsedAreConfigErrorsOfEveryOperation(t *testing.T) 
 			"create, empty ACL":               create(framework.WithACL(nil)),
 			"create, empty ACL of parents":    create(framework.WithParents(), framework.WithParentACL(nil)),
 			"create, ACL of no parents":       create(framework.WithParentACL(acl)),
-			"create, options":                 create(framework.OrSet(0), framework.Protected()),
+			"create, options":                 create(framework.WithOverwrite(0), framework.WithProtection()),
 			"set, nil option":                 set(nil),
 			"setACL, empty":                   setACL(nil),
 			"delete, nil option":              c.Delete(ctx, "/n", 0, nil),

@@ -211,7 +211,7 @@ func TestProtectedNodeOfACallerThatHasGoneIsDeletedAfterAnOutage(t *testing.T) {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			mustCreate(t, c, "/p", "")
 			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.BlackholeReply()})
-			_, err := c.Create(within(t, time.Second), "/p/n", nil, framework.Protected())
+			_, err := c.Create(within(t, time.Second), "/p/n", nil, framework.WithProtection())
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.Len(t, srv.Children("/p"), 1)
 			outage(srv, d)

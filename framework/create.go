@@ -49,7 +49,7 @@ type Created struct {
 // If the connection breaks while the reply is awaited, the node decides what
 // follows:
 //
-//   - A Protected node is looked for by its name, and created again if it is
+//   - A protected node is looked for by its name, and created again if it is
 //     not there. In a later session, it gets another name: the first may still
 //     come, and the client deletes it in the background.
 //   - An ephemeral node that is not sequential is ours if its owner is the
@@ -58,11 +58,11 @@ type Created struct {
 //     another's node is there, the error matches ErrOutcomeUnknown, too, unless
 //     the other node is older than the request: the node may have been made, in
 //     the session that was lost, or before somebody deleted it.
-//   - OrSet and Idempotent say what they do.
+//   - WithOverwrite and WithIdempotence say what they do.
 //   - For every other node, the error matches ErrOutcomeUnknown.
 //
 // The error also matches ErrOutcomeUnknown if ctx ends while the reply is
-// awaited. The client then deletes a Protected node in the background, and so
+// awaited. The client then deletes a protected node in the background, and so
 // it does if a hook panics at the end of the call.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (Created, error) {
 	n := &creation{client: c, data: data}
@@ -98,7 +98,7 @@ type creation struct {
 	target string // the path to ask the server for
 
 	write     write[Created]
-	set       *write[*zk.Stat] // for OrSet
+	set       *write[*zk.Stat] // for WithOverwrite
 	made      Created          // by an attempt, with the server's path, or the zero value
 	abandoned bool             // the caller has gone, and late gets the answer
 	maybeMade bool             // an earlier attempt may have made a node that is not the one to return

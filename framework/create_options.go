@@ -59,14 +59,14 @@ func WithParents() CreateOption {
 	return func(c *createConfig) { c.parents, c.parentMode = true, Container }
 }
 
-// PersistentParents is WithParents with parents that the server does not delete
+// WithPersistentParents is WithParents with parents that the server does not delete
 // when they have become empty.
-func PersistentParents() CreateOption {
+func WithPersistentParents() CreateOption {
 	return func(c *createConfig) { c.parents, c.parentMode = true, Persistent }
 }
 
 // WithParentACL sets the access control list of the parents that WithParents or
-// PersistentParents creates. Mind that it must let us create the nodes below.
+// WithPersistentParents creates. Mind that it must let us create the nodes below.
 func WithParentACL(acl []zk.ACL) CreateOption {
 	return func(c *createConfig) { c.parentACL = givenACL{acl, true} }
 }
@@ -77,14 +77,14 @@ func WithSiblings() CreateOption {
 	return func(c *createConfig) { c.siblings = true }
 }
 
-// Protected makes a Create safe against lost replies. The node's name starts
+// WithProtection makes a Create safe against lost replies. The node's name starts
 // with "_c_", a random UUID and "-", by which the client finds out whether the
 // node exists, and deletes it if the caller has gone. The names are Curator's.
-func Protected() CreateOption {
+func WithProtection() CreateOption {
 	return func(c *createConfig) { c.protected = true }
 }
 
-// OrSet makes Create write the data of the node if it exists and has the given
+// WithOverwrite makes Create write the data of the node if it exists and has the given
 // version. AnyVersion always matches; another version is zk.ErrBadVersion. The
 // mode and the access control list of a node that exists stay as they are.
 // Created has the czxid that the node was created with, by this call or
@@ -96,22 +96,22 @@ func Protected() CreateOption {
 // done if it is as this call would have left it.
 //
 // It is for nodes whose name the caller knows and whose owner does not matter:
-// not Protected, sequential or ephemeral.
-func OrSet(version int32) CreateOption {
+// not protected, sequential or ephemeral.
+func WithOverwrite(version int32) CreateOption {
 	return func(c *createConfig) { c.orSet, c.orVersion = true, version }
 }
 
-// Idempotent makes a node that exists a success if it has this data and was
+// WithIdempotence makes a node that exists a success if it has this data and was
 // never written since it was made (version 0), by this call or another. It
-// needs the right to read the node. With OrSet, a node that exists may also
-// have this data and the version that follows OrSet's.
+// needs the right to read the node. With WithOverwrite, a node that exists may also
+// have this data and the version that follows WithOverwrite's.
 //
 // If a reply is lost, the call is repeated. A node that somebody deletes in the
 // meantime may be created anew.
 //
 // It is for nodes whose name the caller knows and whose owner does not matter:
-// not Protected, sequential or ephemeral.
-func Idempotent() CreateOption {
+// not protected, sequential or ephemeral.
+func WithIdempotence() CreateOption {
 	return func(c *createConfig) { c.idempotent = true }
 }
 
@@ -159,13 +159,13 @@ func (c *createConfig) validateACLs() error {
 func (c *createConfig) isUpsert() bool { return c.orSet || c.idempotent }
 
 func (c *createConfig) validateUpsert() error {
-	name := "Idempotent"
+	name := "WithIdempotence"
 	if c.orSet {
-		name = "OrSet"
+		name = "WithOverwrite"
 	}
 	switch {
 	case c.protected:
-		return badArgument("options", name+" and Protected", "no such node exists before")
+		return badArgument("options", name+" and WithProtection", "no such node exists before")
 	case c.mode.sequential():
 		return badArgument("options", name+" with a sequential mode", "no such node exists before")
 	case c.mode.ephemeral():

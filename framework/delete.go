@@ -18,7 +18,7 @@ type deleteConfig struct {
 	children   bool
 }
 
-// Guaranteed makes Delete a promise. If the call cannot do it, because ctx has
+// WithGuarantee makes Delete a promise. If the call cannot do it, because ctx has
 // ended, there is no connection, or the server is in trouble, the client goes
 // on in the background until the node is gone or the client is closed. The call
 // still returns the error. A missing node is success.
@@ -27,12 +27,12 @@ type deleteConfig struct {
 // children, stays refused. If the server fails at it twenty times, the client
 // gives up and logs a warning. Use it for nodes of your own with unique names,
 // with AnyVersion.
-func Guaranteed() DeleteOption {
+func WithGuarantee() DeleteOption {
 	return func(c *deleteConfig) { c.guaranteed = true }
 }
 
-// Quietly makes a missing node a success.
-func Quietly() DeleteOption {
+// WithMissingOK makes a missing node a success.
+func WithMissingOK() DeleteOption {
 	return func(c *deleteConfig) { c.quietly = true }
 }
 

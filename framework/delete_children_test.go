@@ -145,7 +145,7 @@ func TestGuaranteedDeleteOfALargeTreeIsFinishedInTheBackground(t *testing.T) {
 		makeShape(t, srv, shapes["flat"])
 		ctx := within(t, 3*time.Second)
 		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: "/tree/*", After: 100, Do: zktest.DelayReply(5 * time.Second)})
-		err := c.Delete(ctx, "/tree", framework.AnyVersion, framework.WithChildren(), framework.Guaranteed())
+		err := c.Delete(ctx, "/tree", framework.AnyVersion, framework.WithChildren(), framework.WithGuarantee())
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		time.Sleep(10 * time.Minute)
 		srv.AssertNoNodes(t, "/")

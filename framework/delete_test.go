@@ -82,7 +82,7 @@ func TestDeleteWithChildrenNamesTheNodeThatItMayNotDelete(t *testing.T) {
 		mustCreate(t, c, "/n", "")
 		mustCreate(t, c, "/n/closed", "", framework.WithACL(zk.WorldACL(zk.PermRead|zk.PermCreate)))
 		mustCreate(t, c, "/n/closed/child", "")
-		err := c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithChildren(), framework.Guaranteed())
+		err := c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithChildren(), framework.WithGuarantee())
 		require.ErrorIs(t, err, zk.ErrNoAuth)
 		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
 		require.ErrorContains(t, err, "/n/closed/child")
@@ -94,12 +94,12 @@ func TestDeleteWithChildrenNamesTheNodeThatItMayNotDelete(t *testing.T) {
 
 func TestQuietDeleteOfAMissingNodeIsSuccess(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, c.Delete(t.Context(), "/missing", 3, framework.Quietly()))
-		require.NoError(t, c.Delete(t.Context(), "/missing/child", 3, framework.Quietly(), framework.WithChildren()))
+		require.NoError(t, c.Delete(t.Context(), "/missing", 3, framework.WithMissingOK()))
+		require.NoError(t, c.Delete(t.Context(), "/missing/child", 3, framework.WithMissingOK(), framework.WithChildren()))
 		mustCreate(t, c, "/n", "")
-		require.ErrorIs(t, c.Delete(t.Context(), "/n", 3, framework.Quietly()), zk.ErrBadVersion)
+		require.ErrorIs(t, c.Delete(t.Context(), "/n", 3, framework.WithMissingOK()), zk.ErrBadVersion)
 		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropReply()})
-		require.NoError(t, c.Delete(t.Context(), "/n", 0, framework.Quietly()))
+		require.NoError(t, c.Delete(t.Context(), "/n", 0, framework.WithMissingOK()))
 	})
 }
 
@@ -126,7 +126,7 @@ func TestGuaranteedDeleteOfATreeIsFinishedInTheBackground(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			inj := srv.Inject(zktest.Rule{After: n, Do: zktest.All(zktest.Call(func(zktest.Request) { cancel() }), zktest.DropRequest())})
-			err := c.Delete(ctx, "/tree", 0, framework.WithChildren(), framework.Guaranteed())
+			err := c.Delete(ctx, "/tree", 0, framework.WithChildren(), framework.WithGuarantee())
 			if hit = inj.Hits() > 0; hit {
 				require.ErrorIs(t, err, context.Canceled)
 			}
@@ -161,7 +161,7 @@ func TestGuaranteedDeleteOfAVersionDeletesNoOther(t *testing.T) {
 		mustCreate(t, c, "/n", "")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		require.ErrorIs(t, c.Delete(ctx, "/n", 1, framework.Guaranteed()), context.Canceled)
+		require.ErrorIs(t, c.Delete(ctx, "/n", 1, framework.WithGuarantee()), context.Canceled)
 		time.Sleep(time.Minute)
 		_, ok := srv.Node("/n")
 		require.True(t, ok)

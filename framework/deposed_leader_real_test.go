@@ -31,7 +31,7 @@ func TestRealEnsembleDeposedLeaderGivesNoVerdict(t *testing.T) {
 		},
 		"protected create": func(ctx context.Context, c *framework.Client, i int) error {
 			_, err := c.Create(ctx, fmt.Sprintf("/set-%d/n-", i), nil,
-				framework.WithMode(framework.EphemeralSequential), framework.Protected())
+				framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 			return err
 		},
 	}

@@ -154,7 +154,7 @@ func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
 			mustCreate(t, c, path, "", ephemeral)
 		},
 		"sequential": func(t *testing.T, _ *zktest.Server, c *framework.Client, path string) {
-			mustCreate(t, c, path, "", framework.WithMode(framework.EphemeralSequential), framework.Protected())
+			mustCreate(t, c, path, "", framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 		},
 		"late": func(t *testing.T, srv *zktest.Server, c *framework.Client, path string) {
 			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Second)})

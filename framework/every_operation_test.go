@@ -75,7 +75,7 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 			return err
 		},
 		"watch recursive": func(ctx context.Context, path string) error {
-			w, err := c.NewWatcher(ctx, path, framework.Recursive())
+			w, err := c.NewWatcher(ctx, path, framework.WithRecursion())
 			if err == nil {
 				w.Close()
 			}
@@ -91,7 +91,7 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 			return err
 		},
 		"set idempotent": func(ctx context.Context, path string) error {
-			_, err := c.Set(ctx, path, []byte("x"), 0, framework.IdempotentSet())
+			_, err := c.Set(ctx, path, []byte("x"), 0, framework.WithIdempotentSet())
 			return err
 		},
 		"getACL":                     func(ctx context.Context, path string) error { _, _, err := c.GetACL(ctx, path); return err },
@@ -99,9 +99,9 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 		"setACL version":             setACL(0),
 		"delete":                     remove(framework.AnyVersion),
 		"delete version":             remove(0),
-		"delete guaranteed":          remove(framework.AnyVersion, framework.Guaranteed()),
+		"delete guaranteed":          remove(framework.AnyVersion, framework.WithGuarantee()),
 		"delete children":            remove(framework.AnyVersion, framework.WithChildren()),
-		"delete children guaranteed": remove(framework.AnyVersion, framework.WithChildren(), framework.Guaranteed()),
+		"delete children guaranteed": remove(framework.AnyVersion, framework.WithChildren(), framework.WithGuarantee()),
 		"transaction of checks": transaction(func(path string) []framework.TxnOp {
 			return []framework.TxnOp{framework.CheckOp(path, 0)}
 		}),
@@ -111,14 +111,14 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 		"transaction version": transaction(func(path string) []framework.TxnOp {
 			return []framework.TxnOp{framework.SetOp(path, []byte("x"), 0), framework.CreateOp(child(path), nil)}
 		}),
-		"create or set":             create(framework.OrSet(framework.AnyVersion)),
-		"create or set version":     create(framework.OrSet(0)),
-		"create idempotent":         create(framework.Idempotent()),
-		"create persistent parents": create(framework.PersistentParents()),
+		"create or set":             create(framework.WithOverwrite(framework.AnyVersion)),
+		"create or set version":     create(framework.WithOverwrite(0)),
+		"create idempotent":         create(framework.WithIdempotence()),
+		"create persistent parents": create(framework.WithPersistentParents()),
 		"create":                    create(),
 		"create ephemeral":          create(framework.WithMode(framework.Ephemeral)),
 		"create container":          create(framework.WithMode(framework.Container)),
 		"create parents":            create(framework.WithParents()),
-		"create protected":          create(framework.Protected(), framework.WithParents(), framework.WithMode(framework.EphemeralSequential)),
+		"create protected":          create(framework.WithProtection(), framework.WithParents(), framework.WithMode(framework.EphemeralSequential)),
 	}
 }

@@ -24,7 +24,7 @@ func ExampleClient_Delete_withChildren() {
 	fmt.Println(errors.Is(err, zk.ErrNotEmpty))
 	err = client.Delete(ctx, "/carts/7", framework.AnyVersion, framework.WithChildren())
 	fmt.Println(err)
-	err = client.Delete(ctx, "/carts/7", framework.AnyVersion, framework.WithChildren(), framework.Quietly())
+	err = client.Delete(ctx, "/carts/7", framework.AnyVersion, framework.WithChildren(), framework.WithMissingOK())
 	fmt.Println(err)
 	// Output:
 	// true

@@ -16,7 +16,7 @@ func ExampleClient_Watch() {
 	srv.Create("/config", nil)
 	srv.Create("/config/limit", []byte("10"))
 
-	for ev, err := range client.Watch(ctx, "/config", framework.Recursive()) {
+	for ev, err := range client.Watch(ctx, "/config", framework.WithRecursion()) {
 		if err != nil {
 			fmt.Println(err)
 			return

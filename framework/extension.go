@@ -18,7 +18,7 @@ import (
 //   - Its goroutines are started by Go, so that Close ends them and waits.
 //   - A node counts only in the session that has created it; Created.Session
 //     has that session, and a context that ends when the session does.
-//   - Its clean-up is left to DeleteInBackground or to a Guaranteed delete, and
+//   - Its clean-up is left to DeleteInBackground or to a delete WithGuarantee, and
 //     never depends on a caller's context.
 //   - A node that keeps others out is not deleted while its owner, who was told
 //     of a loss just now, may still stop. Session.SafetyMargin says how long
@@ -47,7 +47,7 @@ func (e Extension) FullPath(path string) string { return e.full(path) }
 // reports whether it did: a closed client starts nothing.
 func (e Extension) Go(f func(ctx context.Context)) bool { return e.spawn(f) }
 
-// DeleteInBackground is a Guaranteed Delete of AnyVersion that does not wait.
+// DeleteInBackground is a Delete of AnyVersion WithGuarantee that does not wait.
 // While there is a connection, the delete is sent before anything that the
 // caller asks of the server next. A path that cannot be used is ignored: it has
 // no node.

@@ -51,7 +51,7 @@ func TestRealServerOperations(t *testing.T) {
 		framework.Persistent, framework.Ephemeral, framework.PersistentSequential, framework.EphemeralSequential,
 		framework.Container, framework.PersistentTTL, framework.PersistentSequentialTTL,
 	} {
-		opts := []framework.CreateOption{framework.WithMode(mode), framework.WithParents(), framework.Protected()}
+		opts := []framework.CreateOption{framework.WithMode(mode), framework.WithParents(), framework.WithProtection()}
 		if mode == framework.PersistentTTL || mode == framework.PersistentSequentialTTL {
 			opts = append(opts, framework.WithTTL(time.Hour))
 		}
@@ -102,7 +102,7 @@ func TestRealServerGivesTheCzxidInTheReply(t *testing.T) {
 	for range 50 {
 		all.Go(func() {
 			for range 5 {
-				n, err := c.Create(ctx, "/n-", nil, framework.WithMode(framework.EphemeralSequential), framework.Protected())
+				n, err := c.Create(ctx, "/n-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 				require.NoError(t, err)
 				there, stat, err := c.Exists(ctx, n.Path)
 				require.NoError(t, err)

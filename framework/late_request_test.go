@@ -78,7 +78,7 @@ func TestLateProtectedCreateOfALostSessionMakesNoSecondNode(t *testing.T) {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			require.NoError(t, srv.Create("/p", nil))
 			late(srv, c, zktest.OpCreate)
-			n := mustCreate(t, c, "/p/n", "", framework.WithMode(mode), framework.Protected())
+			n := mustCreate(t, c, "/p/n", "", framework.WithMode(mode), framework.WithProtection())
 			require.Equal(t, 2, srv.CountRequests(zktest.OpCreate), "the late one was made, too")
 			time.Sleep(2 * sessionTimeout)
 			require.Equal(t, []string{n.Path[len("/p/"):]}, srv.Children("/p"))
@@ -91,7 +91,7 @@ func TestLateProtectedCreateThatWasGivenUpLeavesNoNode(t *testing.T) {
 		require.NoError(t, srv.Create("/p", nil))
 		ctx, cancel := context.WithCancel(t.Context())
 		stallWith(srv, c, zktest.OpCreate, zktest.Call(func(zktest.Request) { cancel() }))
-		_, err := c.Create(ctx, "/p/n", nil, framework.Protected())
+		_, err := c.Create(ctx, "/p/n", nil, framework.WithProtection())
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		time.Sleep(stall / 2)
 		require.NotZero(t, srv.CountRequests(zktest.OpGetChildren), "the clean-up has looked")
@@ -114,7 +114,7 @@ func TestLateEphemeralOfALostSessionMakesNoDoubt(t *testing.T) {
 		stallWith(srv, c, zktest.OpCreate)
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, After: 1, Do: zktest.Fail(zktest.ErrNoAuth)})
 		_, err := c.Create(t.Context(), "/p/n-", nil,
-			framework.WithMode(framework.EphemeralSequential), framework.Protected())
+			framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 		require.ErrorIs(t, err, zk.ErrNoAuth)
 		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
 		time.Sleep(2 * sessionTimeout)

@@ -135,7 +135,7 @@ func TestVersionedDeleteWhoseRequestIsLostIsRepeated(t *testing.T) {
 func TestDeleteOfAMissingNodeIsNoNodeAlsoAfterALostRead(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.ErrorIs(t, c.Delete(t.Context(), "/n", framework.AnyVersion), zk.ErrNoNode)
-		require.NoError(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.Guaranteed()), "guaranteed: it is gone")
+		require.NoError(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithGuarantee()), "guaranteed: it is gone")
 	})
 }
 
@@ -148,7 +148,7 @@ func TestGuaranteedDeleteIsDoneAfterAnOutageInTheSameSession(t *testing.T) {
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		time.Sleep(time.Second)
-		err := c.Delete(t.Context(), n.Path, framework.AnyVersion, framework.Guaranteed())
+		err := c.Delete(t.Context(), n.Path, framework.AnyVersion, framework.WithGuarantee())
 		require.ErrorIs(t, err, framework.ErrNotConnected)
 		srv.RefuseConnections(false)
 		time.Sleep(3 * time.Second)
@@ -165,7 +165,7 @@ func TestGuaranteedDeleteOutlastsEveryOutage(t *testing.T) {
 		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 50, Do: zktest.DropRequest()})
 		srv.RefuseConnections(true)
 		srv.CutAll()
-		require.Error(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.Guaranteed()))
+		require.Error(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithGuarantee()))
 		time.Sleep(outage)
 		srv.RefuseConnections(false)
 		time.Sleep(time.Hour) // 50 more failures, up to a minute apart
@@ -178,7 +178,7 @@ func TestGuaranteedDeleteOnACancelledContextIsDone(t *testing.T) {
 		mustCreate(t, c, "/n", "")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		err := c.Delete(ctx, "/n", framework.AnyVersion, framework.Guaranteed())
+		err := c.Delete(ctx, "/n", framework.AnyVersion, framework.WithGuarantee())
 		require.ErrorIs(t, err, context.Canceled)
 		require.NoError(t, srv.WaitChildren(within(t, time.Second), "/", 1))
 	})
@@ -189,7 +189,7 @@ func TestGuaranteedDeleteThatTheServerRefusesIsGivenUp(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
 		mustCreate(t, c, "/n/child", "")
-		require.ErrorIs(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.Guaranteed()), zk.ErrNotEmpty)
+		require.ErrorIs(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithGuarantee()), zk.ErrNotEmpty)
 		time.Sleep(time.Minute)
 		require.Equal(t, 1, srv.CountRequests(zktest.OpDelete))
 	})

@@ -17,7 +17,7 @@ import (
 )
 
 func protectedSeq() []framework.CreateOption {
-	return []framework.CreateOption{framework.WithMode(framework.EphemeralSequential), framework.Protected()}
+	return []framework.CreateOption{framework.WithMode(framework.EphemeralSequential), framework.WithProtection()}
 }
 
 func TestReadsAreRepeatedAfterALostRequestOrReply(t *testing.T) {
@@ -83,7 +83,7 @@ func TestProtectedCreateMakesExactlyOneNodeWhateverIsLost(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				mustCreate(t, c, "/p", "")
 				inject(srv)
-				n, err := c.Create(t.Context(), "/p/n-", []byte("d"), framework.WithMode(mode), framework.Protected())
+				n, err := c.Create(t.Context(), "/p/n-", []byte("d"), framework.WithMode(mode), framework.WithProtection())
 				require.NoError(t, err, "%s, mode %d", name, mode)
 				require.Len(t, srv.Children("/p"), 1, "%s, mode %d", name, mode)
 				require.Equal(t, "/p/"+srv.Children("/p")[0], n.Path)
@@ -129,7 +129,7 @@ func TestProtectedEphemeralOfALostSessionIsNotReturned(t *testing.T) {
 			old := c.SessionID()
 			srv.Session(old).Replace() // and leave it, with its nodes, to its timeout
 			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
-			n := mustCreate(t, c, "/p/n-", "", framework.WithMode(mode), framework.Protected())
+			n := mustCreate(t, c, "/p/n-", "", framework.WithMode(mode), framework.WithProtection())
 			require.NotEqual(t, old, n.Session.ID())
 			node, ok := srv.Node(n.Path)
 			require.True(t, ok)
@@ -148,7 +148,7 @@ func TestProtectedPersistentNodeIsFoundFromTheNextSession(t *testing.T) {
 		mustCreate(t, c, "/p", "")
 		srv.Session(c.SessionID()).Replace()
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
-		n := mustCreate(t, c, "/p/n", "", framework.Protected())
+		n := mustCreate(t, c, "/p/n", "", framework.WithProtection())
 		require.Len(t, srv.Children("/p"), 1)
 		require.Equal(t, "/p/"+srv.Children("/p")[0], n.Path)
 	})

@@ -23,7 +23,7 @@ var versionedWrites = map[string]struct {
 		return err
 	}, versionOf},
 	"create or set": {zktest.OpSetData, func(t *testing.T, c *framework.Client) error {
-		_, err := c.Create(t.Context(), "/n", []byte("new"), framework.OrSet(0))
+		_, err := c.Create(t.Context(), "/n", []byte("new"), framework.WithOverwrite(0))
 		return err
 	}, versionOf},
 	"set of an ACL": {zktest.OpSetACL, func(t *testing.T, c *framework.Client) error {

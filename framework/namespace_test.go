@@ -35,7 +35,7 @@ func TestNamespaceIsPutBeforeEveryPathAndTakenFromWhatComesBack(t *testing.T) {
 		require.Equal(t, "/stock", created.Path)
 		_, onServer := srv.Node("/root/shop/stock")
 		require.True(t, onServer)
-		protected := mustCreate(t, shop, "/shop/p", "", framework.Protected(), framework.WithParents())
+		protected := mustCreate(t, shop, "/shop/p", "", framework.WithProtection(), framework.WithParents())
 		require.Regexp(t, "^/shop/_c_.*-p$", protected.Path, "only the first of two equal parts is the namespace")
 
 		names, _, err := shop.Children(t.Context(), "/")

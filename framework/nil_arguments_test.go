@@ -27,7 +27,7 @@ func TestNilArgumentsAreErrors(t *testing.T) {
 		for op, call := range map[string]func() error{
 			"create": func() error { _, err := c.Create(ctx, "/a", nil, framework.WithParents(), nil); return err },
 			"set":    func() error { _, err := c.Set(ctx, "/a", nil, 0, nil); return err },
-			"delete": func() error { return c.Delete(ctx, "/a", 0, framework.Quietly(), nil) },
+			"delete": func() error { return c.Delete(ctx, "/a", 0, framework.WithMissingOK(), nil) },
 			"transaction": func() error {
 				_, err := c.Transaction(ctx, framework.CreateOp("/a", nil, nil), framework.DeleteOp("/b", 0))
 				return err

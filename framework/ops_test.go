@@ -64,10 +64,10 @@ func TestTTLNodeIsReapedWhenItsTimeIsUp(t *testing.T) {
 func TestProtectedNamesAreCurators(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		const uuid = `_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-`
-		n := mustCreate(t, c, "/locks/lock-", "", framework.Protected(), framework.WithParents(),
+		n := mustCreate(t, c, "/locks/lock-", "", framework.WithProtection(), framework.WithParents(),
 			framework.WithMode(framework.EphemeralSequential))
 		require.Regexp(t, "^/locks/"+uuid+"lock-0000000000$", n.Path)
-		top := mustCreate(t, c, "/top", "", framework.Protected())
+		top := mustCreate(t, c, "/top", "", framework.WithProtection())
 		require.Regexp(t, "^/"+uuid+"top$", top.Path)
 		require.NotEqual(t, n.Path[10:46], top.Path[4:40], "each has a UUID of its own")
 	})
@@ -250,7 +250,7 @@ func TestChrootIsPutBeforeEveryPathAndTakenOffEveryResult(t *testing.T) {
 		require.Equal(t, "/x", n.Path)
 		require.Equal(t, []string{"x"}, srv.Children("/app/a"))
 
-		p, err := c.Create(ctx, "/app/a", nil, framework.WithParents(), framework.Protected(), framework.WithMode(framework.EphemeralSequential))
+		p, err := c.Create(ctx, "/app/a", nil, framework.WithParents(), framework.WithProtection(), framework.WithMode(framework.EphemeralSequential))
 		require.NoError(t, err)
 		require.Regexp(t, `^/app/_c_.*-a\d{10}$`, p.Path, "a path that begins with the chroot's text (CURATOR-666)")
 		require.NoError(t, c.Delete(ctx, p.Path, framework.AnyVersion))
@@ -338,14 +338,14 @@ func TestRequestThatIsTooLongFails(t *testing.T) {
 		longACL := []zk.ACL{{Perms: zk.PermAll, Scheme: "world", ID: string(long)}}
 		longPath := "/" + strings.Repeat("x", 2<<20)
 		_, create := c.Create(t.Context(), "/x", long)
-		_, upsert := c.Create(t.Context(), "/n", long, framework.OrSet(0))
-		_, protected := c.Create(t.Context(), "/x", long, framework.Protected())
+		_, upsert := c.Create(t.Context(), "/n", long, framework.WithOverwrite(0))
+		_, protected := c.Create(t.Context(), "/x", long, framework.WithProtection())
 		_, ephemeral := c.Create(t.Context(), "/x", long, framework.WithMode(framework.Ephemeral))
 		_, set := c.Set(t.Context(), "/n", long, framework.AnyVersion)
 		_, setACL := c.SetACL(t.Context(), "/n", longACL, 0)
 		_, transaction := c.Transaction(t.Context(), framework.SetOp("/n", long, 0))
 		_, _, get := c.Get(t.Context(), longPath)
-		remove := c.Delete(t.Context(), longPath, framework.AnyVersion, framework.WithChildren(), framework.Guaranteed())
+		remove := c.Delete(t.Context(), longPath, framework.AnyVersion, framework.WithChildren(), framework.WithGuarantee())
 		for i, err := range []error{create, upsert, protected, ephemeral, set, setACL, transaction, get, remove} {
 			require.ErrorIs(t, err, framework.ErrRequestTooLarge, "%d", i)
 			require.ErrorIs(t, err, zk.ErrShortBuffer, "%d: the library's name for it", i)

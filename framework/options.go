@@ -26,9 +26,9 @@ import (
 //   - Reads that are not out of date at any server: [WithQuorumSync].
 //   - What goes on inside: [WithLogger] and [WithHooks]. Without them, and
 //     without a reader of [Client.States], an outage is silent.
-//   - Lost replies, which are matters of single operations: [Protected],
-//     [OrSet] and [Idempotent] for a create, [IdempotentSet] for a set,
-//     [Guaranteed] for a delete.
+//   - Lost replies, which are matters of single operations: [WithProtection],
+//     [WithOverwrite] and [WithIdempotence] for a create, [WithIdempotentSet]
+//     for a set, [WithGuarantee] for a delete.
 type Option func(*config)
 
 // DialFunc opens a connection to an address of the connection string. It must
@@ -204,7 +204,7 @@ func WithSuspendClock(suspended func() time.Duration) Option {
 }
 
 // WithoutContainers makes the client create missing parents as persistent nodes,
-// as PersistentParents does for one call: also those of recipes, of the chroot
+// as WithPersistentParents does for one call: also those of recipes, of the chroot
 // and of namespaces. Nobody deletes them when they have become empty.
 //
 // It is for servers that end the connection when they are asked for a container,

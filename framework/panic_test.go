@@ -74,7 +74,7 @@ func TestPanicOfTheRetryPolicy(t *testing.T) {
 		require.NoError(t, srv.Create("/x", nil))
 		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropRequest()})
 		panics = true
-		require.Panics(t, func() { c.Delete(t.Context(), "/x", framework.AnyVersion, framework.Guaranteed()) })
+		require.Panics(t, func() { c.Delete(t.Context(), "/x", framework.AnyVersion, framework.WithGuarantee()) })
 		time.Sleep(time.Minute)
 		_, there := srv.Node("/x")
 		require.False(t, there)
@@ -115,7 +115,7 @@ func TestGuaranteedDeleteThatIsDoneWhenTheTracerPanicsIsNotRepeated(t *testing.T
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithHooks(&tracerThatPanics{op: "delete"}))
 		mustCreate(t, c, "/x", "")
-		require.Panics(t, func() { c.Delete(t.Context(), "/x", framework.AnyVersion, framework.Guaranteed()) })
+		require.Panics(t, func() { c.Delete(t.Context(), "/x", framework.AnyVersion, framework.WithGuarantee()) })
 		require.NoError(t, srv.Create("/x", nil))
 		time.Sleep(time.Minute)
 		_, there := srv.Node("/x")

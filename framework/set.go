@@ -18,11 +18,11 @@ type setConfig struct {
 	idempotent bool
 }
 
-// IdempotentSet makes a Set succeed if the node has the next version and this
+// WithIdempotentSet makes a Set succeed if the node has the next version and this
 // data already, from this caller or another. It is for the same call made a
 // second time, after the process was restarted or the result was lost on the
 // way to the user. It needs the right to read the node.
-func IdempotentSet() SetOption {
+func WithIdempotentSet() SetOption {
 	return func(c *setConfig) { c.idempotent = true }
 }
 

@@ -21,7 +21,7 @@ func TestSiblingsComeInTheSameRoundTrip(t *testing.T) {
 		a := mustCreate(t, c, "/p/a", "", framework.WithSiblings())
 		require.Equal(t, time.Second, time.Since(begin))
 		require.Equal(t, []string{"a"}, a.Siblings)
-		b := mustCreate(t, c, "/p/b", "", framework.WithSiblings(), framework.Protected(), framework.WithParents())
+		b := mustCreate(t, c, "/p/b", "", framework.WithSiblings(), framework.WithProtection(), framework.WithParents())
 		require.Len(t, b.Siblings, 2)
 		require.Nil(t, mustCreate(t, c, "/p/c", "").Siblings)
 		d := mustCreate(t, c, "/new/deep/d", "", framework.WithSiblings(), framework.WithParents())
@@ -38,7 +38,7 @@ func TestSiblingsThatCannotBeHad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				srv.Inject(zktest.Rule{Op: zktest.OpGetChildren, Times: 1, Do: do})
-				n := mustCreate(t, c, "/n-", "", framework.WithSiblings(), framework.Protected())
+				n := mustCreate(t, c, "/n-", "", framework.WithSiblings(), framework.WithProtection())
 				require.Nil(t, n.Siblings)
 				require.Equal(t, 1, srv.CountRequests(zktest.OpCreate))
 			})
@@ -46,7 +46,7 @@ func TestSiblingsThatCannotBeHad(t *testing.T) {
 	}
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 1, Do: zktest.DropReply()})
-		n := mustCreate(t, c, "/n-", "", framework.WithSiblings(), framework.Protected())
+		n := mustCreate(t, c, "/n-", "", framework.WithSiblings(), framework.WithProtection())
 		require.Len(t, srv.Children("/"), 2, "one node, and /zookeeper")
 		require.NotEmpty(t, n.Path)
 		_, err := c.Transaction(t.Context(), framework.CreateOp("/x", nil, framework.WithSiblings()))

@@ -103,7 +103,7 @@ func (w *workers) node(ctx context.Context) {
 	} else {
 		require.False(w.t, w.alive(n.Session), "a node is missing whose session is alive")
 	}
-	w.c.Delete(ctx, n.Path, framework.AnyVersion, framework.Guaranteed())
+	w.c.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
 }
 
 // alive reports whether the server has a session.

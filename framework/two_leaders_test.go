@@ -68,7 +68,7 @@ func TestLeaderThatIsBehindHidesNoProtectedNode(t *testing.T) {
 		l.Lose(zktest.OpCreate)
 		before := l.Creates()
 		n, err := l.Client.Create(t.Context(), "/n/lock-", nil,
-			framework.WithMode(framework.EphemeralSequential), framework.Protected())
+			framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 		require.NoError(t, err)
 		require.Equal(t, 1, l.Creates()-before)
 		require.Equal(t, []string{strings.TrimPrefix(n.Path, "/n/")}, l.Nodes("/n"))
@@ -81,7 +81,7 @@ func TestLeaderThatIsBehindHidesNoNodeFromTheCleanUp(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l.Ens.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.CallAfter(func(zktest.Request) { cancel() })})
 		_, err := l.Client.Create(ctx, "/n/lock-", nil,
-			framework.WithMode(framework.EphemeralSequential), framework.Protected())
+			framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		require.Empty(t, l.Nodes("/n"))
 	})

@@ -24,7 +24,7 @@ func twice(t *testing.T, srv *zktest.Server, do ...zktest.Action) {
 func TestProtectedCreateKeepsOneNodeOfItsId(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		twice(t, srv)
-		n := mustCreate(t, c, "/p/n-", "", framework.WithMode(framework.EphemeralSequential), framework.Protected())
+		n := mustCreate(t, c, "/p/n-", "", framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 		time.Sleep(time.Second)
 		require.Equal(t, []string{n.Path[len("/p/"):]}, srv.Children("/p"))
 		require.Contains(t, n.Path, "n-0000000000")
@@ -36,7 +36,7 @@ func TestCleanUpDeletesAllNodesOfAnId(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		twice(t, srv, zktest.Call(func(zktest.Request) { cancel() }))
 		_, err := c.Create(ctx, "/p/n-", nil,
-			framework.WithMode(framework.EphemeralSequential), framework.Protected())
+			framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		time.Sleep(time.Second)
 		srv.AssertNoNodes(t, "/p")

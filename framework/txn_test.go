@@ -56,12 +56,12 @@ func TestTransactionRefusesWhatMakesNoSense(t *testing.T) {
 			{framework.CreateOp("/n", nil, framework.WithMode(99)), zk.ErrInvalidFlags},
 			{framework.CreateOp("/n", nil, framework.WithTTL(time.Second)), zk.ErrBadArguments},
 			{framework.CreateOp("/n", nil, framework.WithACL(nil)), zk.ErrInvalidACL},
-			{framework.CreateOp("/n", nil, framework.Protected()), zk.ErrBadArguments},
+			{framework.CreateOp("/n", nil, framework.WithProtection()), zk.ErrBadArguments},
 			{framework.CreateOp("/n", nil, framework.WithParents()), zk.ErrBadArguments},
-			{framework.CreateOp("/n", nil, framework.PersistentParents()), zk.ErrBadArguments},
+			{framework.CreateOp("/n", nil, framework.WithPersistentParents()), zk.ErrBadArguments},
 			{framework.CreateOp("/n", nil, framework.WithParentACL(zk.WorldACL(1))), zk.ErrBadArguments},
-			{framework.CreateOp("/n", nil, framework.OrSet(0)), zk.ErrBadArguments},
-			{framework.CreateOp("/n", nil, framework.Idempotent()), zk.ErrBadArguments},
+			{framework.CreateOp("/n", nil, framework.WithOverwrite(0)), zk.ErrBadArguments},
+			{framework.CreateOp("/n", nil, framework.WithIdempotence()), zk.ErrBadArguments},
 		} {
 			_, err := c.Transaction(t.Context(), framework.CheckOp("/", 0), tc.op)
 			require.ErrorIs(t, err, tc.want)
@@ -91,7 +91,7 @@ func TestNegativeVersionsAreVersions(t *testing.T) {
 			_, err := c.Set(t.Context(), "/n", nil, version)
 			require.ErrorIs(t, err, zk.ErrBadVersion)
 			require.ErrorIs(t, c.Delete(t.Context(), "/n", version), zk.ErrBadVersion)
-			_, err = c.Create(t.Context(), "/n", nil, framework.OrSet(version))
+			_, err = c.Create(t.Context(), "/n", nil, framework.WithOverwrite(version))
 			require.ErrorIs(t, err, zk.ErrBadVersion)
 		}
 		require.Equal(t, 6, srv.CountRequests(zktest.OpMulti))

@@ -10,9 +10,9 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// upsert makes the node, or does with one that exists what OrSet and Idempotent
-// say. After a lost reply it begins again: it judges the node that it finds
-// then as if somebody else had made it.
+// upsert makes the node, or does with one that exists what WithOverwrite and
+// WithIdempotence say. After a lost reply it begins again: it judges the node
+// that it finds then as if somebody else had made it.
 func (n *creation) upsert(ctx context.Context, s *Session) (Created, error) {
 	for tries := 0; ; tries++ {
 		created, err := n.createUnlessRoot(ctx, s)

@@ -14,16 +14,16 @@ import (
 
 func TestOrSetCreatesOrWrites(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		made := mustCreate(t, c, "/n", "one", framework.OrSet(7))
+		made := mustCreate(t, c, "/n", "one", framework.WithOverwrite(7))
 		require.Equal(t, "/n", made.Path)
-		written := mustCreate(t, c, "/n", "two", framework.OrSet(0))
+		written := mustCreate(t, c, "/n", "two", framework.WithOverwrite(0))
 		require.Equal(t, "/n", written.Path)
 		require.Equal(t, made.Czxid, written.Czxid, "the node is still the one that was made first")
 		require.Equal(t, c.SessionID(), written.Session.ID())
-		_, err := c.Create(t.Context(), "/n", []byte("three"), framework.OrSet(0))
+		_, err := c.Create(t.Context(), "/n", []byte("three"), framework.WithOverwrite(0))
 		require.ErrorIs(t, err, zk.ErrBadVersion)
 		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-		mustCreate(t, c, "/n", "four", framework.OrSet(framework.AnyVersion))
+		mustCreate(t, c, "/n", "four", framework.WithOverwrite(framework.AnyVersion))
 		node, _ := srv.Node("/n")
 		require.Equal(t, "four", string(node.Data))
 		require.EqualValues(t, 2, node.Stat.Version)
@@ -32,11 +32,11 @@ func TestOrSetCreatesOrWrites(t *testing.T) {
 
 func TestOrSetWritesTheRootAndMakesParents(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		n := mustCreate(t, c, "/", "data", framework.OrSet(framework.AnyVersion))
+		n := mustCreate(t, c, "/", "data", framework.WithOverwrite(framework.AnyVersion))
 		require.Equal(t, "/", n.Path)
 		node, _ := srv.Node("/")
 		require.Equal(t, "data", string(node.Data))
-		mustCreate(t, c, "/a/b", "", framework.OrSet(framework.AnyVersion), framework.WithParents())
+		mustCreate(t, c, "/a/b", "", framework.WithOverwrite(framework.AnyVersion), framework.WithParents())
 		require.Equal(t, []string{"b"}, srv.Children("/a"))
 	})
 }
@@ -48,7 +48,7 @@ func TestOrSetSurvivesNodesThatVanish(t *testing.T) {
 			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/n", Times: times, Do: zktest.All(
 				zktest.Call(func(zktest.Request) { srv.Create("/n", nil) }),
 				zktest.CallAfter(func(zktest.Request) { srv.Delete("/n") }))})
-			mustCreate(t, c, "/n", "ours", framework.OrSet(framework.AnyVersion))
+			mustCreate(t, c, "/n", "ours", framework.WithOverwrite(framework.AnyVersion))
 			node, _ := srv.Node("/n")
 			require.Equal(t, "ours", string(node.Data))
 		})
@@ -57,7 +57,7 @@ func TestOrSetSurvivesNodesThatVanish(t *testing.T) {
 		inj := srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/n", Times: -1, Do: zktest.All(
 			zktest.Call(func(zktest.Request) { srv.Create("/n", nil) }),
 			zktest.CallAfter(func(zktest.Request) { srv.Delete("/n") }))})
-		_, err := c.Create(t.Context(), "/n", nil, framework.OrSet(framework.AnyVersion))
+		_, err := c.Create(t.Context(), "/n", nil, framework.WithOverwrite(framework.AnyVersion))
 		require.ErrorIs(t, err, zk.ErrNoNode)
 		require.Equal(t, 6, inj.Hits(), "it does not go on for ever")
 	})
@@ -76,7 +76,7 @@ func TestOrSetWhoseReplyIsLostIsFoundOut(t *testing.T) {
 								mustCreate(t, c, "/n", "old")
 							}
 							inj := srv.Inject(zktest.Rule{Op: op, Do: with(srv, c.SessionID(), fault)})
-							n, err := c.Create(t.Context(), "/n", []byte("new"), framework.OrSet(version))
+							n, err := c.Create(t.Context(), "/n", []byte("new"), framework.WithOverwrite(version))
 							require.NoError(t, err)
 							node, _ := srv.Node("/n")
 							require.Equal(t, "new", string(node.Data))
@@ -98,7 +98,7 @@ func TestOrSetThatIsOvertakenIsOfUnknownOutcome(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropReply(),
 			zktest.CallAfter(func(zktest.Request) { srv.Set("/n", []byte("theirs")) }))})
-		_, err := c.Create(t.Context(), "/n", []byte("ours"), framework.OrSet(0))
+		_, err := c.Create(t.Context(), "/n", []byte("ours"), framework.WithOverwrite(0))
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		require.ErrorIs(t, err, zk.ErrBadVersion)
 	})
@@ -107,15 +107,15 @@ func TestOrSetThatIsOvertakenIsOfUnknownOutcome(t *testing.T) {
 func TestIdempotentCreateAcceptsAnUntouchedEqual(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		made := mustCreate(t, another(t, srv), "/n", "same")
-		n := mustCreate(t, c, "/n", "same", framework.Idempotent())
+		n := mustCreate(t, c, "/n", "same", framework.WithIdempotence())
 		require.Equal(t, made.Czxid, n.Czxid)
-		_, err := c.Create(t.Context(), "/n", []byte("other"), framework.Idempotent())
+		_, err := c.Create(t.Context(), "/n", []byte("other"), framework.WithIdempotence())
 		require.ErrorIs(t, err, zk.ErrNodeExists)
 		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
 		require.NoError(t, srv.Set("/n", []byte("same")))
-		_, err = c.Create(t.Context(), "/n", []byte("same"), framework.Idempotent())
+		_, err = c.Create(t.Context(), "/n", []byte("same"), framework.WithIdempotence())
 		require.ErrorIs(t, err, zk.ErrNodeExists, "it was written since")
-		mustCreate(t, c, "/n", "same", framework.Idempotent(), framework.OrSet(0))
+		mustCreate(t, c, "/n", "same", framework.WithIdempotence(), framework.WithOverwrite(0))
 		node, _ := srv.Node("/n")
 		require.EqualValues(t, 1, node.Stat.Version, "as this call would have left it")
 	})
@@ -126,7 +126,7 @@ func TestIdempotentCreateWhoseReplyIsLost(t *testing.T) {
 		for _, with := range breakages {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: with(srv, c.SessionID(), fault)})
-				n := mustCreate(t, c, "/n", "same", framework.Idempotent())
+				n := mustCreate(t, c, "/n", "same", framework.WithIdempotence())
 				node, _ := srv.Node("/n")
 				require.Equal(t, node.Stat.Czxid, n.Czxid)
 			})
@@ -135,7 +135,7 @@ func TestIdempotentCreateWhoseReplyIsLost(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropReply(),
 			zktest.CallAfter(func(zktest.Request) { srv.Set("/n", []byte("theirs")) }))})
-		_, err := c.Create(t.Context(), "/n", []byte("ours"), framework.Idempotent())
+		_, err := c.Create(t.Context(), "/n", []byte("ours"), framework.WithIdempotence())
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 	})
 }
@@ -145,14 +145,14 @@ func TestIdempotentSetAcceptsItsEqual(t *testing.T) {
 		mustCreate(t, c, "/n", "")
 		stat, err := another(t, srv).Set(t.Context(), "/n", []byte("same"), 0)
 		require.NoError(t, err)
-		again, err := c.Set(t.Context(), "/n", []byte("same"), 0, framework.IdempotentSet())
+		again, err := c.Set(t.Context(), "/n", []byte("same"), 0, framework.WithIdempotentSet())
 		require.NoError(t, err)
 		require.Equal(t, stat, again)
 		for _, tc := range []struct {
 			data    string
 			version int32
 		}{{"other", 0}, {"same", 2}, {"same", 7}} {
-			stat, err = c.Set(t.Context(), "/n", []byte(tc.data), tc.version, framework.IdempotentSet())
+			stat, err = c.Set(t.Context(), "/n", []byte(tc.data), tc.version, framework.WithIdempotentSet())
 			require.ErrorIs(t, err, zk.ErrBadVersion)
 			require.Nil(t, stat)
 		}
@@ -168,12 +168,12 @@ func TestCombinationsOfCreateOptionsThatMakeNoSense(t *testing.T) {
 			want error
 			text string
 		}{
-			{[]framework.CreateOption{framework.OrSet(0), framework.Protected()}, zk.ErrBadArguments, "OrSet and Protected"},
-			{[]framework.CreateOption{framework.OrSet(0), framework.WithMode(framework.PersistentSequential)}, zk.ErrBadArguments, "OrSet with a sequential"},
-			{[]framework.CreateOption{framework.OrSet(0), framework.WithMode(framework.Ephemeral)}, zk.ErrBadArguments, "OrSet with an ephemeral"},
-			{[]framework.CreateOption{framework.Idempotent(), framework.Protected()}, zk.ErrBadArguments, "Idempotent and Protected"},
-			{[]framework.CreateOption{framework.Idempotent(), framework.WithMode(framework.EphemeralSequential)}, zk.ErrBadArguments, "Idempotent with a sequential"},
-			{[]framework.CreateOption{framework.Idempotent(), framework.WithMode(framework.Ephemeral)}, zk.ErrBadArguments, "Idempotent with an ephemeral"},
+			{[]framework.CreateOption{framework.WithOverwrite(0), framework.WithProtection()}, zk.ErrBadArguments, "WithOverwrite and WithProtection"},
+			{[]framework.CreateOption{framework.WithOverwrite(0), framework.WithMode(framework.PersistentSequential)}, zk.ErrBadArguments, "WithOverwrite with a sequential"},
+			{[]framework.CreateOption{framework.WithOverwrite(0), framework.WithMode(framework.Ephemeral)}, zk.ErrBadArguments, "WithOverwrite with an ephemeral"},
+			{[]framework.CreateOption{framework.WithIdempotence(), framework.WithProtection()}, zk.ErrBadArguments, "WithIdempotence and WithProtection"},
+			{[]framework.CreateOption{framework.WithIdempotence(), framework.WithMode(framework.EphemeralSequential)}, zk.ErrBadArguments, "WithIdempotence with a sequential"},
+			{[]framework.CreateOption{framework.WithIdempotence(), framework.WithMode(framework.Ephemeral)}, zk.ErrBadArguments, "WithIdempotence with an ephemeral"},
 			{[]framework.CreateOption{framework.WithParentACL(zk.WorldACL(1))}, zk.ErrBadArguments, "without WithParents"},
 			{[]framework.CreateOption{framework.WithParentACL(nil), framework.WithParents()}, zk.ErrInvalidACL, "parents"},
 		} {

@@ -193,7 +193,7 @@ func TestLookAtWatchOnThePathOfAPersistentOne(t *testing.T) {
 				require.NoError(t, srv.Create("/n", nil))
 				before, err := watchKinds(c)[kind](t.Context(), "/n")
 				require.NoError(t, err)
-				persistent := mustWatch(t, c, "/n", framework.Recursive())
+				persistent := mustWatch(t, c, "/n", framework.WithRecursion())
 				time.Sleep(time.Hour)
 				require.False(t, fired(before))
 				inSilence(t, srv, "/n", func() {
@@ -218,7 +218,7 @@ func TestLookDoesNotMakeAChangeNewer(t *testing.T) {
 		require.NoError(t, srv.Create("/n", nil))
 		_, _, w, err := c.GetW(t.Context(), "/n")
 		require.NoError(t, err)
-		above := mustWatch(t, c, "/", framework.Recursive())
+		above := mustWatch(t, c, "/", framework.WithRecursion())
 		inSilence(t, srv, "/n", func() { require.NoError(t, srv.Set("/n", nil)) })
 		node, _ := srv.Node("/n")
 		require.NoError(t, srv.Create("/later", nil))

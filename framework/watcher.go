@@ -39,11 +39,11 @@ type WatcherOption func(*watcherConfig)
 
 type watcherConfig struct{ recursive bool }
 
-// Recursive makes a Watcher hear of its node and of everything below it. Each
+// WithRecursion makes a Watcher hear of its node and of everything below it. Each
 // node that is created, changed or deleted has an event of its own, and there
 // is no event for changed children. Without it, a Watcher hears of its own node
 // and of children that are created or deleted.
-func Recursive() WatcherOption {
+func WithRecursion() WatcherOption {
 	return func(c *watcherConfig) { c.recursive = true }
 }
 
@@ -92,7 +92,7 @@ type Watcher struct {
 // then, so the loop sees every change that follows what it reads now. See
 // Watcher for the later ones.
 //
-//	for ev, err := range client.Watch(ctx, "/config", framework.Recursive()) {
+//	for ev, err := range client.Watch(ctx, "/config", framework.WithRecursion()) {
 //		if err != nil {
 //			return err
 //		}

@@ -18,7 +18,7 @@ import (
 
 func TestWatchIsSetAgainAfterAReconnectAndTellsSo(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		w, tree := mustWatch(t, c, "/n"), mustWatch(t, c, "/n", framework.Recursive())
+		w, tree := mustWatch(t, c, "/n"), mustWatch(t, c, "/n", framework.WithRecursion())
 		require.NoError(t, srv.Create("/n", nil)) // still unread when the connection breaks
 		synctest.Wait()
 		outageWith(srv, func() { require.NoError(t, srv.Set("/n", []byte("missed"))) })
@@ -42,7 +42,7 @@ func outageWith(srv *zktest.Server, do func()) {
 
 func TestWatchGoesOnInTheNextSession(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		w := mustWatch(t, c, "/n", framework.Recursive())
+		w := mustWatch(t, c, "/n", framework.WithRecursion())
 		old := c.SessionID()
 		srv.Session(old).Expire()
 		time.Sleep(5 * time.Second)

@@ -71,7 +71,7 @@ func TestStoppedStandardWatchLeavesThePersistentOneWhole(t *testing.T) {
 // on its path (ZOOKEEPER-4472).
 func TestClosedWatcherLeavesStandardWatchesAlone(t *testing.T) {
 	for kind := range watchKinds(nil) {
-		for _, opts := range [][]framework.WatcherOption{nil, {framework.Recursive()}} {
+		for _, opts := range [][]framework.WatcherOption{nil, {framework.WithRecursion()}} {
 			for _, cut := range []bool{false, true} {
 				t.Run(kind, func(t *testing.T) {
 					eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -110,7 +110,7 @@ func TestClosedWatcherLeavesStandardWatchesAlone(t *testing.T) {
 func TestRecursiveWatcherHearsOfNoChangedChildren(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.NoError(t, srv.Create("/n", nil))
-		tree, below := mustWatch(t, c, "/", framework.Recursive()), mustWatch(t, c, "/n")
+		tree, below := mustWatch(t, c, "/", framework.WithRecursion()), mustWatch(t, c, "/n")
 		_, _, one, err := c.ChildrenW(t.Context(), "/n")
 		require.NoError(t, err)
 		require.NoError(t, srv.Create("/n/c", nil))
@@ -129,7 +129,7 @@ func TestBothKindsOfReadersOfOnePath(t *testing.T) {
 				byKind := map[bool]*framework.Watcher{}
 				for _, recursive := range order {
 					if recursive {
-						byKind[true] = mustWatch(t, c, "/n", framework.Recursive())
+						byKind[true] = mustWatch(t, c, "/n", framework.WithRecursion())
 					} else {
 						byKind[false] = mustWatch(t, c, "/n")
 					}
@@ -191,7 +191,7 @@ func randomUse(t *testing.T, srv *zktest.Server, c *framework.Client, dice *rand
 		case 0, 1:
 			open = append(open, mustWatch(t, c, path))
 		case 2:
-			open = append(open, mustWatch(t, c, path, framework.Recursive()))
+			open = append(open, mustWatch(t, c, path, framework.WithRecursion()))
 		case 3, 4:
 			kind := []string{"data", "exists", "children"}[dice.IntN(3)]
 			if w, err := watchKinds(c)[kind](within(t, 20*time.Second), path); err == nil {

@@ -53,7 +53,7 @@ func TestRealServerPersistentAndStandardWatchesOfOnePath(t *testing.T) {
 	}
 
 	// Both modes on one path.
-	tree := mustWatch(t, c, "/n", framework.Recursive())
+	tree := mustWatch(t, c, "/n", framework.WithRecursion())
 	mustCreate(t, other, "/n/c", "")
 	mustCreate(t, other, "/n/c/d", "")
 	change()
@@ -81,7 +81,7 @@ func TestRealServerWatchGoesOnAfterARestart(t *testing.T) {
 	c := realClient(t, srv, "/chroot")
 	ctx := within(t, stuck)
 	mustCreate(t, c, "/n", "", framework.WithParents())
-	tree, node := mustWatch(t, c, "/", framework.Recursive()), mustWatch(t, c, "/n")
+	tree, node := mustWatch(t, c, "/", framework.WithRecursion()), mustWatch(t, c, "/n")
 	require.NoError(t, srv.Restart())
 	require.Equal(t, []string{"reset /"}, nextTold(t, tree, 1))
 	require.Equal(t, []string{"reset /n"}, nextTold(t, node, 1))

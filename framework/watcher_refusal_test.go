@@ -111,7 +111,7 @@ func TestRefusedRecursiveWatchEndsNoOther(t *testing.T) {
 		w := mustWatch(t, c, "/n")
 		refuse := func() {
 			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Path: "/n", Do: zktest.Fail(zktest.ErrNoAuth)})
-			_, err := c.NewWatcher(within(t, 30*time.Second), "/n", framework.Recursive())
+			_, err := c.NewWatcher(within(t, 30*time.Second), "/n", framework.WithRecursion())
 			require.ErrorIs(t, err, zk.ErrNoAuth)
 		}
 		refuse()
@@ -125,7 +125,7 @@ func TestRefusedRecursiveWatchEndsNoOther(t *testing.T) {
 		require.NoError(t, srv.Create("/n/c", nil))
 		require.Equal(t, []string{"children /n"}, unread(t, w))
 
-		tree := mustWatch(t, c, "/n", framework.Recursive())
+		tree := mustWatch(t, c, "/n", framework.WithRecursion())
 		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Path: "/n", Do: zktest.Fail(zktest.ErrNoAuth)})
 		srv.CutAll()
 		time.Sleep(5 * time.Second)

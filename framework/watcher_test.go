@@ -93,7 +93,7 @@ var (
 
 func TestWatcherHearsOfEveryChange(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		node, tree := mustWatch(t, c, "/n"), mustWatch(t, c, "/", framework.Recursive())
+		node, tree := mustWatch(t, c, "/n"), mustWatch(t, c, "/", framework.WithRecursion())
 		changeEverything(t, srv)
 		require.Equal(t, toldOfNode, unread(t, node))
 		want := append(append([]string{}, toldOfTree[:5]...), "created /nn")
@@ -243,7 +243,7 @@ func TestClosedClientEndsItsWatches(t *testing.T) {
 				}
 			}
 		}()
-		w := mustWatch(t, c, "/n", framework.Recursive())
+		w := mustWatch(t, c, "/n", framework.WithRecursion())
 		synctest.Wait()
 		require.NoError(t, c.Close())
 		require.ErrorIs(t, <-ended, framework.ErrClosed)
@@ -320,7 +320,7 @@ func TestSlowReaderHoldsUpNobodyAndIsReset(t *testing.T) {
 func TestWatchersOfANamespaceHaveItsPaths(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		n := namespace(t, c, "/n")
-		tree, node := mustWatch(t, n, "/", framework.Recursive()), mustWatch(t, n, "/c")
+		tree, node := mustWatch(t, n, "/", framework.WithRecursion()), mustWatch(t, n, "/c")
 		changeEverything(t, srv)
 		require.Equal(t, []string{
 			"created /", "changed /", "created /c", "created /c/d", "changed /c", "deleted /c/d", "deleted /c", "deleted /",

@@ -255,7 +255,7 @@ var sentinels = map[string]error{
 	"rolled back": framework.ErrRolledBack, "not attempted": framework.ErrNotAttempted,
 	"not acquired": locks.ErrNotAcquired, "queue full": locks.ErrQueueFull, "upgrade": locks.ErrUpgrade,
 	"released": locks.ErrReleased, "node deleted": locks.ErrNodeDeleted, "revoked": locks.ErrRevoked, "corrupted": locks.ErrCorrupted,
-	"latch closed": leader.ErrClosed, "not started": leader.ErrNotStarted, "running": leader.ErrRunning,
+	"latch closed": leader.ErrClosed, "running": leader.ErrRunning,
 	"not leader": leader.ErrNotLeader, "no leader": leader.ErrNoLeader, "no successor": leader.ErrNoSuccessor,
 	"conflict": nodes.ErrConflict, "persistent node closed": nodes.ErrClosed, "persistent node deleted": nodes.ErrNodeDeleted,
 	"in use": nodes.ErrInUse, "not touched": nodes.ErrNotTouched,

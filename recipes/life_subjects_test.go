@@ -83,11 +83,11 @@ var subjects = map[string]subject{
 	"Cache": {
 		closed: cache.ErrClosed, asks: zktest.OpAddWatch,
 		begin: func(_ *testing.T, h *home) (*living, error) {
-			c, err := cache.New(h.client, "/", cache.Filter(func(string) bool { h.usersCode(); return true }))
+			c, err := cache.New(h.client, "/", cache.WithFilter(func(string) bool { h.usersCode(); return true }))
 			if err != nil {
 				return nil, err
 			}
-			return &living{c.Done(), c.Err, c.Synced, withoutContext(c.Close)}, nil
+			return &living{c.Done(), c.Err, c.WaitSynced, withoutContext(c.Close)}, nil
 		},
 	},
 	"Value": {
@@ -97,15 +97,18 @@ var subjects = map[string]subject{
 			if err != nil {
 				return nil, err
 			}
-			return &living{v.Done(), v.Err, v.Synced, withoutContext(v.Close)}, nil
+			return &living{v.Done(), v.Err, v.WaitSynced, withoutContext(v.Close)}, nil
 		},
 	},
 	"PersistentNode": {
 		closed: nodes.ErrClosed, asks: zktest.OpCreate, outlivesExit: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
-			n := nodes.NewPersistentNode(h.client, "/n", nil)
-			ready := func(ctx context.Context) error { _, err := n.Ready(ctx); return err }
-			return &living{n.Done(), n.Err, ready, n.Close}, n.Start()
+			n, err := nodes.NewPersistentNode(h.client, "/n", nil)
+			if err != nil {
+				return nil, err
+			}
+			ready := func(ctx context.Context) error { _, err := n.WaitRegistered(ctx); return err }
+			return &living{n.Done(), n.Err, ready, n.Shutdown}, nil
 		},
 	},
 	"GroupMember": {
@@ -153,9 +156,12 @@ var subjects = map[string]subject{
 	"Latch": {
 		closed: leader.ErrClosed, asks: zktest.OpCreate, outlivesExit: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
-			l := leader.NewLatch(h.client, "/l")
-			leads := func(ctx context.Context) error { _, err := l.Await(ctx); return err }
-			return &living{l.Done(), l.Err, leads, l.Close}, l.Start()
+			l, err := leader.NewLatch(h.client, "/l")
+			if err != nil {
+				return nil, err
+			}
+			leads := func(ctx context.Context) error { _, err := l.WaitLeadership(ctx); return err }
+			return &living{l.Done(), l.Err, leads, l.Shutdown}, nil
 		},
 	},
 	"Passage": {

@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/state"
 )
 
 // These functions are the calls in the table of operations, and prepare them.
@@ -50,10 +51,17 @@ func heldBy(call func(context.Context, *scene) error) func(*testing.T, *scene) f
 }
 
 // none reads a sequence, which ends with the context, to its end.
-func none[T any](all iter.Seq[T]) error {
+func drain(all iter.Seq[state.State]) error {
 	for range all {
 	}
 	return nil
+}
+
+func none[T any](all iter.Seq2[T, error]) (last error) {
+	for _, err := range all {
+		last = err
+	}
+	return last
 }
 
 func stopped(w *framework.Watch, err error) error {
@@ -185,11 +193,11 @@ func release(of func(*framework.Client) locks.Locker) func(*testing.T, *scene) f
 func latch(call func(context.Context, *leader.Latch) error) func(*testing.T, *scene) func(context.Context) error {
 	return func(t *testing.T, s *scene) func(context.Context) error {
 		t.Helper()
-		l := leader.NewLatch(s.client, "/lead")
-		require.NoError(t, l.Start())
-		_, err := l.Await(t.Context())
+		l, err := leader.NewLatch(s.client, "/lead")
 		require.NoError(t, err)
-		t.Cleanup(func() { l.Close(context.Background()) })
+		_, err = l.WaitLeadership(t.Context())
+		require.NoError(t, err)
+		t.Cleanup(func() { l.Shutdown(context.Background()) })
 		return func(ctx context.Context) error { return call(ctx, l) }
 	}
 }
@@ -235,12 +243,12 @@ func persistent(path string, call func(context.Context, *nodes.PersistentNode) e
 	return func(t *testing.T, s *scene) func(context.Context) error {
 		t.Helper()
 		require.NoError(t, s.srv.Create("/tree", nil))
-		n := nodes.NewPersistentNode(s.client, path, []byte("old"))
-		t.Cleanup(func() { n.Close(context.Background()) })
 		return func(ctx context.Context) error {
-			if err := n.Start(); err != nil {
+			n, err := nodes.NewPersistentNode(s.client, path, []byte("old"))
+			if err != nil {
 				return err
 			}
+			t.Cleanup(func() { n.Shutdown(context.Background()) })
 			return call(ctx, n)
 		}
 	}
@@ -249,12 +257,12 @@ func persistent(path string, call func(context.Context, *nodes.PersistentNode) e
 // withTTL starts a persistent node with a time to live before the call.
 func withTTL(call func(context.Context, *nodes.PersistentNode) error) func(*testing.T, *scene) func(context.Context) error {
 	return func(t *testing.T, s *scene) func(context.Context) error {
-		n := nodes.NewPersistentNode(s.client, "/ttl", []byte("old"), nodes.WithTTL(time.Hour))
-		t.Cleanup(func() { n.Close(context.Background()) })
 		return func(ctx context.Context) error {
-			if err := n.Start(); err != nil {
+			n, err := nodes.NewPersistentNode(s.client, "/ttl", []byte("old"), nodes.WithTTL(time.Hour))
+			if err != nil {
 				return err
 			}
+			t.Cleanup(func() { n.Shutdown(context.Background()) })
 			return call(ctx, n)
 		}
 	}

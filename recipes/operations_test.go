@@ -47,7 +47,7 @@ var everyOperation = []operation{
 		return stopped(w, err)
 	})},
 	{"watcher", onTree(func(ctx context.Context, s *scene) error {
-		w, err := s.client.NewWatcher(ctx, "/tree", framework.Recursive())
+		w, err := s.client.NewWatcher(ctx, "/tree", framework.WithRecursion())
 		if err == nil {
 			defer w.Close()
 			_, err = w.Next(ctx)
@@ -66,24 +66,24 @@ var everyOperation = []operation{
 	{"set", onTree(set(framework.AnyVersion))},
 	{"set of a version", onTree(set(0))},
 	{"set of another version", onTree(set(7))},
-	{"idempotent set", onTree(set(0, framework.IdempotentSet()))},
+	{"idempotent set", onTree(set(0, framework.WithIdempotentSet()))},
 	{"create", onTree(create("/new"))},
 	{"create, exists", onTree(create("/tree"))},
 	{"create, no parent", onTree(create("/a/b"))},
 	{"create with parents", onTree(create("/a/b", framework.WithParents()))},
-	{"create, idempotent", onTree(create("/new", framework.Idempotent()))},
-	{"create or set", onTree(create("/tree", framework.OrSet(framework.AnyVersion)))},
-	{"create or set a version", onTree(create("/tree", framework.OrSet(0)))},
+	{"create, idempotent", onTree(create("/new", framework.WithIdempotence()))},
+	{"create or set", onTree(create("/tree", framework.WithOverwrite(framework.AnyVersion)))},
+	{"create or set a version", onTree(create("/tree", framework.WithOverwrite(0)))},
 	{"create, ephemeral", onTree(create("/new", framework.WithMode(framework.Ephemeral)))},
-	{"create, protected", onTree(create("/tree/p-", framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithSiblings()))},
+	{"create, protected", onTree(create("/tree/p-", framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithSiblings()))},
 	{"create with a time to live", onTree(create("/new", framework.WithMode(framework.PersistentTTL), framework.WithTTL(time.Hour)))},
 	{"create with a time to live, protected", onTree(create("/tree/p-",
-		framework.WithMode(framework.PersistentSequentialTTL), framework.WithTTL(time.Hour), framework.Protected(), framework.WithSiblings()))},
+		framework.WithMode(framework.PersistentSequentialTTL), framework.WithTTL(time.Hour), framework.WithProtection(), framework.WithSiblings()))},
 	{"create a container", onTree(create("/new", framework.WithMode(framework.Container)))},
 	{"delete", onTree(remove("/tree/a"))},
 	{"delete, missing", onTree(remove("/none"))},
-	{"delete of a tree", onTree(remove("/tree", framework.WithChildren(), framework.Quietly()))},
-	{"guaranteed delete", onTree(remove("/tree/a", framework.Guaranteed()))},
+	{"delete of a tree", onTree(remove("/tree", framework.WithChildren(), framework.WithMissingOK()))},
+	{"guaranteed delete", onTree(remove("/tree/a", framework.WithGuarantee()))},
 	{"transaction", onTree(func(ctx context.Context, s *scene) error {
 		_, err := s.client.Transaction(ctx, framework.SetOp("/tree", nil, 0), framework.CreateOp("/new", nil))
 		return err
@@ -131,11 +131,11 @@ var everyOperation = []operation{
 		return err
 	})},
 	{"session", onTree(func(ctx context.Context, s *scene) error { _, err := s.client.Session(ctx); return err })},
-	{"states", onTree(func(ctx context.Context, s *scene) error { return none(s.client.States(ctx)) })},
+	{"states", onTree(func(ctx context.Context, s *scene) error { return drain(s.client.States(ctx)) })},
 	{"states of a circuit breaker", onTree(func(ctx context.Context, s *scene) error {
 		states, err := s.client.CircuitBreakerStates(ctx, retry.N(1, time.Second))
 		if err == nil {
-			err = none(states)
+			err = drain(states)
 		}
 		return err
 	})},
@@ -210,11 +210,11 @@ var everyOperation = []operation{
 	{"shared limit", onTree(func(ctx context.Context, s *scene) error { return locks.SetSharedLimit(ctx, s.client, "/limit", 3) })},
 
 	{"leader", heldBy(func(ctx context.Context, s *scene) error {
-		_, err := leader.NewLatch(s.client, "/lock").Leader(ctx)
+		_, err := leader.NewSelector(s.client, "/lock").Leader(ctx)
 		return err
 	})},
 	{"leader, none", onTree(func(ctx context.Context, s *scene) error {
-		_, err := leader.NewLatch(s.client, "/tree").Leader(ctx)
+		_, err := leader.NewSelector(s.client, "/tree").Leader(ctx)
 		return err
 	})},
 	{"observe", heldBy(func(ctx context.Context, s *scene) (last error) {
@@ -223,14 +223,15 @@ var everyOperation = []operation{
 		}
 		return last
 	})},
-	{"latch, await", latch(func(ctx context.Context, l *leader.Latch) error { _, err := l.Await(ctx); return err })},
+	{"latch, await", latch(func(ctx context.Context, l *leader.Latch) error { _, err := l.WaitLeadership(ctx); return err })},
+	{"latch, leader", latch(func(ctx context.Context, l *leader.Latch) error { _, err := l.Leader(ctx); return err })},
 	{"latch, lead", latch(func(ctx context.Context, l *leader.Latch) error {
 		return l.Lead(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
 	})},
 	{"latch, hand over", latch(func(ctx context.Context, l *leader.Latch) error { return l.HandOver(ctx) })},
 	{"latch, changes", latch(func(ctx context.Context, l *leader.Latch) error { return none(l.Changes(ctx)) })},
 	{"latch, resign", latch(func(ctx context.Context, l *leader.Latch) error { return l.Resign(ctx) })},
-	{"latch, close", latch(func(ctx context.Context, l *leader.Latch) error { return l.Close(ctx) })},
+	{"latch, close", latch(func(ctx context.Context, l *leader.Latch) error { return l.Shutdown(ctx) })},
 	{"selector", onTree(func(ctx context.Context, s *scene) error {
 		return leader.NewSelector(s.client, "/lead").Run(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
 	})},
@@ -313,15 +314,15 @@ var everyOperation = []operation{
 		return err
 	})},
 
-	{"persistent node, ready", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.Ready(ctx); return err })},
-	{"persistent node, conflict", persistent("/tree", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.Ready(ctx); return err })},
+	{"persistent node, ready", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},
+	{"persistent node, conflict", persistent("/tree", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},
 	{"persistent node, set", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Set(ctx, []byte("x")) })},
-	{"persistent node, close", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Close(ctx) })},
+	{"persistent node, close", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Shutdown(ctx) })},
 	{"persistent node, changes", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return none(n.Changes(ctx)) })},
-	{"node with a time to live, ready", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.Ready(ctx); return err })},
+	{"node with a time to live, ready", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},
 	{"node with a time to live, set", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { return n.Set(ctx, []byte("x")) })},
 	{"node with a time to live, changes", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { return none(n.Changes(ctx)) })},
-	{"node with a time to live, close", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { return n.Close(ctx) })},
+	{"node with a time to live, close", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { return n.Shutdown(ctx) })},
 	{"group, join and leave", onTree(func(ctx context.Context, s *scene) error {
 		m, err := nodes.NewGroup(s.client, "/group").Join(ctx, "a", nil)
 		if err == nil {
@@ -354,7 +355,7 @@ var everyOperation = []operation{
 			return err
 		}
 		defer v.Close()
-		if err := v.Synced(ctx); err != nil {
+		if err := v.WaitSynced(ctx); err != nil {
 			return err
 		}
 		if _, err := v.Refresh(ctx); err != nil {
@@ -392,7 +393,7 @@ var everyOperation = []operation{
 			return err
 		}
 		defer c.Close()
-		if err := c.Synced(ctx); err != nil {
+		if err := c.WaitSynced(ctx); err != nil {
 			return err
 		}
 		return c.WaitFor(ctx, s.srv.Zxid())

@@ -20,11 +20,11 @@ import (
 // both held. The log of whoever comes second says so, once for each object.
 func TestTwoRecipesAtOnePathAreLogged(t *testing.T) {
 	latch := func(t *testing.T, ctx context.Context, c *framework.Client) {
-		l := leader.NewLatch(c, "/p")
-		require.NoError(t, l.Start())
-		_, err := l.Await(ctx)
+		l, err := leader.NewLatch(c, "/p")
 		require.NoError(t, err)
-		t.Cleanup(func() { l.Close(recipetest.Within(t, time.Minute)) })
+		_, err = l.WaitLeadership(ctx)
+		require.NoError(t, err)
+		t.Cleanup(func() { l.Shutdown(recipetest.Within(t, time.Minute)) })
 	}
 	lock := func(of func(c *framework.Client) locks.Locker) func(*testing.T, context.Context, *framework.Client) {
 		return func(t *testing.T, ctx context.Context, c *framework.Client) {

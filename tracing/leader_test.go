@@ -18,23 +18,23 @@ func TestLeaderLatch(t *testing.T) {
 	runStory(t, func(s *story) {
 		first, second := s.service("worker-1"), s.service("worker-2")
 		latch := func(v *service) *leader.Latch {
-			l := leader.NewLatch(v.client, "/leader",
+			l, err := leader.NewLatch(v.client, "/leader",
 				leader.WithName("worker"), leader.WithGrace(time.Second))
-			require.NoError(s, l.Start())
+			require.NoError(s, err)
 			time.Sleep(100 * time.Millisecond)
 			return l
 		}
 		one, two := latch(first), latch(second)
-		lease := s.must(one.Await(context.Background()))
+		lease := s.must(one.WaitLeadership(context.Background()))
 		time.Sleep(time.Second)
 		require.NoError(s, locks.Revoke(context.Background(), second.client, lease.Path()))
-		s.must(two.Await(context.Background()))
+		s.must(two.WaitLeadership(context.Background()))
 		time.Sleep(time.Second)
 		require.NoError(s, two.Resign(context.Background()))
-		s.must(one.Await(context.Background()))
+		s.must(one.WaitLeadership(context.Background()))
 		time.Sleep(time.Second)
-		require.NoError(s, two.Close(context.Background()))
-		require.NoError(s, one.Close(context.Background()))
+		require.NoError(s, two.Shutdown(context.Background()))
+		require.NoError(s, one.Shutdown(context.Background()))
 	})
 }
 
@@ -62,10 +62,10 @@ func runOverrun(v *service) error {
 
 func TestClosedLeaderIsNoCancelledAcquire(t *testing.T) {
 	withService(t, func(t *testing.T, s *story, v *service) {
-		latch := leader.NewLatch(v.client, "/leader")
-		require.NoError(t, latch.Start())
-		s.must(latch.Await(t.Context()))
-		require.NoError(t, latch.Close(t.Context()))
+		latch, err := leader.NewLatch(v.client, "/leader")
+		require.NoError(t, err)
+		s.must(latch.WaitLeadership(t.Context()))
+		require.NoError(t, latch.Shutdown(t.Context()))
 		synctest.Wait()
 		require.Len(t, v.spans.Ended(), 2)
 		v.endedSpan(t, "acquire leader_latch")

@@ -18,12 +18,12 @@ import (
 // node starts a persistent node, which is closed at the end of the test.
 func (s *story) node(v *service, path string) *nodes.PersistentNode {
 	s.Helper()
-	n := nodes.NewPersistentNode(v.client, path, nil)
-	require.NoError(s, n.Start())
+	n, err := nodes.NewPersistentNode(v.client, path, nil)
+	require.NoError(s, err)
 	s.Cleanup(func() {
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
-		n.Close(over)
+		n.Shutdown(over)
 	})
 	return n
 }
@@ -35,7 +35,7 @@ func (s *story) conflictingNode(v *service) *nodes.PersistentNode {
 	n := s.node(v, "/registry")
 	time.Sleep(time.Second)
 	require.NoError(s, s.srv.Delete("/registry"))
-	_, err := n.Ready(s.Context())
+	_, err := n.WaitRegistered(s.Context())
 	require.NoError(s, err)
 	return n
 }
@@ -45,7 +45,7 @@ func (s *story) openCache(v *service) *cache.Cache {
 	c, err := cache.New(v.client, "/registry")
 	require.NoError(s, err)
 	s.Cleanup(func() { c.Close() })
-	require.NoError(s, c.Synced(s.Context()))
+	require.NoError(s, c.WaitSynced(s.Context()))
 	return c
 }
 
@@ -77,7 +77,7 @@ func TestRegistrationsAreCounted(t *testing.T) {
 		s.srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/delayed", Do: zktest.DelayReply(time.Second)})
 		delayed := s.node(v, "/delayed")
 		require.Contains(t, s.metricsOf(v, "curator.znode."), "missing: 1")
-		require.NoError(t, delayed.Close(t.Context()))
+		require.NoError(t, delayed.Shutdown(t.Context()))
 		require.Equal(t, []string{
 			"conflicts: 1",
 			"losses {curator.znode.loss=node_deleted}: 1",
@@ -112,7 +112,7 @@ func TestRegistrationIsLostAndRegained(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		require.NoError(s, s.srv.Delete("/registry"))
 		time.Sleep(time.Second)
-		require.NoError(s, n.Close(context.Background()))
+		require.NoError(s, n.Shutdown(context.Background()))
 	})
 }
 
@@ -127,7 +127,7 @@ func TestRegistrationThatIsRefused(t *testing.T) {
 
 func TestCloseEndsTheSpansOfNodes(t *testing.T) {
 	withService(t, func(t *testing.T, s *story, v *service) {
-		_, err := s.node(v, "/a").Ready(t.Context())
+		_, err := s.node(v, "/a").WaitRegistered(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, v.client.Close())
 		synctest.Wait()

@@ -53,7 +53,7 @@ func (s *story) changeShared(v *service) {
 	count, err := shared.NewCount(v.client, "/count", 7)
 	require.NoError(s, err)
 	s.Cleanup(func() { count.Close() })
-	require.NoError(s, count.Synced(s.Context()))
+	require.NoError(s, count.WaitSynced(s.Context()))
 	require.NoError(s, count.Set(s.Context(), 8))
 	require.NoError(s, s.srv.Set("/count", []byte("nine")[:3]))
 	synctest.Wait()

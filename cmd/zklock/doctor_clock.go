@@ -44,12 +44,12 @@ func (d *doctor) time(ctx context.Context, c *framework.Client) error {
 // node that it creates, and tells it in no other way.
 func clockOffset(ctx context.Context, c *framework.Client) (offset, half time.Duration, err error) {
 	begin := now()
-	n, err := c.Create(ctx, "/zklock-doctor-", nil, framework.WithMode(framework.EphemeralSequential), framework.Protected())
+	n, err := c.Create(ctx, "/zklock-doctor-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 	end := now()
 	if err != nil {
 		return 0, 0, err
 	}
-	defer c.Delete(context.WithoutCancel(ctx), n.Path, framework.AnyVersion, framework.Guaranteed())
+	defer c.Delete(context.WithoutCancel(ctx), n.Path, framework.AnyVersion, framework.WithGuarantee())
 	_, stat, err := c.Exists(ctx, n.Path)
 	if err != nil || stat == nil {
 		return 0, 0, err

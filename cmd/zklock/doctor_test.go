@@ -55,7 +55,7 @@ func TestDoctorFindsLeftovers(t *testing.T) {
 	c := s.client(t)
 	_, err := c.Create(t.Context(), "/jobs/bill/README", []byte("do not touch"))
 	require.NoError(t, err)
-	_, err = c.Create(t.Context(), "/old/lock", nil, framework.PersistentParents())
+	_, err = c.Create(t.Context(), "/old/lock", nil, framework.WithPersistentParents())
 	require.NoError(t, err)
 	require.NoError(t, c.Delete(t.Context(), "/old/lock", framework.AnyVersion))
 	got := s.zklock(t, "doctor")

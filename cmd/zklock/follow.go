@@ -40,7 +40,7 @@ after outages, until a signal. The server must be 3.6 or later.
 
 // follow prints what happens at a lock until ctx ends.
 func follow(ctx context.Context, e *env, c *framework.Client, opts []inspect.Option) error {
-	w, err := c.NewWatcher(ctx, e.args[0], framework.Recursive())
+	w, err := c.NewWatcher(ctx, e.args[0], framework.WithRecursion())
 	if err != nil {
 		return err
 	}

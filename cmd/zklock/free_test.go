@@ -30,7 +30,7 @@ func TestFree(t *testing.T) {
 	s := newStand(t)
 	orders, billing := s.client(t), s.client(t)
 	for name, format := range map[string]string{"free.table": "table", "free.json": "json"} {
-		require.NoError(t, orders.Delete(t.Context(), "/jobs/bill", framework.AnyVersion, framework.WithChildren(), framework.Quietly()))
+		require.NoError(t, orders.Delete(t.Context(), "/jobs/bill", framework.AnyVersion, framework.WithChildren(), framework.WithMissingOK()))
 		held := node(t, orders, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
 		next := node(t, billing, "/jobs/bill/"+guid(2)+"lock-", identity("billing", 4712))
 		czxid := czxidOf(t, orders, held)

@@ -318,9 +318,9 @@ func TestAPathOfAnotherKindIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = locks.NewInterProcessSemaphore(c, "/sem", locks.Limit(2)).Acquire(ctx)
 	require.NoError(t, err)
-	latch := leader.NewLatch(c, "/latch")
-	require.NoError(t, latch.Start())
-	_, err = latch.Await(ctx)
+	latch, err := leader.NewLatch(c, "/latch")
+	require.NoError(t, err)
+	_, err = latch.WaitLeadership(ctx)
 	require.NoError(t, err)
 	for path, kind := range map[string]string{"/rw": "read_write_lock", "/sem": "semaphore", "/latch": "leader_latch"} {
 		for _, command := range [][]string{{"run", "-n"}, {"elect"}} {
@@ -328,7 +328,7 @@ func TestAPathOfAnotherKindIsRefused(t *testing.T) {
 			require.Contains(t, stderr, path+" is in use as a "+kind)
 		}
 	}
-	require.NoError(t, latch.Close(ctx))
+	require.NoError(t, latch.Shutdown(ctx))
 }
 
 func TestASemaphore(t *testing.T) {

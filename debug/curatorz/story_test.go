@@ -83,22 +83,22 @@ func (s *shop) standBy() {
 	for i := range 12 {
 		require.NoError(s.t, s.srv.Create("/shop/stock/sku-"+strconv.Itoa(i), nil))
 	}
-	registration := nodes.NewPersistentNode(s.orders, "/workers/web-1", nil)
-	require.NoError(s.t, registration.Start())
-	_, err := registration.Ready(s.ctx)
+	registration, err := nodes.NewPersistentNode(s.orders, "/workers/web-1", nil)
+	require.NoError(s.t, err)
+	_, err = registration.WaitRegistered(s.ctx)
 	require.NoError(s.t, err)
 	stock, err := cache.New(s.orders, "/stock")
 	require.NoError(s.t, err)
-	require.NoError(s.t, stock.Synced(s.ctx))
-	latch := leader.NewLatch(s.orders, "/leaders/refunds")
-	require.NoError(s.t, latch.Start())
-	_, err = latch.Await(s.ctx)
+	require.NoError(s.t, stock.WaitSynced(s.ctx))
+	latch, err := leader.NewLatch(s.orders, "/leaders/refunds")
+	require.NoError(s.t, err)
+	_, err = latch.WaitLeadership(s.ctx)
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() {
 		ctx := context.WithoutCancel(s.ctx)
-		require.NoError(s.t, latch.Close(ctx))
+		require.NoError(s.t, latch.Shutdown(ctx))
 		require.NoError(s.t, stock.Close())
-		require.NoError(s.t, registration.Close(ctx))
+		require.NoError(s.t, registration.Shutdown(ctx))
 	})
 }
 

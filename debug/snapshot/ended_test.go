@@ -61,13 +61,13 @@ func TestCachesThatHaveEndedByThemselvesAreKept(t *testing.T) {
 
 func TestRegistrationsThatHaveEndedByThemselvesAreKept(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
-		healthy := nodes.NewPersistentNode(c, "/a", nil)
-		require.NoError(t, healthy.Start())
-		_, err := healthy.Ready(t.Context())
+		healthy, err := nodes.NewPersistentNode(c, "/a", nil)
+		require.NoError(t, err)
+		_, err = healthy.WaitRegistered(t.Context())
 		require.NoError(t, err)
 		refuse(srv, zktest.OpCreate)
-		n := nodes.NewPersistentNode(c, "/n", nil)
-		require.NoError(t, n.Start())
+		n, err := nodes.NewPersistentNode(c, "/n", nil)
+		require.NoError(t, err)
 		<-n.Done()
 		time.Sleep(time.Minute)
 		all := one(t, c).Registrations
@@ -87,16 +87,16 @@ func TestRegistrationsThatHaveEndedByThemselvesAreKept(t *testing.T) {
 // is still there.
 func TestTheNodeOfARegistrationMayOutliveIt(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c *framework.Client) {
-		n := nodes.NewPersistentNode(c, "/a", nil)
-		require.NoError(t, n.Start())
-		_, err := n.Ready(t.Context())
+		n, err := nodes.NewPersistentNode(c, "/a", nil)
+		require.NoError(t, err)
+		_, err = n.WaitRegistered(t.Context())
 		require.NoError(t, err)
 		host.Isolate()
 		host.Disconnect()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		require.ErrorIs(t, n.Close(ctx), context.DeadlineExceeded)
+		require.ErrorIs(t, n.Shutdown(ctx), context.DeadlineExceeded)
 		left := one(t, c).Registrations.Items[0]
 		require.True(t, left.Deleting)
 		require.False(t, left.Registered)
@@ -106,7 +106,7 @@ func TestTheNodeOfARegistrationMayOutliveIt(t *testing.T) {
 		require.NotContains(t, asText(t, c), "NOT registered")
 
 		host.Heal()
-		require.NoError(t, n.Close(t.Context()))
+		require.NoError(t, n.Shutdown(t.Context()))
 		require.False(t, exists(srv, "/a"))
 		require.Zero(t, one(t, c).Registrations.Total)
 	})
@@ -115,12 +115,12 @@ func TestTheNodeOfARegistrationMayOutliveIt(t *testing.T) {
 // A server that refuses to delete the node leaves it there.
 func TestTheNodeOfARegistrationMayStay(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
-		n := nodes.NewPersistentNode(c, "/a", nil)
-		require.NoError(t, n.Start())
-		_, err := n.Ready(t.Context())
+		n, err := nodes.NewPersistentNode(c, "/a", nil)
+		require.NoError(t, err)
+		_, err = n.WaitRegistered(t.Context())
 		require.NoError(t, err)
 		refuse(srv, zktest.OpDelete)
-		require.Error(t, n.Close(t.Context()))
+		require.Error(t, n.Shutdown(t.Context()))
 		s := one(t, c)
 		left := s.Registrations.Items[0]
 		require.Contains(t, left.Trouble, "the node stays")
@@ -175,7 +175,7 @@ func TestACacheWhoseRootCannotBeReadSaysSo(t *testing.T) {
 		require.NoError(t, err)
 		secret, err := cache.New(c, "/secret")
 		require.NoError(t, err)
-		require.NoError(t, secret.Synced(t.Context()))
+		require.NoError(t, secret.WaitSynced(t.Context()))
 		got := one(t, c).Caches.Items[0]
 		require.Equal(t, 1, got.Unreadable)
 		require.Contains(t, got.Trouble, "not authenticated")

@@ -158,8 +158,8 @@ func TestFailuresDoNotPushOutRareEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		c := curatortest.Connect(t, srv, framework.WithRecentEvents(20))
-		n := nodes.NewPersistentNode(c, "/n", nil, nodes.WithDataPolicy(nodes.Accept))
-		require.NoError(t, n.Start())
+		_, err := nodes.NewPersistentNode(c, "/n", nil, nodes.WithDataPolicy(nodes.Accept))
+		require.NoError(t, err)
 		for range 100 {
 			synctest.Wait()
 			require.NoError(t, srv.Set("/n", []byte("graffiti")))

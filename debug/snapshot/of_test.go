@@ -193,9 +193,9 @@ func TestRegistrations(t *testing.T) {
 		_, err := other.Create(t.Context(), "/w/2", nil, framework.WithMode(framework.Ephemeral), framework.WithParents())
 		require.NoError(t, err)
 		for _, path := range []string{"/w/2", "/w/1"} {
-			n := nodes.NewPersistentNode(c, path, nil)
-			require.NoError(t, n.Start())
-			defer n.Close(context.Background())
+			n, err := nodes.NewPersistentNode(c, path, nil)
+			require.NoError(t, err)
+			defer n.Shutdown(context.Background())
 		}
 		synctest.Wait()
 		time.Sleep(time.Minute)
@@ -226,11 +226,11 @@ func TestRegistrations(t *testing.T) {
 
 func TestRegistrationsThatAreClosedAreGone(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, _ *zktest.Server, _ *zktest.Host, c *framework.Client) {
-		n := nodes.NewPersistentNode(c, "/a", nil)
-		require.NoError(t, n.Start())
-		_, err := n.Ready(t.Context())
+		n, err := nodes.NewPersistentNode(c, "/a", nil)
 		require.NoError(t, err)
-		require.NoError(t, n.Close(t.Context()))
+		_, err = n.WaitRegistered(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, n.Shutdown(t.Context()))
 		s := one(t, c)
 		require.Zero(t, s.Registrations.Total)
 		last := s.Events[len(s.Events)-1]
@@ -245,7 +245,7 @@ func TestCaches(t *testing.T) {
 		require.NoError(t, srv.Create("/stock/a", nil))
 		stock, err := cache.New(c, "/stock")
 		require.NoError(t, err)
-		require.NoError(t, stock.Synced(t.Context()))
+		require.NoError(t, stock.WaitSynced(t.Context()))
 		synctest.Wait()
 		got := one(t, c).Caches.Items[0]
 		require.Equal(t, snapshot.Cache{Root: "/stock", Synced: true, Nodes: 2, Zxid: stock.Zxid()}, got)

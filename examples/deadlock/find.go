@@ -12,7 +12,7 @@ import (
 // there is a deadlock. It needs nothing of the services: the nodes of the locks
 // say who they are.
 func findDeadlock(ctx context.Context, c *framework.Client) (inspect.Deadlock, error) {
-	for _, err := range c.Watch(ctx, root, framework.Recursive()) {
+	for _, err := range c.Watch(ctx, root, framework.WithRecursion()) {
 		if err != nil {
 			return inspect.Deadlock{}, err
 		}

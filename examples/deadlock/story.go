@@ -61,7 +61,7 @@ func (s *story) tell(ctx context.Context, stay bool) error {
 	for _, svc := range []*service{s.orders, s.billing} {
 		fmt.Fprintf(s.out, "%s locks %s and then %s\n", svc.name, svc.order[0], svc.order[1])
 	}
-	if _, err := s.observer.Create(ctx, root, nil, framework.Idempotent()); err != nil {
+	if _, err := s.observer.Create(ctx, root, nil, framework.WithIdempotence()); err != nil {
 		return err
 	}
 	services, end := context.WithCancel(ctx)

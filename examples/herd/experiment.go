@@ -174,7 +174,7 @@ func (e *experiment) cleanUp(ctx context.Context) error {
 	closing.Wait() // After this the other clients have no nodes left.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	err := last.Delete(ctx, e.env.root, framework.AnyVersion, framework.WithChildren(), framework.Quietly())
+	err := last.Delete(ctx, e.env.root, framework.AnyVersion, framework.WithChildren(), framework.WithMissingOK())
 	if err != nil {
 		return fmt.Errorf("%s is left on the servers: %w", e.env.root, err)
 	}

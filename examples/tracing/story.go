@@ -68,7 +68,7 @@ func open(ctx context.Context, shop *framework.Client) error {
 func cleanUp(ctx context.Context, client *framework.Client, root string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	err := client.Delete(ctx, root, framework.AnyVersion, framework.WithChildren(), framework.Quietly())
+	err := client.Delete(ctx, root, framework.AnyVersion, framework.WithChildren(), framework.WithMissingOK())
 	if err != nil {
 		return fmt.Errorf("%s is left on the servers: %w", root, err)
 	}

@@ -45,7 +45,7 @@ func runStory(ctx context.Context, stage demo.Stage) error {
 		return err
 	}
 	for i := range orders {
-		if _, err := stage.Client.Create(ctx, fmt.Sprintf("/pool/orders/%02d", i), nil, framework.PersistentParents()); err != nil {
+		if _, err := stage.Client.Create(ctx, fmt.Sprintf("/pool/orders/%02d", i), nil, framework.WithPersistentParents()); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,10 @@ func audit(ctx context.Context, stage demo.Stage, victim string) error {
 	}
 	defer invoices.Close()
 	packed := map[string]bool{}
-	for change := range invoices.Changes(ctx) {
+	for change, err := range invoices.Changes(ctx) {
+		if err != nil {
+			return err
+		}
 		order, by, isInvoice := strings.Cut(string(change.New.Data), " by ")
 		switch {
 		case !isInvoice:

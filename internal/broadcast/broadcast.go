@@ -42,9 +42,15 @@ func (n *Node[T]) Next() *Node[T] { return n.next }
 
 // All returns the values after n, and waits for those to come. The sequence
 // ends when one of the two channels is closed, after every value that was
-// appended before. A nil channel never ends it.
-func (n *Node[T]) All(end, other <-chan struct{}) iter.Seq[T] {
+// appended before. A nil channel never ends it. The values in first come before
+// the others, and only this reader sees them.
+func (n *Node[T]) All(end, other <-chan struct{}, first ...T) iter.Seq[T] {
 	return func(yield func(T) bool) {
+		for _, v := range first {
+			if !yield(v) {
+				return
+			}
+		}
 		for at := n; at.wait(end, other); at = at.next {
 			if !yield(at.next.Value) {
 				return

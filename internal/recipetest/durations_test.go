@@ -70,12 +70,12 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 		return err
 	},
 	"nodes.WithTTL": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		n := nodes.NewPersistentNode(w.Observer, "/n", nil, nodes.WithTTL(d))
-		if err := n.Start(); err != nil {
+		n, err := nodes.NewPersistentNode(w.Observer, "/n", nil, nodes.WithTTL(d))
+		if err != nil {
 			return err
 		}
-		defer n.Close(t.Context())
-		_, err := n.Ready(recipetest.Within(t, time.Minute))
+		defer n.Shutdown(t.Context())
+		_, err = n.WaitRegistered(recipetest.Within(t, time.Minute))
 		time.Sleep(5 * time.Minute)
 		return err
 	},
@@ -157,7 +157,7 @@ func TestDurationsOfAnyLength(t *testing.T) {
 
 // The table above has every function that takes a duration.
 func TestAllDurationsAreTried(t *testing.T) {
-	const root = "../../.."
+	const root = "../.."
 	folders, err := filepath.Glob(filepath.Join(root, "recipes", "*"))
 	require.NoError(t, err)
 	folders = append(folders, filepath.Join(root, "framework"), filepath.Join(root, "retry"))

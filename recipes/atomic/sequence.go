@@ -118,7 +118,7 @@ func (s *Sequence) writeOrCreate(ctx context.Context) (*zk.Stat, error) {
 	if !reason.Is(err, zk.ErrNoNode) {
 		return stat, err
 	}
-	_, err = s.client.Create(ctx, s.path, nil, framework.WithParents(), framework.Idempotent())
+	_, err = s.client.Create(ctx, s.path, nil, framework.WithParents(), framework.WithIdempotence())
 	if err != nil && !reason.Is(err, zk.ErrNodeExists) {
 		return nil, err
 	}

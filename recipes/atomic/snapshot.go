@@ -118,7 +118,7 @@ func (r *round) look(path string, sync bool) (s snapshot, err error) {
 // it does not matter who has made it, or how often.
 func (r *round) create() error {
 	session := r.client.SessionID()
-	created, err := r.client.Create(r.ctx, r.path, nil, framework.WithParents(), framework.Idempotent())
+	created, err := r.client.Create(r.ctx, r.path, nil, framework.WithParents(), framework.WithIdempotence())
 	switch {
 	case err == nil:
 		r.seen = snapshot{at: r.now(), session: session, exists: true, czxid: created.Czxid}

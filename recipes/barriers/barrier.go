@@ -162,7 +162,7 @@ func (b *Barrier) Lower(ctx context.Context) error {
 	if err := b.usable(); err != nil {
 		return errorOf("lower", b.path, err)
 	}
-	if err := b.client.Delete(ctx, b.path, framework.AnyVersion, framework.Quietly()); err != nil {
+	if err := b.client.Delete(ctx, b.path, framework.AnyVersion, framework.WithMissingOK()); err != nil {
 		return errorOf("lower", b.path, err)
 	}
 	framework.Extend(b.client).Logger().Info("barrier lowered", logPath(b.client, b.path))

@@ -224,16 +224,16 @@ func TestWaitOutlivesItsSession(t *testing.T) {
 func TestPersistentNodeIsABarrier(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
-		n := nodes.NewPersistentNode(c, "/b", nil)
-		require.NoError(t, n.Start())
-		_, err := n.Ready(w.Patience(t))
+		n, err := nodes.NewPersistentNode(c, "/b", nil)
+		require.NoError(t, err)
+		_, err = n.WaitRegistered(w.Patience(t))
 		require.NoError(t, err)
 		network.Expire(t)
 		time.Sleep(time.Second)
 		_, up, err := barriers.NewBarrier(w.Observer, "/b").Raised(t.Context())
 		require.NoError(t, err)
 		require.True(t, up)
-		require.NoError(t, n.Close(w.Patience(t)))
+		require.NoError(t, n.Shutdown(w.Patience(t)))
 	})
 }
 

@@ -60,7 +60,7 @@ func (b *DoubleBarrier) isReallyOpen(ctx context.Context, own string) (bool, err
 		open, _, err := b.client.Exists(ctx, b.child(readyName))
 		return open, err
 	}
-	return false, b.client.Delete(ctx, b.child(readyName), framework.AnyVersion, framework.Quietly())
+	return false, b.client.Delete(ctx, b.child(readyName), framework.AnyVersion, framework.WithMissingOK())
 }
 
 // others returns the names of all members but one, in order.
@@ -173,14 +173,14 @@ func (l *curatorLeave) resign(ctx context.Context) error {
 }
 
 func (l *curatorLeave) deleteReady(ctx context.Context) error {
-	return l.barrier.client.Delete(ctx, l.barrier.child(readyName), framework.AnyVersion, framework.Quietly())
+	return l.barrier.client.Delete(ctx, l.barrier.child(readyName), framework.AnyVersion, framework.WithMissingOK())
 }
 
 func (l *curatorLeave) deleteOwn(ctx context.Context) error {
 	if l.deleted {
 		return nil
 	}
-	err := l.barrier.client.Delete(ctx, l.node.Path, framework.AnyVersion, framework.Quietly())
+	err := l.barrier.client.Delete(ctx, l.node.Path, framework.AnyVersion, framework.WithMissingOK())
 	l.deleted = err == nil
 	return err
 }

@@ -92,7 +92,7 @@ func (r *raise) attempt(ctx context.Context, s *framework.Session) error {
 func (r *raise) create(ctx context.Context, s *framework.Session) error {
 	opts := []framework.CreateOption{framework.WithMode(r.mode), framework.WithParents()}
 	if r.mode == framework.Persistent {
-		opts = append(opts, framework.Idempotent())
+		opts = append(opts, framework.WithIdempotence())
 	} else {
 		r.noteSession(s.ID())
 	}

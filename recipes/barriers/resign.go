@@ -40,7 +40,7 @@ func (s *stayer) noteAndGo(ctx context.Context) error {
 			return err
 		}
 		if slices.Contains(r.of(s.name).Left, s.name) { // another one has noted it
-			err = c.Delete(ctx, s.node.Path, framework.AnyVersion, framework.Quietly())
+			err = c.Delete(ctx, s.node.Path, framework.AnyVersion, framework.WithMissingOK())
 		} else {
 			err = s.note(ctx, r, version)
 		}

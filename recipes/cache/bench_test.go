@@ -71,7 +71,7 @@ func (f *follow) follow(client *framework.Client) {
 	c, err := cache.New(client, "/r")
 	require.NoError(f, err)
 	defer c.Close()
-	require.NoError(f, c.Synced(f.ctx))
+	require.NoError(f, c.WaitSynced(f.ctx))
 	reading, stop := context.WithCancel(f.ctx)
 	var reader sync.WaitGroup
 	changes := 0

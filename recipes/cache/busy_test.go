@@ -71,7 +71,7 @@ func newBusyCache(t *testing.T) *busyCache {
 	create(t, b.srv, "/r", "/other", "/r/hot")
 	b.written = []int64{b.srv.Zxid()}
 	b.client = connect(t, b.srv, framework.WithDialer(distant(t, b.srv.Dialer(), b.roundTrip)))
-	b.cache = open(t, b.client, "/r", cache.Filter(func(string) bool {
+	b.cache = open(t, b.client, "/r", cache.WithFilter(func(string) bool {
 		if b.busy.CompareAndSwap(true, false) {
 			time.Sleep(20 * b.roundTrip)
 		}

@@ -72,7 +72,7 @@ type Cache struct {
 }
 
 // New returns a cache of root and what is below it, and begins to fill it. It
-// does not wait for that; Synced does. The root need not exist.
+// does not wait for that; WaitSynced does. The root need not exist.
 //
 // A path that cannot be used is an error that matches zk.ErrInvalidPath, and an
 // option that cannot is a *framework.ConfigError. A closed client is
@@ -144,10 +144,10 @@ func (c *Cache) Done() <-chan struct{} { return c.life.Gone() }
 // it.
 func (c *Cache) Err() error { return c.named(c.life.Err()) }
 
-// Synced waits until the cache was filled for the first time. The error is
+// WaitSynced waits until the cache was filled for the first time. The error is
 // ctx's, or Err's. That of ctx also matches the last error that the cache has
 // outlasted since a server has answered.
-func (c *Cache) Synced(ctx context.Context) error {
+func (c *Cache) WaitSynced(ctx context.Context) error {
 	return c.wait(ctx, func() bool { return c.everSynced })
 }
 
@@ -165,7 +165,7 @@ func (c *Cache) Zxid() int64 {
 // which this client has not heard, WaitFor asks the server to catch up first,
 // and if there still is none, as SyncQuorum does.
 //
-// The error is ctx's, as that of Synced, or Err's, or that of the request. It
+// The error is ctx's, as WaitSynced's is, or Err's, or that of the request. It
 // matches ErrFutureZxid if there is no such transaction yet.
 func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
 	if c.isAsNewAs(zxid) {

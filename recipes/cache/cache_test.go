@@ -3,6 +3,7 @@ package cache_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,7 +65,7 @@ func open(t *testing.T, client *framework.Client, root string, opts ...cache.Opt
 	c, err := cache.New(client, root, opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	require.NoError(t, c.Synced(within(t)))
+	require.NoError(t, c.WaitSynced(within(t)))
 	return c
 }
 
@@ -132,9 +133,9 @@ func TestOptions(t *testing.T) {
 		opt  cache.Option
 		want []string
 	}{
-		{cache.Depth(0), []string{"/r"}},
-		{cache.Depth(1), []string{"/r", "/r/a", "/r/c", "/r/new"}},
-		{cache.Filter(func(p string) bool { return p != "/r/a" }), []string{"/r", "/r/c", "/r/new", "/r/new/deep"}},
+		{cache.WithDepth(0), []string{"/r"}},
+		{cache.WithDepth(1), []string{"/r", "/r/a", "/r/c", "/r/new"}},
+		{cache.WithFilter(func(p string) bool { return p != "/r/a" }), []string{"/r", "/r/c", "/r/new", "/r/new/deep"}},
 		{cache.WithConcurrency(1), []string{"/r", "/r/a", "/r/a/b", "/r/c", "/r/new", "/r/new/deep"}},
 	} {
 		onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
@@ -166,8 +167,8 @@ func TestBadArguments(t *testing.T) {
 		for name, open := range map[string]func() error{
 			"client": func() error { _, err := cache.New(nil, "/r"); return err },
 			"option": func() error { _, err := cache.New(client, "/r", nil); return err },
-			"filter": func() error { _, err := cache.New(client, "/r", cache.Filter(nil)); return err },
-			"depth":  func() error { _, err := cache.New(client, "/r", cache.Depth(-1)); return err },
+			"filter": func() error { _, err := cache.New(client, "/r", cache.WithFilter(nil)); return err },
+			"depth":  func() error { _, err := cache.New(client, "/r", cache.WithDepth(-1)); return err },
 			"reads":  func() error { _, err := cache.New(client, "/r", cache.WithConcurrency(0)); return err },
 			"cache": func() error {
 				_, err := cache.NewTyped(nil, func(cache.Node) (int, error) { return 0, nil })
@@ -279,7 +280,7 @@ func TestChangesBeginWithASnapshotAndGoOn(t *testing.T) {
 		defer c.Close()
 		var s story
 		s.follow(t, c)
-		require.NoError(t, c.Synced(within(t)))
+		require.NoError(t, c.WaitSynced(within(t)))
 		require.Equal(t, []string{"created /r", "created /r/a", "synced"}, s.next())
 		create(t, srv, "/r/b")
 		require.Equal(t, []string{"created /r/b"}, s.next())
@@ -409,19 +410,28 @@ func TestNodeThatMayNotBeReadAnyMoreLeavesTheCache(t *testing.T) {
 	}
 }
 
+// last returns the error of the last element.
+func last[T any](changes iter.Seq2[T, error]) (end error) {
+	for _, err := range changes {
+		end = err
+	}
+	return end
+}
+
 func TestClosedCacheLeavesNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
 		create(t, srv, "/r", "/r/a")
 		c := open(t, client, "/r")
-		ended := make(chan struct{})
-		go func() {
-			for range c.Changes(t.Context()) {
-			}
-			close(ended)
-		}()
+		numbers, err := cache.NewTyped(c, func(cache.Node) (int, error) { return 0, nil })
+		require.NoError(t, err)
+		ends := make(chan error, 2)
+		go func() { ends <- last(c.Changes(t.Context())) }()
+		go func() { ends <- last(numbers.Changes(t.Context())) }()
 		synctest.Wait()
 		require.NoError(t, c.Close())
-		<-ended
+		for range 2 {
+			require.ErrorIs(t, <-ends, cache.ErrClosed, "it is the last element")
+		}
 		<-c.Done()
 		require.ErrorIs(t, c.Err(), cache.ErrClosed)
 		require.ErrorIs(t, c.WaitFor(within(t), srv.Zxid()+1), cache.ErrFutureZxid)
@@ -454,13 +464,13 @@ func TestCallersDoNotWaitBeyondTheirContext(t *testing.T) {
 		defer c.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		require.ErrorIs(t, c.Synced(ctx), context.DeadlineExceeded)
+		require.ErrorIs(t, c.WaitSynced(ctx), context.DeadlineExceeded)
 		require.Error(t, c.WaitFor(ctx, 1))
 		for range c.Changes(ctx) {
 			t.Error("there is nothing to tell")
 		}
 		time.AfterFunc(time.Hour, func() { srv.RefuseConnections(false) })
-		require.NoError(t, c.Synced(t.Context()))
+		require.NoError(t, c.WaitSynced(t.Context()))
 	})
 }
 
@@ -479,7 +489,7 @@ func TestLargeTree(t *testing.T) {
 		c, err := cache.New(client, "/r")
 		require.NoError(t, err)
 		defer c.Close()
-		require.NoError(t, c.Synced(within(t)))
+		require.NoError(t, c.WaitSynced(within(t)))
 		stats := c.Stats()
 		require.Equal(t, all, stats.Known)
 		require.Zero(t, stats.ToRead)

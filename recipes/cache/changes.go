@@ -61,22 +61,23 @@ type feed struct {
 
 // Changes returns what is in the cache, as Created and then Synced, and then
 // every change, until ctx ends or the cache does. It waits for the first Synced
-// before it begins.
+// before it begins. The end of the cache is the last element: an empty Change,
+// and the error that Err returns.
 //
 // A slow reader holds up nobody and uses no more memory than the nodes that
 // have changed. Several changes of a node, or of everything, become one: a
 // reader may miss what a node was in between, but never what it is. If the
 // reader applies every change to a map, then the map is the cache whenever the
 // Zxid changes.
-func (c *Cache) Changes(ctx context.Context) iter.Seq[Change] {
-	return func(yield func(Change) bool) {
+func (c *Cache) Changes(ctx context.Context) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
 		f := c.subscribe()
 		defer c.unsubscribe(f)
 		for {
 			changed, ended := c.life.Changed()
 			batch := c.take(f)
 			for _, ch := range batch {
-				if ctx.Err() != nil || !yield(ch) {
+				if ctx.Err() != nil || !yield(ch, nil) {
 					return
 				}
 			}
@@ -84,6 +85,7 @@ func (c *Cache) Changes(ctx context.Context) iter.Seq[Change] {
 			case len(batch) > 0:
 				continue
 			case ended != nil:
+				yield(Change{}, c.named(ended))
 				return
 			}
 			select {

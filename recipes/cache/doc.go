@@ -6,7 +6,7 @@
 //		return err
 //	}
 //	defer services.Close()
-//	if err := services.Synced(ctx); err != nil { // until everything was read once
+//	if err := services.WaitSynced(ctx); err != nil { // until everything was read once
 //		return err
 //	}
 //	for node := range services.Children("/services/orders") {

@@ -18,7 +18,7 @@ type settings struct{ Workers int }
 // they change, until ctx ends. An error is why they cannot be decoded: the
 // service goes on with the settings that it has.
 func followSettings(ctx context.Context, client *framework.Client, use func(settings, error)) error {
-	nodes, err := cache.New(client, "/config/orders", cache.Depth(0))
+	nodes, err := cache.New(client, "/config/orders", cache.WithDepth(0))
 	if err != nil {
 		return err
 	}

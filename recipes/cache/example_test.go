@@ -17,7 +17,7 @@ func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 
-	services, err := cache.New(client, "/services", cache.Depth(2))
+	services, err := cache.New(client, "/services", cache.WithDepth(2))
 	if err != nil {
 		panic(err)
 	}
@@ -34,7 +34,10 @@ func Example() {
 		fmt.Println(node.Path, string(node.Data))
 	}
 
-	for change := range services.Changes(ctx) {
+	for change, err := range services.Changes(ctx) {
+		if err != nil { // the cache has ended
+			panic(err)
+		}
 		fmt.Printf("%s %q %q\n", change.Type, change.New.Path, change.New.Data)
 		if change.Type == cache.Synced {
 			srv.Set("/services/orders/a", []byte("10.0.0.2:80")) // somebody else

@@ -163,7 +163,7 @@ func (l *loop) open() error {
 func (l *loop) tryToOpen() error {
 	var opts []framework.WatcherOption
 	if l.c.scope.depth > 0 {
-		opts = append(opts, framework.Recursive())
+		opts = append(opts, framework.WithRecursion())
 	}
 	w, err := l.c.client.NewWatcher(l.ctx, l.c.scope.root, opts...)
 	switch {

@@ -103,7 +103,7 @@ func TestRootThatIsTooLongEndsTheCacheAndNoConnection(t *testing.T) {
 		c, err := cache.New(client, "/"+strings.Repeat("x", 2<<20))
 		require.NoError(t, err)
 		defer c.Close()
-		require.ErrorIs(t, c.Synced(within(t)), framework.ErrRequestTooLarge)
+		require.ErrorIs(t, c.WaitSynced(within(t)), framework.ErrRequestTooLarge)
 		require.NoError(t, c.Close())
 	})
 }

@@ -17,17 +17,17 @@ type config struct {
 	pending int
 }
 
-// Depth leaves out what is more than n levels below the root. With 0, the cache
+// WithDepth leaves out what is more than n levels below the root. With 0, the cache
 // has the root alone, as Curator's NodeCache; with 1, its children as well, as
 // PathChildrenCache. The default is the whole tree.
-func Depth(n int) Option {
+func WithDepth(n int) Option {
 	return func(c *config) { c.depth = n }
 }
 
-// Filter leaves out the nodes for which keep is false, and all that is below
+// WithFilter leaves out the nodes for which keep is false, and all that is below
 // them. Keep is called with the path of a node, on the cache's own goroutine,
 // and must not block. It is not asked about the root.
-func Filter(keep func(path string) bool) Option {
+func WithFilter(keep func(path string) bool) Option {
 	return func(c *config) { c.filter = keep }
 }
 
@@ -53,9 +53,9 @@ func configured(opts []Option) (config, error) {
 	}
 	switch {
 	case cfg.depth < 0:
-		return cfg, bad("Depth", cfg.depth, "must not be negative")
+		return cfg, bad("WithDepth", cfg.depth, "must not be negative")
 	case cfg.filter == nil:
-		return cfg, bad("Filter", "nil", "must not be nil")
+		return cfg, bad("WithFilter", "nil", "must not be nil")
 	case cfg.pending < 1:
 		return cfg, bad("WithConcurrency", cfg.pending, "must be positive")
 	}

@@ -136,7 +136,7 @@ func (w *world) head() *zktest.Server {
 func (w *world) options() (opts []cache.Option) {
 	if w.rng.IntN(4) == 0 {
 		depth := w.rng.IntN(4)
-		opts = append(opts, cache.Depth(depth))
+		opts = append(opts, cache.WithDepth(depth))
 		w.keep = func(path string) bool { return strings.Count(path, "/") <= depth+1 }
 	}
 	filter := func(string) bool { return true }
@@ -148,7 +148,7 @@ func (w *world) options() (opts []cache.Option) {
 	if w.rng.IntN(2) == 0 {
 		filter = w.slowly(filter)
 	}
-	opts = append(opts, cache.Filter(filter))
+	opts = append(opts, cache.WithFilter(filter))
 	if w.rng.IntN(4) == 0 {
 		w.noData = true
 		opts = append(opts, cache.WithoutData())

@@ -44,7 +44,7 @@ func TestRealServerCacheIsEqualToTheTree(t *testing.T) {
 	c, err := cache.New(client, "/r")
 	require.NoError(t, err)
 	defer c.Close()
-	require.NoError(t, c.Synced(ctx))
+	require.NoError(t, c.WaitSynced(ctx))
 
 	reading, stop := context.WithCancel(ctx)
 	var readers sync.WaitGroup
@@ -90,7 +90,7 @@ func TestRealServerHotNodesDoNotHoldUpTheCache(t *testing.T) {
 	c, err := cache.New(far, "/r")
 	require.NoError(t, err)
 	defer c.Close()
-	require.NoError(t, c.Synced(ctx))
+	require.NoError(t, c.WaitSynced(ctx))
 
 	var readers sync.WaitGroup
 	readers.Go(func() { w.follow(ctx, "follower", c, 0) })
@@ -180,7 +180,7 @@ func TestRealServerLargeTree(t *testing.T) {
 	c, err := cache.New(client, "/r")
 	require.NoError(t, err)
 	defer c.Close()
-	require.NoError(t, c.Synced(ctx))
+	require.NoError(t, c.WaitSynced(ctx))
 	require.Len(t, slices.Collect(c.All()), 10011)
 	t.Logf("%d nodes in %v", 10011, time.Since(begin))
 	require.Len(t, slices.Collect(c.Children("/r/7")), 1000)

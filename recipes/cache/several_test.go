@@ -118,7 +118,7 @@ func TestRefusalsAmongNodesThatAreReadTogether(t *testing.T) {
 		c, err := cache.New(client, "/r")
 		require.NoError(t, err)
 		defer c.Close()
-		require.NoError(t, c.Synced(within(t)))
+		require.NoError(t, c.WaitSynced(within(t)))
 		require.Len(t, paths(c), 1+96)
 		require.Len(t, c.Unreadable(), 4)
 		require.ErrorIs(t, c.Unreadable()["/r/33"], zk.ErrNoAuth)

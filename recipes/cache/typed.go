@@ -46,8 +46,8 @@ type TypedChange[T any] struct {
 // NewTyped returns a view of a cache. The function decode is called whenever a
 // node is read from the view, on the goroutine that reads. It must not change
 // the node's data. It also gets parents, which usually have no data: it should
-// return the zero value for them, or each of them is a *DecodeError. Nil is an
-// error that matches zk.ErrBadArguments.
+// return the zero value for them, or each of them is read with an error. Nil is
+// an error that matches zk.ErrBadArguments.
 func NewTyped[T any](c *Cache, decode func(Node) (T, error)) (*Typed[T], error) {
 	switch {
 	case c == nil:
@@ -80,11 +80,12 @@ func (t *Typed[T]) Children(path string) iter.Seq2[TypedNode[T], error] {
 }
 
 // Changes returns what Cache.Changes returns. A change to data that cannot be
-// decoded comes with an error as Get's, and the loop goes on.
+// decoded comes with an error as Get's, and the loop goes on. The end of the
+// cache is the last element, as there.
 func (t *Typed[T]) Changes(ctx context.Context) iter.Seq2[TypedChange[T], error] {
 	return func(yield func(TypedChange[T], error) bool) {
-		for ch := range t.cache.Changes(ctx) {
-			typed, err := TypedChange[T]{Change: ch}, error(nil)
+		for ch, err := range t.cache.Changes(ctx) {
+			typed := TypedChange[T]{Change: ch}
 			if ch.Type == Created || ch.Type == Changed {
 				var n TypedNode[T]
 				n, err = t.node(ch.New)

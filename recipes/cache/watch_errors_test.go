@@ -29,7 +29,7 @@ func TestCacheOutlastsErrorsOfItsWatch(t *testing.T) {
 				c, err := cache.New(client, "/r")
 				require.NoError(t, err)
 				defer c.Close()
-				require.NoError(t, c.Synced(within(t)))
+				require.NoError(t, c.WaitSynced(within(t)))
 
 				srv.Inject(trouble)
 				srv.Session(client.SessionID()).Expire()
@@ -56,9 +56,9 @@ func TestCacheOutlastsRefusedCredentialsFromTheBeginning(t *testing.T) {
 		defer c.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		require.ErrorIs(t, c.Synced(ctx), zk.ErrAuthFailed)
+		require.ErrorIs(t, c.WaitSynced(ctx), zk.ErrAuthFailed)
 		time.Sleep(5 * time.Minute)
-		require.NoError(t, c.Synced(within(t)))
+		require.NoError(t, c.WaitSynced(within(t)))
 		require.Equal(t, []string{"/r"}, paths(c))
 	})
 }
@@ -72,6 +72,6 @@ func TestRefusedWatchEndsACache(t *testing.T) {
 		c, err := cache.New(client, "/r")
 		require.NoError(t, err)
 		defer c.Close()
-		require.Error(t, c.Synced(within(t)))
+		require.Error(t, c.WaitSynced(within(t)))
 	})
 }

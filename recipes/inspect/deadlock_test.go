@@ -181,9 +181,9 @@ func TestCyclesThatAreNoDeadlocks(t *testing.T) {
 			for _, order := range [][]string{{"/x", "/y"}, {"/y", "/x"}} {
 				c := w.service(t, order[0])
 				for _, path := range order {
-					latch := leader.NewLatch(c, path)
-					require.NoError(t, latch.Start())
-					t.Cleanup(func() { latch.Close(w.Patience(t)) })
+					latch, err := leader.NewLatch(c, path)
+					require.NoError(t, err)
+					t.Cleanup(func() { latch.Shutdown(w.Patience(t)) })
 					time.Sleep(time.Second)
 				}
 			}

@@ -146,9 +146,9 @@ func TestLeaders(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
 		for i, name := range []string{"one", "two"} {
-			latch := leader.NewLatch(w.service(t, name), path+"/latch", leader.WithID("id of "+name))
-			require.NoError(t, latch.Start())
-			t.Cleanup(func() { latch.Close(w.Patience(t)) })
+			latch, err := leader.NewLatch(w.service(t, name), path+"/latch", leader.WithID("id of "+name))
+			require.NoError(t, err)
+			t.Cleanup(func() { latch.Shutdown(w.Patience(t)) })
 			w.WaitNodes(t, path+"/latch", i+1)
 		}
 		r := w.one(t, path+"/latch")

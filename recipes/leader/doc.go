@@ -10,9 +10,9 @@
 //
 // # Which one
 //
-//   - [Latch], Curator's LeaderLatch, stands for leader from Start to Close.
-//     When a leadership ends, the next candidate leads at once, and the latch
-//     stands again by itself. Lead runs work whenever it leads.
+//   - [Latch], Curator's LeaderLatch, stands for leader from NewLatch to
+//     Shutdown. When a leadership ends, the next candidate leads at once, and
+//     the latch stands again by itself. Lead runs work whenever it leads.
 //   - [Selector], Curator's LeaderSelector, runs a function while it leads,
 //     and keeps its place until that has returned. With WithRequeue it stands
 //     again.
@@ -20,7 +20,7 @@
 //
 // Latch and Selector do not see each other's candidates: all processes of one
 // election use the same kind. An [Option] is for both kinds. A path that cannot
-// be used is an error of every call and matches zk.ErrInvalidPath. Any other
+// be used is an error of NewLatch and Observe, and of every call of a Selector. It matches zk.ErrInvalidPath. Any other
 // such value is a *framework.ConfigError and matches zk.ErrBadArguments.
 //
 // # How a leadership ends
@@ -31,7 +31,7 @@
 //     returns ctx's error in both cases, which also matches what the work
 //     returns.
 //   - The work returns, or somebody calls Resign or HandOver, or a latch's
-//     Close.
+//     Shutdown.
 //   - Somebody asks the leader to step down, by locks.Revoke. It does so at
 //     once, or within the time of WithGrace.
 //   - The session is lost: the context ends with framework.ErrSessionLost, by

@@ -160,7 +160,7 @@ func (p *transfer) prepare(t *testing.T, w *world, minority, majority *zkserver.
 		p.gone = time.Now()
 	})
 	p.watching.Go(func() {
-		p.new, _ = successor.Await(ctx)
+		p.new, _ = successor.WaitLeadership(ctx)
 		p.elected = time.Now()
 	})
 	p.watching.Go(func() {
@@ -197,7 +197,7 @@ func TestLeadersOutliveARollingRestart(t *testing.T) {
 	require.NoError(t, working.Context().Err())
 	require.Empty(t, selectors[0].ended)
 	for i := range 2 { // the next in line can still lead
-		require.NoError(t, latches[i].Close(w.Patience(t)))
+		require.NoError(t, latches[i].Shutdown(w.Patience(t)))
 		next := w.await(t, latches[i+1])
 		require.Greater(t, next.FencingToken(), leading.FencingToken())
 	}

@@ -24,8 +24,8 @@ func newEnsembleWorld(t *testing.T) (*world, *zkserver.Ensemble) {
 func follow(t *testing.T, exclusive *recipetest.Exclusive, l *leader.Latch) {
 	changes := l.Changes(context.WithoutCancel(t.Context()))
 	go func() {
-		for c := range changes {
-			if c.Ended == nil {
+		for c, err := range changes {
+			if err == nil && c.Ended == nil {
 				exclusive.Enter(c.Lease)
 			}
 		}
@@ -87,7 +87,7 @@ func (w *world) awaitAny(t *testing.T, latches ...*leader.Latch) (int, *locks.Le
 	granted := make(chan grant, len(latches))
 	for i, l := range latches {
 		go func() {
-			lease, _ := l.Await(ctx)
+			lease, _ := l.WaitLeadership(ctx)
 			granted <- grant{i, lease}
 		}()
 	}

@@ -6,15 +6,8 @@ import "errors"
 // locks. Match them with errors.Is. A value that cannot be used is a
 // *framework.ConfigError and matches zk.ErrBadArguments.
 var (
-	// ErrClosed is the error of a Latch that was closed.
+	// ErrClosed is the error of a Latch that was shut down.
 	ErrClosed = errors.New("leader latch closed")
-
-	// ErrStarted is the error of starting a Latch again.
-	ErrStarted = errors.New("leader latch was started before")
-
-	// ErrNotStarted is the error of waiting for the leadership of a Latch that
-	// was never started.
-	ErrNotStarted = errors.New("leader latch was not started")
 
 	// ErrRunning is the error of Selector.Run and of Latch.Lead while it runs
 	// already, and of Run under the leadership that it asks for.

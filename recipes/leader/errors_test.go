@@ -55,13 +55,13 @@ func TestAwaitWithoutAConnectionTellsOfTheLastAttempt(t *testing.T) {
 		require.NoError(t, err)
 		defer c.Close()
 		l := latch(t, c, "/l")
-		_, err = l.Await(recipetest.Within(t, time.Second))
+		_, err = l.WaitLeadership(recipetest.Within(t, time.Second))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorContains(t, err, "await /l: ")
 		require.ErrorContains(t, err, "(last attempt: connection refused)")
 		require.ErrorIs(t, err, syscall.ECONNREFUSED)
 		require.True(t, framework.IsConnectionError(err))
-		require.NoError(t, l.Close(recipetest.Within(t, time.Second)))
+		require.NoError(t, l.Shutdown(recipetest.Within(t, time.Second)))
 	})
 }
 
@@ -72,9 +72,9 @@ func TestErrorsNameTheCall(t *testing.T) {
 		c, _ := w.Connect(t)
 		second := latch(t, c, "/l")
 		synctest.Wait()
-		_, err := second.Await(recipetest.Within(t, time.Second))
+		_, err := second.WaitLeadership(recipetest.Within(t, time.Second))
 		require.ErrorContains(t, err, "await /l: not acquired: 1 ahead")
-		_, err = second.Await(recipetest.Within(t, 0))
+		_, err = second.WaitLeadership(recipetest.Within(t, 0))
 		require.ErrorContains(t, err, "await /l: not acquired: 1 ahead")
 		err = second.Lead(recipetest.Within(t, time.Second), func(context.Context) error { return nil })
 		require.ErrorContains(t, err, "lead /l: not acquired: 1 ahead")
@@ -99,18 +99,18 @@ func TestAwaitInVainNamesTheLeader(t *testing.T) {
 		latches, _ := w.startLatches(t, "/l", 1, leader.WithID("the first"))
 		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
 		second := latch(t, c, "/l")
-		_, err := second.Await(recipetest.Within(t, time.Second))
+		_, err := second.WaitLeadership(recipetest.Within(t, time.Second))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		var held *locks.NotAcquiredError
 		require.ErrorAs(t, err, &held)
 		require.Equal(t, "the first", held.Identity().Foreign)
 
-		require.NoError(t, latches[0].Close(t.Context()))
+		require.NoError(t, latches[0].Shutdown(t.Context()))
 		lease := w.await(t, second)
 		network.Refuse(true)
 		network.Cut()
 		w.endOf(t, lease)
-		_, err = second.Await(recipetest.Within(t, time.Second))
+		_, err = second.WaitLeadership(recipetest.Within(t, time.Second))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.NotErrorIs(t, err, locks.ErrNotAcquired)
 		network.Refuse(false)
@@ -124,11 +124,11 @@ func TestAwaitInVainNamesTheLeader(t *testing.T) {
 func TestCandidateThatQueuesAgainRemembersTheLeader(t *testing.T) {
 	for name, wait := range map[string]func(ctx context.Context, c *framework.Client) error{
 		"await": func(ctx context.Context, c *framework.Client) error {
-			l := leader.NewLatch(c, "/l")
-			if err := l.Start(); err != nil {
+			l, err := leader.NewLatch(c, "/l")
+			if err != nil {
 				return err
 			}
-			_, err := l.Await(ctx)
+			_, err = l.WaitLeadership(ctx)
 			return err
 		},
 		"run": func(ctx context.Context, c *framework.Client) error {

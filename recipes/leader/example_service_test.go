@@ -25,12 +25,12 @@ func Example_service() {
 }
 
 func serve(ctx context.Context, client *framework.Client, work func(context.Context) error) error {
-	latch := leader.NewLatch(client, "/reports/leader")
-	if err := latch.Start(); err != nil {
+	latch, err := leader.NewLatch(client, "/reports/leader")
+	if err != nil {
 		return err
 	}
-	defer latch.Close(context.WithoutCancel(ctx)) // waits until the node is gone
-	err := latch.Lead(ctx, work)                  // calls work each time this process leads
+	defer latch.Shutdown(context.WithoutCancel(ctx)) // waits until the node is gone
+	err = latch.Lead(ctx, work)                      // calls work each time this process leads
 	if ctx.Err() != nil {
 		return nil // the service was told to stop, and the work has finished
 	}

@@ -18,23 +18,23 @@ func ExampleLatch() {
 
 	// Each instance of the service has one latch. Here, both instances are in
 	// one process.
-	first := leader.NewLatch(client, "/leader", leader.WithID("worker-1"))
-	fmt.Println(first.Start())
-	lease, err := first.Await(ctx)
+	first, err := leader.NewLatch(client, "/leader", leader.WithID("worker-1"))
+	fmt.Println(err)
+	lease, err := first.WaitLeadership(ctx)
 	fmt.Println("worker-1 leads:", lease.Context().Err() == nil, err)
 
-	second := leader.NewLatch(client, "/leader", leader.WithID("worker-2"))
-	fmt.Println(second.Start())
-	defer second.Close(ctx)
+	second, err := leader.NewLatch(client, "/leader", leader.WithID("worker-2"))
+	fmt.Println(err)
+	defer second.Shutdown(ctx)
 
-	// Leader tells every caller who leads, also a process that does not stand
-	// itself.
+	// Leader tells every candidate who leads. Observe tells those who do not
+	// stand.
 	leading, err := second.Leader(ctx)
 	fmt.Println("leader:", leading.ID(), err)
 
-	fmt.Println(first.Close(ctx))
+	fmt.Println(first.Shutdown(ctx))
 	fmt.Println(context.Cause(lease.Context()))
-	next, err := second.Await(ctx)
+	next, err := second.WaitLeadership(ctx)
 	fmt.Println("worker-2 leads:", next.Context().Err() == nil, err)
 	fmt.Println("token grows:", next.FencingToken() > lease.FencingToken())
 	// Output:
@@ -55,9 +55,9 @@ func ExampleLatch_Lead() {
 	defer done()
 	ctx, stop := context.WithCancel(context.Background()) // a service gets it from signal.NotifyContext
 
-	latch := leader.NewLatch(client, "/leader")
-	fmt.Println(latch.Start())
-	err := latch.Lead(ctx, func(ctx context.Context) error {
+	latch, err := leader.NewLatch(client, "/leader")
+	fmt.Println(err)
+	err = latch.Lead(ctx, func(ctx context.Context) error {
 		lease, ok := locks.LeaseFromContext(ctx)
 		fmt.Println("leading:", ok && lease.FencingToken() > 0)
 		stop()
@@ -66,7 +66,7 @@ func ExampleLatch_Lead() {
 		return nil
 	})
 	fmt.Println(errors.Is(err, context.Canceled))
-	fmt.Println(latch.Close(context.Background()))
+	fmt.Println(latch.Shutdown(context.Background()))
 	// Output:
 	// <nil>
 	// leading: true
@@ -81,9 +81,9 @@ func ExampleLatch_HandOver() {
 	client, srv, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
-	first, second := leader.NewLatch(client, "/leader"), leader.NewLatch(client, "/leader")
-	fmt.Println(first.Start())
-	lease, err := first.Await(ctx)
+	first, err := leader.NewLatch(client, "/leader")
+	fmt.Println(err)
+	lease, err := first.WaitLeadership(ctx)
 	fmt.Println("first leads:", lease.Context().Err() == nil, err)
 	working := make(chan struct{})
 	go first.Lead(ctx, func(ctx context.Context) error {
@@ -93,8 +93,9 @@ func ExampleLatch_HandOver() {
 		return nil
 	})
 	<-working
-	fmt.Println(second.Start())
-	defer second.Close(ctx)
+	second, err := leader.NewLatch(client, "/leader")
+	fmt.Println(err)
+	defer second.Shutdown(ctx)
 	srv.WaitChildren(ctx, "/leader", 2) // the second latch is in line
 
 	// On SIGTERM the hand-over gets a context of its own, since that of the
@@ -103,9 +104,9 @@ func ExampleLatch_HandOver() {
 	defer cancel()
 	err = first.HandOver(shutdown) // the service stops even on ErrNotLeader or ErrNoSuccessor
 	fmt.Println("handed over:", err)
-	fmt.Println("closed:", first.Close(shutdown))
+	fmt.Println("closed:", first.Shutdown(shutdown))
 
-	next, err := second.Await(ctx)
+	next, err := second.WaitLeadership(ctx)
 	fmt.Println("second leads:", next.Context().Err() == nil, err)
 	// Output:
 	// <nil>
@@ -122,14 +123,16 @@ func ExampleLatch_Changes() {
 	defer done()
 	ctx := context.Background()
 
-	latch := leader.NewLatch(client, "/leader", leader.WithCloseNotification())
-	changes := latch.Changes(ctx) // reports what changes from now on
-	fmt.Println(latch.Start())
-	for change := range changes {
-		if change.Ended == nil {
+	latch, err := leader.NewLatch(client, "/leader", leader.WithCloseNotification())
+	fmt.Println(err)
+	for change, err := range latch.Changes(ctx) {
+		switch {
+		case err != nil: // it is the last element
+			fmt.Println(err)
+		case change.Ended == nil:
 			fmt.Println("leading")
-			go latch.Close(ctx)
-		} else {
+			go latch.Shutdown(ctx)
+		default:
 			fmt.Println("not any more:", change.Ended)
 		}
 	}
@@ -137,6 +140,7 @@ func ExampleLatch_Changes() {
 	// <nil>
 	// leading
 	// not any more: lease released
+	// await /leader: leader latch closed
 }
 
 func ExampleSelector() {

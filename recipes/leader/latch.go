@@ -18,16 +18,16 @@ import (
 
 // Latch is Curator's LeaderLatch, a standing candidacy: of all latches with
 // one path, across every client of the ensemble, one leads at a time, and the
-// next in line takes over when it stops. From Start to Close a latch is always
-// leading or in the queue; it begins again by itself what is lost. A process
-// may have any number of them. It is safe for concurrent use.
+// next in line takes over when it stops. From NewLatch to Shutdown a latch is
+// always leading or in the queue; it begins again by itself what is lost. A
+// process may have any number of them. It is safe for concurrent use.
 //
-//	latch := leader.NewLatch(client, "/leader", leader.WithID("worker-1"))
-//	if err := latch.Start(); err != nil {
+//	latch, err := leader.NewLatch(client, "/leader", leader.WithID("worker-1"))
+//	if err != nil {
 //		return err
 //	}
-//	defer latch.Close(context.WithoutCancel(ctx)) // waits until the node is gone
-//	err := latch.Lead(ctx, func(ctx context.Context) error {
+//	defer latch.Shutdown(context.WithoutCancel(ctx)) // waits until the node is gone
+//	err = latch.Lead(ctx, func(ctx context.Context) error {
 //		lease, _ := locks.LeaseFromContext(ctx)
 //		return lead(ctx, lease.FencingToken()) // until ctx ends
 //	})
@@ -40,8 +40,8 @@ import (
 // If the service is stopped by the end of ctx, the work finishes, and the next
 // leads. Lead returns ctx's error then, also if the work has returned nil.
 //
-// Leadership is a Lease, whose context ends when the leadership does. Await,
-// Leadership and Changes are for callers that lead in their own way. They have
+// Leadership is a Lease, whose context ends when the leadership does.
+// WaitLeadership, Leadership and Changes are for callers that lead in their own way. They have
 // to watch Lease.Revoked, too, and to release the lease then: else a HandOver
 // takes all of its time. The latch gives its node up when the lease ends,
 // without waiting for the work: a Selector does wait. Only after a loss or an
@@ -65,7 +65,7 @@ import (
 // stopped, or the margin is over: neither another, for the node stays, nor this
 // latch, whether it leads again with the node or stands in line behind it. The
 // leader has stopped when Lead's work returns, the lease is released, or the
-// latch is closed. The servers may delete the node of a lost session when the
+// latch is shut down. The servers may delete the node of a lost session when the
 // margin is over.
 //
 // The nodes are those of Java Curator's LeaderLatch, with which a Go process
@@ -77,16 +77,15 @@ type Latch struct {
 	recovery follow.Recovery // run's; it knows why we are not in the queue, if we are not
 	stopping sync.WaitGroup  // run's: leaders that have lost, and have time to stop
 
-	mu       sync.Mutex // protects the following fields
-	started  bool
+	mu       sync.Mutex      // protects the following fields
 	leading  bool            // Lead runs
-	closing  context.Context // of the Close that came first
+	closing  context.Context // of the Shutdown that came first
 	stop     context.CancelFunc
 	now      *leadership // the one under way, or nil
 	last     *broadcast.Node[Change]
 	seen     lockloop.NotAdmitted // how things stood when we last looked at the queue
 	failure  error                // why done is closed
-	leftover error                // what kept Close from deleting the node
+	leftover error                // what kept Shutdown from deleting the node
 
 	done chan struct{} // closed when the latch neither leads nor queues any more
 	gone chan struct{} // closed after that, when it waits for no leader to stop any more
@@ -100,9 +99,18 @@ type Change struct {
 
 const latchKind = "latch-"
 
-// NewLatch returns a latch that does not stand yet. A client, a path or an
-// option that cannot be used is an error of every call.
-func NewLatch(c *framework.Client, path string, opts ...LatchOption) *Latch {
+// NewLatch stands for leader from now on, until Shutdown. It does not wait, not
+// even for a connection. A client, a path or an option that cannot be used is
+// its error, and framework.ErrClosed if the client is closed.
+func NewLatch(c *framework.Client, path string, opts ...LatchOption) (*Latch, error) {
+	l := newLatch(c, path, opts)
+	if err := l.start(); err != nil {
+		return nil, l.queue.ErrorOf("start", err)
+	}
+	return l, nil
+}
+
+func newLatch(c *framework.Client, path string, opts []LatchOption) *Latch {
 	cfg := latchConfig(opts)
 	l := &Latch{
 		queue: candidates{*queue.New(queue.Config{
@@ -121,49 +129,35 @@ func NewLatch(c *framework.Client, path string, opts ...LatchOption) *Latch {
 	return l
 }
 
-// Start makes the latch stand for leader, until Close. It does not wait, not
-// even for a connection. A path or an option that cannot be used is its error.
-// It is ErrStarted if Start was called before, and ErrClosed after Close.
-func (l *Latch) Start() error {
+func (l *Latch) start() error {
 	if err := l.queue.Ready(context.Background()); err != nil {
-		return l.queue.ErrorOf("start", err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.closing != nil:
-		return l.queue.ErrorOf("start", ErrClosed)
-	case l.failure != nil:
-		return l.queue.ErrorOf("start", l.failure)
-	case l.started:
-		return l.queue.ErrorOf("start", ErrStarted)
+		return err
 	}
 	var stopped context.Context
 	stopped, l.stop = context.WithCancel(context.Background())
-	l.started = framework.Extend(l.queue.Client()).Go(func(client context.Context) { l.run(client, stopped) })
-	if !l.started {
-		l.neverStoodLocked(framework.ErrClosed)
-		return l.queue.ErrorOf("start", l.failure)
+	if !framework.Extend(l.queue.Client()).Go(func(client context.Context) { l.run(client, stopped) }) {
+		l.stop()
+		return framework.ErrClosed
 	}
 	return nil
 }
 
-// Close ends the candidacy: the context of a leadership first, with
+// Shutdown ends the candidacy: the context of a leadership first, with
 // locks.ErrReleased, and then the node. It returns when that is done, or when
 // ctx ends, with its error. The node goes in any case, unless the server
 // refuses that, which is an error, too. Changes tells nothing more, except
-// with WithCloseNotification. Closing the client closes its latches, too.
+// with WithCloseNotification. Closing the client ends its latches, too.
 //
-// Close says that the work is over, also that of a leadership that was lost just
+// Shutdown says that the work is over, also that of a leadership that was lost just
 // before: its node goes without the rest of the safety margin. If it is of a
 // session that was lost, too, the client deletes it in the background.
 //
 // After Lead, the work has finished already, and a ctx that has ended does no
-// harm: Close only does not wait then, and returns ctx's error. Callers that
+// harm: Shutdown only does not wait then, and returns ctx's error. Callers that
 // lead in their own way call HandOver before it, for an orderly shutdown.
-func (l *Latch) Close(ctx context.Context) error {
+func (l *Latch) Shutdown(ctx context.Context) error {
 	if err := l.queue.Usable(); err != nil {
-		return l.queue.ErrorOf("close", err)
+		return l.queue.ErrorOf("shutdown", err)
 	}
 	first := l.beginToClose(ctx)
 	select {
@@ -172,13 +166,13 @@ func (l *Latch) Close(ctx context.Context) error {
 	}
 	select {
 	case <-l.gone: // also if ctx has ended
-		return l.queue.ErrorOf("close", l.leftBehind(first))
+		return l.queue.ErrorOf("shutdown", l.leftBehind(first))
 	default:
-		return l.queue.ErrorOf("close", reason.OfContext(ctx))
+		return l.queue.ErrorOf("shutdown", reason.OfContext(ctx))
 	}
 }
 
-// beginToClose reports whether this is the first Close. The node is deleted
+// beginToClose reports whether this is the first Shutdown. The node is deleted
 // under its context.
 func (l *Latch) beginToClose(ctx context.Context) (first bool) {
 	l.mu.Lock()
@@ -187,26 +181,15 @@ func (l *Latch) beginToClose(ctx context.Context) (first bool) {
 		return false
 	}
 	l.closing = ctx
-	switch {
-	case l.started:
-		if l.now != nil {
-			l.now.claim.Stop()
-		}
-		l.stop()
-	case l.failure == nil:
-		l.neverStoodLocked(ErrClosed)
+	if l.now != nil {
+		l.now.claim.Stop()
 	}
+	l.stop()
 	return true
 }
 
-func (l *Latch) neverStoodLocked(why error) {
-	l.failure = why
-	close(l.done)
-	close(l.gone)
-}
-
-// leftBehind returns why the node may still be there. The first Close is told,
-// because it has waited for the deletion, and every Close is if the server
+// leftBehind returns why the node may still be there. The first Shutdown is told,
+// because it has waited for the deletion, and every Shutdown is if the server
 // refuses that, because the client does not go on with it then. If the client
 // was closed meanwhile, the end of its session deletes the node.
 func (l *Latch) leftBehind(first bool) error {
@@ -222,7 +205,7 @@ func (l *Latch) leftBehind(first bool) error {
 	}
 }
 
-// Await waits for the leadership, and returns the lease of the one that is
+// WaitLeadership waits for the leadership, and returns the lease of the one that is
 // under way. All callers that wait get the same lease.
 //
 // If ctx ends first, or has ended, the error matches ctx.Err() and, if others
@@ -230,7 +213,7 @@ func (l *Latch) leftBehind(first bool) error {
 // The candidacy goes on. If it is in trouble, the error also matches the
 // cause: the last error of the server, or that of the last attempt to connect.
 // When the candidacy is over, the error is Err's.
-func (l *Latch) Await(ctx context.Context) (*locks.Lease, error) {
+func (l *Latch) WaitLeadership(ctx context.Context) (*locks.Lease, error) {
 	for {
 		lease, changed, err := l.current()
 		switch {
@@ -250,8 +233,8 @@ func (l *Latch) Await(ctx context.Context) (*locks.Lease, error) {
 	}
 }
 
-// Done is closed when the candidacy is over: the latch is closed, or its client
-// is, or the server has refused it.
+// Done is closed when the candidacy is over: the latch was shut down, or its
+// client was closed, or the server has refused it.
 func (l *Latch) Done() <-chan struct{} {
 	if l.done == nil { // not made by NewLatch
 		never := make(chan struct{})
@@ -263,7 +246,7 @@ func (l *Latch) Done() <-chan struct{} {
 
 // Err returns why the candidacy is over, or nil if it is not. The reasons are:
 //
-//   - ErrClosed: the latch was closed;
+//   - ErrClosed: the latch was shut down;
 //   - framework.ErrClosed: the client was closed;
 //   - an error of the server that waiting does not cure, such as zk.ErrNoAuth,
 //     or zk.ErrAuthFailed if the servers refuse the client's credentials;
@@ -285,25 +268,40 @@ func (l *Latch) Leadership() *locks.Lease {
 	return lease
 }
 
-// Changes returns the beginnings and ends of this latch's leaderships that
-// follow this call, each of them once and in order, until ctx ends or the latch
-// is closed. A slow reader delays nobody and misses nothing. It only hears
+// Changes returns the beginning of the leadership that is under way, if there is
+// one, and the beginnings and ends of this latch's leaderships that follow this
+// call, each of them once and in order, until ctx ends or the candidacy is over.
+// That is the last element, with an empty Change and the error that Err returns.
+// A slow reader delays nobody and misses nothing. It only hears
 // later: at a beginning, the lease may be over. The latch keeps in memory what
 // a reader has not read yet, so a reader should leave the loop when it stops
 // reading.
-func (l *Latch) Changes(ctx context.Context) iter.Seq[Change] {
-	l.mu.Lock()
-	start := l.last
-	l.mu.Unlock()
-	if start == nil { // not made by NewLatch
-		return func(func(Change) bool) {}
-	}
-	return func(yield func(Change) bool) {
-		for change := range start.All(ctx.Done(), l.done) {
-			if ctx.Err() != nil || !yield(change) {
+func (l *Latch) Changes(ctx context.Context) iter.Seq2[Change, error] {
+	now, log := l.present()
+	return func(yield func(Change, error) bool) {
+		for change := range log.All(ctx.Done(), l.Done(), now...) {
+			if ctx.Err() != nil || !yield(change, nil) {
 				return
 			}
 		}
+		if err := l.Err(); err != nil && ctx.Err() == nil {
+			yield(Change{}, err)
+		}
+	}
+}
+
+// present returns how things stand, as a reader of Changes is told, and the log
+// of what follows.
+func (l *Latch) present() (now []Change, log *broadcast.Node[Change]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.last == nil: // not made by NewLatch
+		return nil, broadcast.New(Change{})
+	case l.now != nil:
+		return []Change{{Lease: l.now.lease}}, l.last
+	default:
+		return nil, l.last
 	}
 }
 
@@ -356,8 +354,6 @@ func (l *Latch) current() (*locks.Lease, <-chan struct{}, error) {
 	switch err := cmp.Or(l.queue.Usable(), l.failure); {
 	case err != nil:
 		return nil, nil, l.queue.ErrorOf("await", err)
-	case !l.started:
-		return nil, nil, l.queue.ErrorOf("await", ErrNotStarted)
 	case l.now != nil && l.now.lease.Context().Err() == nil:
 		return l.now.lease, nil, nil
 	default:

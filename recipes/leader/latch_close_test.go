@@ -44,17 +44,17 @@ func (w *world) closeAt(t *testing.T, how, faultName string, i int) (hit bool) {
 	const soon = 100 * time.Millisecond
 	c, _ := w.Connect(t)
 	rival, _ := w.Connect(t)
-	next := leader.NewLatch(rival, "/l")
+	var next *leader.Latch
 	if how == "waiting" {
-		require.NoError(t, next.Start())
+		next = latch(t, rival, "/l")
 		w.await(t, next)
 	}
 	session := c.SessionID()
 	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[faultName]})
 	// A broken connection must not come back before the latch is closed.
 	w.Fake.Inject(zktest.Rule{Op: zktest.OpConnect, Session: session, Times: -1, Do: zktest.DelayRequest(2 * soon)})
-	l := leader.NewLatch(c, "/l")
-	require.NoError(t, l.Start())
+	l, err := leader.NewLatch(c, "/l")
+	require.NoError(t, err)
 	time.Sleep(soon)
 	if how == "resigning" {
 		l.Resign(recipetest.Within(t, soon))
@@ -64,7 +64,7 @@ func (w *world) closeAt(t *testing.T, how, faultName string, i int) (hit bool) {
 		c.Close()
 	}
 	start := time.Now()
-	if err := l.Close(recipetest.Within(t, soon)); err != nil {
+	if err := l.Shutdown(recipetest.Within(t, soon)); err != nil {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, soon, time.Since(start))
 	}
@@ -72,11 +72,11 @@ func (w *world) closeAt(t *testing.T, how, faultName string, i int) (hit bool) {
 	hit = fault.Hits() > 0
 
 	if how != "waiting" {
-		require.NoError(t, next.Start())
+		next = latch(t, rival, "/l")
 	}
 	w.await(t, next)
-	require.NoError(t, l.Close(w.Patience(t)), "it waits for the end")
-	_, err := l.Await(t.Context())
+	require.NoError(t, l.Shutdown(w.Patience(t)), "it waits for the end")
+	_, err = l.WaitLeadership(t.Context())
 	require.ErrorIs(t, err, map[bool]error{true: framework.ErrClosed, false: leader.ErrClosed}[how == "client closed"])
 	w.WaitNodes(t, "/l", 1)
 	w.closeAll(t, "/l", next)
@@ -96,7 +96,7 @@ func TestClosedClientClosesItsLatches(t *testing.T) {
 		}
 		waiting := make(chan error)
 		go func() {
-			_, err := second.Await(ctx)
+			_, err := second.WaitLeadership(ctx)
 			waiting <- err
 		}()
 		handing := make(chan error)
@@ -112,41 +112,31 @@ func TestClosedClientClosesItsLatches(t *testing.T) {
 		require.ErrorIs(t, <-waiting, framework.ErrClosed)
 		<-handing
 		for _, l := range []*leader.Latch{first, second} {
-			_, err := l.Await(ctx)
+			_, err := l.WaitLeadership(ctx)
 			require.ErrorIs(t, err, framework.ErrClosed)
-			require.NoError(t, l.Close(ctx))
-			require.ErrorIs(t, l.Start(), leader.ErrClosed)
+			require.NoError(t, l.Shutdown(ctx))
 		}
-		require.ErrorIs(t, leader.NewLatch(c, path).Start(), framework.ErrClosed)
+		_, err := leader.NewLatch(c, path)
+		require.ErrorIs(t, err, framework.ErrClosed)
 		w.NothingLeft(t, path)
 	})
 }
 
-func TestLatchIsStartedOnceAndClosedOften(t *testing.T) {
+func TestLatchIsShutDownOften(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		l := leader.NewLatch(c, path)
-		_, err := l.Await(ctx)
-		require.ErrorIs(t, err, leader.ErrNotStarted)
-		require.Nil(t, l.Leadership())
-		require.NoError(t, l.Start())
-		require.ErrorIs(t, l.Start(), leader.ErrStarted)
+		l := latch(t, c, path)
 		w.await(t, l)
 		for range 3 {
-			require.NoError(t, l.Close(ctx))
+			require.NoError(t, l.Shutdown(ctx))
 		}
 		over, cancel := context.WithCancel(ctx)
 		cancel()
-		for range 20 { // the latch is closed, so Close succeeds even with an ended context
-			require.NoError(t, l.Close(over))
+		for range 20 { // the latch is shut down, so that succeeds even with an ended context
+			require.NoError(t, l.Shutdown(over))
 		}
-		require.ErrorIs(t, l.Start(), leader.ErrClosed)
-
-		never := leader.NewLatch(c, path)
-		require.NoError(t, never.Close(ctx))
-		require.ErrorIs(t, never.Start(), leader.ErrClosed)
-		_, err = never.Await(ctx)
+		_, err := l.WaitLeadership(ctx)
 		require.ErrorIs(t, err, leader.ErrClosed)
 		w.NothingLeft(t, path)
 	})
@@ -164,16 +154,16 @@ func TestLatchMayStartBeforeThereIsAServer(t *testing.T) {
 		l, closed := latch(t, c, "/l", leader.WithCloseNotification()), latch(t, c, "/l")
 		changes := l.Changes(t.Context())
 		time.Sleep(time.Hour)
-		require.NoError(t, closed.Close(t.Context()))
-		_, err = l.Await(recipetest.Within(t, time.Second))
+		require.NoError(t, closed.Shutdown(t.Context()))
+		_, err = l.WaitLeadership(recipetest.Within(t, time.Second))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		w.Start()
 		lease := w.await(t, l)
 		time.Sleep(time.Minute)
 		require.Equal(t, lease, l.Leadership(), "one election only")
 		require.Len(t, w.Nodes(t, "/l"), 1)
-		require.NoError(t, l.Close(t.Context()))
-		heard := slices.Collect(changes)
+		require.NoError(t, l.Shutdown(t.Context()))
+		heard, _ := collect(changes)
 		require.Len(t, heard, 2)
 		w.NothingLeft(t, "/l")
 	})
@@ -196,19 +186,22 @@ func TestChangesAreToldInOrderWithClose(t *testing.T) {
 			onFakeAndReal(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
 				c, _ := w.Connect(t)
-				l := leader.NewLatch(c, path, closeNotification(notify)...)
+				l := latch(t, c, path, closeNotification(notify)...)
 				changes := l.Changes(ctx)
-				start(t, l)
 				lease := w.await(t, l)
 				require.NoError(t, lease.Release(ctx))
 				again := w.await(t, l)
-				require.NoError(t, l.Close(ctx))
+				require.NoError(t, l.Shutdown(ctx))
 				want := []leader.Change{{Lease: lease}, {Lease: lease, Ended: locks.ErrReleased}, {Lease: again}}
 				if notify {
 					want = append(want, leader.Change{Lease: again, Ended: locks.ErrReleased})
 				}
-				require.Equal(t, want, slices.Collect(changes))
-				require.Empty(t, slices.Collect(l.Changes(ctx)), "closed")
+				heard, err := collect(changes)
+				require.Equal(t, want, heard)
+				require.ErrorIs(t, err, leader.ErrClosed)
+				heard, err = collect(l.Changes(ctx))
+				require.Empty(t, heard, "closed")
+				require.ErrorIs(t, err, leader.ErrClosed)
 			})
 		})
 	}
@@ -223,7 +216,7 @@ func TestLatchWithoutRightsDoesNotLoop(t *testing.T) {
 		require.NoError(t, err)
 		c, _ := w.Connect(t)
 		l := latch(t, c, path)
-		_, err = l.Await(ctx)
+		_, err = l.WaitLeadership(ctx)
 		require.ErrorIs(t, err, zk.ErrNoAuth)
 		require.Nil(t, l.Leadership())
 		if w.Fake != nil {
@@ -232,8 +225,8 @@ func TestLatchWithoutRightsDoesNotLoop(t *testing.T) {
 			time.Sleep(time.Hour)
 			require.Empty(t, w.Requests())
 		}
-		require.NoError(t, l.Close(ctx))
-		_, err = l.Await(ctx)
+		require.NoError(t, l.Shutdown(ctx))
+		_, err = l.WaitLeadership(ctx)
 		require.ErrorIs(t, err, zk.ErrNoAuth, "it stays the reason")
 	})
 }
@@ -246,16 +239,15 @@ func TestCloseReleasesThoseWhoWait(t *testing.T) {
 		returned := make(chan error)
 		for range 3 {
 			go func() {
-				_, err := latches[1].Await(t.Context())
+				_, err := latches[1].WaitLeadership(t.Context())
 				returned <- err
 			}()
 			go func() {
-				for range latches[1].Changes(t.Context()) {
-					assert.Fail(t, "nothing has changed")
-				}
-				returned <- leader.ErrClosed
+				heard, err := collect(latches[1].Changes(t.Context()))
+				assert.Empty(t, heard, "nothing has changed")
+				returned <- err
 			}()
-			go func() { returned <- errors.Join(latches[1].Close(t.Context()), leader.ErrClosed) }()
+			go func() { returned <- errors.Join(latches[1].Shutdown(t.Context()), leader.ErrClosed) }()
 		}
 		for range 9 {
 			require.ErrorIs(t, <-returned, leader.ErrClosed)
@@ -274,15 +266,16 @@ func TestGrantThatComesWithClose(t *testing.T) {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			tracer := &recipetest.Spy{}
 			c, _ := w.Connect(t, framework.WithHooks(tracer))
-			l := leader.NewLatch(c, "/l", closeNotification(notify)...)
-			changes := l.Changes(t.Context())
+			followed := make(chan *leader.Latch, 1)
 			tracer.Granted = func() {
 				ctx, cancel := context.WithCancel(context.Background())
-				cancel() // Close does not wait
-				l.Close(ctx)
+				cancel() // Shutdown does not wait
+				(<-followed).Shutdown(ctx)
 			}
-			require.NoError(t, l.Start())
-			heard := slices.Collect(changes)
+			l := latch(t, c, "/l", closeNotification(notify)...)
+			changes := l.Changes(t.Context())
+			followed <- l
+			heard, _ := collect(changes)
 			if notify {
 				require.Len(t, heard, 2)
 				require.NoError(t, heard[0].Ended)

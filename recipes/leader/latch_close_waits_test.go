@@ -41,7 +41,7 @@ func TestCloseWaitsForTheNode(t *testing.T) {
 				}
 				w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(slow)})
 				start := time.Now()
-				require.NoError(t, closed.Close(t.Context()))
+				require.NoError(t, closed.Shutdown(t.Context()))
 				require.Len(t, w.Fake.Children("/l"), 1)
 				require.GreaterOrEqual(t, time.Since(start), slow)
 				w.await(t, other)
@@ -67,7 +67,7 @@ func TestCloseWaitsForANodeThatIsBeingDeleted(t *testing.T) {
 				end(t, w, lease)
 				w.endOf(t, lease)
 				synctest.Wait()
-				require.NoError(t, first.Close(t.Context()))
+				require.NoError(t, first.Shutdown(t.Context()))
 				require.Len(t, w.Fake.Children("/l"), 1)
 				w.await(t, second)
 				w.closeAll(t, "/l", second)
@@ -87,9 +87,9 @@ func TestCloseSaysThatTheServerRefusesTheDeletion(t *testing.T) {
 				l := map[string]*leader.Latch{"leader": first, "candidate": second}[who]
 				refusal := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
 				for range 3 {
-					err := l.Close(t.Context())
+					err := l.Shutdown(t.Context())
 					require.ErrorIs(t, err, zk.ErrNoAuth)
-					require.ErrorContains(t, err, "close /l: ")
+					require.ErrorContains(t, err, "shutdown /l: ")
 				}
 				require.ErrorIs(t, l.Err(), leader.ErrClosed)
 				require.Equal(t, who == "leader", lease.Context().Err() != nil)
@@ -150,13 +150,13 @@ func TestCloseWaitsNoLongerThanItsContext(t *testing.T) {
 					}
 					w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Minute)})
 					start := time.Now()
-					require.ErrorIs(t, closed.Close(recipetest.Within(t, patience)), context.DeadlineExceeded)
+					require.ErrorIs(t, closed.Shutdown(recipetest.Within(t, patience)), context.DeadlineExceeded)
 					require.Equal(t, patience, time.Since(start))
 					if who == "leader" {
 						require.ErrorIs(t, w.endOf(t, lease), locks.ErrReleased, "it stops in any case")
 					}
 					require.Len(t, w.Fake.Children("/l"), 2)
-					require.NoError(t, closed.Close(t.Context()))
+					require.NoError(t, closed.Shutdown(t.Context()))
 					w.await(t, other)
 					w.closeAll(t, "/l", closed, other)
 				})
@@ -171,9 +171,9 @@ func TestCloseDuringTheServersTrouble(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first, second, _, _ := w.leaderAndNext(t, "/l")
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 20, Do: zktest.Fail(zktest.ErrSystem)})
-		err := first.Close(t.Context())
+		err := first.Shutdown(t.Context())
 		require.Equal(t, err == nil, len(w.Fake.Children("/l")) == 1, "%v", err)
-		require.NoError(t, first.Close(t.Context()), "it goes by itself")
+		require.NoError(t, first.Shutdown(t.Context()), "it goes by itself")
 		w.await(t, second)
 		w.closeAll(t, "/l", second)
 	})
@@ -185,13 +185,13 @@ func TestCloseOnAnEndedContextEndsTheLeadershipBeforeItReturns(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var log strings.Builder
 		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		latch := leader.NewLatch(c, "/leader")
-		require.NoError(t, latch.Start())
-		lease, err := latch.Await(t.Context())
+		latch, err := leader.NewLatch(c, "/leader")
+		require.NoError(t, err)
+		lease, err := latch.WaitLeadership(t.Context())
 		require.NoError(t, err)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		_ = latch.Close(ended)
+		_ = latch.Shutdown(ended)
 		still := lease.Context().Err() == nil
 		c.Close()
 		require.False(t, still, "Close has returned, and the leadership goes on; %v", context.Cause(lease.Context()))
@@ -204,14 +204,14 @@ func TestCloseAtTheInterruptionOfTheLeadership(t *testing.T) {
 	for range 10 { // the order of the goroutines is up to the scheduler
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-			latch := leader.NewLatch(c, "/l")
-			require.NoError(t, latch.Start())
-			lease, err := latch.Await(t.Context())
+			latch, err := leader.NewLatch(c, "/l")
+			require.NoError(t, err)
+			lease, err := latch.WaitLeadership(t.Context())
 			require.NoError(t, err)
 			closed := make(chan error)
 			go func() {
 				<-lease.Context().Done()
-				closed <- latch.Close(recipetest.Within(t, time.Hour))
+				closed <- latch.Shutdown(recipetest.Within(t, time.Hour))
 			}()
 			network.Cut()
 			require.NoError(t, <-closed)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,7 +31,7 @@ func TestLatchTellsTheEndOfItsCandidacy(t *testing.T) {
 		cause func(t *testing.T, w *world, c *framework.Client, l *leader.Latch)
 	}{
 		{leader.ErrClosed, 3, func(t *testing.T, _ *world, _ *framework.Client, l *leader.Latch) {
-			require.NoError(t, l.Close(t.Context()))
+			require.NoError(t, l.Shutdown(t.Context()))
 		}},
 		{framework.ErrClosed, 4, func(t *testing.T, _ *world, c *framework.Client, _ *leader.Latch) {
 			require.NoError(t, c.Close())
@@ -45,9 +44,8 @@ func TestLatchTellsTheEndOfItsCandidacy(t *testing.T) {
 		t.Run(of.why.Error(), func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				c, network := w.Connect(t)
-				l := leader.NewLatch(c, "/l")
+				l := latch(t, c, "/l")
 				changes := l.Changes(t.Context())
-				start(t, l)
 				w.await(t, l)
 				network.Expire(t)
 				time.Sleep(time.Minute)
@@ -57,12 +55,14 @@ func TestLatchTellsTheEndOfItsCandidacy(t *testing.T) {
 
 				of.cause(t, w, c, l)
 				<-l.Done()
-				require.Len(t, slices.Collect(changes), of.told)
+				heard, err := collect(changes)
+				require.Len(t, heard, of.told)
+				require.Equal(t, l.Err(), err, "it is the last element")
 				require.ErrorIs(t, l.Err(), of.why)
-				_, err := l.Await(t.Context())
+				_, err = l.WaitLeadership(t.Context())
 				require.Equal(t, l.Err(), err)
 				require.Nil(t, l.Leadership())
-				require.NoError(t, l.Close(t.Context()))
+				require.NoError(t, l.Shutdown(t.Context()))
 				require.ErrorIs(t, l.Err(), of.why, "it stays the reason")
 				w.NothingLeft(t, "/l")
 			})
@@ -70,33 +70,8 @@ func TestLatchTellsTheEndOfItsCandidacy(t *testing.T) {
 	}
 }
 
-// A latch that never stood is over when it is closed, or when it finds that its
-// client is closed.
-func TestLatchThatNeverStoodTellsItsEnd(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		for _, path := range []string{"/l", "relative"} {
-			never := leader.NewLatch(c, path)
-			require.False(t, recipetest.IsClosed(never.Done()))
-			require.NoError(t, never.Err())
-			require.NoError(t, never.Close(t.Context()))
-			require.True(t, recipetest.IsClosed(never.Done()))
-			require.ErrorIs(t, never.Err(), leader.ErrClosed)
-		}
-		require.NoError(t, c.Close())
-		late := leader.NewLatch(c, "/l")
-		for range 2 {
-			require.ErrorIs(t, late.Start(), framework.ErrClosed)
-		}
-		require.True(t, recipetest.IsClosed(late.Done()))
-		require.ErrorIs(t, late.Err(), framework.ErrClosed)
-		_, err := late.Await(t.Context())
-		require.ErrorIs(t, err, framework.ErrClosed)
-		require.NoError(t, late.Close(t.Context()))
-	})
-}
-
-// Await returns the end of its context, also while the latch goes on leading. So
+// WaitLeadership returns the end of its context, also while the latch goes on
+// leading. So
 // the loop in Latch's documentation ends with the context.
 func TestAwaitReturnsTheEndOfItsContextWhileItLeads(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -105,7 +80,7 @@ func TestAwaitReturnsTheEndOfItsContextWhileItLeads(t *testing.T) {
 		lease := w.await(t, l)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := l.Await(ctx)
+		_, err := l.WaitLeadership(ctx)
 		require.ErrorIs(t, err, context.Canceled)
 		require.NotErrorIs(t, err, locks.ErrNotAcquired, "nobody is ahead")
 		require.Same(t, lease, l.Leadership())
@@ -156,19 +131,14 @@ func TestLatchIsUsedByManyAtOnce(t *testing.T) {
 		for round := range 20 {
 			c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
 			other := latch(t, w.Observer, "/l")
-			l := leader.NewLatch(c, "/l", closeNotification(round%2 == 0)...)
+			l, err := leader.NewLatch(c, "/l", closeNotification(round%2 == 0)...)
+			require.NoError(t, err)
 			ctx := recipetest.Within(t, time.Minute)
 			var all sync.WaitGroup
-			var starts atomic.Int32
 			for range 4 {
+				all.Go(func() { l.WaitLeadership(ctx) })
 				all.Go(func() {
-					if l.Start() == nil {
-						starts.Add(1)
-					}
-				})
-				all.Go(func() { l.Await(ctx) })
-				all.Go(func() {
-					heard := slices.Collect(l.Changes(ctx))
+					heard, _ := collect(l.Changes(ctx))
 					assert.True(t, slices.IsSortedFunc(heard, inOrder), "%v", heard)
 				})
 				for _, one := range []*leader.Latch{l, other} {
@@ -177,11 +147,10 @@ func TestLatchIsUsedByManyAtOnce(t *testing.T) {
 					all.Go(func() { one.Participants(ctx) })
 				}
 				all.Go(func() { time.Sleep(time.Second); network.Cut() })
-				all.Go(func() { time.Sleep(time.Second); l.Close(ctx) })
-				all.Go(func() { time.Sleep(time.Second); assert.NoError(t, l.Close(ctx)) })
+				all.Go(func() { time.Sleep(time.Second); l.Shutdown(ctx) })
+				all.Go(func() { time.Sleep(time.Second); assert.NoError(t, l.Shutdown(ctx)) })
 			}
 			all.Wait()
-			require.EqualValues(t, 1, starts.Load())
 			require.ErrorIs(t, l.Err(), leader.ErrClosed)
 			w.await(t, other)
 			w.closeAll(t, "/l", other)

@@ -78,7 +78,7 @@ func (e eachRequestOfACandidacy) at(t *testing.T, w *world, i int) (hit bool) {
 	rule := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Times: e.trouble, Do: e.fault(w, c.SessionID())})
 	l := latch(t, c, "/l")
 	time.Sleep(time.Minute)
-	require.NoError(t, first[0].Close(t.Context()))
+	require.NoError(t, first[0].Shutdown(t.Context()))
 	lease := w.await(t, l)
 	time.Sleep(time.Minute)
 	lease.Release(t.Context()) // the leadership may have been lost meanwhile
@@ -95,7 +95,7 @@ func (e eachRequestOfACandidacy) at(t *testing.T, w *world, i int) (hit bool) {
 // interventions are what may happen to a candidate at any moment.
 var interventions = map[string]func(w *world, c *framework.Client, l *leader.Latch, network *recipetest.Network){
 	"close": func(_ *world, _ *framework.Client, l *leader.Latch, _ *recipetest.Network) {
-		l.Close(context.Background())
+		l.Shutdown(context.Background())
 	},
 	"close client": func(_ *world, c *framework.Client, _ *leader.Latch, _ *recipetest.Network) { c.Close() },
 	"resign": func(_ *world, _ *framework.Client, l *leader.Latch, _ *recipetest.Network) {
@@ -107,7 +107,7 @@ var interventions = map[string]func(w *world, c *framework.Client, l *leader.Lat
 	},
 	"cut and close": func(_ *world, _ *framework.Client, l *leader.Latch, network *recipetest.Network) {
 		network.Cut()
-		l.Close(context.Background())
+		l.Shutdown(context.Background())
 	},
 	"hand over": func(_ *world, _ *framework.Client, l *leader.Latch, _ *recipetest.Network) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -152,29 +152,42 @@ func (w *world) interveneAt(t *testing.T, intervention string, policy state.Erro
 	const soon = 5 * time.Second
 	c, network := w.Connect(t, framework.WithErrorPolicy(policy))
 	rival, _ := w.Connect(t, framework.WithErrorPolicy(policy))
-	l, other := leader.NewLatch(c, "/l"), leader.NewLatch(rival, "/l")
-	order := []*leader.Latch{l, other}
-	if behind {
-		order = []*leader.Latch{other, l}
-	}
+	var l, other *leader.Latch
+	followed, heard := make(chan struct{}), make(chan []leader.Change)
 	rule := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: zktest.Call(func(zktest.Request) {
-		go interventions[intervention](w, c, l, network)
+		go func() {
+			<-followed
+			interventions[intervention](w, c, l, network)
+		}()
 	})})
-	heard := make(chan []leader.Change)
-	changes := l.Changes(t.Context())
-	go func() { heard <- slices.Collect(changes) }()
-	for _, l := range order {
-		if err := l.Start(); l == other {
-			require.NoError(t, err)
-		}
+	stand := func() {
+		l = latch(t, c, "/l")
+		changes := l.Changes(t.Context())
+		go func() {
+			list, _ := collect(changes)
+			heard <- list
+		}()
+		close(followed)
+	}
+	if !behind {
+		stand()
 		time.Sleep(soon)
 	}
-	order[0].HandOver(recipetest.Within(t, soon))
+	other = latch(t, rival, "/l")
+	time.Sleep(soon)
+	first := other
+	if behind {
+		stand()
+		time.Sleep(soon)
+	} else {
+		first = l
+	}
+	first.HandOver(recipetest.Within(t, soon))
 	time.Sleep(soon)
 	network.Cut()
 	time.Sleep(time.Minute)
 	require.NotEqual(t, l.Leadership() == nil, other.Leadership() == nil, "one leads")
-	require.NoError(t, l.Close(t.Context()))
+	require.NoError(t, l.Shutdown(t.Context()))
 	synctest.Wait()
 	for i, change := range <-heard {
 		assert.Equal(t, i%2 == 1, change.Ended != nil, "change %d: %v", i, change.Ended)

@@ -62,7 +62,7 @@ func TestHandOverNeedsALeaderAndASuccessor(t *testing.T) {
 		latches, lease := w.startLatches(t, path, 2)
 		require.ErrorIs(t, latches[1].HandOver(ctx), leader.ErrNotLeader)
 		require.ErrorIs(t, latches[1].Resign(ctx), leader.ErrNotLeader)
-		require.NoError(t, latches[1].Close(ctx))
+		require.NoError(t, latches[1].Shutdown(ctx))
 		w.WaitNodes(t, path, 1)
 		require.ErrorIs(t, latches[0].HandOver(ctx), leader.ErrNoSuccessor)
 		require.NoError(t, lease.Context().Err(), "it goes on")

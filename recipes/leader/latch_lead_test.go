@@ -115,7 +115,7 @@ func TestEveryEndOfALeadership(t *testing.T) {
 			cause: locks.ErrNodeDeleted,
 		},
 		"close": {
-			trigger: func(t *testing.T, l *leading) { require.NoError(t, l.latch.Close(t.Context())) },
+			trigger: func(t *testing.T, l *leading) { require.NoError(t, l.latch.Shutdown(t.Context())) },
 			cause:   locks.ErrReleased, result: []error{leader.ErrClosed},
 		},
 		"client closed": {
@@ -142,11 +142,11 @@ func TestEveryEndOfALeadership(t *testing.T) {
 					require.Error(t, first.Context().Err())
 				}
 				if row.result == nil && !row.stays {
-					require.NoError(t, next.Close(t.Context()))
+					require.NoError(t, next.Shutdown(t.Context()))
 					require.Greater(t, (<-l.leases).FencingToken(), first.FencingToken(), "it leads again")
 				}
 				if row.result == nil { // Lead goes on
-					require.NoError(t, l.latch.Close(t.Context()))
+					require.NoError(t, l.latch.Shutdown(t.Context()))
 					row.result = []error{leader.ErrClosed}
 				}
 				err := <-l.result
@@ -200,7 +200,7 @@ func TestHandOverOfALeadIsQuick(t *testing.T) {
 		w.WaitNodes(t, path, 2)
 		require.NoError(t, first.HandOver(ctx), "with time enough, it does not come to the end of that")
 		require.Greater(t, w.await(t, second).FencingToken(), token)
-		require.NoError(t, second.Close(ctx))
+		require.NoError(t, second.Shutdown(ctx))
 		require.Greater(t, <-led, token, "it leads again")
 		w.closeAll(t, path, first)
 		require.ErrorIs(t, <-result, leader.ErrClosed)
@@ -276,7 +276,6 @@ func TestLeadThatCannotBegin(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		work := func(context.Context) error { t.Error("it does not lead"); return nil }
-		require.ErrorIs(t, leader.NewLatch(c, "/l").Lead(t.Context(), work), leader.ErrNotStarted)
 		l := latch(t, c, "/l")
 		require.ErrorIs(t, l.Lead(t.Context(), nil), zk.ErrBadArguments)
 		require.ErrorIs(t, l.Lead(recipetest.Within(t, 0), work), context.DeadlineExceeded)

@@ -58,7 +58,7 @@ func (w *world) endOf(t *testing.T, lease *locks.Lease) error {
 func (w *world) closeAll(t *testing.T, path string, latches ...*leader.Latch) {
 	t.Helper()
 	for _, l := range latches {
-		require.NoError(t, l.Close(w.Patience(t)))
+		require.NoError(t, l.Shutdown(w.Patience(t)))
 	}
 	w.NothingLeft(t, path)
 }
@@ -95,9 +95,9 @@ func TestCandidateNoticesTheDeletionOfItsNode(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, all[2].Path, queued[1].Path, "it is in the queue again, at the end")
 		require.NoError(t, lease.Context().Err())
-		require.NoError(t, latches[0].Close(ctx))
+		require.NoError(t, latches[0].Shutdown(ctx))
 		third := w.await(t, latches[2])
-		require.NoError(t, latches[2].Close(ctx))
+		require.NoError(t, latches[2].Shutdown(ctx))
 		require.Greater(t, w.await(t, latches[1]).FencingToken(), third.FencingToken())
 		w.closeAll(t, path, latches[1])
 	})
@@ -139,7 +139,7 @@ func (w *world) oneLeads(t *testing.T, latches []*leader.Latch) *locks.Lease {
 	leaders := make(chan *locks.Lease, len(latches))
 	for _, l := range latches {
 		go func() {
-			if lease, err := l.Await(ctx); err == nil {
+			if lease, err := l.WaitLeadership(ctx); err == nil {
 				leaders <- lease
 			}
 		}()

@@ -31,7 +31,7 @@ func TestLatchesPassTheLeadershipAround(t *testing.T) {
 		for _, l := range latches {
 			all.Go(func() {
 				for range rounds {
-					lease, err := l.Await(ctx)
+					lease, err := l.WaitLeadership(ctx)
 					if !assert.NoError(t, err) {
 						return
 					}
@@ -39,7 +39,7 @@ func TestLatchesPassTheLeadershipAround(t *testing.T) {
 					leading.Add(-1)
 					assert.NoError(t, lease.Release(ctx))
 				}
-				assert.NoError(t, l.Close(ctx))
+				assert.NoError(t, l.Shutdown(ctx))
 			})
 		}
 		all.Wait()
@@ -53,13 +53,13 @@ func TestCandidateInTheMiddleLeaves(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		latches, lease := w.startLatches(t, path, 4)
-		require.NoError(t, latches[1].Close(ctx))
+		require.NoError(t, latches[1].Shutdown(ctx))
 		w.WaitNodes(t, path, 3)
-		require.NoError(t, latches[3].Close(ctx))
+		require.NoError(t, latches[3].Shutdown(ctx))
 		w.WaitNodes(t, path, 2)
 		require.NoError(t, lease.Context().Err())
 		require.Nil(t, latches[2].Leadership())
-		require.NoError(t, latches[0].Close(ctx))
+		require.NoError(t, latches[0].Shutdown(ctx))
 		w.await(t, latches[2])
 		w.closeAll(t, path, latches[2])
 	})
@@ -81,14 +81,14 @@ func TestManyLatchesOfOneClient(t *testing.T) {
 			w.WaitNodes(t, path, len(latches))
 			for i, l := range latches {
 				if l.Leadership() == lease {
-					require.NoError(t, l.Close(ctx))
+					require.NoError(t, l.Shutdown(ctx))
 					latches = append(latches[:i:i], latches[i+1:]...)
 					break
 				}
 			}
 		}
 		require.NotNil(t, elsewhere.Leadership())
-		require.NoError(t, elsewhere.Close(ctx))
+		require.NoError(t, elsewhere.Shutdown(ctx))
 		w.NothingLeft(t, path)
 	})
 }
@@ -126,7 +126,7 @@ func TestLeaderLeavesBeforeItIsWatched(t *testing.T) {
 		c, _ := w.Connect(t)
 		ahead := w.Nodes(t, "/l")
 		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Do: zktest.Call(func(zktest.Request) {
-			latches[1].Close(t.Context())
+			latches[1].Shutdown(t.Context())
 		})})
 		third := latch(t, c, "/l")
 		synctest.Wait()
@@ -134,7 +134,7 @@ func TestLeaderLeavesBeforeItIsWatched(t *testing.T) {
 		require.NoError(t, lease.Context().Err())
 		require.Nil(t, third.Leadership())
 		require.Len(t, w.Nodes(t, "/l"), 2, "nobody queues again because of it")
-		require.NoError(t, latches[0].Close(t.Context()))
+		require.NoError(t, latches[0].Shutdown(t.Context()))
 		w.await(t, third)
 		w.closeAll(t, "/l", third)
 	})
@@ -155,7 +155,7 @@ func TestGrantThatIsOutOfDate(t *testing.T) {
 					assert.NoError(t, w.Fake.Delete(n.Path))
 				}
 				second := latch(t, other, "/l")
-				second.Await(t.Context())
+				second.WaitLeadership(t.Context())
 				standing <- second
 			}), zktest.DelayReply(time.Second))})
 		first := latch(t, c, "/l")
@@ -181,7 +181,7 @@ func TestLeaderLeavesWhileTheNextIsCutOff(t *testing.T) {
 				own := w.WaitNodes(t, path, 2)
 				network.Refuse(true)
 				network.Cut()
-				require.NoError(t, latches[0].Close(w.Patience(t)))
+				require.NoError(t, latches[0].Shutdown(w.Patience(t)))
 				require.Len(t, w.Nodes(t, path), 1)
 				network.Refuse(false)
 				next := w.await(t, second)
@@ -200,16 +200,19 @@ func TestLeaderAndParticipantsOfLatches(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		asks := leader.NewLatch(c, path)
-		_, err := asks.Leader(ctx)
+		nobody := leader.NewSelector(c, path) // it does not stand
+		_, err := nobody.Leader(ctx)
 		require.ErrorIs(t, err, leader.ErrNoLeader)
-		all, err := asks.Participants(ctx)
+		all, err := nobody.Participants(ctx)
 		require.NoError(t, err)
 		require.Empty(t, all)
 
 		latches, lease := w.startLatches(t, path, 3, leader.WithID("héllo"))
+		asks := latch(t, c, path, leader.WithID("héllo"))
+		w.WaitNodes(t, path, 4)
 		all, err = asks.Participants(ctx)
 		require.NoError(t, err)
+		require.Len(t, all, 4)
 		for i, p := range all {
 			require.Equal(t, i == 0, p.Holder)
 			require.Equal(t, "héllo", p.ID())
@@ -219,13 +222,13 @@ func TestLeaderAndParticipantsOfLatches(t *testing.T) {
 		require.Equal(t, all[0], leading)
 		require.Equal(t, lease.FencingToken(), leading.Token)
 		if w.Fake != nil {
-			gone := zktest.CallAfter(func(zktest.Request) { latches[0].Close(ctx) })
+			gone := zktest.CallAfter(func(zktest.Request) { latches[0].Shutdown(ctx) })
 			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Do: gone})
 			leading, err = asks.Leader(ctx)
 			require.NoError(t, err)
 			require.Equal(t, all[1].Path, leading.Path)
 		}
-		w.closeAll(t, path, latches...)
+		w.closeAll(t, path, append(latches, asks)...)
 		_, err = asks.Leader(ctx)
 		require.ErrorIs(t, err, leader.ErrNoLeader)
 	})
@@ -236,11 +239,13 @@ func TestLeaderAndParticipantsOfLatches(t *testing.T) {
 func TestLatchThatCannotStand(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		require.ErrorIs(t, leader.NewLatch(c, "relative").Start(), zk.ErrInvalidPath)
+		_, err := leader.NewLatch(c, "relative")
+		require.ErrorIs(t, err, zk.ErrInvalidPath)
 		for _, opt := range []leader.LatchOption{
 			leader.WithGrace(-1), leader.WithID("__REVOKE__"), nil,
 		} {
-			require.ErrorIs(t, leader.NewLatch(c, "/l", opt).Start(), zk.ErrBadArguments)
+			_, err = leader.NewLatch(c, "/l", opt)
+			require.ErrorIs(t, err, zk.ErrBadArguments)
 		}
 	})
 }

@@ -80,7 +80,7 @@ func TestCandidacyInTroubleSaysSo(t *testing.T) {
 				rule.Remove()
 			}
 			rule = again
-			_, err := l.Await(recipetest.Within(t, 10*time.Minute))
+			_, err := l.WaitLeadership(recipetest.Within(t, 10*time.Minute))
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.ErrorIs(t, err, &framework.ServerError{Code: int32(code)}, "%v", err)
 			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
@@ -110,14 +110,14 @@ func TestAwaitNamesWhatARequestHasOutlasted(t *testing.T) {
 				trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: tc.do})
 				l := latch(t, c, "/l")
 				for _, wait := range []time.Duration{time.Second, time.Minute} {
-					_, err := l.Await(recipetest.Within(t, wait))
+					_, err := l.WaitLeadership(recipetest.Within(t, wait))
 					require.ErrorIs(t, err, context.DeadlineExceeded)
 					require.ErrorIs(t, err, tc.want, "%v", wait)
 				}
 				trouble.Remove()
 				lease := w.await(t, l)
 				other := latch(t, c, "/l")
-				_, err := other.Await(recipetest.Within(t, time.Second))
+				_, err := other.WaitLeadership(recipetest.Within(t, time.Second))
 				require.NotErrorIs(t, err, tc.want, "that is over")
 				require.NoError(t, lease.Context().Err())
 				w.closeAll(t, "/l", other, l)
@@ -134,9 +134,9 @@ func TestRefusedCredentialsEndACandidacy(t *testing.T) {
 		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), framework.WithAuth("digest", []byte("a:b")))
 		require.NoError(t, err)
 		defer c.Close()
-		l := leader.NewLatch(c, "/l")
-		require.NoError(t, l.Start())
-		_, err = l.Await(recipetest.Within(t, time.Minute))
+		l, err := leader.NewLatch(c, "/l")
+		require.NoError(t, err)
+		_, err = l.WaitLeadership(recipetest.Within(t, time.Minute))
 		require.ErrorIs(t, err, zk.ErrAuthFailed)
 		require.NotErrorIs(t, err, context.DeadlineExceeded, "it says so at once")
 		require.ErrorIs(t, l.Err(), zk.ErrAuthFailed)
@@ -147,7 +147,7 @@ func TestRefusedCredentialsEndACandidacy(t *testing.T) {
 // namesOthers reports whether an Await in vain blames those ahead.
 func namesOthers(t *testing.T, l *leader.Latch) bool {
 	t.Helper()
-	_, err := l.Await(recipetest.Within(t, time.Second))
+	_, err := l.WaitLeadership(recipetest.Within(t, time.Second))
 	var others *locks.NotAcquiredError
 	return reason.As(err, &others)
 }
@@ -183,7 +183,7 @@ func TestAwaitInVainForgetsWhatIsOver(t *testing.T) {
 		c, _ := w.Connect(t)
 		trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpCreate, Times: 2, Do: zktest.Fail(zktest.ErrThrottled)})
 		second := latch(t, c, "/l")
-		_, err := second.Await(recipetest.Within(t, time.Minute))
+		_, err := second.WaitLeadership(recipetest.Within(t, time.Minute))
 		require.Equal(t, 2, trouble.Hits())
 		require.ErrorContains(t, err, "not acquired: 1 ahead")
 		_, isAnswer := framework.ServerCode(err)

@@ -62,7 +62,7 @@ func waysToStop(stopping, margin time.Duration) map[string]ledUntil {
 		}, stopping},
 		"the latch is closed": {func(t *testing.T, l *leader.Latch, lease *locks.Lease) {
 			stop(lease)
-			require.NoError(t, l.Close(t.Context()))
+			require.NoError(t, l.Shutdown(t.Context()))
 		}, stopping},
 	}
 }
@@ -110,7 +110,7 @@ func TestInterruptedLeaderHasItsMarginToStop(t *testing.T) {
 				network.Cut()
 				require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
 				interrupted := time.Now()
-				if again, err := first.Await(w.Patience(t)); err == nil {
+				if again, err := first.WaitLeadership(w.Patience(t)); err == nil {
 					require.Equal(t, lease.Path(), again.Path())
 					require.InDelta(t, row.after, time.Since(interrupted), float64(moment))
 					require.Nil(t, second.Leadership())
@@ -252,7 +252,7 @@ func TestCloseGivesTheNodeOfALostLeaderUpAfterARefusal(t *testing.T) {
 		require.Equal(t, 1, refusal.Hits())
 		time.Sleep(moment)
 		require.Contains(t, w.Fake.Children("/l"), path.Base(lease.Path()))
-		require.NoError(t, first.Close(t.Context()))
+		require.NoError(t, first.Shutdown(t.Context()))
 		require.NoError(t, c.Close(), "which does not end the session before")
 		w.await(t, second)
 		require.Less(t, time.Since(lost), 2*moment)
@@ -288,7 +288,7 @@ func TestCloseDeletesTheNodeOfALeaderThatIsStopping(t *testing.T) {
 				synctest.Wait()         // and knows its node
 				w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: lease.Path(), Do: row.fault})
 				start := time.Now()
-				require.ErrorIs(t, first.Close(t.Context()), row.want)
+				require.ErrorIs(t, first.Shutdown(t.Context()), row.want)
 				require.InDelta(t, row.after, time.Since(start), float64(moment))
 				if row.want == nil {
 					require.Len(t, w.Fake.Children("/l"), 1)
@@ -327,7 +327,7 @@ func TestLatchWhoseGoroutineIsEndedDoesNotHurryItsLeader(t *testing.T) {
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		require.Equal(t, 1, bytes.Count(stacks, []byte("leader.(*Latch).run(")), "the second latch's")
 		<-first.Done()
-		_, err := first.Await(t.Context())
+		_, err := first.WaitLeadership(t.Context())
 		require.ErrorContains(t, err, "goroutine")
 		w.await(t, second)
 		require.InDelta(t, w.Session/10, time.Since(lost), float64(moment))

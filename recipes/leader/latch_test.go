@@ -2,6 +2,7 @@ package leader_test
 
 import (
 	"context"
+	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,26 +13,30 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// latch returns a latch that stands. It is closed at the end of the test.
+// latch returns a latch that stands. It is shut down at the end of the test.
 func latch(t *testing.T, c *framework.Client, path string, opts ...leader.LatchOption) *leader.Latch {
 	t.Helper()
-	l := leader.NewLatch(c, path, opts...)
-	start(t, l)
+	l, err := leader.NewLatch(c, path, opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() { l.Shutdown(context.WithoutCancel(t.Context())) })
 	return l
 }
 
-// start starts a latch. It is for tests that must call Changes before the latch
-// can lead.
-func start(t *testing.T, l *leader.Latch) {
-	t.Helper()
-	require.NoError(t, l.Start())
-	t.Cleanup(func() { l.Close(context.WithoutCancel(t.Context())) })
+// collect returns all changes, and the error that is the last element.
+func collect(changes iter.Seq2[leader.Change, error]) (list []leader.Change, end error) {
+	for change, err := range changes {
+		if err != nil {
+			return list, err
+		}
+		list = append(list, change)
+	}
+	return list, nil
 }
 
 // await waits until a latch leads, and returns the lease.
 func (w *world) await(t *testing.T, l *leader.Latch) *locks.Lease {
 	t.Helper()
-	lease, err := l.Await(w.Patience(t))
+	lease, err := l.WaitLeadership(w.Patience(t))
 	require.NoError(t, err)
 	return lease
 }
@@ -55,9 +60,9 @@ func TestLatchesLeadInTheOrderOfStanding(t *testing.T) {
 			for _, other := range latches[i+1:] {
 				require.Nil(t, other.Leadership())
 			}
-			require.NoError(t, l.Close(ctx))
+			require.NoError(t, l.Shutdown(ctx))
 			require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
-			_, err := l.Await(ctx)
+			_, err := l.WaitLeadership(ctx)
 			require.ErrorIs(t, err, leader.ErrClosed)
 		}
 		w.NothingLeft(t, path)
@@ -81,8 +86,8 @@ func TestReleasedLeadershipPassesToTheNext(t *testing.T) {
 			first, second = second, first
 			w.WaitNodes(t, path, 2)
 		}
-		require.NoError(t, first.Close(ctx))
-		require.NoError(t, second.Close(ctx))
+		require.NoError(t, first.Shutdown(ctx))
+		require.NoError(t, second.Shutdown(ctx))
 		w.NothingLeft(t, path)
 	})
 }

@@ -43,7 +43,7 @@ import (
 //	returns what work does
 //	ctx ends: Lead returns     ctx's cause               when work returns
 //	ctx's error
-//	Close: Lead returns        ErrReleased               at once
+//	Shutdown: Lead returns     ErrReleased               at once
 //	ErrClosed
 //	the client is closed:      framework.ErrClosed       with the session
 //	Lead returns
@@ -64,9 +64,8 @@ import (
 // asked to stop. An error of the server that ends the candidacy (see Err), or
 // its refusal to delete the leader's node, ends Lead, too.
 //
-// Lead stands for nothing by itself: Start comes before it, and Close after
-// it. Between its return and Close, the latch stands behind the other
-// candidates. To call Lead while it runs is ErrRunning.
+// Lead stands for nothing by itself: NewLatch does. Between Lead's return and
+// Shutdown, the latch stands behind the other candidates. To call Lead while it runs is ErrRunning.
 func (l *Latch) Lead(ctx context.Context, work func(ctx context.Context) error) error {
 	if work == nil {
 		return l.queue.ErrorOf("lead", queue.IsNil("work"))
@@ -76,7 +75,7 @@ func (l *Latch) Lead(ctx context.Context, work func(ctx context.Context) error) 
 	}
 	defer l.setLeading(false)
 	for {
-		lease, err := l.Await(ctx)
+		lease, err := l.WaitLeadership(ctx)
 		if err != nil {
 			return asLead(err)
 		}
@@ -87,7 +86,7 @@ func (l *Latch) Lead(ctx context.Context, work func(ctx context.Context) error) 
 	}
 }
 
-// asLead gives an error of Await the name of the call that it answers.
+// asLead gives an error of WaitLeadership the name of the call that it answers.
 func asLead(err error) error {
 	var others *locks.NotAcquiredError // may have an OpError in it
 	var op *framework.OpError

@@ -19,9 +19,11 @@ func TestWorkOfLeadersDoesNotOverlap(t *testing.T) {
 	t.Parallel()
 	standing := func(lead func(ctx context.Context, l *leader.Latch, r *recipetest.Room)) recipetest.Contend {
 		return func(ctx context.Context, c *framework.Client, r *recipetest.Room) {
-			l := leader.NewLatch(c, "/l")
-			l.Start()
-			defer l.Close(context.WithoutCancel(ctx))
+			l, err := leader.NewLatch(c, "/l")
+			if err != nil {
+				return // the client was closed
+			}
+			defer l.Shutdown(context.WithoutCancel(ctx))
 			for ctx.Err() == nil {
 				lead(ctx, l, r)
 			}
@@ -43,7 +45,7 @@ func TestWorkOfLeadersDoesNotOverlap(t *testing.T) {
 			})
 		}),
 		"Await": standing(func(ctx context.Context, l *leader.Latch, r *recipetest.Room) {
-			lease, err := l.Await(ctx)
+			lease, err := l.WaitLeadership(ctx)
 			if err != nil {
 				return
 			}
@@ -53,20 +55,21 @@ func TestWorkOfLeadersDoesNotOverlap(t *testing.T) {
 			}
 		}),
 		"Await and release": standing(func(ctx context.Context, l *leader.Latch, r *recipetest.Room) {
-			if lease, err := l.Await(ctx); err == nil {
+			if lease, err := l.WaitLeadership(ctx); err == nil {
 				r.Work(lease.Context(), 1)
 				lease.Release(ctx)
 			}
 		}),
 		"Changes": func(ctx context.Context, c *framework.Client, r *recipetest.Room) {
-			l := leader.NewLatch(c, "/l")
-			changes := l.Changes(ctx)
-			l.Start()
-			defer l.Close(context.WithoutCancel(ctx))
+			l, err := leader.NewLatch(c, "/l")
+			if err != nil {
+				return // the client was closed
+			}
+			defer l.Shutdown(context.WithoutCancel(ctx))
 			var works sync.WaitGroup // each leadership has its own, and does not wait for the one before
 			defer works.Wait()
-			for change := range changes {
-				if change.Ended == nil {
+			for change, err := range l.Changes(ctx) {
+				if err == nil && change.Ended == nil {
 					works.Go(func() {
 						r.Work(change.Lease.Context(), 1)
 						if change.Lease.Context().Err() == nil {

@@ -18,11 +18,11 @@ func TestCallThatDoesNotReturnLeavesNoLeader(t *testing.T) {
 			return leader.NewSelector(c, "/l").Run(ctx, work)
 		},
 		"latch": func(ctx context.Context, c *framework.Client) error {
-			l := leader.NewLatch(c, "/l")
-			if err := l.Start(); err != nil {
+			l, err := leader.NewLatch(c, "/l")
+			if err != nil {
 				return err
 			}
-			defer l.Close(ctx)
+			defer l.Shutdown(ctx)
 			if _, err := l.Leader(ctx); err != nil && ctx.Err() != nil {
 				return err
 			}

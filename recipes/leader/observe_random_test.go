@@ -77,7 +77,8 @@ func observeAtRandom(t *testing.T, seed uint64) {
 	for range 3 {
 		c := newClient()
 		defer c.Close()
-		require.NoError(t, leader.NewLatch(c, "/l").Start())
+		_, err := leader.NewLatch(c, "/l")
+		require.NoError(t, err)
 	}
 	watching := newClient()
 	defer watching.Close()

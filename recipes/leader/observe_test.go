@@ -38,14 +38,14 @@ func TestObserverSeesTheLeaders(t *testing.T) {
 		c, _ := w.Connect(t)
 		var latches []*leader.Latch
 		for _, id := range []string{"a", "b", "c"} {
-			l := leader.NewLatch(c, path, leader.WithID(id))
-			require.NoError(t, l.Start())
+			l, err := leader.NewLatch(c, path, leader.WithID(id))
+			require.NoError(t, err)
 			latches = append(latches, l)
 			w.WaitNodes(t, path, len(latches))
 		}
 		var last int64
 		for i, id := range []string{"a", "b", "c"} {
-			lease, err := latches[i].Await(w.Patience(t))
+			lease, err := latches[i].WaitLeadership(w.Patience(t))
 			require.NoError(t, err)
 			p := next()
 			require.Equal(t, id, p.ID())
@@ -54,7 +54,7 @@ func TestObserverSeesTheLeaders(t *testing.T) {
 			require.Equal(t, c.SessionID(), p.Session)
 			require.Greater(t, p.Token, last)
 			last = p.Token
-			require.NoError(t, latches[i].Close(w.Patience(t)))
+			require.NoError(t, latches[i].Shutdown(w.Patience(t)))
 		}
 		require.Equal(t, locks.Participant{}, next())
 		w.WaitNodes(t, path, 0)
@@ -86,23 +86,23 @@ func TestObserverHasOneWatch(t *testing.T) {
 		require.NoError(t, w.Fake.Create("/l", nil))
 		require.Equal(t, 1, watches(), "on the path without candidates")
 		c, _ := w.Connect(t)
-		first := leader.NewLatch(c, "/l", leader.WithID("first"))
-		require.NoError(t, first.Start())
+		first, err := leader.NewLatch(c, "/l", leader.WithID("first"))
+		require.NoError(t, err)
 		require.Equal(t, "first", next().ID())
 		require.Equal(t, 1, watches(), "on the leader")
 		w.Fake.ClearRequests()
 		for range 10 {
-			l := leader.NewLatch(c, "/l")
-			require.NoError(t, l.Start())
+			l, err := leader.NewLatch(c, "/l")
+			require.NoError(t, err)
 			w.WaitNodes(t, "/l", 2)
-			require.NoError(t, l.Close(t.Context()))
+			require.NoError(t, l.Shutdown(t.Context()))
 		}
 		synctest.Wait()
 		for _, r := range w.Fake.Requests() {
 			require.False(t, r.Session == watching.SessionID() && r.Path == "/l", "%v", r.Op)
 		}
 		require.Equal(t, 1, watches())
-		require.NoError(t, first.Close(t.Context()))
+		require.NoError(t, first.Shutdown(t.Context()))
 		require.Empty(t, next().Path)
 	})
 }
@@ -114,19 +114,16 @@ func TestObserverOutlivesItsSession(t *testing.T) {
 		path := recipetest.Path(t)
 		c, _ := w.Connect(t)
 		watching, network := w.Connect(t)
-		a, b := leader.NewLatch(c, path, leader.WithID("a")), leader.NewLatch(c, path, leader.WithID("b"))
-		for _, l := range []*leader.Latch{a, b} {
-			require.NoError(t, l.Start())
-			_, err := a.Await(w.Patience(t))
-			require.NoError(t, err)
-		}
+		a := latch(t, c, path, leader.WithID("a"))
+		w.await(t, a)
+		b := latch(t, c, path, leader.WithID("b"))
 		next := w.observe(t, watching, path)
 		first := next()
 		require.Equal(t, "a", first.ID())
 		network.Expire(t)
 		network.Cut()
 		require.NoError(t, watching.WaitConnected(w.Patience(t)))
-		require.NoError(t, a.Close(w.Patience(t)))
+		require.NoError(t, a.Shutdown(w.Patience(t)))
 		second := next()
 		require.Equal(t, "b", second.ID(), "a was not told again")
 		require.Greater(t, second.Token, first.Token)
@@ -136,7 +133,7 @@ func TestObserverOutlivesItsSession(t *testing.T) {
 			third = next()
 		}
 		require.Greater(t, third.Token, second.Token)
-		require.NoError(t, b.Close(w.Patience(t)))
+		require.NoError(t, b.Shutdown(w.Patience(t)))
 	})
 }
 

@@ -107,9 +107,9 @@ func WithGrace(d time.Duration) Option {
 	})
 }
 
-// WithCloseNotification makes Latch.Close tell the readers of Changes of the
+// WithCloseNotification makes Latch.Shutdown tell the readers of Changes of the
 // end of the leadership, as of every other end. By default a latch that is
-// being closed tells them nothing more. It is Curator's
+// being shut down tells them nothing more. It is Curator's
 // CloseMode.NOTIFY_LEADER.
 func WithCloseNotification() LatchOption {
 	return latchOption(func(c *config) { c.notify = true })

@@ -88,10 +88,10 @@ func (c *candidate) standWithLatch(client *framework.Client, life context.Contex
 	if c.notifies {
 		opts = append(opts, leader.WithCloseNotification())
 	}
-	latch := leader.NewLatch(client, c.path, opts...)
-	assert.NoError(c, latch.Start())
+	latch, err := leader.NewLatch(client, c.path, opts...)
+	assert.NoError(c, err)
 	for life.Err() == nil {
-		lease, err := latch.Await(life)
+		lease, err := latch.WaitLeadership(life)
 		if err != nil {
 			assert.ErrorIs(c, err, life.Err())
 			break
@@ -113,9 +113,9 @@ func (c *candidate) standWithLatch(client *framework.Client, life context.Contex
 	case c.likely(0.2): // closing the client closes the latch
 		return false
 	case c.likely(0.3):
-		latch.Close(life) // life has ended by now
+		latch.Shutdown(life) // life has ended by now
 	default:
-		latch.Close(patience)
+		latch.Shutdown(patience)
 	}
 	return true
 }

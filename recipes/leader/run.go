@@ -16,7 +16,7 @@ import (
 
 // run is the latch's only goroutine, but for those that leave lost leaders their
 // time to stop. It stands under a context that ends at once with the client or
-// the latch, so that no node is made behind Close. If the user's code panics, it
+// the latch, so that no node is made behind Shutdown. If the user's code panics, it
 // does not wait for those leaders: the process ends. If the user's code ends the
 // goroutine, the candidacy is over, and they keep their time.
 func (l *Latch) run(client, stopped context.Context) {
@@ -93,7 +93,7 @@ func (l *Latch) begin(now *leadership) {
 
 // tellLocked tells the readers of Changes, but not while the latch is being
 // closed, unless WithCloseNotification asks for that. A leadership may begin
-// even then: Close and the grant cross.
+// even then: Shutdown and the grant cross.
 func (l *Latch) tellLocked(change Change) {
 	if l.closing == nil || l.cfg.notify {
 		l.last = l.last.Append(change)
@@ -135,7 +135,7 @@ func (l *Latch) isClosing() bool {
 }
 
 // deletionContext is the context under which nodes are deleted: while the latch
-// is being closed that of Close, which waits for the deletion.
+// is being closed Shutdown's, which waits for the deletion.
 func (l *Latch) deletionContext(ctx context.Context) context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,8 +145,8 @@ func (l *Latch) deletionContext(ctx context.Context) context.Context {
 	return ctx
 }
 
-// deleting calls del to delete a node. If Close comes meanwhile, it waits for
-// the node, too: del is called again under its context. Close is told the error.
+// deleting calls del to delete a node. If Shutdown comes meanwhile, it waits for
+// the node, too: del is called again under its context. Shutdown is told the error.
 func (l *Latch) deleting(ctx context.Context, del func(context.Context) error) error {
 	closing := l.isClosing()
 	err := del(l.deletionContext(ctx))
@@ -166,7 +166,7 @@ func (l *Latch) abandon(ctx context.Context, node string) {
 	l.deleting(ctx, func(ctx context.Context) error {
 		ctx, wait := trace.Unblocked(ctx, l.queue.Client())
 		defer wait()
-		return l.queue.Client().Delete(ctx, node, framework.AnyVersion, framework.Guaranteed())
+		return l.queue.Client().Delete(ctx, node, framework.AnyVersion, framework.WithGuarantee())
 	})
 }
 
@@ -178,7 +178,7 @@ func (l *Latch) end(now *leadership) {
 	l.tellLocked(Change{now.lease, context.Cause(now.lease.Context())})
 }
 
-// finish ends the candidacy, with the reason that Await returns.
+// finish ends the candidacy, with the reason that Err returns.
 func (l *Latch) finish(err error, clientClosed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

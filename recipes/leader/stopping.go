@@ -14,8 +14,8 @@ import (
 // latch may be back before that. In its next session, it could delete the node.
 // In the same session, it could lead again with it, and then pass it on. It does
 // so when somebody says that the work has stopped: Lead, the release of the
-// lease, or Close. Nobody need say so, and then the latch waits until the margin
-// is over. The server could have deleted the node by then.
+// lease, or Shutdown. Nobody need say so, and then the latch waits until the
+// margin is over. The server could have deleted the node by then.
 
 // lastMoments are those of a leader that was told of a loss.
 type lastMoments struct {

@@ -76,13 +76,13 @@ func TestLateAnswersOfATracerAreNotUsed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				c, _ := w.Connect(t, framework.WithHooks(tracer))
-				l := leader.NewLatch(c, "/l")
-				require.NoError(t, l.Start())
-				lease, err := l.Await(t.Context())
+				l, err := leader.NewLatch(c, "/l")
+				require.NoError(t, err)
+				lease, err := l.WaitLeadership(t.Context())
 				require.NoError(t, err)
 				time.Sleep(3 * time.Second)
 				require.Nil(t, lease.Context().Value(ofSlowTracer{}))
-				require.NoError(t, l.Close(t.Context()))
+				require.NoError(t, l.Shutdown(t.Context()))
 			})
 		})
 	}
@@ -146,7 +146,7 @@ func TestTracerThatEndsTheWorkIsNoLoss(t *testing.T) {
 					synctest.Wait()
 					require.NotNil(t, second.Leadership(), "it leads at once")
 					w.WaitNodes(t, "/l", 2)
-					require.NoError(t, second.Close(t.Context()))
+					require.NoError(t, second.Shutdown(t.Context()))
 					w.await(t, first)
 					w.closeAll(t, "/l", first)
 					require.ErrorIs(t, <-led, leader.ErrClosed)

@@ -40,7 +40,7 @@ func (l *Latch) noteSeen(r lockloop.NotAdmitted) {
 	l.seen = r
 }
 
-// gaveUp is the error of an Await whose context has ended.
+// gaveUp is the error of a WaitLeadership whose context has ended.
 func (l *Latch) gaveUp(ctx context.Context) error {
 	l.mu.Lock()
 	r := l.seen

@@ -18,12 +18,12 @@ import (
 // them. Each runs work under one leadership, and returns when its node is gone.
 var elections = map[string]func(t *testing.T, c *framework.Client, work func(ctx context.Context, e candidacy)){
 	"latch": func(t *testing.T, c *framework.Client, work func(ctx context.Context, e candidacy)) {
-		l := leader.NewLatch(c, "/l")
-		require.NoError(t, l.Start())
-		lease, err := l.Await(t.Context())
+		l, err := leader.NewLatch(c, "/l")
+		require.NoError(t, err)
+		lease, err := l.WaitLeadership(t.Context())
 		require.NoError(t, err)
 		work(lease.Context(), l)
-		require.NoError(t, l.Close(t.Context()))
+		require.NoError(t, l.Shutdown(t.Context()))
 	},
 	"selector": func(t *testing.T, c *framework.Client, work func(ctx context.Context, e candidacy)) {
 		s := leader.NewSelector(c, "/l")
@@ -94,27 +94,27 @@ func TestLatchThatResignsIsNotMisledByALeader(t *testing.T) {
 		elections["latch"](t, c, func(context.Context, candidacy) {})
 	}
 	leadertest.AtEach(t, parents, func(t *testing.T, l *leadertest.LostReply) {
-		first := leader.NewLatch(l.Client, "/l")
-		require.NoError(t, first.Start())
-		lease, err := first.Await(t.Context())
+		first, err := leader.NewLatch(l.Client, "/l")
+		require.NoError(t, err)
+		lease, err := first.WaitLeadership(t.Context())
 		require.NoError(t, err)
 		other, err := framework.New(l.Front.Addr(), framework.WithDialer(l.Ens.Dialer()))
 		require.NoError(t, err)
 		defer other.Close()
-		second := leader.NewLatch(other, "/l")
-		require.NoError(t, second.Start())
+		second, err := leader.NewLatch(other, "/l")
+		require.NoError(t, err)
 		require.NoError(t, l.Ens.WaitFor(t.Context(), func() bool { return len(l.Front.Children("/l")) == 2 }))
 		l.Lose(zktest.OpDelete)
 		require.NoError(t, first.Resign(t.Context()))
-		next, err := second.Await(t.Context())
+		next, err := second.WaitLeadership(t.Context())
 		require.NoError(t, err)
 		nodes := l.Nodes("/l")
 		require.Len(t, nodes, 2)
 		require.NotContains(t, nodes, path.Base(lease.Path()))
 		require.Nil(t, first.Leadership())
 		require.NoError(t, next.Context().Err())
-		require.NoError(t, second.Close(t.Context()))
-		require.NoError(t, first.Close(t.Context()))
+		require.NoError(t, second.Shutdown(t.Context()))
+		require.NoError(t, first.Shutdown(t.Context()))
 		require.Empty(t, l.Nodes("/l"))
 	})
 }

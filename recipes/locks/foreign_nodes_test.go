@@ -128,23 +128,23 @@ func TestForgedNamesMakeNoSecondLeader(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		stand := func(c *framework.Client) *leader.Latch {
-			l := leader.NewLatch(c, path)
-			require.NoError(t, l.Start())
+			l, err := leader.NewLatch(c, path)
+			require.NoError(t, err)
 			return l
 		}
 		c, _ := w.Connect(t)
 		leader := stand(c)
-		_, err := leader.Await(ctx)
+		_, err := leader.WaitLeadership(ctx)
 		require.NoError(t, err)
 		forge(t, w, path, "latch-")
 		for range 100 {
 			candidate := stand(w.Observer)
 			synctest.Wait()
 			require.Nil(t, candidate.Leadership())
-			require.NoError(t, candidate.Close(ctx))
+			require.NoError(t, candidate.Shutdown(ctx))
 		}
 		require.NotNil(t, leader.Leadership())
-		require.NoError(t, leader.Close(ctx))
+		require.NoError(t, leader.Shutdown(ctx))
 	})
 }
 

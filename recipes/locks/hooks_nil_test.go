@@ -97,11 +97,11 @@ func (w *world) useEachRecipe(t *testing.T, c *framework.Client) {
 	several := locks.NewInterProcessMultiLock(mutex, locks.NewInterProcessMutex(c, "/second"))
 	require.NoError(t, recipetest.Acquire(t, t.Context(), several).Release(t.Context()))
 
-	latch := leader.NewLatch(c, "/latch")
-	require.NoError(t, latch.Start())
-	_, err := latch.Await(t.Context())
+	latch, err := leader.NewLatch(c, "/latch")
 	require.NoError(t, err)
-	require.NoError(t, latch.Close(t.Context()))
+	_, err = latch.WaitLeadership(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, latch.Shutdown(t.Context()))
 
 	err = leader.NewSelector(c, "/selector", leader.WithOverrunReport(time.Second)).Run(t.Context(), func(context.Context) error {
 		w.Fake.Session(c.SessionID()).Expire()

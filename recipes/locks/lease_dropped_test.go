@@ -108,11 +108,11 @@ func TestNoLeaseIsReportedWithoutReason(t *testing.T) {
 		require.NoError(t, multi.Release(t.Context()))
 		selector := leader.NewSelector(c, "/selector")
 		require.NoError(t, selector.Run(t.Context(), func(context.Context) error { return nil }))
-		latch := leader.NewLatch(c, "/latch")
-		require.NoError(t, latch.Start())
-		_, err = latch.Await(t.Context())
+		latch, err := leader.NewLatch(c, "/latch")
 		require.NoError(t, err)
-		require.NoError(t, latch.Close(t.Context()))
+		_, err = latch.WaitLeadership(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, latch.Shutdown(t.Context()))
 	}()
 	func() { // this lease was lost
 		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lost"))
@@ -120,9 +120,9 @@ func TestNoLeaseIsReportedWithoutReason(t *testing.T) {
 		<-lease.Context().Done()
 		runtime.KeepAlive(lease)
 	}()
-	standing := leader.NewLatch(c, "/standing") // the test keeps no lease of this latch
-	require.NoError(t, standing.Start())
-	_, err := standing.Await(t.Context())
+	standing, err := leader.NewLatch(c, "/standing") // the test keeps no lease of this latch
+	require.NoError(t, err)
+	_, err = standing.WaitLeadership(t.Context())
 	require.NoError(t, err)
 
 	// These leases are in use. The test keeps a lease, a lease's context, a

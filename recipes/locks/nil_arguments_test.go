@@ -42,10 +42,9 @@ func callsOf(v any) map[string]func(ctx context.Context) error {
 		}
 	}
 	if l, ok := v.(*leader.Latch); ok {
-		calls["start"] = func(context.Context) error { return l.Start() }
-		calls["await"] = func(ctx context.Context) error { _, err := l.Await(ctx); return err }
+		calls["await"] = func(ctx context.Context) error { _, err := l.WaitLeadership(ctx); return err }
 		calls["lead"] = func(ctx context.Context) error { return l.Lead(ctx, func(context.Context) error { return nil }) }
-		calls["close"] = l.Close
+		calls["shutdown"] = l.Shutdown
 		calls["err"] = func(context.Context) error { return l.Err() }
 	}
 	return calls
@@ -63,7 +62,6 @@ func TestWithoutAClientEveryCallIsAnError(t *testing.T) {
 		"semaphore, shared": locks.NewInterProcessSemaphore(nil, "/l", locks.SharedLimit("/n", 2)),
 		"semaphore mutex":   locks.NewInterProcessSemaphoreMutex(nil, "/l"),
 		"multi-lock":        locks.NewInterProcessMultiLock(locks.SortedMutexes(nil, []string{"/l"})...),
-		"latch":             leader.NewLatch(nil, "/l"),
 		"selector":          leader.NewSelector(nil, "/l"),
 		"zero mutex":        &locks.InterProcessMutex{},
 		"zero reader":       (&locks.InterProcessReadWriteLock{}).ReadLock(),
@@ -88,6 +86,8 @@ func TestWithoutAClientEveryCallIsAnError(t *testing.T) {
 			})
 		}
 	}
+	_, err := leader.NewLatch(nil, "/l")
+	require.ErrorIs(t, err, zk.ErrBadArguments)
 	require.ErrorIs(t, locks.Revoke(t.Context(), nil, "/l/lock-0000000000"), zk.ErrBadArguments)
 	require.ErrorIs(t, locks.SetSharedLimit(t.Context(), nil, "/n", 1), zk.ErrBadArguments)
 }
@@ -98,9 +98,12 @@ func TestZeroLatchIsOver(t *testing.T) {
 	var l leader.Latch
 	require.True(t, recipetest.IsClosed(l.Done()))
 	require.Nil(t, l.Leadership())
-	for range l.Changes(t.Context()) {
-		t.Error("it never leads")
+	elements := 0
+	for _, err := range l.Changes(t.Context()) {
+		require.ErrorIs(t, err, zk.ErrBadArguments, "it never leads")
+		elements++
 	}
+	require.Equal(t, 1, elements)
 	require.ErrorIs(t, l.Resign(t.Context()), leader.ErrNotLeader)
 	require.ErrorIs(t, l.HandOver(t.Context()), leader.ErrNotLeader)
 }

@@ -111,7 +111,7 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a que
 	under = framework.Extend(q.Client()).OnTrouble(under, recovery.Note)
 	for {
 		node, err := q.Client().Create(under, znode.Join(q.Path(), readKind+number), q.NodeData(a),
-			framework.WithMode(framework.Ephemeral), framework.Protected())
+			framework.WithMode(framework.Ephemeral), framework.WithProtection())
 		if err == nil {
 			return node, nil
 		}

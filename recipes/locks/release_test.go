@@ -159,7 +159,7 @@ func (s selectorAsDoer) Do(ctx context.Context, f func(ctx context.Context) erro
 // awaited returns the leadership that a latch waits for.
 func awaited(t *testing.T, w *world, l *leader.Latch) *locks.Lease {
 	t.Helper()
-	lease, err := l.Await(w.Patience(t))
+	lease, err := l.WaitLeadership(w.Patience(t))
 	require.NoError(t, err)
 	return lease
 }
@@ -168,8 +168,8 @@ func awaited(t *testing.T, w *world, l *leader.Latch) *locks.Lease {
 func TestResignInAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
-		latch := leader.NewLatch(c, "/l")
-		require.NoError(t, latch.Start())
+		latch, err := leader.NewLatch(c, "/l")
+		require.NoError(t, err)
 		lease := awaited(t, w, latch)
 		network.Refuse(true)
 		network.Cut()
@@ -180,7 +180,7 @@ func TestResignInAnOutage(t *testing.T) {
 		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
 		network.Refuse(false)
 		require.NotEqual(t, lease.Path(), awaited(t, w, latch).Path(), "it has queued again")
-		require.NoError(t, latch.Close(t.Context()))
+		require.NoError(t, latch.Shutdown(t.Context()))
 		w.NothingLeft(t, "/l")
 	})
 }

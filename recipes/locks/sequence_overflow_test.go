@@ -180,19 +180,19 @@ func TestOneLeaderWhenTheSequenceIsUsedUp(t *testing.T) {
 		var latches []*leader.Latch
 		for range 4 {
 			c, _ := w.Connect(t)
-			latch := leader.NewLatch(c, "/leader")
-			require.NoError(t, latch.Start())
+			latch, err := leader.NewLatch(c, "/leader")
+			require.NoError(t, err)
 			latches = append(latches, latch)
 			w.WaitNodes(t, "/leader", len(latches))
 		}
 		for i, latch := range latches { // latches lead in the order of arrival
-			lease, err := latch.Await(ctx)
+			lease, err := latch.WaitLeadership(ctx)
 			require.NoError(t, err)
 			for _, other := range latches[i+1:] {
 				require.Nil(t, other.Leadership())
 			}
 			require.NoError(t, lease.Context().Err())
-			require.NoError(t, latch.Close(ctx))
+			require.NoError(t, latch.Shutdown(ctx))
 		}
 	})
 }

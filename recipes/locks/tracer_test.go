@@ -120,17 +120,19 @@ func TestTracerThatBlocksALatchHoldsUpCloseForASecondAtMost(t *testing.T) {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			tracer := &recipetest.Valve{}
 			c, _ := w.Connect(t, framework.WithHooks(tracer))
-			latch := leader.NewLatch(c, "/leader")
+			stand := func() *leader.Latch {
+				latch, err := leader.NewLatch(c, "/leader")
+				require.NoError(t, err)
+				return latch
+			}
 			if leads {
-				require.NoError(t, latch.Start())
-				_, err := latch.Await(t.Context())
+				_, err := stand().WaitLeadership(t.Context())
 				require.NoError(t, err)
 			}
 			open := tracer.Close()
 			defer open()
 			if !leads {
-				require.NoError(t, latch.Start())
-				lease, err := latch.Await(t.Context())
+				lease, err := stand().WaitLeadership(t.Context())
 				require.NoError(t, err, "it leads untraced")
 				require.NoError(t, lease.Context().Err())
 			}
@@ -271,8 +273,8 @@ func TestOperationsUnderALeadershipAreToldDirectly(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &slowTracer{path: "/anything"}
 		c, _ := w.Connect(t, framework.WithHooks(tracer))
-		latch := leader.NewLatch(c, "/leader")
-		require.NoError(t, latch.Start())
+		latch, err := leader.NewLatch(c, "/leader")
+		require.NoError(t, err)
 		lease := awaited(t, w, latch)
 		for name, ctx := range map[string]context.Context{"lease": lease.Context(), "under": under(t, lease)} {
 			before := tracer.Operations.Load()
@@ -282,7 +284,7 @@ func TestOperationsUnderALeadershipAreToldDirectly(t *testing.T) {
 			}), name)
 			require.Equal(t, before+1, tracer.Operations.Load(), name)
 		}
-		require.NoError(t, latch.Close(t.Context()))
+		require.NoError(t, latch.Shutdown(t.Context()))
 	})
 }
 

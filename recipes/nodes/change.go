@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/state"
 )
 
@@ -33,7 +34,7 @@ const (
 	// still registered. The policy of WithDataPolicy decides what follows.
 	Overwritten
 
-	// Ended is the last Change. The error is that of PersistentNode.Err.
+	// Ended is the last Change. The error is PersistentNode.Err's.
 	Ended
 )
 
@@ -78,27 +79,47 @@ type Registration struct {
 	Session *framework.Session
 }
 
-// Changes returns the transitions that follow this call, each of them once and
-// in order, until ctx ends or the persistent node has ended. The last one is
-// Ended.
+// Changes returns how things stand now, if the node is registered or in
+// conflict, and then the transitions that follow this call, each of them once
+// and in order, until ctx ends or the persistent node has ended. The last one is
+// Ended, and comes with the error that Err returns.
 //
 // A slow reader delays nobody and misses nothing; it only hears later. The
 // persistent node keeps in memory what a reader has not read yet, so a reader
 // should leave the loop when it stops reading.
-func (n *PersistentNode) Changes(ctx context.Context) iter.Seq[Change] {
-	n.mu.Lock()
-	start := n.last
-	n.mu.Unlock()
-	if start == nil { // not made by NewPersistentNode
-		return func(func(Change) bool) {}
-	}
-	return func(yield func(Change) bool) {
-		for change := range start.All(ctx.Done(), n.Done()) {
-			if ctx.Err() != nil || !yield(change) {
+func (n *PersistentNode) Changes(ctx context.Context) iter.Seq2[Change, error] {
+	now, log := n.present()
+	return func(yield func(Change, error) bool) {
+		for change := range log.All(ctx.Done(), n.Done(), now...) {
+			var end error
+			if change.State == Ended {
+				end = change.Err
+			}
+			if ctx.Err() != nil || !yield(change, end) {
 				return
 			}
 		}
 	}
+}
+
+// present returns how things stand, as a reader of Changes is told, and the log
+// of what follows.
+func (n *PersistentNode) present() (now []Change, log *broadcast.Node[Change]) {
+	if n.client == nil { // not made by NewPersistentNode
+		return []Change{{State: Ended, Err: n.Err()}}, broadcast.New(Change{})
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	r, there := n.registrationLocked()
+	switch {
+	case n.failure != nil:
+		now = []Change{{State: Ended, Err: n.errorOf("persistent node", n.failure)}}
+	case there:
+		now = []Change{{State: Registered, Path: r.Path, Czxid: r.Czxid}}
+	case n.conflict != nil:
+		now = []Change{{State: Conflict, Path: n.conflict.Path, Err: n.conflict}}
+	}
+	return now, n.last
 }
 
 // tellLocked tells of a change, once and to all: the readers of Changes, the

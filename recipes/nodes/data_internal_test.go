@@ -33,7 +33,6 @@ func TestEverySetHasItsOwnOutcomeInEveryOrder(t *testing.T) {
 			node: newNode(&framework.Client{}, "/n", nil, newConfig(nil)), good: map[uint64]bool{1: firstIsGood == 1},
 			tried: map[uint64]bool{}, outcome: map[uint64]error{},
 		}
-		s.node.started = true
 		s.explore(t, &runs)
 	}
 	require.Greater(t, runs, thorough.Size(10_000, 500))
@@ -52,7 +51,7 @@ type setting struct {
 
 func (s *setting) clone() *setting {
 	n := newNode(s.node.client, s.node.path, nil, s.node.cfg)
-	n.started, n.sets, n.wish, n.have = true, s.node.sets, s.node.wish, s.node.have
+	n.sets, n.wish, n.have = s.node.sets, s.node.wish, s.node.have
 	n.earlier, n.waiting = slices.Clone(s.node.earlier), maps.Clone(s.node.waiting)
 	return &setting{n, maps.Clone(s.good), maps.Clone(s.tried), maps.Clone(s.outcome), s.writing, s.order}
 }

@@ -1,19 +1,20 @@
 // Package nodes keeps nodes in ZooKeeper for as long as a process wants them:
 // registrations, presence, and groups of members.
 //
-//	node := nodes.NewPersistentNode(client, "/orders/web-1", []byte("10.0.0.7"))
-//	if err := node.Start(); err != nil {
+//	node, err := nodes.NewPersistentNode(client, "/orders/web-1", []byte("10.0.0.7"))
+//	if err != nil {
 //		return err
 //	}
-//	defer node.Close(ctx) // the node is gone when Close returns
-//	if _, err := node.Ready(ctx); err != nil {
+//	defer node.Shutdown(ctx) // the node is gone when Shutdown returns
+//	if _, err := node.WaitRegistered(ctx); err != nil {
 //		return err // says whose node is in the way, or why there is no connection
 //	}
 //
 // # Which one
 //
-//   - [PersistentNode], Curator's PersistentNode, is there from Start to Close.
-//     It comes back after a loss of the session, and when somebody deletes it.
+//   - [PersistentNode], Curator's PersistentNode, is there from
+//     NewPersistentNode to Shutdown. It comes back after a loss of the session,
+//     and when somebody deletes it.
 //   - A PersistentNode [WithTTL], Curator's PersistentTtlNode, outlives its
 //     process by a time to live, so that a restart does not interrupt it.
 //   - [Group], Curator's GroupMember, is a set of members with payloads. Join
@@ -38,7 +39,7 @@
 //
 // A node with the same path that is of another session is a conflict.
 // [WithConflictPolicy] says what to do: wait for its end, fail, or replace it.
-// Close deletes the node only if it is ours. [WithProtection] and sequential
+// Shutdown deletes the node only if it is ours. [WithProtection] and sequential
 // nodes have names of their own, and no conflicts. Two persistent nodes of one
 // client cannot have the same path.
 //

@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// Close deletes the node, and returns when it is gone; a node with a time to
+// Shutdown deletes the node, and returns when it is gone; a node with a time to
 // live stays. If ctx ends first, the error matches ctx.Err(), and the client
 // goes on: it deletes the node when there is a connection, or the session's end
 // does. If the server refuses the deletion, that is the error, and the node
 // stays. Somebody else's node is never deleted.
 //
-// Every Close waits and returns the same. Closing the client closes its
+// Every Shutdown waits and returns the same. Closing the client closes its
 // persistent nodes, and deletes those that are ephemeral.
-func (n *PersistentNode) Close(ctx context.Context) error {
+func (n *PersistentNode) Shutdown(ctx context.Context) error {
 	if err := n.usable(); err != nil {
-		return n.errorOf("close", err)
+		return n.errorOf("shutdown", err)
 	}
 	n.beginToClose()
 	select {
@@ -27,9 +27,9 @@ func (n *PersistentNode) Close(ctx context.Context) error {
 	case <-n.gone: // also if ctx has ended
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		return n.errorOf("close", n.leftover)
+		return n.errorOf("shutdown", n.leftover)
 	default:
-		return n.errorOf("close", fmt.Errorf("the node may still be there: %w", n.removal.GaveUp(ctx)))
+		return n.errorOf("shutdown", fmt.Errorf("the node may still be there: %w", n.removal.GaveUp(ctx)))
 	}
 }
 
@@ -41,20 +41,7 @@ func (n *PersistentNode) beginToClose() {
 	}
 	n.closing = true
 	n.endLocked(ErrClosed)
-	if n.started {
-		n.stop()
-	} else if !isClosed(n.gone) {
-		close(n.gone)
-	}
-}
-
-func isClosed(ch <-chan struct{}) bool {
-	select {
-	case <-ch:
-		return true
-	default:
-		return false
-	}
+	n.stop()
 }
 
 // endLocked ends the persistent node, if nothing has ended it before.
@@ -67,7 +54,8 @@ func (n *PersistentNode) endLocked(why error) {
 	n.setOver()
 }
 
-// Done is closed when the persistent node has ended; see Err.
+// Done is closed when the persistent node has ended, for the reason that Err
+// returns.
 func (n *PersistentNode) Done() <-chan struct{} {
 	if n.over == nil { // not made by NewPersistentNode
 		over := make(chan struct{})
@@ -88,7 +76,7 @@ func (n *PersistentNode) Done() <-chan struct{} {
 //     or zk.ErrAuthFailed if the servers refuse the client's credentials.
 //
 // Outages, losses of the session and servers in trouble do not end it. A
-// persistent node that has ended by itself deletes its node, as Close does.
+// persistent node that has ended by itself deletes its node, as Shutdown does.
 func (n *PersistentNode) Err() error {
 	if err := n.usable(); err != nil {
 		return n.errorOf("persistent node", err)
@@ -98,13 +86,16 @@ func (n *PersistentNode) Err() error {
 	return n.errorOf("persistent node", n.failure)
 }
 
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
 // endedLocked returns why there is nothing to wait for.
 func (n *PersistentNode) endedLocked() error {
-	if err := cmp.Or(n.usable(), n.failure); err != nil {
-		return err
-	}
-	if !n.started {
-		return ErrNotStarted
-	}
-	return nil
+	return cmp.Or(n.usable(), n.failure)
 }

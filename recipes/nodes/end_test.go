@@ -27,12 +27,12 @@ func TestRefusalEndsTheNode(t *testing.T) {
 		require.NoError(t, err)
 		c, _ := w.Connect(t)
 		n := start(t, c, dir+"/a", "data")
-		_, err = n.Ready(w.Patience(t))
+		_, err = n.WaitRegistered(w.Patience(t))
 		require.ErrorIs(t, err, zk.ErrNoAuth)
 		<-n.Done()
 		require.ErrorIs(t, n.Err(), zk.ErrNoAuth)
 		require.ErrorIs(t, n.Set(w.Patience(t), nil), zk.ErrNoAuth)
-		require.NoError(t, n.Close(w.Patience(t)), "there is nothing to delete")
+		require.NoError(t, n.Shutdown(w.Patience(t)), "there is nothing to delete")
 		w.NoWatches(t)
 	})
 }
@@ -46,8 +46,8 @@ func TestCloseTellsARefusal(t *testing.T) {
 		w.ready(t, n)
 		_, err := w.Observer.SetACL(t.Context(), "/d", zk.WorldACL(zk.PermRead|zk.PermAdmin), framework.AnyVersion)
 		require.NoError(t, err)
-		require.ErrorIs(t, n.Close(t.Context()), zk.ErrNoAuth)
-		require.ErrorIs(t, n.Close(t.Context()), zk.ErrNoAuth, "every Close returns the same")
+		require.ErrorIs(t, n.Shutdown(t.Context()), zk.ErrNoAuth)
+		require.ErrorIs(t, n.Shutdown(t.Context()), zk.ErrNoAuth, "every Close returns the same")
 		require.Equal(t, "data", w.dataOf("/d/a"))
 	})
 }
@@ -62,14 +62,14 @@ func TestCloseThatGivesUpNamesTheTrouble(t *testing.T) {
 		w.ready(t, n)
 		settle()
 		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
-		err := n.Close(recipetest.Within(t, time.Minute))
+		err := n.Shutdown(recipetest.Within(t, time.Minute))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorContains(t, err, "the node may still be there")
 		code, _ := framework.ServerCode(err)
 		require.EqualValues(t, zktest.ErrSystem, code, "%v", err)
 		require.Equal(t, 1, strings.Count(log.String(), "deletion of a persistent node is tried again after an error"))
 		trouble.Remove()
-		require.NoError(t, n.Close(w.Patience(t)))
+		require.NoError(t, n.Shutdown(w.Patience(t)))
 		require.Equal(t, "-", w.dataOf("/a"))
 	})
 }
@@ -86,7 +86,7 @@ func TestNodeMayStartBeforeThereIsAServer(t *testing.T) {
 		w.Fake.Restart()
 		w.ready(t, n)
 		require.Equal(t, "data", w.dataOf("/a"))
-		require.NoError(t, n.Close(w.Patience(t)))
+		require.NoError(t, n.Shutdown(w.Patience(t)))
 	})
 }
 
@@ -102,7 +102,7 @@ func TestTroubleDoesNotEndTheNode(t *testing.T) {
 			fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 30, Do: zktest.Fail(code)})
 			begun := time.Now()
 			n := start(t, c, "/a", "data")
-			_, err := n.Ready(recipetest.Within(t, 2*time.Second))
+			_, err := n.WaitRegistered(recipetest.Within(t, 2*time.Second))
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			if code == zktest.ErrThrottled { // the request is made again, and not given up yet
 				answer, _ := framework.ServerCode(err)
@@ -114,7 +114,7 @@ func TestTroubleDoesNotEndTheNode(t *testing.T) {
 				require.Equal(t, pauses*time.Second, time.Since(begun).Truncate(time.Second))
 			}
 			require.Equal(t, 30, fault.Hits())
-			require.NoError(t, n.Close(w.Patience(t)))
+			require.NoError(t, n.Shutdown(w.Patience(t)))
 			require.Equal(t, "-", w.dataOf("/a"))
 		})
 	}
@@ -130,13 +130,14 @@ func TestClosedClientEndsItsNodes(t *testing.T) {
 		<-n.Done()
 		require.ErrorIs(t, n.Err(), framework.ErrClosed)
 		require.EqualError(t, n.Err(), "persistent node /a: client is closed", "it names no call: there was none")
-		require.NoError(t, n.Close(t.Context()))
+		require.NoError(t, n.Shutdown(t.Context()))
 		require.Equal(t, "-", w.dataOf("/a"))
 		synctest.Wait()
 		last := seen()[len(seen())-1]
 		require.Equal(t, nodes.Ended, last.State)
 		require.ErrorIs(t, last.Err, framework.ErrClosed)
-		require.ErrorIs(t, nodes.NewPersistentNode(c, "/a", nil).Start(), framework.ErrClosed)
+		_, err := nodes.NewPersistentNode(c, "/a", nil)
+		require.ErrorIs(t, err, framework.ErrClosed)
 	})
 }
 
@@ -150,61 +151,62 @@ func TestCloseDuringAnOutage(t *testing.T) {
 			w.ready(t, n)
 			network.Refuse(true)
 			network.Cut()
-			require.ErrorIs(t, n.Close(recipetest.Within(t, time.Second)), context.DeadlineExceeded)
+			require.ErrorIs(t, n.Shutdown(recipetest.Within(t, time.Second)), context.DeadlineExceeded)
 			require.Equal(t, "data", w.dataOf("/a"))
 			time.Sleep(outage)
 			network.Refuse(false)
-			require.NoError(t, n.Close(w.Patience(t)))
+			require.NoError(t, n.Shutdown(w.Patience(t)))
 			require.Equal(t, "-", w.dataOf("/a"))
 		})
 	}
 }
 
-// Calls with what cannot be used are errors that say so.
+// What cannot be used is an error that says so.
 func TestNodesThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		for name, n := range map[string]*nodes.PersistentNode{
-			"no client":       nodes.NewPersistentNode(nil, "/a", nil),
-			"zero":            {},
-			"nil option":      nodes.NewPersistentNode(c, "/a", nil, nil),
-			"mode":            nodes.NewPersistentNode(c, "/a", nil, nodes.WithMode(framework.PersistentSequential)),
-			"no mode":         nodes.NewPersistentNode(c, "/a", nil, nodes.WithMode(99)),
-			"empty ACL":       nodes.NewPersistentNode(c, "/a", nil, nodes.WithACL(nil)),
-			"conflict policy": nodes.NewPersistentNode(c, "/a", nil, nodes.WithConflictPolicy(3)),
-			"data policy":     nodes.NewPersistentNode(c, "/a", nil, nodes.WithDataPolicy(-1)),
-			"touch name":      nodes.NewPersistentNode(c, "/a", nil, nodes.WithTouchName("touch")),
-			"relative path":   nodes.NewPersistentNode(c, "a", nil),
-			"root":            nodes.NewPersistentNode(c, "/", nil),
+		for name, opts := range map[string][]nodes.Option{
+			"nil option":      {nil},
+			"mode":            {nodes.WithMode(framework.PersistentSequential)},
+			"no mode":         {nodes.WithMode(99)},
+			"empty ACL":       {nodes.WithACL(nil)},
+			"conflict policy": {nodes.WithConflictPolicy(3)},
+			"data policy":     {nodes.WithDataPolicy(-1)},
+			"touch name":      {nodes.WithTouchName("touch")},
 		} {
-			want := zk.ErrBadArguments
-			if name == "relative path" || name == "root" {
-				want = zk.ErrInvalidPath
-			}
-			_, err := n.Ready(t.Context())
-			for _, err := range []error{err, n.Start(), n.Set(t.Context(), nil), n.Err()} {
-				require.ErrorIs(t, err, want, name)
-			}
-			_, there := n.Registration()
-			require.False(t, there)
-			for range n.Changes(t.Context()) {
-				t.Fatal("a change of a node that cannot be")
-			}
-			<-n.Done()
-			require.ErrorIs(t, n.Close(t.Context()), want, name)
+			_, err := nodes.NewPersistentNode(c, "/a", nil, opts...)
+			require.ErrorIs(t, err, zk.ErrBadArguments, name)
 		}
-		n := nodes.NewPersistentNode(c, "/a", nil)
-		_, err := n.Ready(t.Context())
-		require.ErrorIs(t, err, nodes.ErrNotStarted)
-		require.ErrorIs(t, n.Set(t.Context(), nil), nodes.ErrNotStarted)
-		require.NoError(t, n.Start())
-		require.ErrorIs(t, n.Start(), nodes.ErrStarted)
-		require.ErrorIs(t, nodes.NewPersistentNode(c, "/a", nil).Start(), nodes.ErrInUse)
-		require.NoError(t, n.Close(t.Context()))
-		never := nodes.NewPersistentNode(c, "/a", nil)
-		require.NoError(t, never.Close(t.Context()))
-		require.ErrorIs(t, never.Start(), nodes.ErrClosed)
+		for _, path := range []string{"a", "/", ""} {
+			_, err := nodes.NewPersistentNode(c, path, nil)
+			require.ErrorIs(t, err, zk.ErrInvalidPath, path)
+		}
+		_, err := nodes.NewPersistentNode(nil, "/a", nil)
+		require.ErrorIs(t, err, zk.ErrBadArguments)
+		n := start(t, c, "/a", "")
+		_, err = nodes.NewPersistentNode(c, "/a", nil)
+		require.ErrorIs(t, err, nodes.ErrInUse)
+		require.NoError(t, n.Shutdown(t.Context()))
 	})
+}
+
+// Every call of a node that no constructor has made is an error.
+func TestZeroNodeIsOver(t *testing.T) {
+	var n nodes.PersistentNode
+	_, err := n.WaitRegistered(t.Context())
+	for _, err := range []error{err, n.Set(t.Context(), nil), n.Err(), n.Shutdown(t.Context())} {
+		require.ErrorIs(t, err, zk.ErrBadArguments)
+	}
+	_, there := n.Registration()
+	require.False(t, there)
+	elements := 0
+	for change, err := range n.Changes(t.Context()) {
+		require.Equal(t, nodes.Ended, change.State)
+		require.ErrorIs(t, err, zk.ErrBadArguments)
+		elements++
+	}
+	require.Equal(t, 1, elements)
+	<-n.Done()
 }
 
 // The errors have texts for people.
@@ -235,14 +237,14 @@ func TestRefusedCredentialsEndANode(t *testing.T) {
 		time.Sleep(time.Minute)
 		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
 		network.Refuse(false)
-		_, err := n.Ready(recipetest.Within(t, time.Minute))
+		_, err := n.WaitRegistered(recipetest.Within(t, time.Minute))
 		require.ErrorIs(t, err, zk.ErrAuthFailed)
 		require.NotErrorIs(t, err, context.DeadlineExceeded, "it says so at once")
 		require.ErrorIs(t, n.Err(), zk.ErrAuthFailed)
-		require.ErrorIs(t, n.Close(recipetest.Within(t, time.Minute)), context.DeadlineExceeded, "nobody knows whether the node is there")
+		require.ErrorIs(t, n.Shutdown(recipetest.Within(t, time.Minute)), context.DeadlineExceeded, "nobody knows whether the node is there")
 		require.Equal(t, "-", w.dataOf("/a"))
 		refused.Remove()
-		require.NoError(t, n.Close(w.Patience(t)))
+		require.NoError(t, n.Shutdown(w.Patience(t)))
 	})
 }
 
@@ -255,12 +257,13 @@ func TestPathOfASuccessorStaysInUse(t *testing.T) {
 		w.ready(t, first)
 		network.Refuse(true)
 		network.Cut()
-		require.ErrorIs(t, first.Close(recipetest.Within(t, time.Second)), context.DeadlineExceeded)
+		require.ErrorIs(t, first.Shutdown(recipetest.Within(t, time.Second)), context.DeadlineExceeded)
 		second := start(t, c, "/a", "second")
 		network.Refuse(false)
 		w.ready(t, second)
-		require.NoError(t, first.Close(w.Patience(t)))
-		require.ErrorIs(t, nodes.NewPersistentNode(c, "/a", nil).Start(), nodes.ErrInUse)
+		require.NoError(t, first.Shutdown(w.Patience(t)))
+		_, err := nodes.NewPersistentNode(c, "/a", nil)
+		require.ErrorIs(t, err, nodes.ErrInUse)
 	})
 }
 
@@ -270,7 +273,7 @@ func TestWantedEndIsRecordedWithoutAnError(t *testing.T) {
 		c, _ := w.Connect(t)
 		n := start(t, c, "/a", "data")
 		w.ready(t, n)
-		require.NoError(t, n.Close(w.Patience(t)))
+		require.NoError(t, n.Shutdown(w.Patience(t)))
 		ended := 0
 		for _, e := range framework.Extend(c).Recorder().Events() {
 			if e.Path == "/a" && e.Name == nodes.Ended.String() {
@@ -292,9 +295,9 @@ func TestCloseTellsThatANodeOfUnknownOutcomeMayNotBeRead(t *testing.T) {
 		n := start(t, c, "/a", "ours", nodes.WithMode(framework.Persistent), nodes.WithACL(zk.WorldACL(zk.PermDelete)))
 		<-lost.Done()
 		settle()
-		require.ErrorIs(t, n.Close(recipetest.Within(t, time.Second)), context.DeadlineExceeded)
+		require.ErrorIs(t, n.Shutdown(recipetest.Within(t, time.Second)), context.DeadlineExceeded)
 		network.Refuse(false)
-		require.ErrorIs(t, n.Close(w.Patience(t)), zk.ErrNoAuth)
+		require.ErrorIs(t, n.Shutdown(w.Patience(t)), zk.ErrNoAuth)
 		require.Equal(t, "ours", w.dataOf("/a"))
 	})
 }
@@ -314,7 +317,7 @@ func TestLookAfterALostDeleteIsBehindAQuorum(t *testing.T) {
 		require.Len(t, quorum, 1)
 		w.Fake.ClearRequests()
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropReply()})
-		require.NoError(t, n.Close(w.Patience(t)))
+		require.NoError(t, n.Shutdown(w.Patience(t)))
 		all := w.requests(c.SessionID())
 		behind := all[slices.Index(all, zktest.OpDelete)+1:]
 		require.Less(t, slices.Index(behind, quorum[0]), slices.Index(behind, zktest.OpExists))

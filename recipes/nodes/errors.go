@@ -17,14 +17,8 @@ var (
 	// has left.
 	ErrClosed = errors.New("persistent node closed")
 
-	// ErrStarted is the error of starting a node again.
-	ErrStarted = errors.New("persistent node was started before")
-
-	// ErrNotStarted is the error of waiting for a node that was never started.
-	ErrNotStarted = errors.New("persistent node was not started")
-
-	// ErrInUse is the error of starting a second node of the same client and
-	// path while the first is not closed.
+	// ErrInUse is the error of a second node of the same client and path while
+	// the first is not closed.
 	ErrInUse = errors.New("another persistent node of this client has the path")
 
 	// ErrConflict means that somebody else's node is in the way; see

@@ -66,7 +66,7 @@ func (w *world) faultAt(t *testing.T, opts []nodes.Option, fault recipetest.Requ
 
 	rival := start(t, other, "/d/a", "rival", opts...)
 	settle()
-	require.NoError(t, n.Close(ctx))
+	require.NoError(t, n.Shutdown(ctx))
 	require.Less(t, len(w.Fake.Children("/d")), 2, "our node is gone on return")
 	held := w.ready(t, rival)
 	time.Sleep(3 * time.Minute)
@@ -130,13 +130,17 @@ func (w *world) closeAt(
 	defer c.Close()
 	require.NoError(t, c.WaitConnected(ctx))
 
-	n := nodes.NewPersistentNode(c, "/d/a", []byte("one"), opts...)
+	started := make(chan *nodes.PersistentNode, 1)
 	fault := w.Fake.Inject(zktest.Rule{Path: "/d/*", After: i, Do: at(func(zktest.Request) {
-		go n.Close(ctx)
+		n := <-started
+		started <- n
+		go n.Shutdown(ctx)
 		time.Sleep(time.Millisecond) // so that it has begun
 	})})
-	require.NoError(t, n.Start())
-	if _, err := n.Ready(ctx); err == nil {
+	n, err := nodes.NewPersistentNode(c, "/d/a", []byte("one"), opts...)
+	require.NoError(t, err)
+	started <- n
+	if _, err := n.WaitRegistered(ctx); err == nil {
 		_ = n.Set(ctx, []byte("two"))
 	}
 	if r, there := n.Registration(); there {
@@ -146,7 +150,7 @@ func (w *world) closeAt(
 	host.LoseSessions()
 	time.Sleep(3 * time.Minute)
 	hit = fault.Hits() > 0
-	require.NoError(t, n.Close(ctx))
+	require.NoError(t, n.Shutdown(ctx))
 	require.ErrorIs(t, n.Err(), nodes.ErrClosed)
 	for range 100 {
 		require.Empty(t, w.Fake.Children("/d"))

@@ -73,15 +73,15 @@ func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Opt
 	node := newNode(g.client, znode.Join(g.path, id), payload, cfg)
 	node.whenGone = func() { g.remove(id, node) }
 	g.add(id, node) // before anybody can see the node
-	if err := node.Start(); err != nil {
+	if err := node.start(); err != nil {
 		g.remove(id, node)
 		return nil, err
 	}
 	m := &GroupMember{id: id, node: node}
-	if _, err := node.Ready(ctx); err != nil {
+	if _, err := node.WaitRegistered(ctx); err != nil {
 		over, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		cancel()
-		node.Close(over) // does not wait
+		node.Shutdown(over) // does not wait
 		return nil, err
 	}
 	return m, nil
@@ -166,7 +166,7 @@ func (m *GroupMember) Update(ctx context.Context, payload []byte) error {
 	return m.node.Set(ctx, payload)
 }
 
-// Leave ends the membership; see PersistentNode.Close.
+// Leave ends the membership; see PersistentNode.Shutdown.
 func (m *GroupMember) Leave(ctx context.Context) error {
-	return m.node.Close(ctx)
+	return m.node.Shutdown(ctx)
 }

@@ -24,10 +24,10 @@ func TestJoinThatFailsLeavesTheOtherAMember(t *testing.T) {
 		winner := newNode(c, "/g/id", nil, newConfig(nil))
 		g.add("id", loser)
 		g.add("id", winner)
-		require.NoError(t, winner.Start())
-		require.ErrorIs(t, loser.Start(), ErrInUse)
+		require.NoError(t, winner.start())
+		require.ErrorIs(t, loser.start(), ErrInUse)
 		g.remove("id", loser)
-		r, err := winner.Ready(t.Context())
+		r, err := winner.WaitRegistered(t.Context())
 		require.NoError(t, err)
 
 		members, err := g.Members(t.Context())

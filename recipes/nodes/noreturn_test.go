@@ -14,12 +14,12 @@ import (
 // turn.
 func TestCallThatDoesNotReturnLeavesNoNode(t *testing.T) {
 	recipetest.NoReturn(t, func(_ *testing.T, ctx context.Context, c *framework.Client) (err error) {
-		n := nodes.NewPersistentNode(c, "/n", []byte("a"))
-		if err := n.Start(); err != nil {
+		n, err := nodes.NewPersistentNode(c, "/n", []byte("a"))
+		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, n.Close(ctx)) }()
-		if _, err := n.Ready(ctx); err != nil {
+		defer func() { err = errors.Join(err, n.Shutdown(ctx)) }()
+		if _, err := n.WaitRegistered(ctx); err != nil {
 			return err
 		}
 		return n.Set(ctx, []byte("b"))

@@ -42,9 +42,9 @@ func (c closedInOutage) run(t *testing.T, w *world) {
 	}
 	network.Cut()
 	time.Sleep(time.Second)
-	n.Close(recipetest.Within(t, time.Second))
+	n.Shutdown(recipetest.Within(t, time.Second))
 	network.Refuse(false)
-	require.NoError(t, n.Close(w.Patience(t)))
+	require.NoError(t, n.Shutdown(w.Patience(t)))
 }
 
 // Close deletes no node that this persistent node has neither made nor written
@@ -107,23 +107,23 @@ func TestCloseLeavesANodeThatWasMadeInAnOutage(t *testing.T) {
 				again := zktest.Call(func(zktest.Request) { network.Refuse(true) })
 				lost := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(again, zktest.DropRequest())})
 
-				n := nodes.NewPersistentNode(client, "/config", []byte("same"), nodes.WithMode(framework.Persistent))
+				var n *nodes.PersistentNode
 				if inOutage {
 					// The request ends the connection, as soon as there is one. So
 					// nobody else can wait for a connection.
-					startNode(t, n)
+					n = start(t, client, "/config", "same", nodes.WithMode(framework.Persistent))
 					network.Refuse(false)
 				} else {
 					network.Refuse(false)
 					require.NoError(t, client.WaitConnected(w.Patience(t)))
-					startNode(t, n)
+					n = start(t, client, "/config", "same", nodes.WithMode(framework.Persistent))
 				}
 				<-lost.Done()
 				settle()
 				require.Equal(t, 1, lost.Hits())
-				n.Close(recipetest.Within(t, time.Second))
+				n.Shutdown(recipetest.Within(t, time.Second))
 				network.Refuse(false)
-				require.NoError(t, n.Close(w.Patience(t)))
+				require.NoError(t, n.Shutdown(w.Patience(t)))
 				require.Equal(t, "same", w.dataOf("/config"))
 			})
 		})

@@ -15,17 +15,17 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-// PersistentNode is Curator's PersistentNode: a node that is there from Start
-// to Close, whatever happens to connections and sessions. By default it is
-// ephemeral, so that it says "this process is alive". It is safe for concurrent
-// use.
+// PersistentNode is Curator's PersistentNode: a node that is there from
+// NewPersistentNode to Shutdown, whatever happens to connections and sessions.
+// By default it is ephemeral, so that it says "this process is alive". It is
+// safe for concurrent use.
 //
-//	node := nodes.NewPersistentNode(client, "/workers/w-1", []byte("10.0.0.7"))
-//	if err := node.Start(); err != nil {
+//	node, err := nodes.NewPersistentNode(client, "/workers/w-1", []byte("10.0.0.7"))
+//	if err != nil {
 //		return err
 //	}
-//	defer node.Close(ctx)
-//	if _, err := node.Ready(ctx); err != nil {
+//	defer node.Shutdown(ctx)
+//	if _, err := node.WaitRegistered(ctx); err != nil {
 //		return err
 //	}
 //
@@ -57,10 +57,9 @@ type PersistentNode struct {
 
 	keeping, removal follow.Loop // are the keeper's; others ask what their trouble is
 
-	whenGone func() // called before gone is closed, if the node was started; or nil
+	whenGone func() // called before gone is closed; or nil
 
 	mu       sync.Mutex // protects the following fields
-	started  bool
 	closing  bool
 	stop     context.CancelFunc
 	sets     uint64           // how often the data was set
@@ -86,11 +85,22 @@ type payload struct {
 	set  uint64 // counts from 1, which is the data of NewPersistentNode
 }
 
-// NewPersistentNode returns a persistent node that is not there yet. A client,
-// a path or an option that cannot be used is an error of every call. The path
-// can be "/" only with WithProtection or a sequential mode. The data is copied.
-func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Option) *PersistentNode {
-	return newNode(c, path, data, newConfig(opts))
+// NewPersistentNode makes a node exist from now on, until Shutdown. It does not
+// wait, not even for a connection: WaitRegistered does. The path can be "/" only
+// with WithProtection or a sequential mode. The data is copied. These are its
+// errors:
+//
+//   - framework.ErrClosed if the client is closed.
+//   - ErrInUse if another persistent node of this client has the path. After
+//     the other's Shutdown, NewPersistentNode succeeds, and the node is created
+//     when the other's is gone.
+//   - zk.ErrInvalidPath, or zk.ErrBadArguments, for what cannot be used.
+func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Option) (*PersistentNode, error) {
+	n := newNode(c, path, data, newConfig(opts))
+	if err := n.start(); err != nil {
+		return nil, err
+	}
+	return n, nil
 }
 
 func newNode(c *framework.Client, path string, data []byte, cfg config) *PersistentNode {
@@ -105,32 +115,16 @@ func newNode(c *framework.Client, path string, data []byte, cfg config) *Persist
 		waiting: map[uint64]error{},
 	}
 	n.over, n.setOver = context.WithCancel(context.Background())
-	if n.failure = n.usable(); n.failure != nil {
-		n.setOver()
-	}
 	return n
 }
 
-// Start makes the node exist from now on, until Close. It does not wait, not
-// even for a connection: Ready does. These are its errors:
-//
-//   - ErrStarted if Start was called before, and ErrClosed after Close.
-//   - ErrInUse if another persistent node of this client has the path. After
-//     the other's Close, Start succeeds, and the node is created when the
-//     other's is gone.
-//   - zk.ErrInvalidPath, or zk.ErrBadArguments, for what cannot be used.
-func (n *PersistentNode) Start() error {
+// start starts the keeper. A node is started once.
+func (n *PersistentNode) start() error {
 	if err := n.usable(); err != nil {
 		return n.errorOf("start", err)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	switch {
-	case n.failure != nil:
-		return n.errorOf("start", n.failure)
-	case n.started:
-		return n.errorOf("start", ErrStarted)
-	}
 	before, err := pathsInUse.take(n)
 	if err != nil {
 		return n.errorOf("start", err)
@@ -140,30 +134,27 @@ func (n *PersistentNode) Start() error {
 	k := newKeeper(n)
 	n.trace = startTracing(n)
 	n.record.beginLocked(n)
-	n.started = framework.Extend(n.client).Go(func(client context.Context) { k.run(client, stopped, before) })
-	if !n.started {
-		n.stop()
-		n.record.end(nil)
-		pathsInUse.leave(n)
-		n.endLocked(framework.ErrClosed)
-		close(n.gone)
-		return n.errorOf("start", framework.ErrClosed)
+	if framework.Extend(n.client).Go(func(client context.Context) { k.run(client, stopped, before) }) {
+		return nil
 	}
-	return nil
+	n.stop()
+	n.record.end(nil)
+	pathsInUse.leave(n)
+	n.endLocked(framework.ErrClosed)
+	return n.errorOf("start", framework.ErrClosed)
 }
 
-// Ready waits until the node is there and is ours, and returns it. If ctx ends
-// first, the error matches ctx.Err(), and says what it was that Ready has
-// waited for: a *ConflictError, or the last error of the server or of an
+// WaitRegistered waits until the node is there and is ours, and returns it. If
+// ctx ends first, the error matches ctx.Err(), and says what it has waited for: a *ConflictError, or the last error of the server or of an
 // attempt to connect. The node is created all the same when that is possible.
 // If the persistent node has ended, the error is Err's.
-func (n *PersistentNode) Ready(ctx context.Context) (Registration, error) {
+func (n *PersistentNode) WaitRegistered(ctx context.Context) (Registration, error) {
 	var r Registration
 	err := n.await(ctx, func() (there bool, err error) {
 		r, there = n.registrationLocked()
 		return there, n.endedLocked()
 	})
-	return r, n.errorOf("ready", err)
+	return r, n.errorOf("wait registered", err)
 }
 
 // await waits until something is so, or cannot become so any more, which isSo

@@ -32,16 +32,15 @@ func TestNodeIsThereFromStartToClose(t *testing.T) {
 		require.True(t, there)
 		require.Equal(t, r.Czxid, again.Czxid)
 
-		require.NoError(t, n.Close(w.Patience(t)))
+		require.NoError(t, n.Shutdown(w.Patience(t)))
 		w.awaitNode(t, path, false)
 		_, there = n.Registration()
 		require.False(t, there)
-		require.NoError(t, n.Close(w.Patience(t)), "again")
+		require.NoError(t, n.Shutdown(w.Patience(t)), "again")
 		require.ErrorIs(t, n.Err(), nodes.ErrClosed)
 		require.ErrorIs(t, n.Set(w.Patience(t), nil), nodes.ErrClosed)
-		_, err := n.Ready(w.Patience(t))
+		_, err := n.WaitRegistered(w.Patience(t))
 		require.ErrorIs(t, err, nodes.ErrClosed)
-		require.ErrorIs(t, n.Start(), nodes.ErrClosed)
 		w.NoWatches(t)
 	})
 }
@@ -61,7 +60,7 @@ func TestRequestsOfANode(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []zktest.Op{zktest.OpSetData, zktest.OpExists}, w.requests(c.SessionID()))
 		w.Fake.ClearRequests()
-		require.NoError(t, n.Close(t.Context()))
+		require.NoError(t, n.Shutdown(t.Context()))
 		synctest.Wait()
 		require.Contains(t, w.requests(c.SessionID()), zktest.OpDelete)
 		require.LessOrEqual(t, len(w.requests(c.SessionID())), 3)
@@ -86,7 +85,7 @@ func TestNodeComesBackInTheNextSession(t *testing.T) {
 			require.Equal(t, "data", w.data(t, path))
 		}
 		require.ErrorIs(t, context.Cause(first.Session.Context()), framework.ErrSessionLost)
-		require.NoError(t, n.Close(w.Patience(t)))
+		require.NoError(t, n.Shutdown(w.Patience(t)))
 		w.awaitNode(t, path, false)
 		w.NoWatches(t)
 	})
@@ -103,7 +102,7 @@ func TestFirstRequestOfANewSessionCreatesTheNode(t *testing.T) {
 		require.Equal(t, zktest.OpCreate, w.requests(c.SessionID())[0])
 		require.Equal(t, []nodes.State{nodes.Registered, nodes.Lost, nodes.Registered}, states(seen()))
 		require.ErrorIs(t, seen()[1].Err, framework.ErrSessionLost)
-		require.NoError(t, n.Close(t.Context()))
+		require.NoError(t, n.Shutdown(t.Context()))
 	})
 }
 
@@ -127,7 +126,7 @@ func TestLingeringNodeOfAFormerSessionIsReplaced(t *testing.T) {
 			require.Len(t, w.Fake.Children("/m"), 1)
 			time.Sleep(time.Minute) // the old session ends
 			require.Equal(t, after.Session.ID(), w.ownerOf(after.Path))
-			require.NoError(t, n.Close(w.Patience(t)))
+			require.NoError(t, n.Shutdown(w.Patience(t)))
 			require.Empty(t, w.Fake.Children("/m"))
 		})
 	}
@@ -145,7 +144,7 @@ func TestInterruptionLeavesTheNodeAlone(t *testing.T) {
 		require.Equal(t, []nodes.State{nodes.Registered}, states(seen()))
 		require.NoError(t, n.Set(t.Context(), []byte("new")))
 		require.Equal(t, "new", w.dataOf("/a"))
-		require.NoError(t, n.Close(t.Context()))
+		require.NoError(t, n.Shutdown(t.Context()))
 	})
 }
 
@@ -159,14 +158,17 @@ func TestDeletedNodeComesBack(t *testing.T) {
 		before := w.ready(t, n)
 		changes := n.Changes(w.Patience(t))
 		require.NoError(t, w.Observer.Delete(w.Patience(t), path, framework.AnyVersion))
-		for change := range changes {
-			if change.State == nodes.Registered {
-				require.Greater(t, change.Czxid, before.Czxid)
+		var seen []nodes.Change
+		for change, err := range changes {
+			require.NoError(t, err)
+			if seen = append(seen, change); len(seen) == 3 {
 				break
 			}
-			require.Equal(t, nodes.Lost, change.State)
-			require.ErrorIs(t, change.Err, nodes.ErrNodeDeleted)
 		}
+		require.Equal(t, []nodes.State{nodes.Registered, nodes.Lost, nodes.Registered}, states(seen))
+		require.Equal(t, before.Czxid, seen[0].Czxid, "it is how things stand")
+		require.ErrorIs(t, seen[1].Err, nodes.ErrNodeDeleted)
+		require.Greater(t, seen[2].Czxid, before.Czxid)
 	})
 }
 
@@ -212,7 +214,7 @@ func TestForeignDataIsRestoredOrAccepted(t *testing.T) {
 			w.Fake.Session(c.SessionID()).Expire()
 			settle()
 			require.Equal(t, "new", w.dataOf("/a"))
-			require.NoError(t, n.Close(t.Context()))
+			require.NoError(t, n.Shutdown(t.Context()))
 		})
 	}
 }
@@ -230,14 +232,14 @@ func TestSetDuringAnOutage(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, framework.ErrNotConnected)
 		time.Sleep(time.Minute)
-		_, err = n.Ready(recipetest.Within(t, time.Second))
+		_, err = n.WaitRegistered(recipetest.Within(t, time.Second))
 		require.ErrorIs(t, err, framework.ErrNotConnected)
 		_, there := n.Registration()
 		require.False(t, there)
 		network.Refuse(false)
 		w.ready(t, n)
 		require.Equal(t, "new", w.dataOf("/a"))
-		require.NoError(t, n.Close(t.Context()))
+		require.NoError(t, n.Shutdown(t.Context()))
 	})
 }
 
@@ -263,7 +265,7 @@ func TestRefusedDataIsTheErrorOfSet(t *testing.T) {
 		require.Equal(t, "good", w.dataOf("/a"))
 		require.NoError(t, n.Set(t.Context(), []byte("better")))
 		require.NoError(t, n.Err())
-		require.NoError(t, n.Close(t.Context()))
+		require.NoError(t, n.Shutdown(t.Context()))
 	})
 }
 

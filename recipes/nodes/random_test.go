@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -209,16 +210,16 @@ func (o *owner) live(calm, over <-chan struct{}) {
 // keep keeps the owner's nodes until life ends or over is closed, and sets
 // their data meanwhile. When calm is closed it checks them.
 func (o *owner) keep(c *framework.Client, life context.Context, calm, over <-chan struct{}) {
-	own := nodes.NewPersistentNode(c, "/r/"+o.name(), []byte("0"), o.options()...)
-	common := nodes.NewPersistentNode(c, "/r/common", []byte(o.name()))
 	var readers sync.WaitGroup
-	for _, n := range []*nodes.PersistentNode{own, common} {
+	start := func(path, data string, opts ...nodes.Option) *nodes.PersistentNode {
+		n, err := nodes.NewPersistentNode(c, path, []byte(data), opts...)
+		require.NoError(o, err)
 		changes := n.Changes(context.Background())
 		readers.Go(func() { o.read(changes) })
-		if err := n.Start(); err != nil {
-			o.Error(err)
-		}
+		return n
 	}
+	own := start("/r/"+o.name(), "0", o.options()...)
+	common := start("/r/common", o.name())
 	var last string
 	for life.Err() == nil && !recipetest.IsClosed(over) {
 		if recipetest.IsClosed(calm) {
@@ -238,7 +239,7 @@ func (o *owner) keep(c *framework.Client, life context.Context, calm, over <-cha
 	for _, n := range []*nodes.PersistentNode{own, common} {
 		for err := errors.New("not yet"); err != nil; {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			err = n.Close(ctx)
+			err = n.Shutdown(ctx)
 			cancel()
 		}
 	}
@@ -247,7 +248,7 @@ func (o *owner) keep(c *framework.Client, life context.Context, calm, over <-cha
 }
 
 // read checks what becomes of a node.
-func (o *owner) read(changes func(func(nodes.Change) bool)) {
+func (o *owner) read(changes iter.Seq2[nodes.Change, error]) {
 	var registered time.Time
 	for change := range changes {
 		o.mu.Lock()

@@ -84,9 +84,6 @@ func unlessWanted(err error) error {
 
 // recordLocked tells the flight recorder of a change.
 func (n *PersistentNode) recordLocked(change Change) {
-	if !n.started {
-		return
-	}
 	if there := n.now != nil && n.failure == nil; there != n.record.there {
 		n.record.there, n.record.changed = there, time.Now()
 	}

@@ -50,8 +50,6 @@ func TestSetRightAfterTheStart(t *testing.T) {
 		require.Equal(t, "two", w.dataOf("/a"))
 		settle()
 		require.Equal(t, "two", w.dataOf("/a"))
-		unstarted := nodes.NewPersistentNode(c, "/b", nil)
-		require.ErrorIs(t, unstarted.Set(t.Context(), nil), nodes.ErrNotStarted)
 	})
 }
 

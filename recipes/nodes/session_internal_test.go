@@ -57,7 +57,6 @@ func TestRegisteredAnewIsRecordedAsOfNow(t *testing.T) {
 		require.NoError(t, err)
 		n := newNode(c, "/n", nil, newConfig(nil))
 		n.record.beginLocked(n)
-		n.started = true
 		require.True(t, n.noteRegistered(&Registration{Path: "/n", Czxid: 1, Session: s}, time.Time{}))
 		time.Sleep(time.Hour)
 		require.True(t, n.noteRegistered(&Registration{Path: "/n", Czxid: 2, Session: s}, time.Time{}))

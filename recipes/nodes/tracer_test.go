@@ -26,7 +26,7 @@ func TestTracerThatBlocks(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		require.Equal(t, c.SessionID(), w.ownerOf("/a"))
 		require.NoError(t, n.Set(recipetest.Within(t, 5*time.Second), []byte("two")))
-		require.NoError(t, n.Close(recipetest.Within(t, 5*time.Second)))
+		require.NoError(t, n.Shutdown(recipetest.Within(t, 5*time.Second)))
 		require.Equal(t, "-", w.dataOf("/a"))
 		begun := time.Now()
 		require.NoError(t, c.Close())

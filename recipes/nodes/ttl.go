@@ -21,9 +21,9 @@ import (
 // nothing. The persistent node touches it three times within the time to live,
 // and for the first time at once, by writing to a child named "touch". If it
 // cannot, the node counts as lost after that time. The end of the session does
-// not matter. Close deletes neither: the node stays for its time to live, for
+// not matter. Shutdown deletes neither: the node stays for its time to live, for
 // the next process to take over. To end the registration at once, call
-// Client.Delete after Close, with framework.AnyVersion and
+// Client.Delete after Shutdown, with framework.AnyVersion and
 // framework.WithChildren, because the node has a child.
 //
 // A node that exists already is taken over, and gets our data; only an

@@ -21,9 +21,9 @@ func startTTL(
 	t *testing.T, c *framework.Client, path, data string, ttl time.Duration, opts ...nodes.Option,
 ) *nodes.PersistentNode {
 	t.Helper()
-	n := nodes.NewPersistentNode(c, path, []byte(data), append(opts, nodes.WithTTL(ttl))...)
-	require.NoError(t, n.Start())
-	t.Cleanup(func() { n.Close(recipetest.Within(t, time.Minute)) })
+	n, err := nodes.NewPersistentNode(c, path, []byte(data), append(opts, nodes.WithTTL(ttl))...)
+	require.NoError(t, err)
+	t.Cleanup(func() { n.Shutdown(recipetest.Within(t, time.Minute)) })
 	return n
 }
 
@@ -35,7 +35,7 @@ func TestTTLNodeOutlivesItsProcess(t *testing.T) {
 		const ttl = 5 * time.Minute
 		c, _ := w.Connect(t)
 		first := startTTL(t, c, "/a", "first", ttl)
-		r, err := first.Ready(t.Context())
+		r, err := first.WaitRegistered(t.Context())
 		require.NoError(t, err)
 		synctest.Wait()
 		require.Equal(t, []string{"touch"}, w.Fake.Children("/a"), "touched at once")
@@ -45,18 +45,18 @@ func TestTTLNodeOutlivesItsProcess(t *testing.T) {
 		w.Fake.Session(c.SessionID()).Expire()
 		settle()
 		require.Equal(t, "first", w.dataOf("/a"))
-		require.NoError(t, first.Close(t.Context()))
+		require.NoError(t, first.Shutdown(t.Context()))
 
 		time.Sleep(ttl / 2)
 		require.Equal(t, "first", w.dataOf("/a"))
 		second := startTTL(t, c, "/a", "second", ttl, nodes.WithConflictPolicy(nodes.Fail))
-		again, err := second.Ready(t.Context())
+		again, err := second.WaitRegistered(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, r.Czxid, again.Czxid, "it was taken over")
 		require.NoError(t, second.Set(t.Context(), []byte("third")))
 		time.Sleep(time.Hour)
 		require.Equal(t, "third", w.dataOf("/a"))
-		require.NoError(t, second.Close(t.Context()))
+		require.NoError(t, second.Shutdown(t.Context()))
 		time.Sleep(2*ttl + 3*time.Minute) // the child goes first
 		require.Equal(t, "-", w.dataOf("/a"))
 	})
@@ -71,7 +71,7 @@ func TestTTLNodeThatCannotBeTouched(t *testing.T) {
 			c, network := w.Connect(t)
 			n := startTTL(t, c, "/a", "data", 10*time.Minute)
 			changes := n.Changes(context.Background())
-			before, err := n.Ready(t.Context())
+			before, err := n.WaitRegistered(t.Context())
 			require.NoError(t, err)
 			synctest.Wait()
 			network.Refuse(true)
@@ -85,7 +85,7 @@ func TestTTLNodeThatCannotBeTouched(t *testing.T) {
 			require.False(t, there)
 			time.Sleep(outage)
 			network.Refuse(false)
-			after, err := n.Ready(w.Patience(t))
+			after, err := n.WaitRegistered(w.Patience(t))
 			require.NoError(t, err)
 			require.Equal(t, outage == time.Hour, before.Czxid != after.Czxid)
 			require.Equal(t, "data", w.dataOf("/a"))
@@ -110,7 +110,7 @@ func TestTTLNodeThatCameBackIsTouched(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
 		n := startTTL(t, c, "/a", "data", 10*time.Minute)
-		_, err := n.Ready(t.Context())
+		_, err := n.WaitRegistered(t.Context())
 		require.NoError(t, err)
 		settle()
 		require.NoError(t, w.Fake.Delete("/a"))
@@ -133,7 +133,7 @@ func TestTTLNodeIsNotRegisteredWithoutATouch(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		n := startTTL(t, c, "/a", "data", 10*time.Minute)
-		before, err := n.Ready(t.Context())
+		before, err := n.WaitRegistered(t.Context())
 		require.NoError(t, err)
 		settle()
 		fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
@@ -143,7 +143,7 @@ func TestTTLNodeIsNotRegisteredWithoutATouch(t *testing.T) {
 		require.False(t, there)
 		require.Equal(t, "data", w.dataOf("/a"))
 		fault.Remove()
-		after, err := n.Ready(w.Patience(t))
+		after, err := n.WaitRegistered(w.Patience(t))
 		require.NoError(t, err)
 		require.Equal(t, before.Czxid, after.Czxid)
 	})
@@ -155,7 +155,7 @@ func TestTTLNodeThatIsNeverTouched(t *testing.T) {
 		c, _ := w.Connect(t)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a/touch", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
 		n := startTTL(t, c, "/a", "data", 10*time.Minute)
-		_, err := n.Ready(t.Context())
+		_, err := n.WaitRegistered(t.Context())
 		require.NoError(t, err)
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
@@ -169,7 +169,7 @@ func TestTTLNodeThatIsDeleted(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		n := startTTL(t, c, "/a", "data", time.Minute, nodes.WithTouchName("alive"))
-		_, err := n.Ready(t.Context())
+		_, err := n.WaitRegistered(t.Context())
 		require.NoError(t, err)
 		for _, path := range []string{"/a/alive", "/a"} {
 			synctest.Wait()
@@ -187,16 +187,16 @@ func TestTTLNodeOnAServer(t *testing.T) {
 		c, _ := w.Connect(t)
 		path := recipetest.Path(t)
 		first := startTTL(t, c, path, "first", time.Minute)
-		before, err := first.Ready(w.Patience(t))
+		before, err := first.WaitRegistered(w.Patience(t))
 		require.NoError(t, err)
 		w.awaitNode(t, path+"/touch", true)
-		require.NoError(t, first.Close(w.Patience(t)))
+		require.NoError(t, first.Shutdown(w.Patience(t)))
 		second := startTTL(t, c, path, "second", time.Minute, nodes.WithConflictPolicy(nodes.Fail))
-		after, err := second.Ready(w.Patience(t))
+		after, err := second.WaitRegistered(w.Patience(t))
 		require.NoError(t, err)
 		require.Equal(t, before.Czxid, after.Czxid)
 		require.Equal(t, "second", w.data(t, path))
-		require.NoError(t, second.Close(w.Patience(t)))
+		require.NoError(t, second.Shutdown(w.Patience(t)))
 		w.NoWatches(t)
 	})
 }
@@ -209,7 +209,7 @@ func TestTTLNodeOnAServerWithoutThem(t *testing.T) {
 		require.NoError(t, err)
 		defer c.Close()
 		n := startTTL(t, c, "/a", "data", time.Minute)
-		_, err = n.Ready(t.Context())
+		_, err = n.WaitRegistered(t.Context())
 		require.Error(t, err)
 		require.True(t, framework.IsRefusal(err), "%v", err)
 		<-n.Done()
@@ -239,24 +239,19 @@ func TestLogOfATTLNodeThatCannotBeTouched(t *testing.T) {
 func TestTTLNodesThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		for name, n := range map[string]*nodes.PersistentNode{
-			"zero":       {},
-			"no client":  nodes.NewPersistentNode(nil, "/a", nil, nodes.WithTTL(time.Minute)),
-			"no time":    nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(0)),
-			"too short":  nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Millisecond)),
-			"too long":   nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(100*365*24*time.Hour)),
-			"mode":       nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Minute), nodes.WithMode(framework.Persistent)),
-			"protection": nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Minute), nodes.WithProtection()),
+		for name, opts := range map[string][]nodes.Option{
+			"no time":    {nodes.WithTTL(0)},
+			"too short":  {nodes.WithTTL(time.Millisecond)},
+			"too long":   {nodes.WithTTL(100 * 365 * 24 * time.Hour)},
+			"mode":       {nodes.WithTTL(time.Minute), nodes.WithMode(framework.Persistent)},
+			"protection": {nodes.WithTTL(time.Minute), nodes.WithProtection()},
 		} {
-			require.ErrorIs(t, n.Start(), zk.ErrBadArguments, name)
-			require.ErrorIs(t, n.Err(), zk.ErrBadArguments, name)
-			require.ErrorIs(t, n.Set(t.Context(), nil), zk.ErrBadArguments, name)
-			_, there := n.Registration()
-			require.False(t, there)
+			_, err := nodes.NewPersistentNode(c, "/a", nil, opts...)
+			require.ErrorIs(t, err, zk.ErrBadArguments, name)
 		}
 		for _, name := range []string{"", "a/b", ".", "\x00"} {
-			n := nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Minute), nodes.WithTouchName(name))
-			require.ErrorIs(t, n.Start(), zk.ErrInvalidPath, name)
+			_, err := nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Minute), nodes.WithTouchName(name))
+			require.ErrorIs(t, err, zk.ErrInvalidPath, name)
 		}
 	})
 }
@@ -268,14 +263,16 @@ func TestTTLNodeAfterASleepOfTheMachine(t *testing.T) {
 		host := w.Fake.NewHost()
 		c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), framework.WithSuspendClock(host.Suspended))
 		n := startTTL(t, c, "/a", "data", time.Hour)
-		_, err := n.Ready(w.Patience(t))
+		_, err := n.WaitRegistered(w.Patience(t))
 		require.NoError(t, err)
 		synctest.Wait()
 		changes := make(chan nodes.Change, 1)
 		go func() {
 			for change := range n.Changes(t.Context()) {
-				changes <- change
-				return
+				if change.State != nodes.Registered {
+					changes <- change
+					return
+				}
 			}
 		}()
 		synctest.Wait()
@@ -306,7 +303,7 @@ func TestTTLCountsFromTheRequest(t *testing.T) {
 				blocked.Do = zktest.DelayRequest(time.Hour)
 				w.Fake.Inject(blocked)
 				n := startTTL(t, c, "/a", "data", 5*time.Second)
-				_, err := n.Ready(w.Patience(t))
+				_, err := n.WaitRegistered(w.Patience(t))
 				require.NoError(t, err)
 				time.Sleep(time.Until(begun.Add(5*time.Second + 100*time.Millisecond)))
 				_, there := n.Registration()

@@ -25,12 +25,12 @@ func TestNodeIsNotMisledByALeader(t *testing.T) {
 			}
 			leadertest.AtEach(t, parent, func(t *testing.T, l *leadertest.LostReply) {
 				l.Lose(zktest.OpCreate)
-				n := nodes.NewPersistentNode(l.Client, "/p/n-", nil, nodes.WithMode(mode))
-				require.NoError(t, n.Start())
-				_, err := n.Ready(t.Context())
+				n, err := nodes.NewPersistentNode(l.Client, "/p/n-", nil, nodes.WithMode(mode))
+				require.NoError(t, err)
+				_, err = n.WaitRegistered(t.Context())
 				require.NoError(t, err)
 				require.Len(t, l.Nodes("/p"), 1)
-				require.NoError(t, n.Close(t.Context()))
+				require.NoError(t, n.Shutdown(t.Context()))
 			})
 		})
 	}

@@ -24,6 +24,6 @@ func TestNodeIsRestoredThoughNothingIsTold(t *testing.T) {
 		require.NoError(t, w.Fake.Delete(path))
 		time.Sleep(recipetest.Untold)
 		require.Equal(t, "ours", w.dataOf(path))
-		require.NoError(t, n.Close(w.Patience(t)))
+		require.NoError(t, n.Shutdown(w.Patience(t)))
 	})
 }

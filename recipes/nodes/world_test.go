@@ -35,19 +35,14 @@ func inVirtualTime(t *testing.T, scenario func(t *testing.T, w *world)) {
 // test does not do that.
 func start(t *testing.T, c *framework.Client, path, data string, opts ...nodes.Option) *nodes.PersistentNode {
 	t.Helper()
-	n := nodes.NewPersistentNode(c, path, []byte(data), opts...)
-	startNode(t, n)
-	return n
-}
-
-func startNode(t *testing.T, n *nodes.PersistentNode) {
-	t.Helper()
-	require.NoError(t, n.Start())
+	n, err := nodes.NewPersistentNode(c, path, []byte(data), opts...)
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		n.Close(ctx)
+		n.Shutdown(ctx)
 	})
+	return n
 }
 
 // startFollowed is start with all changes of the node. In a bubble, call
@@ -56,16 +51,14 @@ func startFollowed(
 	t *testing.T, c *framework.Client, path, data string, opts ...nodes.Option,
 ) (n *nodes.PersistentNode, seen func() []nodes.Change) {
 	t.Helper()
-	n = nodes.NewPersistentNode(c, path, []byte(data), opts...)
-	seen = follow(t, n)
-	startNode(t, n)
-	return n, seen
+	n = start(t, c, path, data, opts...)
+	return n, follow(t, n)
 }
 
 // ready waits for a node.
 func (w *world) ready(t *testing.T, n *nodes.PersistentNode) nodes.Registration {
 	t.Helper()
-	r, err := n.Ready(w.Patience(t))
+	r, err := n.WaitRegistered(w.Patience(t))
 	require.NoError(t, err)
 	return r
 }

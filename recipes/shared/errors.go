@@ -15,7 +15,7 @@ var (
 	// ErrClosed means that the Value was closed.
 	ErrClosed = errors.New("shared value is closed")
 
-	// ErrNotSynced means that the node has not been read yet; see Synced.
+	// ErrNotSynced means that the node has not been read yet; see WaitSynced.
 	ErrNotSynced = errors.New("shared value has not been read yet")
 
 	// ErrNodeReplaced means that TrySet has overwritten another value than it

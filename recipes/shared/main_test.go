@@ -38,7 +38,7 @@ func (w *world) count(t *testing.T, c *framework.Client, path string, seed int32
 	n, err := shared.NewCount(c, path, seed, opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { n.Close() })
-	require.NoError(t, n.Synced(w.Patience(t)))
+	require.NoError(t, n.WaitSynced(w.Patience(t)))
 	return n
 }
 

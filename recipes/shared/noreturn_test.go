@@ -43,7 +43,7 @@ func TestCodecThatPanicsIsCalledAgain(t *testing.T) {
 		v, err := shared.NewValue(w.Observer, "/v", number, 7)
 		require.NoError(t, err)
 		defer v.Close()
-		require.NoError(t, v.Synced(t.Context()))
+		require.NoError(t, v.WaitSynced(t.Context()))
 		panics = true
 		require.Panics(t, func() { v.Get() })
 		panics = false

@@ -34,7 +34,7 @@ func TestLogOfAnErrorThatLastsAfterAnOutage(t *testing.T) {
 		time.Sleep(time.Minute)
 		w.Fake.Restart()
 		time.Sleep(time.Hour)
-		require.Error(t, n.Synced(recipetest.Within(t, time.Second)))
+		require.Error(t, n.WaitSynced(recipetest.Within(t, time.Second)))
 		require.Equal(t, 1, strings.Count(log.String(), "shared value is tried again after an error"))
 	})
 }
@@ -70,7 +70,7 @@ func TestValueOutlastsRefusedCredentials(t *testing.T) {
 		unknown, err := shared.NewCount(c, "/other", 9)
 		require.NoError(t, err)
 		defer unknown.Close()
-		require.ErrorIs(t, unknown.Synced(recipetest.Within(t, time.Minute)), zk.ErrAuthFailed)
+		require.ErrorIs(t, unknown.WaitSynced(recipetest.Within(t, time.Minute)), zk.ErrAuthFailed)
 		require.Equal(t, int32(7), get(t, known).Value)
 		require.NoError(t, known.Err())
 

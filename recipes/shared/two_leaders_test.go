@@ -22,7 +22,7 @@ func TestWriteIsNotMisledByALeader(t *testing.T) {
 		n, err := shared.NewCount(l.Client, "/n", 0)
 		require.NoError(t, err)
 		defer n.Close()
-		require.NoError(t, n.Synced(t.Context()))
+		require.NoError(t, n.WaitSynced(t.Context()))
 		l.Lose(zktest.OpMulti)
 		_, _, err = n.TrySet(t.Context(), get(t, n), 2)
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown, "which is no conflict")

@@ -51,7 +51,7 @@ func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Co
 }
 
 // NewValue returns the value of the node with this path, and begins to follow
-// it. It does not wait for that; Synced does. If the node does not exist then,
+// it. It does not wait for that; WaitSynced does. If the node does not exist then,
 // it is created with the seed, and missing parents as containers. It is created
 // again if somebody deletes it before it was read, and after that only by Set
 // and TrySet.
@@ -88,9 +88,9 @@ func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], see
 	return &Value[T]{node: r, codec: codec, seed: seed}, nil
 }
 
-// Synced waits until the node was read, or created, for the first time. The
+// WaitSynced waits until the node was read, or created, for the first time. The
 // error matches ctx's, or is Err's.
-func (v *Value[T]) Synced(ctx context.Context) error {
+func (v *Value[T]) WaitSynced(ctx context.Context) error {
 	return v.node.errorOf("sync", v.node.life.Wait(ctx, v.node.wasRead))
 }
 

@@ -172,7 +172,7 @@ func ourSyncs(b *testing.B, addr, root string) syncs {
 		c, err := cache.New(client, root)
 		require.NoError(t, err)
 		defer c.Close()
-		require.NoError(t, c.Synced(t.Context()))
+		require.NoError(t, c.WaitSynced(t.Context()))
 		cost := syncCost{took: time.Since(start), bytes: memoryInUse() - before}
 		cost.nodes = c.Stats().Nodes
 		return cost

@@ -30,7 +30,7 @@ func openCache(t *testing.T, c *framework.Client, root string) *cache.Cache {
 	ours, err := cache.New(c, root)
 	require.NoError(t, err)
 	t.Cleanup(func() { ours.Close() })
-	require.NoError(t, ours.Synced(withDeadline(t)))
+	require.NoError(t, ours.WaitSynced(withDeadline(t)))
 	return ours
 }
 
@@ -59,7 +59,7 @@ func (srv *testServer) writeTree(t *testing.T, java *peer, root string) []string
 		case w.data == "":
 			require.NoError(t, srv.observer.Delete(ctx, path, framework.AnyVersion, framework.WithChildren()))
 		default:
-			_, err := srv.observer.Create(ctx, path, []byte(w.data), framework.OrSet(framework.AnyVersion), framework.WithParents())
+			_, err := srv.observer.Create(ctx, path, []byte(w.data), framework.WithOverwrite(framework.AnyVersion), framework.WithParents())
 			require.NoError(t, err)
 		}
 	}

@@ -116,13 +116,13 @@ type leadFunc func(ctx context.Context, token int64)
 func runLatch(
 	t *testing.T, client *framework.Client, path, id string, lead leadFunc,
 ) (*leader.Latch, func()) {
-	l := leader.NewLatch(client, path, leader.WithID(id))
-	require.NoError(t, l.Start())
+	l, err := leader.NewLatch(client, path, leader.WithID(id))
+	require.NoError(t, err)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		for {
-			lease, err := l.Await(context.Background())
+			lease, err := l.WaitLeadership(context.Background())
 			if err != nil {
 				return
 			}
@@ -132,7 +132,7 @@ func runLatch(
 	return l, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 		defer cancel()
-		l.Close(ctx)
+		l.Shutdown(ctx)
 		<-ended
 	}
 }

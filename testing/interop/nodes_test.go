@@ -14,9 +14,9 @@ import (
 // startNode returns a persistent node that is closed at the end of the test.
 func startNode(t *testing.T, c *framework.Client, path, data string, opts ...nodes.Option) *nodes.PersistentNode {
 	t.Helper()
-	n := nodes.NewPersistentNode(c, path, []byte(data), opts...)
-	require.NoError(t, n.Start())
-	t.Cleanup(func() { n.Close(withDeadline(t)) })
+	n, err := nodes.NewPersistentNode(c, path, []byte(data), opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() { n.Shutdown(withDeadline(t)) })
 	return n
 }
 
@@ -36,7 +36,7 @@ func awaitState(t *testing.T, changes <-chan nodes.Change, want nodes.State) nod
 	}
 }
 
-// changesOf returns the changes of a node that is not started yet.
+// changesOf returns the changes of a node, from now on.
 func changesOf(t *testing.T, n *nodes.PersistentNode) <-chan nodes.Change {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -76,9 +76,9 @@ func TestOurNodeWaitsForJavas(t *testing.T) {
 			_, stat, err := srv.observer.Get(withDeadline(t), path)
 			require.NoError(t, err)
 
-			n := nodes.NewPersistentNode(client, path, []byte("ours"))
+			n, err := nodes.NewPersistentNode(client, path, []byte("ours"))
+			require.NoError(t, err)
 			changes := changesOf(t, n)
-			require.NoError(t, n.Start())
 			conflict := awaitState(t, changes, nodes.Conflict)
 			var with *nodes.ConflictError
 			require.ErrorAs(t, conflict.Err, &with)
@@ -86,11 +86,11 @@ func TestOurNodeWaitsForJavas(t *testing.T) {
 			srv.requireOwner(t, path, "theirs", with.Session)
 
 			java.must(t, end, end)
-			r, err := n.Ready(withDeadline(t))
+			r, err := n.WaitRegistered(withDeadline(t))
 			require.NoError(t, err)
 			require.Greater(t, r.Czxid, with.Czxid)
 			require.NoError(t, n.Set(withDeadline(t), []byte("ours")))
-			require.NoError(t, n.Close(withDeadline(t)))
+			require.NoError(t, n.Shutdown(withDeadline(t)))
 		}
 	})
 }
@@ -102,9 +102,9 @@ func TestJavasNodeTakesOursForItsOwn(t *testing.T) {
 		java := startPeer(t, srv.addr, longSession)
 		client := srv.connect(t, longSession)
 		path := lockPath(t) + "/node"
-		n := nodes.NewPersistentNode(client, path, []byte("ours"))
+		n, err := nodes.NewPersistentNode(client, path, []byte("ours"))
+		require.NoError(t, err)
 		changes := changesOf(t, n)
-		require.NoError(t, n.Start())
 		awaitState(t, changes, nodes.Registered)
 		java.must(t, "node-keep", "theirs", path, "theirs")
 		awaitState(t, changes, nodes.Overwritten)
@@ -116,7 +116,7 @@ func TestJavasNodeTakesOursForItsOwn(t *testing.T) {
 		require.ErrorIs(t, lost.Err, nodes.ErrNodeDeleted)
 		awaitState(t, changes, nodes.Registered)
 		srv.requireOwner(t, path, "again", client.SessionID())
-		require.NoError(t, n.Close(withDeadline(t)))
+		require.NoError(t, n.Shutdown(withDeadline(t)))
 	})
 }
 
@@ -129,7 +129,7 @@ func TestNodesOfBothLanguagesComeBack(t *testing.T) {
 		client := srv.connect(t, longSession, framework.WithDialer(tap.dial))
 		root := lockPath(t)
 		ours := startNode(t, client, root+"/ours", "1")
-		_, err := ours.Ready(withDeadline(t))
+		_, err := ours.WaitRegistered(withDeadline(t))
 		require.NoError(t, err)
 		java.must(t, "node-keep", "theirs", root+"/theirs", "2")
 		watching := openCache(t, srv.observer, root)

@@ -33,7 +33,7 @@ func TestLanguagesShareACount(t *testing.T) {
 		ours, err := shared.NewCount(client, path, 5)
 		require.NoError(t, err)
 		defer ours.Close()
-		require.NoError(t, ours.Synced(withDeadline(t)))
+		require.NoError(t, ours.WaitSynced(withDeadline(t)))
 		require.Equal(t, []string{"5"}, java.must(t, "count", path))
 
 		old, err := ours.Get()

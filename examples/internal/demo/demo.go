@@ -122,7 +122,7 @@ func onEnsemble(ctx context.Context, servers, name string, story Story, out io.W
 	// The story may have ended because ctx has.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
 	defer cancel()
-	return errors.Join(err, client.Delete(ctx, root, framework.AnyVersion, framework.WithChildren(), framework.Quietly()))
+	return errors.Join(err, client.Delete(ctx, root, framework.AnyVersion, framework.WithChildren(), framework.WithMissingOK()))
 }
 
 func onStage(ctx context.Context, servers string, story Story, out io.Writer) error {

@@ -163,7 +163,7 @@ func (c *Claim) deleteNodes(ctx context.Context) error {
 	defer func() { DeleteInBackground(c.terms.Client, left) }() // if the user's code panics
 	for _, n := range slices.Backward(c.nodes) {
 		left = left[:len(left)-1]
-		err := c.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.Guaranteed())
+		err := c.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
 		if err == nil {
 			continue
 		}

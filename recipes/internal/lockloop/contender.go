@@ -76,7 +76,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		return nil
 	}
 	opts := []framework.CreateOption{
-		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents(),
+		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents(),
 	}
 	if c.attempt.Crowd.enter(c.mayFollow()) {
 		opts = append(opts, framework.WithSiblings())

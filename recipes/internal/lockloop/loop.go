@@ -130,5 +130,5 @@ func Discard(ctx context.Context, c *framework.Client, node string) {
 		framework.Extend(c).DeleteInBackground(node)
 		return
 	}
-	c.Delete(ctx, node, framework.AnyVersion, framework.Guaranteed())
+	c.Delete(ctx, node, framework.AnyVersion, framework.WithGuarantee())
 }
