@@ -101,7 +101,7 @@ var subjects = map[string]subject{
 		},
 	},
 	"PersistentNode": {
-		closed: nodes.ErrClosed, asks: zktest.OpCreate, outlivesExit: true,
+		closed: nodes.ErrClosed, asks: zktest.OpCreate,
 		begin: func(_ *testing.T, h *home) (*living, error) {
 			n, err := nodes.NewPersistentNode(h.client, "/n", nil)
 			if err != nil {
@@ -112,7 +112,7 @@ var subjects = map[string]subject{
 		},
 	},
 	"GroupMember": {
-		closed: nodes.ErrClosed, asks: zktest.OpCreate, outlivesExit: true,
+		closed: nodes.ErrClosed, asks: zktest.OpCreate,
 		begin: func(t *testing.T, h *home) (*living, error) {
 			m, err := nodes.NewGroup(h.client, "/g").Join(h.Patience(t), "m", nil)
 			if err != nil {
