@@ -154,7 +154,7 @@ var subjects = map[string]subject{
 		disturb: func(t *testing.T, h *home) { require.NoError(t, h.Fake.Create("/other", nil)) },
 	},
 	"Latch": {
-		closed: leader.ErrClosed, asks: zktest.OpCreate, outlivesExit: true,
+		closed: leader.ErrClosed, asks: zktest.OpCreate,
 		begin: func(_ *testing.T, h *home) (*living, error) {
 			l, err := leader.NewLatch(h.client, "/l")
 			if err != nil {
