@@ -60,6 +60,16 @@ func (c *Client) notSent(ctx context.Context) error {
 	return c.withConnectReasons(fmt.Errorf("%w: %w", ErrNotConnected, err))
 }
 
+// NotConnected returns nil if there is a connection, or the client is closed.
+// Else it returns an error that matches ErrNotConnected and says why, for those
+// who wait for something else than an operation and give up.
+func (e Extension) NotConnected() error {
+	if s, _, _ := e.sessionNow(); s != nil || e.ctx.Err() != nil {
+		return nil
+	}
+	return e.withConnectReasons(ErrNotConnected)
+}
+
 // connectError is the end of a wait for a connection, with the reasons for that
 // as far as they are known. They may be old.
 type connectError struct {

@@ -21,7 +21,8 @@ func inShell(t *testing.T, shell string, args ...string) []string {
 		t.Skip(err)
 	}
 	cmd := exec.CommandContext(t.Context(), path, args...)
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0",
+		"PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -52,6 +53,8 @@ var completed = []struct {
 	{[]string{"zklock", "-S", "a:1", "ls", "--"}, "--recursive --servers", "--czxid"},
 	{[]string{"zklock", "ls", "--kind", ""}, "mutex rw sem latch all", "ls"},
 	{[]string{"zklock", "show", "-o", ""}, "table wide json", "ls"},
+	{[]string{"zklock", "show", "--output=w"}, "--output=wide", "--output=json"},
+	{[]string{"zklock", "run", "--on-lost", ""}, "term kill exec=", "ignore"},
 	{[]string{"zklock", "free", "--c"}, "--czxid", ""},
 	{[]string{"zklock", "help", ""}, "ls show", ""},
 	{[]string{"zklock", "completion", ""}, "bash zsh fish", "ls"},
@@ -63,10 +66,22 @@ var completed = []struct {
 	{[]string{"zklock", "run", "-w", "ech"}, "", "echo"},
 	{[]string{"zklock", "run", "/et"}, "", "/etc/"},
 	{[]string{"zklock", "show", "/et"}, "", "/etc/"},
+	{[]string{"zklock", "show", "/jobs/"}, "/jobs/bill /jobs/backup", "$(halt)"},
+	{[]string{"zklock", "run", "-c", "2", "--limit-path=/jobs/bi"}, "--limit-path=/jobs/bill", "/jobs/bill"},
+}
+
+// serveJobs starts a server that has some nodes, for the shells.
+func serveJobs(t *testing.T) {
+	srv := startServer(t)
+	for _, path := range []string{"/jobs", "/jobs/bill", "/jobs/backup", "/jobs/$(halt)", "/jobs/a:bc"} {
+		require.NoError(t, srv.Create(path, nil))
+	}
+	t.Setenv("ZKLOCK_SERVERS", srv.Addr())
 }
 
 func requireCompleted(t *testing.T, complete func(line []string) []string) {
 	t.Helper()
+	serveJobs(t)
 	for _, tt := range completed {
 		got := complete(tt.line)
 		for _, word := range strings.Fields(tt.want) {
@@ -81,12 +96,27 @@ func TestCompletionInBash(t *testing.T) {
 	requireCompleted(t, func(line []string) []string {
 		return inShell(t, "bash", append([]string{"--norc", "-c", `
 			source "$1"; shift
-			COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
-			_zklock; printf '%s\n' "${COMPREPLY[@]}"`, "test", script}, line...)...)
+			COMP_LINE="$*"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+			_zklock "$1"; printf '%s\n' "${COMPREPLY[@]}"`, "test", script}, line...)...)
 	})
-	// Bash splits words at these characters.
-	require.Contains(t, inShell(t, "bash", "--norc", "-c", "source "+script+
-		"; COMP_WORDS=(zklock -S a : 1 run --wait = 5 /l ech); COMP_CWORD=10; _zklock; printf '%s\\n' \"${COMPREPLY[@]}\""), "echo")
+}
+
+// Bash splits words at these characters, and has only the last part replaced.
+func TestCompletionOfSplitWordsInBash(t *testing.T) {
+	serveJobs(t)
+	script := scriptOf(t, "bash")
+	for line, want := range map[string]string{
+		"zklock -S a : 1 run --wait = 5 /l ech": "echo",
+		"zklock ls --kind = m":                  "mutex",
+		"zklock ls --kind =":                    "mutex",
+		"zklock show /jobs/a : b":               "bc",
+		"zklock show /jobs/a :":                 "bc",
+	} {
+		typed := strings.NewReplacer(" : ", ":", " :", ":", " = ", "=", " =", "=").Replace(line)
+		require.Contains(t, inShell(t, "bash", "--norc", "-c", `
+			source "$1"; COMP_LINE=$2; COMP_WORDS=($3); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+			_zklock zklock; printf '%s\n' "${COMPREPLY[@]}"`, "test", script, typed, line), want, line)
+	}
 }
 
 // Zsh's own functions of completion are replaced by those that print.
@@ -96,11 +126,14 @@ func TestCompletionInZsh(t *testing.T) {
 		return inShell(t, "zsh", append([]string{"-f", "-c", `
 			compdef() { :; }
 			compadd() { shift; print -l -- "$@"; }
-			_describe() { [[ $1 == -o ]] && shift; for word in "${(@P)2}"; do print -- "${word%%:*}"; done; }
+			_describe() {
+				for word in "${(@P)2}"; do print -- "${word%%:*}"; done
+				(($# == 2)) || [[ $# == 4 && $3 == -S && -z $4 ]] || print "$@" >&2
+			}
 			_files() { print files; }
 			_normal() { print -l -- ${(k)commands[(I)$words[CURRENT]*]}; }
 			source "$1"; shift
-			words=("$@"); CURRENT=$#; _zklock`, "test", script}, line...)...)
+			words=("$@"); CURRENT=$#; _zklock || true`, "test", script}, line...)...)
 	})
 }
 

@@ -15,6 +15,6 @@
 // # For those who add a command
 //
 // A command is one value of type command, in a file of its own, and an entry in
-// the table commands. Its help, its usage errors, the completion and the manual
-// are made from that value.
+// the table commands. Package cli makes its help, its usage errors, the
+// completion and the manual from that value.
 package main

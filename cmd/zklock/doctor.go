@@ -17,11 +17,11 @@ import (
 const unwell = 2
 
 var doctorCommand = &command{
-	name:    "doctor",
-	purpose: "examine the servers, the session, the clock and the tree",
-	usage:   "[flags] [URL]",
-	maxArgs: 1,
-	long: `
+	Name:    "doctor",
+	Purpose: "examine the servers, the session, the clock and the tree",
+	Usage:   "[flags] [URL]",
+	MaxArgs: 1,
+	Long: `
 The doctor asks each server by itself, measures the clock with a node that it
 creates and deletes, and reads the tree for leftovers: nodes that no crash
 removes, nodes of processes of this machine that are gone, strangers in queues,
@@ -32,7 +32,7 @@ happened there. The exit status is 2 if something is wrong, apart from hints.
   zklock doctor
   zklock doctor http://web-1:6060/debug/curatorz
 `,
-	define: func(*flag.FlagSet) action { return runDoctor },
+	Define: func(*flag.FlagSet) action { return runDoctor },
 }
 
 func runDoctor(ctx context.Context, e *env) error {

@@ -19,13 +19,13 @@ import (
 )
 
 var electCommand = &command{
-	name:     "elect",
-	purpose:  "run a command while leading, or follow the leader",
-	usage:    "[flags] PATH [--] CMD [ARG...]",
-	minArgs:  1,
-	maxArgs:  -1,
-	flagsEnd: 2,
-	long: `
+	Name:     "elect",
+	Purpose:  "run a command while leading, or follow the leader",
+	Usage:    "[flags] PATH [--] CMD [ARG...]",
+	MinArgs:  1,
+	MaxArgs:  -1,
+	FlagsEnd: 2,
+	Long: `
 Of all that stand for leader at a path, one at a time runs its command. It is
 stopped when the leadership is lost or asked for, and the next leads when it has
 ended. The election is that of Curator's LeaderSelector.
@@ -38,8 +38,7 @@ ended or the leadership is lost. A signal ends it in any case, also Ctrl-C: the
 command has the terminal only if it wants to read it. The environment of the
 command is that of zklock run.
 `,
-	handlesSignals: true,
-	define:         defineElect,
+	Define: defineElect,
 }
 
 // electFlags are the flags of elect.

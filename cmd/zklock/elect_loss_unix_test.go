@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -68,7 +69,7 @@ func TestALossBeforeTheCommandIsALoss(t *testing.T) {
 	c, err := framework.Connect(t.Context(), srv.Addr(), framework.WithHooks(tracer))
 	require.NoError(t, err)
 	defer c.Close()
-	f := &electFlags{stop: defineStopping(newFlagSet("test"))}
+	f := &electFlags{stop: defineStopping(&flag.FlagSet{})}
 	set := defaults()
 	require.NoError(t, f.stop.plan(set))
 	file := filepath.Join(t.TempDir(), "started")

@@ -11,12 +11,12 @@ import (
 )
 
 var watchCommand = &command{
-	name:    "watch",
-	purpose: "follow what happens at a lock",
-	usage:   "[flags] PATH",
-	minArgs: 1,
-	maxArgs: 1,
-	long: `
+	Name:    "watch",
+	Purpose: "follow what happens at a lock",
+	Usage:   "[flags] PATH",
+	MinArgs: 1,
+	MaxArgs: 1,
+	Long: `
 Everybody who is there is "seen" first. After that, each line is one that has
 "enqueued", was "granted" the lock, "released" it, or "abandoned" the queue. A
 node that is gone may have been released, lost or deleted. The command reads the
@@ -25,7 +25,7 @@ after outages, until a signal. The server must be 3.6 or later.
 
   zklock watch -o json /jobs/bill | jq -r 'select(.event == "granted").time'
 `,
-	define: func(fs *flag.FlagSet) action {
+	Define: func(fs *flag.FlagSet) action {
 		limits := defineLimits(fs)
 		return func(ctx context.Context, e *env) error {
 			c, err := e.connect(ctx)

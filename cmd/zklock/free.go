@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
 	"github.com/gocurator/curator/cmd/zklock/internal/terminal"
 	"github.com/gocurator/curator/cmd/zklock/internal/view"
@@ -17,12 +18,12 @@ import (
 )
 
 var freeCommand = &command{
-	name:    "free",
-	purpose: "delete the node of a holder or a waiter",
-	usage:   "--czxid Z [flags] NODE",
-	minArgs: 1,
-	maxArgs: 1,
-	long: `
+	Name:    "free",
+	Purpose: "delete the node of a holder or a waiter",
+	Usage:   "--czxid Z [flags] NODE",
+	MinArgs: 1,
+	MaxArgs: 1,
+	Long: `
 This is the last resort: the owner may still work, and only a fencing token
 stops it. The command deletes the node with this czxid only, and none that was
 created in its place. NODE and czxid are in zklock show -o wide. The command
@@ -33,14 +34,14 @@ nothing was deleted because of what is there, or because you said no.
 
   zklock free /jobs/bill/_c_...-lock-0000000012 --czxid 0x3f0001a2b
 `,
-	define: defineFree,
+	Define: defineFree,
 }
 
 func defineFree(fs *flag.FlagSet) action {
 	czxid := fs.String("czxid", "", "the `id` of the transaction that created the node")
 	reason := fs.String("reason", "", "a `text` for the record that is printed")
 	yes := fs.Bool("yes", false, "do not ask")
-	alias(fs, "yes", "y")
+	cli.Alias(fs, "yes", "y")
 	return func(ctx context.Context, e *env) error {
 		if *czxid == "" {
 			return usagef("free: --czxid is missing; zklock show -o wide has it")

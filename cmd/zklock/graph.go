@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
 	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/internal/printable"
@@ -16,11 +17,11 @@ import (
 const deadlocked = 2
 
 var graphCommand = &command{
-	name:    "graph",
-	purpose: "show who waits for whom across locks, and deadlocks",
-	usage:   "[flags] [ROOT...]",
-	maxArgs: -1,
-	long: `
+	Name:    "graph",
+	Purpose: "show who waits for whom across locks, and deadlocks",
+	Usage:   "[flags] [ROOT...]",
+	MaxArgs: -1,
+	Long: `
 Deadlocks come first. Each was there for a second without a change, and names
 its processes and their locks. What the nodes leave open is said with it. The
 exit status is 2 if there is a deadlock, and 0 if there is none.
@@ -28,12 +29,12 @@ exit status is 2 if there is a deadlock, and 0 if there is none.
   zklock graph -r /
   zklock graph -r --dot / | dot -Tsvg > waits.svg
 `,
-	define: defineGraph,
+	Define: defineGraph,
 }
 
 func defineGraph(fs *flag.FlagSet) action {
 	recursive := fs.Bool("r", false, "everything below the roots")
-	alias(fs, "r", "recursive")
+	cli.Alias(fs, "r", "recursive")
 	dot := fs.Bool("dot", false, "in the language of Graphviz")
 	limits := defineLimits(fs)
 	return func(ctx context.Context, e *env) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
@@ -23,11 +24,11 @@ type lockKind struct {
 
 func (k *lockKind) define(fs *flag.FlagSet) {
 	fs.BoolVar(&k.shared, "s", false, "the read side of a read/write lock")
-	alias(fs, "s", "shared")
+	cli.Alias(fs, "s", "shared")
 	fs.BoolVar(&k.exclusive, "x", false, "the write side of a read/write lock")
-	alias(fs, "x", "exclusive")
-	fs.Var(&number{&k.leases, 1, math.MaxInt32}, "c", "a semaphore with at most `n` holders")
-	alias(fs, "c", "count")
+	cli.Alias(fs, "x", "exclusive")
+	cli.NumberVar(fs, &k.leases, "c", 1, math.MaxInt32, "a semaphore with at most `n` holders")
+	cli.Alias(fs, "c", "count")
 	fs.StringVar(&k.limitPath, "limit-path", "", "with -c: obey the number at this `path`, if any")
 }
 

@@ -43,5 +43,10 @@ func (k *kindsFlag) Set(text string) error {
 	return nil
 }
 
+// Choices implements cli.Chooser.
+func (k *kindsFlag) Choices() []string {
+	return []string{"mutex", "rw", "sem", "latch", "group", "queue", "all"}
+}
+
 // listedKinds are those that the table of ls may show.
 var listedKinds = append(slices.Clone(locksAndLeaders), inspect.Registrations, inspect.Queue)

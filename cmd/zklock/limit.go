@@ -16,12 +16,12 @@ import (
 )
 
 var limitCommand = &command{
-	name:    "limit",
-	purpose: "show or set the shared limit of semaphores",
-	usage:   "[flags] PATH [N]",
-	minArgs: 1,
-	maxArgs: 2,
-	long: `
+	Name:    "limit",
+	Purpose: "show or set the shared limit of semaphores",
+	Usage:   "[flags] PATH [N]",
+	MinArgs: 1,
+	MaxArgs: 2,
+	Long: `
 PATH is the node of the limit, as given to locks.SharedLimit or to Java's
 SharedCount, and not the semaphore's. Those who wait hear of a new limit. With a
 lower one nobody loses a lease, and with 0 nobody gets one. A node that does not
@@ -29,7 +29,7 @@ exist is created.
 
   zklock limit /jobs/import-limit 4
 `,
-	define: func(*flag.FlagSet) action { return runLimit },
+	Define: func(*flag.FlagSet) action { return runLimit },
 }
 
 func runLimit(ctx context.Context, e *env) error {

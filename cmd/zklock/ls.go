@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
@@ -14,11 +15,11 @@ import (
 )
 
 var lsCommand = &command{
-	name:    "ls",
-	purpose: "list locks, and who holds them",
-	usage:   "[flags] [ROOT]",
-	maxArgs: 1,
-	long: `
+	Name:    "ls",
+	Purpose: "list locks, and who holds them",
+	Usage:   "[flags] [ROOT]",
+	MaxArgs: 1,
+	Long: `
 The list has the locks and leaders at ROOT, by default "/", and right below it.
 A lock that is free has no nodes, and is not listed. AGE is that of the first
 holder's node, by this machine's clock: it counts from when the holder queued.
@@ -26,7 +27,7 @@ holder's node, by this machine's clock: it counts from when the holder queued.
 
   zklock ls -r --held-over 1h /jobs
 `,
-	define: defineLs,
+	Define: defineLs,
 }
 
 // listing has the flags of ls.
@@ -41,9 +42,9 @@ type listing struct {
 func defineLs(fs *flag.FlagSet) action {
 	l := &listing{kinds: locksAndLeaders}
 	fs.BoolVar(&l.recursive, "r", false, "everything below ROOT")
-	alias(fs, "r", "recursive")
+	cli.Alias(fs, "r", "recursive")
 	fs.Var(&l.kinds, "kind", "`kinds`: mutex, rw, sem, latch, group, queue, or all")
-	l.heldOver = seconds(fs, "held-over", 0, "only what was held for this `time`, such as 1h")
+	l.heldOver = cli.Seconds(fs, "held-over", 0, "only what was held for this `time`, such as 1h")
 	l.waitersOver = fs.Int("waiters-over", -1, "only where more than `n` wait")
 	l.limits = defineLimits(fs)
 	return l.run

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -40,52 +38,20 @@ func lineOf(err error) string {
 	return fmt.Sprintln("zklock:", err)
 }
 
-// dispatch finds the command, parses its flags, and runs it.
+// dispatch parses a command line and runs its command. A command that runs
+// another program passes signals on. All others end at the first one.
 func dispatch(ctx context.Context, args []string, s streams) error {
 	set := defaults()
-	fs := newFlagSet("zklock")
-	set.define(fs)
-	version := fs.Bool("version", false, "print the version")
-	operands, err := parse(fs, args, 1)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return overview(s.out)
-	case err != nil:
-		return err
-	case *version:
-		return printVersion(s.out)
-	case len(operands) == 0:
-		return usagef("no command; see zklock help")
-	}
-	c, err := find(operands[0])
+	call, err := newProgram(set).Parse(args)
 	if err != nil {
-		return err
+		return statusError{badUsage, err}
 	}
-	return c.execute(ctx, operands[1:], set, s)
-}
-
-// execute parses the command's own flags, and the common ones again, which may
-// stand on either side of the command's name.
-func (c *command) execute(ctx context.Context, args []string, set *settings, s streams) error {
-	fs := newFlagSet(c.name)
-	set.define(fs)
-	action := c.define(fs)
-	operands, err := parse(fs, args, c.flagsEnd)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return c.help(s.out)
-	case err != nil:
-		return fmt.Errorf("%s: %w", c.name, err)
-	}
-	if err := c.checkOperands(operands); err != nil {
-		return err
-	}
-	if !c.handlesSignals {
+	if !call.Command.RunsProgram() {
 		var stop func()
 		ctx, stop = untilSignal(ctx)
 		defer stop()
 		s.out = stoppable{ctx, s.out}
 	}
-	err = action(ctx, &env{streams: s, settings: set, args: operands})
+	err = call.Run(ctx, &env{streams: s, settings: set, args: call.Operands})
 	return orSignal(ctx, err)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -182,7 +183,7 @@ func TestTheLineOfHoldHasAMomentInTheEnd(t *testing.T) {
 				require.NoError(t, err)
 				require.True(t, srv.Session(c.SessionID()).Expire())
 				<-lease.Context().Done()
-				g := &guarded{env: &env{}, stop: defineStopping(newFlagSet("test"))}
+				g := &guarded{env: &env{}, stop: defineStopping(&flag.FlagSet{})}
 				told := make(chan error, 1)
 				time.AfterFunc(tc.read, func() { told <- nil })
 				begin := time.Now()

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func TestALossIsTheStatusAlsoIfTheCommandHasEnded(t *testing.T) {
 		require.NoError(t, err)
 		lease, err := locks.NewInterProcessMutex(c, "/l").Acquire(t.Context())
 		require.NoError(t, err)
-		stop := defineStopping(newFlagSet("test"))
+		stop := defineStopping(&flag.FlagSet{})
 		e := &env{streams: streams{os.Stdin, os.Stdout, os.Stderr}, settings: defaults()}
 		g := &guarded{env: e, client: c, path: "/l", args: []string{"true"}, stop: stop}
 		p, err := g.start(lease, os.Environ(), &lossFile{}, time.Second)

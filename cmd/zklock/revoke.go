@@ -17,12 +17,12 @@ import (
 )
 
 var revokeCommand = &command{
-	name:    "revoke",
-	purpose: "ask the holders of a lock to give it up",
-	usage:   "[flags] PATH|NODE",
-	minArgs: 1,
-	maxArgs: 1,
-	long: `
+	Name:    "revoke",
+	Purpose: "ask the holders of a lock to give it up",
+	Usage:   "[flags] PATH|NODE",
+	MinArgs: 1,
+	MaxArgs: 1,
+	Long: `
 With the path of a lock, all of its holders are asked, and with that of a node,
 its owner. Nothing is forced: a holder hears of it if it has WithRevocation, or
 makeRevocable in Java, and a leader steps down. The command does not wait; see
@@ -33,7 +33,7 @@ the next one there would not hear of its turn.
 
   zklock revoke /jobs/bill && zklock wait -w 60 /jobs/bill
 `,
-	define: func(*flag.FlagSet) action {
+	Define: func(*flag.FlagSet) action {
 		return func(ctx context.Context, e *env) error {
 			c, err := e.connect(ctx)
 			if err != nil {

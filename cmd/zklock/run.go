@@ -10,18 +10,19 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 var runCommand = &command{
-	name:     "run",
-	purpose:  "run a command while holding a lock",
-	usage:    "[flags] PATH [--] CMD [ARG...]",
-	minArgs:  1,
-	maxArgs:  -1,
-	flagsEnd: 2,
-	long: `
+	Name:     "run",
+	Purpose:  "run a command while holding a lock",
+	Usage:    "[flags] PATH [--] CMD [ARG...]",
+	MinArgs:  1,
+	MaxArgs:  -1,
+	FlagsEnd: 2,
+	Long: `
 The command starts when the lock is held, and the lock is released when the
 command and its process group have ended. If the lock is lost, the group gets
 TERM, and KILL after the grace, before the server can give the lock away.
@@ -36,8 +37,7 @@ Without -s, -x and -c, the lock is a mutex.
 Environment of the command: ZKLOCK_PATH, ZKLOCK_NODE, ZKLOCK_TOKEN,
 ZKLOCK_SESSION, ZKLOCK_ID, and ZKLOCK_FD, a file that ends at the loss.
 `,
-	handlesSignals: true,
-	define:         defineRun,
+	Define: defineRun,
 }
 
 // runFlags are the flags of run.
@@ -52,7 +52,7 @@ type runFlags struct {
 func defineRun(fs *flag.FlagSet) action {
 	f := &runFlags{wait: defineWaiting(fs), stop: defineStopping(fs)}
 	f.kind.define(fs)
-	f.atLeast = seconds(fs, "at-least", 0, "keep the lock for no less than this `time`")
+	f.atLeast = cli.Seconds(fs, "at-least", 0, "keep the lock for no less than this `time`")
 	fs.BoolVar(&f.hold, "hold", false, "run nothing: hold until a signal, or EOF on a pipe")
 	return f.run
 }

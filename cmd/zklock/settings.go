@@ -3,9 +3,10 @@ package main
 import (
 	"cmp"
 	"flag"
-	"fmt"
 	"os"
 	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 )
 
 // settings are the common flags.
@@ -37,21 +38,19 @@ func defaults() *settings {
 func (s *settings) define(fs *flag.FlagSet) {
 	fs.StringVar(&s.servers, "S", s.servers,
 		"`servers`, such as zk1:2181,zk2:2181/shop; also $ZKLOCK_SERVERS or $ZOOKEEPER_SERVERS")
-	alias(fs, "S", "servers")
+	cli.Alias(fs, "S", "servers")
 	fs.StringVar(&s.authFile, "auth-file", s.authFile, "a `file` with lines scheme:credentials")
 	fs.StringVar(&s.tls.ca, "tls-ca", s.tls.ca, "speak TLS, and trust this PEM `file`")
 	fs.StringVar(&s.tls.cert, "tls-cert", s.tls.cert, "the client's certificate, a PEM `file`")
 	fs.StringVar(&s.tls.key, "tls-key", s.tls.key, "the key of the certificate, a PEM `file`")
 	fs.StringVar(&s.tls.serverName, "tls-server-name", s.tls.serverName, "the `name` in the servers' certificates")
-	fs.Var((*secondsValue)(&s.sessionTimeout), "session-timeout",
-		"`time` until a crashed holder's lock is free")
-	fs.Var((*secondsValue)(&s.connectTimeout), "connect-timeout",
-		"`time` for the first connection")
+	cli.SecondsVar(fs, &s.sessionTimeout, "session-timeout", "`time` until a crashed holder's lock is free")
+	cli.SecondsVar(fs, &s.connectTimeout, "connect-timeout", "`time` for the first connection")
 	fs.BoolVar(&s.strict, "strict", s.strict, "count only contact that a majority has confirmed")
-	fs.Var(&s.format, "o", "the `format`: table, wide or json")
-	alias(fs, "o", "output")
+	cli.WordVar(fs, &s.format, "o", "format", "the `format`: table, wide or json", table, wide, jsonForm)
+	cli.Alias(fs, "o", "output")
 	fs.BoolVar(&s.verbose, "v", s.verbose, "tell of connections, grants and signals on stderr")
-	alias(fs, "v", "verbose")
+	cli.Alias(fs, "v", "verbose")
 	fs.BoolVar(&s.noColor, "no-color", s.noColor, "no colors; also with $NO_COLOR")
 }
 
@@ -64,14 +63,3 @@ const (
 	wide     format = "wide"
 	jsonForm format = "json"
 )
-
-func (f *format) String() string { return string(*f) }
-
-func (f *format) Set(s string) error {
-	switch format(s) {
-	case table, wide, jsonForm:
-		*f = format(s)
-		return nil
-	}
-	return fmt.Errorf("%q is no format: table, wide or json", s)
-}

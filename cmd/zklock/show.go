@@ -16,12 +16,12 @@ import (
 )
 
 var showCommand = &command{
-	name:    "show",
-	purpose: "show who holds a lock, and the queue",
-	usage:   "[flags] PATH",
-	minArgs: 1,
-	maxArgs: 1,
-	long: `
+	Name:    "show",
+	Purpose: "show who holds a lock, and the queue",
+	Usage:   "[flags] PATH",
+	MinArgs: 1,
+	MaxArgs: 1,
+	Long: `
 Holders are marked "*", and waiters have their turn: readers that will get in
 together share one. "*?" may hold, or not yet. "(own)" marks the session of the
 zklock run that this command runs in, and "?" an owner whose node has another
@@ -30,7 +30,7 @@ form. With -o wide the table has full paths, and the czxid for zklock free.
   zklock show /jobs/bill
   zklock show -o json /jobs/bill | jq '.participants[0].host'
 `,
-	define: func(fs *flag.FlagSet) action {
+	Define: func(fs *flag.FlagSet) action {
 		limits := defineLimits(fs)
 		return func(ctx context.Context, e *env) error {
 			c, err := e.connect(ctx)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -17,7 +18,7 @@ import (
 func toTouch(t *testing.T, c *framework.Client, set *settings, signals chan os.Signal) (g *guarded, lease *locks.Lease, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "started")
-	stop := defineStopping(newFlagSet("test"))
+	stop := defineStopping(&flag.FlagSet{})
 	require.NoError(t, stop.plan(set))
 	lease, err := locks.NewInterProcessMutex(c, "/l").Acquire(t.Context())
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/framework"
 )
 
@@ -13,7 +14,7 @@ import (
 type stopping struct {
 	grace    *time.Duration
 	onLost   lossAction
-	onRevoke revokeAction
+	onRevoke string // what happens when somebody asks for the lock
 
 	timeout time.Duration // of the session, as it was asked for
 	margin  float64       // the part of it that is for stopping
@@ -21,9 +22,9 @@ type stopping struct {
 
 func defineStopping(fs *flag.FlagSet) *stopping {
 	s := &stopping{onLost: "term", onRevoke: "term"}
-	s.grace = seconds(fs, "grace", -1, "`time` from TERM to KILL; a fifth of the session")
+	s.grace = cli.Seconds(fs, "grace", -1, "`time` from TERM to KILL; a fifth of the session")
 	fs.Var(&s.onLost, "on-lost", "the `action` at a loss: term, kill, or exec=CMD")
-	fs.Var(&s.onRevoke, "on-revoke", "the `action` if it is revoked: term or ignore")
+	cli.WordVar(fs, &s.onRevoke, "on-revoke", "action", "the `action` if it is revoked: term or ignore", "term", "ignore")
 	return s
 }
 
@@ -85,18 +86,8 @@ func (a *lossAction) Set(s string) error {
 	return nil
 }
 
+// Choices implements cli.Chooser.
+func (a *lossAction) Choices() []string { return []string{"term", "kill", execPrefix} }
+
 // shell returns the command for a shell, if the action is one.
 func (a lossAction) shell() (cmd string, ok bool) { return strings.CutPrefix(string(a), execPrefix) }
-
-// revokeAction is what happens when somebody asks for the lock.
-type revokeAction string
-
-func (a *revokeAction) String() string { return string(*a) }
-
-func (a *revokeAction) Set(s string) error {
-	if s != "term" && s != "ignore" {
-		return fmt.Errorf("%q is no action: term or ignore", s)
-	}
-	*a = revokeAction(s)
-	return nil
-}

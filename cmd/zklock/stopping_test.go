@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"os"
 	"syscall"
 	"testing"
@@ -19,7 +20,7 @@ func TestTheGraceFitsIntoTheMargin(t *testing.T) {
 	for _, timeout := range []time.Duration{2 * time.Second, 4 * time.Second, 10 * time.Second, time.Minute} {
 		for _, grace := range []time.Duration{-1, 0, time.Second / 2} {
 			for _, granted := range []time.Duration{0, time.Second, timeout, 2 * timeout} {
-				fs := newFlagSet("test")
+				fs := &flag.FlagSet{}
 				s := defineStopping(fs)
 				*s.grace = grace
 				require.NoError(t, s.plan(&settings{sessionTimeout: timeout}))
@@ -33,7 +34,7 @@ func TestTheGraceFitsIntoTheMargin(t *testing.T) {
 			}
 		}
 	}
-	s := defineStopping(newFlagSet("test"))
+	s := defineStopping(&flag.FlagSet{})
 	require.NoError(t, s.plan(&settings{sessionTimeout: 10 * time.Second, strict: true}))
 	require.Equal(t, 2*time.Second, *s.grace, "the default")
 	require.LessOrEqual(t, s.margin, 0.25, "what strict contact allows")

@@ -14,19 +14,19 @@ import (
 )
 
 var waitCommand = &command{
-	name:    "wait",
-	purpose: "wait until nobody holds a lock or waits for it",
-	usage:   "[flags] PATH",
-	minArgs: 1,
-	maxArgs: 1,
-	long: `
+	Name:    "wait",
+	Purpose: "wait until nobody holds a lock or waits for it",
+	Usage:   "[flags] PATH",
+	MinArgs: 1,
+	MaxArgs: 1,
+	Long: `
 The command takes nothing: the lock may be held again when it returns. It works
 with locks of every kind and with leader elections, also with those of Java
 Curator and of Python's kazoo. A lock that does not exist is free.
 
   zklock wait -w 60 /jobs/backup && shutdown now
 `,
-	define: defineWait,
+	Define: defineWait,
 }
 
 func defineWait(fs *flag.FlagSet) action {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/locks"
@@ -23,11 +24,11 @@ type waiting struct {
 func defineWaiting(fs *flag.FlagSet) *waiting {
 	w := &waiting{conflict: notAcquired}
 	fs.BoolVar(&w.noWait, "n", false, "connect, within --connect-timeout, and try once")
-	alias(fs, "n", "nonblock")
-	w.limit = seconds(fs, "w", -1, "wait no longer than this `time` in all, from the start; 5 is 5 seconds")
-	alias(fs, "w", "wait")
-	fs.Var(&number{&w.conflict, 0, 255}, "E", "exit with `n` if not acquired in time")
-	alias(fs, "E", "conflict-exit-code")
+	cli.Alias(fs, "n", "nonblock")
+	w.limit = cli.Seconds(fs, "w", -1, "wait no longer than this `time` in all, from the start; 5 is 5 seconds")
+	cli.Alias(fs, "w", "wait")
+	cli.NumberVar(fs, &w.conflict, "E", 0, 255, "exit with `n` if not acquired in time")
+	cli.Alias(fs, "E", "conflict-exit-code")
 	return w
 }
 

@@ -155,7 +155,7 @@ func (c *cell) gaveUp(ctx context.Context, w *call) error {
 	if p != nil {
 		err = p.inVain(err)
 	}
-	if trouble := c.recovery.Trouble(); trouble != nil {
+	if trouble := c.recovery.Obstacle(); trouble != nil {
 		err = fmt.Errorf("%w (last error: %w)", err, asReason(trouble))
 	}
 	if sent {

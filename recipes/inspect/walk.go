@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync"
 
@@ -46,9 +47,21 @@ func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option)
 		}
 		walk := newWalk(ctx, c, root, cfg, func(r Recipe) bool { return yield(r, nil) })
 		if err := walk.run(); err != nil {
-			yield(Recipe{}, opError(root, err))
+			yield(Recipe{}, opError(root, gaveUp(ctx, c, err)))
 		}
 	}
+}
+
+// gaveUp adds to the error of a context that has ended why there is no
+// connection.
+func gaveUp(ctx context.Context, c *framework.Client, err error) error {
+	if !reason.IsOfContext(ctx, err) || reason.Is(err, framework.ErrNotConnected) {
+		return err
+	}
+	if why := framework.Extend(c).NotConnected(); why != nil {
+		return fmt.Errorf("%w (last error: %w)", err, why)
+	}
+	return err
 }
 
 // opError adds the call and its path to an error that has none.

@@ -45,10 +45,6 @@ func (l *Latch) gaveUp(ctx context.Context) error {
 	l.mu.Lock()
 	r := l.seen
 	l.mu.Unlock()
-	if l.recovery.Trouble() != nil {
-		r.Err = l.recovery.GaveUp(ctx)
-	} else {
-		r.Err = l.queue.WhileConnecting(ctx)
-	}
+	r.Err = l.recovery.GaveUp(ctx)
 	return l.queue.Refuse(ctx, &r)
 }

@@ -164,7 +164,7 @@ func TestWaiterAtTheServerIsToldOfAnOutage(t *testing.T) {
 				require.Equal(t, 1, notAcquired(t, waited).Ahead)
 				require.ErrorIs(t, waited, context.DeadlineExceeded)
 				require.True(t, framework.IsConnectionError(waited), "%v", waited)
-				require.ErrorContains(t, waited, ", seen 3s before: not connected: ")
+				require.ErrorContains(t, waited, ", seen 3s before: context deadline exceeded (last error: not connected (last attempt: ")
 				network.Refuse(false)
 				require.NoError(t, held.Release(t.Context()))
 			})

@@ -252,10 +252,5 @@ func (n *PersistentNode) gaveUp(ctx context.Context) error {
 	if conflict != nil {
 		return fmt.Errorf("%w: %w", reason.OfContext(ctx), conflict)
 	}
-	if !n.client.State().IsConnected() {
-		if err := n.client.WaitConnected(ctx); err != nil { // returns at once, since ctx has ended
-			return err
-		}
-	}
 	return n.keeping.GaveUp(ctx)
 }

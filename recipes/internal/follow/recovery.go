@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -224,10 +225,23 @@ func (r *Recovery) Trouble() error {
 	return r.last
 }
 
+// Obstacle returns why those who wait have to: Trouble, or that there is no
+// connection now. It takes the connection timeout until an attempt that waits for
+// one is trouble, and callers may have less time. The error of an attempt that
+// was ended would say so of its own context.
+func (r *Recovery) Obstacle() error {
+	last := r.Trouble()
+	if last == nil || reason.Is(last, framework.ErrNotConnected) {
+		return cmp.Or(framework.Extend(r.Client).NotConnected(), last)
+	}
+	return last
+}
+
 // GaveUp returns the error of a caller who waits for the follower, and whose
-// context has ended. It names the follower's trouble, if there is any.
+// context has ended. It names what the follower has to get over, if there is
+// anything.
 func (r *Recovery) GaveUp(ctx context.Context) error {
-	if last := r.Trouble(); last != nil {
+	if last := r.Obstacle(); last != nil {
 		return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), last)
 	}
 	return reason.OfContext(ctx)

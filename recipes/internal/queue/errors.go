@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -59,27 +60,11 @@ func (q *Queue) RefuseLimit(r *lockloop.NotAdmitted, n, limit int) error {
 // noteOutage records that there is no connection at the end of a wait: those
 // ahead may not be to blame.
 func (q *Queue) noteOutage(ctx context.Context, r *lockloop.NotAdmitted) {
-	gaveUp := reason.IsOfContext(ctx, r.Err)
-	if gaveUp && !q.cfg.Client.State().IsConnected() && !framework.IsConnectionError(r.Err) {
-		r.Err = q.WhileConnecting(ctx)
+	if !reason.IsOfContext(ctx, r.Err) || framework.IsConnectionError(r.Err) {
+		return
 	}
-}
-
-// WhileConnecting returns the error of a context that has ended. If there is no
-// connection, the error tells of the last attempt to connect.
-func (q *Queue) WhileConnecting(ctx context.Context) error {
-	if q.cfg.Client.State().IsConnected() {
-		return reason.OfContext(ctx)
-	}
-	err := q.cfg.Client.WaitConnected(ctx) // returns at once, since ctx has ended
-	var op *framework.OpError
-	switch {
-	case err == nil, reason.Is(err, framework.ErrClosed):
-		return reason.OfContext(ctx)
-	case reason.As(err, &op):
-		return op.Err
-	default:
-		return err
+	if why := framework.Extend(q.cfg.Client).NotConnected(); why != nil {
+		r.Err = fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), why)
 	}
 }
 

@@ -3,67 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
-
-func TestParse(t *testing.T) {
-	for name, tc := range map[string]struct {
-		flagsEnd           int
-		args, operands     string
-		n, s               bool
-		wait               time.Duration
-		servers, errorSays string
-	}{
-		"nothing":                {},
-		"flags first":            {args: "-n -w 5 /p", operands: "/p", n: true, wait: 5 * time.Second},
-		"flags behind":           {args: "/p -n -w 1m", operands: "/p", n: true, wait: time.Minute},
-		"long":                   {args: "--nonblock --wait=0.5 /p", operands: "/p", n: true, wait: time.Second / 2},
-		"cluster":                {args: "-ns /p", operands: "/p", n: true, s: true},
-		"cluster with a value":   {args: "-nw5 /p", operands: "/p", n: true, wait: 5 * time.Second},
-		"value with equals":      {args: "-S=a=b", servers: "a=b"},
-		"a dash is an operand":   {args: "- -n", operands: "-", n: true},
-		"dashes end the flags":   {args: "/p -- -n --", operands: "/p -n --"},
-		"a value of dashes":      {args: "-S -- /p", operands: "/p", servers: "--"},
-		"the command's flags":    {flagsEnd: 2, args: "/p -n ls -s -- -w", operands: "/p ls -s -- -w", n: true},
-		"dashes and the command": {flagsEnd: 2, args: "/p -- -n -s", operands: "/p -n -s"},
-		"a switch that is off":   {args: "-n=false /p", operands: "/p"},
-		"unknown":                {args: "--nope", errorSays: "unknown flag --nope"},
-		"unknown in a cluster":   {args: "-nq", errorSays: "unknown flag -q"},
-		"no long cluster":        {args: "--ns", errorSays: "unknown flag --ns"},
-		"value is missing":       {args: "-w", errorSays: "flag -w needs a value"},
-		"value is bad":           {args: "-w soon", errorSays: `flag -w: "soon" is no duration`},
-		"value is negative":      {args: "-w -1", errorSays: `"-1" is no duration`},
-		"value is too large":     {args: "-w 1e300", errorSays: `"1e300" is no duration`},
-		"value is no number":     {args: "-w NaN", errorSays: `"NaN" is no duration`},
-		"help":                   {args: "-n --help", errorSays: flag.ErrHelp.Error()},
-	} {
-		t.Run(name, func(t *testing.T) {
-			fs := newFlagSet("test")
-			w := defineWaiting(fs)
-			shared := fs.Bool("s", false, "")
-			servers := fs.String("S", "", "")
-			operands, err := parse(fs, strings.Fields(tc.args), tc.flagsEnd)
-			if tc.errorSays != "" {
-				require.ErrorContains(t, err, tc.errorSays)
-				return
-			}
-			require.NoError(t, err)
-			require.Equal(t, tc.operands, strings.Join(operands, " "))
-			require.Equal(t, tc.n, w.noWait)
-			require.Equal(t, tc.s, *shared)
-			require.Equal(t, tc.servers, *servers)
-			if tc.wait == 0 {
-				tc.wait = -1 // for ever
-			}
-			require.Equal(t, tc.wait, *w.limit)
-		})
-	}
-}
 
 // inProcess runs a command line that needs no child and no signals.
 func inProcess(args ...string) (status int, stdout, stderr string) {
@@ -126,11 +70,20 @@ func TestBadUsageIsOneLine(t *testing.T) {
 	require.Contains(t, stderr, "no servers: name them with -S or ZKLOCK_SERVERS")
 }
 
+// commandNames returns the names of all commands.
+func commandNames() []string {
+	names := []string{"help", "completion", "man"}
+	for _, c := range commands() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 func TestHelpFitsAScreen(t *testing.T) {
 	const rows, columns = 45, 80
 	lines := map[string][]string{"overview": {"help"}}
-	for _, c := range builtIn() {
-		lines[c.name] = []string{c.name, "--help"}
+	for _, name := range commandNames() {
+		lines[name] = []string{name, "--help"}
 	}
 	for name, args := range lines {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"io"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/cli"
+)
+
+//go:generate sh -c "go run . man --markdown > COMMANDS.md"
+
+type (
+	command = cli.Command[*env]
+	action  = cli.Action[*env]
+)
+
+// env is what a command runs with.
+type env struct {
+	streams
+	*settings
+	args []string // the operands
+}
+
+// newProgram is the command line of zklock. The common flags change set.
+func newProgram(set *settings) *cli.Program[*env] {
+	return &cli.Program[*env]{
+		Name:     "zklock",
+		Purpose:  "locks of ZooKeeper for shells and operators",
+		Status:   statusHelp,
+		Sections: []cli.Section{{Title: "JSON", Text: jsonHelp}},
+		Commands: commands(),
+		Common:   set.define,
+		Values: map[string]cli.Values[*env]{
+			"PATH": nodesBeginning, "NODE": nodesBeginning, "PATH|NODE": nodesBeginning, "ROOT": nodesBeginning,
+		},
+		Print: func(e *env, text string) error {
+			_, err := io.WriteString(e.out, text)
+			return err
+		},
+	}
+}
+
+// commands is the table of all commands, in the order of the help: those for
+// scripts, those that show locks, and those that change what others hold.
+func commands() []*command {
+	return []*command{
+		runCommand, electCommand, waitCommand,
+		lsCommand, showCommand, watchCommand, graphCommand,
+		revokeCommand, freeCommand, limitCommand, doctorCommand,
+	}
+}
+
+const statusHelp = `Exit status: that of the child, 128+n after signal n, or
+   1 refused         2 found something (graph, doctor)
+  64 bad usage     69 no server     75 not acquired     76 lost
+  77 no rights    125 own failure  126, 127 the child cannot be started
+`
+
+// jsonHelp says what programs get.
+const jsonHelp = `With -o json, the output is one object per line. Times are in RFC 3339. A
+duration is a number of seconds, and its name ends with "_seconds". Names are
+those of the attributes of spans, as far as there are any, without "curator."
+and "curator.lock.", and with "_" for ".". Fields that do not apply are left
+out, and new ones may come.
+`

@@ -1,0 +1,25 @@
+// Package cli is the command line of a program with commands, such as
+// "zklock run -w 5 /lock -- ls -l".
+//
+// A command is declared as one Command. Flags are those of package flag. From
+// these declarations come the usage errors, the help, the manual page, and the
+// completion in bash, zsh and fish:
+//
+//	p := &cli.Program[*env]{
+//		Name:     "zklock",
+//		Purpose:  "locks of ZooKeeper",
+//		Commands: []*cli.Command[*env]{lsCommand},
+//		Common:   settings.define,
+//		Print:    func(e *env, text string) error { ... },
+//	}
+//	call, err := p.Parse(os.Args[1:])
+//	...
+//	err = call.Run(ctx, &env{args: call.Operands})
+//
+// Flags are read as by getopt_long(3): -x, --long, --long=value, -w5, and -xn
+// for -x -n. They may stand on either side of operands. The last one counts if
+// a flag is given twice, so that an alias of a shell can be overruled. What two
+// flags mean together is the command's affair.
+//
+// CONTRIBUTING.md says why this is not a library of others.
+package cli

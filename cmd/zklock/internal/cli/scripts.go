@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"embed"
+	"flag"
+	"fmt"
+	"strings"
+)
+
+// scripts are what a shell reads. They ask the program what may stand at the
+// cursor, with the words that are there. PROGRAM stands for its name.
+//
+//go:embed scripts
+var scripts embed.FS
+
+func (p *Program[E]) completionCommand() *Command[E] {
+	return &Command[E]{
+		Name:    "completion",
+		Purpose: "print a script that completes command lines",
+		Usage:   "bash|zsh|fish",
+		MinArgs: 1,
+		MaxArgs: 1,
+		Long: fmt.Sprintf(`
+  source <(%[1]s completion bash)
+  %[1]s completion zsh > "${fpath[1]}/_%[1]s"
+  %[1]s completion fish > ~/.config/fish/completions/%[1]s.fish
+`, p.Name),
+		text: func(_ *flag.FlagSet, operands []string) (string, error) {
+			script, err := scripts.ReadFile("scripts/completion." + operands[0])
+			if err != nil {
+				return "", fmt.Errorf("completion: %q is no shell that is known: bash, zsh or fish", operands[0])
+			}
+			return strings.ReplaceAll(string(script), "PROGRAM", p.Name), nil
+		},
+	}
+}

@@ -1,0 +1,55 @@
+package recipes_test
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/recipes/shared"
+)
+
+// A caller with less time than the connection timeout waits for what somebody
+// else reads or writes. It learns that there is no connection, and why.
+func TestShortWaitsTellWhyThereIsNoConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		s.srv.Stop()
+		c := s.connect(t)
+		value, err := shared.NewCount(c, "/value", 1)
+		require.NoError(t, err)
+		defer value.Close()
+		tree, err := cache.New(c, "/tree")
+		require.NoError(t, err)
+		defer tree.Close()
+		number := atomic.NewLong(c, "/number")
+		for name, call := range map[string]func(context.Context) error{
+			"cache":       tree.WaitSynced,
+			"value":       value.WaitSynced,
+			"atomic add":  func(ctx context.Context) error { _, err := number.Add(ctx, 1); return err },
+			"atomic load": func(ctx context.Context) error { _, err := number.Load(ctx); return err },
+			"walk": func(ctx context.Context) error {
+				for _, err := range inspect.Walk(ctx, c, "/") {
+					return err
+				}
+				return nil
+			},
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			err := call(ctx)
+			cancel()
+			require.ErrorIs(t, err, context.DeadlineExceeded, name)
+			require.ErrorIs(t, err, framework.ErrNotConnected, name)
+			require.ErrorIs(t, err, syscall.ECONNREFUSED, name)
+			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown, name)
+			require.ErrorContains(t, err, "last attempt: ", name)
+		}
+	})
+}
