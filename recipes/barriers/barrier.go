@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -63,10 +62,7 @@ func (r Raised) by() string {
 // RaiseOption configures a Raise.
 type RaiseOption func(*raiseConfig)
 
-type raiseConfig struct {
-	mode  framework.Mode
-	fault error
-}
+type raiseConfig struct{ mode framework.Mode }
 
 // WithSession binds the barrier to the client's session: it falls when the
 // session ends, so that a process that crashes does not leave it up. Waiters
@@ -100,58 +96,31 @@ func WithSession() RaiseOption { return func(c *raiseConfig) { c.mode = framewor
 // barrier may be up.
 func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error) {
 	cfg := raiseConfig{mode: framework.Persistent}
-	for _, o := range opts {
-		if o == nil {
-			cfg.fault = isNil("option")
-			continue
-		}
-		o(&cfg)
-	}
-	if err := errors.Join(b.usable(), cfg.fault); err != nil {
+	if err := errors.Join(b.usable(), apply(&cfg, opts)); err != nil {
 		return Raised{}, errorOf("raise", b.path, err)
 	}
 	return b.raise(ctx, cfg.mode)
 }
 
-// look reads the barrier's node.
-func (b *Barrier) look(ctx context.Context) (up Raised, version int32, err error) {
+// look reads the barrier's node in a session.
+func (b *Barrier) look(ctx context.Context, s *framework.Session) (up Raised, version int32, err error) {
 	data, stat, err := b.client.Get(ctx, b.path)
 	if err != nil {
 		return Raised{}, 0, err
 	}
-	return b.describe(ctx, data, stat), stat.Version, nil
+	return describe(data, stat, s), stat.Version, nil
 }
 
-func (b *Barrier) describe(ctx context.Context, data []byte, stat *zk.Stat) Raised {
+// describe describes a node that was read in a session.
+func describe(data []byte, stat *zk.Stat, s *framework.Session) Raised {
 	r := Raised{
 		By: locks.ReadIdentity(data), Since: time.UnixMilli(stat.Ctime),
 		Czxid: stat.Czxid, Owner: stat.EphemeralOwner,
 	}
-	if r.Owner != 0 && r.Owner == b.client.SessionID() {
-		if s, err := b.client.Session(ctx); err == nil && s.ID() == r.Owner {
-			r.Session = s
-		}
+	if r.Owner == s.ID() {
+		r.Session = s
 	}
 	return r
-}
-
-// maxSessions bounds how many sessions are remembered. An older one than these
-// is over for long.
-const maxSessions = 16
-
-func (b *Barrier) noteSession(id int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !slices.Contains(b.sessions, id) {
-		b.sessions = append(b.sessions, id)
-		b.sessions = b.sessions[max(0, len(b.sessions)-maxSessions):]
-	}
-}
-
-func (b *Barrier) hasRaisedIn(session int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Contains(b.sessions, session)
 }
 
 // Lower lowers the barrier, whoever raised it. A barrier that is not up is
@@ -159,10 +128,11 @@ func (b *Barrier) hasRaisedIn(session int64) bool {
 // that was raised anew. If ctx ends before the reply, the error matches
 // framework.ErrOutcomeUnknown, and nothing goes on in the background.
 func (b *Barrier) Lower(ctx context.Context) error {
-	if err := b.usable(); err != nil {
-		return errorOf("lower", b.path, err)
+	err := b.usable()
+	if err == nil {
+		err = b.client.Delete(ctx, b.path, framework.AnyVersion, framework.WithMissingOK())
 	}
-	if err := b.client.Delete(ctx, b.path, framework.AnyVersion, framework.WithMissingOK()); err != nil {
+	if err != nil {
 		return errorOf("lower", b.path, err)
 	}
 	framework.Extend(b.client).Logger().Info("barrier lowered", logPath(b.client, b.path))
@@ -176,8 +146,11 @@ func (b *Barrier) Raised(ctx context.Context) (Raised, bool, error) {
 		return Raised{}, false, errorOf("look at", b.path, err)
 	}
 	var up Raised
-	err := inStep(ctx, b.client, b.path, func(ctx context.Context) (err error) {
-		up, _, err = b.look(ctx)
+	err := inStep(ctx, b.client, b.path, func(ctx context.Context) error {
+		s, err := b.client.Session(ctx)
+		if err == nil {
+			up, _, err = b.look(ctx, s)
+		}
 		return err
 	})
 	if reason.Is(err, zk.ErrNoNode) {
@@ -246,7 +219,7 @@ func (w *waiting) look(ctx context.Context, s *framework.Session) error {
 		return err
 	}
 	defer watch.Stop()
-	up := b.describe(ctx, data, stat)
+	up := describe(data, stat, s)
 	w.seen = &up
 	w.Recovered()
 	_, err = watch.Wait(ctx)

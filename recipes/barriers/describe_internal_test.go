@@ -3,7 +3,6 @@ package barriers
 import (
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -12,25 +11,22 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The session that a barrier is bound to ends while the barrier is described.
-// The next session of the client is not the barrier's.
+// The session that a barrier is bound to ends. The next session of the client is
+// not the barrier's.
 func TestNextSessionIsNotThatOfTheBarrier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		c := curatortest.Connect(t, srv)
-		owner := c.SessionID()
-		b := NewBarrier(c, "/b")
-		require.NotNil(t, b.describe(t.Context(), nil, &zk.Stat{EphemeralOwner: owner}).Session)
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		synctest.Wait()
-		time.AfterFunc(time.Second, func() {
-			srv.Session(owner).Expire()
-			srv.RefuseConnections(false)
-		})
-		up := b.describe(t.Context(), nil, &zk.Stat{EphemeralOwner: owner})
-		require.NotEqual(t, owner, c.SessionID())
-		require.Equal(t, owner, up.Owner)
+		owner, err := c.Session(t.Context())
+		require.NoError(t, err)
+		stat := &zk.Stat{EphemeralOwner: owner.ID()}
+		require.Equal(t, owner, describe(nil, stat, owner).Session)
+		srv.Session(owner.ID()).Expire()
+		<-owner.Context().Done()
+		next, err := c.Session(t.Context())
+		require.NoError(t, err)
+		up := describe(nil, stat, next)
+		require.Equal(t, owner.ID(), up.Owner)
 		require.Nil(t, up.Session)
 	})
 }

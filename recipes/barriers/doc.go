@@ -80,9 +80,9 @@
 // servers delete it as an empty container. All members need the rights to read
 // and write it, and to create and delete its children. The names of all members
 // inside, of about 45 bytes each, must fit into its data. One transaction
-// checks all n members and writes their names, and another one deletes their nodes;
-// each must fit into the largest request that the servers accept, which is
-// 1 MiB unless they are told otherwise.
+// checks all n members and writes their names, and another one deletes their
+// nodes; each must fit into the largest request that the servers accept, which
+// is 1 MiB unless they are told otherwise.
 //
 // Openings, losses of members, and who raises and lowers a Barrier are in the
 // log of the client, with the attributes curator.znode.path and curator.cause.

@@ -2,12 +2,10 @@ package barriers
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -26,14 +24,22 @@ type DoubleBarrier struct {
 	client *framework.Client
 	path   string
 	n      int
-	cfg    config
+	layout layout
+	fault  error // of an option that cannot be used, or nil
 }
 
 // NewDoubleBarrier returns a barrier for n members, without contacting the
 // server. A client, a path, an n or an option that cannot be used is an error
 // of every call. An n below 1 cannot be used.
 func NewDoubleBarrier(c *framework.Client, path string, n int, opts ...Option) *DoubleBarrier {
-	return &DoubleBarrier{client: c, path: path, n: n, cfg: newConfig(opts)}
+	b := &DoubleBarrier{client: c, path: path, n: n}
+	var cfg config
+	b.fault = apply(&cfg, opts)
+	b.layout = ownLayout{b}
+	if cfg.curator {
+		b.layout = curatorLayout{b}
+	}
+	return b
 }
 
 // Enter waits until n members are there, and returns the passage of this one.
@@ -55,61 +61,25 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
 	if err := b.usable(); err != nil {
 		return nil, errorOf("enter", b.path, err)
 	}
-	begun := time.Now()
-	p, err := b.enter(ctx)
-	told := false
-	defer func() {
-		if !told && p != nil { // the user's tracer has panicked, and nobody gets the passage
-			p.abandon()
-		}
-	}()
-	traceWait(b.client, "enter", b.path, begun, err)
-	told = true
-	return p, err
-}
-
-func (b *DoubleBarrier) enter(ctx context.Context) (*Passage, error) {
-	e := b.newEntry()
+	begun, e := time.Now(), b.newEntry()
 	returned := false
 	defer func() {
-		if !returned && e.name != "" { // the user's code has panicked
-			framework.Extend(b.client).DeleteInBackground(e.path())
+		if !returned { // the user's code has panicked, and nobody gets the passage
+			e.abandon()
 		}
 	}()
-	p, err := b.enterAs(ctx, e)
+	err := errorOf("enter", b.path, e.enter(ctx))
+	traceWait(b.client, "enter", b.path, begun, err)
 	returned = true
-	return p, err
-}
-
-// abandon leaves, and waits for nobody.
-func (p *Passage) abandon() {
-	p.cancel(ErrLeft)
-	p.giveUp()
-	p.leave()
-}
-
-// enterAs is enter for a member that may have a node when the user's code
-// panics.
-func (b *DoubleBarrier) enterAs(ctx context.Context, e *entry) (*Passage, error) {
-	err := e.Run(ctx)
-	if err == nil {
-		p, err := newPassage(ctx, e)
-		return p, errorOf("enter", b.path, err)
-	}
-	e.discard(ctx)
-	if !reason.IsOfContext(ctx, err) {
-		return nil, errorOf("enter", b.path, err)
-	}
-	e.lookOnceMore(ctx)
-	return nil, errorOf("enter", b.path, fmt.Errorf("%w: %d of %d were there: %w", ErrNotEntered, e.seen, b.n, e.GaveUp(ctx)))
+	return e.passage, err
 }
 
 func (b *DoubleBarrier) usable() error {
 	switch {
 	case b.client == nil:
 		return isNil("client")
-	case b.cfg.fault != nil:
-		return b.cfg.fault
+	case b.fault != nil:
+		return b.fault
 	case b.n < 1:
 		return &framework.ConfigError{Name: "number of members", Value: strconv.Itoa(b.n), Reason: "must be at least 1"}
 	}
@@ -117,3 +87,26 @@ func (b *DoubleBarrier) usable() error {
 }
 
 func (b *DoubleBarrier) child(name string) string { return znode.Join(b.path, name) }
+
+// layout is the protocol of a DoubleBarrier: which nodes it has, and how its
+// members meet by them.
+type layout interface {
+	// newName begins the names of the nodes of an Enter at this time.
+	newName(now time.Time) string
+
+	// enter is one look of an Enter. It returns follow.ErrDone when the member
+	// has entered, and zk.ErrNoNode when its node is gone.
+	enter(ctx context.Context, e *entry, s *framework.Session) error
+
+	// inside returns what is to be done for a member that has entered.
+	inside(p *Passage) inside
+
+	// look returns the members that are there.
+	look(ctx context.Context) (present, error)
+}
+
+// inside is a member that is inside.
+type inside interface {
+	stay(ctx context.Context) error   // until Leave is called, and all others have left
+	resign(ctx context.Context) error // leaves, and waits for nobody
+}

@@ -2,22 +2,19 @@ package barriers
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/identity"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
-
-// errAnew means that the member's node is gone, so that it needs another one.
-var errAnew = errors.New("the member's node is gone")
 
 // entry is one Enter. It makes a node in each session that it lives in. They
 // have the same name but for the number of the attempt, so that a node that a
@@ -36,51 +33,60 @@ type entry struct {
 	seen        int  // members that were there at the last look
 	responsible bool // as far as we know, n members wait, and we must open
 
-	round []string // the names of the members, once the barrier is open
+	round   []string // the names of the members, once the barrier is open
+	passage *Passage // once this one has entered
 }
 
 func (b *DoubleBarrier) newEntry() *entry {
 	now := time.Now()
 	e := &entry{
 		barrier:  b,
-		base:     fmt.Sprintf("%s%011x-%s", memberPrefix, now.UnixMilli(), rand.Text()),
+		base:     b.layout.newName(now),
 		data:     identity.Node(identity.Own(framework.Extend(b.client).ServiceName()), now, nil),
 		vanished: pauses.Vanished(),
 	}
 	e.vanished.Longest = time.Second // others wait for this one
-	e.Client, e.Ends, e.Look = b.client, endsCall, e.enterOrAnew
+	e.Client, e.Ends, e.Look = b.client, endsCall, e.look
 	e.Awaited = true // by the caller, and by the other members
-	if b.cfg.curator {
-		e.base = strings.ToLower(rand.Text())
-	}
 	return e
 }
 
 func (e *entry) path() string { return e.barrier.child(e.name) }
 
-// enterOrAnew waits for the opening. If the member's node goes meanwhile, the
-// next look makes another one.
-func (e *entry) enterOrAnew(ctx context.Context, s *framework.Session) error {
-	err := e.enter(ctx, s)
-	if reason.Is(err, errAnew) {
+// enter enters, or leaves nothing behind.
+func (e *entry) enter(ctx context.Context) error {
+	err := e.Run(ctx)
+	if err == nil {
+		e.passage, err = newPassage(ctx, e)
+		return err
+	}
+	e.discard(ctx)
+	if !reason.IsOfContext(ctx, err) {
+		return err
+	}
+	e.lookOnceMore(ctx)
+	return fmt.Errorf("%w: %d of %d were there: %w", ErrNotEntered, e.seen, e.barrier.n, e.GaveUp(ctx))
+}
+
+// abandon leaves nothing behind, whatever has come of this Enter.
+func (e *entry) abandon() {
+	switch {
+	case e.passage != nil:
+		e.passage.abandon()
+	case e.name != "":
+		framework.Extend(e.barrier.client).DeleteInBackground(e.path())
+	}
+}
+
+// look enters as the layout says. If the member's node goes meanwhile, the next
+// look makes another one.
+func (e *entry) look(ctx context.Context, s *framework.Session) error {
+	err := e.barrier.layout.enter(ctx, e, s)
+	if e.node.Session == s && reason.Is(err, zk.ErrNoNode) {
 		e.node = framework.Created{}
 		return e.vanished.Wait(ctx)
 	}
-	if err == nil {
-		return follow.ErrDone
-	}
 	return err
-}
-
-// enter waits for the opening.
-func (e *entry) enter(ctx context.Context, s *framework.Session) error {
-	if e.barrier.cfg.curator {
-		return e.enterCurator(ctx, s)
-	}
-	if err := e.create(ctx, s); err != nil {
-		return err
-	}
-	return e.awaitOpening(ctx)
 }
 
 // create creates a node, unless there is one of this session.
@@ -101,6 +107,54 @@ func (e *entry) create(ctx context.Context, s *framework.Session) error {
 	return nil
 }
 
+// ownWatchDelay is how long a member waits before it watches its own node. Only
+// an operator deletes that, and most waits are shorter.
+const ownWatchDelay = time.Second
+
+// awaitChange waits for the watch of what opens the barrier: the rounds, or the
+// node "ready" in Curator's layout. It is zk.ErrNoNode if the member's node is
+// deleted meanwhile.
+func (e *entry) awaitChange(ctx context.Context, opening *framework.Watch) error {
+	defer opening.Stop()
+	e.Recovered()
+	changed, err := changesBefore(ctx, opening, time.After(ownWatchDelay))
+	for !changed && err == nil {
+		changed, err = e.awaitOwnChange(ctx, opening)
+	}
+	return err
+}
+
+// awaitOwnChange waits for the first change of the two: of the opening, which it
+// reports, or of the member's node.
+func (e *entry) awaitOwnChange(ctx context.Context, opening *framework.Watch) (opened bool, err error) {
+	c := e.barrier.client
+	there, _, own, err := c.ExistsW(ctx, e.path())
+	if err != nil {
+		return false, err
+	}
+	defer own.Stop()
+	e.Recovered()
+	if !there {
+		framework.Extend(c).Logger().Warn("member of a double barrier was deleted while it waited, and enters again",
+			logPath(c, e.path()), semconv.SessionID, sessionText(e.node.Session.ID()))
+		return false, zk.ErrNoNode
+	}
+	return changesBefore(ctx, opening, own.Done())
+}
+
+// changesBefore reports whether the watch tells of a change before something
+// else happens.
+func changesBefore[T any](ctx context.Context, w *framework.Watch, other <-chan T) (bool, error) {
+	select {
+	case <-w.Done():
+		return true, nil
+	case <-other:
+		return false, nil
+	case <-ctx.Done():
+		return false, reason.OfContext(ctx)
+	}
+}
+
 // lookOnceMore counts the members when this one has given up. The context has
 // ended, so the look has half a second of its own, if there is a connection.
 func (e *entry) lookOnceMore(ctx context.Context) {
@@ -110,24 +164,9 @@ func (e *entry) lookOnceMore(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	others, err := e.waitingOthers(ctx)
-	if err == nil {
-		e.seen = len(others) + 1
+	if there, err := e.barrier.layout.look(ctx); err == nil {
+		e.seen = len(but(there.waiting, e.name)) + 1
 	}
-}
-
-// waitingOthers returns the names of the other members that wait.
-func (e *entry) waitingOthers(ctx context.Context) ([]string, error) {
-	b := e.barrier
-	names, err := b.others(ctx, e.name)
-	if err != nil || b.cfg.curator {
-		return names, err
-	}
-	r, _, _, err := b.readRounds(ctx, false) // after the names: members that are new in the rounds are left out
-	if reason.Is(err, errAnew) {
-		return nil, nil
-	}
-	return r.waiting(names), err
 }
 
 // discard deletes the newest node, if there is one or may be.

@@ -3,6 +3,7 @@ package barriers
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +73,12 @@ func (e *RaisedError) Error() string {
 }
 
 // Unwrap returns ErrRaised and, if it is not nil, Err.
-func (e *RaisedError) Unwrap() []error { return withCause(ErrRaised, e.Err) }
+func (e *RaisedError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrRaised}
+	}
+	return []error{ErrRaised, e.Err}
+}
 
 // MemberLostError names members that were lost while they were inside a
 // DoubleBarrier. It matches ErrMemberLost.
@@ -93,13 +99,6 @@ func (e *MemberLostError) Error() string {
 // Unwrap returns ErrMemberLost.
 func (e *MemberLostError) Unwrap() error { return ErrMemberLost }
 
-func withCause(err, cause error) []error {
-	if cause == nil {
-		return []error{err}
-	}
-	return []error{err, cause}
-}
-
 // endsCall is the Ends of a call that waits: it outlasts outages and losses of
 // the session, and repeats a write that may have been carried out. Its caller is
 // told of all else.
@@ -112,6 +111,14 @@ func errorOf(op, path string, err error) error {
 		return nil
 	}
 	return &framework.OpError{Op: op, Path: path, Err: err}
+}
+
+// ignore returns the error, unless it is one of those that are expected.
+func ignore(err error, expected ...error) error {
+	if slices.ContainsFunc(expected, func(e error) bool { return reason.Is(err, e) }) {
+		return nil
+	}
+	return err
 }
 
 func isNil(name string) error {

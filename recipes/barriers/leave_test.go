@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/recipetest"
@@ -59,6 +60,22 @@ func TestSecondLeaveReturnsTheSame(t *testing.T) {
 		settle()
 		require.Equal(t, first, p[0].Leave(ctx))
 		require.Equal(t, first, p[0].Leave(w.Patience(t)))
+	})
+}
+
+// A member gives up its Leave, and the server refuses what it tells the others.
+// The error says both.
+func TestLeaveThatGivesUpAndIsRefused(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		clients := w.clients(t, 2)
+		p := w.enterAll(t, "/b", clients)
+		settle()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: clients[0].SessionID(), Do: zktest.Fail(zktest.ErrNoAuth)})
+		err := p[0].Leave(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, barriers.ErrNotLeft)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		require.Equal(t, err, p[0].Leave(w.Patience(t)))
 	})
 }
 

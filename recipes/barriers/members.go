@@ -37,29 +37,12 @@ func (b *DoubleBarrier) Members(ctx context.Context) ([]Member, error) {
 	return members, errorOf("members", b.path, err)
 }
 
-func (b *DoubleBarrier) members(ctx context.Context) ([]Member, error) {
-	names, _, err := b.client.Children(ctx, b.path)
-	if reason.Is(err, zk.ErrNoNode) {
-		return nil, nil
-	}
+func (b *DoubleBarrier) members(ctx context.Context) (members []Member, err error) {
+	there, err := b.layout.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
-	inside := func(string) bool { return slices.Contains(names, readyName) }
-	if !b.cfg.curator {
-		// After the names: members that are new in the rounds are left out.
-		r, _, _, err := b.readRounds(ctx, false)
-		if err != nil && !reason.Is(err, errAnew) {
-			return nil, err
-		}
-		inside = func(name string) bool { return r.of(name).Members != nil }
-	}
-	var members []Member
-	for _, name := range names {
-		if b.cfg.curator && name == readyName || !b.cfg.curator && !isMember(name) {
-			continue
-		}
+	for _, name := range there.names {
 		data, stat, err := b.client.Get(ctx, b.child(name))
 		if reason.Is(err, zk.ErrNoNode) {
 			continue
@@ -69,10 +52,25 @@ func (b *DoubleBarrier) members(ctx context.Context) ([]Member, error) {
 		}
 		m := Member{
 			Name: name, By: locks.ReadIdentity(data), Since: time.UnixMilli(stat.Ctime),
-			Session: stat.EphemeralOwner, Inside: inside(name),
+			Session: stat.EphemeralOwner, Inside: there.inside(name),
 		}
-		m.Leaving = m.Inside && len(data) == 0 && !b.cfg.curator
+		m.Leaving = m.Inside && there.marked && len(data) == 0
 		members = append(members, m)
 	}
 	return members, nil
+}
+
+// present are the members that are there at a moment.
+type present struct {
+	names   []string // of their nodes, in order
+	waiting []string // those that wait; in Curator's layout, all
+	inside  func(name string) bool
+	marked  bool // those that leave have empty nodes
+}
+
+// list returns the names of all nodes below the path, in order.
+func (b *DoubleBarrier) list(ctx context.Context) ([]string, error) {
+	names, _, err := b.client.Children(ctx, b.path)
+	slices.Sort(names)
+	return names, ignore(err, zk.ErrNoNode)
 }

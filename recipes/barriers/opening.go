@@ -2,6 +2,7 @@ package barriers
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,8 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // The barrier's node has the rounds. Rounds are opened by one transaction that
@@ -24,69 +24,89 @@ import (
 // enough, or finds that they are not. If it goes, the one before it has done the
 // same.
 
-// awaitOpening waits until this member is in a round.
+// ownLayout is the layout of this package; see rounds.
+type ownLayout struct{ *DoubleBarrier }
+
+func (ownLayout) newName(now time.Time) string {
+	return fmt.Sprintf("%s%011x-%s", memberPrefix, now.UnixMilli(), rand.Text())
+}
+
+func (ownLayout) inside(p *Passage) inside { return &stayer{Passage: p, left: stringSet{}} }
+
+func (l ownLayout) look(ctx context.Context) (present, error) {
+	names, err := l.list(ctx)
+	if err != nil || len(names) == 0 {
+		return present{}, err
+	}
+	r, _, err := l.readRounds(ctx) // after the names: members that are new in the rounds are left out
+	return present{
+		names: those(names, isMember), waiting: r.waiting(names),
+		inside: set(r.members()).has, marked: true,
+	}, ignore(err, zk.ErrNoNode)
+}
+
+// enter opens the barrier if this member is to, and waits for the opening
+// otherwise.
+func (ownLayout) enter(ctx context.Context, e *entry, s *framework.Session) error {
+	if err := e.create(ctx, s); err != nil {
+		return err
+	}
+	if e.responsible {
+		return e.open(ctx)
+	}
+	return e.awaitOpening(ctx)
+}
+
+// awaitOpening waits until the rounds change, unless this member is in one. The
+// second look is without a watch: most changes are the opening.
 func (e *entry) awaitOpening(ctx context.Context) error {
-	for e.responsible {
-		if in, err := e.open(ctx); in || err != nil {
-			return err
-		}
-	}
-	for {
-		r, _, watch, err := e.barrier.readRounds(ctx, true)
-		if err != nil {
-			return err
-		}
-		if in, err := e.isIn(r); in || err != nil {
-			watch.Stop()
-			return err
-		}
-		if err := e.awaitChange(ctx, watch); err != nil {
-			return err
-		}
-		// This look is without a watch: most changes are the opening.
-		r, _, _, err = e.barrier.readRounds(ctx, false)
-		if err != nil {
-			return err
-		}
-		if in, err := e.isIn(r); in || err != nil {
-			return err
-		}
-	}
-}
-
-// isIn reports whether this member is in one of the rounds. A round of another
-// size was opened by a member that was told another n.
-func (e *entry) isIn(r rounds) (bool, error) {
-	e.round = r.of(e.name).Members
-	if e.round != nil && len(e.round) != e.barrier.n {
-		return false, &framework.ConfigError{
-			Name: "number of members", Value: strconv.Itoa(e.barrier.n),
-			Reason: fmt.Sprintf("must be the same for all: another member has opened a round of %d", len(e.round)),
-		}
-	}
-	return e.round != nil, nil
-}
-
-// readRounds reads the rounds and the version of the barrier's node. A node
-// that is gone has no members: ours must be gone, too.
-func (b *DoubleBarrier) readRounds(ctx context.Context, watched bool) (r rounds, version int32, w *framework.Watch, err error) {
-	var data []byte
-	var stat *zk.Stat
-	if watched {
-		data, stat, w, err = b.client.GetW(ctx, b.path)
-	} else {
-		data, stat, err = b.client.Get(ctx, b.path)
-	}
-	if reason.Is(err, zk.ErrNoNode) {
-		err = errAnew
-	}
+	c, path := e.barrier.client, e.barrier.path
+	data, _, watch, err := c.GetW(ctx, path)
 	if err != nil {
-		return nil, 0, nil, err
+		return err
 	}
-	if r, err = readRounds(data); err != nil && w != nil {
-		w.Stop()
+	defer watch.Stop()
+	if err := e.findRound(readRounds(data)); err != nil {
+		return err
 	}
-	return r, stat.Version, w, err
+	if err := e.awaitChange(ctx, watch); err != nil {
+		return err
+	}
+	data, _, err = c.Get(ctx, path)
+	if err != nil {
+		return err
+	}
+	return e.findRound(readRounds(data))
+}
+
+// findRound returns follow.ErrDone if this member is in one of the rounds. A
+// round of another size was opened by a member that was told another n.
+func (e *entry) findRound(r rounds, err error) error {
+	if err != nil {
+		return err
+	}
+	e.round = r.of(e.name).Members
+	switch len(e.round) {
+	case 0:
+		return nil
+	case e.barrier.n:
+		return follow.ErrDone
+	}
+	return &framework.ConfigError{
+		Name: "number of members", Value: strconv.Itoa(e.barrier.n),
+		Reason: fmt.Sprintf("must be the same for all: another member has opened a round of %d", len(e.round)),
+	}
+}
+
+// readRounds reads the rounds and the version of the barrier's node. If that is
+// gone, there are no members.
+func (b *DoubleBarrier) readRounds(ctx context.Context) (rounds, int32, error) {
+	data, stat, err := b.client.Get(ctx, b.path)
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err := readRounds(data)
+	return r, stat.Version, err
 }
 
 // mostAtOnce bounds how many members one transaction lets in, if more than one
@@ -95,37 +115,30 @@ func (b *DoubleBarrier) readRounds(ctx context.Context, watched bool) (r rounds,
 const mostAtOnce = 500
 
 // open opens the next rounds if enough members wait. Otherwise this member is
-// not responsible any more. It reports whether the member is in a round.
-func (e *entry) open(ctx context.Context) (in bool, err error) {
+// not responsible any more.
+func (e *entry) open(ctx context.Context) error {
 	b := e.barrier
-	r, version, _, err := b.readRounds(ctx, false)
-	if err != nil {
-		return false, err
-	}
-	if in, err := e.isIn(r); in || err != nil {
-		return in, err
+	r, version, err := b.readRounds(ctx)
+	if err := e.findRound(r, err); err != nil {
+		return err
 	}
 	names, _, err := b.client.Children(ctx, b.path) // after the rounds: it has all of their members
-	if reason.Is(err, zk.ErrNoNode) || err == nil && !slices.Contains(names, e.name) {
-		return false, errAnew
+	if err == nil && !slices.Contains(names, e.name) {
+		err = zk.ErrNoNode
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	waiting := r.waiting(names)
 	if len(waiting) < b.n {
 		e.responsible = false
-		return false, nil
+		return nil
 	}
 	opened := nextRounds(waiting, b.n)
-	err = b.openRounds(ctx, r.alive(names), opened, version)
-	switch {
-	case reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNoNode):
-		return false, nil // another round was opened, or a member has gone
-	case err != nil:
-		return false, err
+	if err := b.openRounds(ctx, r.alive(names), opened, version); err != nil {
+		return ignore(err, zk.ErrBadVersion, zk.ErrNoNode) // another round was opened, or a member has gone
 	}
-	return e.isIn(opened)
+	return e.findRound(opened, nil)
 }
 
 // nextRounds returns the rounds of those who wait, in order.
@@ -152,52 +165,4 @@ func (b *DoubleBarrier) openRounds(ctx context.Context, before, opened rounds, v
 		framework.Extend(b.client).Logger().Info("double barrier opened", logPath(b.client, b.path))
 	}
 	return nil
-}
-
-// ownWatchDelay is how long a member waits before it watches its own node. Only
-// an operator deletes that, and most waits are shorter.
-const ownWatchDelay = time.Second
-
-// awaitChange waits for the watch of what opens the barrier: the rounds, or the
-// node "ready" in Curator's layout. It is errAnew if the member's node is
-// deleted meanwhile.
-func (e *entry) awaitChange(ctx context.Context, opening *framework.Watch) error {
-	defer opening.Stop()
-	e.Recovered()
-	delay := time.NewTimer(ownWatchDelay)
-	defer delay.Stop()
-	select {
-	case <-opening.Done():
-		return nil
-	case <-ctx.Done():
-		return reason.OfContext(ctx)
-	case <-delay.C:
-	}
-	for {
-		there, _, own, err := e.barrier.client.ExistsW(ctx, e.path())
-		if err != nil {
-			return err
-		}
-		e.Recovered()
-		if !there {
-			own.Stop()
-			e.logDeleted()
-			return errAnew
-		}
-		select {
-		case <-opening.Done():
-			own.Stop()
-			return nil
-		case <-ctx.Done():
-			own.Stop()
-			return reason.OfContext(ctx)
-		case <-own.Done():
-		}
-	}
-}
-
-func (e *entry) logDeleted() {
-	c := e.barrier.client
-	framework.Extend(c).Logger().Warn("member of a double barrier was deleted while it waited, and enters again",
-		logPath(c, e.path()), semconv.SessionID, sessionText(e.node.Session.ID()))
 }

@@ -4,10 +4,7 @@ package barriers
 // of every call.
 type Option func(*config)
 
-type config struct {
-	curator bool
-	fault   error // of an option that cannot be used, or nil
-}
+type config struct{ curator bool }
 
 // WithCuratorLayout makes a DoubleBarrier use the nodes of Java Curator's
 // DistributedDoubleBarrier, so that Go and Java processes may be members
@@ -25,14 +22,13 @@ type config struct {
 //     others leave again, does not learn of it and waits for the next opening.
 func WithCuratorLayout() Option { return func(c *config) { c.curator = true } }
 
-func newConfig(opts []Option) config {
-	var c config
+// apply applies options, none of which may be nil.
+func apply[C any, O ~func(*C)](c *C, opts []O) error {
 	for _, o := range opts {
 		if o == nil {
-			c.fault = isNil("option")
-			continue
+			return isNil("option")
 		}
-		o(&c)
+		o(c)
 	}
-	return c
+	return nil
 }

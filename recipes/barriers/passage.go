@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,40 +27,37 @@ type Passage struct {
 	ctx    context.Context // of the member, who is inside
 	cancel context.CancelCauseFunc
 
-	life     context.Context // of the goroutine; ends with the client, and with the session
-	die      context.CancelCauseFunc
+	life     context.Context // of the goroutine; ends with the session, and so with the client
 	leaving  context.Context // ends when Leave is called
 	leave    context.CancelFunc
 	patience context.Context // ends with life, and when the last Leave that waits gives up
-	giveUp   context.CancelFunc
+	giveUp   context.CancelCauseFunc
 	waiting  atomic.Int32 // Leaves that have not given up
 
 	loop follow.Loop   // of the goroutine; see follow
 	gone bool          // the node is known to be deleted; of the goroutine
 	done chan struct{} // closed when the member is out
 	err  error         // why the passage ended, or nil; set before done is closed
-
-	once   sync.Once // sets the following field
-	result error     // of the first Leave that saw the end, or made the member give up
 }
 
 // newPassage starts the only goroutine of a member that is inside.
 func newPassage(ctx context.Context, e *entry) (*Passage, error) {
+	c := e.barrier.client
 	p := &Passage{
 		barrier: e.barrier, name: e.name, round: e.round, node: e.node, done: make(chan struct{}),
+		loop: follow.Loop{Recovery: follow.Recovery{
+			Client: c, Ends: endsPassage,
+			Awaited: true, // the other members wait for what this one does
+			What:    "passage of a double barrier", About: func() slog.Attr { return logPath(c, e.node.Path) },
+		}},
 	}
-	p.loop.Client, p.loop.Ends = e.barrier.client, endsPassage
-	p.loop.Awaited = true // the other members wait for what this one does
-	p.loop.What, p.loop.About = "passage of a double barrier", func() slog.Attr { return logPath(e.barrier.client, e.node.Path) }
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	life, die := context.WithCancelCause(context.Background())
-	life, told := trace.Unblocked(life, e.barrier.client) // the requests do not wait for a tracer
-	p.life, p.die = life, die
+	life, told := trace.Unblocked(e.node.Session.Context(), c) // the requests do not wait for a tracer
+	p.life = life
 	p.leaving, p.leave = context.WithCancel(context.Background())
-	p.patience, p.giveUp = context.WithCancel(life)
-	client := framework.Extend(e.barrier.client)
-	trusted := e.node.Session.Trusted(client.ErrorPolicy())
-	if !client.Go(func(ctx context.Context) { p.run(ctx, trusted, told) }) {
+	p.patience, p.giveUp = context.WithCancelCause(life)
+	trusted := e.node.Session.Trusted(framework.Extend(c).ErrorPolicy())
+	if !framework.Extend(c).Go(func(context.Context) { p.run(trusted, told) }) {
 		p.end(framework.ErrClosed)
 		return nil, framework.ErrClosed
 	}
@@ -106,50 +102,43 @@ func (p *Passage) Name() string { return p.name }
 // several at the same time, each waits as long as its own context allows. The
 // member gives up with the last of them.
 func (p *Passage) Leave(ctx context.Context) error {
+	if p.leaving.Err() != nil && p.isOut() { // it has left before
+		return errorOf("leave", p.barrier.path, p.err)
+	}
 	begun := time.Now()
-	if p.wait(ctx) {
-		err := errorOf("leave", p.barrier.path, p.resultOf(ctx))
-		traceWait(p.barrier.client, "leave", p.barrier.path, begun, err)
+	err := errorOf("leave", p.barrier.path, p.leaveUntil(ctx))
+	traceWait(p.barrier.client, "leave", p.barrier.path, begun, err)
+	return err
+}
+
+// leaveUntil waits until the member is out, or ctx ends. If no other Leave goes
+// on waiting then, the member gives up.
+func (p *Passage) leaveUntil(ctx context.Context) error {
+	p.waiting.Add(1)
+	p.cancel(ErrLeft)     // before the goroutine knows, which may soon be done
+	if ctx.Err() == nil { // otherwise it gives up at once, and does not wait
+		p.leave()
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+		}
+	}
+	othersWait := p.waiting.Add(-1) > 0
+	if p.isOut() {
+		return p.err
+	}
+	err := fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx))
+	if othersWait {
 		return err
 	}
-	p.awaitResignation()
-	first := false
-	p.once.Do(func() { first, p.result = true, errorOf("leave", p.barrier.path, p.resultOf(ctx)) })
-	if first {
-		traceWait(p.barrier.client, "leave", p.barrier.path, begun, p.result)
-	}
-	return p.result
-}
-
-// wait begins to leave, and waits until the member is out, or ctx ends. It
-// reports whether other Leaves go on waiting. If none does, the member gives up.
-func (p *Passage) wait(ctx context.Context) (othersDo bool) {
-	p.waiting.Add(1)
-	p.cancel(ErrLeft) // before the goroutine knows, which may soon be done
-	over := ctx.Err() != nil
-	if over { // before it begins to leave, so that it does not wait
-		othersDo = p.stopWaiting()
-	}
+	p.giveUp(err)
 	p.leave()
-	if over {
-		return othersDo
-	}
 	select {
 	case <-p.done:
-		p.waiting.Add(-1)
-		return false
-	case <-ctx.Done():
-		return p.stopWaiting()
+		return p.err
+	case <-time.After(lastWords):
+		return context.Cause(p.patience) // the first one's, if several give up
 	}
-}
-
-// stopWaiting notes that a Leave has given up. It reports whether others wait.
-func (p *Passage) stopWaiting() (others bool) {
-	if p.waiting.Add(-1) > 0 {
-		return true
-	}
-	p.giveUp()
-	return false
 }
 
 // lastWords is how long a call that gives up waits for the servers. Without
@@ -157,81 +146,80 @@ func (p *Passage) stopWaiting() (others bool) {
 // it.
 const lastWords = 500 * time.Millisecond
 
-func (p *Passage) awaitResignation() {
-	enough := time.NewTimer(lastWords)
-	defer enough.Stop()
+func (p *Passage) isOut() bool {
 	select {
 	case <-p.done:
-	case <-enough.C:
+		return true
+	default:
+		return false
 	}
 }
 
-// resultOf returns what a Leave with this context has come to.
-func (p *Passage) resultOf(ctx context.Context) error {
-	select {
-	case <-p.done:
-		if ctx.Err() == nil || !reason.Is(p.err, ErrNotLeft) {
-			return p.err
-		}
-	default:
-	}
-	return fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx))
+// abandon leaves, and waits for nobody.
+func (p *Passage) abandon() {
+	p.cancel(ErrLeft)
+	p.giveUp(ErrNotLeft)
+	p.leave()
 }
 
 // run is the goroutine of a member that is inside, for as long as the session
 // is trusted.
-func (p *Passage) run(client, trusted context.Context, told func()) {
-	session := p.node.Session.Context()
+func (p *Passage) run(trusted context.Context, told func()) {
 	defer context.AfterFunc(trusted, func() { p.cancel(context.Cause(trusted)) })()
-	defer context.AfterFunc(client, func() { p.die(context.Cause(client)) })()
-	defer context.AfterFunc(session, func() { p.die(context.Cause(session)) })()
-	defer p.die(nil)
 	defer told()
 	err := p.stayOrResign()
-	if err != nil && session.Err() != nil {
-		err = context.Cause(session)
-	}
 	if err != nil && !p.gone {
-		framework.Extend(p.barrier.client).DeleteInBackground(p.barrier.child(p.name))
+		framework.Extend(p.barrier.client).DeleteInBackground(p.node.Path)
 	}
 	p.end(err)
 }
 
-// inside is a member that is inside, in one of the two layouts.
-type inside interface {
-	stay(ctx context.Context) error   // until Leave is called, and all others have left
-	resign(ctx context.Context) error // leaves, and waits for nobody
-}
-
 // stayOrResign stays until all have left, or the last Leave gives up.
 func (p *Passage) stayOrResign() error {
-	var member inside = &stayer{Passage: p, left: stringSet{}}
-	if p.barrier.cfg.curator {
-		member = &curatorLeave{Passage: p}
-	}
+	member := p.barrier.layout.inside(p)
 	err := member.stay(p.patience)
-	if p.life.Err() != nil || !reason.IsOfContext(p.patience, err) {
+	switch {
+	case err == nil:
+		return nil
+	case p.life.Err() != nil:
+		return context.Cause(p.life)
+	case !reason.IsOfContext(p.patience, err):
 		return err
 	}
-	if err := member.resign(p.life); err != nil {
-		return err
+	gaveUp := context.Cause(p.patience)
+	if err := member.resign(p.life); err != nil && p.life.Err() == nil {
+		return fmt.Errorf("%w: %w", gaveUp, err)
 	}
-	return ErrNotLeft
+	return gaveUp
 }
 
-// follow calls f in the member's own session, until it returns nil. It returns
+// follow calls look again and again, until it returns follow.ErrDone. It returns
 // an error if this member is out before.
-func (p *Passage) follow(ctx context.Context, f func(context.Context) error) error {
-	p.loop.Look = func(ctx context.Context, s *framework.Session) error {
-		if s != p.node.Session {
-			return framework.ErrSessionLost
-		}
-		if err := f(ctx); err != nil {
-			return err
-		}
+func (p *Passage) follow(ctx context.Context, look func(context.Context) error) error {
+	p.loop.Look = func(ctx context.Context, _ *framework.Session) error { return look(ctx) }
+	return p.loop.Run(ctx)
+}
+
+// done makes the success of a look the end of the loop.
+func done(err error) error {
+	if err == nil {
 		return follow.ErrDone
 	}
-	return p.loop.Run(ctx)
+	return err
+}
+
+// awaitGone waits until a member has gone.
+func (p *Passage) awaitGone(ctx context.Context, name string) error {
+	there, _, watch, err := p.barrier.client.ExistsW(ctx, p.barrier.child(name))
+	if err != nil {
+		return err
+	}
+	defer watch.Stop()
+	p.loop.Recovered()
+	if there {
+		_, err = watch.Wait(ctx)
+	}
+	return err
 }
 
 // endsPassage is the Ends of a member that is inside: it is so in one session,
@@ -245,10 +233,9 @@ func (p *Passage) end(err error) {
 	p.err = err
 	if err != nil && p.ctx.Err() == nil {
 		c := p.barrier.client
-		framework.Extend(c).Logger().Warn("passage of a double barrier ends", logPath(c, p.barrier.child(p.name)), semconv.Cause, err)
+		framework.Extend(c).Logger().Warn("passage of a double barrier ends", logPath(c, p.node.Path), semconv.Cause, err)
 	}
 	p.cancel(err)
-	p.leave()
-	p.giveUp()
+	p.giveUp(err)
 	close(p.done)
 }

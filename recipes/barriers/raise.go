@@ -3,6 +3,7 @@ package barriers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -52,8 +53,12 @@ func (r *raise) failed(ctx context.Context, err error) error {
 	return errorOf("raise", r.path, err)
 }
 
-// note remembers whether a request that raises the barrier may have done so.
-func (r *raise) note(err error) {
+// note remembers whether a request that raises the barrier may have done so, and
+// logs that it has.
+func (r *raise) note(s *framework.Session, err error) {
+	if err == nil {
+		framework.Extend(r.client).Logger().Info("barrier raised", logPath(r.client, r.path), semconv.SessionID, sessionText(s.ID()))
+	}
 	if err == nil || reason.Is(err, framework.ErrOutcomeUnknown) {
 		r.maybe = true
 	}
@@ -64,15 +69,10 @@ func (r *raise) attempt(ctx context.Context, s *framework.Session) error {
 	if err := r.create(ctx, s); err != nil {
 		return err
 	}
-	up, version, err := r.look(ctx)
-	if up.Owner == s.ID() {
-		up.Session = s
-	}
+	up, version, err := r.look(ctx, s)
 	switch {
-	case reason.Is(err, zk.ErrNoNode): // somebody has lowered it, or the session that it was bound to has ended
-	case err != nil:
-		return err
-	case up.Owner == 0, r.mode == framework.Ephemeral && up.Owner == s.ID():
+	case err != nil: // if there is no node, somebody has lowered it, or its session has ended
+	case up.Owner == 0, r.mode == framework.Ephemeral && up.Session != nil:
 		r.up = up
 		return follow.ErrDone
 	case r.mode == framework.Persistent:
@@ -82,7 +82,7 @@ func (r *raise) attempt(ctx context.Context, s *framework.Session) error {
 	default:
 		err = &RaisedError{Op: "raise", Path: r.path, Raised: up}
 	}
-	if err != nil && !reason.Is(err, zk.ErrNoNode) {
+	if err := ignore(err, zk.ErrNoNode); err != nil {
 		return err
 	}
 	return r.vanished.Wait(ctx)
@@ -97,11 +97,8 @@ func (r *raise) create(ctx context.Context, s *framework.Session) error {
 		r.noteSession(s.ID())
 	}
 	_, err := r.client.Create(ctx, r.path, r.data, opts...)
-	r.note(err)
-	if err == nil {
-		r.logRaised(s)
-	}
-	return ignoreExists(err)
+	r.note(s, err)
+	return ignore(err, zk.ErrNodeExists)
 }
 
 // replace replaces a node of a session by one without, in one transaction, so
@@ -112,14 +109,8 @@ func (r *raise) create(ctx context.Context, s *framework.Session) error {
 func (r *raise) replace(ctx context.Context, s *framework.Session, version int32) error {
 	_, err := r.client.Transaction(ctx,
 		framework.DeleteOp(r.path, version), framework.CreateOp(r.path, r.data, framework.WithMode(r.mode)))
-	r.note(err)
-	if reason.Is(err, zk.ErrNoNode) || reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNodeExists) {
-		return nil
-	}
-	if err == nil {
-		r.logRaised(s)
-	}
-	return err
+	r.note(s, err)
+	return ignore(err, zk.ErrNoNode, zk.ErrBadVersion, zk.ErrNodeExists)
 }
 
 // awaitFall waits until the barrier changes that a lost session of ours has
@@ -139,6 +130,21 @@ func (r *raise) awaitFall(ctx context.Context, owner int64) error {
 	return err
 }
 
-func (r *raise) logRaised(s *framework.Session) {
-	framework.Extend(r.client).Logger().Info("barrier raised", logPath(r.client, r.path), semconv.SessionID, sessionText(s.ID()))
+// maxSessions bounds how many sessions are remembered. An older one than these
+// is over for long.
+const maxSessions = 16
+
+func (b *Barrier) noteSession(id int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Contains(b.sessions, id) {
+		b.sessions = append(b.sessions, id)
+		b.sessions = b.sessions[max(0, len(b.sessions)-maxSessions):]
+	}
+}
+
+func (b *Barrier) hasRaisedIn(session int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Contains(b.sessions, session)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // A member that does not wait for the others to leave resigns: it is noted in
@@ -25,36 +26,30 @@ import (
 
 // resign leaves without waiting for the others.
 func (s *stayer) resign(ctx context.Context) error {
-	defer s.untell()
-	return s.follow(ctx, s.noteAndGo)
+	err := s.follow(ctx, s.noteAndGo)
+	if s.mayTell {
+		framework.Extend(s.barrier.client).DeleteInBackground(s.barrier.child(resignPrefix + s.name))
+	}
+	return err
 }
 
 func (s *stayer) noteAndGo(ctx context.Context) error {
-	c := s.barrier.client
-	for {
-		r, version, _, err := s.barrier.readRounds(ctx, false)
-		if reason.Is(err, errAnew) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if slices.Contains(r.of(s.name).Left, s.name) { // another one has noted it
-			err = c.Delete(ctx, s.node.Path, framework.AnyVersion, framework.WithMissingOK())
-		} else {
-			err = s.note(ctx, r, version)
-		}
-		switch {
-		case err == nil, reason.Is(err, zk.ErrNoNode):
-			s.gone = true
-			return nil
-		case !reason.Is(err, zk.ErrBadVersion):
-			return err
-		}
-		if err := s.tell(ctx); err != nil {
-			return err
-		}
+	r, version, err := s.barrier.readRounds(ctx)
+	switch {
+	case err != nil:
+	case slices.Contains(r.of(s.name).Left, s.name): // another one has noted it
+		err = s.barrier.client.Delete(ctx, s.node.Path, framework.AnyVersion, framework.WithMissingOK())
+	default:
+		err = s.note(ctx, r, version)
 	}
+	switch {
+	case err == nil, reason.Is(err, zk.ErrNoNode):
+		s.gone = true
+		return follow.ErrDone
+	case reason.Is(err, zk.ErrBadVersion):
+		return s.tell(ctx)
+	}
+	return err
 }
 
 // note notes that this member has left, and deletes its node. It notes the same
@@ -75,23 +70,14 @@ func (s *stayer) note(ctx context.Context, r rounds, version int32) error {
 	return err
 }
 
-// tell makes the node that tells others to note this member.
+// tell makes the node that tells others to note this member, unless our own one
+// is gone, too.
 func (s *stayer) tell(ctx context.Context) error {
 	if s.told {
 		return nil
 	}
 	s.mayTell = true
 	_, err := s.barrier.client.Create(ctx, s.barrier.child(resignPrefix+s.name), nil, framework.WithMode(framework.Ephemeral))
-	if reason.Is(err, zk.ErrNoNode) {
-		return nil // our node is gone, too
-	}
-	s.told = err == nil || reason.Is(err, zk.ErrNodeExists)
-	return ignoreExists(err)
-}
-
-// untell deletes the node that tells others, if there may be one.
-func (s *stayer) untell() {
-	if s.mayTell {
-		framework.Extend(s.barrier.client).DeleteInBackground(s.barrier.child(resignPrefix + s.name))
-	}
+	s.told = ignore(err, zk.ErrNodeExists) == nil
+	return ignore(err, zk.ErrNodeExists, zk.ErrNoNode)
 }

@@ -40,16 +40,16 @@ func readRounds(data []byte) (rounds, error) {
 }
 
 func (r rounds) nameTwice() bool {
-	named := stringSet{}
+	all := r.members()
+	return len(set(all)) < len(all)
+}
+
+// members returns the members of all rounds.
+func (r rounds) members() (names []string) {
 	for _, one := range r {
-		for _, name := range one.Members {
-			if named.has(name) {
-				return true
-			}
-			named[name] = struct{}{}
-		}
+		names = append(names, one.Members...)
 	}
-	return false
+	return names
 }
 
 func (r rounds) encode() []byte {
@@ -69,16 +69,11 @@ func (r rounds) of(name string) round {
 
 // withLeft returns the rounds after members have left.
 func (r rounds) withLeft(names ...string) rounds {
-	after := slices.Clone(r)
+	after, left := slices.Clone(r), set(names)
 	for i, one := range after {
-		members, noted := set(one.Members), set(one.Left)
-		after[i].Left = slices.Clone(one.Left)
-		for _, name := range names {
-			if members.has(name) && !noted.has(name) {
-				noted[name] = struct{}{}
-				after[i].Left = append(after[i].Left, name)
-			}
-		}
+		noted := set(one.Left)
+		fresh := those(one.Members, func(name string) bool { return left[name] && !noted[name] })
+		after[i].Left = slices.Concat(one.Left, fresh)
 	}
 	return after
 }
@@ -97,20 +92,12 @@ func (r rounds) waiting(names []string) []string {
 	newest := map[string]string{} // by entry
 	for _, name := range names {
 		entry, attempt, ok := splitName(name)
-		if !ok {
-			continue
-		}
-		if _, other, known := splitName(newest[entry]); !known || attempt > other {
+		_, other, known := splitName(newest[entry])
+		if ok && (!known || attempt > other) {
 			newest[entry] = name
 		}
 	}
-	in := stringSet{}
-	for _, one := range r {
-		for _, m := range one.Members {
-			in[m] = struct{}{}
-		}
-	}
-	return slices.DeleteFunc(slices.Sorted(maps.Values(newest)), in.has)
+	return slices.DeleteFunc(slices.Sorted(maps.Values(newest)), set(r.members()).has)
 }
 
 // memberPrefix begins the names of members in our own layout. The time of the
@@ -148,17 +135,24 @@ func resigning(names []string) (members []string) {
 }
 
 // stringSet is a set of names.
-type stringSet map[string]struct{}
+type stringSet map[string]bool
 
 func set(names []string) stringSet {
 	s := make(stringSet, len(names))
 	for _, name := range names {
-		s[name] = struct{}{}
+		s[name] = true
 	}
 	return s
 }
 
-func (s stringSet) has(name string) bool {
-	_, there := s[name]
-	return there
+func (s stringSet) has(name string) bool { return s[name] }
+
+// but returns the names without some.
+func but(names []string, without ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), set(without).has)
+}
+
+// those returns the names that are wanted, in the same order.
+func those(names []string, wanted func(name string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !wanted(name) })
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Members of a round leave in two steps. Each marks its own node, by emptying
@@ -24,60 +26,73 @@ import (
 // stayer is what the goroutine of a member knows of its round.
 type stayer struct {
 	*Passage
-	left   stringSet        // members that have left without waiting, or are marked
-	names  []string         // of the nodes that were there at the last look
-	watch  *framework.Watch // for a change of these, or nil
-	marked bool             // our own node is
-	tried  bool             // to mark it, so that it may be
-	behind bool             // another one was to end the round
-	lost   bool             // a member was
+	present []string  // members of the round that were there at the last look, in order
+	left    stringSet // members that have left without waiting, or are marked
+	lost    bool      // a member was
+	tried   bool      // to mark our own node, so that it may be marked
+	marked  bool      // our own node is
+	behind  bool      // another one was to end the round
 
 	told, mayTell bool // there is a node that says that we resign, or may be
 }
 
-// stay stays until all members have left.
-func (s *stayer) stay(ctx context.Context) error { return s.follow(ctx, s.untilOut) }
+// stay stays until all members have left. Each look waits for one change.
+func (s *stayer) stay(ctx context.Context) error { return s.follow(ctx, s.look) }
 
-// untilOut stays until this member is out, or a request fails.
-func (s *stayer) untilOut(ctx context.Context) error {
-	s.watch = nil // of an earlier call; it was stopped
-	defer s.stopWatch()
-	for {
-		out, err := s.act(ctx)
-		if out || err != nil {
-			return err
-		}
-		s.loop.Recovered()
-		leaving := s.leaving.Done()
-		if s.marked {
-			leaving = nil
-		}
-		select {
-		case <-s.watch.Done():
-			s.watch = nil
-			s.pause(ctx)
-		case <-leaving:
-		case <-ctx.Done():
-			return reason.OfContext(ctx)
-		}
+func (s *stayer) look(ctx context.Context) error {
+	if s.marked {
+		return s.leaveInOrder(ctx)
 	}
+	return s.beInside(ctx)
+}
+
+// beInside watches the other members, until one of them goes or Leave is called.
+func (s *stayer) beInside(ctx context.Context) error {
+	names, _, watch, err := s.barrier.client.ChildrenW(ctx, s.barrier.path)
+	if err == nil {
+		defer watch.Stop()
+	}
+	if err := s.see(names, err); err != nil {
+		return err
+	}
+	if err := s.lookForLosses(ctx); err != nil {
+		return err
+	}
+	s.loop.Recovered()
+	select {
+	case <-s.leaving.Done():
+		return s.mark(ctx, watch)
+	case <-watch.Done():
+		s.pause()
+		return nil
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	}
+}
+
+// mark tells the others that this member leaves, and waits for the first change
+// after that: most often, it is the end of the round. If our node is gone, the
+// next listing tells why.
+func (s *stayer) mark(ctx context.Context, change *framework.Watch) error {
+	s.tried = true
+	if _, err := s.barrier.client.Set(ctx, s.node.Path, nil, framework.AnyVersion); err != nil {
+		return ignore(err, zk.ErrNoNode)
+	}
+	s.marked = true
+	if s.present[0] == s.name {
+		return s.end(ctx)
+	}
+	s.loop.Recovered()
+	_, err := change.Wait(ctx)
+	return err
 }
 
 // pause waits after the news of a change among the nodes, so that many members
 // that arrive while the round is inside do not cost a listing by each of the
 // round for each of them. All members of the round together list no more than
-// 200 times in a second, or each of them once.
-func (s *stayer) pause(ctx context.Context) {
-	if s.leaving.Err() != nil { // the watch was for the end of the round
-		return
-	}
-	t := time.NewTimer(min(time.Duration(len(s.round))*pausePerMember, longestPause))
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-s.leaving.Done():
-	case <-ctx.Done():
-	}
+// 200 times in a second, or each of them once. Leave ends the pause.
+func (s *stayer) pause() {
+	_ = pauses.Sleep(s.leaving, min(time.Duration(len(s.round))*pausePerMember, longestPause))
 }
 
 const (
@@ -85,163 +100,95 @@ const (
 	longestPause   = time.Second
 )
 
-// act does what is to be done now. It reports whether this member is out. If it
-// is not, there is a watch for a change.
-func (s *stayer) act(ctx context.Context) (out bool, err error) {
-	for {
-		if s.watch == nil {
-			if out, err := s.list(ctx); out || err != nil {
-				return out, err
-			}
-		}
-		if s.leaving.Err() != nil && !s.marked {
-			if err := s.mark(ctx); err != nil {
-				return false, err
-			}
-			if !s.marked {
-				s.stopWatch()
-				continue
-			}
-		}
-		if !s.marked || s.present()[0] != s.name {
-			return false, nil
-		}
-		if out, err := s.close(ctx); out || err != nil {
-			return out, err
-		}
-		s.stopWatch() // the nodes are others than we thought
+// leaveInOrder waits until this member is the first one of the round, and then
+// ends the round. It may as well be out because another one has done that. Each
+// member watches the one ahead of it: arrivals do not touch that node, and one
+// that goes wakes one other.
+func (s *stayer) leaveInOrder(ctx context.Context) error {
+	names, _, err := s.barrier.client.Children(ctx, s.barrier.path)
+	if err := s.see(names, err); err != nil {
+		return err
 	}
+	place := slices.Index(s.present, s.name)
+	if place == 0 {
+		return s.end(ctx)
+	}
+	s.behind = true
+	return s.awaitGone(ctx, s.present[place-1])
 }
 
-// list lists the nodes, with a watch. The member is out if its node is gone.
-func (s *stayer) list(ctx context.Context) (out bool, err error) {
-	c, path := s.barrier.client, s.barrier.path
-	if s.marked {
-		return s.listMarked(ctx)
+// see notes which members a listing shows. If this one is not there, it is
+// out: the end of the round deletes the nodes of all members at once.
+func (s *stayer) see(names []string, err error) error {
+	if ignore(err, zk.ErrNoNode) != nil {
+		return err
 	}
-	s.names, _, s.watch, err = c.ChildrenW(ctx, path)
-	if out, err = s.isOut(err); out || err != nil {
-		return out, err
-	}
-	if s.leaving.Err() == nil && !s.lost {
-		err = s.lookForLosses(ctx)
-	}
-	return false, err
-}
-
-// listMarked lists the nodes for a member that has left. The first member of the
-// round that is there ends the round. Its node is gone then, or if it has gone
-// itself, and the next one ends the round. So each watches the one ahead of it:
-// arrivals do not touch that node, and one that goes wakes one other.
-func (s *stayer) listMarked(ctx context.Context) (out bool, err error) {
-	c, path := s.barrier.client, s.barrier.path
-	for {
-		s.names, _, err = c.Children(ctx, path)
-		if out, err := s.isOut(err); out || err != nil {
-			return out, err
-		}
-		present := s.present()
-		place := slices.Index(present, s.name)
-		if place == 0 {
-			return false, nil // it ends the round itself
-		}
-		s.behind = true
-		there, _, watch, err := c.ExistsW(ctx, s.barrier.child(present[place-1]))
-		if err != nil {
-			return false, err
-		}
-		if there {
-			s.watch = watch
-			return false, nil
-		}
-		watch.Stop()
-	}
-}
-
-// isOut reports whether this member is out, after a listing. The end of the
-// round deletes the nodes of all members at once.
-func (s *stayer) isOut(err error) (bool, error) {
+	s.present = those(s.round, set(names).has)
 	switch {
-	case reason.Is(err, zk.ErrNoNode):
-		s.names = nil
-	case err != nil, slices.Contains(s.names, s.name):
-		return false, err
+	case slices.Contains(s.present, s.name):
+		return nil
+	case s.tried && len(s.present) == 0:
+		return follow.ErrDone
 	}
-	if s.tried && len(s.present()) == 0 {
-		return true, nil
-	}
-	return true, ErrNodeDeleted
-}
-
-// present returns the members of the round whose nodes are there, in order.
-func (s *stayer) present() []string {
-	there := set(s.names)
-	return slices.DeleteFunc(slices.Clone(s.round), func(name string) bool { return !there.has(name) })
+	return ErrNodeDeleted
 }
 
 // lookForLosses ends the member's context if another one was lost.
 func (s *stayer) lookForLosses(ctx context.Context) error {
-	there := set(s.names)
-	gone := slices.DeleteFunc(slices.Clone(s.round), func(name string) bool { return there.has(name) || s.left.has(name) })
-	if len(gone) == 0 {
+	if s.leaving.Err() != nil || s.lost || len(s.missing()) == 0 {
 		return nil
 	}
-	r, _, _, err := s.barrier.readRounds(ctx, false)
-	if err != nil {
+	if err := s.learn(ctx); err != nil {
 		return err
 	}
-	left := set(r.of(s.name).Left)
-	var lost []string
-	for _, name := range gone {
-		if left.has(name) {
-			s.left[name] = struct{}{}
-		} else {
-			lost = append(lost, name)
-		}
+	lost := s.missing()
+	if len(lost) == 0 {
+		return nil
 	}
-	if len(lost) > 0 {
-		s.lost = true
-		err := &MemberLostError{Path: s.barrier.path, Members: lost}
-		if s.ctx.Err() == nil {
-			c := s.barrier.client
-			framework.Extend(c).Logger().Warn("member of a double barrier lost", logPath(c, s.barrier.path), semconv.Cause, err)
-			traceLosses(c, len(lost))
-		}
-		s.cancel(err)
+	s.lost = true
+	err := &MemberLostError{Path: s.barrier.path, Members: lost}
+	if s.ctx.Err() == nil {
+		c := s.barrier.client
+		framework.Extend(c).Logger().Warn("member of a double barrier lost", logPath(c, s.barrier.path), semconv.Cause, err)
+		traceLosses(c, len(lost))
 	}
+	s.cancel(err)
 	return nil
 }
 
-// mark tells the others that this member leaves.
-func (s *stayer) mark(ctx context.Context) error {
-	s.tried = true
-	_, err := s.barrier.client.Set(ctx, s.node.Path, nil, framework.AnyVersion)
-	if reason.Is(err, zk.ErrNoNode) {
-		return nil // the next listing tells why
+// missing returns the members that are gone, and of which we do not know that
+// they have left.
+func (s *stayer) missing() []string {
+	there := set(s.present)
+	return those(s.round, func(name string) bool { return !there[name] && !s.left[name] })
+}
+
+// learn notes which members have left, as the round says.
+func (s *stayer) learn(ctx context.Context) error {
+	r, _, err := s.barrier.readRounds(ctx)
+	for _, name := range r.of(s.name).Left {
+		s.left[name] = true
 	}
-	s.marked = err == nil
 	return err
 }
 
-// close ends the round when all members that are still there have left. This
-// member is the first of them. It reports false if it must look again.
-func (s *stayer) close(ctx context.Context) (out bool, err error) {
+// end ends the round when all members that are still there have left. This
+// member is the first of them. If one of them goes meanwhile, it looks again.
+func (s *stayer) end(ctx context.Context) error {
 	if err := s.takeOver(ctx); err != nil {
-		return false, err
+		return err
 	}
-	present := s.present()
-	if err := s.awaitMarks(ctx, present); err != nil {
-		return false, err
+	if err := s.awaitMarks(ctx); err != nil {
+		return err
 	}
-	ops := make([]framework.TxnOp, 0, len(present))
-	for _, name := range present {
+	var ops []framework.TxnOp
+	for _, name := range s.present {
 		ops = append(ops, framework.DeleteOp(s.barrier.child(name), framework.AnyVersion))
 	}
-	_, err = s.barrier.client.Transaction(ctx, ops...)
-	if reason.Is(err, zk.ErrNoNode) { // one of them has gone
-		return false, nil
+	if _, err := s.barrier.client.Transaction(ctx, ops...); err != nil {
+		return ignore(err, zk.ErrNoNode)
 	}
-	return err == nil, err
+	return follow.ErrDone
 }
 
 // takeOver learns from one that was to end the round, and has resigned, who has
@@ -250,33 +197,25 @@ func (s *stayer) takeOver(ctx context.Context) error {
 	if !s.behind {
 		return nil
 	}
-	r, _, _, err := s.barrier.readRounds(ctx, false)
-	if err != nil && !reason.Is(err, errAnew) && !reason.Is(err, ErrForeignData) {
-		return err
-	}
-	s.behind = false
-	for _, name := range r.of(s.name).Left {
-		s.left[name] = struct{}{}
-	}
-	return nil
+	err := ignore(s.learn(ctx), zk.ErrNoNode, ErrForeignData) // the nodes tell all the same
+	s.behind = err != nil
+	return err
 }
 
 // awaitMarks waits until the other members are marked or gone.
-func (s *stayer) awaitMarks(ctx context.Context, present []string) error {
-	marked := make([]bool, len(present))
-	errs := make([]error, len(present))
-	var others sync.WaitGroup
+func (s *stayer) awaitMarks(ctx context.Context) error {
+	others := those(s.present, func(name string) bool { return name != s.name && !s.left[name] })
+	marked := make([]bool, len(others))
+	errs := make([]error, len(others))
 	slots := make(chan struct{}, 32) // reads at once
-	for i, name := range present {
-		if name == s.name || s.left.has(name) {
-			continue
-		}
-		others.Go(func() { marked[i], errs[i] = s.awaitMark(ctx, name, slots) })
+	var reads sync.WaitGroup
+	for i, name := range others {
+		reads.Go(func() { marked[i], errs[i] = s.awaitMark(ctx, name, slots) })
 	}
-	others.Wait()
-	for i, name := range present {
+	reads.Wait()
+	for i, name := range others {
 		if marked[i] {
-			s.left[name] = struct{}{}
+			s.left[name] = true
 		}
 	}
 	return errors.Join(errs...)
@@ -290,36 +229,22 @@ func (s *stayer) awaitMark(ctx context.Context, name string, slots chan struct{}
 		slots <- struct{}{}
 		data, _, watch, err := c.GetW(ctx, path)
 		<-slots
-		if err == nil || reason.Is(err, zk.ErrNoNode) {
+		if ignore(err, zk.ErrNoNode) == nil {
 			s.loop.Note(nil) // the server answers
 		}
-		if err != nil || len(data) == 0 {
-			if watch != nil {
-				watch.Stop()
-			}
-			return err == nil, ignoreGone(err)
+		if err != nil {
+			return false, ignore(err, zk.ErrNoNode)
 		}
-		if _, err := watch.Wait(ctx); err != nil {
-			watch.Stop()
-			return false, err
+		if len(data) > 0 {
+			_, err = watch.Wait(ctx)
+		}
+		watch.Stop()
+		if len(data) == 0 || err != nil {
+			return err == nil, err
 		}
 		data, _, err = c.Get(ctx, path) // without a watch: most changes are the mark
 		if err != nil || len(data) == 0 {
-			return err == nil, ignoreGone(err)
+			return err == nil, ignore(err, zk.ErrNoNode)
 		}
-	}
-}
-
-func ignoreGone(err error) error {
-	if reason.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	return err
-}
-
-func (s *stayer) stopWatch() {
-	if s.watch != nil {
-		s.watch.Stop()
-		s.watch = nil
 	}
 }
