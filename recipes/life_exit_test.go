@@ -14,9 +14,6 @@ import (
 // The user's code ends the only goroutine. Nobody waits for what never comes.
 func TestUsersCodeThatEndsTheGoroutineEndsALife(t *testing.T) {
 	eachWaiting(t, func(t *testing.T, h *home, s subject) {
-		if s.outlivesExit {
-			return
-		}
 		var l *living
 		answer := zktest.DelayReply(0)
 		if s.retries {

@@ -43,10 +43,6 @@ type subject struct {
 	// client's retry policy.
 	retries bool
 
-	// outlivesExit says that nothing is told if the user's code ends the
-	// goroutine: the subject has no follow.Life yet.
-	outlivesExit bool
-
 	inOneSession bool
 	isLoop       bool // on the caller's goroutine, which needs no Close and no wait
 }
@@ -165,7 +161,7 @@ var subjects = map[string]subject{
 		},
 	},
 	"Passage": {
-		closed: barriers.ErrLeft, asks: zktest.OpGetChildren2, retries: true, outlivesExit: true, inOneSession: true,
+		closed: barriers.ErrLeft, asks: zktest.OpGetChildren2, retries: true, inOneSession: true,
 		begin: func(t *testing.T, h *home) (*living, error) {
 			type entered struct {
 				*barriers.Passage
