@@ -1,6 +1,6 @@
 // Package doccheck compares README.md, CONTRIBUTING.md and ARCHITECTURE.md with
 // the code that they describe, so that they stay true. It also counts the names
-// that packages export.
+// that packages export, and the turns of phrase that make comments hard to read.
 package doccheck
 
 import (

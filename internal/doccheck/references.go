@@ -50,6 +50,7 @@ func (c *Code) References() error {
 type source struct {
 	*ast.File
 	name string
+	text []byte
 	set  *token.FileSet
 }
 
@@ -79,7 +80,7 @@ func parseAll(tree fs.FS) (files []source, err error) {
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, source{parsed, name, set})
+			files = append(files, source{parsed, name, text, set})
 		}
 	}
 	return files, nil
