@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/shared"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // A caller with less time than the connection timeout waits for what somebody
@@ -51,5 +52,28 @@ func TestShortWaitsTellWhyThereIsNoConnection(t *testing.T) {
 			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown, name)
 			require.ErrorContains(t, err, "last attempt: ", name)
 		}
+	})
+}
+
+// The connection ends with a request under way, and does not come back. Those who
+// wait are told of the outage, and not only of that request.
+func TestOutageIsToldInPlaceOfTheRequestThatItHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		c := s.connect(t)
+		require.NoError(t, c.WaitConnected(t.Context()))
+		s.srv.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/value", Do: zktest.Call(func(zktest.Request) {
+			s.srv.RefuseConnections(true)
+			s.srv.CutAll()
+		})})
+		value, err := shared.NewCount(c, "/value", 1)
+		require.NoError(t, err)
+		defer value.Close()
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		err = value.WaitSynced(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, framework.ErrNotConnected)
 	})
 }

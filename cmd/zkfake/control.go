@@ -38,7 +38,7 @@ func startControl(addr string, s *servers, exit func()) (*control, error) {
 	}
 	c := &control{servers: s, addr: l.Addr().String(), exit: exit}
 	c.http = http.Server{Handler: c.handler(), ReadHeaderTimeout: 10 * time.Second}
-	c.ended.Go(func() { _ = c.http.Serve(l) }) // ends by close
+	c.ended.Go(func() { _ = c.http.Serve(l) }) // close ends it
 	return c, nil
 }
 

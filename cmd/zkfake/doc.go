@@ -13,14 +13,16 @@
 //
 // The first line of output is "listening on" and the address, or the addresses
 // with commas between them. With -control the second line is "control on" and
-// the URL of the remote control. On SIGINT or SIGTERM, or if the remote
-// control asks it to exit, the program prints how many requests of each type it has served, and which sessions, watches and
-// nodes are left. While it serves, it prints a line of progress to stderr every
-// minute in which there were requests.
+// the URL of the remote control. On SIGINT or SIGTERM, or if the remote control
+// asks it to exit, the program prints how many requests of each type it has
+// served, and which sessions, watches and nodes are left. While it serves, it
+// prints a line of progress to stderr every minute in which there were
+// requests.
 //
 //	-listen host:port     without a host: the loopback interface
-//	-members n            an ensemble of n members, on n ports from that of
-//	                      -listen on; with port 0 each takes a free one
+//	-members n            an ensemble of n members: the first one is on the port
+//	                      of -listen, and the others are on the ports that
+//	                      follow; with port 0 each takes a free one
 //	-spares n             n more members, on the ports that follow, which can
 //	                      join by reconfig
 //	-control host:port    the remote control; off by default

@@ -24,7 +24,7 @@ type statusBody struct {
 type memberBody struct {
 	Member      int    `json:"member"`
 	Address     string `json:"address"`
-	Mode        string `json:"mode"` // as zktest.Server.Mode returns it
+	Mode        string `json:"mode"` // what zktest.Server.Mode returns
 	Connections int    `json:"connections"`
 	Zxid        string `json:"zxid"`
 	Reaches     []int  `json:"reaches"` // the other members that it can talk to

@@ -43,8 +43,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return done
 }
 
-// serve runs the servers and their remote control until ctx ends, or the remote
-// control ends it. The error is that of listening.
+// serve runs the servers and their remote control until ctx ends, or until the
+// remote control ends them. It returns an error if it cannot listen.
 func serve(ctx context.Context, s settings, stdout, stderr io.Writer) error {
 	servers, err := start(s)
 	if err != nil {

@@ -81,7 +81,7 @@ func (n *numbers) parse(name string, read func(string) error) {
 	if s := n.query.Get(name); s != "" && n.err == nil {
 		if err := read(s); err != nil {
 			if cause := errors.Unwrap(err); cause != nil {
-				err = cause // without the name of a function of Go
+				err = cause // strconv's own text names its function
 			}
 			n.err = badRequest("%s=%s: %v", name, s, err)
 		}

@@ -22,7 +22,7 @@ type server struct {
 	Type    string        `json:"type"` // "server"
 	Address string        `json:"server_address"`
 	Answers bool          `json:"answers"`
-	Latency *view.Seconds `json:"latency_seconds,omitempty"` // until there was a session
+	Latency *view.Seconds `json:"latency_seconds,omitempty"` // time until the session began; nil without one
 	Mode    string        `json:"mode,omitempty"`            // such as "leader"
 	Version string        `json:"version,omitempty"`
 	Error   string        `json:"error,omitempty"`

@@ -45,7 +45,7 @@ type examination struct {
 
 	queues  []string        // the folders of the contenders of the present path
 	known   map[string]bool // the contenders
-	problem error           // of a request in a callback
+	problem error           // the first error of the filter's requests
 }
 
 func (x *examination) walk(line *walkLine) error {

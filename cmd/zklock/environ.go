@@ -38,8 +38,8 @@ func (g *guarded) holding(lease *locks.Lease) holding {
 	}
 }
 
-// environ returns the environment of the command. It replaces that of another
-// zklock which runs this one.
+// environ returns the environment of the command. Its variables replace the
+// ones of an outer zklock, if another zklock runs this one.
 func (g *guarded) environ(lease *locks.Lease, f *lossFile) []string {
 	h := g.holding(lease)
 	own := []string{

@@ -22,15 +22,15 @@ type guarded struct {
 	*env
 	client  *framework.Client
 	path    string
-	id      string // by which others know the holder, or empty for the default
+	id      string // the holder's name for others, or empty for the default
 	args    []string
 	stop    *stopping
 	signals <-chan os.Signal
 
 	background bool // see child.Command
-	stopAsked  bool // by a signal, while the command ran
+	stopAsked  bool // a signal has asked for the end while the command ran
 	unanswered bool // no server has answered whether the lock was held to the end
-	started    bool // the command was
+	started    bool // the command has been started
 	afterLoss  *lossGrace
 }
 
@@ -140,8 +140,8 @@ func (g *guarded) hold(lease *locks.Lease) error {
 }
 
 // untilHoldEnds returns when the lock need not be held any more, or when it
-// could not be told that it is. It hears of the end also if nobody reads what is
-// told: that has a moment in the end.
+// could not be told that it is. It returns even if nobody reads standard
+// output: the text that was not read then has a moment more.
 func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 	ended, stop := pipeEnd(g.in)
 	defer stop()
@@ -175,7 +175,8 @@ func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 }
 
 // pipeEnd returns a channel that is closed at the end of a pipe or a socket. It
-// is nil for any other file: that of a cron job ends at once.
+// is nil for any other file: a service often reads /dev/null, which ends at
+// once.
 func pipeEnd(r io.Reader) (ended <-chan struct{}, stop func()) {
 	f, ok := r.(*os.File)
 	if !ok {

@@ -79,10 +79,10 @@ var otherKinds = map[inspect.Kind]string{
 	inspect.LeaderLatch:   "for which zklock has no command",
 }
 
-// checkPath returns a usage error if the path is in use as a lock, or for a
-// leader election, of another kind: those do not exclude each other, and
-// flock(1) has taught users that -s excludes a lock without flags. It cannot
-// find one that is free. The kind of LeaderSelector is that of a mutex.
+// checkPath returns a usage error if a lock or a leader election of another
+// kind uses the path. Two kinds do not exclude each other, and flock(1) has
+// taught users that -s excludes a lock without flags. checkPath cannot tell the
+// kind of a lock that is free. It takes a LeaderSelector for a mutex.
 func checkPath(ctx context.Context, c *framework.Client, path string, want inspect.Kind) error {
 	return throughOutages(ctx, c, func() error {
 		for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0), inspect.WithMaxParticipants(1)) {

@@ -22,7 +22,8 @@ var kindNames = map[string]inspect.Kind{
 
 func (k *kindsFlag) String() string { return "locks and leaders" }
 
-// Set reads names with commas between them: short ones, or those of the table.
+// Set reads names with commas between them. A name is a short one, or a kind as
+// tables show it.
 func (k *kindsFlag) Set(text string) error {
 	if text == "all" {
 		*k = nil

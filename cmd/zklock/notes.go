@@ -33,9 +33,9 @@ type notes struct {
 	mu       sync.Mutex // protects the following fields
 	changed  sync.Cond
 	queue    []note
-	size     int // of the texts in the queue
-	dropped  int // since the last line that told of them
-	refused  int // by the file, since the last line that told of them
+	size     int // the bytes in the queue
+	dropped  int // dropped notes that no line has told of yet
+	refused  int // notes that the file has refused, and no line has told of yet
 	finished bool
 }
 

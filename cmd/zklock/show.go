@@ -87,7 +87,7 @@ func (e *env) showTable(v view.View, r inspect.Recipe) error {
 	for _, row := range rows {
 		table.Row(row...)
 	}
-	return table.Flush() // has the error of each write before it
+	return table.Flush() // returns the error of an earlier write, too
 }
 
 // recipesAt returns what is at one path: nothing if there is no node.

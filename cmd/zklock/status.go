@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Exit statuses, beside that of a child. The first are those of sysexits.h, the
-// last those of shells.
+// Exit statuses, beside the child's own. The first ones have the meanings of
+// sysexits.h, and the last ones are as in shells.
 const (
 	badUsage    = 64
 	noServer    = 69

@@ -13,7 +13,8 @@ type stoppable struct {
 	to  io.Writer
 }
 
-// Write implements io.Writer. The error is that of the context if it ends first.
+// Write implements io.Writer. If the context ends first, Write returns the
+// context's error.
 func (s stoppable) Write(p []byte) (n int, err error) {
 	own := bytes.Clone(p) // the caller may use p again when the context has ended
 	written := make(chan struct{})

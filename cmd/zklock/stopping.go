@@ -16,8 +16,8 @@ type stopping struct {
 	onLost   lossAction
 	onRevoke string // what happens when somebody asks for the lock
 
-	timeout time.Duration // of the session, as it was asked for
-	margin  float64       // the part of it that is for stopping
+	timeout time.Duration // the session timeout that was asked for
+	margin  float64       // the part of the timeout that is for stopping
 }
 
 func defineStopping(fs *flag.FlagSet) *stopping {

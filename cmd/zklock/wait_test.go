@@ -44,7 +44,8 @@ func TestAWaitWithoutAConnectionIsBounded(t *testing.T) {
 				out, stderr := zklock(t, deadServer{}, tc.status, args...)
 				require.Empty(t, out)
 				require.Contains(t, stderr, tc.says)
-				require.Contains(t, stderr, "connection refused")
+				// On a busy machine, the refusal may come later than that.
+				require.Regexp(t, "connection refused|127.0.0.1:1 has not answered for ", stderr)
 			})
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// waiting has the flags that bound a wait, which are those of flock(1).
+// waiting has the flags that bound a wait. flock(1) has the same flags.
 type waiting struct {
 	noWait   bool
 	limit    *time.Duration

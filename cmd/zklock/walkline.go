@@ -15,7 +15,7 @@ import (
 type walkLine struct {
 	out   io.Writer // nil if stderr is no terminal
 	width int
-	next  time.Time // when the line is due
+	due   time.Time // the line changes no earlier
 	shown bool
 }
 
@@ -24,7 +24,7 @@ const walkLineInterval = 200 * time.Millisecond
 
 // walkLine returns the line of a walk. It must be cleared.
 func (e *env) walkLine() *walkLine {
-	p := &walkLine{next: time.Now().Add(walkLineInterval)}
+	p := &walkLine{due: time.Now().Add(walkLineInterval)}
 	// Not through the notes: the rows of the same terminal are written directly,
 	// and each must find the line gone. No lock is held meanwhile.
 	if tty := fileOf(e.err); terminal.Is(tty) {
@@ -40,10 +40,10 @@ func (p *walkLine) option() inspect.Option {
 
 // report shows how far a walk has come, if the line is due.
 func (p *walkLine) report(at inspect.Progress) {
-	if p.out == nil || time.Now().Before(p.next) {
+	if p.out == nil || time.Now().Before(p.due) {
 		return
 	}
-	p.next, p.shown = time.Now().Add(walkLineInterval), true
+	p.due, p.shown = time.Now().Add(walkLineInterval), true
 	text := fmt.Sprintf("%d nodes, %d found, at %s", at.Nodes, at.Recipes, printable.String(at.Path))
 	fmt.Fprint(p.out, "\r\x1b[K"+clip(text, p.width-1))
 }

@@ -32,12 +32,12 @@ func TestWalkLineIsForPeople(t *testing.T) {
 	var file bytes.Buffer
 	e := &env{streams: streams{nil, nil, &file}, settings: defaults()}
 	line := e.walkLine()
-	line.next = time.Time{}
+	line.due = time.Time{}
 	line.report(inspect.Progress{Nodes: 1})
 	line.clear()
 	require.Empty(t, file.String())
 
-	line = &walkLine{out: &file, width: 80, next: time.Now().Add(time.Hour)}
+	line = &walkLine{out: &file, width: 80, due: time.Now().Add(time.Hour)}
 	line.report(inspect.Progress{Nodes: 1, Path: strings.Repeat("x", 100)})
 	line.clear()
 	require.Empty(t, file.String())

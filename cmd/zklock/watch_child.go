@@ -12,9 +12,9 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// watch is the life of a command under its lease: one loop that hears of
-// signals, of the loss of the lock, and of the command's end. It acts first, and
-// tells of it then: nothing that it does waits for a terminal or a pipe.
+// watch is the life of a command under its lease. Its loop hears of signals,
+// the loss of the lock, and the command's end. It acts first and reports
+// afterwards: no action waits for a terminal or a pipe.
 type watch struct {
 	*guarded
 	p       *child.Process
@@ -23,7 +23,7 @@ type watch struct {
 	environ []string
 
 	kill  <-chan time.Time // nil as long as nothing is to be killed
-	cause error            // of the loss, if the command still ran then
+	cause error            // why the lock was lost, if the command still ran then
 	hook  chan struct{}    // closed when the command of --on-lost has ended, or nil
 }
 

@@ -50,7 +50,8 @@ func tell(ctx context.Context, stage demo.Stage, svc *service, used <-chan setti
 	change := func(by string, edit func(*settings)) func() error {
 		return func() error { return svc.change(ctx, by, edit) }
 	}
-	write := func(text string) func() error { // as everybody can who reaches the servers
+	// write shows what everybody can do who reaches the servers.
+	write := func(text string) func() error {
 		return func() error {
 			_, err := stage.Client.Set(ctx, node, []byte(text), framework.AnyVersion)
 			return err

@@ -11,8 +11,8 @@ import (
 // settings are what can be changed while the service runs. ZooKeeper does not
 // record who has written a node, so the settings say it.
 type settings struct {
-	Workers   int    `json:"workers"`  // that handle orders at once
-	Discount  int    `json:"discount"` // in percent
+	Workers   int    `json:"workers"`  // how many handle orders at once
+	Discount  int    `json:"discount"` // percent
 	ChangedBy string `json:"changed_by"`
 }
 

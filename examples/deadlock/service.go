@@ -18,7 +18,7 @@ const (
 type service struct {
 	name   string
 	client *framework.Client
-	order  []string // in which it takes the locks
+	order  []string // the paths of the locks, the first to take first
 }
 
 // lockOneByOne takes the first lock, reports that, and then takes the second

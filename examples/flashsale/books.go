@@ -6,7 +6,7 @@ import (
 
 // books is the content of ZooKeeper after a sale.
 type books struct {
-	accounts map[string]account // by article
+	accounts map[string]account // the keys are articles
 	receipts []sale
 }
 

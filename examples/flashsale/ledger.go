@@ -42,7 +42,7 @@ type sale struct {
 	Article  string
 	Quantity int
 	Worker   string
-	Token    int64 // of the lease for the sale; 0 without the lock
+	Token    int64 // the fencing token of the sale's lease; 0 without the lock
 }
 
 func (l ledger) accountPath(article string) string { return path.Join(l.root, "stock", article) }

@@ -30,9 +30,9 @@ type kind string
 // The kinds of messages, in their order.
 const (
 	ready    kind = "ready"    // connected; waits for start
-	standing kind = "standing" // at the moment of job.Crash, holding the lock
+	standing kind = "standing" // stopped at job.Crash, holding the lock
 	answered kind = "answered" // an order, in Answer
 	finished kind = "finished" // all orders
-	// For a reason that any process would have, in Error.
+	// failed has the reason in Error. Any other process would fail, too.
 	failed kind = "failed"
 )

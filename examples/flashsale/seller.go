@@ -48,7 +48,7 @@ type answer struct {
 	// made it and died, or a reply was lost.
 	Found bool
 	Left  int   // the remaining units when the order was refused
-	Token int64 // of the sale or, for a refusal, of the lease
+	Token int64 // the sale's token, or the lease's for a refusal
 	// Waited is the time from the start of the order until the lock was held
 	// under which it was answered.
 	Waited time.Duration

@@ -30,7 +30,7 @@ type shop struct {
 type result struct {
 	order
 	answer
-	nth int // which process of its worker
+	nth int // the count of the worker's processes; 2 replaces the first
 }
 
 // maxProcesses bounds how often a worker is replaced.

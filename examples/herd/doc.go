@@ -4,13 +4,13 @@
 //
 //	go run ./examples/herd
 //
-// The designs are those that people usually try in turn:
+// People usually try the designs in this order:
 //
 //   - One node that all clients watch.
 //   - A queue of sequential nodes, whose parent all clients watch.
-//   - A queue in which each client watches the one before it. This is the
-//     recipe of ZooKeeper, of Curator and of locks.InterProcessMutex, which
-//     the program uses for it.
+//   - A queue in which each client watches the one before it. ZooKeeper's
+//     recipes and Curator do this, and so does locks.InterProcessMutex, which
+//     the program uses here.
 //
 // In the first two designs each release wakes all clients although only one can
 // have the lock. This is called the herd effect.

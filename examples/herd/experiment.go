@@ -16,10 +16,11 @@ import (
 type cost struct {
 	design  string
 	waiters int
-	// From a release until the next client holds the lock and all others wait
-	// again.
+	// release is the cost from a release until the next client holds the lock
+	// and all others wait again.
 	release counts
-	arrival counts // from the arrival of one more client until all wait
+	// arrival is the cost from the arrival of one more client until all wait.
+	arrival counts
 }
 
 // client is a client that wants the lock.

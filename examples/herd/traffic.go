@@ -15,7 +15,7 @@ type counts struct {
 	woken    int // clients that received an event
 	events   int // watch events
 	requests int
-	bytes    int // in both directions
+	bytes    int // sent and received
 }
 
 func (c counts) add(d counts) counts {
@@ -30,7 +30,7 @@ func (c counts) sub(d counts) counts {
 // clients.
 type traffic struct {
 	mu      sync.Mutex // protects the fields below
-	total   counts     // without woken
+	total   counts     // its woken is not used
 	replies int
 	taken   counts        // the part of total that take has returned
 	woken   map[int]bool  // clients that received an event since the last take

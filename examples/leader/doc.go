@@ -1,6 +1,6 @@
-// Leader is a service of three processes, of which only the leader works: it
-// writes a heartbeat to a journal. When the leader is killed, another process
-// takes over.
+// Leader is a service of three processes. Only the leader works: it writes a
+// heartbeat to a journal. When the leader is killed, another process takes
+// over.
 //
 //	go run ./examples/leader
 //

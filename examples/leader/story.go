@@ -25,17 +25,17 @@ type story struct {
 	events chan heartbeat
 	ended  chan *process
 
-	workers  map[string]*process // by name
+	workers  map[string]*process // the keys are names
 	watchers sync.WaitGroup      // wait for the ends of workers
 
-	token   int64 // the token of the present leadership
-	beats   int   // heartbeats in the present leadership
-	terms   int   // leaderships so far
-	kills   int   // leaders killed so far
-	victim  *process
-	killed  time.Time        // when the victim was killed
-	leaders map[int64]string // by token
-	wrong   []string
+	token    int64 // the token of the present leadership
+	beats    int   // heartbeats in the present leadership
+	terms    int   // leaderships so far
+	kills    int   // leaders killed so far
+	victim   *process
+	killedAt time.Time
+	leaders  map[int64]string // the leader of each token
+	wrong    []string
 }
 
 var (
@@ -175,7 +175,7 @@ func (s *story) hear(ctx context.Context, h heartbeat) {
 		s.terms++
 		after := ""
 		if s.victim != nil {
-			after = fmt.Sprintf(", %v after the signal", time.Since(s.killed).Round(time.Millisecond))
+			after = fmt.Sprintf(", %v after the signal", time.Since(s.killedAt).Round(time.Millisecond))
 			s.victim = nil
 		}
 		s.say("%-6s  LEADS with fencing token %d%s", h.Worker, h.Token, after)
@@ -197,7 +197,7 @@ func (s *story) hear(ctx context.Context, h heartbeat) {
 // kill ends the leader: the last one with SIGTERM, the others with SIGKILL.
 func (s *story) kill(p *process) {
 	s.kills++
-	s.victim, s.killed = p, time.Now()
+	s.victim, s.killedAt = p, time.Now()
 	if s.kills == s.cfg.kills {
 		s.say("%-6s  is stopped by SIGTERM: it hands over at once", p.name)
 		p.terminate()

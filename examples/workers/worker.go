@@ -21,7 +21,7 @@ import (
 
 const (
 	idle  = "idle"   // the payload of a worker that packs nothing yet
-	limit = "/limit" // of the tables
+	limit = "/limit" // the node with the number of tables
 )
 
 // worker is one of several processes that share the orders in /pool/orders. Those
@@ -33,7 +33,7 @@ type worker struct {
 
 	member *nodes.GroupMember
 	pool   *cache.Cache                 // the workers and the orders
-	tables *locks.InterProcessSemaphore // at which orders are packed
+	tables *locks.InterProcessSemaphore // orders are packed at tables
 }
 
 // run works until ctx ends. A worker that fails ends: others take over.
@@ -108,7 +108,7 @@ func (w *worker) do(ctx context.Context, order string) error {
 		_, err = w.client.Transaction(ctx,
 			framework.DeleteOp(path.Join("/pool/orders", order), framework.AnyVersion),
 			framework.CreateOp(fmt.Sprintf("/invoices/%03d", number), []byte(order+" by "+w.name)))
-		if !errors.Is(err, zk.ErrNoNode) { // else another worker was faster
+		if !errors.Is(err, zk.ErrNoNode) { // ErrNoNode: another worker was faster
 			return err
 		}
 		return nil

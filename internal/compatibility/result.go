@@ -22,8 +22,8 @@ type result struct {
 	Skipped int      `json:"skipped,omitempty"`
 	Failed  []string `json:"failed,omitempty"` // names of tests, or of packages, or an error of the compiler
 	Host    string   `json:"host"`             // such as linux/amd64
-	Commit  string   `json:"commit"`           // with a plus if something was not committed
-	Command string   `json:"command"`          // with its environment
+	Commit  string   `json:"commit"`           // its hash, and a plus if something was not committed
+	Command string   `json:"command"`          // its environment, and the command
 }
 
 // summary is the result in some words, such as "passed, 12 tests".

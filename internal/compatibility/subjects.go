@@ -14,7 +14,7 @@ func (s subject) name() string { return s.kind + " " + s.version }
 // A check is one run of the go command.
 type check struct {
 	name string
-	args []string // of the go command
+	args []string // the go command's arguments
 	env  []string // such as "A=b"
 
 	// prepare makes sure that the run is with that version, for example by

@@ -51,9 +51,9 @@ var (
 
 // names is what the tree has to name.
 type names struct {
-	folder   string // of the document
+	folder   string // the document's folder
 	paths    []string
-	packages map[string]map[string]bool // by name, by folder, and by file
+	packages map[string]map[string]bool // what each package, folder and file declares
 	foreign  []string
 }
 

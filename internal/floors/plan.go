@@ -3,13 +3,13 @@ package main
 // floor is a band of the picture: packages that build on the floors below.
 type floor struct {
 	name string
-	rows [][]box // from the top; what is in a row imports to the right, or down
+	rows [][]box // the top row first; a box imports boxes on its right, or below
 }
 
 // box is a package in the picture.
 type box struct {
 	name        string // the folder in the repository, or the import path of a module
-	left, right int    // of the page
+	left, right int    // positions on the page
 	short       string // what the box says; empty for the name
 }
 

@@ -69,7 +69,7 @@ func boxesBetween(first, last int, places map[string]place) (boxes []box) {
 // freeColumn returns the middle of the widest gap that boxes, sorted from the
 // left, leave between left and right, or the middle of all if they leave none.
 func freeColumn(left, right int, boxes []box) (x int) {
-	const clear = 6 // on both sides of an arrow
+	const clear = 6 // the free room on each side of an arrow
 	x, widest := (left+right)/2, 0
 	note := func(from, to int) {
 		if to-from > widest {

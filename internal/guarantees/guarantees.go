@@ -72,7 +72,7 @@ func isSkipped(folder string) bool {
 // checker holds what the checks of several documents share.
 type checker struct {
 	tree     fs.FS
-	tests    map[string]map[string]bool // by folder and function; filled on demand
+	tests    map[string]map[string]bool // the keys are folders, then functions; filled on demand
 	problems []error
 }
 

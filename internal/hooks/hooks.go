@@ -39,7 +39,7 @@ func HeardBy(hook any) (heard []reflect.Type) {
 // List are the hooks of one client. It finds those of a kind once.
 type List struct {
 	all    []any
-	byKind sync.Map // from the type of a Kind's T to a []T
+	byKind sync.Map // a []T for the type of each Kind's T
 }
 
 // NewList returns a list of these hooks.

@@ -157,11 +157,12 @@ type detourConn struct {
 	on     *Detour
 	leg    leg
 	frames int
-	rest   []byte // of a frame
+	rest   []byte // what was not read yet of the last frame
 }
 
-// answers is how many frames a connection delivers before the leg is over: that
-// of the handshake, and at the leader the answers to a sync and a read.
+// answers is how many frames a connection delivers before the leg is over. The
+// first one answers the handshake. At the leader, two more answer a sync and a
+// read.
 var answers = map[leg]int{writing: 1, looking: 3}
 
 func (c *detourConn) Read(b []byte) (int, error) {

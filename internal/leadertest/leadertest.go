@@ -15,14 +15,14 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// LostReply is a client of an ensemble whose next write is applied, but not
-// answered. The client comes to a leader then that has not applied it, and that
-// answers the client's syncs all the same.
+// LostReply is a client of an ensemble. Its next write is applied, but not
+// answered. The client then comes to a leader that has not applied the write,
+// but answers the client's syncs.
 type LostReply struct {
 	Ens    *zktest.Ensemble
 	Client *framework.Client
-	Front  *zktest.Member // where the write is applied, and where the client is
-	Behind *zktest.Member // that leader
+	Front  *zktest.Member // the member that applies the write; the client begins there
+	Behind *zktest.Member // the leader that has not applied it
 
 	t    *testing.T
 	lost atomic.Bool

@@ -15,8 +15,8 @@ import (
 // contain the dependency.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}
 
-// named has the beginnings of further SPDX names, of licenses that an error can
-// name. All others are unknown text. The scanner for all 551 licenses that
+// named has the beginnings of further SPDX names. An error can name these
+// licenses. All others are unknown text: the scanner for all 551 licenses that
 // licensecheck knows takes two seconds to build.
 var named = []string{"AGPL-", "GPL-", "LGPL-", "MPL-"}
 

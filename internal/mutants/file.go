@@ -17,7 +17,7 @@ type file struct {
 	text   []byte
 	syntax *ast.File
 
-	inserted map[int][]byte // at these offsets of text
+	inserted map[int][]byte // the keys are offsets in text
 	appended []byte
 }
 

@@ -50,7 +50,7 @@ func run(dir string, patches []string) error {
 // module is a module, with the mutants of its functions.
 type module struct {
 	root    string
-	files   map[string]*file    // that patches change, by their paths below root
+	files   map[string]*file    // the files that patches change; the keys are paths below root
 	mutants map[string][]string // the names of the mutants in each folder
 }
 
@@ -105,7 +105,7 @@ func apply(root, patch string) (map[string][]byte, error) {
 	defer os.RemoveAll(dir)
 	var paths []string
 	for line := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
-		path := line[strings.LastIndexByte(line, '\t')+1:] // after two numbers
+		path := line[strings.LastIndexByte(line, '\t')+1:] // two numbers come first
 		paths = append(paths, path)
 		text, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
@@ -152,7 +152,7 @@ func (m *module) write(dir string) error {
 		overlay.Replace[filepath.Join(m.root, path)] = copied
 		return writeFile(copied, text)
 	}
-	packages := map[string]string{} // by folder
+	packages := map[string]string{} // the name of the package in each folder
 	for path, f := range m.files {
 		packages[filepath.Dir(path)] = f.syntax.Name.Name
 		if err := put(path, f.withMutants()); err != nil {

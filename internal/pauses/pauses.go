@@ -15,11 +15,11 @@ import (
 // use; the fields do not change once it waits. It is for one goroutine.
 type Growing struct {
 	First             time.Duration
-	Shortest, Longest time.Duration // of those behind the first
+	Shortest, Longest time.Duration // bounds of all pauses but the first
 
 	began bool
 	next  time.Duration
-	last  time.Time // when the last pause ended
+	last  time.Time // the end of the last pause
 }
 
 // Vanished returns the pauses of a loop whose node somebody deletes time and

@@ -9,15 +9,15 @@ package semconv
 
 // Attributes of locks. Durations are in seconds.
 const (
-	LockName   = "curator.lock.name"   // as given with WithName
-	LockPath   = "curator.lock.path"   // on spans and logs, never on metrics
+	LockName   = "curator.lock.name"   // the name that WithName gives
+	LockPath   = "curator.lock.path"   // for spans and logs, never for metrics
 	LockRecipe = "curator.lock.recipe" // such as "mutex"
 	LockMode   = "curator.lock.mode"   // "exclusive" or "shared"
 
 	LockLeases  = "curator.lock.leases"  // how many an acquire asks for
 	LockTry     = "curator.lock.try"     // the acquire does not wait for others
 	LockTimeout = "curator.lock.timeout" // time until the acquire's deadline
-	LockOutcome = "curator.lock.outcome" // of an acquire
+	LockOutcome = "curator.lock.outcome" // how an acquire ended
 	LockWaited  = "curator.lock.waited"  // how long an acquire has waited
 	LockWakes   = "curator.lock.wakes"   // how often a waiter was woken
 
@@ -33,8 +33,8 @@ const (
 	LockNode  = "curator.lock.node"          // the contender's own node
 	LockToken = "curator.lock.fencing_token" // the czxid of that node
 
-	LockHolder     = "curator.lock.holder"      // its identity, from its node
-	LockHolderNode = "curator.lock.holder.node" // that node
+	LockHolder     = "curator.lock.holder"      // the holder's identity, from its node
+	LockHolderNode = "curator.lock.holder.node" // the path of the node
 	LockHolderAge  = "curator.lock.holder.age"  // time since that node queued
 	// LockHolderStack is the stack of the holder's acquire, if the holder is in
 	// this process.
@@ -42,7 +42,7 @@ const (
 
 	// LockPred is the identity of the contender right ahead, from its node.
 	LockPred     = "curator.lock.predecessor"
-	LockPredNode = "curator.lock.predecessor.node" // that node
+	LockPredNode = "curator.lock.predecessor.node" // the path of the node
 
 	// LockHandOff is the time from the news of the release to the grant.
 	LockHandOff = "curator.lock.handoff.duration"
@@ -69,18 +69,18 @@ const (
 
 	OutageDuration = "curator.outage.duration"
 
-	ConnectionsEnded = "curator.connections.ended" // in a row, with the same request
+	ConnectionsEnded = "curator.connections.ended" // how many in a row had the same request
 )
 
 // Attributes of operations.
 const (
-	ZNodePath = "curator.znode.path" // on spans, and in log lines of nodes
+	ZNodePath = "curator.znode.path" // for spans, and for log lines of nodes
 	// ZNodeOwner is the id of the session that owns a node, as SessionID is.
 	ZNodeOwner = "curator.znode.owner"
 	Attempts   = "curator.operation.attempts"
 
-	Operation      = "curator.operation"       // as ZooKeeper calls it, such as "setData"
-	RequestSize    = "curator.request.size"    // in bytes
+	Operation      = "curator.operation"       // ZooKeeper's name for it, such as "setData"
+	RequestSize    = "curator.request.size"    // bytes
 	RequestWatches = "curator.request.watches" // how many watches setWatches is about
 )
 
@@ -92,8 +92,8 @@ const (
 	// NodeCzxid is the transaction that created a node.
 	NodeCzxid = "curator.znode.czxid"
 
-	// CacheZxid is the transaction that a cache is equal to the tree as of, and
-	// CacheZxidBefore the one before that.
+	// CacheZxid is a transaction. A cache is equal to the tree as it was then.
+	// CacheZxidBefore is the cache's previous CacheZxid.
 	CacheZxid       = "curator.cache.zxid"
 	CacheZxidBefore = "curator.cache.zxid.before"
 	// CacheLag is for how long a cache has been behind.
@@ -102,7 +102,7 @@ const (
 
 // Attributes of numbers and values in package atomic, and of barriers.
 const (
-	AtomicOutcome = "curator.atomic.outcome" // of a write
+	AtomicOutcome = "curator.atomic.outcome" // how a write ended
 	BarrierWait   = "curator.barrier.wait"   // the call that waits, such as "enter"
 )
 

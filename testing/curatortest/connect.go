@@ -41,7 +41,7 @@ type Ensemble interface {
 // *zktest.Member and *zkserver.Server.
 type Process interface {
 	Server
-	Stop() error    // ends it; its data stays
+	Stop() error    // stops it, and keeps its data
 	Restart() error // starts it with its data, and stops it first if it runs
 	Pause() error   // freezes it, with its connections open
 	Resume() error

@@ -2,8 +2,8 @@
 // semaphores, elect leaders together, join the same groups, and have the same
 // tree in their caches. It has no code to use. The Go side is the recipes.
 // The Java side is Apache Curator itself, in processes of its own. Each scenario
-// runs on a real ZooKeeper server and on zktest over TCP. Further tests run Java
-// Curator's own recipes and those of Python's kazoo on zktest.
+// runs on a real ZooKeeper server and on zktest over TCP. Further tests run the
+// recipes of Java Curator and of Python's kazoo on zktest.
 //
 //	go test ./testing/interop              # less than a minute
 //	go test ./testing/interop -v -run Exclude -stress 5m
@@ -94,7 +94,7 @@
 // Goroutines that share an object write together, so our cost does not grow with
 // their number. In the row with eight clients, nothing is combined on our side,
 // and Curator's threads have one client. They try again at once, as their retry
-// policy says here. The times are those of single runs on a busy machine.
+// policy says here. The times come from single runs on a busy machine.
 //
 // # The first sync of our cache compared with Curator's
 //

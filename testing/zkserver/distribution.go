@@ -35,7 +35,7 @@ type Distribution struct {
 	ClassPath []string // jars and directories, absolute, in order
 	// ZooKeeper's version from the name of its jar, such as 3.8.0, or empty
 	Version string
-	Origin  string // where it was found, for messages
+	Origin  string // the place that it was found at, for messages
 }
 
 // Find locates a distribution in the order that the package comment gives. It
@@ -50,7 +50,7 @@ type finder struct {
 	getenv   func(string) string
 	lookPath func(string) (string, error)
 	debian   string                 // the directory of Debian's jars
-	cacheDir func() (string, error) // where fetched jars are kept
+	cacheDir func() (string, error) // fetched jars are kept below it
 }
 
 func defaultFinder() finder {

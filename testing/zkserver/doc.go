@@ -47,7 +47,7 @@
 // The servers listen on 127.0.0.1 only, keep their ports over restarts, and are
 // configured for speed: a tick of 100 ms, sessions from 200 ms to one minute,
 // no fsync, no admin server, TTL nodes, and every four-letter word. Options
-// change that. Data survives the death of the process, but not that of the
+// change that. Data survives the death of the process, but not a crash of the
 // machine.
 //
 // A server lives until Close or CloseShared. On Linux the kernel ends it with

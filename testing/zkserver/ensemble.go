@@ -11,7 +11,7 @@ import (
 
 // Ensemble is a number of ZooKeeper servers that replicate one tree.
 type Ensemble struct {
-	servers []*Server // in the order of their ids, from 1
+	servers []*Server // sorted by their ids, which begin with 1
 	links   *links    // nil without WithLinks
 }
 

@@ -13,10 +13,9 @@ import (
 // while their clients still reach them. It has no effect on a standalone
 // server.
 //
-// Each server is configured with the addresses of relays instead of those of
-// its peers, and /zookeeper/config lists the addresses that the leader has. Do
-// not reconfigure such an ensemble: a reconfiguration gives all servers one set
-// of addresses.
+// Each server knows its peers by the addresses of relays, and /zookeeper/config
+// lists the addresses that the leader knows. Do not reconfigure such an
+// ensemble: a reconfiguration gives all servers one set of addresses.
 func WithLinks() Option {
 	return func(c *config) { c.links = true }
 }
@@ -38,8 +37,8 @@ type pair struct{ low, high int }
 
 func pairOf(a, b int) pair { return pair{min(a, b), max(a, b)} }
 
-// newLinks starts the relays for members. It replaces the addresses that each
-// member has for its peers with those of the relays.
+// newLinks starts the relays for members. Each member has addresses for its
+// peers; newLinks replaces them with the relays' addresses.
 func newLinks(members []member) (*links, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &links{cancel: cancel, pairs: make(map[pair]*gate)}

@@ -31,7 +31,7 @@ type config struct {
 	links                  bool                // see WithLinks
 	tlsAuth                *tls.ClientAuthType // nil: no TLS
 	certificates           *certificates       // nil without TLS
-	err                    error               // of the first rejected option
+	err                    error               // why the first bad option was rejected
 }
 
 func newConfig(opts []Option) (config, error) {

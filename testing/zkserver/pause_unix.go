@@ -8,7 +8,9 @@ import "syscall"
 // that.
 func (p *process) pause() (resumed <-chan struct{}, err error) {
 	<-p.started
-	p.mu.Lock() // a signal takes no time: its order is that of the channels
+	// The lock is held during the signal, so that signals and channels change
+	// in the same order. A signal takes no time.
+	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.signal(syscall.SIGSTOP); err != nil {
 		return nil, err

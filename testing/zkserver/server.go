@@ -200,7 +200,7 @@ func (s *Server) launch() (*process, error) {
 
 func (s *Server) command() *exec.Cmd {
 	cmd := exec.Command(s.distribution.Java, jvmArgs(s.config, s.distribution.ClassPath, s.files)...)
-	cmd.Dir = s.files.dir // where a crashing JVM leaves its report
+	cmd.Dir = s.files.dir // a crashing JVM leaves its report there
 	return cmd
 }
 

@@ -72,13 +72,13 @@ func BorrowEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 //	}
 func CloseShared() error { return sharing.close() }
 
-var sharing pool // of this program
+var sharing pool
 
 // pool holds servers that tests share. The keys say the size and the options.
 type pool struct {
 	mu     sync.Mutex
 	forAll map[string]*sharedEnsemble
-	idle   map[string][]*Ensemble // of borrow, given back
+	idle   map[string][]*Ensemble // returned by their borrowers
 	all    []*Ensemble            // what close closes
 }
 

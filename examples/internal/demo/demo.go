@@ -36,7 +36,7 @@ type Story func(ctx context.Context, stage Stage) error
 
 // Stage is what a story has.
 type Stage struct {
-	Client  *framework.Client // is connected, and closed after the story
+	Client  *framework.Client // connected before the story, and closed after it
 	Out     io.Writer         // may be written by several goroutines at a time
 	servers string
 }
@@ -65,7 +65,7 @@ func Run(ctx context.Context, name string, story Story, args []string, stdout, s
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return AsExpected
-	case err != nil: // which fs has printed
+	case err != nil: // fs has printed it
 		return BadInput
 	case fs.NArg() > 0 || *timeout <= 0:
 		fmt.Fprintf(stderr, "%s: no arguments are allowed, and -timeout must be positive: %q\n", name, args)

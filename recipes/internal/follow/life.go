@@ -34,9 +34,12 @@ type Life struct {
 	// [Recovery.GaveUp] does.
 	GaveUp func(ctx context.Context) error
 
+	// These are the context of Run, one that ends with Stop alone, and one that
+	// ends when the life is over, with what ends them.
 	living, stopped, over context.Context
-	die, stop, end        context.CancelCauseFunc // of these
-	gone                  chan struct{}
+	die, stop, end        context.CancelCauseFunc
+
+	gone chan struct{}
 
 	mu      sync.Mutex    // protects the following field
 	changed chan struct{} // closed by Tell; nil if nobody waits for that
@@ -72,7 +75,7 @@ func (l *Life) live() {
 	err, returned := ErrNoReturn, false
 	defer func() {
 		if l.living.Err() != nil {
-			err = context.Cause(l.living) // also if Run has seen it in another error
+			err = context.Cause(l.living) // Run may have seen it in another error
 		}
 		leave := func(context.Context) { l.leave(err, l.Finish) }
 		if returned || !framework.Extend(l.Client).Go(leave) {
@@ -146,7 +149,7 @@ func (l *Life) WaitGone(ctx context.Context) bool {
 	case <-ctx.Done():
 	}
 	select {
-	case <-l.Gone(): // also if ctx has ended
+	case <-l.Gone(): // ctx may have ended, too
 		return true
 	default:
 		return false
@@ -163,9 +166,8 @@ func (l *Life) Tell() {
 	}
 }
 
-// Changed returns a channel that is closed by the next Tell, and at the end of
-// the life, and Err. Whoever asks for both, and looks at what may change after
-// that, misses nothing.
+// Changed returns Err, and a channel that is closed by the next Tell, and at the
+// end of the life. Whoever then looks at what may have changed misses nothing.
 func (l *Life) Changed() (changed <-chan struct{}, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -175,8 +177,8 @@ func (l *Life) Changed() (changed <-chan struct{}, err error) {
 	return l.changed, l.Err()
 }
 
-// Wait waits until a condition holds. It asks at each Tell. The error is Err, or
-// that of GaveUp.
+// Wait waits until a condition holds. It asks at each Tell. The error is Err's, or
+// what GaveUp returns.
 func (l *Life) Wait(ctx context.Context, holds func() bool) error {
 	for {
 		changed, err := l.Changed()

@@ -231,7 +231,7 @@ func (r *Recovery) Trouble() error {
 // was ended would say so of its own context.
 func (r *Recovery) Obstacle() error {
 	last := r.Trouble()
-	if last == nil || Judge(last) == Outage { // also of the request that the end of the connection has met
+	if last == nil || Judge(last) == Outage {
 		return cmp.Or(framework.Extend(r.Client).NotConnected(), last)
 	}
 	return last

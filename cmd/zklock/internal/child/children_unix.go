@@ -9,14 +9,14 @@ import (
 )
 
 // children are the processes that this one has started by itself. A process has
-// one set of children, whatever its program is made of, so this is of the
-// package.
+// one set of children, whatever its program is made of, so the package has one
+// variable.
 var children = brood{own: map[int]*ownChild{}}
 
 // brood tells the children that somebody here waits for from those that were
 // adopted.
 type brood struct {
-	mu  sync.Mutex // is held while a child is started: none is there unknown
+	mu  sync.Mutex // held during a start: every child that is there is in own
 	own map[int]*ownChild
 }
 
@@ -36,7 +36,7 @@ func (b *brood) start(path string, args []string, files []*os.File, sys *syscall
 	if err != nil {
 		return nil, err
 	}
-	proc, err := os.FindProcess(pid) // on Unix, there is no error
+	proc, err := os.FindProcess(pid) // never fails on Unix
 	if err != nil {
 		return nil, err
 	}

@@ -33,15 +33,15 @@ type family struct {
 	session int // the command's
 	procfs  procfs
 	unread  []int      // keepers that the system has not told of yet
-	keepers []identity // who adopts: orphans are their children
+	keepers []identity // they adopt orphans, which become their children
 	after   uint64     // the command's start: nothing belongs that began before
 	ended   endedLeaders
 
 	ending bool
-	left   map[identity]bool // who had left when the end began
-	seen   map[identity]bool // who has belonged since then
+	left   map[identity]bool // the processes that had left when the end began
+	seen   map[identity]bool // the processes that have belonged since then
 
-	paused map[identity]bool // whom pause has stopped
+	paused map[identity]bool // the processes that pause has stopped
 }
 
 // endedLeaders are sessions whose leaders had been adopted, and have ended.
@@ -152,7 +152,7 @@ func (f *family) begin() {
 
 // ending is how the end of a family has begun, for somebody else to know.
 type ending struct {
-	Left     []leaver `json:",omitempty"` // who had left
+	Left     []leaver `json:",omitempty"` // see family.left
 	Sessions []int    `json:",omitempty"` // see endedLeaders
 }
 
@@ -278,9 +278,9 @@ func (f *family) signal(sigs ...syscall.Signal) {
 	}
 }
 
-// pause stops all of the family, also who is started meanwhile. It reports
-// whether all have been told to stop. It gives up a family that goes on starting
-// processes.
+// pause stops all of the family, and processes that it starts meanwhile. It
+// reports whether all have been told to stop. It gives up if the family goes on
+// starting processes.
 func (f *family) pause() bool { return f.pauseWithin(guardPatience) }
 
 // leastLooks is how many looks pause takes before it gives up, however long they
@@ -308,7 +308,8 @@ func (f *family) pauseWithin(patience time.Duration) bool {
 	return false
 }
 
-// resume continues whom pause has stopped, and the command's group.
+// resume continues the processes that pause has stopped, and the command's
+// group.
 func (f *family) resume() {
 	for id := range f.paused {
 		process{identity: id}.signal(syscall.SIGCONT)
@@ -325,7 +326,7 @@ func (f *family) kill() {
 	all, _ := f.look()
 	members := f.members(all)
 	for group := range groupsOf(all, members) {
-		_ = syscall.Kill(-group, syscall.SIGKILL) // also who has just begun
+		_ = syscall.Kill(-group, syscall.SIGKILL) // reaches processes that have just begun, too
 	}
 	for _, p := range members {
 		p.signal(syscall.SIGKILL)

@@ -68,8 +68,8 @@ func (g *group) signal(sig syscall.Signal) {
 	}
 }
 
-// exists reports whether the group has processes. One that has none is
-// forgotten: its id may be that of another by and by.
+// exists reports whether the group has processes. A group without any is
+// forgotten: its id may soon be another group's.
 func (g *group) exists() bool {
 	id := g.id.Load()
 	if id > 1 && errors.Is(syscall.Kill(-int(id), 0), syscall.ESRCH) {

@@ -23,12 +23,12 @@ const (
 
 // order is what this program tells a guard.
 type order struct {
-	Start   *program      `json:",omitempty"` // to the inner guard
-	Command int           `json:",omitempty"` // to the outer guard: the inner one has started this
+	Start   *program      `json:",omitempty"` // for the inner guard: start this
+	Command int           `json:",omitempty"` // for the outer guard: the inner one has started this
 	Grace   time.Duration `json:",omitempty"` // see Command.Grace
 	Termed  bool          `json:",omitempty"` // the grace has begun: see Command.Grace
 	Ending  *ending       `json:",omitempty"` // nobody leaves the command any more
-	Ended   bool          `json:",omitempty"` // to the outer guard: the command has
+	Ended   bool          `json:",omitempty"` // for the outer guard: the command has ended
 	Dismiss bool          `json:",omitempty"` // nothing of the command is left
 }
 
@@ -36,7 +36,7 @@ type order struct {
 type program struct {
 	Path       []byte
 	Args, Env  [][]byte
-	Foreground bool // on the controlling terminal
+	Foreground bool // it gets the controlling terminal
 }
 
 // event is what the inner guard tells this program. N depends on the kind.
@@ -63,7 +63,7 @@ type guards struct {
 	proc             *ownChild // the outer one
 	toOuter, toInner *os.File
 	fromInner        *os.File
-	events           <-chan event // is closed at the end of the inner guard
+	events           <-chan event // closed at the end of the inner guard
 	inner            int          // its id
 	isTermed         bool         // they know: see Command.Grace
 	isEnding         bool         // they know: see family
@@ -174,7 +174,7 @@ func (g *guards) dismiss() {
 		g.killInner()
 		g.fromInner.Close() // if it has not told its id, nobody waits for it
 	})
-	for range g.events { // until the inner guard has ended
+	for range g.events { // the inner guard's end closes the channel
 	}
 	late.Stop()
 	late = time.AfterFunc(guardPatience, g.proc.kill)
@@ -233,7 +233,7 @@ func letGo(files []*os.File) {
 	for _, f := range files {
 		f.Close()
 	}
-	_ = os.Chdir("/") // so that a file system can be unmounted
+	_ = os.Chdir("/") // nobody can unmount a file system that is in use
 }
 
 // errnoOf returns the system's number of an error.

@@ -13,9 +13,9 @@ import (
 // RunFor runs a command like Start, with nothing to read, and returns when
 // nothing of it is left. What is left after a time, also in the background, is
 // killed; the error says so then. If the command cannot be started, the error
-// matches ErrNotStarted. In any other case it is that of cmd.Run. The command
-// needs files, or nothing, for its output. It does not get the terminal: if it
-// wants to use that, it stops, and this program does not.
+// matches ErrNotStarted. If the command fails, the error says its exit status.
+// The command needs files, or nothing, for its output. It does not get the
+// terminal: if it wants to use that, it stops, and this program does not.
 func RunFor(limit time.Duration, cmd *exec.Cmd) error {
 	over, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

@@ -7,8 +7,8 @@ import (
 )
 
 // RunFor runs a command, and kills it after a time; the error says so then. If
-// the command cannot be started, the error matches ErrNotStarted. In any other
-// case it is that of cmd.Run. What the command has started goes on.
+// the command cannot be started, the error matches ErrNotStarted. Any other
+// error is cmd.Wait's. What the command has started goes on.
 func RunFor(limit time.Duration, cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotStarted, err)

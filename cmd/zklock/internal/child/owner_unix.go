@@ -20,12 +20,14 @@ type owner struct {
 	settled <-chan time.Time
 	looks   *time.Timer
 	pace    pace
-	empty   time.Time // since when there is nobody of the family, if that is known
+	// empty is the time of the first look that found nobody of the family. It
+	// is zero if the last look has found somebody.
+	empty time.Time
 
 	dead    <-chan struct{}  // the command has ended; nobody may have waited for it
-	overdue <-chan time.Time // when the inner guard should have told of that
+	overdue <-chan time.Time // the inner guard should have told of that by then
 
-	ended   bool // the command has
+	ended   bool // the command's end is known
 	alone   bool // nothing is left below the inner guard
 	paused  bool // the family is stopped, and may not go on yet
 	over    bool // the grace has begun, and perhaps ended

@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity is that of a process, also when another one has got its id.
+// identity tells a process from a later one that has got its id.
 type identity struct {
 	pid   int
-	start uint64 // in ticks since the system's start
+	start uint64 // ticks from the system's start to the process's
 }
 
 // process is what the system tells of a process.
 type process struct {
 	identity
 	parent, group, session int
-	dead                   bool // but not waited for
-	stopped                bool // by a signal, or by a debugger
+	dead                   bool // it has ended, and nobody has waited for it
+	stopped                bool // a signal or a debugger has stopped it
 }
 
 // procfs is where the system tells of processes.

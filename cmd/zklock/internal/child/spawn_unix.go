@@ -64,7 +64,7 @@ const maxPassed = 1024
 // program has passed on to it, and where they end. Those that this program has
 // opened are closed at an exec.
 func passedOn() (passed [maxPassed]bool, end int) {
-	syscall.ForkLock.Lock() // on some systems, a new descriptor is marked a moment later
+	syscall.ForkLock.Lock() // some systems mark a new descriptor a moment later
 	defer syscall.ForkLock.Unlock()
 	end = 3
 	for fd := 3; fd < maxPassed; fd++ {

@@ -121,7 +121,7 @@ func (p *Process) pause() bool {
 // jobs is the goroutine that follows when the command is stopped, which can
 // take as long as somebody at the terminal likes.
 type jobs struct {
-	stops chan syscall.Signal // of the command; closed by the owner
+	stops chan syscall.Signal // the signals that stop the command; the owner closes it
 	ended chan struct{}
 }
 

@@ -84,7 +84,7 @@ func (p *Program[E]) values(ctx context.Context, e E, f *flag.Flag, before, valu
 // operand completes an operand.
 func (p *Program[E]) operand(ctx context.Context, e E, c *Command[E], l *line, word string) completion {
 	n := len(l.operands)
-	first := c.FlagsEnd - 1 // of another program
+	first := c.FlagsEnd - 1 // this operand names another program
 	switch {
 	case c.RunsProgram() && n == first:
 		return completion{kind: fmt.Sprint(ofProgram, " ", l.words)}

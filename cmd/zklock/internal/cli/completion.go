@@ -15,8 +15,8 @@ type completion struct {
 const (
 	ofWords   = "words"
 	mayGoOn   = "beginnings" // words without a blank behind them
-	ofFiles   = "files"      // of this machine
-	ofProgram = "program"    // and the place of the word that begins its command line
+	ofFiles   = "files"      // the shell finds them itself
+	ofProgram = "program"    // a number follows: the place of the word that begins its command line
 )
 
 func (c completion) String() string {

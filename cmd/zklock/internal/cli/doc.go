@@ -1,7 +1,7 @@
 // Package cli is the command line of a program with commands, such as
 // "zklock run -w 5 /lock -- ls -l".
 //
-// A command is declared as one Command. Flags are those of package flag. From
+// A command is declared as one Command, and its flags with package flag. From
 // these declarations come the usage errors, the help, the manual page, and the
 // completion in bash, zsh and fish:
 //

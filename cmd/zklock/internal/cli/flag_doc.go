@@ -8,7 +8,7 @@ import (
 
 // flagDoc is what is said of one flag, with all its names.
 type flagDoc struct {
-	names []string // as they are typed, the shortest first
+	names []string // dashes included, the shortest first
 	value string   // the name of its value in capitals, or empty for a switch
 	usage string
 }

@@ -12,11 +12,11 @@ type line struct {
 	flagsEnd int // see Command.FlagsEnd
 
 	operands []string
-	places   []int      // of the operands, among the words
-	words    int        // that were read
+	places   []int      // the operands' places among the words
+	words    int        // how many were read
 	ended    bool       // all that follows is operands
 	open     *flag.Flag // its value is the next word
-	opened   string     // that flag, as it was typed
+	opened   string     // the open flag's name, dashes included
 }
 
 // readAll reads a whole command line.

@@ -20,7 +20,9 @@ func didYouMean(word string, known []string) string {
 // editDistance returns how many bytes must be put in, left out, or replaced to
 // make one text of another.
 func editDistance(a, b string) int {
-	row := make([]int, len(b)+1) // the distances of the beginnings of b to that of a
+	// row[j] is the distance between the bytes of a so far and the first j of
+	// b.
+	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}

@@ -13,11 +13,11 @@ import (
 // it has the commands help, completion and man. It is used for one command
 // line, because Common may bind its flags to variables.
 type Program[E any] struct {
-	Name     string // as it is typed
+	Name     string // the word that users type
 	Purpose  string // one line, without a full stop
 	Status   string // what the exit statuses mean
 	Sections []Section
-	Commands []*Command[E] // in the order of the help
+	Commands []*Command[E] // the help keeps their order
 
 	// Common adds the flags that may stand on either side of the name of a
 	// command. It is called for both sides: what a variable has is its default.
@@ -47,8 +47,8 @@ type Command[E any] struct {
 	Purpose string // one line, without a full stop
 	Long    string // paragraphs of at most 80 columns, and examples
 
-	// Usage is the operands, such as "[flags] PATH [--] CMD [ARG...]". Those in
-	// capitals are completed by the program's Values. One in small letters,
+	// Usage is the operands, such as "[flags] PATH [--] CMD [ARG...]". The
+	// program's Values complete the ones in capitals. One in small letters,
 	// such as "bash|zsh", is one of these words.
 	Usage string
 
@@ -67,8 +67,8 @@ type Command[E any] struct {
 	// help alone.
 	Define func(fs *flag.FlagSet) Action[E]
 
-	// text is what a command prints that each program has. Its error is one
-	// of usage.
+	// text is what a command prints that each program has. Its error is a
+	// usage error.
 	text func(fs *flag.FlagSet, operands []string) (string, error)
 }
 
@@ -94,8 +94,8 @@ type Call[E any] struct {
 	Run      Action[E]
 }
 
-// Parse reads a command line, without the name of the program. Its errors are
-// those of the one who typed it.
+// Parse reads a command line, without the name of the program. An error tells
+// the user what is wrong with the line.
 func (p *Program[E]) Parse(args []string) (*Call[E], error) {
 	p.root = newFlagSet(p.Common)
 	top := newFlagSet(p.Common)

@@ -97,7 +97,7 @@ func (w *Writer) Flush() error {
 		}
 	}
 	w.rows = w.rows[:0]
-	return w.out.Flush() // which has the error of every write before it
+	return w.out.Flush() // returns the error of an earlier write, too
 }
 
 func (w *Writer) write(cell Cell, column int, last bool) {

@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
-// What happened to a participant. The names are those of events of spans, where
-// there are any.
+// What happened to a participant. Where spans have such an event, it has the
+// same name.
 const (
 	Enqueued  = semconv.EventEnqueued
 	Granted   = semconv.EventGranted
@@ -27,7 +27,7 @@ const (
 
 // Event is the JSON of what happened to a participant between two looks.
 type Event struct {
-	Time        time.Time    `json:"time"` // of the look that noticed it
+	Time        time.Time    `json:"time"` // the time of the look that noticed it
 	Event       string       `json:"event"`
 	Path        string       `json:"path"`
 	Recipe      inspect.Kind `json:"recipe"`
@@ -36,7 +36,7 @@ type Event struct {
 }
 
 // Look is what was at a path at one time.
-type Look map[string]Sighting // by the path of the node
+type Look map[string]Sighting // the keys are paths of nodes
 
 // Sighting is a participant as a look has seen it.
 type Sighting struct {

@@ -143,8 +143,8 @@ func (v View) waitRow(w inspect.Wait, waiter inspect.Participant) []columns.Cell
 	return row
 }
 
-// DOT returns a graph in the language of Graphviz: an edge from each waiter to
-// each holder that it waits for, and those of deadlocks in red.
+// DOT returns a graph in the language of Graphviz: an edge leads from each
+// waiter to each holder that it waits for. The edges of deadlocks are red.
 func DOT(g inspect.Graph) string {
 	var red, others []string
 	for _, d := range g.Deadlocks {

@@ -29,9 +29,9 @@ type Lock struct {
 	Holder     string     `json:"holder,omitempty"`
 	HolderNode string     `json:"holder_node,omitempty"`
 	HolderAge  *Seconds   `json:"holder_age_seconds,omitempty"`
-	Since      *time.Time `json:"since,omitempty"` // of the first holder's node, or item
+	Since      *time.Time `json:"since,omitempty"` // the creation of the first holder's node, or of the first item
 
-	Waited *Seconds `json:"waited_seconds,omitempty"` // by the first waiter
+	Waited *Seconds `json:"waited_seconds,omitempty"` // how long the first waiter has waited
 	Reason string   `json:"reason,omitempty"`         // why it is unreadable
 
 	// Participants are there if they were asked for.

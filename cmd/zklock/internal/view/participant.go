@@ -13,7 +13,7 @@ import (
 type Participant struct {
 	Role     string `json:"role"` // "holder" or "waiter"
 	Position int    `json:"position"`
-	Mode     string `json:"mode,omitempty"` // of a read/write lock: "exclusive" or "shared"
+	Mode     string `json:"mode,omitempty"` // "exclusive" or "shared", for a read/write lock
 
 	Node    string            `json:"node"`
 	Token   int64             `json:"fencing_token"` // the czxid of the node
@@ -30,7 +30,7 @@ type Participant struct {
 	Service      string            `json:"service,omitempty"`
 	Host         string            `json:"host,omitempty"`
 	PID          int               `json:"pid,omitempty"`
-	WaitingSince *time.Time        `json:"waiting_since,omitempty"` // by the owner's clock
+	WaitingSince *time.Time        `json:"waiting_since,omitempty"` // a time of the owner's clock
 	Trace        map[string]string `json:"trace,omitempty"`
 }
 

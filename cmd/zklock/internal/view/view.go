@@ -13,8 +13,8 @@ import (
 // View is what a representation depends on beside the nodes.
 type View struct {
 	Now  time.Time         // ages are counted until now
-	Zone *time.Location    // of times in tables; nil is UTC
-	Own  inspect.SessionID // whose nodes are marked as the user's own; 0 for none
+	Zone *time.Location    // the zone of times in tables; nil is UTC
+	Own  inspect.SessionID // the user's own session, whose nodes are marked; 0 for none
 	Wide bool              // tables show full paths, tokens and trace ids
 }
 
@@ -35,7 +35,7 @@ func (v View) age(since time.Time) *Seconds {
 	return &s
 }
 
-// clock shows a time: of today, without the date.
+// clock shows a time, without the date if it is today.
 func (v View) clock(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -75,8 +75,8 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// unique are the beginnings of names that make nodes unique: those of Curator
-// and of kazoo.
+// unique matches what Curator and kazoo put before the name of a node to make
+// it unique.
 var unique = regexp.MustCompile(`^(_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-|[0-9a-f]{32})`)
 
 // shortNode returns the path of a participant's node below its recipe's path,
@@ -93,8 +93,8 @@ func shortNode(recipe, node string) string {
 	return dir + unique.ReplaceAllString(name, "")
 }
 
-// traceID returns the id of the trace that a participant's acquire is in: of
-// the W3C's propagator, or of B3's.
+// traceID returns the id of the trace that a participant's acquire is in, if
+// the W3C's propagator or B3's has passed it on.
 func traceID(trace map[string]string) string {
 	if parts := strings.Split(trace["traceparent"], "-"); len(parts) >= 3 {
 		return parts[1]

@@ -25,8 +25,8 @@ type Node struct {
 	ACL      []wire.ACL
 	Children map[string]struct{} // nil until the first child
 	Kind     Kind
-	Owner    int64 // session of an ephemeral node
-	TTL      int64 // milliseconds, of a TTLNode
+	Owner    int64 // the session of an ephemeral node
+	TTL      int64 // milliseconds, for a TTLNode
 
 	Czxid, Mzxid, Pzxid int64
 	Ctime, Mtime        int64

@@ -2,12 +2,12 @@ package wire
 
 // CreateRequest is the body of create, create2, createContainer and createTTL.
 type CreateRequest struct {
-	Op    Op // which of them
+	Op    Op // the type of the request
 	Path  string
 	Data  []byte // aliases the frame
 	ACL   []ACL
 	Flags int32
-	TTL   int64 // milliseconds; of createTTL only
+	TTL   int64 // milliseconds; for createTTL only
 }
 
 // DecodeCreate reads the body of a request of type op.

@@ -58,7 +58,7 @@ func (e *Encoder) Stat(s Stat) {
 type Stat struct {
 	Czxid, Mzxid                int64 // transactions that created the node and last changed its data
 	Ctime, Mtime                int64 // the same two, in milliseconds since 1970
-	Version, Cversion, Aversion int32 // changes of data, of children, of the ACL
+	Version, Cversion, Aversion int32 // changes of the data, the children and the ACL
 	EphemeralOwner              int64 // session of an ephemeral node, else 0
 	DataLength, NumChildren     int32
 	Pzxid                       int64 // transaction that last created or deleted a child
