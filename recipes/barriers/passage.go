@@ -163,15 +163,18 @@ func (p *Passage) abandon() {
 }
 
 // run is the goroutine of a member that is inside, for as long as the session
-// is trusted.
+// is trusted. The user's code may end it, as runtime.Goexit does.
 func (p *Passage) run(trusted context.Context, told func()) {
 	defer context.AfterFunc(trusted, func() { p.cancel(context.Cause(trusted)) })()
 	defer told()
-	err := p.stayOrResign()
-	if err != nil && !p.gone {
-		framework.Extend(p.barrier.client).DeleteInBackground(p.node.Path)
-	}
-	p.end(err)
+	err := follow.ErrNoReturn
+	defer func() {
+		if err != nil && !p.gone {
+			framework.Extend(p.barrier.client).DeleteInBackground(p.node.Path)
+		}
+		p.end(err)
+	}()
+	err = p.stayOrResign()
 }
 
 // stayOrResign stays until all have left, or the last Leave gives up.

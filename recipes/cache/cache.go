@@ -49,9 +49,13 @@ type Cache struct {
 	cfg    config
 	events event.Source
 
-	cancel context.CancelCauseFunc
-	done   chan struct{} // closed when nothing of the cache goes on
-	poke   chan struct{} // capacity 1: somebody waits for a transaction
+	life     follow.Life
+	recovery follow.Recovery // the loop's; callers that wait ask it why
+	poke     chan struct{}   // capacity 1: somebody waits for a transaction
+
+	// These fields belong to the life's goroutine.
+	loop      *loop
+	tellEnded func() // hooks and the flight recorder
 
 	mu          sync.RWMutex // protects the following fields
 	nodes       map[string]*Node
@@ -60,15 +64,11 @@ type Cache struct {
 	zxid        int64
 	synced      bool
 	everSynced  bool
-	known       int           // for Stats
-	waiting     int           // for Stats
-	resyncs     int64         // for Stats
-	behindSince time.Time     // for Stats; zero if it is not
-	changed     chan struct{} // closed at each change of the above, and then replaced
+	known       int       // for Stats
+	waiting     int       // for Stats
+	resyncs     int64     // for Stats
+	behindSince time.Time // for Stats; zero if it is not
 	feeds       map[*feed]struct{}
-	err         error
-
-	recovery follow.Recovery // the loop's; callers that wait ask it why
 }
 
 // New returns a cache of root and what is below it, and begins to fill it. It
@@ -90,69 +90,60 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 	}
 	c := &Cache{
 		client: client, scope: scope{root, cfg.depth, cfg.filter}, cfg: cfg, events: event.Of(client, root),
-		done: make(chan struct{}), poke: make(chan struct{}, 1),
+		poke:  make(chan struct{}, 1),
 		nodes: map[string]*Node{}, children: map[string]map[string]struct{}{},
-		unreadable: map[string]error{},
-		changed:    make(chan struct{}), feeds: map[*feed]struct{}{},
+		unreadable: map[string]error{}, feeds: map[*feed]struct{}{},
 	}
 	c.recovery = follow.Recovery{
 		Client: client, What: "zookeeper cache",
 		About:    c.events.Path,
 		Outlasts: follow.RefusedCredentials, // a copy keeps nothing from others
 	}
-	stop, cancel := context.WithCancelCause(context.Background())
-	c.cancel = cancel
-	if !framework.Extend(client).Go(func(ctx context.Context) { c.run(ctx, stop) }) {
-		cancel(nil)
-		return nil, fmt.Errorf("cache of %q: %w", root, framework.ErrClosed)
+	c.life = follow.Life{Client: client, Closed: ErrClosed, Run: c.run, Finish: c.finish, GaveUp: c.recovery.GaveUp}
+	if err := c.life.Start(); err != nil {
+		return nil, c.named(err)
 	}
 	return c, nil
 }
 
 // run owns everything that the cache does.
-func (c *Cache) run(client, stop context.Context) {
-	defer close(c.done)
+func (c *Cache) run(ctx context.Context) error {
 	c.tellOpened()
-	defer c.tellClosed()
-	defer c.record()()
-	ctx, cancel := context.WithCancelCause(client)
-	defer cancel(nil)
-	defer context.AfterFunc(stop, func() { cancel(ErrClosed) })()
-	l := newLoop(framework.Extend(c.client).OnTrouble(ctx, c.recovery.Note), c)
-	err := l.run()
-	if stop.Err() != nil {
-		err = ErrClosed
-	} else if client.Err() != nil {
-		err = framework.ErrClosed
+	recorded := c.record()
+	c.tellEnded = func() { recorded(); c.tellClosed() }
+	c.loop = newLoop(framework.Extend(c.client).OnTrouble(ctx, c.recovery.Note), c)
+	return c.loop.run()
+}
+
+// finish ends the goroutines of the loop before it tells of the end.
+func (c *Cache) finish(reason error) {
+	c.loop.finish(reason)
+	c.events.Emit(eventEnded, unlessWanted(reason))
+	c.life.End(reason)
+	c.tellEnded()
+}
+
+func (c *Cache) named(err error) error {
+	if err == nil {
+		return nil
 	}
-	cancel(err)
-	l.finish()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.err = fmt.Errorf("cache of %q: %w", c.scope.root, err)
-	c.events.Emit(eventEnded, unlessWanted(err))
-	c.tellLocked()
+	return fmt.Errorf("cache of %q: %w", c.scope.root, err)
 }
 
 // Close ends the cache and returns when nothing of it goes on. The nodes can
 // still be read. It may be called more than once, and always returns nil.
 func (c *Cache) Close() error {
-	c.cancel(ErrClosed)
-	<-c.done
+	c.life.Close()
 	return nil
 }
 
 // Done is closed when the cache has ended, for the reason that Err returns.
-func (c *Cache) Done() <-chan struct{} { return c.done }
+func (c *Cache) Done() <-chan struct{} { return c.life.Gone() }
 
 // Err returns nil while the cache works. After that it is an error that matches
 // ErrClosed, framework.ErrClosed, or the refusal of the server that has ended
 // it.
-func (c *Cache) Err() error {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.err
-}
+func (c *Cache) Err() error { return c.named(c.life.Err()) }
 
 // WaitSynced waits until the cache was filled for the first time. The error is
 // ctx's, or Err's. That of ctx also matches the last error that the cache has
@@ -223,33 +214,11 @@ func (c *Cache) isAsNewAs(zxid int64) bool {
 
 // wait waits until a condition holds, which is asked under the lock.
 func (c *Cache) wait(ctx context.Context, holds func() bool) error {
-	for {
+	return c.named(c.life.Wait(ctx, func() bool {
 		c.mu.RLock()
-		ok, changed, err := holds(), c.changed, c.err
-		c.mu.RUnlock()
-		switch {
-		case ok:
-			return nil
-		case err != nil:
-			return err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return c.gaveUp(ctx)
-		}
-	}
-}
-
-// gaveUp is the error of a call whose context has ended.
-func (c *Cache) gaveUp(ctx context.Context) error {
-	return fmt.Errorf("cache of %q: %w", c.scope.root, c.recovery.GaveUp(ctx))
-}
-
-// tellLocked wakes everybody who waits.
-func (c *Cache) tellLocked() {
-	close(c.changed)
-	c.changed = make(chan struct{})
+		defer c.mu.RUnlock()
+		return holds()
+	}))
 }
 
 // Get returns a node of the cache.

@@ -74,7 +74,8 @@ func (c *Cache) Changes(ctx context.Context) iter.Seq2[Change, error] {
 		f := c.subscribe()
 		defer c.unsubscribe(f)
 		for {
-			batch, changed, ended := c.take(f)
+			changed, ended := c.life.Changed()
+			batch := c.take(f)
 			for _, ch := range batch {
 				if ctx.Err() != nil || !yield(ch, nil) {
 					return
@@ -84,7 +85,7 @@ func (c *Cache) Changes(ctx context.Context) iter.Seq2[Change, error] {
 			case len(batch) > 0:
 				continue
 			case ended != nil:
-				yield(Change{}, ended)
+				yield(Change{}, c.named(ended))
 				return
 			}
 			select {
@@ -114,7 +115,7 @@ func (c *Cache) unsubscribe(f *feed) {
 }
 
 // take returns what has changed for a reader.
-func (c *Cache) take(f *feed) (batch []Change, changed <-chan struct{}, ended error) {
+func (c *Cache) take(f *feed) (batch []Change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	paths := slices.Sorted(maps.Keys(f.pending))
@@ -144,5 +145,5 @@ func (c *Cache) take(f *feed) (batch []Change, changed <-chan struct{}, ended er
 		}
 		batch = append(batch, Change{Type: kind, Zxid: c.zxid})
 	}
-	return batch, c.changed, c.err
+	return batch
 }

@@ -3,10 +3,13 @@ package cache_test
 import (
 	"bytes"
 	"log/slog"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/cenkalti/backoff/v4"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -40,6 +43,34 @@ func TestCloseOfTheClientDeletesNothing(t *testing.T) {
 					require.Equal(t, []string{"/r", "/r/a"}, paths(c))
 				}
 				require.NotContains(t, log.String(), "cannot read")
+			})
+		})
+	}
+}
+
+// The user's code ends the goroutine that reads a node. The cache ends: what it
+// has would get old, and nobody would know.
+func TestUsersCodeThatEndsAReadEndsTheCache(t *testing.T) {
+	for name, start := range servers {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := start(t)
+				create(t, srv, "/r", "/r/a")
+				var exits atomic.Bool
+				client := connect(t, srv, framework.WithRetry(func() backoff.BackOff {
+					if exits.Load() {
+						runtime.Goexit()
+					}
+					return backoff.NewConstantBackOff(time.Second)
+				}))
+				c := open(t, client, "/r")
+				exits.Store(true)
+				srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DropReply()})
+				require.NoError(t, srv.Set("/r/a", []byte("new")))
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				require.ErrorContains(t, c.Err(), "has ended its goroutine")
+				<-c.Done()
 			})
 		})
 	}

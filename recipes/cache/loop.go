@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/state"
 )
 
@@ -37,6 +38,7 @@ import (
 type loop struct {
 	c       *Cache
 	ctx     context.Context
+	cancel  context.CancelCauseFunc
 	readers sync.WaitGroup
 	results chan result
 	states  chan state.State
@@ -95,8 +97,9 @@ type source interface {
 }
 
 func newLoop(ctx context.Context, c *Cache) *loop {
+	ctx, cancel := context.WithCancelCause(ctx)
 	return &loop{
-		c: c, ctx: ctx,
+		c: c, ctx: ctx, cancel: cancel,
 		results: make(chan result), states: make(chan state.State),
 		tree: newTree(), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
@@ -108,7 +111,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 // for good.
 func (l *loop) run() error {
 	states := l.c.client.States(l.ctx) // from now on, and not when the goroutine begins
-	l.readers.Go(func() { l.followStates(states) })
+	l.inBackground(func() { l.followStates(states) })
 	if err := l.open(); err != nil {
 		return err
 	}
@@ -134,8 +137,9 @@ func (l *loop) run() error {
 	}
 }
 
-// finish waits for the goroutines of the loop, whose context has ended.
-func (l *loop) finish() {
+// finish ends the goroutines of the loop, and waits for them.
+func (l *loop) finish(reason error) {
+	l.cancel(reason)
 	l.readers.Wait()
 	if l.source != nil {
 		l.source.close()
@@ -247,9 +251,24 @@ func (l *loop) reset() {
 func (l *loop) catchUp() {
 	l.syncing = true
 	round := l.round
-	l.readers.Go(func() {
+	l.inBackground(func() {
 		err := l.c.client.Sync(l.ctx, l.c.scope.root)
 		l.deliver(result{sync: true, round: round, err: err})
+	})
+}
+
+// inBackground calls f on another goroutine. If the user's code ends that, so does
+// the cache: nobody else reads what f was to read.
+func (l *loop) inBackground(f func()) {
+	l.readers.Go(func() {
+		returned := false
+		defer func() {
+			if !returned {
+				l.cancel(follow.ErrNoReturn)
+			}
+		}()
+		f()
+		returned = true
 	})
 }
 

@@ -70,11 +70,11 @@ func (l *loop) launchNext(n int) {
 			continue
 		}
 		source := l.source
-		l.readers.Go(func() { l.deliver(source.read(l.ctx, l, q)) })
+		l.inBackground(func() { l.deliver(source.read(l.ctx, l, q)) })
 	}
 	l.queue = l.queue[n:]
 	if len(several) > 0 {
-		l.readers.Go(func() { l.readSeveral(several) })
+		l.inBackground(func() { l.readSeveral(several) })
 	}
 }
 
@@ -100,7 +100,7 @@ func (l *loop) readSeveral(all []request) {
 			read.several = append(read.several, r)
 			continue
 		}
-		l.readers.Go(func() { l.deliver(l.list(l.ctx, r)) })
+		l.inBackground(func() { l.deliver(l.list(l.ctx, r)) })
 	}
 	l.deliver(read)
 }

@@ -36,7 +36,7 @@ func (c *Cache) Stats() Stats {
 
 func (c *Cache) statsLocked() Stats {
 	s := Stats{Nodes: len(c.nodes), Known: c.known, ToRead: c.waiting, Resyncs: c.resyncs}
-	if c.err != nil || c.behindSince.IsZero() {
+	if c.life.Err() != nil || c.behindSince.IsZero() {
 		return s
 	}
 	s.Lag = time.Since(c.behindSince)

@@ -84,7 +84,7 @@ func (l *loop) hotPaths() (paths []string) {
 func (l *loop) readTogether(paths []string) {
 	l.asking = true
 	round := l.round
-	l.readers.Go(func() {
+	l.inBackground(func() {
 		nodes, zxid, err := framework.Extend(l.c.client).MultiRead(l.ctx, paths...)
 		l.deliver(result{together: &together{paths, nodes, zxid}, round: round, err: err})
 	})

@@ -91,7 +91,7 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) {
 	}
 	c.zxid, c.synced, c.everSynced = zxid, synced, true
 	c.known, c.waiting = len(t.nodes), 0
-	c.tellLocked()
+	c.life.Tell()
 }
 
 func (c *Cache) setUnreadableLocked(path string, err error) {
@@ -130,7 +130,7 @@ func (c *Cache) interrupted() {
 	if c.synced {
 		c.synced = false
 		c.events.Emit(eventInterrupted, nil)
-		c.tellLocked()
+		c.life.Tell()
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func TestStepCostsWhatHasChanged(t *testing.T) {
 	c := &Cache{
 		nodes: map[string]*Node{}, children: map[string]map[string]struct{}{},
-		unreadable: map[string]error{}, changed: make(chan struct{}),
+		unreadable: map[string]error{},
 	}
 	tree := newTree()
 	for i := range 20_000 {

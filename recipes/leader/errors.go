@@ -23,6 +23,3 @@ var (
 	// ErrNoSuccessor means that nobody else stands for leader, to hand over to.
 	ErrNoSuccessor = errors.New("no successor")
 )
-
-// errNoReturn ends a candidacy whose goroutine the user's code has ended.
-var errNoReturn = errors.New("function of the user's has ended the latch's goroutine")

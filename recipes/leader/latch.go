@@ -1,7 +1,6 @@
 package leader
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"sync"
@@ -74,21 +73,17 @@ import (
 type Latch struct {
 	queue    candidates
 	cfg      config
+	life     follow.Life     // is over when the latch neither leads nor queues any more
 	recovery follow.Recovery // run's; it knows why we are not in the queue, if we are not
 	stopping sync.WaitGroup  // run's: leaders that have lost, and have time to stop
 
 	mu       sync.Mutex      // protects the following fields
 	leading  bool            // Lead runs
 	closing  context.Context // of the Shutdown that came first
-	stop     context.CancelFunc
-	now      *leadership // the one under way, or nil
+	now      *leadership     // the one under way, or nil
 	last     *broadcast.Node[Change]
 	seen     lockloop.NotAdmitted // how things stood when we last looked at the queue
-	failure  error                // why done is closed
 	leftover error                // what kept Shutdown from deleting the node
-
-	done chan struct{} // closed when the latch neither leads nor queues any more
-	gone chan struct{} // closed after that, when it waits for no leader to stop any more
 }
 
 // Change is the beginning or the end of a leadership.
@@ -122,10 +117,9 @@ func newLatch(c *framework.Client, path string, opts []LatchOption) *Latch {
 		})},
 		cfg:  cfg,
 		last: broadcast.New(Change{}),
-		done: make(chan struct{}),
-		gone: make(chan struct{}),
 	}
 	l.recovery = l.newRecovery()
+	l.life = follow.Life{Client: c, Closed: ErrClosed, Run: l.run, Finish: l.finish, GaveUp: l.gaveUp}
 	return l
 }
 
@@ -133,13 +127,7 @@ func (l *Latch) start() error {
 	if err := l.queue.Ready(context.Background()); err != nil {
 		return err
 	}
-	var stopped context.Context
-	stopped, l.stop = context.WithCancel(context.Background())
-	if !framework.Extend(l.queue.Client()).Go(func(client context.Context) { l.run(client, stopped) }) {
-		l.stop()
-		return framework.ErrClosed
-	}
-	return nil
+	return l.life.Start()
 }
 
 // Shutdown ends the candidacy: the context of a leadership first, with
@@ -160,16 +148,10 @@ func (l *Latch) Shutdown(ctx context.Context) error {
 		return l.queue.ErrorOf("shutdown", err)
 	}
 	first := l.beginToClose(ctx)
-	select {
-	case <-l.gone:
-	case <-ctx.Done():
-	}
-	select {
-	case <-l.gone: // also if ctx has ended
-		return l.queue.ErrorOf("shutdown", l.leftBehind(first))
-	default:
+	if !l.life.WaitGone(ctx) {
 		return l.queue.ErrorOf("shutdown", reason.OfContext(ctx))
 	}
+	return l.queue.ErrorOf("shutdown", l.leftBehind(first))
 }
 
 // beginToClose reports whether this is the first Shutdown. The node is deleted
@@ -184,7 +166,7 @@ func (l *Latch) beginToClose(ctx context.Context) (first bool) {
 	if l.now != nil {
 		l.now.claim.Stop()
 	}
-	l.stop()
+	l.life.Stop()
 	return true
 }
 
@@ -213,36 +195,23 @@ func (l *Latch) leftBehind(first bool) error {
 // The candidacy goes on. If it is in trouble, the error also matches the
 // cause: the last error of the server, or that of the last attempt to connect.
 // When the candidacy is over, the error is Err's.
-func (l *Latch) WaitLeadership(ctx context.Context) (*locks.Lease, error) {
-	for {
-		lease, changed, err := l.current()
-		switch {
-		case err != nil:
-			return nil, err
-		case ctx.Err() != nil:
-			return nil, l.gaveUp(ctx)
-		case lease != nil:
-			return lease, nil
-		}
-		select {
-		case <-changed:
-		case <-l.done:
-		case <-ctx.Done():
-			return nil, l.gaveUp(ctx)
-		}
+func (l *Latch) WaitLeadership(ctx context.Context) (lease *locks.Lease, err error) {
+	if err := l.queue.Usable(); err != nil {
+		return nil, l.queue.ErrorOf("await", err)
 	}
+	err = l.life.Wait(ctx, func() bool {
+		lease = l.Leadership()
+		return lease != nil && ctx.Err() == nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lease, nil
 }
 
 // Done is closed when the candidacy is over: the latch was shut down, or its
 // client was closed, or the server has refused it.
-func (l *Latch) Done() <-chan struct{} {
-	if l.done == nil { // not made by NewLatch
-		never := make(chan struct{})
-		close(never)
-		return never
-	}
-	return l.done
-}
+func (l *Latch) Done() <-chan struct{} { return l.life.Over().Done() }
 
 // Err returns why the candidacy is over, or nil if it is not. The reasons are:
 //
@@ -255,17 +224,22 @@ func (l *Latch) Done() <-chan struct{} {
 //
 // Outages, losses of the session and servers in trouble do not end it.
 func (l *Latch) Err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.queue.ErrorOf("await", cmp.Or(l.queue.Usable(), l.failure))
+	if err := l.queue.Usable(); err != nil {
+		return l.queue.ErrorOf("await", err)
+	}
+	return l.life.Err()
 }
 
 // Leadership returns the lease of the leadership that is under way, or nil. It
 // does not contact the server. The answer may be old when it arrives: the
 // lease's context knows.
 func (l *Latch) Leadership() *locks.Lease {
-	lease, _, _ := l.current()
-	return lease
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.life.Err() != nil || l.now == nil || l.now.lease.Context().Err() != nil {
+		return nil
+	}
+	return l.now.lease
 }
 
 // Changes returns the beginning of the leadership that is under way, if there is
@@ -344,19 +318,4 @@ func (l *Latch) Leader(ctx context.Context) (locks.Participant, error) { return 
 // first.
 func (l *Latch) Participants(ctx context.Context) ([]locks.Participant, error) {
 	return l.queue.participants(ctx)
-}
-
-// current returns the lease of the present leadership, or an error if there
-// will be none any more, or else a channel that is closed at the next change.
-func (l *Latch) current() (*locks.Lease, <-chan struct{}, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch err := cmp.Or(l.queue.Usable(), l.failure); {
-	case err != nil:
-		return nil, nil, l.queue.ErrorOf("await", err)
-	case l.now != nil && l.now.lease.Context().Err() == nil:
-		return l.now.lease, nil, nil
-	default:
-		return nil, l.last.Done(), nil
-	}
 }

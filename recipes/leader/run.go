@@ -14,33 +14,10 @@ import (
 )
 
 // run is the latch's only goroutine, but for those that leave lost leaders their
-// time to stop. It stands under a context that ends at once with the client or
-// the latch, so that no node is made behind Shutdown. If the user's code panics, it
-// does not wait for those leaders: the process ends. If the user's code ends the
-// goroutine, the candidacy is over, and they keep their time.
-func (l *Latch) run(client, stopped context.Context) {
-	ctx, cancel := context.WithCancel(stopped)
-	forget := context.AfterFunc(client, cancel)
-	settle := func(context.Context) {
-		l.stopping.Wait()
-		forget()
-		cancel()
-		close(l.gone)
-	}
-	err, returned := errNoReturn, false
-	defer func() {
-		l.finish(err, client.Err() != nil)
-		if returned || !framework.Extend(l.queue.Client()).Go(settle) {
-			settle(client)
-		}
-	}()
-	err = l.standAndLead(ctx, stopped)
-	returned = true
-}
-
-// standAndLead queues and leads in turn, until the client or the latch is
-// closed, or an error ends the candidacy.
-func (l *Latch) standAndLead(ctx, stopped context.Context) error {
+// time to stop. It queues and leads in turn, until ctx ends, or an error ends the
+// candidacy. The context ends at once with the client or the latch, so that no
+// node is made behind Shutdown.
+func (l *Latch) run(ctx context.Context) error {
 	var kept *keptNode
 	for {
 		if ctx.Err() != nil && kept == nil {
@@ -54,7 +31,7 @@ func (l *Latch) standAndLead(ctx, stopped context.Context) error {
 			now := newLeadership(lease)
 			now.stopped = now.claim.Lead()
 			l.begin(now)
-			now.attend(lease.Context(), stopped.Done(), l.cfg.grace) // the client's end is the lease's
+			now.attend(lease.Context(), l.life.Stopped().Done(), l.cfg.grace) // the client's end is the lease's
 			kept = l.stepDown(ctx, now)
 			continue
 		}
@@ -96,6 +73,7 @@ func (l *Latch) begin(now *leadership) {
 func (l *Latch) tellLocked(change Change) {
 	if l.closing == nil || l.cfg.notify {
 		l.last = l.last.Append(change)
+		l.life.Tell()
 	}
 }
 
@@ -176,16 +154,9 @@ func (l *Latch) end(now *leadership) {
 	l.tellLocked(Change{now.lease, context.Cause(now.lease.Context())})
 }
 
-// finish ends the candidacy, with the reason that Err returns.
-func (l *Latch) finish(err error, clientClosed bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case clientClosed:
-		err = framework.ErrClosed
-	case l.closing != nil:
-		err = ErrClosed
-	}
-	l.failure = err
-	close(l.done)
+// finish ends the candidacy, and waits for lost leaders. If the user's code has
+// ended the goroutine of run, they keep their time, too.
+func (l *Latch) finish(reason error) {
+	l.life.End(l.queue.ErrorOf("await", reason))
+	l.stopping.Wait()
 }

@@ -114,19 +114,13 @@ func (n *PersistentNode) present() (now []Change, log *broadcast.Node[Change]) {
 // tracer, the flight recorder, the log, and those who wait. Nothing follows the
 // end.
 func (n *PersistentNode) tellLocked(change Change) {
-	if n.over.Err() != nil {
+	if n.failure != nil && change.State != Ended {
 		return
 	}
 	n.last = n.last.Append(change)
 	n.noteThereLocked()
 	n.emitLocked(change)
-	n.settleLocked()
-}
-
-// settleLocked wakes those who wait for something to be done.
-func (n *PersistentNode) settleLocked() {
-	close(n.settled)
-	n.settled = make(chan struct{})
+	n.life.Tell()
 }
 
 // registered notes that the node is there, and is ours.

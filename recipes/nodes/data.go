@@ -44,7 +44,7 @@ func (n *PersistentNode) wrote(p payload) {
 	if n.have.set != p.set {
 		n.have = p
 		n.earlier = slices.DeleteFunc(n.earlier, func(e payload) bool { return e.set <= p.set })
-		n.settleLocked()
+		n.life.Tell()
 	}
 }
 
@@ -79,5 +79,5 @@ func (n *PersistentNode) refuseSetsLocked(behind, last uint64, why error) {
 			n.waiting[set] = why
 		}
 	}
-	n.settleLocked()
+	n.life.Tell()
 }

@@ -18,52 +18,32 @@ func (n *PersistentNode) Shutdown(ctx context.Context) error {
 	if err := n.usable(); err != nil {
 		return n.errorOf("shutdown", err)
 	}
-	n.beginToClose()
-	select {
-	case <-n.gone:
-	case <-ctx.Done():
-	}
-	select {
-	case <-n.gone: // also if ctx has ended
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		return n.errorOf("shutdown", n.leftover)
-	default:
+	n.end(ErrClosed)
+	n.life.Stop()
+	if !n.life.WaitGone(ctx) {
 		return n.errorOf("shutdown", fmt.Errorf("the node may still be there: %w", n.removal.GaveUp(ctx)))
 	}
-}
-
-func (n *PersistentNode) beginToClose() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closing {
-		return
-	}
-	n.closing = true
-	n.endLocked(ErrClosed)
-	n.stop()
+	return n.errorOf("shutdown", n.leftover)
 }
 
-// endLocked ends the persistent node, if nothing has ended it before.
-func (n *PersistentNode) endLocked(why error) {
+// end ends the persistent node, if nothing has ended it before. The keeper still
+// has to delete the node.
+func (n *PersistentNode) end(why error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if n.failure != nil {
 		return
 	}
 	n.failure = why
 	n.tellLocked(Change{State: Ended, Err: n.errorOf("persistent node", why)})
-	n.setOver()
+	n.life.End(why)
 }
 
 // Done is closed when the persistent node has ended, for the reason that Err
 // returns.
-func (n *PersistentNode) Done() <-chan struct{} {
-	if n.over == nil { // not made by NewPersistentNode
-		over := make(chan struct{})
-		close(over)
-		return over
-	}
-	return n.over.Done()
-}
+func (n *PersistentNode) Done() <-chan struct{} { return n.life.Over().Done() }
 
 // Err returns why the persistent node has ended, or nil if it has not. The
 // reasons are:
@@ -81,9 +61,7 @@ func (n *PersistentNode) Err() error {
 	if err := n.usable(); err != nil {
 		return n.errorOf("persistent node", err)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.errorOf("persistent node", n.failure)
+	return n.errorOf("persistent node", n.life.Err())
 }
 
 func isClosed(ch <-chan struct{}) bool {

@@ -118,7 +118,7 @@ func (g *Group) whose(id string, owner, session int64) (self *PersistentNode, pa
 	g.mu.Unlock()
 	for _, node := range mine {
 		if node.hasOwned(owner) {
-			if owner == session && node.over.Err() == nil {
+			if owner == session && node.life.Err() == nil {
 				self = node
 			}
 			past = true

@@ -26,21 +26,24 @@ func keyOf(n *PersistentNode) nodeKey {
 	return nodeKey{framework.Extend(n.client).Root().Client, framework.Extend(n.client).FullPath(n.path)}
 }
 
-// take reserves the path. It returns a node that is being closed, and is to be
-// gone before ours is created, or nil.
-func (r *registry) take(n *PersistentNode) (before *PersistentNode, err error) {
+// take starts a node, and reserves the path. The node is to be created after one
+// that is being closed is gone, if there is one.
+func (r *registry) take(n *PersistentNode, start func(before *PersistentNode) error) error {
 	if n.cfg.unique() {
-		return nil, nil
+		return start(nil)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := keyOf(n)
-	before = r.byKey[key]
-	if before != nil && before.over.Err() == nil {
-		return nil, ErrInUse
+	before := r.byKey[key]
+	if before != nil && before.life.Err() == nil {
+		return ErrInUse
 	}
-	r.byKey[key] = n
-	return before, nil
+	err := start(before)
+	if err == nil {
+		r.byKey[key] = n
+	}
+	return err
 }
 
 // leave gives the path up, unless another node has taken it.

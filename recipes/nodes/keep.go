@@ -20,6 +20,8 @@ import (
 // reads.
 type keeper struct {
 	*PersistentNode
+	before *PersistentNode // is to be gone before ours is created; or nil
+	told   func()          // waits until hooks were told of the requests of run
 
 	session    *framework.Session // in which we have looked at the node
 	base       string             // the path to create; a sequential node gets a number behind it
@@ -46,14 +48,15 @@ type keeper struct {
 // node, and the second deletes it. The client does not repeat their requests:
 // whoever owns the path may have changed since the first attempt, so we look
 // before we ask again.
-func newKeeper(n *PersistentNode) *keeper {
+func newKeeper(n, before *PersistentNode) *keeper {
 	k := &keeper{
-		PersistentNode: n,
-		takeBack:       func() {},
-		touched:        touches{clock: framework.Extend(n.client).Clock},
-		repairs:        pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
-		surprises:      pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
-		hidden:         pauses.Trouble(),
+		PersistentNode: n, before: before,
+		told:      func() {},
+		takeBack:  func() {},
+		touched:   touches{clock: framework.Extend(n.client).Clock},
+		repairs:   pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
+		surprises: pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
+		hidden:    pauses.Trouble(),
 	}
 	k.name()
 	about := func() slog.Attr { return k.events.At(cmp.Or(k.node, k.path)).Path() }
@@ -68,53 +71,44 @@ func newKeeper(n *PersistentNode) *keeper {
 	return k
 }
 
-// run is the only goroutine of a persistent node. It keeps the node until the
-// node is closed, its client is closed, or an error ends it. Then it deletes
-// the node. That takes until there is a connection.
-func (k *keeper) run(client, stopped context.Context, before *PersistentNode) {
+// run keeps the node until ctx ends, or an error ends it.
+func (k *keeper) run(ctx context.Context) error {
+	if k.before != nil && !k.before.life.WaitGone(ctx) {
+		return ctx.Err()
+	}
+	ctx, k.told = trace.Unblocked(ctx, k.client) // the requests do not wait for a tracer
+	return k.keeping.Run(ctx)
+}
+
+// finish deletes the node. That takes until there is a connection.
+func (k *keeper) finish(reason error) {
 	n := k.PersistentNode
-	ctx, cancel := context.WithCancel(stopped)
-	defer context.AfterFunc(client, cancel)()
-	unblocked, told := trace.Unblocked(ctx, n.client) // the requests do not wait for a tracer
-	err := k.keepUntil(unblocked, before)
-	cancel()
-	n.stop()
+	n.life.Stop()
 	k.touched.stop()
 	k.takeBack()
-	n.end(err, client.Err() != nil)
+	n.end(reason)
+	k.told()
+	ctx, told := trace.Unblocked(framework.Extend(n.client).Context(), n.client)
+	leftover := k.remove(ctx)
 	told()
-	unblocked, told = trace.Unblocked(client, n.client)
-	leftover := k.remove(unblocked)
-	told()
-	if before != nil {
-		<-before.gone // a third node of the path has to wait for it, too
+	if k.before != nil {
+		<-k.before.life.Gone() // a third node of the path has to wait for it, too
 	}
 	pathsInUse.leave(n)
 	if n.whenGone != nil && unlessWanted(leftover) == nil { // a node that stays is not listed as another's
 		n.whenGone()
 	}
-	n.finish(leftover)
+	n.noteGone(leftover)
 }
 
-func (n *PersistentNode) end(err error, clientClosed bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if clientClosed {
-		err = framework.ErrClosed
-	}
-	n.endLocked(err)
-}
-
-func (n *PersistentNode) finish(leftover error) {
+func (n *PersistentNode) noteGone(leftover error) {
 	n.mu.Lock()
 	if unlessWanted(leftover) != nil {
 		n.record.left = n.now
 	}
 	n.now, n.leftover, n.record.over = nil, leftover, true
-	failure := n.failure
 	n.mu.Unlock()
-	n.recordLeftover(failure, leftover)
-	close(n.gone)
+	n.recordLeftover(n.life.Err(), leftover)
 }
 
 func isConflict(err error) bool { return reason.Is(err, ErrConflict) }
@@ -127,18 +121,6 @@ func (k *keeper) once(look func(ctx context.Context, isNew bool) error) func(con
 		never := func(error) bool { return false }
 		return retry.Do(ctx, retry.None(), never, func(ctx context.Context) error { return look(ctx, isNew) })
 	}
-}
-
-// keepUntil keeps the node until ctx ends, or an error ends it.
-func (k *keeper) keepUntil(ctx context.Context, before *PersistentNode) error {
-	if before != nil {
-		select {
-		case <-before.gone:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return k.keeping.Run(ctx)
 }
 
 // hold looks after the node once. In a new session, it may create the node

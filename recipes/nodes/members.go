@@ -80,7 +80,7 @@ type sighting struct {
 }
 
 // hasLeft reports whether it was oneself, and has left since it was read.
-func (s sighting) hasLeft() bool { return s.self != nil && s.self.over.Err() != nil }
+func (s sighting) hasLeft() bool { return s.self != nil && s.self.life.Err() != nil }
 
 // isOld reports whether to read the node again. Of one without a watch, nothing
 // is ever told.
@@ -93,7 +93,7 @@ func (s *sighting) whenOld(f func()) {
 		s.forget = append(s.forget, s.watch.AfterFunc(f))
 	}
 	if s.self != nil {
-		s.forget = append(s.forget, context.AfterFunc(s.self.over, f))
+		s.forget = append(s.forget, context.AfterFunc(s.self.life.Over(), f))
 	}
 }
 

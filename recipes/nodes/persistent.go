@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -52,18 +53,13 @@ type PersistentNode struct {
 	cfg    config
 	events event.Source
 	wake   chan struct{} // capacity 1: there is new data
-	gone   chan struct{} // closed when the node is gone, and the goroutine has ended
-
-	over    context.Context // ends when failure is set
-	setOver context.CancelFunc
+	life   follow.Life   // is gone when the node is
 
 	keeping, removal follow.Loop // are the keeper's; others ask what their trouble is
 
-	whenGone func() // called before gone is closed; or nil
+	whenGone func() // called before the life is gone; or nil
 
-	mu       sync.Mutex // protects the following fields
-	closing  bool
-	stop     context.CancelFunc
+	mu       sync.Mutex       // protects the following fields
 	sets     uint64           // how often the data was set
 	wish     payload          // the data that the node is to have
 	earlier  []payload        // were to be written, and are not yet
@@ -73,10 +69,9 @@ type PersistentNode struct {
 	until    time.Time        // for a node with a time to live: when it may be gone
 	conflict *ConflictError
 	last     *broadcast.Node[Change]
-	settled  chan struct{} // closed and replaced when something was done
-	owners   []int64       // the sessions in which we have created the node, or may have; the last ones
-	failure  error         // why over has ended
-	leftover error         // what kept us from deleting the node
+	owners   []int64 // the sessions in which we have created the node, or may have; the last ones
+	failure  error   // why the life is over
+	leftover error   // what kept us from deleting the node
 	record   record
 
 	registeredOnce bool // for tracers
@@ -109,18 +104,14 @@ func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Op
 }
 
 func newNode(c *framework.Client, path string, data []byte, cfg config) *PersistentNode {
-	n := &PersistentNode{
+	return &PersistentNode{
 		client: c, path: path, cfg: cfg, events: event.Of(c, path),
 		wake:    make(chan struct{}, 1),
-		gone:    make(chan struct{}),
 		sets:    1,
 		wish:    payload{bytes.Clone(data), 1},
 		last:    broadcast.New(Change{}),
-		settled: make(chan struct{}),
 		waiting: map[uint64]error{},
 	}
-	n.over, n.setOver = context.WithCancel(context.Background())
-	return n
 }
 
 // start starts the keeper. A node is started once.
@@ -128,58 +119,48 @@ func (n *PersistentNode) start() error {
 	if err := n.usable(); err != nil {
 		return n.errorOf("start", err)
 	}
-	n.mu.Lock()
+	n.mu.Lock() // nothing is told before start has returned
 	defer n.mu.Unlock()
-	before, err := pathsInUse.take(n)
-	if err != nil {
+	if err := pathsInUse.take(n, n.startAfter); err != nil {
 		return n.errorOf("start", err)
 	}
-	var stopped context.Context
-	stopped, n.stop = context.WithCancel(context.Background())
-	k := newKeeper(n)
 	n.tellStarted()
 	n.record.beginLocked(n)
-	if framework.Extend(n.client).Go(func(client context.Context) { k.run(client, stopped, before) }) {
-		return nil
-	}
-	n.stop()
-	n.record.end(nil)
-	pathsInUse.leave(n)
-	n.endLocked(framework.ErrClosed)
-	return n.errorOf("start", framework.ErrClosed)
+	return nil
+}
+
+// startAfter starts the keeper. If there is a node before this one, ours is
+// created when that is gone.
+func (n *PersistentNode) startAfter(before *PersistentNode) error {
+	k := newKeeper(n, before)
+	n.life = follow.Life{Client: n.client, Closed: ErrClosed, Run: k.run, Finish: k.finish, GaveUp: n.gaveUp}
+	return n.life.Start()
 }
 
 // WaitRegistered waits until the node is there and is ours, and returns it. If
-// ctx ends first, the error matches ctx.Err(), and says what it has waited for: a *ConflictError, or the last error of the server or of an
-// attempt to connect. The node is created all the same when that is possible.
+// ctx ends first, the error matches ctx.Err(), and says what it has waited for:
+// a *ConflictError, or the last error of the server or of an attempt to connect. The node is created all the same when that is possible.
 // If the persistent node has ended, the error is Err's.
 func (n *PersistentNode) WaitRegistered(ctx context.Context) (Registration, error) {
+	if err := n.usable(); err != nil {
+		return Registration{}, n.errorOf("wait registered", err)
+	}
 	var r Registration
-	err := n.await(ctx, func() (there bool, err error) {
+	err := n.await(ctx, func() (there bool) {
 		r, there = n.registrationLocked()
-		return there, n.endedLocked()
+		return there
 	})
 	return r, n.errorOf("wait registered", err)
 }
 
-// await waits until something is so, or cannot become so any more, which isSo
-// says. It is called under the mutex, each time that something was done.
-func (n *PersistentNode) await(ctx context.Context, isSo func() (bool, error)) error {
-	for {
+// await waits until something is so, which is asked under the mutex each time
+// that something was done.
+func (n *PersistentNode) await(ctx context.Context, isSo func() bool) error {
+	return n.life.Wait(ctx, func() bool {
 		n.mu.Lock()
-		done, err := isSo()
-		settled := n.settled
-		n.mu.Unlock()
-		if done || err != nil {
-			return err
-		}
-		select {
-		case <-settled:
-		case <-n.over.Done():
-		case <-ctx.Done():
-			return n.gaveUp(ctx)
-		}
-	}
+		defer n.mu.Unlock()
+		return isSo()
+	})
 }
 
 // Registration returns the node as it is now, and whether it is there and ours.
@@ -215,15 +196,12 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 		return n.errorOf("set", err)
 	}
 	defer n.stopWaiting(set)
-	return n.errorOf("set", n.await(ctx, func() (bool, error) {
-		switch refused := n.waiting[set]; {
-		case refused != nil:
-			return false, refused
-		case n.have.set >= set:
-			return true, nil
-		}
-		return false, n.endedLocked()
-	}))
+	var refused error
+	err = n.await(ctx, func() bool {
+		refused = n.waiting[set]
+		return refused != nil || n.have.set >= set
+	})
+	return n.errorOf("set", cmp.Or(refused, err))
 }
 
 // ask notes the data that the node is to have.

@@ -20,7 +20,7 @@ func TestNodeThatIsGoneIsNoLeftover(t *testing.T) {
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()
-		k := newKeeper(newNode(c, "/n", nil, newConfig([]Option{WithMode(framework.Persistent)})))
+		k := newKeeper(newNode(c, "/n", nil, newConfig([]Option{WithMode(framework.Persistent)})), nil)
 		k.settledOnce, k.owners = true, []int64{1}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

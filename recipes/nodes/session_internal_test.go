@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -23,6 +25,8 @@ func TestAnswerAfterTheEndOfTheSessionRegistersNothing(t *testing.T) {
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
 		n := newNode(c, "/n", nil, newConfig(nil))
+		n.life = follow.Life{Client: c, Run: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
+		require.NoError(t, n.life.Start())
 		k := &keeper{PersistentNode: n, takeBack: func() {}}
 		told := n.last
 
@@ -34,9 +38,7 @@ func TestAnswerAfterTheEndOfTheSessionRegistersNothing(t *testing.T) {
 
 		_, there := n.Registration()
 		require.False(t, there)
-		n.mu.Lock()
-		n.endLocked(ErrClosed)
-		n.mu.Unlock()
+		n.end(ErrClosed)
 		var states []State
 		for change := range told.All(nil, n.Done()) {
 			states = append(states, change.State)
@@ -84,7 +86,7 @@ func TestNodeOfALostSessionIsNotTheOneInTheWay(t *testing.T) {
 		defer c.Close()
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
-		k := newKeeper(newNode(c, "/n", nil, newConfig(nil)))
+		k := newKeeper(newNode(c, "/n", nil, newConfig(nil)), nil)
 		k.now = &Registration{Path: "/n", Czxid: 1, Session: s}
 		require.False(t, k.isHidden(zk.ErrNoAuth), "its ACL keeps us out")
 		srv.Session(s.ID()).Expire()

@@ -13,9 +13,8 @@ func (r *replica) changes(ctx context.Context) iter.Seq2[*sharednode.Snapshot, e
 	return func(yield func(*sharednode.Snapshot, error) bool) {
 		var told *sharednode.Snapshot
 		for {
-			r.mu.Lock()
-			now, synced, err, changed := r.now, r.synced, r.err, r.changed
-			r.mu.Unlock()
+			changed, err := r.life.Changed()
+			synced, now := r.wasRead(), r.latest()
 			switch {
 			case ctx.Err() != nil:
 				return

@@ -9,32 +9,23 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// live follows the node until stop or the client ends, or an error does. The
-// requests do not wait for a hook.
-func (r *replica) live(client, stop context.Context) {
-	defer close(r.done)
-	ctx, cancel := context.WithCancel(client)
-	defer cancel()
-	defer context.AfterFunc(stop, cancel)()
-	unblocked := ctx
+// live follows the node until ctx ends, or an error ends it. The requests do not
+// wait for a hook.
+func (r *replica) live(ctx context.Context) error {
 	if framework.Extend(r.Client).HasHooks() {
 		teller := framework.Extend(r.Client).NewTeller()
-		unblocked = teller.Context(ctx)
-		defer teller.Wait(ctx)
+		r.waitForHooks = func() { teller.Wait(ctx) }
+		return r.follow(teller.Context(ctx))
 	}
-	err := r.follow(unblocked)
-	switch {
-	case stop.Err() != nil:
-		err = ErrClosed
-	case client.Err() != nil:
-		err = framework.ErrClosed
-	default:
-		r.events.Emit(eventEnds, err)
+	return r.follow(ctx)
+}
+
+func (r *replica) finish(why error) {
+	if !reason.Is(why, ErrClosed) && !reason.Is(why, framework.ErrClosed) {
+		r.events.Emit(eventEnds, why)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.err = r.errorOf("follow", err)
-	r.tellLocked()
+	r.life.End(r.errorOf("follow", why))
+	r.waitForHooks()
 }
 
 // follow reads the node, and again whenever its watch has fired, and when the
@@ -117,7 +108,7 @@ func (r *replica) noteRead() {
 	defer r.mu.Unlock()
 	if !r.synced {
 		r.synced = true
-		r.tellLocked()
+		r.life.Tell()
 	}
 }
 

@@ -18,33 +18,27 @@ type replica struct {
 	seed   []byte
 	unique bool // as WithUniqueData says
 
-	loop   follow.Loop     // of live
-	closed context.Context // ends with Close
-	cancel context.CancelCauseFunc
-	done   chan struct{} // closed when live has returned
+	life         follow.Life
+	loop         follow.Loop // of live
+	waitForHooks func()      // of live
 
-	mu      sync.Mutex           // protects the following fields
-	now     *sharednode.Snapshot // nil until something is known
-	synced  bool                 // live has read the node, and created it if it was missing
-	err     error                // why live has ended
-	changed chan struct{}
+	mu     sync.Mutex           // protects the following fields
+	now    *sharednode.Snapshot // nil until something is known
+	synced bool                 // live has read the node, and created it if it was missing
 }
 
 func newReplica(client *framework.Client, path string, seed []byte, cfg config) (*replica, error) {
 	r := &replica{
 		Node: sharednode.Node{Client: client, Path: path}, events: event.Of(client, path),
-		seed: seed, unique: cfg.uniqueData,
-		done: make(chan struct{}), changed: make(chan struct{}),
+		seed: seed, unique: cfg.uniqueData, waitForHooks: func() {},
 	}
 	r.loop.Recovery = follow.Recovery{
 		Client: client, What: "shared value", About: r.events.Path,
 		Outlasts: follow.RefusedCredentials, // nobody else relies on what this process knows
 	}
-	stop, cancel := context.WithCancelCause(context.Background())
-	r.closed, r.cancel = stop, cancel
-	if !framework.Extend(client).Go(func(ctx context.Context) { r.live(ctx, stop) }) {
-		cancel(nil)
-		return nil, r.errorOf("open", framework.ErrClosed)
+	r.life = follow.Life{Client: client, Closed: ErrClosed, Run: r.live, Finish: r.finish, GaveUp: r.loop.GaveUp}
+	if err := r.life.Start(); err != nil {
+		return nil, r.errorOf("open", err)
 	}
 	return r, nil
 }
@@ -68,7 +62,7 @@ func (r *replica) wasRead() bool {
 // and with the Value. The caller must call done.
 func (r *replica) untilClosed(ctx context.Context) (calling context.Context, done func()) {
 	calling, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(r.closed, func() { cancel(ErrClosed) })
+	stop := context.AfterFunc(r.life.Stopped(), func() { cancel(ErrClosed) })
 	return calling, func() {
 		stop()
 		cancel(nil)
@@ -128,38 +122,5 @@ func (r *replica) takeLocked(s *sharednode.Snapshot) {
 		r.events.Emit(eventChanged, nil)
 	}
 	r.now = s
-	r.tellLocked()
-}
-
-// tellLocked wakes everybody who waits.
-func (r *replica) tellLocked() {
-	close(r.changed)
-	r.changed = make(chan struct{})
-}
-
-// waitSynced waits until the node was read once.
-func (r *replica) waitSynced(ctx context.Context) error {
-	for {
-		r.mu.Lock()
-		synced, err, changed := r.synced, r.err, r.changed
-		r.mu.Unlock()
-		switch {
-		case synced:
-			return nil
-		case err != nil:
-			return err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return r.loop.GaveUp(ctx)
-		}
-	}
-}
-
-// ended returns why the replica has ended, or nil.
-func (r *replica) ended() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.err
+	r.life.Tell()
 }

@@ -41,7 +41,7 @@ func TestReadsAreOrderedByTransactions(t *testing.T) {
 		"before or behind, after a sync":   {now: none, read: at(7, 0), afterSync: true, want: accepted, taken: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &replica{now: test.now, changed: make(chan struct{})}
+			r := &replica{now: test.now}
 			base := test.base
 			if base == nil {
 				base = test.now
@@ -71,7 +71,7 @@ func TestWritesAreOrderedByTransactions(t *testing.T) {
 		"before or behind": {none, at(6, 0), false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &replica{now: test.now, changed: make(chan struct{})}
+			r := &replica{now: test.now}
 			require.Equal(t, test.certain, r.wrote(test.written))
 			require.Equal(t, test.taken, r.now == test.written)
 		})
@@ -80,7 +80,7 @@ func TestWritesAreOrderedByTransactions(t *testing.T) {
 
 // No node, seen again, is as of a later transaction than before.
 func TestAbsenceGetsYounger(t *testing.T) {
-	r := &replica{now: sharednode.Absent(5, 9), changed: make(chan struct{})}
+	r := &replica{now: sharednode.Absent(5, 9)}
 	v, _ := r.accept(sharednode.Absent(20, 25), r.now, false)
 	require.Equal(t, accepted, v)
 	require.True(t, r.wrote(at(20, 0)), "a node that was there before is no news")

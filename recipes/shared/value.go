@@ -91,7 +91,7 @@ func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], see
 // WaitSynced waits until the node was read, or created, for the first time. The
 // error matches ctx's, or is Err's.
 func (v *Value[T]) WaitSynced(ctx context.Context) error {
-	return v.node.errorOf("sync", v.node.waitSynced(ctx))
+	return v.node.errorOf("sync", v.node.life.Wait(ctx, v.node.wasRead))
 }
 
 // Get returns the newest value that this client knows of, from memory. It never
@@ -116,7 +116,7 @@ func (v *Value[T]) Get() (Versioned[T], error) {
 // this call, at a leader with the exceptions of framework.Client.Sync. It costs two requests. The errors are those of the requests, and
 // Get's.
 func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
-	err := v.node.ended()
+	err := v.node.life.Err()
 	if err == nil {
 		ctx, done := v.node.untilClosed(ctx)
 		defer done()
@@ -222,19 +222,18 @@ func (v *Value[T]) Changes(ctx context.Context) iter.Seq2[Versioned[T], error] {
 // may be called more than once, and always returns nil. A client that is closed
 // closes its Values.
 func (v *Value[T]) Close() error {
-	v.node.cancel(ErrClosed)
-	<-v.node.done
+	v.node.life.Close()
 	return nil
 }
 
 // Done is closed when the Value has ended, for the reason that Err returns.
-func (v *Value[T]) Done() <-chan struct{} { return v.node.done }
+func (v *Value[T]) Done() <-chan struct{} { return v.node.life.Gone() }
 
 // Err returns nil while the Value works. After that it is an error that matches
 // ErrClosed, framework.ErrClosed, or a refusal that waiting does not cure, such
 // as zk.ErrNoAuth. Outages, losses of the session, servers in trouble and
 // refused credentials do not end it.
-func (v *Value[T]) Err() error { return v.node.ended() }
+func (v *Value[T]) Err() error { return v.node.life.Err() }
 
 // decoded is the value of a snapshot. The codec is called once for each
 // snapshot, and again only for a reader that is behind.

@@ -67,8 +67,8 @@ func (r *replica) trySet(ctx context.Context, e expected, data []byte) (s *share
 	switch {
 	case e.exists && e.version == anyVersion:
 		return nil, false, bad("version of the previous value", e.version, "would match every version; Set overwrites it")
-	case r.ended() != nil:
-		return nil, false, r.ended()
+	case r.life.Err() != nil:
+		return nil, false, r.life.Err()
 	}
 	if now := r.latest(); e.isPast(now) {
 		return now, false, nil
@@ -131,7 +131,7 @@ func (e expected) resolve(now *sharednode.Snapshot, data []byte, unique bool) sh
 
 // set writes data, whatever is there, and returns the node as it is then.
 func (r *replica) set(ctx context.Context, data []byte) (*sharednode.Snapshot, error) {
-	if err := r.ended(); err != nil {
+	if err := r.life.Err(); err != nil {
 		return nil, err
 	}
 	s, err := r.Set(ctx, r.latest(), data)

@@ -1,7 +1,6 @@
 package follow
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -232,10 +231,18 @@ func (r *Recovery) Trouble() error {
 // was ended would say so of its own context.
 func (r *Recovery) Obstacle() error {
 	last := r.Trouble()
-	if last == nil || Judge(last) == Outage {
-		return cmp.Or(framework.Extend(r.Client).NotConnected(), last)
+	if last != nil && Judge(last) != Outage {
+		return last
 	}
-	return last
+	why := framework.Extend(r.Client).NotConnected()
+	switch {
+	case why == nil:
+		return last
+	case last == nil || reason.Is(last, framework.ErrNotConnected): // of an attempt before
+		return why
+	default: // it may be what makes the server hang up
+		return fmt.Errorf("%w, after %w", why, last)
+	}
 }
 
 // GaveUp returns the error of a caller who waits for the follower, and whose

@@ -1,0 +1,197 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Life is the life of something that is started and ends, such as a cache. One
+// goroutine lives it. It ends once, for one reason, and in two steps: it is over
+// when the reason is known, and gone when nothing of it goes on any more.
+//
+// The fields are set before Start. A Life that was never started is over and
+// gone. Its methods take no other mutex, and may be called under the owner's.
+type Life struct {
+	Client *framework.Client
+
+	// Closed is the reason of a life that Stop has ended.
+	Closed error
+
+	// Run lives until ctx ends, or an error ends it. The context ends with the
+	// client, and with Stop.
+	Run func(ctx context.Context) error
+
+	// Finish, if not nil, is called when Run has ended, with the reason of that.
+	// It tells of the end and tidies up, and may call End before it returns. If
+	// the user's code has ended the goroutine of Run, or has panicked, Finish is
+	// called on another one: a panic does not wait for it.
+	Finish func(reason error)
+
+	// GaveUp returns the error of a Wait whose context has ended, as
+	// [Recovery.GaveUp] does.
+	GaveUp func(ctx context.Context) error
+
+	// These are the context of Run, one that ends with Stop alone, and one that
+	// ends when the life is over, with what ends them.
+	living, stopped, over context.Context
+	die, stop, end        context.CancelCauseFunc
+
+	gone chan struct{}
+
+	mu      sync.Mutex    // protects the following field
+	changed chan struct{} // closed by Tell; nil if nobody waits for that
+}
+
+// ErrNoReturn is the reason of a life whose goroutine the user's code has ended,
+// as runtime.Goexit does.
+var ErrNoReturn = errors.New("function of the user's has ended its goroutine")
+
+// unborn is over.
+var unborn = func() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("was never started"))
+	return ctx
+}()
+
+// Start begins the life. The error is framework.ErrClosed if the client is
+// closed. The life is over and gone then, and neither Run nor Finish is called.
+func (l *Life) Start() error {
+	client := framework.Extend(l.Client)
+	l.living, l.die = context.WithCancelCause(client.Context())
+	l.stopped, l.stop = context.WithCancelCause(context.Background())
+	l.over, l.end = context.WithCancelCause(context.Background())
+	l.gone = make(chan struct{})
+	if client.Go(func(context.Context) { l.live() }) {
+		return nil
+	}
+	l.leave(framework.ErrClosed, nil)
+	return framework.ErrClosed
+}
+
+func (l *Life) live() {
+	err, returned := ErrNoReturn, false
+	defer func() {
+		if l.living.Err() != nil {
+			err = context.Cause(l.living) // Run may have seen it in another error
+		}
+		leave := func(context.Context) { l.leave(err, l.Finish) }
+		if returned || !framework.Extend(l.Client).Go(leave) {
+			leave(l.living)
+		}
+	}()
+	err = l.Run(l.living)
+	returned = true
+}
+
+func (l *Life) leave(reason error, finish func(error)) {
+	defer close(l.gone)
+	defer l.die(reason)
+	defer l.End(reason)
+	if finish != nil {
+		finish(reason)
+	}
+}
+
+// Stop has the life end, with the reason Closed unless it has ended before.
+func (l *Life) Stop() {
+	if l.gone != nil {
+		l.stop(l.Closed)
+		l.die(l.Closed)
+	}
+}
+
+// End makes the life over, for a reason, and wakes those who wait. The first
+// reason counts. The goroutine goes on.
+func (l *Life) End(reason error) {
+	l.end(reason)
+	l.Tell()
+}
+
+// Close is Stop, and waits until nothing of the life goes on.
+func (l *Life) Close() {
+	l.Stop()
+	l.WaitGone(context.Background())
+}
+
+// Stopped returns a context that ends with Stop alone, with the cause Closed.
+func (l *Life) Stopped() context.Context { return l.orUnborn(l.stopped) }
+
+// Over returns a context that ends when the life is over. Its cause is Err.
+func (l *Life) Over() context.Context { return l.orUnborn(l.over) }
+
+func (l *Life) orUnborn(ctx context.Context) context.Context {
+	if ctx == nil {
+		return unborn
+	}
+	return ctx
+}
+
+// Err returns the reason of a life that is over, or nil.
+func (l *Life) Err() error { return context.Cause(l.Over()) }
+
+// Gone returns a channel that is closed when nothing of the life goes on any
+// more. The life is over before.
+func (l *Life) Gone() <-chan struct{} {
+	if l.gone == nil {
+		return unborn.Done()
+	}
+	return l.gone
+}
+
+// WaitGone waits until the life is gone, or ctx ends, and reports whether it is
+// gone.
+func (l *Life) WaitGone(ctx context.Context) bool {
+	select {
+	case <-l.Gone():
+	case <-ctx.Done():
+	}
+	select {
+	case <-l.Gone(): // ctx may have ended, too
+		return true
+	default:
+		return false
+	}
+}
+
+// Tell says that something has changed, to those who wait.
+func (l *Life) Tell() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.changed != nil {
+		close(l.changed)
+		l.changed = nil
+	}
+}
+
+// Changed returns Err, and a channel that is closed by the next Tell, and at the
+// end of the life. Whoever then looks at what may have changed misses nothing.
+func (l *Life) Changed() (changed <-chan struct{}, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.changed == nil {
+		l.changed = make(chan struct{})
+	}
+	return l.changed, l.Err()
+}
+
+// Wait waits until a condition holds. It asks at each Tell. The error is Err's, or
+// what GaveUp returns.
+func (l *Life) Wait(ctx context.Context, holds func() bool) error {
+	for {
+		changed, err := l.Changed()
+		switch {
+		case holds():
+			return nil
+		case err != nil:
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return l.GaveUp(ctx)
+		}
+	}
+}

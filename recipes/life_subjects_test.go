@@ -1,0 +1,202 @@
+package recipes_test
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/recipes/shared"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// living is what a caller has of something that was started.
+type living struct {
+	done  <-chan struct{}
+	err   func() error
+	wait  func(ctx context.Context) error // until a server has done what it is asked for
+	close func(ctx context.Context) error
+}
+
+// subject is a recipe that is started, and ends.
+type subject struct {
+	begin  func(t *testing.T, h *home) (*living, error)
+	closed error     // what its Close ends it with; nil if the caller leaves it
+	asks   zktest.Op // the request that it needs, once it has to look
+
+	// disturb makes it look again, if begin returns when there is no need to
+	// look any more.
+	disturb func(t *testing.T, h *home)
+
+	// retries says that the only code of the user's that it calls is the
+	// client's retry policy.
+	retries bool
+
+	inOneSession bool
+	isLoop       bool // on the caller's goroutine, which needs no Close and no wait
+}
+
+// home is where a subject lives: a client whose ACL provider and retry policy
+// end the goroutine that calls them when a test wants that.
+type home struct {
+	*recipetest.World
+	client *framework.Client
+	exits  atomic.Bool // the next call of the user's code ends its goroutine
+}
+
+func newHome(t *testing.T, w *recipetest.World) *home {
+	h := &home{World: w}
+	h.client, _ = w.Connect(t,
+		framework.WithACLProvider(func(string) []zk.ACL { h.usersCode(); return zk.WorldACL(zk.PermAll) }),
+		framework.WithRetry(func() backoff.BackOff { h.usersCode(); return backoff.NewConstantBackOff(time.Second) }))
+	return h
+}
+
+func (h *home) usersCode() {
+	if h.exits.CompareAndSwap(true, false) {
+		runtime.Goexit()
+	}
+}
+
+// answers has the server answer all requests that the subject needs, from now on
+// or until the rule is removed.
+func (h *home) answers(op zktest.Op, do zktest.Action) *zktest.Injection {
+	return h.Fake.Inject(zktest.Rule{Op: op, Session: h.client.SessionID(), Times: -1, Do: do})
+}
+
+var subjects = map[string]subject{
+	"Cache": {
+		closed: cache.ErrClosed, asks: zktest.OpAddWatch,
+		begin: func(_ *testing.T, h *home) (*living, error) {
+			c, err := cache.New(h.client, "/", cache.WithFilter(func(string) bool { h.usersCode(); return true }))
+			if err != nil {
+				return nil, err
+			}
+			return &living{c.Done(), c.Err, c.WaitSynced, withoutContext(c.Close)}, nil
+		},
+	},
+	"Value": {
+		closed: shared.ErrClosed, asks: zktest.OpGetData,
+		begin: func(_ *testing.T, h *home) (*living, error) {
+			v, err := shared.NewCount(h.client, "/v", 7)
+			if err != nil {
+				return nil, err
+			}
+			return &living{v.Done(), v.Err, v.WaitSynced, withoutContext(v.Close)}, nil
+		},
+	},
+	"PersistentNode": {
+		closed: nodes.ErrClosed, asks: zktest.OpCreate,
+		begin: func(_ *testing.T, h *home) (*living, error) {
+			n, err := nodes.NewPersistentNode(h.client, "/n", nil)
+			if err != nil {
+				return nil, err
+			}
+			ready := func(ctx context.Context) error { _, err := n.WaitRegistered(ctx); return err }
+			return &living{n.Done(), n.Err, ready, n.Shutdown}, nil
+		},
+	},
+	"GroupMember": {
+		closed: nodes.ErrClosed, asks: zktest.OpCreate,
+		begin: func(t *testing.T, h *home) (*living, error) {
+			m, err := nodes.NewGroup(h.client, "/g").Join(h.Patience(t), "m", nil)
+			if err != nil {
+				return nil, err
+			}
+			update := func(ctx context.Context) error { return m.Update(ctx, []byte("payload")) }
+			return &living{m.Node().Done(), m.Node().Err, update, m.Leave}, nil
+		},
+		disturb: func(t *testing.T, h *home) { require.NoError(t, h.Fake.Delete("/g/m")) },
+	},
+	"view of a group": {
+		asks: zktest.OpGetChildren2, isLoop: true,
+		begin: func(t *testing.T, h *home) (*living, error) {
+			ctx, cancel := context.WithCancel(h.Patience(t))
+			done, began := make(chan struct{}), make(chan struct{}, 1)
+			var last error
+			go func() {
+				defer close(done)
+				for _, err := range nodes.NewGroup(h.client, "/").Changes(ctx) {
+					if last = err; err != nil {
+						return
+					}
+					select {
+					case began <- struct{}{}:
+					default:
+					}
+				}
+			}()
+			select {
+			case <-done:
+				cancel()
+				return nil, last
+			case <-began:
+			case <-time.After(time.Second): // the server is in trouble
+			}
+			err := func() error { <-done; return last }
+			return &living{done, err, nil, func(context.Context) error { cancel(); <-done; return last }}, nil
+		},
+		disturb: func(t *testing.T, h *home) { require.NoError(t, h.Fake.Create("/other", nil)) },
+	},
+	"Latch": {
+		closed: leader.ErrClosed, asks: zktest.OpCreate,
+		begin: func(_ *testing.T, h *home) (*living, error) {
+			l, err := leader.NewLatch(h.client, "/l")
+			if err != nil {
+				return nil, err
+			}
+			leads := func(ctx context.Context) error { _, err := l.WaitLeadership(ctx); return err }
+			return &living{l.Done(), l.Err, leads, l.Shutdown}, nil
+		},
+	},
+	"Passage": {
+		closed: barriers.ErrLeft, asks: zktest.OpGetChildren2, retries: true, inOneSession: true,
+		begin: func(t *testing.T, h *home) (*living, error) {
+			type entered struct {
+				*barriers.Passage
+				err error
+			}
+			other := make(chan entered, 1)
+			ctx, cancel := context.WithCancel(h.Patience(t))
+			go func() {
+				defer close(other)
+				passage, err := barriers.NewDoubleBarrier(h.Observer, "/b", 2).Enter(ctx)
+				other <- entered{passage, err}
+			}()
+			passage, err := barriers.NewDoubleBarrier(h.client, "/b", 2).Enter(ctx)
+			if err != nil {
+				cancel()
+				<-other
+				return nil, err
+			}
+			t.Cleanup(cancel)
+			second := <-other
+			require.NoError(t, second.err)
+			t.Cleanup(func() { second.Leave(recipetest.Within(t, time.Minute)) })
+			inside := passage.Context()
+			return &living{inside.Done(), func() error { return context.Cause(inside) }, passage.Leave, func(ctx context.Context) error {
+				go second.Leave(ctx)
+				return passage.Leave(ctx)
+			}}, nil
+		},
+		disturb: func(t *testing.T, h *home) {
+			require.NoError(t, h.Fake.Create("/b/stranger", nil))
+			require.NoError(t, h.Fake.Delete("/b/stranger"))
+		},
+	},
+}
+
+func withoutContext(f func() error) func(context.Context) error {
+	return func(context.Context) error { return f() }
+}
