@@ -41,12 +41,15 @@ func runStory(ctx context.Context, stage demo.Stage) error {
 	var following sync.WaitGroup
 	defer following.Wait()
 	defer stop(nil)
-	following.Go(func() { stop(svc.follow(ctx, func(now settings) { used <- now })) })
-	return tell(ctx, stage, svc, used)
+	start := func() error {
+		following.Go(func() { stop(svc.follow(ctx, func(now settings) { used <- now })) })
+		return nil
+	}
+	return tell(ctx, stage, svc, start, used)
 }
 
 // tell checks after each step which settings the service uses.
-func tell(ctx context.Context, stage demo.Stage, svc *service, used <-chan settings) error {
+func tell(ctx context.Context, stage demo.Stage, svc *service, start func() error, used <-chan settings) error {
 	change := func(by string, edit func(*settings)) func() error {
 		return func() error { return svc.change(ctx, by, edit) }
 	}
@@ -63,7 +66,7 @@ func tell(ctx context.Context, stage demo.Stage, svc *service, used <-chan setti
 		do    func() error
 		want  settings
 	}{
-		{"The service starts.", func() error { return nil }, defaults},
+		{"The service starts.", start, defaults},
 		{"Alice wants 8 workers.", change("alice", func(s *settings) { s.Workers = 8 }), alices},
 		{"A script writes no workers.", write(`{"workers":0,"changed_by":"nightly.sh"}`), alices},
 		{"An editor saves half a file.", write(`{"workers":16,`), alices},
