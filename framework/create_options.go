@@ -61,8 +61,8 @@ func WithParents() CreateOption {
 	return func(c *createConfig) { c.parents, c.parentMode = true, Container }
 }
 
-// WithPersistentParents is WithParents with parents that the server does not delete
-// when they have become empty.
+// WithPersistentParents is WithParents with parents that the server does not
+// delete when they have become empty.
 func WithPersistentParents() CreateOption {
 	return func(c *createConfig) { c.parents, c.parentMode = true, Persistent }
 }
@@ -86,9 +86,9 @@ func WithProtection() CreateOption {
 	return func(c *createConfig) { c.protected = true }
 }
 
-// WithOverwrite makes Create write the data of the node if it exists and has the given
-// version. AnyVersion always matches; another version is zk.ErrBadVersion. The
-// mode and the access control list of a node that exists stay as they are.
+// WithOverwrite makes Create write the data of the node if it exists and has the
+// given version. AnyVersion always matches; another version is zk.ErrBadVersion.
+// The mode and the access control list of a node that exists stay as they are.
 // Created has the czxid that the node was created with, by this call or
 // another.
 //
@@ -105,8 +105,8 @@ func WithOverwrite(version int32) CreateOption {
 
 // WithIdempotence makes a node that exists a success if it has this data and was
 // never written since it was made (version 0), by this call or another. It
-// needs the right to read the node. With WithOverwrite, a node that exists may also
-// have this data and the version that follows WithOverwrite's.
+// needs the right to read the node. With WithOverwrite, a node that exists may
+// also have this data and the version that follows WithOverwrite's.
 //
 // If a reply is lost, the call is repeated. A node that somebody deletes in the
 // meantime may be created anew.

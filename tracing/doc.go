@@ -77,7 +77,7 @@
 // # Nodes and caches
 //
 // A persistent node, such as that of a member of a group, has one span after the
-// other, from its Start to its end. A register span lasts for as long as the
+// other, from NewPersistentNode to its end. A register span lasts for as long as the
 // node is missing, and tells of conflicts with nodes of others. A registration
 // span, its child, lasts from then until the node is lost or closed. The next
 // register span has a link to the registration that was lost.

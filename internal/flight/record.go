@@ -19,6 +19,7 @@ type Record struct {
 	// These are protected by of.mu.
 	prev, next *Record // nil while the record is in no list
 	stage      Stage
+	revoked    bool
 	node       string
 	token      int64
 	granted    time.Time
@@ -26,7 +27,6 @@ type Record struct {
 	seen       time.Time
 	others     *others // nil if there is nothing to know
 	locally    func() Standing
-	revoked    bool
 	err        error     // why the hold was lost
 	number     uint64    // of the event of the grant
 	lost       *lostHold // nil before

@@ -190,10 +190,14 @@ func (p *Passage) stayOrResign() error {
 		return err
 	}
 	gaveUp := context.Cause(p.patience)
-	if err := member.resign(p.life); err != nil && p.life.Err() == nil {
-		return fmt.Errorf("%w: %w", gaveUp, err)
+	err = member.resign(p.life)
+	switch {
+	case err == nil:
+		return gaveUp
+	case p.life.Err() != nil:
+		err = context.Cause(p.life)
 	}
-	return gaveUp
+	return fmt.Errorf("%w: %w", gaveUp, err)
 }
 
 // follow calls look again and again, until it returns follow.ErrDone. It returns

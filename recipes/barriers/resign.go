@@ -56,18 +56,26 @@ func (s *stayer) noteAndGo(ctx context.Context) error {
 // of others that it knows to be marked, for the one that is to end the round
 // next, and if it tells of itself, of all who do.
 func (s *stayer) note(ctx context.Context, r rounds, version int32) error {
-	b, who := s.barrier, append(slices.Sorted(maps.Keys(s.left)), s.name)
+	b := s.barrier
+	var telling []string
 	if s.told {
 		names, _, err := b.client.Children(ctx, b.path)
 		if err != nil {
 			return err
 		}
-		who = append(who, resigning(names)...)
+		telling = resigning(names)
 	}
 	_, err := b.client.Transaction(ctx,
-		framework.SetOp(b.path, r.withLeft(who...).encode(), version),
+		framework.SetOp(b.path, r.withLeft(s.noted(telling)...).encode(), version),
 		framework.DeleteOp(s.node.Path, framework.AnyVersion))
 	return err
+}
+
+// noted returns whom this member notes. It is the first: two members that write
+// the same over the same version could not tell, after a lost reply, whose
+// transaction was carried out.
+func (s *stayer) noted(telling []string) []string {
+	return slices.Concat([]string{s.name}, slices.Sorted(maps.Keys(s.left)), telling)
 }
 
 // tell makes the node that tells others to note this member, unless our own one

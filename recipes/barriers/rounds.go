@@ -67,13 +67,19 @@ func (r rounds) of(name string) round {
 	return round{}
 }
 
-// withLeft returns the rounds after members have left.
+// withLeft returns the rounds after members have left, in the order in which
+// they are given.
 func (r rounds) withLeft(names ...string) rounds {
-	after, left := slices.Clone(r), set(names)
+	after := slices.Clone(r)
 	for i, one := range after {
-		noted := set(one.Left)
-		fresh := those(one.Members, func(name string) bool { return left[name] && !noted[name] })
-		after[i].Left = slices.Concat(one.Left, fresh)
+		members, noted := set(one.Members), set(one.Left)
+		after[i].Left = slices.Clone(one.Left)
+		for _, name := range names {
+			if members[name] && !noted[name] {
+				noted[name] = true
+				after[i].Left = append(after[i].Left, name)
+			}
+		}
 	}
 	return after
 }

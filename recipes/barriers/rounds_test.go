@@ -38,6 +38,8 @@ func TestRoundsAreEncoded(t *testing.T) {
 	require.Equal(t, all[1], left[1])
 	require.Equal(t, []string{"b"}, all[0].Left, "it is another list")
 	require.Equal(t, left, left.withLeft("b", "a", "a", "stranger"), "each is noted once")
+	fresh := rounds{{Members: []string{"a", "b"}}}
+	require.NotEqual(t, fresh.withLeft("a", "b").encode(), fresh.withLeft("b", "a").encode(), "each writer names itself first")
 }
 
 // All rounds of those who wait open at once, up to a number of members. At

@@ -85,7 +85,9 @@ func (c *Cache) Changes(ctx context.Context) iter.Seq2[Change, error] {
 			case len(batch) > 0:
 				continue
 			case ended != nil:
-				yield(Change{}, c.named(ended))
+				if ctx.Err() == nil {
+					yield(Change{}, c.named(ended))
+				}
 				return
 			}
 			select {

@@ -17,9 +17,9 @@ type config struct {
 	pending int
 }
 
-// WithDepth leaves out what is more than n levels below the root. With 0, the cache
-// has the root alone, as Curator's NodeCache; with 1, its children as well, as
-// PathChildrenCache. The default is the whole tree.
+// WithDepth leaves out what is more than n levels below the root. With 0, the
+// cache has the root alone, as Curator's NodeCache; with 1, its children as well,
+// as PathChildrenCache. The default is the whole tree.
 func WithDepth(n int) Option {
 	return func(c *config) { c.depth = n }
 }

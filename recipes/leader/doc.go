@@ -20,8 +20,9 @@
 //
 // Latch and Selector do not see each other's candidates: all processes of one
 // election use the same kind. An [Option] is for both kinds. A path that cannot
-// be used is an error of NewLatch and Observe, and of every call of a Selector. It matches zk.ErrInvalidPath. Any other
-// such value is a *framework.ConfigError and matches zk.ErrBadArguments.
+// be used is an error of NewLatch and Observe, and of every call of a Selector.
+// The error matches zk.ErrInvalidPath. For any other value that cannot be used,
+// it is a *framework.ConfigError and matches zk.ErrBadArguments.
 //
 // # How a leadership ends
 //

@@ -40,9 +40,9 @@ import (
 // leads. Lead returns ctx's error then, also if the work has returned nil.
 //
 // Leadership is a Lease, whose context ends when the leadership does.
-// WaitLeadership, Leadership and Changes are for callers that lead in their own way. They have
-// to watch Lease.Revoked, too, and to release the lease then: else a HandOver
-// takes all of its time. The latch gives its node up when the lease ends,
+// WaitLeadership, Leadership and Changes are for callers that lead in their own
+// way. They have to watch Lease.Revoked, too, and to release the lease then: else
+// a HandOver takes all of its time. The latch gives its node up when the lease ends,
 // without waiting for the work: a Selector does wait. Only after a loss or an
 // interruption, it leaves the work the time to stop. The lease need not be
 // released. To release it is to resign: the next in line leads, and the latch
@@ -272,7 +272,7 @@ func (l *Latch) present() (now []Change, log *broadcast.Node[Change]) {
 	switch {
 	case l.last == nil: // not made by NewLatch
 		return nil, broadcast.New(Change{})
-	case l.now != nil:
+	case l.now != nil && l.life.Err() == nil && (l.closing == nil || l.cfg.notify): // its end is told, too
 		return []Change{{Lease: l.now.lease}}, l.last
 	default:
 		return nil, l.last

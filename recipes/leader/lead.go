@@ -65,7 +65,8 @@ import (
 // its refusal to delete the leader's node, ends Lead, too.
 //
 // Lead stands for nothing by itself: NewLatch does. Between Lead's return and
-// Shutdown, the latch stands behind the other candidates. To call Lead while it runs is ErrRunning.
+// Shutdown, the latch stands behind the other candidates. To call Lead while it
+// runs is ErrRunning.
 func (l *Latch) Lead(ctx context.Context, work func(ctx context.Context) error) error {
 	if work == nil {
 		return l.queue.ErrorOf("lead", queue.IsNil("work"))

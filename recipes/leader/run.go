@@ -110,8 +110,8 @@ func (l *Latch) isClosing() bool {
 	return l.closing != nil
 }
 
-// deletionContext is the context under which nodes are deleted: while the latch
-// is being closed Shutdown's, which waits for the deletion.
+// deletionContext is the context under which nodes are deleted. Shutdown waits
+// for the deletion, and so it is Shutdown's from then on.
 func (l *Latch) deletionContext(ctx context.Context) context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // does. If the server refuses the deletion, that is the error, and the node
 // stays. Somebody else's node is never deleted.
 //
-// Every Shutdown waits and returns the same. Closing the client closes its
+// Every Shutdown waits and returns the same. Closing the client ends its
 // persistent nodes, and deletes those that are ephemeral.
 func (n *PersistentNode) Shutdown(ctx context.Context) error {
 	if err := n.usable(); err != nil {
@@ -61,7 +61,9 @@ func (n *PersistentNode) Err() error {
 	if err := n.usable(); err != nil {
 		return n.errorOf("persistent node", err)
 	}
-	return n.errorOf("persistent node", n.life.Err())
+	n.mu.Lock() // readers of Changes may have been told before the life is over
+	defer n.mu.Unlock()
+	return n.errorOf("persistent node", cmp.Or(n.failure, n.life.Err()))
 }
 
 func isClosed(ch <-chan struct{}) bool {

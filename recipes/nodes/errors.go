@@ -17,8 +17,8 @@ var (
 	// has left.
 	ErrClosed = errors.New("persistent node closed")
 
-	// ErrInUse is the error of a second node of the same client and path while
-	// the first is not closed.
+	// ErrInUse is the error of a second node of the same client and path before
+	// the first one's Shutdown.
 	ErrInUse = errors.New("another persistent node of this client has the path")
 
 	// ErrConflict means that somebody else's node is in the way; see

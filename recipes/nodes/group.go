@@ -53,7 +53,8 @@ func NewGroup(c *framework.Client, path string) *Group {
 // The id is the name of a child. One that exists already is a conflict, for
 // which Join waits; see WithConflictPolicy. To join again with an id of this
 // client is ErrInUse. The payload is copied. If it is nil, the node says who
-// the member is instead: see Member.Identity. WithMode, WithProtection and WithTTL cannot be used.
+// the member is instead: see Member.Identity. WithMode, WithProtection and
+// WithTTL cannot be used.
 func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Option) (*GroupMember, error) {
 	if err := g.usable(); err != nil {
 		return nil, g.errorOf("join", err)

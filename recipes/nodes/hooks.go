@@ -93,6 +93,9 @@ func (n *PersistentNode) hookLocked(change Change) event.Hook {
 		traced.Again, traced.Session = n.registeredOnce, n.now.Session.ID()
 		n.registeredOnce = true
 	}
+	if len(hookNodeStarted.Of(n.client)) == 0 {
+		return nil
+	}
 	return func(s event.Source) {
 		s.Post(func() {
 			for _, tracer := range n.tracers {

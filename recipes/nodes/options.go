@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Option configures a PersistentNode or a member of a
-// Group. An option that does not suit the kind of node is an error of Start.
+// Option configures a PersistentNode or a member of a Group. An option that does
+// not suit the kind of node is an error of NewPersistentNode, or of Join.
 type Option func(*config)
 
 // ConflictPolicy says what to do about somebody else's node with the same path.

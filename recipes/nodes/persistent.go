@@ -139,8 +139,9 @@ func (n *PersistentNode) startAfter(before *PersistentNode) error {
 
 // WaitRegistered waits until the node is there and is ours, and returns it. If
 // ctx ends first, the error matches ctx.Err(), and says what it has waited for:
-// a *ConflictError, or the last error of the server or of an attempt to connect. The node is created all the same when that is possible.
-// If the persistent node has ended, the error is Err's.
+// a *ConflictError, or the last error of the server or of an attempt to connect.
+// The node is created all the same when that is possible. If the persistent node
+// has ended, the error is Err's.
 func (n *PersistentNode) WaitRegistered(ctx context.Context) (Registration, error) {
 	if err := n.usable(); err != nil {
 		return Registration{}, n.errorOf("wait registered", err)

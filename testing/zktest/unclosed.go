@@ -47,8 +47,9 @@ func (d *dialers) logUnclosed(tb TB) {
 	}
 	tb.Helper()
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	for client, who := range d.byConn {
+	byConn := maps.Clone(d.byConn) // Logf is the user's, who may dial
+	d.mu.Unlock()
+	for client, who := range byConn {
 		if !client.Closed() {
 			log.Logf("zktest: a client was not closed: %s", who)
 		}

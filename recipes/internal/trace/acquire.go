@@ -24,7 +24,6 @@ var hookStartAcquire = framework.NewHookKind[locktrace.HookStartAcquire]()
 type Acquire struct {
 	record flight.Record // of the acquire, and then of the hold
 	hold   Hold          // here, so that both are one allocation
-	traced bool          // there is such a hook
 
 	// teller makes the calls for an acquire on a goroutine of the client. It is
 	// nil for an acquire on the user's goroutine.
@@ -32,6 +31,7 @@ type Acquire struct {
 	ctx    context.Context // of the acquire, if there is a teller
 
 	to         []locktrace.AcquireTracer // those of the hooks; only tell reads it: a teller may set it late
+	traced     bool                      // there is such a hook
 	over       bool                      // Ended was called
 	handedOver bool
 	downgraded bool
