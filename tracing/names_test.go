@@ -63,7 +63,7 @@ func TestNamesAreThoseOfTheDocumentation(t *testing.T) {
 	require.Equal(t, values, slices.Sorted(maps.Keys(documentedRows(t))))
 
 	var source strings.Builder
-	for _, pattern := range []string{"*.go", "../framework/*.go", "../recipes/*.go", "../recipes/*/*.go"} {
+	for _, pattern := range []string{"*.go", "../framework/*.go", "../framework/internal/*/*.go", "../recipes/*.go", "../recipes/*/*.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range files {

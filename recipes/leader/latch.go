@@ -119,7 +119,8 @@ func newLatch(c *framework.Client, path string, opts []LatchOption) *Latch {
 		last: broadcast.New(Change{}),
 	}
 	l.recovery = l.newRecovery()
-	l.life = follow.Life{Client: c, Closed: ErrClosed, Run: l.run, Finish: l.finish, GaveUp: l.gaveUp}
+	// Without a reason: hooks are told that a candidate's context was canceled.
+	l.life = follow.Life{Client: c, Run: l.run, Finish: l.finish, GaveUp: l.gaveUp}
 	return l
 }
 

@@ -156,7 +156,10 @@ func (l *Latch) end(now *leadership) {
 
 // finish ends the candidacy, and waits for lost leaders. If the user's code has
 // ended the goroutine of run, they keep their time, too.
-func (l *Latch) finish(reason error) {
-	l.life.End(l.queue.ErrorOf("await", reason))
+func (l *Latch) finish(why error) {
+	if reason.Is(why, context.Canceled) { // Shutdown has ended it
+		why = ErrClosed
+	}
+	l.life.End(l.queue.ErrorOf("await", why))
 	l.stopping.Wait()
 }

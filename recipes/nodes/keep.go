@@ -93,7 +93,7 @@ func (k *keeper) finish(reason error) {
 	told()
 	if k.before != nil {
 		<-k.before.life.Gone() // a third node of the path has to wait for it, too
-		k.before = nil         // else a chain of nodes stays in memory
+		k.before = nil         // it would keep a chain of nodes in memory
 	}
 	pathsInUse.leave(n)
 	if n.whenGone != nil && unlessWanted(leftover) == nil { // a node that stays is not listed as another's

@@ -17,7 +17,8 @@ import (
 type Life struct {
 	Client *framework.Client
 
-	// Closed is the reason of a life that Stop has ended.
+	// Closed is the reason of a life that Stop has ended; if nil,
+	// context.Canceled.
 	Closed error
 
 	// Run lives until ctx ends, or an error ends it. The context ends with the

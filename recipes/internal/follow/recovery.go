@@ -238,7 +238,7 @@ func (r *Recovery) Obstacle() error {
 	switch {
 	case why == nil:
 		return last
-	case last == nil || reason.Is(last, framework.ErrNotConnected): // of an attempt before
+	case last == nil || reason.Is(last, framework.ErrNotConnected): // the same, an attempt earlier
 		return why
 	default: // it may be what makes the server hang up
 		return fmt.Errorf("%w, after %w", why, last)
