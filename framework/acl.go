@@ -103,7 +103,7 @@ type setACL struct {
 	path    string
 	acl     []proto.ACL
 	version int32
-	existed func(*proto.Stat) bool // that of its write
+	existed func(*proto.Stat) bool // see write.existed
 }
 
 func (o *setACL) send(ctx context.Context, s *Session) (*zk.Stat, error) {

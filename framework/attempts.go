@@ -12,9 +12,11 @@ type attempts struct {
 type serverAttempts struct {
 	begun  int
 	failed int
-	last   time.Time // when the newest one began
-	begins bool      // the newest one goes on
-	err    error     // of the newest one; nil if it has connected, or goes on
+
+	// The newest attempt.
+	last   time.Time // its beginning
+	goesOn bool
+	err    error // nil if it has connected, or goes on
 }
 
 // maxServers is how many servers are remembered: names may stand for ever new
@@ -28,7 +30,7 @@ func (a *attempts) begin(address string) {
 		s = a.add(address)
 	}
 	s.begun++
-	s.last, s.err, s.begins = time.Now(), nil, true
+	s.last, s.err, s.goesOn = time.Now(), nil, true
 }
 
 // add forgets the server that was not tried for longest, if there are too many.
@@ -53,7 +55,7 @@ func (a *attempts) add(address string) *serverAttempts {
 // connected notes that the newest attempt has succeeded.
 func (a *attempts) connected(address string) {
 	if s := a.byServer[address]; s != nil {
-		s.err, s.begins = nil, false
+		s.err, s.goesOn = nil, false
 	}
 }
 
@@ -61,7 +63,7 @@ func (a *attempts) connected(address string) {
 func (a *attempts) failed(address string, err error) {
 	if s := a.byServer[address]; s != nil && err != nil {
 		s.failed++
-		s.err, s.begins = err, false
+		s.err, s.goesOn = err, false
 	}
 }
 
@@ -69,7 +71,7 @@ func (a *attempts) failed(address string, err error) {
 // on, or 0.
 func (a *attempts) silence(address string) time.Duration {
 	s := a.byServer[address]
-	if s == nil || !s.begins {
+	if s == nil || !s.goesOn {
 		return 0
 	}
 	return time.Since(s.last)

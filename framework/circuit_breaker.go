@@ -36,12 +36,12 @@ func (c *Client) CircuitBreakerStates(ctx context.Context, policy retry.Policy) 
 	return func(yield func(state.State) bool) {
 		b := circuitBreaker{policy: policy}
 		timer := time.NewTimer(0)
-		timer.Stop() // until the circuit is open
+		timer.Stop() // it runs only while the circuit is open
 		defer timer.Stop()
 		for t := start; ; {
 			tell, wait := false, backoff.Stop
 			select {
-			case <-t.Done(): // before the timer: check is about the present state
+			case <-t.Done(): // a transition comes first: check is about the present state
 				t = t.Next()
 				tell, wait = b.enter(t.Value.State)
 			default:
@@ -73,7 +73,7 @@ func (c *Client) CircuitBreakerStates(ctx context.Context, policy retry.Policy) 
 type circuitBreaker struct {
 	policy retry.Policy
 
-	told    state.State     // the last one
+	told    state.State     // the last state that was told
 	cur     state.State     // the last transition, told or not
 	pauses  backoff.BackOff // nil while the circuit is closed
 	wasLost bool            // Lost has been told since the circuit was opened

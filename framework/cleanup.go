@@ -15,9 +15,9 @@ import (
 // waits for it: to delete a node, or to find out whether there is one. A
 // connection that is lost with much under way can leave thousands of them.
 type cleanup struct {
-	path    string // of the node
+	path    string
 	version int32
-	tries   int // at which the server has failed
+	tries   int // attempts at which the server has failed
 
 	// Set if a delete was sent already, or waits for room on the connection.
 	sent   *transport.Call

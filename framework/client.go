@@ -57,20 +57,20 @@ type Client struct {
 // their paths.
 type core struct {
 	cfg        config
-	addresses  []string // of the connection string
+	addresses  []string // the connection string's
 	serverList *serverList
 	root       *Client // the view that New returned
 
-	ctx    context.Context // ends with ErrClosed
+	ctx    context.Context // Close ends it, with ErrClosed as the cause
 	cancel context.CancelCauseFunc
 
 	goroutines   sync.WaitGroup // everything this client has started; see spawn
-	tellers      teller.Group   // and the calls of the user's code
+	tellers      teller.Group   // these call the user's code
 	dropped      dropped
 	followers    []func(clienttrace.StateChange)
 	over         chan struct{} // closed when Close is done
 	cleanups     cleanups      // what is still to be done in the background
-	reservations *reservations // of plain ephemeral nodes that are being created
+	reservations *reservations // plain ephemeral nodes that are being created
 	hooks        *hooks.List
 	recorder     *flight.Recorder // nil for none
 	persistent   *watches.Persistent
@@ -81,11 +81,11 @@ type core struct {
 	machine     connstate.Machine
 	last        *broadcast.Node[clienttrace.StateChange] // the state now; later ones follow it
 	session     *Session                                 // the newest, connected or not
-	earlierZxid int64                                    // see LastZxid; of the sessions before
+	earlierZxid int64                                    // LastZxid at the end of the session before
 	attempt     error                                    // why the last attempt to connect failed, or nil
 	refusal     refusal
 	outage      outage
-	attempts    attempts // to connect, by server
+	attempts    attempts
 	auth        []transport.Credentials
 }
 

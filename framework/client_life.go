@@ -59,7 +59,7 @@ func New(connectString string, opts ...Option) (*Client, error) {
 
 // Connect returns a client that has a connection and a session. It is New
 // followed by Client.WaitConnected: a service that starts with Connect knows
-// that its ensemble was there. The parameters are those of New.
+// that its ensemble was there. The parameters are New's.
 //
 //	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 //	defer cancel()
@@ -182,7 +182,7 @@ func (c *Client) Close() error {
 		<-c.over
 		return nil
 	}
-	defer c.finishClosing(begun) // in any case: s.close calls the user's dialer, which may panic
+	defer c.finishClosing(begun) // deferred, because s.close calls the user's dialer, which may panic
 	if s != nil {
 		s.close()
 	}

@@ -36,13 +36,13 @@ type config struct {
 	maxRequest        int
 	safetyMargin      float64
 	tls               *tls.Config // nil for none
-	servers           serversFunc // nil for those of the connection string
+	servers           serversFunc // nil: the connection string's
 	hooks             []any
 	serviceName       string
 	invalid           error                // an option that was given nil
 	aclProvider       aclProvider          // nil: everyone may do everything
 	suspended         func() time.Duration // the suspend clock
-	recentEvents      int                  // in the flight recorder; 0 for no recorder
+	recentEvents      int                  // see WithRecentEvents
 	acquireStacks     bool
 }
 
@@ -91,7 +91,7 @@ const (
 	defaultMaxRequest = 0xfffff                          // jute.maxbuffer's default
 	minMaxRequest     = 1 << 10
 	maxSafetyMargin   = 0.5
-	maxStrictMargin   = 0.25 // with strict contact
+	maxStrictMargin   = 0.25 // the limit under strict contact
 )
 
 // require notes an option whose argument is nil, if the option's default is
@@ -126,7 +126,7 @@ func (c *config) validate() error {
 	case c.maxRequest < minMaxRequest:
 		return badArgument("max request size", strconv.Itoa(c.maxRequest),
 			"must be at least "+strconv.Itoa(minMaxRequest))
-	case !(c.safetyMargin >= 0 && c.safetyMargin <= maxSafetyMargin): // so that it is true for NaN, too
+	case !(c.safetyMargin >= 0 && c.safetyMargin <= maxSafetyMargin): // this form is true for NaN, too
 		return badArgument("safety margin", margin, "must be from 0 to 0.5")
 	}
 	for _, cred := range c.auth {

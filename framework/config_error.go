@@ -14,7 +14,7 @@ import (
 // errors.Is finds zk.ErrBadArguments in it. In one about an access control list
 // it also finds zk.ErrInvalidACL, and in one about a mode zk.ErrInvalidFlags.
 type ConfigError struct {
-	Name   string // of the argument or option
+	Name   string // such as "session timeout"
 	Value  string
 	Reason string
 

@@ -88,7 +88,7 @@ func (s *Session) checkPin(ctx context.Context) error {
 	if pinned == nil || pinned == s {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", context.Canceled, context.Cause(pinned.ctx)) // as of a context that has ended
+	return fmt.Errorf("%w: %w", context.Canceled, context.Cause(pinned.ctx)) // the error that ctx is about to have
 }
 
 // pinKey is the key of the session that a context is pinned to, for each

@@ -60,8 +60,8 @@ func (s *Session) nodeGone(path string) {
 	s.ephemerals.removeLocked(path)
 }
 
-// nodeGone is that of the present session. The client does not know the nodes
-// of an earlier one any more.
+// nodeGone tells the present session that there is no such node any more. The
+// client does not know the nodes of an earlier session.
 func (c *Client) nodeGone(path string) {
 	c.mu.Lock()
 	s := c.session

@@ -53,7 +53,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 		}
 		n.reserved = r
 	}
-	err := reason.ErrPanicked // unless do returns
+	err := reason.ErrPanicked // it stays if do panics
 	defer func() { n.cleanUp(err) }()
 	created, err := n.write.do(ctx, c, "create", path)
 	if err != nil {

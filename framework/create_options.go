@@ -55,7 +55,7 @@ func WithACL(acl []zk.ACL) CreateOption {
 
 // WithParents creates missing parents, as containers, or as persistent nodes on
 // servers that know no containers. They have no data. Their access control list
-// is that of WithParentACL, or the WithACLProvider's, or lets everyone do
+// is WithParentACL's, or else the WithACLProvider's, or else lets everyone do
 // everything. Parents that were made stay, also if the node cannot be made.
 func WithParents() CreateOption {
 	return func(c *createConfig) { c.parents, c.parentMode = true, Container }

@@ -42,10 +42,10 @@ type creation struct {
 
 	write     write[Created]
 	set       *write[*zk.Stat] // for WithOverwrite
-	made      Created          // by an attempt, with the server's path, or the zero value
+	made      Created          // the node, with the server's path; zero until an attempt has made it
 	abandoned bool             // the caller has gone, and late gets the answer
 	maybeMade bool             // an earlier attempt may have made a node that is not the one to return
-	reserved  *reservation     // of a node that is recognised by its owner
+	reserved  *reservation     // nil unless the node is recognised by its owner
 }
 
 func (n *creation) createWithParents(ctx context.Context, s *Session) (Created, error) {
@@ -148,8 +148,7 @@ func (n *creation) late(s *Session, guid string, created proto.Created, err erro
 }
 
 // cleanUp deletes or releases what the last attempt has left, unless late will.
-// A node that was made, and of which the caller is not told, is one of a call
-// that has panicked.
+// If a node was made and err is not nil, the call has panicked.
 func (n *creation) cleanUp(err error) {
 	made := n.made.Path != ""
 	inDoubt := err != nil && !made && n.write.doubt != nil
@@ -185,7 +184,7 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 		return Created{}, false, nil
 	case n.reserved != nil && !n.reserved.made(stat, s.ID()):
 		n.write.doubt = nil                                 // another's node is in the way
-		n.maybeMade = n.maybeMade || !n.write.existed(stat) // and ours may have been there before it
+		n.maybeMade = n.maybeMade || !n.write.existed(stat) // ours may have been there before that
 		return Created{}, false, zk.ErrNodeExists
 	}
 	n.made = Created{Path: path, Czxid: stat.Czxid, Session: s}

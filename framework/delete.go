@@ -72,7 +72,7 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 		return &OpError{"delete", path, err}
 	}
 	d := newDeletion(c.full(path), version, cfg)
-	err := reason.ErrPanicked // unless do returns
+	err := reason.ErrPanicked // it stays if do panics
 	defer func() {
 		if cfg.guaranteed && !d.done && err != nil && !IsRefusal(err) {
 			c.finishInBackground(d)

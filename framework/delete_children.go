@@ -81,20 +81,20 @@ var errTooMany = errors.New("more nodes than are collected at once")
 // their children, and then deletes the nodes. Each node is listed once, unless
 // there is no room for its children, and deleted once.
 type largeTree struct {
-	steps   []*treeStep // on the way down
+	steps   []*treeStep // each is below the one before
 	held    int         // paths in memory
 	deleted int
 }
 
 // treeStep is some nodes with their children.
 type treeStep struct {
-	nodes  []string // are deleted when nothing is left in below
+	nodes  []string // deleted when nothing is left in below
 	below  []string // their children that were not listed yet
 	cut    bool     // there was no room for all children
-	before int      // how many nodes of the tree were deleted by then
+	before int      // how many nodes were deleted before this step
 }
 
-// deleteBelow is that of deletion.
+// deleteBelow deletes the nodes below a node, as deletion.deleteBelow says.
 func (t *largeTree) deleteBelow(ctx context.Context, s *Session, path string) (more bool, err error) {
 	if err := t.descend(ctx, s, []string{path}); err != nil {
 		return false, err

@@ -42,7 +42,7 @@ func (s *Session) dialServer(network string) (net.Conn, error) {
 		return nil, err
 	}
 	s.noteAttempt(address)
-	s.noticeSuspension() // before the handshake, which is contact after it
+	s.noticeSuspension() // now, so that the handshake counts as later contact
 	timeout := s.attemptTimeout()
 	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
@@ -171,9 +171,9 @@ func (s *Session) noteAttempt(address string) {
 	s.client.attempts.begin(address)
 }
 
-// connect opens a connection, with TLS if that is configured. The error is that
-// of the user's code, which may have got it from another client: it says nothing
-// of this one's session or credentials.
+// connect opens a connection, with TLS if that is configured. The error comes
+// from the user's code, which may have got it from another client. So it says
+// nothing of this client's session or credentials.
 func (c *config) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := c.connectApart(ctx, network, address)
 	if err != nil {

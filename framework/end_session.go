@@ -33,7 +33,7 @@ func (s *Session) close() {
 	}
 	<-s.ready
 	s.watches.End()
-	defer s.leave() // in any case: the dialer, which is the user's, may panic
+	defer s.leave() // deferred, because the user's dialer may panic
 	if !reason.Is(context.Cause(s.ctx), ErrSessionLost) {
 		s.endOnServer()
 	}
@@ -57,7 +57,7 @@ func (s *Session) leave() {
 func (s *Session) endOnServer() {
 	timeout, atOnce := closeTimeout, true
 	if len(s.ephemerals.excess()) > 0 {
-		timeout, atOnce = max(timeout, s.Timeout()), false // after that, the server ends the session
+		timeout, atOnce = max(timeout, s.Timeout()), false // later, the server ends the session by itself
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -135,7 +135,7 @@ func (s *Session) endOrphan() {
 	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
 	s.client.endAt(ctx, s.address(), transport.EndSessionOptions{Identity: who, IOTimeout: timeout})
-	if s.ctx.Err() == nil { // else close goes on
+	if s.ctx.Err() == nil { // otherwise close may still have to end the orphan
 		s.link.ForgetSession()
 	}
 }

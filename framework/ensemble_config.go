@@ -9,7 +9,9 @@ import (
 // EnsembleConfig is the configuration of an ensemble that its servers share,
 // which is in ZooKeeper's dynamic configuration file.
 type EnsembleConfig struct {
-	Members []Member // in the order of the configuration, which is that of the IDs as text
+	// Members are in the order of the configuration, which sorts the IDs as
+	// text.
+	Members []Member
 
 	// Version grows with each change. It is 0 if the servers have never written
 	// one.

@@ -15,12 +15,12 @@ import (
 // (ZOOKEEPER-4306). The set tells how near a session is to that.
 type ephemerals struct {
 	mu         sync.Mutex        // protects the following fields
-	paths      map[string]uint64 // with the number under which each was noted
+	paths      map[string]uint64 // the values are the numbers under which they were noted
 	noted      uint64            // the newest of these numbers
-	size       int               // of the paths in the transaction
+	size       int               // the bytes that the paths take in the transaction
 	trusted    int               // the size beyond which to look; 0 stands for maxEndingSize
-	looking    bool              // which of them are there
-	warnedSize int               // at which there was a warning
+	looking    bool              // somebody finds out which of them are there
+	warnedSize int               // the size at the last warning; 0 for none
 }
 
 const (

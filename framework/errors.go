@@ -80,7 +80,7 @@ var (
 	errNotSent         = errors.New("request not sent")                           // a context had ended before
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
 	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
-	errHeldBack        = errors.New("request held back")                          // because connections have ended with it
+	errHeldBack        = errors.New("request held back")                          // connections have ended with it
 	errMalformedAnswer = errors.New("malformed answer of the server")
 )
 
@@ -91,7 +91,7 @@ func unknownOutcome(err error) error {
 // ServerError is an answer of the server for which go-zookeeper has no error
 // value.
 type ServerError struct {
-	Code int32 // as in ZooKeeper's KeeperException.Code
+	Code int32 // see ZooKeeper's KeeperException.Code
 }
 
 // serverErrors names the codes that go-zookeeper does not.

@@ -19,7 +19,7 @@ type hosts struct {
 	next        int        // index of the server to try next
 	tried       int        // servers in this round
 	failed      bool       // no connection has been of use since the round before
-	rounds      int        // that have failed
+	rounds      int        // how many have failed
 	connectedAt time.Time  // the last successful handshake, if no attempt has followed it
 	pauses      backoff.BackOff
 }

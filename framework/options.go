@@ -73,19 +73,18 @@ func WithErrorPolicy(p state.ErrorPolicy) Option {
 // WithLogger sets where the client's log goes. The default discards it. The log
 // has lines for:
 //
-//   - state changes, of level Info, or Warn with a cause;
-//   - losses of locks, of level Warn, or Info if the client was closed;
-//   - the client library's messages, of level Debug.
+//   - state changes (level Info, or Warn if there is a cause);
+//   - losses of locks (level Warn, or Info if the client was closed);
+//   - the client library's messages (level Debug).
 //
 // The line of a state change has the attributes "curator.session.state",
 // "curator.session.id" (in hexadecimal digits, as ZooKeeper's own logs have
 // it), "server.address", "server.port", and "curator.cause", if there is one;
-// see StateChange. Attributes have the names that package tracing gives to
-// those of spans.
+// see StateChange. Package tracing uses the same names for attributes of spans.
 //
-// An outage has one more line, of level Warn, if it lasts longer than the
-// session timeout: with how long it has lasted, as "curator.outage.duration",
-// and why the last attempt to connect failed.
+// An outage that lasts longer than the session timeout has one more line, at
+// level Warn. The attribute "curator.outage.duration" says how long the outage
+// has lasted, and "curator.cause" why the last attempt to connect failed.
 //
 // A goroutine of the client writes the lines, in their order and with the time
 // at which each was logged. So a handler that is slow, or blocks, holds up
@@ -106,11 +105,11 @@ func WithLogger(l *slog.Logger) Option {
 // called in the order in which they are given. The default is none, which costs
 // nothing.
 //
-// If a hook has a method Err() error, New returns its error, such as that of an
-// option of tracing.New. A hook that is nil, or has no method for an event, or
-// hides one of those that it embeds, is an error of New, too. So is one with a
-// method that has an event's name, but another type or a pointer receiver, so
-// that the client cannot call it.
+// If a hook has a method Err() error, New returns the error of that method. The
+// hook of tracing.New has one for options that it cannot use. A hook that is
+// nil, or has no method for an event, or hides a hook that it embeds, is an
+// error of New, too. So is one with a method that has an event's name, but
+// another type or a pointer receiver, so that the client cannot call it.
 func WithHooks(h ...clienttrace.Hook) Option {
 	return func(c *config) {
 		for _, hook := range h {
@@ -156,8 +155,8 @@ func WithServers(ask func(ctx context.Context) ([]string, error)) Option {
 // WithTLS puts TLS on every connection that the dialer makes. The configuration
 // is copied. Without a ServerName the server's certificate must be for the host
 // of the address in use; set one if that is an IP address, as ResolveDNS
-// returns. The time for the handshake is part of that for an attempt to
-// connect.
+// returns. The handshake is part of the attempt to connect, and of the time for
+// it.
 func WithTLS(cfg *tls.Config) Option {
 	return func(c *config) {
 		c.tls = cfg.Clone() // nil stays nil
@@ -198,8 +197,9 @@ func WithSuspendClock(suspended func() time.Duration) Option {
 }
 
 // WithoutContainers makes the client create missing parents as persistent nodes,
-// as WithPersistentParents does for one call: also those of recipes, of the chroot
-// and of namespaces. Nobody deletes them when they have become empty.
+// as WithPersistentParents does for one call. That includes the parents that
+// recipes create, the chroot and namespaces. Nobody deletes them when they have
+// become empty.
 //
 // It is for servers that end the connection when they are asked for a container,
 // as some others than ZooKeeper's do. Without it, the client finds that out by
@@ -239,10 +239,10 @@ func WithAcquireStacks() Option {
 	return func(c *config) { c.acquireStacks = true }
 }
 
-// WithQuorumSync makes every Sync of the client a SyncQuorum, also those of
-// recipes that sync before they read: Load and CompareAndSwap of package
-// atomic, Refresh of package shared, and WaitFor of package cache. By default
-// they are cheaper, and may see less at a leader; see Client.Sync.
+// WithQuorumSync makes every Sync of the client a SyncQuorum. That includes the
+// syncs that recipes make before they read: Load and CompareAndSwap of package
+// atomic, Refresh of package shared, and WaitFor of package cache. By default,
+// syncs are cheaper, and may see less at a leader; see Client.Sync.
 func WithQuorumSync() Option {
 	return func(c *config) { c.quorumSync = true }
 }

@@ -14,8 +14,8 @@ import (
 // If in a whole round over the servers none has let us in, and one refuses our
 // credentials, operations fail at once, because waiting does not help them.
 type refusal struct {
-	last    error         // of a server in this round, or nil
-	failing error         // of the round for which signal is closed
+	last    error         // the last refusal in this round, or nil
+	failing error         // the refusal for which signal is closed, or nil
 	signal  chan struct{} // closed while operations are to fail
 	pauses  backoff.BackOff
 }

@@ -36,8 +36,8 @@ type pending[T any] struct {
 
 // start gives a request to the connection, and does not wait for the answer. A
 // connection that has too much under way already makes the caller wait for
-// room, as long as ctx and the session last. The callback then is that of
-// transport.Link.Send.
+// room, as long as ctx and the session last. transport.Link.Send says when it
+// calls then.
 func start[T any](
 	ctx context.Context, s *Session, q proto.Request[T], then func(code int32, err error),
 ) (pending[T], error) {
@@ -108,7 +108,7 @@ func (s *Session) sendError(err error) error {
 }
 
 // await returns when the request is answered, or ctx ends, or the session does.
-// The function late is that of send.
+// For late, see send.
 func (p pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 	var none T
 	s := p.session
@@ -119,7 +119,7 @@ func (p pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 	case <-s.ctx.Done():
 	}
 	select {
-	case <-p.call.Done(): // at the same moment: a known outcome is better than an unknown one
+	case <-p.call.Done(): // answered as well: a known outcome is better than an unknown one
 		return p.result()
 	default:
 	}

@@ -35,7 +35,7 @@ func resolve(look lookup, names []string) serversFunc {
 		}
 		addresses := make([][]string, len(servers))
 		failures := make([]error, len(servers))
-		var lookups sync.WaitGroup // at the same time, so that one that hangs leaves time for the others
+		var lookups sync.WaitGroup // all at once, so that one that hangs leaves time for the others
 		for i, server := range servers {
 			lookups.Go(func() { addresses[i], failures[i] = resolveServer(ctx, look, server) })
 		}
@@ -68,8 +68,8 @@ type serverList struct {
 	ask serversFunc // nil for a list that does not change
 
 	mu       sync.Mutex // protects the following fields
-	list     []string   // without duplicates, sorted; never changed in place
-	askError error      // of the last time, if list is older
+	list     []string   // sorted, each server once; never changed in place
+	askError error      // why the last question had no good answer, or nil
 	asked    int        // how often
 	answered int        // the newest question that has an answer
 }

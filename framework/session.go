@@ -32,7 +32,7 @@ type Session struct {
 	begun      time.Time
 	wake       chan struct{} // capacity 1: the deadline has changed
 
-	ctx    context.Context // ends with the session
+	ctx    context.Context // see Context
 	cancel context.CancelCauseFunc
 
 	lastConn chan struct{} // closed when the library has the connection on which it ends
@@ -45,12 +45,14 @@ type Session struct {
 	// Protected by client.mu.
 	id            int64
 	server        string          // address of the newest connection or attempt
-	established   time.Time       // for the first time
-	lost          time.Time       // when its context has ended
-	uninterrupted context.Context // ends with the session or with the connection, whichever is first
+	established   time.Time       // the time at which a server first accepted it
+	lost          time.Time       // the time at which ctx ended
+	uninterrupted context.Context // see Trusted
 	interrupt     context.CancelCauseFunc
 
-	afterEnd, afterInterruption afterFuncs // of ctx, and of uninterrupted; protected by client.mu
+	// What to call when ctx has ended, and when uninterrupted has. Protected by
+	// client.mu.
+	afterEnd, afterInterruption afterFuncs
 }
 
 // ID returns the server's id of the session, which is the EphemeralOwner of the

@@ -13,7 +13,7 @@ import (
 // for it.
 type sessionBackoff struct {
 	pauses backoff.BackOff
-	losses int // of short sessions, one after the other
+	losses int // how many short sessions were lost in a row
 }
 
 const (

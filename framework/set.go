@@ -81,7 +81,7 @@ type set struct {
 	path    string
 	data    []byte
 	version int32
-	existed func(*proto.Stat) bool // that of its write
+	existed func(*proto.Stat) bool // see write.existed
 }
 
 func (o *set) send(ctx context.Context, s *Session) (*zk.Stat, error) {

@@ -12,11 +12,11 @@ import (
 // Status is what a client knows of itself at one moment. It is for people:
 // package debug/snapshot shows it.
 type Status struct {
-	Chroot string // of the connection string
+	Chroot string // empty if the connection string has none
 	Closed bool
 
 	State state.State
-	Since time.Time // of the state; zero for Initial
+	Since time.Time // the time of the transition to State; zero for Initial
 	Cause error     // why there is no connection, as far as that is known
 
 	// NeverConnected says that no server has accepted the client yet. Its State
@@ -25,10 +25,10 @@ type Status struct {
 
 	Session *SessionStatus // the newest; nil if no server has accepted one
 
-	Servers        []ServerStatus // by address
+	Servers        []ServerStatus // sorted by address
 	ServersProblem error          // why the list of servers is not the newest, or nil
 
-	Watches []WatchStatus // by path; none of a closed client
+	Watches []WatchStatus // sorted by path; a closed client has none
 }
 
 // SessionStatus is a session at one moment.
@@ -36,9 +36,9 @@ type SessionStatus struct {
 	ID          int64
 	Epoch       uint64
 	Established time.Time
-	Server      string        // of the newest connection, or of the newest attempt
-	Timeout     time.Duration // as negotiated
-	LastContact time.Time     // when the newest request was sent that was answered
+	Server      string        // the address of the newest connection or attempt
+	Timeout     time.Duration // what the server has granted
+	LastContact time.Time     // the time at which the newest answered request was sent
 
 	// Left is for how long the session can be trusted without another answer.
 	// It is negative when that time is over.
@@ -56,19 +56,19 @@ type ServerStatus struct {
 	Address   string
 	Connected bool // the present connection is to this one
 	Listed    bool // it is in the list of servers
-	Attempts  int  // to connect
-	Failures  int  // of these attempts
+	Attempts  int  // how often the client has tried to connect
+	Failures  int  // how often that has failed
 	Last      time.Time
-	Err       error // of the newest attempt
+	Err       error // why the newest attempt failed, or nil
 }
 
 // WatchStatus is a watch of the newest session.
 type WatchStatus struct {
-	Path       string // of the server, with the chroot
-	Children   bool   // of the children; else of the data
-	Persistent bool   // of both, until it is removed
-	Recursive  bool   // and of all nodes below
-	Waiters    int    // who share it
+	Path       string // the server's name for the node, with the chroot
+	Children   bool   // it is for the children, else for the data
+	Persistent bool   // it is for both, and stays until it is removed
+	Recursive  bool   // it is for all nodes below, too
+	Waiters    int    // how many share it
 	Set        bool   // the server has confirmed it
 }
 

@@ -16,7 +16,7 @@ import (
 type sweep struct {
 	client *Client
 	ctx    context.Context
-	failed []*cleanup // to be tried again
+	failed []*cleanup // these must be tried again
 	err    error      // why, for one of them
 }
 

@@ -36,7 +36,7 @@ func (t *trouble) note(ctx context.Context, op, path string, err error) {
 	}
 }
 
-// named adds the last error to that of a wait which ctx has ended.
+// named adds the last error to the error of a wait that ctx has ended.
 func (t *trouble) named(ctx context.Context, err error) error {
 	if t.last == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, t.last) {
 		return err

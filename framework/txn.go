@@ -57,7 +57,7 @@ func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) ([]TxnResult, er
 		return nil, &OpError{"transaction", ops[0].path, err}
 	}
 	var results []TxnResult
-	err := reason.ErrPanicked // unless do returns
+	err := reason.ErrPanicked // it stays if do panics
 	defer func() { t.endReservations(results, err) }()
 	results, err = t.write.do(ctx, c, "transaction", ops[0].path)
 	return results, err
@@ -69,7 +69,7 @@ type txn struct {
 	ops      []TxnOp
 	write    write[[]TxnResult]
 	sentIn   *Session       // the last attempt's; nil if nothing was sent
-	reserved []*reservation // of nodes that are recognised by their owner
+	reserved []*reservation // for nodes that are recognised by their owner
 }
 
 func newTxn(c *Client, ops []TxnOp) *txn {

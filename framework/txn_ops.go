@@ -71,9 +71,13 @@ func (op *TxnOp) validate() error {
 
 // TxnResult says what has become of one operation of a Transaction.
 type TxnResult struct {
-	Op   string   // "create", "set", "delete" or "check"
-	Path string   // as the client names it; of a created node with the sequence number, if it has one
-	Stat *zk.Stat // of a set, else nil
+	Op string // "create", "set", "delete" or "check"
+
+	// Path is the client's name for the node. After the creation of a
+	// sequential node, it has the node's number.
+	Path string
+
+	Stat *zk.Stat // the node's after a set, else nil
 
 	// Zxid is the id of the transaction, which all its operations share: the
 	// Czxid of the nodes that were created, and the Mzxid of the nodes that
@@ -90,8 +94,7 @@ type TxnResult struct {
 	Err error
 }
 
-// These are the errors, in a TxnError, of operations that did not fail
-// themselves.
+// These errors are in a TxnError, for operations that did not fail themselves.
 var (
 	ErrRolledBack   = errors.New("rolled back")
 	ErrNotAttempted = errors.New("not attempted")
@@ -100,11 +103,11 @@ var (
 // TxnError says which operation made a transaction fail. errors.Is finds the
 // operation's error in it. Nothing of the transaction was applied.
 type TxnError struct {
-	Index   int // of the operation that failed, from 0
+	Index   int // which operation failed, counted from 0
 	Op      string
 	Path    string
 	Err     error
-	Results []TxnResult // of every operation, in order
+	Results []TxnResult // one for each operation, in order
 }
 
 // Error returns a text such as: operation 2 of 3, set /a: zk: version conflict.

@@ -13,7 +13,7 @@ var errNoReturn = errors.New("function of the user's has ended its goroutine")
 func callApart[T any](f func() (T, error)) (v T, err error) {
 	done := make(chan struct{})
 	var panicked any
-	err = errNoReturn // unless f returns
+	err = errNoReturn // it stays if f does not return
 	go func() {
 		defer close(done)
 		defer func() { panicked = recover() }()

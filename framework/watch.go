@@ -30,13 +30,13 @@ import (
 // server only looks whether a node for which ExistsW waits is there now.
 //
 // Some servers tell of a change only to clients that may read the node at that
-// moment: those of 3.8.4, of 3.9.2 and later. For the others the watch is used
-// up in silence. So the client asks about a watch that is older than two
-// minutes from time to time. A Watch ends within five minutes of a change that
-// was not told, as long as the connection holds.
+// moment: 3.8.4, 3.9.2 and later ones. For other clients the watch is used up
+// in silence. So the client asks about a watch that is older than two minutes
+// from time to time. A Watch ends within five minutes of a change that was not
+// told, as long as the connection holds.
 type Watch struct {
 	shared *watches.Watch
-	stop   func() bool // of the context
+	stop   func() bool // what context.AfterFunc has returned
 	once   sync.Once
 	local  func(string) string
 }
@@ -49,7 +49,7 @@ func (w *Watch) Done() <-chan struct{} { return w.shared.Done().Done() }
 
 // AfterFunc has f called, on a goroutine of its own, when the watch has fired,
 // or its session has ended: at once, if that is so already. It is for those who
-// wait for one of many watches. Like that of context.AfterFunc, stop keeps f from
+// wait for one of many watches. As with context.AfterFunc, stop keeps f from
 // being called, and reports whether it has done so. Whoever stops the watch
 // calls stop, too.
 func (w *Watch) AfterFunc(f func()) (stop func() bool) {

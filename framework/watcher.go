@@ -150,7 +150,7 @@ const addWatchOverhead = 4 * 4
 
 // NewWatcher sets a persistent watch and returns when the server has it, so
 // that every later change is told. It waits for a connection like other
-// operations. The errors are those of Watch, and ErrNotConnected.
+// operations. The errors are Watch's, and ErrNotConnected.
 func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOption) (*Watcher, error) {
 	var cfg watcherConfig
 	if err := apply(&cfg, opts); err != nil {

@@ -10,23 +10,18 @@ import (
 // These folders have more places than their share. Lower a number after mending
 // some, and never raise one.
 var unmended = map[string]int{
-	"debug/curatorz":              2,
-	"debug/internal/brief":        1,
-	"debug/snapshot":              25,
-	"framework":                   116,
-	"framework/internal/suspects": 4,
-	"framework/internal/teller":   1,
-	"framework/internal/watches":  15,
-	"internal/flight":             22,
-	"recipes/barriers":            45,
-	"recipes/cache":               27,
-	"recipes/internal/follow":     3,
-	"recipes/internal/trace":      8,
-	"recipes/leader":              14,
-	"recipes/nodes":               46,
-	"recipes/shared":              11,
-	"testing/zktest":              86,
-	"tracing":                     8,
+	"debug/curatorz":          2,
+	"debug/internal/brief":    1,
+	"debug/snapshot":          25,
+	"internal/flight":         22,
+	"recipes/barriers":        45,
+	"recipes/cache":           27,
+	"recipes/internal/follow": 3,
+	"recipes/internal/trace":  8,
+	"recipes/leader":          14,
+	"recipes/nodes":           46,
+	"recipes/shared":          11,
+	"tracing":                 8,
 }
 
 func TestCommentsAreReadable(t *testing.T) {

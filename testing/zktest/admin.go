@@ -92,9 +92,9 @@ func (c *cluster) editLocked(w write) wire.Code {
 
 // ReapContainers deletes empty containers and outdated nodes with a TTL now.
 // The server, in an ensemble its leader, does this by itself, see
-// [WithContainerCheckInterval]. A
-// container that becomes empty by it is deleted the next time only, as on a
-// real server. It returns the number of nodes deleted.
+// [WithContainerCheckInterval]. A container that becomes empty by it is deleted
+// the next time only, as on a real server. It returns the number of nodes
+// deleted.
 func (s *Server) ReapContainers() int {
 	s.mu.Lock()
 	defer s.unlock()

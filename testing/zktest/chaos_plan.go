@@ -34,7 +34,7 @@ type ChaosPlan struct {
 // FaultRate makes the action of a rule hit some of its requests. Here Times 0
 // means no limit.
 type FaultRate struct {
-	Chance float64 // of a request to be hit: 0 never, 1 always
+	Chance float64 // how likely it is that a request is hit: 0 never, 1 always
 	Rule   Rule
 }
 

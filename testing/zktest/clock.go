@@ -5,8 +5,8 @@ import "time"
 // clock is the clock of a server, which may be wrong.
 type clock struct {
 	wall   func() time.Time
-	offset time.Duration // of the wall clock
-	rate   float64       // of the clock for sessions
+	offset time.Duration // how far ahead the wall clock is
+	rate   float64       // how fast the clock for sessions is; 1 is right
 }
 
 // nowMillis is the time that goes into nodes.

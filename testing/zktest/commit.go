@@ -132,7 +132,7 @@ func (s *Server) publishLocked(zxid int64, changes []datatree.NodeChange, end se
 		return
 	}
 	for _, c := range s.connsOfLocked(end.session) {
-		s.watches.RemoveAll(c) // and not only when the answer to its closing has gone out
+		s.watches.RemoveAll(c) // now, and not only when the answer to its closing has gone out
 		if c != end.closer {
 			c.closeByServerLocked()
 		}

@@ -20,7 +20,7 @@ import (
 // the other.
 type conn struct {
 	srv  *Server
-	host *Host // from which the client has dialed, or nil
+	host *Host // the client's, or nil if it has not dialed through one
 	seq  int64 // the order of acceptance
 	id   int64 // the order of first requests; 0 before
 	nc   net.Conn
@@ -38,10 +38,10 @@ type conn struct {
 	rngOf *simulation
 
 	// The rest is guarded by srv.mu.
-	key     int64     // of the client, for WithChaos
+	key     int64     // identifies the client for a ChaosPlan
 	ending  *alarm    // not nil while the end of the connection is on its way
 	sess    *session  // nil until the handshake
-	ids     []wire.ID // who the client is
+	ids     []wire.ID // the client's identities
 	closed  bool
 	traffic traffic
 
@@ -59,7 +59,7 @@ type traffic struct {
 	xid  int32
 	zxid int64
 
-	traceMask int64 // of a server: what stmk has set; it has no effect
+	traceMask int64 // what stmk has set for a server; it has no effect
 }
 
 // connSet is the open connections of a server; nil until there is one.
@@ -67,7 +67,7 @@ type connSet map[*conn]struct{}
 
 // inOrder returns the connections, those first that came first.
 func (s connSet) inOrder() []*conn {
-	if len(s) == 0 { // as at the start and at the end of most servers
+	if len(s) == 0 { // most servers begin and end like that
 		return nil
 	}
 	return slices.SortedFunc(maps.Keys(s), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })

@@ -104,8 +104,8 @@ func LagFor(lag, d time.Duration) Disruption {
 	}}
 }
 
-// PartitionFor is [Ensemble.Partition] of one member. The end, after at most d,
-// is that of all partitions.
+// PartitionFor is [Ensemble.Partition] of one member. After at most d, it ends,
+// and all other partitions with it.
 func PartitionFor(d time.Duration) Disruption {
 	return Disruption{name: "partition", ensemble: true, length: d, do: func(v *victims, name string) {
 		m := v.someServer().member

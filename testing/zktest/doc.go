@@ -27,13 +27,13 @@
 //   - A [ChaosPlan] makes servers and sessions fail by chance, the same way for
 //     the same seed: [WithChaos].
 //
-// Time is that of package time. In a bubble of testing/synctest a session of
-// hours passes in milliseconds, and ends exactly its timeout after the server
-// has last heard of its client; [WithTick], and an ensemble, round that up.
-// Close clients before the server, which [Start] closes by Cleanup: a bubble
-// waits for all its goroutines, and panics if some are left. The test's log then
-// names the clients that were not closed, if they say who they are: see
-// [ClientLabel].
+// The server's time comes from package time. In a bubble of testing/synctest a
+// session of hours passes in milliseconds, and ends exactly its timeout after
+// the server has last heard of its client; [WithTick], and an ensemble, round
+// that up. Close clients before the server, which [Start] closes by Cleanup: a
+// bubble waits for all its goroutines, and panics if some are left. The test's
+// log then names the clients that were not closed, if they say who they are:
+// see [ClientLabel].
 //
 // Each function says which arguments it refuses. A refused argument fails the
 // test of [Start] and [StartEnsemble]. For a server without a test it is an

@@ -20,10 +20,10 @@ type Ensemble struct {
 	hadMajority bool    // a majority followed the leader when somebody last looked
 	election    *alarm
 	ping        *alarm
-	pingAt      time.Time    // when it goes off
-	log         requestLog   // of all members
-	view        ensembleView // who belongs to the ensemble, and who votes
-	voterCount  int          // how many do; see setViewLocked
+	pingAt      time.Time  // ping goes off then
+	log         requestLog // the requests to all members
+	view        ensembleView
+	voterCount  int // how many members vote; see setViewLocked
 
 	changing   []*Member // those with a new role, see adoptLocked
 	roleChange *alarm
@@ -63,8 +63,8 @@ func (e *Ensemble) Followers() []*Member {
 }
 
 // ConnectString returns the addresses of all members of the present
-// configuration, separated by commas: without [WithReconfig], of all members.
-// Without [WithTCP] only [Ensemble.Dialer] understands them.
+// configuration, separated by commas. Without [WithReconfig] these are all
+// members. Without [WithTCP] only [Ensemble.Dialer] understands the addresses.
 func (e *Ensemble) ConnectString() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -96,8 +96,8 @@ func (a serverAddr) appendTo(b []byte) []byte {
 	return strconv.AppendInt(append(b, ':'), int64(a.election), 10)
 }
 
-// parseServerSpec reads host:port:port[:role][;[host:]port], of which the part
-// before the semicolon may come several times with | between.
+// parseServerSpec reads host:port:port[:role][;[host:]port]. The part before
+// the semicolon may come several times with | between.
 func parseServerSpec(text string) (s serverSpec, valid bool) {
 	servers, client, hasClient := strings.Cut(text, ";")
 	if hasClient {

@@ -81,7 +81,7 @@ func (x *exchange) forLeaderLocked() bool {
 		wire.OpDeleteContainer, wire.OpSync, wire.OpCloseSession:
 		return true
 	case wire.OpCheck:
-		return x.srv.cfg.version.isBefore39() // which knows it outside a multi
+		return x.srv.cfg.version.isBefore39() // 3.8 knows it outside a multi
 	}
 	return false
 }

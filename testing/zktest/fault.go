@@ -39,9 +39,9 @@ type Rule struct {
 // Injection is a rule at work in a server.
 type Injection struct {
 	monitor *monitor
-	rules   *rules // of which it is one
+	rules   *rules // the cluster's, this one among them
 	rule    Rule
-	member  int // at which it is at work; 0 for all there are
+	member  int // the member where it is at work; 0 for all there are
 	done    chan struct{}
 	err     error
 

@@ -27,7 +27,7 @@ var words = map[string]func(*wordAnswer){
 	"dump": (*wordAnswer).dumpLocked,
 	"envi": (*wordAnswer).envi,
 	"gtmk": (*wordAnswer).traceMaskLocked,
-	"hash": func(*wordAnswer) {}, // a digest per 128 transactions, of which there is none
+	"hash": func(*wordAnswer) {}, // a digest per 128 transactions; there is none
 	"isro": (*wordAnswer).isroLocked,
 	"mntr": (*wordAnswer).mntrLocked,
 	"ruok": func(a *wordAnswer) { a.WriteString("imok") },

@@ -56,7 +56,7 @@ func (x *exchange) faultsLocked() (f faults) {
 	if len(s.rules.injections) > 0 {
 		s.rules.applyLocked(&f, &x.req, x.paths)
 	}
-	if s.sim != nil && x.conn.rngOf == s.sim { // else it was on its way before the plan began
+	if s.sim != nil && x.conn.rngOf == s.sim { // it was not on its way when the plan began
 		s.sim.applyFaultsLocked(&f, &x.req, x.paths, x.conn.rng)
 	}
 	return f

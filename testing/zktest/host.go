@@ -21,7 +21,7 @@ import (
 //	host.Isolate() // this client alone neither sends nor hears anything
 type Host struct {
 	cluster *cluster
-	servers []*Server                    // that it can dial
+	servers []*Server                    // the servers that it can dial
 	find    func(address string) *Server // nil: there is none
 
 	// Guarded by cluster.mu.
@@ -70,11 +70,11 @@ func (h *Host) Disconnect() {
 	h.eachConnLocked(func(c *conn) { c.closeInTransitLocked((*conn).closeLocked) })
 }
 
-// Isolate makes all connections of the host black holes, those of the future
-// included, until [Host.Heal]: they stay open, but nothing gets through in
-// either direction, as if a cable had been pulled out. Clients and servers
-// learn of it by their timeouts. It is [Server.BlackholeAll] for one host;
-// Server.Heal does not end it.
+// Isolate makes all connections of the host black holes, future ones included,
+// until [Host.Heal]: they stay open, but nothing gets through in either
+// direction, as if a cable had been pulled out. Clients and servers learn of it
+// by their timeouts. It is [Server.BlackholeAll] for one host; Server.Heal does
+// not end it.
 func (h *Host) Isolate() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()

@@ -5,8 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// idleNotifier lets somebody wait until connections have come to rest. It is a
-// lock of the lowest order: it is used with those of streams and outboxes held.
+// idleNotifier lets somebody wait until connections have come to rest. Its lock
+// is the last one in the order of locks: whoever takes it may hold the locks of
+// streams and outboxes.
 type idleNotifier struct {
 	waiting atomic.Int32 // how many wait; mostly none, and then notify costs one load
 

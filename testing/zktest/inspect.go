@@ -73,9 +73,8 @@ func (r *replica) belowLocked(path string) []Node {
 	return nodes
 }
 
-// Sessions returns the sessions that are alive, oldest first. At a member that
-// is read-only, see [WithReadOnlyMode], its own are behind those of the
-// ensemble.
+// Sessions returns the sessions that are alive, oldest first. A member that is
+// read-only, see [WithReadOnlyMode], lists its own behind the ensemble's.
 func (s *Server) Sessions() []SessionInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,8 +114,8 @@ func (s *Server) Watches() []Watch {
 // for a recipe that queues, who is first and who waits for whom. At the end of
 // the sequence, where numbers come again or are negative, it is the order of
 // creation; see [Server.SetSequence]. Children without a number are left out. A
-// negative number is recognized behind a name that ends in a dash, as those of
-// recipes do. An invalid path is refused as by [Server.Node].
+// negative number is recognized behind a name that ends in a dash: recipes use
+// such names. An invalid path is refused as by [Server.Node].
 func (s *Server) Queue(path string) []Node {
 	if !datatree.ValidPath(path) {
 		_ = s.invalidPath(path)
@@ -154,8 +153,8 @@ func byArrival(a, b Node) int {
 }
 
 // sequenceOf returns the number at the end of the name of a sequential node:
-// ten characters, or a minus sign and ten digits. The minus sign of a name such
-// as n-0000000001 is not the number's; that of n--2147483648 is.
+// ten characters, or a minus sign and ten digits. The dash in n-0000000001 is a
+// part of the name. The second one in n--2147483648 is the number's minus sign.
 func sequenceOf(name string) (int32, bool) {
 	const width = 10
 	start := len(name) - width

@@ -9,9 +9,9 @@ import (
 const Forever time.Duration = math.MaxInt64
 
 // Member is a server of an [Ensemble]. Inspection shows what this member has
-// applied; its sessions are those of the ensemble. Methods that write,
-// [Server.Create] and the like, go through the leader. [Server.Close] takes the
-// member away for good.
+// applied; its sessions are the ensemble's. Methods that write, such as
+// [Server.Create], go through the leader. [Server.Close] takes the member away
+// for good.
 type Member struct {
 	*Server
 	id int
@@ -19,13 +19,13 @@ type Member struct {
 	// Guarded by mu.
 	leader              *Member // whom it follows, itself if it leads; nil while it looks for a leader and does not serve
 	epoch               int64   // the epoch of that leader: the same member may lead again later
-	part                int     // of a network that is partitioned: members of one part reach each other
+	part                int     // the part of a partitioned network: members in the same part reach each other
 	lag                 time.Duration
 	resigned            bool     // it does not want to win the next election
 	queue               []*entry // transactions to apply
 	received            int      // how many of them have arrived
 	applying            *alarm   // for the next one
-	givingUp            *alarm   // when it gives up its leader, or steps down as the leader
+	givingUp            *alarm   // gives up the leader, or steps down as the leader
 	pending             []*exchange
 	touchTable          map[*session]struct{} // clients the leader has not been told of
 	readOnly            readOnlyServer
@@ -44,14 +44,14 @@ type readOnlyServer struct {
 // they have elected another one. It goes on until it notices that it has no
 // majority any more.
 type deposedLeader struct {
-	sessions map[int64]*session // that were alive then; some may have ended since
+	sessions map[int64]*session // the sessions at that election; some may have ended since
 }
 
 // ID returns the number of the member, counted from 1.
 func (m *Member) ID() int { return m.id }
 
-// Behind returns how many transactions the member has not applied yet, of those
-// that its leader has made.
+// Behind returns how many of its leader's transactions the member has not
+// applied yet.
 func (m *Member) Behind() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,7 +13,7 @@ type TB interface {
 
 // refuser is told of arguments that make no sense.
 type refuser struct {
-	tb TB // the test that the servers belong to; nil for those of Run and RunEnsemble
+	tb TB // the test that the servers belong to, or nil
 }
 
 // invalidPath is misuse of a path. What cannot be the path of a node would look

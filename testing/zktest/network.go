@@ -12,7 +12,7 @@ import (
 )
 
 // Dialer returns a function that connects to this server within the process,
-// whatever the address. The signature is that of [net.Dialer.DialContext].
+// whatever the address. It has the signature of [net.Dialer.DialContext].
 func (s *Server) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return s.dial
 }
@@ -109,7 +109,7 @@ func (s *Server) updatePortLocked() {
 }
 
 // Dialer returns a function that connects within the process to the member with
-// the address, and refuses addresses of no member. The signature is that of
+// the address, and refuses addresses of no member. It has the signature of
 // [net.Dialer.DialContext].
 func (e *Ensemble) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return e.dial

@@ -46,7 +46,7 @@ func (o getAllChildrenNumberOp) runLocked(x *exchange, out *wire.Encoder) wire.C
 		return code
 	}
 	total := x.srv.tree.CountBelow(cmp.Or(o.path, "/"))
-	if o.path == "" { // which has the root below it
+	if o.path == "" { // the root is below it
 		total++
 	}
 	out.Int32(int32(total))
@@ -60,7 +60,7 @@ func decodeGetEphemerals(d *wire.Decoder) operation { return getEphemeralsOp{pat
 
 func (o getEphemeralsOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	var paths []string
-	prefix := strings.TrimFunc(o.path, func(r rune) bool { return r <= ' ' }) // as Java's trim
+	prefix := strings.TrimFunc(o.path, func(r rune) bool { return r <= ' ' }) // what Java's trim does
 	for _, path := range x.srv.tree.EphemeralsOf(x.conn.sess.id) {
 		if prefix == "" || prefix == "/" || strings.HasPrefix(path, o.path) {
 			paths = append(paths, path)

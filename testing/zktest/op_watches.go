@@ -167,8 +167,8 @@ func (o forgetWatchesOp) modes() (data, child datatree.WatchMode) {
 }
 
 // hasParents38 reports whether a server of 3.8 can look for a watch at the
-// path. It takes the path apart, and that of its parent if there is a recursive
-// watch.
+// path. It takes the path apart, and the parent's path as well if there is a
+// recursive watch.
 func (o forgetWatchesOp) hasParents38(recursive bool) bool {
 	if o.path == "" || strings.HasPrefix(o.path, "/") {
 		return true

@@ -83,7 +83,7 @@ func (o *outbox) queueFrame(f outFrame) {
 	o.resting = false
 	o.size += len(f.bytes)
 	full := o.byAll.Add(int64(len(f.bytes))) > maxQueuedByAll || o.size > maxQueued
-	if full { // at once, not only when the connection has ended: others need the room
+	if full { // the connection ends later, and others need the room now
 		o.dropLocked()
 	}
 	o.mu.Unlock()
@@ -133,7 +133,7 @@ func (o *outbox) head() (f *outFrame, finished bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
-	case o.shortcut: // which signals at its end
+	case o.shortcut: // writeReady signals if it leaves anything
 		return nil, false
 	case len(o.queue) == 0:
 		return nil, o.finished
@@ -193,7 +193,7 @@ func (o *outbox) takeReady() (frames []byte, some bool) {
 	}
 	frames = o.queue[0].bytes
 	if n > 1 {
-		frames = nil // and a copy: what a frame is made of may be shared
+		frames = nil // make a copy, because the first frame may be shared
 		for _, f := range o.queue[:n] {
 			frames = append(frames, f.bytes...)
 		}
@@ -209,7 +209,7 @@ func (o *outbox) endShortcut(frames []byte, n int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.shortcut = false
-	if !o.dropped { // else nothing of it counts any more
+	if !o.dropped { // what was dropped does not count any more
 		o.size -= n
 		o.byAll.Add(int64(-n))
 		if n < len(frames) {

@@ -148,7 +148,7 @@ func (m *Member) resumeLocked() {
 		m.ens.hadMajority = false // look after the sessions
 	}
 	m.resumeReadOnlyLocked()
-	if m.ens.roleChange == nil { // else that comes at its time
+	if m.ens.roleChange == nil { // a change that is due later comes by itself
 		m.ens.changeRolesLocked()
 	}
 	m.ens.updateLocked()

@@ -43,7 +43,7 @@ func (m *Member) scheduleReadOnlyLocked() {
 			return
 		}
 		m.readOnly.begin = nil
-		if !m.paused { // else the next change begins it again
+		if !m.paused { // after a pause, the next change begins the wait again
 			m.readOnly.on = true
 		}
 	})
@@ -67,8 +67,8 @@ func (m *Member) endReadOnlyLocked() {
 }
 
 // noteGlobalSessionsLocked notes which sessions of the ensemble the member
-// knows of when it loses its leader: those that have not ended, and those of
-// which it has not heard that they have.
+// knows of when it loses its leader: the ones that have not ended, and the ones
+// whose end it has not heard of.
 func (m *Member) noteGlobalSessionsLocked() {
 	if !m.cfg.readOnlyMode {
 		return

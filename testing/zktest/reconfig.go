@@ -17,7 +17,7 @@ func WithReconfig() Option {
 
 // WithSpareMembers starts n more members, which are not in the ensemble's first
 // configuration, and can join by reconfig: see [WithReconfig]. Their numbers
-// follow those of the others. A spare member follows the leader and serves
+// follow the other members'. A spare member follows the leader and serves
 // clients, but has no vote. The default is none. [Run] and [Start] refuse the
 // option.
 func WithSpareMembers(n int) Option {
@@ -43,8 +43,8 @@ func (e *Ensemble) setFirstViewLocked() {
 	e.setViewLocked(first)
 }
 
-// setViewLocked replaces the configuration. The voters are counted here, and not
-// at each question for a majority, of which there are many.
+// setViewLocked replaces the configuration. It counts the voters, because there
+// are many more questions for a majority than configurations.
 func (e *Ensemble) setViewLocked(view ensembleView) {
 	e.view, e.voterCount = view, view.voters()
 }

@@ -10,9 +10,9 @@ import (
 type replica struct {
 	tree     *datatree.Tree
 	watches  *datatree.Watches[*conn]
-	zxid     int64                    // of the last transaction applied
-	overflow map[*datatree.Node]int32 // of the last transaction; see datatree.Txn
-	ahead    *lead                    // of a leader that lags; see madeLocked
+	zxid     int64                    // the last transaction applied
+	overflow map[*datatree.Node]int32 // what the last transaction has left; see datatree.Txn
+	ahead    *lead                    // nil unless this is a leader that lags; see madeLocked
 }
 
 // lead is what a leader that lags has made. The followers have it, and the
@@ -71,7 +71,7 @@ func (r *replica) applyLocked(effects []datatree.Effect, zxid int64) {
 	for _, do := range effects {
 		do(r.tree)
 	}
-	r.tree.TakeEffects() // which nobody needs twice
+	r.tree.TakeEffects() // nobody needs them twice
 	r.zxid = zxid
 }
 

@@ -68,8 +68,8 @@ func (m *Member) applyNextLocked() {
 }
 
 // answerAppliedLocked sends the answers that waited for what has been applied.
-// An answer to a write goes out behind the events of that write and before
-// those of the next.
+// An answer to a write goes out behind the events of that write and before the
+// next write's.
 func (m *Member) answerAppliedLocked() {
 	waiting := m.pending
 	m.pending = nil

@@ -17,29 +17,33 @@ const maxLoggedPath = 4 << 10
 
 // Request is a request that has reached the server.
 type Request struct {
-	Number  int64     // in the order of the log that has it, counted from 1
-	Time    time.Time // when the server got to it, before any delay
-	Member  int       // of an ensemble, see [Member.ID]; 0 for a standalone server
+	Number  int64     // the place in the log that has it, counted from 1
+	Time    time.Time // the time at which the server got to it, before any delay
+	Member  int       // the [Member.ID] of the server; 0 for a standalone one
 	Conn    int64     // number of the connection, counted from 1 in the order of their first requests
 	Session int64     // for a handshake, the session given, or asked for if none was given
 	Xid     int32     // 0 for a handshake
 	Op      Op
-	Path    string // as the client sent it; for a multi, the path of its first operation; the log keeps its first 4 KiB
-	Watch   bool   // the request is a read that leaves a watch
+
+	// Path is what the client has sent. For a multi, it is the path of the
+	// first operation. The log keeps the first 4 KiB of it.
+	Path string
+
+	Watch bool // the request is a read that leaves a watch
 
 	// Processed is false if a fault kept the server from carrying out the
 	// request; then Err is the code of [Fail], if that was the fault. A
 	// handshake that the server hangs up on has the code of a lost connection.
 	Processed bool
 	Err       Code
-	Zxid      int64  // of the transaction for a write, else the last one applied before
-	Created   string // path of the node created; for a multi, of the last one
+	Zxid      int64  // a write's own transaction, else the last one applied before
+	Created   string // path of the node created, the last one for a multi
 }
 
 // requestLog is a ring of the last requests, and totals of all.
 type requestLog struct {
 	ring   []Request
-	next   int   // where the next one goes once the ring is full
+	next   int   // the place of the next one once the ring is full
 	last   int64 // number of the newest
 	totals map[wire.Op]int
 }

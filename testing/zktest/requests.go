@@ -46,7 +46,7 @@ func (s *Server) CountRequests(op Op) int {
 
 // Stats are totals since the beginning or the last [Server.ClearRequests].
 type Stats struct {
-	Requests      map[Op]int // by their type on the wire
+	Requests      map[Op]int // how many there were of each type on the wire
 	Notifications int        // watch events sent, one for each client that hears of it
 
 	// Expired is how many sessions timed out. In an ensemble the leader counts

@@ -53,7 +53,7 @@ func (c *conn) serve() {
 	r := bufio.NewReader(c.nc)
 	ends := false // the end of the connection is arranged
 	defer func() {
-		if !ends { // also if a function given to Call ends this goroutine
+		if !ends { // a function given to Call may have ended this goroutine
 			c.close()
 		}
 	}()

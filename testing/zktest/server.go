@@ -11,9 +11,9 @@ import (
 // Server is a ZooKeeper server in this process. All of its methods may be
 // called from any goroutine.
 type Server struct {
-	*cluster                // its own, or that of its ensemble
+	*cluster                // its own, or its ensemble's
 	member   *Member        // nil for a standalone server; constant
-	address  string         // in memory; constant
+	address  string         // for dialing in memory; constant
 	listener net.Listener   // nil without WithTCP; constant
 	wg       sync.WaitGroup // the goroutines of connections and listener
 	born     time.Time      // constant
@@ -31,7 +31,7 @@ type Server struct {
 	accepting               bool // the TCP port is open
 
 	log      requestLog
-	traffic  traffic // since the start, or since the four-letter word srst
+	traffic  traffic // the totals since the start or the four-letter word srst
 	notified int     // watch events sent
 	expired  int     // sessions whose clients were not heard of
 }

@@ -10,15 +10,15 @@ import (
 // Everything here is guarded by the monitor of its cluster.
 type session struct {
 	id       int64
-	cluster  *cluster // that knows it; constant
+	cluster  *cluster // the cluster that knows it; constant
 	timeout  time.Duration
 	deadline time.Time
 	expiry   *alarm
-	armed    time.Time // when expiry goes off
+	armed    time.Time // expiry goes off then
 	conn     *conn     // nil while the client is disconnected
 	owner    *conn     // the newest, which may have ended; only its requests count
-	stray    *conn     // to a leader that was deposed; the others do not know of it
-	host     *Host     // of the last connection; nil for none
+	stray    *conn     // a connection to a leader that was deposed; the others do not know of it
+	host     *Host     // the last connection's; nil for none
 	home     *Server   // the read-only member that alone knows it; nil for one of the ensemble; constant
 }
 
@@ -109,10 +109,10 @@ func (sess *session) canEndAtLocked(decider *Server) bool {
 	return decider.writableLocked() && decider.upLocked() && !decider.paused
 }
 
-// endLocked deletes a session and its ephemeral nodes in one transaction, of
-// which its own watches still hear. closer is the connection that asks for it,
-// nil if the client did not; then its connection ends. For a session that is
-// known to one member only, there is no transaction.
+// endLocked deletes a session and its ephemeral nodes in one transaction. The
+// session's own watches still hear of it. closer is the connection that asks
+// for it. If the client did not ask, closer is nil, and the client's connection
+// ends. For a session that only one member knows, there is no transaction.
 func (sess *session) endLocked(closer *conn) {
 	sess.cluster.forgetLocked(sess)
 	sess.expiry.stop()

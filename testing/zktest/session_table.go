@@ -11,7 +11,7 @@ import (
 
 // sessionTable is who the clients of a cluster are.
 type sessionTable struct {
-	secret uint64 // behind the passwords; constant
+	secret uint64 // the passwords are derived from it; constant
 
 	// The rest is guarded by the monitor of the cluster.
 	last     int64 // the id given last
@@ -19,9 +19,9 @@ type sessionTable struct {
 
 	// These are nil until there is one.
 	ownSessions    map[int64]*session // known to one read-only member only
-	replaced       map[int64]struct{} // to be replaced silently at the next handshake
-	pausedSessions map[int64]struct{} // whose requests wait
-	moving         map[int64]*Member  // by where they are to go
+	replaced       map[int64]struct{} // sessions that the next handshake replaces silently
+	pausedSessions map[int64]struct{} // sessions whose requests wait
+	moving         map[int64]*Member  // the members that sessions are to go to
 }
 
 func newSessionTable(cfg config) sessionTable {

@@ -23,10 +23,10 @@ type simulation struct {
 
 	// Guarded by the monitor.
 	counts  []int // requests that matched each of the Faults
-	hits    []int // and those that were hit
+	hits    []int // requests that each of the Faults has hit
 	stopped bool
 	next    *alarm
-	undos   []*undo // in the order of their beginning
+	undos   []*undo // the oldest first
 	log     []Event
 }
 
@@ -155,7 +155,7 @@ func (sim *simulation) begin(what string, atMost time.Duration, end func()) {
 			sim.undos = slices.Delete(sim.undos, i, i+1)
 		}
 		sim.monitor.unlock()
-		if i >= 0 { // else StopFaults was first
+		if i >= 0 { // StopFaults has not taken it out
 			end()
 		}
 	})

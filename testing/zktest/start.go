@@ -11,7 +11,7 @@ import (
 // that are nil or make no sense fail the test. In a bubble of testing/synctest,
 // Start must be called in the bubble.
 //
-// A client has to connect by [Server.Dialer], as those of package curatortest
+// A client has to connect by [Server.Dialer], as clients of package curatortest
 // do, unless the server was started [WithTCP]. One that does not is refused:
 // dial tcp 127.0.0.1:1: connect: connection refused.
 func Start(tb TB, opts ...Option) *Server {
@@ -113,7 +113,7 @@ func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 }
 
 // RunEnsemble is [StartEnsemble] without a test: the caller has to close the
-// ensemble. The error is that of [Run], or says that n is not positive.
+// ensemble. The error is [Run]'s, or says that n is not positive.
 func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("zktest: an ensemble of %d members", n)

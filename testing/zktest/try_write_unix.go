@@ -24,7 +24,7 @@ func tryWriter(nc net.Conn) func([]byte) int {
 	var frames []byte
 	once := func(fd uintptr) bool { // made only once: it is what a request would allocate
 		n, _ = syscall.Write(int(fd), frames)
-		return true // and do not wait for more room
+		return true // false would mean to wait for more room
 	}
 	return func(p []byte) int {
 		n, frames = 0, p

@@ -19,7 +19,7 @@ const ClientLabel = "curator.client"
 // have said who they are.
 type dialers struct {
 	mu     sync.Mutex
-	byConn map[*memnet.Conn]string // by the client's end; nil until there is one
+	byConn map[*memnet.Conn]string // the keys are the clients' ends; nil until there is one
 }
 
 // note keeps in mind who has connected, until the connection ends.

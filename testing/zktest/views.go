@@ -17,7 +17,7 @@ type Node struct {
 type Stat struct {
 	Czxid, Mzxid                int64 // transactions that created the node and last changed its data
 	Ctime, Mtime                int64 // the same two, in milliseconds since 1970
-	Version, Cversion, Aversion int32 // changes of data, of children, of the ACL
+	Version, Cversion, Aversion int32 // how often the data, the children and the ACL were changed
 	EphemeralOwner              int64 // session of an ephemeral node, else 0
 	DataLength, NumChildren     int32
 	Pzxid                       int64 // transaction that last created or deleted a child
@@ -53,11 +53,11 @@ func (w Watch) table() string {
 // SessionInfo is a session as it is now.
 type SessionInfo struct {
 	ID         int64
-	Timeout    time.Duration // as negotiated
-	Deadline   time.Time     // when it expires unless the client is heard of
-	Connected  bool          // as far as the server can see: a black hole is a connection
+	Timeout    time.Duration // the negotiated timeout
+	Deadline   time.Time     // it expires then unless the client is heard of
+	Connected  bool          // the server sees a connection, which may be a black hole
 	Ephemerals []string      // paths, sorted
-	WatchCount int           // at the server that was asked
+	WatchCount int           // watches at the server that was asked
 }
 
 // compareWatches is the order in which watches are listed.

@@ -28,8 +28,8 @@ import (
 // one. If a connection holds for a while, and ends when the request is sent, that
 // is the proof, and no matter of a network that breaks all the time. From then
 // on, the request is held back for longer each time, so that the others go on.
-// Those of them that were only under way with it are answered meanwhile, and no
-// suspects any more.
+// Requests that were only under way with it are answered meanwhile, and are
+// suspects no longer.
 type Suspects struct {
 	some atomic.Bool // whether there is any; saves the lock
 
@@ -43,13 +43,13 @@ type Request struct{ Op, Path string }
 
 type suspect struct {
 	Request
-	size   int // of the shortest, in bytes
-	ends   int // of connections, in a row
-	proofs int // of these, that had held until the request was sent
+	size   int // the length of the shortest attempt, in bytes
+	ends   int // how many connections in a row have ended with it
+	proofs int // how many of them had held until it was sent
 	told   bool
 
 	last   time.Time
-	until  time.Time // when it is held back no longer, once there is a proof
+	until  time.Time // it is held back until then, once there is a proof
 	pauses backoff.BackOff
 }
 

@@ -16,7 +16,7 @@ type Teller struct {
 	of *Group
 
 	mu      sync.Mutex // protects the following fields
-	calls   []func()   // that follow the one under way
+	calls   []func()   // what to call after the call under way
 	telling bool
 	told    chan struct{} // closed when nothing is left to call
 	late    bool          // a caller has stopped waiting for the call under way

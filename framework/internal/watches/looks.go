@@ -14,12 +14,12 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// A standard watch may be used up in silence. Servers of 3.8.4, of 3.9.2 and
-// later, and others with the same correction (CVE-2024-23944), tell of a change
-// only to those who may read the node at that moment. For all others the event
-// is lost, and a watch that is good for one event with it. The node may be
-// readable again a second later, and none of its changes is told any more, not
-// even its deletion.
+// A standard watch may be used up in silence. Some servers tell of a change
+// only to those who may read the node at that moment: 3.8.4, 3.9.2, later ones,
+// and others with the same correction (CVE-2024-23944). For all other clients
+// the event is lost, and a watch that is good for one event with it. The node
+// may be readable again a second later, and none of its changes is told any
+// more, not even its deletion.
 //
 // So a session looks again from time to time. It sends setWatches for the
 // watches that it has had for a while, as it does after a reconnect. The server
@@ -27,11 +27,11 @@ import (
 // read them, and sets the watch of the others again. Many watches take one
 // request.
 //
-// The requests tell of no change that the watch does not know of, because each
-// watch has a transaction that it is as of: that of the read that has set it,
-// and later that of the newest look. All that have been looked at have the same
-// one. A watch that is looked at for the first time costs a request, unless
-// others are as of the same transaction.
+// The requests tell of no change that a waiter has seen already, because each
+// watch is as of a transaction. At first that is the transaction of the read
+// that has set the watch, and later the newest look's. All watches that have
+// been looked at have the same one. A watch that is looked at for the first
+// time costs a request, unless others are as of the same transaction.
 
 // A look follows such a pause after the one before, at random, so that many
 // clients which were started together do not look together. It is about the

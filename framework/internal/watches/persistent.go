@@ -31,16 +31,18 @@ import (
 //     first reader asks for that, and stays so. Readers that are not recursive
 //     are told of the children by the children's own events.
 type Persistent struct {
-	mu         sync.Mutex // protects the following fields, those of every persistentWatch and Reader, and the watches of every session
-	session    *Session   // the newest session's
-	connection uint64     // how often a connection was established, or a session begun
+	// mu protects the following fields, the fields of every persistentWatch and
+	// Reader, and the watches of every session.
+	mu         sync.Mutex
+	session    *Session // the newest session's
+	connection uint64   // how often a connection was established, or a session begun
 	byPath     map[string]*persistentWatch
 	recursive  int      // how many of them are recursive
 	tooOld     *Session // the session whose server said that it knows no persistent watches
 	refusal    error    // what it said, or how else that is known
 
 	ends   int // how many connections in a row have ended with a request for a watch
-	proven int // of these, that had held until the request was sent
+	proven int // how many of them had held until the request was sent
 }
 
 // persistentWatch is one persistent watch on the server, with its readers. The
@@ -55,7 +57,7 @@ type persistentWatch struct {
 	armed, armedRecursive bool
 
 	trouble error         // why the server has not set it yet, or nil
-	waiting bool          // to be set when a standard watch is not on its way any more
+	waiting bool          // a standard watch is on its way, and this one is set after it
 	changed chan struct{} // closed when the watch is armed, or has ended, and then replaced
 }
 

@@ -2,7 +2,7 @@ package watches
 
 import "github.com/go-zookeeper/zk"
 
-// Event is what a Reader is told. The fields are those of framework.WatchEvent.
+// Event is what a Reader is told. See framework.WatchEvent for the fields.
 type Event struct {
 	Reset bool
 	Type  zk.EventType

@@ -26,20 +26,21 @@ import (
 // look again, and set new ones by that. This is safe, and is done without a
 // proof: the network may be the reason.
 //
-// A replay is sent as soon as there is a connection. So its end proves nothing,
-// unlike that of other suspects. When a connection without a replay has held for
-// a while, setWatches is tried on it. If the connection ends with that, it is a
-// matter of the request. From then on, the session makes no such request.
+// A replay is sent as soon as there is a connection. If the connection ends
+// then, that proves nothing, because it has never held for a while. When a
+// connection without a replay has held for a while, setWatches is tried on it.
+// If the connection ends with that, it is a matter of the request. From then
+// on, the session makes no such request.
 //
 // The mutex Session.mu protects the fields.
 type replays struct {
 	ends    int // how many connections in a row have ended with such a request
-	proofs  int // of these, that had held until the request was sent
-	size    int // of the shortest of these requests, in bytes
+	proofs  int // how many of them had held until the request was sent
+	size    int // the length of the shortest of these requests, in bytes
 	refused bool
 
 	last *replayError // the newest end, if there were several, or nil
-	when time.Time    // of that
+	when time.Time    // the time of the newest end
 }
 
 // replayError says that connections have ended with setWatches.

@@ -16,9 +16,9 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// Owner is what the watches need of the session that they are of.
+// Owner is what the watches need of their session.
 type Owner struct {
-	Context context.Context // ends with the session, and says why
+	Context context.Context // the session's: its cause says why the session has ended
 	Log     *slog.Logger
 
 	// Spawn runs a function in a goroutine, with a context that ends with the
@@ -42,10 +42,12 @@ type Session struct {
 	link       *transport.Link
 	persistent *Persistent
 
-	mu     *sync.Mutex // of persistent; protects the following fields, and the fields of every Watch that say so
+	// mu is persistent.mu. It protects the following fields, and the fields of
+	// every Watch that say so.
+	mu     *sync.Mutex
 	ended  bool
 	shared map[transport.Watch]*Watch
-	reads  map[ReadKey]*Read // that nobody has begun yet
+	reads  map[ReadKey]*Read // the reads that nobody has begun yet
 
 	// lookingSince is before every change that a look which is under way may
 	// tell of; see looks.go.
@@ -205,8 +207,8 @@ func (ws *Session) Count() (n int) {
 	return n
 }
 
-// Status is what there is to know of a watch. The fields are those of
-// framework.WatchStatus.
+// Status is what there is to know of a watch. See framework.WatchStatus for the
+// fields.
 type Status struct {
 	Path                            string
 	Children, Persistent, Recursive bool
