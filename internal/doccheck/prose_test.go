@@ -10,9 +10,6 @@ import (
 // These folders have more places than their share. Lower a number after mending
 // some, and never raise one.
 var unmended = map[string]int{
-	"debug/curatorz":              2,
-	"debug/internal/brief":        1,
-	"debug/snapshot":              25,
 	"framework":                   116,
 	"framework/internal/suspects": 4,
 	"framework/internal/teller":   1,
