@@ -14,7 +14,6 @@ var unmended = map[string]int{
 	"framework/internal/suspects": 4,
 	"framework/internal/teller":   1,
 	"framework/internal/watches":  15,
-	"internal/flight":             22,
 	"recipes/barriers":            45,
 	"recipes/cache":               27,
 	"recipes/internal/follow":     3,
