@@ -40,7 +40,7 @@ type node struct {
 	tracer *tracer
 	client clienttrace.Client
 	path   string
-	last   context.Context // has the span before the open one, or the open one
+	last   context.Context // it carries the open span, or the one before
 
 	// Protected by Tracer.mu.
 	open       *openSpan // nil if the node has ended

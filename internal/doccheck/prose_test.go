@@ -22,7 +22,6 @@ var unmended = map[string]int{
 	"recipes/nodes":               46,
 	"recipes/shared":              11,
 	"testing/zktest":              86,
-	"tracing":                     8,
 }
 
 func TestCommentsAreReadable(t *testing.T) {

@@ -87,8 +87,8 @@ type Standing struct {
 // stackDepth is how many calls of a stack are kept.
 const stackDepth = 32
 
-// Begin begins the record of an acquire that has begun at a time. It leaves this
-// call, and so many of those above it, out of the stack.
+// Begin begins the record of an acquire that has begun at a time. It leaves
+// this call, and so many of those above it, out of the stack.
 func (r *Recorder) Begin(a *Record, what What, since time.Time, skip int) {
 	if r == nil {
 		return
