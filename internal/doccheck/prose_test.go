@@ -17,7 +17,6 @@ var unmended = map[string]int{
 	"recipes/barriers":            45,
 	"recipes/cache":               27,
 	"recipes/internal/follow":     3,
-	"recipes/internal/trace":      8,
 	"recipes/leader":              14,
 	"recipes/nodes":               46,
 	"recipes/shared":              11,
