@@ -16,7 +16,6 @@ var unmended = map[string]int{
 	"framework/internal/watches":  15,
 	"recipes/barriers":            45,
 	"recipes/cache":               27,
-	"recipes/leader":              14,
 	"recipes/nodes":               46,
 	"recipes/shared":              11,
 	"testing/zktest":              86,
