@@ -17,7 +17,6 @@ var unmended = map[string]int{
 	"recipes/barriers":            45,
 	"recipes/cache":               27,
 	"recipes/nodes":               46,
-	"recipes/shared":              11,
 	"testing/zktest":              86,
 }
 
