@@ -15,7 +15,6 @@ var unmended = map[string]int{
 	"framework/internal/teller":   1,
 	"framework/internal/watches":  15,
 	"recipes/barriers":            45,
-	"recipes/cache":               27,
 	"recipes/nodes":               46,
 	"testing/zktest":              86,
 }
