@@ -136,8 +136,8 @@ func (n *node) replace(registered bool, next *openSpan) {
 	}
 }
 
-// end ends the node's last span. A node that was closed, or whose client was,
-// has ended well.
+// end ends the node's last span. A node that was shut down, or whose client was
+// closed, has ended well.
 func (n *node) end(why error, at time.Time) {
 	t := n.tracer
 	t.mu.Lock()

@@ -109,7 +109,7 @@ func newLatch(c *framework.Client, path string, opts []LatchOption) *Latch {
 	cfg := latchConfig(opts)
 	l := &Latch{
 		queue: candidates{*queue.New(queue.Config{
-			Client: c, Path: path, Kind: latchKind, Op: "await",
+			Client: c, Path: path, Kind: latchKind, Op: "wait leadership",
 			Order:       lockloop.Order{Blocks: lockloop.Exclusive, WatchSelf: true},
 			Recipe:      locktrace.RecipeLeaderLatch,
 			NotAcquired: notAcquired,
@@ -198,7 +198,7 @@ func (l *Latch) leftBehind(first bool) error {
 // is over, the error is Err's.
 func (l *Latch) WaitLeadership(ctx context.Context) (lease *locks.Lease, err error) {
 	if err := l.queue.Usable(); err != nil {
-		return nil, l.queue.ErrorOf("await", err)
+		return nil, l.queue.ErrorOf("wait leadership", err)
 	}
 	err = l.life.Wait(ctx, func() bool {
 		lease = l.Leadership()
@@ -226,7 +226,7 @@ func (l *Latch) Done() <-chan struct{} { return l.life.Over().Done() }
 // Outages, losses of the session and servers in trouble do not end it.
 func (l *Latch) Err() error {
 	if err := l.queue.Usable(); err != nil {
-		return l.queue.ErrorOf("await", err)
+		return l.queue.ErrorOf("wait leadership", err)
 	}
 	return l.life.Err()
 }

@@ -30,7 +30,7 @@ func (l *leadership) lastMoments() lastMoments {
 }
 
 // pass waits until the leader has stopped, or has had its time for that, or ctx
-// ends. The latch's own context says that the leader is closed.
+// ends. The latch's own context says that the latch was shut down.
 func (m lastMoments) pass(ctx context.Context) {
 	enough := time.NewTimer(time.Until(m.by))
 	defer enough.Stop()

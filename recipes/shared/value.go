@@ -91,7 +91,7 @@ func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], see
 // WaitSynced waits until the node was read, or created, for the first time. The
 // error matches ctx's, or is Err's.
 func (v *Value[T]) WaitSynced(ctx context.Context) error {
-	return v.node.errorOf("sync", v.node.life.Wait(ctx, v.node.wasRead))
+	return v.node.errorOf("wait synced", v.node.life.Wait(ctx, v.node.wasRead))
 }
 
 // Get returns the newest value that this client knows of, from memory. It never
