@@ -32,7 +32,7 @@ type living struct {
 // subject is a recipe that is started, and ends.
 type subject struct {
 	begin  func(t *testing.T, h *home) (*living, error)
-	closed error     // what its Close ends it with; nil if the caller leaves it
+	closed error     // what its Close or Shutdown ends it with; nil if the caller leaves it
 	asks   zktest.Op // the request that it needs, once it has to look
 
 	// disturb makes it look again, if begin returns when there is no need to
@@ -44,7 +44,7 @@ type subject struct {
 	retries bool
 
 	inOneSession bool
-	isLoop       bool // on the caller's goroutine, which needs no Close and no wait
+	isLoop       bool // on the caller's goroutine, which needs no end and no wait
 }
 
 // home is where a subject lives: a client whose ACL provider and retry policy

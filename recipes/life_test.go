@@ -182,8 +182,8 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 	})
 }
 
-// The end of the client is told as such, also to those who wait. A Close behind
-// it finds nothing to do.
+// The end of the client is told as such, also to those who wait. A Close or a
+// Shutdown behind it finds nothing to do.
 func TestEndOfTheClientEndsWhatWaits(t *testing.T) {
 	eachSubject(t, func(t *testing.T, h *home, s subject) {
 		l, _ := s.startAmid(t, h, lasting)

@@ -223,7 +223,7 @@ var everyOperation = []operation{
 		}
 		return last
 	})},
-	{"latch, await", latch(func(ctx context.Context, l *leader.Latch) error { _, err := l.WaitLeadership(ctx); return err })},
+	{"latch, wait leadership", latch(func(ctx context.Context, l *leader.Latch) error { _, err := l.WaitLeadership(ctx); return err })},
 	{"latch, leader", latch(func(ctx context.Context, l *leader.Latch) error { _, err := l.Leader(ctx); return err })},
 	{"latch, lead", latch(func(ctx context.Context, l *leader.Latch) error {
 		return l.Lead(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
@@ -231,7 +231,7 @@ var everyOperation = []operation{
 	{"latch, hand over", latch(func(ctx context.Context, l *leader.Latch) error { return l.HandOver(ctx) })},
 	{"latch, changes", latch(func(ctx context.Context, l *leader.Latch) error { return none(l.Changes(ctx)) })},
 	{"latch, resign", latch(func(ctx context.Context, l *leader.Latch) error { return l.Resign(ctx) })},
-	{"latch, close", latch(func(ctx context.Context, l *leader.Latch) error { return l.Shutdown(ctx) })},
+	{"latch, shutdown", latch(func(ctx context.Context, l *leader.Latch) error { return l.Shutdown(ctx) })},
 	{"selector", onTree(func(ctx context.Context, s *scene) error {
 		return leader.NewSelector(s.client, "/lead").Run(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
 	})},
@@ -314,15 +314,15 @@ var everyOperation = []operation{
 		return err
 	})},
 
-	{"persistent node, ready", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},
+	{"persistent node, wait registered", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},
 	{"persistent node, conflict", persistent("/tree", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},
 	{"persistent node, set", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Set(ctx, []byte("x")) })},
-	{"persistent node, close", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Shutdown(ctx) })},
+	{"persistent node, shutdown", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Shutdown(ctx) })},
 	{"persistent node, changes", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return none(n.Changes(ctx)) })},
-	{"node with a time to live, ready", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},
+	{"node with a time to live, wait registered", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},
 	{"node with a time to live, set", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { return n.Set(ctx, []byte("x")) })},
 	{"node with a time to live, changes", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { return none(n.Changes(ctx)) })},
-	{"node with a time to live, close", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { return n.Shutdown(ctx) })},
+	{"node with a time to live, shutdown", withTTL(func(ctx context.Context, n *nodes.PersistentNode) error { return n.Shutdown(ctx) })},
 	{"group, join and leave", onTree(func(ctx context.Context, s *scene) error {
 		m, err := nodes.NewGroup(s.client, "/group").Join(ctx, "a", nil)
 		if err == nil {

@@ -25,7 +25,7 @@ type acquire struct {
 	openSpan
 	tracer    *tracer
 	request   locktrace.Acquire
-	callerCtx context.Context // as the caller gave it
+	callerCtx context.Context // the caller's own
 	multi     *acquire        // the multi-lock that this is a part of, or nil
 	ctx       context.Context // callerCtx with the span of this acquire
 	start     time.Time

@@ -27,7 +27,7 @@ func (t *tracer) ClientOpened(c clienttrace.Client) {
 // ClientClosed implements the hook. Close has already told the Tracer
 // of the end of every lease, unless a tracer's call took too long. In that case
 // the report may come after the program has shut its providers down, so the
-// spans of the holds end here, and so do those of persistent nodes.
+// spans of holds and of persistent nodes end here.
 func (t *tracer) ClientClosed(c clienttrace.Client) {
 	for _, h := range t.holdsOfClient(c) {
 		h.Ended(locktrace.HoldEnd{Cause: locktrace.EndClientClosed, Err: framework.ErrClosed})
@@ -41,7 +41,8 @@ func (t *tracer) ClientClosed(c clienttrace.Client) {
 }
 
 // observe is called at each collection of metrics. It reports the counts of
-// locks, the nodes that are missing, the lag of caches, and the state and the watches of every open client.
+// locks, the nodes that are missing, the lag of caches, and the state and the
+// watches of every open client.
 func (t *tracer) observe(_ context.Context, o metric.Observer) error {
 	t.metrics.observeCounts(o)
 	t.observeNodes(o)

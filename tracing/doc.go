@@ -54,8 +54,8 @@
 //
 //   - Samplers that decide at the start of a span do not see these links, which
 //     are added later. A link may lead to a span that was not sampled.
-//   - With this hook, a waiter sends one more request to read the holder's node,
-//     unless the holder is its predecessor. It does so sampled or not.
+//   - With this hook, a waiter sends one more request to read the holder's
+//     node, unless the holder is its predecessor. It does so sampled or not.
 //   - The holder on a span is the one that the waiter saw last. A waiter is not
 //     woken when the lock passes from one contender ahead of it to another.
 //   - The holder is "unknown" if its node has other data: written by Java, or
@@ -76,24 +76,24 @@
 //
 // # Nodes and caches
 //
-// A persistent node, such as that of a member of a group, has one span after the
-// other, from NewPersistentNode to its end. A register span lasts for as long as the
+// A persistent node, such as a group member's, has one span after the other,
+// from NewPersistentNode to its end. A register span lasts for as long as the
 // node is missing, and tells of conflicts with nodes of others. A registration
 // span, its child, lasts from then until the node is lost or closed. The next
 // register span has a link to the registration that was lost.
 //
-// Registrations are counted, and so are their losses, by cause, and conflicts,
-// and the nodes that are missing now. Of caches, the metrics tell how far they
-// are behind, and how often they had to read everything again. Caches have no
-// spans: nobody waits for them.
+// Metrics count registrations, conflicts, losses by their cause, and the nodes
+// that are missing now. They tell how far caches are behind, and how often
+// caches had to read everything again. Caches have no spans: nobody waits for
+// them.
 //
 // # Values and barriers
 //
-// Writes of atomic numbers and values are counted by their outcome: conflicts
-// with other writers, and outcomes that are not known. So are their promotions
-// to a lock. Of shared values, the metrics tell how often they change, how often
+// Metrics count the writes of atomic numbers and values by their outcome, such
+// as conflicts with other writers and outcomes that are not known, and count
+// promotions to a lock. They tell how often shared values change, how often
 // they were read again after an interruption, and how often the data was of
-// another kind. Waits at barriers are measured, and lost members are counted.
+// another kind. They measure waits at barriers, and count lost members.
 // Operations have spans; see [WithOperations].
 //
 // # Names and guarantees

@@ -149,8 +149,8 @@ func (h *hold) end(end locktrace.HoldEnd) {
 	h.tracer.untrack(&h.openSpan)
 }
 
-// Overrun implements locktrace.HoldTracer. The leadership's own span has ended by
-// then, or ends with the release.
+// Overrun implements locktrace.HoldTracer. The leadership's own span has ended
+// by then, or ends with the release.
 func (h *hold) Overrun() (returned func()) {
 	attrs := append(spanAttributes(h.request), attribute.String(semconv.LockNode, h.node))
 	_, span := h.tracer.spans.Start(h.ctx, spanName("overrun", h.request), trace.WithAttributes(attrs...))

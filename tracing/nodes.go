@@ -40,7 +40,7 @@ type node struct {
 	tracer *tracer
 	client clienttrace.Client
 	path   string
-	last   context.Context // has the span before the open one, or the open one
+	last   context.Context // it carries the open span, or the one before
 
 	// Protected by Tracer.mu.
 	open       *openSpan // nil if the node has ended
@@ -136,8 +136,8 @@ func (n *node) replace(registered bool, next *openSpan) {
 	}
 }
 
-// end ends the node's last span. A node that was closed, or whose client was,
-// has ended well.
+// end ends the node's last span. A node that was shut down, or whose client was
+// closed, has ended well.
 func (n *node) end(why error, at time.Time) {
 	t := n.tracer
 	t.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// node starts a persistent node, which is closed at the end of the test.
+// node makes a persistent node, which is shut down at the end of the test.
 func (s *story) node(v *service, path string) *nodes.PersistentNode {
 	s.Helper()
 	n, err := nodes.NewPersistentNode(v.client, path, nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// openSpan is the span of an acquire, of a hold, or of a persistent node, that
-// has not ended. Tracer.mu protects the field lost.
+// openSpan is a span that has not ended: an acquire's, a hold's or a persistent
+// node's. Tracer.mu protects the field lost.
 type openSpan struct {
 	trace.Span
 	client clienttrace.Client

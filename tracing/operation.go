@@ -43,7 +43,7 @@ func (t *tracer) StartOperation(ctx context.Context, op clienttrace.Operation) c
 	if wanted := t.cfg.operations; wanted == nil {
 		return ctx
 	} else if !wanted(op) {
-		if ctx.Value(key) != nil { // its span is not that of this operation
+		if ctx.Value(key) != nil { // its span belongs to another operation
 			return &operation{ctx, key, nil}
 		}
 		return ctx

@@ -28,7 +28,7 @@ func callers() stack {
 	return append(stack(nil), pcs[:runtime.Callers(ourselves, pcs[:])]...)
 }
 
-// String formats the stack like that of a goroutine. It leaves out the
+// String formats the stack as Go prints a goroutine's. It leaves out the
 // functions of the recipes.
 func (s stack) String() string {
 	if len(s) == 0 {

@@ -39,7 +39,7 @@ type tracer struct {
 	nodes    map[*node]bool
 	hadNodes bool // there was a persistent node
 	caches   map[*cache.Cache]bool
-	resyncs  int64 // of caches that were closed
+	resyncs  int64 // the sum over the caches that were closed
 	cached   bool  // there was a cache
 }
 
@@ -65,9 +65,9 @@ var (
 // make one for the process rather than one for each client. It needs no Close,
 // and lives as long as its providers.
 //
-// New itself reports no error, so that it can be called within framework.New. An
-// option that cannot be used is left out, and framework.New returns its error, a
-// *framework.ConfigError.
+// New itself reports no error, so that it can be called within framework.New.
+// An option that cannot be used is left out, and framework.New returns its
+// error, a *framework.ConfigError.
 func New(opts ...Option) clienttrace.Hook {
 	cfg := newConfig(opts)
 	t := &tracer{

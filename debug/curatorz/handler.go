@@ -58,8 +58,8 @@ func serve(take func(path string) snapshot.Snapshot) http.Handler {
 	})
 }
 
-// answer makes an answer, and frees a slot. The answer is complete before any of
-// it is sent, so that an error is not half of a page.
+// answer makes an answer, and frees a slot. The answer is complete before any
+// of it is sent, so that an error is not half of a page.
 func answer(f format, take func(path string) snapshot.Snapshot, q query, slots <-chan struct{}) (body bytes.Buffer, err error) {
 	defer func() { <-slots }()
 	err = f.write(&body, take(q.Path), q)

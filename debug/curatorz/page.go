@@ -67,7 +67,7 @@ type listOf struct {
 type page struct {
 	snapshot.Snapshot
 	query
-	Clients []client // in place of the snapshot's
+	Clients []client // the template sees these, and not the snapshot's
 }
 
 // client is a client of the page.

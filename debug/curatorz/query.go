@@ -15,7 +15,7 @@ type query struct {
 	Format  string
 	Refresh int    // seconds; 0 for a page that stays
 	Path    string // what is in the path of all that is shown
-	All     bool   // whole lists, of up to snapshot.MaxItems
+	All     bool   // lists have up to snapshot.MaxItems items, and not only fewItems
 }
 
 const (

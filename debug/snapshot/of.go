@@ -276,7 +276,7 @@ func text(err error) string {
 	if err == nil {
 		return ""
 	}
-	return fmt.Sprint(err) // which survives an Error method of the user that panics
+	return fmt.Sprint(err) // fmt survives a user's Error method that panics
 }
 
 // newest returns the last MaxItems events.

@@ -15,9 +15,9 @@ const Version = 1
 // is granted meanwhile may show up twice, or not at all.
 type Snapshot struct {
 	Version int       `json:"version"`
-	Time    time.Time `json:"time"` // by the clock of the process
+	Time    time.Time `json:"time"` // the clock of the process
 	Process Process   `json:"process"`
-	Clients []Client  `json:"clients"` // in the order in which they were given
+	Clients []Client  `json:"clients"` // the order is the arguments'
 
 	// Filter is what Matching has looked for. With one, the lists hold only
 	// what matches, and Total counts only that.
@@ -33,11 +33,11 @@ type Process struct {
 	Goroutines int    `json:"goroutines"`
 }
 
-// Client is one client, with all views of it: the paths are those of the
-// server, with the chroot.
+// Client is one client, with all views of it. Its paths begin at the server's
+// root: they have the chroot, and the namespaces of the views.
 type Client struct {
 	Service string `json:"service"`          // see framework.WithServiceName
-	Chroot  string `json:"chroot,omitempty"` // of the connection string
+	Chroot  string `json:"chroot,omitempty"` // the connection string's
 	Closed  bool   `json:"closed,omitempty"`
 
 	State State `json:"state"`
@@ -52,7 +52,7 @@ type Client struct {
 	Watches       List[Watch]        `json:"watches"`
 	WatchesSet    int                `json:"watches_set"`   // how many of Watches.Total a server has confirmed
 	Holds         List[Hold]         `json:"holds"`         // the oldest first
-	Waits         List[Wait]         `json:"waits"`         // who waits longest first
+	Waits         List[Wait]         `json:"waits"`         // the longest first
 	Registrations List[Registration] `json:"registrations"` // those that have ended, then by path
 	Caches        List[Cache]        `json:"caches"`        // those that have ended, then by root
 
@@ -90,10 +90,10 @@ type State struct {
 
 // Session is a session of a client.
 type Session struct {
-	ID          string    `json:"id"`    // in hexadecimal digits, such as "0x1000a2b3c4d0001"
+	ID          string    `json:"id"`    // hexadecimal, such as "0x1000a2b3c4d0001"
 	Epoch       uint64    `json:"epoch"` // counts the client's sessions, from 1
 	Established time.Time `json:"established"`
-	Server      string    `json:"server"` // of the newest connection, or of the newest attempt
+	Server      string    `json:"server"` // the newest connection's, or the newest attempt's
 	Timeout     Seconds   `json:"timeout_seconds"`
 
 	// Left is for how long the session can still be trusted if no server
@@ -118,10 +118,10 @@ type Server struct {
 	Address   string    `json:"address"`
 	Connected bool      `json:"connected"` // the present connection is to this one
 	Listed    bool      `json:"listed"`    // it is in the list of servers now
-	Attempts  int       `json:"attempts"`  // to connect, since the client was made
-	Failures  int       `json:"failures"`  // of these attempts
+	Attempts  int       `json:"attempts"`  // how often the client has tried to connect
+	Failures  int       `json:"failures"`  // how many attempts have failed
 	Last      time.Time `json:"last_attempt,omitzero"`
-	Error     string    `json:"error,omitempty"` // of the newest attempt
+	Error     string    `json:"error,omitempty"` // why the newest attempt has failed
 }
 
 // Watch is one watch that the server has for the client, or will have as soon
@@ -141,11 +141,11 @@ type Hold struct {
 	Recipe string    `json:"recipe"` // see package recipes/locktrace
 	Name   string    `json:"name,omitempty"`
 	Shared bool      `json:"shared,omitempty"` // the read side of a read/write lock
-	Leases int       `json:"leases,omitempty"` // of a semaphore; 0 for one
+	Leases int       `json:"leases,omitempty"` // a semaphore's; 0 for one
 	Node   string    `json:"node"`             // the base name of its node
 	Token  int64     `json:"token,omitempty"`  // the fencing token
 	Since  time.Time `json:"since"`            // the grant
-	Waited Seconds   `json:"waited_seconds"`   // before the grant
+	Waited Seconds   `json:"waited_seconds"`   // how long the acquire took
 
 	// Waiting is how many acquires of the same client wait at this path. Those
 	// of other clients are not known here: zklock ls lists them.
@@ -182,22 +182,28 @@ type Wait struct {
 
 	// Ahead is how many contenders were ahead when the acquire last looked. For
 	// an acquire that waits in the process, no fewer are ahead.
-	Ahead int       `json:"ahead"`
-	Seen  time.Time `json:"seen,omitzero"` // when that was; zero if it never saw the queue
+	Ahead int `json:"ahead"`
+
+	// Seen is when the acquire last looked; zero if it never saw the queue.
+	Seen time.Time `json:"seen,omitzero"`
 
 	Node   string     `json:"node,omitempty"`   // the base name of its node
 	Next   *Contender `json:"next,omitempty"`   // right ahead
 	Holder *Contender `json:"holder,omitempty"` // first in the queue
 
-	Stack []Frame `json:"stack,omitempty"` // as in Hold
+	Stack []Frame `json:"stack,omitempty"` // see Hold.Stack
 }
 
 // Contender is another contender, as a waiter has seen it.
 type Contender struct {
-	Node  string    `json:"node"`            // the base name
-	ID    string    `json:"id,omitempty"`    // by which people know the owner, such as "orders@web-1/4711"
-	Since time.Time `json:"since,omitzero"`  // when it queued, by the server's clock; zero if that makes no sense
-	Local bool      `json:"local,omitempty"` // it is a lease of the same client
+	Node string `json:"node"`         // the base name
+	ID   string `json:"id,omitempty"` // the owner, such as "orders@web-1/4711"
+
+	// Since is the time at which it queued, on the server's clock. It is zero
+	// if the server has told a time that JSON cannot have.
+	Since time.Time `json:"since,omitzero"`
+
+	Local bool `json:"local,omitempty"` // it is a lease of the same client
 }
 
 // Frame is a call in a stack.
@@ -214,11 +220,11 @@ type Frame struct {
 // The last 16 that have ended so are kept until the client is closed, or the
 // same path is registered anew.
 type Registration struct {
-	Path       string    `json:"path"`           // as it was asked for
+	Path       string    `json:"path"`           // the path that was asked for
 	Node       string    `json:"node,omitempty"` // the path of the node, if it is there, or may be
 	Registered bool      `json:"registered"`
 	Czxid      int64     `json:"czxid,omitempty"`
-	Since      time.Time `json:"since,omitzero"`    // of the last change between registered and not
+	Since      time.Time `json:"since,omitzero"`    // the last change between registered and not
 	Trouble    string    `json:"trouble,omitempty"` // why it is not registered, or has ended
 
 	// Deleting says that the registration was closed, or has ended, and that
@@ -247,7 +253,7 @@ type Cache struct {
 	Trouble    string `json:"trouble,omitempty"`    // why the root is one of them
 
 	Error string    `json:"error,omitempty"` // why it has ended
-	Ended time.Time `json:"ended,omitzero"`  // when; zero if it has not
+	Ended time.Time `json:"ended,omitzero"`  // zero if it goes on
 }
 
 // Event is something that happened.
@@ -268,8 +274,8 @@ type Event struct {
 	Kind string `json:"kind"`
 
 	Path   string `json:"path,omitempty"`
-	Recipe string `json:"recipe,omitempty"` // of a lock
-	Name   string `json:"name,omitempty"`   // of a lock; of an event of the kind "state", that of the state
+	Recipe string `json:"recipe,omitempty"` // a lock's
+	Name   string `json:"name,omitempty"`   // a lock's, or the new state's
 	Node   string `json:"node,omitempty"`   // the base name
 
 	// Duration is how long the acquire took, or how long the lock was held.

@@ -13,7 +13,7 @@ import (
 
 // WriteText writes the snapshot for people, as plain text. It quotes texts that
 // cannot be printed, such as paths that others have made. Times are relative to
-// that of the snapshot. The error is that of w.
+// the snapshot's. An error is from w.
 func (s Snapshot) WriteText(w io.Writer) error {
 	t := &texter{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), now: s.Time}
 	t.line("%s, pid %d on %s, %s, %s, at %s", p(s.Process.Program), s.Process.PID, p(s.Process.Host),

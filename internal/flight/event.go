@@ -25,9 +25,9 @@ const (
 	Waiting // for another contender, for the first time or in a new place
 	Acquired
 	NotAcquired
-	AcquireFailed // with an error that neither the queue nor the context explains
+	AcquireFailed // neither the queue nor the context explains the error
 	Released
-	NodeOverwritten // by somebody else, who may do that all the time
+	NodeOverwritten // somebody else does it, perhaps again and again
 )
 
 func (k Kind) isFrequent() bool { return k >= Waiting }
@@ -39,9 +39,9 @@ type Event struct {
 	Kind Kind
 	seq  uint64 // counts all events: clocks do not tell them all apart
 
-	Path   string // of the lock, the node or the cache, with the chroot
+	Path   string // the lock's, the node's or the cache's, with the chroot
 	Recipe string
-	Name   string // that the user has given the lock; else of the state, or of the outcome
+	Name   string // the user's name for the lock; else the name of the state, or of the outcome
 	Node   string // the base name of the own node
 	Other  string // the base name of the node that is waited for; else the server's address
 
@@ -54,7 +54,7 @@ type Event struct {
 // more then.
 type ring struct {
 	size int
-	next int // where the next event goes, once the ring has its size
+	next int // the index for the next event, once the ring has its size
 	all  []Event
 }
 

@@ -21,8 +21,8 @@ type lost struct {
 // lostHold refers to the record of a lost hold.
 type lostHold struct {
 	record weak.Pointer[Record]
-	kept   *Record         // while the nodes may exist, and keep others waiting; then nil
-	nodes  context.Context // which ends with them
+	kept   *Record         // the record, until the nodes are gone: until then, others wait for them
+	nodes  context.Context // it ends when the nodes are gone
 }
 
 // minSweep is how many lost holds are nothing to be looked through.

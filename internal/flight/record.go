@@ -28,18 +28,18 @@ type Record struct {
 	others     *others // nil if there is nothing to know
 	locally    func() Standing
 	err        error     // why the hold was lost
-	number     uint64    // of the event of the grant
-	lost       *lostHold // nil before
+	number     uint64    // the number of the grant's event
+	lost       *lostHold // nil unless the hold was lost
 
-	// When the release began, which is when the hold ended: the next holder may
-	// be there before the release is done. The number is that of its event.
-	releasing time.Time
-	released  uint64
+	// The hold ended when the release began: the next holder may be there
+	// before the release is done.
+	releasing time.Time // when the release began
+	released  uint64    // the number of its event
 }
 
 // What describes the lock that is acquired. It does not change.
 type What struct {
-	Path   string // with the chroot
+	Path   string // the path at the server, with the chroot
 	Recipe string
 	Name   string
 	Shared bool
@@ -49,14 +49,14 @@ type What struct {
 // Stage is how far an acquire, or a hold, has come.
 type Stage uint8
 
-// The stages. The last three are those of a hold.
+// The stages. An acquire has the first four, and a hold the others.
 const (
 	Starting  Stage = iota
 	InProcess       // it waits for other goroutines of its client
 	Queued          // it has a node
 	Blocked         // it waits for other contenders at the server
 	Held
-	Lost      // and not released yet
+	Lost      // nobody has released it yet
 	Releasing // its nodes are being deleted
 )
 
@@ -69,7 +69,7 @@ func (s Stage) String() string {
 // Contender is another contender, as far as its node was read.
 type Contender struct {
 	Node  string // the base name; empty if there is none, or it is not known
-	Data  []byte // which must not be changed
+	Data  []byte // read-only
 	Since time.Time
 }
 
@@ -87,8 +87,8 @@ type Standing struct {
 // stackDepth is how many calls of a stack are kept.
 const stackDepth = 32
 
-// Begin begins the record of an acquire that has begun at a time. It leaves this
-// call, and so many of those above it, out of the stack.
+// Begin begins the record of an acquire that has begun at a time. It leaves
+// this call, and so many of those above it, out of the stack.
 func (r *Recorder) Begin(a *Record, what What, since time.Time, skip int) {
 	if r == nil {
 		return

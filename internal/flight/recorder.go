@@ -7,8 +7,8 @@ import "sync"
 type Recorder struct {
 	stacks bool
 
-	mu            sync.Mutex // protects the following fields, and those of every Record that say so
-	events        uint64     // so far
+	mu            sync.Mutex // protects the following fields, and fields of every Record
+	events        uint64     // how many there were: the number of the newest one
 	rare          ring
 	frequent      ring
 	records       Record // the head of a list in a circle

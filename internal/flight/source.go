@@ -7,7 +7,7 @@ import (
 
 // Registration is a node that is kept registered, or was.
 type Registration struct {
-	Path    string // as it was asked for, with the chroot
+	Path    string // the path that was asked for, with the chroot
 	Node    string // the path of the node, if it is there, or may be
 	Czxid   int64
 	Changed time.Time // between registered and not, for the last time
@@ -22,7 +22,7 @@ type Registration struct {
 
 // Cache is a cache as it does now, or as it did when it ended.
 type Cache struct {
-	Root    string // with the chroot
+	Root    string // the path at the server, with the chroot
 	Synced  bool
 	Nodes   int
 	ToRead  int
@@ -43,8 +43,8 @@ type End struct {
 	Why   error
 }
 
-// keptEnds is how many of those that have ended with an error are kept, for
-// each kind of them.
+// keptEnds is how many registrations that an error has ended are kept, and how
+// many such caches.
 const keptEnds = 16
 
 // source is something that can be asked how it does.
@@ -53,12 +53,16 @@ type source[T any] struct {
 	ask  func() T
 }
 
-// sources are those of one kind. The mutex of their Recorder protects them.
+// sources are all registrations, or all caches. The mutex of their Recorder
+// protects them.
 type sources[T any] struct {
 	endOf  func(*T) *End
 	live   map[*source[T]]struct{}
-	newest map[string]*source[T] // of those that live, by path
-	ended  []ended[T]            // with an error, the oldest first, and one of each path
+	newest map[string]*source[T] // the newest live one of each path
+
+	// ended are the last ones that an error has ended, the oldest end first.
+	// There is one of each path.
+	ended []ended[T]
 }
 
 // ended is what a source said when it ended. It does not refer to the source.

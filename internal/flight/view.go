@@ -6,7 +6,7 @@ import "time"
 type View struct {
 	What
 	Since     time.Time // when the acquire began
-	Granted   time.Time // when the hold did
+	Granted   time.Time // zero while the acquire goes on
 	Stage     Stage
 	Node      string
 	Token     int64

@@ -25,7 +25,7 @@ type dirt struct {
 
 // told counts events of the root. A reset adds none.
 type told struct {
-	sets  int // of its data
+	sets  int // changes of its data
 	turns int // its creations and deletions
 }
 

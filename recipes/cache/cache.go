@@ -146,8 +146,8 @@ func (c *Cache) Done() <-chan struct{} { return c.life.Gone() }
 func (c *Cache) Err() error { return c.named(c.life.Err()) }
 
 // WaitSynced waits until the cache was filled for the first time. The error is
-// ctx's, or Err's. That of ctx also matches the last error that the cache has
-// outlasted since a server has answered.
+// ctx's, or Err's. If it is ctx's, it also matches the last error that the cache
+// has outlasted since a server has answered.
 func (c *Cache) WaitSynced(ctx context.Context) error {
 	return c.wait(ctx, func() bool { return c.everSynced })
 }
@@ -166,8 +166,8 @@ func (c *Cache) Zxid() int64 {
 // which this client has not heard, WaitFor asks the server to catch up first,
 // and if there still is none, as SyncQuorum does.
 //
-// The error is ctx's, as WaitSynced's is, or Err's, or that of the request. It
-// matches ErrFutureZxid if there is no such transaction yet.
+// The error is ctx's, as WaitSynced's is, or Err's, or the request's. It matches
+// ErrFutureZxid if there is no such transaction yet.
 func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
 	if c.isAsNewAs(zxid) {
 		return nil

@@ -47,9 +47,9 @@ func (t ChangeType) String() string {
 // same Zxid belong together.
 type Change struct {
 	Type ChangeType
-	Old  Node  // of Changed and Deleted: what this reader was told before
-	New  Node  // of Created and Changed
-	Zxid int64 // as of which the cache is now
+	Old  Node  // for Changed and Deleted: what this reader was told before
+	New  Node  // for Created and Changed
+	Zxid int64 // the transaction as of which the cache is now
 }
 
 // feed is what one reader of Changes has not been told yet. Cache.mu protects

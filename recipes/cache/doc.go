@@ -46,8 +46,8 @@
 //   - Nodes with ever new names that live for a shorter time than a read takes,
 //     and of which there is always one, keep the cache from taking a step.
 //   - The fields of a Stat that count children (Cversion, NumChildren, Pzxid) are
-//     those of the last time that the node itself was read. So is Aversion:
-//     servers tell nobody of a new ACL.
+//     as old as the last read of the node itself. So is Aversion: servers tell
+//     nobody of a new ACL.
 //   - Nodes that the client may not read, or could not, are not in the cache.
 //     [Cache.Unreadable] lists them. A node that was deleted may stay in that
 //     list until the cache reads its parent's children again.
@@ -63,18 +63,19 @@
 // One recursive persistent watch tells of all changes. ZooKeeper has that since
 // 3.6. In two cases the cache sets standard watches instead, two for each node,
 // and says so in the log: if the server is older, and if its events prove wrong
-// (ClickHouse Keeper sends the path of the watch, and not that of the node). The
+// (ClickHouse Keeper sends the path of the watch instead of the node's). The
 // cache sees that such an event is wrong, because it has not happened to the
 // root. Only if the root was deleted and re-created in the same step, a wrong
 // event can go unnoticed, and the change of the node with it.
 //
-// A change costs one read at most. Nodes that wait to be read are read together,
-// several by one request, a multiRead: those of the first time, and those that
-// change faster than they can be read. ZooKeeper has that since 3.6.
+// A change costs one read at most. When many nodes wait to be read, one request,
+// a multiRead, reads several: when the cache is filled for the first time, and
+// when nodes change faster than they can be read. ZooKeeper has that since 3.6.
 //
-// After each reconnect, the cache looks at every node again, also at several by
-// one request if they have little data. It compares the transactions that created and changed a
-// node, so it notices that a node was deleted and re-created.
+// After each reconnect, the cache looks at every node again. Here, too, one
+// request looks at several nodes if they have little data. The cache compares
+// the transactions that created and changed a node, so it notices that a node
+// was deleted and re-created.
 //
 // # How it does
 //

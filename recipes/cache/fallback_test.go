@@ -86,7 +86,7 @@ func TestCacheGoesOnIfTheServerDoesNotSetWatchesAgain(t *testing.T) {
 
 // A server in trouble says so to the client or to the cache, which try again.
 // Those who wait for the cache must know.
-func TestSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {
+func TestWaitSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {
 	for _, trouble := range []struct {
 		op   zktest.Op
 		code zktest.Code

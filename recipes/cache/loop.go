@@ -50,10 +50,10 @@ type loop struct {
 	queue    []string         // the paths of batch, oldest first; some twice
 	inflight map[string]struct{}
 	members  map[string]struct{} // the paths of this batch
-	target   int64               // of this batch, or noTarget
+	target   int64               // this batch's, or noTarget
 	hot      map[string]int      // paths that were in the way of a step; see restsToCool
 	together map[string]struct{} // hot paths whose copies are as of the target
-	begun    time.Time           // when this batch began
+	begun    time.Time           // the time at which this batch began
 
 	asking      bool // a multiRead is under way
 	noMultiRead bool // a server has refused it
@@ -66,9 +66,9 @@ type loop struct {
 	behindSince time.Time // zero if there is nothing that the cache has not caught up with
 
 	// Events of the root itself, to find out whether they are true.
-	rootTold   told         // of those that were read since the last step
-	rootEvents []rootEvents // of those that were not read yet, oldest first
-	rootWas    *Node        // at the last step, or nil
+	rootTold   told         // counts the events that were read since the last step
+	rootEvents []rootEvents // the events that were not read yet, oldest first
+	rootWas    *Node        // the root as of the last step, or nil
 }
 
 // source is where the loop learns of changes.
@@ -110,7 +110,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 // run works until the context ends, the client is closed, or a server refuses
 // for good.
 func (l *loop) run() error {
-	states := l.c.client.States(l.ctx) // from now on, and not when the goroutine begins
+	states := l.c.client.States(l.ctx) // not on the goroutine: it tells what follows the call
 	l.inBackground(func() { l.followStates(states) })
 	if err := l.open(); err != nil {
 		return err
@@ -222,8 +222,9 @@ func (l *loop) stateChanged() {
 
 // reset makes the loop look at everything again, after the server has caught
 // up. Servers see to that themselves: in a session by the zxid that the client
-// tells them, and before one by a transaction. But that of a local session, for
-// which servers can be configured, has none, and must not set the cache back.
+// tells them, and before one by the transaction that creates it. But servers can
+// be configured for local sessions. No transaction creates these, and a server
+// that lags behind must not set the cache back.
 //
 // Nodes that were dirty before stay so, because nothing else may know of them.
 // Nodes whose reads are under way now are read once more.

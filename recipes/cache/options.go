@@ -11,7 +11,7 @@ import (
 type Option func(*config)
 
 type config struct {
-	depth   int // of the deepest nodes, below the root
+	depth   int // how many levels below the root the cache has
 	filter  func(path string) bool
 	noData  bool
 	pending int

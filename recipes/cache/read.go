@@ -29,7 +29,7 @@ type result struct {
 
 	sync     bool      // the answer to a Sync, and nothing else
 	together *together // the answer to a multiRead of hot nodes, and nothing else
-	several  []result  // of one multiRead of other nodes, and nothing else but an error
+	several  []result  // the answers to a multiRead of other nodes, and nothing else but an error
 	round    int       // the loop's, when a Sync or a multiRead of hot nodes was sent
 
 	node   *Node // nil if there is none
@@ -39,7 +39,7 @@ type result struct {
 	err    error
 	again  bool // the error is none of the node
 
-	data, list *framework.Watch // of a standardSource
+	data, list *framework.Watch // a standardSource's
 }
 
 func (r result) stop() {

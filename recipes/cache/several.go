@@ -12,16 +12,16 @@ import (
 // one multiRead. To the loop, that is the same as a read of each at the same
 // time.
 //
-// An answer should not be much larger than that of one node. So each answer, by
-// the mean size of its data, decides how many nodes the next ones may have. The
-// first ones have the most: no more reads are under way than WithConcurrency
-// says, whether they are of one request or of many.
+// An answer with several nodes should not be much larger than one with a single
+// node. So the mean size of the data in an answer decides how many nodes the
+// next answers may have. The first ones have the most: no more reads are under
+// way than WithConcurrency says, whether in one request or in many.
 const (
 	mostAtATime    = 32       // nodes of one multiRead
 	largeAnswer    = 64 << 10 // bytes of data, which the next answers should not have
-	longestPath    = 1 << 10  // in bytes, of what is read with others
-	littleData     = 1 << 10  // in bytes, which may be read again for nothing
-	partOfAllReads = 4        // so that the server has the next request when it answers one
+	longestPath    = 1 << 10  // bytes; a node with a longer path is read alone
+	littleData     = 1 << 10  // bytes, which may be read again for nothing
+	partOfAllReads = 4        // the server should have the next request when it answers one
 )
 
 // atATime is how many nodes may be read by one request.
@@ -78,8 +78,8 @@ func (l *loop) launchNext(n int) {
 	}
 }
 
-// readSeveral reads nodes with one request, and then lists the children of
-// those of which that is needed.
+// readSeveral reads nodes with one request, and then lists the children where
+// that is needed.
 func (l *loop) readSeveral(all []request) {
 	paths := make([]string, len(all))
 	for i, q := range all {

@@ -4,7 +4,7 @@ import "time"
 
 // Stats is how a cache does. It is for monitoring.
 type Stats struct {
-	Nodes int // that the cache has
+	Nodes int // how many nodes the cache has
 
 	// Known is how many nodes the cache knows of, and ToRead how many of its
 	// reads are still to be done. They are for people who wait for a large tree.

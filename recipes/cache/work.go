@@ -10,13 +10,13 @@ import (
 type tree struct {
 	nodes      map[string]*entry
 	unreadable map[string]error
-	touched    map[string]struct{} // since the last publication
+	touched    map[string]struct{} // what has changed since the last publication
 }
 
 // entry is a node, with what the loop knows of its children.
 type entry struct {
 	node   *Node
-	names  map[string]struct{} // of children, when they were last listed
+	names  map[string]struct{} // the children's, when they were last listed
 	listed int64               // the Pzxid at that time; -1 if they were not
 }
 

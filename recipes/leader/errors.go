@@ -2,9 +2,9 @@ package leader
 
 import "errors"
 
-// These errors are returned by latches and selectors, beside those of package
-// locks. Match them with errors.Is. A value that cannot be used is a
-// *framework.ConfigError and matches zk.ErrBadArguments.
+// Latches and selectors return these errors, and package locks' errors. Match
+// them with errors.Is. A value that cannot be used is a *framework.ConfigError
+// and matches zk.ErrBadArguments.
 var (
 	// ErrClosed is the error of a Latch that was shut down.
 	ErrClosed = errors.New("leader latch closed")

@@ -45,9 +45,9 @@ func TestSelectorsErrorNamesTheLeadershipThatWasLost(t *testing.T) {
 	})
 }
 
-// The error of an Await without a connection has the outcome of the last
+// The error of WaitLeadership without a connection has the outcome of the last
 // attempt to connect.
-func TestAwaitWithoutAConnectionTellsOfTheLastAttempt(t *testing.T) {
+func TestWaitLeadershipWithoutAConnectionTellsOfTheLastAttempt(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, err := framework.New(w.Addr, framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
 			return nil, syscall.ECONNREFUSED
@@ -57,7 +57,7 @@ func TestAwaitWithoutAConnectionTellsOfTheLastAttempt(t *testing.T) {
 		l := latch(t, c, "/l")
 		_, err = l.WaitLeadership(recipetest.Within(t, time.Second))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorContains(t, err, "await /l: ")
+		require.ErrorContains(t, err, "wait leadership /l: ")
 		require.ErrorContains(t, err, "(last attempt: connection refused)")
 		require.ErrorIs(t, err, syscall.ECONNREFUSED)
 		require.True(t, framework.IsConnectionError(err))
@@ -73,9 +73,9 @@ func TestErrorsNameTheCall(t *testing.T) {
 		second := latch(t, c, "/l")
 		synctest.Wait()
 		_, err := second.WaitLeadership(recipetest.Within(t, time.Second))
-		require.ErrorContains(t, err, "await /l: not acquired: 1 ahead")
+		require.ErrorContains(t, err, "wait leadership /l: not acquired: 1 ahead")
 		_, err = second.WaitLeadership(recipetest.Within(t, 0))
-		require.ErrorContains(t, err, "await /l: not acquired: 1 ahead")
+		require.ErrorContains(t, err, "wait leadership /l: not acquired: 1 ahead")
 		err = second.Lead(recipetest.Within(t, time.Second), func(context.Context) error { return nil })
 		require.ErrorContains(t, err, "lead /l: not acquired: 1 ahead")
 		w.closeAll(t, "/l", second, holder[0])
@@ -92,9 +92,9 @@ func TestErrorsNameTheCall(t *testing.T) {
 	})
 }
 
-// The error of an Await without success names the present leader, and not an
-// earlier one.
-func TestAwaitInVainNamesTheLeader(t *testing.T) {
+// The error of WaitLeadership without success names the present leader, and not
+// an earlier one.
+func TestWaitLeadershipInVainNamesTheLeader(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		latches, _ := w.startLatches(t, "/l", 1, leader.WithID("the first"))
 		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
@@ -123,7 +123,7 @@ func TestAwaitInVainNamesTheLeader(t *testing.T) {
 // caller gives up. The error names the leader that the candidate has seen.
 func TestCandidateThatQueuesAgainRemembersTheLeader(t *testing.T) {
 	for name, wait := range map[string]func(ctx context.Context, c *framework.Client) error{
-		"await": func(ctx context.Context, c *framework.Client) error {
+		"wait leadership": func(ctx context.Context, c *framework.Client) error {
 			l, err := leader.NewLatch(c, "/l")
 			if err != nil {
 				return err

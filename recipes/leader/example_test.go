@@ -104,7 +104,7 @@ func ExampleLatch_HandOver() {
 	defer cancel()
 	err = first.HandOver(shutdown) // the service stops even on ErrNotLeader or ErrNoSuccessor
 	fmt.Println("handed over:", err)
-	fmt.Println("closed:", first.Shutdown(shutdown))
+	fmt.Println("shut down:", first.Shutdown(shutdown))
 
 	next, err := second.WaitLeadership(ctx)
 	fmt.Println("second leads:", next.Context().Err() == nil, err)
@@ -114,7 +114,7 @@ func ExampleLatch_HandOver() {
 	// <nil>
 	// finishing: lock revoked
 	// handed over: <nil>
-	// closed: <nil>
+	// shut down: <nil>
 	// second leads: true <nil>
 }
 
@@ -140,7 +140,7 @@ func ExampleLatch_Changes() {
 	// <nil>
 	// leading
 	// not any more: lease released
-	// await /leader: leader latch closed
+	// wait leadership /leader: leader latch closed
 }
 
 func ExampleSelector() {

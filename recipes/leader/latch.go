@@ -41,13 +41,13 @@ import (
 //
 // Leadership is a Lease, whose context ends when the leadership does.
 // WaitLeadership, Leadership and Changes are for callers that lead in their own
-// way. They have to watch Lease.Revoked, too, and to release the lease then: else
-// a HandOver takes all of its time. The latch gives its node up when the lease ends,
-// without waiting for the work: a Selector does wait. Only after a loss or an
-// interruption, it leaves the work the time to stop. The lease need not be
-// released. To release it is to resign: the next in line leads, and the latch
-// queues again behind the others. After a loss or an interruption, it is to say
-// that the work has stopped.
+// way. They have to watch Lease.Revoked, too, and to release the lease then:
+// else a HandOver takes all of its time. The latch gives its node up when the
+// lease ends, without waiting for the work: a Selector does wait. Only after a
+// loss or an interruption, it leaves the work the time to stop. The lease need
+// not be released. To release it is to resign: the next in line leads, and the
+// latch queues again behind the others. After a loss or an interruption, it is
+// to say that the work has stopped.
 //
 // A leader that somebody asks to step down, by locks.Revoke, does so at once,
 // or within the time of WithGrace, and queues again. A candidate that is asked
@@ -59,27 +59,27 @@ import (
 // unless it was asked to step down. A candidate keeps its place meanwhile. When
 // the session is lost, the latch queues again in the next one.
 //
-// A leader that was lost, with its session or by an interruption, has the safety
-// margin to stop; see framework.WithSafetyMargin. Nobody leads until it has
-// stopped, or the margin is over: neither another, for the node stays, nor this
-// latch, whether it leads again with the node or stands in line behind it. The
-// leader has stopped when Lead's work returns, the lease is released, or the
-// latch is shut down. The servers may delete the node of a lost session when the
-// margin is over.
+// A leader that was lost, with its session or by an interruption, has the
+// safety margin to stop; see framework.WithSafetyMargin. Nobody leads until it
+// has stopped, or the margin is over: neither another, for the node stays, nor
+// this latch, whether it leads again with the node or stands in line behind it.
+// The leader has stopped when Lead's work returns, the lease is released, or
+// the latch is shut down. The servers may delete the node of a lost session
+// when the margin is over.
 //
-// The nodes are those of Java Curator's LeaderLatch, with which a Go process
-// may elect a leader. A Selector needs another path: the two do not see each
-// other.
+// The nodes are the same as Java Curator's LeaderLatch makes: Go and Java
+// processes may elect a leader together. A Selector needs another path: the two
+// do not see each other.
 type Latch struct {
 	queue    candidates
 	cfg      config
-	life     follow.Life     // is over when the latch neither leads nor queues any more
+	life     follow.Life     // over when the latch neither leads nor queues any more
 	recovery follow.Recovery // run's; it knows why we are not in the queue, if we are not
 	stopping sync.WaitGroup  // run's: leaders that have lost, and have time to stop
 
 	mu       sync.Mutex      // protects the following fields
 	leading  bool            // Lead runs
-	closing  context.Context // of the Shutdown that came first
+	closing  context.Context // the first Shutdown's; nil before
 	now      *leadership     // the one under way, or nil
 	last     *broadcast.Node[Change]
 	seen     lockloop.NotAdmitted // how things stood when we last looked at the queue
@@ -109,7 +109,7 @@ func newLatch(c *framework.Client, path string, opts []LatchOption) *Latch {
 	cfg := latchConfig(opts)
 	l := &Latch{
 		queue: candidates{*queue.New(queue.Config{
-			Client: c, Path: path, Kind: latchKind, Op: "await",
+			Client: c, Path: path, Kind: latchKind, Op: "wait leadership",
 			Order:       lockloop.Order{Blocks: lockloop.Exclusive, WatchSelf: true},
 			Recipe:      locktrace.RecipeLeaderLatch,
 			NotAcquired: notAcquired,
@@ -137,9 +137,9 @@ func (l *Latch) start() error {
 // refuses that, which is an error, too. Changes tells nothing more, except
 // with WithCloseNotification. Closing the client ends its latches, too.
 //
-// Shutdown says that the work is over, also that of a leadership that was lost just
-// before: its node goes without the rest of the safety margin. If it is of a
-// session that was lost, too, the client deletes it in the background.
+// Shutdown says that the work is over, even if its leadership was lost just
+// before: the node goes without the rest of the safety margin. If the session
+// was lost, too, the client deletes the node in the background.
 //
 // After Lead, the work has finished already, and a ctx that has ended does no
 // harm: Shutdown only does not wait then, and returns ctx's error. Callers that
@@ -171,10 +171,10 @@ func (l *Latch) beginToClose(ctx context.Context) (first bool) {
 	return true
 }
 
-// leftBehind returns why the node may still be there. The first Shutdown is told,
-// because it has waited for the deletion, and every Shutdown is if the server
-// refuses that, because the client does not go on with it then. If the client
-// was closed meanwhile, the end of its session deletes the node.
+// leftBehind returns why the node may still be there. The first Shutdown is
+// told, because it has waited for the deletion, and every Shutdown is if the
+// server refuses that, because the client does not go on with it then. If the
+// client was closed meanwhile, the end of its session deletes the node.
 func (l *Latch) leftBehind(first bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,17 +188,17 @@ func (l *Latch) leftBehind(first bool) error {
 	}
 }
 
-// WaitLeadership waits for the leadership, and returns the lease of the one that is
-// under way. All callers that wait get the same lease.
+// WaitLeadership waits for the leadership, and returns its lease. All callers
+// that wait get the same lease.
 //
 // If ctx ends first, or has ended, the error matches ctx.Err() and, if others
 // were seen to be ahead, is a *locks.NotAcquiredError that names the leader.
-// The candidacy goes on. If it is in trouble, the error also matches the
-// cause: the last error of the server, or that of the last attempt to connect.
-// When the candidacy is over, the error is Err's.
+// The candidacy goes on. If it is in trouble, the error also matches the cause:
+// the last error of a server, or of an attempt to connect. When the candidacy
+// is over, the error is Err's.
 func (l *Latch) WaitLeadership(ctx context.Context) (lease *locks.Lease, err error) {
 	if err := l.queue.Usable(); err != nil {
-		return nil, l.queue.ErrorOf("await", err)
+		return nil, l.queue.ErrorOf("wait leadership", err)
 	}
 	err = l.life.Wait(ctx, func() bool {
 		lease = l.Leadership()
@@ -226,7 +226,7 @@ func (l *Latch) Done() <-chan struct{} { return l.life.Over().Done() }
 // Outages, losses of the session and servers in trouble do not end it.
 func (l *Latch) Err() error {
 	if err := l.queue.Usable(); err != nil {
-		return l.queue.ErrorOf("await", err)
+		return l.queue.ErrorOf("wait leadership", err)
 	}
 	return l.life.Err()
 }
@@ -243,13 +243,13 @@ func (l *Latch) Leadership() *locks.Lease {
 	return l.now.lease
 }
 
-// Changes returns the beginning of the leadership that is under way, if there is
-// one, and the beginnings and ends of this latch's leaderships that follow this
-// call, each of them once and in order, until ctx ends or the candidacy is over.
-// That is the last element, with an empty Change and the error that Err returns.
-// A slow reader delays nobody and misses nothing. It only hears
-// later: at a beginning, the lease may be over. The latch keeps in memory what
-// a reader has not read yet, so a reader should leave the loop when it stops
+// Changes returns the beginning of the leadership that is under way, if there
+// is one, and the beginnings and ends of this latch's leaderships that follow
+// this call, each of them once and in order, until ctx ends or the candidacy is
+// over. That is the last element, with an empty Change and the error that Err
+// returns. A slow reader delays nobody and misses nothing. It only hears later:
+// at a beginning, the lease may be over. The latch keeps in memory what a
+// reader has not read yet, so a reader should leave the loop when it stops
 // reading.
 func (l *Latch) Changes(ctx context.Context) iter.Seq2[Change, error] {
 	now, log := l.present()

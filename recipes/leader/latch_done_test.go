@@ -27,7 +27,7 @@ import (
 func TestLatchTellsTheEndOfItsCandidacy(t *testing.T) {
 	for _, of := range []struct {
 		why   error
-		told  int // changes: two beginnings and the first end, and the second unless it is by Close
+		told  int // changes: two beginnings and the first end, and the second unless it is by Shutdown
 		cause func(t *testing.T, w *world, c *framework.Client, l *leader.Latch)
 	}{
 		{leader.ErrClosed, 3, func(t *testing.T, _ *world, _ *framework.Client, l *leader.Latch) {
@@ -73,7 +73,7 @@ func TestLatchTellsTheEndOfItsCandidacy(t *testing.T) {
 // WaitLeadership returns the end of its context, also while the latch goes on
 // leading. So
 // the loop in Latch's documentation ends with the context.
-func TestAwaitReturnsTheEndOfItsContextWhileItLeads(t *testing.T) {
+func TestWaitLeadershipReturnsTheEndOfItsContextWhileItLeads(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		l := latch(t, c, "/l")

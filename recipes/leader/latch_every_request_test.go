@@ -94,7 +94,7 @@ func (e eachRequestOfACandidacy) at(t *testing.T, w *world, i int) (hit bool) {
 
 // interventions are what may happen to a candidate at any moment.
 var interventions = map[string]func(w *world, c *framework.Client, l *leader.Latch, network *recipetest.Network){
-	"close": func(_ *world, _ *framework.Client, l *leader.Latch, _ *recipetest.Network) {
+	"shut down": func(_ *world, _ *framework.Client, l *leader.Latch, _ *recipetest.Network) {
 		l.Shutdown(context.Background())
 	},
 	"close client": func(_ *world, c *framework.Client, _ *leader.Latch, _ *recipetest.Network) { c.Close() },
@@ -105,7 +105,7 @@ var interventions = map[string]func(w *world, c *framework.Client, l *leader.Lat
 	"expire": func(w *world, c *framework.Client, _ *leader.Latch, _ *recipetest.Network) {
 		w.Fake.Session(c.SessionID()).Expire()
 	},
-	"cut and close": func(_ *world, _ *framework.Client, l *leader.Latch, network *recipetest.Network) {
+	"cut and shut down": func(_ *world, _ *framework.Client, l *leader.Latch, network *recipetest.Network) {
 		network.Cut()
 		l.Shutdown(context.Background())
 	},

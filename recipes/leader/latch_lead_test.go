@@ -114,7 +114,7 @@ func TestEveryEndOfALeadership(t *testing.T) {
 			},
 			cause: locks.ErrNodeDeleted,
 		},
-		"close": {
+		"shutdown": {
 			trigger: func(t *testing.T, l *leading) { require.NoError(t, l.latch.Shutdown(t.Context())) },
 			cause:   locks.ErrReleased, result: []error{leader.ErrClosed},
 		},

@@ -54,7 +54,7 @@ func (w *world) endOf(t *testing.T, lease *locks.Lease) error {
 	}
 }
 
-// closeAll closes latches, and checks that they leave nothing behind.
+// closeAll shuts latches down, and checks that they leave nothing behind.
 func (w *world) closeAll(t *testing.T, path string, latches ...*leader.Latch) {
 	t.Helper()
 	for _, l := range latches {

@@ -84,7 +84,7 @@ func TestCandidacyInTroubleSaysSo(t *testing.T) {
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.ErrorIs(t, err, &framework.ServerError{Code: int32(code)}, "%v", err)
 			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-			require.ErrorContains(t, err, "await /l: context deadline exceeded (last error: create /l/latch-: ")
+			require.ErrorContains(t, err, "wait leadership /l: context deadline exceeded (last error: create /l/latch-: ")
 			require.Equal(t, i+1, lines(), "%s", &log)
 		}
 		rule.Remove()
@@ -96,7 +96,7 @@ func TestCandidacyInTroubleSaysSo(t *testing.T) {
 }
 
 // A request that is made again and again, and not given up yet, is trouble, too.
-func TestAwaitNamesWhatARequestHasOutlasted(t *testing.T) {
+func TestWaitLeadershipNamesWhatARequestHasOutlasted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		do   zktest.Action
 		want error
@@ -144,7 +144,7 @@ func TestRefusedCredentialsEndACandidacy(t *testing.T) {
 	})
 }
 
-// namesOthers reports whether an Await in vain blames those ahead.
+// namesOthers reports whether a WaitLeadership in vain blames those ahead.
 func namesOthers(t *testing.T, l *leader.Latch) bool {
 	t.Helper()
 	_, err := l.WaitLeadership(recipetest.Within(t, time.Second))
@@ -176,7 +176,7 @@ func TestCandidateInTroubleForgetsWhoWasAhead(t *testing.T) {
 
 // Trouble is over when the candidate waits in the queue: those ahead are what it
 // waits for.
-func TestAwaitInVainForgetsWhatIsOver(t *testing.T) {
+func TestWaitLeadershipInVainForgetsWhatIsOver(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first := latch(t, w.Observer, "/l")
 		w.await(t, first)

@@ -60,7 +60,7 @@ func waysToStop(stopping, margin time.Duration) map[string]ledUntil {
 			stop(lease)
 			require.Error(t, lease.Release(t.Context()))
 		}, stopping},
-		"the latch is closed": {func(t *testing.T, l *leader.Latch, lease *locks.Lease) {
+		"the latch is shut down": {func(t *testing.T, l *leader.Latch, lease *locks.Lease) {
 			stop(lease)
 			require.NoError(t, l.Shutdown(t.Context()))
 		}, stopping},
@@ -233,9 +233,9 @@ func TestLatchLeadsAgainWhenItsMarginIsOver(t *testing.T) {
 }
 
 // A leader has lost its session, and the server refuses the next candidate. The
-// candidacy is over at once, and the leader still has its margin. Close says that
-// the work is over, and returns when the client deletes the node.
-func TestCloseGivesTheNodeOfALostLeaderUpAfterARefusal(t *testing.T) {
+// candidacy is over at once, and the leader still has its margin. Shutdown says
+// that the work is over, and returns when the client deletes the node.
+func TestShutdownGivesTheNodeOfALostLeaderUpAfterARefusal(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
 		first := latch(t, c, "/l")
@@ -260,10 +260,10 @@ func TestCloseGivesTheNodeOfALostLeaderUpAfterARefusal(t *testing.T) {
 	})
 }
 
-// The latch is closed while a leader that was asked to finish, and was
-// interrupted, still stops. Its session lives. So Close waits for the deletion
-// of its node, and returns the server's refusal.
-func TestCloseDeletesTheNodeOfALeaderThatIsStopping(t *testing.T) {
+// The latch is shut down while a leader that was asked to finish, and was
+// interrupted, still stops. Its session lives. So Shutdown waits for the
+// deletion of its node, and returns the server's refusal.
+func TestShutdownDeletesTheNodeOfALeaderThatIsStopping(t *testing.T) {
 	const slow = 100 * time.Millisecond
 	for name, row := range map[string]struct {
 		fault zktest.Action
@@ -301,8 +301,8 @@ func TestCloseDeletesTheNodeOfALeaderThatIsStopping(t *testing.T) {
 
 // The user's code ends the goroutine of a latch. That does not wait for a leader
 // that was lost, so that it would not keep a panic from ending the process
-// either. The candidacy is over at once. The leader keeps its time, and Close
-// does not wait for it.
+// either. The candidacy is over at once. The leader keeps its time, and
+// Shutdown does not wait for it.
 func TestLatchWhoseGoroutineIsEndedDoesNotHurryItsLeader(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var ends atomic.Bool

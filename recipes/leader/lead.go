@@ -20,8 +20,8 @@ import (
 // leadership. A caller of Lead needs no other way to lead.
 //
 // The table says how a leadership can end, why the context of work ends then,
-// and when the node goes, so that the next candidate can lead. After those of
-// the first part, Lead waits for the next leadership.
+// and when the node goes, so that the next candidate can lead. After the ends
+// in the first part, Lead waits for the next leadership.
 //
 //	what happens               work's context ends with  the node goes
 //	-------------------------  ------------------------  ----------------------
@@ -56,8 +56,8 @@ import (
 //
 // After a loss or an interruption, work that stops within
 // framework.WithSafetyMargin never goes on beside the next leader's, whether
-// that is another latch or this one. The servers may end a lost session when the
-// margin is over, and the node with it.
+// that is another latch or this one. The servers may end a lost session when
+// the margin is over, and the node with it.
 //
 // If ctx ends, the error also matches what work returned. In all other cases
 // Lead ignores what work returns after its context has ended, or after it was
@@ -116,7 +116,7 @@ func (l *Latch) setLeading(leading bool) bool {
 
 // lead is one leadership. It reports whether to wait for the next.
 func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.Context) error) (again bool, err error) {
-	defer func() { // also if work panics
+	defer func() { // runs even if work panics
 		ended := (*claim.Lease)(lease).Ended()
 		if ended != nil && !isLoss(ended) { // nobody waits for the work
 			return

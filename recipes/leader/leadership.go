@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// What latches and selectors tell the log. Package trace of the internals tells of
-// their acquires and holds.
+// What latches and selectors tell the log. Package trace of the internals tells
+// of their acquires and holds.
 var (
 	eventNodeStays   = event.Kind{Warn: "leader's node stays, and is in the way of all candidates"}
 	eventOverrun     = event.Kind{Warn: "leader's work goes on after the end of its leadership"}
@@ -27,7 +27,7 @@ var (
 type leadership struct {
 	claim   *claim.Claim
 	lease   *locks.Lease    // the leader's
-	stopped <-chan struct{} // of a latch: see Claim.Lead of package claim
+	stopped <-chan struct{} // a latch's: see Claim.Lead of package claim
 }
 
 func newLeadership(lease *claim.Lease) *leadership {

@@ -44,7 +44,7 @@ func TestWorkOfLeadersDoesNotOverlap(t *testing.T) {
 				return nil
 			})
 		}),
-		"Await": standing(func(ctx context.Context, l *leader.Latch, r *recipetest.Room) {
+		"WaitLeadership": standing(func(ctx context.Context, l *leader.Latch, r *recipetest.Room) {
 			lease, err := l.WaitLeadership(ctx)
 			if err != nil {
 				return
@@ -54,7 +54,7 @@ func TestWorkOfLeadersDoesNotOverlap(t *testing.T) {
 				lease.Release(ctx)
 			}
 		}),
-		"Await and release": standing(func(ctx context.Context, l *leader.Latch, r *recipetest.Room) {
+		"WaitLeadership and Release": standing(func(ctx context.Context, l *leader.Latch, r *recipetest.Room) {
 			if lease, err := l.WaitLeadership(ctx); err == nil {
 				r.Work(lease.Context(), 1)
 				lease.Release(ctx)

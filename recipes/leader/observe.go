@@ -43,8 +43,8 @@ import (
 // It outlasts outages, losses of the session, and servers in trouble, which it
 // logs. Meanwhile the last answer is old. It ends with an error in the second
 // value if the server refuses it, such as for want of rights, if the servers
-// refuse the client's credentials, or if the client is closed. The end of ctx is
-// no error, also if there was never an answer.
+// refuse the client's credentials, or if the client is closed. The end of ctx
+// is no error, also if there was never an answer.
 func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[locks.Participant, error] {
 	return func(yield func(locks.Participant, error) bool) {
 		o := &observer{queue: queue.New(queue.Config{
@@ -72,8 +72,8 @@ type observer struct {
 }
 
 // look tells the caller who leads, if that has changed, and waits for a change.
-// It never sees an older state than before, also in a new session: the beginning
-// of a session is a transaction, and the server has carried it out.
+// It never sees an older state than before, also in a new session: the
+// beginning of a session is a transaction, and the server has carried it out.
 func (o *observer) look(ctx context.Context, _ *framework.Session, tell func(locks.Participant) error) error {
 	now, watch, err := o.whoLeads(ctx)
 	if err != nil || watch == nil {
@@ -91,8 +91,8 @@ func (o *observer) look(ctx context.Context, _ *framework.Session, tell func(loc
 	return err
 }
 
-// whoLeads returns the leader, and a watch for its end. If that is not the leader
-// any more, there is no watch.
+// whoLeads returns the leader, and a watch for its end. If that is not the
+// leader any more, there is no watch.
 func (o *observer) whoLeads(ctx context.Context) (locks.Participant, *framework.Watch, error) {
 	entries, err := o.queue.Entries(ctx)
 	if err != nil {

@@ -110,7 +110,7 @@ func (c *candidate) standWithLatch(client *framework.Client, life context.Contex
 	patience, cancel := context.WithTimeout(context.WithoutCancel(life), c.upTo(30*time.Second))
 	defer cancel()
 	switch {
-	case c.likely(0.2): // closing the client closes the latch
+	case c.likely(0.2): // closing the client ends the latch
 		return false
 	case c.likely(0.3):
 		latch.Shutdown(life) // life has ended by now

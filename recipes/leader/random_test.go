@@ -20,8 +20,8 @@ import (
 
 var leaderSeeds = recipetest.SeedFlags("leader", 100)
 
-// For half an hour of virtual time, five candidates stand, lead, resign, hand over,
-// close and start again, or die. Random faults happen to them and to the
+// For half an hour of virtual time, five candidates stand, lead, resign, hand
+// over, end and begin again, or die. Random faults happen to them and to the
 // servers. Then the faults stop. Seeds take turns with the recipe and with the
 // clients' error policy, and a quarter of them has an ensemble of three. The
 // comment of election lists the checks.
@@ -60,12 +60,12 @@ const electionSession = 30 * time.Second
 //     interrupted goes on with the same node.
 //  4. When the faults have stopped, one candidate leads within a bounded time,
 //     and no other.
-//  5. When all candidates have closed, there is no node and no watch.
+//  5. When all candidates have ended, there is no node and no watch.
 type election struct {
 	*testing.T
 	seed     uint64
 	policy   state.ErrorPolicy
-	notifies bool // latches tell of their end by Close
+	notifies bool // latches tell of their end by Shutdown
 	servers  []*zktest.Server
 	ens      *zktest.Ensemble // nil if there is one server
 	path     string

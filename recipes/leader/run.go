@@ -13,10 +13,10 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// run is the latch's only goroutine, but for those that leave lost leaders their
-// time to stop. It queues and leads in turn, until ctx ends, or an error ends the
-// candidacy. The context ends at once with the client or the latch, so that no
-// node is made behind Shutdown.
+// run is the latch's only goroutine, but for those that leave lost leaders
+// their time to stop. It queues and leads in turn, until ctx ends, or an error
+// ends the candidacy. The context ends at once with the client or the latch, so
+// that no node is made behind Shutdown.
 func (l *Latch) run(ctx context.Context) error {
 	var kept *keptNode
 	for {
@@ -121,8 +121,9 @@ func (l *Latch) deletionContext(ctx context.Context) context.Context {
 	return ctx
 }
 
-// deleting calls del to delete a node. If Shutdown comes meanwhile, it waits for
-// the node, too: del is called again under its context. Shutdown is told the error.
+// deleting calls del to delete a node. If Shutdown comes meanwhile, it waits
+// for the node, too: del is called again under its context. Shutdown is told
+// the error.
 func (l *Latch) deleting(ctx context.Context, del func(context.Context) error) error {
 	closing := l.isClosing()
 	err := del(l.deletionContext(ctx))
@@ -160,6 +161,6 @@ func (l *Latch) finish(why error) {
 	if reason.Is(why, context.Canceled) { // Shutdown has ended it
 		why = ErrClosed
 	}
-	l.life.End(l.queue.ErrorOf("await", why))
+	l.life.End(l.queue.ErrorOf("wait leadership", why))
 	l.stopping.Wait()
 }

@@ -33,10 +33,10 @@ import (
 // The work may release its lease, which ends its leadership, but not before it
 // has returned.
 //
-// The nodes are those of Java Curator's LeaderSelector, with which a Go process
-// may elect a leader. They are those of an InterProcessMutex, too: a mutex with
-// the same path excludes the leader, and, acquired under the work's context,
-// re-enters the leadership.
+// The nodes are the same as Java Curator's LeaderSelector makes: Go and Java
+// processes may elect a leader together. An InterProcessMutex makes the same
+// nodes, too: a mutex with the same path excludes the leader, and, acquired
+// under the work's context, re-enters the leadership.
 type Selector struct {
 	queue candidates
 	cfg   config
@@ -82,10 +82,10 @@ func NewSelector(c *framework.Client, path string, opts ...SelectorOption) *Sele
 //
 // If ctx ends before there is a leadership, work is not called, and the error
 // matches ctx.Err(). Run waits through outages and losses of the session, and
-// the error then also matches the last one that Run has outlasted, unless it has
-// waited in the queue since. Run returns any other error of the server, such as
-// zk.ErrNoAuth. To call Run while it runs, or under the leadership that it asks
-// for, is ErrRunning.
+// the error then also matches the last one that Run has outlasted, unless it
+// has waited in the queue since. Run returns any other error of the server,
+// such as zk.ErrNoAuth. To call Run while it runs, or under the leadership that
+// it asks for, is ErrRunning.
 //
 // With WithRequeue, Run stands again after a leadership, until the option says
 // no more, or ctx ends. It returns the outcome of the last leadership, or the
@@ -151,7 +151,7 @@ func (s *Selector) stop() {
 // its leadership, but not let others lead while it runs.
 func (s *Selector) lead(ctx context.Context, own *claim.Lease, work func(context.Context) error) (err error) {
 	now := newLeadership(own)
-	defer func() { err = withLoss(err, s.queue.ErrorOf("lead", now.end(ctx))) }() // also if work panics
+	defer func() { err = withLoss(err, s.queue.ErrorOf("lead", now.end(ctx))) }() // runs even if work panics
 	if joined, _ := now.claim.Join(); !joined {                                   // lost between the grant and now
 		return nil
 	}

@@ -12,24 +12,25 @@ import (
 // A leader that was told of a loss has the safety margin to stop. Its node
 // keeps the next one from leading until then, if the server still has it. The
 // latch may be back before that. In its next session, it could delete the node.
-// In the same session, it could lead again with it, and then pass it on. It does
-// so when somebody says that the work has stopped: Lead, the release of the
-// lease, or Shutdown. Nobody need say so, and then the latch waits until the
-// margin is over. The server could have deleted the node by then.
+// In the same session, it could lead again with it, and then pass it on. It
+// does so when somebody says that the work has stopped: Lead, the release of
+// the lease, or Shutdown. Nobody need say so, and then the latch waits until
+// the margin is over. The server could have deleted the node by then.
 
-// lastMoments are those of a leader that was told of a loss.
+// lastMoments is the time that a leader, told of a loss, has to stop.
 type lastMoments struct {
 	stopped <-chan struct{} // closed when it has stopped; it need not say so
 	by      time.Time
 }
 
-// lastMoments returns those of a leader that was told of a loss just now.
+// lastMoments returns the time that the leader, told of a loss just now, has to
+// stop.
 func (l *leadership) lastMoments() lastMoments {
 	return lastMoments{l.stopped, time.Now().Add(l.claim.Nodes()[0].Session.SafetyMargin())}
 }
 
 // pass waits until the leader has stopped, or has had its time for that, or ctx
-// ends. The latch's own context says that the leader is closed.
+// ends. The latch's own context says that the latch was shut down.
 func (m lastMoments) pass(ctx context.Context) {
 	enough := time.NewTimer(time.Until(m.by))
 	defer enough.Stop()
@@ -78,8 +79,8 @@ func (l *Latch) keep(ctx context.Context, now *leadership) *keptNode {
 
 // abandonFor returns what becomes of the nodes of an attempt that begins with a
 // kept node, or with nil. The node of a session that is over stays until the
-// leader has stopped. The context is the latch's. That of an attempt may be
-// ended by the user's tracer, which does not stop the leader.
+// leader has stopped. The argument ctx is the latch's context. The user's
+// tracer may end an attempt's context, which does not stop the leader.
 func (l *Latch) abandonFor(ctx context.Context, kept *keptNode) func(attempt context.Context, node string) {
 	return func(attempt context.Context, node string) {
 		if kept == nil || node != kept.Path || kept.Session.Context().Err() == nil || l.isClosing() {

@@ -42,7 +42,7 @@ func callsOf(v any) map[string]func(ctx context.Context) error {
 		}
 	}
 	if l, ok := v.(*leader.Latch); ok {
-		calls["await"] = func(ctx context.Context) error { _, err := l.WaitLeadership(ctx); return err }
+		calls["wait leadership"] = func(ctx context.Context) error { _, err := l.WaitLeadership(ctx); return err }
 		calls["lead"] = func(ctx context.Context) error { return l.Lead(ctx, func(context.Context) error { return nil }) }
 		calls["shutdown"] = l.Shutdown
 		calls["err"] = func(context.Context) error { return l.Err() }

@@ -16,7 +16,8 @@ import (
 )
 
 // Two clients want the same path. The second one waits, says for whom, and
-// takes over when the first has gone: by Close, and by the end of its session.
+// takes over when the first has gone: by Shutdown, and by the end of its
+// session.
 func TestSecondOwnerWaits(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
@@ -158,7 +159,7 @@ func TestLateReplacementDoesNotHitTheSuccessor(t *testing.T) {
 }
 
 // Somebody deletes the node, and another puts its own in the place: the node is
-// lost, in conflict, and comes back when the place is free. Close does not
+// lost, in conflict, and comes back when the place is free. Shutdown does not
 // touch the other's.
 func TestForeignReplacement(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -234,7 +235,7 @@ func TestUniqueNamesDoNotConflict(t *testing.T) {
 }
 
 // A persistent node that exists is taken over, and stays when its session ends.
-// Close deletes it.
+// Shutdown deletes it.
 func TestPersistentModes(t *testing.T) {
 	for name, mode := range map[string]framework.Mode{"persistent": framework.Persistent, "container": framework.Container} {
 		t.Run(name, func(t *testing.T) {

@@ -41,9 +41,9 @@ func TestRefusedNodeDeletesNoOther(t *testing.T) {
 	}
 }
 
-// The reply to the only create was lost: Close deletes the node, although
+// The reply to the only create was lost: Shutdown deletes the node, although
 // nobody has seen it.
-func TestCloseDeletesANodeThatWasNeverSeen(t *testing.T) {
+func TestShutdownDeletesANodeThatWasNeverSeen(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
@@ -97,7 +97,7 @@ func TestOtherNodeOfTheSameVersionGetsOurData(t *testing.T) {
 }
 
 // Three nodes of a client have one path, and the first is not gone yet. The
-// second is closed before it has begun. The third waits for the first.
+// second is shut down before it has begun. The third waits for the first.
 func TestThirdNodeOfAPathWaitsForTheFirst(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

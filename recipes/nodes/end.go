@@ -48,7 +48,7 @@ func (n *PersistentNode) Done() <-chan struct{} { return n.life.Over().Done() }
 // Err returns why the persistent node has ended, or nil if it has not. The
 // reasons are:
 //
-//   - ErrClosed: it was closed.
+//   - ErrClosed: it was shut down.
 //   - framework.ErrClosed: the client was closed.
 //   - ErrConflict, in a *ConflictError: somebody else's node is in the way,
 //     and the policy is not to wait.

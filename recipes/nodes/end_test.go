@@ -37,8 +37,8 @@ func TestRefusalEndsTheNode(t *testing.T) {
 	})
 }
 
-// The server refuses to delete the node: Close says so.
-func TestCloseTellsARefusal(t *testing.T) {
+// The server refuses to delete the node: Shutdown says so.
+func TestShutdownTellsARefusal(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create("/d", nil))
 		c, _ := w.Connect(t)
@@ -47,14 +47,14 @@ func TestCloseTellsARefusal(t *testing.T) {
 		_, err := w.Observer.SetACL(t.Context(), "/d", zk.WorldACL(zk.PermRead|zk.PermAdmin), framework.AnyVersion)
 		require.NoError(t, err)
 		require.ErrorIs(t, n.Shutdown(t.Context()), zk.ErrNoAuth)
-		require.ErrorIs(t, n.Shutdown(t.Context()), zk.ErrNoAuth, "every Close returns the same")
+		require.ErrorIs(t, n.Shutdown(t.Context()), zk.ErrNoAuth, "every Shutdown returns the same")
 		require.Equal(t, "data", w.dataOf("/d/a"))
 	})
 }
 
-// A Close that gives up says what the deletion has met with, and so does the log,
-// once.
-func TestCloseThatGivesUpNamesTheTrouble(t *testing.T) {
+// A Shutdown that gives up says what the deletion has met with, and so does the
+// log, once.
+func TestShutdownThatGivesUpNamesTheTrouble(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var log recipetest.Log
 		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
@@ -74,8 +74,8 @@ func TestCloseThatGivesUpNamesTheTrouble(t *testing.T) {
 	})
 }
 
-// A node may start before there is a server.
-func TestNodeMayStartBeforeThereIsAServer(t *testing.T) {
+// A node may be made before there is a server.
+func TestNewPersistentNodeNeedsNoServer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.Fake.Stop()
 		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial))
@@ -120,7 +120,7 @@ func TestTroubleDoesNotEndTheNode(t *testing.T) {
 	}
 }
 
-// Closing the client ends the node, and Close returns.
+// Closing the client ends the node, and Shutdown returns.
 func TestClosedClientEndsItsNodes(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -141,9 +141,9 @@ func TestClosedClientEndsItsNodes(t *testing.T) {
 	})
 }
 
-// A Close that gives up waiting says that the node may be there. The client
+// A Shutdown that gives up waiting says that the node may be there. The client
 // deletes it when there is a connection, in the same session or in a later one.
-func TestCloseDuringAnOutage(t *testing.T) {
+func TestShutdownDuringAnOutage(t *testing.T) {
 	for _, outage := range []time.Duration{2 * time.Second, time.Hour} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			c, network := w.Connect(t)
@@ -248,7 +248,7 @@ func TestRefusedCredentialsEndANode(t *testing.T) {
 	})
 }
 
-// A node is closed in an outage, and another one has its path since. The end of
+// A node is shut down in an outage, and another one has its path since. The end of
 // the first does not give the path up.
 func TestPathOfASuccessorStaysInUse(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -285,9 +285,9 @@ func TestWantedEndIsRecordedWithoutAnError(t *testing.T) {
 	})
 }
 
-// The reply to the create was lost, and the node may not be read. Close does not
-// say that it is gone.
-func TestCloseTellsThatANodeOfUnknownOutcomeMayNotBeRead(t *testing.T) {
+// The reply to the create was lost, and the node may not be read. Shutdown does
+// not say that it is gone.
+func TestShutdownTellsThatANodeOfUnknownOutcomeMayNotBeRead(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
 		again := zktest.CallAfter(func(zktest.Request) { network.Refuse(true) })

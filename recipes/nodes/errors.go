@@ -13,7 +13,7 @@ import (
 // cannot be used is a *framework.ConfigError and matches zk.ErrBadArguments; a
 // path matches zk.ErrInvalidPath.
 var (
-	// ErrClosed is the error of a node that was closed, and of a member that
+	// ErrClosed is the error of a node that was shut down, and of a member that
 	// has left.
 	ErrClosed = errors.New("persistent node closed")
 

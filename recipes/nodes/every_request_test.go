@@ -22,9 +22,10 @@ var kindsOfNodes = map[string][]nodes.Option{
 }
 
 // A fault hits one request, whichever it is: of the creation of the node, a
-// Set, the loss of the session, a deletion by somebody else, or Close. The node is
-// there with its last data, and it is the only one. After Close there is none,
-// and the node of another client, which has waited for the path, is left alone.
+// Set, the loss of the session, a deletion by somebody else, or Shutdown. The
+// node is there with its last data, and it is the only one. After Shutdown
+// there is none, and the node of another client, which has waited for the path,
+// is left alone.
 func TestFaultAtEveryRequestOfANode(t *testing.T) {
 	for kind, opts := range kindsOfNodes {
 		for _, fault := range recipetest.RequestFaults {
@@ -92,9 +93,9 @@ func (w *world) onlyNode(t *testing.T, c *framework.Client, path, data string) {
 	t.Fatalf("%s: want %q of session %#x:\n%s", path, data, c.SessionID(), w.Fake.Dump())
 }
 
-// Close comes at any moment: before a request, after it, and when its answer is
-// lost. When Close returns, there is no node, and none comes later.
-func TestCloseAtEveryRequestOfANode(t *testing.T) {
+// Shutdown comes at any moment: before a request, after it, and when its answer
+// is lost. When Shutdown returns, there is no node, and none comes later.
+func TestShutdownAtEveryRequestOfANode(t *testing.T) {
 	for kind, opts := range kindsOfNodes {
 		for name, at := range map[string]func(closing func(zktest.Request)) zktest.Action{
 			"before": zktest.Call,

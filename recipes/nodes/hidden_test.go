@@ -84,8 +84,9 @@ func TestOtherPoliciesEndAtANodeThatMayNotBeRead(t *testing.T) {
 	}
 }
 
-// Close in the middle of the wait leaves the other node alone, and is no error.
-func TestCloseWhileANodeThatMayNotBeReadIsInTheWay(t *testing.T) {
+// Shutdown in the middle of the wait leaves the other node alone, and is no
+// error.
+func TestShutdownWhileANodeThatMayNotBeReadIsInTheWay(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		owner := w.hide(t, "/n")
 		c, _ := w.Connect(t)

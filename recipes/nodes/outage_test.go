@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// closedInOutage is a node that is not ephemeral, and is closed while there is
-// no connection.
+// closedInOutage is a node that is not ephemeral, and is shut down while there
+// is no connection.
 type closedInOutage struct {
 	data      string      // of ours; that of the other is "theirs"
 	fault     zktest.Rule // of its first requests; none if that is zero
@@ -47,9 +47,9 @@ func (c closedInOutage) run(t *testing.T, w *world) {
 	require.NoError(t, n.Shutdown(w.Patience(t)))
 }
 
-// Close deletes no node that this persistent node has neither made nor written
-// to: its request was never sent, or was lost, or found the node there.
-func TestCloseInAnOutageLeavesTheNodeOfAnother(t *testing.T) {
+// Shutdown deletes no node that this persistent node has neither made nor
+// written to: its request was never sent, or was lost, or found the node there.
+func TestShutdownInAnOutageLeavesTheNodeOfAnother(t *testing.T) {
 	ofCreate := func(do zktest.Action) zktest.Rule { return zktest.Rule{Op: zktest.OpCreate, Do: do} }
 	for name, c := range map[string]closedInOutage{
 		"never sent":                       {data: "ours"},
@@ -72,7 +72,7 @@ func TestCloseInAnOutageLeavesTheNodeOfAnother(t *testing.T) {
 }
 
 // Somebody else has made the node behind our request, which was lost.
-func TestCloseInAnOutageLeavesANodeThatIsNewer(t *testing.T) {
+func TestShutdownInAnOutageLeavesANodeThatIsNewer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		closedInOutage{
 			data: "ours", fault: zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropRequest()},
@@ -84,7 +84,7 @@ func TestCloseInAnOutageLeavesANodeThatIsNewer(t *testing.T) {
 
 // The reply to the request that takes a node over was lost. The node is ours,
 // as it would be with the reply.
-func TestCloseInAnOutageDeletesANodeThatWasTakenOver(t *testing.T) {
+func TestShutdownInAnOutageDeletesANodeThatWasTakenOver(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create("/config", []byte("theirs")))
 		closedInOutage{data: "ours", fault: zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply()}}.run(t, w)
@@ -94,7 +94,7 @@ func TestCloseInAnOutageDeletesANodeThatWasTakenOver(t *testing.T) {
 
 // The other's node has the same data. It was made while the client had no
 // connection, and before our request was sent, which was lost.
-func TestCloseLeavesANodeThatWasMadeInAnOutage(t *testing.T) {
+func TestShutdownLeavesANodeThatWasMadeInAnOutage(t *testing.T) {
 	for name, inOutage := range map[string]bool{"started in the outage": true, "started behind it": false} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {

@@ -15,9 +15,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A node is there from Ready to Close, with its data, and Close leaves neither
-// node nor watch.
-func TestNodeIsThereFromStartToClose(t *testing.T) {
+// A node is there from WaitRegistered to Shutdown, with its data, and Shutdown
+// leaves neither node nor watch.
+func TestNodeIsThereUntilShutdown(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		path := recipetest.Path(t) + "/a/b"
@@ -45,8 +45,8 @@ func TestNodeIsThereFromStartToClose(t *testing.T) {
 	})
 }
 
-// Ready and Set wait for one request, and another one sets a watch. Close looks
-// and deletes, and a watch is withdrawn.
+// WaitRegistered and Set wait for one request, and another one sets a watch.
+// Shutdown looks and deletes, and a watch is withdrawn.
 func TestRequestsOfANode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create("/members", nil))

@@ -24,7 +24,7 @@ import (
 var nodeSeeds = recipetest.SeedFlags("node", 100)
 
 // For a quarter of an hour of virtual time, owners keep nodes of their own and
-// contend for a common one, set data, close, and start again. Random faults
+// contend for a common one, set data, end, and begin again. Random faults
 // happen to them and to the server. Then the faults stop. The comment of
 // registry lists the checks.
 func TestNodesUnderRandomFaults(t *testing.T) {
@@ -45,7 +45,7 @@ const registrySession = 20 * time.Second
 
 // registry is one run of the simulation. It checks:
 //
-//  1. When Close has returned, no node of ours is there, and none comes.
+//  1. When Shutdown has returned, no node of ours is there, and none comes.
 //  2. A node is deleted by its owner, by the end of its session, or by the
 //     operator, and by nobody else: an owner hears of no other deletion. The
 //     comment of hitByMistake has the exception.
@@ -55,7 +55,7 @@ const registrySession = 20 * time.Second
 //     the common node.
 //  5. An observer of the group that all nodes are in sees what is there then,
 //     and each view follows from the one before.
-//  6. When all owners have closed, there is no node and no watch.
+//  6. When all owners have ended, there is no node and no watch.
 type registry struct {
 	*testing.T
 	seed uint64
@@ -294,16 +294,16 @@ func (o *owner) own() (names []string) {
 	return names
 }
 
-// nothingLeft checks that none of the owner's nodes is there after Close, and
-// that none comes.
+// nothingLeft checks that none of the owner's nodes is there after Shutdown,
+// and that none comes.
 func (o *owner) nothingLeft(c *framework.Client) {
 	for range 5 {
 		if left := o.own(); len(left) > 0 {
-			o.Errorf("%s has closed, and has %v:\n%s", o.name(), left, o.srv.Dump())
+			o.Errorf("%s has ended, and has %v:\n%s", o.name(), left, o.srv.Dump())
 			return
 		}
 		if n, there := o.srv.Node("/r/common"); there && string(n.Data) == o.name() && n.Stat.EphemeralOwner == c.SessionID() {
-			o.Errorf("%s has closed, and has the common node", o.name())
+			o.Errorf("%s has ended, and has the common node", o.name())
 			return
 		}
 		time.Sleep(time.Duration(o.rng.IntN(5_000)) * time.Millisecond)

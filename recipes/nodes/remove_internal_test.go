@@ -13,7 +13,7 @@ import (
 )
 
 // The client is closed in the very moment in which the server has deleted the
-// node. The node is gone, and Close does not say that it may still be there.
+// node. The node is gone, and Shutdown does not say that it may still be there.
 func TestNodeThatIsGoneIsNoLeftover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

@@ -40,9 +40,9 @@ func TestNodeOutlivesOneSessionAfterTheOther(t *testing.T) {
 	})
 }
 
-// Data that is set right after the start, before there is a node, is that of the
-// node.
-func TestSetRightAfterTheStart(t *testing.T) {
+// Data that is set right after NewPersistentNode, before there is a node, is the
+// node's.
+func TestSetRightAfterNewPersistentNode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		n := start(t, c, "/a", "one")

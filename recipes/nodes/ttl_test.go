@@ -28,8 +28,8 @@ func startTTL(
 }
 
 // A node with a time to live is touched three times within it, and for the
-// first time at once. It outlives a Close and a new session. The server deletes
-// it when nobody has touched it for that time.
+// first time at once. It outlives a Shutdown and a new session. The server
+// deletes it when nobody has touched it for that time.
 func TestTTLNodeOutlivesItsProcess(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		const ttl = 5 * time.Minute

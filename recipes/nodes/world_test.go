@@ -31,8 +31,8 @@ func inVirtualTime(t *testing.T, scenario func(t *testing.T, w *world)) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) { scenario(t, &world{w}) })
 }
 
-// start returns a persistent node that is closed at the end of the test, if the
-// test does not do that.
+// start returns a persistent node that is shut down at the end of the test, if
+// the test does not do that.
 func start(t *testing.T, c *framework.Client, path, data string, opts ...nodes.Option) *nodes.PersistentNode {
 	t.Helper()
 	n, err := nodes.NewPersistentNode(c, path, []byte(data), opts...)

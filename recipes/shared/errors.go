@@ -8,7 +8,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// These errors are returned beside those of package framework. Match them with
+// A Value returns these errors, and package framework's errors. Match them with
 // errors.Is. A path that cannot be used matches zk.ErrInvalidPath. Any other
 // such argument is a *framework.ConfigError and matches zk.ErrBadArguments.
 var (

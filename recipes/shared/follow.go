@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// live follows the node until ctx ends, or an error ends it. The requests do not
-// wait for a hook.
+// live follows the node until ctx ends, or an error ends it. The requests do
+// not wait for a hook.
 func (r *replica) live(ctx context.Context) error {
 	if framework.Extend(r.Client).HasHooks() {
 		teller := framework.Extend(r.Client).NewTeller()
@@ -42,7 +42,7 @@ func (r *replica) follow(ctx context.Context) error {
 		r.noteRead()
 		select {
 		case <-watch.Done():
-		case <-interrupted: // also at the end of the session, which the next look notices
+		case <-interrupted: // the end of the session closes it, too; the next look notices that
 			r.events.Emit(eventReadAgain, nil)
 		case <-ctx.Done():
 			return reason.OfContext(ctx)

@@ -15,9 +15,9 @@ const (
 	Undecodable              // the codec could not read the node's data
 )
 
-// HookSharedValue is a clienttrace.Hook that is told what happens to every Value
-// of a client. A clienttrace.Teller makes the calls: a hook that blocks holds up
-// no Value. The method must not panic.
+// HookSharedValue is a clienttrace.Hook that is told what happens to every
+// Value of a client. A clienttrace.Teller makes the calls: a hook that blocks
+// holds up no Value. The method must not panic.
 type HookSharedValue interface {
 	SharedValue(event Event)
 }

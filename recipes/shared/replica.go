@@ -10,17 +10,17 @@ import (
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
-// replica is what this process knows of the node. One goroutine, that of live,
-// reads it again and again. Writes tell of what they have done.
+// replica is what this process knows of the node. One goroutine, in live, reads
+// the node again and again. Writes tell of what they have done.
 type replica struct {
 	sharednode.Node
 	events event.Source
 	seed   []byte
-	unique bool // as WithUniqueData says
+	unique bool // see WithUniqueData
 
 	life         follow.Life
-	loop         follow.Loop // of live
-	waitForHooks func()      // of live
+	loop         follow.Loop // live's
+	waitForHooks func()      // live's
 
 	mu     sync.Mutex           // protects the following fields
 	now    *sharednode.Snapshot // nil until something is known

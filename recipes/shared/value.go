@@ -19,7 +19,7 @@ type Value[T any] struct {
 	node    *replica
 	codec   codec.Codec[T]
 	seed    T
-	decoded atomic.Pointer[decoded[T]] // of the last snapshot that was asked for
+	decoded atomic.Pointer[decoded[T]] // the last snapshot that was asked for
 }
 
 // Count is a shared number, in the encoding of Curator's SharedCount. The zero
@@ -51,10 +51,10 @@ func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Co
 }
 
 // NewValue returns the value of the node with this path, and begins to follow
-// it. It does not wait for that; WaitSynced does. If the node does not exist then,
-// it is created with the seed, and missing parents as containers. It is created
-// again if somebody deletes it before it was read, and after that only by Set
-// and TrySet.
+// it. It does not wait for that; WaitSynced does. If the node does not exist
+// then, it is created with the seed, and missing parents as containers. It is
+// created again if somebody deletes it before it was read, and after that only
+// by Set and TrySet.
 //
 // A path that cannot be used is an error that matches zk.ErrInvalidPath. Any
 // other such argument is a *framework.ConfigError. A seed that the codec cannot
@@ -91,7 +91,7 @@ func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], see
 // WaitSynced waits until the node was read, or created, for the first time. The
 // error matches ctx's, or is Err's.
 func (v *Value[T]) WaitSynced(ctx context.Context) error {
-	return v.node.errorOf("sync", v.node.life.Wait(ctx, v.node.wasRead))
+	return v.node.errorOf("wait synced", v.node.life.Wait(ctx, v.node.wasRead))
 }
 
 // Get returns the newest value that this client knows of, from memory. It never
@@ -101,9 +101,9 @@ func (v *Value[T]) WaitSynced(ctx context.Context) error {
 // Somebody may have deleted the node. There is no value then: Exists is false,
 // and Value is the seed. The next Set or TrySet creates the node.
 //
-// The error matches ErrNotSynced before the first read, and is a *codec.DecodeError
-// for data that is no value; the other fields are set then. The last value can
-// still be read after the Value has ended.
+// The error matches ErrNotSynced before the first read, and is a
+// *codec.DecodeError for data that is no value; the other fields are set then.
+// The last value can still be read after the Value has ended.
 func (v *Value[T]) Get() (Versioned[T], error) {
 	s := v.node.latest()
 	if s == nil {
@@ -113,8 +113,8 @@ func (v *Value[T]) Get() (Versioned[T], error) {
 }
 
 // Refresh asks the server to catch up, and returns a value that is as new as
-// this call, at a leader with the exceptions of framework.Client.Sync. It costs two requests. The errors are those of the requests, and
-// Get's.
+// this call. Leaders have the exceptions that framework.Client.Sync lists. It
+// costs two requests. The error is a request's, or Get's.
 func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
 	err := v.node.life.Err()
 	if err == nil {
@@ -170,9 +170,9 @@ func (v *Value[T]) set(ctx context.Context, value T) (s *sharednode.Snapshot, er
 //     Otherwise TrySet finds out. The creation of a missing node whose reply is
 //     lost is always of unknown outcome, unless WithUniqueData was given and
 //     the node has these bytes.
-//   - If the error is a *codec.DecodeError, the codec cannot read the value that the
-//     node has then. Value is zero, the other fields and ok are as they are
-//     without an error, and TrySet can be called with the result.
+//   - If the error is a *codec.DecodeError, the codec cannot read the value
+//     that the node has then. Value is zero, the other fields and ok are as
+//     they are without an error, and TrySet can be called with the result.
 //   - If the error matches ErrNodeReplaced, ok is true.
 //
 // A previous version of -1 is an error that matches zk.ErrBadArguments: servers
@@ -200,8 +200,8 @@ func (v *Value[T]) TrySet(ctx context.Context, previous Versioned[T], value T) (
 // later one. A slow reader holds up nobody: it misses values in between, and
 // never the last. No value is older than the one before it.
 //
-// Data that is no value comes with a *codec.DecodeError, and the loop goes on. Any
-// other error is the last element: Err's. The end of ctx is no error.
+// Data that is no value comes with a *codec.DecodeError, and the loop goes on.
+// Any other error is the last element: Err's. The end of ctx is no error.
 func (v *Value[T]) Changes(ctx context.Context) iter.Seq2[Versioned[T], error] {
 	return func(yield func(Versioned[T], error) bool) {
 		for s, err := range v.node.changes(ctx) {

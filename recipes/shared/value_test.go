@@ -378,7 +378,7 @@ func TestRefusalEndsTheValue(t *testing.T) {
 }
 
 // A request that is made again and again is trouble before it is given up.
-func TestSyncedNamesWhatARequestHasOutlasted(t *testing.T) {
+func TestWaitSyncedNamesWhatARequestHasOutlasted(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/n", Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})

@@ -118,7 +118,7 @@ func (e expected) resolve(now *sharednode.Snapshot, data []byte, unique bool) sh
 	sameNode := e.exists && now.Exists && now.Czxid == e.czxid
 	switch {
 	case sameNode && now.Version == e.version:
-		return sharednode.NotApplied // also if the data is the same: it was there before
+		return sharednode.NotApplied // nobody has written: equal data was there before
 	case ours && unique:
 		return sharednode.Applied
 	case !sameNode:

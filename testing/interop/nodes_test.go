@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// startNode returns a persistent node that is closed at the end of the test.
+// startNode returns a persistent node that is shut down at the end of the test.
 func startNode(t *testing.T, c *framework.Client, path, data string, opts ...nodes.Option) *nodes.PersistentNode {
 	t.Helper()
 	n, err := nodes.NewPersistentNode(c, path, []byte(data), opts...)

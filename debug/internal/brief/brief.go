@@ -79,7 +79,7 @@ func Stage(code string) string {
 		return "has queued, and has not looked yet"
 	case "waiting":
 		return "waits at the server"
-	default: // of a newer version
+	default: // a newer version has made the snapshot
 		return printable.String(code)
 	}
 }

@@ -84,7 +84,7 @@ type countingPlace struct{ freed atomic.Int32 }
 func (p *countingPlace) Free()              { p.freed.Add(1) }
 func (p *countingPlace) PassOn(*Claim) bool { return false }
 
-// A latch is closed when its leadership is interrupted.
+// A latch is shut down when its leadership is interrupted.
 func TestStopOfAClaimThatIsBeingSuspended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := heldClaim(t)

@@ -14,7 +14,7 @@ type Verdict int
 const (
 	End         Verdict = iota // waiting does not cure it
 	NextSession                // the next session begins with a connection
-	Outage                     // on the next connection, or on this one a moment later
+	Outage                     // the next connection may cure it, or a moment on this one
 	Trouble                    // a server answers, but not with what was asked for
 )
 

@@ -26,7 +26,7 @@ type Loop struct {
 }
 
 // Run looks until Look returns ErrDone, ctx ends, or an error comes that
-// waiting does not cure. Errors of ctx are those of package reason.
+// waiting does not cure. When ctx ends, the error is reason.OfContext's.
 func (l *Loop) Run(ctx context.Context) error {
 	ctx = framework.Extend(l.Client).OnTrouble(ctx, l.Note)
 	for {

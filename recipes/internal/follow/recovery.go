@@ -30,8 +30,8 @@ type Recovery struct {
 	// Judge does. Ends comes first.
 	Ends, Outlasts func(error) bool
 
-	// Awaited says that somebody waits for each attempt. The pauses while
-	// servers are in trouble are as short as those of an outage then.
+	// Awaited says that somebody waits for each attempt. While servers are in
+	// trouble, the pauses are as short as in an outage then.
 	Awaited bool
 
 	// Tell, if not nil, is told of each error that Note takes down, and with nil

@@ -19,28 +19,28 @@ import (
 
 var hookStartAcquire = framework.NewHookKind[locktrace.HookStartAcquire]()
 
-// Acquire reports one acquire to those of the client's hooks that hear of
-// acquires, and to its flight recorder. The nil *Acquire reports nothing.
+// Acquire reports one acquire to the client's flight recorder, and to the hooks
+// that hear of acquires. The nil *Acquire reports nothing.
 type Acquire struct {
-	record flight.Record // of the acquire, and then of the hold
+	record flight.Record // the acquire's, and then the hold's
 	hold   Hold          // here, so that both are one allocation
 
 	// teller makes the calls for an acquire on a goroutine of the client. It is
 	// nil for an acquire on the user's goroutine.
 	teller clienttrace.Teller
-	ctx    context.Context // of the acquire, if there is a teller
+	ctx    context.Context // the acquire's, if there is a teller
 
-	to         []locktrace.AcquireTracer // those of the hooks; only tell reads it: a teller may set it late
+	to         []locktrace.AcquireTracer // the hooks' answers; only tell reads them: a teller may set them late
 	traced     bool                      // there is such a hook
 	over       bool                      // Ended was called
 	handedOver bool
 	downgraded bool
 }
 
-// StartAcquire tells those of the client's hooks that hear of acquires, and
-// begins the flight recorder's record. The acquire has begun at a time.
-// StartAcquire returns the context for the rest of the acquire. The *Acquire is
-// nil if there is neither.
+// StartAcquire tells the hooks that hear of acquires, and begins the flight
+// recorder's record. The acquire has begun at the time since. StartAcquire
+// returns the context for the rest of the acquire. The *Acquire is nil if there
+// is neither such a hook nor a recorder.
 func StartAcquire(ctx context.Context, a locktrace.Acquire, since time.Time) (context.Context, *Acquire) {
 	ext := framework.Extend(a.Client)
 	those, recorder := hookStartAcquire.Of(a.Client), ext.Recorder()

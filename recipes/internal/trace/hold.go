@@ -23,9 +23,9 @@ type Hold struct {
 	of     locktrace.Acquire
 	what   locktrace.Hold
 	teller clienttrace.Teller     // calls the tracer; nil if there is none
-	to     []locktrace.HoldTracer // those of the hooks; only the calls read it: it may be set late
+	to     []locktrace.HoldTracer // the hooks' answers; only the calls read them: they may be set late
 	log    *slog.Logger           // for losses
-	ctx    context.Context        // of the first lease's work, for the log
+	ctx    context.Context        // the first lease's work's, for the log
 
 	revoked sync.Once // for the report that the lock is asked for
 	ended   sync.Once // for the report of the end
@@ -47,7 +47,7 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 	if acquired.traced {
 		h.ctx = h.start(held, acquired)
 	}
-	h.record.Hold(path.Base(what.Node), what.Token) // behind the tracer, which may panic
+	h.record.Hold(path.Base(what.Node), what.Token) // not earlier: the tracer may panic
 	return h, h.ctx
 }
 
@@ -64,8 +64,8 @@ func (h *Hold) start(held context.Context, acquired *Acquire) context.Context {
 	return work
 }
 
-// startAll tells those that were told of the acquire, each of which may return
-// nil for both.
+// startAll tells the hooks that were told of the acquire. Each may return a nil
+// tracer, and a nil context.
 func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) context.Context {
 	complete := false
 	defer func() {

@@ -22,10 +22,10 @@ import (
 )
 
 // CURATOR-18, TestLeaderLatch#testCreateDeleteRace: a latch, or its client, is
-// closed while any of its requests is under way, whatever the outcome of that
+// ended while any of its requests is under way, whatever the outcome of that
 // request. No node and no watch is left, and the next candidate leads. No
 // goroutine is left either, which synctest's bubble checks.
-func TestCloseAtEveryAwaitPoint(t *testing.T) {
+func TestShutdownAtEveryAwaitPoint(t *testing.T) {
 	for _, how := range []string{"leading", "waiting", "resigning", "client closed"} {
 		for _, faultName := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
 			t.Run(how+"/"+faultName, func(t *testing.T) {
@@ -38,8 +38,8 @@ func TestCloseAtEveryAwaitPoint(t *testing.T) {
 	}
 }
 
-// closeAt injects a fault into a latch's i-th request, and closes the latch
-// soon after that. It reports whether there was such a request.
+// closeAt injects a fault into a latch's i-th request, and ends the latch soon
+// after that. It reports whether there was such a request.
 func (w *world) closeAt(t *testing.T, how, faultName string, i int) (hit bool) {
 	const soon = 100 * time.Millisecond
 	c, _ := w.Connect(t)
@@ -51,7 +51,7 @@ func (w *world) closeAt(t *testing.T, how, faultName string, i int) (hit bool) {
 	}
 	session := c.SessionID()
 	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[faultName]})
-	// A broken connection must not come back before the latch is closed.
+	// A broken connection must not come back before the latch is ended.
 	w.Fake.Inject(zktest.Rule{Op: zktest.OpConnect, Session: session, Times: -1, Do: zktest.DelayRequest(2 * soon)})
 	l, err := leader.NewLatch(c, "/l")
 	require.NoError(t, err)
@@ -143,9 +143,9 @@ func TestLatchIsShutDownOften(t *testing.T) {
 }
 
 // CURATOR-110, TestLeaderLatch#testNoServerAtStart and
-// #testProperCloseWithoutConnectionEstablished: a latch may start, and close,
-// without a server.
-func TestLatchMayStartBeforeThereIsAServer(t *testing.T) {
+// #testProperCloseWithoutConnectionEstablished: a latch may be made, and shut
+// down, without a server.
+func TestNewLatchNeedsNoServer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.Stop()
 		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), framework.WithSessionTimeout(w.Session))
@@ -169,8 +169,8 @@ func TestLatchMayStartBeforeThereIsAServer(t *testing.T) {
 	})
 }
 
-// closeNotification returns the options of a latch that tells readers of
-// Changes of Close, if notify is set.
+// closeNotification returns the options of a latch. If notify is set, the latch
+// tells readers of Changes when Shutdown ends a leadership.
 func closeNotification(notify bool) []leader.LatchOption {
 	if !notify {
 		return nil
@@ -179,8 +179,8 @@ func closeNotification(notify bool) []leader.LatchOption {
 }
 
 // TestLeaderLatch#testCallbackNotifyLeader, #testCallbackDontNotify: Changes
-// tells of an end by Close only with WithCloseNotification.
-func TestChangesAreToldInOrderWithClose(t *testing.T) {
+// tells of an end by Shutdown only with WithCloseNotification.
+func TestChangesAreToldInOrderWithShutdown(t *testing.T) {
 	for _, notify := range []bool{false, true} {
 		t.Run(fmt.Sprint("notify=", notify), func(t *testing.T) {
 			onFakeAndReal(t, func(t *testing.T, w *world) {
@@ -200,7 +200,7 @@ func TestChangesAreToldInOrderWithClose(t *testing.T) {
 				require.Equal(t, want, heard)
 				require.ErrorIs(t, err, leader.ErrClosed)
 				heard, err = collect(l.Changes(ctx))
-				require.Empty(t, heard, "closed")
+				require.Empty(t, heard, "shut down")
 				require.ErrorIs(t, err, leader.ErrClosed)
 			})
 		})
@@ -231,9 +231,9 @@ func TestLatchWithoutRightsDoesNotLoop(t *testing.T) {
 	})
 }
 
-// Close does not wait for the goroutines that await, ask or read meanwhile. It
-// makes their calls return.
-func TestCloseReleasesThoseWhoWait(t *testing.T) {
+// Shutdown does not wait for the goroutines that wait, ask or read meanwhile.
+// It makes their calls return.
+func TestShutdownReleasesThoseWhoWait(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		latches, lease := w.startLatches(t, "/l", 2)
 		returned := make(chan error)
@@ -258,10 +258,10 @@ func TestCloseReleasesThoseWhoWait(t *testing.T) {
 	})
 }
 
-// A grant that crosses with Close begins a leadership that ends at once. With
-// WithCloseNotification, readers of Changes are told of its beginning and its
-// end. Without that option, they are told of neither.
-func TestGrantThatComesWithClose(t *testing.T) {
+// A grant that crosses with Shutdown begins a leadership that ends at once.
+// With WithCloseNotification, readers of Changes are told of its beginning and
+// its end. Without that option, they are told of neither.
+func TestGrantThatComesWithShutdown(t *testing.T) {
 	for _, notify := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			tracer := &recipetest.Spy{}

@@ -19,9 +19,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Close returns when the latch's node is gone, however long that takes. The
+// Shutdown returns when the latch's node is gone, however long that takes. The
 // latch may lead, wait, or be interrupted.
-func TestCloseWaitsForTheNode(t *testing.T) {
+func TestShutdownWaitsForTheNode(t *testing.T) {
 	const slow = time.Second
 	for _, who := range []string{"leader", "candidate", "interrupted leader"} {
 		t.Run(who, func(t *testing.T) {
@@ -51,9 +51,9 @@ func TestCloseWaitsForTheNode(t *testing.T) {
 	}
 }
 
-// The leader steps down when Close comes, and its node is being deleted. Close
-// waits for that, too.
-func TestCloseWaitsForANodeThatIsBeingDeleted(t *testing.T) {
+// The leader steps down when Shutdown comes, and its node is being deleted.
+// Shutdown waits for that, too.
+func TestShutdownWaitsForANodeThatIsBeingDeleted(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *world, *locks.Lease){
 		"released": func(t *testing.T, _ *world, lease *locks.Lease) { go lease.Release(t.Context()) },
 		"revoked": func(t *testing.T, w *world, lease *locks.Lease) {
@@ -77,8 +77,8 @@ func TestCloseWaitsForANodeThatIsBeingDeleted(t *testing.T) {
 }
 
 // The server refuses to delete the node. So the node stays as long as the
-// session, and every Close returns an error that says so.
-func TestCloseSaysThatTheServerRefusesTheDeletion(t *testing.T) {
+// session, and every Shutdown returns an error that says so.
+func TestShutdownSaysThatTheServerRefusesTheDeletion(t *testing.T) {
 	for _, who := range []string{"leader", "candidate"} {
 		t.Run(who, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
@@ -136,9 +136,10 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// If its context ends, Close returns an error that says that it did not wait.
-// The node is deleted all the same, and a later Close returns no error.
-func TestCloseWaitsNoLongerThanItsContext(t *testing.T) {
+// If its context ends, Shutdown returns an error that says that it did not
+// wait. The node is deleted all the same, and a later Shutdown returns no
+// error.
+func TestShutdownWaitsNoLongerThanItsContext(t *testing.T) {
 	for _, who := range []string{"leader", "candidate"} {
 		for _, patience := range []time.Duration{0, time.Second} {
 			t.Run(who+"/"+patience.String(), func(t *testing.T) {
@@ -165,9 +166,9 @@ func TestCloseWaitsNoLongerThanItsContext(t *testing.T) {
 	}
 }
 
-// A server in trouble keeps the node for a while. Close either waits for the
+// A server in trouble keeps the node for a while. Shutdown either waits for the
 // deletion, or returns an error that says that it did not.
-func TestCloseDuringTheServersTrouble(t *testing.T) {
+func TestShutdownDuringTheServersTrouble(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first, second, _, _ := w.leaderAndNext(t, "/l")
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 20, Do: zktest.Fail(zktest.ErrSystem)})
@@ -179,9 +180,9 @@ func TestCloseDuringTheServersTrouble(t *testing.T) {
 	})
 }
 
-// Cancelling one context stops the program. The program closes its latch with
-// that context, and then closes the client. This loses nothing.
-func TestCloseOnAnEndedContextEndsTheLeadershipBeforeItReturns(t *testing.T) {
+// Cancelling one context stops the program. The program shuts its latch down
+// with that context, and then closes the client. This loses nothing.
+func TestShutdownOnAnEndedContextEndsTheLeadershipBeforeItReturns(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var log strings.Builder
 		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
@@ -194,13 +195,13 @@ func TestCloseOnAnEndedContextEndsTheLeadershipBeforeItReturns(t *testing.T) {
 		_ = latch.Shutdown(ended)
 		still := lease.Context().Err() == nil
 		c.Close()
-		require.False(t, still, "Close has returned, and the leadership goes on; %v", context.Cause(lease.Context()))
+		require.False(t, still, "Shutdown has returned, and the leadership goes on; %v", context.Cause(lease.Context()))
 		require.NotContains(t, log.String(), "lock lost", "an orderly shutdown is no loss")
 	})
 }
 
-// An application closes its latch when the leadership is interrupted.
-func TestCloseAtTheInterruptionOfTheLeadership(t *testing.T) {
+// An application shuts its latch down when the leadership is interrupted.
+func TestShutdownAtTheInterruptionOfTheLeadership(t *testing.T) {
 	for range 10 { // the order of the goroutines is up to the scheduler
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))

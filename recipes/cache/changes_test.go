@@ -1,0 +1,134 @@
+package cache_test
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// story tells what a reader of Changes is told.
+type story struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (s *story) follow(t *testing.T, c *cache.Cache) {
+	go func() {
+		for ch := range c.Changes(t.Context()) {
+			s.mu.Lock()
+			s.lines = append(s.lines, strings.TrimSpace(ch.Type.String()+" "+ch.Old.Path+ch.New.Path))
+			if ch.Type == cache.Changed {
+				s.lines[len(s.lines)-1] = fmt.Sprintf("changed %s %s", ch.New.Path, ch.New.Data)
+			}
+			s.mu.Unlock()
+		}
+	}()
+}
+
+// next returns what was told since the last call.
+func (s *story) next() []string {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines := s.lines
+	s.lines = nil
+	return lines
+}
+
+func TestChangesBeginWithASnapshotAndGoOn(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a")
+		c, err := cache.New(client, "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		var s story
+		s.follow(t, c)
+		require.NoError(t, c.WaitSynced(within(t)))
+		require.Equal(t, []string{"created /r", "created /r/a", "synced"}, s.next())
+		create(t, srv, "/r/b")
+		require.Equal(t, []string{"created /r/b"}, s.next())
+		require.NoError(t, srv.Set("/r/b", []byte("new")))
+		require.Equal(t, []string{"changed /r/b new"}, s.next())
+		require.NoError(t, srv.Delete("/r/b"))
+		require.Equal(t, []string{"deleted /r/b"}, s.next())
+	})
+}
+
+// A comparison of versions misses a node that was deleted and re-created.
+func TestNodeThatWasMadeAnewDuringAnOutageIsNoticed(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a", "/r/gone")
+		c := open(t, client, "/r")
+		var s story
+		s.follow(t, c)
+		s.next()
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		require.Equal(t, []string{"interrupted"}, s.next())
+		require.NoError(t, srv.Delete("/r/a"))
+		require.NoError(t, srv.Delete("/r/gone"))
+		create(t, srv, "/r/a", "/r/new", "/r/new/deep")
+		srv.RefuseConnections(false)
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.Equal(t, []string{
+			"deleted /r/gone", "deleted /r/a", "created /r/a", "created /r/new", "created /r/new/deep", "synced",
+		}, s.next())
+	})
+}
+
+func TestCacheGoesOnInTheNextSession(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a")
+		c := open(t, client, "/r")
+		var s story
+		s.follow(t, c)
+		s.next()
+		srv.Session(client.SessionID()).Expire()
+		create(t, srv, "/r/b")
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.Equal(t, []string{"interrupted", "created /r/b", "synced"}, s.next())
+		require.NoError(t, srv.Set("/r/a", []byte("heard")))
+		require.Equal(t, []string{"changed /r/a heard"}, s.next())
+	})
+}
+
+// A reader that does not read costs no more than the nodes that have changed.
+func TestSlowReaderGetsTheLastState(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a")
+		c := open(t, client, "/r")
+		var got []string
+		for ch := range c.Changes(t.Context()) {
+			got = append(got, ch.Type.String()+" "+ch.Old.Path+" "+string(ch.New.Data))
+			if ch.Type == cache.Synced {
+				for i := range 1000 {
+					require.NoError(t, srv.Set("/r/a", fmt.Append(nil, i)))
+					create(t, srv, "/r/passing")
+					require.NoError(t, srv.Delete("/r/passing"))
+				}
+				require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+			}
+			if ch.Type == cache.Changed {
+				break
+			}
+		}
+		require.Equal(t, []string{"created  of /r", "created  of /r/a", "synced  ", "changed /r/a 999"}, got)
+	})
+}
+
+// last returns the error of the last element.
+func last[T any](changes iter.Seq2[T, error]) (end error) {
+	for _, err := range changes {
+		end = err
+	}
+	return end
+}
