@@ -1,4 +1,4 @@
-package explore_test
+package scenarios
 
 import (
 	"context"
@@ -12,8 +12,8 @@ func mutex(contenders int) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/lock", "")
 		inside := w.Section("the lock", 1)
-		for i := range contenders {
-			w.Actor(string(rune('A'+i)), func(a *explore.Actor) {
+		for _, name := range names(contenders) {
+			w.Actor(name, func(a *explore.Actor) {
 				lock := locks.NewInterProcessMutex(a.Client(), "/lock")
 				var lease *locks.Lease
 				err := a.Call("acquire", func(ctx context.Context) (err error) {
@@ -32,6 +32,14 @@ func mutex(contenders int) explore.Scenario {
 	}
 }
 
-func TestMutex(t *testing.T) {
-	explore.Search(t, mutex(2), explore.Limits{Deviations: 2, Schedules: 2000})
+func TestMutexOfTwo(t *testing.T) { explore.Search(t, mutex(2), quick) }
+
+func TestMutexOfThree(t *testing.T) { explore.Search(t, mutex(3), quick) }
+
+// With several servers, an answer may be older than another one.
+func TestMutexInAnEnsemble(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Ensemble(3)
+		mutex(2)(w)
+	}, quick)
 }
