@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,12 +63,7 @@ func (a *Actor) Call(name string, do func(ctx context.Context) error) error {
 	err := do(ctx)
 	a.mu.Lock()
 	cause := c.cause
-	for i, o := range a.calls {
-		if o == c {
-			a.calls = append(a.calls[:i:i], a.calls[i+1:]...)
-			break
-		}
-	}
+	a.calls = slices.DeleteFunc(a.calls, func(o *call) bool { return o == c })
 	a.mu.Unlock()
 	a.world.course.note(fmt.Sprintf("%s: %s returns %s", a.name, name, outcome(err)))
 	if err != nil && cause != nil && !errors.Is(err, cause) {

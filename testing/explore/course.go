@@ -2,6 +2,8 @@ package explore
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,6 +44,20 @@ func choicesOf(numbers []int) (choices, error) {
 	return c, nil
 }
 
+var deviationInStory = regexp.MustCompile(`^\[(\d+), (\d+)\] `)
+
+// choicesIn finds the deviations in a story.
+func choicesIn(story []string) (c choices) {
+	for _, line := range story {
+		if m := deviationInStory.FindStringSubmatch(line); m != nil {
+			step, _ := strconv.Atoi(m[1]) // which are digits
+			move, _ := strconv.Atoi(m[2])
+			c = append(c, deviation{step, move})
+		}
+	}
+	return c
+}
+
 // step is a place of a run at which there was a choice.
 type step struct {
 	Moves int  // how many there were, the natural one included
@@ -50,7 +66,8 @@ type step struct {
 
 // course is what happens in a run: which moves are made, and what comes of it.
 type course struct {
-	choose chooser
+	choose chooser      // the move to make
+	tell   func(string) // nil, or it hears each line of the story
 
 	mu       sync.Mutex
 	steps    []step
@@ -65,18 +82,27 @@ const maxStory = 10_000
 func (c *course) note(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.noteLocked(text)
+}
+
+func (c *course) noteLocked(text string) {
 	if len(c.story) < maxStory {
 		c.story = append(c.story, text)
+	}
+	if c.tell != nil {
+		c.tell(text)
 	}
 }
 
 // fail notes that the run has failed.
 func (c *course) fail(format string, args ...any) {
 	text := canonical(fmt.Sprintf(format, args...))
-	c.note("FAILURE: " + text)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.failures = append(c.failures, text)
+	if !slices.Contains(c.failures, text) {
+		c.noteLocked("FAILURE: " + text)
+		c.failures = append(c.failures, text)
+	}
 }
 
 func (c *course) failed() bool {

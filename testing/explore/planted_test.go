@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -110,19 +109,6 @@ func plantedLock(b bug, contenders int) Scenario {
 	}
 }
 
-// find searches, and returns what it has found. It is nil in a worker.
-func find(t *testing.T, s Scenario, limits Limits) (Tally, *failure) {
-	if workFor(t, s) {
-		return Tally{}, nil
-	}
-	tally, f := explore(t, limits)
-	t.Log(tally)
-	if f != nil {
-		t.Log(f)
-	}
-	return tally, f
-}
-
 func TestPlanted(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -137,10 +123,8 @@ func TestPlanted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, f := find(t, plantedLock(c.bug, c.contenders), Limits{Deviations: 2, Schedules: 10_000})
-			if os.Getenv(workerOf) == "" {
-				require.NotNil(t, f)
-				require.Contains(t, f.result.Failure, c.want)
-			}
+			require.NotNil(t, f)
+			require.Contains(t, f.result.Failure, c.want)
 		})
 	}
 }

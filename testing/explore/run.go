@@ -32,13 +32,15 @@ type result struct {
 	Walked  choices  // that a walk at random has made
 }
 
-// run plays a scenario once. choose makes the choices.
-func run(t *testing.T, s Scenario, choose chooser) (r result) {
+// run plays a scenario once. choose makes the choices. tell, unless it is nil,
+// hears each line of the story at once.
+func run(t *testing.T, s Scenario, choose chooser, tell func(string)) (r result) {
 	w := &World{timeout: defaultTimeout}
-	w.course.choose = choose
+	w.course.choose, w.course.tell = choose, tell
 	defer func() {
-		if p := recover(); p != nil { // the bubble says what is left
+		if p := recover(); p != nil { // the bubble says that goroutines are left
 			w.course.fail("%v", p)
+			w.course.note(bubbledGoroutines())
 		}
 		r.Steps = w.course.steps
 		if w.course.failed() {

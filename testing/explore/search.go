@@ -53,10 +53,10 @@ func Search(t *testing.T, s Scenario, limits Limits) {
 		}
 		limits.Schedules, limits.Time = 0, d
 	}
-	tally, failure := explore(t, limits)
-	t.Logf("explore: %v", tally)
-	if failure != nil {
-		t.Fatalf("explore: %v", failure)
+	played, failed := explore(t, limits)
+	t.Logf("explore: %v", played)
+	if failed != nil {
+		t.Fatalf("explore: %v", failed)
 	}
 }
 
@@ -80,13 +80,13 @@ func Replay(t *testing.T, s Scenario, choices ...int) {
 }
 
 // explore searches with a crew of workers.
-func explore(t *testing.T, limits Limits) (Tally, *failure) {
+func explore(t *testing.T, limits Limits) (tally, *failure) {
 	workers := cmp.Or(limits.Workers, runtime.NumCPU())
 	se := &search{limits: limits, begun: time.Now(), seen: map[hash]int{}, crew: newCrew(t, workers)}
-	se.tally.Complete = -1
+	se.tally.complete = -1
 	defer se.crew.close()
 	se.run()
-	se.tally.Took = time.Since(se.begun)
+	se.tally.took = time.Since(se.begun)
 	if se.failure != nil {
 		se.failure = se.shrink(se.failure)
 	}
@@ -100,7 +100,7 @@ type search struct {
 	crew   *crew
 
 	mu      sync.Mutex
-	tally   Tally
+	tally   tally
 	seen    map[hash]int // states, and how many deviations were left there
 	failure *failure     // the first one
 }
@@ -130,7 +130,7 @@ func (se *search) run() {
 		if !all {
 			return
 		}
-		se.tally.Complete = depth
+		se.tally.complete = depth
 		// A search that is stopped has seen something of everything.
 		rand.New(rand.NewPCG(1, 1)).Shuffle(len(next), func(i, j int) { next[i], next[j] = next[j], next[i] })
 		tasks = next
@@ -159,7 +159,7 @@ func (se *search) playAll(tasks []task, left int) (next []task, all bool) {
 func (se *search) note(c choices, r result) bool {
 	se.mu.Lock()
 	defer se.mu.Unlock()
-	se.tally.Schedules++
+	se.tally.schedules++
 	if r.Failure != "" && se.failure == nil {
 		se.failure = &failure{c, r}
 	}
@@ -175,14 +175,14 @@ func (se *search) follow(of task, r result, left int) (next []task) {
 	if n := len(of.choices); n > 0 {
 		last := of.choices[n-1].Step
 		if last >= len(r.Steps) || r.Steps[last].State != of.state {
-			se.tally.Diverged++
+			se.tally.diverged++
 		}
 		from = last + 1
 	}
 	for i := from; i < len(r.Steps); i++ {
 		step := r.Steps[i]
 		if known, ok := se.seen[step.State]; ok && known >= left {
-			se.tally.Known++
+			se.tally.known++
 			break // what follows has been searched from there
 		}
 		se.seen[step.State] = left
@@ -203,7 +203,7 @@ func (se *search) walkAtRandom() {
 				se.note(r.Walked, r)
 				se.mu.Lock()
 				defer se.mu.Unlock()
-				se.tally.Walks++
+				se.tally.walks++
 			})
 	}
 }
@@ -213,6 +213,6 @@ func (se *search) goesOn() bool {
 	se.mu.Lock()
 	defer se.mu.Unlock()
 	return se.failure == nil &&
-		(se.limits.Schedules == 0 || se.tally.Schedules < se.limits.Schedules) &&
+		(se.limits.Schedules == 0 || se.tally.schedules < se.limits.Schedules) &&
 		(se.limits.Time == 0 || time.Since(se.begun) < se.limits.Time)
 }

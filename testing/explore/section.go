@@ -2,7 +2,7 @@ package explore
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -50,20 +50,19 @@ func (s *Section) Enter(a *Actor, lease context.Context, token int64) (leave fun
 	}
 	s.inside = append(s.inside, v)
 	s.checkLocked()
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for i, o := range s.inside {
-			if o == v {
-				s.inside = append(s.inside[:i:i], s.inside[i+1:]...)
-				break
-			}
-		}
-		if cause := context.Cause(v.ctx); cause != nil && !a.disturbed() {
-			s.world.Fail("the lease of %s has ended in peace: %v", a.name, cause)
-		}
+	return func() { s.leave(v) }
+}
+
+func (s *Section) leave(v *visit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inside = slices.DeleteFunc(s.inside, func(o *visit) bool { return o == v })
+	if cause := context.Cause(v.ctx); cause != nil && !v.actor.disturbed() {
+		s.world.Fail("the lease of %s has ended in peace: %v", v.actor.name, cause)
 	}
 }
+
+// check looks whether too many are inside now.
 
 func (s *Section) check() {
 	s.mu.Lock()
@@ -82,5 +81,3 @@ func (s *Section) checkLocked() {
 		s.world.Fail("%s are in %s at once", strings.Join(at, " and "), s.name)
 	}
 }
-
-func (s *Section) String() string { return fmt.Sprintf("section %s", s.name) }
