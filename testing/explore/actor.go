@@ -25,8 +25,8 @@ type Actor struct {
 	mu       sync.Mutex
 	calls    []*call
 	touched  bool // the search has done something to it that may end a lease
-	expiries int  // of its sessions, without a warning
-	history  hash // of what it has been sent, and when
+	expiries int  // how many of its sessions have expired without a warning
+	history  hash // what it has been sent, and when
 }
 
 // call is what an actor does under a context that the search may end.

@@ -112,7 +112,7 @@ func workFor(t *testing.T, s Scenario) (isWorker bool) {
 	}
 	for o := range orders(os.Stdin) {
 		r := o.run(t, s)
-		if answer(os.Stdout, r) != nil || r.Failure != "" { // which may have left something behind
+		if answer(os.Stdout, r) != nil || r.Failure != "" { // a run that has failed may have left something behind
 			break
 		}
 	}

@@ -15,12 +15,12 @@ type item struct {
 	message *zktest.Message // nil for a pause
 	text    string
 	lane    lane
-	seq     int // in its lane
-	order   int // in the queue; 0 before it has one
+	seq     int // its number among all that have come, and so in its lane
+	order   int // its place in the queue; 0 before it has one
 	arrive  func()
 
-	held  bool      // until nothing else is under way
-	until time.Time // not before that; zero for at once
+	held  bool      // it waits until nothing else is under way
+	until time.Time // it waits until then, too; zero for no time
 }
 
 // lane is what keeps its order: one direction of a connection, or an actor.

@@ -28,8 +28,8 @@ const (
 type result struct {
 	Steps   []step
 	Failure string   // "" if there is none
-	Story   []string // of a failure
-	Walked  choices  // that a walk at random has made
+	Story   []string // nil without a failure
+	Walked  choices  // what a walk at random has chosen
 }
 
 // run plays a scenario once. choose makes the choices. tell, unless it is nil,
@@ -251,7 +251,7 @@ func (w *World) settle() {
 	w.repairAll()
 	w.queue.release()
 	for _, a := range w.actors {
-		for _, c := range a.endable() { // of a run that has failed
+		for _, c := range a.endable() { // a run that has failed leaves some
 			a.endCall(c, context.Canceled)
 		}
 	}

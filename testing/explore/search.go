@@ -108,7 +108,7 @@ type search struct {
 // task is a run to be played.
 type task struct {
 	choices choices
-	state   hash   // in which its last deviation is made
+	state   hash   // its last deviation is made in it
 	walk    uint64 // not 0 for a walk at random: its seed
 }
 

@@ -22,7 +22,7 @@ type Section struct {
 type visit struct {
 	actor   *Actor
 	ctx     context.Context
-	expired int // of the actor's sessions, when it came
+	expired int // how many sessions of the actor had expired when it came
 }
 
 // Section adds one with room for that many actors.

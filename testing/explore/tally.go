@@ -9,7 +9,7 @@ import (
 type tally struct {
 	schedules int // runs, walks at random included
 	walks     int // walks at random
-	complete  int // with that many deviations every course was played; -1 for none
+	complete  int // every course with that many deviations was played; -1 for none
 	known     int // courses that came to a state that had been searched
 	diverged  int // runs that came to another state by the same choices
 	took      time.Duration

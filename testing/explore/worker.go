@@ -67,7 +67,7 @@ func startWorker(test string, longestRun time.Duration) (*worker, error) {
 
 // play asks the worker to play. The error says how its process has ended.
 func (w *worker) play(o order) (r result, err error) {
-	tooLong := time.AfterFunc(w.longestRun, func() { _ = w.cmd.Process.Signal(syscall.SIGQUIT) }) // which prints all stacks
+	tooLong := time.AfterFunc(w.longestRun, func() { _ = w.cmd.Process.Signal(syscall.SIGQUIT) }) // it prints all stacks
 	if err := json.NewEncoder(w.orders).Encode(o); err != nil {
 		return r, fmt.Errorf("the process that plays does not listen: %w", err)
 	}
