@@ -29,14 +29,15 @@ var plan = []floor{
 			{name: "cmd/zklock", left: 130, right: 330},
 			{name: "debug/curatorz", left: 345, right: 450},
 			{name: "tracing", left: 465, right: 830},
-			{name: "go.opentelemetry.io/otel", left: 850, right: 965, short: "OpenTelemetry"},
-			{name: "cmd/zkfake", left: 985, right: 1080},
+			{name: "go.opentelemetry.io/otel", left: 842, right: 935, short: "OpenTelemetry"},
+			{name: "testing/explore", left: 943, right: 1003, short: "explore"},
+			{name: "cmd/zkfake", left: 1009, right: 1062},
 		},
 		{
 			{name: "debug/snapshot", left: 205, right: 275, short: "snapshot"},
 			{name: "testing/curatortest", left: 850, right: 935, short: "curatortest"},
 			{name: "testing/zktest", left: 955, right: 1005, short: "zktest"},
-			{name: "testing/zkserver", left: 1015, right: 1080, short: "zkserver"},
+			{name: "testing/zkserver", left: 1020, right: 1080, short: "zkserver"},
 		},
 	}},
 	{"recipes", [][]box{
@@ -48,7 +49,7 @@ var plan = []floor{
 			{name: "recipes/atomic", left: 575, right: 640, short: "atomic"},
 			{name: "recipes/shared", left: 655, right: 785, short: "shared"},
 			{name: "recipes/cache", left: 800, right: 860, short: "cache"},
-			{name: "recipes/fence", left: 900, right: 965, short: "fence"},
+			{name: "recipes/fence", left: 870, right: 925, short: "fence"},
 		},
 		{
 			{name: "recipes/locks", left: 130, right: 340, short: "locks"},
@@ -117,7 +118,7 @@ var helpers = []string{
 // folders below it.
 var leftOut = []string{
 	"examples/", "cmd/zklock/internal/", "debug/internal/", "framework/internal/jute", "recipes",
-	"internal/recipetest", "testing/zktest/internal/", "testing/interop",
+	"internal/recipetest", "testing/zktest/internal/", "testing/interop", "testing/explore/scenarios",
 	"internal/compatibility", "internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees",
 	"internal/kazootest", "internal/leadertest", "internal/leaktest", "internal/licenses", "internal/mutants",
 	"internal/thorough",

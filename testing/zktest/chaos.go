@@ -85,6 +85,9 @@ func (c *cluster) simulate(plan ChaosPlan, fromBeginning bool, on victims) error
 	if c.closing {
 		return ErrClosed
 	}
+	if c.cfg.schedule != nil {
+		return errors.New("a chaos plan beside a scheduler")
+	}
 	if c.sim != nil && !c.sim.stopped {
 		return errors.New("a chaos plan is at work already")
 	}

@@ -196,9 +196,9 @@ func (c *conn) idle() bool {
 }
 
 // notifyLocked sends a watch event.
-func (c *conn) notifyLocked(frame []byte) {
+func (c *conn) notifyLocked(event wire.EventType, path string, frame []byte) {
 	c.srv.notified++
 	c.traffic.sent++
 	c.srv.traffic.sent++
-	c.out.push(outFrame{bytes: frame})
+	c.out.push(outFrame{bytes: frame, arrival: c.scheduleEventLocked(event, path)})
 }

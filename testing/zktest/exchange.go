@@ -35,6 +35,8 @@ type exchange struct {
 	last    bool // the connection ends after the answer
 	unknown bool // the server does not know the request
 
+	scheduled Action // what the scheduler wants done to it
+
 	// An answer of a member waits until the member has applied as much as the
 	// request was told of: a write its own transaction, a sync everything there
 	// was.
@@ -100,7 +102,11 @@ func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered ch
 	if len(f.callAfter) > 0 {
 		answered = make(chan struct{})
 	}
-	x.conn.out.queueFrame(outFrame{bytes: answer, notBefore: f.replyTime(), gate: answered})
+	out := outFrame{bytes: answer, notBefore: f.replyTime(), gate: answered}
+	if answer != nil {
+		out.arrival = x.scheduleAnswerLocked()
+	}
+	x.conn.out.queueFrame(out)
 	switch {
 	case x.conn.blackHole || x.conn.downstreamDead: // the client does not even see an end
 		x.conn.out.seal()

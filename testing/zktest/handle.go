@@ -53,6 +53,9 @@ func (c *conn) handle(x *exchange) (more bool) {
 // faultsLocked is what the rules, and a ChaosPlan, want done to the request.
 func (x *exchange) faultsLocked() (f faults) {
 	s := x.srv
+	if x.scheduled.apply != nil {
+		x.scheduled.apply(&f)
+	}
 	if len(s.rules.injections) > 0 {
 		s.rules.applyLocked(&f, &x.req, x.paths)
 	}

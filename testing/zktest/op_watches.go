@@ -69,7 +69,7 @@ func (o *setWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 // away. Which transaction it was is not known any more, and nobody asks for
 // permissions.
 func (x *exchange) catchUpLocked(event wire.EventType, path string) {
-	x.conn.notifyLocked(wire.Notification(event, path, -1))
+	x.conn.notifyLocked(event, path, wire.Notification(event, path, -1))
 }
 
 // leavePersistentLocked registers a watch of both tables that stays.

@@ -15,6 +15,7 @@ type config struct {
 	tick, election         time.Duration
 	syncLimit              int // ticks
 	plan                   *ChaosPlan
+	schedule               func(*Message) // nil: everything arrives at once
 	ttl                    bool
 	reapInterval           time.Duration
 	superUser              string
@@ -53,6 +54,9 @@ func configured(opts []Option) (config, error) {
 			return cfg, fmt.Errorf("zktest: option %d is nil", i+1)
 		}
 		opt(&cfg)
+	}
+	if cfg.plan != nil && cfg.schedule != nil {
+		cfg.reject("a chaos plan beside a scheduler")
 	}
 	return cfg, errors.Join(cfg.errs...)
 }

@@ -21,15 +21,19 @@ type outFrame struct {
 	bytes     []byte
 	notBefore time.Time       // zero: at once
 	gate      <-chan struct{} // nil, or closed when the frame may go
+	arrival   <-chan struct{} // nil, or closed when the scheduler lets it go
 }
 
-func (f *outFrame) held() bool { return f.gate != nil || !f.notBefore.IsZero() }
+func (f *outFrame) held() bool { return f.gate != nil || f.arrival != nil || !f.notBefore.IsZero() }
 
 // wait returns when the frame may go; false means that done was closed first.
 func (f *outFrame) wait(done <-chan struct{}) bool {
-	if f.gate != nil {
+	for _, opened := range []<-chan struct{}{f.gate, f.arrival} {
+		if opened == nil {
+			continue
+		}
 		select {
-		case <-f.gate:
+		case <-opened:
 		case <-done:
 			return false
 		}

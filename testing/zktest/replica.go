@@ -87,7 +87,7 @@ func (r *replica) fireLocked(change datatree.NodeChange, zxid int64) {
 		}
 		for c := range to {
 			if datatree.Permitted(acl, c.ids, wire.PermRead) {
-				c.notifyLocked(frame)
+				c.notifyLocked(ev.Event, ev.Path, frame)
 			}
 		}
 	})

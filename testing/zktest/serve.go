@@ -33,6 +33,7 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 		tryWrite: tryWriter(nc), born: time.Now(),
 		ids: []wire.ID{ipID(nc.RemoteAddr().String())},
 	}
+	c.rng = c.scheduledRandom()
 	if unreachable {
 		c.blackHoleLocked()
 	}
@@ -77,7 +78,7 @@ func (c *conn) serve() {
 			c.swallow(r)
 			return
 		}
-		if !c.simulateLatency(x) {
+		if !c.simulateLatency(x) || !c.scheduleRequest(x) {
 			return
 		}
 		ends = !c.handle(x)

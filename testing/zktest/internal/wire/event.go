@@ -1,5 +1,7 @@
 package wire
 
+import "strconv"
+
 // EventType is the kind of a watch event.
 type EventType int32
 
@@ -10,3 +12,18 @@ const (
 	EventDataChanged     EventType = 3
 	EventChildrenChanged EventType = 4
 )
+
+// String returns the name that ZooKeeper gives the event.
+func (e EventType) String() string {
+	switch e {
+	case EventCreated:
+		return "NodeCreated"
+	case EventDeleted:
+		return "NodeDeleted"
+	case EventDataChanged:
+		return "NodeDataChanged"
+	case EventChildrenChanged:
+		return "NodeChildrenChanged"
+	}
+	return "EventType(" + strconv.Itoa(int(e)) + ")"
+}

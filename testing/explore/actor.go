@@ -1,0 +1,190 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Actor is a program with a client of its own, on a machine of its own.
+type Actor struct {
+	world  *World
+	name   string
+	play   func(*Actor)
+	host   *zktest.Host
+	client *framework.Client
+	done   chan struct{} // closed when play has returned
+
+	mu       sync.Mutex
+	calls    []*call
+	touched  bool // the search has done something to it that may end a lease
+	expiries int  // how many of its sessions have expired without a warning
+	history  hash // what it has been sent, and when
+}
+
+// call is what an actor does under a context that the search may end.
+type call struct {
+	name  string
+	end   context.CancelCauseFunc
+	cause error // not nil when the search has ended it
+}
+
+// Actor adds an actor. Its client is connected before any actor begins to play.
+// All begin at once, in the order in which they were added, each in a goroutine
+// of its own. The run is over when all of them have returned; each should leave
+// nothing behind. The search closes the client.
+func (w *World) Actor(name string, play func(a *Actor)) {
+	w.actors = append(w.actors, &Actor{world: w, name: name, play: play, done: make(chan struct{})})
+}
+
+// Name returns the name of the actor.
+func (a *Actor) Name() string { return a.name }
+
+// Client returns the client of the actor.
+func (a *Actor) Client() *framework.Client { return a.client }
+
+// Call calls do under a context that the search may end. Then do has to return
+// at once, without a message or time, and its error, if there is one, has to
+// match the cause. Call returns what do returns.
+func (a *Actor) Call(name string, do func(ctx context.Context) error) error {
+	ctx, end := context.WithCancelCause(context.Background())
+	defer end(nil)
+	c := &call{name: name, end: end}
+	a.mu.Lock()
+	a.calls = append(a.calls, c)
+	a.mu.Unlock()
+	err := do(ctx)
+	a.mu.Lock()
+	cause := c.cause
+	a.calls = slices.DeleteFunc(a.calls, func(o *call) bool { return o == c })
+	a.mu.Unlock()
+	a.world.course.note(fmt.Sprintf("%s: %s returns %s", a.name, name, outcome(err)))
+	if err != nil && cause != nil && !errors.Is(err, cause) {
+		a.world.Fail("%s: %s does not say why it has ended: %v", a.name, name, err)
+	}
+	return err
+}
+
+func outcome(err error) string {
+	if err == nil {
+		return "nil"
+	}
+	return canonical(err.Error())
+}
+
+// Pause is a place at which the actor takes its time. It goes on as if a message
+// had to arrive, so that others may do much before that.
+func (a *Actor) Pause(what string) {
+	on := make(chan struct{})
+	a.world.queue.add(&item{actor: a, text: a.name + " " + what, lane: lane{actor: a}, arrive: func() { close(on) }})
+	<-on
+}
+
+// connect opens the client.
+func (a *Actor) connect(ctx context.Context, servers string) error {
+	client, err := framework.Connect(ctx, servers,
+		framework.WithDialer(a.host.Dialer()),
+		framework.WithSessionTimeout(a.world.timeout),
+		framework.WithRetry(retry.Forever(100*time.Millisecond)))
+	if err != nil {
+		return fmt.Errorf("the client of %s: %w", a.name, err)
+	}
+	a.client = client
+	return nil
+}
+
+// begin lets the actor play.
+func (a *Actor) begin() {
+	go func() {
+		defer func() {
+			close(a.done)
+			a.world.queue.signal()
+		}()
+		a.play(a)
+	}()
+}
+
+func (a *Actor) isDone() bool {
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// endable returns the calls whose context the search may still end.
+func (a *Actor) endable() []*call {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var open []*call
+	for _, c := range a.calls {
+		if c.cause == nil {
+			open = append(open, c)
+		}
+	}
+	return open
+}
+
+func (a *Actor) endCall(c *call, cause error) {
+	a.mu.Lock()
+	c.cause = cause
+	a.mu.Unlock()
+	c.end(cause)
+}
+
+// overdue returns the name of a call that should have returned, or "".
+func (a *Actor) overdue() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.calls {
+		if c.cause != nil {
+			return c.name
+		}
+	}
+	return ""
+}
+
+// awaits returns the names of the calls that have not returned.
+func (a *Actor) awaits() (names []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.calls {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// disturb notes that something happens to the actor that may end a lease.
+func (a *Actor) disturb() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.touched = true
+}
+
+func (a *Actor) disturbed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.touched
+}
+
+func (a *Actor) noteExpiry() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.expiries++
+}
+
+func (a *Actor) expired() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.expiries
+}
+
+func (a *Actor) session() int64 { return a.client.SessionID() }

@@ -1,0 +1,31 @@
+package explore
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// random matches the identifiers that recipes draw at random, and that must not
+// make two runs look different.
+var random = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
+
+// canonical returns a text without what is random in it.
+func canonical(text string) string { return random.ReplaceAllString(text, "*") }
+
+// describe names a message.
+func describe(who string, m *zktest.Message) string {
+	path := canonical(m.Request.Path)
+	switch m.Kind {
+	case zktest.MessageEvent:
+		return fmt.Sprintf("%s hears of %s %s", who, m.Event, path)
+	case zktest.MessageAnswer:
+		if m.Request.Err != 0 {
+			return fmt.Sprintf("%s has its answer to %v %s: %v", who, m.Request.Op, path, m.Request.Err)
+		}
+		return fmt.Sprintf("%s has its answer to %v %s", who, m.Request.Op, path)
+	default:
+		return fmt.Sprintf("%s's %v %s arrives", who, m.Request.Op, path)
+	}
+}

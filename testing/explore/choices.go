@@ -1,0 +1,57 @@
+package explore
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// deviation is a move other than the natural one.
+type deviation struct {
+	Step int // counted from 0
+	Move int // counted from 1
+}
+
+// choices are the deviations of a run, in the order of their steps. Every other
+// move is the natural one.
+type choices []deviation
+
+// String writes choices as Replay takes them.
+func (c choices) String() string {
+	var texts []string
+	for _, d := range c {
+		texts = append(texts, strconv.Itoa(d.Step), strconv.Itoa(d.Move))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// choicesOf reads what String has written.
+func choicesOf(numbers []int) (choices, error) {
+	if len(numbers)%2 != 0 {
+		return nil, fmt.Errorf("explore: %d numbers, which are no pairs", len(numbers))
+	}
+	var c choices
+	for i := 0; i < len(numbers); i += 2 {
+		d := deviation{numbers[i], numbers[i+1]}
+		if d.Step < 0 || d.Move < 1 || len(c) > 0 && c[len(c)-1].Step >= d.Step {
+			return nil, fmt.Errorf("explore: step %d with move %d does not come after the others", d.Step, d.Move)
+		}
+		c = append(c, d)
+	}
+	return c, nil
+}
+
+var deviationInStory = regexp.MustCompile(`^\[(\d+), (\d+)\] `)
+
+// choicesIn finds the deviations in a story.
+func choicesIn(story []string) (c choices) {
+	for _, line := range story {
+		if m := deviationInStory.FindStringSubmatch(line); m != nil {
+			step, _ := strconv.Atoi(m[1]) // both are digits
+			move, _ := strconv.Atoi(m[2])
+			c = append(c, deviation{step, move})
+		}
+	}
+	return c
+}

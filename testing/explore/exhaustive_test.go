@@ -1,0 +1,44 @@
+package explore
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// two pauses of two actors have few courses, which can be counted by hand.
+func twoPauses(w *World) {
+	for _, name := range []string{"A", "B"} {
+		w.Actor(name, func(a *Actor) { a.Pause("waits") })
+	}
+}
+
+func TestEveryCourseIsPlayed(t *testing.T) {
+	played, f := find(t, twoPauses, Limits{Deviations: 1, Workers: 1})
+	require.Nil(t, f)
+	require.Equal(t, 1, played.complete)
+	// First A's pause is the next: it may come later, when nothing else is under
+	// way, after a time, or A may lose its session in two ways. Then B's is, with
+	// the same moves but for "later".
+	require.Equal(t, 1+5+4, played.schedules)
+
+	played, f = find(t, twoPauses, Limits{Deviations: 1, Schedules: 3, Workers: 1})
+	require.Nil(t, f)
+	require.Equal(t, 3, played.schedules)
+	require.Equal(t, 0, played.complete)
+}
+
+func TestTheSameChoicesTheSameStates(t *testing.T) {
+	s := plantedLock(nothing, 2)
+	if workFor(t, s) {
+		t.Skip("this process is a worker")
+	}
+	c := newCrew(t, 1)
+	defer c.close()
+	for seed := range uint64(10) {
+		walk := c.playOne(task{walk: seed + 1})
+		require.Empty(t, walk.Failure)
+		again := c.playOne(task{choices: walk.Walked})
+		require.Equal(t, walk.Steps, again.Steps)
+	}
+}

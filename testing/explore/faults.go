@@ -1,0 +1,81 @@
+package explore
+
+import (
+	"fmt"
+	"time"
+)
+
+// faults are what is wrong with the servers for a while.
+type faults struct {
+	repairs []repair
+}
+
+type repair struct {
+	due time.Time
+	do  func()
+}
+
+// during begins a fault, which ends some time later.
+func (w *World) during(d time.Duration, begin, end func()) {
+	begin()
+	w.faults.repairs = append(w.faults.repairs, repair{time.Now().Add(d), end})
+}
+
+// repairDue ends the faults whose time is over. It returns how long the next one
+// goes on, at most as long as a limit.
+func (w *World) repairDue(limit time.Duration) time.Duration {
+	var open []repair
+	for _, r := range w.faults.repairs {
+		if left := time.Until(r.due); left > 0 {
+			open = append(open, r)
+			limit = min(limit, left)
+			continue
+		}
+		r.do()
+	}
+	w.faults.repairs = open
+	return limit
+}
+
+// repairAll ends all faults at once.
+func (w *World) repairAll() {
+	for _, r := range w.faults.repairs {
+		r.do()
+	}
+	w.faults.repairs = nil
+	for _, a := range w.actors {
+		a.host.Heal()
+	}
+}
+
+// memberMoves are what may happen to the members of an ensemble. Each disturbs
+// everybody.
+func (w *World) memberMoves() []move {
+	if w.ensemble == nil || len(w.faults.repairs) > 0 {
+		return nil
+	}
+	leader := w.ensemble.Leader()
+	if leader == nil {
+		return nil
+	}
+	all := func(do func()) func() {
+		return func() {
+			for _, a := range w.actors {
+				a.disturb()
+			}
+			do()
+		}
+	}
+	moves := []move{
+		{"the leader resigns", all(func() { leader.Resign() })},
+		{"the leader is cut off from the others", all(func() {
+			w.during(shortWait, func() { w.ensemble.Partition(leader) }, w.ensemble.Heal)
+		})},
+	}
+	for _, m := range w.ensemble.Members() {
+		moves = append(moves, move{fmt.Sprintf("member %d lags", m.ID()), all(func() {
+			w.during(shortWait, func() { _ = m.Lag(shortWait / 4) }, func() { _ = m.Lag(0) })
+		})})
+	}
+	return moves
+}

@@ -1,0 +1,149 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// alone is a scenario with one actor.
+func alone(play func(w *World, a *Actor)) Scenario {
+	return func(w *World) {
+		w.Actor("A", func(a *Actor) { play(w, a) })
+	}
+}
+
+// Whatever a run does wrong is the failure of the natural course.
+func TestMishaps(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want string
+		s    Scenario
+	}{
+		{"a panic", "the process that plays has ended", alone(func(*World, *Actor) { panic("by the scenario") })},
+		{"a goroutine is left", "blocked goroutines remain", alone(func(*World, *Actor) {
+			go func() { select {} }()
+		})},
+		{"an actor waits for ever", "still waiting after 2m0s: A (nobody)", alone(func(_ *World, a *Actor) {
+			_ = a.Call("nobody", func(ctx context.Context) error {
+				<-ctx.Done()
+				return ctx.Err()
+			})
+		})},
+		{"a node is left", "ephemeral node /n", alone(func(_ *World, a *Actor) {
+			_, _ = a.Client().Create(t.Context(), "/n", nil, framework.WithMode(framework.Ephemeral))
+		})},
+		{"the scenario fails it", "by hand", alone(func(w *World, _ *Actor) { w.Fail("by %s", "hand") })},
+		{"a check fails at the end", "at the end: no /n", func(w *World) {
+			w.AtEnd(func(tree Tree) error {
+				if _, there := tree["/n"]; there {
+					return nil
+				}
+				return errors.New("no /n")
+			})
+		}},
+		{"two are inside", "A and A are in s at once", func(w *World) {
+			s := w.Section("s", 1)
+			w.Actor("A", func(a *Actor) {
+				defer s.Enter(a, t.Context(), 0)()
+				defer s.Enter(a, t.Context(), 0)()
+			})
+		}},
+		{"a token is old", "A enters s with token 4 after token 5", func(w *World) {
+			s := w.Section("s", 1)
+			w.Actor("A", func(a *Actor) {
+				s.Enter(a, t.Context(), 5)()
+				s.Enter(a, t.Context(), 4)()
+			})
+		}},
+		{"a lease ends for no reason", "the lease of A has ended in peace", func(w *World) {
+			s := w.Section("s", 1)
+			w.Actor("A", func(a *Actor) {
+				lease, end := context.WithCancel(t.Context())
+				leave := s.Enter(a, lease, 0)
+				end()
+				leave()
+			})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, f := find(t, c.s, Limits{Workers: 1})
+			require.NotNil(t, f)
+			require.Contains(t, f.result.Failure, c.want)
+			require.NotEmpty(t, f.result.Story)
+		})
+	}
+}
+
+// A run that goes round and round is stopped, and its goroutines are named.
+func TestARunWithoutAnEnd(t *testing.T) {
+	s := alone(func(*World, *Actor) {
+		for {
+			runtime.Gosched()
+		}
+	})
+	if workFor(t, s) {
+		t.Skip("this process is a worker")
+	}
+	c := newCrew(t, 1)
+	c.longestRun = time.Second
+	defer c.close()
+	r := c.playOne(task{})
+	require.Contains(t, r.Failure, "does not come to an end")
+	require.Contains(t, strings.Join(r.Story, "\n"), "TestARunWithoutAnEnd")
+}
+
+// A call that hides why it has ended is found with one deviation.
+func TestACauseThatIsHidden(t *testing.T) {
+	_, f := find(t, alone(func(_ *World, a *Actor) {
+		_ = a.Call("read", func(ctx context.Context) error {
+			if _, _, err := a.Client().Get(ctx, "/"); err != nil {
+				return errors.New("it went wrong")
+			}
+			return nil
+		})
+	}), Limits{Deviations: 1, Workers: 1})
+	require.NotNil(t, f)
+	require.Contains(t, f.result.Failure, "does not say why it has ended: it went wrong")
+	require.Len(t, f.choices, 1)
+}
+
+// A callback that panics, and is not caught, is found with one deviation.
+func TestATrap(t *testing.T) {
+	_, f := find(t, func(w *World) {
+		step := w.Trap("the codec")
+		w.Actor("A", func(a *Actor) {
+			a.Pause("waits")
+			step()
+		})
+	}, Limits{Deviations: 1, Workers: 1})
+	require.NotNil(t, f)
+	require.Contains(t, f.result.Story, "[0, 5] the trap is set in the codec")
+}
+
+// A walk at random finds what needs many deviations, and is made shorter.
+func TestAWalkIsMadeShorter(t *testing.T) {
+	_, f := find(t, alone(func(w *World, a *Actor) {
+		late := 0
+		for range 4 {
+			begun := time.Now()
+			a.Pause("waits")
+			if time.Since(begun) > time.Second {
+				late++
+			}
+		}
+		if late >= 2 {
+			w.Fail("two are late")
+		}
+	}), Limits{Time: time.Minute, Workers: 1})
+	require.NotNil(t, f)
+	require.Contains(t, f.result.Failure, "two are late")
+	require.Len(t, f.choices, 2)
+}

@@ -1,0 +1,166 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// move is something that may happen next.
+type move struct {
+	text string
+	do   func()
+}
+
+// shortWait is how long something is held back, or is out of order. It is longer
+// than any pause between two attempts, and shorter than a session.
+const shortWait = time.Second
+
+// moves returns what may happen next, the natural move first. It is nil when
+// nothing is under way.
+func (w *World) moves() []move {
+	ready := w.queue.ready()
+	head := headOf(ready)
+	if head == nil {
+		return nil
+	}
+	moves := []move{{head.text, func() { w.arrive(head) }}}
+	if !head.held {
+		if len(ready) > 1 {
+			moves = append(moves, move{"later: " + head.text, func() { w.queue.postpone(head) }})
+		}
+		wait := shortWait
+		if head.message == nil {
+			wait = 2 * w.timeout // an actor that works for longer than its session may last
+		}
+		moves = append(moves,
+			move{"when nothing else is under way: " + head.text, func() { head.held = true }},
+			move{fmt.Sprintf("after %v: %s", wait, head.text), func() { head.held, head.until = true, time.Now().Add(wait) }})
+	}
+	moves = append(moves, w.faultsOf(head)...)
+	moves = append(moves, sessionMoves(w, head.actor)...)
+	moves = append(moves, giveUpMoves(head.actor)...)
+	return append(moves, w.commonMoves()...)
+}
+
+// headOf returns the item that arrives in the natural course.
+func headOf(ready []*item) *item {
+	for _, held := range []bool{false, true} {
+		for _, i := range ready {
+			if i.held == held && !i.stalled() {
+				return i
+			}
+		}
+	}
+	return nil
+}
+
+// quietMoves are the deviations from time passing.
+func (w *World) quietMoves() []move {
+	var moves []move
+	for _, a := range w.actors {
+		if !a.isDone() {
+			moves = append(moves, cutMove(w, a))
+			moves = append(moves, sessionMoves(w, a)...)
+			moves = append(moves, giveUpMoves(a)...)
+		}
+	}
+	return append(moves, w.commonMoves()...)
+}
+
+// faultsOf are what may go wrong with a message. A cut before a request is a lost
+// request, and one before an answer is a lost answer: so it is not there twice.
+func (w *World) faultsOf(i *item) []move {
+	if i.message == nil {
+		return nil
+	}
+	if i.message.Kind != zktest.MessageRequest {
+		if i.message.Kind == zktest.MessageEvent {
+			return []move{cutMove(w, i.actor)}
+		}
+		return nil
+	}
+	with := func(text string, a zktest.Action) move {
+		return move{text + ": " + i.text, func() {
+			i.actor.disturb()
+			w.queue.take(i)
+			_ = i.message.DeliverWith(a)
+		}}
+	}
+	moves := []move{
+		with("lost", zktest.DropRequest()),
+		with("its answer is lost", zktest.DropReply()),
+		with("into a black hole", zktest.Blackhole()),
+	}
+	if i.message.Request.Op != zktest.OpConnect {
+		moves = append(moves,
+			with("when its client has given up", zktest.HoldRequest(shortWait/2)),
+			with("throttled", zktest.Fail(zktest.ErrThrottled)))
+	}
+	return moves
+}
+
+func cutMove(w *World, a *Actor) move {
+	return move{a.name + " is cut", func() {
+		a.disturb()
+		w.handle(a).Cut()
+	}}
+}
+
+// sessionMoves are the two ways in which an actor loses its session.
+func sessionMoves(w *World, a *Actor) []move {
+	return []move{
+		{a.name + " is cut off until its session has expired", func() {
+			a.disturb()
+			a.host.LoseSessions()
+		}},
+		{a.name + "'s session expires without a warning", func() {
+			a.disturb()
+			a.noteExpiry()
+			w.handle(a).Expire()
+		}},
+	}
+}
+
+// giveUpMoves end the contexts of an actor's calls. They are moves before one of
+// its own messages only: it would notice nothing else meanwhile.
+func giveUpMoves(a *Actor) []move {
+	var moves []move
+	for _, c := range a.endable() {
+		moves = append(moves,
+			move{fmt.Sprintf("%s gives up: %s", a.name, c.name), func() { a.endCall(c, context.Canceled) }},
+			move{fmt.Sprintf("%s gives up for any reason: %s", a.name, c.name), func() { a.endCall(c, anything) }})
+	}
+	return moves
+}
+
+// commonMoves are what may happen at any time.
+func (w *World) commonMoves() []move {
+	var moves []move
+	for _, t := range w.traps {
+		if t.offer() {
+			moves = append(moves, move{"the trap is set in " + t.name, t.arm})
+		}
+	}
+	return append(moves, w.memberMoves()...)
+}
+
+// arrive lets the item arrive.
+func (w *World) arrive(i *item) {
+	w.queue.take(i)
+	i.actor.mu.Lock()
+	i.actor.history.add(i.text)
+	i.actor.history.addUint(uint64(time.Now().UnixNano()))
+	i.actor.mu.Unlock()
+	i.arrive()
+}
+
+// handle returns the handle of the actor's session.
+func (w *World) handle(a *Actor) *zktest.Session {
+	if w.ensemble != nil {
+		return w.ensemble.Session(a.session())
+	}
+	return w.server.Session(a.session())
+}

@@ -1,0 +1,317 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+const (
+	// patience is how long the actors may wait, in virtual time, while nothing
+	// new goes wrong.
+	patience = 2 * time.Minute
+
+	// maxSteps bounds a run that does not come to rest.
+	maxSteps = 5_000
+
+	defaultTimeout = 6 * time.Second
+)
+
+// outcomeOf is what has come of a run.
+type result struct {
+	Steps   []step
+	Failure string   // "" if there is none
+	Story   []string // nil without a failure
+	Walked  choices  // what a walk at random has chosen
+}
+
+// run plays a scenario once. choose makes the choices. tell, unless it is nil,
+// hears each line of the story at once.
+func run(t *testing.T, s Scenario, choose chooser, tell func(string)) (r result) {
+	w := &World{timeout: defaultTimeout}
+	w.course.choose, w.course.tell = choose, tell
+	defer func() {
+		if p := recover(); p != nil { // the bubble says that goroutines are left
+			w.course.fail("%v", p)
+			w.course.note(bubbledGoroutines())
+		}
+		r.Steps = w.course.steps
+		if w.course.failed() {
+			r.Failure, r.Story = strings.Join(w.course.failures, "; "), w.course.story
+		}
+	}()
+	// The pauses between attempts are drawn from it, by package backoff.
+	rand.Seed(1) //nolint:staticcheck // which has no other source
+	synctest.Test(t, func(t *testing.T) { w.play(s) })
+	return r
+}
+
+// play is a run within its bubble.
+func (w *World) play(s Scenario) {
+	w.queue.free, w.queue.wake = true, make(chan struct{}, 1)
+	s(w)
+	if err := w.open(); err != nil {
+		w.Fail("%v", err)
+	} else {
+		w.explore()
+		w.settle()
+	}
+	w.close()
+}
+
+// open starts the servers and connects the clients. The search begins after
+// that.
+func (w *World) open() error {
+	if w.members > 1 {
+		ens, err := zktest.RunEnsemble(w.members, zktest.WithScheduler(w.schedule))
+		if err != nil {
+			return err
+		}
+		w.ensemble = ens
+	} else {
+		srv, err := zktest.Run(zktest.WithScheduler(w.schedule))
+		if err != nil {
+			return err
+		}
+		w.server = srv
+	}
+	for _, n := range w.nodes {
+		if err := w.create(n[0], n[1]); err != nil {
+			return err
+		}
+	}
+	for _, a := range w.actors {
+		a.host = w.newHost()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for i, a := range w.actors {
+		if err := a.connect(ctx, w.address(i)); err != nil {
+			return err
+		}
+		synctest.Wait()
+	}
+	return nil
+}
+
+// create makes a node.
+func (w *World) create(path, data string) error {
+	if w.ensemble != nil {
+		return w.ensemble.Leader().Create(path, []byte(data))
+	}
+	return w.server.Create(path, []byte(data))
+}
+
+func (w *World) newHost() *zktest.Host {
+	if w.ensemble != nil {
+		return w.ensemble.NewHost()
+	}
+	return w.server.NewHost()
+}
+
+// address is the connect string of actor i. In an ensemble each begins at
+// another member.
+func (w *World) address(i int) string {
+	if w.ensemble == nil {
+		return w.server.Addr()
+	}
+	all := strings.Split(w.ensemble.ConnectString(), ",")
+	i %= len(all)
+	return strings.Join(slices.Concat(all[i:], all[:i]), ",")
+}
+
+// schedule is what zktest calls for each message.
+func (w *World) schedule(m *zktest.Message) {
+	i := slices.IndexFunc(w.actors, func(a *Actor) bool { return a.host == m.Host })
+	if i < 0 || m.Request.Op == zktest.OpPing {
+		m.Deliver()
+		return
+	}
+	a := w.actors[i]
+	w.queue.add(&item{
+		actor: a, message: m, text: describe(a.name, m), arrive: m.Deliver,
+		lane: lane{a, m.Member, m.Conn, m.Kind != zktest.MessageRequest},
+	})
+}
+
+// explore plays until all actors have returned and nothing is under way.
+func (w *World) explore() {
+	w.queue.mu.Lock()
+	w.queue.free = false
+	w.queue.mu.Unlock()
+	for _, a := range w.actors {
+		a.begin()
+		synctest.Wait()
+	}
+	quietSince := time.Now()
+	for !w.course.failed() {
+		synctest.Wait()
+		w.queue.settle()
+		w.check()
+		if len(w.course.steps) > maxSteps {
+			w.Fail("the run does not come to rest")
+			return
+		}
+		moves := w.moves()
+		if moves == nil {
+			if w.allDone() && len(w.queue.ready()) == 0 {
+				return
+			}
+			if time.Since(quietSince) > patience {
+				w.Fail("%s", w.stuck())
+				return
+			}
+			moves = append([]move{{"time passes", w.pass}}, w.quietMoves()...)
+		}
+		made := w.course.next(w.state(), moves)
+		if made.text != moves[0].text {
+			quietSince = time.Now()
+		}
+		made.do()
+	}
+}
+
+// pass lets time pass until something is under way, or comes to its end.
+func (w *World) pass() {
+	limit := w.queue.nextDue(w.repairDue(patience + time.Second))
+	select {
+	case <-w.queue.wake: // an old one
+	default:
+	}
+	after := time.NewTimer(limit)
+	defer after.Stop()
+	select {
+	case <-w.queue.wake:
+	case <-after.C:
+	}
+}
+
+// check looks at what must be true at any time.
+func (w *World) check() {
+	for _, s := range w.sections {
+		s.check()
+	}
+	for _, a := range w.actors {
+		if name := a.overdue(); name != "" {
+			w.Fail("%s: %s does not return, though its context has ended", a.name, name)
+		}
+	}
+}
+
+func (w *World) allDone() bool {
+	return !slices.ContainsFunc(w.actors, func(a *Actor) bool { return !a.isDone() })
+}
+
+// stuck names the actors that have not come to their end.
+func (w *World) stuck() string {
+	var who []string
+	for _, a := range w.actors {
+		if !a.isDone() {
+			who = append(who, fmt.Sprintf("%s (%s)", a.name, strings.Join(a.awaits(), ", ")))
+		}
+	}
+	return "still waiting after " + patience.String() + ": " + strings.Join(who, ", ")
+}
+
+// state names where the run is: what each actor has been sent, what is under
+// way, and the time.
+func (w *World) state() hash {
+	var h hash
+	h.addUint(uint64(time.Now().UnixNano()))
+	for _, a := range w.actors {
+		a.mu.Lock()
+		h.addUint(uint64(a.history))
+		for _, c := range a.calls {
+			h.add(c.name)
+			if c.cause != nil {
+				h.add(c.cause.Error())
+			}
+		}
+		a.mu.Unlock()
+	}
+	for _, t := range w.traps {
+		h.addUint(uint64(t.calls.Load()))
+		if t.armed.Load() {
+			h.add(t.name)
+		}
+	}
+	w.queue.texts(h.add)
+	return h
+}
+
+// settle ends all faults, gives everybody time, and looks at what is left.
+func (w *World) settle() {
+	w.repairAll()
+	w.queue.release()
+	for _, a := range w.actors {
+		for _, c := range a.endable() { // a run that has failed leaves some
+			a.endCall(c, context.Canceled)
+		}
+	}
+	time.Sleep(3 * w.timeout) // what is left to a lost session is gone by then
+	synctest.Wait()
+	if w.course.failed() {
+		return
+	}
+	for _, check := range w.atEnd {
+		if err := check(w.tree()); err != nil {
+			w.Fail("at the end: %v", err)
+		}
+	}
+	for _, n := range w.tree() {
+		if n.Stat.EphemeralOwner != 0 {
+			w.Fail("at the end there is the ephemeral node %s", n.Path)
+		}
+	}
+}
+
+// tree is what is left on the servers.
+func (w *World) tree() Tree {
+	srv := w.server
+	if w.ensemble != nil {
+		srv = w.ensemble.Members()[0].Server
+	}
+	tree := Tree{}
+	for _, n := range srv.Tree() {
+		tree[n.Path] = n
+	}
+	return tree
+}
+
+// close ends the clients and the servers, and looks at what is left.
+func (w *World) close() {
+	w.queue.release()
+	for _, a := range w.actors {
+		if a.client != nil {
+			a.client.Close()
+		}
+	}
+	synctest.Wait()
+	switch {
+	case w.ensemble != nil:
+		_ = w.ensemble.Close()
+	case w.server != nil:
+		w.checkServer()
+		_ = w.server.Close()
+	}
+}
+
+// checkServer looks for what the clients have left at the server.
+func (w *World) checkServer() {
+	if w.course.failed() {
+		return
+	}
+	if left := w.server.Sessions(); len(left) > 0 {
+		w.Fail("at the end there are %d sessions", len(left))
+	}
+	if left := w.server.Watches(); len(left) > 0 {
+		w.Fail("at the end there is a watch at %s", left[0].Path)
+	}
+}

@@ -1,0 +1,218 @@
+package explore
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Limits say how far a search goes. It ends with the first of them that it
+// reaches.
+type Limits struct {
+	// Deviations is with how many deviations from the natural course every
+	// course is played. With 0 there is only the natural one.
+	Deviations int
+	// Schedules is how many runs there are at most, 0 for no limit. They are the
+	// same each time.
+	Schedules int
+	// Time is how long the search goes on, 0 for no limit. When all courses with
+	// that many deviations have been played, it goes on with walks at random
+	// until the time is over.
+	Time time.Duration
+	// Workers is how many processes play at once, 0 for one on each processor.
+	Workers int
+}
+
+// timeVariable is how long each search goes on, in place of its limits.
+const timeVariable = "CURATOR_EXPLORE"
+
+// Search plays the scenario in every order within the limits. It fails the test
+// with the story of the first failure that it finds, and with the call of
+// [Replay] that plays it again. In any case it logs a tally.
+//
+// The runs are played by other processes of the test's own program, in which
+// only the same test runs. So Search has to be all that the test does. A run
+// that panics, or does not end, is a failure, too.
+//
+// If the variable CURATOR_EXPLORE is a duration, such as 10m, that is how long
+// each search goes on, without a limit of schedules.
+func Search(t *testing.T, s Scenario, limits Limits) {
+	t.Helper()
+	if workFor(t, s) {
+		return
+	}
+	if text := os.Getenv(timeVariable); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatalf("explore: %s: %v", timeVariable, err)
+		}
+		limits.Schedules, limits.Time = 0, d
+	}
+	played, failed := explore(t, limits)
+	t.Logf("explore: %v", played)
+	if failed != nil {
+		t.Fatalf("explore: %v", failed)
+	}
+}
+
+// Replay plays the scenario once, with the choices that a [Search] has printed.
+// It fails the test with the story if the run fails. As with Search, it has to
+// be all that the test does.
+func Replay(t *testing.T, s Scenario, choices ...int) {
+	t.Helper()
+	if workFor(t, s) {
+		return
+	}
+	c, err := choicesOf(choices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := newCrew(t, 1)
+	defer one.close()
+	if r := one.playOne(task{choices: c}); r.Failure != "" {
+		t.Fatalf("explore: %v", &failure{c, r})
+	}
+}
+
+// explore searches with a crew of workers.
+func explore(t *testing.T, limits Limits) (tally, *failure) {
+	workers := cmp.Or(limits.Workers, runtime.NumCPU())
+	se := &search{limits: limits, begun: time.Now(), seen: map[hash]int{}, crew: newCrew(t, workers)}
+	se.tally.complete = -1
+	defer se.crew.close()
+	se.run()
+	se.tally.took = time.Since(se.begun)
+	if se.failure != nil {
+		se.failure = se.shrink(se.failure)
+	}
+	return se.tally, se.failure
+}
+
+// search is a search at work.
+type search struct {
+	limits Limits
+	begun  time.Time
+	crew   *crew
+
+	mu      sync.Mutex
+	tally   tally
+	seen    map[hash]int // states, and how many deviations were left there
+	failure *failure     // the first one
+}
+
+// task is a run to be played.
+type task struct {
+	choices choices
+	state   hash   // its last deviation is made in it
+	walk    uint64 // not 0 for a walk at random: its seed
+}
+
+// failure is a run that has failed.
+type failure struct {
+	choices choices
+	result  result
+}
+
+func (f *failure) String() string {
+	return f.result.Failure + "\n\n" + strings.Join(f.result.Story, "\n") + "\n\nexplore.Replay(t, scenario, " + f.choices.String() + ")"
+}
+
+// run plays until a limit is reached, or a run has failed.
+func (se *search) run() {
+	tasks := []task{{}}
+	for depth := 0; depth <= se.limits.Deviations && len(tasks) > 0; depth++ {
+		next, all := se.playAll(tasks, se.limits.Deviations-depth)
+		if !all {
+			return
+		}
+		se.tally.complete = depth
+		// A search that is stopped has seen something of everything.
+		rand.New(rand.NewPCG(1, 1)).Shuffle(len(next), func(i, j int) { next[i], next[j] = next[j], next[i] })
+		tasks = next
+	}
+	if se.limits.Time > 0 {
+		se.walkAtRandom()
+	}
+}
+
+// playAll plays tasks with the same number of deviations, and returns those with
+// one more, if any are left. It reports whether it has played all.
+func (se *search) playAll(tasks []task, left int) (next []task, all bool) {
+	following := make([][]task, len(tasks))
+	all = se.crew.each(len(tasks), se.goesOn, func(i int) task { return tasks[i] }, func(i int, r result) {
+		if se.note(tasks[i].choices, r) && left > 0 {
+			following[i] = se.follow(tasks[i], r, left)
+		}
+	})
+	for _, f := range following {
+		next = append(next, f...)
+	}
+	return next, all && se.goesOn()
+}
+
+// note counts a run, and reports whether it has passed.
+func (se *search) note(c choices, r result) bool {
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	se.tally.schedules++
+	if r.Failure != "" && se.failure == nil {
+		se.failure = &failure{c, r}
+	}
+	return r.Failure == ""
+}
+
+// follow returns the tasks that deviate once more than the task does, after its
+// last deviation. left is how many more there may be.
+func (se *search) follow(of task, r result, left int) (next []task) {
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	from := 0
+	if n := len(of.choices); n > 0 {
+		last := of.choices[n-1].Step
+		if last >= len(r.Steps) || r.Steps[last].State != of.state {
+			se.tally.diverged++
+		}
+		from = last + 1
+	}
+	for i := from; i < len(r.Steps); i++ {
+		step := r.Steps[i]
+		if known, ok := se.seen[step.State]; ok && known >= left {
+			se.tally.known++
+			break // what follows has been searched from there
+		}
+		se.seen[step.State] = left
+		for m := 1; m < step.Moves; m++ {
+			c := append(of.choices[:len(of.choices):len(of.choices)], deviation{i, m})
+			next = append(next, task{choices: c, state: step.State})
+		}
+	}
+	return next
+}
+
+// walkAtRandom plays walks until the time is over.
+func (se *search) walkAtRandom() {
+	const batch = 1 << 10
+	for first := uint64(1); se.goesOn(); first += batch {
+		se.crew.each(batch, se.goesOn, func(i int) task { return task{walk: first + uint64(i)} },
+			func(_ int, r result) {
+				se.note(r.Walked, r)
+				se.mu.Lock()
+				defer se.mu.Unlock()
+				se.tally.walks++
+			})
+	}
+}
+
+// goesOn reports whether no limit is reached, and no run has failed.
+func (se *search) goesOn() bool {
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	return se.failure == nil &&
+		(se.limits.Schedules == 0 || se.tally.schedules < se.limits.Schedules) &&
+		(se.limits.Time == 0 || time.Since(se.begun) < se.limits.Time)
+}

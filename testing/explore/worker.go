@@ -1,0 +1,128 @@
+package explore
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// workerOf is the variable that makes a process a worker: the name of the test.
+const workerOf = "CURATOR_EXPLORE_WORKER"
+
+// defaultLongestRun is how long a run may take, in real time. One that takes
+// longer goes round and round without a pause.
+const defaultLongestRun = 30 * time.Second
+
+// answerMark begins a line that is a result, and not something that the test has
+// printed.
+const answerMark = "\x00explore: "
+
+// maxWords bounds what is kept of what a worker prints, in lines.
+const maxWords = 300
+
+// worker is a process that plays runs. It reads orders from its standard input,
+// and writes results to its standard output.
+type worker struct {
+	cmd    *exec.Cmd
+	orders io.WriteCloser
+	out    *bufio.Reader
+	said   []string
+
+	longestRun time.Duration
+}
+
+func startWorker(test string, longestRun time.Duration) (*worker, error) {
+	var parts []string
+	for part := range strings.SplitSeq(test, "/") {
+		parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
+	}
+	cmd := exec.Command(os.Args[0], "-test.run="+strings.Join(parts, "/"), "-test.timeout=0", "-test.count=1")
+	// With one processor, goroutines run in nearly the same order each time.
+	// There is much garbage, and little that lives. The last one makes the Seed
+	// of package rand work: see run.
+	cmd.Env = append(os.Environ(), workerOf+"="+test, "GOMAXPROCS=1", "GOGC=400", "GODEBUG="+os.Getenv("GODEBUG")+",randseednop=0")
+	orders, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &worker{cmd: cmd, orders: orders, out: bufio.NewReader(out), longestRun: longestRun}, nil
+}
+
+// play asks the worker to play. The error says how its process has ended.
+func (w *worker) play(o order) (r result, err error) {
+	tooLong := time.AfterFunc(w.longestRun, func() { _ = w.cmd.Process.Signal(syscall.SIGQUIT) }) // it prints all stacks
+	if err := json.NewEncoder(w.orders).Encode(o); err != nil {
+		return r, fmt.Errorf("the process that plays does not listen: %w", err)
+	}
+	for {
+		line, err := w.out.ReadString('\n')
+		if before, text, is := strings.Cut(line, answerMark); is {
+			tooLong.Stop()
+			w.hear(before)
+			return r, json.Unmarshal([]byte(text), &r)
+		}
+		w.hear(line)
+		if err != nil {
+			if !tooLong.Stop() {
+				return r, fmt.Errorf("the run does not come to an end, and was stopped after %v", w.longestRun)
+			}
+			return r, errors.New("the process that plays has ended")
+		}
+	}
+}
+
+// hear keeps what the process has printed.
+func (w *worker) hear(line string) {
+	if line = strings.TrimSuffix(line, "\n"); line != "" && len(w.said) < maxWords {
+		w.said = append(w.said, line)
+	}
+}
+
+// stop ends the process.
+func (w *worker) stop() {
+	if w == nil {
+		return
+	}
+	_ = w.orders.Close()
+	_, _ = io.Copy(io.Discard, w.out)
+	_ = w.cmd.Wait()
+}
+
+// orders are the orders that a worker is given.
+func orders(in io.Reader) iter.Seq[order] {
+	return func(yield func(order) bool) {
+		for from := json.NewDecoder(in); ; {
+			var o order
+			if err := from.Decode(&o); err != nil || !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// answer writes the result of an order.
+func answer(out io.Writer, r result) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s%s\n", answerMark, text)
+	return err
+}

@@ -1,0 +1,152 @@
+package zktest
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// postbox is a scheduler that keeps what the clients send and hear, but for
+// handshakes.
+type postbox struct{ messages []*Message }
+
+func (p *postbox) schedule(m *Message) {
+	if m.Request.Op == wire.OpConnect {
+		m.Deliver()
+		return
+	}
+	p.messages = append(p.messages, m)
+}
+
+// take returns the only message that is under way.
+func (p *postbox) take(t *testing.T) *Message {
+	t.Helper()
+	synctest.Wait()
+	require.Len(t, p.messages, 1)
+	m := p.messages[0]
+	p.messages = nil
+	return m
+}
+
+// scheduled runs a test with a postbox and a client.
+func scheduled(t *testing.T, test func(t *testing.T, srv *Server, p *postbox, c *raw)) {
+	t.Helper()
+	p := &postbox{}
+	bubble(t, func(t *testing.T, srv *Server) { test(t, srv, p, login(t, srv)) }, WithScheduler(p.schedule))
+}
+
+func (c *raw) sendCreate(path string) {
+	c.send(wire.OpCreate, path, []byte("data"), datatree.OpenACL, 0)
+}
+
+func TestSchedulerHoldsMessagesBack(t *testing.T) {
+	scheduled(t, func(t *testing.T, srv *Server, p *postbox, c *raw) {
+		c.send(wire.OpExists, "/a", true)
+		p.take(t).Deliver()
+		m := p.take(t)
+		require.Equal(t, MessageAnswer, m.Kind)
+		require.Equal(t, ErrNoNode, m.Request.Err)
+		c.requireSilence()
+		m.Deliver()
+		require.Equal(t, ErrNoNode, c.receive().code)
+
+		require.NoError(t, srv.Create("/a", nil))
+		m = p.take(t)
+		require.Equal(t, MessageEvent, m.Kind)
+		require.Equal(t, "NodeCreated", m.Event)
+		require.Equal(t, "/a", m.Request.Path)
+		require.Equal(t, c.session, m.Request.Session)
+		c.sendCreate("/b")
+		m2 := p.take(t)
+		require.Equal(t, MessageRequest, m2.Kind)
+		require.Equal(t, "/b", m2.Request.Path)
+		synctest.Wait()
+		_, there := srv.Node("/b")
+		require.False(t, there)
+		m2.Deliver()
+		p.take(t).Deliver()
+		_, there = srv.Node("/b")
+		require.True(t, there)
+		c.requireSilence() // the event is ahead of the answer
+		m.Deliver()
+		require.EqualValues(t, wire.XidNotification, c.receive().xid)
+		require.EqualValues(t, c.xid, c.receive().xid)
+	})
+}
+
+func TestSchedulerDoesActions(t *testing.T) {
+	scheduled(t, func(t *testing.T, srv *Server, p *postbox, c *raw) {
+		c.sendCreate("/a")
+		m := p.take(t)
+		require.Error(t, m.DeliverWith(DelayRequest(-1)))
+		require.False(t, m.Lost())
+		require.NoError(t, m.DeliverWith(DropReply()))
+		c.requireClosed()
+		_, there := srv.Node("/a")
+		require.True(t, there)
+		require.True(t, m.Lost())
+		require.Empty(t, p.messages, "there is no answer")
+		require.NoError(t, m.DeliverWith(Blackhole()), "which is too late")
+	})
+}
+
+// A request that has reached the network is carried out when it arrives, also if
+// its client has gone.
+func TestSchedulerDeliversWhatIsLeft(t *testing.T) {
+	scheduled(t, func(t *testing.T, srv *Server, p *postbox, c *raw) {
+		c.sendCreate("/a")
+		m := p.take(t)
+		require.NoError(t, c.nc.Close())
+		synctest.Wait()
+		require.False(t, m.Lost())
+		m.Deliver()
+		synctest.Wait()
+		_, there := srv.Node("/a")
+		require.True(t, there)
+	})
+}
+
+func TestSchedulerLosesWhatTheServerCuts(t *testing.T) {
+	scheduled(t, func(t *testing.T, srv *Server, p *postbox, c *raw) {
+		c.sendCreate("/a")
+		m := p.take(t)
+		require.True(t, srv.Session(c.session).Cut())
+		require.True(t, m.Lost())
+		m.Deliver()
+		c.requireClosed()
+		srv.AssertNoNodes(t, "/")
+	})
+}
+
+// With a scheduler, the order of a listing depends on the connection only.
+func TestSchedulerListsInOneOrder(t *testing.T) {
+	listing := func() (names []string) {
+		bubble(t, func(t *testing.T, srv *Server) {
+			for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+				require.NoError(t, srv.Create("/"+name, nil))
+			}
+			names = login(t, srv).call(wire.OpGetChildren, "/", false).body.Strings()
+		}, WithScheduler((*Message).Deliver))
+		return names
+	}
+	first := listing()
+	require.False(t, slices.IsSorted(first))
+	for range 5 {
+		require.Equal(t, first, listing())
+	}
+}
+
+func TestSchedulerRefusesNonsense(t *testing.T) {
+	_, err := Run(WithScheduler(nil))
+	require.ErrorContains(t, err, "nil scheduler")
+	_, err = Run(WithScheduler((*Message).Deliver), WithChaos(ChaosPlan{}))
+	require.ErrorContains(t, err, "beside a scheduler")
+	srv := Start(t, WithScheduler((*Message).Deliver))
+	require.ErrorContains(t, srv.StartFaults(ChaosPlan{Every: time.Second}), "beside a scheduler")
+}
