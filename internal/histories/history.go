@@ -1,0 +1,88 @@
+// Package histories checks what the clients of a lock were told, and when: is
+// there an order of all that has happened in which each answer is right? Only
+// tests import it.
+package histories
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// History is what clients have asked for and been told. The zero value is ready,
+// and may be used by many goroutines.
+type History struct {
+	mu    sync.Mutex
+	clock int64 // counts the beginnings and ends of calls
+	calls []porcupine.Operation
+}
+
+// Call is a call that has begun.
+type Call struct {
+	history *History
+	client  int
+	begun   int64
+}
+
+// Begin notes that a client asks for something.
+func (h *History) Begin(client int) Call {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.clock++
+	return Call{h, client, h.clock}
+}
+
+// End notes what it has asked for, and been told. A call that has changed nothing
+// needs no end.
+func (c Call) End(asked, told any) {
+	h := c.history
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.clock++
+	h.add(c, asked, told, h.clock)
+}
+
+// Open notes what it has asked for, and that nobody knows what has come of it: it
+// may take effect at any time later, or never.
+func (c Call) Open(asked any) {
+	h := c.history
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.add(c, asked, unknown{}, math.MaxInt64)
+}
+
+func (h *History) add(c Call, asked, told any, end int64) {
+	h.calls = append(h.calls, porcupine.Operation{ClientId: c.client, Input: asked, Call: c.begun, Output: told, Return: end})
+}
+
+// unknown is what is told of a call whose outcome nobody knows.
+type unknown struct{}
+
+// longestCheck bounds the search for an order.
+const longestCheck = time.Minute
+
+// Check looks for an order that explains all that was told. The error says that
+// there is none, or that none was found in a minute, and lists the calls.
+func (h *History) Check(m porcupine.Model) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch porcupine.CheckOperationsTimeout(m, h.calls, longestCheck) {
+	case porcupine.Ok:
+		return nil
+	case porcupine.Unknown:
+		return fmt.Errorf("no order was found in %v for %d calls", longestCheck, len(h.calls))
+	default:
+		return fmt.Errorf("no order explains these calls:%s", h.textLocked(m))
+	}
+}
+
+// textLocked lists the calls by their beginnings.
+func (h *History) textLocked(m porcupine.Model) (text string) {
+	for _, c := range h.calls {
+		text += fmt.Sprintf("\n%d to %d: client %d: %s", c.Call, c.Return, c.ClientId, m.DescribeOperation(c.Input, c.Output))
+	}
+	return text
+}
