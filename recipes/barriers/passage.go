@@ -1,6 +1,7 @@
 package barriers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -34,17 +35,19 @@ type Passage struct {
 	giveUp   context.CancelCauseFunc
 	waiting  atomic.Int32 // Leaves that have not given up
 
-	loop follow.Loop   // of the goroutine; see follow
-	gone bool          // the node is known to be deleted; of the goroutine
-	done chan struct{} // closed when the member is out
-	err  error         // why the passage ended, or nil; set before done is closed
+	// These two belong to the goroutine.
+	loop follow.Loop
+	gone bool // the node is known to be deleted
+
+	over context.Context         // ends when it is known what Leave returns; see outcome
+	end  context.CancelCauseFunc // the first cause counts
 }
 
 // newPassage starts the only goroutine of a member that is inside.
 func newPassage(ctx context.Context, e *entry) (*Passage, error) {
 	c := e.barrier.client
 	p := &Passage{
-		barrier: e.barrier, name: e.name, round: e.round, node: e.node, done: make(chan struct{}),
+		barrier: e.barrier, name: e.name, round: e.round, node: e.node,
 		loop: follow.Loop{Recovery: follow.Recovery{
 			Client: c, Ends: endsPassage,
 			Awaited: true, // the other members wait for what this one does
@@ -56,9 +59,10 @@ func newPassage(ctx context.Context, e *entry) (*Passage, error) {
 	p.life = life
 	p.leaving, p.leave = context.WithCancel(context.Background())
 	p.patience, p.giveUp = context.WithCancelCause(life)
+	p.over, p.end = context.WithCancelCause(context.Background())
 	trusted := e.node.Session.Trusted(framework.Extend(c).ErrorPolicy())
 	if !framework.Extend(c).Go(func(context.Context) { p.run(trusted, told) }) {
-		p.end(framework.ErrClosed)
+		p.finish(framework.ErrClosed)
 		return nil, framework.ErrClosed
 	}
 	return p, nil
@@ -102,8 +106,8 @@ func (p *Passage) Name() string { return p.name }
 // several at the same time, each waits as long as its own context allows. The
 // member gives up with the last of them.
 func (p *Passage) Leave(ctx context.Context) error {
-	if p.leaving.Err() != nil && p.isOut() { // it has left before
-		return errorOf("leave", p.barrier.path, p.err)
+	if p.leaving.Err() != nil && p.over.Err() != nil { // it has left before
+		return errorOf("leave", p.barrier.path, p.outcome())
 	}
 	begun := time.Now()
 	err := errorOf("leave", p.barrier.path, p.leaveUntil(ctx))
@@ -114,18 +118,19 @@ func (p *Passage) Leave(ctx context.Context) error {
 // leaveUntil waits until the member is out, or ctx ends. If no other Leave goes
 // on waiting then, the member gives up.
 func (p *Passage) leaveUntil(ctx context.Context) error {
+	defer p.leave()
 	p.waiting.Add(1)
 	p.cancel(ErrLeft)     // before the goroutine knows, which may soon be done
 	if ctx.Err() == nil { // otherwise it gives up at once, and does not wait
 		p.leave()
 		select {
-		case <-p.done:
+		case <-p.over.Done():
 		case <-ctx.Done():
 		}
 	}
 	othersWait := p.waiting.Add(-1) > 0
-	if p.isOut() {
-		return p.err
+	if p.over.Err() != nil {
+		return p.outcome()
 	}
 	err := fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx))
 	if othersWait {
@@ -134,26 +139,20 @@ func (p *Passage) leaveUntil(ctx context.Context) error {
 	p.giveUp(err)
 	p.leave()
 	select {
-	case <-p.done:
-		return p.err
+	case <-p.over.Done():
 	case <-time.After(lastWords):
-		return context.Cause(p.patience) // the first one's, if several give up
+		p.end(context.Cause(p.patience)) // what the servers say later changes no answer
 	}
+	return p.outcome()
 }
+
+// outcome returns what Leave returns of a passage that is over.
+func (p *Passage) outcome() error { return ignore(context.Cause(p.over), follow.ErrDone) }
 
 // lastWords is how long a call that gives up waits for the servers. Without
 // that, a client that is closed right after a Leave would take the news with
 // it.
 const lastWords = 500 * time.Millisecond
-
-func (p *Passage) isOut() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
 
 // abandon leaves, and waits for nobody.
 func (p *Passage) abandon() {
@@ -172,7 +171,7 @@ func (p *Passage) run(trusted context.Context, told func()) {
 		if err != nil && !p.gone {
 			framework.Extend(p.barrier.client).DeleteInBackground(p.node.Path)
 		}
-		p.end(err)
+		p.finish(p.because(err))
 	}()
 	err = p.stayOrResign()
 }
@@ -181,23 +180,28 @@ func (p *Passage) run(trusted context.Context, told func()) {
 func (p *Passage) stayOrResign() error {
 	member := p.barrier.layout.inside(p)
 	err := member.stay(p.patience)
-	switch {
-	case err == nil:
-		return nil
-	case p.life.Err() != nil:
-		return context.Cause(p.life)
-	case !reason.IsOfContext(p.patience, err):
+	if !reason.IsOfContext(p.patience, err) || p.life.Err() != nil {
 		return err
 	}
-	gaveUp := context.Cause(p.patience)
-	err = member.resign(p.life)
-	switch {
-	case err == nil:
-		return gaveUp
-	case p.life.Err() != nil:
+	if err := member.resign(p.life); err != nil {
+		return err
+	}
+	return context.Cause(p.patience)
+}
+
+// because returns why the passage has ended, when its goroutine has with err. If
+// a Leave has given up, its error comes first.
+func (p *Passage) because(err error) error {
+	if err == nil || reason.Is(err, ErrNotLeft) {
+		return err
+	}
+	if p.life.Err() != nil {
 		err = context.Cause(p.life)
 	}
-	return fmt.Errorf("%w: %w", gaveUp, err)
+	if gaveUp := context.Cause(p.patience); reason.Is(gaveUp, ErrNotLeft) {
+		err = fmt.Errorf("%w: %w", gaveUp, err)
+	}
+	return err
 }
 
 // follow calls look again and again, until it returns follow.ErrDone. It returns
@@ -232,17 +236,17 @@ func (p *Passage) awaitGone(ctx context.Context, name string) error {
 // endsPassage is the Ends of a member that is inside: it is so in one session,
 // and with one node.
 func endsPassage(err error) bool {
-	return reason.Is(err, framework.ErrSessionLost) || reason.Is(err, ErrNodeDeleted) || reason.Is(err, ErrForeignData)
+	return reason.Is(err, framework.ErrSessionLost) || reason.Is(err, ErrNodeDeleted) ||
+		reason.Is(err, ErrForeignData) || reason.Is(err, follow.ErrNoReturn)
 }
 
-// end ends the passage.
-func (p *Passage) end(err error) {
-	p.err = err
+// finish ends the passage.
+func (p *Passage) finish(err error) {
 	if err != nil && p.ctx.Err() == nil {
 		c := p.barrier.client
 		framework.Extend(c).Logger().Warn("passage of a double barrier ends", logPath(c, p.node.Path), semconv.Cause, err)
 	}
 	p.cancel(err)
 	p.giveUp(err)
-	close(p.done)
+	p.end(cmp.Or(err, follow.ErrDone))
 }

@@ -26,11 +26,12 @@ import (
 
 // resign leaves without waiting for the others.
 func (s *stayer) resign(ctx context.Context) error {
-	err := s.follow(ctx, s.noteAndGo)
-	if s.mayTell {
-		framework.Extend(s.barrier.client).DeleteInBackground(s.barrier.child(resignPrefix + s.name))
-	}
-	return err
+	defer func() {
+		if s.mayTell {
+			framework.Extend(s.barrier.client).DeleteInBackground(s.barrier.child(resignPrefix + s.name))
+		}
+	}()
+	return s.follow(ctx, s.noteAndGo)
 }
 
 func (s *stayer) noteAndGo(ctx context.Context) error {

@@ -10,7 +10,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -63,7 +62,7 @@ func (s *stayer) beInside(ctx context.Context) error {
 	case <-s.leaving.Done():
 		return s.mark(ctx, watch)
 	case <-watch.Done():
-		s.pause()
+		s.pause(ctx)
 		return nil
 	case <-ctx.Done():
 		return reason.OfContext(ctx)
@@ -90,9 +89,14 @@ func (s *stayer) mark(ctx context.Context, change *framework.Watch) error {
 // pause waits after the news of a change among the nodes, so that many members
 // that arrive while the round is inside do not cost a listing by each of the
 // round for each of them. All members of the round together list no more than
-// 200 times in a second, or each of them once. Leave ends the pause.
-func (s *stayer) pause() {
-	_ = pauses.Sleep(s.leaving, min(time.Duration(len(s.round))*pausePerMember, longestPause))
+// 200 times in a second, or each of them once. Leave and the end of the session
+// end the pause.
+func (s *stayer) pause(ctx context.Context) {
+	select {
+	case <-time.After(min(time.Duration(len(s.round))*pausePerMember, longestPause)):
+	case <-s.leaving.Done():
+	case <-ctx.Done():
+	}
 }
 
 const (
@@ -210,6 +214,7 @@ func (s *stayer) awaitMarks(ctx context.Context) error {
 	slots := make(chan struct{}, 32) // reads at once
 	var reads sync.WaitGroup
 	for i, name := range others {
+		errs[i] = follow.ErrNoReturn // unless the user's code lets it return
 		reads.Go(func() { marked[i], errs[i] = s.awaitMark(ctx, name, slots) })
 	}
 	reads.Wait()
@@ -226,9 +231,7 @@ func (s *stayer) awaitMarks(ctx context.Context) error {
 func (s *stayer) awaitMark(ctx context.Context, name string, slots chan struct{}) (marked bool, err error) {
 	c, path := s.barrier.client, s.barrier.child(name)
 	for {
-		slots <- struct{}{}
-		data, _, watch, err := c.GetW(ctx, path)
-		<-slots
+		data, watch, err := s.readWatched(ctx, path, slots)
 		if ignore(err, zk.ErrNoNode) == nil {
 			s.loop.Note(nil) // the server answers
 		}
@@ -247,4 +250,12 @@ func (s *stayer) awaitMark(ctx context.Context, name string, slots chan struct{}
 			return err == nil, ignore(err, zk.ErrNoNode)
 		}
 	}
+}
+
+// readWatched reads a node when there is a free slot.
+func (s *stayer) readWatched(ctx context.Context, path string, slots chan struct{}) ([]byte, *framework.Watch, error) {
+	slots <- struct{}{}
+	defer func() { <-slots }()
+	data, _, watch, err := s.barrier.client.GetW(ctx, path)
+	return data, watch, err
 }
