@@ -18,7 +18,6 @@ var unmended = map[string]int{
 	"framework/internal/teller":   1,
 	"framework/internal/watches":  15,
 	"internal/flight":             22,
-	"recipes/barriers":            45,
 	"recipes/cache":               27,
 	"recipes/internal/follow":     3,
 	"recipes/internal/trace":      8,

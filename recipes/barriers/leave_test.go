@@ -56,6 +56,7 @@ func TestSecondLeaveReturnsTheSame(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		first := p[0].Leave(ctx)
+		require.ErrorContains(t, first, "leave /b: other members have not left: ")
 		require.ErrorIs(t, first, barriers.ErrNotLeft)
 		require.ErrorIs(t, first, context.DeadlineExceeded)
 		settle()

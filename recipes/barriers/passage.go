@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
@@ -20,48 +18,50 @@ import (
 // concurrent use. Leave must be called on it: until then the others cannot
 // leave.
 type Passage struct {
-	barrier *DoubleBarrier
-	name    string
-	round   []string // names of members, in order; nil in Curator's layout
-	node    framework.Created
+	place
+	name  string
+	round []string // names of members, in order; nil in Curator's layout
+	node  framework.Created
 
-	ctx    context.Context // of the member, who is inside
+	// These are the context of the work inside, and how it is ended.
+	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	life     context.Context // of the goroutine; ends with the session, and so with the client
-	leaving  context.Context // ends when Leave is called
-	leave    context.CancelFunc
-	patience context.Context // ends with life, and when the last Leave that waits gives up
-	giveUp   context.CancelCauseFunc
-	waiting  atomic.Int32 // Leaves that have not given up
+	// The goroutine lives in life, which ends with the session, and so with the
+	// client. Leave ends leaving. The last Leave that gives up ends patience, and
+	// so does the end of life.
+	life, leaving, patience context.Context
+	leave                   context.CancelFunc
+	giveUp                  context.CancelCauseFunc
+	waiting                 atomic.Int32 // Leaves that have not given up
 
-	// These two belong to the goroutine.
-	loop follow.Loop
-	gone bool // the node is known to be deleted
+	// These belong to the goroutine.
+	inside inside
+	loop   follow.Loop
+	gone   bool // the node is known to be deleted
 
-	over context.Context         // ends when it is known what Leave returns; see outcome
-	end  context.CancelCauseFunc // the first cause counts
+	// Answered ends when it is known what Leave returns, and has that as its
+	// cause. The first call of answer counts.
+	answered context.Context
+	answer   context.CancelCauseFunc
 }
 
 // newPassage starts the only goroutine of a member that is inside.
 func newPassage(ctx context.Context, e *entry) (*Passage, error) {
-	c := e.barrier.client
-	p := &Passage{
-		barrier: e.barrier, name: e.name, round: e.round, node: e.node,
-		loop: follow.Loop{Recovery: follow.Recovery{
-			Client: c, Ends: endsPassage,
-			Awaited: true, // the other members wait for what this one does
-			What:    "passage of a double barrier", About: func() slog.Attr { return logPath(c, e.node.Path) },
-		}},
-	}
+	p := &Passage{place: e.place, name: e.name, round: e.round, node: e.node}
+	p.inside = e.layout.inside(p)
+	p.loop.Client, p.loop.Ends = e.client, endsPassage
+	p.loop.Awaited = true // the other members wait for what this one does
+	p.loop.What, p.loop.About = "passage of a double barrier", p.events.At(e.node.Path).Path
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	life, told := trace.Unblocked(e.node.Session.Context(), c) // the requests do not wait for a tracer
+	life, told := trace.Unblocked(e.node.Session.Context(), e.client) // the requests do not wait for a tracer
 	p.life = life
 	p.leaving, p.leave = context.WithCancel(context.Background())
 	p.patience, p.giveUp = context.WithCancelCause(life)
-	p.over, p.end = context.WithCancelCause(context.Background())
-	trusted := e.node.Session.Trusted(framework.Extend(c).ErrorPolicy())
-	if !framework.Extend(c).Go(func(context.Context) { p.run(trusted, told) }) {
+	p.answered, p.answer = context.WithCancelCause(context.Background())
+	client := framework.Extend(e.client)
+	trusted := e.node.Session.Trusted(client.ErrorPolicy())
+	if !client.Go(func(context.Context) { p.run(trusted, told) }) {
 		p.finish(framework.ErrClosed)
 		return nil, framework.ErrClosed
 	}
@@ -106,13 +106,11 @@ func (p *Passage) Name() string { return p.name }
 // several at the same time, each waits as long as its own context allows. The
 // member gives up with the last of them.
 func (p *Passage) Leave(ctx context.Context) error {
-	if p.leaving.Err() != nil && p.over.Err() != nil { // it has left before
-		return errorOf("leave", p.barrier.path, p.outcome())
+	if p.leaving.Err() != nil && p.answered.Err() != nil { // it has left before
+		return p.errorOf("leave", p.outcome())
 	}
 	begun := time.Now()
-	err := errorOf("leave", p.barrier.path, p.leaveUntil(ctx))
-	traceWait(p.barrier.client, "leave", p.barrier.path, begun, err)
-	return err
+	return p.waited("leave", begun, p.leaveUntil(ctx))
 }
 
 // leaveUntil waits until the member is out, or ctx ends. If no other Leave goes
@@ -120,16 +118,16 @@ func (p *Passage) Leave(ctx context.Context) error {
 func (p *Passage) leaveUntil(ctx context.Context) error {
 	defer p.leave()
 	p.waiting.Add(1)
-	p.cancel(ErrLeft)     // before the goroutine knows, which may soon be done
-	if ctx.Err() == nil { // otherwise it gives up at once, and does not wait
+	p.cancel(ErrLeft)     // the goroutine, once it knows, may end it with another cause
+	if ctx.Err() == nil { // otherwise the member gives up at once, and does not mark its node
 		p.leave()
 		select {
-		case <-p.over.Done():
+		case <-p.answered.Done():
 		case <-ctx.Done():
 		}
 	}
 	othersWait := p.waiting.Add(-1) > 0
-	if p.over.Err() != nil {
+	if p.answered.Err() != nil {
 		return p.outcome()
 	}
 	err := fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx))
@@ -137,17 +135,16 @@ func (p *Passage) leaveUntil(ctx context.Context) error {
 		return err
 	}
 	p.giveUp(err)
-	p.leave()
 	select {
-	case <-p.over.Done():
+	case <-p.answered.Done():
 	case <-time.After(lastWords):
-		p.end(context.Cause(p.patience)) // what the servers say later changes no answer
+		p.answer(context.Cause(p.patience)) // what the servers say later changes no answer
 	}
 	return p.outcome()
 }
 
 // outcome returns what Leave returns of a passage that is over.
-func (p *Passage) outcome() error { return ignore(context.Cause(p.over), follow.ErrDone) }
+func (p *Passage) outcome() error { return ignore(context.Cause(p.answered), follow.ErrDone) }
 
 // lastWords is how long a call that gives up waits for the servers. Without
 // that, a client that is closed right after a Leave would take the news with
@@ -169,7 +166,7 @@ func (p *Passage) run(trusted context.Context, told func()) {
 	err := follow.ErrNoReturn
 	defer func() {
 		if err != nil && !p.gone {
-			framework.Extend(p.barrier.client).DeleteInBackground(p.node.Path)
+			framework.Extend(p.client).DeleteInBackground(p.node.Path)
 		}
 		p.finish(p.because(err))
 	}()
@@ -178,12 +175,11 @@ func (p *Passage) run(trusted context.Context, told func()) {
 
 // stayOrResign stays until all have left, or the last Leave gives up.
 func (p *Passage) stayOrResign() error {
-	member := p.barrier.layout.inside(p)
-	err := member.stay(p.patience)
+	err := p.inside.stay(p.patience)
 	if !reason.IsOfContext(p.patience, err) || p.life.Err() != nil {
 		return err
 	}
-	if err := member.resign(p.life); err != nil {
+	if err := p.inside.resign(p.life); err != nil {
 		return err
 	}
 	return context.Cause(p.patience)
@@ -211,17 +207,9 @@ func (p *Passage) follow(ctx context.Context, look func(context.Context) error) 
 	return p.loop.Run(ctx)
 }
 
-// done makes the success of a look the end of the loop.
-func done(err error) error {
-	if err == nil {
-		return follow.ErrDone
-	}
-	return err
-}
-
 // awaitGone waits until a member has gone.
 func (p *Passage) awaitGone(ctx context.Context, name string) error {
-	there, _, watch, err := p.barrier.client.ExistsW(ctx, p.barrier.child(name))
+	there, _, watch, err := p.client.ExistsW(ctx, p.child(name))
 	if err != nil {
 		return err
 	}
@@ -243,10 +231,9 @@ func endsPassage(err error) bool {
 // finish ends the passage.
 func (p *Passage) finish(err error) {
 	if err != nil && p.ctx.Err() == nil {
-		c := p.barrier.client
-		framework.Extend(c).Logger().Warn("passage of a double barrier ends", logPath(c, p.node.Path), semconv.Cause, err)
+		p.events.At(p.node.Path).Emit(eventEnds, err)
 	}
 	p.cancel(err)
 	p.giveUp(err)
-	p.end(cmp.Or(err, follow.ErrDone))
+	p.answer(cmp.Or(err, follow.ErrDone))
 }
