@@ -39,8 +39,8 @@ func (p place) identity(now time.Time) []byte {
 // look is a part of a call: all of its requests are of one session.
 type look func(ctx context.Context, s *framework.Session) error
 
-// inStep returns a look at what was complete before the call: it asks the server
-// to catch up first.
+// inStep returns a look that has seen all that was complete before the call: it
+// asks the server to catch up first.
 func (p place) inStep(look look) look {
 	return func(ctx context.Context, s *framework.Session) error {
 		if err := p.client.Sync(ctx, p.path); err != nil {
@@ -60,15 +60,15 @@ func (p place) ask(ctx context.Context, op string, look look) error {
 	return p.errorOf(op, c.orUnknown(err))
 }
 
-// call is a call that is under way. It goes on through outages and losses of the
-// session until its context ends, and repeats a write that may have been carried
-// out. Its caller is told of all else.
+// call is a call that is under way. It goes on until its context ends, through
+// outages and losses of the session, and repeats a write that may have been
+// carried out. Its caller is told of all else.
 type call struct {
 	follow.Loop
 	wrote bool // a write was carried out, or may have been
 }
 
-// run looks until that is follow.ErrDone.
+// run looks again and again, until a look returns follow.ErrDone.
 func (c *call) run(ctx context.Context, client *framework.Client, look look) error {
 	c.Client, c.Ends, c.Awaited = client, endsCall, true
 	c.Look = func(ctx context.Context, s *framework.Session) error {
@@ -83,11 +83,13 @@ func (c *call) run(ctx context.Context, client *framework.Client, look look) err
 	return err
 }
 
+// endsCall is the Ends of a call.
 func endsCall(err error) bool {
 	return follow.Judge(err) == follow.Trouble && !reason.Is(err, framework.ErrOutcomeUnknown)
 }
 
-// orUnknown returns the error of a call that may have changed something.
+// orUnknown returns the error of a call, which says if a write may have been
+// carried out.
 func (c *call) orUnknown(err error) error {
 	if err == nil || !c.wrote || reason.Is(err, framework.ErrOutcomeUnknown) {
 		return err

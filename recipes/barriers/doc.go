@@ -38,13 +38,14 @@
 // # When the session is lost
 //
 //   - Every call but Leave goes on in the next session. A member that waits for
-//     the others gets a new node, and counts once. The old one is deleted first.
+//     the others gets a new node, and counts once. The old one is deleted
+//     first.
 //   - A Barrier that is bound to the session falls, and does not come back.
 //     Raised.Session has the context that ends before. For one that comes back,
 //     keep a nodes.PersistentNode at its path.
 //   - A member inside a DoubleBarrier is lost. The context of its Passage ends.
-//     The contexts of the others end when they notice that its node is gone. The
-//     lost member counts as left.
+//     The contexts of the others end when they notice that its node is gone.
+//     The lost member counts as left.
 //
 // # How a round goes
 //
@@ -52,11 +53,11 @@
 // the round, by a transaction that checks their nodes and writes their names to
 // the node at the path. So exactly n enter, in the order in which they came,
 // and later members are in a later round. If many more than n wait, all their
-// rounds open together, for up to 500 members at once. Nothing is left that could
-// let the next round pass too early. The end of the round is one transaction, too.
-// A round costs nine requests for each member, if no others come meanwhile. If
-// many come, the members inside look for losses after a pause: 5 ms for each
-// member of the round, and a second at most.
+// rounds open together, for up to 500 members at once. Nothing is left that
+// could let the next round pass too early. The end of the round is one
+// transaction, too. A round costs nine requests for each member, if no others
+// come meanwhile. If many come, the members inside look for losses after a
+// pause: 5 ms for each member of the round, and a second at most.
 //
 // # Limits
 //

@@ -15,9 +15,9 @@ import (
 )
 
 // These errors are returned by barriers, or are causes of a Passage's context,
-// beside the errors of package framework. Match them with errors.Is. A value that
-// cannot be used is a *framework.ConfigError and matches zk.ErrBadArguments; a
-// path matches zk.ErrInvalidPath.
+// beside the errors of package framework. Match them with errors.Is. A value
+// that cannot be used is a *framework.ConfigError and matches
+// zk.ErrBadArguments; a path matches zk.ErrInvalidPath.
 var (
 	// ErrRaised means that a barrier is up; see RaisedError.
 	ErrRaised = errors.New("barrier is raised")

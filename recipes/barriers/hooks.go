@@ -15,10 +15,9 @@ type Waited struct {
 	Err      error         // what the call returns
 }
 
-// HookBarrierWaited is a clienttrace.Hook that is told how long each Wait, Enter
-// and Leave of a client has waited, before it returns. A Leave that does not
-// wait, because the member has left before, is not told. The method must not
-// panic.
+// HookBarrierWaited is a clienttrace.Hook that is told how long each Wait,
+// Enter and Leave of a client has waited, before it returns. It is not told of
+// the Leave of a member that has left before. The method must not panic.
 type HookBarrierWaited interface {
 	BarrierWaited(w Waited)
 }

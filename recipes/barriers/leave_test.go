@@ -81,8 +81,8 @@ func TestLeaveThatGivesUpAndIsRefused(t *testing.T) {
 	})
 }
 
-// A Leave has given up and returned when the servers refuse what the member tells
-// the others. It says the same when it is called again.
+// A Leave has given up and returned when the servers refuse what the member
+// tells the others. It says the same when it is called again.
 func TestSecondLeaveAfterALateRefusalReturnsTheSame(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		clients := w.clients(t, 2)

@@ -14,8 +14,8 @@ import (
 )
 
 // The log has a line for each barrier that is raised or lowered, for each
-// opening, for each member that is lost or whose node is deleted while it waits,
-// and for each passage that ends before Leave.
+// opening, for each member that is lost, or whose node is deleted while it
+// waits, and for each passage that ends before Leave.
 func TestLogOfBarriers(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var log recipetest.Log

@@ -56,8 +56,8 @@ func enterAndLeave(opts ...barriers.Option) func(ctx context.Context, c *framewo
 	}
 }
 
-// connectExiting returns a client whose retry policy ends the goroutines that ask
-// it next, as many as exits says.
+// connectExiting returns a client whose retry policy ends the goroutines that
+// ask it next, as many as exits says.
 func (w *world) connectExiting(t *testing.T) (c *framework.Client, exits *atomic.Int32) {
 	exits = &atomic.Int32{}
 	c, _ = w.Connect(t, framework.WithRetry(func() backoff.BackOff {
@@ -90,8 +90,8 @@ func TestMemberWhoseMarkIsNotReadHasNotLeft(t *testing.T) {
 }
 
 // The user's code ends the goroutine of a member that has told the others by a
-// node of its own that it resigns. The node is withdrawn, and the error of Leave
-// says that the member has given up.
+// node of its own that it resigns. The node is withdrawn, and the error of
+// Leave says that the member has given up.
 func TestResignationThatTheUsersCodeEndsIsWithdrawn(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, exits := w.connectExiting(t)

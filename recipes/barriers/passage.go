@@ -168,7 +168,7 @@ func (p *Passage) run(trusted context.Context, told func()) {
 		if err != nil && !p.gone {
 			framework.Extend(p.client).DeleteInBackground(p.node.Path)
 		}
-		p.finish(p.because(err))
+		p.finish(p.reasonOf(err))
 	}()
 	err = p.stayOrResign()
 }
@@ -185,9 +185,9 @@ func (p *Passage) stayOrResign() error {
 	return context.Cause(p.patience)
 }
 
-// because returns why the passage has ended, when its goroutine has with err. If
-// a Leave has given up, its error comes first.
-func (p *Passage) because(err error) error {
+// reasonOf returns why the passage ends, whose goroutine ends with err. If a
+// Leave has given up, its error comes first.
+func (p *Passage) reasonOf(err error) error {
 	if err == nil || reason.Is(err, ErrNotLeft) {
 		return err
 	}

@@ -29,8 +29,8 @@ func (b *Barrier) raise(ctx context.Context, mode framework.Mode) (Raised, error
 	return r.up, r.orUnknown(err)
 }
 
-// vanished returns the pauses of a call whose node others delete again and again.
-// Others wait for that call.
+// vanished returns the pauses of a call whose node is deleted again and again.
+// They are short, because others wait for the call.
 func vanished() pauses.Growing {
 	p := pauses.Vanished()
 	p.Longest = time.Second

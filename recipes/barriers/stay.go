@@ -112,12 +112,12 @@ func (s *stayer) leaveInOrder(ctx context.Context) error {
 	if err := s.see(names, err); err != nil {
 		return err
 	}
-	place := slices.Index(s.present, s.name)
-	if place == 0 {
+	ahead := slices.Index(s.present, s.name)
+	if ahead == 0 {
 		return s.end(ctx)
 	}
 	s.behind = true
-	return s.awaitGone(ctx, s.present[place-1])
+	return s.awaitGone(ctx, s.present[ahead-1])
 }
 
 // see notes which members a listing shows. If this one is not there, it is
@@ -229,8 +229,8 @@ func (s *stayer) awaitMark(ctx context.Context, name string, slots chan struct{}
 }
 
 // awaitData returns the data of a member's node. If it is not marked, awaitData
-// waits for a change first. The second read is without a watch: most changes are
-// the mark.
+// waits for a change first. It sets no watch after that: most changes are the
+// mark.
 func (s *stayer) awaitData(ctx context.Context, path string, slots chan struct{}) ([]byte, error) {
 	data, watch, err := s.getW(ctx, path, slots)
 	if err != nil {
