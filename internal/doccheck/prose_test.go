@@ -10,8 +10,7 @@ import (
 // These folders have more places than their share. Lower a number after mending
 // some, and never raise one.
 var unmended = map[string]int{
-	"recipes/barriers": 45,
-	"recipes/nodes":    46,
+	"recipes/nodes": 46,
 }
 
 func TestCommentsAreReadable(t *testing.T) {

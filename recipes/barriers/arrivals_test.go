@@ -66,6 +66,21 @@ func TestLossAmongArrivals(t *testing.T) {
 	})
 }
 
+// A member of a large round pauses before it looks for losses. The end of its
+// client does not wait for the end of the pause.
+func TestCloseEndsThePauseOfAMember(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		clients := w.clients(t, 40)
+		w.enterAll(t, "/b", clients)
+		time.Sleep(time.Second)
+		require.NoError(t, w.Fake.Create("/b/stranger", nil)) // a reason to look
+		settle()
+		begun := time.Now()
+		require.NoError(t, clients[7].Close())
+		require.Less(t, time.Since(begun), 100*time.Millisecond)
+	})
+}
+
 // A member that gives up says how many waited then, itself included. Members
 // that are inside do not count.
 func TestMembersSeenAtTheEnd(t *testing.T) {

@@ -1,8 +1,8 @@
 package barriers
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -21,23 +21,26 @@ import (
 // A Barrier has no goroutine and need not be closed. It is safe for concurrent
 // use.
 type Barrier struct {
-	client *framework.Client
-	path   string
+	place
 
 	mu       sync.Mutex // protects the following field
-	sessions []int64    // in which this Barrier was raised, the last ones
+	raisedIn []int64    // the last sessions in which this Barrier was raised
 }
 
 // NewBarrier returns a barrier, without contacting the server. A client or a
 // path that cannot be used is an error of every call.
 func NewBarrier(c *framework.Client, path string) *Barrier {
-	return &Barrier{client: c, path: path}
+	b := &Barrier{place: newPlace(c, path)}
+	if path == "/" && c != nil { // nobody could lower it
+		b.fault = fmt.Errorf("%w: the root is always there", zk.ErrInvalidPath)
+	}
+	return b
 }
 
 // Raised describes a barrier that is up.
 type Raised struct {
-	By    locks.Identity // who raised it, as the node says; anybody may have written it
-	Since time.Time      // by the server's clock
+	By    locks.Identity // as the node says, which anybody may have written
+	Since time.Time      // the server's time
 	Czxid int64          // the id of the transaction that raised it
 
 	// Owner is the id of the session that the barrier falls with. It is 0 for a
@@ -66,7 +69,7 @@ type raiseConfig struct{ mode framework.Mode }
 
 // WithSession binds the barrier to the client's session: it falls when the
 // session ends, so that a process that crashes does not leave it up. Waiters
-// need not know: those of Java Curator understand it, too.
+// need not know of it, in Java Curator neither.
 //
 // The barrier does not come back by itself when the session is lost.
 // Raised.Session tells of the loss. For a barrier that comes back, keep a
@@ -96,10 +99,11 @@ func WithSession() RaiseOption { return func(c *raiseConfig) { c.mode = framewor
 // barrier may be up.
 func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error) {
 	cfg := raiseConfig{mode: framework.Persistent}
-	if err := errors.Join(b.usable(), apply(&cfg, opts)); err != nil {
-		return Raised{}, errorOf("raise", b.path, err)
+	if err := cmp.Or(b.fault, apply(&cfg, opts)); err != nil {
+		return Raised{}, b.errorOf("raise", err)
 	}
-	return b.raise(ctx, cfg.mode)
+	up, err := b.raise(ctx, cfg.mode)
+	return up, b.errorOf("raise", err)
 }
 
 // look reads the barrier's node in a session.
@@ -126,37 +130,28 @@ func describe(data []byte, stat *zk.Stat, s *framework.Session) Raised {
 // Lower lowers the barrier, whoever raised it. A barrier that is not up is
 // success. If a reply is lost, the request is repeated, and may hit a barrier
 // that was raised anew. If ctx ends before the reply, the error matches
-// framework.ErrOutcomeUnknown, and nothing goes on in the background.
+// framework.ErrOutcomeUnknown, and nothing goes on in the background. If no
+// request was sent, it does not.
 func (b *Barrier) Lower(ctx context.Context) error {
-	err := b.usable()
+	err := b.ask(ctx, "lower", func(ctx context.Context, _ *framework.Session) error {
+		return b.client.Delete(ctx, b.path, framework.AnyVersion, framework.WithMissingOK())
+	})
 	if err == nil {
-		err = b.client.Delete(ctx, b.path, framework.AnyVersion, framework.WithMissingOK())
+		b.events.Emit(eventLowered, nil)
 	}
-	if err != nil {
-		return errorOf("lower", b.path, err)
-	}
-	framework.Extend(b.client).Logger().Info("barrier lowered", logPath(b.client, b.path))
-	return nil
+	return err
 }
 
 // Raised reports whether the barrier is up, and describes it. It has seen every
-// Raise and Lower that was complete before the call, as Wait has.
-func (b *Barrier) Raised(ctx context.Context) (Raised, bool, error) {
-	if err := b.usable(); err != nil {
-		return Raised{}, false, errorOf("look at", b.path, err)
-	}
-	var up Raised
-	err := inStep(ctx, b.client, b.path, func(ctx context.Context) error {
-		s, err := b.client.Session(ctx)
-		if err == nil {
-			up, _, err = b.look(ctx, s)
-		}
-		return err
-	})
-	if reason.Is(err, zk.ErrNoNode) {
-		return Raised{}, false, nil
-	}
-	return up, err == nil, errorOf("look at", b.path, err)
+// Raise and Lower that was complete before the call, as Wait has. It goes on
+// through outages until ctx ends.
+func (b *Barrier) Raised(ctx context.Context) (raised Raised, up bool, err error) {
+	err = b.ask(ctx, "raised", b.inStep(func(ctx context.Context, s *framework.Session) (err error) {
+		raised, _, err = b.look(ctx, s)
+		up = err == nil
+		return ignore(err, zk.ErrNoNode)
+	}))
+	return raised, up, err
 }
 
 // Wait waits until the barrier is down. It returns nil at once if it is down
@@ -171,47 +166,34 @@ func (b *Barrier) Raised(ctx context.Context) (Raised, bool, error) {
 // barrier. If Wait has not seen the barrier by then, for want of a connection,
 // the error just matches ctx.Err().
 func (b *Barrier) Wait(ctx context.Context) error {
-	if err := b.usable(); err != nil {
-		return errorOf("wait", b.path, err)
+	if b.fault != nil {
+		return b.errorOf("wait", b.fault)
 	}
-	begun := time.Now()
-	err := b.wait(ctx)
-	traceWait(b.client, "wait", b.path, begun, err)
-	return err
+	begun, w := time.Now(), &waiting{Barrier: b}
+	err := w.run(ctx, b.client, w.look)
+	if w.seen != nil && reason.IsOfContext(ctx, err) {
+		err = &RaisedError{Op: "wait", Path: b.path, Raised: *w.seen, Err: err}
+	}
+	return b.waited("wait", begun, err)
 }
 
 // waiting is a Wait that is under way.
 type waiting struct {
-	follow.Loop
-	barrier *Barrier
-	synced  *framework.Session // in which the server has caught up; no server falls behind that in the same session
-	seen    *Raised            // the barrier as it was last seen, or nil
-}
-
-func (b *Barrier) wait(ctx context.Context) error {
-	w := &waiting{barrier: b}
-	w.Client, w.Ends, w.Look = b.client, endsCall, w.look
-	err := w.Run(ctx)
-	gaveUp := reason.IsOfContext(ctx, err)
-	if gaveUp {
-		err = w.GaveUp(ctx)
-	}
-	if gaveUp && w.seen != nil {
-		return &RaisedError{Op: "wait", Path: b.path, Raised: *w.seen, Err: err}
-	}
-	return errorOf("wait", b.path, err)
+	call
+	*Barrier
+	synced *framework.Session // the session whose server has caught up, and does not fall behind that
+	seen   *Raised            // the barrier as it was last seen, or nil
 }
 
 // look waits for a change of the barrier, unless it is down.
 func (w *waiting) look(ctx context.Context, s *framework.Session) error {
-	b := w.barrier
 	if w.synced != s {
-		if err := b.client.Sync(ctx, b.path); err != nil {
+		if err := w.client.Sync(ctx, w.path); err != nil {
 			return err
 		}
 		w.synced = s
 	}
-	data, stat, watch, err := b.client.GetW(ctx, b.path)
+	data, stat, watch, err := w.client.GetW(ctx, w.path)
 	if reason.Is(err, zk.ErrNoNode) {
 		return follow.ErrDone
 	}
@@ -224,31 +206,4 @@ func (w *waiting) look(ctx context.Context, s *framework.Session) error {
 	w.Recovered()
 	_, err = watch.Wait(ctx)
 	return err
-}
-
-// inStep calls f with a context for requests of one session, whose server has
-// caught up with all that was complete before. If the session is lost, it begins
-// anew in the next one.
-func inStep(ctx context.Context, c *framework.Client, path string, f func(context.Context) error) error {
-	for {
-		err := c.InSession(ctx, func(ctx context.Context) error {
-			if err := c.Sync(ctx, path); err != nil {
-				return err
-			}
-			return f(ctx)
-		})
-		if ctx.Err() != nil || follow.Judge(err) != follow.NextSession {
-			return err
-		}
-	}
-}
-
-func (b *Barrier) usable() error {
-	if b.client == nil {
-		return isNil("client")
-	}
-	if b.path == "/" { // nobody could lower it
-		return fmt.Errorf("%w: the root is always there", zk.ErrInvalidPath)
-	}
-	return framework.ValidatePath(b.path)
 }

@@ -25,8 +25,8 @@ func waitLater(ctx context.Context, b *barriers.Barrier) (done chan error) {
 	return done
 }
 
-// awaitWatches waits until the server has n watches.
-func (w *world) awaitWatches(t *testing.T, n int) {
+// waitWatches waits until the server has n watches.
+func (w *world) waitWatches(t *testing.T, n int) {
 	t.Helper()
 	if w.Fake != nil {
 		require.NoError(t, w.Fake.WaitWatches(w.Patience(t), 0, n))
@@ -63,7 +63,7 @@ func TestBarrierHoldsWaitersUp(t *testing.T) {
 			require.Equal(t, raised, seen)
 
 			a, b, c := waitLater(ctx, one), waitLater(ctx, two), waitLater(ctx, two)
-			w.awaitWatches(t, 2)
+			w.waitWatches(t, 2)
 			require.NoError(t, two.Lower(ctx))
 			require.NoError(t, <-a)
 			require.NoError(t, <-b)
@@ -124,7 +124,7 @@ func TestBarrierOfASessionFallsWithIt(t *testing.T) {
 		raised, err := barriers.NewBarrier(c, path).Raise(w.Patience(t), barriers.WithSession())
 		require.NoError(t, err)
 		done := waitLater(w.Patience(t), barriers.NewBarrier(other, path))
-		w.awaitWatches(t, 1)
+		w.waitWatches(t, 1)
 		network.Expire(t)
 		require.NoError(t, <-done)
 		<-raised.Session.Context().Done()
@@ -204,7 +204,7 @@ func TestWaitOutlivesItsSession(t *testing.T) {
 		_, err := barriers.NewBarrier(w.Observer, path).Raise(w.Patience(t))
 		require.NoError(t, err)
 		done := waitLater(w.Patience(t), barriers.NewBarrier(c, path))
-		w.awaitWatches(t, 1)
+		w.waitWatches(t, 1)
 		network.Cut()
 		require.NoError(t, c.Sync(w.Patience(t), "/"))
 		old := c.SessionID()
@@ -212,7 +212,7 @@ func TestWaitOutlivesItsSession(t *testing.T) {
 		for c.SessionID() == old || !c.State().IsConnected() {
 			require.NoError(t, c.Sync(w.Patience(t), "/"))
 		}
-		w.awaitWatches(t, 1)
+		w.waitWatches(t, 1)
 		require.Empty(t, done)
 		require.NoError(t, barriers.NewBarrier(w.Observer, path).Lower(w.Patience(t)))
 		require.NoError(t, <-done)

@@ -23,35 +23,41 @@
 //     members, who enter together and leave together, round after round.
 //
 // Java's waiters and ours wait for the same Barrier. A DoubleBarrier has nodes
-// of its own, because those of Java cannot keep what is promised here;
+// of its own, because Java's cannot keep what is promised here;
 // [WithCuratorLayout] is for members in Java.
 //
 // A path that cannot be used is an error of every call and matches
 // zk.ErrInvalidPath. Any other such value is a *framework.ConfigError and
 // matches zk.ErrBadArguments.
 //
+// # Outages
+//
+// Every call goes on until its context ends, through outages of any length. Its
+// error then says what has kept it waiting, such as why there is no connection.
+//
 // # When the session is lost
 //
-//   - A call that waits goes on in the next session. A member that waits for the
-//     others gets a new node, and counts once. The old one is deleted first.
+//   - Every call but Leave goes on in the next session. A member that waits for
+//     the others gets a new node, and counts once. The old one is deleted
+//     first.
 //   - A Barrier that is bound to the session falls, and does not come back.
 //     Raised.Session has the context that ends before. For one that comes back,
 //     keep a nodes.PersistentNode at its path.
-//   - A member inside a DoubleBarrier is lost. The context of its Passage ends,
-//     and then those of the others, when they notice that its node is gone. The
-//     lost member counts as left.
+//   - A member inside a DoubleBarrier is lost. The context of its Passage ends.
+//     The contexts of the others end when they notice that its node is gone.
+//     The lost member counts as left.
 //
 // # How a round goes
 //
 // Members are ephemeral nodes below the path. The one that sees n of them opens
 // the round, by a transaction that checks their nodes and writes their names to
 // the node at the path. So exactly n enter, in the order in which they came,
-// and later members are in a later round. If more than n wait, all their rounds
-// open together, of up to 500 members. Nothing is left that could let the
-// next round pass too early. The end of the round is one transaction, too. A
-// round costs nine requests for each member, if no others come meanwhile. If
-// many come, the members inside look for losses after a pause, of 5 ms for each
-// member of the round and of a second at most.
+// and later members are in a later round. If many more than n wait, all their
+// rounds open together, for up to 500 members at once. Nothing is left that
+// could let the next round pass too early. The end of the round is one
+// transaction, too. A round costs nine requests for each member, if no others
+// come meanwhile. If many come, the members inside look for losses after a
+// pause: 5 ms for each member of the round, and a second at most.
 //
 // # Limits
 //
@@ -79,7 +85,7 @@
 // The node at the path must be for the barrier alone. It stays until the
 // servers delete it as an empty container. All members need the rights to read
 // and write it, and to create and delete its children. The names of all members
-// inside, of about 45 bytes each, must fit into its data. One transaction
+// inside must fit into its data. Each name has about 45 bytes. One transaction
 // checks all n members and writes their names, and another one deletes their
 // nodes; each must fit into the largest request that the servers accept, which
 // is 1 MiB unless they are told otherwise.

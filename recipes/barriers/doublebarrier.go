@@ -1,12 +1,11 @@
 package barriers
 
 import (
+	"cmp"
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/znode"
 )
 
 // DoubleBarrier lets n members enter together, and leave together. It is
@@ -21,20 +20,21 @@ import (
 // A DoubleBarrier has no goroutine and need not be closed. It is safe for
 // concurrent use, and each Enter is another member.
 type DoubleBarrier struct {
-	client *framework.Client
-	path   string
+	place
 	n      int
 	layout layout
-	fault  error // of an option that cannot be used, or nil
 }
 
 // NewDoubleBarrier returns a barrier for n members, without contacting the
 // server. A client, a path, an n or an option that cannot be used is an error
 // of every call. An n below 1 cannot be used.
 func NewDoubleBarrier(c *framework.Client, path string, n int, opts ...Option) *DoubleBarrier {
-	b := &DoubleBarrier{client: c, path: path, n: n}
+	b := &DoubleBarrier{place: newPlace(c, path), n: n}
 	var cfg config
-	b.fault = apply(&cfg, opts)
+	b.fault = cmp.Or(b.fault, apply(&cfg, opts))
+	if n < 1 {
+		b.fault = numberError(n, "must be at least 1")
+	}
 	b.layout = ownLayout{b}
 	if cfg.curator {
 		b.layout = curatorLayout{b}
@@ -58,8 +58,8 @@ func NewDoubleBarrier(c *framework.Client, path string, n int, opts ...Option) *
 // be. To say how many members there were, Enter takes another half second at
 // most.
 func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
-	if err := b.usable(); err != nil {
-		return nil, errorOf("enter", b.path, err)
+	if b.fault != nil {
+		return nil, b.errorOf("enter", b.fault)
 	}
 	begun, e := time.Now(), b.newEntry()
 	returned := false
@@ -68,25 +68,10 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
 			e.abandon()
 		}
 	}()
-	err := errorOf("enter", b.path, e.enter(ctx))
-	traceWait(b.client, "enter", b.path, begun, err)
+	err := b.waited("enter", begun, e.enter(ctx))
 	returned = true
 	return e.passage, err
 }
-
-func (b *DoubleBarrier) usable() error {
-	switch {
-	case b.client == nil:
-		return isNil("client")
-	case b.fault != nil:
-		return b.fault
-	case b.n < 1:
-		return &framework.ConfigError{Name: "number of members", Value: strconv.Itoa(b.n), Reason: "must be at least 1"}
-	}
-	return framework.ValidatePath(b.path)
-}
-
-func (b *DoubleBarrier) child(name string) string { return znode.Join(b.path, name) }
 
 // layout is the protocol of a DoubleBarrier: which nodes it has, and how its
 // members meet by them.
@@ -107,6 +92,9 @@ type layout interface {
 
 // inside is a member that is inside.
 type inside interface {
-	stay(ctx context.Context) error   // until Leave is called, and all others have left
-	resign(ctx context.Context) error // leaves, and waits for nobody
+	// stay returns when Leave was called, and all others have left.
+	stay(ctx context.Context) error
+
+	// resign leaves, and waits for nobody.
+	resign(ctx context.Context) error
 }

@@ -82,7 +82,7 @@ func TestMembersAreKnown(t *testing.T) {
 		next := enterLater(late, b)
 		w.WaitNodes(t, path, members+1)
 		left := leaveLater(ctx, passages[0])
-		w.awaitMark(t, path, passages[0])
+		w.waitMark(t, path, passages[0])
 
 		all, err = b.Members(ctx)
 		require.NoError(t, err)
@@ -106,8 +106,8 @@ func TestMembersAreKnown(t *testing.T) {
 	})
 }
 
-// awaitMark waits until the node of a member that leaves says so.
-func (w *world) awaitMark(t *testing.T, path string, p *barriers.Passage) {
+// waitMark waits until the node of a member that leaves says so.
+func (w *world) waitMark(t *testing.T, path string, p *barriers.Passage) {
 	t.Helper()
 	ctx := w.Patience(t)
 	for {

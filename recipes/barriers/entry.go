@@ -10,9 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/identity"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -21,51 +19,42 @@ import (
 // lost session has left, or that a late request makes, is never counted beside
 // another one.
 type entry struct {
-	follow.Loop
-	barrier  *DoubleBarrier
-	base     string // of the names
+	call
+	*DoubleBarrier
+	base     string // begins the names
 	attempts int
 	vanished pauses.Growing
 	data     []byte
-	name     string            // of the newest node; empty before the first attempt
-	node     framework.Created // of the present session; zero if it is gone
+	name     string            // the newest node's; empty before the first attempt
+	node     framework.Created // the present session's; zero if it is gone
 
-	seen        int  // members that were there at the last look
-	responsible bool // as far as we know, n members wait, and we must open
+	seen        int  // the number of members at the last look
+	responsible bool // n members wait, for all we know, and we must open
 
 	round   []string // the names of the members, once the barrier is open
-	passage *Passage // once this one has entered
+	passage *Passage // not nil once this member has entered
 }
 
 func (b *DoubleBarrier) newEntry() *entry {
 	now := time.Now()
-	e := &entry{
-		barrier:  b,
-		base:     b.layout.newName(now),
-		data:     identity.Node(identity.Own(framework.Extend(b.client).ServiceName()), now, nil),
-		vanished: pauses.Vanished(),
-	}
-	e.vanished.Longest = time.Second // others wait for this one
-	e.Client, e.Ends, e.Look = b.client, endsCall, e.look
-	e.Awaited = true // by the caller, and by the other members
-	return e
+	return &entry{DoubleBarrier: b, base: b.layout.newName(now), data: b.identity(now), vanished: vanished()}
 }
 
-func (e *entry) path() string { return e.barrier.child(e.name) }
+func (e *entry) nodePath() string { return e.child(e.name) }
 
 // enter enters, or leaves nothing behind.
 func (e *entry) enter(ctx context.Context) error {
-	err := e.Run(ctx)
+	err := e.run(ctx, e.client, e.look)
 	if err == nil {
 		e.passage, err = newPassage(ctx, e)
 		return err
 	}
 	e.discard(ctx)
-	if !reason.IsOfContext(ctx, err) {
-		return err
+	if reason.IsOfContext(ctx, err) {
+		e.lookOnceMore(ctx)
+		err = fmt.Errorf("%w: %d of %d were there: %w", ErrNotEntered, e.seen, e.n, err)
 	}
-	e.lookOnceMore(ctx)
-	return fmt.Errorf("%w: %d of %d were there: %w", ErrNotEntered, e.seen, e.barrier.n, e.GaveUp(ctx))
+	return err
 }
 
 // abandon leaves nothing behind, whatever has come of this Enter.
@@ -74,14 +63,14 @@ func (e *entry) abandon() {
 	case e.passage != nil:
 		e.passage.abandon()
 	case e.name != "":
-		framework.Extend(e.barrier.client).DeleteInBackground(e.path())
+		framework.Extend(e.client).DeleteInBackground(e.nodePath())
 	}
 }
 
 // look enters as the layout says. If the member's node goes meanwhile, the next
 // look makes another one.
 func (e *entry) look(ctx context.Context, s *framework.Session) error {
-	err := e.barrier.layout.enter(ctx, e, s)
+	err := e.layout.enter(ctx, e, s)
 	if e.node.Session == s && reason.Is(err, zk.ErrNoNode) {
 		e.node = framework.Created{}
 		return e.vanished.Wait(ctx)
@@ -97,13 +86,13 @@ func (e *entry) create(ctx context.Context, s *framework.Session) error {
 	e.discard(ctx)
 	e.attempts++
 	e.name = fmt.Sprintf("%s.%d", e.base, e.attempts)
-	node, err := e.barrier.client.Create(ctx, e.path(), e.data,
+	node, err := e.client.Create(ctx, e.nodePath(), e.data,
 		framework.WithMode(framework.Ephemeral), framework.WithParents(), framework.WithSiblings())
 	if err != nil {
 		return err
 	}
 	e.node, e.seen = node, len(node.Siblings)
-	e.responsible = node.Siblings == nil || len(node.Siblings) >= e.barrier.n
+	e.responsible = node.Siblings == nil || len(node.Siblings) >= e.n
 	return nil
 }
 
@@ -127,16 +116,14 @@ func (e *entry) awaitChange(ctx context.Context, opening *framework.Watch) error
 // awaitOwnChange waits for the first change of the two: of the opening, which it
 // reports, or of the member's node.
 func (e *entry) awaitOwnChange(ctx context.Context, opening *framework.Watch) (opened bool, err error) {
-	c := e.barrier.client
-	there, _, own, err := c.ExistsW(ctx, e.path())
+	there, _, own, err := e.client.ExistsW(ctx, e.nodePath())
 	if err != nil {
 		return false, err
 	}
 	defer own.Stop()
 	e.Recovered()
 	if !there {
-		framework.Extend(c).Logger().Warn("member of a double barrier was deleted while it waited, and enters again",
-			logPath(c, e.path()), semconv.SessionID, sessionText(e.node.Session.ID()))
+		e.events.At(e.nodePath()).Emit(eventNodeDeleted, nil, event.Session(e.node.Session.ID()))
 		return false, zk.ErrNoNode
 	}
 	return changesBefore(ctx, opening, own.Done())
@@ -158,13 +145,12 @@ func changesBefore[T any](ctx context.Context, w *framework.Watch, other <-chan 
 // lookOnceMore counts the members when this one has given up. The context has
 // ended, so the look has half a second of its own, if there is a connection.
 func (e *entry) lookOnceMore(ctx context.Context) {
-	c := e.barrier.client
-	if e.seen == 0 || !c.State().IsConnected() {
+	if e.seen == 0 || !e.client.State().IsConnected() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	if there, err := e.barrier.layout.look(ctx); err == nil {
+	if there, err := e.layout.look(ctx); err == nil {
 		e.seen = len(but(there.waiting, e.name)) + 1
 	}
 }
@@ -173,6 +159,6 @@ func (e *entry) lookOnceMore(ctx context.Context) {
 func (e *entry) discard(ctx context.Context) {
 	e.node = framework.Created{}
 	if e.name != "" {
-		lockloop.Discard(ctx, e.barrier.client, e.path())
+		lockloop.Discard(ctx, e.client, e.nodePath())
 	}
 }

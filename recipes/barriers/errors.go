@@ -4,19 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/event"
 )
 
 // These errors are returned by barriers, or are causes of a Passage's context,
-// beside those of package framework. Match them with errors.Is. A value that
-// cannot be used is a *framework.ConfigError and matches zk.ErrBadArguments; a
-// path matches zk.ErrInvalidPath.
+// beside the errors of package framework. Match them with errors.Is. A value
+// that cannot be used is a *framework.ConfigError and matches
+// zk.ErrBadArguments; a path matches zk.ErrInvalidPath.
 var (
 	// ErrRaised means that a barrier is up; see RaisedError.
 	ErrRaised = errors.New("barrier is raised")
@@ -53,8 +54,8 @@ var (
 // matches ErrRaised.
 type RaisedError struct {
 	Op     string // the call, such as "wait"
-	Path   string // of the barrier
-	Raised Raised // as it was when the call last looked
+	Path   string // the barrier's
+	Raised Raised // the barrier when the call last looked
 	Err    error  // the end of the call's context, with the last error that it has outlasted, or nil
 }
 
@@ -64,7 +65,7 @@ func (e *RaisedError) Error() string {
 	fmt.Fprintf(&b, "%s %s: %v by %s, since %s", e.Op, printable.String(e.Path), ErrRaised, e.Raised.by(),
 		e.Raised.Since.UTC().Format(time.RFC3339))
 	if e.Raised.Owner != 0 {
-		fmt.Fprintf(&b, ", until the end of session %s", sessionText(e.Raised.Owner))
+		fmt.Fprintf(&b, ", until the end of session %s", event.SessionText(e.Raised.Owner))
 	}
 	if e.Err != nil {
 		fmt.Fprintf(&b, ": %v", e.Err)
@@ -83,7 +84,7 @@ func (e *RaisedError) Unwrap() []error {
 // MemberLostError names members that were lost while they were inside a
 // DoubleBarrier. It matches ErrMemberLost.
 type MemberLostError struct {
-	Path    string   // of the barrier
+	Path    string   // the barrier's
 	Members []string // the names of their nodes
 }
 
@@ -99,26 +100,16 @@ func (e *MemberLostError) Error() string {
 // Unwrap returns ErrMemberLost.
 func (e *MemberLostError) Unwrap() error { return ErrMemberLost }
 
-// endsCall is the Ends of a call that waits: it outlasts outages and losses of
-// the session, and repeats a write that may have been carried out. Its caller is
-// told of all else.
-func endsCall(err error) bool {
-	return follow.Judge(err) == follow.Trouble && !reason.Is(err, framework.ErrOutcomeUnknown)
-}
-
-func errorOf(op, path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &framework.OpError{Op: op, Path: path, Err: err}
-}
-
 // ignore returns the error, unless it is one of those that are expected.
 func ignore(err error, expected ...error) error {
 	if slices.ContainsFunc(expected, func(e error) bool { return reason.Is(err, e) }) {
 		return nil
 	}
 	return err
+}
+
+func numberError(n int, why string) error {
+	return &framework.ConfigError{Name: "number of members", Value: strconv.Itoa(n), Reason: why}
 }
 
 func isNil(name string) error {

@@ -1,7 +1,6 @@
 package barriers
 
 import (
-	"log/slog"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -11,14 +10,14 @@ import (
 // Waited describes a call that has waited at a barrier.
 type Waited struct {
 	Op       string        // "wait" at a Barrier; "enter" or "leave" at a DoubleBarrier
-	Path     string        // of the barrier, as the client names it
-	Duration time.Duration // of the call
-	Err      error         // that the call returns, or nil
+	Path     string        // the barrier's, as the client names it
+	Duration time.Duration // the call's
+	Err      error         // what the call returns
 }
 
-// HookBarrierWaited is a clienttrace.Hook that is told how long each Wait, Enter
-// and Leave of a client has waited, before it returns. The method must not
-// panic.
+// HookBarrierWaited is a clienttrace.Hook that is told how long each Wait,
+// Enter and Leave of a client has waited, before it returns. It is not told of
+// the Leave of a member that has left before. The method must not panic.
 type HookBarrierWaited interface {
 	BarrierWaited(w Waited)
 }
@@ -36,22 +35,27 @@ var (
 	hookMembersLost = framework.NewHookKind[HookBarrierMembersLost]()
 )
 
-// traceWait tells the client's hooks of a call that is about to return.
-func traceWait(c *framework.Client, op, path string, begun time.Time, err error) {
-	for _, h := range hookWaited.Of(c) {
-		h.BarrierWaited(Waited{Op: op, Path: path, Duration: time.Since(begun), Err: err})
-	}
-}
+// What barriers tell of.
+var (
+	eventRaised      = event.Kind{Info: "barrier raised"}
+	eventLowered     = event.Kind{Info: "barrier lowered"}
+	eventOpened      = event.Kind{Info: "double barrier opened"}
+	eventNodeDeleted = event.Kind{Warn: "member of a double barrier was deleted while it waited, and enters again"}
+	eventEnds        = event.Kind{Warn: "passage of a double barrier ends"}
+)
 
-func traceLosses(c *framework.Client, n int) {
+// eventLost tells that n members were lost.
+func eventLost(n int) event.Kind {
 	hook := event.Call(hookMembersLost, func(h HookBarrierMembersLost) { h.BarrierMembersLost(n) })
-	event.Of(c, "").Emit(event.Kind{Hook: hook}, nil)
+	return event.Kind{Warn: "member of a double barrier lost", Hook: hook}
 }
 
-// logPath is the attribute of a log line that names a node.
-func logPath(c *framework.Client, path string) slog.Attr {
-	return event.Of(c, path).Path()
+// waited tells hooks of a call that is about to return, and returns its error.
+// The caller waits for the hooks.
+func (p place) waited(op string, begun time.Time, err error) error {
+	err = p.errorOf(op, err)
+	for _, h := range hookWaited.Of(p.client) {
+		h.BarrierWaited(Waited{Op: op, Path: p.path, Duration: time.Since(begun), Err: err})
+	}
+	return err
 }
-
-// sessionText returns a session's id as ZooKeeper's own logs have it.
-func sessionText(id int64) string { return event.SessionText(id) }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/testing/zktest"
@@ -55,6 +56,7 @@ func TestSecondLeaveReturnsTheSame(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		first := p[0].Leave(ctx)
+		require.ErrorContains(t, first, "leave /b: other members have not left: ")
 		require.ErrorIs(t, first, barriers.ErrNotLeft)
 		require.ErrorIs(t, first, context.DeadlineExceeded)
 		settle()
@@ -77,6 +79,71 @@ func TestLeaveThatGivesUpAndIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrNoAuth)
 		require.Equal(t, err, p[0].Leave(w.Patience(t)))
 	})
+}
+
+// A Leave has given up and returned when the servers refuse what the member
+// tells the others. It says the same when it is called again.
+func TestSecondLeaveAfterALateRefusalReturnsTheSame(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		clients := w.clients(t, 2)
+		p := w.enterAll(t, "/b", clients)
+		settle()
+		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: clients[0].SessionID(), Do: zktest.All(
+			zktest.DelayRequest(5*time.Second), zktest.Fail(zktest.ErrNoAuth))})
+		first := p[0].Leave(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, first, barriers.ErrNotLeft)
+		require.Equal(t, first, p[0].Leave(recipetest.Within(t, time.Second)), "the servers have not answered")
+		time.Sleep(time.Minute)
+		require.Equal(t, 1, refused.Hits())
+		require.Equal(t, first, p[0].Leave(w.Patience(t)))
+	})
+}
+
+// leaves counts the Leaves that hooks are told of.
+type leaves struct{ told []error }
+
+func (l *leaves) BarrierWaited(w barriers.Waited) {
+	if w.Op == "leave" {
+		l.told = append(l.told, w.Err)
+	}
+}
+
+// Hooks are told of the Leave of a member once, also if its context has ended,
+// and it is called again and again: when the member is out, and when it has
+// given up without a connection.
+func TestHooksAreToldOfOneLeave(t *testing.T) {
+	for name, end := range map[string]func(*world, *barriers.Passage, *recipetest.Network, *framework.Client){
+		"the session is lost": func(w *world, p *barriers.Passage, _ *recipetest.Network, c *framework.Client) {
+			w.Fake.Session(c.SessionID()).Expire()
+			<-p.Context().Done()
+		},
+		"there is no connection": func(_ *world, _ *barriers.Passage, n *recipetest.Network, _ *framework.Client) {
+			n.Refuse(true)
+			n.Cut()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				var hooks leaves
+				c, network := w.Connect(t, framework.WithHooks(&hooks))
+				p := w.enterAll(t, "/b", []*framework.Client{c, w.Observer})
+				settle()
+				end(w, p[0], network, c)
+				settle()
+				over, cancel := context.WithCancel(t.Context())
+				cancel()
+				first := p[0].Leave(over)
+				require.Error(t, first)
+				for range 3 {
+					require.Equal(t, first, p[0].Leave(over))
+				}
+				require.Len(t, hooks.told, 1)
+				require.Equal(t, first, hooks.told[0])
+				network.Refuse(false)
+				w.leaveAll(t, p[1:])
+			})
+		})
+	}
 }
 
 // A member gives up its Leave, and closes its client at once. The others do not

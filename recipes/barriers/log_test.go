@@ -14,7 +14,8 @@ import (
 )
 
 // The log has a line for each barrier that is raised or lowered, for each
-// opening, and for each member that is lost.
+// opening, for each member that is lost, or whose node is deleted while it
+// waits, and for each passage that ends before Leave.
 func TestLogOfBarriers(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var log recipetest.Log
@@ -26,10 +27,20 @@ func TestLogOfBarriers(t *testing.T) {
 		_, err = b.Raise(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, b.Lower(t.Context()))
+		waits := enterLater(recipetest.Within(t, 3*time.Second), barriers.NewDoubleBarrier(view, "/alone", 2))
+		time.Sleep(2 * time.Second) // it watches its node by now
+		waiting := "/ns/alone/" + w.Fake.Children("/ns/alone")[0]
+		require.NoError(t, w.Fake.Delete(waiting))
+		<-waits.done
 		passages := w.enterAll(t, "/ns/b", []*framework.Client{other, c})
 		other.Close()
 		<-passages[1].Context().Done()
 		require.NoError(t, w.Fake.Delete("/ns/b/"+passages[1].Name()))
+		inside, err := barriers.NewDoubleBarrier(view, "/c", 1).Enter(t.Context())
+		require.NoError(t, err)
+		settle()
+		require.NoError(t, w.Fake.Delete("/ns/c/"+inside.Name()))
+		<-inside.Context().Done()
 		settle()
 		var lines []string
 		for line := range strings.Lines(log.String()) {
@@ -37,12 +48,15 @@ func TestLogOfBarriers(t *testing.T) {
 				lines = append(lines, text)
 			}
 		}
-		require.Len(t, lines, 4)
+		require.Len(t, lines, 7)
 		for i, want := range []string{
 			`"barrier raised" curator.znode.path=/ns/gate curator.session.id=0x`,
 			`"barrier lowered" curator.znode.path=/ns/gate`,
+			`"member of a double barrier was deleted while it waited, and enters again" curator.znode.path=` + waiting + ` curator.session.id=0x`,
 			`"double barrier opened" curator.znode.path=/ns/b`,
 			`"member of a double barrier lost" curator.znode.path=/ns/b curator.cause="/ns/b: a member of the barrier was lost: m-`,
+			`"double barrier opened" curator.znode.path=/ns/c`,
+			`"passage of a double barrier ends" curator.znode.path=/ns/c/` + inside.Name() + ` curator.cause="the member's node was deleted"`,
 		} {
 			require.Contains(t, lines[i], want)
 		}

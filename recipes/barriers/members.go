@@ -7,15 +7,16 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 // Member is a member of a DoubleBarrier, as its node says.
 type Member struct {
-	Name    string         // of its node
+	Name    string         // its node's
 	By      locks.Identity // anybody may have written it; zero when it leaves
-	Since   time.Time      // when the node was created, by the server's clock
+	Since   time.Time      // the server's time when the node was created
 	Session int64          // the id of its session
 	Inside  bool           // it has entered; in Curator's layout, if the barrier is open
 	Leaving bool           // it has called Leave, and others have not; not in Curator's layout
@@ -24,17 +25,14 @@ type Member struct {
 // Members returns the members that are there now, those that wait and those
 // that are inside, ordered by their names. It has seen every Enter and Leave
 // that was complete before the call, as Barrier.Wait has. It reads the node of
-// each member. A member that leaves meanwhile may be left out.
-func (b *DoubleBarrier) Members(ctx context.Context) ([]Member, error) {
-	if err := b.usable(); err != nil {
-		return nil, errorOf("members", b.path, err)
-	}
-	var members []Member
-	err := inStep(ctx, b.client, b.path, func(ctx context.Context) (err error) {
+// each member. A member that leaves meanwhile may be left out. Members goes on
+// through outages until ctx ends.
+func (b *DoubleBarrier) Members(ctx context.Context) (members []Member, err error) {
+	err = b.ask(ctx, "members", b.inStep(func(ctx context.Context, _ *framework.Session) (err error) {
 		members, err = b.members(ctx)
 		return err
-	})
-	return members, errorOf("members", b.path, err)
+	}))
+	return members, err
 }
 
 func (b *DoubleBarrier) members(ctx context.Context) (members []Member, err error) {
@@ -62,15 +60,15 @@ func (b *DoubleBarrier) members(ctx context.Context) (members []Member, err erro
 
 // present are the members that are there at a moment.
 type present struct {
-	names   []string // of their nodes, in order
+	names   []string // in order
 	waiting []string // those that wait; in Curator's layout, all
 	inside  func(name string) bool
 	marked  bool // those that leave have empty nodes
 }
 
 // list returns the names of all nodes below the path, in order.
-func (b *DoubleBarrier) list(ctx context.Context) ([]string, error) {
-	names, _, err := b.client.Children(ctx, b.path)
+func (p place) list(ctx context.Context) ([]string, error) {
+	names, _, err := p.client.Children(ctx, p.path)
 	slices.Sort(names)
 	return names, ignore(err, zk.ErrNoNode)
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -38,7 +37,7 @@ func (l ownLayout) look(ctx context.Context) (present, error) {
 	if err != nil || len(names) == 0 {
 		return present{}, err
 	}
-	r, _, err := l.readRounds(ctx) // after the names: members that are new in the rounds are left out
+	r, _, err := l.readRounds(ctx) // it may have members that have come since then: they are left out
 	return present{
 		names: those(names, isMember), waiting: r.waiting(names),
 		inside: set(r.members()).has, marked: true,
@@ -60,8 +59,7 @@ func (ownLayout) enter(ctx context.Context, e *entry, s *framework.Session) erro
 // awaitOpening waits until the rounds change, unless this member is in one. The
 // second look is without a watch: most changes are the opening.
 func (e *entry) awaitOpening(ctx context.Context) error {
-	c, path := e.barrier.client, e.barrier.path
-	data, _, watch, err := c.GetW(ctx, path)
+	data, _, watch, err := e.client.GetW(ctx, e.path)
 	if err != nil {
 		return err
 	}
@@ -72,11 +70,8 @@ func (e *entry) awaitOpening(ctx context.Context) error {
 	if err := e.awaitChange(ctx, watch); err != nil {
 		return err
 	}
-	data, _, err = c.Get(ctx, path)
-	if err != nil {
-		return err
-	}
-	return e.findRound(readRounds(data))
+	r, _, err := e.readRounds(ctx)
+	return e.findRound(r, err)
 }
 
 // findRound returns follow.ErrDone if this member is in one of the rounds. A
@@ -89,19 +84,16 @@ func (e *entry) findRound(r rounds, err error) error {
 	switch len(e.round) {
 	case 0:
 		return nil
-	case e.barrier.n:
+	case e.n:
 		return follow.ErrDone
 	}
-	return &framework.ConfigError{
-		Name: "number of members", Value: strconv.Itoa(e.barrier.n),
-		Reason: fmt.Sprintf("must be the same for all: another member has opened a round of %d", len(e.round)),
-	}
+	return numberError(e.n, fmt.Sprintf("must be the same for all: another member has opened a round of %d", len(e.round)))
 }
 
 // readRounds reads the rounds and the version of the barrier's node. If that is
 // gone, there are no members.
-func (b *DoubleBarrier) readRounds(ctx context.Context) (rounds, int32, error) {
-	data, stat, err := b.client.Get(ctx, b.path)
+func (p place) readRounds(ctx context.Context) (rounds, int32, error) {
+	data, stat, err := p.client.Get(ctx, p.path)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -115,14 +107,14 @@ func (b *DoubleBarrier) readRounds(ctx context.Context) (rounds, int32, error) {
 const mostAtOnce = 500
 
 // open opens the next rounds if enough members wait. Otherwise this member is
-// not responsible any more.
+// not responsible any more. The names are read after the rounds, so that no
+// member of a round is missing that is there.
 func (e *entry) open(ctx context.Context) error {
-	b := e.barrier
-	r, version, err := b.readRounds(ctx)
+	r, version, err := e.readRounds(ctx)
 	if err := e.findRound(r, err); err != nil {
 		return err
 	}
-	names, _, err := b.client.Children(ctx, b.path) // after the rounds: it has all of their members
+	names, _, err := e.client.Children(ctx, e.path)
 	if err == nil && !slices.Contains(names, e.name) {
 		err = zk.ErrNoNode
 	}
@@ -130,12 +122,12 @@ func (e *entry) open(ctx context.Context) error {
 		return err
 	}
 	waiting := r.waiting(names)
-	if len(waiting) < b.n {
+	if len(waiting) < e.n {
 		e.responsible = false
 		return nil
 	}
-	opened := nextRounds(waiting, b.n)
-	if err := b.openRounds(ctx, r.alive(names), opened, version); err != nil {
+	opened := nextRounds(waiting, e.n)
+	if err := e.openRounds(ctx, r.alive(names), opened, version); err != nil {
 		return ignore(err, zk.ErrBadVersion, zk.ErrNoNode) // another round was opened, or a member has gone
 	}
 	return e.findRound(opened, nil)
@@ -150,19 +142,17 @@ func nextRounds(waiting []string, n int) (r rounds) {
 	return r
 }
 
-func (b *DoubleBarrier) openRounds(ctx context.Context, before, opened rounds, version int32) error {
+func (p place) openRounds(ctx context.Context, before, opened rounds, version int32) error {
 	var ops []framework.TxnOp
-	for _, one := range opened {
-		for _, name := range one.Members {
-			ops = append(ops, framework.CheckOp(b.child(name), framework.AnyVersion))
-		}
+	for _, name := range opened.members() {
+		ops = append(ops, framework.CheckOp(p.child(name), framework.AnyVersion))
 	}
-	ops = append(ops, framework.SetOp(b.path, slices.Concat(before, opened).encode(), version))
-	if _, err := b.client.Transaction(ctx, ops...); err != nil {
+	ops = append(ops, framework.SetOp(p.path, slices.Concat(before, opened).encode(), version))
+	if _, err := p.client.Transaction(ctx, ops...); err != nil {
 		return err
 	}
 	for range opened {
-		framework.Extend(b.client).Logger().Info("double barrier opened", logPath(b.client, b.path))
+		p.events.Emit(eventOpened, nil)
 	}
 	return nil
 }

@@ -1,16 +1,15 @@
 package barriers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
@@ -19,46 +18,51 @@ import (
 // concurrent use. Leave must be called on it: until then the others cannot
 // leave.
 type Passage struct {
-	barrier *DoubleBarrier
-	name    string
-	round   []string // names of members, in order; nil in Curator's layout
-	node    framework.Created
+	place
+	name  string
+	round []string // names of members, in order; nil in Curator's layout
+	node  framework.Created
 
-	ctx    context.Context // of the member, who is inside
+	// These are the context of the work inside, and how it is ended.
+	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	life     context.Context // of the goroutine; ends with the session, and so with the client
-	leaving  context.Context // ends when Leave is called
-	leave    context.CancelFunc
-	patience context.Context // ends with life, and when the last Leave that waits gives up
-	giveUp   context.CancelCauseFunc
-	waiting  atomic.Int32 // Leaves that have not given up
+	// The goroutine lives in life, which ends with the session, and so with the
+	// client. Leave ends leaving. The last Leave that gives up ends patience, and
+	// so does the end of life.
+	life, leaving, patience context.Context
+	leave                   context.CancelFunc
+	giveUp                  context.CancelCauseFunc
+	waiting                 atomic.Int32 // Leaves that have not given up
 
-	loop follow.Loop   // of the goroutine; see follow
-	gone bool          // the node is known to be deleted; of the goroutine
-	done chan struct{} // closed when the member is out
-	err  error         // why the passage ended, or nil; set before done is closed
+	// These belong to the goroutine.
+	inside inside
+	loop   follow.Loop
+	gone   bool // the node is known to be deleted
+
+	// Answered ends when it is known what Leave returns, and has that as its
+	// cause. The first call of answer counts.
+	answered context.Context
+	answer   context.CancelCauseFunc
 }
 
 // newPassage starts the only goroutine of a member that is inside.
 func newPassage(ctx context.Context, e *entry) (*Passage, error) {
-	c := e.barrier.client
-	p := &Passage{
-		barrier: e.barrier, name: e.name, round: e.round, node: e.node, done: make(chan struct{}),
-		loop: follow.Loop{Recovery: follow.Recovery{
-			Client: c, Ends: endsPassage,
-			Awaited: true, // the other members wait for what this one does
-			What:    "passage of a double barrier", About: func() slog.Attr { return logPath(c, e.node.Path) },
-		}},
-	}
+	p := &Passage{place: e.place, name: e.name, round: e.round, node: e.node}
+	p.inside = e.layout.inside(p)
+	p.loop.Client, p.loop.Ends = e.client, endsPassage
+	p.loop.Awaited = true // the other members wait for what this one does
+	p.loop.What, p.loop.About = "passage of a double barrier", p.events.At(e.node.Path).Path
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	life, told := trace.Unblocked(e.node.Session.Context(), c) // the requests do not wait for a tracer
+	life, told := trace.Unblocked(e.node.Session.Context(), e.client) // the requests do not wait for a tracer
 	p.life = life
 	p.leaving, p.leave = context.WithCancel(context.Background())
 	p.patience, p.giveUp = context.WithCancelCause(life)
-	trusted := e.node.Session.Trusted(framework.Extend(c).ErrorPolicy())
-	if !framework.Extend(c).Go(func(context.Context) { p.run(trusted, told) }) {
-		p.end(framework.ErrClosed)
+	p.answered, p.answer = context.WithCancelCause(context.Background())
+	client := framework.Extend(e.client)
+	trusted := e.node.Session.Trusted(client.ErrorPolicy())
+	if !client.Go(func(context.Context) { p.run(trusted, told) }) {
+		p.finish(framework.ErrClosed)
 		return nil, framework.ErrClosed
 	}
 	return p, nil
@@ -102,58 +106,50 @@ func (p *Passage) Name() string { return p.name }
 // several at the same time, each waits as long as its own context allows. The
 // member gives up with the last of them.
 func (p *Passage) Leave(ctx context.Context) error {
-	if p.leaving.Err() != nil && p.isOut() { // it has left before
-		return errorOf("leave", p.barrier.path, p.err)
+	if p.leaving.Err() != nil && p.answered.Err() != nil { // it has left before
+		return p.errorOf("leave", p.outcome())
 	}
 	begun := time.Now()
-	err := errorOf("leave", p.barrier.path, p.leaveUntil(ctx))
-	traceWait(p.barrier.client, "leave", p.barrier.path, begun, err)
-	return err
+	return p.waited("leave", begun, p.leaveUntil(ctx))
 }
 
 // leaveUntil waits until the member is out, or ctx ends. If no other Leave goes
 // on waiting then, the member gives up.
 func (p *Passage) leaveUntil(ctx context.Context) error {
+	defer p.leave()
 	p.waiting.Add(1)
-	p.cancel(ErrLeft)     // before the goroutine knows, which may soon be done
-	if ctx.Err() == nil { // otherwise it gives up at once, and does not wait
+	p.cancel(ErrLeft)     // the goroutine, once it knows, may end it with another cause
+	if ctx.Err() == nil { // otherwise the member gives up at once, and does not mark its node
 		p.leave()
 		select {
-		case <-p.done:
+		case <-p.answered.Done():
 		case <-ctx.Done():
 		}
 	}
 	othersWait := p.waiting.Add(-1) > 0
-	if p.isOut() {
-		return p.err
+	if p.answered.Err() != nil {
+		return p.outcome()
 	}
 	err := fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx))
 	if othersWait {
 		return err
 	}
 	p.giveUp(err)
-	p.leave()
 	select {
-	case <-p.done:
-		return p.err
+	case <-p.answered.Done():
 	case <-time.After(lastWords):
-		return context.Cause(p.patience) // the first one's, if several give up
+		p.answer(context.Cause(p.patience)) // what the servers say later changes no answer
 	}
+	return p.outcome()
 }
+
+// outcome returns what Leave returns of a passage that is over.
+func (p *Passage) outcome() error { return ignore(context.Cause(p.answered), follow.ErrDone) }
 
 // lastWords is how long a call that gives up waits for the servers. Without
 // that, a client that is closed right after a Leave would take the news with
 // it.
 const lastWords = 500 * time.Millisecond
-
-func (p *Passage) isOut() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
 
 // abandon leaves, and waits for nobody.
 func (p *Passage) abandon() {
@@ -170,34 +166,38 @@ func (p *Passage) run(trusted context.Context, told func()) {
 	err := follow.ErrNoReturn
 	defer func() {
 		if err != nil && !p.gone {
-			framework.Extend(p.barrier.client).DeleteInBackground(p.node.Path)
+			framework.Extend(p.client).DeleteInBackground(p.node.Path)
 		}
-		p.end(err)
+		p.finish(p.reasonOf(err))
 	}()
 	err = p.stayOrResign()
 }
 
 // stayOrResign stays until all have left, or the last Leave gives up.
 func (p *Passage) stayOrResign() error {
-	member := p.barrier.layout.inside(p)
-	err := member.stay(p.patience)
-	switch {
-	case err == nil:
-		return nil
-	case p.life.Err() != nil:
-		return context.Cause(p.life)
-	case !reason.IsOfContext(p.patience, err):
+	err := p.inside.stay(p.patience)
+	if !reason.IsOfContext(p.patience, err) || p.life.Err() != nil {
 		return err
 	}
-	gaveUp := context.Cause(p.patience)
-	err = member.resign(p.life)
-	switch {
-	case err == nil:
-		return gaveUp
-	case p.life.Err() != nil:
+	if err := p.inside.resign(p.life); err != nil {
+		return err
+	}
+	return context.Cause(p.patience)
+}
+
+// reasonOf returns why the passage ends, whose goroutine ends with err. If a
+// Leave has given up, its error comes first.
+func (p *Passage) reasonOf(err error) error {
+	if err == nil || reason.Is(err, ErrNotLeft) {
+		return err
+	}
+	if p.life.Err() != nil {
 		err = context.Cause(p.life)
 	}
-	return fmt.Errorf("%w: %w", gaveUp, err)
+	if gaveUp := context.Cause(p.patience); reason.Is(gaveUp, ErrNotLeft) {
+		err = fmt.Errorf("%w: %w", gaveUp, err)
+	}
+	return err
 }
 
 // follow calls look again and again, until it returns follow.ErrDone. It returns
@@ -207,17 +207,9 @@ func (p *Passage) follow(ctx context.Context, look func(context.Context) error) 
 	return p.loop.Run(ctx)
 }
 
-// done makes the success of a look the end of the loop.
-func done(err error) error {
-	if err == nil {
-		return follow.ErrDone
-	}
-	return err
-}
-
 // awaitGone waits until a member has gone.
 func (p *Passage) awaitGone(ctx context.Context, name string) error {
-	there, _, watch, err := p.barrier.client.ExistsW(ctx, p.barrier.child(name))
+	there, _, watch, err := p.client.ExistsW(ctx, p.child(name))
 	if err != nil {
 		return err
 	}
@@ -232,17 +224,16 @@ func (p *Passage) awaitGone(ctx context.Context, name string) error {
 // endsPassage is the Ends of a member that is inside: it is so in one session,
 // and with one node.
 func endsPassage(err error) bool {
-	return reason.Is(err, framework.ErrSessionLost) || reason.Is(err, ErrNodeDeleted) || reason.Is(err, ErrForeignData)
+	return reason.Is(err, framework.ErrSessionLost) || reason.Is(err, ErrNodeDeleted) ||
+		reason.Is(err, ErrForeignData) || reason.Is(err, follow.ErrNoReturn)
 }
 
-// end ends the passage.
-func (p *Passage) end(err error) {
-	p.err = err
+// finish ends the passage.
+func (p *Passage) finish(err error) {
 	if err != nil && p.ctx.Err() == nil {
-		c := p.barrier.client
-		framework.Extend(c).Logger().Warn("passage of a double barrier ends", logPath(c, p.node.Path), semconv.Cause, err)
+		p.events.At(p.node.Path).Emit(eventEnds, err)
 	}
 	p.cancel(err)
 	p.giveUp(err)
-	close(p.done)
+	p.answer(cmp.Or(err, follow.ErrDone))
 }

@@ -2,7 +2,6 @@ package barriers
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,58 +9,38 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
-	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
-// raise is one Raise, which may go on in several sessions.
+// raise is a Raise that is under way.
 type raise struct {
-	follow.Loop
+	call
 	*Barrier
 	mode     framework.Mode
 	data     []byte
 	vanished pauses.Growing
-	maybe    bool   // it has raised the barrier, or may have
-	up       Raised // at the end
+	up       Raised // what Raise returns
 }
 
 func (b *Barrier) raise(ctx context.Context, mode framework.Mode) (Raised, error) {
-	data := identity.Node(identity.Own(framework.Extend(b.client).ServiceName()), time.Now(), nil)
-	r := &raise{Barrier: b, mode: mode, data: data, vanished: pauses.Vanished()}
-	r.vanished.Longest = time.Second // others wait for this one
-	r.Client, r.Ends, r.Look = b.client, endsCall, r.attempt
-	r.Awaited = true // by the caller
-	if err := r.Run(ctx); err != nil {
-		return Raised{}, r.failed(ctx, err)
-	}
-	return r.up, nil
+	r := &raise{Barrier: b, mode: mode, data: b.identity(time.Now()), vanished: vanished()}
+	err := r.run(ctx, b.client, r.attempt)
+	return r.up, r.orUnknown(err)
 }
 
-// failed returns the error of a Raise.
-func (r *raise) failed(ctx context.Context, err error) error {
-	if reason.IsOfContext(ctx, err) {
-		err = r.GaveUp(ctx)
-	}
-	switch {
-	case r.maybe && !reason.Is(err, framework.ErrOutcomeUnknown):
-		err = fmt.Errorf("%w: %w", framework.ErrOutcomeUnknown, err)
-	case !r.maybe && reason.Is(err, ErrRaised):
-		return err
-	}
-	return errorOf("raise", r.path, err)
+// vanished returns the pauses of a call whose node is deleted again and again.
+// They are short, because others wait for the call.
+func vanished() pauses.Growing {
+	p := pauses.Vanished()
+	p.Longest = time.Second
+	return p
 }
 
-// note remembers whether a request that raises the barrier may have done so, and
-// logs that it has.
-func (r *raise) note(s *framework.Session, err error) {
-	if err == nil {
-		framework.Extend(r.client).Logger().Info("barrier raised", logPath(r.client, r.path), semconv.SessionID, sessionText(s.ID()))
-	}
-	if err == nil || reason.Is(err, framework.ErrOutcomeUnknown) {
-		r.maybe = true
-	}
+// raised notes that a request has raised the barrier.
+func (r *raise) raised(s *framework.Session) {
+	r.wrote = true
+	r.events.Emit(eventRaised, nil, event.Session(s.ID()))
 }
 
 // attempt raises the barrier, or does something about the one that is up.
@@ -97,7 +76,9 @@ func (r *raise) create(ctx context.Context, s *framework.Session) error {
 		r.noteSession(s.ID())
 	}
 	_, err := r.client.Create(ctx, r.path, r.data, opts...)
-	r.note(s, err)
+	if err == nil {
+		r.raised(s)
+	}
 	return ignore(err, zk.ErrNodeExists)
 }
 
@@ -109,7 +90,9 @@ func (r *raise) create(ctx context.Context, s *framework.Session) error {
 func (r *raise) replace(ctx context.Context, s *framework.Session, version int32) error {
 	_, err := r.client.Transaction(ctx,
 		framework.DeleteOp(r.path, version), framework.CreateOp(r.path, r.data, framework.WithMode(r.mode)))
-	r.note(s, err)
+	if err == nil {
+		r.raised(s)
+	}
 	return ignore(err, zk.ErrNoNode, zk.ErrBadVersion, zk.ErrNodeExists)
 }
 
@@ -137,14 +120,14 @@ const maxSessions = 16
 func (b *Barrier) noteSession(id int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !slices.Contains(b.sessions, id) {
-		b.sessions = append(b.sessions, id)
-		b.sessions = b.sessions[max(0, len(b.sessions)-maxSessions):]
+	if !slices.Contains(b.raisedIn, id) {
+		b.raisedIn = append(b.raisedIn, id)
+		b.raisedIn = b.raisedIn[max(0, len(b.raisedIn)-maxSessions):]
 	}
 }
 
 func (b *Barrier) hasRaisedIn(session int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Contains(b.sessions, session)
+	return slices.Contains(b.raisedIn, session)
 }

@@ -26,19 +26,23 @@ import (
 
 // resign leaves without waiting for the others.
 func (s *stayer) resign(ctx context.Context) error {
-	err := s.follow(ctx, s.noteAndGo)
+	defer s.withdraw()
+	return s.follow(ctx, s.noteAndGo)
+}
+
+// withdraw deletes the node that says that this member resigns.
+func (s *stayer) withdraw() {
 	if s.mayTell {
-		framework.Extend(s.barrier.client).DeleteInBackground(s.barrier.child(resignPrefix + s.name))
+		framework.Extend(s.client).DeleteInBackground(s.child(resignPrefix + s.name))
 	}
-	return err
 }
 
 func (s *stayer) noteAndGo(ctx context.Context) error {
-	r, version, err := s.barrier.readRounds(ctx)
+	r, version, err := s.readRounds(ctx)
 	switch {
 	case err != nil:
 	case slices.Contains(r.of(s.name).Left, s.name): // another one has noted it
-		err = s.barrier.client.Delete(ctx, s.node.Path, framework.AnyVersion, framework.WithMissingOK())
+		err = s.client.Delete(ctx, s.node.Path, framework.AnyVersion, framework.WithMissingOK())
 	default:
 		err = s.note(ctx, r, version)
 	}
@@ -52,21 +56,20 @@ func (s *stayer) noteAndGo(ctx context.Context) error {
 	return err
 }
 
-// note notes that this member has left, and deletes its node. It notes the same
-// of others that it knows to be marked, for the one that is to end the round
-// next, and if it tells of itself, of all who do.
+// note notes that this member has left, and deletes its node. It notes as well
+// whom it knows to be marked, for the one that is to end the round next. If it
+// tells by a node that it resigns, it notes all others who do.
 func (s *stayer) note(ctx context.Context, r rounds, version int32) error {
-	b := s.barrier
 	var telling []string
 	if s.told {
-		names, _, err := b.client.Children(ctx, b.path)
+		names, _, err := s.client.Children(ctx, s.path)
 		if err != nil {
 			return err
 		}
 		telling = resigning(names)
 	}
-	_, err := b.client.Transaction(ctx,
-		framework.SetOp(b.path, r.withLeft(s.noted(telling)...).encode(), version),
+	_, err := s.client.Transaction(ctx,
+		framework.SetOp(s.path, r.withLeft(s.noted(telling)...).encode(), version),
 		framework.DeleteOp(s.node.Path, framework.AnyVersion))
 	return err
 }
@@ -85,7 +88,7 @@ func (s *stayer) tell(ctx context.Context) error {
 		return nil
 	}
 	s.mayTell = true
-	_, err := s.barrier.client.Create(ctx, s.barrier.child(resignPrefix+s.name), nil, framework.WithMode(framework.Ephemeral))
+	_, err := s.client.Create(ctx, s.child(resignPrefix+s.name), nil, framework.WithMode(framework.Ephemeral))
 	s.told = ignore(err, zk.ErrNodeExists) == nil
 	return ignore(err, zk.ErrNodeExists, zk.ErrNoNode)
 }

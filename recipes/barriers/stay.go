@@ -10,30 +10,28 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Members of a round leave in two steps. Each marks its own node, by emptying
 // its data, when Leave is called. The first member that is still there waits
 // until all others are marked or gone, and then deletes the nodes of all in one
-// transaction. So a node that vanishes before is that of a member that was
-// lost, or that did not wait: the latter is noted in the round before its node
-// is deleted; see resign.
+// transaction. If a node vanishes before, its member was lost, or did not wait.
+// One that does not wait is noted in the round before its node is deleted; see
+// resign.
 
 // stayer is what the goroutine of a member knows of its round.
 type stayer struct {
 	*Passage
-	present []string  // members of the round that were there at the last look, in order
+	present []string  // the members of the round at the last look, in order
 	left    stringSet // members that have left without waiting, or are marked
-	lost    bool      // a member was
-	tried   bool      // to mark our own node, so that it may be marked
-	marked  bool      // our own node is
-	behind  bool      // another one was to end the round
 
-	told, mayTell bool // there is a node that says that we resign, or may be
+	tried  bool // our own node may be marked
+	marked bool // our own node is marked
+	behind bool // another one was to end the round
+
+	mayTell, told bool // a node may say that we resign, and certainly does
 }
 
 // stay stays until all members have left. Each look waits for one change.
@@ -48,7 +46,7 @@ func (s *stayer) look(ctx context.Context) error {
 
 // beInside watches the other members, until one of them goes or Leave is called.
 func (s *stayer) beInside(ctx context.Context) error {
-	names, _, watch, err := s.barrier.client.ChildrenW(ctx, s.barrier.path)
+	names, _, watch, err := s.client.ChildrenW(ctx, s.path)
 	if err == nil {
 		defer watch.Stop()
 	}
@@ -63,7 +61,7 @@ func (s *stayer) beInside(ctx context.Context) error {
 	case <-s.leaving.Done():
 		return s.mark(ctx, watch)
 	case <-watch.Done():
-		s.pause()
+		s.pause(ctx)
 		return nil
 	case <-ctx.Done():
 		return reason.OfContext(ctx)
@@ -75,7 +73,7 @@ func (s *stayer) beInside(ctx context.Context) error {
 // next listing tells why.
 func (s *stayer) mark(ctx context.Context, change *framework.Watch) error {
 	s.tried = true
-	if _, err := s.barrier.client.Set(ctx, s.node.Path, nil, framework.AnyVersion); err != nil {
+	if _, err := s.client.Set(ctx, s.node.Path, nil, framework.AnyVersion); err != nil {
 		return ignore(err, zk.ErrNoNode)
 	}
 	s.marked = true
@@ -90,9 +88,14 @@ func (s *stayer) mark(ctx context.Context, change *framework.Watch) error {
 // pause waits after the news of a change among the nodes, so that many members
 // that arrive while the round is inside do not cost a listing by each of the
 // round for each of them. All members of the round together list no more than
-// 200 times in a second, or each of them once. Leave ends the pause.
-func (s *stayer) pause() {
-	_ = pauses.Sleep(s.leaving, min(time.Duration(len(s.round))*pausePerMember, longestPause))
+// 200 times in a second, or each of them once. Leave and the end of the session
+// end the pause.
+func (s *stayer) pause(ctx context.Context) {
+	select {
+	case <-time.After(min(time.Duration(len(s.round))*pausePerMember, longestPause)):
+	case <-s.leaving.Done():
+	case <-ctx.Done():
+	}
 }
 
 const (
@@ -105,16 +108,16 @@ const (
 // member watches the one ahead of it: arrivals do not touch that node, and one
 // that goes wakes one other.
 func (s *stayer) leaveInOrder(ctx context.Context) error {
-	names, _, err := s.barrier.client.Children(ctx, s.barrier.path)
+	names, _, err := s.client.Children(ctx, s.path)
 	if err := s.see(names, err); err != nil {
 		return err
 	}
-	place := slices.Index(s.present, s.name)
-	if place == 0 {
+	ahead := slices.Index(s.present, s.name)
+	if ahead == 0 {
 		return s.end(ctx)
 	}
 	s.behind = true
-	return s.awaitGone(ctx, s.present[place-1])
+	return s.awaitGone(ctx, s.present[ahead-1])
 }
 
 // see notes which members a listing shows. If this one is not there, it is
@@ -133,31 +136,23 @@ func (s *stayer) see(names []string, err error) error {
 	return ErrNodeDeleted
 }
 
-// lookForLosses ends the member's context if another one was lost.
+// lookForLosses ends the work if another member was lost.
 func (s *stayer) lookForLosses(ctx context.Context) error {
-	if s.leaving.Err() != nil || s.lost || len(s.missing()) == 0 {
+	if s.ctx.Err() != nil || len(s.missing()) == 0 {
 		return nil
 	}
 	if err := s.learn(ctx); err != nil {
 		return err
 	}
-	lost := s.missing()
-	if len(lost) == 0 {
-		return nil
+	if lost := s.missing(); len(lost) > 0 && s.ctx.Err() == nil {
+		err := &MemberLostError{Path: s.path, Members: lost}
+		s.events.Emit(eventLost(len(lost)), err)
+		s.cancel(err)
 	}
-	s.lost = true
-	err := &MemberLostError{Path: s.barrier.path, Members: lost}
-	if s.ctx.Err() == nil {
-		c := s.barrier.client
-		framework.Extend(c).Logger().Warn("member of a double barrier lost", logPath(c, s.barrier.path), semconv.Cause, err)
-		traceLosses(c, len(lost))
-	}
-	s.cancel(err)
 	return nil
 }
 
-// missing returns the members that are gone, and of which we do not know that
-// they have left.
+// missing returns the members that are gone, and are not known to have left.
 func (s *stayer) missing() []string {
 	there := set(s.present)
 	return those(s.round, func(name string) bool { return !there[name] && !s.left[name] })
@@ -165,7 +160,7 @@ func (s *stayer) missing() []string {
 
 // learn notes which members have left, as the round says.
 func (s *stayer) learn(ctx context.Context) error {
-	r, _, err := s.barrier.readRounds(ctx)
+	r, _, err := s.readRounds(ctx)
 	for _, name := range r.of(s.name).Left {
 		s.left[name] = true
 	}
@@ -183,9 +178,9 @@ func (s *stayer) end(ctx context.Context) error {
 	}
 	var ops []framework.TxnOp
 	for _, name := range s.present {
-		ops = append(ops, framework.DeleteOp(s.barrier.child(name), framework.AnyVersion))
+		ops = append(ops, framework.DeleteOp(s.child(name), framework.AnyVersion))
 	}
-	if _, err := s.barrier.client.Transaction(ctx, ops...); err != nil {
+	if _, err := s.client.Transaction(ctx, ops...); err != nil {
 		return ignore(err, zk.ErrNoNode)
 	}
 	return follow.ErrDone
@@ -210,6 +205,7 @@ func (s *stayer) awaitMarks(ctx context.Context) error {
 	slots := make(chan struct{}, 32) // reads at once
 	var reads sync.WaitGroup
 	for i, name := range others {
+		errs[i] = follow.ErrNoReturn // unless the user's code lets it return
 		reads.Go(func() { marked[i], errs[i] = s.awaitMark(ctx, name, slots) })
 	}
 	reads.Wait()
@@ -224,27 +220,40 @@ func (s *stayer) awaitMarks(ctx context.Context) error {
 // awaitMark waits until a member is marked or gone, and reports whether it is
 // marked: one that is gone may be lost.
 func (s *stayer) awaitMark(ctx context.Context, name string, slots chan struct{}) (marked bool, err error) {
-	c, path := s.barrier.client, s.barrier.child(name)
 	for {
-		slots <- struct{}{}
-		data, _, watch, err := c.GetW(ctx, path)
-		<-slots
-		if ignore(err, zk.ErrNoNode) == nil {
-			s.loop.Note(nil) // the server answers
-		}
-		if err != nil {
-			return false, ignore(err, zk.ErrNoNode)
-		}
-		if len(data) > 0 {
-			_, err = watch.Wait(ctx)
-		}
-		watch.Stop()
-		if len(data) == 0 || err != nil {
-			return err == nil, err
-		}
-		data, _, err = c.Get(ctx, path) // without a watch: most changes are the mark
+		data, err := s.awaitData(ctx, s.child(name), slots)
 		if err != nil || len(data) == 0 {
 			return err == nil, ignore(err, zk.ErrNoNode)
 		}
 	}
+}
+
+// awaitData returns the data of a member's node. If it is not marked, awaitData
+// waits for a change first. It sets no watch after that: most changes are the
+// mark.
+func (s *stayer) awaitData(ctx context.Context, path string, slots chan struct{}) ([]byte, error) {
+	data, watch, err := s.getW(ctx, path, slots)
+	if err != nil {
+		return nil, err
+	}
+	defer watch.Stop()
+	if len(data) == 0 {
+		return nil, nil
+	}
+	if _, err := watch.Wait(ctx); err != nil {
+		return nil, err
+	}
+	data, _, err = s.client.Get(ctx, path)
+	return data, err
+}
+
+// getW reads a node when there is a free slot.
+func (s *stayer) getW(ctx context.Context, path string, slots chan struct{}) ([]byte, *framework.Watch, error) {
+	slots <- struct{}{}
+	defer func() { <-slots }()
+	data, _, watch, err := s.client.GetW(ctx, path)
+	if ignore(err, zk.ErrNoNode) == nil {
+		s.loop.Note(nil) // the server answers
+	}
+	return data, watch, err
 }

@@ -33,7 +33,7 @@ var waitsInTrouble = map[string]waitInTrouble{
 	"Wait that has seen the barrier":   {op: zktest.OpGetData, call: waitInFrontOf, disturb: changeData},
 	"Enter without a node":             {op: zktest.OpCreate, call: enterAlone()},
 	"Enter":                            {op: zktest.OpGetData, call: enterAlone(), disturb: changeData},
-	"Enter in Curator's layout":        {op: zktest.OpExists, call: enterAlone(barriers.WithCuratorLayout()), disturb: awaitLook},
+	"Enter in Curator's layout":        {op: zktest.OpExists, call: enterAlone(barriers.WithCuratorLayout()), disturb: waitForLook},
 	"Leave":                            {op: zktest.OpSetData, call: leaveAlone(1)},
 	"Leave of one that ends the round": {op: zktest.OpGetData, call: leaveAlone(0)},
 	"Leave in Curator's layout":        {op: zktest.OpGetChildren, call: leaveAlone(0, barriers.WithCuratorLayout())},
@@ -71,8 +71,8 @@ func leaveAlone(place int, opts ...barriers.Option) func(context.Context, *testi
 
 func changeData(t *testing.T, w *world) { require.NoError(t, w.Fake.Set("/b", nil)) }
 
-// awaitLook is for a member that looks at its own node after a second.
-func awaitLook(*testing.T, *world) {}
+// waitForLook is for a member that looks at its own node after a second.
+func waitForLook(*testing.T, *world) {}
 
 const throttled = zktest.Code(-127)
 

@@ -19,7 +19,7 @@ func TestWaitSeesTheBarrierFallThoughNothingIsTold(t *testing.T) {
 		_, err := barriers.NewBarrier(c[0], path).Raise(w.Patience(t))
 		require.NoError(t, err)
 		waited := waitLater(t.Context(), barriers.NewBarrier(c[1], path))
-		w.awaitWatches(t, 1)
+		w.waitWatches(t, 1)
 		w.ChangeUntold(t, path)
 		require.NoError(t, barriers.NewBarrier(c[0], path).Lower(w.Patience(t)))
 		select {
