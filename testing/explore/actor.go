@@ -185,7 +185,9 @@ func (a *Actor) noteExpiry() {
 	a.expiries++
 }
 
-func (a *Actor) expired() int {
+// Expiries returns how often the search has made a session of the actor expire
+// without a warning. The actor hears of that only later.
+func (a *Actor) Expiries() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.expiries

@@ -196,6 +196,11 @@ func (w *World) check() {
 	for _, s := range w.sections {
 		s.check()
 	}
+	for _, check := range w.always {
+		if err := check(w.tree()); err != nil {
+			w.Fail("%v", err)
+		}
+	}
 	for _, a := range w.actors {
 		if name := a.overdue(); name != "" {
 			w.Fail("%s: %s does not return, though its context has ended", a.name, name)
@@ -264,13 +269,14 @@ func (w *World) settle() {
 		}
 	}
 	for _, n := range w.tree() {
-		if n.Stat.EphemeralOwner != 0 {
+		stays := slices.ContainsFunc(w.stays, func(below string) bool { return strings.HasPrefix(n.Path, below) })
+		if n.Stat.EphemeralOwner != 0 && !stays {
 			w.Fail("at the end there is the ephemeral node %s", n.Path)
 		}
 	}
 }
 
-// tree is what is left on the servers.
+// tree is the nodes on the server, or on the first one of several.
 func (w *World) tree() Tree {
 	srv := w.server
 	if w.ensemble != nil {

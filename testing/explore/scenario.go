@@ -22,6 +22,8 @@ type World struct {
 	ensemble *zktest.Ensemble // nil with a single server
 	actors   []*Actor
 	sections []*Section
+	stays    []string // parents of ephemeral nodes that stay
+	always   []func(Tree) error
 	atEnd    []func(Tree) error
 	traps    []*trap
 
@@ -30,7 +32,7 @@ type World struct {
 	faults faults
 }
 
-// Tree is what is left on the server at the end of a run, by path.
+// Tree is the nodes on the server, by path.
 type Tree map[string]zktest.Node
 
 // Ensemble gives the world that many servers instead of one.
@@ -42,6 +44,14 @@ func (w *World) Node(path string, data string) { w.nodes = append(w.nodes, [2]st
 // SessionTimeout sets the timeout of the actors' sessions. The default is six
 // seconds.
 func (w *World) SessionTimeout(d time.Duration) { w.timeout = d }
+
+// Stays says that ephemeral nodes below a path may still be there when all actors
+// have returned, as they go with the session.
+func (w *World) Stays(below string) { w.stays = append(w.stays, below+"/") }
+
+// Always adds a check that is made after each move, when all goroutines wait. It
+// gets the nodes as they are on the server then. An error fails the run.
+func (w *World) Always(check func(Tree) error) { w.always = append(w.always, check) }
 
 // AtEnd adds a check for the end of the run, when all actors have returned,
 // nothing has gone wrong for some time, and the clients are still open. An error

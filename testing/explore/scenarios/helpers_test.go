@@ -1,6 +1,11 @@
 package scenarios
 
-import "github.com/gocurator/curator/testing/explore"
+import (
+	"strings"
+
+	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/testing/zktest"
+)
 
 // quick is how far each search goes by default.
 var quick = explore.Limits{Deviations: 2, Schedules: 400}
@@ -11,4 +16,14 @@ func names(n int) (names []string) {
 		names = append(names, string(rune('A'+i)))
 	}
 	return names
+}
+
+// below returns the nodes of a tree that are below a path.
+func below(tree explore.Tree, path string) (nodes []zktest.Node) {
+	for _, n := range tree {
+		if strings.HasPrefix(n.Path, path+"/") {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
 }
