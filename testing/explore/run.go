@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand"
@@ -276,11 +277,11 @@ func (w *World) settle() {
 	}
 }
 
-// tree is the nodes on the server, or on the first one of several.
+// tree is the nodes on the server, or on that one of several that is ahead.
 func (w *World) tree() Tree {
 	srv := w.server
 	if w.ensemble != nil {
-		srv = w.ensemble.Members()[0].Server
+		srv = slices.MaxFunc(w.ensemble.Members(), func(a, b *zktest.Member) int { return cmp.Compare(a.Zxid(), b.Zxid()) }).Server
 	}
 	tree := Tree{}
 	for _, n := range srv.Tree() {
