@@ -15,6 +15,7 @@ type Scenario func(w *World)
 // returns, but for those that say otherwise.
 type World struct {
 	members int
+	lacking []zktest.Op
 	timeout time.Duration
 	nodes   [][2]string // path and data
 
@@ -37,6 +38,10 @@ type Tree map[string]zktest.Node
 
 // Ensemble gives the world that many servers instead of one.
 func (w *World) Ensemble(members int) { w.members = members }
+
+// Lacks makes the server an old one, which has no requests of that kind. It is
+// for a single server.
+func (w *World) Lacks(op zktest.Op) { w.lacking = append(w.lacking, op) }
 
 // Node makes a node that is there before the actors come.
 func (w *World) Node(path string, data string) { w.nodes = append(w.nodes, [2]string{path, data}) }
