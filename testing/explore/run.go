@@ -273,7 +273,7 @@ func (w *World) settle() {
 		}
 	}
 	for _, n := range w.tree() {
-		stays := slices.ContainsFunc(w.stays, func(below string) bool { return strings.HasPrefix(n.Path, below) })
+		stays := slices.ContainsFunc(w.stays, func(path string) bool { return strings.HasPrefix(n.Path+"/", path+"/") })
 		if n.Stat.EphemeralOwner != 0 && !stays {
 			w.Fail("at the end there is the ephemeral node %s", n.Path)
 		}

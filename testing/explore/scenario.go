@@ -23,7 +23,7 @@ type World struct {
 	ensemble *zktest.Ensemble // nil with a single server
 	actors   []*Actor
 	sections []*Section
-	stays    []string // parents of ephemeral nodes that stay
+	stays    []string // paths below which ephemeral nodes may stay
 	always   []func(Tree) error
 	atEnd    []func(Tree) error
 	traps    []*trap
@@ -50,9 +50,9 @@ func (w *World) Node(path string, data string) { w.nodes = append(w.nodes, [2]st
 // seconds.
 func (w *World) SessionTimeout(d time.Duration) { w.timeout = d }
 
-// Stays says that ephemeral nodes below a path may still be there when all actors
-// have returned, as they go with the session.
-func (w *World) Stays(below string) { w.stays = append(w.stays, below+"/") }
+// Stays says that an ephemeral node, or those below it, may still be there when
+// all actors have returned, as they go with the session.
+func (w *World) Stays(path string) { w.stays = append(w.stays, path) }
 
 // Always adds a check that is made after each move, when all goroutines wait. It
 // gets the nodes as they are on the server then. An error fails the run.
