@@ -153,69 +153,96 @@ func checkRounds(members []*member, tree explore.Tree) error {
 	return nil
 }
 
-// rendezvous has actors who want to be inside by twos.
-func rendezvous(contenders int, opts ...barriers.Option) explore.Scenario {
+// rendezvous has actors who want to be inside by twos, some times in a row.
+func rendezvous(contenders, times int, opts ...barriers.Option) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/barrier", "")
-		var members []*member
-		var alone []string // those who have waited in vain
-		w.Always(func(tree explore.Tree) error { return checkRounds(members, tree) })
+		m := &meeting{world: w, opts: opts}
+		w.Always(func(tree explore.Tree) error { return checkRounds(m.members, tree) })
 		for i, name := range names(contenders) {
 			w.Actor(name, func(a *explore.Actor) {
 				time.Sleep(time.Duration(i) * time.Millisecond) // the order of members is that of their coming
-				barrier := barriers.NewDoubleBarrier(a.Client(), "/barrier", 2, opts...)
-				var m *member
-				_ = a.CallWithin("enter", sayGoodbye, func(ctx context.Context) error {
-					inVain, err := patiently(ctx, func(ctx context.Context) error {
-						p, err := barrier.Enter(ctx)
-						if err == nil {
-							m = &member{actor: a, passage: p, expiries: a.Expiries()}
-						}
-						return err
-					})
-					if inVain {
-						alone = append(alone, name)
-					}
-					return err
-				})
-				if len(alone) > 1 {
-					w.Fail("%v have waited for each other", alone)
-				}
-				if m == nil {
-					return
-				}
-				members = append(members, m)
-				if all := m.passage.Members(); all != nil && (len(all) != 2 || !slices.Contains(all, m.passage.Name())) {
-					w.Fail("%s is inside with %v", name, all)
-				}
-				time.Sleep(time.Second)
-				m.leaving = true
-				err := a.CallWithin("leave", sayGoodbye, func(ctx context.Context) error {
-					inVain, err := patiently(ctx, m.passage.Leave)
-					m.left = err == nil && !inVain
-					if inVain {
-						w.Fail("%s waits in vain for the others to leave", name)
-					}
-					return err
-				})
-				if err != nil && reason.Is(err, barriers.ErrNotLeft) == reason.Is(err, framework.ErrSessionLost) {
-					w.Fail("%s: leave ends with %v", name, err)
+				for range times {
+					m.join(a)
 				}
 			})
 		}
-		w.AtEnd(func(tree explore.Tree) error {
-			if left := below(tree, "/barrier"); len(left) > 0 {
-				return fmt.Errorf("%+v is left", left)
-			}
-			return nil
-		})
+		w.AtEnd(nothingBelow("/barrier"))
 	}
 }
 
-func TestDoubleBarrier(t *testing.T) { explore.Search(t, rendezvous(2), quick) }
+// meeting is a double barrier, and who is there.
+type meeting struct {
+	world   *explore.World
+	opts    []barriers.Option
+	members []*member
+	alone   []string // those who have waited in vain
+}
 
-func TestDoubleBarrierWithOneTooMany(t *testing.T) { explore.Search(t, rendezvous(3), quick) }
+// join enters, works and leaves.
+func (m *meeting) join(a *explore.Actor) {
+	me := m.enter(a)
+	if me == nil {
+		return
+	}
+	if all := me.passage.Members(); all != nil && (len(all) != 2 || !slices.Contains(all, me.passage.Name())) {
+		m.world.Fail("%s is inside with %v", a.Name(), all)
+	}
+	time.Sleep(time.Second)
+	m.leave(me)
+}
+
+func (m *meeting) enter(a *explore.Actor) (me *member) {
+	barrier := barriers.NewDoubleBarrier(a.Client(), "/barrier", 2, m.opts...)
+	_ = a.CallWithin("enter", sayGoodbye, func(ctx context.Context) error {
+		inVain, err := patiently(ctx, func(ctx context.Context) error {
+			p, err := barrier.Enter(ctx)
+			if err == nil {
+				me = &member{actor: a, passage: p, expiries: a.Expiries()}
+				m.members = append(m.members, me)
+			}
+			return err
+		})
+		if inVain {
+			m.alone = append(m.alone, a.Name())
+		}
+		return err
+	})
+	if len(m.alone) > 1 {
+		m.world.Fail("%v have waited for each other", m.alone)
+	}
+	return me
+}
+
+func (m *meeting) leave(me *member) {
+	me.leaving = true
+	err := me.actor.CallWithin("leave", sayGoodbye, func(ctx context.Context) error {
+		inVain, err := patiently(ctx, me.passage.Leave)
+		me.left = err == nil && !inVain
+		if inVain {
+			m.world.Fail("%s waits in vain for the others to leave", me.actor.Name())
+		}
+		return err
+	})
+	// It is both if the session is lost while the member says goodbye.
+	if err != nil && !reason.Is(err, barriers.ErrNotLeft) && !reason.Is(err, framework.ErrSessionLost) {
+		m.world.Fail("%s: leave ends with %v", me.actor.Name(), err)
+	}
+}
+
+func TestDoubleBarrier(t *testing.T) { explore.Search(t, rendezvous(2, 1), quick) }
+
+func TestDoubleBarrierTwice(t *testing.T) { explore.Search(t, rendezvous(2, 2), quick) }
+
+func TestDoubleBarrierWithOneTooMany(t *testing.T) { explore.Search(t, rendezvous(3, 1), quick) }
 
 func TestDoubleBarrierInCuratorsLayout(t *testing.T) {
-	explore.Search(t, rendezvous(2, barriers.WithCuratorLayout()), quick)
+	explore.Search(t, rendezvous(2, 1, barriers.WithCuratorLayout()), quick)
+}
+
+func TestDoubleBarrierInAnEnsemble(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Ensemble(3)
+		rendezvous(2, 1)(w)
+	}, quick)
 }

@@ -18,17 +18,19 @@ type shown struct {
 	czxid, mzxid int64
 }
 
-// snapshot is the tree below a path as of one transaction.
+// snapshot is the tree as of one transaction.
 type snapshot struct {
 	zxid  int64
 	nodes map[string]shown
 }
 
-func snapshotOf(tree explore.Tree, root string) snapshot {
+func snapshotOf(tree explore.Tree) snapshot {
 	s := snapshot{nodes: map[string]shown{}}
-	for _, n := range append(below(tree, root), tree[root]) {
-		s.nodes[n.Path] = shown{string(n.Data), n.Stat.Czxid, n.Stat.Mzxid}
+	for _, n := range append(below(tree, "/top"), tree["/top"]) {
 		s.zxid = max(s.zxid, n.Stat.Mzxid, n.Stat.Pzxid) // the last one also knows of deletions
+		if n.Path != "/top" {
+			s.nodes[n.Path] = shown{string(n.Data), n.Stat.Czxid, n.Stat.Mzxid}
+		}
 	}
 	return s
 }
@@ -86,101 +88,138 @@ func (r *reader) check(history []snapshot) error {
 
 // cacheBesideAWriter has an actor with a cache, who writes and waits for it, and
 // another one who changes the tree.
-func cacheBesideAWriter(w *explore.World) {
-	w.Node("/services", "")
-	w.Node("/services/a", "0")
-	w.Node("/services/a/x", "0")
-	w.Node("/services/b", "0")
-	var history []snapshot
-	var all []*reader
-	look := func(tree explore.Tree) error {
-		if now := snapshotOf(tree, "/services"); len(history) == 0 || history[len(history)-1].zxid != now.zxid {
-			history = append(history, now)
+func cacheBesideAWriter(change func(w *writer)) explore.Scenario {
+	return func(w *explore.World) {
+		for _, path := range []string{"/top", "/top/services", "/top/services/a", "/top/services/a/x", "/top/services/b"} {
+			w.Node(path, "0")
 		}
-		for _, r := range all {
-			if err := r.check(history); err != nil {
-				return err
+		var history []snapshot
+		var all []*reader
+		look := func(tree explore.Tree) error {
+			if now := snapshotOf(tree); len(history) == 0 || history[len(history)-1].zxid != now.zxid {
+				history = append(history, now)
 			}
-		}
-		return nil
-	}
-	w.Always(look)
-	w.Actor("A", func(a *explore.Actor) {
-		c, err := cache.New(a.Client(), "/services")
-		if err != nil {
-			w.Fail("%v", err)
-			return
-		}
-		r := &reader{cache: c, heard: map[string]shown{}}
-		all = append(all, r)
-		go r.listen()
-		_ = a.Call("wait until it is filled", c.WaitSynced)
-		var zxid int64
-		if a.Call("write", func(ctx context.Context) error {
-			stat, err := a.Client().Set(ctx, "/services/b", []byte("of the reader"), framework.AnyVersion)
-			if err == nil {
-				zxid = stat.Mzxid
+			for _, r := range all {
+				if err := r.check(history); err != nil {
+					return err
+				}
 			}
-			return err
-		}) != nil {
-			return
+			return nil
 		}
-		if a.Call("wait for it", func(ctx context.Context) error { return c.WaitFor(ctx, zxid) }) == nil && c.Zxid() < zxid {
-			w.Fail("the cache is of transaction %#x, and was waited for until %#x", c.Zxid(), zxid)
-		}
-	})
-	w.Actor("B", func(a *explore.Actor) {
-		do := func(what, path string, f func(ctx context.Context, path string) error) {
-			_ = a.Call(what+" "+path, func(ctx context.Context) error { return f(ctx, "/services/"+path) })
-		}
-		remove := func(ctx context.Context, path string) error {
-			return a.Client().Delete(ctx, path, framework.AnyVersion)
-		}
-		create := func(ctx context.Context, path string) error {
-			_, err := a.Client().Create(ctx, path, nil)
-			return err
-		}
-		do("write", "a", func(ctx context.Context, path string) error {
-			_, err := a.Client().Set(ctx, path, []byte("1"), framework.AnyVersion)
-			return err
+		w.Always(look)
+		w.Actor("A", func(a *explore.Actor) {
+			c, err := cache.New(a.Client(), "/top/services")
+			if err != nil {
+				w.Fail("%v", err)
+				return
+			}
+			r := &reader{cache: c, heard: map[string]shown{}}
+			all = append(all, r)
+			go r.listen()
+			_ = a.Call("wait until it is filled", c.WaitSynced)
+			writesAndWaits(w, a, c)
 		})
-		do("delete", "a/x", remove)
-		do("delete", "a", remove)
-		do("create", "a", create)
-		do("create", "a/y", create)
-		do("create", "c", create)
-		do("delete", "c", remove)
-	})
-	w.AtEnd(func(tree explore.Tree) error {
-		if err := look(tree); err != nil {
-			return err
-		}
-		last := history[len(history)-1].nodes
-		for _, r := range all {
-			if !maps.Equal(last, r.heard) {
-				return fmt.Errorf("the cache has %v in the end, and the tree %v", r.heard, last)
-			}
-			if err := r.cache.Close(); err != nil {
+		w.Actor("B", func(a *explore.Actor) { change(&writer{a}) })
+		w.AtEnd(func(tree explore.Tree) error {
+			if err := look(tree); err != nil {
 				return err
 			}
+			last := history[len(history)-1].nodes
+			for _, r := range all {
+				if !maps.Equal(last, r.heard) {
+					return fmt.Errorf("the cache has %v in the end, and the tree %v", r.heard, last)
+				}
+				if err := r.cache.Close(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// writesAndWaits has an actor write, and wait for that to be in the cache.
+func writesAndWaits(w *explore.World, a *explore.Actor, c *cache.Cache) {
+	var zxid int64
+	if a.Call("write", func(ctx context.Context) error {
+		stat, err := a.Client().Set(ctx, "/top/services/b", []byte("of the reader"), framework.AnyVersion)
+		if err == nil {
+			zxid = stat.Mzxid
 		}
-		return nil
+		return err
+	}) != nil {
+		return
+	}
+	if a.Call("wait for it", func(ctx context.Context) error { return c.WaitFor(ctx, zxid) }) == nil && c.Zxid() < zxid {
+		w.Fail("the cache is of transaction %#x, and was waited for until %#x", c.Zxid(), zxid)
+	}
+}
+
+// writer changes the tree.
+type writer struct{ actor *explore.Actor }
+
+func (w *writer) do(what, path string, f func(ctx context.Context, path string) error) {
+	_ = w.actor.Call(what+" "+path, func(ctx context.Context) error { return f(ctx, "/top/services"+path) })
+}
+
+func (w *writer) write(path, data string) {
+	w.do("write", path, func(ctx context.Context, path string) error {
+		_, err := w.actor.Client().Set(ctx, path, []byte(data), framework.AnyVersion)
+		return err
 	})
 }
 
-func TestCache(t *testing.T) { explore.Search(t, cacheBesideAWriter, quick) }
+func (w *writer) create(path string) {
+	w.do("create", path, func(ctx context.Context, path string) error {
+		_, err := w.actor.Client().Create(ctx, path, nil)
+		return err
+	})
+}
+
+func (w *writer) remove(path string) {
+	w.do("delete", path, func(ctx context.Context, path string) error {
+		return w.actor.Client().Delete(ctx, path, framework.AnyVersion)
+	})
+}
+
+// nodesComeAndGo changes what is below the root of the cache.
+func nodesComeAndGo(w *writer) {
+	w.write("/a", "1")
+	w.remove("/a/x")
+	w.remove("/a")
+	w.create("/a")
+	w.create("/a/y")
+	w.create("/c")
+	w.remove("/c")
+}
+
+// rootComesAndGoes deletes the root of the cache, and makes it anew.
+func rootComesAndGoes(w *writer) {
+	w.remove("/a/x")
+	w.remove("/a")
+	w.remove("/b")
+	w.remove("")
+	w.create("")
+	w.create("/b")
+}
+
+func TestCache(t *testing.T) { explore.Search(t, cacheBesideAWriter(nodesComeAndGo), quick) }
+
+func TestCacheOfARootThatComesAndGoes(t *testing.T) {
+	explore.Search(t, cacheBesideAWriter(rootComesAndGoes), quick)
+}
 
 // Older servers have no persistent watches.
 func TestCacheWithStandardWatches(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Lacks(zktest.OpAddWatch)
-		cacheBesideAWriter(w)
+		cacheBesideAWriter(nodesComeAndGo)(w)
 	}, quick)
 }
 
 func TestCacheInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
-		cacheBesideAWriter(w)
+		cacheBesideAWriter(nodesComeAndGo)(w)
 	}, quick)
 }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gocurator/curator/testing/explore"
@@ -26,4 +27,14 @@ func below(tree explore.Tree, path string) (nodes []zktest.Node) {
 		}
 	}
 	return nodes
+}
+
+// nothingBelow is a check for the end.
+func nothingBelow(path string) func(explore.Tree) error {
+	return func(tree explore.Tree) error {
+		if left := below(tree, path); len(left) > 0 {
+			return fmt.Errorf("%+v is left", left)
+		}
+		return nil
+	}
 }

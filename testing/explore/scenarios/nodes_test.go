@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/explore"
 )
@@ -68,7 +69,7 @@ func (k *kept) end(tree explore.Tree, data string) error {
 		return fmt.Errorf("%s has told of %+v last, and has %+v", k.actor.Name(), last, r)
 	}
 	for i, c := range k.changes[1:] {
-		if before := k.changes[i]; c.State == before.State && c.Czxid == before.Czxid && c.State != nodes.Overwritten {
+		if before := k.changes[i]; c.State == before.State && c.Czxid == before.Czxid && c.State != nodes.Overwritten && c.State != nodes.Conflict {
 			return fmt.Errorf("%s has told twice of %+v", k.actor.Name(), c)
 		}
 	}
@@ -118,12 +119,7 @@ func onePath(w *explore.World) {
 			}
 		})
 	}
-	w.AtEnd(func(tree explore.Tree) error {
-		if left := below(tree, "/workers"); len(left) > 0 {
-			return fmt.Errorf("%+v is left", left)
-		}
-		return nil
-	})
+	w.AtEnd(nothingBelow("/workers"))
 }
 
 func TestPersistentNodesOfOnePath(t *testing.T) { explore.Search(t, onePath, quick) }
@@ -132,6 +128,51 @@ func TestPersistentNodesOfOnePathInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
 		onePath(w)
+	}, quick)
+}
+
+// Of two who replace each other's node, one ends, and one has the node.
+func TestPersistentNodesThatReplace(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/workers", "")
+		w.Stays("/workers")
+		var all []*kept
+		for i, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				time.Sleep(time.Duration(i) * time.Second)
+				k, err := keep(a, "/workers/w", name, nodes.WithConflictPolicy(nodes.Replace))
+				if err != nil {
+					w.Fail("%v", err)
+					return
+				}
+				all = append(all, k)
+				_ = a.Call("wait", func(ctx context.Context) error {
+					_, err := k.node.WaitRegistered(ctx)
+					return err
+				})
+			})
+		}
+		w.AtEnd(func(tree explore.Tree) error {
+			ended := 0
+			for i, k := range all {
+				switch err := k.node.Err(); {
+				case err == nil:
+					if err := k.end(tree, names(2)[i]); err != nil {
+						return err
+					}
+				case reason.Is(err, nodes.ErrConflict):
+					ended++
+				default:
+					return err
+				}
+				_ = k.node.Shutdown(context.Background())
+			}
+			if ended != 1 {
+				return fmt.Errorf("%d of two have ended", ended)
+			}
+			return nil
+		})
+		w.AtEnd(nothingBelow("/workers"))
 	}, quick)
 }
 
@@ -186,12 +227,7 @@ func disturbedNode(opts ...nodes.Option) explore.Scenario {
 			}
 			return errors.Join(err, k.node.Shutdown(context.Background()))
 		})
-		w.AtEnd(func(tree explore.Tree) error {
-			if left := below(tree, "/workers"); len(left) > 0 {
-				return fmt.Errorf("%+v is left", left)
-			}
-			return nil
-		})
+		w.AtEnd(nothingBelow("/workers"))
 	}
 }
 

@@ -171,3 +171,11 @@ func TestSharedValueOfUniqueData(t *testing.T) {
 }
 
 func TestSharedValueThatIsDeleted(t *testing.T) { explore.Search(t, sharedValue(true), quick) }
+
+// With several servers, what is read may be older than what was read before.
+func TestSharedValueInAnEnsemble(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Ensemble(3)
+		sharedValue(false)(w)
+	}, quick)
+}
