@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/gocurator/curator/framework"
@@ -58,7 +59,9 @@ func (l *ledger) check(data []byte) error {
 	return nil
 }
 
-func long(contenders int, opts ...atomic.Option) explore.Scenario {
+// long has actors who add twice, one after the other, or at once if together is
+// true: then one write has both.
+func long(contenders int, together bool, opts ...atomic.Option) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/count", "")
 		w.Node("/receipts", "")
@@ -70,17 +73,15 @@ func long(contenders int, opts ...atomic.Option) explore.Scenario {
 			delta *= 100
 			w.Actor(name, func(a *explore.Actor) {
 				count := atomic.NewLong(a.Client(), "/count", opts...)
+				var all sync.WaitGroup
 				for _, delta := range deltas {
-					before, now := book.applied, int64(0)
-					err := a.Call(fmt.Sprintf("add %d", delta), func(ctx context.Context) (err error) {
-						now, err = count.Add(ctx, delta)
-						if err != nil && ctx.Err() == nil && !reason.Is(err, framework.ErrOutcomeUnknown) {
-							w.Fail("%s does not wait: %v", name, err)
-						}
-						return err
-					})
-					book.told(a, delta, before, now, err)
+					if together {
+						all.Go(func() { book.add(a, count, delta) })
+					} else {
+						book.add(a, count, delta)
+					}
 				}
+				all.Wait()
 			})
 		}
 		w.Stays("/receipts")
@@ -93,14 +94,28 @@ func long(contenders int, opts ...atomic.Option) explore.Scenario {
 	}
 }
 
-func TestLongOfTwo(t *testing.T) { explore.Search(t, long(2), quick) }
+func (l *ledger) add(a *explore.Actor, count *atomic.Long, delta int64) {
+	before, now := l.applied, int64(0)
+	err := a.Call(fmt.Sprintf("add %d", delta), func(ctx context.Context) (err error) {
+		now, err = count.Add(ctx, delta)
+		if err != nil && ctx.Err() == nil && !reason.Is(err, framework.ErrOutcomeUnknown) {
+			l.world.Fail("%s does not wait: %v", a.Name(), err)
+		}
+		return err
+	})
+	l.told(a, delta, before, now, err)
+}
+
+func TestLongOfTwo(t *testing.T) { explore.Search(t, long(2, false), quick) }
+
+func TestLongWithSeveralAddsAtOnce(t *testing.T) { explore.Search(t, long(2, true), quick) }
 
 func TestLongWithReceipts(t *testing.T) {
-	explore.Search(t, long(2, atomic.WithReceipts("/receipts")), quick)
+	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts")), quick)
 }
 
 func TestLongUnderALock(t *testing.T) {
-	explore.Search(t, long(2, atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 1)), quick)
+	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 1)), quick)
 }
 
 // With several servers, the number that is read may be older than the one that
@@ -108,8 +123,65 @@ func TestLongUnderALock(t *testing.T) {
 func TestLongInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
-		long(2, atomic.WithReceipts("/receipts"))(w)
+		long(2, false, atomic.WithReceipts("/receipts"))(w)
 	}, quick)
+}
+
+// atomicValue has two actors who write a value in three ways.
+func atomicValue(opts ...atomic.Option) explore.Scenario {
+	return func(w *explore.World) {
+		w.Node("/value", "seed")
+		w.Node("/receipts", "")
+		w.Stays("/receipts")
+		h := &writes{world: w}
+		w.Always(h.record)
+		w.AtEnd(h.record)
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				v := atomic.NewValue(a.Client(), "/value", text, opts...)
+				var old string
+				if a.Call("load", func(ctx context.Context) (err error) {
+					old, err = v.Load(ctx)
+					return err
+				}) == nil {
+					h.write(a, &old, "swaps", func(ctx context.Context, data string) (bool, error) {
+						return v.CompareAndSwap(ctx, old, data)
+					})
+				}
+				h.write(a, nil, "stores", func(ctx context.Context, data string) (bool, error) {
+					return true, v.Store(ctx, data)
+				})
+				h.write(a, &old, "updates", func(ctx context.Context, data string) (bool, error) {
+					_, err := v.Update(ctx, func(before string) (string, error) {
+						old = before
+						return data, nil
+					})
+					return true, err
+				})
+			})
+		}
+	}
+}
+
+// write calls do, which writes data that nobody else writes, and notes what it
+// was told. old is what is to be replaced, or nil.
+func (h *writes) write(a *explore.Actor, old *string, how string, do func(ctx context.Context, data string) (bool, error)) {
+	data, ok := a.Name()+" "+how, false
+	err := a.Call(how, func(ctx context.Context) (err error) {
+		ok, err = do(ctx, data)
+		return err
+	})
+	ok = ok && err == nil
+	h.told(a, nil, data, ok, err)
+	if i := h.find(data); ok && old != nil && i > 0 && h.all[i-1].Value != *old {
+		h.world.Fail("%s has overwritten %q, and not %q", a.Name(), h.all[i-1].Value, *old)
+	}
+}
+
+func TestAtomicValue(t *testing.T) { explore.Search(t, atomicValue(), quick) }
+
+func TestAtomicValueWithReceipts(t *testing.T) {
+	explore.Search(t, atomicValue(atomic.WithReceipts("/receipts")), quick)
 }
 
 // Nobody gets a number twice, nor one that is less than what somebody had before.

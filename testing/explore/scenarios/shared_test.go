@@ -55,7 +55,7 @@ func (h *writes) record(tree explore.Tree) error {
 // told notes what the writer of a value was told. previous is what the value was
 // to replace, or nil for any.
 func (h *writes) told(a *explore.Actor, previous *version, data string, ok bool, err error) {
-	i := slices.IndexFunc(h.all, func(v version) bool { return v.Value == data })
+	i := h.find(data)
 	switch {
 	case ok && err == nil && i < 1:
 		h.world.Fail("%s was told that it has written %s, which is not so", a.Name(), data)
@@ -64,6 +64,11 @@ func (h *writes) told(a *explore.Actor, previous *version, data string, ok bool,
 	case !ok && !reason.Is(err, framework.ErrOutcomeUnknown):
 		h.refused = append(h.refused, data)
 	}
+}
+
+// find returns when the node has got a value, or -1.
+func (h *writes) find(data string) int {
+	return slices.IndexFunc(h.all, func(v version) bool { return v.Value == data })
 }
 
 // follower checks what a Value shows.
