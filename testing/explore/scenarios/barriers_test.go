@@ -33,7 +33,7 @@ const sayGoodbye = time.Second
 
 // gate has an actor who raises a barrier and lowers it again, and others who wait
 // for that.
-func gate(waiters int, opts ...barriers.RaiseOption) explore.Scenario {
+func gate(waiters int, own trouble, opts ...barriers.RaiseOption) explore.Scenario {
 	return func(w *explore.World) {
 		w.Stays("/barrier")          // if Lower gives up
 		begun := make(chan struct{}) // closed when the barrier is up, or is not to come
@@ -70,6 +70,7 @@ func gate(waiters int, opts ...barriers.RaiseOption) explore.Scenario {
 			})
 			refused = err != nil && !reason.Is(err, framework.ErrOutcomeUnknown)
 			close(begun)
+			own(a)
 			time.Sleep(time.Second)
 			raised = nil
 			if a.Call("lower", barrier.Lower) == nil && up {
@@ -96,16 +97,20 @@ func gate(waiters int, opts ...barriers.RaiseOption) explore.Scenario {
 	}
 }
 
-func TestBarrier(t *testing.T) { explore.Search(t, gate(2), quick) }
+func TestBarrier(t *testing.T) { explore.Search(t, gate(2, none), quick) }
 
 func TestBarrierOfASession(t *testing.T) {
-	explore.Search(t, gate(1, barriers.WithSession()), quick)
+	explore.Search(t, gate(1, none, barriers.WithSession()), quick)
+}
+
+func TestBarrierOfALostSession(t *testing.T) {
+	explore.Search(t, gate(1, expired, barriers.WithSession()), quick)
 }
 
 func TestBarrierInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
-		gate(1)(w)
+		gate(1, none)(w)
 	}, quick)
 }
 
@@ -154,10 +159,10 @@ func checkRounds(members []*member, tree explore.Tree) error {
 }
 
 // rendezvous has actors who want to be inside by twos, some times in a row.
-func rendezvous(contenders, times int, opts ...barriers.Option) explore.Scenario {
+func rendezvous(contenders, times int, first trouble, opts ...barriers.Option) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/barrier", "")
-		m := &meeting{world: w, opts: opts}
+		m := &meeting{world: w, opts: opts, trouble: first}
 		w.Always(func(tree explore.Tree) error { return checkRounds(m.members, tree) })
 		for i, name := range names(contenders) {
 			w.Actor(name, func(a *explore.Actor) {
@@ -175,6 +180,7 @@ func rendezvous(contenders, times int, opts ...barriers.Option) explore.Scenario
 type meeting struct {
 	world   *explore.World
 	opts    []barriers.Option
+	trouble trouble // of the first one, inside
 	members []*member
 	alone   []string // those who have waited in vain
 }
@@ -187,6 +193,9 @@ func (m *meeting) join(a *explore.Actor) {
 	}
 	if all := me.passage.Members(); all != nil && (len(all) != 2 || !slices.Contains(all, me.passage.Name())) {
 		m.world.Fail("%s is inside with %v", a.Name(), all)
+	}
+	if a.Name() == "A" {
+		m.trouble(a)
 	}
 	time.Sleep(time.Second)
 	m.leave(me)
@@ -230,19 +239,29 @@ func (m *meeting) leave(me *member) {
 	}
 }
 
-func TestDoubleBarrier(t *testing.T) { explore.Search(t, rendezvous(2, 1), quick) }
+func TestDoubleBarrier(t *testing.T) { explore.Search(t, rendezvous(2, 1, none), quick) }
 
-func TestDoubleBarrierTwice(t *testing.T) { explore.Search(t, rendezvous(2, 2), quick) }
+func TestDoubleBarrierWithALoss(t *testing.T) { explore.Search(t, rendezvous(2, 1, loss), quick) }
 
-func TestDoubleBarrierWithOneTooMany(t *testing.T) { explore.Search(t, rendezvous(3, 1), quick) }
+func TestDoubleBarrierWithAnExpiry(t *testing.T) {
+	explore.Search(t, rendezvous(2, 2, expired), quick)
+}
+
+func TestDoubleBarrierWhoseMemberLingers(t *testing.T) {
+	explore.Search(t, rendezvous(2, 2, givenUp), quick)
+}
+
+func TestDoubleBarrierTwice(t *testing.T) { explore.Search(t, rendezvous(2, 2, none), quick) }
+
+func TestDoubleBarrierWithOneTooMany(t *testing.T) { explore.Search(t, rendezvous(3, 1, none), quick) }
 
 func TestDoubleBarrierInCuratorsLayout(t *testing.T) {
-	explore.Search(t, rendezvous(2, 1, barriers.WithCuratorLayout()), quick)
+	explore.Search(t, rendezvous(2, 1, none, barriers.WithCuratorLayout()), quick)
 }
 
 func TestDoubleBarrierInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
-		rendezvous(2, 1)(w)
+		rendezvous(2, 1, none)(w)
 	}, quick)
 }

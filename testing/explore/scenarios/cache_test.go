@@ -88,7 +88,7 @@ func (r *reader) check(history []snapshot) error {
 
 // cacheBesideAWriter has an actor with a cache, who writes and waits for it, and
 // another one who changes the tree.
-func cacheBesideAWriter(change func(w *writer)) explore.Scenario {
+func cacheBesideAWriter(change func(w *writer), own trouble) explore.Scenario {
 	return func(w *explore.World) {
 		for _, path := range []string{"/top", "/top/services", "/top/services/a", "/top/services/a/x", "/top/services/b"} {
 			w.Node(path, "0")
@@ -117,6 +117,7 @@ func cacheBesideAWriter(change func(w *writer)) explore.Scenario {
 			all = append(all, r)
 			go r.listen()
 			_ = a.Call("wait until it is filled", c.WaitSynced)
+			own(a)
 			writesAndWaits(w, a, c)
 		})
 		w.Actor("B", func(a *explore.Actor) { change(&writer{a}) })
@@ -203,23 +204,32 @@ func rootComesAndGoes(w *writer) {
 	w.create("/b")
 }
 
-func TestCache(t *testing.T) { explore.Search(t, cacheBesideAWriter(nodesComeAndGo), quick) }
+func TestCache(t *testing.T) { explore.Search(t, cacheBesideAWriter(nodesComeAndGo, none), quick) }
 
 func TestCacheOfARootThatComesAndGoes(t *testing.T) {
-	explore.Search(t, cacheBesideAWriter(rootComesAndGoes), quick)
+	explore.Search(t, cacheBesideAWriter(rootComesAndGoes, none), quick)
+}
+
+// The cache hears nothing of some changes, and looks at every node again.
+func TestCacheAfterACut(t *testing.T) {
+	explore.Search(t, cacheBesideAWriter(nodesComeAndGo, cut), quick)
+}
+
+func TestCacheAfterALoss(t *testing.T) {
+	explore.Search(t, cacheBesideAWriter(rootComesAndGoes, loss), quick)
 }
 
 // Older servers have no persistent watches.
 func TestCacheWithStandardWatches(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Lacks(zktest.OpAddWatch)
-		cacheBesideAWriter(nodesComeAndGo)(w)
+		cacheBesideAWriter(nodesComeAndGo, none)(w)
 	}, quick)
 }
 
 func TestCacheInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
-		cacheBesideAWriter(nodesComeAndGo)(w)
+		cacheBesideAWriter(nodesComeAndGo, none)(w)
 	}, quick)
 }

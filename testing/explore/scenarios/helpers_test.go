@@ -38,3 +38,16 @@ func nothingBelow(path string) func(explore.Tree) error {
 		return nil
 	}
 }
+
+// trouble is what an actor has in the natural course. The search then begins with
+// what follows from it.
+type trouble func(a *explore.Actor)
+
+// The kinds of trouble.
+var (
+	none    trouble = func(*explore.Actor) {}
+	cut     trouble = (*explore.Actor).Cut
+	loss    trouble = (*explore.Actor).LoseSession
+	expired trouble = (*explore.Actor).Expire
+	givenUp trouble = (*explore.Actor).GiveUpSession
+)

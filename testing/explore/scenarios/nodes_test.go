@@ -19,8 +19,8 @@ type kept struct {
 	actor     *explore.Actor
 	node      *nodes.PersistentNode
 	changes   []nodes.Change
-	was       int64 // czxid of the registration that was seen last
-	expiries  int   // of the actor's sessions when it was seen first
+	session   int64 // that was seen last
+	expiries  int   // of the actor's sessions by then
 	deletable bool  // somebody may have deleted it, of which it has not heard
 }
 
@@ -29,7 +29,7 @@ func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, err
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{actor: a, node: node}
+	k := &kept{actor: a, node: node, session: a.Client().SessionID(), expiries: a.Expiries()}
 	go func() {
 		for change := range node.Changes(context.Background()) {
 			k.changes = append(k.changes, change)
@@ -38,15 +38,20 @@ func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, err
 	return k, nil
 }
 
+// see notes which session a node is of.
+func (k *kept) see(r nodes.Registration) {
+	if r.Session.ID() != k.session {
+		k.session, k.expiries = r.Session.ID(), k.actor.Expiries()
+	}
+}
+
 // check compares with the tree what the node says of itself, after each move.
 func (k *kept) check(tree explore.Tree) error {
 	r, ok := k.node.Registration()
 	if !ok || r.Session.Context().Err() != nil {
 		return nil
 	}
-	if r.Czxid != k.was {
-		k.was, k.expiries = r.Czxid, k.actor.Expiries()
-	}
+	k.see(r)
 	if k.deletable || k.actor.Expiries() != k.expiries {
 		return nil // it cannot know
 	}
@@ -77,57 +82,75 @@ func (k *kept) end(tree explore.Tree, data string) error {
 }
 
 // onePath has two actors who want a node with the same path. The second waits
-// until the first has shut down.
-func onePath(w *explore.World) {
-	w.Node("/workers", "")
-	registered := w.Section("the node", 1)
-	var all []*kept
-	seen := map[string]bool{} // data that the node has had
-	w.Always(func(tree explore.Tree) error {
-		seen[string(tree["/workers/w"].Data)] = true
-		for _, k := range all {
-			if err := k.check(tree); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	for _, name := range names(2) {
-		w.Actor(name, func(a *explore.Actor) {
-			k, err := keep(a, "/workers/w", name)
-			if err != nil {
-				w.Fail("%v", err)
-				return
-			}
-			all = append(all, k)
-			var r nodes.Registration
-			if a.Call("wait", func(ctx context.Context) (err error) {
-				r, err = k.node.WaitRegistered(ctx)
-				return err
-			}) == nil {
-				leave := registered.Enter(a, r.Session.Context(), r.Czxid)
-				err := a.Call("set", func(ctx context.Context) error {
-					return k.node.Set(ctx, []byte(name+" sets"))
-				})
-				if err == nil && !seen[name+" sets"] {
-					w.Fail("%s was told that its data is there, which is not so", name)
+// until the first has shut down, or is in trouble.
+func onePath(first trouble) explore.Scenario {
+	return func(w *explore.World) {
+		w.Node("/workers", "")
+		registered := w.Section("the node", 1)
+		var all []*kept
+		seen := map[string]bool{} // data that the node has had
+		w.Always(func(tree explore.Tree) error {
+			seen[string(tree["/workers/w"].Data)] = true
+			for _, k := range all {
+				if err := k.check(tree); err != nil {
+					return err
 				}
-				leave()
 			}
-			if a.Call("shut down", k.node.Shutdown) == nil {
-				<-k.node.Done()
-			}
+			return nil
 		})
+		for i, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				k, err := keep(a, "/workers/w", name)
+				if err != nil {
+					w.Fail("%v", err)
+					return
+				}
+				all = append(all, k)
+				var r nodes.Registration
+				if a.Call("wait", func(ctx context.Context) (err error) {
+					r, err = k.node.WaitRegistered(ctx)
+					return err
+				}) == nil {
+					k.see(r)
+					leave := registered.Enter(a, r.Session.Context(), r.Czxid)
+					if i == 0 {
+						first(a)
+					}
+					err := a.Call("set", func(ctx context.Context) error {
+						return k.node.Set(ctx, []byte(name+" sets"))
+					})
+					if err == nil && !seen[name+" sets"] {
+						w.Fail("%s was told that its data is there, which is not so", name)
+					}
+					leave()
+				}
+				if a.Call("shut down", k.node.Shutdown) == nil {
+					<-k.node.Done()
+				}
+			})
+		}
+		w.AtEnd(nothingBelow("/workers"))
 	}
-	w.AtEnd(nothingBelow("/workers"))
 }
 
-func TestPersistentNodesOfOnePath(t *testing.T) { explore.Search(t, onePath, quick) }
+func TestPersistentNodesOfOnePath(t *testing.T) { explore.Search(t, onePath(none), quick) }
+
+func TestPersistentNodesOfOnePathAfterALoss(t *testing.T) {
+	explore.Search(t, onePath(loss), quick)
+}
+
+func TestPersistentNodesOfOnePathAfterAnExpiry(t *testing.T) {
+	explore.Search(t, onePath(expired), quick)
+}
+
+func TestPersistentNodesOfOnePathThatLinger(t *testing.T) {
+	explore.Search(t, onePath(givenUp), quick)
+}
 
 func TestPersistentNodesOfOnePathInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
-		onePath(w)
+		onePath(none)(w)
 	}, quick)
 }
 
@@ -178,7 +201,7 @@ func TestPersistentNodesThatReplace(t *testing.T) {
 
 // disturbedNode has an actor with a node that another actor deletes and writes to.
 // In the end the node is there, with the last data. Then it is shut down.
-func disturbedNode(opts ...nodes.Option) explore.Scenario {
+func disturbedNode(own trouble, opts ...nodes.Option) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/workers", "")
 		w.Stays("/workers")
@@ -200,6 +223,7 @@ func disturbedNode(opts ...nodes.Option) explore.Scenario {
 			k.deletable = true
 			time.Sleep(time.Second / 2)
 			for _, last = range []string{"two", "three"} {
+				own(a)
 				_ = a.Call("set "+last, func(ctx context.Context) error { return k.node.Set(ctx, []byte(last)) })
 			}
 		})
@@ -231,14 +255,22 @@ func disturbedNode(opts ...nodes.Option) explore.Scenario {
 	}
 }
 
-func TestPersistentNodeThatIsDeleted(t *testing.T) { explore.Search(t, disturbedNode(), quick) }
+func TestPersistentNodeThatIsDeleted(t *testing.T) { explore.Search(t, disturbedNode(none), quick) }
+
+func TestPersistentNodeThatIsLostAgainAndAgain(t *testing.T) {
+	explore.Search(t, disturbedNode(expired), quick)
+}
+
+func TestPersistentNodeThatLingers(t *testing.T) {
+	explore.Search(t, disturbedNode(givenUp), quick)
+}
 
 func TestSequentialPersistentNodeThatIsDeleted(t *testing.T) {
-	explore.Search(t, disturbedNode(nodes.WithMode(framework.EphemeralSequential)), quick)
+	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.EphemeralSequential)), quick)
 }
 
 func TestPersistentNodeThatIsNotEphemeral(t *testing.T) {
-	explore.Search(t, disturbedNode(nodes.WithMode(framework.Persistent)), quick)
+	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.Persistent)), quick)
 }
 
 // In the end, a follower of a group has seen the members that there are.

@@ -108,9 +108,10 @@ func (f *follower) end(h *writes) error {
 	return f.value.Close()
 }
 
-// sharedValue has two actors who write the value, each in two ways. If remove is
-// true, the node is deleted in the middle.
-func sharedValue(remove bool, opts ...shared.Option) explore.Scenario {
+// sharedValue has two actors who write the value, each in two ways. In between,
+// the first one is in trouble, and the other one deletes the node if remove is
+// true.
+func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/value", "seed")
 		h := &writes{world: w}
@@ -149,6 +150,9 @@ func sharedValue(remove bool, opts ...shared.Option) explore.Scenario {
 						return a.Client().Delete(ctx, "/value", framework.AnyVersion)
 					})
 				}
+				if name == "A" {
+					first(a)
+				}
 				data = name + " sets"
 				err = a.Call("set", func(ctx context.Context) error { return v.Set(ctx, data) })
 				h.told(a, nil, data, err == nil, err)
@@ -169,18 +173,24 @@ func sharedValue(remove bool, opts ...shared.Option) explore.Scenario {
 	}
 }
 
-func TestSharedValue(t *testing.T) { explore.Search(t, sharedValue(false), quick) }
+func TestSharedValue(t *testing.T) { explore.Search(t, sharedValue(false, none), quick) }
 
 func TestSharedValueOfUniqueData(t *testing.T) {
-	explore.Search(t, sharedValue(false, shared.WithUniqueData()), quick)
+	explore.Search(t, sharedValue(false, none, shared.WithUniqueData()), quick)
 }
 
-func TestSharedValueThatIsDeleted(t *testing.T) { explore.Search(t, sharedValue(true), quick) }
+func TestSharedValueAfterACut(t *testing.T) { explore.Search(t, sharedValue(true, cut), quick) }
+
+func TestSharedValueAfterAnExpiry(t *testing.T) {
+	explore.Search(t, sharedValue(false, expired), quick)
+}
+
+func TestSharedValueThatIsDeleted(t *testing.T) { explore.Search(t, sharedValue(true, none), quick) }
 
 // With several servers, what is read may be older than what was read before.
 func TestSharedValueInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
-		sharedValue(false)(w)
+		sharedValue(false, none)(w)
 	}, quick)
 }
