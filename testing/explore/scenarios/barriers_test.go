@@ -182,7 +182,24 @@ type meeting struct {
 	opts    []barriers.Option
 	trouble trouble // of the first one, inside
 	members []*member
-	alone   []string // those who have waited in vain
+	alone   []inVain // those who have waited in vain
+}
+
+// inVain is somebody who has waited for others, and when he began.
+type inVain struct {
+	actor *explore.Actor
+	since time.Time
+}
+
+// waitedInVain notes that somebody has waited alone. Two who do so at the same
+// time should have met.
+func (m *meeting) waitedInVain(a *explore.Actor, since time.Time) {
+	for _, o := range m.alone {
+		if o.actor != a && since.Sub(o.since) < enough/2 {
+			m.world.Fail("%s and %s have waited for each other", o.actor.Name(), a.Name())
+		}
+	}
+	m.alone = append(m.alone, inVain{a, since})
 }
 
 // join enters, works and leaves.
@@ -203,6 +220,7 @@ func (m *meeting) join(a *explore.Actor) {
 
 func (m *meeting) enter(a *explore.Actor) (me *member) {
 	barrier := barriers.NewDoubleBarrier(a.Client(), "/barrier", 2, m.opts...)
+	since := time.Now()
 	_ = a.CallWithin("enter", sayGoodbye, func(ctx context.Context) error {
 		inVain, err := patiently(ctx, func(ctx context.Context) error {
 			p, err := barrier.Enter(ctx)
@@ -213,13 +231,10 @@ func (m *meeting) enter(a *explore.Actor) (me *member) {
 			return err
 		})
 		if inVain {
-			m.alone = append(m.alone, a.Name())
+			m.waitedInVain(a, since)
 		}
 		return err
 	})
-	if len(m.alone) > 1 {
-		m.world.Fail("%v have waited for each other", m.alone)
-	}
 	return me
 }
 
