@@ -33,7 +33,9 @@ type Actor struct {
 type call struct {
 	name  string
 	end   context.CancelCauseFunc
-	cause error // not nil when the search has ended it
+	grace time.Duration // how long it may go on after that
+	cause error         // not nil when the search has ended it
+	ended time.Time     // when it has
 }
 
 // Actor adds an actor. Its client is connected before any actor begins to play.
@@ -54,9 +56,15 @@ func (a *Actor) Client() *framework.Client { return a.client }
 // at once, without a message or time, and its error, if there is one, has to
 // match the cause. Call returns what do returns.
 func (a *Actor) Call(name string, do func(ctx context.Context) error) error {
+	return a.CallWithin(name, 0, do)
+}
+
+// CallWithin is Call for what does not return at once when its context ends, but
+// within some time.
+func (a *Actor) CallWithin(name string, grace time.Duration, do func(ctx context.Context) error) error {
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
-	c := &call{name: name, end: end}
+	c := &call{name: name, grace: grace, end: end}
 	a.mu.Lock()
 	a.calls = append(a.calls, c)
 	a.mu.Unlock()
@@ -135,7 +143,7 @@ func (a *Actor) endable() []*call {
 
 func (a *Actor) endCall(c *call, cause error) {
 	a.mu.Lock()
-	c.cause = cause
+	c.cause, c.ended = cause, time.Now()
 	a.mu.Unlock()
 	c.end(cause)
 }
@@ -145,7 +153,7 @@ func (a *Actor) overdue() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, c := range a.calls {
-		if c.cause != nil {
+		if c.cause != nil && time.Since(c.ended) >= c.grace {
 			return c.name
 		}
 	}
@@ -181,7 +189,9 @@ func (a *Actor) noteExpiry() {
 	a.expiries++
 }
 
-func (a *Actor) expired() int {
+// Expiries returns how often the search has made a session of the actor expire
+// without a warning. The actor hears of that only later.
+func (a *Actor) Expiries() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.expiries

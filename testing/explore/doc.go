@@ -41,7 +41,7 @@
 //   - a request is lost, or its answer, with the connection; a request is carried
 //     out when its client has given up; a connection becomes a black hole
 //   - the connection of an actor is cut, its session expires, or the actor is cut
-//     off until its session has expired
+//     off until its session has expired, or until its client has given it up
 //   - the context of a call ends, once with [context.Canceled], and once with a
 //     cause that matches every error that a careless check could take for an
 //     answer

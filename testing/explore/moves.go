@@ -40,9 +40,9 @@ func (w *World) moves() []move {
 			move{fmt.Sprintf("after %v: %s", wait, head.text), func() { head.held, head.until = true, time.Now().Add(wait) }})
 	}
 	moves = append(moves, w.faultsOf(head)...)
-	moves = append(moves, sessionMoves(w, head.actor)...)
+	moves = append(moves, sessionMoves(head.actor)...)
 	moves = append(moves, giveUpMoves(head.actor)...)
-	return append(moves, w.commonMoves()...)
+	return append(append(moves, w.commonMoves()...), lingerMove(head.actor))
 }
 
 // headOf returns the item that arrives in the natural course.
@@ -59,15 +59,16 @@ func headOf(ready []*item) *item {
 
 // quietMoves are the deviations from time passing.
 func (w *World) quietMoves() []move {
-	var moves []move
+	var moves, lingers []move
 	for _, a := range w.actors {
 		if !a.isDone() {
-			moves = append(moves, cutMove(w, a))
-			moves = append(moves, sessionMoves(w, a)...)
+			moves = append(moves, cutMove(a))
+			moves = append(moves, sessionMoves(a)...)
 			moves = append(moves, giveUpMoves(a)...)
+			lingers = append(lingers, lingerMove(a))
 		}
 	}
-	return append(moves, w.commonMoves()...)
+	return append(append(moves, w.commonMoves()...), lingers...)
 }
 
 // faultsOf are what may go wrong with a message. A cut before a request is a lost
@@ -78,7 +79,7 @@ func (w *World) faultsOf(i *item) []move {
 	}
 	if i.message.Kind != zktest.MessageRequest {
 		if i.message.Kind == zktest.MessageEvent {
-			return []move{cutMove(w, i.actor)}
+			return []move{cutMove(i.actor)}
 		}
 		return nil
 	}
@@ -102,26 +103,19 @@ func (w *World) faultsOf(i *item) []move {
 	return moves
 }
 
-func cutMove(w *World, a *Actor) move {
-	return move{a.name + " is cut", func() {
-		a.disturb()
-		w.handle(a).Cut()
-	}}
-}
+func cutMove(a *Actor) move { return move{a.name + " is cut", a.Cut} }
 
 // sessionMoves are the two ways in which an actor loses its session.
-func sessionMoves(w *World, a *Actor) []move {
+func sessionMoves(a *Actor) []move {
 	return []move{
-		{a.name + " is cut off until its session has expired", func() {
-			a.disturb()
-			a.host.LoseSessions()
-		}},
-		{a.name + "'s session expires without a warning", func() {
-			a.disturb()
-			a.noteExpiry()
-			w.handle(a).Expire()
-		}},
+		{a.name + " is cut off until its session has expired", a.LoseSession},
+		{a.name + "'s session expires without a warning", a.Expire},
 	}
+}
+
+// lingerMove is a loss after which the servers still have the session for a while.
+func lingerMove(a *Actor) move {
+	return move{a.name + " is cut off until it has given its session up", a.GiveUpSession}
 }
 
 // giveUpMoves end the contexts of an actor's calls. They are moves before one of

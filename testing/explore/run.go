@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand"
@@ -81,6 +82,9 @@ func (w *World) open() error {
 			return err
 		}
 		w.server = srv
+		for _, op := range w.lacking {
+			srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		}
 	}
 	for _, n := range w.nodes {
 		if err := w.create(n[0], n[1]); err != nil {
@@ -198,6 +202,11 @@ func (w *World) check() {
 	for _, s := range w.sections {
 		s.check()
 	}
+	for _, check := range w.always {
+		if err := check(w.tree()); err != nil {
+			w.Fail("%v", err)
+		}
+	}
 	for _, a := range w.actors {
 		if name := a.overdue(); name != "" {
 			w.Fail("%s: %s does not return, though its context has ended", a.name, name)
@@ -266,17 +275,18 @@ func (w *World) settle() {
 		}
 	}
 	for _, n := range w.tree() {
-		if n.Stat.EphemeralOwner != 0 {
+		stays := slices.ContainsFunc(w.stays, func(path string) bool { return strings.HasPrefix(n.Path+"/", path+"/") })
+		if n.Stat.EphemeralOwner != 0 && !stays {
 			w.Fail("at the end there is the ephemeral node %s", n.Path)
 		}
 	}
 }
 
-// tree is what is left on the servers.
+// tree is the nodes on the server, or on that one of several that is ahead.
 func (w *World) tree() Tree {
 	srv := w.server
 	if w.ensemble != nil {
-		srv = w.ensemble.Members()[0].Server
+		srv = slices.MaxFunc(w.ensemble.Members(), func(a, b *zktest.Member) int { return cmp.Compare(a.Zxid(), b.Zxid()) }).Server
 	}
 	tree := Tree{}
 	for _, n := range srv.Tree() {

@@ -15,6 +15,7 @@ type Scenario func(w *World)
 // returns, but for those that say otherwise.
 type World struct {
 	members int
+	lacking []zktest.Op
 	timeout time.Duration
 	nodes   [][2]string // path and data
 
@@ -22,6 +23,8 @@ type World struct {
 	ensemble *zktest.Ensemble // nil with a single server
 	actors   []*Actor
 	sections []*Section
+	stays    []string // paths below which ephemeral nodes may stay
+	always   []func(Tree) error
 	atEnd    []func(Tree) error
 	traps    []*trap
 
@@ -30,11 +33,15 @@ type World struct {
 	faults faults
 }
 
-// Tree is what is left on the server at the end of a run, by path.
+// Tree is the nodes on the server, by path.
 type Tree map[string]zktest.Node
 
 // Ensemble gives the world that many servers instead of one.
 func (w *World) Ensemble(members int) { w.members = members }
+
+// Lacks makes the server an old one, which has no requests of that kind. It is
+// for a single server.
+func (w *World) Lacks(op zktest.Op) { w.lacking = append(w.lacking, op) }
 
 // Node makes a node that is there before the actors come.
 func (w *World) Node(path string, data string) { w.nodes = append(w.nodes, [2]string{path, data}) }
@@ -42,6 +49,14 @@ func (w *World) Node(path string, data string) { w.nodes = append(w.nodes, [2]st
 // SessionTimeout sets the timeout of the actors' sessions. The default is six
 // seconds.
 func (w *World) SessionTimeout(d time.Duration) { w.timeout = d }
+
+// Stays says that an ephemeral node, or those below it, may still be there when
+// all actors have returned, as they go with the session.
+func (w *World) Stays(path string) { w.stays = append(w.stays, path) }
+
+// Always adds a check that is made after each move, when all goroutines wait. It
+// gets the nodes as they are on the server then. An error fails the run.
+func (w *World) Always(check func(Tree) error) { w.always = append(w.always, check) }
 
 // AtEnd adds a check for the end of the run, when all actors have returned,
 // nothing has gone wrong for some time, and the clients are still open. An error

@@ -39,7 +39,7 @@ func (w *World) Section(name string, limit int) *Section {
 // token of 0 is not checked. It returns the function to call at the end of the
 // work.
 func (s *Section) Enter(a *Actor, lease context.Context, token int64) (leave func()) {
-	v := &visit{a, lease, a.expired()}
+	v := &visit{a, lease, a.Expiries()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if token != 0 && s.limit == 1 && lease.Err() == nil {
@@ -73,7 +73,7 @@ func (s *Section) check() {
 func (s *Section) checkLocked() {
 	var at []string
 	for _, v := range s.inside {
-		if v.ctx.Err() == nil && v.actor.expired() == v.expired {
+		if v.ctx.Err() == nil && v.actor.Expiries() == v.expired {
 			at = append(at, v.actor.name)
 		}
 	}

@@ -1,6 +1,12 @@
 package scenarios
 
-import "github.com/gocurator/curator/testing/explore"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/testing/zktest"
+)
 
 // quick is how far each search goes by default.
 var quick = explore.Limits{Deviations: 2, Schedules: 400}
@@ -12,3 +18,36 @@ func names(n int) (names []string) {
 	}
 	return names
 }
+
+// below returns the nodes of a tree that are below a path.
+func below(tree explore.Tree, path string) (nodes []zktest.Node) {
+	for _, n := range tree {
+		if strings.HasPrefix(n.Path, path+"/") {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// nothingBelow is a check for the end.
+func nothingBelow(path string) func(explore.Tree) error {
+	return func(tree explore.Tree) error {
+		if left := below(tree, path); len(left) > 0 {
+			return fmt.Errorf("%+v is left", left)
+		}
+		return nil
+	}
+}
+
+// trouble is what an actor has in the natural course. The search then begins with
+// what follows from it.
+type trouble func(a *explore.Actor)
+
+// The kinds of trouble.
+var (
+	none    trouble = func(*explore.Actor) {}
+	cut     trouble = (*explore.Actor).Cut
+	loss    trouble = (*explore.Actor).LoseSession
+	expired trouble = (*explore.Actor).Expire
+	givenUp trouble = (*explore.Actor).GiveUpSession
+)

@@ -1,0 +1,47 @@
+package explore
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/state"
+)
+
+// Cut breaks the connection of the actor. An actor may call it itself, so that
+// it is a part of the natural course, and the search begins with what follows.
+// The same goes for the other methods of this file.
+func (a *Actor) Cut() {
+	a.disturb()
+	a.world.handle(a).Cut()
+}
+
+// LoseSession cuts the actor off until its session has expired.
+func (a *Actor) LoseSession() {
+	a.disturb()
+	a.host.LoseSessions()
+}
+
+// Expire makes the session of the actor expire, of which the actor hears later.
+func (a *Actor) Expire() {
+	a.disturb()
+	a.noteExpiry()
+	a.world.handle(a).Expire()
+}
+
+// GiveUpSession cuts the actor off until its client has given its session up. The
+// servers still have the session then, and the nodes of it.
+func (a *Actor) GiveUpSession() {
+	if a.client.State() == state.Lost {
+		return
+	}
+	a.disturb()
+	states := a.client.States(context.Background())
+	a.host.Isolate()
+	go func() {
+		for s := range states {
+			if s == state.Lost {
+				break
+			}
+		}
+		a.host.Heal()
+	}()
+}

@@ -1,0 +1,219 @@
+package scenarios
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/testing/explore"
+)
+
+// ledger knows what each caller was told of its addition. Each adds another
+// power of ten, so that the digits of a number say who is in it, and how often.
+type ledger struct {
+	world   *explore.World
+	applied int64 // the sum of the additions that were told as applied
+	unknown int64 // the sum of those of unknown outcome
+}
+
+// told notes the answer of an addition. before is what was applied before it
+// began.
+func (l *ledger) told(a *explore.Actor, delta, before, now int64, err error) {
+	switch {
+	case err == nil:
+		l.applied += delta
+		if missing := lacks(now, before+delta); missing != 0 {
+			l.world.Fail("%s was told %d, in which %d is missing", a.Name(), now, missing)
+		}
+	case reason.Is(err, framework.ErrOutcomeUnknown):
+		l.unknown += delta
+	}
+}
+
+// lacks returns a digit of want that number does not have, or has more than
+// once, or 0.
+func lacks(number, want int64) int64 {
+	for digit := int64(1); digit <= max(want, number); digit *= 10 {
+		have, least := number/digit%10, want/digit%10
+		if have < least || have > 1 {
+			return digit
+		}
+	}
+	return 0
+}
+
+// check looks at the number in the end.
+func (l *ledger) check(data []byte) error {
+	number := int64(0)
+	if len(data) > 0 {
+		number = int64(binary.BigEndian.Uint64(data))
+	}
+	if lacks(number, l.applied) != 0 || lacks(l.applied+l.unknown, number) != 0 {
+		return fmt.Errorf("the number is %d, of which %d was told as applied, and %d as unknown", number, l.applied, l.unknown)
+	}
+	return nil
+}
+
+// long has actors who add twice, one after the other, or at once if together is
+// true: then one write has both.
+func long(contenders int, together bool, opts ...atomic.Option) explore.Scenario {
+	return func(w *explore.World) {
+		w.Node("/count", "")
+		w.Node("/receipts", "")
+		w.Node("/lock", "")
+		book := &ledger{world: w}
+		delta := int64(1)
+		for _, name := range names(contenders) {
+			deltas := []int64{delta, delta * 10}
+			delta *= 100
+			w.Actor(name, func(a *explore.Actor) {
+				count := atomic.NewLong(a.Client(), "/count", opts...)
+				var all sync.WaitGroup
+				for _, delta := range deltas {
+					if together {
+						all.Go(func() { book.add(a, count, delta) })
+					} else {
+						book.add(a, count, delta)
+					}
+				}
+				all.Wait()
+			})
+		}
+		w.Stays("/receipts")
+		w.AtEnd(func(tree explore.Tree) error {
+			if n := len(below(tree, "/receipts")); n > contenders {
+				return fmt.Errorf("%d receipts are left", n)
+			}
+			return book.check(tree["/count"].Data)
+		})
+	}
+}
+
+func (l *ledger) add(a *explore.Actor, count *atomic.Long, delta int64) {
+	before, now := l.applied, int64(0)
+	err := a.Call(fmt.Sprintf("add %d", delta), func(ctx context.Context) (err error) {
+		now, err = count.Add(ctx, delta)
+		if err != nil && ctx.Err() == nil && !reason.Is(err, framework.ErrOutcomeUnknown) {
+			l.world.Fail("%s does not wait: %v", a.Name(), err)
+		}
+		return err
+	})
+	l.told(a, delta, before, now, err)
+}
+
+func TestLongOfTwo(t *testing.T) { explore.Search(t, long(2, false), quick) }
+
+func TestLongWithSeveralAddsAtOnce(t *testing.T) { explore.Search(t, long(2, true), quick) }
+
+func TestLongWithReceipts(t *testing.T) {
+	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts")), quick)
+}
+
+func TestLongUnderALock(t *testing.T) {
+	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 1)), quick)
+}
+
+// With several servers, the number that is read may be older than the one that
+// is there.
+func TestLongInAnEnsemble(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Ensemble(3)
+		long(2, false, atomic.WithReceipts("/receipts"))(w)
+	}, quick)
+}
+
+// atomicValue has two actors who write a value in three ways.
+func atomicValue(opts ...atomic.Option) explore.Scenario {
+	return func(w *explore.World) {
+		w.Node("/value", "seed")
+		w.Node("/receipts", "")
+		w.Stays("/receipts")
+		h := &writes{world: w}
+		w.Always(h.record)
+		w.AtEnd(h.record)
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				v := atomic.NewValue(a.Client(), "/value", text, opts...)
+				var old string
+				if a.Call("load", func(ctx context.Context) (err error) {
+					old, err = v.Load(ctx)
+					return err
+				}) == nil {
+					h.write(a, &old, "swaps", func(ctx context.Context, data string) (bool, error) {
+						return v.CompareAndSwap(ctx, old, data)
+					})
+				}
+				h.write(a, nil, "stores", func(ctx context.Context, data string) (bool, error) {
+					return true, v.Store(ctx, data)
+				})
+				h.write(a, &old, "updates", func(ctx context.Context, data string) (bool, error) {
+					_, err := v.Update(ctx, func(before string) (string, error) {
+						old = before
+						return data, nil
+					})
+					return true, err
+				})
+			})
+		}
+	}
+}
+
+// write calls do, which writes data that nobody else writes, and notes what it
+// was told. old is what is to be replaced, or nil.
+func (h *writes) write(a *explore.Actor, old *string, how string, do func(ctx context.Context, data string) (bool, error)) {
+	data, ok := a.Name()+" "+how, false
+	err := a.Call(how, func(ctx context.Context) (err error) {
+		ok, err = do(ctx, data)
+		return err
+	})
+	ok = ok && err == nil
+	h.told(a, nil, data, ok, err)
+	if i := h.find(data); ok && old != nil && i > 0 && h.all[i-1].Value != *old {
+		h.world.Fail("%s has overwritten %q, and not %q", a.Name(), h.all[i-1].Value, *old)
+	}
+}
+
+func TestAtomicValue(t *testing.T) { explore.Search(t, atomicValue(), quick) }
+
+func TestAtomicValueWithReceipts(t *testing.T) {
+	explore.Search(t, atomicValue(atomic.WithReceipts("/receipts")), quick)
+}
+
+// Nobody gets a number twice, nor one that is less than what somebody had before.
+func TestSequence(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/sequence", "")
+		var last, lastDense int64
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				numbers := atomic.NewSequence(a.Client(), "/sequence")
+				draw := func(what string, last *int64, next func(context.Context) (int64, error)) {
+					before, number := *last, int64(0)
+					if a.Call(what, func(ctx context.Context) (err error) {
+						number, err = next(ctx)
+						return err
+					}) != nil {
+						return
+					}
+					if number <= before {
+						w.Fail("%s: %s is %d after %d", a.Name(), what, number, before)
+					}
+					*last = max(*last, number)
+				}
+				dense := func(ctx context.Context) (int64, error) {
+					n, err := numbers.NextDense(ctx)
+					return int64(n), err
+				}
+				draw("next", &last, numbers.Next)
+				draw("next dense", &lastDense, dense)
+				draw("next again", &last, numbers.Next)
+				draw("next dense again", &lastDense, dense)
+			})
+		}
+	}, quick)
+}

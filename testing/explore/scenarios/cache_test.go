@@ -1,0 +1,235 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// shown is a node, as a cache and a tree show it.
+type shown struct {
+	data         string
+	czxid, mzxid int64
+}
+
+// snapshot is the tree as of one transaction.
+type snapshot struct {
+	zxid  int64
+	nodes map[string]shown
+}
+
+func snapshotOf(tree explore.Tree) snapshot {
+	s := snapshot{nodes: map[string]shown{}}
+	for _, n := range append(below(tree, "/top"), tree["/top"]) {
+		s.zxid = max(s.zxid, n.Stat.Mzxid, n.Stat.Pzxid) // the last one also knows of deletions
+		if n.Path != "/top" {
+			s.nodes[n.Path] = shown{string(n.Data), n.Stat.Czxid, n.Stat.Mzxid}
+		}
+	}
+	return s
+}
+
+// reader is a cache, and somebody who listens to it.
+type reader struct {
+	cache *cache.Cache
+	zxid  int64            // of the cache, when it was seen last
+	heard map[string]shown // what its changes lead to
+}
+
+func (r *reader) listen() {
+	for c, err := range r.cache.Changes(context.Background()) {
+		switch {
+		case err != nil:
+			return
+		case c.Type == cache.Deleted:
+			delete(r.heard, c.Old.Path)
+		case c.Type == cache.Created || c.Type == cache.Changed:
+			r.heard[c.New.Path] = shownBy(c.New)
+		}
+	}
+}
+
+func shownBy(n cache.Node) shown { return shown{string(n.Data), n.Stat.Czxid, n.Stat.Mzxid} }
+
+// check compares the cache with the tree as of its transaction, after each move.
+func (r *reader) check(history []snapshot) error {
+	zxid := r.cache.Zxid()
+	if zxid == 0 {
+		return nil // it was not filled yet
+	}
+	if zxid < r.zxid {
+		return fmt.Errorf("the cache is of transaction %#x after %#x", zxid, r.zxid)
+	}
+	r.zxid = zxid
+	nodes := map[string]shown{}
+	for n := range r.cache.All() {
+		nodes[n.Path] = shownBy(n)
+	}
+	var want snapshot
+	for _, s := range history {
+		if s.zxid <= zxid {
+			want = s
+		}
+	}
+	if !maps.Equal(nodes, want.nodes) {
+		return fmt.Errorf("the cache of transaction %#x has %v, and the tree had %v", zxid, nodes, want.nodes)
+	}
+	if !maps.Equal(nodes, r.heard) {
+		return fmt.Errorf("the cache has %v, and its changes lead to %v", nodes, r.heard)
+	}
+	return nil
+}
+
+// cacheBesideAWriter has an actor with a cache, who writes and waits for it, and
+// another one who changes the tree.
+func cacheBesideAWriter(change func(w *writer), own trouble) explore.Scenario {
+	return func(w *explore.World) {
+		for _, path := range []string{"/top", "/top/services", "/top/services/a", "/top/services/a/x", "/top/services/b"} {
+			w.Node(path, "0")
+		}
+		var history []snapshot
+		var all []*reader
+		look := func(tree explore.Tree) error {
+			if now := snapshotOf(tree); len(history) == 0 || history[len(history)-1].zxid != now.zxid {
+				history = append(history, now)
+			}
+			for _, r := range all {
+				if err := r.check(history); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		w.Always(look)
+		w.Actor("A", func(a *explore.Actor) {
+			c, err := cache.New(a.Client(), "/top/services")
+			if err != nil {
+				w.Fail("%v", err)
+				return
+			}
+			r := &reader{cache: c, heard: map[string]shown{}}
+			all = append(all, r)
+			go r.listen()
+			_ = a.Call("wait until it is filled", c.WaitSynced)
+			own(a)
+			writesAndWaits(w, a, c)
+		})
+		w.Actor("B", func(a *explore.Actor) { change(&writer{a}) })
+		w.AtEnd(func(tree explore.Tree) error {
+			if err := look(tree); err != nil {
+				return err
+			}
+			last := history[len(history)-1].nodes
+			for _, r := range all {
+				if !maps.Equal(last, r.heard) {
+					return fmt.Errorf("the cache has %v in the end, and the tree %v", r.heard, last)
+				}
+				if err := r.cache.Close(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// writesAndWaits has an actor write, and wait for that to be in the cache.
+func writesAndWaits(w *explore.World, a *explore.Actor, c *cache.Cache) {
+	var zxid int64
+	if a.Call("write", func(ctx context.Context) error {
+		stat, err := a.Client().Set(ctx, "/top/services/b", []byte("of the reader"), framework.AnyVersion)
+		if err == nil {
+			zxid = stat.Mzxid
+		}
+		return err
+	}) != nil {
+		return
+	}
+	if a.Call("wait for it", func(ctx context.Context) error { return c.WaitFor(ctx, zxid) }) == nil && c.Zxid() < zxid {
+		w.Fail("the cache is of transaction %#x, and was waited for until %#x", c.Zxid(), zxid)
+	}
+}
+
+// writer changes the tree.
+type writer struct{ actor *explore.Actor }
+
+func (w *writer) do(what, path string, f func(ctx context.Context, path string) error) {
+	_ = w.actor.Call(what+" "+path, func(ctx context.Context) error { return f(ctx, "/top/services"+path) })
+}
+
+func (w *writer) write(path, data string) {
+	w.do("write", path, func(ctx context.Context, path string) error {
+		_, err := w.actor.Client().Set(ctx, path, []byte(data), framework.AnyVersion)
+		return err
+	})
+}
+
+func (w *writer) create(path string) {
+	w.do("create", path, func(ctx context.Context, path string) error {
+		_, err := w.actor.Client().Create(ctx, path, nil)
+		return err
+	})
+}
+
+func (w *writer) remove(path string) {
+	w.do("delete", path, func(ctx context.Context, path string) error {
+		return w.actor.Client().Delete(ctx, path, framework.AnyVersion)
+	})
+}
+
+// nodesComeAndGo changes what is below the root of the cache.
+func nodesComeAndGo(w *writer) {
+	w.write("/a", "1")
+	w.remove("/a/x")
+	w.remove("/a")
+	w.create("/a")
+	w.create("/a/y")
+	w.create("/c")
+	w.remove("/c")
+}
+
+// rootComesAndGoes deletes the root of the cache, and makes it anew.
+func rootComesAndGoes(w *writer) {
+	w.remove("/a/x")
+	w.remove("/a")
+	w.remove("/b")
+	w.remove("")
+	w.create("")
+	w.create("/b")
+}
+
+func TestCache(t *testing.T) { explore.Search(t, cacheBesideAWriter(nodesComeAndGo, none), quick) }
+
+func TestCacheOfARootThatComesAndGoes(t *testing.T) {
+	explore.Search(t, cacheBesideAWriter(rootComesAndGoes, none), quick)
+}
+
+// The cache hears nothing of some changes, and looks at every node again.
+func TestCacheAfterACut(t *testing.T) {
+	explore.Search(t, cacheBesideAWriter(nodesComeAndGo, cut), quick)
+}
+
+func TestCacheAfterALoss(t *testing.T) {
+	explore.Search(t, cacheBesideAWriter(rootComesAndGoes, loss), quick)
+}
+
+// Older servers have no persistent watches.
+func TestCacheWithStandardWatches(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Lacks(zktest.OpAddWatch)
+		cacheBesideAWriter(nodesComeAndGo, none)(w)
+	}, quick)
+}
+
+func TestCacheInAnEnsemble(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Ensemble(3)
+		cacheBesideAWriter(nodesComeAndGo, none)(w)
+	}, quick)
+}

@@ -1,0 +1,347 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/explore"
+)
+
+// kept is a persistent node, and what is known of it.
+type kept struct {
+	actor     *explore.Actor
+	node      *nodes.PersistentNode
+	changes   []nodes.Change
+	session   int64 // that was seen last
+	expiries  int   // of the actor's sessions by then
+	deletable bool  // somebody may have deleted it, of which it has not heard
+}
+
+func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, error) {
+	node, err := nodes.NewPersistentNode(a.Client(), path, []byte(data), opts...)
+	if err != nil {
+		return nil, err
+	}
+	k := &kept{actor: a, node: node, session: a.Client().SessionID(), expiries: a.Expiries()}
+	go func() {
+		for change := range node.Changes(context.Background()) {
+			k.changes = append(k.changes, change)
+		}
+	}()
+	return k, nil
+}
+
+// see notes which session a node is of.
+func (k *kept) see(r nodes.Registration) {
+	if r.Session.ID() != k.session {
+		k.session, k.expiries = r.Session.ID(), k.actor.Expiries()
+	}
+}
+
+// check compares with the tree what the node says of itself, after each move.
+func (k *kept) check(tree explore.Tree) error {
+	r, ok := k.node.Registration()
+	if !ok || r.Session.Context().Err() != nil {
+		return nil
+	}
+	k.see(r)
+	if k.deletable || k.actor.Expiries() != k.expiries {
+		return nil // it cannot know
+	}
+	n := tree[r.Path]
+	if owner := n.Stat.EphemeralOwner; n.Stat.Czxid != r.Czxid || owner != 0 && owner != r.Session.ID() {
+		return fmt.Errorf("the node of %s says that it is there, and %+v is", k.actor.Name(), n.Stat)
+	}
+	return nil
+}
+
+// end compares with the tree what the node has told, when all is quiet.
+func (k *kept) end(tree explore.Tree, data string) error {
+	r, ok := k.node.Registration()
+	n := tree[r.Path]
+	last := k.changes[len(k.changes)-1]
+	switch {
+	case !ok || n.Stat.Czxid != r.Czxid || string(n.Data) != data:
+		return fmt.Errorf("%s should have a node with %q: %v, %+v %q", k.actor.Name(), data, ok, n.Stat, n.Data)
+	case last.State != nodes.Registered && last.State != nodes.Overwritten || last.Czxid != r.Czxid:
+		return fmt.Errorf("%s has told of %+v last, and has %+v", k.actor.Name(), last, r)
+	}
+	for i, c := range k.changes[1:] {
+		if before := k.changes[i]; c.State == before.State && c.Czxid == before.Czxid && c.State != nodes.Overwritten && c.State != nodes.Conflict {
+			return fmt.Errorf("%s has told twice of %+v", k.actor.Name(), c)
+		}
+	}
+	return nil
+}
+
+// onePath has two actors who want a node with the same path. The second waits
+// until the first has shut down, or is in trouble.
+func onePath(first trouble) explore.Scenario {
+	return func(w *explore.World) {
+		w.Node("/workers", "")
+		registered := w.Section("the node", 1)
+		var all []*kept
+		seen := map[string]bool{} // data that the node has had
+		w.Always(func(tree explore.Tree) error {
+			seen[string(tree["/workers/w"].Data)] = true
+			for _, k := range all {
+				if err := k.check(tree); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for i, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				k, err := keep(a, "/workers/w", name)
+				if err != nil {
+					w.Fail("%v", err)
+					return
+				}
+				all = append(all, k)
+				var r nodes.Registration
+				if a.Call("wait", func(ctx context.Context) (err error) {
+					r, err = k.node.WaitRegistered(ctx)
+					return err
+				}) == nil {
+					k.see(r)
+					leave := registered.Enter(a, r.Session.Context(), r.Czxid)
+					if i == 0 {
+						first(a)
+					}
+					err := a.Call("set", func(ctx context.Context) error {
+						return k.node.Set(ctx, []byte(name+" sets"))
+					})
+					if err == nil && !seen[name+" sets"] {
+						w.Fail("%s was told that its data is there, which is not so", name)
+					}
+					leave()
+				}
+				if a.Call("shut down", k.node.Shutdown) == nil {
+					<-k.node.Done()
+				}
+			})
+		}
+		w.AtEnd(nothingBelow("/workers"))
+	}
+}
+
+func TestPersistentNodesOfOnePath(t *testing.T) { explore.Search(t, onePath(none), quick) }
+
+func TestPersistentNodesOfOnePathAfterALoss(t *testing.T) {
+	explore.Search(t, onePath(loss), quick)
+}
+
+func TestPersistentNodesOfOnePathAfterAnExpiry(t *testing.T) {
+	explore.Search(t, onePath(expired), quick)
+}
+
+func TestPersistentNodesOfOnePathThatLinger(t *testing.T) {
+	explore.Search(t, onePath(givenUp), quick)
+}
+
+func TestPersistentNodesOfOnePathInAnEnsemble(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Ensemble(3)
+		onePath(none)(w)
+	}, quick)
+}
+
+// Of two who replace each other's node, one ends, and one has the node.
+func TestPersistentNodesThatReplace(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/workers", "")
+		w.Stays("/workers")
+		var all []*kept
+		for i, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				time.Sleep(time.Duration(i) * time.Second)
+				k, err := keep(a, "/workers/w", name, nodes.WithConflictPolicy(nodes.Replace))
+				if err != nil {
+					w.Fail("%v", err)
+					return
+				}
+				all = append(all, k)
+				_ = a.Call("wait", func(ctx context.Context) error {
+					_, err := k.node.WaitRegistered(ctx)
+					return err
+				})
+			})
+		}
+		w.AtEnd(func(tree explore.Tree) error {
+			ended := 0
+			for i, k := range all {
+				switch err := k.node.Err(); {
+				case err == nil:
+					if err := k.end(tree, names(2)[i]); err != nil {
+						return err
+					}
+				case reason.Is(err, nodes.ErrConflict):
+					ended++
+				default:
+					return err
+				}
+				_ = k.node.Shutdown(context.Background())
+			}
+			if ended != 1 {
+				return fmt.Errorf("%d of two have ended", ended)
+			}
+			return nil
+		})
+		w.AtEnd(nothingBelow("/workers"))
+	}, quick)
+}
+
+// disturbedNode has an actor with a node that another actor deletes and writes to.
+// In the end the node is there, with the last data. Then it is shut down.
+func disturbedNode(own trouble, opts ...nodes.Option) explore.Scenario {
+	return func(w *explore.World) {
+		w.Node("/workers", "")
+		w.Stays("/workers")
+		var k *kept
+		w.Always(func(tree explore.Tree) error {
+			if k == nil {
+				return nil
+			}
+			return k.check(tree)
+		})
+		last := "one"
+		w.Actor("A", func(a *explore.Actor) {
+			var err error
+			if k, err = keep(a, "/workers/w", last, opts...); err != nil {
+				w.Fail("%v", err)
+				return
+			}
+			time.Sleep(time.Second)
+			k.deletable = true
+			time.Sleep(time.Second / 2)
+			for _, last = range []string{"two", "three"} {
+				own(a)
+				_ = a.Call("set "+last, func(ctx context.Context) error { return k.node.Set(ctx, []byte(last)) })
+			}
+		})
+		w.Actor("B", func(a *explore.Actor) {
+			time.Sleep(time.Second + time.Millisecond)
+			var names []string
+			_ = a.Call("list", func(ctx context.Context) (err error) {
+				names, _, err = a.Client().Children(ctx, "/workers")
+				return err
+			})
+			for _, name := range names {
+				_ = a.Call("delete", func(ctx context.Context) error {
+					return a.Client().Delete(ctx, "/workers/"+name, framework.AnyVersion)
+				})
+				_ = a.Call("write", func(ctx context.Context) error {
+					_, err := a.Client().Set(ctx, "/workers/"+name, []byte("of somebody else"), framework.AnyVersion)
+					return err
+				})
+			}
+		})
+		w.AtEnd(func(tree explore.Tree) error {
+			err := k.end(tree, last)
+			if err == nil && len(below(tree, "/workers")) != 1 {
+				err = fmt.Errorf("%d nodes are there", len(below(tree, "/workers")))
+			}
+			return errors.Join(err, k.node.Shutdown(context.Background()))
+		})
+		w.AtEnd(nothingBelow("/workers"))
+	}
+}
+
+func TestPersistentNodeThatIsDeleted(t *testing.T) { explore.Search(t, disturbedNode(none), quick) }
+
+func TestPersistentNodeThatIsLostAgainAndAgain(t *testing.T) {
+	explore.Search(t, disturbedNode(expired), quick)
+}
+
+func TestPersistentNodeThatLingers(t *testing.T) {
+	explore.Search(t, disturbedNode(givenUp), quick)
+}
+
+func TestSequentialPersistentNodeThatIsDeleted(t *testing.T) {
+	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.EphemeralSequential)), quick)
+}
+
+func TestPersistentNodeThatIsNotEphemeral(t *testing.T) {
+	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.Persistent)), quick)
+}
+
+// In the end, a follower of a group has seen the members that there are.
+func TestGroup(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/group", "")
+		w.Stays("/group")
+		var members []*nodes.GroupMember
+		var views [2]map[string]string // id to payload, by the follower's changes
+		for i, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				group := nodes.NewGroup(a.Client(), "/group")
+				views[i] = map[string]string{}
+				go func() {
+					for view, err := range group.Changes(context.Background()) {
+						if err != nil {
+							return
+						}
+						apply(w, views[i], view)
+					}
+				}()
+				join := func(id string) (m *nodes.GroupMember) {
+					_ = a.Call("join as "+id, func(ctx context.Context) (err error) {
+						m, err = group.Join(ctx, id, []byte("first"))
+						return err
+					})
+					return m
+				}
+				if m := join(name + "1"); m != nil {
+					members = append(members, m)
+					_ = a.Call("update", func(ctx context.Context) error { return m.Update(ctx, []byte("second")) })
+				}
+				if m := join(name + "2"); m != nil {
+					_ = a.Call("leave", m.Leave)
+				}
+			})
+		}
+		w.AtEnd(func(tree explore.Tree) error {
+			there := map[string]string{}
+			for _, n := range below(tree, "/group") {
+				there[n.Path[len("/group/"):]] = string(n.Data)
+			}
+			if len(there) != len(members) {
+				return fmt.Errorf("there are %v, and %d members", there, len(members))
+			}
+			for _, v := range views {
+				if fmt.Sprint(v) != fmt.Sprint(there) {
+					return fmt.Errorf("a follower has seen %v, and there are %v", v, there)
+				}
+			}
+			return nil
+		})
+	}, quick)
+}
+
+// apply applies the differences of a view, which must lead to its members.
+func apply(w *explore.World, seen map[string]string, view nodes.View) {
+	for _, m := range view.Left {
+		if _, ok := seen[m.ID]; !ok {
+			w.Fail("%s has left, and was not there", m.ID)
+		}
+		delete(seen, m.ID)
+	}
+	for _, m := range slices.Concat(view.Joined, view.Updated) {
+		seen[m.ID] = string(m.Payload)
+	}
+	want := map[string]string{}
+	for _, m := range view.Members {
+		want[m.ID] = string(m.Payload)
+	}
+	if fmt.Sprint(want) != fmt.Sprint(seen) {
+		w.Fail("the changes lead to %v, and the members are %v", seen, want)
+	}
+}

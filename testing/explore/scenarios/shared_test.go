@@ -1,0 +1,196 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/codec"
+	"github.com/gocurator/curator/recipes/shared"
+	"github.com/gocurator/curator/testing/explore"
+)
+
+// text is the codec of strings.
+var text = codec.Codec[string]{
+	Encode: func(s string) ([]byte, error) { return []byte(s), nil },
+	Decode: func(b []byte) (string, error) { return string(b), nil },
+}
+
+type (
+	version = shared.Versioned[string]
+	value   = shared.Value[string]
+)
+
+// writes is every value that the node has had, in order. No two writers write the
+// same, and none writes the same twice.
+type writes struct {
+	world   *explore.World
+	all     []version
+	refused []string // values that were told as not written
+}
+
+// record is called after each move.
+func (h *writes) record(tree explore.Tree) error {
+	now := version{Value: "seed"}
+	if n, ok := tree["/value"]; ok {
+		now = version{Value: string(n.Data), Exists: true, Version: n.Stat.Version, Mzxid: n.Stat.Mzxid, Czxid: n.Stat.Czxid}
+	}
+	if len(h.all) == 0 || h.all[len(h.all)-1] != now {
+		h.all = append(h.all, now)
+	}
+	for i, v := range h.all {
+		if v.Exists && v.Value != "seed" && slices.ContainsFunc(h.all[:i], func(o version) bool { return o.Value == v.Value }) {
+			return fmt.Errorf("%s was written twice", v.Value)
+		}
+		if slices.Contains(h.refused, v.Value) {
+			return fmt.Errorf("%s was written, and told as not written", v.Value)
+		}
+	}
+	return nil
+}
+
+// told notes what the writer of a value was told. previous is what the value was
+// to replace, or nil for any.
+func (h *writes) told(a *explore.Actor, previous *version, data string, ok bool, err error) {
+	i := h.find(data)
+	switch {
+	case ok && err == nil && i < 1:
+		h.world.Fail("%s was told that it has written %s, which is not so", a.Name(), data)
+	case ok && err == nil && previous != nil && h.all[i-1] != *previous:
+		h.world.Fail("%s has overwritten %+v, and not %+v", a.Name(), h.all[i-1], *previous)
+	case !ok && !reason.Is(err, framework.ErrOutcomeUnknown):
+		h.refused = append(h.refused, data)
+	}
+}
+
+// find returns when the node has got a value, or -1.
+func (h *writes) find(data string) int {
+	return slices.IndexFunc(h.all, func(v version) bool { return v.Value == data })
+}
+
+// follower checks what a Value shows.
+type follower struct {
+	value *value
+	shown int     // which of the writes it shows
+	heard version // from Changes
+}
+
+func (f *follower) listen() {
+	for v, err := range f.value.Changes(context.Background()) {
+		if err == nil {
+			f.heard = v
+		}
+	}
+}
+
+// check is called after each move.
+func (f *follower) check(h *writes) error {
+	now, err := f.value.Get()
+	if err != nil {
+		return nil // it has not been read yet
+	}
+	later := slices.Index(h.all[f.shown:], now)
+	if later < 0 {
+		return fmt.Errorf("a value shows %+v after %+v, and was %+v", now, h.all[f.shown], h.all)
+	}
+	f.shown += later
+	return nil
+}
+
+// end looks at what the Value shows in the end.
+func (f *follower) end(h *writes) error {
+	if last := h.all[len(h.all)-1]; h.all[f.shown] != last || f.heard != last {
+		return fmt.Errorf("a value shows %+v, and has told of %+v, and is %+v", h.all[f.shown], f.heard, last)
+	}
+	return f.value.Close()
+}
+
+// sharedValue has two actors who write the value, each in two ways. In between,
+// the first one is in trouble, and the other one deletes the node if remove is
+// true.
+func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scenario {
+	return func(w *explore.World) {
+		w.Node("/value", "seed")
+		h := &writes{world: w}
+		var followers []*follower
+		w.Always(func(tree explore.Tree) error {
+			err := h.record(tree)
+			for _, f := range followers {
+				if err == nil {
+					err = f.check(h)
+				}
+			}
+			return err
+		})
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				v, err := shared.NewValue(a.Client(), "/value", text, "seed", opts...)
+				if err != nil {
+					w.Fail("%v", err)
+					return
+				}
+				f := &follower{value: v}
+				followers = append(followers, f)
+				go f.listen()
+				data := name + " tries"
+				if a.Call("wait", v.WaitSynced) == nil {
+					previous, _ := v.Get()
+					ok := false
+					err := a.Call("try", func(ctx context.Context) (err error) {
+						_, ok, err = v.TrySet(ctx, previous, data)
+						return err
+					})
+					h.told(a, &previous, data, ok, err)
+				}
+				if remove && name == "B" {
+					_ = a.Call("delete", func(ctx context.Context) error {
+						return a.Client().Delete(ctx, "/value", framework.AnyVersion)
+					})
+				}
+				if name == "A" {
+					first(a)
+				}
+				data = name + " sets"
+				err = a.Call("set", func(ctx context.Context) error { return v.Set(ctx, data) })
+				h.told(a, nil, data, err == nil, err)
+			})
+		}
+		w.AtEnd(func(tree explore.Tree) error {
+			err := h.record(tree)
+			for _, f := range followers {
+				if err == nil {
+					err = f.check(h)
+				}
+				if err == nil {
+					err = f.end(h)
+				}
+			}
+			return err
+		})
+	}
+}
+
+func TestSharedValue(t *testing.T) { explore.Search(t, sharedValue(false, none), quick) }
+
+func TestSharedValueOfUniqueData(t *testing.T) {
+	explore.Search(t, sharedValue(false, none, shared.WithUniqueData()), quick)
+}
+
+func TestSharedValueAfterACut(t *testing.T) { explore.Search(t, sharedValue(true, cut), quick) }
+
+func TestSharedValueAfterAnExpiry(t *testing.T) {
+	explore.Search(t, sharedValue(false, expired), quick)
+}
+
+func TestSharedValueThatIsDeleted(t *testing.T) { explore.Search(t, sharedValue(true, none), quick) }
+
+// With several servers, what is read may be older than what was read before.
+func TestSharedValueInAnEnsemble(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Ensemble(3)
+		sharedValue(false, cut)(w)
+	}, quick)
+}
