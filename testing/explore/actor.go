@@ -93,10 +93,11 @@ func (a *Actor) Pause(what string) {
 
 // connect opens the client.
 func (a *Actor) connect(ctx context.Context, servers string) error {
-	client, err := framework.Connect(ctx, servers,
+	client, err := framework.Connect(ctx, servers, append([]framework.Option{
 		framework.WithDialer(a.host.Dialer()),
 		framework.WithSessionTimeout(a.world.timeout),
-		framework.WithRetry(retry.Forever(100*time.Millisecond)))
+		framework.WithRetry(retry.Forever(100 * time.Millisecond)),
+	}, a.world.options...)...)
 	if err != nil {
 		return fmt.Errorf("the client of %s: %w", a.name, err)
 	}

@@ -3,6 +3,7 @@ package explore
 import (
 	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -16,7 +17,8 @@ type Scenario func(w *World)
 type World struct {
 	members int
 	timeout time.Duration
-	nodes   [][2]string // path and data
+	options []framework.Option // of the clients
+	nodes   [][2]string        // path and data
 
 	server   *zktest.Server   // nil with an ensemble
 	ensemble *zktest.Ensemble // nil with a single server
@@ -42,6 +44,9 @@ func (w *World) Node(path string, data string) { w.nodes = append(w.nodes, [2]st
 // SessionTimeout sets the timeout of the actors' sessions. The default is six
 // seconds.
 func (w *World) SessionTimeout(d time.Duration) { w.timeout = d }
+
+// ClientOptions adds options to the actors' clients.
+func (w *World) ClientOptions(opts ...framework.Option) { w.options = append(w.options, opts...) }
 
 // AtEnd adds a check for the end of the run, when all actors have returned,
 // nothing has gone wrong for some time, and the clients are still open. An error
