@@ -23,9 +23,10 @@ type Actor struct {
 
 	mu       sync.Mutex
 	calls    []*call
-	touched  bool // the search has done something to it that may end a lease
-	expiries int  // of its sessions, without a warning
-	history  hash // of what it has been sent, and when
+	touched  bool  // the search has done something to it that may end a lease
+	expiries int   // of its sessions, without a warning
+	expiring int64 // the last session that has expired so
+	history  hash  // of what it has been sent, and when
 }
 
 // call is what an actor does under a context that the search may end.
@@ -174,7 +175,9 @@ func (a *Actor) disturb() {
 	a.touched = true
 }
 
-func (a *Actor) disturbed() bool {
+// Disturbed reports whether the search has done something to the actor, or to its
+// server, that may end a lease.
+func (a *Actor) Disturbed() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.touched
@@ -184,6 +187,16 @@ func (a *Actor) noteExpiry() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.expiries++
+	a.expiring = a.session()
+}
+
+// isUnwarned reports whether the actor is in a session that has expired without a
+// warning.
+func (a *Actor) isUnwarned() bool {
+	session := a.session()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return session == a.expiring
 }
 
 func (a *Actor) expired() int {

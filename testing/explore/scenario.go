@@ -17,8 +17,8 @@ type Scenario func(w *World)
 type World struct {
 	members int
 	timeout time.Duration
-	options []framework.Option // of the clients
-	nodes   [][2]string        // path and data
+	options []framework.Option
+	nodes   [][2]string // path and data
 
 	server   *zktest.Server   // nil with an ensemble
 	ensemble *zktest.Ensemble // nil with a single server
