@@ -19,15 +19,33 @@ type acquiring func(ctx context.Context) (*locks.Lease, error)
 func take(w *explore.World, a *explore.Actor, what string, acquire acquiring) (lease *locks.Lease, err error) {
 	err = a.Call(what, func(ctx context.Context) (err error) {
 		lease, err = acquire(ctx)
-		if errors.Is(err, framework.ErrOutcomeUnknown) && ctx.Err() == nil {
-			w.Fail("%s: %s leaves open whether it has acquired: %v", a.Name(), what, err)
-		}
-		if (lease == nil) != (err != nil) {
-			w.Fail("%s: %s returns the lease %v with the error %v", a.Name(), what, lease, err)
+		checkAcquire(ctx, w, a, what, lease, err)
+		return err
+	})
+	return lease, err
+}
+
+// try is take for an acquire that does not wait. A refusal is its answer, also if
+// its context ends while it cleans up.
+func try(w *explore.World, a *explore.Actor, what string, acquire acquiring) (lease *locks.Lease, err error) {
+	_ = a.Call(what, func(ctx context.Context) error {
+		lease, err = acquire(ctx)
+		checkAcquire(ctx, w, a, what, lease, err)
+		if errors.Is(err, locks.ErrNotAcquired) {
+			return nil
 		}
 		return err
 	})
 	return lease, err
+}
+
+func checkAcquire(ctx context.Context, w *explore.World, a *explore.Actor, what string, lease *locks.Lease, err error) {
+	switch {
+	case (lease == nil) != (err != nil):
+		w.Fail("%s: %s returns the lease %v with the error %v", a.Name(), what, lease, err)
+	case errors.Is(err, framework.ErrOutcomeUnknown) && ctx.Err() == nil:
+		w.Fail("%s: %s leaves open whether it has acquired: %v", a.Name(), what, err)
+	}
 }
 
 // give releases a lease in a call that the search may end. That is no error,
