@@ -71,6 +71,7 @@ type core struct {
 	over         chan struct{} // closed when Close is done
 	cleanups     cleanups      // what is still to be done in the background
 	reservations *reservations // plain ephemeral nodes that are being created
+	givenUp      givenUp
 	hooks        *hooks.List
 	recorder     *flight.Recorder // nil for none
 	persistent   *watches.Persistent

@@ -25,8 +25,9 @@ type Created struct {
 	Session *Session
 
 	// Siblings are the names of the parent's children right after the creation,
-	// the node's own among them. They are nil unless WithSiblings has asked for
-	// them, and also if they could not be had.
+	// the node's own among them. Protected nodes are left out that the client was
+	// making when their callers went, and that it deletes. The names are nil unless
+	// WithSiblings has asked for them, and also if they could not be had.
 	Siblings []string
 }
 
@@ -46,6 +47,7 @@ type creation struct {
 	abandoned bool             // the caller has gone, and late gets the answer
 	maybeMade bool             // an earlier attempt may have made a node that is not the one to return
 	reserved  *reservation     // nil unless the node is recognised by its owner
+	seenTo    bool             // late has seen to the node; protected by givenUp.mu
 }
 
 func (n *creation) createWithParents(ctx context.Context, s *Session) (Created, error) {
@@ -90,6 +92,9 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 	created, siblings, err := n.sendAndList(ctx, s, q, late)
 	if abandoned(ctx, err) {
 		n.abandoned = true
+		if guid != "" {
+			n.client.givenUp.add(n)
+		}
 		return Created{}, unknownOutcome(err)
 	}
 	if err != nil {
@@ -101,7 +106,9 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 }
 
 // sendAndList makes the request and, if the siblings are asked for, lists them
-// right behind it, without waiting in between.
+// right behind it, without waiting in between. The answer to a create that was
+// given up before comes ahead of the listing, but perhaps not ahead of the
+// request for it.
 func (n *creation) sendAndList(
 	ctx context.Context, s *Session, q proto.Request[proto.Created], late func(proto.Created, error),
 ) (created proto.Created, siblings []string, err error) {
@@ -109,6 +116,7 @@ func (n *creation) sendAndList(
 		created, err = send(ctx, s, q, late)
 		return created, nil, err
 	}
+	gone := n.client.givenUp.under(n.parent)
 	creating, listing, err := startBoth(ctx, s, q, proto.Children(n.parent, false))
 	if err != nil {
 		return created, nil, err
@@ -118,7 +126,7 @@ func (n *creation) sendAndList(
 		return created, nil, err
 	}
 	if found, err := listing.await(ctx, nil); err == nil {
-		siblings = found.Names
+		siblings = gone.cutFrom(found.Names)
 	}
 	return created, siblings, nil
 }
@@ -145,6 +153,7 @@ func (n *creation) late(s *Session, guid string, created proto.Created, err erro
 	case n.reserved != nil:
 		n.reserved.release(created.Czxid)
 	}
+	n.client.givenUp.remove(n)
 }
 
 // cleanUp deletes or releases what the last attempt has left, unless late will.

@@ -19,14 +19,15 @@ func newGUID() string {
 
 func protectedPrefix(guid string) string { return "_c_" + guid + "-" }
 
+var protectedPrefixLength = len(protectedPrefix(newGUID()))
+
 // protectedNames returns the names that have a protection prefix, by that
 // prefix.
 func protectedNames(names []string) map[string][]string {
-	prefixLength := len(protectedPrefix(newGUID()))
 	found := map[string][]string{}
 	for _, name := range names {
-		if len(name) >= prefixLength && strings.HasPrefix(name, "_c_") {
-			prefix := name[:prefixLength]
+		if len(name) >= protectedPrefixLength && strings.HasPrefix(name, "_c_") {
+			prefix := name[:protectedPrefixLength]
 			found[prefix] = append(found[prefix], name)
 		}
 	}

@@ -191,8 +191,9 @@ func (l *InterProcessMultiLock) describe(wait bool) locktrace.Acquire {
 	return locktrace.Acquire{}
 }
 
-// acquireAll begins again until all locks are acquired without a loss. The
-// lease has the values of ctx, and the requests have during's.
+// acquireAll begins again until all locks are acquired without a loss. It does so
+// also if ctx has ended meanwhile: then the next attempt says that. The lease has
+// the values of ctx, and the requests have during's.
 func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acquireOne) (*claim.Lease, error) {
 	var before *NotAcquiredError
 	for {
@@ -200,7 +201,7 @@ func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acqu
 		switch {
 		case err == nil:
 			return lease, nil
-		case !lost || ctx.Err() != nil || reason.Is(err, framework.ErrClosed):
+		case !lost || reason.Is(err, framework.ErrClosed):
 			return nil, withQueue(ctx, err, before)
 		}
 		reason.As(err, &before)

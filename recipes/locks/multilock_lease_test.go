@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,6 +9,8 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // The lease of several locks behaves like any other lease.
@@ -65,5 +68,24 @@ func TestAnyLockOfSeveralMayBeAskedFor(t *testing.T) {
 			require.NoError(t, lease.Context().Err(), "it is only asked")
 			require.NoError(t, lease.Release(ctx))
 		}
+	})
+}
+
+// The connection breaks while the first of the locks is given back. That ends no
+// lease, because all have been released.
+func TestReleaseOfSeveralLocksIsNotALoss(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		m := locks.NewInterProcessMultiLock(
+			locks.NewInterProcessMutex(c, "/l/a"),
+			locks.NewInterProcessMultiLock(locks.NewInterProcessMutex(c, "/l/b"), locks.NewInterProcessMutex(c, "/l/c")),
+		)
+		lease := recipetest.Acquire(t, w.Patience(t), m)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Session: c.SessionID(), Do: zktest.DropReply()})
+		require.NoError(t, lease.Release(t.Context()))
+		for _, one := range lease.Leases() {
+			require.ErrorIs(t, context.Cause(one.Context()), locks.ErrReleased)
+		}
+		require.ErrorIs(t, lease.Release(t.Context()), locks.ErrReleased)
 	})
 }

@@ -205,7 +205,10 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 		seen := !refusal.Seen.IsZero() // the leases, by this attempt
 		refusal.Recall(s.gate.Beyond())
 		a.Recall(refusal)
-		gateClosed := gate.Context().Err() != nil && ctx.Err() == nil
+		gateClosed := gate.Context().Err() != nil
+		if gateClosed && ctx.Err() != nil { // perhaps only while the leases were put back
+			gateClosed, refusal.Err = false, reason.OfContext(ctx)
+		}
 		tooLow := limitRead && n > limit // whoever gives back the others
 		switch {
 		case reason.Is(refusal.Err, lockloop.ErrIncomplete) || gateClosed:

@@ -24,9 +24,10 @@ type Actor struct {
 
 	mu       sync.Mutex
 	calls    []*call
-	touched  bool // the search has done something to it that may end a lease
-	expiries int  // how many of its sessions have expired without a warning
-	history  hash // what it has been sent, and when
+	touched  bool  // the search has done something to it that may end a lease
+	expiries int   // how many of its sessions have expired without a warning
+	expiring int64 // the last session that has expired so
+	history  hash  // what it has been sent, and when
 }
 
 // call is what an actor does under a context that the search may end.
@@ -97,10 +98,11 @@ func (a *Actor) Pause(what string) {
 
 // connect opens the client.
 func (a *Actor) connect(ctx context.Context, servers string) error {
-	client, err := framework.Connect(ctx, servers,
+	client, err := framework.Connect(ctx, servers, append([]framework.Option{
 		framework.WithDialer(a.host.Dialer()),
 		framework.WithSessionTimeout(a.world.timeout),
-		framework.WithRetry(retry.Forever(100*time.Millisecond)))
+		framework.WithRetry(retry.Forever(100 * time.Millisecond)),
+	}, a.world.options...)...)
 	if err != nil {
 		return fmt.Errorf("the client of %s: %w", a.name, err)
 	}
@@ -177,7 +179,9 @@ func (a *Actor) disturb() {
 	a.touched = true
 }
 
-func (a *Actor) disturbed() bool {
+// Disturbed reports whether the search has done something to the actor, or to its
+// server, that may end a lease.
+func (a *Actor) Disturbed() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.touched
@@ -187,6 +191,16 @@ func (a *Actor) noteExpiry() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.expiries++
+	a.expiring = a.session()
+}
+
+// isUnwarned reports whether the actor is in a session that has expired without a
+// warning.
+func (a *Actor) isUnwarned() bool {
+	session := a.session()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return session == a.expiring
 }
 
 // Expiries returns how often the search has made a session of the actor expire

@@ -3,6 +3,7 @@ package explore
 import (
 	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -17,6 +18,7 @@ type World struct {
 	members int
 	lacking []zktest.Op
 	timeout time.Duration
+	options []framework.Option
 	nodes   [][2]string // path and data
 
 	server   *zktest.Server   // nil with an ensemble
@@ -57,6 +59,9 @@ func (w *World) Stays(path string) { w.stays = append(w.stays, path) }
 // Always adds a check that is made after each move, when all goroutines wait. It
 // gets the nodes as they are on the server then. An error fails the run.
 func (w *World) Always(check func(Tree) error) { w.always = append(w.always, check) }
+
+// ClientOptions adds options to the actors' clients.
+func (w *World) ClientOptions(opts ...framework.Option) { w.options = append(w.options, opts...) }
 
 // AtEnd adds a check for the end of the run, when all actors have returned,
 // nothing has gone wrong for some time, and the clients are still open. An error

@@ -16,6 +16,7 @@ type Section struct {
 	mu     sync.Mutex
 	inside []*visit
 	last   int64 // the largest token with which anybody has come
+	lastBy *Actor
 }
 
 // visit is an actor in a section.
@@ -35,18 +36,22 @@ func (w *World) Section(name string, limit int) *Section {
 // Enter notes that an actor goes to work under a lock whose lease has that
 // context and that fencing token. An actor whose context has ended does not
 // count as being inside: it has been told to stop. Nor does one whose session the
-// search has made expire without a warning, as no lock can hold it back then. A
-// token of 0 is not checked. It returns the function to call at the end of the
-// work.
+// search has made expire without a warning, as no lock can hold it back then. An
+// actor may come again with the same token, as a lock may be passed on within a
+// client. A token of 0 is not checked. It returns the function to call at the end
+// of the work.
 func (s *Section) Enter(a *Actor, lease context.Context, token int64) (leave func()) {
 	v := &visit{a, lease, a.Expiries()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if a.isUnwarned() { // it comes after that
+		return func() {}
+	}
 	if token != 0 && s.limit == 1 && lease.Err() == nil {
-		if token <= s.last {
+		if token < s.last || token == s.last && a != s.lastBy {
 			s.world.Fail("%s enters %s with token %d after token %d", a.name, s.name, token, s.last)
 		}
-		s.last = max(s.last, token)
+		s.last, s.lastBy = max(s.last, token), a
 	}
 	s.inside = append(s.inside, v)
 	s.checkLocked()
@@ -57,7 +62,7 @@ func (s *Section) leave(v *visit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inside = slices.DeleteFunc(s.inside, func(o *visit) bool { return o == v })
-	if cause := context.Cause(v.ctx); cause != nil && !v.actor.disturbed() {
+	if cause := context.Cause(v.ctx); cause != nil && !v.actor.Disturbed() {
 		s.world.Fail("the lease of %s has ended in peace: %v", v.actor.name, cause)
 	}
 }

@@ -111,30 +111,53 @@ func (l *Lease) Release(ctx context.Context) error {
 	if l.claim == nil {
 		return l.several.release(ctx)
 	}
-	if err := l.release(ctx); err != nil {
-		return &framework.OpError{Op: "release", Path: l.Path(), Err: err}
-	}
-	return nil
+	return l.finish(ctx, l.part())
 }
 
-func (l *Lease) release(ctx context.Context) error {
+// parting is the first half of a release.
+type parting struct {
+	again bool  // the lease was released before
+	last  bool  // it was the last share
+	cause error // with which the lease's context has ended
+}
+
+// part ends the lease, and makes no request. What happens to the session after
+// that is no loss.
+func (l *Lease) part() parting {
 	if !l.released.CompareAndSwap(false, true) {
-		return ErrReleased
+		return parting{again: true}
 	}
 	if l.unreport != nil {
 		l.unreport()
 	}
 	c, last := l.claim, l.leave()
 	cause := context.Cause(l.ctx) // the first one
-	switch lost := !reason.Is(cause, ErrReleased); {
-	case lost && last:
-		c.abandon(cause)
-		c.Trace().Wait(ctx) // what the tracer records is not lost if the program ends
-		return cause
+	if last && reason.Is(cause, ErrReleased) {
+		c.become(Releasing)
+	}
+	return parting{last: last, cause: cause}
+}
+
+// finish does what is left of the release.
+func (l *Lease) finish(ctx context.Context, p parting) error {
+	if err := l.giveBack(ctx, p); err != nil {
+		return &framework.OpError{Op: "release", Path: l.Path(), Err: err}
+	}
+	return nil
+}
+
+func (l *Lease) giveBack(ctx context.Context, p parting) error {
+	switch lost := !reason.Is(p.cause, ErrReleased); {
+	case p.again:
+		return ErrReleased
+	case lost && p.last:
+		l.claim.abandon(p.cause)
+		l.claim.Trace().Wait(ctx) // what the tracer records is not lost if the program ends
+		return p.cause
 	case lost:
-		return cause
-	case last:
-		return c.giveUpSoon(ctx)
+		return p.cause
+	case p.last:
+		return l.claim.giveUpSoon(ctx)
 	default:
 		return nil
 	}

@@ -97,7 +97,8 @@ func (c *Claim) GiveUp(ctx context.Context) (err error) {
 		c.become(next)
 	}()
 	defer func() { c.Trace().Released(ctx, err) }()
-	if c.become(Releasing) && c.passOn() { // otherwise it was lost meanwhile, or stopped
+	c.become(Releasing)
+	if c.State() == Releasing && c.passOn() { // otherwise it was lost meanwhile
 		next = HandedOver
 		return nil
 	}

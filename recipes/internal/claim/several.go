@@ -83,24 +83,47 @@ func (s *several) Requested() <-chan struct{} {
 }
 
 // release releases all leases, the last first. If one cannot be released, it
-// still releases the others.
+// still releases the others. It ends all of them before it makes a request: a
+// session that is lost meanwhile is no loss of those that come later.
 func (s *several) release(ctx context.Context) error {
 	defer s.unwatch()
-	return releaseAll(ctx, s.leases)
+	leases := s.single()
+	partings := make([]parting, len(leases))
+	for i, l := range slices.Backward(leases) {
+		partings[i] = l.part()
+	}
+	return finishAll(ctx, leases, partings)
 }
 
-// releaseAll goes on in any case: the user's code in a release may panic.
-func releaseAll(ctx context.Context, leases []*Lease) (err error) {
+// single returns the leases, with those that others consist of in their place.
+func (s *several) single() (all []*Lease) {
+	for _, l := range s.leases {
+		if l.claim != nil {
+			all = append(all, l)
+		} else {
+			all = append(all, l.several.single()...)
+		}
+	}
+	return all
+}
+
+// finishAll goes on in any case: the user's code in a release may panic.
+func finishAll(ctx context.Context, leases []*Lease, partings []parting) (err error) {
 	if len(leases) == 0 {
 		return nil
 	}
 	last := len(leases) - 1
-	defer func() { err = errors.Join(err, releaseAll(ctx, leases[:last])) }()
-	return leases[last].Release(ctx)
+	defer func() { err = errors.Join(err, finishAll(ctx, leases[:last], partings[:last])) }()
+	return leases[last].finish(ctx, partings[last])
 }
 
 // unwatch ends the contexts that follow the leases.
 func (s *several) unwatch() {
+	for _, l := range s.leases {
+		if l.claim == nil {
+			l.several.unwatch()
+		}
+	}
 	for _, stop := range slices.Backward(s.stop) {
 		stop()
 	}

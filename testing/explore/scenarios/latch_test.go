@@ -1,0 +1,157 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/explore"
+)
+
+// office is what a leader is in. Its work takes its time to stop, for which the
+// safety margin is long enough.
+type office struct {
+	world   *explore.World
+	leading *explore.Section // under a lease that is alive
+	working *explore.Section // also by one that is told to stop, and has not yet
+}
+
+// stops is how long work goes on when it was told to stop. The safety margin is a
+// tenth of a session.
+const stops = 500 * time.Millisecond
+
+func newOffice(w *explore.World) *office {
+	w.Node("/leader", "")
+	return &office{w, w.Section("the lead", 1), w.Section("the work", 1)}
+}
+
+// term is the work of a leader: for that long, or until it is told to stop.
+func (o *office) term(a *explore.Actor, d time.Duration, reasons ...error) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		lease, _ := locks.LeaseFromContext(ctx)
+		done := o.leading.Enter(a, lease.Context(), lease.FencingToken())
+		defer o.working.Enter(a, context.Background(), 0)()
+		select {
+		case <-time.After(d):
+			done()
+		case <-lease.Revoked():
+			time.Sleep(stops)
+		case <-ctx.Done():
+			time.Sleep(stops)
+		}
+		checkLoss(o.world, a, lease, reasons...)
+		return nil
+	}
+}
+
+// stoppable is a context that the search may end. Unlike that of a Call, what it
+// is for may take its time to stop.
+func stoppable(a *explore.Actor, what string) (ctx context.Context, done func()) {
+	ctx, end := context.WithCancelCause(context.Background())
+	over := make(chan struct{})
+	go a.Call(what, func(call context.Context) error {
+		select {
+		case <-call.Done():
+			end(context.Cause(call))
+			return context.Cause(call)
+		case <-over:
+			return nil
+		}
+	})
+	return ctx, func() { close(over); end(nil) }
+}
+
+// candidate leads once, for five seconds.
+func (o *office) candidate(a *explore.Actor) {
+	latch, err := leader.NewLatch(a.Client(), "/leader", leader.WithID(a.Name()))
+	if err != nil {
+		o.world.Fail("%s: %v", a.Name(), err)
+		return
+	}
+	o.leads(a, latch, o.term(a, 5*time.Second, framework.ErrSuspended))
+}
+
+// leads leads until the work has returned by itself.
+func (o *office) leads(a *explore.Actor, latch *leader.Latch, work func(context.Context) error) {
+	ctx, done := stoppable(a, "wants to lead")
+	defer done()
+	err := latch.Lead(ctx, work)
+	if err != nil && !(ctx.Err() != nil && errors.Is(err, context.Cause(ctx))) {
+		o.world.Fail("%s: Lead returns %v", a.Name(), err)
+	}
+	shutdown(o.world, a, latch)
+}
+
+func shutdown(w *explore.World, a *explore.Actor, latch *leader.Latch) {
+	err := a.Call("shutdown", latch.Shutdown)
+	if latch.Leadership() != nil {
+		w.Fail("%s leads after its shutdown", a.Name())
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		w.Fail("%s: Shutdown returns %v", a.Name(), err)
+	}
+}
+
+func TestLatchOfTwo(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		o := newOffice(w)
+		w.Actor("A", o.candidate)
+		w.Actor("B", o.candidate)
+	}, quick)
+}
+
+// Under the standard policy, an interruption ends a leadership, and the latch
+// leads again with its node.
+func TestLatchUnderTheStandardPolicy(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.ClientOptions(framework.WithErrorPolicy(state.StandardPolicy))
+		o := newOffice(w)
+		w.Actor("A", o.candidate)
+		w.Actor("B", o.candidate)
+	}, quick)
+}
+
+// Each leader hands over once, and its work takes its time to stop. Then each
+// leads to the end of its term.
+func TestLatchThatHandsOver(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		o := newOffice(w)
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				latch, err := leader.NewLatch(a.Client(), "/leader")
+				if err != nil {
+					w.Fail("%s: %v", a.Name(), err)
+					return
+				}
+				var handing sync.WaitGroup
+				defer handing.Wait()
+				once := sync.OnceFunc(func() { handing.Go(func() { o.handsOver(a, latch) }) })
+				o.leads(a, latch, func(ctx context.Context) error {
+					once()
+					return o.term(a, 5*time.Second)(ctx)
+				})
+			})
+		}
+	}, quick)
+}
+
+// handsOver has more time than the work needs to stop.
+func (o *office) handsOver(a *explore.Actor, latch *leader.Latch) {
+	lease := latch.Leadership()
+	time.Sleep(2 * time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err := latch.HandOver(ctx)
+	if err == nil && lease != nil && lease.Context().Err() == nil {
+		o.world.Fail("%s has handed over, and its lease is alive", a.Name())
+	}
+	if err != nil && !errors.Is(err, leader.ErrNotLeader) && !errors.Is(err, leader.ErrNoSuccessor) {
+		o.world.Fail("%s: HandOver returns %v", a.Name(), err)
+	}
+}

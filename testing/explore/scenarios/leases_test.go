@@ -1,0 +1,86 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/explore"
+)
+
+// acquiring is an acquire of some lock.
+type acquiring func(ctx context.Context) (*locks.Lease, error)
+
+// take acquires a lock in a call that the search may end. The lease is nil if
+// there is an error. An acquire that fails has not acquired, and must not leave
+// that open.
+func take(w *explore.World, a *explore.Actor, what string, acquire acquiring) (lease *locks.Lease, err error) {
+	err = a.Call(what, func(ctx context.Context) (err error) {
+		lease, err = acquire(ctx)
+		checkAcquire(ctx, w, a, what, lease, err)
+		return err
+	})
+	return lease, err
+}
+
+// try is take for an acquire that does not wait. A refusal is its answer, also if
+// its context ends while it cleans up.
+func try(w *explore.World, a *explore.Actor, what string, acquire acquiring) (lease *locks.Lease, err error) {
+	_ = a.Call(what, func(ctx context.Context) error {
+		lease, err = acquire(ctx)
+		checkAcquire(ctx, w, a, what, lease, err)
+		if errors.Is(err, locks.ErrNotAcquired) {
+			return nil
+		}
+		return err
+	})
+	return lease, err
+}
+
+func checkAcquire(ctx context.Context, w *explore.World, a *explore.Actor, what string, lease *locks.Lease, err error) {
+	switch {
+	case (lease == nil) != (err != nil):
+		w.Fail("%s: %s returns the lease %v with the error %v", a.Name(), what, lease, err)
+	case errors.Is(err, framework.ErrOutcomeUnknown) && ctx.Err() == nil:
+		w.Fail("%s: %s leaves open whether it has acquired: %v", a.Name(), what, err)
+	}
+}
+
+// give releases a lease in a call that the search may end. That is no error,
+// unless the lease was lost.
+func give(w *explore.World, a *explore.Actor, lease *locks.Lease) {
+	lost := context.Cause(lease.Context())
+	var err error
+	_ = a.Call("release", func(ctx context.Context) error {
+		err = lease.Release(ctx)
+		return err
+	})
+	if lost == nil && err != nil || lost != nil && !errors.Is(err, lost) {
+		w.Fail("%s: release returns %v, and the lease has ended with %v", a.Name(), err, lost)
+	}
+	if now := context.Cause(lease.Context()); now == nil || lost != nil && now != lost {
+		w.Fail("%s: the cause of the lease's end is first %v and then %v", a.Name(), lost, now)
+	}
+}
+
+// checkLoss looks at why a lease that its holder has not released has ended, if
+// it has.
+func checkLoss(w *explore.World, a *explore.Actor, lease *locks.Lease, reasons ...error) {
+	cause := context.Cause(lease.Context())
+	for _, r := range append(reasons, nil, framework.ErrSessionLost) {
+		if errors.Is(cause, r) {
+			return
+		}
+	}
+	w.Fail("%s: the lease has ended with %v", a.Name(), cause)
+}
+
+// pass lets time pass, or the lease end.
+func pass(lease context.Context, d time.Duration) {
+	select {
+	case <-lease.Done():
+	case <-time.After(d):
+	}
+}

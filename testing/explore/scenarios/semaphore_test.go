@@ -1,0 +1,117 @@
+package scenarios
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/explore"
+)
+
+// carPark is what a semaphore protects.
+type carPark struct {
+	world *explore.World
+	limit locks.SemaphoreLimit
+	cars  *explore.Section
+}
+
+func newCarPark(w *explore.World, limit locks.SemaphoreLimit, most int) *carPark {
+	for _, path := range []string{"/s", "/s/locks", "/s/leases"} {
+		w.Node(path, "")
+	}
+	return &carPark{w, limit, w.Section("the car park", most)}
+}
+
+// visitor takes n leases at once and works for a while.
+func (p *carPark) visitor(n int) func(*explore.Actor) {
+	return func(a *explore.Actor) {
+		s := locks.NewInterProcessSemaphore(a.Client(), "/s", p.limit)
+		lease, _ := take(p.world, a, "acquire", func(ctx context.Context) (*locks.Lease, error) {
+			return s.AcquireN(ctx, n)
+		})
+		if lease != nil {
+			p.work(a, lease, n)
+			give(p.world, a, lease)
+		}
+	}
+}
+
+func (p *carPark) work(a *explore.Actor, lease *locks.Lease, n int) {
+	for range n {
+		defer p.cars.Enter(a, lease.Context(), 0)()
+	}
+	if got := len(lease.Checks()); got != n {
+		p.world.Fail("%s has %d leases instead of %d", a.Name(), got, n)
+	}
+	pass(lease.Context(), 3*time.Second)
+	checkLoss(p.world, a, lease)
+}
+
+// Two have a lease each, while one waits for both of them.
+func TestSemaphoreOfTwo(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		p := newCarPark(w, locks.Limit(2), 2)
+		w.Actor("A", p.visitor(1))
+		w.Actor("B", p.visitor(2))
+		w.Actor("C", p.visitor(1))
+	}, quick)
+}
+
+// Each of two wants all there is, and none waits with a part of it.
+func TestSemaphoreOfWhichEachWantsAll(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		p := newCarPark(w, locks.Limit(2), 2)
+		w.Actor("A", p.visitor(2))
+		w.Actor("B", p.visitor(2))
+	}, quick)
+}
+
+// Somebody raises the limit while one waits for that.
+func TestSemaphoreWhoseLimitIsRaised(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		p := newCarPark(w, locks.SharedLimit("/limit", 1), 2)
+		w.Node("/limit", number(1))
+		w.Actor("A", p.visitor(1))
+		w.Actor("B", p.visitor(2))
+		w.Actor("C", raiseLimit(w))
+	}, quick)
+}
+
+// raiseLimit sets the limit to 2. Each set that is told as applied has written
+// once, one of an unknown outcome has written once at most, and no other has.
+func raiseLimit(w *explore.World) func(*explore.Actor) {
+	applied, unknown := int32(0), int32(0)
+	w.AtEnd(func(t explore.Tree) error {
+		limit := t["/limit"]
+		if v := limit.Stat.Version; v < applied || v > applied+unknown {
+			return fmt.Errorf("the limit was set %d times, of which %d were told as applied, and %d as unknown", v, applied, unknown)
+		}
+		if string(limit.Data) != number(2) {
+			return fmt.Errorf("the limit is %v", limit.Data)
+		}
+		return nil
+	})
+	return func(a *explore.Actor) {
+		a.Pause("thinks")
+		for applied == 0 {
+			_ = a.Call("raise the limit", func(ctx context.Context) error {
+				err := locks.SetSharedLimit(ctx, a.Client(), "/limit", 2)
+				switch {
+				case err == nil:
+					applied++
+				case reason.Is(err, framework.ErrOutcomeUnknown):
+					unknown++
+				}
+				return err
+			})
+		}
+	}
+}
+
+// number is a limit as the node has it.
+func number(n uint32) string { return string(binary.BigEndian.AppendUint32(nil, n)) }

@@ -1,0 +1,80 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/explore"
+)
+
+// Of two that try a free lock at the same time, one gets it, unless something is
+// wrong: who is first in the queue is not refused.
+func TestTryOfTwo(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/lock", "")
+		inside := w.Section("the lock", 1)
+		refused := 0
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				lock := locks.NewInterProcessMutex(a.Client(), "/lock")
+				session := a.Client().SessionID()
+				lease, err := try(w, a, "try", lock.TryAcquire)
+				if lease == nil {
+					checkRefusal(w, a, err)
+					if isRefusal(err) && a.Client().SessionID() == session {
+						refused++
+					}
+					if refused == 2 {
+						w.Fail("each is refused because of the other")
+					}
+					return
+				}
+				leave := inside.Enter(a, lease.Context(), lease.FencingToken())
+				pass(lease.Context(), 3*time.Second)
+				leave()
+				checkLoss(w, a, lease)
+				give(w, a, lease)
+			})
+		}
+	}, quick)
+}
+
+// One that has given a lock up, or has given up waiting for it, is not in its own
+// way when it tries. That holds as long as the connection does: otherwise the
+// client may have its deletion still before it.
+func TestTryOfOne(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/lock", "")
+		w.Actor("A", func(a *explore.Actor) {
+			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
+			if lease, _ := take(w, a, "acquire", lock.Acquire); lease != nil {
+				pass(lease.Context(), 3*time.Second)
+				give(w, a, lease)
+			}
+			lease, err := try(w, a, "try", lock.TryAcquire)
+			switch {
+			case lease != nil:
+				give(w, a, lease)
+			case isRefusal(err) && !a.Disturbed():
+				w.Fail("%s is in its own way: %v", a.Name(), err)
+			}
+		})
+	}, quick)
+}
+
+// isRefusal reports whether a try has seen that others are ahead.
+func isRefusal(err error) bool {
+	return errors.Is(err, locks.ErrNotAcquired) && !errors.Is(err, context.Canceled) && !errors.Is(err, framework.ErrOutcomeUnknown)
+}
+
+// checkRefusal looks at the error of a try: a refusal says who is ahead.
+func checkRefusal(w *explore.World, a *explore.Actor, err error) {
+	var others *locks.NotAcquiredError
+	if isRefusal(err) && (!errors.As(err, &others) || others.Ahead == 0 || others.Holder == "") {
+		w.Fail("%s is refused, and is not told by whom: %v", a.Name(), err)
+	}
+}
