@@ -20,11 +20,47 @@ type Unanswered struct {
 // end closes the connection for an error. It tells the owner of the link which
 // requests the connection has ended with. The answer to one of them may have
 // begun to arrive.
+//
+// A read and a write may fail at the same moment, and both fail when we close
+// the connection. So only the first end counts.
 func (c *Conn) end(err error, answering int32) {
-	if all := c.unanswered(err, answering); len(all) > 0 && c.link.cfg.Ended != nil {
+	if c.beginEnd() {
+		c.tellEnd(c.unanswered(err, answering))
+		c.finishEnd()
+	}
+	<-c.ended
+}
+
+// Close ends the connection. It does not wait for the connection's goroutines,
+// because they call it; Link.Close does.
+func (c *Conn) Close() error {
+	if c.beginEnd() {
+		c.finishEnd()
+	}
+	<-c.ended
+	return nil
+}
+
+// beginEnd reports whether nothing has ended the connection before.
+func (c *Conn) beginEnd() bool {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	first := !c.ending
+	c.ending = true
+	return first
+}
+
+func (c *Conn) tellEnd(all []Unanswered) {
+	if len(all) > 0 && c.link.cfg.Ended != nil {
 		c.link.cfg.Ended(all)
 	}
-	c.Close()
+}
+
+func (c *Conn) finishEnd() {
+	close(c.done)
+	c.Conn.Close()
+	c.failCalls()
+	close(c.ended)
 }
 
 // unanswered returns the requests that may be the reason why the connection
