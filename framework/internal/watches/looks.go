@@ -65,9 +65,6 @@ func (ws *Session) LookAgain() {
 	}
 }
 
-// lookDepth is how many requests of a look are under way at a time.
-const lookDepth = 64
-
 // look looks once, and returns when the server has answered. Watches that it
 // does not answer for are left to the next look.
 //
@@ -77,7 +74,7 @@ const lookDepth = 64
 func (ws *Session) look(ctx context.Context) {
 	now := ws.link.LastZxid()
 	due, carried := ws.due()
-	for some := range slices.Chunk(due, lookDepth) {
+	for some := range slices.Chunk(due, transport.PipelineDepth) {
 		ws.ask(some, now)
 	}
 	ws.read(ctx, carried)
