@@ -232,7 +232,7 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 			call.err = ErrAnswerTooLong
 		}
 		if c.link.cfg.Answered != nil {
-			c.link.cfg.Answered(call.request)
+			c.link.cfg.Answered(call.request, r.err)
 		}
 		call.completeWith(r)
 		return nil, nil

@@ -15,6 +15,10 @@ import (
 type Unanswered struct {
 	Request
 	Held time.Duration // for how long the connection had been established when it was sent
+
+	// Refusal is the server's answer, if that was an error for which the client
+	// has ended the connection.
+	Refusal int32
 }
 
 // end closes the connection for an error. It tells the owner of the link which
@@ -26,6 +30,16 @@ type Unanswered struct {
 func (c *Conn) end(err error, answering int32) {
 	if c.beginEnd() {
 		c.tellEnd(c.unanswered(err, answering))
+		c.finishEnd()
+	}
+	<-c.ended
+}
+
+// endRefused ends the connection because the server will not set the watches
+// again. Their users would wait for ever.
+func (c *Conn) endRefused(call *Call, code int32) {
+	if c.beginEnd() {
+		c.tellEnd([]Unanswered{{call.request, call.held, code}})
 		c.finishEnd()
 	}
 	<-c.ended
@@ -73,14 +87,14 @@ func (c *Conn) unanswered(err error, answering int32) (all []Unanswered) {
 		return nil
 	}
 	if call := c.calls[answering]; call != nil {
-		return []Unanswered{{call.request, call.held}}
+		return []Unanswered{{Request: call.request, Held: call.held}}
 	}
 	if os.IsTimeout(err) {
 		return nil
 	}
 	for _, xid := range slices.SortedFunc(maps.Keys(c.calls), cmp.Compare[int32]) {
 		call := c.calls[xid]
-		all = append(all, Unanswered{call.request, call.held})
+		all = append(all, Unanswered{Request: call.request, Held: call.held})
 	}
 	return all
 }
