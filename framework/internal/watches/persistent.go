@@ -24,7 +24,8 @@ import (
 //     it: it hears of the persistent watch's events. See Watch.carrier.
 //   - A persistent watch is set behind every standard one that is on its way to
 //     the same path, and takes its place.
-//   - A standard watch on the path of a persistent one is not removed.
+//   - A standard watch on the path of a persistent one is not removed, unless
+//     the server refuses the persistent one.
 //   - A persistent watch is removed with all others on its path, and only when
 //     neither a reader nor a standard watch needs it.
 //   - Of the two persistent modes, a path has one. It becomes recursive when the
@@ -56,6 +57,7 @@ type persistentWatch struct {
 
 	trouble error         // why the server has not set it yet, or nil
 	waiting bool          // to be set when a standard watch is not on its way any more
+	left    bool          // the server may have a standard watch that nobody needs any more
 	changed chan struct{} // closed when the watch is armed, or has ended, and then replaced
 }
 
@@ -191,7 +193,7 @@ func (p *Persistent) restoreLocked() (all []transport.SetWatch) {
 func (p *Persistent) disconnectLocked() {
 	p.connection++
 	for _, w := range p.byPath {
-		w.armed, w.armedRecursive = false, false
+		w.armed, w.armedRecursive, w.left = false, false, false
 		for r := range w.readers {
 			r.armed = false
 		}

@@ -81,7 +81,9 @@ func (w *Watch) withdrawIfUnusedLocked() {
 	if w.waiters > 0 || !w.isSet || w.isDone {
 		return
 	}
-	if w.all.persistent.byPath[w.key.Path] == nil {
+	if p := w.all.persistent.byPath[w.key.Path]; p != nil {
+		p.left = true
+	} else {
 		w.all.link.RemoveWatch(w.key)
 	}
 	w.finishLocked(zk.Event{}, ErrStopped)
