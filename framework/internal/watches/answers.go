@@ -22,8 +22,11 @@ func (p *Persistent) answered(w *persistentWatch, connection uint64, recursive b
 	if !p.isCurrentLocked(w, connection) {
 		return false
 	}
+	w.asked--
 	if code != proto.CodeOK {
-		return p.refusedLocked(w, recursive, code)
+		again = p.refusedLocked(w, recursive, code)
+		w.tell() // nobody waits for the pause
+		return again
 	}
 	w.armed, w.armedRecursive, w.trouble = true, w.armedRecursive || recursive, nil
 	p.wantLocked(w, recursive) // an earlier request may have been refused meanwhile

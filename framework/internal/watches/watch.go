@@ -19,8 +19,8 @@ type Watch struct {
 	done context.Context
 	end  context.CancelFunc
 
-	// carrier is a persistent watch on the same path that was there before. The
-	// server is not asked for this watch then; see Persistent.
+	// carrier is a persistent watch on the same path that the server had before.
+	// It is not asked for this watch then; see Persistent.
 	carrier *persistentWatch
 
 	// Set before done ends.
