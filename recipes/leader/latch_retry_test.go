@@ -84,7 +84,7 @@ func TestCandidacyInTroubleSaysSo(t *testing.T) {
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.ErrorIs(t, err, &framework.ServerError{Code: int32(code)}, "%v", err)
 			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-			require.ErrorContains(t, err, "await /l: context deadline exceeded (last error: create /l/latch-: ")
+			require.ErrorContains(t, err, "wait leadership /l: context deadline exceeded (last error: create /l/latch-: ")
 			require.Equal(t, i+1, lines(), "%s", &log)
 		}
 		rule.Remove()
