@@ -201,7 +201,7 @@ func (l *Latch) leftBehind(first bool) error {
 // were seen to be ahead, is a *locks.NotAcquiredError that names the leader.
 // The candidacy goes on. If it is in trouble, the error also matches the
 // cause: the last error of the server, or that of the last attempt to connect.
-// When the candidacy is over, the error is Err's.
+// When the candidacy is over, the error has the reason of Err's.
 func (l *Latch) WaitLeadership(ctx context.Context) (lease *locks.Lease, err error) {
 	if err := l.queue.Usable(); err != nil {
 		return nil, l.queue.ErrorOf(waitLeadership, err)
