@@ -118,7 +118,7 @@ func someArguments(f reflect.Type) (args []reflect.Value) {
 		case in == reflect.TypeFor[error]():
 			args = append(args, reflect.ValueOf(&transport.AuthError{Scheme: "digest", Code: -115}))
 		case in.Kind() == reflect.Int32:
-			args = append(args, reflect.ValueOf(int32(proto.CodeThrottled)))
+			args = append(args, reflect.ValueOf(proto.CodeThrottled))
 		case in == reflect.TypeFor[transport.Event]():
 			args = append(args, reflect.ValueOf(transport.Event{Type: int32(zk.EventNodeDataChanged), Path: "/n"}))
 		case in == reflect.TypeFor[transport.Request]():
