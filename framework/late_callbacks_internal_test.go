@@ -117,6 +117,8 @@ func someArguments(f reflect.Type) (args []reflect.Value) {
 			args = append(args, reflect.MakeFunc(in, func([]reflect.Value) []reflect.Value { return nil }))
 		case in == reflect.TypeFor[error]():
 			args = append(args, reflect.ValueOf(&transport.AuthError{Scheme: "digest", Code: -115}))
+		case in.Kind() == reflect.Int32:
+			args = append(args, reflect.ValueOf(proto.CodeThrottled))
 		case in == reflect.TypeFor[transport.Event]():
 			args = append(args, reflect.ValueOf(transport.Event{Type: int32(zk.EventNodeDataChanged), Path: "/n"}))
 		case in == reflect.TypeFor[transport.Request]():

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -86,6 +88,33 @@ func TestInSessionARetryDoesNotMoveToALaterSession(t *testing.T) {
 				}
 				require.Empty(t, srv.Watches())
 			})
+		})
+	}
+}
+
+// The next session has set the watch by the time at which the caller looks.
+func TestInSessionWatcherOfALaterSessionIsNotReturned(t *testing.T) {
+	for range 20 { // the caller may see the end of the session first
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrThrottled)})
+			var once sync.Once
+			err := c.InSession(t.Context(), func(ctx context.Context) error {
+				ctx = framework.Extend(c).OnTrouble(ctx, func(error) {
+					once.Do(func() {
+						renewSession(t, srv, c)
+						synctest.Wait()
+					})
+				})
+				w, err := c.NewWatcher(ctx, "/n")
+				if err == nil {
+					w.Close()
+				}
+				require.ErrorIs(t, err, framework.ErrSessionLost)
+				return err
+			})
+			require.ErrorIs(t, err, framework.ErrSessionLost)
+			synctest.Wait()
+			srv.AssertNoWatches(t)
 		})
 	}
 }

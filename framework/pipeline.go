@@ -4,12 +4,11 @@ import (
 	"context"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// pipelineDepth is how many requests of a pipeline are under way at a time. It
-// hides the time of a round trip, and is little for a server, which takes 1000
-// requests in all before it stops reading.
-const pipelineDepth = 64
+// pipelineDepth is how many requests of a pipeline are under way at a time.
+const pipelineDepth = transport.PipelineDepth
 
 // pipeline sends many requests ahead of their answers, in order and a bounded
 // number at a time. It calls each with the answers, in the same order.

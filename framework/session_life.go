@@ -131,10 +131,11 @@ func (s *Session) endedWith(all []transport.Unanswered) {
 	s.watches.EndedWith(all)
 }
 
-// answered is called with every request that is answered.
-func (s *Session) answered(r transport.Request) {
+// answered is called with every request that is answered. An error is an answer,
+// too, but not to setWatches.
+func (s *Session) answered(r transport.Request, code int32) {
 	s.client.suspects.Answered(r)
-	if r.Op == proto.OpSetWatches {
+	if r.Op == proto.OpSetWatches && code == proto.CodeOK {
 		s.watches.SetAgain(r)
 	}
 }

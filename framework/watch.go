@@ -19,7 +19,7 @@ import (
 // after a reconnect, and that nobody knows whether there was a change: look again.
 // It follows when several connections in a row have ended while watches were set
 // again. Either the network breaks all the time, or the servers hang up on that
-// request, which the log tells then. If their limit of a request's length is the
+// request or refuse it, which the log tells then. If their limit of a request's length is the
 // reason, WithMaxRequestSize cures it.
 //
 // All waiters of a client for the same table (data and existence, or children)

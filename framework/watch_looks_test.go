@@ -170,20 +170,6 @@ func TestLookIsLeftToTheNextWhileThereIsNoConnection(t *testing.T) {
 	})
 }
 
-func TestLookThatIsRefusedIsRepeated(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, srv.Create("/n", nil))
-		_, _, w, err := c.GetW(t.Context(), "/n")
-		require.NoError(t, err)
-		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: zktest.Fail(zktest.ErrSystem), Times: 3})
-		inSilence(t, srv, "/n", func() { require.NoError(t, srv.Set("/n", nil)) })
-		_, err = w.Wait(within(t, 3*untold))
-		require.NoError(t, err)
-		require.Equal(t, 1, srv.Connections())
-		require.Equal(t, 1, srv.CountRequests(zktest.OpConnect)-1, "no other connection of this client")
-	})
-}
-
 // A persistent watch of the same path carries the standard one, and is not told
 // either. Before 3.9, a standard watch would take its place.
 func TestLookAtWatchOnThePathOfAPersistentOne(t *testing.T) {

@@ -167,7 +167,7 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 		}
 	}()
 	err := c.do(ctx, "watch", path, nil, func(ctx context.Context, s *Session) error {
-		reader, err := c.persistent.Open(c.full(path), cfg.recursive)
+		reader, err := c.persistent.Open(s.watches, c.full(path), cfg.recursive)
 		if err != nil {
 			return err
 		}
@@ -191,6 +191,8 @@ func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 		switch ev, some, err := w.poll(); {
 		case err != nil:
 			return err
+		case some && ev.Reset && s.ctx.Err() != nil: // the next session may have set it
+			return s.sessionError(zk.ErrNoServer)
 		case some && ev.Reset:
 			return nil
 		case some:

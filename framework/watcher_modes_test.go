@@ -2,6 +2,7 @@ package framework_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -212,6 +213,7 @@ func randomUse(t *testing.T, srv *zktest.Server, c *framework.Client, dice *rand
 			require.NoError(t, srv.Set(path, nil))
 		case 8:
 			if cut = dice.IntN(3) == 0; cut {
+				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: 1 + dice.IntN(5), Do: zktest.Fail(zktest.ErrThrottled)})
 				srv.CutAll()
 			}
 		}
@@ -236,6 +238,86 @@ func randomUse(t *testing.T, srv *zktest.Server, c *framework.Client, dice *rand
 	cancel()
 	_, err := c.NewWatcher(ctx, "/a")
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A server may have too much to do for the persistent watch of another caller,
+// for as long as it likes. A read with a watch does not wait for that.
+func TestReadDoesNotWaitForAPersistentWatchThatIsThrottled(t *testing.T) {
+	for kind := range watchKinds(nil) {
+		t.Run(kind, func(t *testing.T) {
+			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				require.NoError(t, srv.Create("/n", nil))
+				throttled := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+				opened := make(chan *framework.Watcher, 1)
+				go func() {
+					w, err := c.NewWatcher(t.Context(), "/n")
+					if err != nil {
+						t.Error(err)
+					}
+					opened <- w
+				}()
+				for range 3 { // beside pauses and requests
+					begin := time.Now()
+					w, err := watchKinds(c)[kind](within(t, time.Minute), "/n")
+					require.NoError(t, err)
+					require.Zero(t, time.Since(begin))
+					w.Stop()
+					time.Sleep(73 * time.Millisecond)
+				}
+				standard, err := watchKinds(c)[kind](t.Context(), "/n")
+				require.NoError(t, err)
+
+				throttled.Remove()
+				w := <-opened
+				require.NoError(t, srv.Create("/n/c", nil))
+				require.NoError(t, srv.Set("/n", nil))
+				require.True(t, fired(standard))
+				require.NoError(t, srv.Set("/n", nil))
+				require.Equal(t, []string{"children /n", "changed /n", "changed /n"}, unread(t, w))
+				w.Close()
+				synctest.Wait()
+				srv.AssertNoWatches(t)
+			})
+		})
+	}
+}
+
+// The request for the persistent watch may be under way when a read comes. A
+// watch of the read's own would take its place, on servers before 3.9.
+func TestReadWaitsForTheAnswerAboutAPersistentWatch(t *testing.T) {
+	for _, code := range []zktest.Code{0, zktest.ErrThrottled} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) { eachVersion(t, readBesideAddWatch(code)) })
+	}
+}
+
+// readBesideAddWatch reads while a persistent watch is asked for. The first answer
+// about that has this code.
+func readBesideAddWatch(code zktest.Code) func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+	return func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/n", nil))
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayReply(time.Second)})
+		if code != 0 {
+			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(code)})
+		}
+		opened := make(chan *framework.Watcher, 1)
+		go func() {
+			w, err := c.NewWatcher(t.Context(), "/n")
+			if err != nil {
+				t.Error(err)
+			}
+			opened <- w
+		}()
+		synctest.Wait()
+		begin := time.Now()
+		_, _, standard, err := c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		require.Equal(t, time.Second, time.Since(begin), "and not for the pause")
+		w := <-opened
+		require.NoError(t, srv.Set("/n", nil))
+		require.True(t, fired(standard))
+		require.NoError(t, srv.Set("/n", nil))
+		require.Equal(t, []string{"changed /n", "changed /n"}, unread(t, w))
+	}
 }
 
 // A read that sets a standard watch waits for room on the connection, and a

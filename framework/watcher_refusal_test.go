@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -137,6 +138,90 @@ func TestRefusedRecursiveWatchEndsNoOther(t *testing.T) {
 		require.Equal(t, []string{"changed /n"}, unread(t, w))
 		tree.Close()
 		w.Close()
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
+// A standard watch rides on the watch of a Watcher that has gone. That it has no
+// Watcher any more does not make it one that was refused.
+func TestRefusedRecursiveWatchLeavesTheOneBelowAStandardWatch(t *testing.T) {
+	for kind := range watchKinds(nil) {
+		t.Run(kind, func(t *testing.T) {
+			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				require.NoError(t, srv.Create("/n", nil))
+				node := mustWatch(t, c, "/n")
+				standard, err := watchKinds(c)[kind](t.Context(), "/n")
+				require.NoError(t, err)
+				node.Close()
+				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Path: "/n", Do: zktest.Fail(zktest.ErrNoAuth)})
+				_, err = c.NewWatcher(within(t, time.Second), "/n", framework.WithRecursion())
+				require.ErrorIs(t, err, zk.ErrNoAuth)
+
+				require.False(t, fired(standard))
+				require.NoError(t, srv.Delete("/n"))
+				require.True(t, fired(standard))
+				srv.AssertNoWatches(t)
+			})
+		})
+	}
+}
+
+// The Watcher that the server has agreed to leaves while another one is refused.
+func TestRefusedRecursiveWatchLeavesNothingOfTheOneBefore(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		node := mustWatch(t, c, "/n")
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayRequest(time.Second)})
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
+		time.AfterFunc(time.Second/2, node.Close)
+		_, err := c.NewWatcher(within(t, 10*time.Second), "/n", framework.WithRecursion())
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
+// A standard watch on the path of a persistent one is not taken back, because a
+// part of the other might go with it. There is no other if that is refused.
+func TestRefusedWatchLeavesNothingOfAStandardOne(t *testing.T) {
+	for kind := range watchKinds(nil) {
+		t.Run(kind, func(t *testing.T) {
+			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				require.NoError(t, srv.Create("/n", nil))
+				standard, err := watchKinds(c)[kind](t.Context(), "/n")
+				require.NoError(t, err)
+				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayRequest(time.Second)})
+				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
+				time.AfterFunc(time.Second/2, standard.Stop)
+				_, err = c.NewWatcher(within(t, 10*time.Second), "/n")
+				require.ErrorIs(t, err, zk.ErrNoAuth)
+				synctest.Wait()
+				srv.AssertNoWatches(t)
+			})
+		})
+	}
+}
+
+// The server refuses a watch, and agrees to the recursive one that was asked for
+// meanwhile.
+func TestRecursiveWatchBehindARefusedOneIsSet(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayRequest(time.Second)})
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
+		ctx := within(t, 10*time.Second)
+		var node *framework.Watcher
+		var refused error
+		var first sync.WaitGroup
+		first.Go(func() { node, refused = c.NewWatcher(ctx, "/n") })
+		synctest.Wait()
+		tree, err := c.NewWatcher(ctx, "/n", framework.WithRecursion())
+		require.NoError(t, err)
+		first.Wait()
+		require.NoError(t, refused, "the server tells of the node")
+		node.Close()
+		changeEverything(t, srv)
+		require.Equal(t, toldOfTree, unread(t, tree))
+		tree.Close()
 		synctest.Wait()
 		srv.AssertNoWatches(t)
 	})

@@ -31,7 +31,7 @@ func (q *candidates) participants(ctx context.Context) ([]locks.Participant, err
 // leader returns the first of the queue that is still there when it is read
 // (CURATOR-358).
 func (q *candidates) leader(ctx context.Context) (locks.Participant, error) {
-	entries, err := q.Entries(ctx)
+	entries, err := q.Entries(ctx, "leader")
 	if err != nil {
 		return locks.Participant{}, err
 	}
@@ -48,7 +48,7 @@ func (q *candidates) leader(ctx context.Context) (locks.Participant, error) {
 
 // hasSuccessor returns ErrNoSuccessor if nobody is in the queue but the leader.
 func (q *candidates) hasSuccessor(ctx context.Context) error {
-	entries, err := q.Entries(ctx)
+	entries, err := q.Entries(ctx, "hand over")
 	if err != nil {
 		return err
 	}

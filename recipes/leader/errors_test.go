@@ -19,8 +19,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The error of a selector names the leadership that was lost. It does not name
-// the release of the lease, because a selector's user never sees that.
+// The error of Run says that the leadership was lost. It does not name the release
+// of the lease, because a selector's user never sees that.
 func TestSelectorsErrorNamesTheLeadershipThatWasLost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
@@ -30,8 +30,8 @@ func TestSelectorsErrorNamesTheLeadershipThatWasLost(t *testing.T) {
 			work error
 			text string
 		}{
-			{nil, "lead " + path + ": session lost"},
-			{failed, "work failed\nlead " + path + ": session lost"},
+			{nil, "run " + path + ": session lost"},
+			{failed, "work failed\nrun " + path + ": session lost"},
 		} {
 			err := leader.NewSelector(c, path).Run(w.Patience(t), func(ctx context.Context) error {
 				w.Fake.Session(c.SessionID()).Expire()
@@ -81,6 +81,15 @@ func TestErrorsNameTheCall(t *testing.T) {
 		w.closeAll(t, "/l", second, holder[0])
 		err = second.Lead(t.Context(), func(context.Context) error { return nil })
 		require.EqualError(t, err, "lead /l: leader latch closed")
+		_, err = second.WaitLeadership(t.Context())
+		require.EqualError(t, err, "wait leadership /l: leader latch closed")
+		require.EqualError(t, second.Err(), "leader latch /l: leader latch closed", "it names no call: there was none")
+		_, err = leader.NewLatch(nil, "/l")
+		require.ErrorContains(t, err, "new latch /l: ")
+		_, err = leader.NewSelector(nil, "/l").Leader(t.Context())
+		require.ErrorContains(t, err, "leader /l: ")
+		_, err = leader.NewSelector(nil, "/l").Participants(t.Context())
+		require.ErrorContains(t, err, "participants /l: ")
 
 		mutex := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/s"))
 		err = leader.NewSelector(c, "/s").Run(recipetest.Within(t, time.Second), func(context.Context) error { return nil })

@@ -140,7 +140,7 @@ func ExampleLatch_Changes() {
 	// <nil>
 	// leading
 	// not any more: lease released
-	// wait leadership /leader: leader latch closed
+	// leader latch /leader: leader latch closed
 }
 
 func ExampleSelector() {

@@ -94,13 +94,19 @@ type Change struct {
 
 const latchKind = "latch-"
 
+// What errors call a wait, and the end of a candidacy, which was no call.
+const (
+	waitLeadership = "wait leadership"
+	endOfLatch     = "leader latch"
+)
+
 // NewLatch stands for leader from now on, until Shutdown. It does not wait, not
 // even for a connection. A client, a path or an option that cannot be used is
 // its error, and framework.ErrClosed if the client is closed.
 func NewLatch(c *framework.Client, path string, opts ...LatchOption) (*Latch, error) {
 	l := newLatch(c, path, opts)
 	if err := l.start(); err != nil {
-		return nil, l.queue.ErrorOf("start", err)
+		return nil, l.queue.ErrorOf("new latch", err)
 	}
 	return l, nil
 }
@@ -109,7 +115,7 @@ func newLatch(c *framework.Client, path string, opts []LatchOption) *Latch {
 	cfg := latchConfig(opts)
 	l := &Latch{
 		queue: candidates{*queue.New(queue.Config{
-			Client: c, Path: path, Kind: latchKind, Op: "wait leadership",
+			Client: c, Path: path, Kind: latchKind, Op: waitLeadership,
 			Order:       lockloop.Order{Blocks: lockloop.Exclusive, WatchSelf: true},
 			Recipe:      locktrace.RecipeLeaderLatch,
 			NotAcquired: notAcquired,
@@ -195,17 +201,17 @@ func (l *Latch) leftBehind(first bool) error {
 // were seen to be ahead, is a *locks.NotAcquiredError that names the leader.
 // The candidacy goes on. If it is in trouble, the error also matches the cause:
 // the last error of a server, or of an attempt to connect. When the candidacy
-// is over, the error is Err's.
+// is over, the error has the reason of Err's.
 func (l *Latch) WaitLeadership(ctx context.Context) (lease *locks.Lease, err error) {
 	if err := l.queue.Usable(); err != nil {
-		return nil, l.queue.ErrorOf("wait leadership", err)
+		return nil, l.queue.ErrorOf(waitLeadership, err)
 	}
 	err = l.life.Wait(ctx, func() bool {
 		lease = l.Leadership()
 		return lease != nil && ctx.Err() == nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, named(waitLeadership, err)
 	}
 	return lease, nil
 }
@@ -226,7 +232,7 @@ func (l *Latch) Done() <-chan struct{} { return l.life.Over().Done() }
 // Outages, losses of the session and servers in trouble do not end it.
 func (l *Latch) Err() error {
 	if err := l.queue.Usable(); err != nil {
-		return l.queue.ErrorOf("wait leadership", err)
+		return l.queue.ErrorOf(endOfLatch, err)
 	}
 	return l.life.Err()
 }

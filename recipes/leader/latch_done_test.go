@@ -3,6 +3,7 @@ package leader_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -60,7 +61,8 @@ func TestLatchTellsTheEndOfItsCandidacy(t *testing.T) {
 				require.Equal(t, l.Err(), err, "it is the last element")
 				require.ErrorIs(t, l.Err(), of.why)
 				_, err = l.WaitLeadership(t.Context())
-				require.Equal(t, l.Err(), err)
+				require.Equal(t, errors.Unwrap(l.Err()), errors.Unwrap(err))
+				require.ErrorContains(t, err, "wait leadership /l: ")
 				require.Nil(t, l.Leadership())
 				require.NoError(t, l.Shutdown(t.Context()))
 				require.ErrorIs(t, l.Err(), of.why, "it stays the reason")

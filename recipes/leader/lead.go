@@ -78,7 +78,7 @@ func (l *Latch) Lead(ctx context.Context, work func(ctx context.Context) error) 
 	for {
 		lease, err := l.WaitLeadership(ctx)
 		if err != nil {
-			return asLead(err)
+			return named("lead", err)
 		}
 		again, err := l.lead(ctx, lease, work)
 		if !again {
@@ -87,18 +87,18 @@ func (l *Latch) Lead(ctx context.Context, work func(ctx context.Context) error) 
 	}
 }
 
-// asLead gives an error of WaitLeadership the name of the call that it answers.
-func asLead(err error) error {
+// named gives an error of a wait the name of the call that it answers.
+func named(op string, err error) error {
 	var others *locks.NotAcquiredError // may have an OpError in it
-	var op *framework.OpError
+	var call *framework.OpError
 	switch {
 	case reason.As(err, &others):
 		named := *others
-		named.Op = "lead"
+		named.Op = op
 		return &named
-	case reason.As(err, &op):
-		named := *op
-		named.Op = "lead"
+	case reason.As(err, &call):
+		named := *call
+		named.Op = op
 		return &named
 	default:
 		return err

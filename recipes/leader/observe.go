@@ -94,7 +94,7 @@ func (o *observer) look(ctx context.Context, _ *framework.Session, tell func(loc
 // whoLeads returns the leader, and a watch for its end. If that is not the
 // leader any more, there is no watch.
 func (o *observer) whoLeads(ctx context.Context) (locks.Participant, *framework.Watch, error) {
-	entries, err := o.queue.Entries(ctx)
+	entries, err := o.queue.Entries(ctx, "observe")
 	if err != nil {
 		return locks.Participant{}, nil, err
 	}

@@ -161,6 +161,6 @@ func (l *Latch) finish(why error) {
 	if reason.Is(why, context.Canceled) { // Shutdown has ended it
 		why = ErrClosed
 	}
-	l.life.End(l.queue.ErrorOf("wait leadership", why))
+	l.life.End(l.queue.ErrorOf(endOfLatch, why))
 	l.stopping.Wait()
 }

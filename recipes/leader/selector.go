@@ -151,8 +151,8 @@ func (s *Selector) stop() {
 // its leadership, but not let others lead while it runs.
 func (s *Selector) lead(ctx context.Context, own *claim.Lease, work func(context.Context) error) (err error) {
 	now := newLeadership(own)
-	defer func() { err = withLoss(err, s.queue.ErrorOf("lead", now.end(ctx))) }() // runs even if work panics
-	if joined, _ := now.claim.Join(); !joined {                                   // lost between the grant and now
+	defer func() { err = withLoss(err, s.queue.ErrorOf("run", now.end(ctx))) }() // also if work panics
+	if joined, _ := now.claim.Join(); !joined {                                  // lost between the grant and now
 		return nil
 	}
 	now.lease = (*locks.Lease)(now.claim.LeaseOf(own.Context()))

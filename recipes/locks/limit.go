@@ -133,7 +133,7 @@ func (l *sharedLimit) parse(data []byte) (int, error) {
 // have been changed.
 func SetSharedLimit(ctx context.Context, c *framework.Client, limitPath string, n int) error {
 	if err := setSharedLimit(ctx, c, limitPath, n); err != nil {
-		return &framework.OpError{Op: "set limit", Path: limitPath, Err: err}
+		return &framework.OpError{Op: "set shared limit", Path: limitPath, Err: err}
 	}
 	return nil
 }

@@ -89,7 +89,9 @@ func TestWithoutAClientEveryCallIsAnError(t *testing.T) {
 	_, err := leader.NewLatch(nil, "/l")
 	require.ErrorIs(t, err, zk.ErrBadArguments)
 	require.ErrorIs(t, locks.Revoke(t.Context(), nil, "/l/lock-0000000000"), zk.ErrBadArguments)
-	require.ErrorIs(t, locks.SetSharedLimit(t.Context(), nil, "/n", 1), zk.ErrBadArguments)
+	err = locks.SetSharedLimit(t.Context(), nil, "/n", 1)
+	require.ErrorIs(t, err, zk.ErrBadArguments)
+	require.ErrorContains(t, err, "set shared limit /n: ")
 }
 
 // Calls that only look at a zero latch have no error to return. The latch is

@@ -15,17 +15,21 @@ import (
 // Every Shutdown waits and returns the same. Closing the client ends its
 // persistent nodes, and deletes those that are ephemeral.
 func (n *PersistentNode) Shutdown(ctx context.Context) error {
+	return n.errorOf("shutdown", n.shutdown(ctx))
+}
+
+func (n *PersistentNode) shutdown(ctx context.Context) error {
 	if err := n.usable(); err != nil {
-		return n.errorOf("shutdown", err)
+		return err
 	}
 	n.end(ErrClosed)
 	n.life.Stop()
 	if !n.life.WaitGone(ctx) {
-		return n.errorOf("shutdown", fmt.Errorf("the node may still be there: %w", n.removal.GaveUp(ctx)))
+		return fmt.Errorf("the node may still be there: %w", n.removal.GaveUp(ctx))
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.errorOf("shutdown", n.leftover)
+	return n.leftover
 }
 
 // end ends the persistent node, if nothing has ended it before. The keeper still

@@ -74,14 +74,14 @@ func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Opt
 	g.add(id, node) // before anybody can see the node
 	if err := node.start(); err != nil {
 		g.remove(id, node)
-		return nil, err
+		return nil, node.errorOf("join", err)
 	}
 	m := &GroupMember{id: id, node: node}
-	if _, err := node.WaitRegistered(ctx); err != nil {
+	if _, err := node.waitRegistered(ctx); err != nil {
 		over, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		cancel()
 		node.Shutdown(over) // does not wait
-		return nil, err
+		return nil, node.errorOf("join", err)
 	}
 	return m, nil
 }
@@ -157,10 +157,10 @@ func (m *GroupMember) Node() *PersistentNode { return m.node }
 
 // Update replaces the member's payload; see PersistentNode.Set.
 func (m *GroupMember) Update(ctx context.Context, payload []byte) error {
-	return m.node.Set(ctx, payload)
+	return m.node.errorOf("update", m.node.set(ctx, payload))
 }
 
 // Leave ends the membership; see PersistentNode.Shutdown.
 func (m *GroupMember) Leave(ctx context.Context) error {
-	return m.node.Shutdown(ctx)
+	return m.node.errorOf("leave", m.node.shutdown(ctx))
 }

@@ -336,6 +336,30 @@ func TestJoinsThatCannotBe(t *testing.T) {
 	})
 }
 
+// An error names the call that returns it, and not the one of the member's node.
+func TestErrorsNameTheCall(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		_, err := nodes.NewPersistentNode(nil, "/n", nil)
+		require.ErrorContains(t, err, "new persistent node /n: ")
+		g := nodes.NewGroup(c, "/g")
+		m := w.join(t, g, "a", "")
+		_, err = g.Join(t.Context(), "a", nil)
+		require.ErrorContains(t, err, "join /g/a: another persistent node of this client has the path")
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = g.Join(over, "b", nil)
+		require.EqualError(t, err, "join /g/b: context canceled")
+		require.EqualError(t, m.Update(over, []byte("x")), "update /g/a: context canceled")
+		require.ErrorContains(t, m.Leave(over), "leave /g/a: ")
+		require.NoError(t, m.Leave(w.Patience(t)))
+		require.EqualError(t, m.Update(t.Context(), nil), "update /g/a: persistent node closed")
+		_, err = m.Node().WaitRegistered(t.Context())
+		require.EqualError(t, err, "wait registered /g/a: persistent node closed")
+		require.EqualError(t, m.Node().Set(t.Context(), nil), "set /g/a: persistent node closed")
+	})
+}
+
 // The pauses after errors begin anew when there was a view.
 func TestViewEndsTheTroubleBefore(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

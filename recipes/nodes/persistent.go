@@ -98,7 +98,7 @@ type payload struct {
 func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Option) (*PersistentNode, error) {
 	n := newNode(c, path, data, newConfig(opts))
 	if err := n.start(); err != nil {
-		return nil, err
+		return nil, n.errorOf("new persistent node", err)
 	}
 	return n, nil
 }
@@ -117,12 +117,12 @@ func newNode(c *framework.Client, path string, data []byte, cfg config) *Persist
 // start starts the keeper. A node is started once.
 func (n *PersistentNode) start() error {
 	if err := n.usable(); err != nil {
-		return n.errorOf("start", err)
+		return err
 	}
 	n.mu.Lock() // nothing is told before start has returned
 	defer n.mu.Unlock()
 	if err := pathsInUse.take(n, n.startAfter); err != nil {
-		return n.errorOf("start", err)
+		return err
 	}
 	n.tellStarted()
 	n.record.beginLocked(n)
@@ -143,15 +143,19 @@ func (n *PersistentNode) startAfter(before *PersistentNode) error {
 // The node is created all the same when that is possible. If the persistent node
 // has ended, the error is Err's.
 func (n *PersistentNode) WaitRegistered(ctx context.Context) (Registration, error) {
+	r, err := n.waitRegistered(ctx)
+	return r, n.errorOf("wait registered", err)
+}
+
+func (n *PersistentNode) waitRegistered(ctx context.Context) (r Registration, err error) {
 	if err := n.usable(); err != nil {
-		return Registration{}, n.errorOf("wait registered", err)
+		return r, err
 	}
-	var r Registration
-	err := n.await(ctx, func() (there bool) {
+	err = n.await(ctx, func() (there bool) {
 		r, there = n.registrationLocked()
 		return there
 	})
-	return r, n.errorOf("wait registered", err)
+	return r, err
 }
 
 // await waits until something is so, which is asked under the mutex each time
@@ -192,9 +196,13 @@ func (n *PersistentNode) registrationLocked() (Registration, bool) {
 // that is the error, and the node gets the data that it had, or that of an
 // earlier Set that it was to get later.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
+	return n.errorOf("set", n.set(ctx, data))
+}
+
+func (n *PersistentNode) set(ctx context.Context, data []byte) error {
 	set, err := n.ask(data)
 	if err != nil {
-		return n.errorOf("set", err)
+		return err
 	}
 	defer n.stopWaiting(set)
 	var refused error
@@ -202,7 +210,7 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 		refused = n.waiting[set]
 		return refused != nil || n.have.set >= set
 	})
-	return n.errorOf("set", cmp.Or(refused, err))
+	return cmp.Or(refused, err)
 }
 
 // ask notes the data that the node is to have.

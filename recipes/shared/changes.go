@@ -24,7 +24,7 @@ func (r *replica) changes(ctx context.Context) iter.Seq2[*sharednode.Snapshot, e
 				}
 				continue
 			case err != nil:
-				yield(nil, err)
+				yield(nil, r.ended(err))
 				return
 			}
 			select {

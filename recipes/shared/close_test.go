@@ -38,6 +38,8 @@ func TestCallsReturnWhenTheirValueIsClosed(t *testing.T) {
 				settle()
 				require.Empty(t, returned)
 				require.NoError(t, n.Close())
+				require.EqualError(t, n.Err(), "shared value /n: shared value is closed", "it names no call: there was none")
+				require.EqualError(t, n.Set(t.Context(), 1), "set /n: shared value is closed")
 				settle()
 				require.Len(t, returned, 1)
 				err := <-returned

@@ -28,6 +28,9 @@ func bad(name string, value any, reason string) error {
 	return &framework.ConfigError{Name: name, Value: fmt.Sprint(value), Reason: reason}
 }
 
+// ended is the error of the end, which was no call.
+func (r *replica) ended(why error) error { return r.errorOf("shared value", why) }
+
 func (r *replica) errorOf(op string, err error) error {
 	if err == nil {
 		return nil

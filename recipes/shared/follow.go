@@ -24,7 +24,7 @@ func (r *replica) finish(why error) {
 	if !reason.Is(why, ErrClosed) && !reason.Is(why, framework.ErrClosed) {
 		r.events.Emit(eventEnds, why)
 	}
-	r.life.End(r.errorOf("follow", why))
+	r.life.End(why)
 	r.waitForHooks()
 }
 

@@ -38,7 +38,7 @@ func newReplica(client *framework.Client, path string, seed []byte, cfg config) 
 	}
 	r.life = follow.Life{Client: client, Closed: ErrClosed, Run: r.live, Finish: r.finish, GaveUp: r.loop.GaveUp}
 	if err := r.life.Start(); err != nil {
-		return nil, r.errorOf("open", err)
+		return r, err
 	}
 	return r, nil
 }

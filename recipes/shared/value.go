@@ -47,7 +47,7 @@ type Versioned[T any] struct {
 // NewCount returns a number. See NewValue. Data that does not have four bytes
 // is a *codec.DecodeError.
 func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Count, error) {
-	return NewValue(c, path, codec.Int32(), seed, opts...)
+	return newValue("new count", c, path, codec.Int32(), seed, opts)
 }
 
 // NewValue returns the value of the node with this path, and begins to follow
@@ -61,29 +61,36 @@ func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Co
 // encode, or cannot decode again, is the codec's error. A closed client is
 // framework.ErrClosed.
 func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], seed T, opts ...Option) (*Value[T], error) {
+	return newValue("new value", c, path, codec, seed, opts)
+}
+
+// newValue is the constructor that the user has called by the name op.
+func newValue[T any](
+	op string, c *framework.Client, path string, codec codec.Codec[T], seed T, opts []Option,
+) (*Value[T], error) {
 	r := &replica{Node: sharednode.Node{Path: path}} // for errors
 	switch {
 	case c == nil:
-		return nil, r.errorOf("open", bad("client", "nil", "must not be nil"))
+		return nil, r.errorOf(op, bad("client", "nil", "must not be nil"))
 	case codec.Encode == nil, codec.Decode == nil:
-		return nil, r.errorOf("open", bad("codec", "nil", "must have both functions"))
+		return nil, r.errorOf(op, bad("codec", "nil", "must have both functions"))
 	}
 	if err := framework.ValidatePath(path); err != nil {
-		return nil, r.errorOf("open", err)
+		return nil, r.errorOf(op, err)
 	}
 	cfg, err := configured(opts)
 	if err != nil {
-		return nil, r.errorOf("open", err)
+		return nil, r.errorOf(op, err)
 	}
 	data, err := codec.Encode(seed)
 	if err != nil {
-		return nil, r.errorOf("open", fmt.Errorf("seed: %w", err))
+		return nil, r.errorOf(op, fmt.Errorf("seed: %w", err))
 	}
 	if seed, err = codec.Decode(data); err != nil { // a copy, which the caller cannot change
-		return nil, r.errorOf("open", fmt.Errorf("encoded seed: %w", err))
+		return nil, r.errorOf(op, fmt.Errorf("encoded seed: %w", err))
 	}
 	if r, err = newReplica(c, path, data, cfg); err != nil {
-		return nil, err
+		return nil, r.errorOf(op, err)
 	}
 	return &Value[T]{node: r, codec: codec, seed: seed}, nil
 }
@@ -233,7 +240,7 @@ func (v *Value[T]) Done() <-chan struct{} { return v.node.life.Gone() }
 // ErrClosed, framework.ErrClosed, or a refusal that waiting does not cure, such
 // as zk.ErrNoAuth. Outages, losses of the session, servers in trouble and
 // refused credentials do not end it.
-func (v *Value[T]) Err() error { return v.node.life.Err() }
+func (v *Value[T]) Err() error { return v.node.ended(v.node.life.Err()) }
 
 // decoded is the value of a snapshot. The codec is called once for each
 // snapshot, and again only for a reader that is behind.

@@ -318,7 +318,9 @@ func TestBadArguments(t *testing.T) {
 		require.NoError(t, c.Close())
 		_, err = shared.NewCount(c, "/n", 1)
 		require.ErrorIs(t, err, framework.ErrClosed)
-		require.ErrorContains(t, err, "open /n: ")
+		require.ErrorContains(t, err, "new count /n: ")
+		_, err = shared.NewValue(c, "/n", codec.Int32(), 1)
+		require.ErrorContains(t, err, "new value /n: ")
 	})
 }
 

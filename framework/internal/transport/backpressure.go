@@ -17,13 +17,18 @@ import (
 //   - the library's pings;
 //   - the requests that confirm contact with the leader;
 //   - the requests that set standard watches again: one for 128 KiB of paths
-//     after a reconnect, and 64 or a few more at a time without one;
+//     after a reconnect, and PipelineDepth or a few more at a time without one;
 //   - the requests that remove watches. They wait only behind requests for
 //     persistent watches that wait: one of those may be for the same watch.
 const (
 	maxCalls  = 768     // not answered
 	maxQueued = 4 << 20 // bytes not written, before the request that exceeds it
 )
+
+// PipelineDepth is how many requests of one series are under way at a time: of a
+// pipeline, or of a look at watches. It hides the time of a round trip, and is
+// little for a server, which takes 1000 requests in all before it stops reading.
+const PipelineDepth = 64
 
 // Waiter is one Send or SendBoth that waits for its turn on a connection, or a
 // request about a watch, which nobody waits for. Waiters are sent in the order

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -25,9 +24,9 @@ type Conn struct {
 	handshake   handshake
 	answering   int32 // xid of the answer that is being read, or 0
 
-	wake      chan struct{} // capacity 1: there is something in out
-	done      chan struct{} // closed by Close; ends the connection's goroutines
-	closeOnce sync.Once
+	wake  chan struct{} // capacity 1: there is something in out
+	done  chan struct{} // ends the connection's goroutines
+	ended chan struct{} // closed when every call has failed
 
 	// Protected by link.mu.
 	out              []byte // complete frames to be written
@@ -42,6 +41,7 @@ type Conn struct {
 	calls            map[int32]*Call // not answered yet; the keys are xids
 	waiters          list.List       // each element is a *Waiter; oldest first
 	waitingWatches   int             // how many of them set persistent watches
+	ending           bool            // by the peer or by us
 	closed           bool            // no call may be added
 }
 
@@ -52,6 +52,7 @@ func newConn(l *Link, nc net.Conn) *Conn {
 		in:    bufio.NewReaderSize(nc, 32<<10),
 		wake:  make(chan struct{}, 1),
 		done:  make(chan struct{}),
+		ended: make(chan struct{}),
 		calls: map[int32]*Call{},
 	}
 }
@@ -231,7 +232,7 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 			call.err = ErrAnswerTooLong
 		}
 		if c.link.cfg.Answered != nil {
-			c.link.cfg.Answered(call.request)
+			c.link.cfg.Answered(call.request, r.err)
 		}
 		call.completeWith(r)
 		return nil, nil
@@ -288,14 +289,3 @@ func (c *Conn) SetWriteDeadline(time.Time) error { return nil }
 
 // SetDeadline sets the read deadline.
 func (c *Conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
-
-// Close ends the connection. It does not wait for the connection's goroutines,
-// because they call it; Link.Close does.
-func (c *Conn) Close() error {
-	c.closeOnce.Do(func() {
-		close(c.done)
-		c.Conn.Close()
-		c.failCalls()
-	})
-	return nil
-}

@@ -15,16 +15,66 @@ import (
 type Unanswered struct {
 	Request
 	Held time.Duration // for how long the connection had been established when it was sent
+
+	// Refusal is the server's answer, if that was an error for which the client
+	// has ended the connection.
+	Refusal int32
 }
 
 // end closes the connection for an error. It tells the owner of the link which
 // requests the connection has ended with. The answer to one of them may have
 // begun to arrive.
+//
+// A read and a write may fail at the same moment, and both fail when we close
+// the connection. So only the first end counts.
 func (c *Conn) end(err error, answering int32) {
-	if all := c.unanswered(err, answering); len(all) > 0 && c.link.cfg.Ended != nil {
+	if c.beginEnd() {
+		c.tellEnd(c.unanswered(err, answering))
+		c.finishEnd()
+	}
+	<-c.ended
+}
+
+// endRefused ends the connection because the server will not set the watches
+// again. Their users would wait for ever.
+func (c *Conn) endRefused(call *Call, code int32) {
+	if c.beginEnd() {
+		c.tellEnd([]Unanswered{{call.request, call.held, code}})
+		c.finishEnd()
+	}
+	<-c.ended
+}
+
+// Close ends the connection. It does not wait for the connection's goroutines,
+// because they call it; Link.Close does.
+func (c *Conn) Close() error {
+	if c.beginEnd() {
+		c.finishEnd()
+	}
+	<-c.ended
+	return nil
+}
+
+// beginEnd reports whether nothing has ended the connection before.
+func (c *Conn) beginEnd() bool {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	first := !c.ending
+	c.ending = true
+	return first
+}
+
+func (c *Conn) tellEnd(all []Unanswered) {
+	if len(all) > 0 && c.link.cfg.Ended != nil {
 		c.link.cfg.Ended(all)
 	}
-	c.Close()
+}
+
+func (c *Conn) finishEnd() {
+	close(c.done)
+	c.Conn.Close()
+	c.failCalls()
+	close(c.ended)
 }
 
 // unanswered returns the requests that may be the reason why the connection
@@ -37,14 +87,14 @@ func (c *Conn) unanswered(err error, answering int32) (all []Unanswered) {
 		return nil
 	}
 	if call := c.calls[answering]; call != nil {
-		return []Unanswered{{call.request, call.held}}
+		return []Unanswered{{Request: call.request, Held: call.held}}
 	}
 	if os.IsTimeout(err) {
 		return nil
 	}
 	for _, xid := range slices.SortedFunc(maps.Keys(c.calls), cmp.Compare[int32]) {
 		call := c.calls[xid]
-		all = append(all, Unanswered{call.request, call.held})
+		all = append(all, Unanswered{Request: call.request, Held: call.held})
 	}
 	return all
 }

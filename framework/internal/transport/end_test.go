@@ -2,6 +2,9 @@ package transport
 
 import (
 	"encoding/binary"
+	"net"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,5 +107,70 @@ func TestAnswerThatIsTooLongIsLeftOut(t *testing.T) {
 		<-next.Done()
 		_, _, _, err = next.Answer()
 		require.NoError(t, err)
+	})
+}
+
+// The library's read and our write may fail at the same moment.
+func TestEndOfAConnectionIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told atomic.Int32
+		goOn := make(chan struct{})
+		release := sync.OnceFunc(func() { close(goOn) })
+		defer release()
+		l := NewLink(Config{Ended: func([]Unanswered) {
+			told.Add(1)
+			<-goOn
+		}})
+		c := stalledPeer(t, l)
+		readInBackground(c)
+		call, _, err := l.Send(opSync, path("/long"), nil)
+		require.NoError(t, err)
+		synctest.Wait()
+		c.Conn.Close()
+		synctest.Wait()
+		require.EqualValues(t, 1, told.Load())
+		select {
+		case <-call.Done():
+			t.Error("its caller knows before the owner of the link does")
+		default:
+		}
+		release()
+		<-call.Done()
+		synctest.Wait()
+		require.EqualValues(t, 1, told.Load())
+	})
+}
+
+// slowToClose is a connection whose Close returns some time after its readers
+// have found it closed.
+type slowToClose struct {
+	net.Conn
+	goOn <-chan struct{}
+}
+
+func (c slowToClose) Close() error {
+	err := c.Conn.Close()
+	<-c.goOn
+	return err
+}
+
+// The peer has no part in it, also if the library's read fails before Close has
+// returned.
+func TestConnectionThatWeCloseHasNotEndedWithARequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told ends
+		l := NewLink(Config{Ended: told.ended})
+		c := stalledPeer(t, l)
+		readInBackground(c)
+		_, err := send(l, "/n")
+		require.NoError(t, err)
+		synctest.Wait()
+		goOn := make(chan struct{})
+		c.Conn = slowToClose{c.Conn, goOn}
+		go c.Close()
+		synctest.Wait()
+		close(goOn)
+		synctest.Wait()
+		require.Empty(t, told.paths)
 	})
 }

@@ -48,11 +48,13 @@ type Config struct {
 
 	// Ended is called when an established connection has ended, by the peer or
 	// for what the peer has sent, with the requests that were under way, oldest
-	// first. Their callers learn of it after that.
+	// first. Their callers learn of it after that. If the peer has refused to set
+	// the watches again, that is the only one.
 	Ended func([]Unanswered)
 
-	// Answered is called with every request that is answered.
-	Answered func(Request)
+	// Answered is called with every request that is answered, and the answer's
+	// code.
+	Answered func(r Request, code int32)
 }
 
 // Link is what the connections of one session share. The library makes one

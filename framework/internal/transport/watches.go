@@ -1,6 +1,9 @@
 package transport
 
-import "github.com/gocurator/curator/framework/internal/jute"
+import (
+	"github.com/gocurator/curator/framework/internal/jute"
+	"github.com/gocurator/curator/framework/internal/proto"
+)
 
 // Table is one of the two tables in which a server keeps a connection's
 // watches. To the server, all watches of one table on one path are one watch.
@@ -86,9 +89,10 @@ func (c *Conn) restoreLocked(watches []SetWatch) {
 	}
 	batches := batchesOf(standard, c.setWatchesSize())
 	for i, batch := range batches {
+		var call *Call
 		call, err := c.enqueueSetWatchesLocked(c.link.lastZxid, batch, func(code int32, _ error) {
-			if code != 0 { // the users of watches that are not set would wait for ever
-				c.Close()
+			if code != proto.CodeOK {
+				c.endRefused(call, code)
 			}
 		})
 		if err == nil { // an error means that the connection is closed; the next one sets them

@@ -22,8 +22,11 @@ func (p *Persistent) answered(w *persistentWatch, connection uint64, recursive b
 	if !p.isCurrentLocked(w, connection) {
 		return false
 	}
+	w.asked--
 	if code != proto.CodeOK {
-		return p.refusedLocked(w, recursive, code)
+		again = p.refusedLocked(w, recursive, code)
+		w.tell() // nobody waits for the pause
+		return again
 	}
 	w.armed, w.armedRecursive, w.trouble = true, w.armedRecursive || recursive, nil
 	p.wantLocked(w, recursive) // an earlier request may have been refused meanwhile
@@ -43,9 +46,10 @@ func (p *Persistent) isCurrentLocked(w *persistentWatch, connection uint64) bool
 // refusedLocked ends a watch that the server will not set. A server that knows
 // no persistent watches ends all of them: it closes the connection for each one
 // that it is asked for. A recursive watch that is refused ends the readers that
-// asked for it; the others go on with one of the node alone. refusedLocked
-// reports whether the watch must be asked for again: that one, or the same one,
-// because the server only has too much to do now.
+// asked for it; the others go on with one of the node alone. So does a standard
+// watch that rides on it, if the server has it. refusedLocked reports whether the
+// watch must be asked for again: that one, or the same one, because the server
+// only has too much to do now.
 func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int32) (again bool) {
 	later, err := p.session.owner.Judge(code)
 	switch {
@@ -55,11 +59,15 @@ func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int3
 	case code == proto.CodeUnimplemented:
 		p.endAllLocked(err)
 		return false
-	case recursive && w.hasReadersOfNode():
+	case w.recursive && !recursive: // the answer to the request behind this one decides
+		return false
+	case recursive && (w.armed || w.hasReadersOfNode()):
 		p.endRecursiveLocked(w, err)
+		p.withdrawIfUnusedLocked(w.path)
 		return !w.armed
 	default:
 		p.endLocked(w, err)
+		p.removeLeftLocked(w)
 		return false
 	}
 }
@@ -146,6 +154,13 @@ func (p *Persistent) endLocked(w *persistentWatch, err error) {
 	p.forgetLocked(w)
 	for r := range w.readers {
 		r.failLocked(err)
+	}
+}
+
+// removeLeftLocked takes back what was left to a watch that has ended.
+func (p *Persistent) removeLeftLocked(w *persistentWatch) {
+	if w.left && !p.session.usesLocked(w.path) {
+		p.session.link.RemoveWatches(w.path)
 	}
 }
 

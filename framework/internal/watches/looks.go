@@ -65,11 +65,9 @@ func (ws *Session) LookAgain() {
 	}
 }
 
-// lookDepth is how many requests of a look are under way at a time.
-const lookDepth = 64
-
 // look looks once, and returns when the server has answered. Watches that it
-// does not answer for are left to the next look.
+// does not answer for are left to the next look. Those that it will not set
+// again are looked at by reads.
 //
 // A look never makes a watch newer than the look itself. What a watch becomes as
 // of is the newest answer from before the look: nothing has happened to the
@@ -77,8 +75,8 @@ const lookDepth = 64
 func (ws *Session) look(ctx context.Context) {
 	now := ws.link.LastZxid()
 	due, carried := ws.due()
-	for some := range slices.Chunk(due, lookDepth) {
-		ws.ask(some, now)
+	for some := range slices.Chunk(due, transport.PipelineDepth) {
+		carried = append(carried, ws.ask(some, now)...)
 	}
 	ws.read(ctx, carried)
 }
@@ -109,17 +107,21 @@ func (ws *Session) due() (together [][]*Watch, carried []*Watch) {
 }
 
 // ask has the server look at groups of watches. Those of one group are as of
-// the same transaction.
-func (ws *Session) ask(groups [][]*Watch, now int64) {
+// the same transaction. It returns those that the server has refused to look at.
+func (ws *Session) ask(groups [][]*Watch, now int64) (refused []*Watch) {
 	asked, calls := ws.send(groups)
 	for i, some := range asked {
-		if isAnswered(calls[i]) {
+		switch ok, refusal := answersTo(calls[i]); {
+		case ok:
 			ws.looked(some, now)
+		case refusal != proto.CodeOK:
+			refused = append(refused, some...)
 		}
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.lookingSince = math.MaxInt64
+	return refused
 }
 
 // send sends the requests about groups of watches. It returns the watches that
@@ -145,16 +147,19 @@ func (ws *Session) send(groups [][]*Watch) (asked [][]*Watch, calls [][]*transpo
 	return asked, calls
 }
 
-// isAnswered waits for the answers to requests, and reports whether all of them
-// were carried out.
-func isAnswered(calls []*transport.Call) bool {
-	ok := len(calls) > 0
+// answersTo waits for the answers to requests, and reports whether all of them
+// were carried out. The refusal is the code of an answer that was an error.
+func answersTo(calls []*transport.Call) (ok bool, refusal int32) {
+	ok = len(calls) > 0
 	for _, call := range calls {
 		<-call.Done()
 		code, _, _, err := call.Answer()
 		ok = ok && err == nil && code == proto.CodeOK
+		if err == nil && code != proto.CodeOK {
+			refusal = code
+		}
 	}
-	return ok
+	return ok, refusal
 }
 
 // looked notes that the server has been asked about watches.

@@ -21,10 +21,12 @@ import (
 // know the server's version:
 //
 //   - Where there is a persistent watch, a standard one is not set, but rides on
-//     it: it hears of the persistent watch's events. See Watch.carrier.
+//     it: it hears of the persistent watch's events. See Watch.carrier. It waits
+//     for the answer about one that the server was asked for, and for no pause.
 //   - A persistent watch is set behind every standard one that is on its way to
 //     the same path, and takes its place.
-//   - A standard watch on the path of a persistent one is not removed.
+//   - A standard watch on the path of a persistent one is not removed, unless
+//     the server refuses the persistent one.
 //   - A persistent watch is removed with all others on its path, and only when
 //     neither a reader nor a standard watch needs it.
 //   - Of the two persistent modes, a path has one. It becomes recursive when the
@@ -57,8 +59,10 @@ type persistentWatch struct {
 	armed, armedRecursive bool
 
 	trouble error         // why the server has not set it yet, or nil
+	asked   int           // how many requests for it the server has not answered, on this connection
 	waiting bool          // a standard watch is on its way, and this one is set after it
-	changed chan struct{} // closed when the watch is armed, or has ended, and then replaced
+	left    bool          // the server may have a standard watch that nobody needs any more
+	changed chan struct{} // closed when the server has answered, or the watch has ended, and then replaced
 }
 
 // NewPersistent returns the persistent watches of a new client.
@@ -67,11 +71,15 @@ func NewPersistent() *Persistent {
 }
 
 // Open adds a reader to the watch of its path. It must be closed. The first
-// event is a Reset, and says that the server has the watch.
-func (p *Persistent) Open(path string, recursive bool) (*Reader, error) {
+// event is a Reset, and says that the server has the watch. Open asks for nothing
+// in a later session than the caller's.
+func (p *Persistent) Open(session *Session, path string, recursive bool) (*Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.session != nil && p.tooOld == p.session {
+	switch {
+	case session.owner.Context.Err() != nil:
+		return nil, session.EndError()
+	case p.tooOld == session:
 		return nil, p.refusal
 	}
 	r := &Reader{all: p, recursive: recursive, changed: make(chan struct{}, 1)}
@@ -107,6 +115,10 @@ func (w *persistentWatch) serves(r *Reader) bool {
 	return w.armedRecursive || w.armed && !r.recursive
 }
 
+// isComing reports whether a read is not to overtake the watch: the server was
+// asked for it, or will be as soon as another read is answered.
+func (w *persistentWatch) isComing() bool { return !w.armed && (w.asked > 0 || w.waiting) }
+
 // setLocked has the server set the watch, now or when no standard watch on the
 // same path is on its way. Without a connection, the next one will.
 func (p *Persistent) setLocked(w *persistentWatch) {
@@ -136,6 +148,7 @@ func (p *Persistent) standardSettledLocked(path string) {
 }
 
 func (p *Persistent) requestLocked(w *persistentWatch) *transport.PersistentWatch {
+	w.asked++
 	connection, recursive, spawn := p.connection, w.recursive, p.session.owner.Spawn
 	return &transport.PersistentWatch{Path: w.path, Recursive: recursive, Then: func(code int32, err error) {
 		if err == nil && p.answered(w, connection, recursive, code) {
@@ -193,7 +206,7 @@ func (p *Persistent) restoreLocked() (all []transport.SetWatch) {
 func (p *Persistent) disconnectLocked() {
 	p.connection++
 	for _, w := range p.byPath {
-		w.armed, w.armedRecursive = false, false
+		w.armed, w.armedRecursive, w.left, w.asked = false, false, false, 0
 		for r := range w.readers {
 			r.armed = false
 		}

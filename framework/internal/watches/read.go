@@ -78,7 +78,7 @@ func (r *Read) Begin() (begins bool, later <-chan struct{}, err error) {
 		return false, nil, ws.EndError()
 	case w != nil && !w.isSet:
 		return false, w.ready, nil
-	case w == nil && carrier != nil && !carrier.armed:
+	case w == nil && carrier != nil && carrier.isComing():
 		return false, carrier.changed, nil
 	case w == nil:
 		w, r.sets = ws.addLocked(r.key.Watch), true

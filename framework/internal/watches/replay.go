@@ -18,8 +18,9 @@ import (
 // replays is what a session knows of setWatches: the request with which every
 // connection that is made again sets the standard watches again, and which looks
 // make later. A server may hang up on it, because it does not know it, or takes
-// no request of that length. Then the client would connect and be cut off for
-// ever.
+// no request of that length. Or it answers with an error, and the client ends
+// the connection, for the watches are not there. Then the client would connect
+// and be cut off for ever.
 //
 // So the watches are not set again when several connections in a row have ended
 // with such a request. They end without an event of the server. Those who wait
@@ -29,8 +30,9 @@ import (
 // A replay is sent as soon as there is a connection. If the connection ends
 // then, that proves nothing, because it has never held for a while. When a
 // connection without a replay has held for a while, setWatches is tried on it.
-// If the connection ends with that, it is a matter of the request. From then
-// on, the session makes no such request.
+// If the connection ends with that, it is a matter of the request. It is, too,
+// if the server answers with an error. From then on, the session makes no such
+// request.
 //
 // The mutex Session.mu protects the fields.
 type replays struct {
@@ -44,11 +46,32 @@ type replays struct {
 }
 
 // replayError says that connections have ended with setWatches.
-type replayError struct{ watches, size, ends int }
+type replayError struct {
+	watches, size, ends int
+	refusal             error // the server's answer to the last one, or nil
+}
 
 func (e *replayError) Error() string {
-	return fmt.Sprintf("the last %d connections have ended with this request under way: %s, %d watches, %d bytes",
+	text := fmt.Sprintf("the last %d connections have ended with this request under way: %s, %d watches, %d bytes",
 		e.ends, opSetWatches, e.watches, e.size)
+	if e.refusal != nil {
+		text += ", answered with: " + e.refusal.Error()
+	}
+	return text
+}
+
+// warn writes a line to the log.
+func (e *replayError) warn(log *slog.Logger) {
+	what := "zookeeper servers end the connection whenever they are asked to set watches again"
+	attrs := []any{
+		slog.String(semconv.Operation, opSetWatches), slog.Int(semconv.RequestWatches, e.watches),
+		slog.Int(semconv.RequestSize, e.size), slog.Int(semconv.ConnectionsEnded, e.ends),
+	}
+	if e.refusal != nil {
+		what = "zookeeper servers refuse to set watches again"
+		attrs = append(attrs, slog.String(semconv.Cause, e.refusal.Error()))
+	}
+	log.Warn(what+": those who wait for changes look after each reconnect instead", attrs...)
 }
 
 var opSetWatches, _ = proto.Describe(proto.OpSetWatches, nil)
@@ -60,10 +83,7 @@ func (ws *Session) endedWithReplay(all []transport.Unanswered) {
 		return
 	}
 	if found := ws.noteEnd(all[i]); found != nil {
-		ws.owner.Log.Warn("zookeeper servers end the connection whenever they are asked to set watches again: "+
-			"those who wait for changes look after each reconnect instead",
-			slog.String(semconv.Operation, opSetWatches), slog.Int(semconv.RequestWatches, found.watches),
-			slog.Int(semconv.RequestSize, found.size), slog.Int(semconv.ConnectionsEnded, found.ends))
+		found.warn(ws.owner.Log)
 	}
 }
 
@@ -82,7 +102,7 @@ func (ws *Session) noteEnd(r transport.Unanswered) (tell *replayError) {
 	if p.ends++; !p.areSuspicious() {
 		return nil
 	}
-	p.last, p.when = &replayError{proto.CountWatches(r.Payload(nil)), size, p.ends}, time.Now()
+	p.last, p.when = &replayError{proto.CountWatches(r.Payload(nil)), size, p.ends, ws.refusal(r.Refusal)}, time.Now()
 	if p.proofs == 0 || p.refused {
 		return nil
 	}
@@ -90,8 +110,17 @@ func (ws *Session) noteEnd(r transport.Unanswered) (tell *replayError) {
 	return p.last
 }
 
-// SetAgain is called when setWatches is answered. A shorter request says nothing
-// of those that are too long.
+// refusal returns the error of an answer, or nil.
+func (ws *Session) refusal(code int32) error {
+	if code == proto.CodeOK {
+		return nil
+	}
+	_, err := ws.owner.Judge(code)
+	return err
+}
+
+// SetAgain is called when setWatches was carried out. A shorter request says
+// nothing of those that are too long.
 func (ws *Session) SetAgain(r transport.Request) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -147,10 +176,25 @@ func (ws *Session) probe() {
 	if held, ok := ws.link.Held(); !ok || held < suspects.ProvenAfter {
 		return // the next connection is tried
 	}
-	isAnswered(ws.sendProbe())
+	_, refusal := answersTo(ws.sendProbe())
+	if found := ws.probed(refusal); found != nil {
+		found.warn(ws.owner.Log)
+	}
+}
+
+// probed notes the answer. It returns what the log is to be told, or nil.
+func (ws *Session) probed(refusal int32) (tell *replayError) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.lookingSince = math.MaxInt64
+	p := &ws.replays
+	if refusal == proto.CodeOK || !p.areSuspicious() || p.refused {
+		return nil
+	}
+	p.refused = true
+	found := *p.last
+	found.refusal = ws.refusal(refusal)
+	return &found
 }
 
 // sendProbe sends what a replay would send. The server has the watches, and so

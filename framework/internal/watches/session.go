@@ -86,7 +86,10 @@ var errWatchGone = errors.New("shared watch is gone")
 // addLocked adds a watch that is on its way to the server. Its read must call
 // armedLocked.
 func (ws *Session) addLocked(key transport.Watch) *Watch {
-	w := &Watch{all: ws, key: key, ready: make(chan struct{}), carrier: ws.persistent.byPath[key.Path]}
+	w := &Watch{all: ws, key: key, ready: make(chan struct{})}
+	if p := ws.persistent.byPath[key.Path]; p != nil && p.armed {
+		w.carrier = p
+	}
 	w.done, w.end = context.WithCancel(context.Background())
 	ws.shared[key] = w
 	return w

@@ -19,8 +19,8 @@ type Watch struct {
 	done context.Context
 	end  context.CancelFunc
 
-	// carrier is a persistent watch on the same path that was there before. The
-	// server is not asked for this watch then; see Persistent.
+	// carrier is a persistent watch on the same path that the server had before.
+	// It is not asked for this watch then; see Persistent.
 	carrier *persistentWatch
 
 	// Set before done ends.
@@ -81,7 +81,9 @@ func (w *Watch) withdrawIfUnusedLocked() {
 	if w.waiters > 0 || !w.isSet || w.isDone {
 		return
 	}
-	if w.all.persistent.byPath[w.key.Path] == nil {
+	if p := w.all.persistent.byPath[w.key.Path]; p != nil {
+		p.left = true
+	} else {
 		w.all.link.RemoveWatch(w.key)
 	}
 	w.finishLocked(zk.Event{}, ErrStopped)

@@ -39,7 +39,7 @@ func (q *Queue) Participants(ctx context.Context) ([]Participant, error) {
 
 // ParticipantsWhere is Participants for a lock that knows its holders.
 func (q *Queue) ParticipantsWhere(ctx context.Context, holdersOf func(queue []lockloop.Entry) []bool) ([]Participant, error) {
-	queue, err := q.Entries(ctx)
+	queue, err := q.Entries(ctx, "participants")
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +61,11 @@ func (q *Queue) ParticipantsWhere(ctx context.Context, holdersOf func(queue []lo
 	return withoutVanished(all, errs)
 }
 
-// Entries returns the queue.
-func (q *Queue) Entries(ctx context.Context) ([]lockloop.Entry, error) {
+// Entries returns the queue. The operation is the call that the user made, for
+// errors.
+func (q *Queue) Entries(ctx context.Context, op string) ([]lockloop.Entry, error) {
 	if err := q.Usable(); err != nil {
-		return nil, q.ErrorOf("participants", err)
+		return nil, q.ErrorOf(op, err)
 	}
 	return q.loop.Queue(ctx)
 }
