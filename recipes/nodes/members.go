@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -12,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -104,24 +104,18 @@ const memberReads = 32
 // it fails, it leaves no watch behind.
 func (g *Group) read(ctx context.Context, s *framework.Session, names []string, watched bool) ([]sighting, error) {
 	all := make([]sighting, len(names))
-	errs := make([]error, len(names))
-	var reads sync.WaitGroup
-	slots := make(chan struct{}, memberReads)
-	for i, name := range names {
-		slots <- struct{}{}
-		reads.Go(func() {
-			defer func() { <-slots }()
-			all[i], errs[i] = g.readOne(ctx, s, name, watched)
-		})
-	}
-	reads.Wait()
-	for _, err := range errs {
-		if err != nil && !reason.Is(err, zk.ErrNoNode) {
-			for _, seen := range all {
-				seen.stop()
-			}
-			return nil, err
+	err := make(follow.Slots, memberReads).Each(len(names), func(i int) (err error) {
+		all[i], err = g.readOne(ctx, s, names[i], watched)
+		if reason.Is(err, zk.ErrNoNode) {
+			return nil
 		}
+		return err
+	})
+	if err != nil {
+		for _, seen := range all {
+			seen.stop()
+		}
+		return nil, err
 	}
 	return slices.DeleteFunc(all, func(s sighting) bool { return s.Path == "" }), nil
 }
