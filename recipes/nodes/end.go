@@ -37,8 +37,8 @@ func (n *PersistentNode) end(why error) {
 		return
 	}
 	n.failure = why
+	defer n.life.End(why) // even if the log handler ends the goroutine
 	n.tellLocked(Change{State: Ended, Err: n.errorOf("persistent node", why)})
-	n.life.End(why)
 }
 
 // Done is closed when the persistent node has ended, for the reason that Err

@@ -67,7 +67,7 @@ func newKeeper(n, before *PersistentNode) *keeper {
 	k.keeping.Ends = isConflict
 	k.removal.Outlasts = follow.RefusedCredentials // nobody relies on the node any more
 	k.keeping.Look, k.removal.Look = k.once(k.hold), k.once(k.removeOnce)
-	k.keeping.Failed = k.tellOverdue
+	k.keeping.Failed = k.notePast // a timer stands still while the machine is suspended
 	return k
 }
 
@@ -80,16 +80,18 @@ func (k *keeper) run(ctx context.Context) error {
 	return k.keeping.Run(ctx)
 }
 
-// finish deletes the node. That takes until there is a connection.
+// finish deletes the node. That takes until there is a connection. A log handler
+// may end the goroutine that tells of the end, and the one that deletes the
+// node. It does not end this one, on which the rest depends.
 func (k *keeper) finish(reason error) {
 	n := k.PersistentNode
 	n.life.Stop()
 	k.touched.stop()
 	k.takeBack()
-	n.end(reason)
+	follow.Alone(func() error { n.end(reason); return nil })
 	k.told()
 	ctx, told := trace.Unblocked(framework.Extend(n.client).Context(), n.client)
-	leftover := k.remove(ctx)
+	leftover := follow.Alone(func() error { return k.remove(ctx) })
 	told()
 	if k.before != nil {
 		<-k.before.life.Gone() // a third node of the path has to wait for it, too

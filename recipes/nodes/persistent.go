@@ -176,8 +176,7 @@ func (n *PersistentNode) Registration() (Registration, bool) {
 // registrationLocked does not return an ephemeral node of a session that is
 // over, nor one whose time to live is, even if nobody has noted that yet.
 func (n *PersistentNode) registrationLocked() (Registration, bool) {
-	if n.now == nil || n.failure != nil || n.isPastLocked() ||
-		n.cfg.ttl > 0 && !framework.Extend(n.client).Clock().Before(n.until) {
+	if n.now == nil || n.failure != nil || n.whyPastLocked() != nil {
 		return Registration{}, false
 	}
 	return *n.now, true

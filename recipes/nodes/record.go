@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -41,8 +40,8 @@ func (n *PersistentNode) recorded() flight.Registration {
 		now.Err = unlessWanted(n.failure)
 		now.Deleting = !n.record.over && n.mayBeLeftLocked()
 		n.recordNode(&now, cmp.Or(n.now, n.record.left))
-	case n.now != nil: // the session is over, and nobody has noted that yet
-		now.Err, now.Changed = context.Cause(n.now.Session.Context()), time.Now()
+	case n.now != nil: // it is past, and nobody has noted that yet
+		now.Err, now.Changed = n.whyPastLocked(), time.Now()
 	case n.conflict != nil:
 		now.Err = n.conflict
 	default:

@@ -98,14 +98,6 @@ func (k *keeper) touchIfDue(ctx context.Context) (again bool, err error) {
 	return false, nil
 }
 
-// tellOverdue tells of a time to live that has passed while the machine was
-// suspended: the timer for that stood still.
-func (k *keeper) tellOverdue() {
-	if k.cfg.ttl > 0 && k.touched.isOverdue() {
-		k.lost(k.touched.czxid, ErrNotTouched)
-	}
-}
-
 // notTouched returns a function that notes the loss of a node that was not
 // touched within its time to live.
 func (n *PersistentNode) notTouched(czxid int64) func() {
