@@ -112,7 +112,11 @@ func (c *Cache) run(ctx context.Context) error {
 	recorded := c.record()
 	c.tellEnded = func() { recorded(); c.tellClosed() }
 	c.loop = newLoop(framework.Extend(c.client).OnTrouble(ctx, c.recovery.Note), c)
-	return c.loop.run()
+	err := c.loop.run()
+	if ended := context.Cause(c.loop.ctx); ended != nil { // an error of a pause just says that it was canceled
+		return ended
+	}
+	return err
 }
 
 // finish ends the goroutines of the loop before it tells of the end.
