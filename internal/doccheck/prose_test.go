@@ -23,7 +23,6 @@ var unmended = map[string]int{
 	"recipes/internal/follow":     3,
 	"recipes/internal/trace":      8,
 	"recipes/leader":              14,
-	"recipes/nodes":               46,
 	"recipes/shared":              11,
 	"testing/zktest":              86,
 	"tracing":                     8,

@@ -47,8 +47,8 @@ func (s State) String() string {
 // Change is a transition of a persistent node.
 type Change struct {
 	State State
-	Path  string // of the node; empty for Ended
-	Czxid int64  // of the node, where it is or was ours; else 0
+	Path  string // the node's; empty for Ended
+	Czxid int64  // the node's, if it is or was ours; else 0
 	Err   error  // why; nil for Registered and Overwritten
 }
 

@@ -37,7 +37,7 @@ func (n *PersistentNode) end(why error) {
 		return
 	}
 	n.failure = why
-	defer n.life.End(why) // even if the log handler ends the goroutine
+	defer n.life.End(why) // the log handler may end the goroutine before
 	n.tellLocked(Change{State: Ended, Err: n.errorOf("persistent node", why)})
 }
 

@@ -18,12 +18,12 @@ import (
 // Member is a member of a group, as its node says.
 type Member struct {
 	ID      string
-	Path    string // of its node
+	Path    string // its node's
 	Payload []byte
 	Session int64     // the id of its session; 0 for a node that is not ephemeral
 	Czxid   int64     // the id of the transaction that created its node
 	Mzxid   int64     // the id of the transaction that last changed the payload
-	Since   time.Time // when its node was created, by the server's clock
+	Since   time.Time // the time of its node's creation, by the server's clock
 	Self    bool      // it has joined through this Group
 
 	// Unreadable says that the client may not read the node, so that there is
@@ -82,8 +82,8 @@ type sighting struct {
 // hasLeft reports whether it was oneself, and has left since it was read.
 func (s sighting) hasLeft() bool { return s.self != nil && s.self.life.Err() != nil }
 
-// isOld reports whether to read the node again. Of one without a watch, nothing
-// is ever told.
+// isOld reports whether to read the node again. Nothing ever tells of a node
+// without a watch.
 func (s sighting) isOld() bool { return s.watch == nil || isClosed(s.watch.Done()) }
 
 // whenOld has f called when the node has changed, or it was oneself, and has

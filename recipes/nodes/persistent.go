@@ -49,21 +49,21 @@ import (
 // An interruption that the session survives does nothing to the node.
 type PersistentNode struct {
 	client *framework.Client
-	path   string // as it was asked for
+	path   string // the one that NewPersistentNode was given
 	cfg    config
 	events event.Source
 	wake   chan struct{} // capacity 1: there is new data
-	life   follow.Life   // is gone when the node is
+	life   follow.Life   // it is gone when the node is
 
-	keeping, removal follow.Loop // are the keeper's; others ask what their trouble is
+	keeping, removal follow.Loop // the keeper's; others ask what their trouble is
 
-	whenGone func() // called before the life is gone; or nil
+	whenGone func() // it is called before the life is gone; or nil
 
 	mu       sync.Mutex       // protects the following fields
 	sets     uint64           // how often the data was set
 	wish     payload          // the data that the node is to have
-	earlier  []payload        // were to be written, and are not yet
-	waiting  map[uint64]error // the Sets that wait; why one was refused, or nil
+	earlier  []payload        // earlier wishes that the node has not had yet
+	waiting  map[uint64]error // the Sets that wait: why each was refused, or nil
 	have     payload          // the data that the node has; none if it never was there
 	now      *Registration    // nil if there is none
 	until    time.Time        // for a node with a time to live: when it may be gone
@@ -182,14 +182,14 @@ func (n *PersistentNode) registrationLocked() (Registration, bool) {
 	return *n.now, true
 }
 
-// Set replaces the data of the node, and returns when the node has the data, or
-// that of a later Set. The data is copied. Set may be called while the node is
-// not there: it is created with the data of the last Set.
+// Set replaces the data of the node, and returns when the node has this data, or
+// a later Set's. The data is copied. Set may be called while the node is not
+// there: it is created with the data of the last Set.
 //
 // If ctx ends first, the error matches ctx.Err(), and the node gets the data
 // later. If the server or the client refuses the data, such as for its size,
-// that is the error, and the node gets the data that it had, or that of an
-// earlier Set that it was to get later.
+// that is the error. The node then gets the data that it had, or an earlier
+// Set's that it was to get later.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	set, err := n.ask(data)
 	if err != nil {

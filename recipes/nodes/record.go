@@ -13,9 +13,9 @@ import (
 
 // record is what a persistent node tells its client's flight recorder.
 type record struct {
-	end     func(err error) // of what the recorder shows
-	changed time.Time       // between registered and not, for the last time
-	there   bool            // as of then
+	end     func(err error) // ends what the recorder shows
+	changed time.Time       // the last change between registered and not
+	there   bool            // the node was registered by that change
 	over    bool            // nothing goes on any more
 	left    *Registration   // the node that could not be deleted; nil if its path is not known
 }

@@ -72,7 +72,7 @@ func (k *keeper) replaceWith(ctx context.Context, wish payload, other int32, ops
 		k.created(wish, results[len(results)-1].Zxid, a.version)
 		return nil
 	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNodeExists):
-		k.predecessor = nil // without it, create makes missing parents, too
+		k.predecessor = nil // create makes missing parents, too, if there is none
 		return k.surprises.Wait(ctx)
 	default:
 		return k.failed(a, err)

@@ -15,9 +15,9 @@ import (
 // times are of a clock that goes on while the machine is suspended.
 type touches struct {
 	clock   func() time.Time
-	czxid   int64       // of the node
-	next    time.Time   // when the next touch is due
-	until   time.Time   // when the server may delete the node
+	czxid   int64       // the node's
+	next    time.Time   // the next touch is due then
+	until   time.Time   // the server may delete the node then
 	overdue *time.Timer // tells that the server may have deleted the node; nil before there is one
 }
 
