@@ -122,7 +122,7 @@ func (c *Cache) run(ctx context.Context) error {
 // finish ends the goroutines of the loop before it tells of the end.
 func (c *Cache) finish(reason error) {
 	c.loop.finish(reason)
-	c.events.Emit(eventEnded, unlessWanted(reason))
+	c.events.Emit(eventEnded, c.life.UnlessWanted(reason))
 	c.life.End(reason)
 	c.tellEnded()
 }

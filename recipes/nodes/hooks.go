@@ -67,9 +67,9 @@ func (n *PersistentNode) emitLocked(change Change) {
 	case Conflict:
 		attrs = []slog.Attr{slog.String(semconv.ZNodeOwner, event.SessionText(n.conflict.Session))}
 	case Ended:
-		cause, attrs = unlessWanted(cause), []slog.Attr{event.Cause(n.failure)}
+		cause, attrs = n.life.UnlessWanted(cause), []slog.Attr{event.Cause(n.failure)}
 	}
-	if change.Err != nil && unlessWanted(change.Err) == nil {
+	if change.Err != nil && n.life.UnlessWanted(change.Err) == nil {
 		kind.Warn = ""
 	}
 	kind.Flight.Path, kind.Hook = n.events.FullPath(), n.hookLocked(change)

@@ -98,7 +98,7 @@ func (k *keeper) finish(reason error) {
 		k.before = nil         // it would keep a chain of nodes in memory
 	}
 	pathsInUse.leave(n)
-	if n.whenGone != nil && unlessWanted(leftover) == nil { // a node that stays is not listed as another's
+	if n.whenGone != nil && n.life.UnlessWanted(leftover) == nil { // a node that stays is not listed as another's
 		n.whenGone()
 	}
 	n.noteGone(leftover)
@@ -106,7 +106,7 @@ func (k *keeper) finish(reason error) {
 
 func (n *PersistentNode) noteGone(leftover error) {
 	n.mu.Lock()
-	if unlessWanted(leftover) != nil {
+	if n.life.UnlessWanted(leftover) != nil {
 		n.record.left = n.now
 	}
 	n.now, n.leftover, n.record.over = nil, leftover, true

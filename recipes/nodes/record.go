@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
-	"github.com/gocurator/curator/internal/reason"
 )
 
 // record is what a persistent node tells its client's flight recorder.
@@ -37,7 +36,7 @@ func (n *PersistentNode) recorded() flight.Registration {
 	}
 	switch {
 	case n.failure != nil:
-		now.Err = unlessWanted(n.failure)
+		now.Err = n.life.UnlessWanted(n.failure)
 		now.Deleting = !n.record.over && n.mayBeLeftLocked()
 		n.recordNode(&now, cmp.Or(n.now, n.record.left))
 	case n.now != nil: // it is past, and nobody has noted that yet
@@ -64,20 +63,12 @@ func (n *PersistentNode) mayBeLeftLocked() bool {
 // recordLeftover tells the flight recorder that nothing goes on any more, and
 // of the error that has ended the persistent node or has left the node there.
 func (n *PersistentNode) recordLeftover(failure, leftover error) {
-	leftover = unlessWanted(leftover)
+	leftover = n.life.UnlessWanted(leftover)
 	if leftover != nil {
 		n.events.Emit(eventNotDeleted, leftover)
 		leftover = fmt.Errorf("the node stays: %w", leftover)
 	}
-	n.record.end(errors.Join(unlessWanted(failure), leftover))
-}
-
-// unlessWanted returns nil for an end that the user wanted.
-func unlessWanted(err error) error {
-	if reason.Is(err, ErrClosed) || reason.Is(err, framework.ErrClosed) {
-		return nil
-	}
-	return err
+	n.record.end(errors.Join(n.life.UnlessWanted(failure), leftover))
 }
 
 // noteThereLocked notes when the node has come or gone.
