@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
 // PersistentNode is Curator's PersistentNode: a node that is there from
@@ -69,9 +70,9 @@ type PersistentNode struct {
 	until    time.Time        // for a node with a time to live: when it may be gone
 	conflict *ConflictError
 	last     *broadcast.Node[Change]
-	owners   []int64 // the sessions in which we have created the node, or may have; the last ones
-	failure  error   // why the life is over
-	leftover error   // what kept us from deleting the node
+	owners   identity.Sessions
+	failure  error // why the life is over
+	leftover error // what kept us from deleting the node
 	record   record
 
 	registeredOnce bool // for tracers
