@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/identity"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -24,8 +25,8 @@ type Barrier struct {
 	client *framework.Client
 	path   string
 
-	mu       sync.Mutex // protects the following field
-	sessions []int64    // in which this Barrier was raised, the last ones
+	mu       sync.Mutex        // protects the following field
+	sessions identity.Sessions // they raised this Barrier
 }
 
 // NewBarrier returns a barrier, without contacting the server. A client or a

@@ -3,7 +3,6 @@ package barriers
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -130,21 +129,14 @@ func (r *raise) awaitFall(ctx context.Context, owner int64) error {
 	return err
 }
 
-// maxSessions bounds how many sessions are remembered. An older one than these
-// is over for long.
-const maxSessions = 16
-
 func (b *Barrier) noteSession(id int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !slices.Contains(b.sessions, id) {
-		b.sessions = append(b.sessions, id)
-		b.sessions = b.sessions[max(0, len(b.sessions)-maxSessions):]
-	}
+	b.sessions.Note(id)
 }
 
 func (b *Barrier) hasRaisedIn(session int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Contains(b.sessions, session)
+	return b.sessions.Has(session)
 }
