@@ -376,6 +376,15 @@ var everyOperation = []operation{
 		_, ok, err := v.TrySet(ctx, old, 2)
 		return errIf(err, !ok)
 	})},
+	{"shared value, update", onTree(func(ctx context.Context, s *scene) error {
+		v, err := shared.NewCount(s.client, "/count", 1)
+		if err != nil {
+			return err
+		}
+		defer v.Close()
+		_, err = v.Update(ctx, func(old int32) (int32, error) { return old + 1, nil })
+		return err
+	})},
 	{"shared value, changes", onTree(func(ctx context.Context, s *scene) (last error) {
 		v, err := shared.NewCount(s.client, "/count", 1)
 		if err != nil {

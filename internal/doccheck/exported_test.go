@@ -15,7 +15,7 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 953
+const mostOfAll = 960
 
 var mostExported = map[string]int{
 	"debug/curatorz":        1,
@@ -32,7 +32,7 @@ var mostExported = map[string]int{
 	"recipes/locks":         82,
 	"recipes/locktrace":     32,
 	"recipes/nodes":         58,
-	"recipes/shared":        24,
+	"recipes/shared":        25,
 	"retry":                 10,
 	"state":                 13,
 	"testing/curatortest":   6,

@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/identity"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -23,8 +24,8 @@ import (
 type Barrier struct {
 	place
 
-	mu       sync.Mutex // protects the following field
-	raisedIn []int64    // the last sessions in which this Barrier was raised
+	mu       sync.Mutex        // protects the following field
+	sessions identity.Sessions // they raised this Barrier
 }
 
 // NewBarrier returns a barrier, without contacting the server. A client or a

@@ -2,7 +2,6 @@ package barriers
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -113,21 +112,14 @@ func (r *raise) awaitFall(ctx context.Context, owner int64) error {
 	return err
 }
 
-// maxSessions bounds how many sessions are remembered. An older one than these
-// is over for long.
-const maxSessions = 16
-
 func (b *Barrier) noteSession(id int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !slices.Contains(b.raisedIn, id) {
-		b.raisedIn = append(b.raisedIn, id)
-		b.raisedIn = b.raisedIn[max(0, len(b.raisedIn)-maxSessions):]
-	}
+	b.sessions.Note(id)
 }
 
 func (b *Barrier) hasRaisedIn(session int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Contains(b.raisedIn, session)
+	return b.sessions.Has(session)
 }

@@ -112,13 +112,17 @@ func (c *Cache) run(ctx context.Context) error {
 	recorded := c.record()
 	c.tellEnded = func() { recorded(); c.tellClosed() }
 	c.loop = newLoop(framework.Extend(c.client).OnTrouble(ctx, c.recovery.Note), c)
-	return c.loop.run()
+	err := c.loop.run()
+	if ended := context.Cause(c.loop.ctx); ended != nil { // an error of a pause just says that it was canceled
+		return ended
+	}
+	return err
 }
 
 // finish ends the goroutines of the loop before it tells of the end.
 func (c *Cache) finish(reason error) {
 	c.loop.finish(reason)
-	c.events.Emit(eventEnded, unlessWanted(reason))
+	c.events.Emit(eventEnded, c.life.UnlessWanted(reason))
 	c.life.End(reason)
 	c.tellEnded()
 }

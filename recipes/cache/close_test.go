@@ -75,3 +75,38 @@ func TestUsersCodeThatEndsAReadEndsTheCache(t *testing.T) {
 		})
 	}
 }
+
+// The user's code ends the goroutine that reads a node while the cache makes a
+// pause, because a server refuses its watch. The error says what has happened,
+// and not that something was canceled.
+func TestErrorOfACacheThatTheUsersCodeEndsDuringAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r", "/r/a")
+		policy := &exitingPolicy{}
+		client := connect(t, srv, framework.WithRetry(func() backoff.BackOff { return policy }))
+		c := open(t, client, "/r")
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DropReply()})
+		require.NoError(t, srv.Set("/r/a", []byte("new")))
+		time.Sleep(time.Millisecond) // it is being read
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		srv.Session(client.SessionID()).Expire()
+		time.Sleep(2500 * time.Millisecond)
+		require.NoError(t, c.Err())
+		policy.exits.Store(true)
+		<-c.Done()
+		require.EqualError(t, c.Err(), `cache of "/r": function of the user's has ended its goroutine`)
+	})
+}
+
+// exitingPolicy is a retry policy that ends the goroutines that ask it.
+type exitingPolicy struct{ exits atomic.Bool }
+
+func (p *exitingPolicy) Reset() {}
+
+func (p *exitingPolicy) NextBackOff() time.Duration {
+	if p.exits.Load() {
+		runtime.Goexit()
+	}
+	return time.Second
+}

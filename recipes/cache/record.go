@@ -3,14 +3,13 @@ package cache
 import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
-	"github.com/gocurator/curator/internal/reason"
 )
 
 // record has the client's flight recorder show the cache. The returned function
 // ends that, with the error that Err returns.
 func (c *Cache) record() (end func()) {
 	told := framework.Extend(c.client).Recorder().AddCache(c.events.FullPath(), c.recorded)
-	return func() { told(unlessWanted(c.Err())) }
+	return func() { told(c.life.UnlessWanted(c.Err())) }
 }
 
 // recorded describes the cache for the flight recorder, as of one moment.
@@ -23,12 +22,4 @@ func (c *Cache) recorded() flight.Cache {
 		Zxid: c.zxid, Lag: stats.Lag, Behind: stats.Behind, Resyncs: stats.Resyncs,
 		Unreadable: len(c.unreadable), RootErr: c.unreadable[c.scope.root],
 	}
-}
-
-// unlessWanted returns nil for an end that the user wanted.
-func unlessWanted(err error) error {
-	if reason.Is(err, ErrClosed) || reason.Is(err, framework.ErrClosed) {
-		return nil
-	}
-	return err
 }

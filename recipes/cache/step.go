@@ -176,7 +176,7 @@ func (l *loop) stepTo(zxid int64) {
 		l.hot = cleared(l.hot)
 	}
 	if !l.behind && !l.c.isSynced() {
-		l.tellSynced(was > 0)
+		l.tellSynced(l.c.wasFilled())
 	}
 	l.c.publish(&l.tree, zxid, !l.behind)
 	l.caughtUpWith(l.begun)

@@ -36,11 +36,15 @@ type TypedNode[T any] struct {
 	Value T
 }
 
-// TypedChange is a Change with the value of its New node. A node that was
-// deleted has none: decode the data of Old, if the value is needed.
+// TypedChange is a Change with the values of its nodes.
 type TypedChange[T any] struct {
 	Change
-	Value T
+	Value T // the value of New, for Created and Changed
+
+	// OldValue is the value of Old, for Changed and Deleted. It is the zero
+	// value if the data of Old could not be decoded: the reader had the error
+	// when that node was New.
+	OldValue T
 }
 
 // NewTyped returns a view of a cache. The function decode is called whenever a
@@ -86,6 +90,10 @@ func (t *Typed[T]) Changes(ctx context.Context) iter.Seq2[TypedChange[T], error]
 	return func(yield func(TypedChange[T], error) bool) {
 		for ch, err := range t.cache.Changes(ctx) {
 			typed := TypedChange[T]{Change: ch}
+			if ch.Type == Changed || ch.Type == Deleted {
+				old, _ := t.node(ch.Old)
+				typed.OldValue = old.Value
+			}
 			if ch.Type == Created || ch.Type == Changed {
 				var n TypedNode[T]
 				n, err = t.node(ch.New)

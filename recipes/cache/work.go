@@ -141,6 +141,12 @@ func (c *Cache) progress(known, waiting int, behindSince time.Time) {
 	c.known, c.waiting, c.behindSince = known, waiting, behindSince
 }
 
+func (c *Cache) wasFilled() bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.everSynced
+}
+
 func (c *Cache) isSynced() bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -21,7 +20,7 @@ type reader struct {
 	ctx     context.Context
 	client  *framework.Client
 	slots   chan struct{} // one element for each request under way
-	readers chan struct{} // one element for each goroutine that reads one node
+	readers follow.Slots  // for goroutines that read one node; they wait for slots, and for nothing else
 }
 
 // begin waits until a request may be sent. The function end must be called
@@ -146,28 +145,15 @@ func (r *reader) byCreation(parent string, names []string) ([]sighting, error) {
 // for which it returns nil. After an error it starts no more of them.
 func readAll[T any](r *reader, from []T, read func(T) (*sighting, error)) ([]sighting, error) {
 	found := make([]*sighting, len(from))
-	errs := make([]error, len(from))
-	var reads sync.WaitGroup
-	var failed atomic.Bool
-	for i, element := range from {
-		r.readers <- struct{}{} // they wait for slots, and for nothing else
-		if failed.Load() {
-			<-r.readers
-			break
-		}
-		reads.Go(func() {
-			defer func() { <-r.readers }()
-			if found[i], errs[i] = read(element); errs[i] != nil {
-				failed.Store(true)
-			}
-		})
+	err := r.readers.Each(len(from), func(i int) (err error) {
+		found[i], err = read(from[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	reads.Wait()
 	var all []sighting
-	for i, seen := range found {
-		if errs[i] != nil {
-			return nil, errs[i]
-		}
+	for _, seen := range found {
 		if seen != nil {
 			all = append(all, *seen)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Walk returns the recipes at a path and below it, in the order of their paths,
@@ -101,7 +102,7 @@ func newWalk(ctx context.Context, c *framework.Client, root string, cfg config, 
 	return &walk{
 		reader: reader{
 			ctx: ctx, client: c,
-			slots: make(chan struct{}, cfg.requests), readers: make(chan struct{}, cfg.requests),
+			slots: make(chan struct{}, cfg.requests), readers: make(follow.Slots, cfg.requests),
 		},
 		config: cfg, root: root, yield: yield, cancel: cancel,
 	}
@@ -128,7 +129,7 @@ type pending struct {
 
 // start begins a visit.
 func (w *walk) start(path string, level int) *pending {
-	p := &pending{over: make(chan struct{})}
+	p := &pending{over: make(chan struct{}), err: follow.ErrNoReturn}
 	w.visits.Go(func() {
 		defer close(p.over)
 		p.found, p.err = w.visit(path, level)

@@ -3,6 +3,8 @@ package leader_test
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,6 +88,37 @@ func TestLateAnswersOfATracerAreNotUsed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// exiting is a tracer that ends the goroutine that tells it of a hold.
+type exiting struct{ recipetest.Spy }
+
+func (e *exiting) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+	return ctx, exitingOnAcquire{recipetest.SpyOnAcquire{Spy: &e.Spy}}
+}
+
+type exitingOnAcquire struct{ recipetest.SpyOnAcquire }
+
+func (exitingOnAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
+	runtime.Goexit()
+	return nil
+}
+
+// A tracer ends the goroutine that tells it of the beginning of a leadership. The
+// leadership goes on. The tracer that was told before is told of an end once.
+func TestTracerThatEndsTheGoroutineOfAnotherOne(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var ended atomic.Int32
+		first := &recipetest.Spy{Ended: func(locktrace.HoldEnd) { ended.Add(1) }}
+		c, _ := w.Connect(t, framework.WithHooks(first, &exiting{}))
+		l, err := leader.NewLatch(c, "/l")
+		require.NoError(t, err)
+		_, err = l.WaitLeadership(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, l.Shutdown(t.Context()))
+		synctest.Wait()
+		require.EqualValues(t, 1, ended.Load())
+	})
 }
 
 // workEnder is a tracer that ends the contexts of the work, on demand.

@@ -47,8 +47,8 @@ func (s State) String() string {
 // Change is a transition of a persistent node.
 type Change struct {
 	State State
-	Path  string // of the node; empty for Ended
-	Czxid int64  // of the node, where it is or was ours; else 0
+	Path  string // the node's; empty for Ended
+	Czxid int64  // the node's, if it is or was ours; else 0
 	Err   error  // why; nil for Registered and Overwritten
 }
 
@@ -98,6 +98,7 @@ func (n *PersistentNode) present() (now []Change, log *broadcast.Node[Change]) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.notePastLocked() // a loss that is told later is none of this reader's
 	r, there := n.registrationLocked()
 	switch {
 	case n.failure != nil:
@@ -143,18 +144,16 @@ func (n *PersistentNode) noteRegistered(r *Registration, until time.Time) bool {
 	if n.failure != nil || n.cfg.ephemeral() && r.Session.Context().Err() != nil {
 		return false
 	}
-	was := n.now
+	n.notePastLocked() // others may have found that it is past, and wait for its return
+	isNew := n.now == nil || n.now.Czxid != r.Czxid
+	if isNew {
+		n.loseLocked(ErrNodeDeleted)
+	}
 	n.now, n.until, n.conflict = r, until, nil
-	if was != nil && was.Czxid == r.Czxid {
-		return false
+	if isNew {
+		n.tellLocked(Change{State: Registered, Path: r.Path, Czxid: r.Czxid})
 	}
-	if was != nil { // AfterTrust is late
-		n.now = nil // which is what those who are told find
-		n.tellLocked(Change{State: Lost, Path: was.Path, Czxid: was.Czxid, Err: n.reasonOfLoss(was)})
-		n.now = r
-	}
-	n.tellLocked(Change{State: Registered, Path: r.Path, Czxid: r.Czxid})
-	return true
+	return isNew
 }
 
 // lost notes that the node with this czxid is gone. If it was replaced or lost
@@ -162,44 +161,60 @@ func (n *PersistentNode) noteRegistered(r *Registration, until time.Time) bool {
 func (n *PersistentNode) lost(czxid int64, why error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.now == nil || n.now.Czxid != czxid {
-		return
+	if n.now != nil && n.now.Czxid == czxid {
+		n.loseLocked(why)
 	}
-	was := n.now
-	n.now = nil
-	n.tellLocked(Change{State: Lost, Path: was.Path, Czxid: was.Czxid, Err: why})
+}
+
+// loseLocked notes that the node is gone, if there is one.
+func (n *PersistentNode) loseLocked(why error) {
+	if was := n.now; was != nil {
+		n.now = nil
+		n.tellLocked(Change{State: Lost, Path: was.Path, Czxid: was.Czxid, Err: why})
+	}
+}
+
+// notePast notes that the node is past, and so does notePastLocked. Those who
+// are called at that time, by AfterTrust or a timer, may be late.
+func (n *PersistentNode) notePast() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.notePastLocked()
+}
+
+func (n *PersistentNode) notePastLocked() {
+	if why := n.whyPastLocked(); why != nil && n.failure == nil {
+		n.loseLocked(why)
+	}
+}
+
+// whyPastLocked returns why a node that was there may be gone: its session is
+// over, or its time to live. Else, and if there was none, it returns nil.
+func (n *PersistentNode) whyPastLocked() error {
+	switch {
+	case n.now == nil:
+		return nil
+	case n.cfg.ephemeral():
+		return context.Cause(n.now.Session.Context())
+	case n.cfg.ttl > 0 && !framework.Extend(n.client).Clock().Before(n.until):
+		return ErrNotTouched
+	}
+	return nil
 }
 
 // hasNode reports whether there is a node that is ours, as far as we know.
 func (n *PersistentNode) hasNode() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.now != nil && !n.isPastLocked()
-}
-
-// isPastLocked reports whether the node has ended with its session. AfterTrust,
-// which notes that, is late.
-func (n *PersistentNode) isPastLocked() bool {
-	return n.cfg.ephemeral() && n.now.Session.Context().Err() != nil
+	return n.now != nil && n.whyPastLocked() == nil
 }
 
 // deleted notes that the node was found missing.
 func (n *PersistentNode) deleted() {
 	n.mu.Lock()
-	now := n.now
-	n.mu.Unlock()
-	if now != nil {
-		n.lost(now.Czxid, n.reasonOfLoss(now))
-	}
-}
-
-// reasonOfLoss returns why a node is not there any more. The end of its session
-// is the reason even if AfterTrust is late.
-func (n *PersistentNode) reasonOfLoss(was *Registration) error {
-	if ended := context.Cause(was.Session.Context()); ended != nil && n.cfg.ephemeral() {
-		return ended
-	}
-	return ErrNodeDeleted
+	defer n.mu.Unlock()
+	n.notePastLocked()
+	n.loseLocked(ErrNodeDeleted)
 }
 
 // conflicts notes that somebody else's node is in the way, once for each.

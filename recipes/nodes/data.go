@@ -3,11 +3,11 @@ package nodes
 import "slices"
 
 // maxEarlier bounds how many payloads are kept for the case that the server
-// refuses those of later Sets.
+// refuses later ones.
 const maxEarlier = 8
 
 // replaceWishLocked notes the data that the node is to have from now on. The
-// data before is not forgotten until the node has it, or that of a later Set.
+// data before is not forgotten until the node has it, or a later Set's.
 func (n *PersistentNode) replaceWishLocked(p payload) {
 	if n.wish.set != n.have.set {
 		n.earlier = append(n.earlier, n.wish)
@@ -49,8 +49,8 @@ func (n *PersistentNode) wrote(p payload) {
 }
 
 // refuse notes that the server has refused this data. It reports whether there
-// is other data to go on with: that of a later Set, of an earlier one that was
-// not written, or what the node had.
+// is other data to go on with: a later Set's, an earlier one's that was not
+// written, or what the node had.
 func (n *PersistentNode) refuse(p payload, why error) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

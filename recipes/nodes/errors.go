@@ -8,9 +8,8 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// These errors are returned by persistent nodes and groups, or are in a Change,
-// beside those of package framework. Match them with errors.Is. A value that
-// cannot be used is a *framework.ConfigError and matches zk.ErrBadArguments; a
+// Persistent nodes and groups return these errors beside package framework's, or
+// have them in a Change. Match them with errors.Is. A value that cannot be used is a *framework.ConfigError and matches zk.ErrBadArguments; a
 // path matches zk.ErrInvalidPath.
 var (
 	// ErrClosed is the error of a node that was shut down, and of a member that
@@ -38,8 +37,8 @@ var (
 type ConflictError struct {
 	Path    string
 	Session int64     // the id of the session that owns the node; 0 if it is not ephemeral
-	Czxid   int64     // of the node
-	Since   time.Time // when the node was created, by the server's clock
+	Czxid   int64     // the node's
+	Since   time.Time // the time of the node's creation, by the server's clock
 
 	// Err is zk.ErrNoAuth if the client may not read the node, and nothing is
 	// known of it but its path; else nil.

@@ -37,7 +37,7 @@ type Group struct {
 	path   string
 
 	mu   sync.Mutex                   // protects the following field
-	mine map[string][]*PersistentNode // by id; those who have joined through this Group, and are not gone
+	mine map[string][]*PersistentNode // the members that have joined here and are not gone, by id
 }
 
 // NewGroup returns a group, without contacting the server. A client or a path
@@ -71,7 +71,7 @@ func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Opt
 	}
 	node := newNode(g.client, znode.Join(g.path, id), payload, cfg)
 	node.whenGone = func() { g.remove(id, node) }
-	g.add(id, node) // before anybody can see the node
+	g.add(id, node) // others may see the node as soon as it starts
 	if err := node.start(); err != nil {
 		g.remove(id, node)
 		return nil, node.errorOf("join", err)
@@ -80,14 +80,14 @@ func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Opt
 	if _, err := node.waitRegistered(ctx); err != nil {
 		over, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		cancel()
-		node.Shutdown(over) // does not wait
+		node.Shutdown(over) // it does not wait
 		return nil, node.errorOf("join", err)
 	}
 	return m, nil
 }
 
-// suitsMembers reports whether the node is that of a member: its name is the
-// id, and it ends with the session.
+// suitsMembers reports whether the node can be a member's: its name is the id,
+// and it ends with the session.
 func (c *config) suitsMembers() bool {
 	return c.mode == framework.Ephemeral && !c.protected
 }

@@ -26,7 +26,7 @@ var hookNodeStarted = framework.NewHookKind[HookNodeStarted]()
 // NodeStart says which persistent node was started, and when.
 type NodeStart struct {
 	Client *framework.Client
-	Path   string // as it was asked for: the names of unique nodes have more
+	Path   string // the path that NewPersistentNode was given: unique nodes have longer names
 	Time   time.Time
 }
 
@@ -40,8 +40,8 @@ type NodeTracer interface {
 type TracedChange struct {
 	Change
 	Time    time.Time
-	Again   bool  // of Registered: the node was registered before
-	Session int64 // of Registered: the id of the node's session
+	Again   bool  // for Registered: the node was registered before
+	Session int64 // for Registered: the id of the node's session
 }
 
 // kinds are what is told of changes.
@@ -60,16 +60,16 @@ var eventNotDeleted = event.Kind{Flight: flight.Event{Kind: flight.NodeChanged, 
 // of what the user has wanted.
 func (n *PersistentNode) emitLocked(change Change) {
 	kind, cause := kinds[change.State], change.Err
-	var attrs []slog.Attr // in place of the cause
+	var attrs []slog.Attr // they replace the cause
 	switch change.State {
 	case Registered:
 		attrs = []slog.Attr{event.Session(n.now.Session.ID())}
 	case Conflict:
 		attrs = []slog.Attr{slog.String(semconv.ZNodeOwner, event.SessionText(n.conflict.Session))}
 	case Ended:
-		cause, attrs = unlessWanted(cause), []slog.Attr{event.Cause(n.failure)}
+		cause, attrs = n.life.UnlessWanted(cause), []slog.Attr{event.Cause(n.failure)}
 	}
-	if change.Err != nil && unlessWanted(change.Err) == nil {
+	if change.Err != nil && n.life.UnlessWanted(change.Err) == nil {
 		kind.Warn = ""
 	}
 	kind.Flight.Path, kind.Hook = n.events.FullPath(), n.hookLocked(change)

@@ -20,10 +20,10 @@ import (
 // reads.
 type keeper struct {
 	*PersistentNode
-	before *PersistentNode // is to be gone before ours is created; or nil
+	before *PersistentNode // another node of the path, which goes before ours is created; or nil
 	told   func()          // waits until hooks were told of the requests of run
 
-	session    *framework.Session // in which we have looked at the node
+	session    *framework.Session // the one of the last look at the node
 	base       string             // the path to create; a sequential node gets a number behind it
 	node       string             // the path of the node; empty while a number is not known
 	doubt      bool               // a request of ours may be applied, or may be yet
@@ -32,14 +32,14 @@ type keeper struct {
 	// The node as we have left it.
 	czxid   int64
 	version int32
-	clean   bool // its data is that of have, if it still has this czxid and version
+	clean   bool // it has the data of the field have, if it still has this czxid and version
 
 	settledOnce bool   // it was registered before
 	predecessor *int32 // the version of somebody else's node that we have waited for
 	repairs     pauses.Growing
 	surprises   pauses.Growing // the tree was not as we had just seen it
 	hidden      pauses.Growing // somebody else's node may not be read
-	sent        time.Time      // when the newest request that makes the node, or writes it, was sent
+	sent        time.Time      // the time of the newest request that makes the node, or writes it
 	touched     touches
 	takeBack    func() // keeps the loss of the session from being told
 }
@@ -67,7 +67,7 @@ func newKeeper(n, before *PersistentNode) *keeper {
 	k.keeping.Ends = isConflict
 	k.removal.Outlasts = follow.RefusedCredentials // nobody relies on the node any more
 	k.keeping.Look, k.removal.Look = k.once(k.hold), k.once(k.removeOnce)
-	k.keeping.Failed = k.tellOverdue
+	k.keeping.Failed = k.notePast // a timer stands still while the machine is suspended
 	return k
 }
 
@@ -80,23 +80,25 @@ func (k *keeper) run(ctx context.Context) error {
 	return k.keeping.Run(ctx)
 }
 
-// finish deletes the node. That takes until there is a connection.
+// finish deletes the node. That takes until there is a connection. A log handler
+// may end the goroutine that tells of the end, and the one that deletes the
+// node. It does not end this one, on which the rest depends.
 func (k *keeper) finish(reason error) {
 	n := k.PersistentNode
 	n.life.Stop()
 	k.touched.stop()
 	k.takeBack()
-	n.end(reason)
+	follow.Alone(func() error { n.end(reason); return nil })
 	k.told()
 	ctx, told := trace.Unblocked(framework.Extend(n.client).Context(), n.client)
-	leftover := k.remove(ctx)
+	leftover := follow.Alone(func() error { return k.remove(ctx) })
 	told()
 	if k.before != nil {
 		<-k.before.life.Gone() // a third node of the path has to wait for it, too
 		k.before = nil         // it would keep a chain of nodes in memory
 	}
 	pathsInUse.leave(n)
-	if n.whenGone != nil && unlessWanted(leftover) == nil { // a node that stays is not listed as another's
+	if n.whenGone != nil && n.life.UnlessWanted(leftover) == nil { // a node that stays is not listed as another's
 		n.whenGone()
 	}
 	n.noteGone(leftover)
@@ -104,7 +106,7 @@ func (k *keeper) finish(reason error) {
 
 func (n *PersistentNode) noteGone(leftover error) {
 	n.mu.Lock()
-	if unlessWanted(leftover) != nil {
+	if n.life.UnlessWanted(leftover) != nil {
 		n.record.left = n.now
 	}
 	n.now, n.leftover, n.record.over = nil, leftover, true
@@ -191,8 +193,8 @@ type verdict int
 
 const (
 	missing verdict = iota
-	ours            // of this session; or of none, if ours is not ephemeral
-	former          // of an earlier session of ours, and about to vanish
+	ours            // it belongs to this session; or to none, if ours is not ephemeral
+	former          // it belongs to an earlier session of ours, and is about to vanish
 	foreign
 )
 
@@ -338,7 +340,7 @@ func (k *keeper) settle(czxid int64) {
 	}
 	k.settledOnce, k.predecessor = true, nil
 	k.hidden.Reset()
-	if !k.isTouchDue() { // which may fail again
+	if !k.isTouchDue() { // the touch may fail again
 		k.keeping.Recovered()
 	}
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -12,18 +11,19 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 // Member is a member of a group, as its node says.
 type Member struct {
 	ID      string
-	Path    string // of its node
+	Path    string // its node's
 	Payload []byte
 	Session int64     // the id of its session; 0 for a node that is not ephemeral
 	Czxid   int64     // the id of the transaction that created its node
 	Mzxid   int64     // the id of the transaction that last changed the payload
-	Since   time.Time // when its node was created, by the server's clock
+	Since   time.Time // the time of its node's creation, by the server's clock
 	Self    bool      // it has joined through this Group
 
 	// Unreadable says that the client may not read the node, so that there is
@@ -82,8 +82,8 @@ type sighting struct {
 // hasLeft reports whether it was oneself, and has left since it was read.
 func (s sighting) hasLeft() bool { return s.self != nil && s.self.life.Err() != nil }
 
-// isOld reports whether to read the node again. Of one without a watch, nothing
-// is ever told.
+// isOld reports whether to read the node again. Nothing ever tells of a node
+// without a watch.
 func (s sighting) isOld() bool { return s.watch == nil || isClosed(s.watch.Done()) }
 
 // whenOld has f called when the node has changed, or it was oneself, and has
@@ -104,24 +104,18 @@ const memberReads = 32
 // it fails, it leaves no watch behind.
 func (g *Group) read(ctx context.Context, s *framework.Session, names []string, watched bool) ([]sighting, error) {
 	all := make([]sighting, len(names))
-	errs := make([]error, len(names))
-	var reads sync.WaitGroup
-	slots := make(chan struct{}, memberReads)
-	for i, name := range names {
-		slots <- struct{}{}
-		reads.Go(func() {
-			defer func() { <-slots }()
-			all[i], errs[i] = g.readOne(ctx, s, name, watched)
-		})
-	}
-	reads.Wait()
-	for _, err := range errs {
-		if err != nil && !reason.Is(err, zk.ErrNoNode) {
-			for _, seen := range all {
-				seen.stop()
-			}
-			return nil, err
+	err := make(follow.Slots, memberReads).Each(len(names), func(i int) (err error) {
+		all[i], err = g.readOne(ctx, s, names[i], watched)
+		if reason.Is(err, zk.ErrNoNode) {
+			return nil
 		}
+		return err
+	})
+	if err != nil {
+		for _, seen := range all {
+			seen.stop()
+		}
+		return nil, err
 	}
 	return slices.DeleteFunc(all, func(s sighting) bool { return s.Path == "" }), nil
 }

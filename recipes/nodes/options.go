@@ -32,7 +32,7 @@ const (
 
 	// Replace deletes the other node, and creates ours in the same transaction,
 	// when the persistent node registers for the first time. After that,
-	// somebody else's node is that of a successor, and ends this one with a
+	// somebody else's node is a successor's, and ends this one with a
 	// ConflictError: two that replace each other would never stop.
 	Replace
 )
@@ -61,7 +61,7 @@ type config struct {
 	data      DataPolicy
 	ttl       time.Duration
 	touchName string
-	fault     error // of an option that cannot be used, or nil
+	fault     error // says which option cannot be used; or nil
 }
 
 // WithMode sets the kind of node: framework.Ephemeral, which is the default,
@@ -90,8 +90,8 @@ func WithMode(m framework.Mode) Option {
 // open.
 func WithProtection() Option { return func(c *config) { c.protected = true } }
 
-// WithACL sets the node's access control list. The default is that of the
-// client's WithACLProvider, or lets everyone do everything. An empty list is an
+// WithACL sets the node's access control list. The default is what the client's
+// WithACLProvider returns, or lets everyone do everything. An empty list is an
 // error.
 func WithACL(acl []zk.ACL) Option {
 	return func(c *config) {
@@ -153,7 +153,7 @@ func (c *config) ephemeral() bool {
 // that makes it unique.
 func (c *config) unique() bool { return c.protected || c.mode == framework.EphemeralSequential }
 
-// createOptions are those of the node under its final name.
+// createOptions are the options that create the node under its final name.
 func (c *config) createOptions() []framework.CreateOption {
 	mode := c.mode
 	if mode == framework.EphemeralSequential {

@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
 // PersistentNode is Curator's PersistentNode: a node that is there from
@@ -49,29 +50,29 @@ import (
 // An interruption that the session survives does nothing to the node.
 type PersistentNode struct {
 	client *framework.Client
-	path   string // as it was asked for
+	path   string // the one that NewPersistentNode was given
 	cfg    config
 	events event.Source
 	wake   chan struct{} // capacity 1: there is new data
-	life   follow.Life   // is gone when the node is
+	life   follow.Life   // it is gone when the node is
 
-	keeping, removal follow.Loop // are the keeper's; others ask what their trouble is
+	keeping, removal follow.Loop // the keeper's; others ask what their trouble is
 
-	whenGone func() // called before the life is gone; or nil
+	whenGone func() // it is called before the life is gone; or nil
 
 	mu       sync.Mutex       // protects the following fields
 	sets     uint64           // how often the data was set
 	wish     payload          // the data that the node is to have
-	earlier  []payload        // were to be written, and are not yet
-	waiting  map[uint64]error // the Sets that wait; why one was refused, or nil
+	earlier  []payload        // earlier wishes that the node has not had yet
+	waiting  map[uint64]error // the Sets that wait: why each was refused, or nil
 	have     payload          // the data that the node has; none if it never was there
 	now      *Registration    // nil if there is none
 	until    time.Time        // for a node with a time to live: when it may be gone
 	conflict *ConflictError
 	last     *broadcast.Node[Change]
-	owners   []int64 // the sessions in which we have created the node, or may have; the last ones
-	failure  error   // why the life is over
-	leftover error   // what kept us from deleting the node
+	owners   identity.Sessions
+	failure  error // why the life is over
+	leftover error // what kept us from deleting the node
 	record   record
 
 	registeredOnce bool // for tracers
@@ -180,21 +181,20 @@ func (n *PersistentNode) Registration() (Registration, bool) {
 // registrationLocked does not return an ephemeral node of a session that is
 // over, nor one whose time to live is, even if nobody has noted that yet.
 func (n *PersistentNode) registrationLocked() (Registration, bool) {
-	if n.now == nil || n.failure != nil || n.isPastLocked() ||
-		n.cfg.ttl > 0 && !framework.Extend(n.client).Clock().Before(n.until) {
+	if n.now == nil || n.failure != nil || n.whyPastLocked() != nil {
 		return Registration{}, false
 	}
 	return *n.now, true
 }
 
-// Set replaces the data of the node, and returns when the node has the data, or
-// that of a later Set. The data is copied. Set may be called while the node is
-// not there: it is created with the data of the last Set.
+// Set replaces the data of the node, and returns when the node has this data, or
+// a later Set's. The data is copied. Set may be called while the node is not
+// there: it is created with the data of the last Set.
 //
 // If ctx ends first, the error matches ctx.Err(), and the node gets the data
 // later. If the server or the client refuses the data, such as for its size,
-// that is the error, and the node gets the data that it had, or that of an
-// earlier Set that it was to get later.
+// that is the error. The node then gets the data that it had, or an earlier
+// Set's that it was to get later.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	return n.errorOf("set", n.set(ctx, data))
 }

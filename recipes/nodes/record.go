@@ -2,21 +2,19 @@ package nodes
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
-	"github.com/gocurator/curator/internal/reason"
 )
 
 // record is what a persistent node tells its client's flight recorder.
 type record struct {
-	end     func(err error) // of what the recorder shows
-	changed time.Time       // between registered and not, for the last time
-	there   bool            // as of then
+	end     func(err error) // ends what the recorder shows
+	changed time.Time       // the last change between registered and not
+	there   bool            // the node was registered by that change
 	over    bool            // nothing goes on any more
 	left    *Registration   // the node that could not be deleted; nil if its path is not known
 }
@@ -38,11 +36,11 @@ func (n *PersistentNode) recorded() flight.Registration {
 	}
 	switch {
 	case n.failure != nil:
-		now.Err = unlessWanted(n.failure)
+		now.Err = n.life.UnlessWanted(n.failure)
 		now.Deleting = !n.record.over && n.mayBeLeftLocked()
 		n.recordNode(&now, cmp.Or(n.now, n.record.left))
-	case n.now != nil: // the session is over, and nobody has noted that yet
-		now.Err, now.Changed = context.Cause(n.now.Session.Context()), time.Now()
+	case n.now != nil: // it is past, and nobody has noted that yet
+		now.Err, now.Changed = n.whyPastLocked(), time.Now()
 	case n.conflict != nil:
 		now.Err = n.conflict
 	default:
@@ -65,20 +63,12 @@ func (n *PersistentNode) mayBeLeftLocked() bool {
 // recordLeftover tells the flight recorder that nothing goes on any more, and
 // of the error that has ended the persistent node or has left the node there.
 func (n *PersistentNode) recordLeftover(failure, leftover error) {
-	leftover = unlessWanted(leftover)
+	leftover = n.life.UnlessWanted(leftover)
 	if leftover != nil {
 		n.events.Emit(eventNotDeleted, leftover)
 		leftover = fmt.Errorf("the node stays: %w", leftover)
 	}
-	n.record.end(errors.Join(unlessWanted(failure), leftover))
-}
-
-// unlessWanted returns nil for an end that the user wanted.
-func unlessWanted(err error) error {
-	if reason.Is(err, ErrClosed) || reason.Is(err, framework.ErrClosed) {
-		return nil
-	}
-	return err
+	n.record.end(errors.Join(n.life.UnlessWanted(failure), leftover))
 }
 
 // noteThereLocked notes when the node has come or gone.

@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"context"
-	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -72,32 +71,25 @@ func (k *keeper) replaceWith(ctx context.Context, wish payload, other int32, ops
 		k.created(wish, results[len(results)-1].Zxid, a.version)
 		return nil
 	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNodeExists):
-		k.predecessor = nil // without it, create makes missing parents, too
+		k.predecessor = nil // create makes missing parents, too, if there is none
 		return k.surprises.Wait(ctx)
 	default:
 		return k.failed(a, err)
 	}
 }
 
-// maxOwners bounds how many sessions are remembered. An older one than these is
-// over for long.
-const maxOwners = 16
-
 // mayOwn notes a session that is about to own the node.
 func (n *PersistentNode) mayOwn(session int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !slices.Contains(n.owners, session) {
-		n.owners = append(n.owners, session)
-		n.owners = n.owners[max(0, len(n.owners)-maxOwners):]
-	}
+	n.owners.Note(session)
 }
 
 // hasOwned reports whether the node may have been this session's.
 func (n *PersistentNode) hasOwned(session int64) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return slices.Contains(n.owners, session)
+	return n.owners.Has(session)
 }
 
 // created notes that our node is there.

@@ -15,9 +15,9 @@ import (
 // times are of a clock that goes on while the machine is suspended.
 type touches struct {
 	clock   func() time.Time
-	czxid   int64       // of the node
-	next    time.Time   // when the next touch is due
-	until   time.Time   // when the server may delete the node
+	czxid   int64       // the node's
+	next    time.Time   // the next touch is due then
+	until   time.Time   // the server may delete the node then
 	overdue *time.Timer // tells that the server may have deleted the node; nil before there is one
 }
 
@@ -96,14 +96,6 @@ func (k *keeper) touchIfDue(ctx context.Context) (again bool, err error) {
 	k.touched.done(sent, k.cfg.ttl, k.notTouched(k.touched.czxid))
 	k.settle(k.touched.czxid)
 	return false, nil
-}
-
-// tellOverdue tells of a time to live that has passed while the machine was
-// suspended: the timer for that stood still.
-func (k *keeper) tellOverdue() {
-	if k.cfg.ttl > 0 && k.touched.isOverdue() {
-		k.lost(k.touched.czxid, ErrNotTouched)
-	}
 }
 
 // notTouched returns a function that notes the loss of a node that was not

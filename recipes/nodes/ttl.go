@@ -60,8 +60,8 @@ func WithTouchName(name string) Option {
 	}
 }
 
-// validateName returns an error that matches zk.ErrInvalidPath if a name cannot
-// be that of a child.
+// validateName returns an error that matches zk.ErrInvalidPath if no child can
+// have the name.
 func validateName(name string) error {
 	if name == "" || strings.Contains(name, "/") {
 		return fmt.Errorf("%w: name %q must be that of a child", zk.ErrInvalidPath, name)

@@ -57,9 +57,9 @@ func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 type watcher struct {
 	*Group
 	loop follow.Loop
-	all  map[string]sighting // by name
+	all  map[string]sighting // the nodes that were read, by name
 	news chan struct{}       // capacity 1: a watch is done, or a member has left
-	last []Member            // as told to the caller
+	last []Member            // the caller's last view
 	told bool                // the caller has had a view
 }
 
@@ -82,7 +82,7 @@ func (w *watcher) look(ctx context.Context, s *framework.Session, tell func(View
 	}
 	defer children.Stop()
 	defer children.AfterFunc(w.wake)()
-	for { // until a member comes or goes
+	for { // each turn reads the members that have changed
 		if err := w.update(ctx, s, names); err != nil {
 			return err
 		}

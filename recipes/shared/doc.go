@@ -36,12 +36,10 @@
 // [Value.Get] reads from memory, and [Value.Refresh] asks the server. A Value
 // never goes back to an older value, also when it moves to a server that lags
 // behind. [Value.Set] writes whatever is there. [Value.TrySet] writes only over
-// the value that it is given, which makes a loop that loses nobody's change:
+// the value that it is given. [Value.Update] is a loop of that, which loses
+// nobody's change:
 //
-//	now, err := limit.Refresh(ctx)
-//	for ok := false; err == nil && !ok; {
-//		now, ok, err = limit.TrySet(ctx, now, now.Value+1)
-//	}
+//	now, err := limit.Update(ctx, func(old int32) (int32, error) { return old + 1, nil })
 //
 // A write whose reply is lost is looked up. If nothing tells its outcome, the
 // error matches framework.ErrOutcomeUnknown. No write is applied twice, and

@@ -21,7 +21,7 @@ func (r *replica) live(ctx context.Context) error {
 }
 
 func (r *replica) finish(why error) {
-	if !reason.Is(why, ErrClosed) && !reason.Is(why, framework.ErrClosed) {
+	if r.life.UnlessWanted(why) != nil {
 		r.events.Emit(eventEnds, why)
 	}
 	r.life.End(why)

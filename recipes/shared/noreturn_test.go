@@ -25,7 +25,8 @@ func TestCallThatDoesNotReturnLeavesNothingOfAValue(t *testing.T) {
 		err = v.Set(ctx, 2)
 		now, refreshed := v.Refresh(ctx)
 		_, _, tried := v.TrySet(ctx, now, 3)
-		return errors.Join(err, refreshed, tried)
+		_, updated := v.Update(ctx, func(old int32) (int32, error) { return old + 1, nil })
+		return errors.Join(err, refreshed, tried, updated)
 	})
 }
 

@@ -123,6 +123,10 @@ func (v *Value[T]) Get() (Versioned[T], error) {
 // this call. Leaders have the exceptions that framework.Client.Sync lists. It
 // costs two requests. The error is a request's, or Get's.
 func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
+	return v.refresh(ctx, "refresh")
+}
+
+func (v *Value[T]) refresh(ctx context.Context, op string) (Versioned[T], error) {
 	err := v.node.life.Err()
 	if err == nil {
 		ctx, done := v.node.untilClosed(ctx)
@@ -130,7 +134,7 @@ func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
 		err = v.node.refresh(ctx, true)
 	}
 	if err != nil {
-		return Versioned[T]{Value: v.seed}, v.node.errorOf("refresh", err)
+		return Versioned[T]{Value: v.seed}, v.node.errorOf(op, err)
 	}
 	return v.Get()
 }
@@ -185,22 +189,26 @@ func (v *Value[T]) set(ctx context.Context, value T) (s *sharednode.Snapshot, er
 // A previous version of -1 is an error that matches zk.ErrBadArguments: servers
 // take it for any version. It comes after 2^32 writes, and Set overcomes it.
 func (v *Value[T]) TrySet(ctx context.Context, previous Versioned[T], value T) (now Versioned[T], ok bool, err error) {
+	return v.trySet(ctx, "try set", previous, value)
+}
+
+func (v *Value[T]) trySet(ctx context.Context, op string, previous Versioned[T], value T) (now Versioned[T], ok bool, err error) {
 	data, err := v.codec.Encode(value)
 	if err != nil {
-		return now, false, v.node.errorOf("try set", err)
+		return now, false, v.node.errorOf(op, err)
 	}
 	ctx, done := v.node.untilClosed(ctx)
 	defer done()
 	e := expected{previous.Exists, previous.Version, previous.Czxid, previous.Mzxid}
 	s, ok, err := v.node.trySet(ctx, e, data)
 	if s == nil {
-		return now, ok, v.node.errorOf("try set", err)
+		return now, ok, v.node.errorOf(op, err)
 	}
 	now, undecoded := v.versioned(s)
 	if err == nil {
 		err = undecoded
 	}
-	return now, ok, v.node.errorOf("try set", err)
+	return now, ok, v.node.errorOf(op, err)
 }
 
 // Changes returns the present value, once the node was read, and then each

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // Life is the life of something that is started and ends, such as a cache. One
@@ -132,6 +133,15 @@ func (l *Life) orUnborn(ctx context.Context) context.Context {
 
 // Err returns the reason of a life that is over, or nil.
 func (l *Life) Err() error { return context.Cause(l.Over()) }
+
+// UnlessWanted returns an error, or nil if it is an end that the user wanted: Stop,
+// or the end of the client. Logs have no line of such an end.
+func (l *Life) UnlessWanted(err error) error {
+	if l.Closed != nil && reason.Is(err, l.Closed) || reason.Is(err, framework.ErrClosed) {
+		return nil
+	}
+	return err
+}
 
 // Gone returns a channel that is closed when nothing of the life goes on any
 // more. The life is over before.

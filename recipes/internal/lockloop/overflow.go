@@ -3,13 +3,13 @@ package lockloop
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Queue returns the contenders below the path, in the order of admission. There
@@ -33,39 +33,20 @@ const czxidReads = 32
 // leaves out those that have gone. Usually there are none, and it sends no
 // request.
 func readCzxids(ctx context.Context, c *framework.Client, parent string, all []Entry) ([]Entry, error) {
-	errs := make([]error, len(all))
-	gone := make([]bool, len(all))
-	var reads sync.WaitGroup
-	slots := make(chan struct{}, czxidReads)
+	var unknown []*Entry
 	for i := range all {
-		if !all[i].overflowed() || all[i].Czxid != 0 {
-			continue
-		}
-		slots <- struct{}{}
-		reads.Go(func() {
-			defer func() { <-slots }()
-			exists, stat, err := c.Exists(ctx, znode.Join(parent, all[i].Node))
-			gone[i], errs[i] = err == nil && !exists, err
-			if exists {
-				all[i].Czxid = stat.Czxid
-			}
-		})
-	}
-	reads.Wait()
-	left := all[:0]
-	for i, contender := range all {
-		if !gone[i] {
-			left = append(left, contender)
+		if all[i].lacksCzxid() {
+			unknown = append(unknown, &all[i])
 		}
 	}
-	return left, firstOf(errs)
+	err := make(follow.Slots, czxidReads).Each(len(unknown), func(i int) error {
+		there, stat, err := c.Exists(ctx, znode.Join(parent, unknown[i].Node))
+		if there {
+			unknown[i].Czxid = stat.Czxid
+		}
+		return err
+	})
+	return slices.DeleteFunc(all, Entry.lacksCzxid), err
 }
 
-func firstOf(errs []error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (e Entry) lacksCzxid() bool { return e.overflowed() && e.Czxid == 0 }

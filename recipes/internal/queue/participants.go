@@ -3,13 +3,13 @@ package queue
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -45,20 +45,19 @@ func (q *Queue) ParticipantsWhere(ctx context.Context, holdersOf func(queue []lo
 	}
 	holders := holdersOf(queue)
 	all := make([]Participant, len(queue))
-	errs := make([]error, len(queue))
-	var reads sync.WaitGroup
-	slots := make(chan struct{}, participantReads)
-	for i, e := range queue {
-		slots <- struct{}{}
-		reads.Go(func() {
-			defer func() { <-slots }()
-			all[i], errs[i] = q.Read(ctx, e)
-			all[i].Position = i
-			all[i].Holder = holders[i]
-		})
+	err = make(follow.Slots, participantReads).Each(len(queue), func(i int) (err error) {
+		all[i], err = q.Read(ctx, queue[i])
+		all[i].Position = i
+		all[i].Holder = holders[i]
+		if reason.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	reads.Wait()
-	return withoutVanished(all, errs)
+	return slices.DeleteFunc(all, func(p Participant) bool { return p.Path == "" }), nil
 }
 
 // Entries returns the queue. The operation is the call that the user made, for
@@ -85,13 +84,4 @@ func (q *Queue) Read(ctx context.Context, e lockloop.Entry) (Participant, error)
 		Since:   time.UnixMilli(stat.Ctime),
 		Data:    lockloop.Clip(data),
 	}, nil
-}
-
-func withoutVanished(all []Participant, errs []error) ([]Participant, error) {
-	for _, err := range errs {
-		if err != nil && !reason.Is(err, zk.ErrNoNode) {
-			return nil, err
-		}
-	}
-	return slices.DeleteFunc(all, func(p Participant) bool { return p.Path == "" }), nil
 }

@@ -69,8 +69,10 @@ func (h *Hold) start(held context.Context, acquired *Acquire) context.Context {
 func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) context.Context {
 	complete := false
 	defer func() {
-		if !complete { // a hook has panicked, and nobody else ends the hold
-			h.endAll(locktrace.HoldEnd{Cause: locktrace.EndOther, Err: reason.ErrPanicked})
+		if !complete { // a hook has panicked, and nobody else may end the hold
+			told := h.to
+			h.to = nil // if somebody does, they are not told again
+			endAll(told, locktrace.HoldEnd{Cause: locktrace.EndOther, Err: reason.ErrPanicked})
 		}
 	}()
 	for _, acquired := range all {
@@ -85,8 +87,8 @@ func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) con
 	return work
 }
 
-func (h *Hold) endAll(end locktrace.HoldEnd) {
-	hooks.Each(h.to, func(to locktrace.HoldTracer) { to.Ended(end) })
+func endAll(those []locktrace.HoldTracer, end locktrace.HoldEnd) {
+	hooks.Each(those, func(to locktrace.HoldTracer) { to.Ended(end) })
 }
 
 // isTraced reports whether there is a hook to call.
@@ -173,7 +175,7 @@ func (h *Hold) Released(ctx context.Context, err error) {
 
 func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
 	if h.isTraced() { // the function takes an allocation
-		h.teller.Post(func() { h.endAll(locktrace.HoldEnd{Cause: cause, Err: err}) })
+		h.teller.Post(func() { endAll(h.to, locktrace.HoldEnd{Cause: cause, Err: err}) })
 	}
 }
 
