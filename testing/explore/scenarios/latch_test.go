@@ -82,7 +82,7 @@ func (o *office) leads(a *explore.Actor, latch *leader.Latch, work func(context.
 	ctx, done := stoppable(a, "wants to lead")
 	defer done()
 	err := latch.Lead(ctx, work)
-	if err != nil && !(ctx.Err() != nil && errors.Is(err, context.Cause(ctx))) {
+	if ended := ctx.Err() != nil && errors.Is(err, context.Cause(ctx)); err != nil && !ended {
 		o.world.Fail("%s: Lead returns %v", a.Name(), err)
 	}
 	shutdown(o.world, a, latch)
