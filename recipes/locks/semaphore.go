@@ -207,7 +207,7 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 		a.Recall(refusal)
 		gateClosed := gate.Context().Err() != nil
 		if gateClosed && ctx.Err() != nil { // perhaps only while the leases were put back
-			gateClosed, refusal.Err = false, reason.OfContext(ctx)
+			under, gateClosed, refusal.Err = ctx, false, reason.OfContext(ctx)
 		}
 		tooLow := limitRead && n > limit // whoever gives back the others
 		switch {
