@@ -1,6 +1,9 @@
 package transport
 
-import "github.com/gocurator/curator/framework/internal/jute"
+import (
+	"github.com/gocurator/curator/framework/internal/jute"
+	"github.com/gocurator/curator/framework/internal/proto"
+)
 
 // Table is one of the two tables in which a server keeps a connection's
 // watches. To the server, all watches of one table on one path are one watch.
@@ -99,6 +102,11 @@ func (c *Conn) restoreLocked(watches []SetWatch) {
 		c.enqueueAddWatchLocked(w)
 	}
 }
+
+// isRefusedSetWatches reports whether a reply says that watches were not set
+// again. Its zxid does not count: it is newer than the changes of which the
+// server was to tell. The next connection must ask for these once more.
+func isRefusedSetWatches(op int32, r reply) bool { return op == opSetWatches && r.err != proto.CodeOK }
 
 // SetWatches sets standard watches again that the server may have, or may have
 // had. It tells at once of nodes that have changed since a transaction, and
