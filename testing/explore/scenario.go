@@ -29,7 +29,7 @@ type World struct {
 	atEnd    []func(Tree) error
 	traps    []*trap
 
-	quietSince atomic.Int64 // in nanoseconds since 1970
+	quietSince atomic.Int64 // a Unix time in nanoseconds
 
 	queue  queue
 	course course
