@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,9 +24,10 @@ type Actor struct {
 
 	mu       sync.Mutex
 	calls    []*call
-	touched  bool // the search has done something to it that may end a lease
-	expiries int  // of its sessions, without a warning
-	history  hash // of what it has been sent, and when
+	touched  bool    // the search has done something to it that may end a lease
+	expiries int     // of its sessions, without a warning
+	expired  []int64 // their ids
+	history  hash    // of what it has been sent, and when
 }
 
 // call is what an actor does under a context that the search may end.
@@ -191,6 +193,15 @@ func (a *Actor) noteExpiry() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.expiries++
+	a.expired = append(a.expired, a.session())
+}
+
+// HasExpired reports whether the search has made that session of the actor expire
+// without a warning.
+func (a *Actor) HasExpired(session int64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Contains(a.expired, session)
 }
 
 // Expiries returns how often the search has made a session of the actor expire

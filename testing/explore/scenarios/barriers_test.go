@@ -191,7 +191,13 @@ func rendezvous(contenders, times int, first trouble, opts ...barriers.Option) e
 				}
 			})
 		}
-		w.AtEnd(nothingBelow("/barrier"))
+		// In Curator's layout, it goes with the session, or with the next member, if
+		// a member was lost after the others had given up their Leave.
+		w.Stays("/barrier/ready")
+		w.AtEnd(func(tree explore.Tree) error {
+			delete(tree, "/barrier/ready")
+			return nothingBelow("/barrier")(tree)
+		})
 	}
 }
 
