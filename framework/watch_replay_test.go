@@ -104,6 +104,23 @@ func TestServersThatHangUpOnSetWatchesAreWorkedAround(t *testing.T) {
 	})
 }
 
+// The answer to a setWatches that was not carried out has a newer zxid than the
+// changes that it was to tell of.
+func TestChangeBeforeASetWatchesThatFailsIsTold(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c, _ := suspectClient(t, srv)
+		require.NoError(t, srv.Create("/n", []byte("old")))
+		f := follow(t, c, "/n")
+		throttled := srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: zktest.Fail(zktest.ErrThrottled)})
+		changedMeanwhile(t, srv, "/n", "new")
+		time.Sleep(10 * time.Second)
+		require.Equal(t, 1, throttled.Hits())
+		data, unknown := f.seen()
+		require.Equal(t, "new", data)
+		require.Zero(t, unknown, "the server tells of it")
+	})
+}
+
 // The next session finds out again: its servers may be others.
 func TestNextSessionTriesSetWatches(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {

@@ -22,12 +22,11 @@ type Actor struct {
 	client *framework.Client
 	done   chan struct{} // closed when play has returned
 
-	mu       sync.Mutex
-	calls    []*call
-	touched  bool  // the search has done something to it that may end a lease
-	expiries int   // how many of its sessions have expired without a warning
-	expiring int64 // the last session that has expired so
-	history  hash  // what it has been sent, and when
+	mu      sync.Mutex
+	calls   []*call
+	touched bool    // the search has done something to it that may end a lease
+	expired []int64 // its sessions that have expired without a warning
+	history hash    // what it has been sent, and when
 }
 
 // call is what an actor does under a context that the search may end.
@@ -190,25 +189,27 @@ func (a *Actor) Disturbed() bool {
 func (a *Actor) noteExpiry() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.expiries++
-	a.expiring = a.session()
+	a.expired = append(a.expired, a.session())
+}
+
+// HasExpired reports whether the search has made that session of the actor expire
+// without a warning.
+func (a *Actor) HasExpired(session int64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Contains(a.expired, session)
 }
 
 // isUnwarned reports whether the actor is in a session that has expired without a
 // warning.
-func (a *Actor) isUnwarned() bool {
-	session := a.session()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return session == a.expiring
-}
+func (a *Actor) isUnwarned() bool { return a.HasExpired(a.session()) }
 
 // Expiries returns how often the search has made a session of the actor expire
 // without a warning. The actor hears of that only later.
 func (a *Actor) Expiries() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.expiries
+	return len(a.expired)
 }
 
 func (a *Actor) session() int64 { return a.client.SessionID() }

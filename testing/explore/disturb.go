@@ -20,7 +20,7 @@ func (a *Actor) LoseSession() {
 	a.host.LoseSessions()
 }
 
-// Expire makes the session of the actor expire, of which the actor hears later.
+// Expire makes the session of the actor expire. The actor hears of that later.
 func (a *Actor) Expire() {
 	a.disturb()
 	a.noteExpiry()

@@ -154,7 +154,7 @@ func (w *World) explore() {
 		a.begin()
 		synctest.Wait()
 	}
-	quietSince := time.Now()
+	w.quietSince.Store(time.Now().UnixNano())
 	for !w.course.failed() {
 		synctest.Wait()
 		w.queue.settle()
@@ -168,7 +168,7 @@ func (w *World) explore() {
 			if w.allDone() && len(w.queue.ready()) == 0 {
 				return
 			}
-			if time.Since(quietSince) > patience {
+			if w.Quiet() > patience {
 				w.Fail("%s", w.stuck())
 				return
 			}
@@ -176,7 +176,7 @@ func (w *World) explore() {
 		}
 		made := w.course.next(w.state(), moves)
 		if made.text != moves[0].text {
-			quietSince = time.Now()
+			w.quietSince.Store(time.Now().UnixNano())
 		}
 		made.do()
 	}

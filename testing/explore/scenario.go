@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -29,6 +30,8 @@ type World struct {
 	always   []func(Tree) error
 	atEnd    []func(Tree) error
 	traps    []*trap
+
+	quietSince atomic.Int64 // a Unix time in nanoseconds
 
 	queue  queue
 	course course
@@ -67,6 +70,9 @@ func (w *World) ClientOptions(opts ...framework.Option) { w.options = append(w.o
 // nothing has gone wrong for some time, and the clients are still open. An error
 // fails the run.
 func (w *World) AtEnd(check func(Tree) error) { w.atEnd = append(w.atEnd, check) }
+
+// Quiet returns for how long nothing has gone wrong. It may be called at any time.
+func (w *World) Quiet() time.Duration { return time.Since(time.Unix(0, w.quietSince.Load())) }
 
 // Fail ends the run with a failure. It may be called from any goroutine of the
 // run, and returns.

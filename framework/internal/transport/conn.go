@@ -260,7 +260,7 @@ func (c *Conn) matchReply(r reply) (call *Call, known bool) {
 	call = c.calls[r.xid]
 	if call != nil {
 		delete(c.calls, r.xid)
-		if !call.ignoreZxid {
+		if !call.ignoreZxid && !isRefusedSetWatches(sent.op, r) {
 			c.link.lastZxid = max(c.link.lastZxid, r.zxid)
 			c.link.zxidFrom = c
 		}

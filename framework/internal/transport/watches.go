@@ -104,6 +104,11 @@ func (c *Conn) restoreLocked(watches []SetWatch) {
 	}
 }
 
+// isRefusedSetWatches reports whether a reply says that watches were not set
+// again. Its zxid does not count: it is newer than the changes of which the
+// server was to tell. The next connection must ask for these once more.
+func isRefusedSetWatches(op int32, r reply) bool { return op == opSetWatches && r.err != proto.CodeOK }
+
 // SetWatches sets standard watches again that the server may have, or may have
 // had. It tells at once of nodes that have changed since a transaction, and
 // sets the watches of the others. The calls are nil if there is no connection.

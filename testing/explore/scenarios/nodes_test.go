@@ -19,9 +19,7 @@ type kept struct {
 	actor     *explore.Actor
 	node      *nodes.PersistentNode
 	changes   []nodes.Change
-	session   int64 // that was seen last
-	expiries  int   // of the actor's sessions by then
-	deletable bool  // somebody may have deleted it, of which it has not heard
+	deletable bool // somebody may have deleted it, of which it has not heard
 }
 
 func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, error) {
@@ -29,7 +27,7 @@ func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, err
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{actor: a, node: node, session: a.Client().SessionID(), expiries: a.Expiries()}
+	k := &kept{actor: a, node: node}
 	go func() {
 		for change := range node.Changes(context.Background()) {
 			k.changes = append(k.changes, change)
@@ -38,21 +36,13 @@ func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, err
 	return k, nil
 }
 
-// see notes which session a node is of.
-func (k *kept) see(r nodes.Registration) {
-	if r.Session.ID() != k.session {
-		k.session, k.expiries = r.Session.ID(), k.actor.Expiries()
-	}
-}
-
 // check compares with the tree what the node says of itself, after each move.
 func (k *kept) check(tree explore.Tree) error {
 	r, ok := k.node.Registration()
 	if !ok || r.Session.Context().Err() != nil {
 		return nil
 	}
-	k.see(r)
-	if k.deletable || k.actor.Expiries() != k.expiries {
+	if k.deletable || k.actor.HasExpired(r.Session.ID()) {
 		return nil // it cannot know
 	}
 	n := tree[r.Path]
@@ -111,7 +101,6 @@ func onePath(first trouble) explore.Scenario {
 					r, err = k.node.WaitRegistered(ctx)
 					return err
 				}) == nil {
-					k.see(r)
 					leave := registered.Enter(a, r.Session.Context(), r.Czxid)
 					if i == 0 {
 						first(a)
