@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -152,6 +153,12 @@ func onlyChild(t *testing.T, parent int) (pid int) {
 	require.NotZero(t, pid)
 	return pid
 }
+
+// betweenLooks is the pause between two calls of processes. The system does not
+// tell a test what becomes of a process that is not its child. So the test has
+// to look again and again. Without a pause it would take a whole processor from
+// those that it waits for.
+func betweenLooks() { time.Sleep(50 * time.Millisecond) }
 
 // processes returns what the system tells of all processes; see proc(5). The
 // fields begin with the third one.

@@ -44,7 +44,7 @@ func startShell(t *testing.T, srv *zktest.Server) *tty {
 func awaitState(t *testing.T, pid int, state string, want bool) {
 	t.Helper()
 	ctx := bounded(t)
-	for {
+	for ; ; betweenLooks() {
 		stat, ok := processes(t)[pid]
 		require.True(t, ok, "process %d has ended", pid)
 		if (stat[0] == state) == want {
