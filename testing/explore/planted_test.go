@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -88,6 +89,15 @@ func (l *planted) lease() context.Context {
 	return l.node.Session.Context()
 }
 
+// token is 0 for a lock that shows its fault by its tokens before it shows it by
+// two that are inside.
+func (l *planted) token() int64 {
+	if l.bug == noList {
+		return 0
+	}
+	return l.node.Czxid
+}
+
 func plantedLock(b bug, contenders int) Scenario {
 	return func(w *World) {
 		w.Node("/lock", "")
@@ -98,7 +108,10 @@ func plantedLock(b bug, contenders int) Scenario {
 				if a.Call("acquire", l.acquire) != nil {
 					return
 				}
-				leave := inside.Enter(a, l.lease(), l.node.Czxid)
+				leave := inside.Enter(a, l.lease(), l.token())
+				if b == deafToTheSession {
+					time.Sleep(10 * time.Second) // long enough to lose a session
+				}
 				a.Pause("works")
 				leave()
 				_ = a.Call("release", func(ctx context.Context) error {
@@ -117,7 +130,7 @@ func TestPlanted(t *testing.T) {
 		want       string
 	}{
 		{"unprotected", unprotected, 2, "ephemeral node"},
-		{"no list", noList, 3, "the lock"},
+		{"no list", noList, 3, "are in the lock at once"},
 		{"deaf to the session", deafToTheSession, 2, "A and B are in the lock at once"},
 		{"deaf to the context", deafToTheContext, 2, "acquire does not return"},
 	} {

@@ -264,7 +264,7 @@ func (w *World) settle() {
 			a.endCall(c, context.Canceled)
 		}
 	}
-	time.Sleep(3 * w.timeout) // what is left to a lost session is gone by then
+	<-time.After(3 * w.timeout) // what is left to a lost session is gone by then
 	synctest.Wait()
 	if w.course.failed() {
 		return

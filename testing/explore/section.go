@@ -40,7 +40,7 @@ func (w *World) Section(name string, limit int) *Section {
 // actor may come again with the same token, as a lock may be passed on within a
 // client. A token of 0 is not checked. It returns the function to call at the end
 // of the work.
-func (s *Section) Enter(a *Actor, lease context.Context, token int64) (leave func()) {
+func (s *Section) Enter(a *Actor, lease context.Context, token int64) (leave func()) { //nolint:revive // it is the lease's context, and not the call's
 	v := &visit{a, lease, a.Expiries()}
 	s.mu.Lock()
 	defer s.mu.Unlock()

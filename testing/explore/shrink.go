@@ -1,21 +1,58 @@
 package explore
 
-// maxShrinkRuns bounds how often a failure is played again to make it shorter.
-const maxShrinkRuns = 200
+import "slices"
 
-// shrink takes away what a failure does not need: whole deviations, those at the
-// end first, as long as the run still fails.
+// maxShrinkRuns bounds how often a failure is played again to make it shorter.
+const maxShrinkRuns = 1_000
+
+// maxShift is by how many steps what follows a deviation may move without it.
+const maxShift = 8
+
+// shrink takes away what a failure does not need, until no deviation can go by
+// itself.
 func (se *search) shrink(f *failure) *failure {
 	runs := 0
-	for i := len(f.choices) - 1; i >= 0 && len(f.choices) > 1; i-- {
-		if runs++; runs > maxShrinkRuns {
-			break
-		}
-		fewer := append(f.choices[:i:i], f.choices[i+1:]...)
-		if r := se.crew.playOne(task{choices: fewer}); r.Failure != "" {
-			f = &failure{fewer, r}
-			i = min(i, len(f.choices))
+	for shorter := f; shorter != nil && len(f.choices) > 1; {
+		f = shorter
+		shorter = nil
+		for _, fewer := range without(f.choices) {
+			if runs++; runs > maxShrinkRuns {
+				return f
+			}
+			if r := se.crew.playOne(task{choices: fewer}); r.Failure != "" {
+				shorter = &failure{fewer, r}
+				break
+			}
 		}
 	}
 	return f
+}
+
+// without returns the choices without one of their deviations, those at the end
+// first. A course that lacks a deviation has some steps more or less than before.
+// So those behind it are tried nearby, too.
+func without(c choices) (all []choices) {
+	for i := range slices.Backward(c) {
+		all = append(all, moved(c, i, 0))
+		if i == len(c)-1 {
+			continue // nothing is behind it
+		}
+		for shift := 1; shift <= maxShift; shift++ {
+			all = append(all, moved(c, i, shift))
+			if c[i+1].Step-shift >= c[i].Step {
+				all = append(all, moved(c, i, -shift))
+			}
+		}
+	}
+	return all
+}
+
+// moved returns the choices without deviation i, and with those behind it some
+// steps later.
+func moved(c choices, i, steps int) choices {
+	fewer := slices.Clone(c[:i])
+	for _, d := range c[i+1:] {
+		fewer = append(fewer, deviation{d.Step + steps, d.Move})
+	}
+	return fewer
 }

@@ -69,7 +69,7 @@ func counter(mark func(name string) string) Scenario {
 }
 
 func TestACounterOfSomebody(t *testing.T) {
-	Search(t, counter(func(name string) string { return " " + name }), Limits{Deviations: 2, Schedules: 1_000})
+	Search(t, counter(func(name string) string { return " " + name }), Limits{Deviations: 2, Schedules: 300})
 }
 
 // Two that write the same data over the same version are not told apart, as the

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/explore"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// quick is how far each search goes by default.
-var quick = explore.Limits{Deviations: 2, Schedules: 400}
+// quick is how far each search goes, unless CURATOR_EXPLORE is set.
+var quick = explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 100)}
 
 // names returns the names of that many actors.
 func names(n int) (names []string) {
