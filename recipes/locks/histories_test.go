@@ -45,6 +45,8 @@ func (f *fenced) read() string {
 type chronicle struct {
 	lock, data histories.History
 	register   fenced
+	mu         sync.Mutex
+	held       int // how often somebody has had the lock
 }
 
 // hold acquires the lock, works under it, and releases it. An acquire that fails
@@ -55,6 +57,9 @@ func (c *chronicle) hold(ctx context.Context, client, round int, lock locks.Lock
 	if err != nil {
 		return
 	}
+	c.mu.Lock()
+	c.held++
+	c.mu.Unlock()
 	token := lease.FencingToken()
 	acquire.End(histories.Acquired{Token: token, Read: read}, nil)
 	end := c.lock.Begin(client) // the lease may be lost from now on
@@ -128,6 +133,7 @@ func TestRealEnsembleHistories(t *testing.T) {
 	}
 	all.Wait()
 	for _, kind := range kinds {
+		require.Equal(t, clients*rounds, kind.held, kind.name)
 		require.NoError(t, kind.lock.Check(kind.model), kind.name)
 	}
 	require.NoError(t, kinds[0].data.Check(histories.FencedRegister))

@@ -70,10 +70,13 @@ func (a *Actor) CallWithin(name string, grace time.Duration, do func(ctx context
 	a.mu.Unlock()
 	err := do(ctx)
 	a.mu.Lock()
-	cause := c.cause
+	cause, late := c.cause, c.cause != nil && time.Since(c.ended) > c.grace
 	a.calls = slices.DeleteFunc(a.calls, func(o *call) bool { return o == c })
 	a.mu.Unlock()
 	a.world.course.note(fmt.Sprintf("%s: %s returns %s", a.name, name, outcome(err)))
+	if late {
+		a.world.Fail("%s: %s has returned %v after its context had ended", a.name, name, time.Since(c.ended))
+	}
 	if err != nil && cause != nil && !errors.Is(err, cause) {
 		a.world.Fail("%s: %s does not say why it has ended: %v", a.name, name, err)
 	}

@@ -13,6 +13,7 @@ type order struct {
 	Choices choices
 	Walk    uint64 // not 0 for a walk at random: its seed
 	Tell    bool   // print the story as it goes
+	Longest time.Duration
 }
 
 // crew is the workers of a search.
@@ -83,10 +84,11 @@ func (c *crew) play(w *worker, t task) (result, *worker) {
 func (c *crew) order(w *worker, o order) (result, *worker, error) {
 	if w == nil {
 		var err error
-		if w, err = startWorker(c.test, c.longestRun); err != nil {
+		if w, err = startWorker(c.test); err != nil {
 			return result{}, nil, fmt.Errorf("a worker cannot be started: %w", err)
 		}
 	}
+	o.Longest = c.longestRun
 	r, err := w.play(o)
 	return r, w, err
 }
@@ -99,7 +101,7 @@ func (c *crew) tell(o order, err error) result {
 	defer w.stop()
 	r := result{Failure: err.Error()}
 	if w != nil {
-		r.Story, r.Walked = w.said, choicesIn(w.said)
+		r.Story, r.Walked = w.said, w.deviations
 	}
 	return r
 }
@@ -111,7 +113,9 @@ func workFor(t *testing.T, s Scenario) (isWorker bool) {
 		return false
 	}
 	for o := range orders(os.Stdin) {
+		tooLong := time.AfterFunc(o.Longest, dieOfARunWithoutAnEnd)
 		r := o.run(t, s)
+		tooLong.Stop()
 		if answer(os.Stdout, r) != nil || r.Failure != "" { // a run that has failed may have left something behind
 			break
 		}

@@ -23,8 +23,9 @@ func (a *Actor) LoseSession() {
 // Expire makes the session of the actor expire. The actor hears of that later.
 func (a *Actor) Expire() {
 	a.disturb()
-	a.noteExpiry()
-	a.world.handle(a).Expire()
+	if a.world.handle(a).Expire() { // else there is no session, or no leader to end it
+		a.noteExpiry()
+	}
 }
 
 // GiveUpSession cuts the actor off until its client has given its session up. The

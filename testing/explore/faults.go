@@ -67,13 +67,13 @@ func (w *World) memberMoves() []move {
 		}
 	}
 	moves := []move{
-		{"the leader resigns", all(func() { leader.Resign() })},
-		{"the leader is cut off from the others", all(func() {
+		{text: "the leader resigns", do: all(func() { leader.Resign() })},
+		{text: "the leader is cut off from the others", do: all(func() {
 			w.during(shortWait, func() { w.ensemble.Partition(leader) }, w.ensemble.Heal)
 		})},
 	}
 	for _, m := range w.ensemble.Members() {
-		moves = append(moves, move{fmt.Sprintf("member %d lags", m.ID()), all(func() {
+		moves = append(moves, move{text: fmt.Sprintf("member %d lags", m.ID()), do: all(func() {
 			w.during(shortWait, func() { _ = m.Lag(shortWait / 4) }, func() { _ = m.Lag(0) })
 		})})
 	}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"runtime"
 	"strings"
@@ -49,6 +50,9 @@ func TestMishaps(t *testing.T) {
 				return errors.New("no /n")
 			})
 		}},
+		{"a watch is left", "a watch at /nobody", alone(func(_ *World, a *Actor) {
+			_, _, _, _ = a.Client().ExistsW(context.Background(), "/nobody")
+		})},
 		{"two are inside", "A and A are in s at once", func(w *World) {
 			s := w.Section("s", 1)
 			w.Actor("A", func(a *Actor) {
@@ -96,8 +100,9 @@ func TestARunWithoutAnEnd(t *testing.T) {
 	c.longestRun = time.Second
 	defer c.close()
 	r := c.playOne(task{})
-	require.Contains(t, r.Failure, "does not come to an end")
-	require.Contains(t, strings.Join(r.Story, "\n"), "TestARunWithoutAnEnd")
+	story := strings.Join(r.Story, "\n")
+	require.Contains(t, story, "the run does not come to an end")
+	require.Contains(t, story, "TestARunWithoutAnEnd")
 }
 
 // A call that hides why it has ended is found with one deviation.
@@ -146,4 +151,62 @@ func TestAWalkIsMadeShorter(t *testing.T) {
 	require.NotNil(t, f)
 	require.Contains(t, f.result.Failure, "two are late")
 	require.LessOrEqual(t, len(f.choices), 3)
+}
+
+// An actor may ask the test's own t.
+func TestAnAssertionOfAnActor(t *testing.T) {
+	_, f := find(t, alone(func(*World, *Actor) { require.True(t, false) }), Limits{Workers: 1})
+	require.NotNil(t, f)
+	require.Contains(t, f.result.Failure, "has failed in the process that plays")
+}
+
+func TestACallThatReturnsTooLate(t *testing.T) {
+	_, f := find(t, alone(func(_ *World, a *Actor) {
+		_ = a.CallWithin("slow", time.Second, func(ctx context.Context) error {
+			_, _, _ = a.Client().Get(context.Background(), "/")
+			<-time.After(30 * time.Second)
+			return context.Cause(ctx)
+		})
+	}), Limits{Deviations: 1, Workers: 1})
+	require.NotNil(t, f)
+}
+
+// However long a story is, its end is told.
+func TestALongStoryBeforeAPanic(t *testing.T) {
+	_, f := find(t, alone(func(_ *World, a *Actor) {
+		for range maxWords {
+			a.Pause("waits")
+		}
+		panic("here it is")
+	}), Limits{Workers: 1})
+	require.NotNil(t, f)
+	require.Contains(t, strings.Join(f.result.Story, "\n"), "here it is")
+}
+
+// A replay of choices that are not there any more is no pass.
+func TestReplayOfAnotherRun(t *testing.T) {
+	s := alone(func(_ *World, a *Actor) { a.Pause("waits") })
+	if workFor(t, s) {
+		t.Skip("this process is a worker")
+	}
+	c := newCrew(t, 1)
+	defer c.close()
+	choices := choices{{0, 1}, {0, 99}, {77, 1}}
+	require.Equal(t, choices[1:], c.playOne(task{choices: choices[:1]}).lacks(choices))
+}
+
+// A worker ends a run that goes round and round, also if its parent has gone.
+func TestAnOrphanEnds(t *testing.T) {
+	s := alone(func(*World, *Actor) {
+		for {
+			runtime.Gosched()
+		}
+	})
+	if workFor(t, s) {
+		t.Skip("this process is a worker")
+	}
+	w, err := startWorker(t.Name())
+	require.NoError(t, err)
+	require.NoError(t, json.NewEncoder(w.orders).Encode(order{Longest: time.Second}))
+	w.stop() // it waits for the end of the process
 }

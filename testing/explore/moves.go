@@ -12,6 +12,8 @@ import (
 type move struct {
 	text string
 	do   func()
+
+	orders bool // it changes the order of what is under way, and nothing else
 }
 
 // shortWait is how long something is held back, or is out of order. It is longer
@@ -26,18 +28,18 @@ func (w *World) moves() []move {
 	if head == nil {
 		return nil
 	}
-	moves := []move{{head.text, func() { w.arrive(head) }}}
+	moves := []move{{text: head.text, do: func() { w.arrive(head) }}}
 	if !head.held {
 		if len(ready) > 1 {
-			moves = append(moves, move{"later: " + head.text, func() { w.queue.postpone(head) }})
+			moves = append(moves, move{"later: " + head.text, func() { w.queue.postpone(head) }, true})
 		}
 		wait := shortWait
 		if head.message == nil {
 			wait = 2 * w.timeout // an actor that works for longer than its session may last
 		}
 		moves = append(moves,
-			move{"when nothing else is under way: " + head.text, func() { head.held = true }},
-			move{fmt.Sprintf("after %v: %s", wait, head.text), func() { head.held, head.until = true, time.Now().Add(wait) }})
+			move{"when nothing else is under way: " + head.text, func() { head.held = true }, true},
+			move{fmt.Sprintf("after %v: %s", wait, head.text), func() { head.held, head.until = true, time.Now().Add(wait) }, true})
 	}
 	moves = append(moves, w.faultsOf(head)...)
 	moves = append(moves, sessionMoves(head.actor)...)
@@ -84,7 +86,7 @@ func (w *World) faultsOf(i *item) []move {
 		return nil
 	}
 	with := func(text string, a zktest.Action) move {
-		return move{text + ": " + i.text, func() {
+		return move{text: text + ": " + i.text, do: func() {
 			i.actor.disturb()
 			w.queue.take(i)
 			_ = i.message.DeliverWith(a)
@@ -103,19 +105,19 @@ func (w *World) faultsOf(i *item) []move {
 	return moves
 }
 
-func cutMove(a *Actor) move { return move{a.name + " is cut", a.Cut} }
+func cutMove(a *Actor) move { return move{text: a.name + " is cut", do: a.Cut} }
 
 // sessionMoves are the two ways in which an actor loses its session.
 func sessionMoves(a *Actor) []move {
 	return []move{
-		{a.name + " is cut off until its session has expired", a.LoseSession},
-		{a.name + "'s session expires without a warning", a.Expire},
+		{text: a.name + " is cut off until its session has expired", do: a.LoseSession},
+		{text: a.name + "'s session expires without a warning", do: a.Expire},
 	}
 }
 
 // lingerMove is a loss after which the servers still have the session for a while.
 func lingerMove(a *Actor) move {
-	return move{a.name + " is cut off until it has given its session up", a.GiveUpSession}
+	return move{text: a.name + " is cut off until it has given its session up", do: a.GiveUpSession}
 }
 
 // giveUpMoves end the contexts of an actor's calls. They are moves before one of
@@ -124,8 +126,8 @@ func giveUpMoves(a *Actor) []move {
 	var moves []move
 	for _, c := range a.endable() {
 		moves = append(moves,
-			move{fmt.Sprintf("%s gives up: %s", a.name, c.name), func() { a.endCall(c, context.Canceled) }},
-			move{fmt.Sprintf("%s gives up for any reason: %s", a.name, c.name), func() { a.endCall(c, anything) }})
+			move{text: fmt.Sprintf("%s gives up: %s", a.name, c.name), do: func() { a.endCall(c, context.Canceled) }},
+			move{text: fmt.Sprintf("%s gives up for any reason: %s", a.name, c.name), do: func() { a.endCall(c, anything) }})
 	}
 	return moves
 }
@@ -135,7 +137,7 @@ func (w *World) commonMoves() []move {
 	var moves []move
 	for _, t := range w.traps {
 		if t.offer() {
-			moves = append(moves, move{"the trap is set in " + t.name, t.arm})
+			moves = append(moves, move{text: "the trap is set in " + t.name, do: t.arm})
 		}
 	}
 	return append(moves, w.memberMoves()...)
@@ -144,6 +146,11 @@ func (w *World) commonMoves() []move {
 // arrive lets the item arrive.
 func (w *World) arrive(i *item) {
 	w.queue.take(i)
+	if i.message != nil && i.message.Kind == zktest.MessageRequest { // its place among those of others counts
+		w.remember(i.text)
+		i.arrive()
+		return
+	}
 	i.actor.mu.Lock()
 	i.actor.history.add(i.text)
 	i.actor.history.addUint(uint64(time.Now().UnixNano()))
@@ -157,4 +164,10 @@ func (w *World) handle(a *Actor) *zktest.Session {
 		return w.ensemble.Session(a.session())
 	}
 	return w.server.Session(a.session())
+}
+
+// remember makes what has happened to the servers, now, part of the state.
+func (w *World) remember(text string) {
+	w.history.add(text)
+	w.history.addUint(uint64(time.Now().UnixNano()))
 }

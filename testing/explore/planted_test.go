@@ -72,9 +72,11 @@ func (l *planted) wait(ctx context.Context) error {
 			return err
 		}
 		if there {
-			if _, err := watch.Wait(until); err != nil {
-				return err
-			}
+			_, err = watch.Wait(until)
+		}
+		watch.Stop()
+		if err != nil {
+			return err
 		}
 		if l.bug == noList {
 			return nil

@@ -25,12 +25,22 @@ const (
 	defaultTimeout = 6 * time.Second
 )
 
-// outcomeOf is what has come of a run.
+// result is what has come of a run.
 type result struct {
 	Steps   []step
 	Failure string   // "" if there is none
 	Story   []string // nil without a failure
 	Walked  choices  // what a walk at random has chosen
+}
+
+// lacks returns the choices that there were not in the run.
+func (r result) lacks(c choices) (lacking choices) {
+	for _, d := range c {
+		if d.Step >= len(r.Steps) || d.Move >= r.Steps[d.Step].Moves {
+			lacking = append(lacking, d)
+		}
+	}
+	return lacking
 }
 
 // run plays a scenario once. choose makes the choices. tell, unless it is nil,
@@ -51,6 +61,9 @@ func run(t *testing.T, s Scenario, choose chooser, tell func(string)) (r result)
 	// The pauses between attempts are drawn from it, by package backoff.
 	rand.Seed(1) //nolint:staticcheck // which has no other source
 	synctest.Test(t, func(t *testing.T) { w.play(s) })
+	if t.Failed() { // by an actor that asks t, or by the race detector
+		w.course.fail("the test has failed in the process that plays")
+	}
 	return r
 }
 
@@ -172,11 +185,14 @@ func (w *World) explore() {
 				w.Fail("%s", w.stuck())
 				return
 			}
-			moves = append([]move{{"time passes", w.pass}}, w.quietMoves()...)
+			moves = append([]move{{text: "time passes", do: w.pass}}, w.quietMoves()...)
 		}
 		made := w.course.next(w.state(), moves)
 		if made.text != moves[0].text {
 			w.quietSince.Store(time.Now().UnixNano())
+			if !made.orders {
+				w.remember(made.text)
+			}
 		}
 		made.do()
 	}
@@ -234,6 +250,7 @@ func (w *World) stuck() string {
 func (w *World) state() hash {
 	var h hash
 	h.addUint(uint64(time.Now().UnixNano()))
+	h.addUint(uint64(w.history))
 	for _, a := range w.actors {
 		a.mu.Lock()
 		h.addUint(uint64(a.history))
@@ -274,12 +291,28 @@ func (w *World) settle() {
 			w.Fail("at the end: %v", err)
 		}
 	}
+	synctest.Wait()
+	w.checkLeft()
+}
+
+// checkLeft looks for what the actors have left, while their clients are open.
+func (w *World) checkLeft() {
+	if w.server != nil {
+		for _, watch := range w.server.Watches() {
+			if !w.mayStay(watch.Path) {
+				w.Fail("at the end there is a watch at %s", watch.Path)
+			}
+		}
+	}
 	for _, n := range w.tree() {
-		stays := slices.ContainsFunc(w.stays, func(path string) bool { return strings.HasPrefix(n.Path+"/", path+"/") })
-		if n.Stat.EphemeralOwner != 0 && !stays {
+		if n.Stat.EphemeralOwner != 0 && !w.mayStay(n.Path) {
 			w.Fail("at the end there is the ephemeral node %s", n.Path)
 		}
 	}
+}
+
+func (w *World) mayStay(path string) bool {
+	return slices.ContainsFunc(w.stays, func(stays string) bool { return strings.HasPrefix(path+"/", stays+"/") })
 }
 
 // tree is the nodes on the server, or on that one of several that is ahead.
@@ -320,8 +353,5 @@ func (w *World) checkServer() {
 	}
 	if left := w.server.Sessions(); len(left) > 0 {
 		w.Fail("at the end there are %d sessions", len(left))
-	}
-	if left := w.server.Watches(); len(left) > 0 {
-		w.Fail("at the end there is a watch at %s", left[0].Path)
 	}
 }

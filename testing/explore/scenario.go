@@ -26,16 +26,17 @@ type World struct {
 	ensemble *zktest.Ensemble // nil with a single server
 	actors   []*Actor
 	sections []*Section
-	stays    []string // paths below which ephemeral nodes may stay
+	stays    []string // paths below which ephemeral nodes and watches may stay
 	always   []func(Tree) error
 	atEnd    []func(Tree) error
 	traps    []*trap
 
 	quietSince atomic.Int64 // a Unix time in nanoseconds
 
-	queue  queue
-	course course
-	faults faults
+	queue   queue
+	course  course
+	faults  faults
+	history hash // what the servers have got, and what was done to them, and when
 }
 
 // Tree is the nodes on the server, by path.
@@ -55,8 +56,8 @@ func (w *World) Node(path string, data string) { w.nodes = append(w.nodes, [2]st
 // seconds.
 func (w *World) SessionTimeout(d time.Duration) { w.timeout = d }
 
-// Stays says that an ephemeral node, or those below it, may still be there when
-// all actors have returned, as they go with the session.
+// Stays says that an ephemeral node and watches of it, or those below it, may
+// still be there when all actors have returned, as they go with the client.
 func (w *World) Stays(path string) { w.stays = append(w.stays, path) }
 
 // Always adds a check that is made after each move, when all goroutines wait. It

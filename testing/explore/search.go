@@ -74,8 +74,12 @@ func Replay(t *testing.T, s Scenario, choices ...int) {
 	}
 	one := newCrew(t, 1)
 	defer one.close()
-	if r := one.playOne(task{choices: c}); r.Failure != "" {
+	r := one.playOne(task{choices: c})
+	if r.Failure != "" {
 		t.Fatalf("explore: %v", &failure{c, r})
+	}
+	if lacking := r.lacks(c); lacking != nil {
+		t.Fatalf("explore: the choice %v is not there any more: the run is another one", lacking)
 	}
 }
 
@@ -99,10 +103,11 @@ type search struct {
 	begun  time.Time
 	crew   *crew
 
-	mu      sync.Mutex
-	tally   tally
-	seen    map[hash]int // states, and how many deviations were left there
-	failure *failure     // the first one
+	mu        sync.Mutex
+	handedOut int // runs that were begun
+	tally     tally
+	seen      map[hash]int // states, and how many deviations were left there
+	failure   *failure     // the first one
 }
 
 // task is a run to be played.
@@ -143,27 +148,43 @@ func (se *search) run() {
 // playAll plays tasks with the same number of deviations, and returns those with
 // one more, if any are left. It reports whether it has played all.
 func (se *search) playAll(tasks []task, left int) (next []task, all bool) {
-	following := make([][]task, len(tasks))
-	all = se.crew.each(len(tasks), se.goesOn, func(i int) task { return tasks[i] }, func(i int, r result) {
-		if se.note(tasks[i].choices, r) && left > 0 {
-			following[i] = se.follow(tasks[i], r, left)
-		}
+	results := make([]result, len(tasks))
+	all = se.crew.each(len(tasks), se.handOut, func(i int) task { return tasks[i] }, func(i int, r result) {
+		se.note(tasks[i].choices, r)
+		results[i] = r
 	})
-	for _, f := range following {
-		next = append(next, f...)
+	if !all || left == 0 || !se.goesOn() {
+		return nil, all && se.goesOn()
 	}
-	return next, all && se.goesOn()
+	for i, r := range results { // in their order, whichever worker was faster
+		next = append(next, se.follow(tasks[i], r, left)...)
+	}
+	return next, true
 }
 
-// note counts a run, and reports whether it has passed.
-func (se *search) note(c choices, r result) bool {
+// handOut counts a run that is about to be played, and reports false if there may
+// be no more.
+func (se *search) handOut() bool {
+	if !se.goesOn() {
+		return false
+	}
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	if se.limits.Schedules > 0 && se.handedOut == se.limits.Schedules {
+		return false
+	}
+	se.handedOut++
+	return true
+}
+
+// note counts a run.
+func (se *search) note(c choices, r result) {
 	se.mu.Lock()
 	defer se.mu.Unlock()
 	se.tally.schedules++
 	if r.Failure != "" && se.failure == nil {
 		se.failure = &failure{c, r}
 	}
-	return r.Failure == ""
 }
 
 // follow returns the tasks that deviate once more than the task does, after its
@@ -197,8 +218,8 @@ func (se *search) follow(of task, r result, left int) (next []task) {
 // walkAtRandom plays walks until the time is over.
 func (se *search) walkAtRandom() {
 	const batch = 1 << 10
-	for first := uint64(1); se.goesOn(); first += batch {
-		se.crew.each(batch, se.goesOn, func(i int) task { return task{walk: first + uint64(i)} },
+	for first, goesOn := uint64(1), true; goesOn; first += batch {
+		goesOn = se.crew.each(batch, se.handOut, func(i int) task { return task{walk: first + uint64(i)} },
 			func(_ int, r result) {
 				se.note(r.Walked, r)
 				se.mu.Lock()
@@ -212,7 +233,5 @@ func (se *search) walkAtRandom() {
 func (se *search) goesOn() bool {
 	se.mu.Lock()
 	defer se.mu.Unlock()
-	return se.failure == nil &&
-		(se.limits.Schedules == 0 || se.tally.schedules < se.limits.Schedules) &&
-		(se.limits.Time == 0 || time.Since(se.begun) < se.limits.Time)
+	return se.failure == nil && (se.limits.Time == 0 || time.Since(se.begun) < se.limits.Time)
 }

@@ -10,8 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -21,6 +21,9 @@ const workerOf = "CURATOR_EXPLORE_WORKER"
 // defaultLongestRun is how long a run may take, in real time. One that takes
 // longer goes round and round without a pause.
 const defaultLongestRun = 30 * time.Second
+
+// longestDeath is how long a worker may take to end itself.
+const longestDeath = 10 * time.Second
 
 // answerMark begins a line that is a result, and not something that the test has
 // printed.
@@ -35,12 +38,12 @@ type worker struct {
 	cmd    *exec.Cmd
 	orders io.WriteCloser
 	out    *bufio.Reader
-	said   []string
 
-	longestRun time.Duration
+	said       []string
+	deviations choices // what its story tells of
 }
 
-func startWorker(test string, longestRun time.Duration) (*worker, error) {
+func startWorker(test string) (*worker, error) {
 	var parts []string
 	for part := range strings.SplitSeq(test, "/") {
 		parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
@@ -62,36 +65,46 @@ func startWorker(test string, longestRun time.Duration) (*worker, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &worker{cmd: cmd, orders: orders, out: bufio.NewReader(out), longestRun: longestRun}, nil
+	return &worker{cmd: cmd, orders: orders, out: bufio.NewReader(out)}, nil
 }
 
 // play asks the worker to play. The error says how its process has ended.
 func (w *worker) play(o order) (r result, err error) {
-	tooLong := time.AfterFunc(w.longestRun, func() { _ = w.cmd.Process.Signal(syscall.SIGQUIT) }) // it prints all stacks
+	// The worker ends a run that is too long itself, also if nobody is here any
+	// more. This is for one that cannot.
+	tooLong := time.AfterFunc(o.Longest+longestDeath, func() { _ = w.cmd.Process.Kill() })
+	defer tooLong.Stop()
 	if err := json.NewEncoder(w.orders).Encode(o); err != nil {
 		return r, fmt.Errorf("the process that plays does not listen: %w", err)
 	}
 	for {
 		line, err := w.out.ReadString('\n')
 		if before, text, is := strings.Cut(line, answerMark); is {
-			tooLong.Stop()
 			w.hear(before)
 			return r, json.Unmarshal([]byte(text), &r)
 		}
 		w.hear(line)
 		if err != nil {
-			if !tooLong.Stop() {
-				return r, fmt.Errorf("the run does not come to an end, and was stopped after %v", w.longestRun)
-			}
 			return r, errors.New("the process that plays has ended")
 		}
 	}
 }
 
-// hear keeps what the process has printed.
+// dieOfARunWithoutAnEnd ends the worker, and tells where its goroutines are.
+func dieOfARunWithoutAnEnd() {
+	fmt.Println("the run does not come to an end\n" + bubbledGoroutines())
+	os.Exit(2)
+}
+
+// hear keeps what the process has printed: its beginning and its end.
 func (w *worker) hear(line string) {
-	if line = strings.TrimSuffix(line, "\n"); line != "" && len(w.said) < maxWords {
-		w.said = append(w.said, line)
+	if line = strings.TrimSuffix(line, "\n"); line == "" {
+		return
+	}
+	w.said = append(w.said, line)
+	w.deviations = append(w.deviations, choicesIn([]string{line})...)
+	if len(w.said) > maxWords {
+		w.said = slices.Delete(w.said, maxWords/2, maxWords/2+1)
 	}
 }
 
