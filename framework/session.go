@@ -3,7 +3,9 @@ package framework
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
+	"github.com/gocurator/curator/internal/hooks"
 	"github.com/gocurator/curator/state"
 )
 
@@ -187,10 +190,9 @@ type afterFunc struct{ call func() }
 
 // run calls the functions. Before that it yields, because the scheduler prefers
 // new goroutines: the ones that were waiting for the end of the context come
-// first.
+// first. A function that ends its goroutine, by a log handler of the user's, takes
+// no call from the others.
 func (fs afterFuncs) run() {
 	runtime.Gosched()
-	for f := range fs {
-		f.call()
-	}
+	hooks.Each(slices.Collect(maps.Keys(fs)), func(f *afterFunc) { f.call() })
 }

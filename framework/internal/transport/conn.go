@@ -231,7 +231,7 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 		if frameLength(frame) > maxFrame {
 			call.err = ErrAnswerTooLong
 		}
-		if c.link.cfg.Answered != nil {
+		if c.link.cfg.Answered != nil && !call.ignoreZxid {
 			c.link.cfg.Answered(call.request, r.err)
 		}
 		call.completeWith(r)

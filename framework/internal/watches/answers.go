@@ -53,6 +53,8 @@ func (p *Persistent) isCurrentLocked(w *persistentWatch, connection uint64) bool
 func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int32) (again bool) {
 	later, err := p.session.owner.Judge(code)
 	switch {
+	case w.armedRecursive || w.armed && !recursive: // the server has it since an earlier request
+		return false
 	case later:
 		w.troubledLocked(err)
 		return true
@@ -67,7 +69,6 @@ func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int3
 		return !w.armed
 	default:
 		p.endLocked(w, err)
-		p.removeLeftLocked(w)
 		return false
 	}
 }
@@ -152,6 +153,7 @@ func (p *Persistent) endRecursiveLocked(w *persistentWatch, err error) {
 
 func (p *Persistent) endLocked(w *persistentWatch, err error) {
 	p.forgetLocked(w)
+	p.removeLeftLocked(w)
 	for r := range w.readers {
 		r.failLocked(err)
 	}
@@ -159,8 +161,11 @@ func (p *Persistent) endLocked(w *persistentWatch, err error) {
 
 // removeLeftLocked takes back what was left to a watch that has ended.
 func (p *Persistent) removeLeftLocked(w *persistentWatch) {
-	if w.left && !p.session.usesLocked(w.path) {
-		p.session.link.RemoveWatches(w.path)
+	for _, table := range []transport.Table{transport.Data, transport.Children} {
+		key := transport.Watch{Path: w.path, Table: table}
+		if w.left && p.session.shared[key] == nil {
+			p.session.link.RemoveWatch(key)
+		}
 	}
 }
 
@@ -173,7 +178,7 @@ func (p *Persistent) setLater(
 	sleep(ctx, pause)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if ctx.Err() != nil || !p.isCurrentLocked(w, connection) {
+	if ctx.Err() != nil || !p.isCurrentLocked(w, connection) || w.armed && (!w.recursive || w.armedRecursive) {
 		return
 	}
 	if w.waiting = p.session.settingLocked(w.path); !w.waiting {

@@ -171,7 +171,7 @@ func (p *Persistent) withdrawIfUnusedLocked(path string) {
 		return
 	}
 	p.forgetLocked(w)
-	if p.session != nil && !w.waiting {
+	if p.session != nil && (!w.waiting || w.left) {
 		p.session.link.RemoveWatches(path)
 	}
 }
