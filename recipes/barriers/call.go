@@ -107,7 +107,7 @@ func done(err error) error {
 
 // errorOf names the call whose error it is, unless that names it.
 func (p place) errorOf(op string, err error) error {
-	if raised := (*RaisedError)(nil); err == nil || reason.As(err, &raised) {
+	if _, named := err.(*RaisedError); err == nil || named { //nolint:errorlint // one that is wrapped does not name the call
 		return err
 	}
 	return &framework.OpError{Op: op, Path: p.path, Err: err}

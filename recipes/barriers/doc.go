@@ -79,8 +79,9 @@
 // a lock.
 //
 // In Curator's layout, the node "ready" stays if the last member gives up its
-// Leave without a connection, until the client that made it is closed or the
-// next member comes.
+// Leave without a connection, or while the node of a member that was lost is
+// still there. It goes when the client that made it is closed, or the next member
+// comes.
 //
 // The node at the path must be for the barrier alone. It stays until the
 // servers delete it as an empty container. All members need the rights to read

@@ -230,10 +230,11 @@ func endsPassage(err error) bool {
 
 // finish ends the passage.
 func (p *Passage) finish(err error) {
-	if err != nil && p.ctx.Err() == nil {
+	// The log handler may end the goroutine.
+	defer p.answer(cmp.Or(err, follow.ErrDone))
+	defer p.giveUp(err)
+	defer p.cancel(err)
+	if err != nil && p.ctx.Err() == nil && p.life.Err() == nil {
 		p.events.At(p.node.Path).Emit(eventEnds, err)
 	}
-	p.cancel(err)
-	p.giveUp(err)
-	p.answer(cmp.Or(err, follow.ErrDone))
 }

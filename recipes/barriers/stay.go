@@ -2,7 +2,6 @@ package barriers
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -197,16 +196,25 @@ func (s *stayer) takeOver(ctx context.Context) error {
 	return err
 }
 
-// awaitMarks waits until the other members are marked or gone.
+// awaitMarks waits until the other members are marked or gone. The first error
+// ends the wait: others may stay for hours.
 func (s *stayer) awaitMarks(ctx context.Context) error {
 	others := those(s.present, func(name string) bool { return name != s.name && !s.left[name] })
+	reading, fail := context.WithCancelCause(ctx) // one that fails ends the others
+	defer fail(nil)
 	marked := make([]bool, len(others))
-	errs := make([]error, len(others))
 	slots := make(chan struct{}, 32) // reads at once
 	var reads sync.WaitGroup
 	for i, name := range others {
-		errs[i] = follow.ErrNoReturn // unless the user's code lets it return
-		reads.Go(func() { marked[i], errs[i] = s.awaitMark(ctx, name, slots) })
+		reads.Go(func() {
+			err := follow.ErrNoReturn // unless the user's code lets it return
+			defer func() {
+				if err != nil {
+					fail(err)
+				}
+			}()
+			marked[i], err = s.awaitMark(reading, name, slots)
+		})
 	}
 	reads.Wait()
 	for i, name := range others {
@@ -214,7 +222,10 @@ func (s *stayer) awaitMarks(ctx context.Context) error {
 			s.left[name] = true
 		}
 	}
-	return errors.Join(errs...)
+	if ctx.Err() != nil {
+		return reason.OfContext(ctx)
+	}
+	return context.Cause(reading)
 }
 
 // awaitMark waits until a member is marked or gone, and reports whether it is

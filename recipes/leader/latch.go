@@ -139,9 +139,11 @@ func (l *Latch) start() error {
 
 // Shutdown ends the candidacy: the context of a leadership first, with
 // locks.ErrReleased, and then the node. It returns when that is done, or when
-// ctx ends, with its error. The node goes in any case, unless the server
-// refuses that, which is an error, too. Changes tells nothing more, except
-// with WithCloseNotification. Closing the client ends its latches, too.
+// ctx ends, with its error. Without a connection for the connection timeout, it
+// returns framework.ErrNotConnected, and the client goes on. So the node goes in
+// any case, unless the server refuses that, which is an error, too. Changes tells
+// nothing more, except with WithCloseNotification. Closing the client ends its
+// latches, too.
 //
 // Shutdown says that the work is over, even if its leadership was lost just
 // before: the node goes without the rest of the safety margin. If the session

@@ -13,8 +13,10 @@ import (
 // seed if there is no node. What it returns is written if the node still has
 // that value. If somebody else has written meanwhile, the function is called
 // again with the new value, after a pause that grows up to a second. So no
-// change gets lost, and the function should have no other effect. It is called
-// on the caller's goroutine, and must not change the value that it is given.
+// change by Update gets lost, and the function should have no other effect. It is
+// called on the caller's goroutine, and must not change the value that it is
+// given. There is one exception: if somebody deletes the node and makes it anew at
+// that moment, Update may write over it, and the error matches ErrNodeReplaced.
 //
 // Update costs three requests, and one or two more for each time that somebody
 // else was first. These are its errors:
@@ -37,8 +39,15 @@ func (v *Value[T]) Update(ctx context.Context, change func(old T) (T, error)) (n
 		}
 		now, written, err = v.trySet(ctx, op, now, next)
 		if err == nil && !written {
-			err = v.node.errorOf(op, contention.Wait(ctx))
+			err = v.node.errorOf(op, v.waitForOthers(ctx, &contention))
 		}
 	}
 	return now, err
+}
+
+// waitForOthers pauses until those who were first may be done.
+func (v *Value[T]) waitForOthers(ctx context.Context, contention *pauses.Growing) error {
+	ctx, done := v.node.untilClosed(ctx)
+	defer done()
+	return contention.Wait(ctx)
 }

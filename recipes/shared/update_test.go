@@ -3,8 +3,10 @@ package shared_test
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -122,4 +124,29 @@ func TestUpdateWhoseReplyIsLost(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Close ends the pause of an Update that others were ahead of, and the function
+// is not called again.
+func TestCloseEndsThePauseOfAnUpdate(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := w.count(t, c, "/n", 1)
+		var closedAt time.Time // zero before that
+		var closed atomic.Bool
+		_, err := n.Update(t.Context(), func(old int32) (int32, error) {
+			require.False(t, closed.Load())
+			require.NoError(t, w.Fake.Set("/n", bytesOf(old+1)))
+			if old == 20 {
+				time.AfterFunc(100*time.Millisecond, func() {
+					closedAt = time.Now()
+					closed.Store(true)
+					n.Close()
+				})
+			}
+			return old, nil
+		})
+		require.ErrorIs(t, err, shared.ErrClosed)
+		require.Zero(t, time.Since(closedAt))
+	})
 }

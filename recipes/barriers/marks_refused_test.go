@@ -1,0 +1,45 @@
+package barriers_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// The server refuses to tell the first member whether the second one has left,
+// and the third one stays. The passage of the first ends, as after each refusal.
+func TestRefusalOfOneMarkEndsThePassage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.enterAll(t, "/b", w.clients(t, 3))
+		settle()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/b/" + p[1].Name(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		begun := time.Now()
+		left := leaveLater(w.Patience(t), p[0])
+		time.AfterFunc(5*time.Minute, func() { p[2].Leave(w.Patience(t)) })
+		<-left.done
+		require.ErrorIs(t, left.err, zk.ErrNoAuth)
+		require.Less(t, time.Since(begun), time.Minute)
+	})
+}
+
+// A hook reads a mark and ends its goroutine; the third one stays.
+func TestMarkWhoseReadDoesNotReturnWhileAnotherStays(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, exits := w.connectExiting(t)
+		p := w.enterAll(t, "/b", append([]*framework.Client{c}, w.clients(t, 2)...))
+		settle()
+		exits.Store(1)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/b/" + p[1].Name(), Session: c.SessionID(), Times: -1, Do: zktest.DropReply()})
+		begun := time.Now()
+		left := leaveLater(w.Patience(t), p[0])
+		time.AfterFunc(5*time.Minute, func() { p[2].Leave(w.Patience(t)) })
+		<-left.done
+		require.ErrorContains(t, left.err, "has ended its goroutine")
+		require.Less(t, time.Since(begun), time.Minute)
+	})
+}
