@@ -20,6 +20,9 @@ type move struct {
 // than any pause between two attempts, and shorter than a session.
 const shortWait = time.Second
 
+// removeWatches is the number of that request.
+const removeWatches zktest.Op = 18
+
 // moves returns what may happen next, the natural move first. It is nil when
 // nothing is under way.
 func (w *World) moves() []move {
@@ -98,9 +101,11 @@ func (w *World) faultsOf(i *item) []move {
 		with("into a black hole", zktest.Blackhole()),
 	}
 	if i.message.Request.Op != zktest.OpConnect {
-		moves = append(moves,
-			with("when its client has given up", zktest.HoldRequest(shortWait/2)),
-			with("throttled", zktest.Fail(zktest.ErrThrottled)))
+		moves = append(moves, with("when its client has given up", zktest.HoldRequest(shortWait/2)))
+	}
+	// A watch that a server does not take back stays, and nobody can do more.
+	if op := i.message.Request.Op; op != zktest.OpConnect && op != removeWatches {
+		moves = append(moves, with("throttled", zktest.Fail(zktest.ErrThrottled)))
 	}
 	return moves
 }

@@ -23,7 +23,7 @@ const workerOf = "CURATOR_EXPLORE_WORKER"
 const defaultLongestRun = 30 * time.Second
 
 // longestDeath is how long a worker may take to end itself.
-const longestDeath = 10 * time.Second
+const longestDeath = time.Minute
 
 // answerMark begins a line that is a result, and not something that the test has
 // printed.

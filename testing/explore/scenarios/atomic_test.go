@@ -106,16 +106,16 @@ func (l *ledger) add(a *explore.Actor, count *atomic.Long, delta int64) {
 	l.told(a, delta, before, now, err)
 }
 
-func TestLongOfTwo(t *testing.T) { explore.Search(t, long(2, false), quick) }
+func TestLongOfTwo(t *testing.T) { explore.Search(t, long(2, false), quick()) }
 
-func TestLongWithSeveralAddsAtOnce(t *testing.T) { explore.Search(t, long(2, true), quick) }
+func TestLongWithSeveralAddsAtOnce(t *testing.T) { explore.Search(t, long(2, true), quick()) }
 
 func TestLongWithReceipts(t *testing.T) {
-	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts")), quick)
+	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts")), quick())
 }
 
 func TestLongUnderALock(t *testing.T) {
-	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 1)), quick)
+	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 1)), quick())
 }
 
 // With several servers, the number that is read may be older than the one that
@@ -124,7 +124,7 @@ func TestLongInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
 		long(2, false, atomic.WithReceipts("/receipts"))(w)
-	}, quick)
+	}, quick())
 }
 
 // atomicValue has two actors who write a value in three ways.
@@ -178,10 +178,10 @@ func (h *writes) write(a *explore.Actor, old *string, how string, do func(ctx co
 	}
 }
 
-func TestAtomicValue(t *testing.T) { explore.Search(t, atomicValue(), quick) }
+func TestAtomicValue(t *testing.T) { explore.Search(t, atomicValue(), quick()) }
 
 func TestAtomicValueWithReceipts(t *testing.T) {
-	explore.Search(t, atomicValue(atomic.WithReceipts("/receipts")), quick)
+	explore.Search(t, atomicValue(atomic.WithReceipts("/receipts")), quick())
 }
 
 // Nobody gets a number twice, nor one that is less than what somebody had before.
@@ -215,5 +215,5 @@ func TestSequence(t *testing.T) {
 				draw("next dense again", &lastDense, dense)
 			})
 		}
-	}, quick)
+	}, quick())
 }

@@ -110,21 +110,21 @@ func gate(waiters int, own trouble, opts ...barriers.RaiseOption) explore.Scenar
 	}
 }
 
-func TestBarrier(t *testing.T) { explore.Search(t, gate(2, none), quick) }
+func TestBarrier(t *testing.T) { explore.Search(t, gate(2, none), quick()) }
 
 func TestBarrierOfASession(t *testing.T) {
-	explore.Search(t, gate(1, none, barriers.WithSession()), quick)
+	explore.Search(t, gate(1, none, barriers.WithSession()), quick())
 }
 
 func TestBarrierOfALostSession(t *testing.T) {
-	explore.Search(t, gate(1, expired, barriers.WithSession()), quick)
+	explore.Search(t, gate(1, expired, barriers.WithSession()), quick())
 }
 
 func TestBarrierInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
 		gate(1, none)(w)
-	}, quick)
+	}, quick())
 }
 
 // member is an actor who has entered a double barrier.
@@ -284,29 +284,31 @@ func (m *meeting) leave(me *member) {
 	}
 }
 
-func TestDoubleBarrier(t *testing.T) { explore.Search(t, rendezvous(2, 1, none), quick) }
+func TestDoubleBarrier(t *testing.T) { explore.Search(t, rendezvous(2, 1, none), quick()) }
 
-func TestDoubleBarrierWithALoss(t *testing.T) { explore.Search(t, rendezvous(2, 1, loss), quick) }
+func TestDoubleBarrierWithALoss(t *testing.T) { explore.Search(t, rendezvous(2, 1, loss), quick()) }
 
 func TestDoubleBarrierWithAnExpiry(t *testing.T) {
-	explore.Search(t, rendezvous(2, 2, expired), quick)
+	explore.Search(t, rendezvous(2, 2, expired), quick())
 }
 
 func TestDoubleBarrierWhoseMemberLingers(t *testing.T) {
-	explore.Search(t, rendezvous(2, 2, givenUp), quick)
+	explore.Search(t, rendezvous(2, 2, givenUp), quick())
 }
 
-func TestDoubleBarrierTwice(t *testing.T) { explore.Search(t, rendezvous(2, 2, none), quick) }
+func TestDoubleBarrierTwice(t *testing.T) { explore.Search(t, rendezvous(2, 2, none), quick()) }
 
-func TestDoubleBarrierWithOneTooMany(t *testing.T) { explore.Search(t, rendezvous(3, 1, none), quick) }
+func TestDoubleBarrierWithOneTooMany(t *testing.T) {
+	explore.Search(t, rendezvous(3, 1, none), quick())
+}
 
 func TestDoubleBarrierInCuratorsLayout(t *testing.T) {
-	explore.Search(t, rendezvous(2, 1, none, barriers.WithCuratorLayout()), quick)
+	explore.Search(t, rendezvous(2, 1, none, barriers.WithCuratorLayout()), quick())
 }
 
 func TestDoubleBarrierInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
 		rendezvous(2, 1, none)(w)
-	}, quick)
+	}, quick())
 }

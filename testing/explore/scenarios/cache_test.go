@@ -204,19 +204,19 @@ func rootComesAndGoes(w *writer) {
 	w.create("/b")
 }
 
-func TestCache(t *testing.T) { explore.Search(t, cacheBesideAWriter(nodesComeAndGo, none), quick) }
+func TestCache(t *testing.T) { explore.Search(t, cacheBesideAWriter(nodesComeAndGo, none), quick()) }
 
 func TestCacheOfARootThatComesAndGoes(t *testing.T) {
-	explore.Search(t, cacheBesideAWriter(rootComesAndGoes, none), quick)
+	explore.Search(t, cacheBesideAWriter(rootComesAndGoes, none), quick())
 }
 
 // The cache hears nothing of some changes, and looks at every node again.
 func TestCacheAfterACut(t *testing.T) {
-	explore.Search(t, cacheBesideAWriter(nodesComeAndGo, cut), quick)
+	explore.Search(t, cacheBesideAWriter(nodesComeAndGo, cut), quick())
 }
 
 func TestCacheAfterALoss(t *testing.T) {
-	explore.Search(t, cacheBesideAWriter(rootComesAndGoes, loss), quick)
+	explore.Search(t, cacheBesideAWriter(rootComesAndGoes, loss), quick())
 }
 
 // Older servers have no persistent watches.
@@ -224,12 +224,12 @@ func TestCacheWithStandardWatches(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Lacks(zktest.OpAddWatch)
 		cacheBesideAWriter(nodesComeAndGo, none)(w)
-	}, quick)
+	}, quick())
 }
 
 func TestCacheInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
 		cacheBesideAWriter(nodesComeAndGo, none)(w)
-	}, quick)
+	}, quick())
 }

@@ -40,7 +40,7 @@ func TestDowngradeBeforeAWriter(t *testing.T) {
 		l := newLibrary(w, 1)
 		w.Actor("A", l.downgrader)
 		w.Actor("B", l.writer)
-	}, quick)
+	}, quick())
 }
 
 func TestDowngradeBeforeAReaderAndAWriter(t *testing.T) {
@@ -49,5 +49,5 @@ func TestDowngradeBeforeAReaderAndAWriter(t *testing.T) {
 		w.Actor("A", l.downgrader)
 		w.Actor("B", l.reader)
 		w.Actor("C", l.writer)
-	}, quick)
+	}, quick())
 }

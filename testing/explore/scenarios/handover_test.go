@@ -50,5 +50,5 @@ func TestLocalHandOver(t *testing.T) {
 		r := &relay{w, w.Section("the lock", 1)}
 		w.Actor("A", r.team(3))
 		w.Actor("B", r.team(2))
-	}, quick)
+	}, quick())
 }

@@ -10,7 +10,9 @@ import (
 )
 
 // quick is how far each search goes, unless CURATOR_EXPLORE is set.
-var quick = explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 100)}
+func quick() explore.Limits {
+	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 100)}
+}
 
 // names returns the names of that many actors.
 func names(n int) (names []string) {

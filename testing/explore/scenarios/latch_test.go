@@ -105,7 +105,7 @@ func TestLatchOfTwo(t *testing.T) {
 		o := newOffice(w)
 		w.Actor("A", o.candidate)
 		w.Actor("B", o.candidate)
-	}, quick)
+	}, quick())
 }
 
 // Under the standard policy, an interruption ends a leadership, and the latch
@@ -116,7 +116,7 @@ func TestLatchUnderTheStandardPolicy(t *testing.T) {
 		o := newOffice(w)
 		w.Actor("A", o.candidate)
 		w.Actor("B", o.candidate)
-	}, quick)
+	}, quick())
 }
 
 // Each leader hands over once, and its work takes its time to stop. Then each
@@ -140,7 +140,7 @@ func TestLatchThatHandsOver(t *testing.T) {
 				})
 			})
 		}
-	}, quick)
+	}, quick())
 }
 
 // handsOver has more time than the work needs to stop.

@@ -63,7 +63,7 @@ func TestMultiLockOfTwo(t *testing.T) {
 		r := newRooms(w, "/1", "/2")
 		w.Actor("A", r.visitor(0, 1))
 		w.Actor("B", r.visitor(0, 1))
-	}, quick)
+	}, quick())
 }
 
 // One has the second room, for which another waits with the first, for which a
@@ -74,5 +74,5 @@ func TestMultiLockOfThree(t *testing.T) {
 		w.Actor("A", r.visitor(1))
 		w.Actor("B", r.visitor(0, 1))
 		w.Actor("C", r.visitor(0))
-	}, quick)
+	}, quick())
 }

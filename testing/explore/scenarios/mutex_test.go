@@ -32,14 +32,14 @@ func mutex(contenders int) explore.Scenario {
 	}
 }
 
-func TestMutexOfTwo(t *testing.T) { explore.Search(t, mutex(2), quick) }
+func TestMutexOfTwo(t *testing.T) { explore.Search(t, mutex(2), quick()) }
 
-func TestMutexOfThree(t *testing.T) { explore.Search(t, mutex(3), quick) }
+func TestMutexOfThree(t *testing.T) { explore.Search(t, mutex(3), quick()) }
 
 // With several servers, an answer may be older than another one.
 func TestMutexInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
 		mutex(2)(w)
-	}, quick)
+	}, quick())
 }

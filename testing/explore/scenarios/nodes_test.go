@@ -122,25 +122,25 @@ func onePath(first trouble) explore.Scenario {
 	}
 }
 
-func TestPersistentNodesOfOnePath(t *testing.T) { explore.Search(t, onePath(none), quick) }
+func TestPersistentNodesOfOnePath(t *testing.T) { explore.Search(t, onePath(none), quick()) }
 
 func TestPersistentNodesOfOnePathAfterALoss(t *testing.T) {
-	explore.Search(t, onePath(loss), quick)
+	explore.Search(t, onePath(loss), quick())
 }
 
 func TestPersistentNodesOfOnePathAfterAnExpiry(t *testing.T) {
-	explore.Search(t, onePath(expired), quick)
+	explore.Search(t, onePath(expired), quick())
 }
 
 func TestPersistentNodesOfOnePathThatLinger(t *testing.T) {
-	explore.Search(t, onePath(givenUp), quick)
+	explore.Search(t, onePath(givenUp), quick())
 }
 
 func TestPersistentNodesOfOnePathInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
 		onePath(none)(w)
-	}, quick)
+	}, quick())
 }
 
 // Of two who replace each other's node, one ends, and one has the node.
@@ -185,7 +185,7 @@ func TestPersistentNodesThatReplace(t *testing.T) {
 			return nil
 		})
 		w.AtEnd(nothingBelow("/workers"))
-	}, quick)
+	}, quick())
 }
 
 // disturbedNode has an actor with a node that another actor deletes and writes to.
@@ -244,22 +244,22 @@ func disturbedNode(own trouble, opts ...nodes.Option) explore.Scenario {
 	}
 }
 
-func TestPersistentNodeThatIsDeleted(t *testing.T) { explore.Search(t, disturbedNode(none), quick) }
+func TestPersistentNodeThatIsDeleted(t *testing.T) { explore.Search(t, disturbedNode(none), quick()) }
 
 func TestPersistentNodeThatIsLostAgainAndAgain(t *testing.T) {
-	explore.Search(t, disturbedNode(expired), quick)
+	explore.Search(t, disturbedNode(expired), quick())
 }
 
 func TestPersistentNodeThatLingers(t *testing.T) {
-	explore.Search(t, disturbedNode(givenUp), quick)
+	explore.Search(t, disturbedNode(givenUp), quick())
 }
 
 func TestSequentialPersistentNodeThatIsDeleted(t *testing.T) {
-	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.EphemeralSequential)), quick)
+	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.EphemeralSequential)), quick())
 }
 
 func TestPersistentNodeThatIsNotEphemeral(t *testing.T) {
-	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.Persistent)), quick)
+	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.Persistent)), quick())
 }
 
 // In the end, a follower of a group has seen the members that there are.
@@ -312,7 +312,7 @@ func TestGroup(t *testing.T) {
 			}
 			return nil
 		})
-	}, quick)
+	}, quick())
 }
 
 // apply applies the differences of a view, which must lead to its members.

@@ -36,7 +36,7 @@ func TestReentryOfTwo(t *testing.T) {
 				give(w, a, outer)
 			})
 		}
-	}, quick)
+	}, quick())
 }
 
 // reenter takes the lock again. That takes no time, so that nothing happens

@@ -74,5 +74,5 @@ func TestRevocationOfTwo(t *testing.T) {
 		q := newWish(w)
 		w.Actor("A", q.contender)
 		w.Actor("B", q.contender)
-	}, quick)
+	}, quick())
 }

@@ -70,7 +70,7 @@ func TestReadersAndWriter(t *testing.T) {
 		w.Actor("A", l.reader)
 		w.Actor("B", l.writer)
 		w.Actor("C", l.reader)
-	}, quick)
+	}, quick())
 }
 
 // A reader comes between two writers.
@@ -80,5 +80,5 @@ func TestWritersAndReader(t *testing.T) {
 		w.Actor("A", l.writer)
 		w.Actor("B", l.reader)
 		w.Actor("C", l.writer)
-	}, quick)
+	}, quick())
 }

@@ -35,7 +35,7 @@ func TestSelectorOfTwo(t *testing.T) {
 				o.runs(a, s, o.term(a, 5*time.Second))
 			})
 		}
-	}, quick)
+	}, quick())
 }
 
 // The leader resigns. The next one leads when the work has stopped.
@@ -56,7 +56,7 @@ func TestSelectorThatResigns(t *testing.T) {
 				})
 			})
 		}
-	}, quick)
+	}, quick())
 }
 
 // resigns waits until the work has stopped.

@@ -59,7 +59,7 @@ func TestSemaphoreOfTwo(t *testing.T) {
 		w.Actor("A", p.visitor(1))
 		w.Actor("B", p.visitor(2))
 		w.Actor("C", p.visitor(1))
-	}, quick)
+	}, quick())
 }
 
 // Each of two wants all there is, and none waits with a part of it.
@@ -68,7 +68,7 @@ func TestSemaphoreOfWhichEachWantsAll(t *testing.T) {
 		p := newCarPark(w, locks.Limit(2), 2)
 		w.Actor("A", p.visitor(2))
 		w.Actor("B", p.visitor(2))
-	}, quick)
+	}, quick())
 }
 
 // Somebody raises the limit while one waits for that.
@@ -79,7 +79,7 @@ func TestSemaphoreWhoseLimitIsRaised(t *testing.T) {
 		w.Actor("A", p.visitor(1))
 		w.Actor("B", p.visitor(2))
 		w.Actor("C", raiseLimit(w))
-	}, quick)
+	}, quick())
 }
 
 // raiseLimit sets the limit to 2. Each set that is told as applied has written

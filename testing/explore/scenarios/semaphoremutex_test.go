@@ -47,6 +47,6 @@ func semaphoreMutex(contenders int) explore.Scenario {
 	}
 }
 
-func TestSemaphoreMutexOfTwo(t *testing.T) { explore.Search(t, semaphoreMutex(2), quick) }
+func TestSemaphoreMutexOfTwo(t *testing.T) { explore.Search(t, semaphoreMutex(2), quick()) }
 
-func TestSemaphoreMutexOfThree(t *testing.T) { explore.Search(t, semaphoreMutex(3), quick) }
+func TestSemaphoreMutexOfThree(t *testing.T) { explore.Search(t, semaphoreMutex(3), quick()) }

@@ -173,24 +173,24 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 	}
 }
 
-func TestSharedValue(t *testing.T) { explore.Search(t, sharedValue(false, none), quick) }
+func TestSharedValue(t *testing.T) { explore.Search(t, sharedValue(false, none), quick()) }
 
 func TestSharedValueOfUniqueData(t *testing.T) {
-	explore.Search(t, sharedValue(false, none, shared.WithUniqueData()), quick)
+	explore.Search(t, sharedValue(false, none, shared.WithUniqueData()), quick())
 }
 
-func TestSharedValueAfterACut(t *testing.T) { explore.Search(t, sharedValue(true, cut), quick) }
+func TestSharedValueAfterACut(t *testing.T) { explore.Search(t, sharedValue(true, cut), quick()) }
 
 func TestSharedValueAfterAnExpiry(t *testing.T) {
-	explore.Search(t, sharedValue(false, expired), quick)
+	explore.Search(t, sharedValue(false, expired), quick())
 }
 
-func TestSharedValueThatIsDeleted(t *testing.T) { explore.Search(t, sharedValue(true, none), quick) }
+func TestSharedValueThatIsDeleted(t *testing.T) { explore.Search(t, sharedValue(true, none), quick()) }
 
 // With several servers, what is read may be older than what was read before.
 func TestSharedValueInAnEnsemble(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Ensemble(3)
 		sharedValue(false, cut)(w)
-	}, quick)
+	}, quick())
 }

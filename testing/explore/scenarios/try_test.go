@@ -40,7 +40,7 @@ func TestTryOfTwo(t *testing.T) {
 				give(w, a, lease)
 			})
 		}
-	}, quick)
+	}, quick())
 }
 
 // One that has given a lock up, or has given up waiting for it, is not in its own
@@ -63,7 +63,7 @@ func TestTryOfOne(t *testing.T) {
 				w.Fail("%s is in its own way: %v", a.Name(), err)
 			}
 		})
-	}, quick)
+	}, quick())
 }
 
 // isRefusal reports whether a try has seen that others are ahead.
