@@ -70,5 +70,6 @@
 // client that race for something without a message between them are seen in one
 // order only. A state is told by what each client has been sent, and when. If a
 // client draws random numbers, or has goroutines that race, the same choices may
-// lead to another state. The tally counts such runs as diverged.
+// lead to another state. The tally counts such runs as diverged. So it is with the
+// race detector, which runs goroutines in a random order.
 package explore
