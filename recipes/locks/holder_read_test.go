@@ -78,7 +78,7 @@ func TestReadersReadTheHolderOnce(t *testing.T) {
 		many, _ := w.Connect(t)
 		holder := hold(t, t.Context(), writerAt(one))
 		second := take(w.Patience(t), writerAt(two))
-		time.Sleep(time.Second)
+		time.Sleep(2 * time.Second) // the holder watches its node by now
 		w.Fake.ClearRequests()
 		const n = 50
 		errs := make(chan error, n)
