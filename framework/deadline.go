@@ -77,3 +77,11 @@ func (s *Session) neverConnected() {
 		c.publishLocked(c.machine.Apply(connstate.Expired()))
 	}
 }
+
+// isInTime reports whether the session can be trusted now. Its context may end a
+// moment after its time is up.
+func (s *Session) isInTime() bool {
+	s.noticeSuspension()
+	left, established := s.timeLeft()
+	return established && left > 0 && s.ctx.Err() == nil
+}

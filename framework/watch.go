@@ -35,10 +35,11 @@ import (
 // from time to time. A Watch ends within five minutes of a change that was not
 // told, as long as the connection holds.
 type Watch struct {
-	shared *watches.Watch
-	stop   func() bool // what context.AfterFunc has returned
-	once   sync.Once
-	local  func(string) string
+	shared  *watches.Watch
+	session *Session
+	stop    func() bool // what context.AfterFunc has returned
+	once    sync.Once
+	local   func(string) string
 }
 
 // Done is closed when the watch has fired, or its session has ended. The
@@ -81,6 +82,21 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 	case <-ctx.Done():
 		return zk.Event{}, reason.OfContext(ctx)
 	}
+}
+
+// InOrder reports whether the event came in the order of the changes, and in
+// time. It says so of an event that was told on the connection on which the watch
+// was set, as soon as the change was made. The events of all changes before it
+// that the servers have told on this connection have ended their watches already.
+// And the session can still be trusted now: a process that has slept for long may
+// see an event before it sees that its session's time is up.
+//
+// It does not say so of a change that was told after a reconnect, or when the
+// client asked about its watches: a server tells of those in any order. InOrder
+// is for a watch that is done.
+func (w *Watch) InOrder() bool {
+	<-w.Done()
+	return w.shared.InOrder() && w.session.isInTime()
 }
 
 // Stop ends this waiter's interest. It may be called more than once. A watch
@@ -136,7 +152,7 @@ func watchedRead[T any](
 		key := watches.ReadKey{Op: op, Watch: transport.Watch{Path: c.full(path), Table: table}}
 		value, shared, err := readTogether(ctx, s, key, read)
 		if err == nil {
-			v, w = value, &Watch{shared: shared, local: c.local}
+			v, w = value, &Watch{shared: shared, session: s, local: c.local}
 		}
 		return err
 	})

@@ -102,6 +102,8 @@ func TestGrantThatIsNotTrustedIsAbandoned(t *testing.T) {
 			released <- err
 		}()
 		time.Sleep(time.Second)
+		srv.Session(waiter.SessionID()).Cut() // so that the event proves nothing, and the waiter looks
+		time.Sleep(time.Second)
 		interrupt := func() {
 			srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(20 * time.Second)})
 			srv.Session(waiter.SessionID()).Cut()

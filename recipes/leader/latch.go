@@ -116,7 +116,7 @@ func newLatch(c *framework.Client, path string, opts []LatchOption) *Latch {
 	l := &Latch{
 		queue: candidates{*queue.New(queue.Config{
 			Client: c, Path: path, Kind: latchKind, Op: waitLeadership,
-			Order:       lockloop.Order{Blocks: lockloop.Exclusive, WatchSelf: true},
+			Order:       lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive, WatchSelf: true},
 			Recipe:      locktrace.RecipeLeaderLatch,
 			NotAcquired: notAcquired,
 			Options:     cfg.Options,

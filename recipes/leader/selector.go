@@ -56,7 +56,7 @@ func NewSelector(c *framework.Client, path string, opts ...SelectorOption) *Sele
 	return &Selector{
 		queue: candidates{*queue.New(queue.Config{
 			Client: c, Path: path, Kind: mutexKind, Op: "run",
-			Order:       lockloop.Order{Blocks: lockloop.Exclusive, WatchSelf: true},
+			Order:       lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive, WatchSelf: true},
 			Recipe:      locktrace.RecipeLeaderSelector,
 			NotAcquired: notAcquired,
 			Options:     cfg.Options,

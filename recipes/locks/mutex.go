@@ -38,7 +38,7 @@ const mutexKind = "lock-"
 func NewInterProcessMutex(c *framework.Client, path string, opts ...MutexOption) *InterProcessMutex {
 	return &InterProcessMutex{*queue.New(queue.Config{
 		Client: c, Path: path, Kind: mutexKind, Op: "acquire",
-		Order:       lockloop.Order{Blocks: lockloop.Exclusive},
+		Order:       lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive},
 		Local:       true,
 		Recipe:      locktrace.RecipeMutex,
 		Reenters:    func(string) bool { return true },

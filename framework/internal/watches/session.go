@@ -135,6 +135,7 @@ func (ws *Session) Restore(set func([]transport.SetWatch)) {
 	var all []transport.SetWatch
 	for key, w := range ws.shared {
 		if w.isSet {
+			w.isAnew = true
 			all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
 		}
 	}
@@ -148,6 +149,7 @@ func (ws *Session) Fired(ev transport.Event) {
 	event := zk.Event{Type: zk.EventType(ev.Type), State: zk.State(ev.State), Path: ev.Path}
 	for _, table := range tablesOf(event.Type) {
 		if w := ws.shared[transport.Watch{Path: ev.Path, Table: table}]; w != nil && w.isSet {
+			w.inOrder = !w.isAnew && !ws.isLookingLocked()
 			w.finishLocked(event, nil)
 		}
 	}
@@ -159,6 +161,10 @@ func (ws *Session) Fired(ev transport.Event) {
 	}
 	ws.persistent.firedLocked(ws, ev)
 }
+
+// isLookingLocked reports whether the server is asked about watches. What it tells
+// then may have happened at any time, and in another order.
+func (ws *Session) isLookingLocked() bool { return ws.lookingSince != math.MaxInt64 }
 
 func tablesOf(t zk.EventType) []transport.Table {
 	switch t {

@@ -24,8 +24,9 @@ type Watch struct {
 	carrier *persistentWatch
 
 	// Set before done ends.
-	event zk.Event
-	err   error
+	event   zk.Event
+	err     error
+	inOrder bool // see InOrder
 
 	// Protected by all.mu.
 	waiters int
@@ -33,6 +34,7 @@ type Watch struct {
 	isSet   bool
 	missing bool // the node did not exist when the watch was set
 	isDone  bool
+	isAnew  bool // it was set again, on another connection
 
 	asOf     int64 // every change behind this transaction is told, or lost
 	seasoned bool  // it was set before the last look
@@ -47,6 +49,11 @@ func (w *Watch) Done() context.Context { return w.done }
 
 // Event returns what has ended the watch. It is for when it is done.
 func (w *Watch) Event() (zk.Event, error) { return w.event, w.err }
+
+// InOrder reports whether the event has come in its turn: behind the events of
+// all changes before, on the connection on which the watch was set. It is for
+// when the watch is done.
+func (w *Watch) InOrder() bool { return w.inOrder }
 
 // Leave removes a waiter.
 func (w *Watch) Leave() {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
@@ -43,6 +44,10 @@ type Terms struct {
 
 	// Data is the data of the nodes. It describes their owner.
 	Data []byte
+
+	// Own is the watch of the contender on the node, or nil. It is for a claim
+	// to one node.
+	Own *lockloop.OwnWatch
 
 	// Token is the fencing token; if it is 0, that is the czxid of the last
 	// node.

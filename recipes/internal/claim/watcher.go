@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
@@ -19,7 +20,8 @@ import (
 type watcher struct {
 	client *framework.Client
 	nodes  []framework.Created
-	delay  *time.Timer // its function starts to watch
+	own    *lockloop.OwnWatch // the first watch; may be nil
+	delay  *time.Timer        // its function starts to watch
 	once   sync.Once
 
 	// ctx ends when the nodes are given up, or cannot be trusted any more. The
@@ -41,7 +43,7 @@ type watcher struct {
 const watchAfter = time.Second
 
 func newWatcher(trusted context.Context, c *Claim) *watcher {
-	w := &watcher{client: c.terms.Client, nodes: c.nodes, owner: c}
+	w := &watcher{client: c.terms.Client, nodes: c.nodes, own: c.terms.Own, owner: c}
 	w.ctx, w.stop = context.WithCancelCause(trusted)
 	w.delay = time.AfterFunc(watchAfter, w.start)
 	return w
@@ -90,9 +92,11 @@ func (w *watcher) serve(next *Claim) bool {
 func (w *watcher) watch(ctx context.Context, path string) {
 	session := w.nodes[0].Session.Context()
 	ctx, _ = trace.Unblocked(ctx, w.client)
+	own := w.own
 	recovery := follow.Recovery{Client: w.client, Outlasts: isOutlastedByHolder}
 	for w.ctx.Err() == nil && session.Err() == nil {
-		data, _, watch, err := w.client.GetW(ctx, path)
+		data, watch, err := w.read(ctx, path, own)
+		own = nil
 		switch {
 		case err == nil:
 			recovery.Recovered()
@@ -111,6 +115,15 @@ func (w *watcher) watch(ctx context.Context, path string) {
 			return
 		}
 	}
+}
+
+// read reads a node and watches it, unless a contender has done so.
+func (w *watcher) read(ctx context.Context, path string, own *lockloop.OwnWatch) ([]byte, *framework.Watch, error) {
+	if own != nil {
+		return own.Data, own.Watch, nil
+	}
+	data, _, watch, err := w.client.GetW(ctx, path)
+	return data, watch, err
 }
 
 func isOutlastedByHolder(err error) bool {

@@ -11,11 +11,10 @@ import (
 
 // blocker is a node that contenders wait for, with a watch on it.
 type blocker struct {
-	node   string
-	data   []byte
-	stat   *zk.Stat
-	watch  *framework.Watch
-	holder NotAdmitted // what the contender that has read the node knows of the holder
+	node  string
+	data  []byte
+	stat  *zk.Stat
+	watch *framework.Watch
 
 	// These are for a blocker that a crowd shares.
 	ready    chan struct{} // closed when the fields above are set, and the next two

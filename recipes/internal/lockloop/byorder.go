@@ -23,8 +23,14 @@ type Order struct {
 	// any number.
 	Limit int
 
-	// WatchSelf makes a waiter notice that its own node is deleted, at the
-	// price of a second watch.
+	// EntersAfter reports whether a contender of the kind ours, with one of the
+	// kind ahead as the only one before it, is admitted when that one's node is
+	// deleted. It is not if a node that blocks it may take that one's place. If
+	// EntersAfter is nil, a contender always looks. It must be a pure function.
+	EntersAfter Blocks
+
+	// WatchSelf makes every waiter notice that its own node is deleted, at the
+	// price of a second watch. Without it, only those do that are next.
 	WatchSelf bool
 }
 
@@ -35,6 +41,7 @@ func ByOrder(n Nodes, o Order) *Loop { return &Loop{nodes: n, admission: byOrder
 type byOrder struct{ Order }
 
 func (o byOrder) step(ctx context.Context, c *contender) error {
+	c.isNext = false
 	if b, stop := o.follow(c); b != nil {
 		defer stop()
 		c.tellQueued(c.seen.Ahead, c.seen.Ahead+1)
@@ -84,10 +91,12 @@ func (o byOrder) standingAmong(ctx context.Context, c *contender, children []str
 	return StandingOf(ours, queue, o.Blocks), nil
 }
 
-// waitFor returns errAgain when the node that blocks us has changed. It sets the
-// watch by reading the node. Asking for its existence would leave a watch
-// behind on a node that is gone already (CURATOR-107).
+// waitFor waits for the node that blocks us. It returns nil if that makes us the
+// first, and errAgain when the queue may have changed otherwise. It sets the
+// watch by reading the node. Asking for its existence would leave a watch behind
+// on a node that is gone already (CURATOR-107).
 func (o byOrder) waitFor(ctx context.Context, c *contender, now Standing) error {
+	c.isNext = o.isNextIn(now, c)
 	b, stop, err := c.watch(ctx, now.Blocker)
 	if reason.Is(err, zk.ErrNoNode) {
 		return errAgain
@@ -96,40 +105,28 @@ func (o byOrder) waitFor(ctx context.Context, c *contender, now Standing) error 
 		return err
 	}
 	defer stop()
-	c.learn(ctx, b)
+	c.learn(b)
 	c.tellCrowd(b, now.Length)
 	return o.await(ctx, c, b)
 }
 
+// await waits for the blocker, whose watch is set.
 func (o byOrder) await(ctx context.Context, c *contender, b *blocker) error {
-	own, stop, err := o.watchSelf(ctx, c)
-	if err != nil {
+	if err := o.watchSelf(ctx, c); err != nil {
 		return err
 	}
-	defer stop()
-	c.tellBlocked()
-	c.tellWaiting(other(b.node, b.data, b.stat))
-	err = c.await(ctx, b.watch.Done(), own)
-	c.tellWoken(err, b.watch)
-	if reason.Is(err, errAgain) {
+	err := c.awaitChange(ctx, b)
+	if !reason.Is(err, errAgain) {
+		return err
+	}
+	if !c.isFirst(b) {
 		c.since = b
+		return err
 	}
-	return err
-}
-
-// watchSelf watches our own node, if that is asked for.
-func (o byOrder) watchSelf(ctx context.Context, c *contender) (changed <-chan struct{}, stop func(), err error) {
-	if !o.WatchSelf {
-		return nil, func() {}, nil
+	if err := c.checkSession(nil); err != nil {
+		return err
 	}
-	_, _, watch, err := c.loop.nodes.Client.GetW(ctx, c.node.Path)
-	if reason.Is(err, zk.ErrNoNode) {
-		return nil, nil, errStale
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return watch.Done(), watch.Stop, nil
+	return granted(ctx)
 }
 
 // entry returns our node as an entry of the queue.

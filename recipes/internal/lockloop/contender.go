@@ -24,6 +24,10 @@ type contender struct {
 
 	recovery follow.Recovery // its trouble is over when we wait in the queue
 
+	own         *OwnWatch // the watch on our node; nil if it was not set
+	isNext      bool      // see isNextIn
+	mayHaveTwin bool      // the create was tried again, or has made two nodes
+
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
 	since  *blocker // what has just changed, until we look
@@ -41,6 +45,7 @@ func newContender(l *Loop, a Attempt) *contender {
 // case it has the node deleted.
 func (c *contender) queue(ctx context.Context) (err error) {
 	c.seen, c.queued, c.looked = NotAdmitted{}, false, false
+	c.own, c.mayHaveTwin = nil, false
 	if err := c.enter(ctx); err != nil {
 		return err
 	}
@@ -82,6 +87,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		opts = append(opts, framework.WithSiblings())
 	}
 	c.node, err = c.create(ctx, opts)
+	c.mayHaveTwin = c.recovery.Trouble() != nil
 	if err == nil && c.attempt.OnQueued != nil {
 		c.attempt.OnQueued(c.node)
 	}
@@ -153,6 +159,11 @@ func granted(ctx context.Context) error {
 
 // await returns errAgain when one of two things has happened.
 func (c *contender) await(ctx context.Context, one, other <-chan struct{}) error {
+	return c.awaitUntil(ctx, one, other, nil)
+}
+
+// awaitUntil is await, but also returns errDue at a time.
+func (c *contender) awaitUntil(ctx context.Context, one, other <-chan struct{}, due <-chan time.Time) error {
 	session := c.node.Session.Context()
 	select {
 	case <-one:
@@ -163,6 +174,8 @@ func (c *contender) await(ctx context.Context, one, other <-chan struct{}) error
 		return errStale
 	case <-ctx.Done():
 		return reason.OfContext(ctx)
+	case <-due:
+		return errDue
 	}
 }
 

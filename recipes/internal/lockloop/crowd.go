@@ -25,7 +25,8 @@ type Crowd struct {
 	begun    int        // listings
 	listing  *listing   // the one that is under way, or nil
 	blockers map[string]*blocker
-	news     *news // the newest, or nil
+	news     *news         // the newest, or nil
+	holder   *sharedHolder // the one that was asked for last, or nil
 }
 
 // maxNames is about how many names of nodes are read with the nodes of a crowd

@@ -19,6 +19,9 @@
 //	refusal.go    why an attempt was not admitted, and who was ahead
 //	byorder.go    admission by the order of the queue: locks and leaders
 //	crowd.go      contenders of one client that look at the queue together
+//	next.go       the next in line, who need not look again
+//	own.go        the watch on our own node
+//	holder.go     who the holder is, for those who wait for long
 //	blocker.go    the nodes that they wait for, with one watch each
 //	news.go       what those know that come later
 //	together.go   one attempt in a crowd

@@ -70,6 +70,10 @@ type Attempt struct {
 	// that all is well. Other goroutines may call it, too. It may be nil.
 	OnTrouble func(error)
 
+	// OnGranted is told of the watch on the node that was admitted, if there is
+	// one. It belongs to the function then.
+	OnGranted func(*OwnWatch)
+
 	// OnAbandon deletes a node that is given up. Its ctx is Run's. If OnAbandon
 	// is nil, the client deletes the node; see Discard.
 	OnAbandon func(ctx context.Context, node string)
@@ -90,6 +94,9 @@ var (
 	// errHeld means that others are ahead of us and we do not wait.
 	errHeld = errors.New("held")
 
+	// errDue means that it is time to find out who the holder is.
+	errDue = errors.New("holder is not known")
+
 	// errAgain means that the queue has changed and must be looked at again.
 	errAgain = errors.New("queue has changed")
 )
@@ -106,6 +113,9 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 		err := c.queue(ctx)
 		if err == nil {
 			c.recovery.Recovered()
+			if a.OnGranted != nil && c.own != nil {
+				a.OnGranted(c.own)
+			}
 			return c.node, nil
 		}
 		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.outlasts(ctx, err) {

@@ -76,51 +76,28 @@ func (c *contender) watch(ctx context.Context, node string) (b *blocker, stop fu
 	crowd := c.attempt.Crowd
 	if crowd == nil {
 		b = &blocker{node: node}
-		if err = c.readBlocker(ctx, ctx, b); err != nil {
+		if err = c.readBlocker(ctx, b); err != nil {
 			return nil, nil, err
 		}
 		return b, b.watch.Stop, nil
 	}
-	b, err = crowd.wait(ctx, node, func(under context.Context, b *blocker) error {
-		return c.readBlocker(ctx, under, b)
-	})
+	b, err = crowd.wait(ctx, node, c.readBlocker)
 	if err != nil {
 		return nil, nil, err
 	}
 	return b, func() { crowd.leave(b) }, nil
 }
 
-// readBlocker reads a node with a watch that ends with a context, and what is
-// not known yet of the holder.
-func (c *contender) readBlocker(ctx, under context.Context, b *blocker) error {
-	data, stat, watch, err := c.loop.nodes.Client.GetW(under, znode.Join(c.loop.nodes.Path, b.node))
-	if err != nil {
-		return err
-	}
-	complete := false
-	defer func() {
-		if !complete { // the user's code has panicked, such as a tracer
-			watch.Stop()
-		}
-	}()
-	if b.node == c.seen.Holder {
-		c.noteHolder(data, stat)
-	}
-	c.readNewHolder(ctx)
-	b.data, b.stat, b.watch, b.holder = data, stat, watch, c.seen
-	complete = true
-	return nil
+// readBlocker reads a node with a watch that ends with a context.
+func (c *contender) readBlocker(under context.Context, b *blocker) (err error) {
+	b.data, b.stat, b.watch, err = c.loop.nodes.Client.GetW(under, znode.Join(c.loop.nodes.Path, b.node))
+	return err
 }
 
-// learn finds out who the holder is, from what others of the crowd know, or by
-// a request of our own.
-func (c *contender) learn(ctx context.Context, b *blocker) {
+// learn notes what the blocker's node says of the holder.
+func (c *contender) learn(b *blocker) {
 	if b.node == c.seen.Holder {
 		c.noteHolder(b.data, b.stat)
-	}
-	c.seen.RecallHolder(b.holder)
-	if c.seen.Holder != b.holder.Holder {
-		c.readNewHolder(ctx)
 	}
 }
 

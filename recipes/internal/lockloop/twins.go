@@ -27,6 +27,7 @@ func (c *contender) withoutTwins(names []string) []string {
 			return false
 		}
 		framework.Extend(c.loop.nodes.Client).DeleteInBackground(znode.Join(c.loop.nodes.Path, name))
+		c.mayHaveTwin = true
 		return true
 	})
 }

@@ -154,14 +154,18 @@ func (q *Queue) Win(ctx context.Context, a Attempt) (*claim.Claim, error) {
 // winAtServer queues at the server until a node of ours is admitted, and can be
 // trusted then.
 func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt) (*claim.Claim, *lockloop.NotAdmitted) {
+	var own *lockloop.OwnWatch
+	at.OnGranted = func(w *lockloop.OwnWatch) { own = w }
 	for {
+		own = nil
 		node, refusal := q.loop.Run(ctx, at)
 		if refusal != nil {
 			return nil, refusal
 		}
-		if c := q.NewClaim(at.Data, node); c != nil {
+		if c := claim.New(q.termsOf(at.Data, own), node); c != nil {
 			return c, nil
 		}
+		claim.DeleteInBackground(q.cfg.Client, []framework.Created{node})
 		a.Trace.Distrusted(q.cfg.Client, node)
 		at.Trouble = nil // all was well then
 	}
@@ -172,12 +176,15 @@ func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt)
 // during an interruption, and does not give it up. The error is the lock loop's
 // own.
 func (q *Queue) Stand(ctx context.Context, at lockloop.Attempt) (*claim.Claim, error) {
+	var own *lockloop.OwnWatch
+	at.OnGranted = func(w *lockloop.OwnWatch) { own = w }
 	for {
+		own = nil
 		node, refusal := q.loop.Run(ctx, at)
 		if refusal != nil {
 			return nil, refusal.Err
 		}
-		if c := claim.New(q.Terms(at.Data), node); c != nil {
+		if c := claim.New(q.termsOf(at.Data, own), node); c != nil {
 			return c, nil
 		}
 		at.Resume = &node
@@ -197,6 +204,12 @@ func (q *Queue) NewClaim(data []byte, nodes ...framework.Created) *claim.Claim {
 // Terms returns the terms of the queue's claims.
 func (q *Queue) Terms(data []byte) claim.Terms {
 	return claim.Terms{Client: q.cfg.Client, Key: q.key, Revocable: q.cfg.Revocable, Data: data}
+}
+
+func (q *Queue) termsOf(data []byte, own *lockloop.OwnWatch) claim.Terms {
+	terms := q.Terms(data)
+	terms.Own = own
+	return terms
 }
 
 // InLoop returns an attempt for the lock loop.

@@ -1,0 +1,44 @@
+package lockloop
+
+import "path"
+
+// A contender that has been behind one other alone is the first as soon as that
+// one is gone. It need not look at the queue again:
+//
+//   - Nobody has come in between. The numbers of new nodes only rise, as long as
+//     the lock's path lives, and that lives as long as our node does.
+//   - Our node lives. A watch on it was set, and has not fired. Events come in the
+//     order of the changes, so it would have fired before the other's.
+//
+// That is not so in some cases, and then the contender looks. The comments at
+// the conditions name them.
+
+// isNextIn reports whether we are the next for sure when the one that we wait for
+// is deleted.
+func (o byOrder) isNextIn(now Standing, c *contender) bool {
+	if now.Ahead != 1 || o.EntersAfter == nil {
+		return false
+	}
+	// A crowd shares its look with those behind, who need it anyway. A create that
+	// was tried again may have made two nodes, and only a look finds the other.
+	if c.attempt.Crowd != nil || c.mayHaveTwin {
+		return false
+	}
+	ours, isOurs := parse(path.Base(c.node.Path), c.loop.nodes.Kinds)
+	ahead, isAhead := parse(now.Blocker, c.loop.nodes.Kinds)
+	return isOurs && isAhead && follows(ours, ahead) && o.EntersAfter(ours.Kind, ahead.Kind)
+}
+
+// follows reports whether numbers tell that a contender came after another, and
+// before all that come later. They do not where the server has none left. Equal
+// ones were not given by a server.
+func follows(ours, ahead Entry) bool {
+	return !ours.overflowed() && !ahead.overflowed() && ours.Seq > ahead.Seq
+}
+
+// isFirst reports whether a wait for a blocker has made us the first. The order
+// of events says nothing where a server tells of changes that were made before,
+// as after a reconnect. Then it does not matter which of two we see first.
+func (c *contender) isFirst(b *blocker) bool {
+	return c.isNext && isGone(b.watch) && b.watch.InOrder() && c.own.isSet()
+}

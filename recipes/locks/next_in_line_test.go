@@ -1,0 +1,272 @@
+package locks_test
+
+import (
+	"context"
+	"path"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// pair has a holder, and the next in line on a client of its own.
+type pair struct {
+	*world
+	one, two *framework.Client
+	network  *recipetest.Network // of two
+	holder   *locks.Lease
+	next     *recipetest.Pending
+	node     string // the path of the next one's
+}
+
+func (w *world) pair(t *testing.T, first, second func(c *framework.Client) locks.Locker) *pair {
+	t.Helper()
+	p := &pair{world: w}
+	p.one, _ = w.Connect(t)
+	p.two, p.network = w.Connect(t)
+	p.holder = hold(t, w.Patience(t), first(p.one))
+	p.next = take(w.Patience(t), second(p.two))
+	time.Sleep(time.Second)
+	dir := path.Dir(p.holder.Path())
+	for _, name := range w.Fake.Children(dir) {
+		if dir+"/"+name != p.holder.Path() {
+			p.node = dir + "/" + name
+		}
+	}
+	return p
+}
+
+// handOver releases the lock, and returns the requests until the next has it.
+func (p *pair) handOver(t *testing.T) []zktest.Op {
+	t.Helper()
+	synctest.Wait()
+	p.Fake.ClearRequests()
+	require.NoError(t, p.holder.Release(t.Context()))
+	p.next.Wait(t)
+	synctest.Wait()
+	return p.Requests()
+}
+
+// The next in line takes the lock on the event of the release. So a hand-over
+// costs the deletion, and the holder watches its node with the watch that it had
+// as a waiter.
+func TestNextInLineTakesTheLockWithoutALook(t *testing.T) {
+	for name, of := range map[string]struct {
+		first, second func(c *framework.Client) locks.Locker
+	}{
+		"mutex":                 {mutexAt, mutexAt},
+		"writer after a reader": {readerAt, writerAt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				p := w.pair(t, of.first, of.second)
+				require.Equal(t, []zktest.Op{
+					zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpGetData,
+				}, p.requestsOf(p.two))
+				require.Equal(t, []zktest.Op{zktest.OpDelete}, p.handOver(t))
+				time.Sleep(10 * time.Second)
+				require.NoError(t, p.next.Lease.Release(t.Context()))
+				require.Equal(t, []zktest.Op{zktest.OpDelete}, p.requestsOf(p.two))
+				w.NothingLeft(t, "/l")
+			})
+		})
+	}
+}
+
+// requestsOf returns what a client has asked for.
+func (p *pair) requestsOf(c *framework.Client) (ops []zktest.Op) {
+	for _, r := range p.Fake.Requests() {
+		if r.Session == c.SessionID() && r.Op != zktest.OpPing && r.Op != zktest.OpConnect {
+			ops = append(ops, r.Op)
+		}
+	}
+	return ops
+}
+
+// In these cases an event does not say who is the first, and the next in line
+// looks at the queue.
+func TestNextInLineLooksWhereAnEventProvesNothing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		first, second func(c *framework.Client) locks.Locker
+		before        func(t *testing.T, w *world)
+		meanwhile     func(t *testing.T, p *pair)
+	}{
+		"a reconnect": {
+			mutexAt, mutexAt, nil,
+			func(t *testing.T, p *pair) {
+				p.network.Cut()
+				require.NoError(t, p.two.WaitConnected(t.Context()))
+				time.Sleep(time.Second)
+			},
+		},
+		"a writer after a writer": {writerAt, writerAt, nil, nil},
+		"a node that was made with a second try": {
+			mutexAt, mutexAt,
+			func(t *testing.T, w *world) {
+				require.NoError(t, w.Fake.Create("/l", nil))
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/l/*", After: 1, Do: zktest.DropReply()})
+			}, nil,
+		},
+		"a node that it may not read": {
+			mutexAt, mutexAt,
+			func(t *testing.T, w *world) {
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, After: 1, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+			}, nil,
+		},
+		"no numbers left": {
+			mutexAt, mutexAt,
+			func(t *testing.T, w *world) {
+				require.NoError(t, w.Fake.Create("/l", nil))
+				require.NoError(t, w.Fake.SetSequence("/l", 1<<31-2))
+			}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				if tc.before != nil {
+					tc.before(t, w)
+				}
+				p := w.pair(t, tc.first, tc.second)
+				if tc.meanwhile != nil {
+					tc.meanwhile(t, p)
+				}
+				require.Contains(t, p.handOver(t), zktest.OpGetChildren2)
+				require.NoError(t, p.next.Lease.Release(t.Context()))
+				w.NothingLeft(t, "/l")
+			})
+		})
+	}
+}
+
+func TestNextInLineIsNotAdmittedByAChangeOfTheHoldersNode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.pair(t, mutexAt, mutexAt)
+		for range 3 {
+			require.NoError(t, w.Fake.Set(p.holder.Path(), []byte("a change")))
+			time.Sleep(time.Second)
+			require.False(t, p.next.IsOver())
+		}
+		p.handOver(t)
+		require.NoError(t, p.next.Lease.Release(t.Context()))
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// An operator deletes both nodes at once. The next in line is told of both, and
+// has no place in the queue any more.
+func TestNextInLineHasNothingWithoutItsNode(t *testing.T) {
+	for range 20 {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			p := w.pair(t, mutexAt, mutexAt)
+			_, err := w.Observer.Transaction(t.Context(),
+				framework.DeleteOp(p.node, framework.AnyVersion), framework.DeleteOp(p.holder.Path(), framework.AnyVersion))
+			require.NoError(t, err)
+			lease := p.next.Wait(t)
+			require.NotEqual(t, p.node, lease.Path())
+			time.Sleep(time.Minute)
+			require.NoError(t, lease.Context().Err())
+			require.NoError(t, lease.Release(t.Context()))
+			w.NothingLeft(t, "/l")
+		})
+	}
+}
+
+// The one ahead gives up, and others are still ahead of that.
+func TestWaiterThatHadOthersAheadLooks(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.pair(t, mutexAt, mutexAt)
+		three, _ := w.Connect(t)
+		third := take(t.Context(), mutexAt(three))
+		time.Sleep(time.Second)
+		require.NoError(t, p.two.Close())
+		time.Sleep(time.Second)
+		require.False(t, third.IsOver())
+		require.NoError(t, p.holder.Release(t.Context()))
+		require.NoError(t, third.Wait(t).Release(t.Context()))
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// A writer goes on as a reader, in its own place. The writer behind it is on
+// another client.
+func TestNextWriterDoesNotEnterBesideADowngradedReader(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.pair(t, writerAt, writerAt)
+		reader := hold(t, p.holder.Context(), readerAt(p.one))
+		require.NoError(t, p.holder.Release(t.Context()))
+		time.Sleep(time.Second)
+		require.False(t, p.next.IsOver())
+		require.NoError(t, reader.Release(t.Context()))
+		require.NoError(t, p.next.Wait(t).Release(t.Context()))
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// A waiter that is next notices the deletion of its node, and queues again.
+func TestNextInLineNoticesTheDeletionOfItsNode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.pair(t, mutexAt, mutexAt)
+		require.NoError(t, w.Fake.Delete(p.node))
+		time.Sleep(time.Second)
+		require.Len(t, w.Fake.Children("/l"), 2)
+		p.handOver(t)
+		require.NoError(t, p.next.Lease.Release(t.Context()))
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// Somebody asks a waiter for the lock. It hears of that when it has the lock, by
+// the watch that it had before.
+func TestHolderHearsOfARequestFromBeforeTheGrant(t *testing.T) {
+	for name, ask := range map[string]func(t *testing.T, p *pair){
+		"while it waits": func(t *testing.T, p *pair) {
+			require.NoError(t, locks.Revoke(t.Context(), p.Observer, p.node))
+			time.Sleep(time.Second)
+			p.handOver(t)
+		},
+		"at the grant": func(t *testing.T, p *pair) {
+			_, err := p.Observer.Transaction(t.Context(),
+				framework.DeleteOp(p.holder.Path(), framework.AnyVersion), framework.SetOp(p.node, []byte("__REVOKE__"), framework.AnyVersion))
+			require.NoError(t, err)
+			p.next.Wait(t)
+		},
+		"when it holds the lock": func(t *testing.T, p *pair) {
+			p.handOver(t)
+			require.NoError(t, locks.Revoke(t.Context(), p.Observer, p.node))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				p := w.pair(t, mutexAt, mutexAt)
+				ask(t, p)
+				time.Sleep(time.Minute)
+				require.True(t, recipetest.IsClosed(p.next.Lease.Revoked()))
+				require.NoError(t, p.next.Lease.Context().Err())
+				require.NoError(t, p.next.Lease.Release(t.Context()))
+				w.NothingLeft(t, "/l")
+			})
+		})
+	}
+}
+
+// A waiter that gives up needs no request to withdraw the watch on its own node.
+func TestNextInLineThatGivesUpLeavesNoWatch(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		one, _ := w.Connect(t)
+		two, _ := w.Connect(t)
+		holder := hold(t, t.Context(), mutexAt(one))
+		w.Fake.ClearRequests()
+		_, err := mutexAt(two).Acquire(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		synctest.Wait()
+		require.Equal(t, 1, w.Fake.CountRequests(zktest.OpRemoveWatches), "the watch on the holder's node")
+		require.NoError(t, holder.Release(t.Context()))
+		w.NothingLeft(t, "/l")
+	})
+}
