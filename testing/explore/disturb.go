@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"time"
 
 	"github.com/gocurator/curator/state"
 )
@@ -44,5 +45,25 @@ func (a *Actor) GiveUpSession() {
 			}
 		}
 		a.host.Heal()
+	}()
+}
+
+// Close closes the client of the actor, and does not wait for that.
+func (a *Actor) Close() {
+	a.mu.Lock()
+	second := !a.closing.IsZero()
+	if !second {
+		a.touched, a.closing = true, time.Now()
+	}
+	a.mu.Unlock()
+	if second {
+		return
+	}
+	go func() {
+		_ = a.client.Close()
+		a.mu.Lock()
+		a.closed = time.Now()
+		a.mu.Unlock()
+		a.world.queue.signal()
 	}()
 }
