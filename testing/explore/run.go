@@ -105,6 +105,7 @@ func (w *World) open() error {
 	for _, a := range w.actors {
 		a.host = w.newHost()
 	}
+	w.beginLags()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for i, a := range w.actors {

@@ -98,7 +98,7 @@ func (l *ledger) add(a *explore.Actor, count *atomic.Long, delta int64) {
 	before, now := l.applied, int64(0)
 	err := a.Call(fmt.Sprintf("add %d", delta), func(ctx context.Context) (err error) {
 		now, err = count.Add(ctx, delta)
-		if err != nil && ctx.Err() == nil && !reason.Is(err, framework.ErrOutcomeUnknown) {
+		if err != nil && ctx.Err() == nil && !reason.Is(err, framework.ErrOutcomeUnknown) && !isEnd(a, err) {
 			l.world.Fail("%s does not wait: %v", a.Name(), err)
 		}
 		return err

@@ -1,9 +1,13 @@
 package scenarios
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/explore"
 	"github.com/gocurator/curator/testing/zktest"
@@ -42,6 +46,38 @@ func nothingBelow(path string) func(explore.Tree) error {
 	}
 }
 
+// deleteBelow is what an operator does who takes nodes for leftovers.
+func deleteBelow(a *explore.Actor, path string) {
+	var names []string
+	_ = a.Call("list", func(ctx context.Context) (err error) {
+		names, _, err = a.Client().Children(ctx, path)
+		return err
+	})
+	for _, name := range names {
+		_ = a.Call("delete", func(ctx context.Context) error {
+			return a.Client().Delete(ctx, path+"/"+name, framework.AnyVersion)
+		})
+	}
+}
+
+// isEnd reports whether an error says that the client of an actor is closed, which
+// is so.
+func isEnd(a *explore.Actor, err error) bool {
+	return a.Closed() && reason.Is(err, framework.ErrClosed)
+}
+
+// inEnsemble is a scenario with three servers, of which some lag: as many as there
+// are lags, the first of which is that of the leader.
+func inEnsemble(s explore.Scenario, lags ...time.Duration) explore.Scenario {
+	return func(w *explore.World) {
+		w.Ensemble(3)
+		for i, lag := range lags {
+			w.Lag(3-i, lag)
+		}
+		s(w)
+	}
+}
+
 // trouble is what an actor has in the natural course. The search then begins with
 // what follows from it.
 type trouble func(a *explore.Actor)
@@ -53,4 +89,5 @@ var (
 	loss    trouble = (*explore.Actor).LoseSession
 	expired trouble = (*explore.Actor).Expire
 	givenUp trouble = (*explore.Actor).GiveUpSession
+	closed  trouble = (*explore.Actor).Close
 )

@@ -55,7 +55,7 @@ func (o *office) term(a *explore.Actor, d time.Duration, reasons ...error) func(
 func stoppable(a *explore.Actor, what string) (ctx context.Context, done func()) {
 	ctx, end := context.WithCancelCause(context.Background())
 	over := make(chan struct{})
-	go a.Call(what, func(call context.Context) error {
+	go a.CallWithin(what, 2*stops, func(call context.Context) error {
 		select {
 		case <-call.Done():
 			end(context.Cause(call))
@@ -82,7 +82,7 @@ func (o *office) leads(a *explore.Actor, latch *leader.Latch, work func(context.
 	ctx, done := stoppable(a, "wants to lead")
 	defer done()
 	err := latch.Lead(ctx, work)
-	if ended := ctx.Err() != nil && errors.Is(err, context.Cause(ctx)); err != nil && !ended {
+	if ended := ctx.Err() != nil && errors.Is(err, context.Cause(ctx)); err != nil && !ended && !isEnd(a, err) {
 		o.world.Fail("%s: Lead returns %v", a.Name(), err)
 	}
 	shutdown(o.world, a, latch)
@@ -95,7 +95,7 @@ func shutdown(w *explore.World, a *explore.Actor, latch *leader.Latch) {
 	if latch.Leadership() != nil {
 		w.Fail("%s leads after its shutdown", a.Name())
 	}
-	if err != nil && !errors.Is(err, context.Canceled) && !framework.IsConnectionError(err) {
+	if err != nil && !errors.Is(err, context.Canceled) && !framework.IsConnectionError(err) && !isEnd(a, err) {
 		w.Fail("%s: Shutdown returns %v", a.Name(), err)
 	}
 }
@@ -153,7 +153,7 @@ func (o *office) handsOver(a *explore.Actor, latch *leader.Latch) {
 	if err == nil && lease != nil && lease.Context().Err() == nil {
 		o.world.Fail("%s has handed over, and its lease is alive", a.Name())
 	}
-	if err != nil && !errors.Is(err, leader.ErrNotLeader) && !errors.Is(err, leader.ErrNoSuccessor) {
+	if err != nil && !errors.Is(err, leader.ErrNotLeader) && !errors.Is(err, leader.ErrNoSuccessor) && !isEnd(a, err) {
 		o.world.Fail("%s: HandOver returns %v", a.Name(), err)
 	}
 }

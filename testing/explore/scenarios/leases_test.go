@@ -69,6 +69,9 @@ func give(w *explore.World, a *explore.Actor, lease *locks.Lease) {
 // it has.
 func checkLoss(w *explore.World, a *explore.Actor, lease *locks.Lease, reasons ...error) {
 	cause := context.Cause(lease.Context())
+	if a.Closed() {
+		reasons = append(reasons, framework.ErrClosed)
+	}
 	for _, r := range append(reasons, nil, framework.ErrSessionLost) {
 		if errors.Is(cause, r) {
 			return

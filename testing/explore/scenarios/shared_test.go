@@ -73,6 +73,7 @@ func (h *writes) find(data string) int {
 
 // follower checks what a Value shows.
 type follower struct {
+	actor *explore.Actor
 	value *value
 	shown int     // which of the writes it shows
 	heard version // from Changes
@@ -102,7 +103,7 @@ func (f *follower) check(h *writes) error {
 
 // end looks at what the Value shows in the end.
 func (f *follower) end(h *writes) error {
-	if last := h.all[len(h.all)-1]; h.all[f.shown] != last || f.heard != last {
+	if last := h.all[len(h.all)-1]; !f.actor.Closed() && (h.all[f.shown] != last || f.heard != last) {
 		return fmt.Errorf("a value shows %+v, and has told of %+v, and is %+v", h.all[f.shown], f.heard, last)
 	}
 	return f.value.Close()
@@ -132,7 +133,7 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 					w.Fail("%v", err)
 					return
 				}
-				f := &follower{value: v}
+				f := &follower{actor: a, value: v}
 				followers = append(followers, f)
 				go f.listen()
 				data := name + " tries"
