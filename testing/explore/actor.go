@@ -28,6 +28,7 @@ type Actor struct {
 	expired []int64   // its sessions that have expired without a warning
 	closing time.Time // when Close of its client was called; zero before that
 	closed  time.Time // when it has returned
+	meets   []meeting // faults of the natural course
 	history hash      // what it has been sent, and when
 }
 

@@ -170,6 +170,11 @@ func (w *World) arrive(i *item) {
 	w.queue.take(i)
 	if i.message != nil && i.message.Kind == zktest.MessageRequest { // its place among those of others counts
 		w.remember(i.text)
+		if fault, meets := i.actor.meet(i.message.Request.Op); meets {
+			i.actor.disturb()
+			_ = i.message.DeliverWith(fault)
+			return
+		}
 		i.arrive()
 		return
 	}

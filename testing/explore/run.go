@@ -162,6 +162,9 @@ func (w *World) explore() {
 	w.queue.mu.Lock()
 	w.queue.free = false
 	w.queue.mu.Unlock()
+	if w.begin != nil {
+		w.begin(w.actors[0])
+	}
 	for _, a := range w.actors {
 		a.begin()
 		synctest.Wait()

@@ -18,6 +18,7 @@ type Scenario func(w *World)
 type World struct {
 	members int
 	lags    map[int]time.Duration // by the number of the member
+	begin   func(*Actor)          // or nil
 	lacking []zktest.Op
 	timeout time.Duration
 	options []framework.Option
@@ -56,6 +57,9 @@ func (w *World) Lag(member int, d time.Duration) {
 	}
 	w.lags[member] = d
 }
+
+// Begin adds what happens to the first actor before any actor begins to play.
+func (w *World) Begin(do func(first *Actor)) { w.begin = do }
 
 // Lacks makes the server an old one, which has no requests of that kind. It is
 // for a single server.

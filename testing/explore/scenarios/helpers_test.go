@@ -82,6 +82,23 @@ func inEnsemble(s explore.Scenario, lags ...time.Duration) explore.Scenario {
 // what follows from it.
 type trouble func(a *explore.Actor)
 
+// startsWith lets the first actor begin with a trouble.
+func startsWith(first trouble, s explore.Scenario) explore.Scenario {
+	return func(w *explore.World) {
+		w.Begin(first)
+		s(w)
+	}
+}
+
+// meets is a trouble with the next request of that kind.
+func meets(op zktest.Op, fault zktest.Action) trouble {
+	return func(a *explore.Actor) { a.Meets(op, fault) }
+}
+
+// late is a fault after which a request is carried out when its client has long
+// given it up, and may have made it again.
+func late() zktest.Action { return zktest.HoldRequest(time.Second) }
+
 // The kinds of trouble.
 var (
 	none    trouble = func(*explore.Actor) {}

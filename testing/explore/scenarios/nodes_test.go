@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // kept is a persistent node, and what is known of it.
@@ -21,6 +22,7 @@ type kept struct {
 	node      *nodes.PersistentNode
 	changes   []nodes.Change
 	deletable bool // somebody may have deleted it, of which it has not heard
+	foreign   int  // how often somebody else may have written to it
 }
 
 func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, error) {
@@ -74,6 +76,15 @@ func (k *kept) end(tree explore.Tree, data string) error {
 	case last.State != nodes.Registered && last.State != nodes.Overwritten || last.Czxid != r.Czxid:
 		return fmt.Errorf("%s has told of %+v last, and has %+v", k.actor.Name(), last, r)
 	}
+	overwritten := 0
+	for _, c := range k.changes {
+		if c.State == nodes.Overwritten {
+			overwritten++
+		}
+	}
+	if overwritten > k.foreign {
+		return fmt.Errorf("%s has told %d times that it was overwritten, and was %d times", k.actor.Name(), overwritten, k.foreign)
+	}
 	for i, c := range k.changes[1:] {
 		if before := k.changes[i]; c.State == before.State && c.Czxid == before.Czxid && c.State != nodes.Overwritten && c.State != nodes.Conflict {
 			return fmt.Errorf("%s has told twice of %+v", k.actor.Name(), c)
@@ -84,7 +95,11 @@ func (k *kept) end(tree explore.Tree, data string) error {
 
 // onePath has two actors who want a node with the same path. The second waits
 // until the first has shut down, or is in trouble.
-func onePath(first trouble) explore.Scenario {
+func onePath(first trouble) explore.Scenario { return onePathAfter(none, first) }
+
+// onePathAfter has a trouble before the first one has its node, and another one
+// behind that.
+func onePathAfter(before, first trouble) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/workers", "")
 		registered := w.Section("the node", 1)
@@ -101,6 +116,9 @@ func onePath(first trouble) explore.Scenario {
 		})
 		for i, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
+				if i == 0 {
+					before(a)
+				}
 				k, err := keep(a, "/workers/w", name)
 				if err != nil {
 					refuse(w, a, err)
@@ -148,10 +166,22 @@ func TestPersistentNodesOfOnePathThatLinger(t *testing.T) {
 }
 
 func TestPersistentNodesOfOnePathInAnEnsemble(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		w.Ensemble(3)
-		onePath(none)(w)
-	}, quick())
+	explore.Search(t, inEnsemble(onePath(none)), quick())
+}
+
+// A leader that lags does not know what the client has done before.
+func TestPersistentNodesOfOnePathWhoseLeaderLags(t *testing.T) {
+	explore.Search(t, inEnsemble(onePathAfter(meets(zktest.OpCreate, zktest.DropReply()), meets(zktest.OpDelete, zktest.DropReply())), time.Second), quick())
+}
+
+// The deletion of the first one's node arrives when the second one may have its
+// own.
+func TestPersistentNodesOfOnePathWithALateDelete(t *testing.T) {
+	explore.Search(t, onePath(meets(zktest.OpDelete, late())), quick())
+}
+
+func TestPersistentNodesOfOnePathWithALateCreate(t *testing.T) {
+	explore.Search(t, onePathAfter(meets(zktest.OpCreate, late()), none), quick())
 }
 
 // Of two who replace each other's node, one ends, and one has the node.
@@ -204,6 +234,11 @@ func TestPersistentNodesThatReplace(t *testing.T) {
 // disturbedNode has an actor with a node that another actor deletes and writes to.
 // In the end the node is there, with the last data. Then it is shut down.
 func disturbedNode(own trouble, opts ...nodes.Option) explore.Scenario {
+	return disturbedNodeAfter(none, own, opts...)
+}
+
+// disturbedNodeAfter has a trouble before the node is made, too.
+func disturbedNodeAfter(before, own trouble, opts ...nodes.Option) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/workers", "")
 		w.Stays("/workers")
@@ -217,6 +252,7 @@ func disturbedNode(own trouble, opts ...nodes.Option) explore.Scenario {
 		last := "one"
 		w.Actor("A", func(a *explore.Actor) {
 			var err error
+			before(a)
 			if k, err = keep(a, "/workers/w", last, opts...); err != nil {
 				refuse(w, a, err)
 				return
@@ -236,10 +272,14 @@ func disturbedNode(own trouble, opts ...nodes.Option) explore.Scenario {
 				names, _, err = a.Client().Children(ctx, "/workers")
 				return err
 			})
+			const repeats = 5 // a client that has no answer writes again
 			for _, name := range names {
 				_ = a.Call("delete", func(ctx context.Context) error {
 					return a.Client().Delete(ctx, "/workers/"+name, framework.AnyVersion)
 				})
+				if k != nil {
+					k.foreign += repeats
+				}
 				_ = a.Call("write", func(ctx context.Context) error {
 					_, err := a.Client().Set(ctx, "/workers/"+name, []byte("of somebody else"), framework.AnyVersion)
 					return err
@@ -283,11 +323,63 @@ func TestPersistentNodeThatIsNotEphemeral(t *testing.T) {
 	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.Persistent)), quick())
 }
 
+func TestPersistentNodeThatOutlivesItsSession(t *testing.T) {
+	explore.Search(t, disturbedNode(expired, nodes.WithMode(framework.Persistent)), quick())
+}
+
+func TestPersistentNodeThatAcceptsWhatOthersWrite(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/workers", "")
+		w.Stays("/workers")
+		var k *kept
+		w.Actor("A", func(a *explore.Actor) {
+			var err error
+			if k, err = keep(a, "/workers/w", "one", nodes.WithDataPolicy(nodes.Accept)); err != nil {
+				refuse(w, a, err)
+			}
+		})
+		written, last := 0, int64(0) // by others, who may write again what has had no answer
+		w.Always(func(tree explore.Tree) error {
+			if n := tree["/workers/w"].Stat; n.Version > 0 && n.Mzxid != last {
+				written++
+			}
+			last = tree["/workers/w"].Stat.Mzxid
+			return nil
+		})
+		w.Actor("B", func(a *explore.Actor) {
+			for range 2 {
+				time.Sleep(time.Second)
+				_ = a.Call("write", func(ctx context.Context) error {
+					_, err := a.Client().Set(ctx, "/workers/w", []byte("of somebody else"), framework.AnyVersion)
+					return err
+				})
+			}
+		})
+		w.AtEnd(func(tree explore.Tree) error {
+			if k == nil {
+				return nil
+			}
+			k.foreign = written
+			return k.end(tree, string(tree["/workers/w"].Data))
+		})
+	}, quick())
+}
+
+// The reply to the request that makes the node is lost, or comes late.
+func TestSequentialPersistentNodeOfUnknownOutcome(t *testing.T) {
+	explore.Search(t, disturbedNodeAfter(meets(zktest.OpCreate, zktest.DropReply()), none, nodes.WithMode(framework.EphemeralSequential)), quick())
+}
+
+func TestSequentialPersistentNodeThatComesLate(t *testing.T) {
+	explore.Search(t, disturbedNodeAfter(meets(zktest.OpCreate, late()), none, nodes.WithMode(framework.EphemeralSequential)), quick())
+}
+
 // In the end, a follower of a group has seen the members that there are.
 func TestGroup(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Node("/group", "")
-		w.Stays("/group")
+		following, stop := context.WithCancel(context.Background())
+		var joined []*nodes.GroupMember
 		members := map[string]*explore.Actor{} // by id
 		var views [2]map[string]string         // id to payload, by the follower's changes
 		var followers [2]*explore.Actor
@@ -296,7 +388,7 @@ func TestGroup(t *testing.T) {
 				group := nodes.NewGroup(a.Client(), "/group")
 				views[i], followers[i] = map[string]string{}, a
 				go func() {
-					for view, err := range group.Changes(context.Background()) {
+					for view, err := range group.Changes(following) {
 						if err != nil {
 							return
 						}
@@ -312,6 +404,7 @@ func TestGroup(t *testing.T) {
 				}
 				if m := join(name + "1"); m != nil {
 					members[m.ID()] = a
+					joined = append(joined, m)
 					_ = a.Call("update", func(ctx context.Context) error { return m.Update(ctx, []byte("second")) })
 				}
 				if m := join(name + "2"); m != nil {
@@ -332,6 +425,10 @@ func TestGroup(t *testing.T) {
 				if !followers[i].Closed() && fmt.Sprint(v) != fmt.Sprint(there) {
 					return fmt.Errorf("a follower has seen %v, and there are %v", v, there)
 				}
+			}
+			stop() // now nothing may be left
+			for _, m := range joined {
+				_ = m.Leave(context.Background())
 			}
 			return nil
 		})
