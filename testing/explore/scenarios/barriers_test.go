@@ -349,7 +349,7 @@ func (m *meeting) leave(me *member) {
 		hurry := m.hurry && me.actor.Name() != "A"
 		if hurry {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, time.Second)
+			ctx, cancel = context.WithTimeout(ctx, time.Second+m.apart*time.Duration(me.actor.Name()[0]-'A'))
 			defer cancel()
 		}
 		inVain, err := patiently(m.world, ctx, me.passage.Leave)
@@ -389,6 +389,10 @@ func TestDoubleBarrierWhoseMembersGiveUpLeaving(t *testing.T) {
 
 func TestDoubleBarrierThatManyGiveUpLeaving(t *testing.T) {
 	explore.Search(t, hurry(4), quick())
+}
+
+func TestDoubleBarrierThatManyGiveUpLeavingOneAfterTheOther(t *testing.T) {
+	explore.Search(t, meeting{trouble: none, n: 4, hurry: true, apart: time.Second}.of(4, 1), quick())
 }
 
 func TestDoubleBarrierInCuratorsLayoutWhoseMembersGiveUp(t *testing.T) {

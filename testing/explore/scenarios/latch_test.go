@@ -19,6 +19,7 @@ import (
 type office struct {
 	world   *explore.World
 	leading *explore.Section // under a lease that is alive
+	trouble trouble          // of A in its first term, or nil
 	working *explore.Section // also by one that is told to stop, and has not yet
 }
 
@@ -28,7 +29,7 @@ const stops = 500 * time.Millisecond
 
 func newOffice(w *explore.World) *office {
 	w.Node("/leader", "")
-	return &office{w, w.Section("the lead", 1), w.Section("the work", 1)}
+	return &office{world: w, leading: w.Section("the lead", 1), working: w.Section("the work", 1)}
 }
 
 // term is the work of a leader: for that long, or until it is told to stop.
@@ -37,6 +38,10 @@ func (o *office) term(a *explore.Actor, d time.Duration, reasons ...error) func(
 		lease, _ := locks.LeaseFromContext(ctx)
 		done := o.leading.Enter(a, lease.Context(), lease.FencingToken())
 		defer o.working.Enter(a, context.Background(), 0)()
+		if own := o.trouble; own != nil && a.Name() == "A" {
+			o.trouble = nil
+			own(a)
+		}
 		select {
 		case <-time.After(d):
 			done()
@@ -116,6 +121,60 @@ func TestLatchUnderTheStandardPolicy(t *testing.T) {
 		o := newOffice(w)
 		w.Actor("A", o.candidate)
 		w.Actor("B", o.candidate)
+	}, quick())
+}
+
+// The first leader is in trouble. Its work takes its time to stop, and nobody
+// works beside it, also if its client has given its session up early.
+func TestLatchWhoseLeaderIsInTrouble(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		own    trouble
+		policy state.ErrorPolicy
+	}{
+		{"interrupted", cut, state.StandardPolicy},
+		{"interrupted for long", givenUp, state.StandardPolicy},
+		{"given up", givenUp, state.SessionPolicy},
+		{"lost", loss, state.SessionPolicy},
+		{"closed", closed, state.SessionPolicy},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			explore.Search(t, func(w *explore.World) {
+				w.ClientOptions(framework.WithErrorPolicy(c.policy))
+				o := newOffice(w)
+				o.trouble = c.own
+				w.Actor("A", o.candidate)
+				w.Actor("B", o.candidate)
+			}, quick())
+		})
+	}
+}
+
+// An operator deletes the nodes of those who lead and wait.
+func TestLatchWhoseNodesAreDeleted(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/leader", "")
+		all := watchHolders(w)
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				latch, err := leader.NewLatch(a.Client(), "/leader", leader.WithID(a.Name()))
+				if err != nil {
+					refuse(w, a, err)
+					return
+				}
+				(&office{world: w}).leads(a, latch, func(ctx context.Context) error {
+					lease, _ := locks.LeaseFromContext(ctx)
+					all.add(a, lease)
+					pass(ctx, 20*time.Second)
+					checkLoss(w, a, lease, locks.ErrNodeDeleted)
+					return nil
+				})
+			})
+		}
+		w.Actor("O", func(a *explore.Actor) {
+			time.Sleep(2 * time.Second)
+			deleteBelow(a, "/leader")
+		})
 	}, quick())
 }
 

@@ -337,6 +337,8 @@ func TestPersistentNodeThatAcceptsWhatOthersWrite(t *testing.T) {
 			if k, err = keep(a, "/workers/w", "one", nodes.WithDataPolicy(nodes.Accept)); err != nil {
 				refuse(w, a, err)
 			}
+			time.Sleep(3 * time.Second)
+			a.Cut() // then it looks again
 		})
 		written, last := 0, int64(0) // by others, who may write again what has had no answer
 		w.Always(func(tree explore.Tree) error {
