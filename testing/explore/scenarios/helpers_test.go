@@ -1,8 +1,10 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,12 +50,23 @@ func nothingBelow(path string) func(explore.Tree) error {
 }
 
 // deleteBelow is what an operator does who takes nodes for leftovers.
-func deleteBelow(a *explore.Actor, path string) {
+func deleteBelow(a *explore.Actor, path string) { deleteSome(a, path, 0) }
+
+// deleteLast deletes the one that has come last.
+func deleteLast(a *explore.Actor, path string) { deleteSome(a, path, 1) }
+
+// deleteSome deletes the last nodes in the order of their numbers, or all if last
+// is 0.
+func deleteSome(a *explore.Actor, path string, last int) {
 	var names []string
 	_ = a.Call("list", func(ctx context.Context) (err error) {
 		names, _, err = a.Client().Children(ctx, path)
 		return err
 	})
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(a[max(len(a)-10, 0):], b[max(len(b)-10, 0):]) })
+	if last > 0 {
+		names = names[max(len(names)-last, 0):]
+	}
 	for _, name := range names {
 		_ = a.Call("delete", func(ctx context.Context) error {
 			return a.Client().Delete(ctx, path+"/"+name, framework.AnyVersion)

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -155,6 +156,13 @@ func TestLatchWhoseNodesAreDeleted(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Node("/leader", "")
 		all := watchHolders(w)
+		waiting := 0 // candidates that have not led yet
+		w.Always(func(tree explore.Tree) error {
+			if n := len(below(tree, "/leader")); n < waiting && w.Quiet() > 10*time.Second {
+				return fmt.Errorf("%d nodes are there, and %d candidates wait", n, waiting)
+			}
+			return nil
+		})
 		for _, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
 				latch, err := leader.NewLatch(a.Client(), "/leader", leader.WithID(a.Name()))
@@ -162,7 +170,11 @@ func TestLatchWhoseNodesAreDeleted(t *testing.T) {
 					refuse(w, a, err)
 					return
 				}
+				waiting++
+				hasLed := sync.OnceFunc(func() { waiting-- })
+				defer hasLed()
 				(&office{world: w}).leads(a, latch, func(ctx context.Context) error {
+					hasLed()
 					lease, _ := locks.LeaseFromContext(ctx)
 					all.add(a, lease)
 					pass(ctx, 20*time.Second)
@@ -173,6 +185,8 @@ func TestLatchWhoseNodesAreDeleted(t *testing.T) {
 		}
 		w.Actor("O", func(a *explore.Actor) {
 			time.Sleep(2 * time.Second)
+			deleteLast(a, "/leader")
+			time.Sleep(3 * time.Second)
 			deleteBelow(a, "/leader")
 		})
 	}, quick())

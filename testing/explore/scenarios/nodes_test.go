@@ -18,11 +18,12 @@ import (
 
 // kept is a persistent node, and what is known of it.
 type kept struct {
-	actor     *explore.Actor
-	node      *nodes.PersistentNode
-	changes   []nodes.Change
-	deletable bool // somebody may have deleted it, of which it has not heard
-	foreign   int  // how often somebody else may have written to it
+	actor      *explore.Actor
+	node       *nodes.PersistentNode
+	changes    []nodes.Change
+	deletable  bool // somebody may have deleted it, of which it has not heard
+	persistent bool // the node is not ephemeral
+	foreign    int  // how often somebody else may have written to it
 }
 
 func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, error) {
@@ -78,6 +79,9 @@ func (k *kept) end(tree explore.Tree, data string) error {
 	}
 	overwritten := 0
 	for _, c := range k.changes {
+		if c.State == nodes.Lost && k.persistent && reason.Is(c.Err, framework.ErrSessionLost) {
+			return fmt.Errorf("%s believes that its node has gone with a session: %+v", k.actor.Name(), c)
+		}
 		if c.State == nodes.Overwritten {
 			overwritten++
 		}
@@ -239,6 +243,10 @@ func disturbedNode(own trouble, opts ...nodes.Option) explore.Scenario {
 
 // disturbedNodeAfter has a trouble before the node is made, too.
 func disturbedNodeAfter(before, own trouble, opts ...nodes.Option) explore.Scenario {
+	return disturbed(false, before, own, opts...)
+}
+
+func disturbed(persistent bool, before, own trouble, opts ...nodes.Option) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/workers", "")
 		w.Stays("/workers")
@@ -257,6 +265,7 @@ func disturbedNodeAfter(before, own trouble, opts ...nodes.Option) explore.Scena
 				refuse(w, a, err)
 				return
 			}
+			k.persistent = persistent
 			time.Sleep(time.Second)
 			k.deletable = true
 			time.Sleep(time.Second / 2)
@@ -297,7 +306,7 @@ func disturbedNodeAfter(before, own trouble, opts ...nodes.Option) explore.Scena
 			return errors.Join(err, k.node.Shutdown(context.Background()))
 		})
 		w.AtEnd(func(tree explore.Tree) error {
-			if k.actor.Closed() && len(opts) > 0 {
+			if k.actor.Closed() && persistent {
 				return nil // a node that is not ephemeral stays
 			}
 			return nothingBelow("/workers")(tree)
@@ -320,11 +329,11 @@ func TestSequentialPersistentNodeThatIsDeleted(t *testing.T) {
 }
 
 func TestPersistentNodeThatIsNotEphemeral(t *testing.T) {
-	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.Persistent)), quick())
+	explore.Search(t, disturbed(true, none, none, nodes.WithMode(framework.Persistent)), quick())
 }
 
 func TestPersistentNodeThatOutlivesItsSession(t *testing.T) {
-	explore.Search(t, disturbedNode(expired, nodes.WithMode(framework.Persistent)), quick())
+	explore.Search(t, disturbed(true, none, expired, nodes.WithMode(framework.Persistent)), quick())
 }
 
 func TestPersistentNodeThatAcceptsWhatOthersWrite(t *testing.T) {

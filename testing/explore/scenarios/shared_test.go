@@ -144,7 +144,7 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 					ok := false
 					err := a.Call("try", func(ctx context.Context) (err error) {
 						_, ok, err = v.TrySet(ctx, previous, data)
-						return err
+						return h.outlasts(ctx, a, "TrySet", err)
 					})
 					h.told(a, &previous, data, ok, err)
 				}
