@@ -26,8 +26,8 @@ type Actor struct {
 	calls   []*call
 	touched bool      // the search has done something to it that may end a lease
 	expired []int64   // its sessions that have expired without a warning
-	closing time.Time // when Close of its client was called; zero before that
-	closed  time.Time // when it has returned
+	closing time.Time // Close of its client was called then; zero before
+	closed  time.Time // Close has returned then; zero before
 	meets   []meeting // faults of the natural course
 	history hash      // what it has been sent, and when
 }
@@ -39,7 +39,7 @@ type call struct {
 	grace time.Duration // how long it may go on after that
 	begun time.Time
 	cause error     // not nil when the search has ended it
-	ended time.Time // when it has
+	ended time.Time // the search has ended it then
 }
 
 // Actor adds an actor. Its client is connected before any actor begins to play.
@@ -78,7 +78,7 @@ func (a *Actor) CallWithin(name string, grace time.Duration, do func(ctx context
 	a.mu.Lock()
 	cause, late := c.cause, c.cause != nil && time.Since(c.ended) > c.grace
 	if !a.closing.IsZero() && errors.Is(err, framework.ErrClosed) {
-		cause = nil // that is the reason as well
+		cause = nil // the close is a reason as well
 	}
 	a.calls = slices.DeleteFunc(a.calls, func(o *call) bool { return o == c })
 	a.mu.Unlock()

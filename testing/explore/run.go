@@ -311,7 +311,7 @@ func (w *World) ahead() *zktest.Server {
 	return slices.MaxFunc(w.servers(), func(a, b *zktest.Server) int { return cmp.Compare(a.Zxid(), b.Zxid()) })
 }
 
-// servers returns the server, or those of the ensemble.
+// servers returns the server, or all members of the ensemble.
 func (w *World) servers() (all []*zktest.Server) {
 	if w.ensemble == nil {
 		return []*zktest.Server{w.server}
@@ -328,7 +328,7 @@ func (w *World) close() {
 	for _, a := range w.actors {
 		if a.client != nil {
 			a.Close()
-			_ = a.client.Close() // which waits for the first one
+			_ = a.client.Close() // it waits for the first one
 		}
 	}
 	synctest.Wait()

@@ -17,7 +17,7 @@ type Scenario func(w *World)
 // returns, but for those that say otherwise.
 type World struct {
 	members int
-	lags    map[int]time.Duration // by the number of the member
+	lags    map[int]time.Duration // its keys are numbers of members
 	begin   func(*Actor)          // or nil
 	lacking []zktest.Op
 	timeout time.Duration
