@@ -2,8 +2,8 @@ package framework
 
 import (
 	"context"
-	"math/rand/v2"
 
+	"github.com/gocurator/curator/internal/random"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -66,7 +66,7 @@ func (c *Client) cleanUpFailed(ctx context.Context) {
 // whenever it sees one of the requests, and the requests behind it fail then,
 // too. In another order, they are ahead of it.
 func inAnyOrder(jobs []*cleanup) []*cleanup {
-	rand.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
+	random.Shuffle(jobs)
 	return jobs
 }
 

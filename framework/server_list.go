@@ -3,11 +3,12 @@ package framework
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/gocurator/curator/internal/random"
 )
 
 // ResolveDNS returns a function for WithServers that looks up all addresses of all names,
@@ -148,6 +149,6 @@ func unique(list []string) []string {
 
 func shuffled(list []string) []string {
 	list = slices.Clone(list)
-	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	random.Shuffle(list)
 	return list
 }

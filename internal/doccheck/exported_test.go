@@ -15,7 +15,7 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 963
+const mostOfAll = 968
 
 var mostExported = map[string]int{
 	"debug/curatorz":        1,
@@ -36,7 +36,7 @@ var mostExported = map[string]int{
 	"retry":                 10,
 	"state":                 13,
 	"testing/curatortest":   6,
-	"testing/explore":       34,
+	"testing/explore":       39,
 	"testing/zkserver":      56,
 	"testing/zktest":        223,
 	"tracing":               11,

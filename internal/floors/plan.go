@@ -110,7 +110,7 @@ var plan = []floor{
 // without arrows.
 var helpers = []string{
 	"internal/broadcast", "internal/flight", "internal/hooks", "internal/hostname", "internal/pauses", "internal/printable",
-	"internal/reason", "internal/semconv", "internal/suspension", "internal/znode",
+	"internal/random", "internal/reason", "internal/semconv", "internal/suspension", "internal/znode",
 }
 
 // leftOut are packages that are in no program of a user, and parts of packages

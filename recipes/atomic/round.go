@@ -2,12 +2,12 @@ package atomic
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
+	"github.com/gocurator/curator/internal/random"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -268,7 +268,7 @@ func (r *round) giveWay() error {
 	case r.beaten == 1:
 		return nil
 	}
-	_ = pauses.Sleep(r.ctx, rand.N(min(time.Millisecond<<min(r.beaten, 16), longestPause)))
+	_ = pauses.Sleep(r.ctx, random.Duration(min(time.Millisecond<<min(r.beaten, 16), longestPause)))
 	return nil // if the round has ended, the next request says so
 }
 

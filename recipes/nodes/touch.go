@@ -2,12 +2,12 @@ package nodes
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/random"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -61,7 +61,7 @@ func (t *touches) isOverdue() bool { return !t.clock().Before(t.until) }
 // together do not touch together.
 func (t *touches) done(sent time.Time, ttl time.Duration, lost func()) {
 	part := ttl / touchParts
-	t.next = sent.Add(part - rand.N(part/4+1))
+	t.next = sent.Add(part - random.Duration(part/4+1))
 	t.expect(sent.Add(ttl), lost)
 }
 

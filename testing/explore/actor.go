@@ -24,9 +24,12 @@ type Actor struct {
 
 	mu      sync.Mutex
 	calls   []*call
-	touched bool    // the search has done something to it that may end a lease
-	expired []int64 // its sessions that have expired without a warning
-	history hash    // what it has been sent, and when
+	touched bool      // the search has done something to it that may end a lease
+	expired []int64   // its sessions that have expired without a warning
+	closing time.Time // Close of its client was called then; zero before
+	closed  time.Time // Close has returned then; zero before
+	meets   []meeting // faults of the natural course
+	history hash      // what it has been sent, and when
 }
 
 // call is what an actor does under a context that the search may end.
@@ -34,14 +37,16 @@ type call struct {
 	name  string
 	end   context.CancelCauseFunc
 	grace time.Duration // how long it may go on after that
-	cause error         // not nil when the search has ended it
-	ended time.Time     // when it has
+	begun time.Time
+	cause error     // not nil when the search has ended it
+	ended time.Time // the search has ended it then
 }
 
 // Actor adds an actor. Its client is connected before any actor begins to play.
 // All begin at once, in the order in which they were added, each in a goroutine
 // of its own. The run is over when all of them have returned; each should leave
-// nothing behind. The search closes the client.
+// nothing behind. The search closes the client: at the end, and as a move also at
+// any time before.
 func (w *World) Actor(name string, play func(a *Actor)) {
 	w.actors = append(w.actors, &Actor{world: w, name: name, play: play, done: make(chan struct{})})
 }
@@ -54,7 +59,8 @@ func (a *Actor) Client() *framework.Client { return a.client }
 
 // Call calls do under a context that the search may end. Then do has to return
 // at once, without a message or time, and its error, if there is one, has to
-// match the cause. Call returns what do returns.
+// match the cause. It also has to return at once when the client was closed. Call
+// returns what do returns.
 func (a *Actor) Call(name string, do func(ctx context.Context) error) error {
 	return a.CallWithin(name, 0, do)
 }
@@ -64,13 +70,16 @@ func (a *Actor) Call(name string, do func(ctx context.Context) error) error {
 func (a *Actor) CallWithin(name string, grace time.Duration, do func(ctx context.Context) error) error {
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
-	c := &call{name: name, grace: grace, end: end}
+	c := &call{name: name, grace: grace, begun: time.Now(), end: end}
 	a.mu.Lock()
 	a.calls = append(a.calls, c)
 	a.mu.Unlock()
 	err := do(ctx)
 	a.mu.Lock()
 	cause, late := c.cause, c.cause != nil && time.Since(c.ended) > c.grace
+	if !a.closing.IsZero() && errors.Is(err, framework.ErrClosed) {
+		cause = nil // the close is a reason as well
+	}
 	a.calls = slices.DeleteFunc(a.calls, func(o *call) bool { return o == c })
 	a.mu.Unlock()
 	a.world.course.note(fmt.Sprintf("%s: %s returns %s", a.name, name, outcome(err)))
@@ -152,13 +161,20 @@ func (a *Actor) endCall(c *call, cause error) {
 	c.end(cause)
 }
 
-// overdue returns the name of a call that should have returned, or "".
+// overdue names a call that should have returned, and says why. It returns "" if
+// there is none.
 func (a *Actor) overdue() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if !a.closing.IsZero() && a.closed.IsZero() && time.Since(a.closing) > a.world.timeout {
+		return "Close does not return"
+	}
 	for _, c := range a.calls {
 		if c.cause != nil && time.Since(c.ended) >= c.grace {
-			return c.name
+			return c.name + " does not return, though its context has ended"
+		}
+		if !a.closed.IsZero() && min(time.Since(a.closed), time.Since(c.begun)) >= c.grace {
+			return c.name + " does not return, though the client is closed"
 		}
 	}
 	return ""
@@ -187,6 +203,13 @@ func (a *Actor) Disturbed() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.touched
+}
+
+// Closed reports whether the client of the actor is closed, or is about to be.
+func (a *Actor) Closed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.closing.IsZero()
 }
 
 func (a *Actor) noteExpiry() {

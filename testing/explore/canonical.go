@@ -7,12 +7,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// random matches the identifiers that recipes draw at random, and that must not
+// randomName matches the identifiers that recipes draw at random, and that must not
 // make two runs look different: UUIDs, and what rand.Text of crypto/rand makes.
-var random = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[A-Z2-7]{26}|[a-z2-7]{26}`)
+var randomName = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[A-Z2-7]{26}|[a-z2-7]{26}`)
 
 // canonical returns a text without what is random in it.
-func canonical(text string) string { return random.ReplaceAllString(text, "*") }
+func canonical(text string) string { return randomName.ReplaceAllString(text, "*") }
 
 // describe names a message.
 func describe(who string, m *zktest.Message) string {

@@ -2,8 +2,11 @@ package explore
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // Cut breaks the connection of the actor. An actor may call it itself, so that
@@ -44,5 +47,53 @@ func (a *Actor) GiveUpSession() {
 			}
 		}
 		a.host.Heal()
+	}()
+}
+
+// Meets lets the next request of that kind meet that fault in the natural course,
+// where it would arrive. So a search with few deviations begins where a reply is
+// lost, say.
+func (a *Actor) Meets(op zktest.Op, fault zktest.Action) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.meets = append(a.meets, meeting{op, fault})
+}
+
+// meeting is a request, and the fault that it meets.
+type meeting struct {
+	op    zktest.Op
+	fault zktest.Action
+}
+
+// meet returns the fault that a request meets, and whether there is one.
+func (a *Actor) meet(op zktest.Op) (fault zktest.Action, meets bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.meets, func(m meeting) bool { return m.op.Covers(op) })
+	if i < 0 {
+		return fault, false
+	}
+	fault = a.meets[i].fault
+	a.meets = slices.Delete(a.meets, i, i+1)
+	return fault, true
+}
+
+// Close closes the client of the actor, and does not wait for that.
+func (a *Actor) Close() {
+	a.mu.Lock()
+	second := !a.closing.IsZero()
+	if !second {
+		a.touched, a.closing = true, time.Now()
+	}
+	a.mu.Unlock()
+	if second {
+		return
+	}
+	go func() {
+		_ = a.client.Close()
+		a.mu.Lock()
+		a.closed = time.Now()
+		a.mu.Unlock()
+		a.world.queue.signal()
 	}()
 }

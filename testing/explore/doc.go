@@ -45,6 +45,7 @@
 //   - the context of a call ends, once with [context.Canceled], and once with a
 //     cause that matches every error that a careless check could take for an
 //     answer
+//   - the client of an actor is closed
 //   - a callback panics
 //   - in an ensemble: the leader resigns, a member is cut off, a member lags
 //
@@ -58,9 +59,11 @@
 //
 //   - No more actors are in a [Section] than it has room for, and they enter it
 //     in the order of their fencing tokens.
-//   - A [Actor.Call] whose context has ended returns, and says why.
+//   - A [Actor.Call] whose context has ended returns, and says why. It also returns
+//     when the client was closed, and Close itself returns.
 //   - Every actor comes to its end, if the world leaves it in peace.
-//   - At the end no ephemeral node, no session, no watch and no goroutine is left.
+//   - At the end no ephemeral node, no session, no watch and no goroutine is left,
+//     at a single server and at each member of an ensemble.
 //
 // A scenario adds its own by [World.Fail] and [World.AtEnd].
 //
@@ -69,7 +72,11 @@
 // Between two moves goroutines run as Go runs them. So two goroutines of one
 // client that race for something without a message between them are seen in one
 // order only. A state is told by what each client has been sent, and when. If a
-// client draws random numbers, or has goroutines that race, the same choices may
-// lead to another state. The tally counts such runs as diverged. So it is with the
-// race detector, which runs goroutines in a random order.
+// client has goroutines that race, the same choices may lead to another state. The
+// tally counts such runs as diverged. So it is with the race detector, which runs
+// goroutines in a random order. Packages math/rand and, with Go 1.26, crypto/rand
+// draw the same numbers in each run, so that nodes have the same names. Package
+// math/rand/v2 does not.
+//
+// The README beside this file says which faults of this module the search finds.
 package explore

@@ -79,3 +79,15 @@ func (w *World) memberMoves() []move {
 	}
 	return moves
 }
+
+// beginLags lets members lag for as long as the actors play.
+func (w *World) beginLags() {
+	if w.ensemble == nil {
+		return
+	}
+	for _, m := range w.ensemble.Members() {
+		if d := w.lags[m.ID()]; d > 0 {
+			w.during(time.Hour, func() { _ = m.Lag(d) }, func() { _ = m.Lag(0) })
+		}
+	}
+}

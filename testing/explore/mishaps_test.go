@@ -53,6 +53,14 @@ func TestMishaps(t *testing.T) {
 		{"a watch is left", "a watch at /nobody", alone(func(_ *World, a *Actor) {
 			_, _, _, _ = a.Client().ExistsW(context.Background(), "/nobody")
 		})},
+		{"a watch is left at a member", "a watch at /nobody", func(w *World) {
+			w.Ensemble(3)
+			w.Actor("A", func(a *Actor) { _, _, _, _ = a.Client().ExistsW(context.Background(), "/nobody") })
+		}},
+		{"a session is left at a member", "1 sessions of nobody", func(w *World) {
+			w.Ensemble(3)
+			w.Actor("A", func(a *Actor) { leaveASession(t, w) })
+		}},
 		{"two are inside", "A and A are in s at once", func(w *World) {
 			s := w.Section("s", 1)
 			w.Actor("A", func(a *Actor) {
@@ -117,6 +125,23 @@ func TestACauseThatIsHidden(t *testing.T) {
 	}), Limits{Deviations: 1, Workers: 1})
 	require.NotNil(t, f)
 	require.Contains(t, f.result.Failure, "does not say why it has ended: it went wrong")
+	require.Len(t, f.choices, 1)
+}
+
+// A call that goes on when its client is closed is found with one deviation.
+func TestACallThatDoesNotNoticeTheEndOfItsClient(t *testing.T) {
+	_, f := find(t, alone(func(_ *World, a *Actor) {
+		_ = a.Call("works", func(ctx context.Context) error {
+			select {
+			case <-time.After(10 * time.Second):
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+	}), Limits{Deviations: 1, Workers: 1})
+	require.NotNil(t, f)
+	require.Contains(t, f.result.Failure, "works does not return, though the client is closed")
 	require.Len(t, f.choices, 1)
 }
 
@@ -209,4 +234,14 @@ func TestAnOrphanEnds(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, json.NewEncoder(w.orders).Encode(order{Longest: time.Second}))
 	w.stop() // it waits for the end of the process
+}
+
+// leaveASession begins a session and does not end it.
+func leaveASession(t *testing.T, w *World) {
+	host := w.newHost()
+	client, err := framework.Connect(t.Context(), w.address(0),
+		framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(time.Minute))
+	require.NoError(t, err)
+	host.Isolate()
+	require.NoError(t, client.Close())
 }

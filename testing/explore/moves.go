@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/testing/zktest"
@@ -47,7 +48,8 @@ func (w *World) moves() []move {
 	moves = append(moves, w.faultsOf(head)...)
 	moves = append(moves, sessionMoves(head.actor)...)
 	moves = append(moves, giveUpMoves(head.actor)...)
-	return append(append(moves, w.commonMoves()...), lingerMove(head.actor))
+	moves = append(append(moves, w.commonMoves()...), lingerMove(head.actor)...)
+	return append(moves, closeMove(head.actor)...)
 }
 
 // headOf returns the item that arrives in the natural course.
@@ -64,16 +66,17 @@ func headOf(ready []*item) *item {
 
 // quietMoves are the deviations from time passing.
 func (w *World) quietMoves() []move {
-	var moves, lingers []move
+	var moves, lingers, ends []move
 	for _, a := range w.actors {
 		if !a.isDone() {
 			moves = append(moves, cutMove(a))
 			moves = append(moves, sessionMoves(a)...)
 			moves = append(moves, giveUpMoves(a)...)
-			lingers = append(lingers, lingerMove(a))
+			lingers = append(lingers, lingerMove(a)...)
+			ends = append(ends, closeMove(a)...)
 		}
 	}
-	return append(append(moves, w.commonMoves()...), lingers...)
+	return slices.Concat(moves, w.commonMoves(), lingers, ends)
 }
 
 // faultsOf are what may go wrong with a message. A cut before a request is a lost
@@ -114,6 +117,9 @@ func cutMove(a *Actor) move { return move{text: a.name + " is cut", do: a.Cut} }
 
 // sessionMoves are the two ways in which an actor loses its session.
 func sessionMoves(a *Actor) []move {
+	if a.Closed() {
+		return nil // it has none
+	}
 	return []move{
 		{text: a.name + " is cut off until its session has expired", do: a.LoseSession},
 		{text: a.name + "'s session expires without a warning", do: a.Expire},
@@ -121,8 +127,19 @@ func sessionMoves(a *Actor) []move {
 }
 
 // lingerMove is a loss after which the servers still have the session for a while.
-func lingerMove(a *Actor) move {
-	return move{text: a.name + " is cut off until it has given its session up", do: a.GiveUpSession}
+func lingerMove(a *Actor) []move {
+	if a.Closed() {
+		return nil
+	}
+	return []move{{text: a.name + " is cut off until it has given its session up", do: a.GiveUpSession}}
+}
+
+// closeMove is the end of a client, at which its calls have to return.
+func closeMove(a *Actor) []move {
+	if a.Closed() {
+		return nil
+	}
+	return []move{{text: a.name + " closes its client", do: a.Close}}
 }
 
 // giveUpMoves end the contexts of an actor's calls. They are moves before one of
@@ -153,6 +170,11 @@ func (w *World) arrive(i *item) {
 	w.queue.take(i)
 	if i.message != nil && i.message.Kind == zktest.MessageRequest { // its place among those of others counts
 		w.remember(i.text)
+		if fault, meets := i.actor.meet(i.message.Request.Op); meets {
+			i.actor.disturb()
+			_ = i.message.DeliverWith(fault)
+			return
+		}
 		i.arrive()
 		return
 	}

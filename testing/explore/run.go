@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/rand"
 	"slices"
 	"strings"
 	"testing"
@@ -58,8 +57,7 @@ func run(t *testing.T, s Scenario, choose chooser, tell func(string)) (r result)
 			r.Failure, r.Story = strings.Join(w.course.failures, "; "), w.course.story
 		}
 	}()
-	// The pauses between attempts are drawn from it, by package backoff.
-	rand.Seed(1) //nolint:staticcheck // which has no other source
+	seed(t)
 	synctest.Test(t, func(t *testing.T) { w.play(s) })
 	if t.Failed() { // by an actor that asks t, or by the race detector
 		w.course.fail("the test has failed in the process that plays")
@@ -107,6 +105,7 @@ func (w *World) open() error {
 	for _, a := range w.actors {
 		a.host = w.newHost()
 	}
+	w.beginLags()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for i, a := range w.actors {
@@ -163,6 +162,9 @@ func (w *World) explore() {
 	w.queue.mu.Lock()
 	w.queue.free = false
 	w.queue.mu.Unlock()
+	if w.begin != nil {
+		w.begin(w.actors[0])
+	}
 	for _, a := range w.actors {
 		a.begin()
 		synctest.Wait()
@@ -224,8 +226,8 @@ func (w *World) check() {
 		}
 	}
 	for _, a := range w.actors {
-		if name := a.overdue(); name != "" {
-			w.Fail("%s: %s does not return, though its context has ended", a.name, name)
+		if text := a.overdue(); text != "" {
+			w.Fail("%s: %s", a.name, text)
 		}
 	}
 }
@@ -295,37 +297,29 @@ func (w *World) settle() {
 	w.checkLeft()
 }
 
-// checkLeft looks for what the actors have left, while their clients are open.
-func (w *World) checkLeft() {
-	if w.server != nil {
-		for _, watch := range w.server.Watches() {
-			if !w.mayStay(watch.Path) {
-				w.Fail("at the end there is a watch at %s", watch.Path)
-			}
-		}
-	}
-	for _, n := range w.tree() {
-		if n.Stat.EphemeralOwner != 0 && !w.mayStay(n.Path) {
-			w.Fail("at the end there is the ephemeral node %s", n.Path)
-		}
-	}
-}
-
-func (w *World) mayStay(path string) bool {
-	return slices.ContainsFunc(w.stays, func(stays string) bool { return strings.HasPrefix(path+"/", stays+"/") })
-}
-
 // tree is the nodes on the server, or on that one of several that is ahead.
 func (w *World) tree() Tree {
-	srv := w.server
-	if w.ensemble != nil {
-		srv = slices.MaxFunc(w.ensemble.Members(), func(a, b *zktest.Member) int { return cmp.Compare(a.Zxid(), b.Zxid()) }).Server
-	}
 	tree := Tree{}
-	for _, n := range srv.Tree() {
+	for _, n := range w.ahead().Tree() {
 		tree[n.Path] = n
 	}
 	return tree
+}
+
+// ahead returns the server that knows most.
+func (w *World) ahead() *zktest.Server {
+	return slices.MaxFunc(w.servers(), func(a, b *zktest.Server) int { return cmp.Compare(a.Zxid(), b.Zxid()) })
+}
+
+// servers returns the server, or all members of the ensemble.
+func (w *World) servers() (all []*zktest.Server) {
+	if w.ensemble == nil {
+		return []*zktest.Server{w.server}
+	}
+	for _, m := range w.ensemble.Members() {
+		all = append(all, m.Server)
+	}
+	return all
 }
 
 // close ends the clients and the servers, and looks at what is left.
@@ -333,25 +327,18 @@ func (w *World) close() {
 	w.queue.release()
 	for _, a := range w.actors {
 		if a.client != nil {
-			a.client.Close()
+			a.Close()
+			_ = a.client.Close() // it waits for the first one
 		}
 	}
 	synctest.Wait()
+	if !w.course.failed() {
+		w.checkSessions()
+	}
 	switch {
 	case w.ensemble != nil:
 		_ = w.ensemble.Close()
 	case w.server != nil:
-		w.checkServer()
 		_ = w.server.Close()
-	}
-}
-
-// checkServer looks for what the clients have left at the server.
-func (w *World) checkServer() {
-	if w.course.failed() {
-		return
-	}
-	if left := w.server.Sessions(); len(left) > 0 {
-		w.Fail("at the end there are %d sessions", len(left))
 	}
 }

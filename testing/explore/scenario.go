@@ -17,6 +17,8 @@ type Scenario func(w *World)
 // returns, but for those that say otherwise.
 type World struct {
 	members int
+	lags    map[int]time.Duration // its keys are numbers of members
+	begin   func(*Actor)          // or nil
 	lacking []zktest.Op
 	timeout time.Duration
 	options []framework.Option
@@ -44,6 +46,20 @@ type Tree map[string]zktest.Node
 
 // Ensemble gives the world that many servers instead of one.
 func (w *World) Ensemble(members int) { w.members = members }
+
+// Lag makes a member of the ensemble apply each transaction that much later than
+// the leader makes it, until the actors have returned. The members are numbered
+// from 1 on, and the last one is the leader at first. A leader that lags answers
+// even a sync with what is old. Nothing else happens to the members then.
+func (w *World) Lag(member int, d time.Duration) {
+	if w.lags == nil {
+		w.lags = map[int]time.Duration{}
+	}
+	w.lags[member] = d
+}
+
+// Begin adds what happens to the first actor before any actor begins to play.
+func (w *World) Begin(do func(first *Actor)) { w.begin = do }
 
 // Lacks makes the server an old one, which has no requests of that kind. It is
 // for a single server.

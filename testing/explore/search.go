@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,8 +29,20 @@ type Limits struct {
 	Workers int
 }
 
-// timeVariable is how long each search goes on, in place of its limits.
-const timeVariable = "CURATOR_EXPLORE"
+// limitVariable says how far each search goes, in place of its limits.
+const limitVariable = "CURATOR_EXPLORE"
+
+// asked returns the limits with what the variable asks for: a number of schedules,
+// or a duration.
+func (l Limits) asked(text string) (Limits, error) {
+	if n, err := strconv.Atoi(text); err == nil {
+		l.Schedules, l.Time = n, 0
+		return l, nil
+	}
+	d, err := time.ParseDuration(text)
+	l.Schedules, l.Time = 0, d
+	return l, err
+}
 
 // Search plays the scenario in every order within the limits. It fails the test
 // with the story of the first failure that it finds, and with the call of
@@ -40,18 +53,18 @@ const timeVariable = "CURATOR_EXPLORE"
 // that panics, or does not end, is a failure, too.
 //
 // If the variable CURATOR_EXPLORE is a duration, such as 10m, that is how long
-// each search goes on, without a limit of schedules.
+// each search goes on, without a limit of schedules. If it is a number, that is
+// how many schedules each search plays.
 func Search(t *testing.T, s Scenario, limits Limits) {
 	t.Helper()
 	if workFor(t, s) {
 		return
 	}
-	if text := os.Getenv(timeVariable); text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			t.Fatalf("explore: %s: %v", timeVariable, err)
+	if text := os.Getenv(limitVariable); text != "" {
+		var err error
+		if limits, err = limits.asked(text); err != nil {
+			t.Fatalf("explore: %s: %v", limitVariable, err)
 		}
-		limits.Schedules, limits.Time = 0, d
 	}
 	played, failed := explore(t, limits)
 	t.Logf("explore: %v", played)

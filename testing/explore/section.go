@@ -36,10 +36,10 @@ func (w *World) Section(name string, limit int) *Section {
 // Enter notes that an actor goes to work under a lock whose lease has that
 // context and that fencing token. An actor whose context has ended does not
 // count as being inside: it has been told to stop. Nor does one whose session the
-// search has made expire without a warning, as no lock can hold it back then. An
-// actor may come again with the same token, as a lock may be passed on within a
-// client. A token of 0 is not checked. It returns the function to call at the end
-// of the work.
+// search has made expire without a warning, as no lock can hold it back then, or
+// whose client was closed. An actor may come again with the same token, as a lock
+// may be passed on within a client. A token of 0 is not checked. It returns the
+// function to call at the end of the work.
 func (s *Section) Enter(a *Actor, lease context.Context, token int64) (leave func()) { //nolint:revive // it is the lease's context, and not the call's
 	v := &visit{a, lease, a.Expiries()}
 	s.mu.Lock()
@@ -78,7 +78,7 @@ func (s *Section) check() {
 func (s *Section) checkLocked() {
 	var at []string
 	for _, v := range s.inside {
-		if v.ctx.Err() == nil && v.actor.Expiries() == v.expired {
+		if v.ctx.Err() == nil && v.actor.Expiries() == v.expired && !v.actor.Closed() {
 			at = append(at, v.actor.name)
 		}
 	}

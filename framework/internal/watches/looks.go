@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/random"
 )
 
 // A standard watch may be used up in silence. Some servers tell of a change
@@ -51,7 +51,7 @@ const (
 // ends. It also tries setWatches when that is suspicious.
 func (ws *Session) LookAgain() {
 	for {
-		pause := time.NewTimer(shortestLookPause + rand.N(longestLookPause-shortestLookPause))
+		pause := time.NewTimer(shortestLookPause + random.Duration(longestLookPause-shortestLookPause))
 		select {
 		case <-pause.C:
 			ws.look(ws.owner.Context)

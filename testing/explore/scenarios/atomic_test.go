@@ -3,14 +3,17 @@ package scenarios
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // ledger knows what each caller was told of its addition. Each adds another
@@ -19,6 +22,7 @@ type ledger struct {
 	world   *explore.World
 	applied int64 // the sum of the additions that were told as applied
 	unknown int64 // the sum of those of unknown outcome
+	knows   bool  // there are no such, unless a caller gives up or its session is lost
 }
 
 // told notes the answer of an addition. before is what was applied before it
@@ -95,11 +99,14 @@ func long(contenders int, together bool, opts ...atomic.Option) explore.Scenario
 }
 
 func (l *ledger) add(a *explore.Actor, count *atomic.Long, delta int64) {
-	before, now := l.applied, int64(0)
+	before, now, session := l.applied, int64(0), a.Client().SessionID()
 	err := a.Call(fmt.Sprintf("add %d", delta), func(ctx context.Context) (err error) {
 		now, err = count.Add(ctx, delta)
-		if err != nil && ctx.Err() == nil && !reason.Is(err, framework.ErrOutcomeUnknown) {
+		if err != nil && ctx.Err() == nil && !reason.Is(err, framework.ErrOutcomeUnknown) && !isEnd(a, err) {
 			l.world.Fail("%s does not wait: %v", a.Name(), err)
+		}
+		if err != nil && ctx.Err() == nil && l.knows && session == a.Client().SessionID() && !isEnd(a, err) {
+			l.world.Fail("%s does not know what has come of its addition: %v", a.Name(), err)
 		}
 		return err
 	})
@@ -117,6 +124,144 @@ func TestLongWithReceipts(t *testing.T) {
 func TestLongUnderALock(t *testing.T) {
 	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 1)), quick())
 }
+
+// The reply to the first write is lost, or the write comes late.
+func TestLongWhoseReplyIsLost(t *testing.T) {
+	explore.Search(t, startsWith(meets(zktest.OpSetData, zktest.DropReply()), long(2, false)), quick())
+}
+
+func TestLongWhoseWriteIsLate(t *testing.T) {
+	explore.Search(t, startsWith(meets(zktest.OpSetData, late()), long(2, false)), quick())
+}
+
+func TestLongWithReceiptsWhoseReplyIsLost(t *testing.T) {
+	explore.Search(t, startsWith(meets(zktest.OpMulti, zktest.DropReply()), long(2, false, atomic.WithReceipts("/receipts"))), quick())
+}
+
+func TestLongWithReceiptsWhoseWriteIsLate(t *testing.T) {
+	explore.Search(t, startsWith(meets(zktest.OpMulti, late()), long(2, false, atomic.WithReceipts("/receipts"))), quick())
+}
+
+func TestLongWhoseLeaderLags(t *testing.T) {
+	explore.Search(t, inEnsemble(startsWith(meets(zktest.OpSetData, zktest.DropReply()), long(2, false)), time.Second), quick())
+}
+
+// With receipts, the outcome of a write is known although the node is deleted
+// while its reply is lost, or the write comes late.
+func longThatIsDeleted(fault zktest.Action) explore.Scenario {
+	return startsWith(meets(zktest.OpMulti, fault), func(w *explore.World) {
+		w.Node("/count", "")
+		w.Node("/receipts", "")
+		w.Stays("/receipts")
+		book := &ledger{world: w, knows: true}
+		w.Actor("A", func(a *explore.Actor) {
+			count := atomic.NewLong(a.Client(), "/count", atomic.WithReceipts("/receipts"))
+			before := book.applied
+			book.add(a, count, 1)
+			if sure := book.applied > before; sure {
+				book.applied = 0 // the node may have gone since then
+			}
+		})
+		w.Actor("B", func(a *explore.Actor) {
+			time.Sleep(time.Millisecond)
+			_ = a.Call("delete", func(ctx context.Context) error {
+				return a.Client().Delete(ctx, "/count", framework.AnyVersion)
+			})
+		})
+	})
+}
+
+func TestLongWithReceiptsThatIsDeleted(t *testing.T) {
+	explore.Search(t, longThatIsDeleted(zktest.DropReply()), quick())
+}
+
+func TestLongWithReceiptsThatIsDeletedBeforeALateWrite(t *testing.T) {
+	explore.Search(t, longThatIsDeleted(late()), quick())
+}
+
+// Of two who claim something by the same data, no more than one is told that it
+// has it.
+func claim(opts ...atomic.Option) explore.Scenario {
+	return startsWith(meets(zktest.OpSetData, zktest.DropRequest()), func(w *explore.World) {
+		w.Node("/value", "free")
+		w.Node("/receipts", "")
+		w.Stays("/receipts")
+		claimed := 0
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				v := atomic.NewValue(a.Client(), "/value", text, opts...)
+				_ = a.Call("claim", func(ctx context.Context) error {
+					ok, err := v.CompareAndSwap(ctx, "free", "taken")
+					if ok && err == nil {
+						claimed++
+					}
+					return err
+				})
+				if claimed > 1 {
+					w.Fail("both have claimed it")
+				}
+			})
+		}
+	})
+}
+
+func TestAtomicValueThatIsClaimed(t *testing.T) { explore.Search(t, claim(), quick()) }
+
+func TestAtomicValueWithReceiptsThatIsClaimed(t *testing.T) {
+	explore.Search(t, claim(atomic.WithReceipts("/receipts")), quick())
+}
+
+// Whoever loads the value, or has an Update refuse it, sees all that was written
+// before, also if a server lags.
+func TestAtomicValueWhoseFollowerLags(t *testing.T) {
+	explore.Search(t, inEnsemble(func(w *explore.World) {
+		w.Node("/value", "seed")
+		h := &writes{world: w}
+		w.Always(h.record)
+		w.AtEnd(h.record)
+		known := 0 // of the writes: all up to this one were told as applied, or seen
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				v := atomic.NewValue(a.Client(), "/value", text)
+				saw := func(what string, before int, data string) {
+					if i := h.find(data); i < before {
+						w.Fail("%s: %s has seen %q, and %q was there before", a.Name(), what, data, h.all[before].Value)
+					} else {
+						known = max(known, i)
+					}
+				}
+				for _, data := range []string{name + " one", name + " two"} {
+					if a.Call("store", func(ctx context.Context) error { return v.Store(ctx, data) }) == nil {
+						known = max(known, h.find(data))
+					}
+					before := known
+					var seen string
+					if a.Call("load", func(ctx context.Context) (err error) {
+						seen, err = v.Load(ctx)
+						return err
+					}) == nil {
+						saw("Load", before, seen)
+					}
+					a.Pause("thinks")
+					before, seen = known, ""
+					_ = a.Call("update and refuse", func(ctx context.Context) error {
+						_, err := v.Update(ctx, func(data string) (string, error) {
+							seen = data
+							return "", errRefused
+						})
+						if reason.Is(err, errRefused) {
+							saw("Update", before, seen)
+							return nil
+						}
+						return err
+					})
+				}
+			})
+		}
+	}, 0, time.Second), quick())
+}
+
+var errRefused = errors.New("refused")
 
 // With several servers, the number that is read may be older than the one that
 // is there.

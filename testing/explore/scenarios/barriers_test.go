@@ -1,10 +1,12 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,9 +60,11 @@ func gate(waiters int, own trouble, opts ...barriers.RaiseOption) explore.Scenar
 		var raised *barriers.Raised  // what Raise has returned, until it is to be lowered
 		var down time.Time           // when the barrier was down last
 		refused := false             // Raise has said that it is not up, and will not be
+		var gaveUp error             // the end of the context of Raise
 		var raiser *explore.Actor
 		var expiries int // of its sessions, when it was raised
-		up := false      // now
+		var first *explore.Actor
+		up := false // now
 		w.Always(func(tree explore.Tree) error {
 			if _, up = tree["/barrier"]; !up {
 				down = time.Now()
@@ -78,21 +82,35 @@ func gate(waiters int, own trouble, opts ...barriers.RaiseOption) explore.Scenar
 			return nil
 		})
 		w.Actor("A", func(a *explore.Actor) {
+			first = a
 			barrier := barriers.NewBarrier(a.Client(), "/barrier")
 			err := a.Call("raise", func(ctx context.Context) error {
 				is, err := barrier.Raise(ctx, opts...)
 				if err == nil {
 					raised, raiser, expiries = &is, a, a.Expiries()
 				}
+				gaveUp = ctx.Err()
 				return err
 			})
 			refused = err != nil && !reason.Is(err, framework.ErrOutcomeUnknown)
+			if err != nil && gaveUp == nil && !isEnd(a, err) {
+				w.Fail("Raise does not outlast the trouble: %v", err)
+			}
 			close(begun)
 			own(a)
 			time.Sleep(time.Second)
 			raised = nil
 			for err = errors.New("not lowered"); err != nil && !reason.Is(err, framework.ErrClosed); {
-				err = a.Call("lower", barrier.Lower)
+				err = a.Call("lower", func(ctx context.Context) error {
+					err := barrier.Lower(ctx)
+					if err != nil && ctx.Err() == nil && !isEnd(a, err) {
+						w.Fail("Lower does not outlast the trouble: %v", err)
+					}
+					if err != nil && !reason.Is(err, framework.ErrOutcomeUnknown) && !up && !raisedFor(opts) {
+						w.Fail("the barrier is down, and Lower says that it has not lowered it: %v", err)
+					}
+					return err
+				})
 			}
 			if err == nil && up {
 				w.Fail("the barrier is up behind Lower")
@@ -102,9 +120,18 @@ func gate(waiters int, own trouble, opts ...barriers.RaiseOption) explore.Scenar
 			w.Actor(name, func(a *explore.Actor) {
 				<-begun
 				since, wasUp := time.Now(), up
-				if a.Call("wait", barriers.NewBarrier(a.Client(), "/barrier").Wait) == nil && wasUp && up && down.Before(since) {
-					w.Fail("%s has passed the barrier, which was up", name)
-				}
+				_ = a.Call("wait", func(ctx context.Context) error {
+					inVain, err := patiently(w, ctx, barriers.NewBarrier(a.Client(), "/barrier").Wait)
+					switch {
+					case inVain && !first.Closed():
+						w.Fail("%s waits in vain for the barrier to fall", name)
+					case err == nil && !inVain && wasUp && up && down.Before(since):
+						w.Fail("%s has passed the barrier, which was up", name)
+					case err != nil && ctx.Err() == nil && !isEnd(a, err):
+						w.Fail("Wait does not outlast the trouble: %v", err)
+					}
+					return err
+				})
 			})
 		}
 	}
@@ -121,11 +148,16 @@ func TestBarrierOfALostSession(t *testing.T) {
 }
 
 func TestBarrierInAnEnsemble(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		w.Ensemble(3)
-		gate(1, none)(w)
-	}, quick())
+	explore.Search(t, inEnsemble(gate(1, none)), quick())
 }
+
+// Raise and Lower are known to a Wait that begins behind them, whoever lags.
+func TestBarrierWhoseFollowersLag(t *testing.T) {
+	explore.Search(t, inEnsemble(gate(2, none), 0, time.Second), quick())
+}
+
+// raisedFor reports whether the barrier is that of a session.
+func raisedFor(opts []barriers.RaiseOption) bool { return len(opts) > 0 }
 
 // member is an actor who has entered a double barrier.
 type member struct {
@@ -134,6 +166,7 @@ type member struct {
 	expiries int       // of the actor's sessions, when it entered
 	leaving  bool      // it has called Leave
 	left     bool      // Leave has returned nil
+	resigned bool      // Leave has given up, and nothing was wrong with its client
 	others   []*member // who were inside when it called Leave
 }
 
@@ -168,6 +201,9 @@ func checkRounds(members []*member, tree explore.Tree) error {
 				return fmt.Errorf("%s takes %s for lost, whose node is there", m.actor.Name(), name)
 			}
 			for _, o := range members {
+				if o.passage.Name() == name && o.resigned && !o.actor.Disturbed() {
+					return fmt.Errorf("%s takes %s for lost, who has given up its Leave", m.actor.Name(), o.actor.Name())
+				}
 				if o.passage.Name() == name && o.left {
 					return fmt.Errorf("%s takes %s for lost, who has left", m.actor.Name(), o.actor.Name())
 				}
@@ -179,13 +215,21 @@ func checkRounds(members []*member, tree explore.Tree) error {
 
 // rendezvous has actors who want to be inside by twos, some times in a row.
 func rendezvous(contenders, times int, first trouble, opts ...barriers.Option) explore.Scenario {
+	return meeting{trouble: first, opts: opts, n: 2}.of(contenders, times)
+}
+
+// of has that many actors, who come that many times.
+func (plan meeting) of(contenders, times int) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/barrier", "")
-		m := &meeting{world: w, opts: opts, trouble: first}
-		w.Always(func(tree explore.Tree) error { return checkRounds(m.members, tree) })
+		m := &meeting{world: w, opts: plan.opts, trouble: plan.trouble, n: plan.n, hurry: plan.hurry, apart: plan.apart}
+		w.Always(func(tree explore.Tree) error {
+			m.tree = tree
+			return checkRounds(m.members, tree)
+		})
 		for i, name := range names(contenders) {
 			w.Actor(name, func(a *explore.Actor) {
-				time.Sleep(time.Duration(i) * time.Millisecond) // the order of members is that of their coming
+				time.Sleep(time.Duration(i) * max(m.apart, time.Millisecond)) // the order of members is that of their coming
 				for range times {
 					m.join(a)
 				}
@@ -195,6 +239,9 @@ func rendezvous(contenders, times int, first trouble, opts ...barriers.Option) e
 		// a member was lost after the others had given up their Leave.
 		w.Stays("/barrier/ready")
 		w.AtEnd(func(tree explore.Tree) error {
+			if n := strings.Count(string(tree["/barrier"].Data), `"members"`); n > 2 { // of the last, and of one that was there when it opened
+				return fmt.Errorf("the names of %d rounds are left: %s", n, tree["/barrier"].Data)
+			}
 			delete(tree, "/barrier/ready")
 			return nothingBelow("/barrier")(tree)
 		})
@@ -205,9 +252,15 @@ func rendezvous(contenders, times int, first trouble, opts ...barriers.Option) e
 type meeting struct {
 	world   *explore.World
 	opts    []barriers.Option
-	trouble trouble // of the first one, inside
+	trouble trouble       // of the first one, inside
+	n       int           // how many open it
+	hurry   bool          // all but the first give up their Leave after a second
+	apart   time.Duration // how long after one comes the next
 	members []*member
 	alone   []inVain // those who have waited in vain
+	present int      // how many are between the beginning of their Enter and the end of their Leave
+	most    int      // how many there were at most since nobody was
+	tree    explore.Tree
 }
 
 // inVain is somebody who has waited for others, and when he began.
@@ -216,13 +269,17 @@ type inVain struct {
 	since time.Time
 }
 
-// waitedInVain notes that somebody has waited alone. Two who do so at the same
-// time should have met.
+// waitedInVain notes that somebody has waited for others who did not come. As many
+// as open the barrier, who do so at the same time, should have met.
 func (m *meeting) waitedInVain(a *explore.Actor, since time.Time) {
+	together := []string{a.Name()}
 	for _, o := range m.alone {
-		if o.actor != a && since.Sub(o.since) < enough/2 {
-			m.world.Fail("%s and %s have waited for each other", o.actor.Name(), a.Name())
+		if !slices.Contains(together, o.actor.Name()) && since.Sub(o.since) < enough/2 {
+			together = append(together, o.actor.Name())
 		}
+	}
+	if len(together) >= m.n {
+		m.world.Fail("%v have waited for each other", together)
 	}
 	m.alone = append(m.alone, inVain{a, since})
 }
@@ -233,22 +290,39 @@ func (m *meeting) join(a *explore.Actor) {
 	if me == nil {
 		return
 	}
-	if all := me.passage.Members(); all != nil && (len(all) != 2 || !slices.Contains(all, me.passage.Name())) {
+	if all := me.passage.Members(); all != nil && (len(all) != m.n || !slices.Contains(all, me.passage.Name())) {
 		m.world.Fail("%s is inside with %v", a.Name(), all)
 	}
 	if a.Name() == "A" {
 		m.trouble(a)
+		if m.hurry {
+			time.Sleep(10 * time.Second)
+		}
 	}
 	time.Sleep(time.Second)
 	m.leave(me)
+	m.present--
 }
 
 func (m *meeting) enter(a *explore.Actor) (me *member) {
-	barrier := barriers.NewDoubleBarrier(a.Client(), "/barrier", 2, m.opts...)
+	barrier := barriers.NewDoubleBarrier(a.Client(), "/barrier", m.n, m.opts...)
 	since := time.Now()
+	if m.present == 0 {
+		m.most = 0
+	}
+	m.present++
+	m.most = max(m.most, m.present)
+	defer func() {
+		if me == nil {
+			m.present--
+		}
+	}()
 	_ = a.CallWithin("enter", sayGoodbye, func(ctx context.Context) error {
 		inVain, err := patiently(m.world, ctx, func(ctx context.Context) error {
 			p, err := barrier.Enter(ctx)
+			if err == nil && m.most < m.n {
+				m.world.Fail("%s is inside, and only %d have come", a.Name(), m.most)
+			}
 			if err == nil {
 				me = &member{actor: a, passage: p, expiries: a.Expiries()}
 				m.members = append(m.members, me)
@@ -270,18 +344,59 @@ func (m *meeting) leave(me *member) {
 			me.others = append(me.others, o)
 		}
 	}
+	var outcome error
 	err := me.actor.CallWithin("leave", sayGoodbye, func(ctx context.Context) error {
+		hurry := m.hurry && me.actor.Name() != "A"
+		if hurry {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, time.Second+m.apart*time.Duration(me.actor.Name()[0]-'A'))
+			defer cancel()
+		}
 		inVain, err := patiently(m.world, ctx, me.passage.Leave)
 		me.left = err == nil && !inVain
+		me.resigned = reason.Is(err, barriers.ErrNotLeft)
 		if inVain {
 			m.world.Fail("%s waits in vain for the others to leave", me.actor.Name())
 		}
+		outcome = err
+		if hurry && ctx.Err() == context.DeadlineExceeded {
+			return nil // that is the reason, and not what the search does
+		}
 		return err
 	})
+	err = cmp.Or(outcome, err)
 	// It is both if the session is lost while the member says goodbye.
-	if err != nil && !reason.Is(err, barriers.ErrNotLeft) && !reason.Is(err, framework.ErrSessionLost) {
+	if err != nil && !reason.Is(err, barriers.ErrNotLeft) && !reason.Is(err, framework.ErrSessionLost) && !isEnd(me.actor, err) {
 		m.world.Fail("%s: leave ends with %v", me.actor.Name(), err)
 	}
+	if again := me.passage.Leave(context.Background()); fmt.Sprint(again) != fmt.Sprint(err) && me.knows(err) {
+		m.world.Fail("%s: leave ends with %v, and then with %v", me.actor.Name(), err, again)
+	}
+}
+
+// knows reports whether a Leave has returned what the member knows, and not the
+// end of its own patience in this test.
+func (m *member) knows(err error) bool { return err != nil || m.left }
+
+// hurry has a member who stays for a long time, and others who do not wait for it.
+func hurry(n int) explore.Scenario {
+	return meeting{trouble: none, n: n, hurry: true}.of(n, 1)
+}
+
+func TestDoubleBarrierWhoseMembersGiveUpLeaving(t *testing.T) {
+	explore.Search(t, hurry(3), quick())
+}
+
+func TestDoubleBarrierThatManyGiveUpLeaving(t *testing.T) {
+	explore.Search(t, hurry(4), quick())
+}
+
+func TestDoubleBarrierThatManyGiveUpLeavingOneAfterTheOther(t *testing.T) {
+	explore.Search(t, meeting{trouble: none, n: 4, hurry: true, apart: time.Second}.of(4, 1), quick())
+}
+
+func TestDoubleBarrierInCuratorsLayoutWhoseMembersGiveUp(t *testing.T) {
+	explore.Search(t, meeting{trouble: none, n: 2, hurry: true, opts: []barriers.Option{barriers.WithCuratorLayout()}}.of(2, 2), quick())
 }
 
 func TestDoubleBarrier(t *testing.T) { explore.Search(t, rendezvous(2, 1, none), quick()) }
@@ -296,7 +411,9 @@ func TestDoubleBarrierWhoseMemberLingers(t *testing.T) {
 	explore.Search(t, rendezvous(2, 2, givenUp), quick())
 }
 
-func TestDoubleBarrierTwice(t *testing.T) { explore.Search(t, rendezvous(2, 2, none), quick()) }
+func TestDoubleBarrierAgainAndAgain(t *testing.T) {
+	explore.Search(t, rendezvous(2, 3, none), quick())
+}
 
 func TestDoubleBarrierWithOneTooMany(t *testing.T) {
 	explore.Search(t, rendezvous(3, 1, none), quick())
@@ -307,8 +424,36 @@ func TestDoubleBarrierInCuratorsLayout(t *testing.T) {
 }
 
 func TestDoubleBarrierInAnEnsemble(t *testing.T) {
+	explore.Search(t, inEnsemble(rendezvous(2, 1, none)), quick())
+}
+
+func TestDoubleBarrierWhoseFollowersLag(t *testing.T) {
+	explore.Search(t, inEnsemble(rendezvous(2, 2, none, barriers.WithCuratorLayout()), 0, time.Second), quick())
+}
+
+// An operator deletes the nodes of those who wait.
+func operatorAtABarrier(opts ...barriers.Option) explore.Scenario {
+	return func(w *explore.World) {
+		meeting{trouble: none, n: 2, opts: opts, apart: 2 * time.Second}.of(2, 1)(w)
+		w.Actor("O", func(a *explore.Actor) {
+			time.Sleep(time.Second)
+			deleteBelow(a, "/barrier")
+		})
+	}
+}
+
+func TestDoubleBarrierWhoseWaitingMemberIsDeleted(t *testing.T) {
+	explore.Search(t, operatorAtABarrier(), quick())
+}
+
+func TestDoubleBarrierInCuratorsLayoutWhoseWaitingMemberIsDeleted(t *testing.T) {
+	explore.Search(t, operatorAtABarrier(barriers.WithCuratorLayout()), quick())
+}
+
+// What a crash has left lets nobody pass.
+func TestDoubleBarrierBehindACrash(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
-		w.Ensemble(3)
-		rendezvous(2, 1, none)(w)
+		rendezvous(2, 1, none, barriers.WithCuratorLayout())(w)
+		w.Node("/barrier/ready", "")
 	}, quick())
 }

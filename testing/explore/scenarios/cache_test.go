@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/explore"
 	"github.com/gocurator/curator/testing/zktest"
@@ -37,6 +39,7 @@ func snapshotOf(tree explore.Tree) snapshot {
 
 // reader is a cache, and somebody who listens to it.
 type reader struct {
+	actor *explore.Actor
 	cache *cache.Cache
 	zxid  int64            // of the cache, when it was seen last
 	heard map[string]shown // what its changes lead to
@@ -95,6 +98,8 @@ func cacheBesideAWriter(change func(w *writer), own trouble) explore.Scenario {
 		}
 		var history []snapshot
 		var all []*reader
+		var written int64           // the last transaction of the writer
+		done := make(chan struct{}) // closed when it has written all
 		look := func(tree explore.Tree) error {
 			if now := snapshotOf(tree); len(history) == 0 || history[len(history)-1].zxid != now.zxid {
 				history = append(history, now)
@@ -113,21 +118,26 @@ func cacheBesideAWriter(change func(w *writer), own trouble) explore.Scenario {
 				w.Fail("%v", err)
 				return
 			}
-			r := &reader{cache: c, heard: map[string]shown{}}
+			r := &reader{actor: a, cache: c, heard: map[string]shown{}}
 			all = append(all, r)
 			go r.listen()
 			_ = a.Call("wait until it is filled", c.WaitSynced)
 			own(a)
 			writesAndWaits(w, a, c)
+			<-done
+			waitsFor(w, a, c, written)
 		})
-		w.Actor("B", func(a *explore.Actor) { change(&writer{a}) })
+		w.Actor("B", func(a *explore.Actor) {
+			change(&writer{a, &written})
+			close(done)
+		})
 		w.AtEnd(func(tree explore.Tree) error {
 			if err := look(tree); err != nil {
 				return err
 			}
 			last := history[len(history)-1].nodes
 			for _, r := range all {
-				if !maps.Equal(last, r.heard) {
+				if !r.actor.Closed() && !maps.Equal(last, r.heard) {
 					return fmt.Errorf("the cache has %v in the end, and the tree %v", r.heard, last)
 				}
 				if err := r.cache.Close(); err != nil {
@@ -151,13 +161,25 @@ func writesAndWaits(w *explore.World, a *explore.Actor, c *cache.Cache) {
 	}) != nil {
 		return
 	}
-	if a.Call("wait for it", func(ctx context.Context) error { return c.WaitFor(ctx, zxid) }) == nil && c.Zxid() < zxid {
+	waitsFor(w, a, c, zxid)
+}
+
+// waitsFor waits for what there is to be in the cache.
+func waitsFor(w *explore.World, a *explore.Actor, c *cache.Cache, zxid int64) {
+	err := a.Call("wait for it", func(ctx context.Context) error { return c.WaitFor(ctx, zxid) })
+	if reason.Is(err, cache.ErrFutureZxid) {
+		w.Fail("%s is told that there is no transaction %#x", a.Name(), zxid)
+	}
+	if err == nil && c.Zxid() < zxid {
 		w.Fail("the cache is of transaction %#x, and was waited for until %#x", c.Zxid(), zxid)
 	}
 }
 
 // writer changes the tree.
-type writer struct{ actor *explore.Actor }
+type writer struct {
+	actor   *explore.Actor
+	written *int64
+}
 
 func (w *writer) do(what, path string, f func(ctx context.Context, path string) error) {
 	_ = w.actor.Call(what+" "+path, func(ctx context.Context) error { return f(ctx, "/top/services"+path) })
@@ -165,14 +187,20 @@ func (w *writer) do(what, path string, f func(ctx context.Context, path string) 
 
 func (w *writer) write(path, data string) {
 	w.do("write", path, func(ctx context.Context, path string) error {
-		_, err := w.actor.Client().Set(ctx, path, []byte(data), framework.AnyVersion)
+		stat, err := w.actor.Client().Set(ctx, path, []byte(data), framework.AnyVersion)
+		if err == nil {
+			*w.written = stat.Mzxid
+		}
 		return err
 	})
 }
 
 func (w *writer) create(path string) {
 	w.do("create", path, func(ctx context.Context, path string) error {
-		_, err := w.actor.Client().Create(ctx, path, nil)
+		made, err := w.actor.Client().Create(ctx, path, nil)
+		if err == nil {
+			*w.written = made.Czxid
+		}
 		return err
 	})
 }
@@ -228,8 +256,14 @@ func TestCacheWithStandardWatches(t *testing.T) {
 }
 
 func TestCacheInAnEnsemble(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		w.Ensemble(3)
-		cacheBesideAWriter(nodesComeAndGo, none)(w)
-	}, quick())
+	explore.Search(t, inEnsemble(cacheBesideAWriter(nodesComeAndGo, none)), quick())
+}
+
+// Servers that lag keep nobody from seeing what others have written.
+func TestCacheWhoseLeaderLags(t *testing.T) {
+	explore.Search(t, inEnsemble(cacheBesideAWriter(nodesComeAndGo, cut), time.Second), quick())
+}
+
+func TestCacheWhoseFollowerLags(t *testing.T) {
+	explore.Search(t, inEnsemble(cacheBesideAWriter(nodesComeAndGo, cut), 0, time.Second), quick())
 }

@@ -1,17 +1,24 @@
 package scenarios
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/explore"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// quick is how far each search goes, unless CURATOR_EXPLORE is set.
+// quick is how far each search goes, unless CURATOR_EXPLORE is set. All of them
+// together take less than a minute of one processor.
 func quick() explore.Limits {
-	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 100)}
+	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 60)}
 }
 
 // names returns the names of that many actors.
@@ -42,9 +49,69 @@ func nothingBelow(path string) func(explore.Tree) error {
 	}
 }
 
+// deleteBelow is what an operator does who takes nodes for leftovers.
+func deleteBelow(a *explore.Actor, path string) { deleteSome(a, path, 0) }
+
+// deleteLast deletes the one that has come last.
+func deleteLast(a *explore.Actor, path string) { deleteSome(a, path, 1) }
+
+// deleteSome deletes the last nodes in the order of their numbers, or all if last
+// is 0.
+func deleteSome(a *explore.Actor, path string, last int) {
+	var names []string
+	_ = a.Call("list", func(ctx context.Context) (err error) {
+		names, _, err = a.Client().Children(ctx, path)
+		return err
+	})
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(a[max(len(a)-10, 0):], b[max(len(b)-10, 0):]) })
+	if last > 0 {
+		names = names[max(len(names)-last, 0):]
+	}
+	for _, name := range names {
+		_ = a.Call("delete", func(ctx context.Context) error {
+			return a.Client().Delete(ctx, path+"/"+name, framework.AnyVersion)
+		})
+	}
+}
+
+// isEnd reports whether an error says that the client of an actor is closed, which
+// is so.
+func isEnd(a *explore.Actor, err error) bool {
+	return a.Closed() && reason.Is(err, framework.ErrClosed)
+}
+
+// inEnsemble is a scenario with three servers, of which some lag: as many as there
+// are lags, the first of which is that of the leader.
+func inEnsemble(s explore.Scenario, lags ...time.Duration) explore.Scenario {
+	return func(w *explore.World) {
+		w.Ensemble(3)
+		for i, lag := range lags {
+			w.Lag(3-i, lag)
+		}
+		s(w)
+	}
+}
+
 // trouble is what an actor has in the natural course. The search then begins with
 // what follows from it.
 type trouble func(a *explore.Actor)
+
+// startsWith lets the first actor begin with a trouble.
+func startsWith(first trouble, s explore.Scenario) explore.Scenario {
+	return func(w *explore.World) {
+		w.Begin(first)
+		s(w)
+	}
+}
+
+// meets is a trouble with the next request of that kind.
+func meets(op zktest.Op, fault zktest.Action) trouble {
+	return func(a *explore.Actor) { a.Meets(op, fault) }
+}
+
+// late is a fault after which a request is carried out when its client has long
+// given it up, and may have made it again.
+func late() zktest.Action { return zktest.HoldRequest(time.Second) }
 
 // The kinds of trouble.
 var (
@@ -53,4 +120,5 @@ var (
 	loss    trouble = (*explore.Actor).LoseSession
 	expired trouble = (*explore.Actor).Expire
 	givenUp trouble = (*explore.Actor).GiveUpSession
+	closed  trouble = (*explore.Actor).Close
 )

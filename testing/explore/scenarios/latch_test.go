@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 type office struct {
 	world   *explore.World
 	leading *explore.Section // under a lease that is alive
+	trouble trouble          // of A in its first term, or nil
 	working *explore.Section // also by one that is told to stop, and has not yet
 }
 
@@ -28,7 +30,7 @@ const stops = 500 * time.Millisecond
 
 func newOffice(w *explore.World) *office {
 	w.Node("/leader", "")
-	return &office{w, w.Section("the lead", 1), w.Section("the work", 1)}
+	return &office{world: w, leading: w.Section("the lead", 1), working: w.Section("the work", 1)}
 }
 
 // term is the work of a leader: for that long, or until it is told to stop.
@@ -37,6 +39,10 @@ func (o *office) term(a *explore.Actor, d time.Duration, reasons ...error) func(
 		lease, _ := locks.LeaseFromContext(ctx)
 		done := o.leading.Enter(a, lease.Context(), lease.FencingToken())
 		defer o.working.Enter(a, context.Background(), 0)()
+		if own := o.trouble; own != nil && a.Name() == "A" {
+			o.trouble = nil
+			own(a)
+		}
 		select {
 		case <-time.After(d):
 			done()
@@ -55,7 +61,7 @@ func (o *office) term(a *explore.Actor, d time.Duration, reasons ...error) func(
 func stoppable(a *explore.Actor, what string) (ctx context.Context, done func()) {
 	ctx, end := context.WithCancelCause(context.Background())
 	over := make(chan struct{})
-	go a.Call(what, func(call context.Context) error {
+	go a.CallWithin(what, 2*stops, func(call context.Context) error {
 		select {
 		case <-call.Done():
 			end(context.Cause(call))
@@ -82,7 +88,7 @@ func (o *office) leads(a *explore.Actor, latch *leader.Latch, work func(context.
 	ctx, done := stoppable(a, "wants to lead")
 	defer done()
 	err := latch.Lead(ctx, work)
-	if ended := ctx.Err() != nil && errors.Is(err, context.Cause(ctx)); err != nil && !ended {
+	if ended := ctx.Err() != nil && errors.Is(err, context.Cause(ctx)); err != nil && !ended && !isEnd(a, err) {
 		o.world.Fail("%s: Lead returns %v", a.Name(), err)
 	}
 	shutdown(o.world, a, latch)
@@ -95,7 +101,7 @@ func shutdown(w *explore.World, a *explore.Actor, latch *leader.Latch) {
 	if latch.Leadership() != nil {
 		w.Fail("%s leads after its shutdown", a.Name())
 	}
-	if err != nil && !errors.Is(err, context.Canceled) && !framework.IsConnectionError(err) {
+	if err != nil && !errors.Is(err, context.Canceled) && !framework.IsConnectionError(err) && !isEnd(a, err) {
 		w.Fail("%s: Shutdown returns %v", a.Name(), err)
 	}
 }
@@ -116,6 +122,73 @@ func TestLatchUnderTheStandardPolicy(t *testing.T) {
 		o := newOffice(w)
 		w.Actor("A", o.candidate)
 		w.Actor("B", o.candidate)
+	}, quick())
+}
+
+// The first leader is in trouble. Its work takes its time to stop, and nobody
+// works beside it, also if its client has given its session up early.
+func TestLatchWhoseLeaderIsInTrouble(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		own    trouble
+		policy state.ErrorPolicy
+	}{
+		{"interrupted", cut, state.StandardPolicy},
+		{"interrupted for long", givenUp, state.StandardPolicy},
+		{"given up", givenUp, state.SessionPolicy},
+		{"lost", loss, state.SessionPolicy},
+		{"closed", closed, state.SessionPolicy},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			explore.Search(t, func(w *explore.World) {
+				w.ClientOptions(framework.WithErrorPolicy(c.policy))
+				o := newOffice(w)
+				o.trouble = c.own
+				w.Actor("A", o.candidate)
+				w.Actor("B", o.candidate)
+			}, quick())
+		})
+	}
+}
+
+// An operator deletes the nodes of those who lead and wait.
+func TestLatchWhoseNodesAreDeleted(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/leader", "")
+		all := watchHolders(w)
+		waiting := 0 // candidates that have not led yet
+		w.Always(func(tree explore.Tree) error {
+			if n := len(below(tree, "/leader")); n < waiting && w.Quiet() > 10*time.Second {
+				return fmt.Errorf("%d nodes are there, and %d candidates wait", n, waiting)
+			}
+			return nil
+		})
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				latch, err := leader.NewLatch(a.Client(), "/leader", leader.WithID(a.Name()))
+				if err != nil {
+					refuse(w, a, err)
+					return
+				}
+				waiting++
+				hasLed := sync.OnceFunc(func() { waiting-- })
+				defer hasLed()
+				(&office{world: w}).leads(a, latch, func(ctx context.Context) error {
+					hasLed()
+					lease, _ := locks.LeaseFromContext(ctx)
+					all.add(a, lease)
+					pass(ctx, 20*time.Second)
+					checkLoss(w, a, lease, locks.ErrNodeDeleted)
+					return nil
+				})
+			})
+		}
+		w.Actor("O", func(a *explore.Actor) {
+			time.Sleep(2 * time.Second)
+			deleteLast(a, "/leader")
+			time.Sleep(3 * time.Second)
+			deleteBelow(a, "/leader")
+		})
 	}, quick())
 }
 
@@ -153,7 +226,7 @@ func (o *office) handsOver(a *explore.Actor, latch *leader.Latch) {
 	if err == nil && lease != nil && lease.Context().Err() == nil {
 		o.world.Fail("%s has handed over, and its lease is alive", a.Name())
 	}
-	if err != nil && !errors.Is(err, leader.ErrNotLeader) && !errors.Is(err, leader.ErrNoSuccessor) {
+	if err != nil && !errors.Is(err, leader.ErrNotLeader) && !errors.Is(err, leader.ErrNoSuccessor) && !isEnd(a, err) {
 		o.world.Fail("%s: HandOver returns %v", a.Name(), err)
 	}
 }

@@ -57,7 +57,7 @@ func give(w *explore.World, a *explore.Actor, lease *locks.Lease) {
 		err = lease.Release(ctx)
 		return err
 	})
-	if lost == nil && err != nil || lost != nil && !errors.Is(err, lost) {
+	if lost == nil && err != nil && !isEnd(a, err) || lost != nil && !errors.Is(err, lost) {
 		w.Fail("%s: release returns %v, and the lease has ended with %v", a.Name(), err, lost)
 	}
 	if now := context.Cause(lease.Context()); now == nil || lost != nil && now != lost {
@@ -69,6 +69,9 @@ func give(w *explore.World, a *explore.Actor, lease *locks.Lease) {
 // it has.
 func checkLoss(w *explore.World, a *explore.Actor, lease *locks.Lease, reasons ...error) {
 	cause := context.Cause(lease.Context())
+	if a.Closed() {
+		reasons = append(reasons, framework.ErrClosed)
+	}
 	for _, r := range append(reasons, nil, framework.ErrSessionLost) {
 		if errors.Is(cause, r) {
 			return

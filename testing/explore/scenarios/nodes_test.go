@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -12,14 +13,17 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // kept is a persistent node, and what is known of it.
 type kept struct {
-	actor     *explore.Actor
-	node      *nodes.PersistentNode
-	changes   []nodes.Change
-	deletable bool // somebody may have deleted it, of which it has not heard
+	actor      *explore.Actor
+	node       *nodes.PersistentNode
+	changes    []nodes.Change
+	deletable  bool // somebody may have deleted it, of which it has not heard
+	persistent bool // the node is not ephemeral
+	foreign    int  // how often somebody else may have written to it
 }
 
 func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, error) {
@@ -36,10 +40,17 @@ func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, err
 	return k, nil
 }
 
+// refuse fails the run, unless a node was refused because the client is closed.
+func refuse(w *explore.World, a *explore.Actor, err error) {
+	if !isEnd(a, err) {
+		w.Fail("%v", err)
+	}
+}
+
 // check compares with the tree what the node says of itself, after each move.
 func (k *kept) check(tree explore.Tree) error {
 	r, ok := k.node.Registration()
-	if !ok || r.Session.Context().Err() != nil {
+	if !ok || r.Session.Context().Err() != nil || k.actor.Closed() {
 		return nil
 	}
 	if k.deletable || k.actor.HasExpired(r.Session.ID()) {
@@ -54,6 +65,9 @@ func (k *kept) check(tree explore.Tree) error {
 
 // end compares with the tree what the node has told, when all is quiet.
 func (k *kept) end(tree explore.Tree, data string) error {
+	if k.actor.Closed() {
+		return nil
+	}
 	r, ok := k.node.Registration()
 	n := tree[r.Path]
 	last := k.changes[len(k.changes)-1]
@@ -62,6 +76,18 @@ func (k *kept) end(tree explore.Tree, data string) error {
 		return fmt.Errorf("%s should have a node with %q: %v, %+v %q", k.actor.Name(), data, ok, n.Stat, n.Data)
 	case last.State != nodes.Registered && last.State != nodes.Overwritten || last.Czxid != r.Czxid:
 		return fmt.Errorf("%s has told of %+v last, and has %+v", k.actor.Name(), last, r)
+	}
+	overwritten := 0
+	for _, c := range k.changes {
+		if c.State == nodes.Lost && k.persistent && reason.Is(c.Err, framework.ErrSessionLost) {
+			return fmt.Errorf("%s believes that its node has gone with a session: %+v", k.actor.Name(), c)
+		}
+		if c.State == nodes.Overwritten {
+			overwritten++
+		}
+	}
+	if overwritten > k.foreign {
+		return fmt.Errorf("%s has told %d times that it was overwritten, and was %d times", k.actor.Name(), overwritten, k.foreign)
 	}
 	for i, c := range k.changes[1:] {
 		if before := k.changes[i]; c.State == before.State && c.Czxid == before.Czxid && c.State != nodes.Overwritten && c.State != nodes.Conflict {
@@ -73,7 +99,11 @@ func (k *kept) end(tree explore.Tree, data string) error {
 
 // onePath has two actors who want a node with the same path. The second waits
 // until the first has shut down, or is in trouble.
-func onePath(first trouble) explore.Scenario {
+func onePath(first trouble) explore.Scenario { return onePathAfter(none, first) }
+
+// onePathAfter has a trouble before the first one has its node, and another one
+// behind that.
+func onePathAfter(before, first trouble) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/workers", "")
 		registered := w.Section("the node", 1)
@@ -90,9 +120,12 @@ func onePath(first trouble) explore.Scenario {
 		})
 		for i, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
+				if i == 0 {
+					before(a)
+				}
 				k, err := keep(a, "/workers/w", name)
 				if err != nil {
-					w.Fail("%v", err)
+					refuse(w, a, err)
 					return
 				}
 				all = append(all, k)
@@ -137,10 +170,22 @@ func TestPersistentNodesOfOnePathThatLinger(t *testing.T) {
 }
 
 func TestPersistentNodesOfOnePathInAnEnsemble(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		w.Ensemble(3)
-		onePath(none)(w)
-	}, quick())
+	explore.Search(t, inEnsemble(onePath(none)), quick())
+}
+
+// A leader that lags does not know what the client has done before.
+func TestPersistentNodesOfOnePathWhoseLeaderLags(t *testing.T) {
+	explore.Search(t, inEnsemble(onePathAfter(meets(zktest.OpCreate, zktest.DropReply()), meets(zktest.OpDelete, zktest.DropReply())), time.Second), quick())
+}
+
+// The deletion of the first one's node arrives when the second one may have its
+// own.
+func TestPersistentNodesOfOnePathWithALateDelete(t *testing.T) {
+	explore.Search(t, onePath(meets(zktest.OpDelete, late())), quick())
+}
+
+func TestPersistentNodesOfOnePathWithALateCreate(t *testing.T) {
+	explore.Search(t, onePathAfter(meets(zktest.OpCreate, late()), none), quick())
 }
 
 // Of two who replace each other's node, one ends, and one has the node.
@@ -154,7 +199,7 @@ func TestPersistentNodesThatReplace(t *testing.T) {
 				time.Sleep(time.Duration(i) * time.Second)
 				k, err := keep(a, "/workers/w", name, nodes.WithConflictPolicy(nodes.Replace))
 				if err != nil {
-					w.Fail("%v", err)
+					refuse(w, a, err)
 					return
 				}
 				all = append(all, k)
@@ -165,9 +210,11 @@ func TestPersistentNodesThatReplace(t *testing.T) {
 			})
 		}
 		w.AtEnd(func(tree explore.Tree) error {
-			ended := 0
+			ended, closed := 0, 0
 			for i, k := range all {
 				switch err := k.node.Err(); {
+				case isEnd(k.actor, err):
+					closed++
 				case err == nil:
 					if err := k.end(tree, names(2)[i]); err != nil {
 						return err
@@ -179,7 +226,7 @@ func TestPersistentNodesThatReplace(t *testing.T) {
 				}
 				_ = k.node.Shutdown(context.Background())
 			}
-			if ended != 1 {
+			if ended == 0 && closed == 0 && len(all) == 2 || ended > 1 {
 				return fmt.Errorf("%d of two have ended", ended)
 			}
 			return nil
@@ -191,6 +238,15 @@ func TestPersistentNodesThatReplace(t *testing.T) {
 // disturbedNode has an actor with a node that another actor deletes and writes to.
 // In the end the node is there, with the last data. Then it is shut down.
 func disturbedNode(own trouble, opts ...nodes.Option) explore.Scenario {
+	return disturbedNodeAfter(none, own, opts...)
+}
+
+// disturbedNodeAfter has a trouble before the node is made, too.
+func disturbedNodeAfter(before, own trouble, opts ...nodes.Option) explore.Scenario {
+	return disturbed(false, before, own, opts...)
+}
+
+func disturbed(persistent bool, before, own trouble, opts ...nodes.Option) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/workers", "")
 		w.Stays("/workers")
@@ -204,10 +260,12 @@ func disturbedNode(own trouble, opts ...nodes.Option) explore.Scenario {
 		last := "one"
 		w.Actor("A", func(a *explore.Actor) {
 			var err error
+			before(a)
 			if k, err = keep(a, "/workers/w", last, opts...); err != nil {
-				w.Fail("%v", err)
+				refuse(w, a, err)
 				return
 			}
+			k.persistent = persistent
 			time.Sleep(time.Second)
 			k.deletable = true
 			time.Sleep(time.Second / 2)
@@ -223,10 +281,14 @@ func disturbedNode(own trouble, opts ...nodes.Option) explore.Scenario {
 				names, _, err = a.Client().Children(ctx, "/workers")
 				return err
 			})
+			const repeats = 5 // a client that has no answer writes again
 			for _, name := range names {
 				_ = a.Call("delete", func(ctx context.Context) error {
 					return a.Client().Delete(ctx, "/workers/"+name, framework.AnyVersion)
 				})
+				if k != nil {
+					k.foreign += repeats
+				}
 				_ = a.Call("write", func(ctx context.Context) error {
 					_, err := a.Client().Set(ctx, "/workers/"+name, []byte("of somebody else"), framework.AnyVersion)
 					return err
@@ -235,12 +297,20 @@ func disturbedNode(own trouble, opts ...nodes.Option) explore.Scenario {
 		})
 		w.AtEnd(func(tree explore.Tree) error {
 			err := k.end(tree, last)
-			if err == nil && len(below(tree, "/workers")) != 1 {
+			if err == nil && len(below(tree, "/workers")) != 1 && !k.actor.Closed() {
 				err = fmt.Errorf("%d nodes are there", len(below(tree, "/workers")))
+			}
+			if k.actor.Closed() {
+				return err
 			}
 			return errors.Join(err, k.node.Shutdown(context.Background()))
 		})
-		w.AtEnd(nothingBelow("/workers"))
+		w.AtEnd(func(tree explore.Tree) error {
+			if k.actor.Closed() && persistent {
+				return nil // a node that is not ephemeral stays
+			}
+			return nothingBelow("/workers")(tree)
+		})
 	}
 }
 
@@ -259,22 +329,77 @@ func TestSequentialPersistentNodeThatIsDeleted(t *testing.T) {
 }
 
 func TestPersistentNodeThatIsNotEphemeral(t *testing.T) {
-	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.Persistent)), quick())
+	explore.Search(t, disturbed(true, none, none, nodes.WithMode(framework.Persistent)), quick())
+}
+
+func TestPersistentNodeThatOutlivesItsSession(t *testing.T) {
+	explore.Search(t, disturbed(true, none, expired, nodes.WithMode(framework.Persistent)), quick())
+}
+
+func TestPersistentNodeThatAcceptsWhatOthersWrite(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/workers", "")
+		w.Stays("/workers")
+		var k *kept
+		w.Actor("A", func(a *explore.Actor) {
+			var err error
+			if k, err = keep(a, "/workers/w", "one", nodes.WithDataPolicy(nodes.Accept)); err != nil {
+				refuse(w, a, err)
+			}
+			time.Sleep(3 * time.Second)
+			a.Cut() // then it looks again
+		})
+		written, last := 0, int64(0) // by others, who may write again what has had no answer
+		w.Always(func(tree explore.Tree) error {
+			if n := tree["/workers/w"].Stat; n.Version > 0 && n.Mzxid != last {
+				written++
+			}
+			last = tree["/workers/w"].Stat.Mzxid
+			return nil
+		})
+		w.Actor("B", func(a *explore.Actor) {
+			for range 2 {
+				time.Sleep(time.Second)
+				_ = a.Call("write", func(ctx context.Context) error {
+					_, err := a.Client().Set(ctx, "/workers/w", []byte("of somebody else"), framework.AnyVersion)
+					return err
+				})
+			}
+		})
+		w.AtEnd(func(tree explore.Tree) error {
+			if k == nil {
+				return nil
+			}
+			k.foreign = written
+			return k.end(tree, string(tree["/workers/w"].Data))
+		})
+	}, quick())
+}
+
+// The reply to the request that makes the node is lost, or comes late.
+func TestSequentialPersistentNodeOfUnknownOutcome(t *testing.T) {
+	explore.Search(t, disturbedNodeAfter(meets(zktest.OpCreate, zktest.DropReply()), none, nodes.WithMode(framework.EphemeralSequential)), quick())
+}
+
+func TestSequentialPersistentNodeThatComesLate(t *testing.T) {
+	explore.Search(t, disturbedNodeAfter(meets(zktest.OpCreate, late()), none, nodes.WithMode(framework.EphemeralSequential)), quick())
 }
 
 // In the end, a follower of a group has seen the members that there are.
 func TestGroup(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Node("/group", "")
-		w.Stays("/group")
-		var members []*nodes.GroupMember
-		var views [2]map[string]string // id to payload, by the follower's changes
+		following, stop := context.WithCancel(context.Background())
+		var joined []*nodes.GroupMember
+		members := map[string]*explore.Actor{} // by id
+		var views [2]map[string]string         // id to payload, by the follower's changes
+		var followers [2]*explore.Actor
 		for i, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
 				group := nodes.NewGroup(a.Client(), "/group")
-				views[i] = map[string]string{}
+				views[i], followers[i] = map[string]string{}, a
 				go func() {
-					for view, err := range group.Changes(context.Background()) {
+					for view, err := range group.Changes(following) {
 						if err != nil {
 							return
 						}
@@ -289,7 +414,8 @@ func TestGroup(t *testing.T) {
 					return m
 				}
 				if m := join(name + "1"); m != nil {
-					members = append(members, m)
+					members[m.ID()] = a
+					joined = append(joined, m)
 					_ = a.Call("update", func(ctx context.Context) error { return m.Update(ctx, []byte("second")) })
 				}
 				if m := join(name + "2"); m != nil {
@@ -302,13 +428,18 @@ func TestGroup(t *testing.T) {
 			for _, n := range below(tree, "/group") {
 				there[n.Path[len("/group/"):]] = string(n.Data)
 			}
+			maps.DeleteFunc(members, func(_ string, a *explore.Actor) bool { return a.Closed() })
 			if len(there) != len(members) {
 				return fmt.Errorf("there are %v, and %d members", there, len(members))
 			}
-			for _, v := range views {
-				if fmt.Sprint(v) != fmt.Sprint(there) {
+			for i, v := range views {
+				if !followers[i].Closed() && fmt.Sprint(v) != fmt.Sprint(there) {
 					return fmt.Errorf("a follower has seen %v, and there are %v", v, there)
 				}
+			}
+			stop() // now nothing may be left
+			for _, m := range joined {
+				_ = m.Leave(context.Background())
 			}
 			return nil
 		})

@@ -49,6 +49,8 @@ func reenter(w *explore.World, a *explore.Actor, lock *locks.InterProcessMutex, 
 		return lock.Acquire(under)
 	})
 	switch {
+	case lost == nil && err != nil && isEnd(a, err):
+		// the client was closed meanwhile
 	case lost == nil && err != nil:
 		w.Fail("%s does not re-enter: %v", a.Name(), err)
 	case lost != nil && !errors.Is(err, lost):

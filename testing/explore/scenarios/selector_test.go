@@ -18,6 +18,9 @@ func (o *office) runs(a *explore.Actor, s *leader.Selector, work func(context.Co
 	ctx, done := stoppable(a, "runs")
 	defer done()
 	err := s.Run(ctx, work)
+	if isEnd(a, err) {
+		return
+	}
 	for _, r := range []error{nil, framework.ErrSessionLost, locks.ErrRevoked, context.Cause(ctx)} {
 		if errors.Is(err, r) {
 			return

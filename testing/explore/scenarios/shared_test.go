@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // text is the codec of strings.
@@ -73,6 +75,7 @@ func (h *writes) find(data string) int {
 
 // follower checks what a Value shows.
 type follower struct {
+	actor *explore.Actor
 	value *value
 	shown int     // which of the writes it shows
 	heard version // from Changes
@@ -102,7 +105,7 @@ func (f *follower) check(h *writes) error {
 
 // end looks at what the Value shows in the end.
 func (f *follower) end(h *writes) error {
-	if last := h.all[len(h.all)-1]; h.all[f.shown] != last || f.heard != last {
+	if last := h.all[len(h.all)-1]; !f.actor.Closed() && (h.all[f.shown] != last || f.heard != last) {
 		return fmt.Errorf("a value shows %+v, and has told of %+v, and is %+v", h.all[f.shown], f.heard, last)
 	}
 	return f.value.Close()
@@ -129,10 +132,10 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 			w.Actor(name, func(a *explore.Actor) {
 				v, err := shared.NewValue(a.Client(), "/value", text, "seed", opts...)
 				if err != nil {
-					w.Fail("%v", err)
+					refuse(w, a, err)
 					return
 				}
-				f := &follower{value: v}
+				f := &follower{actor: a, value: v}
 				followers = append(followers, f)
 				go f.listen()
 				data := name + " tries"
@@ -141,7 +144,7 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 					ok := false
 					err := a.Call("try", func(ctx context.Context) (err error) {
 						_, ok, err = v.TrySet(ctx, previous, data)
-						return err
+						return h.outlasts(ctx, a, "TrySet", err)
 					})
 					h.told(a, &previous, data, ok, err)
 				}
@@ -154,8 +157,11 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 					first(a)
 				}
 				data = name + " sets"
-				err = a.Call("set", func(ctx context.Context) error { return v.Set(ctx, data) })
+				err = a.Call("set", func(ctx context.Context) error {
+					return h.outlasts(ctx, a, "Set", v.Set(ctx, data))
+				})
 				h.told(a, nil, data, err == nil, err)
+				h.update(a, name+" updates", v)
 			})
 		}
 		w.AtEnd(func(tree explore.Tree) error {
@@ -171,6 +177,122 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 			return err
 		})
 	}
+}
+
+// outlasts returns the error of a call. Unless its context has ended, it is of an
+// unknown outcome, or there is none.
+func (h *writes) outlasts(ctx context.Context, a *explore.Actor, what string, err error) error {
+	if err != nil && ctx.Err() == nil && !isEnd(a, err) && !reason.Is(err, framework.ErrOutcomeUnknown) {
+		h.world.Fail("%s of %s does not outlast the trouble: %v", what, a.Name(), err)
+	}
+	return err
+}
+
+// update replaces the value by one that nobody else writes.
+func (h *writes) update(a *explore.Actor, data string, v *value) {
+	old := ""
+	err := a.Call("update", func(ctx context.Context) error {
+		_, err := v.Update(ctx, func(before string) (string, error) {
+			old = before
+			return data, nil
+		})
+		return h.outlasts(ctx, a, "Update", err)
+	})
+	h.told(a, nil, data, err == nil, err)
+	if i := h.find(data); err == nil && i > 0 && h.all[i-1].Value != old {
+		h.world.Fail("%s has overwritten %q, and not %q", a.Name(), h.all[i-1].Value, old)
+	}
+}
+
+// The replies to what the first one writes are lost, or its requests come late.
+func TestSharedValueWhoseRepliesAreLost(t *testing.T) {
+	explore.Search(t, startsWith(meets(zktest.OpSetData, zktest.DropReply()), sharedValue(false, meets(zktest.OpSetData, zktest.DropReply()))), quick())
+}
+
+func TestSharedValueWhoseWritesAreLate(t *testing.T) {
+	explore.Search(t, startsWith(meets(zktest.OpSetData, late()), sharedValue(false, meets(zktest.OpSetData, late()))), quick())
+}
+
+// Nobody is misled by servers that lag.
+func TestSharedValueWhoseLeaderLags(t *testing.T) {
+	explore.Search(t, inEnsemble(startsWith(meets(zktest.OpSetData, zktest.DropReply()), sharedValue(false, cut)), time.Second), quick())
+}
+
+func TestSharedValueWhoseFollowerLags(t *testing.T) {
+	explore.Search(t, inEnsemble(sharedValue(false, cut), 0, time.Second), quick())
+}
+
+// Two try to write the same. No more of them are told that they have written than
+// the node has versions.
+func TestSharedValueThatStaysTheSame(t *testing.T) {
+	for _, data := range []string{"seed", "other"} {
+		t.Run(data, func(t *testing.T) {
+			explore.Search(t, startsWith(meets(zktest.OpSetData, zktest.DropRequest()), func(w *explore.World) {
+				w.Node("/value", "seed")
+				var applied, unknown int32
+				for _, name := range names(2) {
+					w.Actor(name, func(a *explore.Actor) {
+						v, err := shared.NewValue(a.Client(), "/value", text, "seed")
+						if err != nil {
+							refuse(w, a, err)
+							return
+						}
+						for range 2 {
+							_ = a.Call("try", func(ctx context.Context) error {
+								previous, err := v.Refresh(ctx)
+								if err != nil {
+									return err
+								}
+								_, ok, err := v.TrySet(ctx, previous, data)
+								switch {
+								case ok && err == nil:
+									applied++
+								case reason.Is(err, framework.ErrOutcomeUnknown):
+									unknown++
+								}
+								return err
+							})
+						}
+						_ = v.Close()
+					})
+				}
+				w.AtEnd(func(tree explore.Tree) error {
+					if n := tree["/value"].Stat.Version; n < applied || n > applied+unknown {
+						return fmt.Errorf("the value was set %d times, of which %d were told as applied, and %d as unknown", n, applied, unknown)
+					}
+					return nil
+				})
+			}), quick())
+		})
+	}
+}
+
+// Somebody asks for the value before the first read has created it.
+func TestSharedValueWithASeed(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				v, err := shared.NewValue(a.Client(), "/value", text, "seed")
+				if err != nil {
+					refuse(w, a, err)
+					return
+				}
+				_ = a.Call("refresh", func(ctx context.Context) error {
+					_, err := v.Refresh(ctx)
+					return err
+				})
+				_ = a.Call("wait", v.WaitSynced)
+				time.Sleep(time.Second)
+				_ = v.Close()
+			})
+		}
+		w.AtEnd(func(tree explore.Tree) error {
+			if string(tree["/value"].Data) != "seed" && w.Quiet() > enough {
+				return fmt.Errorf("the value is %q", tree["/value"].Data)
+			}
+			return nil
+		})
+	}, quick())
 }
 
 func TestSharedValue(t *testing.T) { explore.Search(t, sharedValue(false, none), quick()) }
@@ -189,8 +311,5 @@ func TestSharedValueThatIsDeleted(t *testing.T) { explore.Search(t, sharedValue(
 
 // With several servers, what is read may be older than what was read before.
 func TestSharedValueInAnEnsemble(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		w.Ensemble(3)
-		sharedValue(false, cut)(w)
-	}, quick())
+	explore.Search(t, inEnsemble(sharedValue(false, cut)), quick())
 }

@@ -1,0 +1,18 @@
+// Package random has the random numbers that decide when and in which order
+// something is done. They are those of math/rand, and not of math/rand/v2,
+// because a test can seed them: package testing/explore does that, so that a
+// search is the same each time.
+package random
+
+import (
+	"math/rand"
+	"time"
+)
+
+// Duration returns a duration from 0 on, and below an end, which must be positive.
+func Duration(end time.Duration) time.Duration { return time.Duration(rand.Int63n(int64(end))) }
+
+// Shuffle brings elements into a random order.
+func Shuffle[E any](list []E) {
+	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+}
