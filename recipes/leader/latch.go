@@ -77,13 +77,13 @@ type Latch struct {
 	recovery follow.Recovery // run's; it knows why we are not in the queue, if we are not
 	stopping sync.WaitGroup  // run's: leaders that have lost, and have time to stop
 
-	mu       sync.Mutex      // protects the following fields
-	leading  bool            // Lead runs
-	closing  context.Context // the first Shutdown's; nil before
-	now      *leadership     // the one under way, or nil
-	last     *broadcast.Node[Change]
-	seen     lockloop.NotAdmitted // how things stood when we last looked at the queue
-	left     []*deletion          // of nodes that may still be there
+	mu      sync.Mutex      // protects the following fields
+	leading bool            // Lead runs
+	closing context.Context // the first Shutdown's; nil before
+	now     *leadership     // the one under way, or nil
+	last    *broadcast.Node[Change]
+	seen    lockloop.NotAdmitted // how things stood when we last looked at the queue
+	left    []*deletion          // of nodes that may still be there
 }
 
 // Change is the beginning or the end of a leadership.

@@ -63,7 +63,7 @@ func (l *Latch) begin(now *leadership) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = now
-	l.left = nil // a node of ours that is ahead would keep us from leading
+	l.left = nil                    // a node of ours that is ahead would keep us from leading
 	l.seen = lockloop.NotAdmitted{} // nobody is ahead any more
 	l.tellLocked(Change{Lease: now.lease})
 }
