@@ -4,9 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -41,42 +41,74 @@ func TestAfterTrustCallsAllWhateverOneDoes(t *testing.T) {
 	}
 }
 
-// exitHandler ends the goroutine in Enabled, if the stack has such a function.
+// exitHandler is a log handler that ends each goroutine that calls it.
 type exitHandler struct {
 	slog.Handler
-	in   string
-	hits *atomic.Int32
+	asked, written *atomic.Int32
 }
 
 func (h exitHandler) Enabled(context.Context, slog.Level) bool {
-	stack := make([]byte, 1<<14)
-	if strings.Contains(string(stack[:runtime.Stack(stack, false)]), h.in) && h.hits.Add(1) == 1 {
-		runtime.Goexit()
-	}
+	h.asked.Add(1)
+	runtime.Goexit()
 	return true
 }
 
-// The log's handler ends the goroutine of a connection that ends, which is about
-// to log that servers hang up on a request.
-func TestHandlerThatEndsTheGoroutineOfAConnectionThatEnds(t *testing.T) {
+func (h exitHandler) Handle(context.Context, slog.Record) error {
+	h.written.Add(1)
+	runtime.Goexit()
+	return nil
+}
+
+// The library logs on its own loop while it connects, and the client when a
+// connection ends on which servers hang up, and when a session does. None of
+// that ends with a handler of the user's.
+func TestLogHandlerThatEndsGoroutinesEndsNoneOfTheClients(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var hits atomic.Int32
-		c := newClient(t, srv, framework.WithLogger(slog.New(exitHandler{slog.DiscardHandler, ").endedWith(", &hits})))
+		log := exitHandler{slog.DiscardHandler, new(atomic.Int32), new(atomic.Int32)}
+		c := unclosed(t, srv, framework.WithLogger(slog.New(log)))
+		require.NoError(t, c.WaitConnected(within(t, time.Minute)))
 		mustCreate(t, c, "/poison", "")
 		poison := hangsUp(srv, zktest.OpSetData, "/poison")
 		for begin := time.Now(); time.Since(begin) < time.Minute; {
 			c.Set(within(t, time.Second), "/poison", []byte("data"), framework.AnyVersion)
 		}
 		poison.Remove()
-		require.NotZero(t, hits.Load())
+		srv.Session(c.SessionID()).Expire()
+		time.Sleep(time.Minute)
 		_, _, err := c.Get(within(t, time.Minute), "/poison")
-		closed := make(chan struct{})
-		go func() { c.Close(); close(closed) }()
-		select {
-		case <-closed:
-		case <-time.After(time.Minute):
-			t.Error("Close does not return")
-		}
 		require.NoError(t, err)
+		require.Less(t, closing(t, c), time.Second)
+		require.Equal(t, log.asked.Load(), log.written.Load(), "without an answer, the line is written")
+		require.Greater(t, log.written.Load(), int32(10))
+	})
+}
+
+// exitHandle is a log handler that ends the goroutine that writes a bad line.
+type exitHandle struct{ slog.Handler }
+
+func (h exitHandle) Handle(ctx context.Context, line slog.Record) error {
+	if line.Message == "bad" {
+		runtime.Goexit()
+	}
+	return h.Handler.Handle(ctx, line)
+}
+
+// A line whose handler has ended its goroutine does not wait any more. More of
+// them than may wait leave room for others.
+func TestLinesThatEndGoroutinesLeaveRoomForOthers(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		var written lockedBuffer
+		c := unclosed(t, srv, framework.WithLogger(slog.New(exitHandle{slog.NewTextHandler(&written, nil)})))
+		const room = 1 << 14
+		for range 2 {
+			for range room / 2 {
+				framework.Extend(c).Logger().Info("bad")
+			}
+			synctest.Wait()
+		}
+		framework.Extend(c).Logger().Info("good")
+		require.NoError(t, c.Close())
+		require.Contains(t, written.String(), "msg=good")
+		require.NotContains(t, written.String(), "curator.log.dropped")
 	})
 }

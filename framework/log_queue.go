@@ -40,9 +40,9 @@ func (q *logQueue) add(write func()) {
 	defer q.mu.Unlock()
 	missing := q.dropped
 	posted := q.waiting < maxLogQueue && q.teller.Post(func() {
+		defer q.written() // deferred, as write is: the handler may end the goroutine
+		defer write()
 		q.reportDropped(missing)
-		write()
-		q.written()
 	})
 	if !posted {
 		q.dropped++
@@ -81,9 +81,15 @@ type queuedHandler struct {
 	to    slog.Handler
 }
 
-// Enabled implements slog.Handler. It asks the user's handler directly.
+// Enabled implements slog.Handler. It asks the user's handler on a goroutine of
+// its own, and waits for it: many goroutines log that must go on, such as the
+// library's loop. If the handler ends that goroutine, the answer is yes.
 func (h queuedHandler) Enabled(ctx context.Context, level slog.Level) bool {
-	return h.to.Enabled(ctx, level)
+	if h.to == slog.DiscardHandler { // the default
+		return false
+	}
+	enabled, err := callApart(func() (bool, error) { return h.to.Enabled(ctx, level), nil })
+	return enabled || err != nil
 }
 
 // Handle implements slog.Handler. It never returns an error, because the line

@@ -94,7 +94,10 @@ func WithErrorPolicy(p state.ErrorPolicy) Option {
 //     Warn, with the number as "curator.log.dropped", says so when there is
 //     room again.
 //   - Close waits until all lines are written, but no longer than a second.
-//   - Only the handler's Enabled is called directly, and must not block.
+//   - Only for the handler's Enabled do those wait who log, and so it must not
+//     block.
+//   - A handler that ends its goroutine, as runtime.Goexit does, ends nothing
+//     else.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) { c.logger = l }
 }

@@ -190,8 +190,7 @@ type afterFunc struct{ call func() }
 
 // run calls the functions. Before that it yields, because the scheduler prefers
 // new goroutines: the ones that were waiting for the end of the context come
-// first. A function that ends its goroutine, by a log handler of the user's, takes
-// no call from the others.
+// first. A function that ends its goroutine takes no call from the others.
 func (fs afterFuncs) run() {
 	runtime.Gosched()
 	hooks.Each(slices.Collect(maps.Keys(fs)), func(f *afterFunc) { f.call() })

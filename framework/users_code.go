@@ -8,8 +8,8 @@ var errNoReturn = errors.New("function of the user's has ended its goroutine")
 
 // callApart calls a function of the user's on a goroutine of its own, and waits
 // for it. It is for callers that must go on in any case: the library's loop,
-// without which there is never a connection again, and what ends a client. A
-// panic is the caller's, as if the function had been called directly.
+// without which there is never a connection again, what ends a client, and all
+// who log. A panic is the caller's, as if the function had been called directly.
 func callApart[T any](f func() (T, error)) (v T, err error) {
 	done := make(chan struct{})
 	var panicked any

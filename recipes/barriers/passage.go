@@ -230,11 +230,11 @@ func endsPassage(err error) bool {
 
 // finish ends the passage.
 func (p *Passage) finish(err error) {
-	// The log handler may end the goroutine.
-	defer p.answer(cmp.Or(err, follow.ErrDone))
-	defer p.giveUp(err)
-	defer p.cancel(err)
-	if err != nil && p.ctx.Err() == nil && p.life.Err() == nil {
+	news := err != nil && p.ctx.Err() == nil && p.life.Err() == nil
+	p.cancel(err)
+	if news {
 		p.events.At(p.node.Path).Emit(eventEnds, err)
 	}
+	p.giveUp(err)
+	p.answer(cmp.Or(err, follow.ErrDone))
 }

@@ -77,13 +77,13 @@ type Latch struct {
 	recovery follow.Recovery // run's; it knows why we are not in the queue, if we are not
 	stopping sync.WaitGroup  // run's: leaders that have lost, and have time to stop
 
-	mu       sync.Mutex      // protects the following fields
-	leading  bool            // Lead runs
-	closing  context.Context // the first Shutdown's; nil before
-	now      *leadership     // the one under way, or nil
-	last     *broadcast.Node[Change]
-	seen     lockloop.NotAdmitted // how things stood when we last looked at the queue
-	leftover error                // what kept Shutdown from deleting the node
+	mu      sync.Mutex      // protects the following fields
+	leading bool            // Lead runs
+	closing context.Context // the first Shutdown's; nil before
+	now     *leadership     // the one under way, or nil
+	last    *broadcast.Node[Change]
+	seen    lockloop.NotAdmitted // how things stood when we last looked at the queue
+	left    []*deletion          // of nodes that may still be there
 }
 
 // Change is the beginning or the end of a leadership.
@@ -138,16 +138,19 @@ func (l *Latch) start() error {
 }
 
 // Shutdown ends the candidacy: the context of a leadership first, with
-// locks.ErrReleased, and then the node. It returns when that is done, or when
-// ctx ends, with its error. Without a connection for the connection timeout, it
-// returns framework.ErrNotConnected, and the client goes on. So the node goes in
-// any case, unless the server refuses that, which is an error, too. Changes tells
-// nothing more, except with WithCloseNotification. Closing the client ends its
-// latches, too.
+// locks.ErrReleased, and then the node. It returns nil when the node is gone, or
+// its session was lost or closed. If ctx ends before, the error is ctx's.
+// Without a connection for the connection timeout, it is
+// framework.ErrNotConnected, and a server in trouble may return others. The
+// client goes on in all these cases, and a later Shutdown waits anew, under its
+// own context. So the node goes in any case, unless the server refuses that,
+// which is the error of every Shutdown. Changes tells nothing more, except with
+// WithCloseNotification. Closing the client ends its latches, too.
 //
 // Shutdown says that the work is over, even if its leadership was lost just
 // before: the node goes without the rest of the safety margin. If the session
-// was lost, too, the client deletes the node in the background.
+// was lost, too, the client deletes the node in the background. It does so with a
+// node whose creation is under way, too.
 //
 // After Lead, the work has finished already, and a ctx that has ended does no
 // harm: Shutdown only does not wait then, and returns ctx's error. Callers that
@@ -160,7 +163,7 @@ func (l *Latch) Shutdown(ctx context.Context) error {
 	if !l.life.WaitGone(ctx) {
 		return l.queue.ErrorOf("shutdown", reason.OfContext(ctx))
 	}
-	return l.queue.ErrorOf("shutdown", l.leftBehind(first))
+	return l.queue.ErrorOf("shutdown", l.leftBehind(ctx, first))
 }
 
 // beginToClose reports whether this is the first Shutdown. The node is deleted
@@ -177,23 +180,6 @@ func (l *Latch) beginToClose(ctx context.Context) (first bool) {
 	}
 	l.life.Stop()
 	return true
-}
-
-// leftBehind returns why the node may still be there. The first Shutdown is
-// told, because it has waited for the deletion, and every Shutdown is if the
-// server refuses that, because the client does not go on with it then. If the
-// client was closed meanwhile, the end of its session deletes the node.
-func (l *Latch) leftBehind(first bool) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case reason.Is(l.leftover, framework.ErrClosed):
-		return nil
-	case first || framework.IsRefusal(l.leftover):
-		return l.leftover
-	default:
-		return nil
-	}
 }
 
 // WaitLeadership waits for the leadership, and returns its lease. All callers

@@ -2,6 +2,7 @@ package leader_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -166,17 +167,74 @@ func TestShutdownWaitsNoLongerThanItsContext(t *testing.T) {
 	}
 }
 
-// A server in trouble keeps the node for a while. Shutdown either waits for the
-// deletion, or returns an error that says that it did not.
-func TestShutdownDuringTheServersTrouble(t *testing.T) {
+// A server in trouble keeps the node for a while, or there is no connection for
+// a while. Shutdown either waits for the deletion, or returns an error that says
+// that it did not. A later Shutdown does the same under its own context.
+func TestEveryShutdownSaysWhetherTheNodeIsStillThere(t *testing.T) {
+	for _, who := range []string{"leader", "candidate"} {
+		for _, trouble := range []string{"server in trouble", "no connection"} {
+			for _, patience := range []time.Duration{0, time.Second, time.Hour} {
+				t.Run(fmt.Sprint(who, "/", trouble, "/", patience), func(t *testing.T) {
+					inVirtualTime(t, func(t *testing.T, w *world) { w.shutDownInTrouble(t, who, trouble, patience) })
+				})
+			}
+		}
+	}
+}
+
+func (w *world) shutDownInTrouble(t *testing.T, who, trouble string, patience time.Duration) {
+	c, network := w.Connect(t, framework.WithSessionTimeout(30*time.Second), framework.WithConnectionTimeout(2*time.Second))
+	first, second := c, w.Observer
+	if who == "candidate" {
+		first, second = second, first
+	}
+	leads := latch(t, first, "/l")
+	w.await(t, leads)
+	waits := latch(t, second, "/l")
+	w.WaitNodes(t, "/l", 2)
+	synctest.Wait() // the candidate knows its node
+	closed, other := leads, waits
+	if who == "candidate" {
+		closed, other = waits, leads
+	}
+	inTrouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+	if trouble == "no connection" {
+		network.Refuse(true)
+		network.Cut()
+	}
+	begun := time.Now()
+	for range 3 {
+		require.Error(t, closed.Shutdown(recipetest.Within(t, patience)))
+		require.Len(t, w.Fake.Children("/l"), 2)
+	}
+	require.Less(t, time.Since(begun), 20*time.Second, "the session lives")
+	network.Refuse(false)
+	inTrouble.Remove()
+	require.NoError(t, closed.Shutdown(t.Context()))
+	require.Len(t, w.Fake.Children("/l"), 1)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, closed.Shutdown(ended), "nothing is left to wait for")
+	w.await(t, other)
+	w.closeAll(t, "/l", closed, other)
+}
+
+// A leader steps down without a connection, so that its node stays for a while.
+// A Shutdown that comes then waits for that node, too.
+func TestShutdownWaitsForAnEarlierNode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		first, second, _, _ := w.leaderAndNext(t, "/l")
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 20, Do: zktest.Fail(zktest.ErrSystem)})
-		err := first.Shutdown(t.Context())
-		require.Equal(t, err == nil, len(w.Fake.Children("/l")) == 1, "%v", err)
-		require.NoError(t, first.Shutdown(t.Context()), "it goes by itself")
+		first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithSessionTimeout(30*time.Second), framework.WithConnectionTimeout(2*time.Second))
+		network.Refuse(true)
+		network.Cut()
+		require.NoError(t, lease.Release(t.Context()))
+		time.Sleep(5 * time.Second) // the latch has given up to wait for the deletion
+		require.ErrorIs(t, first.Shutdown(t.Context()), framework.ErrNotConnected)
+		require.Len(t, w.Fake.Children("/l"), 2)
+		network.Refuse(false)
+		require.NoError(t, first.Shutdown(t.Context()))
+		require.Len(t, w.Fake.Children("/l"), 1)
 		w.await(t, second)
-		w.closeAll(t, "/l", second)
+		w.closeAll(t, "/l", first, second)
 	})
 }
 

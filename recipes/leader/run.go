@@ -63,6 +63,7 @@ func (l *Latch) begin(now *leadership) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = now
+	l.left = nil                    // a node of ours that is ahead would keep us from leading
 	l.seen = lockloop.NotAdmitted{} // nobody is ahead any more
 	l.tellLocked(Change{Lease: now.lease})
 }
@@ -108,34 +109,6 @@ func (l *Latch) isClosing() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.closing != nil
-}
-
-// deletionContext is the context under which nodes are deleted. Shutdown waits
-// for the deletion, and so it is Shutdown's from then on.
-func (l *Latch) deletionContext(ctx context.Context) context.Context {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closing != nil {
-		return l.closing
-	}
-	return ctx
-}
-
-// deleting calls del to delete a node. If Shutdown comes meanwhile, it waits
-// for the node, too: del is called again under its context. Shutdown is told
-// the error.
-func (l *Latch) deleting(ctx context.Context, del func(context.Context) error) error {
-	closing := l.isClosing()
-	err := del(l.deletionContext(ctx))
-	if err != nil && !closing && l.isClosing() {
-		err = del(l.deletionContext(ctx))
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closing != nil && (l.leftover == nil || framework.IsRefusal(err)) { // another node may stay
-		l.leftover = err
-	}
-	return err
 }
 
 // abandon deletes the node of a candidate that gives up.

@@ -41,8 +41,8 @@ func (n *PersistentNode) end(why error) {
 		return
 	}
 	n.failure = why
-	defer n.life.End(why) // the log handler may end the goroutine before
 	n.tellLocked(Change{State: Ended, Err: n.errorOf("persistent node", why)})
+	n.life.End(why)
 }
 
 // Done is closed when the persistent node has ended, for the reason that Err

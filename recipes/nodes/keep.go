@@ -80,18 +80,17 @@ func (k *keeper) run(ctx context.Context) error {
 	return k.keeping.Run(ctx)
 }
 
-// finish deletes the node. That takes until there is a connection. A log handler
-// may end the goroutine that tells of the end, and the one that deletes the
-// node. It does not end this one, on which the rest depends.
+// finish deletes the node. That takes until there is a connection. It calls no
+// code of the user's, which could end the goroutine.
 func (k *keeper) finish(reason error) {
 	n := k.PersistentNode
 	n.life.Stop()
 	k.touched.stop()
 	k.takeBack()
-	follow.Alone(func() error { n.end(reason); return nil })
+	n.end(reason)
 	k.told()
 	ctx, told := trace.Unblocked(framework.Extend(n.client).Context(), n.client)
-	leftover := follow.Alone(func() error { return k.remove(ctx) })
+	leftover := k.remove(ctx)
 	told()
 	if k.before != nil {
 		<-k.before.life.Gone() // a third node of the path has to wait for it, too

@@ -29,8 +29,8 @@ type Unanswered struct {
 // the connection. So only the first end counts.
 func (c *Conn) end(err error, answering int32) {
 	if c.beginEnd() {
-		defer c.finishEnd() // deferred: the log's handler may end the goroutine
 		c.tellEnd(c.unanswered(err, answering))
+		c.finishEnd()
 		return
 	}
 	<-c.ended
@@ -40,8 +40,8 @@ func (c *Conn) end(err error, answering int32) {
 // again. Their users would wait for ever.
 func (c *Conn) endRefused(call *Call, code int32) {
 	if c.beginEnd() {
-		defer c.finishEnd()
 		c.tellEnd([]Unanswered{{call.request, call.held, code}})
+		c.finishEnd()
 		return
 	}
 	<-c.ended

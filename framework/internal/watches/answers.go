@@ -49,11 +49,16 @@ func (p *Persistent) isCurrentLocked(w *persistentWatch, connection uint64) bool
 // asked for it; the others go on with one of the node alone. So does a standard
 // watch that rides on it, if the server has it. refusedLocked reports whether the
 // watch must be asked for again: that one, or the same one, because the server
-// only has too much to do now.
+// only has too much to do now. It ends a watch of which nobody reads then.
 func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int32) (again bool) {
 	later, err := p.session.owner.Judge(code)
 	switch {
 	case w.armedRecursive || w.armed && !recursive: // the server has it since an earlier request
+		return false
+	case later && len(w.readers) == 0: // a standard watch on its path does without
+		if w.asked == 0 {
+			p.endLocked(w, err)
+		}
 		return false
 	case later:
 		w.troubledLocked(err)

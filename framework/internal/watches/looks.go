@@ -83,7 +83,8 @@ func (ws *Session) look(ctx context.Context) {
 
 // due returns the watches that were there at the look before: those that the
 // server is asked about together, and those that ride on a persistent watch. On
-// servers that take no setWatches, all of them are looked at as the latter.
+// servers that take no setWatches, and on connections that have refused it, all
+// of them are looked at as the latter.
 func (ws *Session) due() (together [][]*Watch, carried []*Watch) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -100,7 +101,7 @@ func (ws *Session) due() (together [][]*Watch, carried []*Watch) {
 		}
 	}
 	together = slices.Collect(maps.Values(byZxid))
-	if ws.replays.refused {
+	if ws.replays.refused || ws.looksRefused {
 		return nil, append(carried, slices.Concat(together...)...)
 	}
 	return together, carried
@@ -121,6 +122,7 @@ func (ws *Session) ask(groups [][]*Watch, now int64) (refused []*Watch) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.lookingSince = math.MaxInt64
+	ws.looksRefused = ws.looksRefused || len(refused) > 0
 	return refused
 }
 

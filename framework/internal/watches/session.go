@@ -52,6 +52,7 @@ type Session struct {
 	// lookingSince is before every change that a look which is under way may
 	// tell of; see looks.go.
 	lookingSince int64
+	looksRefused bool // on this connection
 
 	replays replays
 	probes  chan struct{} // capacity 1: setWatches is to be tried
@@ -131,6 +132,7 @@ func (ws *Session) Restore(set func([]transport.SetWatch)) {
 		set(nil)
 		return
 	}
+	ws.looksRefused = false
 	ws.endUnlessReplayedLocked()
 	var all []transport.SetWatch
 	for key, w := range ws.shared {

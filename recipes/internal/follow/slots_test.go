@@ -13,12 +13,6 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
-func TestCallAloneThatDoesNotReturn(t *testing.T) {
-	require.NoError(t, follow.Alone(func() error { return nil }))
-	require.ErrorIs(t, follow.Alone(func() error { return errOther }), errOther)
-	require.ErrorIs(t, follow.Alone(func() error { runtime.Goexit(); return nil }), follow.ErrNoReturn)
-}
-
 var errOther = errors.New("other")
 
 func TestSlotsCallEach(t *testing.T) {

@@ -1,0 +1,130 @@
+package framework_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// opening opens a Watcher in the background, and delivers it when it is there.
+func opening(t *testing.T, c *framework.Client, path string, opts ...framework.WatcherOption) <-chan *framework.Watcher {
+	opened := make(chan *framework.Watcher, 1)
+	go func() {
+		w, err := c.NewWatcher(t.Context(), path, opts...)
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- w
+	}()
+	return opened
+}
+
+// A read waits for the answer about a persistent watch, and the connection ends
+// with that. The client holds the watch back on the next connection, because
+// several have ended so. The read does not wait for that.
+func TestReadDoesNotWaitForAPersistentWatchThatIsHeldBack(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/n", nil))
+		const many = 4
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: many - 1, Do: zktest.DropRequest()})
+		last := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, After: many - 1, Do: zktest.All(zktest.DelayRequest(10*time.Millisecond), zktest.DropRequest())})
+		fourth := make(chan struct{})
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, After: many - 2, Do: zktest.Call(func(zktest.Request) { close(fourth) })})
+		opened := opening(t, c, "/n")
+		<-fourth
+		synctest.Wait() // the server has the request, and waits
+		var connected time.Time
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.Call(func(zktest.Request) { connected = time.Now() })})
+		_, _, _, err := c.GetW(within(t, time.Minute), "/n")
+		require.NoError(t, err)
+		require.Zero(t, time.Since(connected))
+		require.Equal(t, 1, last.Hits())
+		require.NotNil(t, <-opened)
+	})
+}
+
+// The reader of a persistent watch has gone while the server had too much to do
+// for that. A standard watch on the same path does not need it.
+func TestThrottledWatchWithoutReadersIsAskedForNoMore(t *testing.T) {
+	for _, kind := range []string{"data", "children"} {
+		t.Run(kind, func(t *testing.T) {
+			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				require.NoError(t, srv.Create("/n", nil))
+				w := mustWatch(t, c, "/n")
+				standard, err := watchKinds(c)[kind](t.Context(), "/n")
+				require.NoError(t, err)
+				throttled := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+				srv.CutAll()
+				time.Sleep(10 * time.Second)
+				w.Close()
+				time.Sleep(time.Second)
+				before := throttled.Hits()
+				time.Sleep(time.Hour)
+				require.Equal(t, before, throttled.Hits())
+
+				throttled.Remove()
+				require.False(t, fired(standard))
+				require.NoError(t, srv.Create("/n/c", nil))
+				require.NoError(t, srv.Set("/n", nil))
+				require.True(t, fired(standard))
+				synctest.Wait()
+				srv.AssertNoWatches(t)
+			})
+		})
+	}
+}
+
+// A recursive watch is asked for twice: for its reader, and after the pause of the
+// one that is not recursive. The server agrees to the first request alone, and so
+// it has the watch.
+func TestRecursiveWatchThatIsRefusedBehindItselfIsThere(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrThrottled)})
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, After: 1, Do: zktest.DelayReply(time.Second)})
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, After: 2, Do: zktest.Fail(zktest.ErrNoAuth)})
+		opened := opening(t, c, "/n")
+		synctest.Wait()
+		tree := mustWatch(t, c, "/n", framework.WithRecursion())
+		node := <-opened
+		time.Sleep(10 * time.Second)
+		require.Equal(t, 3, srv.CountRequests(zktest.OpAddWatch))
+		node.Close()
+		changeEverything(t, srv)
+		require.Equal(t, toldOfTree, unread(t, tree))
+		tree.Close()
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
+// A server that refuses the request of looks is not asked again on the same
+// connection. The next server may take it.
+func TestLookThatIsRefusedIsTriedOnceForEachConnection(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/n", nil))
+		_, _, w, err := c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		refused := refusesSetWatches(srv, zktest.ErrUnimplemented)
+		time.Sleep(time.Hour)
+		require.Equal(t, 1, refused.Hits())
+		inSilence(t, srv, "/n", func() { require.NoError(t, srv.Set("/n", nil)) })
+		ev, err := w.Wait(within(t, untold))
+		require.NoError(t, err)
+		require.Equal(t, zk.EventNodeDataChanged, ev.Type)
+
+		refused.Remove()
+		srv.CutAll()
+		_, _, w, err = c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		before := srv.CountRequests(zktest.OpSetWatches)
+		time.Sleep(time.Hour)
+		require.Greater(t, srv.CountRequests(zktest.OpSetWatches), before+10)
+		require.False(t, fired(w))
+	})
+}

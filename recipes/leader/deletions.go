@@ -1,0 +1,74 @@
+package leader
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// deletion is the deletion of a node that may still be there: the last attempt
+// has failed. The client goes on with it, unless the server refuses it.
+type deletion struct {
+	again   func(context.Context) error // waits for it
+	err     error                       // why the node may still be there
+	awaited bool                        // the first Shutdown's context was the attempt's
+}
+
+// deleting calls del to delete a node, and notes the deletion if the node may
+// still be there: Shutdown waits for it.
+func (l *Latch) deleting(ctx context.Context, del func(context.Context) error) error {
+	ctx, closing := l.deletionContext(ctx)
+	err := del(ctx)
+	if err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.left = append(l.left, &deletion{del, err, closing})
+	}
+	return err
+}
+
+// deletionContext is the context under which nodes are deleted. The first
+// Shutdown waits for the deletion, and so it is the Shutdown's from then on.
+func (l *Latch) deletionContext(ctx context.Context) (_ context.Context, closing bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing != nil {
+		return l.closing, true
+	}
+	return ctx, false
+}
+
+// leftBehind waits for the deletion of nodes that may still be there, and
+// returns why one of them may be there after that. The first Shutdown does not
+// try again what was tried under its context, and nobody tries again what the
+// server has refused. If the client was closed meanwhile, the end of its session
+// deletes the node.
+func (l *Latch) leftBehind(ctx context.Context, first bool) (err error) {
+	for _, d := range l.undeleted() {
+		why := d.err
+		if !framework.IsRefusal(why) && !(first && d.awaited) {
+			why = d.again(ctx)
+		}
+		switch {
+		case why == nil, reason.Is(why, framework.ErrClosed):
+			l.deleted(d)
+		case err == nil, framework.IsRefusal(why):
+			err = why
+		}
+	}
+	return err
+}
+
+func (l *Latch) undeleted() []*deletion {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.left)
+}
+
+func (l *Latch) deleted(d *deletion) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left = slices.DeleteFunc(l.left, func(other *deletion) bool { return other == d })
+}
