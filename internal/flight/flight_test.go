@@ -43,7 +43,7 @@ func TestNilRecorderRecordsNothing(t *testing.T) {
 		r.Begin(&Record{}, What{}, time.Now(), 0)
 		a.QueuedLocally(nil)
 		a.Queued("", 0)
-		a.Blocked(0, Contender{}, Contender{})
+		a.Blocked(0, time.Time{}, Contender{}, Contender{})
 		a.Abandoned()
 		a.Ended(Acquired, "", nil)
 		a.Hold("", 0)

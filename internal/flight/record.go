@@ -145,11 +145,12 @@ func (a *Record) Queued(node string, ahead int) {
 	a.update(func() { a.stage, a.node, a.ahead, a.locally, a.others = Queued, node, ahead, nil, nil })
 }
 
-// Blocked notes that the acquire waits for others, and what it knows of them.
-func (a *Record) Blocked(ahead int, neighbour, holder Contender) {
+// Blocked notes that the acquire waits for others, when it has seen them, and what
+// it knows of them.
+func (a *Record) Blocked(ahead int, seen time.Time, neighbour, holder Contender) {
 	a.update(func() {
 		now := time.Now()
-		a.stage, a.ahead, a.seen = Blocked, ahead, now
+		a.stage, a.ahead, a.seen = Blocked, ahead, seen
 		if a.others == nil {
 			a.others = &others{}
 		}

@@ -53,8 +53,8 @@ func TestTheRecordOfAnAcquireIsOneAllocation(t *testing.T) {
 		told.QueuedLocally(1, nil)
 		told.Queued(node, 1, 2)
 		if wait {
-			told.Waiting(1, ahead, ahead)
-			told.Waiting(1, ahead, ahead)
+			told.Waiting(1, time.Time{}, ahead, ahead)
+			told.Waiting(1, time.Time{}, ahead, ahead)
 		}
 		told.Ended(locktrace.AcquireEnd{Outcome: locktrace.Acquired})
 		held.StartTrace(lease, what, told)

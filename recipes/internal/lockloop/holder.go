@@ -39,7 +39,7 @@ func (c *contender) awaitChange(ctx context.Context, b *blocker) error {
 // returns what await does if the wait is over before.
 func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
 	c.attempt.Crowd.recallHolder(&c.seen)
-	if c.seen.HasRead() {
+	if c.seen.HasRead() || c.seen.Holder == b.node {
 		return nil
 	}
 	due := time.NewTimer(whenToRead(ctx))

@@ -18,9 +18,9 @@ type Observer interface {
 	Queued(node framework.Created, ahead, length int)
 
 	// Waiting says that we wait for a change of the contender directly ahead,
-	// with so many contenders before us. In a loop of ByCount, ahead is the
-	// zero value.
-	Waiting(position int, ahead, holder Other)
+	// with so many contenders before us at a time. In a loop of ByCount, ahead
+	// is the zero value.
+	Waiting(position int, seen time.Time, ahead, holder Other)
 
 	// Woken says that something has changed. The argument gone tells whether
 	// the contender directly ahead has left.
@@ -57,7 +57,7 @@ func (c *contender) tellWaiting(ahead Other) {
 	if c.seen.Holder != ahead.Node {
 		holder = Other{Node: c.seen.Holder, Data: c.seen.HolderData, Since: c.seen.HolderSince}
 	}
-	c.attempt.Observer.Waiting(c.seen.Ahead, ahead, holder)
+	c.attempt.Observer.Waiting(c.seen.Ahead, c.seen.Seen, ahead, holder)
 }
 
 // tellWoken is called after a wait for a watch, with its outcome.

@@ -243,8 +243,8 @@ func (t *Acquire) Queued(node framework.Created, ahead, length int) {
 }
 
 // Waiting implements lockloop.Observer.
-func (t *Acquire) Waiting(position int, ahead, holder lockloop.Other) {
-	t.record.Blocked(position, flight.Contender(ahead), flight.Contender(holder))
+func (t *Acquire) Waiting(position int, seen time.Time, ahead, holder lockloop.Other) {
+	t.record.Blocked(position, seen, flight.Contender(ahead), flight.Contender(holder))
 	if !t.traced {
 		return
 	}
