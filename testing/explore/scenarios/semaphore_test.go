@@ -77,8 +77,32 @@ func TestSemaphoreWhoseLimitIsRaised(t *testing.T) {
 		p := newCarPark(w, locks.SharedLimit("/limit", 1), 2)
 		w.Node("/limit", number(1))
 		w.Actor("A", p.visitor(1))
-		w.Actor("B", p.visitor(2))
-		w.Actor("C", raiseLimit(w))
+		var raiser *explore.Actor
+		w.Actor("B", func(a *explore.Actor) {
+			s := locks.NewInterProcessSemaphore(a.Client(), "/s", p.limit)
+			lease, _ := take(w, a, "acquire", func(ctx context.Context) (lease *locks.Lease, err error) {
+				inVain, err := patiently(w, ctx, func(ctx context.Context) (err error) {
+					lease, err = s.AcquireN(ctx, 2)
+					return err
+				})
+				if inVain && !raiser.Closed() {
+					w.Fail("%s waits in vain for the limit to be raised", a.Name())
+				}
+				if inVain {
+					err = errInVain
+				}
+				return lease, err
+			})
+			if lease != nil {
+				p.work(a, lease, 2)
+				give(w, a, lease)
+			}
+		})
+		raise := raiseLimit(w)
+		w.Actor("C", func(a *explore.Actor) {
+			raiser = a
+			raise(a)
+		})
 	}, quick())
 }
 
