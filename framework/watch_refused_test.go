@@ -59,18 +59,7 @@ func TestServersThatRefuseSetWatchesAreWorkedAround(t *testing.T) {
 					"curator.operation=setWatches curator.request.watches=1 curator.request.size=34 " +
 					"curator.connections.ended=4 curator.cause=" + text}, lines())
 
-				for i := range 3 {
-					data := fmt.Sprint("newer ", i)
-					changedMeanwhile(t, srv, "/n", data)
-					time.Sleep(10 * time.Second)
-					seen, unknown := f.seen()
-					require.Equal(t, data, seen)
-					require.Equal(t, before+i+1, unknown)
-				}
-				require.NoError(t, srv.Set("/n", []byte("last")))
-				data, _ = f.seen()
-				require.Equal(t, "last", data, "it has a watch")
-				require.Equal(t, 5, hits.Hits(), "it is known by now")
+				f.looksAfterEachReconnect(t, srv, hits)
 				require.Len(t, lines(), 1)
 			})
 		})

@@ -11,11 +11,16 @@ import (
 )
 
 // Growing are pauses that grow while something happens again and again. They
-// begin anew after a quiet time of twice the longest. The zero value is of no
-// use; the fields do not change once it waits. It is for one goroutine.
+// begin anew after a quiet time of twice the longest, unless they are steady. The
+// zero value is of no use; the fields do not change once it waits. It is for one
+// goroutine.
 type Growing struct {
 	First             time.Duration
 	Shortest, Longest time.Duration // bounds of all pauses but the first
+
+	// Steady is for loops that may work for long between two pauses, such as one
+	// that calls a function of the user's.
+	Steady bool
 
 	began bool
 	next  time.Duration
@@ -42,7 +47,7 @@ func Trouble() Growing {
 
 // Wait pauses, and returns ctx's error if ctx ends first.
 func (g *Growing) Wait(ctx context.Context) error {
-	if !g.began || !g.last.IsZero() && time.Since(g.last) > 2*g.Longest {
+	if !g.began || !g.Steady && !g.last.IsZero() && time.Since(g.last) > 2*g.Longest {
 		g.Reset()
 	}
 	now := g.next

@@ -143,8 +143,8 @@ func (s *stayer) lookForLosses(ctx context.Context) error {
 	}
 	if lost := s.missing(); len(lost) > 0 && s.ctx.Err() == nil {
 		err := &MemberLostError{Path: s.path, Members: lost}
-		s.events.Emit(eventLost(len(lost)), err)
 		s.cancel(err)
+		s.events.Emit(eventLost(len(lost)), err)
 	}
 	return nil
 }

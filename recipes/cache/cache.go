@@ -63,7 +63,7 @@ type Cache struct {
 	unreadable  map[string]error
 	zxid        int64
 	synced      bool
-	everSynced  bool
+	filled      bool
 	known       int       // for Stats
 	waiting     int       // for Stats
 	resyncs     int64     // for Stats
@@ -153,7 +153,7 @@ func (c *Cache) Err() error { return c.named(c.life.Err()) }
 // ctx's, or Err's. If it is ctx's, it also matches the last error that the cache
 // has outlasted since a server has answered.
 func (c *Cache) WaitSynced(ctx context.Context) error {
-	return c.wait(ctx, func() bool { return c.everSynced })
+	return c.wait(ctx, func() bool { return c.filled })
 }
 
 // Zxid returns a transaction as of which the cache is equal to the server's
@@ -184,7 +184,7 @@ func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
 		case c.poke <- struct{}{}:
 		default:
 		}
-		return c.everSynced && c.zxid >= zxid
+		return c.filled && c.zxid >= zxid
 	})
 }
 
@@ -213,7 +213,7 @@ func (c *Cache) hearOf(ctx context.Context, zxid int64) error {
 func (c *Cache) isAsNewAs(zxid int64) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.everSynced && c.zxid >= zxid
+	return c.filled && c.zxid >= zxid
 }
 
 // wait waits until a condition holds, which is asked under the lock.

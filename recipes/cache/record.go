@@ -18,7 +18,7 @@ func (c *Cache) recorded() flight.Cache {
 	defer c.mu.RUnlock()
 	stats := c.statsLocked()
 	return flight.Cache{
-		Root: c.events.FullPath(), Synced: c.everSynced, Nodes: stats.Known, ToRead: stats.ToRead,
+		Root: c.events.FullPath(), Synced: c.filled, Nodes: stats.Known, ToRead: stats.ToRead,
 		Zxid: c.zxid, Lag: stats.Lag, Behind: stats.Behind, Resyncs: stats.Resyncs,
 		Unreadable: len(c.unreadable), RootErr: c.unreadable[c.scope.root],
 	}

@@ -40,7 +40,7 @@ func (c *Cache) statsLocked() Stats {
 		return s
 	}
 	s.Lag = time.Since(c.behindSince)
-	if c.everSynced {
+	if c.filled {
 		s.Behind = transactionsBetween(c.zxid, c.client.LastZxid())
 	}
 	return s

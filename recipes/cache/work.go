@@ -86,10 +86,10 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) {
 		}
 	}
 	t.touched = cleared(t.touched)
-	if synced && !c.synced && c.everSynced {
+	if synced && !c.synced && c.filled {
 		c.resyncs++
 	}
-	c.zxid, c.synced, c.everSynced = zxid, synced, true
+	c.zxid, c.synced, c.filled = zxid, synced, true
 	c.known, c.waiting = len(t.nodes), 0
 	c.life.Tell()
 }
@@ -144,7 +144,7 @@ func (c *Cache) progress(known, waiting int, behindSince time.Time) {
 func (c *Cache) wasFilled() bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.everSynced
+	return c.filled
 }
 
 func (c *Cache) isSynced() bool {

@@ -48,7 +48,7 @@ func (l *Latch) deletionContext(ctx context.Context) (_ context.Context, closing
 func (l *Latch) leftBehind(ctx context.Context, first bool) (err error) {
 	for _, d := range l.undeleted() {
 		why := d.err
-		if !framework.IsRefusal(why) && !(first && d.awaited) {
+		if tried := first && d.awaited; !tried && !framework.IsRefusal(why) {
 			why = d.again(ctx)
 		}
 		switch {

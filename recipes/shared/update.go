@@ -30,7 +30,7 @@ func (v *Value[T]) Update(ctx context.Context, change func(old T) (T, error)) (n
 	if change == nil {
 		return now, v.node.errorOf(op, bad("function", "nil", "must not be nil"))
 	}
-	contention := pauses.Growing{Shortest: 10 * time.Millisecond, Longest: time.Second}
+	contention := pauses.Growing{Shortest: 10 * time.Millisecond, Longest: time.Second, Steady: true}
 	now, err = v.refresh(ctx, op)
 	for written := false; err == nil && !written; {
 		next, failed := change(now.Value)
