@@ -11,6 +11,23 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
+// mayMakeParent reports whether the client may create the missing parent of a
+// node: if the call says so, or if it is the chroot, which Curator, too, creates
+// when it is first needed.
+func (c *Client) mayMakeParent(parent string, cfg *createConfig) bool {
+	root := c.full("/")
+	return cfg.parents || root != "/" && parent == root
+}
+
+// createParents creates what is missing above a node.
+func (c *Client) createParents(ctx context.Context, s *Session, parent string, cfg *createConfig) error {
+	mode := Container
+	if cfg.parents {
+		mode = cfg.parentMode
+	}
+	return c.createPath(ctx, s, parent, mode, cfg.parentACL.list)
+}
+
 // createPath creates a node and what is missing above it. It looks upwards for
 // the deepest node that exists and creates downwards from there, so that it
 // needs no rights on what exists already (CURATOR-715).

@@ -37,8 +37,7 @@ type creation struct {
 	cfg    createConfig
 	data   []byte
 
-	guid   string // protection; empty if there is none
-	parent string
+	protectedNode
 	target string // the path to ask the server for
 
 	write     write[Created]
@@ -47,33 +46,23 @@ type creation struct {
 	abandoned bool             // the caller has gone, and late gets the answer
 	maybeMade bool             // an earlier attempt may have made a node that is not the one to return
 	reserved  *reservation     // nil unless the node is recognised by its owner
-	seenTo    bool             // late has seen to the node; protected by givenUp.mu
 }
 
 func (n *creation) createWithParents(ctx context.Context, s *Session) (Created, error) {
 	created, err := n.write.request(ctx, s)
 	for tries := 0; reason.Is(err, zk.ErrNoNode) && n.mayMakeParents() && tries < maxVanished; tries++ {
-		if err = n.createParents(ctx, s); err == nil {
+		if err = n.client.createParents(ctx, s, n.parent, &n.cfg); err == nil {
 			created, err = n.write.request(ctx, s)
 		}
 	}
 	return created, err
 }
 
-// mayMakeParents reports whether the client may create a missing parent: if the
-// call says so, or if it is the chroot, which Curator, too, creates when it is
-// first needed.
+// mayMakeParents reports whether the client may create a missing parent, or the
+// chroot itself is the node to create.
 func (n *creation) mayMakeParents() bool {
 	root := n.client.full("/")
-	return n.cfg.parents || root != "/" && (n.parent == root || n.target == root)
-}
-
-func (n *creation) createParents(ctx context.Context, s *Session) error {
-	mode := Container
-	if n.cfg.parents {
-		mode = n.cfg.parentMode
-	}
-	return n.client.createPath(ctx, s, n.parent, mode, n.cfg.parentACL.list)
+	return n.client.mayMakeParent(n.parent, &n.cfg) || root != "/" && n.target == root
 }
 
 // maxVanished bounds how often somebody may delete what a create needs, just
@@ -93,7 +82,7 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 	if abandoned(ctx, err) {
 		n.abandoned = true
 		if guid != "" {
-			n.client.givenUp.add(n)
+			n.client.givenUp.add(&n.protectedNode)
 		}
 		return Created{}, unknownOutcome(err)
 	}
@@ -153,7 +142,7 @@ func (n *creation) late(s *Session, guid string, created proto.Created, err erro
 	case n.reserved != nil:
 		n.reserved.release(created.Czxid)
 	}
-	n.client.givenUp.remove(n)
+	n.client.givenUp.remove(&n.protectedNode)
 }
 
 // cleanUp deletes or releases what the last attempt has left, unless late will.
@@ -234,10 +223,7 @@ func (n *creation) giveUpNode() {
 }
 
 // deleteInBackground deletes the node with this id, if the session has made it,
-// or still makes it. An ephemeral node ends with the session.
+// or still makes it.
 func (n *creation) deleteInBackground(s *Session, guid string) {
-	if n.cfg.mode.ephemeral() {
-		s = nil
-	}
-	n.client.deleteProtectedInBackground(n.parent, guid, s)
+	n.client.deleteMaybeMade(n.parent, guid, s, n.cfg.mode)
 }

@@ -86,6 +86,15 @@ func (e Extension) HasNews() bool {
 	return s != nil && s.link.HasNews()
 }
 
+// Siblings returns the names of a node's children, as Created.Siblings has them:
+// without the protected nodes that the client was making when their callers went,
+// and that it deletes.
+func (e Extension) Siblings(ctx context.Context, parent string) ([]string, error) {
+	gone := e.givenUp.under(e.full(parent))
+	names, _, err := e.Children(ctx, parent)
+	return gone.cutFrom(names), err
+}
+
 // Watches returns how many watches the server has for this client, which is no
 // more than one for the data and one for the children of each node, however
 // many local waiters there are.

@@ -36,6 +36,15 @@ func (c *Client) deleteProtectedInBackground(parent, guid string, s *Session) {
 	c.cleanUp(&cleanup{parent: parent, guid: guid, version: AnyVersion, madeIn: s})
 }
 
+// deleteMaybeMade deletes a node that a session may have made, or may still make.
+// An ephemeral node ends with the session.
+func (c *Client) deleteMaybeMade(parent, guid string, s *Session, mode Mode) {
+	if mode.ephemeral() {
+		s = nil
+	}
+	c.deleteProtectedInBackground(parent, guid, s)
+}
+
 // protectedBelow returns the protected nodes below a parent, by their prefixes,
 // as they are after this call has begun. Thousands of callers cost a few
 // requests.

@@ -15,9 +15,16 @@ type givenUp struct {
 	below map[string]map[string]bool // the prefixes of the names, by the parent
 }
 
+// protectedNode is a node that a call makes, and that its id tells from others.
+type protectedNode struct {
+	parent string
+	guid   string // empty if the node is not protected
+	seenTo bool   // the caller had gone, and its node was seen to; protected by givenUp.mu
+}
+
 // add notes the node of a create whose caller goes, unless late has seen to it
 // already.
-func (g *givenUp) add(n *creation) {
+func (g *givenUp) add(n *protectedNode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if n.seenTo {
@@ -33,7 +40,7 @@ func (g *givenUp) add(n *creation) {
 }
 
 // remove forgets a node: the client has sent its deletion, or looks for it.
-func (g *givenUp) remove(n *creation) {
+func (g *givenUp) remove(n *protectedNode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n.seenTo = true

@@ -103,6 +103,10 @@ func operationsWithReservations(c *framework.Client) map[string]func(context.Con
 		_, err := c.Transaction(ctx, framework.CreateOp(path+"/new", nil, framework.WithMode(framework.Ephemeral)))
 		return err
 	}
+	all["transaction protected"] = func(ctx context.Context, path string) error {
+		_, err := c.Transaction(ctx, protectedOps(path+"/new-", 2)...)
+		return err
+	}
 	return all
 }
 

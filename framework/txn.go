@@ -21,13 +21,17 @@ import (
 //
 // All operations together must fit into one request; see ErrRequestTooLarge.
 // Missing nodes of the view's own chroot and namespace are created if an
-// operation creates a node right below them, before the transaction and not in
-// it.
+// operation creates a node right below them, and so are missing parents of a
+// CreateOp WithParents: before the transaction and not in it.
 //
 // If the connection breaks while the reply is awaited, the operations decide
 // what follows, be it in the same session or in a new one:
 //
 //   - A transaction that only checks is repeated.
+//   - A transaction with a CreateOp WithProtection is looked up by the names of
+//     its protected nodes. It was applied if one of them is there. If none is,
+//     and the session is the same, it was not applied, and is repeated. (If
+//     somebody has deleted all of them, it is repeated, too.)
 //   - A transaction with a SetOp with a version is looked up by that, if no
 //     other operation but checks is about the same node. It was not applied,
 //     and is repeated, if the node still has the old version, and was there
@@ -40,8 +44,12 @@ import (
 // A transaction that was applied counts as done only if its results can be had:
 //
 //   - The nodes of the other SetOps have not been written since.
-//   - No operation is a sequential create.
+//   - All protected nodes are there.
+//   - No other operation is a sequential create.
 //   - Ephemeral nodes are of the present session.
+//
+// If the call fails, the client deletes in the background the protected nodes
+// that the transaction may have made. It undoes nothing else.
 //
 // As with Set, two callers that write the same data over the same version are
 // not told apart.
@@ -58,7 +66,7 @@ func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) ([]TxnResult, er
 	}
 	var results []TxnResult
 	err := reason.ErrPanicked // it stays if do panics
-	defer func() { t.endReservations(results, err) }()
+	defer func() { t.end(results, err) }()
 	results, err = t.write.do(ctx, c, "transaction", ops[0].path)
 	return results, err
 }
@@ -70,15 +78,20 @@ type txn struct {
 	write    write[[]TxnResult]
 	sentIn   *Session       // the last attempt's; nil if nothing was sent
 	reserved []*reservation // for nodes that are recognised by their owner
+
+	protected []*protectedNode // the node of each protected create, and nil for other operations; nil if there is none
+	made      []TxnResult      // what was made; nil until that is known
+	abandoned bool             // the caller has gone, and late gets the answer
 }
 
 func newTxn(c *Client, ops []TxnOp) *txn {
 	t := &txn{client: c, ops: slices.Clone(ops)}
+	t.protect()
 	t.write = write[[]TxnResult]{send: t.send, onLostReply: lookUp, resolve: t.resolve, attempt: t.attempt}
 	switch {
 	case t.onlyChecks():
 		t.write.onLostReply = changesNothing
-	case t.witness() < 0:
+	case t.protected == nil && t.witness() < 0:
 		t.write.onLostReply = giveUp
 	}
 	return t
@@ -108,45 +121,56 @@ func (t *txn) failed(i int, err error) *TxnError {
 
 func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
 	results, err := t.write.request(ctx, s)
-	if t.needsChroot(err) {
-		if err = t.client.createPath(ctx, s, t.client.full("/"), Container, nil); err == nil {
+	for tries := 0; tries < maxVanished; tries++ {
+		parent, cfg := t.missingParent(err)
+		if parent == "" {
+			break
+		}
+		if err = t.client.createParents(ctx, s, parent, cfg); err == nil {
 			results, err = t.write.request(ctx, s)
 		}
 	}
 	return results, err
 }
 
-// needsChroot reports whether a transaction failed because it is the first to
-// need the chroot.
-func (t *txn) needsChroot(err error) bool {
+// missingParent returns the parent for the lack of which a transaction has
+// failed, if the client may create it, or nothing.
+func (t *txn) missingParent(err error) (parent string, cfg *createConfig) {
 	var failed *TxnError
 	if !reason.As(err, &failed) || !reason.Is(err, zk.ErrNoNode) || failed.Op != string(txnCreate) {
-		return false
+		return "", nil
 	}
-	root := t.client.full("/")
-	parent, _ := znode.Split(t.client.full(failed.Path))
-	return root != "/" && parent == root
+	cfg = &t.ops[failed.Index].create
+	parent, _ = znode.Split(t.client.full(failed.Path))
+	if !t.client.mayMakeParent(parent, cfg) {
+		return "", nil
+	}
+	return parent, cfg
 }
 
 func (t *txn) send(ctx context.Context, s *Session) ([]TxnResult, error) {
 	parts := make([]proto.Part, len(t.ops))
 	for i, op := range t.ops {
 		var err error
-		if parts[i], err = op.part(t.client); err != nil {
+		if parts[i], err = op.part(t.client, t.target(i)); err != nil {
 			return nil, t.failed(i, err)
 		}
 	}
 	t.sentIn = s
 	answer, err := send(ctx, s, proto.Multi(parts...), t.late(s))
+	if t.protected != nil && abandoned(ctx, err) {
+		t.abandon()
+		return nil, unknownOutcome(err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return t.results(s, answer)
+	t.made, err = t.results(s, answer)
+	return t.made, err
 }
 
-// part returns the operation as a part of a request.
-func (op *TxnOp) part(c *Client) (proto.Part, error) {
-	path := c.full(op.path)
+// part returns the operation as a part of a request. The path is the server's.
+func (op *TxnOp) part(c *Client, path string) (proto.Part, error) {
 	switch op.kind {
 	case txnSet:
 		return proto.SetData(path, op.data, op.version).Part(), nil
@@ -192,13 +216,16 @@ func (t *txn) noteEphemeral(s *Session, op TxnOp, path string) {
 
 // late gets the answer to a transaction whose caller has gone.
 func (t *txn) late(s *Session) func(proto.MultiAnswer, error) {
-	if !slices.ContainsFunc(t.ops, func(op TxnOp) bool { return op.create.mode.ephemeral() }) {
+	makesEphemeral := func(op TxnOp) bool { return op.create.mode.ephemeral() }
+	if t.protected == nil && !slices.ContainsFunc(t.ops, makesEphemeral) {
 		return nil
 	}
 	return func(answer proto.MultiAnswer, err error) {
+		var results []TxnResult
 		if err == nil {
-			t.results(s, answer)
+			results, err = t.results(s, answer)
 		}
+		t.deleteProtected(s, results, err)
 	}
 }
 

@@ -27,9 +27,10 @@ const (
 	txnCheck  txnKind = "check"
 )
 
-// CreateOp creates a node in a transaction. WithMode, in every mode, WithTTL
-// and WithACL are what they are for Create. The other options take more than
-// one request, and make the transaction fail with a *ConfigError.
+// CreateOp creates a node in a transaction. WithMode, in every mode, WithTTL,
+// WithACL and WithProtection are what they are for Create, and so are WithParents,
+// WithPersistentParents and WithParentACL: missing parents are created before the
+// transaction. Every other option makes the transaction fail with a *ConfigError.
 func CreateOp(path string, data []byte, opts ...CreateOption) TxnOp {
 	op := TxnOp{kind: txnCreate, path: path, data: data}
 	op.invalid = apply(&op.create, opts)
@@ -63,8 +64,8 @@ func (op *TxnOp) validate() error {
 		return badArgument("TxnOp", "", "must be made by CreateOp, SetOp, DeleteOp or CheckOp")
 	case op.kind != txnCreate:
 		return validatePath(op.path)
-	case c.protected, c.siblings, c.parents, c.parentACL.given, c.isUpsert():
-		return badArgument("option", "of CreateOp", "must be WithMode, WithTTL or WithACL")
+	case c.siblings, c.isUpsert():
+		return badArgument("option", "of CreateOp", "must not be WithSiblings, WithOverwrite or WithIdempotence")
 	}
 	return c.validate(op.path)
 }

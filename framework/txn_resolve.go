@@ -14,6 +14,9 @@ import (
 // resolve finds out by one node whether the transaction was applied. It is an
 // error if the node is missing: it may have been deleted after our transaction.
 func (t *txn) resolve(ctx context.Context, s *Session) ([]TxnResult, bool, error) {
+	if t.protected != nil {
+		return t.resolveProtected(ctx, s)
+	}
 	op := &t.ops[t.witness()]
 	path := t.client.full(op.path)
 	now, err := afterQuorum(ctx, s, proto.GetData(path, false))
@@ -27,7 +30,7 @@ func (t *txn) resolve(ctx context.Context, s *Session) ([]TxnResult, bool, error
 	case now.Stat.Version != op.version+1 || !bytes.Equal(now.Data, op.data):
 		return nil, false, unknownOutcome(fmt.Errorf("%s has version %d now", op.path, now.Stat.Version))
 	}
-	results, err := t.resultsSince(ctx, s, now.Stat.Mzxid)
+	results, err := t.resultsSince(ctx, s, now.Stat.Mzxid, nil)
 	return results, err == nil, err
 }
 
@@ -51,11 +54,17 @@ func (t *txn) writes(path string) int {
 }
 
 // resultsSince puts together the results of a transaction that was applied, by
-// its zxid.
-func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64) ([]TxnResult, error) {
+// its zxid, and the paths at which the protected nodes of its operations were
+// found.
+func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64, found []string) ([]TxnResult, error) {
 	results := make([]TxnResult, len(t.ops))
 	for i, op := range t.ops {
 		results[i] = t.result(i, s, zxid)
+		path := t.client.full(op.path)
+		if op.create.protected {
+			path = found[i]
+			results[i].Path = t.client.local(path)
+		}
 		if op.kind == txnSet {
 			stat, err := send(ctx, s, proto.Exists(t.client.full(op.path), false), nil)
 			if err != nil {
@@ -63,20 +72,22 @@ func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64) ([]TxnRe
 			}
 			results[i].Stat = (*zk.Stat)(stat)
 		}
-		if reason := t.resultLost(op, results[i].Stat, s, zxid); reason != "" {
+		if reason := t.resultLost(op, path, results[i].Stat, s, zxid); reason != "" {
 			err := fmt.Errorf("applied as transaction %#x, but %s %s", zxid, op.path, reason)
 			return nil, unknownOutcome(err)
 		}
-		t.noteEphemeral(s, op, t.client.full(op.path))
+		t.noteEphemeral(s, op, path)
 	}
 	return results, nil
 }
 
 // resultLost says why the result of an operation that was applied cannot be had
-// any more.
-func (t *txn) resultLost(op TxnOp, stat *zk.Stat, s *Session, zxid int64) string {
+// any more. The path is where its node was found.
+func (t *txn) resultLost(op TxnOp, path string, stat *zk.Stat, s *Session, zxid int64) string {
 	switch {
-	case op.kind == txnCreate && op.create.mode.sequential():
+	case op.create.protected && path == "":
+		return "is gone"
+	case op.kind == txnCreate && op.create.mode.sequential() && !op.create.protected:
 		return "has got a number that is not known"
 	case op.kind == txnCreate && op.create.mode.ephemeral() && (t.write.doubt != s || t.write.late):
 		return "may end with a session that was lost"

@@ -42,6 +42,10 @@ var everyOperation = []operation{
 		return stopped(w, err)
 	})},
 	{"children", onTree(func(ctx context.Context, s *scene) error { _, _, err := s.client.Children(ctx, "/tree"); return err })},
+	{"siblings", onTree(func(ctx context.Context, s *scene) error {
+		_, err := framework.Extend(s.client).Siblings(ctx, "/tree")
+		return err
+	})},
 	{"childrenW", onTree(func(ctx context.Context, s *scene) error {
 		_, _, w, err := s.client.ChildrenW(ctx, "/tree")
 		return stopped(w, err)

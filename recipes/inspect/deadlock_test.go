@@ -214,7 +214,7 @@ func TestDeadlockThroughASemaphore(t *testing.T) {
 		other := recipetest.Acquire(t, ctx, locks.NewInterProcessSemaphore(c, "/s", limit))
 		recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(b, "/m"))
 		w.acquireBehind(t, locks.NewInterProcessMutex(a, "/m"), "/m", 2)
-		w.acquireBehind(t, locks.NewInterProcessSemaphore(b, "/s", limit), "/s/leases", 3)
+		w.acquireBehind(t, locks.NewInterProcessSemaphore(b, "/s", limit), "/s/locks", 1)
 		require.Empty(t, w.graph(t).Deadlocks, "the third may give its lease back")
 
 		waiting := w.acquireBehind(t, locks.NewInterProcessMutex(c, "/m"), "/m", 3)

@@ -147,8 +147,8 @@ func (r *Recipe) sureHolders() (n int) {
 }
 
 // admit tells the leases that are held from those that wait. Only the first at
-// the gate may have leases that it has not been granted yet: they are of
-// its session, and newer than its node at the gate.
+// the gate may have leases that it has not been granted yet, as in Java: they are
+// of its session, and newer than its node at the gate.
 //
 //   - As many leases as the limit allows are held, the oldest first.
 //   - A lease beyond the limit waits if it may be one that is not granted.

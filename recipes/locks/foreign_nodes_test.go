@@ -160,7 +160,7 @@ func TestForgedNamesLetNobodyThroughASemaphoresGate(t *testing.T) {
 		done := make(chan error)
 		// The acquire keeps the gate while it waits for the limit.
 		go func() { _, err := s.Acquire(waiting); done <- err }()
-		w.WaitNodes(t, path+"/leases", 1)
+		w.WaitNodes(t, path+"/locks", 1)
 		forge(t, w, path+"/locks", "lock-")
 		other := locks.NewInterProcessSemaphore(w.Observer, path, locks.SharedLimit(limit, 1))
 		for range 100 {

@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +20,24 @@ import (
 type localQueue struct {
 	makes   func(c *framework.Client) (front, behind locks.Locker)
 	places  int    // acquires of the front that wait at the server, or for its answers
-	creates string // the nodes that the front makes in vain
+	creates string // the nodes that the front makes in vain; or, if they are listed first, lists
+}
+
+// trouble is what the front of a client meets.
+func (q localQueue) trouble(c *framework.Client, times int, do zktest.Action) zktest.Rule {
+	r := zktest.Rule{Op: zktest.OpCreate, Path: q.creates, Session: c.SessionID(), Times: times, Do: do}
+	if q.request() == "children" {
+		r.Op, r.Path = zktest.OpGetChildren2, "/l/leases"
+	}
+	return r
+}
+
+// request is the request that fails.
+func (q localQueue) request() string {
+	if strings.HasPrefix(q.creates, "/l/leases/") {
+		return "children"
+	}
+	return "create"
 }
 
 var localQueues = map[string]localQueue{
@@ -88,7 +106,7 @@ func TestWaiterInTheProcessNamesTheTroubleOfTheFront(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ofEachLocalQueue(t, func(t *testing.T, w *world, q localQueue) {
 				c, _ := w.Connect(t)
-				fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: q.creates, Session: c.SessionID(), Times: -1, Do: trouble.do})
+				fault := w.Fake.Inject(q.trouble(c, -1, trouble.do))
 				front, behind := q.makes(c)
 				ctx, leave := context.WithCancel(w.Patience(t))
 				defer leave()
@@ -97,7 +115,7 @@ func TestWaiterInTheProcessNamesTheTroubleOfTheFront(t *testing.T) {
 					_, err := behind.Acquire(recipetest.Within(t, time.Minute))
 					require.ErrorIs(t, err, context.DeadlineExceeded)
 					require.True(t, trouble.names(err), "%v", err)
-					require.ErrorContains(t, err, "(last error: create ")
+					require.ErrorContains(t, err, "(last error: "+q.request()+" ")
 					require.Positive(t, notAcquired(t, err).Ahead)
 				}
 				fault.Remove()
@@ -125,7 +143,7 @@ func TestWaiterInTheProcessNamesNoTroubleThatIsOver(t *testing.T) {
 		rival, _ := q.makes(w.Observer)
 		held, err := rival.Acquire(t.Context())
 		require.NoError(t, err)
-		throttled := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: q.creates, Session: c.SessionID(), Times: 3, Do: zktest.Fail(zktest.ErrThrottled)})
+		throttled := w.Fake.Inject(q.trouble(c, 3, zktest.Fail(zktest.ErrThrottled)))
 		ctx, leave := context.WithCancel(w.Patience(t))
 		defer leave()
 		all := q.queueUpAtTheServer(ctx, front)
@@ -157,7 +175,7 @@ func TestWaiterWhoseTurnHasComeNamesTheTroubleBefore(t *testing.T) {
 			return // the next has waited in the server's queue
 		}
 		c, _ := w.Connect(t)
-		throttled := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: q.creates, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		throttled := w.Fake.Inject(q.trouble(c, -1, zktest.Fail(zktest.ErrThrottled)))
 		front, behind := q.makes(c)
 		first := recipetest.AcquireLater(recipetest.Within(t, time.Minute), front)
 		synctest.Wait()
@@ -182,7 +200,7 @@ func TestWaitersThatGiveUpTogetherNameTheTrouble(t *testing.T) {
 			return
 		}
 		c, _ := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: q.creates, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		w.Fake.Inject(q.trouble(c, -1, zktest.Fail(zktest.ErrThrottled)))
 		front, behind := q.makes(c)
 		ctx, cancel := context.WithTimeout(w.Patience(t), time.Minute)
 		defer cancel()

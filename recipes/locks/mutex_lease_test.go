@@ -220,6 +220,7 @@ func TestErrorOfAReleaseIsThatOfTheNode(t *testing.T) {
 			c, _ := w.Connect(t)
 			lease, err := locks.NewInterProcessSemaphore(c, path, locks.Limit(2)).AcquireN(ctx, 2)
 			require.NoError(t, err)
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Fail(zktest.ErrNoAuth)}) // then one by one
 			w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: failures, Do: zktest.Fail(zktest.ErrNoAuth)})
 			err = lease.Release(ctx)
 			require.ErrorIs(t, err, zk.ErrNoAuth)

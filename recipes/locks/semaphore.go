@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"path"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
@@ -91,6 +90,9 @@ func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) 
 // waits for that to be raised. If ctx ends meanwhile, the error is a
 // *NotAcquiredError that names the limit.
 //
+// One transaction takes all of them, when they are free. Some thousands fit into
+// it. For more, the error matches framework.ErrRequestTooLarge.
+//
 // Java queues again for each of several leases. If it has a part of what it
 // needs, it and an AcquireN may wait for each other until one gives up: let
 // only one language take several, or have leases enough for all that do.
@@ -111,11 +113,10 @@ func (s *InterProcessSemaphore) Do(ctx context.Context, f func(ctx context.Conte
 }
 
 // Participants returns the leases, in the order in which they were taken.
-// Leases beyond the limit belong to somebody who waits, or were taken before
-// it was lowered. All others are marked as held by Participant.Holder, also
-// those that an AcquireN has taken while it waits for the rest. Contenders
-// that wait for their turn to take leases are not in the list. Package inspect
-// tells who waits: see inspect.Walk, with inspect.WithSharedLimits.
+// Leases beyond the limit belong to somebody in Java who waits, or were taken
+// before it was lowered. All others are marked as held by Participant.Holder.
+// Contenders of this library that wait are not in the list. Package inspect tells
+// who waits: see inspect.Walk, with inspect.WithSharedLimits.
 func (s *InterProcessSemaphore) Participants(ctx context.Context) ([]Participant, error) {
 	if err := s.leases.Usable(); err != nil {
 		return nil, s.leases.ErrorOf("participants", err)
@@ -191,27 +192,30 @@ func (s *InterProcessSemaphore) passGate(ctx context.Context, a queue.Attempt) (
 	return c.First(ctx), nil
 }
 
-// take creates leases at the open gate until there are n. It returns nothing
-// if the gate closed meanwhile, the session ended, or one of the leases was
-// deleted: others may have its place then.
+// take takes n leases at the open gate, and leaves that. It returns nothing if
+// the gate closed meanwhile, or the session ended.
 func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n int, a queue.Attempt) (*claim.Claim, error) {
 	under, done := gate.WithContext(ctx)
 	defer done()
 	at := s.leases.InLoop(a)
 	limit, limitRead := 0, false
 	at.OnLimit = func(n int) { limit, limitRead = n, true }
-	nodes, refusal := s.collect(ctx, under, at, n)
+	note := at.OnBlocked
+	at.OnBlocked = func(r lockloop.NotAdmitted) { note(r); s.gate.NoteBeyond(r) }
+	at.OnTrouble = func(err error) { s.gate.NoteTroubleBeyond(under, err) }
+	turn := lockloop.Turn{Gate: gate.Claim().Nodes()[0], Open: under, N: n, Leave: gate.Claim().Unwatch}
+	nodes, refusal := s.leases.Take(ctx, turn, at)
 	if refusal != nil {
 		seen := !refusal.Seen.IsZero() // the leases, by this attempt
 		refusal.Recall(s.gate.Beyond())
 		a.Recall(refusal)
 		gateClosed := gate.Context().Err() != nil
-		if gateClosed && ctx.Err() != nil { // perhaps only while the leases were put back
+		if gateClosed && ctx.Err() != nil {
 			under, gateClosed, refusal.Err = ctx, false, reason.OfContext(ctx)
 		}
 		tooLow := limitRead && n > limit // whoever gives back the others
 		switch {
-		case reason.Is(refusal.Err, lockloop.ErrIncomplete) || gateClosed:
+		case reason.Is(refusal.Err, lockloop.ErrTurnOver) || gateClosed:
 			return nil, nil
 		case tooLow && (refusal.Err == nil || under.Err() != nil): // ctx may end a moment after its copy
 			return nil, s.leases.RefuseLimit(refusal, n, limit)
@@ -222,52 +226,11 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 		}
 		return nil, err
 	}
+	gate.Claim().Spent()
 	s.gate.NoteBeyond(lockloop.NotAdmitted{}) // nobody is in the way any more
-	// NewClaim looks at the session of the first lease. That is the oldest, and
-	// its session is over if another lease is of a later one.
 	c := s.leases.NewClaim(at.Data, nodes...)
 	if c == nil {
 		a.Trace.Distrusted(s.leases.Client(), nodes[0])
 	}
 	return c, nil
-}
-
-// collect creates n leases, or none: it deletes what it has created after a
-// refusal, and if the user's code panics.
-func (s *InterProcessSemaphore) collect(ctx, under context.Context, at lockloop.Attempt, n int) (nodes []framework.Created, refusal *lockloop.NotAdmitted) {
-	defer func() {
-		switch {
-		case refusal != nil:
-			s.putBack(claim.UnlessDown(ctx, refusal.Err), nodes)
-		case len(nodes) < n:
-			s.putBack(ctx, nodes)
-		}
-	}()
-	note := at.OnBlocked
-	at.OnBlocked = func(r lockloop.NotAdmitted) {
-		note(r)
-		s.gate.NoteBeyond(r)
-	}
-	at.OnTrouble = func(err error) { s.gate.NoteTroubleBeyond(under, err) }
-	at.Siblings = map[string]struct{}{}
-	for len(nodes) < n {
-		node, refusal := s.leases.Run(under, at)
-		if refusal != nil {
-			return nodes, refusal
-		}
-		nodes = append(nodes, node)
-		at.Siblings[path.Base(node.Path)] = struct{}{}
-	}
-	return nodes, nil
-}
-
-// putBack deletes the leases of an attempt that has failed, before anybody else
-// may try.
-func (s *InterProcessSemaphore) putBack(ctx context.Context, nodes []framework.Created) {
-	left := nodes
-	defer func() { claim.DeleteInBackground(s.leases.Client(), left) }() // if the user's code panics
-	for _, node := range nodes {
-		left = left[1:]
-		lockloop.Discard(ctx, s.leases.Client(), node.Path)
-	}
 }

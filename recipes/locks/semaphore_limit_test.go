@@ -126,7 +126,7 @@ func TestTryAcquireAtALimitOfZero(t *testing.T) {
 			require.Zero(t, refused.Ahead)
 		}
 		waiting := take(ctx, s)
-		w.WaitNodes(t, path+"/leases", 1)
+		w.WaitNodes(t, path+"/locks", 1)
 		require.NoError(t, locks.SetSharedLimit(ctx, c, path+"-limit", 1))
 		require.NoError(t, waiting.Wait(t).Release(ctx))
 		w.WaitNodes(t, path+"/locks", 0)

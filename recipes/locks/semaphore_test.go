@@ -30,7 +30,7 @@ func TestSemaphoreHasItsLimitOfLeases(t *testing.T) {
 		_, err := s.TryAcquire(ctx)
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		fourth := take(ctx, s)
-		w.WaitNodes(t, path+"/leases", 4)
+		w.WaitNodes(t, path+"/locks", 1)
 		require.False(t, fourth.IsOver())
 		require.NoError(t, leases[1].Release(ctx))
 		leases[1] = fourth.Wait(t)
@@ -118,17 +118,17 @@ func TestSharedLimitIsRaisedWhileSomeWait(t *testing.T) {
 		require.Equal(t, []byte{0, 0, 0, 1}, data, "the encoding of Curator's SharedCount")
 
 		second := take(ctx, s)
-		w.WaitNodes(t, path+"/leases", 2)
+		w.WaitNodes(t, path+"/locks", 1)
 		require.False(t, second.IsOver())
 		require.NoError(t, locks.SetSharedLimit(ctx, w.Observer, limit, 2))
 		lease := second.Wait(t)
 
 		require.NoError(t, locks.SetSharedLimit(ctx, w.Observer, limit, 1))
 		third := take(ctx, s)
-		w.WaitNodes(t, path+"/leases", 3)
+		w.WaitNodes(t, path+"/locks", 1)
 		require.NoError(t, lease.Context().Err(), "a lower limit takes nobody's lease")
 		require.NoError(t, lease.Release(ctx))
-		w.WaitNodes(t, path+"/leases", 2)
+		w.WaitNodes(t, path+"/leases", 1)
 		require.False(t, third.IsOver())
 		require.NoError(t, first.Release(ctx))
 		require.NoError(t, third.Wait(t).Release(ctx))
@@ -172,7 +172,7 @@ func TestSemaphoreWaiterThatGivesUpLeavesNothing(t *testing.T) {
 		leaving, cancel := context.WithCancel(ctx)
 		going := make(chan error)
 		go func() { _, err := s.AcquireN(leaving, 2); going <- err }()
-		w.WaitNodes(t, path+"/leases", 3)
+		w.WaitNodes(t, path+"/locks", 1)
 		next := take(ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(2)))
 		w.WaitNodes(t, path+"/locks", 2)
 		cancel()
@@ -194,16 +194,11 @@ func TestSemaphoreWaiterWhoseNodesAreDeletedGoesOn(t *testing.T) {
 		first := hold(t, ctx, s)
 		waiting := take(ctx, s)
 		for range 3 {
-			for _, name := range w.WaitNodes(t, path+"/leases", 2) {
-				if p := path + "/leases/" + name; p != first.Path() {
-					require.NoError(t, w.Fake.Delete(p))
-				}
-			}
-			synctest.Wait()
+			w.WaitNodes(t, path+"/locks", 1)
+			time.Sleep(2 * time.Second)
+			require.NoError(t, w.Fake.Delete(path+"/locks/"+w.WaitNodes(t, path+"/locks", 1)[0]))
+			time.Sleep(2 * time.Second)
 		}
-		// This node is the gate.
-		require.NoError(t, w.Fake.Delete(path+"/locks/"+w.Nodes(t, path+"/locks")[0]))
-		time.Sleep(2 * time.Second)
 		require.False(t, waiting.IsOver())
 		require.NoError(t, first.Release(ctx))
 		require.NoError(t, waiting.Wait(t).Release(ctx))
@@ -221,9 +216,10 @@ func TestSemaphoreWaiterGoesOnInTheNextSession(t *testing.T) {
 		other, _ := w.Connect(t)
 		first := hold(t, ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(1)))
 		waiting := take(ctx, locks.NewInterProcessSemaphore(c, path, locks.Limit(1)))
-		w.WaitNodes(t, path+"/leases", 2)
+		synctest.Wait()
 		w.Fake.Session(c.SessionID()).Expire()
-		w.WaitNodes(t, path+"/leases", 2)
+		time.Sleep(time.Second)
+		w.WaitNodes(t, path+"/locks", 1)
 		require.NoError(t, first.Release(ctx))
 		lease := waiting.Wait(t)
 		require.NoError(t, lease.Context().Err())
@@ -264,9 +260,9 @@ func TestUncontendedSemaphoreSetsNoWatch(t *testing.T) {
 			w.Fake.ClearRequests()
 			lease := hold(t, ctx, s)
 			synctest.Wait()
-			want := []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpCreate, zktest.OpGetChildren2, zktest.OpDelete}
+			want := []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetChildren2, zktest.OpMulti}
 			if shared {
-				want = slices.Insert(want, 4, zktest.OpGetData)
+				want = slices.Insert(want, 3, zktest.OpGetData)
 			}
 			require.Equal(t, want, w.Requests())
 			require.NoError(t, lease.Release(ctx))
@@ -334,7 +330,7 @@ func TestClosedClientFreesItsLeases(t *testing.T) {
 		require.NoError(t, err)
 		theirs := make(chan error)
 		go func() { _, err := closing.AcquireN(ctx, 2); theirs <- err }()
-		w.WaitNodes(t, path+"/leases", 4)
+		w.WaitNodes(t, path+"/locks", 1)
 		ours := take(ctx, locks.NewInterProcessSemaphore(w.Observer, path, locks.Limit(3)))
 		w.WaitNodes(t, path+"/locks", 2)
 		require.NoError(t, c.Close())
@@ -357,11 +353,11 @@ func TestTwoAtTheLeasesDoNotWaitForEachOther(t *testing.T) {
 		first := hold(t, ctx, locks.NewInterProcessSemaphore(w.Observer, path, locks.Limit(1)))
 		all := []*recipetest.Pending{take(ctx, locks.NewInterProcessSemaphore(c, path, locks.Limit(1)))}
 		gate := w.WaitNodes(t, path+"/locks", 1)[0]
-		w.WaitNodes(t, path+"/leases", 2)
+		w.WaitNodes(t, path+"/locks", 1)
 		all = append(all, take(ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(1))))
 		w.WaitNodes(t, path+"/locks", 2)
 		require.NoError(t, w.Fake.Delete(path+"/locks/"+gate))
-		w.WaitNodes(t, path+"/leases", 3)
+		synctest.Wait()
 		require.NoError(t, first.Release(ctx))
 		lease := all[1].Wait(t)
 		require.False(t, all[0].IsOver())

@@ -98,7 +98,11 @@ func TestTryAcquireIsNotRefusedByANodeThatWasBeingMade(t *testing.T) {
 				for _, path := range []string{"/l", "/l/locks", "/l/leases"} {
 					require.NoError(t, w.Fake.Create(path, nil))
 				}
-				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: of.path + "/*", Do: zktest.DelayRequest(2 * time.Second)})
+				making := zktest.Rule{Op: zktest.OpCreate, Path: of.path + "/*", Do: zktest.DelayRequest(2 * time.Second)}
+				if name == "lease" {
+					making.Op, making.Path = zktest.OpMulti, ""
+				}
+				w.Fake.Inject(making)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				_, err := of.lock(c).Acquire(ctx)

@@ -234,8 +234,8 @@ func TestAcquireAtWhichTheServerFailsIsNotOfUnknownOutcome(t *testing.T) {
 	}
 }
 
-// A waiter passes the gate of a semaphore, and its context ends while it makes
-// its lease. The waiter before it has seen who has the leases, if it was of the
+// A waiter passes the gate of a semaphore, and its context ends while it looks
+// at the leases. The waiter before it has seen who has the leases, if it was of the
 // same client. If not, that waiter itself is all that is known.
 func TestErrorOfAWaiterThatHasJustPassedTheGate(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -264,7 +264,7 @@ func TestErrorOfAWaiterThatHasJustPassedTheGate(t *testing.T) {
 				go at(first).AcquireN(recipetest.Within(t, time.Second), tc.n)
 				synctest.Wait()
 				w.Fake.Inject(zktest.Rule{
-					Op: zktest.OpCreate, Path: "/l/leases/*", Session: second.SessionID(), Times: -1,
+					Op: zktest.OpGetChildren2, Path: "/l/leases", Session: second.SessionID(), Times: -1,
 					Do: zktest.DelayRequest(time.Minute),
 				})
 				_, err := at(second).AcquireN(recipetest.Within(t, 2*time.Second), tc.n)

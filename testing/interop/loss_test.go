@@ -72,14 +72,19 @@ func TestOurHoldersSessionIsKilled(t *testing.T) {
 	})
 }
 
-// acquireBehind starts to acquire, and waits until there is one more node.
+// acquireBehind starts to acquire, and waits until there is one more node. At a
+// semaphore, that is the waiter's node at the gate.
 func (srv *testServer) acquireBehind(t *testing.T, c contender, lock string, k kind) *pending {
 	t.Helper()
-	names, change, err := srv.children(withDeadline(t), k.nodes(lock))
+	nodes := k.nodes(lock)
+	if nodes != lock {
+		nodes = lock + "/locks"
+	}
+	names, change, err := srv.children(withDeadline(t), nodes)
 	require.NoError(t, err)
 	change.Stop()
 	p := acquireLater(c, lock, waitLimit)
-	srv.waitNodes(t, k.nodes(lock), len(names)+1)
+	srv.waitNodes(t, nodes, len(names)+1)
 	require.Never(t, p.over, 50*time.Millisecond, 10*time.Millisecond)
 	return p
 }

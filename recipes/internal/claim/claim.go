@@ -25,6 +25,7 @@ type Claim struct {
 	mu       sync.Mutex // protects the following fields
 	state    State
 	shares   int           // the claim is given up at zero, and never taken again
+	spent    bool          // see Spent
 	stopped  func()        // only a leader's claim has it; see Lead
 	place    Place         // may be nil
 	trace    *trace.Hold   // may be nil

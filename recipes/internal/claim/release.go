@@ -155,13 +155,40 @@ func (c *Claim) placeNow() Place {
 	return c.place
 }
 
-// deleteNodes deletes the nodes, the last first, and notes the error.
+// Unwatch is for a holder that is about to delete the nodes by itself: their
+// deletion is no loss then.
+func (c *Claim) Unwatch() { c.watcher.end() }
+
+// Spent notes that the holder has deleted the nodes. The claim's release makes no
+// request then.
+func (c *Claim) Spent() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spent = true
+}
+
+func (c *Claim) isSpent() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spent
+}
+
+// deleteNodes deletes the nodes and notes the error. Several are deleted in one
+// transaction. If that fails, such as because one of them is gone, they are
+// deleted one by one, the last first.
 func (c *Claim) deleteNodes(ctx context.Context) error {
+	if c.isSpent() {
+		return nil
+	}
 	ctx, wait := c.Trace().During(ctx, c.terms.Client)
 	defer wait()
 	var errs []error
 	left := c.nodes
 	defer func() { DeleteInBackground(c.terms.Client, left) }() // if the user's code panics
+	if len(left) > 1 && c.deleteTogether(ctx) == nil {
+		left = nil
+		return nil
+	}
 	for _, n := range slices.Backward(c.nodes) {
 		left = left[:len(left)-1]
 		err := c.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
@@ -180,6 +207,15 @@ func (c *Claim) deleteNodes(ctx context.Context) error {
 	defer c.mu.Unlock()
 	c.leftover = joined(errs)
 	return c.leftover
+}
+
+func (c *Claim) deleteTogether(ctx context.Context) error {
+	ops := make([]framework.TxnOp, len(c.nodes))
+	for i, n := range c.nodes {
+		ops[i] = framework.DeleteOp(n.Path, framework.AnyVersion)
+	}
+	_, err := c.terms.Client.Transaction(ctx, ops...)
+	return err
 }
 
 // DeleteInBackground deletes nodes that were admitted, but have no claim.

@@ -2,117 +2,197 @@ package lockloop
 
 import (
 	"context"
-	"path"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 )
 
-// Limit returns how many contenders may be admitted. If watch is set, changed
-// is a watch that fires when the limit may be another one. It is nil if the
-// limit cannot change.
+// Limit returns how many nodes there may be. If watch is set, changed is a watch
+// that fires when the limit may be another one. It is nil if the limit cannot
+// change.
 type Limit func(ctx context.Context, watch bool) (n int, changed *framework.Watch, err error)
 
-// ByCount returns a loop that admits all contenders if they are no more than
-// the limit, such as a semaphore's leases. All waiters watch the same children,
-// so there should be one waiter at a time.
-func ByCount(n Nodes, limit Limit) *Loop { return &Loop{nodes: n, admission: byCount{limit}} }
-
-type byCount struct{ limit Limit }
-
-// step looks without watches first, because that is usually enough.
-func (b byCount) step(ctx context.Context, c *contender) error {
-	children, err := c.children(ctx)
-	if err == nil {
-		err = c.checkSiblings(children)
-	}
-	if err != nil {
-		return err
-	}
-	c.tellQueued(len(children)-1, len(children))
-	fits, _, err := b.fits(ctx, c, len(children), false)
-	switch {
-	case err != nil:
-		return err
-	case fits:
-		return granted(ctx)
-	case !c.attempt.Wait:
-		c.noteOthers(children)
-		c.readHolder(ctx)
-		return errHeld
-	}
-	return b.wait(ctx, c)
+// Places are nodes of which there may be no more than a limit, such as a
+// semaphore's leases. Whoever wants some waits for a turn at a gate first, which
+// is a queue with a node for each contender: one of them at a time takes places.
+type Places struct {
+	loop  *Loop
+	limit Limit
 }
 
-func (b byCount) wait(ctx context.Context, c *contender) error {
-	children, _, watch, err := c.loop.nodes.Client.ChildrenW(ctx, c.loop.nodes.Path)
-	if err == nil {
-		defer watch.Stop()
-	}
-	if err = c.check(children, err); err == nil {
-		children = c.withoutTwins(children)
-		err = c.checkSiblings(children)
-	}
-	if err != nil {
-		return err
-	}
-	fits, changed, err := b.fits(ctx, c, len(children), true)
-	if err != nil {
-		return err
-	}
-	var limit <-chan struct{}
-	if changed != nil {
-		defer changed.Stop()
-		limit = changed.Done()
-	}
-	if fits {
-		return granted(ctx)
-	}
-	c.noteOthers(children)
-	c.readNewHolder(ctx)
-	c.tellWaiting(Other{})
-	c.tellBlocked()
-	err = c.await(ctx, watch.Done(), limit)
-	c.tellWoken(err, watch)
-	return err
+// ByCount returns the places of a limit. All children of the path count.
+func ByCount(n Nodes, limit Limit) *Places { return &Places{&Loop{nodes: n}, limit} }
+
+// Turn is a contender's turn to take places.
+type Turn struct {
+	Gate framework.Created // our node at the gate, which nobody passes as long as it is there
+	Open context.Context   // ends with the turn, and also with the context of Take
+	N    int               // how many places we want
+
+	// Leave is called before the transaction that deletes the node at the gate.
+	Leave func()
 }
 
-func (b byCount) fits(ctx context.Context, c *contender, n int, watch bool) (bool, *framework.Watch, error) {
-	limit, changed, err := b.limit(ctx, watch)
-	if err == nil && c.attempt.OnLimit != nil {
-		c.attempt.OnLimit(limit)
-	}
-	return n <= limit, changed, err
-}
+// ErrTurnOver means that the turn has ended before places were taken.
+var ErrTurnOver = errors.New("the turn is over")
 
-// checkSiblings returns an error if another node of ours is gone.
-func (c *contender) checkSiblings(children []string) error {
-	there := 0
-	for _, name := range children {
-		if c.isSibling(name) {
-			there++
+// Take waits until all places that a turn is for fit under the limit, or only
+// looks. It takes them by one transaction, which also ends the turn: it deletes
+// our node at the gate. So nobody else can have taken a place meanwhile, and if
+// that node is gone, no place is taken. The caller must delete the nodes that are
+// returned.
+//
+// A waiter outlasts every outage, as in Run.
+func (p *Places) Take(ctx context.Context, t Turn, a Attempt) ([]framework.Created, *NotAdmitted) {
+	c := newContender(p.loop, a)
+	c.node = t.Gate
+	client := framework.Extend(p.loop.nodes.Client)
+	ctx, t.Open = client.OnTrouble(ctx, c.recovery.Note), client.OnTrouble(t.Open, c.recovery.Note)
+	for {
+		nodes, err := p.step(ctx, c, t)
+		switch {
+		case err == nil:
+			c.recovery.Recovered()
+			return nodes, nil
+		case reason.Is(err, errAgain):
+			c.recovery.Recovered()
+		case !reason.Is(err, errStale) && t.Open.Err() == nil && c.outlasts(t.Open, err):
+		default:
+			c.tellAbandoned(err)
+			if reason.Is(err, errStale) {
+				err = ErrTurnOver
+			}
+			c.seen.Err = ErrorOf(t.Open, err, c.recovery.Trouble())
+			return nil, &c.seen
 		}
 	}
-	if there < len(c.attempt.Siblings) {
-		return ErrIncomplete
+}
+
+// step looks at the places once. It looks without watches first, because that is
+// usually enough.
+func (p *Places) step(ctx context.Context, c *contender, t Turn) ([]framework.Created, error) {
+	now, err := p.look(t.Open, c, false)
+	switch {
+	case err != nil:
+		return nil, err
+	case now.fits(t.N):
+		return p.take(ctx, c, t)
+	case !c.attempt.Wait:
+		c.noteTaken(now.taken)
+		c.readHolder(t.Open)
+		return nil, errHeld
 	}
-	return nil
+	return p.wait(ctx, c, t)
 }
 
-func (c *contender) isSibling(name string) bool {
-	_, ok := c.attempt.Siblings[name]
-	return ok
+func (p *Places) wait(ctx context.Context, c *contender, t Turn) ([]framework.Created, error) {
+	now, err := p.look(t.Open, c, true)
+	defer now.stop()
+	switch {
+	case err != nil:
+		return nil, err
+	case now.fits(t.N):
+		return p.take(ctx, c, t)
+	}
+	c.noteTaken(now.taken)
+	c.readNewHolder(t.Open)
+	c.tellWaiting(Other{})
+	c.tellBlocked()
+	err = c.await(t.Open, doneOf(now.changed), doneOf(now.limited))
+	c.tellWoken(err, now.changed)
+	return nil, err
 }
 
-// noteOthers records how many other contenders there are, without the attempt's
-// own nodes. It also records which one comes first, to name one of them in
-// errors.
-func (c *contender) noteOthers(children []string) {
-	own := path.Base(c.node.Path)
+// take makes the nodes in the place of ours at the gate.
+func (p *Places) take(ctx context.Context, c *contender, t Turn) ([]framework.Created, error) {
+	of := p.loop.nodes
+	ops := make([]framework.TxnOp, t.N, t.N+1)
+	for i := range ops {
+		ops[i] = framework.CreateOp(znode.Join(of.Path, of.Kind), c.attempt.Data,
+			framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents())
+	}
+	t.Leave()
+	results, err := of.Client.Transaction(ctx, append(ops, framework.DeleteOp(t.Gate.Path, framework.AnyVersion))...)
+	var failed *framework.TxnError
+	switch {
+	case reason.As(err, &failed) && failed.Index == t.N && reason.Is(err, zk.ErrNoNode):
+		return nil, errStale
+	case err != nil:
+		return nil, err
+	}
+	nodes := make([]framework.Created, t.N)
+	for i, r := range results[:t.N] {
+		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
+	}
+	if err := granted(ctx); err != nil {
+		for _, n := range nodes {
+			framework.Extend(of.Client).DeleteInBackground(n.Path)
+		}
+		return nil, err
+	}
+	return nodes, nil
+}
+
+// taken is a look at the places.
+type taken struct {
+	taken            []string
+	limit            int
+	changed, limited *framework.Watch // of the places, and of the limit; nil if there is none
+}
+
+func (l taken) fits(n int) bool { return len(l.taken)+n <= l.limit }
+
+func (l taken) stop() {
+	for _, w := range []*framework.Watch{l.changed, l.limited} {
+		if w != nil {
+			w.Stop()
+		}
+	}
+}
+
+func doneOf(w *framework.Watch) <-chan struct{} {
+	if w == nil {
+		return nil
+	}
+	return w.Done()
+}
+
+// look looks at the places and at the limit. If the parent is missing, no place
+// is taken, and none will be before our turn ends.
+func (p *Places) look(ctx context.Context, c *contender, watch bool) (l taken, err error) {
+	of := p.loop.nodes
+	if watch {
+		l.taken, _, l.changed, err = of.Client.ChildrenW(ctx, of.Path)
+	} else {
+		l.taken, err = framework.Extend(of.Client).Siblings(ctx, of.Path)
+	}
+	if err == nil {
+		c.warnOfOthers(l.taken)
+	}
+	if err == nil || reason.Is(err, zk.ErrNoNode) {
+		l.limit, l.limited, err = p.limit(ctx, watch)
+	}
+	if err == nil && c.attempt.OnLimit != nil {
+		c.attempt.OnLimit(l.limit)
+	}
+	if c.node.Session.Context().Err() != nil {
+		err = errStale
+	}
+	return l, err
+}
+
+// noteTaken records how many places are taken, and by whom the first, to name one
+// in errors.
+func (c *contender) noteTaken(names []string) {
 	var first Entry
-	for e := range Entries(children, c.loop.nodes.Kinds...) {
-		if e.Node != own && !c.isSibling(e.Node) && (first.Node == "" || compare(e, first) < 0) {
+	for e := range Entries(names, c.loop.nodes.Kinds...) {
+		if first.Node == "" || compare(e, first) < 0 {
 			first = e
 		}
 	}
-	c.noteQueue(first.Node, len(children)-len(c.attempt.Siblings)-1)
+	c.noteQueue(first.Node, len(names))
 }

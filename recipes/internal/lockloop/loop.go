@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// Loop queues for one lock, and waits in the queue for admission. [ByOrder] and
-// [ByCount] make one. It is safe for concurrent use.
+// Loop queues for one lock, and waits in the queue for admission. [ByOrder]
+// makes one. It is safe for concurrent use.
 type Loop struct {
 	nodes     Nodes
 	admission admission
@@ -47,24 +47,18 @@ type Attempt struct {
 	Resume *framework.Created
 
 	// Crowd is shared by the attempts that look at the queue together, or nil.
-	// It is for admission by order.
 	Crowd *Crowd
 
 	// Trouble is the last error that the attempt has outlasted before Run, or
 	// nil: others have made its requests until then.
 	Trouble error
 
-	// Siblings are names of other nodes of ours that must be there as well. If
-	// one of them is gone, the error is ErrIncomplete. They are for admission
-	// by count.
-	Siblings map[string]struct{}
-
 	// These are told of the progress, by the goroutine that runs the attempt.
 	// Each may be nil.
 	Observer  Observer
 	OnQueued  func(framework.Created) // a node of ours is in the queue
 	OnBlocked func(NotAdmitted)       // we have to wait
-	OnLimit   func(n int)             // the limit was read; only ByCount calls it
+	OnLimit   func(n int)             // the limit was read; only Places call it
 
 	// OnTrouble is told of each error that the attempt outlasts, and with nil
 	// that all is well. Other goroutines may call it, too. It may be nil.
@@ -82,9 +76,6 @@ type Attempt struct {
 // ErrCorrupted means that something below a lock's path was not put there by a
 // server or a contender.
 var ErrCorrupted = errors.New("corrupted data")
-
-// ErrIncomplete means that one of an attempt's siblings is gone.
-var ErrIncomplete = errors.New("another of our nodes is gone")
 
 var (
 	// errStale means that our node is gone or belongs to a session that is

@@ -18,7 +18,7 @@ type Observer interface {
 	Queued(node framework.Created, ahead, length int)
 
 	// Waiting says that we wait for a change of the contender directly ahead,
-	// with so many contenders before us at a time. In a loop of ByCount, ahead
+	// with so many contenders before us at a time. Where places are counted, ahead
 	// is the zero value.
 	Waiting(position int, seen time.Time, ahead, holder Other)
 
@@ -70,7 +70,7 @@ func (c *contender) tellWoken(err error, watch *framework.Watch) {
 
 func isGone(watch *framework.Watch) bool {
 	select {
-	case <-watch.Done():
+	case <-doneOf(watch):
 		event, err := watch.Event()
 		return err == nil && event.Type == zk.EventNodeDeleted
 	default:

@@ -1,7 +1,6 @@
 package lockloop_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,37 +15,28 @@ import (
 // A contender whose create has made two nodes does not wait for itself. Nodes of
 // other contenders of its client stay.
 func TestContenderDoesNotWaitForItsOtherNode(t *testing.T) {
-	one := func(context.Context, bool) (int, *framework.Watch, error) { return 1, nil, nil }
-	for name, loop := range map[string]func(n lockloop.Nodes) *lockloop.Loop{
-		"by order": func(n lockloop.Nodes) *lockloop.Loop {
-			return lockloop.ByOrder(n, lockloop.Order{Blocks: lockloop.Exclusive})
-		},
-		"by count": func(n lockloop.Nodes) *lockloop.Loop { return lockloop.ByCount(n, one) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.Start(t)
-				c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
-				require.NoError(t, err)
-				defer c.Close()
-				require.NoError(t, srv.Create("/l", nil))
-				l := loop(lockloop.Nodes{Client: c, Path: "/l", Kind: "lock-", Kinds: []string{"lock-"}})
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		require.NoError(t, srv.Create("/l", nil))
+		l := lockloop.ByOrder(lockloop.Nodes{Client: c, Path: "/l", Kind: "lock-", Kinds: []string{"lock-"}},
+			lockloop.Order{Blocks: lockloop.Exclusive})
 
-				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Call(func(r zktest.Request) {
-					_ = srv.Create(r.Path+"0000000000", nil)
-				})})
-				node, refusal := l.Run(t.Context(), lockloop.Attempt{})
-				require.Nil(t, refusal)
-				synctest.Wait()
-				require.Equal(t, []string{node.Path[len("/l/"):]}, srv.Children("/l"))
-				require.Contains(t, node.Path, "lock-0000000001")
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Call(func(r zktest.Request) {
+			_ = srv.Create(r.Path+"0000000000", nil)
+		})})
+		node, refusal := l.Run(t.Context(), lockloop.Attempt{})
+		require.Nil(t, refusal)
+		synctest.Wait()
+		require.Equal(t, []string{node.Path[len("/l/"):]}, srv.Children("/l"))
+		require.Contains(t, node.Path, "lock-0000000001")
 
-				_, refusal = l.Run(t.Context(), lockloop.Attempt{})
-				require.NotNil(t, refusal, "one node for each")
-				require.Equal(t, c.SessionID(), refusal.HolderSession)
-				time.Sleep(time.Second)
-				require.Equal(t, []string{node.Path[len("/l/"):]}, srv.Children("/l"))
-			})
-		})
-	}
+		_, refusal = l.Run(t.Context(), lockloop.Attempt{})
+		require.NotNil(t, refusal, "one node for each")
+		require.Equal(t, c.SessionID(), refusal.HolderSession)
+		time.Sleep(time.Second)
+		require.Equal(t, []string{node.Path[len("/l/"):]}, srv.Children("/l"))
+	})
 }

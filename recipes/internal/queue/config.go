@@ -18,7 +18,7 @@ type Config struct {
 	Kinds  []string // the names of all nodes that count; Kind alone if it is nil
 
 	Order lockloop.Order // how contenders are admitted
-	Count lockloop.Limit // instead of Order, if it is not nil
+	Count lockloop.Limit // how many nodes there may be; it replaces Order, and is for Take alone
 
 	// Local says that all objects of the lock that one client has share a queue
 	// in the process. If they do, only the holder and the next waiter have

@@ -18,8 +18,9 @@ type Queue struct {
 	cfg      Config
 	key      Key
 	loop     *lockloop.Loop
-	identity string    // the part of the nodes' data that stays the same
-	local    *localKey // the key of the queue in the process, or nil
+	places   *lockloop.Places // nil unless the configuration has a Count
+	identity string           // the part of the nodes' data that stays the same
+	local    *localKey        // the key of the queue in the process, or nil
 }
 
 // Key identifies a lock in the contexts of its leases. Locks of one kind for
@@ -49,21 +50,17 @@ func New(cfg Config) *Queue {
 	if !cfg.Anonymous {
 		q.identity = identity.Own(ext.ServiceName())
 	}
-	q.loop = newLoop(cfg)
+	nodes := lockloop.Nodes{Client: cfg.Client, Path: cfg.Path, Kind: cfg.Kind, Kinds: cfg.Kinds}
+	order := cfg.Order
+	order.Limit = cfg.QueueLimit
+	q.loop = lockloop.ByOrder(nodes, order)
+	if cfg.Count != nil {
+		q.places = lockloop.ByCount(nodes, cfg.Count)
+	}
 	if cfg.Local {
 		q.local = localKeyOf(q)
 	}
 	return q
-}
-
-func newLoop(cfg Config) *lockloop.Loop {
-	nodes := lockloop.Nodes{Client: cfg.Client, Path: cfg.Path, Kind: cfg.Kind, Kinds: cfg.Kinds}
-	if cfg.Count != nil {
-		return lockloop.ByCount(nodes, cfg.Count)
-	}
-	order := cfg.Order
-	order.Limit = cfg.QueueLimit
-	return lockloop.ByOrder(nodes, order)
 }
 
 // Client returns the client, or nil.
@@ -217,9 +214,10 @@ func (q *Queue) InLoop(a Attempt) lockloop.Attempt {
 	return lockloop.Attempt{Wait: a.Wait, Data: q.NodeData(a), Observer: a.Trace.Observer(), OnBlocked: a.note}
 }
 
-// Run runs the lock loop alone, for recipes that make claims of several nodes.
-func (q *Queue) Run(ctx context.Context, at lockloop.Attempt) (framework.Created, *lockloop.NotAdmitted) {
-	return q.loop.Run(ctx, at)
+// Take takes places in a turn, for a queue that has a Count. See
+// lockloop.Places.
+func (q *Queue) Take(ctx context.Context, t lockloop.Turn, at lockloop.Attempt) ([]framework.Created, *lockloop.NotAdmitted) {
+	return q.places.Take(ctx, t, at)
 }
 
 // NodeData returns the data of an attempt's nodes.

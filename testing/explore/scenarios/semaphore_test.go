@@ -71,6 +71,28 @@ func TestSemaphoreOfWhichEachWantsAll(t *testing.T) {
 	}, quick())
 }
 
+// Each of two wants all there is, twice, and both lose their connections at some
+// point, with the replies that are under way.
+func TestSemaphoreWhoseRepliesAreLost(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		p := newCarPark(w, locks.Limit(2), 2)
+		var visitors []*explore.Actor
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				visitors = append(visitors, a)
+				p.visitor(2)(a)
+				p.visitor(2)(a)
+			})
+		}
+		w.Actor("C", func(a *explore.Actor) {
+			a.Pause("thinks")
+			for _, v := range visitors {
+				v.Cut()
+			}
+		})
+	}, quick())
+}
+
 // Somebody raises the limit while one waits for that.
 func TestSemaphoreWhoseLimitIsRaised(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {

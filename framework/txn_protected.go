@@ -1,0 +1,130 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
+)
+
+// protect gives an id to each node that a protected create makes.
+func (t *txn) protect() {
+	for i, op := range t.ops {
+		if op.kind == txnCreate && op.create.protected {
+			if t.protected == nil {
+				t.protected = make([]*protectedNode, len(t.ops))
+			}
+			parent, _ := znode.Split(t.client.full(op.path))
+			t.protected[i] = &protectedNode{parent: parent, guid: newGUID()}
+		}
+	}
+}
+
+// target returns the path that the server is asked for.
+func (t *txn) target(i int) string {
+	path := t.client.full(t.ops[i].path)
+	if t.protected == nil || t.protected[i] == nil {
+		return path
+	}
+	n := t.protected[i]
+	_, name := znode.Split(path)
+	return znode.Join(n.parent, protectedPrefix(n.guid)+name)
+}
+
+// errMayCome is why a transaction of a session that is lost is of unknown
+// outcome if a later session does not find its nodes.
+var errMayCome = errors.New("the session was lost, and the servers may still apply it")
+
+// resolveProtected finds out by the protected nodes whether the transaction was
+// applied.
+func (t *txn) resolveProtected(ctx context.Context, s *Session) ([]TxnResult, bool, error) {
+	found, err := t.findProtected(ctx, s)
+	one := slices.IndexFunc(found, func(path string) bool { return path != "" })
+	switch {
+	case err != nil:
+		return nil, false, err
+	case one < 0 && t.write.doubt != s:
+		return nil, false, unknownOutcome(errMayCome)
+	case one < 0:
+		return nil, false, nil
+	}
+	stat, err := send(ctx, s, proto.Exists(found[one], false), nil)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case stat == nil:
+		return nil, false, unknownOutcome(zk.ErrNoNode)
+	}
+	t.made, err = t.resultsSince(ctx, s, stat.Czxid, found)
+	return t.made, err == nil, err
+}
+
+// findProtected returns the paths of the protected nodes that are there, for each
+// operation.
+func (t *txn) findProtected(ctx context.Context, s *Session) ([]string, error) {
+	found, below := make([]string, len(t.ops)), map[string]map[string][]string{}
+	for i, n := range t.protected {
+		if n == nil {
+			continue
+		}
+		names, known := below[n.parent]
+		if !known {
+			var err error
+			if names, err = s.protectedBelow(ctx, n.parent); err != nil && !reason.Is(err, zk.ErrNoNode) {
+				return nil, err
+			}
+			below[n.parent] = names
+		}
+		if ours := names[protectedPrefix(n.guid)]; len(ours) > 0 {
+			found[i] = znode.Join(n.parent, ours[0])
+		}
+	}
+	return found, nil
+}
+
+// abandon notes that the caller goes before the answer tells the names of the
+// protected nodes.
+func (t *txn) abandon() {
+	t.abandoned = true
+	for _, n := range t.protected {
+		if n != nil {
+			t.client.givenUp.add(n)
+		}
+	}
+}
+
+// end deletes or releases what the last attempt has left, unless late will.
+func (t *txn) end(results []TxnResult, err error) {
+	t.endReservations(results, err)
+	if err == nil || t.abandoned {
+		return
+	}
+	if s := t.write.doubt; s != nil {
+		t.deleteProtected(s, t.made, unknownOutcome(err))
+		return
+	}
+	t.deleteProtected(t.sentIn, t.made, err)
+}
+
+// deleteProtected deletes the protected nodes of a transaction whose caller does
+// not get them: by their names, if there are results, or else by their ids, if
+// the error leaves open whether the session has made them.
+func (t *txn) deleteProtected(s *Session, results []TxnResult, err error) {
+	var failed *TxnError
+	for i, n := range t.protected {
+		switch {
+		case n == nil:
+			continue
+		case results != nil:
+			t.client.deleteInBackground(t.client.full(results[i].Path))
+		case s != nil && ambiguous(err) && !reason.As(err, &failed):
+			t.client.deleteMaybeMade(n.parent, n.guid, s, t.ops[i].create.mode)
+		}
+		t.client.givenUp.remove(n)
+	}
+}

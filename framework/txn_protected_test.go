@@ -1,0 +1,117 @@
+package framework_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// protectedOps makes n protected nodes.
+func protectedOps(path string, n int) (ops []framework.TxnOp) {
+	for range n {
+		ops = append(ops, framework.CreateOp(path, nil,
+			framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents()))
+	}
+	return ops
+}
+
+// takeTurn makes n protected nodes in the place of /n.
+func takeTurn(n int) []framework.TxnOp {
+	return append(protectedOps("/l/lease-", n), framework.DeleteOp("/n", framework.AnyVersion))
+}
+
+func TestTransactionMakesProtectedNodesAndTheirParents(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		results, err := c.Transaction(t.Context(), takeTurn(2)...)
+		require.NoError(t, err)
+		for i := range 2 {
+			require.Regexp(t, fmt.Sprintf(`^/l/_c_[0-9a-f-]{36}-lease-000000000%d$`, i), results[i].Path)
+			node, ok := srv.Node(results[i].Path)
+			require.True(t, ok)
+			require.Equal(t, results[0].Zxid, node.Stat.Czxid)
+		}
+		require.NotEqual(t, results[0].Path[:40], results[1].Path[:40], "each has an id of its own")
+		_, err = c.Transaction(t.Context(), takeTurn(2)...)
+		require.ErrorIs(t, err, zk.ErrNoNode)
+		require.Len(t, srv.Children("/l"), 2)
+	})
+}
+
+// Whatever is lost, the caller has the nodes that it is told of, and no others
+// are left.
+func TestTransactionWithProtectedNodesIsFoundOutByTheirNames(t *testing.T) {
+	eachLoss(t, func() []framework.TxnOp { return takeTurn(3) },
+		func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error) {
+			if strings.HasSuffix(loss, "same session") {
+				require.NoError(t, err, loss)
+			}
+			if err != nil {
+				require.ErrorIs(t, err, framework.ErrOutcomeUnknown, loss)
+				time.Sleep(time.Minute)
+				require.Empty(t, srv.Children("/l"), loss)
+				return
+			}
+			_, gateIsThere := srv.Node("/n")
+			require.False(t, gateIsThere, loss)
+			require.Len(t, srv.Children("/l"), 3, loss)
+			for _, r := range results[:3] {
+				node, ok := srv.Node(r.Path)
+				require.True(t, ok, "%s: %s", loss, r.Path)
+				require.Equal(t, node.Stat.Czxid, r.Zxid)
+				require.Equal(t, c.SessionID(), node.Stat.EphemeralOwner)
+			}
+		})
+}
+
+// Somebody deletes one of the nodes before the client has found out that they
+// were made. The rest is deleted.
+func TestTransactionWithAProtectedNodeThatIsGoneIsOfUnknownOutcome(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		mustCreate(t, c, "/l", "")
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropReply()})
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, After: 1, Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, srv.Delete("/l/"+srv.Children("/l")[1]))
+		})})
+		_, err := c.Transaction(t.Context(), takeTurn(3)...)
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		require.ErrorContains(t, err, "is gone")
+		time.Sleep(time.Minute)
+		require.Empty(t, srv.Children("/l"))
+	})
+}
+
+// The caller goes before the answer comes. The client deletes the nodes, whether
+// the answer comes late or is lost.
+func TestProtectedNodesOfATransactionWhoseCallerHasGoneAreDeleted(t *testing.T) {
+	for name, fault := range map[string]zktest.Action{
+		"late": zktest.DelayReply(3 * time.Second), "request late": zktest.DelayRequest(3 * time.Second),
+		"lost": zktest.All(zktest.DelayRequest(3*time.Second), zktest.DropReply()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				mustCreate(t, c, "/n", "")
+				mustCreate(t, c, "/l", "")
+				srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: fault})
+				_, err := c.Transaction(within(t, time.Second), takeTurn(3)...)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				require.Empty(t, srv.Children("/l"))
+				_, there := srv.Node("/n")
+				require.False(t, there, "it was applied")
+			})
+		})
+	}
+}

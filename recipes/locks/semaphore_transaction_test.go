@@ -1,0 +1,193 @@
+package locks_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// However many leases are taken, one transaction makes them and opens the gate,
+// and one deletes them.
+func TestSeveralLeasesCostFiveRequests(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(5))
+		for _, n := range []int{1, 1, 5} {
+			synctest.Wait()
+			w.Fake.ClearRequests()
+			lease, err := s.AcquireN(ctx, n)
+			require.NoError(t, err)
+			require.Len(t, w.Nodes(t, path+"/leases"), n)
+			require.NoError(t, lease.Release(ctx))
+			if n == 1 {
+				continue // the first one makes the parents
+			}
+			require.Equal(t, []zktest.Op{
+				zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetChildren2, zktest.OpMulti, zktest.OpGetChildren2, zktest.OpMulti,
+			}, w.Requests(), "the third listing is the test's")
+		}
+		w.NothingLeft(t, path+"/leases")
+		w.NothingLeft(t, path+"/locks")
+	})
+}
+
+// lossesOf are the ways in which the request of a client's session, or its reply,
+// is lost.
+func lossesOf(w *world, session int64) map[string]zktest.Action {
+	all := map[string]zktest.Action{}
+	for name, fault := range map[string]zktest.Action{
+		"request": zktest.DropRequest(), "reply": zktest.DropReply(),
+		"request muted": zktest.Blackhole(), "reply muted": zktest.BlackholeReply(),
+	} {
+		all[name] = fault
+		all[name+", session replaced"] = zktest.All(
+			zktest.Call(func(zktest.Request) { w.Fake.Session(session).Replace() }), fault)
+		all[name+", session expired"] = zktest.All(fault,
+			zktest.CallAfter(func(zktest.Request) { w.Fake.Session(session).Expire() }))
+	}
+	return all
+}
+
+// Whatever is lost with the transaction, the caller gets all leases or waits for
+// its next turn, and no other lease is left.
+func TestLeasesWhoseTransactionIsLostAreHeldOrGone(t *testing.T) {
+	for loss := range lossesOf(nil, 0) {
+		t.Run(loss, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+				require.NoError(t, hold(t, ctx, s).Release(ctx))
+				fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: lossesOf(w, c.SessionID())[loss]})
+				lease, err := s.AcquireN(ctx, 2)
+				require.NoError(t, err)
+				require.Equal(t, 1, fault.Hits())
+				require.NoError(t, lease.Context().Err())
+				ours := 0
+				for _, name := range w.Nodes(t, path+"/leases") {
+					node, _ := w.Fake.Node(path + "/leases/" + name)
+					if node.Stat.EphemeralOwner == c.SessionID() {
+						ours++
+					}
+				}
+				require.Equal(t, 2, ours)
+				time.Sleep(time.Minute)
+				require.Len(t, w.Nodes(t, path+"/leases"), 2)
+				require.Empty(t, w.Nodes(t, path+"/locks"))
+				require.NoError(t, lease.Context().Err())
+				require.NoError(t, lease.Release(ctx))
+				w.NothingLeft(t, path+"/leases")
+				w.NothingLeft(t, path+"/locks")
+			})
+		})
+	}
+}
+
+// The caller's context ends at the n-th reply. It gets its leases, or none is
+// left.
+func TestLeasesOfACallerThatGoesAreDeleted(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		for n, hit := 0, true; hit; n++ {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				path := recipetest.Path(t)
+				c, _ := w.Connect(t)
+				s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+				if lost {
+					w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropReply()})
+				}
+				ctx, cancel := context.WithCancel(w.Patience(t))
+				defer cancel()
+				end := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: n, Do: zktest.All(
+					zktest.DelayReply(time.Second), zktest.CallAfter(func(zktest.Request) { cancel() }))})
+				lease, err := s.AcquireN(ctx, 2)
+				hit = end.Hits() > 0
+				end.Remove()
+				if err == nil {
+					require.NoError(t, lease.Release(w.Patience(t)))
+				} else {
+					require.ErrorIs(t, err, context.Canceled)
+				}
+				next, err := s.TryAcquireN(w.Patience(t), 3)
+				if !lost { // otherwise the connection, and with it the order, is not the same
+					require.NoError(t, err, "reply %d: it is in its own way", n)
+				}
+				if err == nil {
+					require.NoError(t, next.Release(w.Patience(t)))
+				}
+				time.Sleep(time.Minute)
+				w.NothingLeft(t, path+"/leases")
+				w.NothingLeft(t, path+"/locks")
+			})
+		}
+	}
+}
+
+// Somebody deletes the node at the gate just before the transaction, and others
+// take the leases.
+func TestLeasesAreNotTakenWithoutTheGate(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(2))
+		require.NoError(t, hold(t, ctx, s).Release(ctx))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Call(func(zktest.Request) {
+			w.Fake.Delete(path + "/locks/" + w.Fake.Children(path + "/locks")[0])
+			w.Fake.Create(path+"/leases/lease-0000000099", nil)
+		})})
+		waiting := make(chan *locks.Lease)
+		go func() { lease, _ := s.AcquireN(ctx, 2); waiting <- lease }()
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"lease-0000000099"}, w.Nodes(t, path+"/leases"))
+		require.NoError(t, w.Fake.Delete(path+"/leases/lease-0000000099"))
+		lease := <-waiting
+		require.NoError(t, lease.Context().Err())
+		require.NoError(t, lease.Release(ctx))
+		w.NothingLeft(t, path+"/leases")
+		w.NothingLeft(t, path+"/locks")
+	})
+}
+
+// A lease that somebody has deleted does not keep the others from their release.
+func TestReleaseOfSeveralDeletesTheRest(t *testing.T) {
+	for i := range 3 {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.Patience(t), recipetest.Path(t)
+			c, _ := w.Connect(t)
+			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+			lease, err := s.AcquireN(ctx, 3)
+			require.NoError(t, err)
+			require.NoError(t, w.Fake.Delete(path+"/leases/"+w.Nodes(t, path+"/leases")[i]))
+			require.NoError(t, lease.Release(ctx))
+			w.NothingLeft(t, path+"/leases")
+		})
+	}
+}
+
+// The reply to the release of several leases is lost, or comes late.
+func TestReleaseOfSeveralWhoseReplyIsLost(t *testing.T) {
+	for loss := range lossesOf(nil, 0) {
+		if strings.HasPrefix(loss, "request muted") {
+			continue // as if the reply were
+		}
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.Patience(t), recipetest.Path(t)
+			c, _ := w.Connect(t)
+			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+			lease, err := s.AcquireN(ctx, 3)
+			require.NoError(t, err)
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: lossesOf(w, c.SessionID())[loss]})
+			require.NoError(t, lease.Release(ctx), loss)
+			time.Sleep(time.Minute)
+			w.NothingLeft(t, path+"/leases")
+		})
+	}
+}
