@@ -233,7 +233,10 @@ func (p *picture) arrowOfLink(from *span, l link) {
 func (p *picture) arrowOfHandOver(from, to *span, e event) {
 	x := max(p.x(from.end), p.x(to.end)) + 14
 	p.arrow("handover", p.x(from.end), p.row[from], x, p.x(to.end), p.row[to])
-	caption := fmt.Sprintf("handed over in %v", round(e.attributes.seconds(semconv.LockHandOff)))
+	caption := "handed over at once" // the waiter had no need to ask a server
+	if took := round(e.attributes.seconds(semconv.LockHandOff)); took > 0 {
+		caption = fmt.Sprintf("handed over in %v", took)
+	}
 	if y := p.head[p.lane[to]] + 37; x+8+charWidth*float64(len(caption)) > pictureWidth {
 		p.text(x-8, y, "of-handover before", "%s", caption)
 	} else {

@@ -20,7 +20,7 @@ const mostOfAll = 969
 var mostExported = map[string]int{
 	"debug/curatorz":        1,
 	"debug/snapshot":        25,
-	"framework":             176,
+	"framework":             177,
 	"framework/clienttrace": 11,
 	"recipes/atomic":        29,
 	"recipes/barriers":      37,

@@ -231,7 +231,7 @@ func TestCountIsTheLimitOfASemaphore(t *testing.T) {
 				second <- lease.Release(w.Patience(t))
 			}
 		}()
-		w.WaitNodes(t, path+"/leases", 2)
+		w.WaitNodes(t, path+"/locks", 1)
 		require.NoError(t, n.Set(w.Patience(t), 2))
 		require.NoError(t, <-second)
 		require.NoError(t, <-second)

@@ -19,10 +19,7 @@ func TestHandOver(t *testing.T) {
 		for _, kind := range []kind{mutex, writing, semaphoreMutex} {
 			lock := lockPath(t)
 			first := acquire(t, one.withKind(kind), lock)
-			second := acquireLater(two.withKind(kind), lock, waitLimit)
-			srv.waitNodes(t, kind.nodes(lock), 2)
-			require.Never(t, second.over, 100*time.Millisecond, 10*time.Millisecond)
-
+			second := srv.acquireBehind(t, two.withKind(kind), lock, kind)
 			require.NoError(t, first.release())
 			next := second.wait(t)
 			require.Greater(t, next.token, first.token)

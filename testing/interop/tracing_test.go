@@ -25,7 +25,7 @@ func TestWaitForAJavaHolderIsTraced(t *testing.T) {
 			tracing.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))))))
 		holder := acquire(t, srv.contender(t, inJava), lock)
 		waiting := acquireLater(goContender{client: c, kind: mutex}, lock, waitLimit)
-		waits := func() bool { return framework.Extend(c).Watches() == 1 }
+		waits := func() bool { return framework.Extend(c).Watches() == 2 } // the holder's node, and its own
 		require.Eventually(t, waits, waitLimit, time.Millisecond)
 		require.NoError(t, holder.release())
 		require.NoError(t, waiting.wait(t).release())
