@@ -88,6 +88,8 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 // time. It says so of an event that was told on the connection on which the watch
 // was set, as soon as the change was made. The events of all changes before it
 // that the servers have told on this connection have ended their watches already.
+// Changes of one transaction, such as all deletions at the end of a session, have
+// no order.
 // And the session can still be trusted now: a process that has slept for long may
 // see an event before it sees that its session's time is up.
 //

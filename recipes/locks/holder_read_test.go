@@ -131,3 +131,29 @@ func TestCycleOfManyClientsIsFiveRequests(t *testing.T) {
 		w.NothingLeft(t, "/l")
 	})
 }
+
+// The first of ours has looked, and tells of that look once more 200 ms later, when
+// it has asked for the holder. Meanwhile the second has seen the next holder.
+// Whoever gives up in the process is told of the newest.
+func TestNoteOfAnOldLookReplacesNoNewerOne(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		one, _ := w.Connect(t, framework.WithServiceName("one"))
+		two, _ := w.Connect(t, framework.WithServiceName("two"))
+		c, _ := w.Connect(t)
+		a := hold(t, w.Patience(t), mutexAt(one))
+		b := take(w.Patience(t), mutexAt(two))
+		time.Sleep(2 * time.Second)
+		first := take(w.Patience(t), mutexAt(c))
+		time.Sleep(100 * time.Millisecond)
+		require.NoError(t, a.Release(t.Context()))
+		b.Wait(t)
+		second := take(w.Patience(t), mutexAt(c)) // its look says that b has it
+		time.Sleep(150 * time.Millisecond)        // the first asks for a, who is gone
+		_, err := mutexAt(c).Acquire(recipetest.Within(t, 10*time.Millisecond))
+		holder := notAcquired(t, err).Holder
+		require.NoError(t, b.Lease.Release(t.Context()))
+		require.NoError(t, first.Wait(t).Release(t.Context()))
+		require.NoError(t, second.Wait(t).Release(t.Context()))
+		require.Equal(t, b.Lease.Path(), "/l/"+holder)
+	})
+}

@@ -81,6 +81,7 @@ func New(terms Terms, nodes ...framework.Created) *Claim {
 	c := &Claim{terms: terms, nodes: nodes}
 	c.begin(trusted)
 	c.watcher = newWatcher(trusted, c)
+	c.watcher.heedOwn()
 	if terms.Revocable {
 		c.watcher.start()
 	}

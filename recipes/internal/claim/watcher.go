@@ -49,6 +49,20 @@ func newWatcher(trusted context.Context, c *Claim) *watcher {
 	return w
 }
 
+// heedOwn begins to watch as soon as the contender's watch fires. It may be about
+// to. That costs no request.
+func (w *watcher) heedOwn() {
+	w.owner.terms.Own = nil // nor need it be kept
+	if w.own == nil {
+		return
+	}
+	w.own.Watch.AfterFunc(func() {
+		if w.ctx.Err() == nil { // otherwise the node was given up, and deleted
+			w.start()
+		}
+	})
+}
+
 // start begins to watch now, if it has not begun yet.
 func (w *watcher) start() {
 	w.once.Do(func() {

@@ -105,6 +105,7 @@ func (o byOrder) waitFor(ctx context.Context, c *contender, now Standing) error 
 		return err
 	}
 	defer stop()
+	c.isNext = c.isNext && c.isOfAnotherSession(b)
 	c.learn(b)
 	c.tellCrowd(b, now.Length)
 	return o.await(ctx, c, b)

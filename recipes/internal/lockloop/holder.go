@@ -50,8 +50,9 @@ func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
 	under, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer b.watch.AfterFunc(cancel)() // nobody waits for this answer when it is our turn
+	defer c.own.afterChange(cancel)()
 	c.attempt.Crowd.readHolder(under, c)
-	if ctx.Err() == nil {
+	if c.seen.HasRead() {
 		c.tellBlocked()
 	}
 	return nil

@@ -8,7 +8,10 @@ import "path"
 //   - Nobody has come in between. The numbers of new nodes only rise, as long as
 //     the lock's path lives, and that lives as long as our node does.
 //   - Our node lives. A watch on it was set, and has not fired. Events come in the
-//     order of the changes, so it would have fired before the other's.
+//     order of the transactions, so an earlier deletion would have fired it.
+//
+// If an operator deletes both nodes in one transaction, our watch may fire a moment
+// later. The claim hears of that, as it does of every deletion of its node.
 //
 // That is not so in some cases, and then the contender looks. The comments at
 // the conditions name them.
@@ -27,6 +30,13 @@ func (o byOrder) isNextIn(now Standing, c *contender) bool {
 	ours, isOurs := parse(path.Base(c.node.Path), c.loop.nodes.Kinds)
 	ahead, isAhead := parse(now.Blocker, c.loop.nodes.Kinds)
 	return isOurs && isAhead && follows(ours, ahead) && o.EntersAfter(ours.Kind, ahead.Kind)
+}
+
+// isOfAnotherSession reports whether the blocker's node is not of our session. The
+// end of a session deletes all its nodes in one transaction, in any order, and the
+// server may hang up before it has told of the second.
+func (c *contender) isOfAnotherSession(b *blocker) bool {
+	return b.stat.EphemeralOwner != c.node.Session.ID()
 }
 
 // follows reports whether numbers tell that a contender came after another, and

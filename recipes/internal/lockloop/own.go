@@ -42,6 +42,15 @@ func (w *OwnWatch) changed() <-chan struct{} {
 	return w.Watch.Done()
 }
 
+// afterChange calls f when something has happened to the node, unless the function
+// returned is called before.
+func (w *OwnWatch) afterChange(f func()) (stop func() bool) {
+	if w == nil {
+		return func() bool { return false }
+	}
+	return w.Watch.AfterFunc(f)
+}
+
 // watchSelf watches our own node, if that is asked for, or if it saves the next
 // look at the queue. In the latter case the contender goes on without the watch
 // if there is an error: it looks, as it would have done.

@@ -184,6 +184,9 @@ func (q *Queue) Stand(ctx context.Context, at lockloop.Attempt) (*claim.Claim, e
 		if c := claim.New(q.termsOf(at.Data, own), node); c != nil {
 			return c, nil
 		}
+		if own != nil {
+			own.Watch.Stop() // the next run sets one of its own
+		}
 		at.Resume = &node
 	}
 }
