@@ -52,7 +52,7 @@ func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
 	defer b.watch.AfterFunc(cancel)() // nobody waits for this answer when it is our turn
 	defer c.own.afterChange(cancel)()
 	c.attempt.Crowd.readHolder(under, c)
-	if c.seen.HasRead() {
+	if c.seen.HasRead() { // if it is gone, others may have told of a newer look
 		c.tellBlocked()
 	}
 	return nil

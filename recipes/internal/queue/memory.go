@@ -30,9 +30,6 @@ func (q *localQueue) tryNote(r lockloop.NotAdmitted, everybody bool) bool {
 	}
 	q.nameHolderLocked(&r)
 	q.knowLocked(r)
-	if r.Seen.Before(q.seen.Seen) { // told late, when the holder was read
-		return true
-	}
 	q.seen, q.keepsOut = r, everybody
 	return true
 }
