@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -53,7 +54,11 @@ func TestTenThousandAcquiresOfOnePathWithAnObjectEach(t *testing.T) {
 
 				require.LessOrEqual(t, most.Load(), int64(3), "the holder, the next, and one whose deletion is on its way")
 				require.Less(t, w.Fake.CountRequests(zktest.OpAny), 10*n, "some for each acquire")
-				require.Zero(t, w.Fake.CountRequests(zktest.OpMulti))
+				transactions := 0
+				if strings.HasPrefix(name, "semaphore") { // each of its acquires makes one
+					transactions = n
+				}
+				require.Equal(t, transactions, w.Fake.CountRequests(zktest.OpMulti))
 				require.EqualValues(t, 1, sessionNumber(t, c))
 				require.NoError(t, bystander.Context().Err())
 				require.NoError(t, bystander.Release(ctx))
