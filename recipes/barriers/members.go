@@ -8,7 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -24,8 +24,9 @@ type Member struct {
 
 // Members returns the members that are there now, those that wait and those
 // that are inside, ordered by their names. It has seen every Enter and Leave
-// that was complete before the call, as Barrier.Wait has. A member that leaves
-// meanwhile may be left out. Members goes on through outages until ctx ends.
+// that was complete before the call, as Barrier.Wait has. It reads the node of
+// each member. A member that leaves meanwhile may be left out. Members goes on
+// through outages until ctx ends.
 func (b *DoubleBarrier) Members(ctx context.Context) (members []Member, err error) {
 	err = b.ask(ctx, "members", b.inStep(func(ctx context.Context, _ *framework.Session) (err error) {
 		members, err = b.members(ctx)
@@ -39,38 +40,22 @@ func (b *DoubleBarrier) members(ctx context.Context) (members []Member, err erro
 	if err != nil {
 		return nil, err
 	}
-	members = make([]Member, len(there.names))
-	err = b.readMembers(ctx, there.names, func(i int, data []byte, stat *zk.Stat) {
+	for _, name := range there.names {
+		data, stat, err := b.client.Get(ctx, b.child(name))
+		if reason.Is(err, zk.ErrNoNode) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
 		m := Member{
-			Name: there.names[i], By: locks.ReadIdentity(data), Since: time.UnixMilli(stat.Ctime),
-			Session: stat.EphemeralOwner, Inside: there.inside(there.names[i]),
+			Name: name, By: locks.ReadIdentity(data), Since: time.UnixMilli(stat.Ctime),
+			Session: stat.EphemeralOwner, Inside: there.inside(name),
 		}
 		m.Leaving = m.Inside && there.marked && len(data) == 0
-		members[i] = m
-	})
-	if err != nil {
-		return nil, err
+		members = append(members, m)
 	}
-	return slices.DeleteFunc(members, func(m Member) bool { return m.Name == "" }), nil
-}
-
-// memberReads is the number of nodes that are read at once, if not with one
-// request.
-const memberReads = 32
-
-// readMembers reads the nodes of members, and calls take with the number of each
-// that is there.
-func (p place) readMembers(ctx context.Context, names []string, take func(i int, data []byte, stat *zk.Stat)) error {
-	paths := make([]string, len(names))
-	for i, name := range names {
-		paths[i] = p.child(name)
-	}
-	return follow.ReadsOf(p.client, memberReads).Each(ctx, paths, func(i int, node framework.NodeRead) error {
-		if node.Err == nil {
-			take(i, node.Data, node.Stat)
-		}
-		return ignore(node.Err, zk.ErrNoNode)
-	})
+	return members, nil
 }
 
 // present are the members that are there at a moment.

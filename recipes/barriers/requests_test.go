@@ -13,9 +13,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A round of n members costs eight requests for each of them, and two more, if
-// they come and leave one after the other. So there is no herd: the number of
-// requests grows with n, and not with its square.
+// A round of n members costs nine requests for each of them, less one. So there
+// is no herd: the number of requests grows with n, and not with its square.
 func TestRequestsOfARound(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 40} {
 		for _, atOnce := range []bool{false, true} {
@@ -62,10 +61,8 @@ func (w *world) countRequests(t *testing.T, n int, atOnce bool) {
 		// watch. The last one opens, and reads once.
 		require.Equal(t, 5*n+1, entered)
 		// Each member: mark, and list when the round is over. The first one
-		// watches the mark of each other one instead, and closes. It reads all
-		// marks with one request: behind the wait, and before it, too, if there
-		// are several.
-		require.Equal(t, 3*n-1+min(n-1, 2), total-entered)
+		// reads the mark of each other one twice instead, and closes.
+		require.Equal(t, 4*n-2, total-entered)
 	}
 	require.LessOrEqual(t, total, 10*n)
 	w.NothingLeft(t, "/b")
@@ -123,20 +120,6 @@ func TestRequestsOfAWait(t *testing.T) {
 		require.NoError(t, w.Fake.Delete("/b"))
 		require.NoError(t, <-done)
 		require.Len(t, w.Requests(), 7)
-	})
-}
-
-// Members asks the server to catch up, and reads all members with one request.
-func TestRequestsOfMembers(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.enterAll(t, "/b", w.clients(t, 40))
-		settle()
-		w.Fake.ClearRequests()
-		members, err := barriers.NewDoubleBarrier(w.Observer, "/b", 40).Members(t.Context())
-		require.NoError(t, err)
-		require.Len(t, members, 40)
-		require.Equal(t, []zktest.Op{zktest.OpSync, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpMultiRead}, w.Requests())
-		w.leaveAll(t, p)
 	})
 }
 

@@ -2,6 +2,7 @@ package barriers
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -55,8 +56,9 @@ func (s *stayer) noteAndGo(ctx context.Context) error {
 	return err
 }
 
-// note notes that this member has left, and deletes its node. If it tells by a
-// node that it resigns, it notes all others who do.
+// note notes that this member has left, and deletes its node. It notes as well
+// whom it knows to be marked, for the one that is to end the round next. If it
+// tells by a node that it resigns, it notes all others who do.
 func (s *stayer) note(ctx context.Context, r rounds, version int32) error {
 	var telling []string
 	if s.told {
@@ -76,7 +78,7 @@ func (s *stayer) note(ctx context.Context, r rounds, version int32) error {
 // the same over the same version could not tell, after a lost reply, whose
 // transaction was carried out.
 func (s *stayer) noted(telling []string) []string {
-	return append([]string{s.name}, telling...)
+	return slices.Concat([]string{s.name}, slices.Sorted(maps.Keys(s.left)), telling)
 }
 
 // tell makes the node that tells others to note this member, unless our own one

@@ -12,7 +12,7 @@ import (
 func TestTwoThatResignWriteDifferentNotes(t *testing.T) {
 	round := rounds{{Members: []string{"a", "b", "c"}}}
 	note := func(name string) string {
-		s := &stayer{Passage: &Passage{name: name}}
+		s := &stayer{Passage: &Passage{name: name}, left: stringSet{"a": true, "b": true}}
 		return string(round.withLeft(s.noted([]string{"a", "b"})...).encode())
 	}
 	require.NotEqual(t, note("a"), note("b"))

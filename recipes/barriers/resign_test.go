@@ -82,8 +82,8 @@ func TestMembersThatGiveUpOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// The member that is to end the round gives up. The next one waits for the others,
-// and ends the round.
+// The member that is to end the round gives up. The next one knows from it who
+// has left, waits for the others, and ends the round.
 func TestNextMemberEndsTheRound(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.enterAll(t, "/b", w.clients(t, 4))

@@ -15,7 +15,7 @@ type rounds []round
 // round has the names of a round's members, in order.
 type round struct {
 	Members []string `json:"members"`
-	Left    []string `json:"left,omitempty"` // those who did not wait for the others to leave
+	Left    []string `json:"left,omitempty"` // those who did not wait for the others to leave, and some who have marked their nodes
 }
 
 // inNode is the JSON form of rounds.

@@ -24,10 +24,11 @@ import (
 type stayer struct {
 	*Passage
 	present []string  // the members of the round at the last look, in order
-	left    stringSet // members that are known to have left without waiting
+	left    stringSet // members that have left without waiting, or are marked
 
 	tried  bool // our own node may be marked
 	marked bool // our own node is marked
+	behind bool // another one was to end the round
 
 	mayTell, told bool // a node may say that we resign, and certainly does
 }
@@ -114,6 +115,7 @@ func (s *stayer) leaveInOrder(ctx context.Context) error {
 	if ahead == 0 {
 		return s.end(ctx)
 	}
+	s.behind = true
 	return s.awaitGone(ctx, s.present[ahead-1])
 }
 
@@ -167,6 +169,9 @@ func (s *stayer) learn(ctx context.Context) error {
 // end ends the round when all members that are still there have left. This
 // member is the first of them. If one of them goes meanwhile, it looks again.
 func (s *stayer) end(ctx context.Context) error {
+	if err := s.takeOver(ctx); err != nil {
+		return err
+	}
 	if err := s.awaitMarks(ctx); err != nil {
 		return err
 	}
@@ -180,72 +185,77 @@ func (s *stayer) end(ctx context.Context) error {
 	return follow.ErrDone
 }
 
-// awaitMarks waits until the other members are marked or gone. Most of them leave
-// at about the same time, so one request reads all marks, before the wait and
-// after it. Before the wait for a single member it is no use: the request that
-// sets the watch tells the same.
-func (s *stayer) awaitMarks(ctx context.Context) error {
-	unmarked := but(s.present, s.name)
-	var err error
-	if len(unmarked) > 1 {
-		unmarked, err = s.readMarks(ctx, unmarked)
+// takeOver learns from one that was to end the round, and has resigned, who has
+// left, so that the marks of all need not be read again.
+func (s *stayer) takeOver(ctx context.Context) error {
+	if !s.behind {
+		return nil
 	}
-	for err == nil && len(unmarked) > 0 {
-		if err = s.awaitChanges(ctx, unmarked); err == nil {
-			unmarked, err = s.readMarks(ctx, unmarked)
-		}
-	}
+	err := ignore(s.learn(ctx), zk.ErrNoNode, ErrForeignData) // the nodes tell all the same
+	s.behind = err != nil
 	return err
 }
 
-// readMarks returns those of the members that are there and not marked.
-func (s *stayer) readMarks(ctx context.Context, names []string) (unmarked []string, err error) {
-	stays := make([]bool, len(names))
-	err = s.readMembers(ctx, names, func(i int, data []byte, _ *zk.Stat) { stays[i] = len(data) > 0 })
-	for i, name := range names {
-		if stays[i] {
-			unmarked = append(unmarked, name)
-		}
-	}
-	return unmarked, err
-}
-
-// awaitChanges waits until the node of each of these members has changed, or is
-// marked or gone. The first error ends the wait: others may stay for hours.
-func (s *stayer) awaitChanges(ctx context.Context, names []string) error {
-	waiting, fail := context.WithCancelCause(ctx) // one that fails ends the others
+// awaitMarks waits until the other members are marked or gone. The first error
+// ends the wait: others may stay for hours.
+func (s *stayer) awaitMarks(ctx context.Context) error {
+	others := those(s.present, func(name string) bool { return name != s.name && !s.left[name] })
+	reading, fail := context.WithCancelCause(ctx) // one that fails ends the others
 	defer fail(nil)
-	slots := make(chan struct{}, memberReads)
-	var waits sync.WaitGroup
-	for _, name := range names {
-		waits.Go(func() {
+	marked := make([]bool, len(others))
+	slots := make(chan struct{}, 32) // reads at once
+	var reads sync.WaitGroup
+	for i, name := range others {
+		reads.Go(func() {
 			err := follow.ErrNoReturn // unless the user's code lets it return
 			defer func() {
 				if err != nil {
 					fail(err)
 				}
 			}()
-			err = ignore(s.awaitChange(waiting, s.child(name), slots), zk.ErrNoNode)
+			marked[i], err = s.awaitMark(reading, name, slots)
 		})
 	}
-	waits.Wait()
+	reads.Wait()
+	for i, name := range others {
+		if marked[i] {
+			s.left[name] = true
+		}
+	}
 	if ctx.Err() != nil {
 		return reason.OfContext(ctx)
 	}
-	return context.Cause(waiting)
+	return context.Cause(reading)
 }
 
-// awaitChange waits for a change of a member's node, unless it is marked.
-func (s *stayer) awaitChange(ctx context.Context, path string, slots chan struct{}) error {
+// awaitMark waits until a member is marked or gone, and reports whether it is
+// marked: one that is gone may be lost.
+func (s *stayer) awaitMark(ctx context.Context, name string, slots chan struct{}) (marked bool, err error) {
+	for {
+		data, err := s.awaitData(ctx, s.child(name), slots)
+		if err != nil || len(data) == 0 {
+			return err == nil, ignore(err, zk.ErrNoNode)
+		}
+	}
+}
+
+// awaitData returns the data of a member's node. If it is not marked, awaitData
+// waits for a change first. It sets no watch after that: most changes are the
+// mark.
+func (s *stayer) awaitData(ctx context.Context, path string, slots chan struct{}) ([]byte, error) {
 	data, watch, err := s.getW(ctx, path, slots)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer watch.Stop()
-	if len(data) > 0 {
-		_, err = watch.Wait(ctx)
+	if len(data) == 0 {
+		return nil, nil
 	}
-	return err
+	if _, err := watch.Wait(ctx); err != nil {
+		return nil, err
+	}
+	data, _, err = s.client.Get(ctx, path)
+	return data, err
 }
 
 // getW reads a node when there is a free slot.

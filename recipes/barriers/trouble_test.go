@@ -193,7 +193,6 @@ func TestLeaveForgetsTheTroubleWithAMemberThatHasLeft(t *testing.T) {
 		settle()
 		second := leaveLater(w.Patience(t), passages[1])
 		settle()
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Session: c.SessionID(), Do: zktest.Fail(throttled)})
 		trouble := w.Fake.Inject(zktest.Rule{
 			Op: zktest.OpGetData, Path: "/b/" + passages[1].Name(), Session: c.SessionID(), Times: -1, Do: zktest.Fail(throttled),
 		})
