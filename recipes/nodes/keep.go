@@ -34,7 +34,6 @@ type keeper struct {
 	version int32
 	clean   bool // it has the data of the field have, if it still has this czxid and version
 
-	last        *look  // the last look, if it ended with the life, and has found our node; or nil
 	settledOnce bool   // it was registered before
 	predecessor *int32 // the version of somebody else's node that we have waited for
 	repairs     pauses.Growing
@@ -152,22 +151,15 @@ func (k *keeper) step(ctx context.Context) error {
 	if k.node == "" {
 		return k.create(ctx)
 	}
-	there, stat, seen, err := k.lookW(ctx)
+	there, stat, watch, err := k.client.ExistsW(ctx, k.node)
 	if k.isHidden(err) {
 		return k.contendUnseen(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	watch, whose := seen.watch, k.judge(there, stat)
-	defer func() {
-		if whose == ours && ctx.Err() != nil {
-			k.last = seen // the node is to be deleted
-		} else {
-			watch.Stop()
-		}
-	}()
-	switch whose {
+	defer watch.Stop()
+	switch k.judge(there, stat) {
 	case missing:
 		return k.recreate(ctx)
 	case former:

@@ -15,7 +15,6 @@ import (
 // closed. If the client was closed, the end of its session deletes an ephemeral
 // node.
 func (k *keeper) remove(ctx context.Context) error {
-	defer func() { k.last.stop() }()
 	if k.cfg.ttl > 0 || len(k.owners) == 0 {
 		return nil
 	}
@@ -35,28 +34,22 @@ func (k *keeper) remove(ctx context.Context) error {
 // nothing but the version. In between, nobody can put another node in the place
 // of ours but somebody who deletes ours.
 func (k *keeper) removeOnce(ctx context.Context, _ bool) error {
-	last := k.last
-	k.last = nil // the next attempt looks again
-	defer last.stop()
 	if err := k.catchUp(ctx); err != nil {
 		return err
 	}
 	if k.node == "" {
 		return follow.ErrDone
 	}
-	if !k.isToldByOwner() || !last.isOfNow() {
-		stat, err := k.findOurs(ctx)
-		switch {
-		case k.isHidden(err) && len(k.unanswered) == 0:
-			return follow.ErrDone
-		case err != nil:
-			return err
-		case stat == nil:
-			return follow.ErrDone
-		}
-		last = &look{version: stat.Version}
+	stat, err := k.findOurs(ctx)
+	switch {
+	case k.isHidden(err) && len(k.unanswered) == 0:
+		return follow.ErrDone
+	case err != nil:
+		return err
+	case stat == nil:
+		return follow.ErrDone
 	}
-	err := k.client.Delete(ctx, k.node, last.version)
+	err = k.client.Delete(ctx, k.node, stat.Version)
 	switch {
 	case err == nil:
 		return follow.ErrDone
