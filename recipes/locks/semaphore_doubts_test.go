@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"context"
 	"math"
 	"testing"
 	"time"
@@ -74,4 +75,68 @@ func TestAcquireBeyondASharedLimitDoesNotOverflow(t *testing.T) {
 		})
 		require.NoError(t, one.Release(ctx))
 	})
+}
+
+// An operator deletes one of our leases, and the reply that tells of them is lost.
+// None of the others is left, whoever the caller is.
+func TestLeaseThatIsDeletedBeforeItIsFoundLeavesNoOther(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.Patience(t), recipetest.Path(t)
+			c, _ := w.Connect(t)
+			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+			require.NoError(t, hold(t, ctx, s).Release(ctx))
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.All(zktest.DropReply(), zktest.CallAfter(func(zktest.Request) {
+				w.Fake.Delete(path + "/leases/" + w.Fake.Children(path + "/leases")[0])
+			}))})
+			lease, err := s.AcquireN(ctx, n)
+			time.Sleep(time.Minute)
+			if err != nil {
+				t.Log(n, err)
+				w.NothingLeft(t, path+"/leases")
+				w.NothingLeft(t, path+"/locks")
+				return
+			}
+			require.Len(t, w.Nodes(t, path+"/leases"), n)
+			require.NoError(t, lease.Context().Err())
+			require.NoError(t, lease.Release(ctx))
+			w.NothingLeft(t, path+"/leases")
+		})
+	}
+}
+
+// The server refuses to delete one of several leases.
+func TestReleaseThatIsRefusedInPart(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+		lease, err := s.AcquireN(ctx, 3)
+		require.NoError(t, err)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Fail(zktest.ErrNoAuth)})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.Fail(zktest.ErrNoAuth)})
+		require.Error(t, lease.Release(ctx))
+		require.Len(t, w.Nodes(t, path+"/leases"), 1)
+	})
+}
+
+// The caller of a release goes while the transaction is under way, and its reply,
+// or the request, is lost.
+func TestReleaseOfSeveralWhoseCallerGoes(t *testing.T) {
+	for loss := range lossesOf(nil, 0) {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			path := recipetest.Path(t)
+			c, _ := w.Connect(t)
+			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+			lease, err := s.AcquireN(w.Patience(t), 3)
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(w.Patience(t))
+			defer cancel()
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.All(
+				zktest.Call(func(zktest.Request) { cancel() }), lossesOf(w, c.SessionID())[loss])})
+			_ = lease.Release(ctx)
+			time.Sleep(time.Minute)
+			w.NothingLeft(t, path+"/leases")
+		})
+	}
 }
