@@ -140,3 +140,53 @@ func TestReleaseOfSeveralWhoseCallerGoes(t *testing.T) {
 		})
 	}
 }
+
+// The server is too busy for the transaction. Meanwhile an operator deletes our
+// node at the gate, and others take the leases.
+func TestWaiterWhoseTransactionWasThrottledNoticesThatTheGateIsGone(t *testing.T) {
+	for _, later := range []time.Duration{0, 10 * time.Second} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.Patience(t), recipetest.Path(t)
+			c, _ := w.Connect(t, framework.WithRetry(retry.None()))
+			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(1))
+			require.NoError(t, hold(t, ctx, s).Release(ctx))
+			deleteGate := func() { w.Fake.Delete(path + "/locks/" + w.Fake.Children(path + "/locks")[0]) }
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.All(zktest.Call(func(zktest.Request) {
+				w.Fake.Create(path+"/leases/lease-0000000099", nil)
+				if later == 0 {
+					deleteGate()
+				}
+			}), zktest.Fail(zktest.ErrThrottled))})
+			ours := make(chan *locks.Lease, 1)
+			go func() { lease, _ := s.Acquire(ctx); ours <- lease }()
+			if later > 0 {
+				time.Sleep(later)
+				deleteGate()
+			}
+			time.Sleep(30 * time.Second)
+			require.Len(t, w.Nodes(t, path+"/locks"), 1, "we wait at the gate")
+			require.NoError(t, w.Fake.Delete(path+"/leases/lease-0000000099"))
+			require.NoError(t, (<-ours).Release(ctx))
+		})
+	}
+}
+
+// An acquire that no request can do keeps nobody waiting until its leases are free.
+func TestAcquireThatIsTooLargeHoldsNobodyUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(20_000))
+		one := hold(t, ctx, s)
+		failed := make(chan error, 1)
+		go func() { _, err := s.AcquireN(ctx, 20_000); failed <- err }()
+		time.Sleep(30 * time.Second)
+		other, err := s.TryAcquire(ctx)
+		if err == nil {
+			require.NoError(t, other.Release(ctx))
+		}
+		require.NoError(t, one.Release(ctx))
+		require.ErrorIs(t, <-failed, framework.ErrRequestTooLarge)
+		require.NoError(t, err, "19,999 are free")
+	})
+}
