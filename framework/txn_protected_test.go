@@ -115,3 +115,62 @@ func TestProtectedNodesOfATransactionWhoseCallerHasGoneAreDeleted(t *testing.T) 
 		})
 	}
 }
+
+// The parent is there, so that the request that is lost is the one that makes the
+// nodes.
+func TestTransactionWithProtectedNodesWhoseReplyIsLostIsFoundOutAsDone(t *testing.T) {
+	list := func() []framework.TxnOp {
+		return append(protectedOps("/m/lease-", 3), framework.DeleteOp("/n", framework.AnyVersion))
+	}
+	eachLoss(t, list,
+		func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error) {
+			if !strings.HasSuffix(loss, "same session") {
+				require.ErrorIs(t, err, framework.ErrOutcomeUnknown, loss)
+				time.Sleep(time.Minute)
+				require.Empty(t, srv.Children("/m"), loss)
+				return
+			}
+			require.NoError(t, err, loss)
+			_, gateIsThere := srv.Node("/n")
+			require.False(t, gateIsThere, loss)
+			var made []string
+			for _, r := range results[:3] {
+				node, ok := srv.Node(r.Path)
+				require.True(t, ok, "%s: %s", loss, r.Path)
+				require.Equal(t, node.Stat.Czxid, r.Zxid)
+				require.Equal(t, c.SessionID(), node.Stat.EphemeralOwner)
+				made = append(made, strings.TrimPrefix(r.Path, "/m/"))
+			}
+			require.ElementsMatch(t, srv.Children("/m"), made, loss)
+		})
+}
+
+// Somebody deletes an empty parent just before the client makes the next one below
+// it. Create survives that.
+func TestTransactionWhoseParentsVanishWhileTheyAreMade(t *testing.T) {
+	for name, try := range map[string]func(ctx context.Context, c *framework.Client) error{
+		"create": func(ctx context.Context, c *framework.Client) error {
+			_, err := c.Create(ctx, "/a/b/n", nil, framework.WithParents())
+			return err
+		},
+		"transaction": func(ctx context.Context, c *framework.Client) error {
+			_, err := c.Transaction(ctx, framework.CreateOp("/a/b/n", nil, framework.WithParents()))
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				mustCreate(t, c, "/a", "")
+				once := true
+				srv.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/a/b", Times: -1, Do: zktest.Call(func(q zktest.Request) {
+					if once && q.Op != zktest.OpExists {
+						once = false
+						require.NoError(t, srv.Delete("/a"))
+					}
+				})})
+				require.NoError(t, try(t.Context(), c))
+				require.False(t, once)
+			})
+		})
+	}
+}

@@ -1,0 +1,192 @@
+package locks_test
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// The transaction was applied, its reply is lost, and the client does not try
+// again. Another contender has the leases meanwhile. The waiter must stand at the
+// gate again, or all others go ahead of it, for ever if it wants more than one.
+func TestWaiterWhoseTransactionFailedStandsAtTheGate(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t, framework.WithRetry(retry.None()))
+		other, _ := w.Connect(t)
+		s, theirs := locks.NewInterProcessSemaphore(c, path, locks.Limit(2)), locks.NewInterProcessSemaphore(other, path, locks.Limit(2))
+		require.NoError(t, hold(t, ctx, theirs).Release(ctx)) // makes the parents
+		next := make(chan *locks.Lease, 1)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: c.SessionID(), Do: zktest.All(
+			zktest.Call(func(zktest.Request) {
+				go func() { lease, _ := theirs.AcquireN(ctx, 2); next <- lease }()
+				time.Sleep(time.Second) // until they wait at the gate
+			}),
+			zktest.DropReply())})
+		ours := make(chan *locks.Lease, 1)
+		go func() { lease, _ := s.AcquireN(ctx, 2); ours <- lease }()
+		time.Sleep(30 * time.Second)
+		select {
+		case <-ours:
+			t.Fatal("we have the leases")
+		case lease := <-next:
+			require.NotNil(t, lease)
+			require.Len(t, w.Nodes(t, path+"/leases"), 2)
+			require.Len(t, w.Nodes(t, path+"/locks"), 1, "we wait at the gate")
+			require.NoError(t, lease.Release(ctx))
+		}
+		lease := <-ours
+		require.NotNil(t, lease)
+		require.NoError(t, lease.Release(ctx))
+	})
+}
+
+// No request can take so many.
+func TestAcquireOfMoreLeasesThanFitIntoMemory(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		require.NotPanics(t, func() {
+			_, err := locks.NewInterProcessSemaphore(c, path, locks.Limit(math.MaxInt)).AcquireN(ctx, math.MaxInt)
+			require.ErrorIs(t, err, framework.ErrRequestTooLarge)
+		})
+		w.NothingLeft(t, path+"/locks")
+	})
+}
+
+func TestAcquireBeyondASharedLimitDoesNotOverflow(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.SharedLimit(path+"-limit", 2))
+		one := hold(t, ctx, s)
+		require.NotPanics(t, func() {
+			_, err := s.TryAcquireN(ctx, math.MaxInt)
+			require.ErrorIs(t, err, locks.ErrNotAcquired)
+		})
+		require.NoError(t, one.Release(ctx))
+	})
+}
+
+// An operator deletes one of our leases, and the reply that tells of them is lost.
+// None of the others is left, whoever the caller is.
+func TestLeaseThatIsDeletedBeforeItIsFoundLeavesNoOther(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.Patience(t), recipetest.Path(t)
+			c, _ := w.Connect(t)
+			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+			require.NoError(t, hold(t, ctx, s).Release(ctx))
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.All(zktest.DropReply(), zktest.CallAfter(func(zktest.Request) {
+				w.Fake.Delete(path + "/leases/" + w.Fake.Children(path + "/leases")[0])
+			}))})
+			lease, err := s.AcquireN(ctx, n)
+			time.Sleep(time.Minute)
+			if err != nil {
+				t.Log(n, err)
+				w.NothingLeft(t, path+"/leases")
+				w.NothingLeft(t, path+"/locks")
+				return
+			}
+			require.Len(t, w.Nodes(t, path+"/leases"), n)
+			require.NoError(t, lease.Context().Err())
+			require.NoError(t, lease.Release(ctx))
+			w.NothingLeft(t, path+"/leases")
+		})
+	}
+}
+
+// The server refuses to delete one of several leases.
+func TestReleaseThatIsRefusedInPart(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+		lease, err := s.AcquireN(ctx, 3)
+		require.NoError(t, err)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Fail(zktest.ErrNoAuth)})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.Fail(zktest.ErrNoAuth)})
+		require.Error(t, lease.Release(ctx))
+		require.Len(t, w.Nodes(t, path+"/leases"), 1)
+	})
+}
+
+// The caller of a release goes while the transaction is under way, and its reply,
+// or the request, is lost.
+func TestReleaseOfSeveralWhoseCallerGoes(t *testing.T) {
+	for loss := range lossesOf(nil, 0) {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			path := recipetest.Path(t)
+			c, _ := w.Connect(t)
+			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+			lease, err := s.AcquireN(w.Patience(t), 3)
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(w.Patience(t))
+			defer cancel()
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.All(
+				zktest.Call(func(zktest.Request) { cancel() }), lossesOf(w, c.SessionID())[loss])})
+			_ = lease.Release(ctx)
+			time.Sleep(time.Minute)
+			w.NothingLeft(t, path+"/leases")
+		})
+	}
+}
+
+// The server is too busy for the transaction. Meanwhile an operator deletes our
+// node at the gate, and others take the leases.
+func TestWaiterWhoseTransactionWasThrottledNoticesThatTheGateIsGone(t *testing.T) {
+	for _, later := range []time.Duration{0, 10 * time.Second} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.Patience(t), recipetest.Path(t)
+			c, _ := w.Connect(t, framework.WithRetry(retry.None()))
+			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(1))
+			require.NoError(t, hold(t, ctx, s).Release(ctx))
+			deleteGate := func() { w.Fake.Delete(path + "/locks/" + w.Fake.Children(path + "/locks")[0]) }
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.All(zktest.Call(func(zktest.Request) {
+				w.Fake.Create(path+"/leases/lease-0000000099", nil)
+				if later == 0 {
+					deleteGate()
+				}
+			}), zktest.Fail(zktest.ErrThrottled))})
+			ours := make(chan *locks.Lease, 1)
+			go func() { lease, _ := s.Acquire(ctx); ours <- lease }()
+			if later > 0 {
+				time.Sleep(later)
+				deleteGate()
+			}
+			time.Sleep(30 * time.Second)
+			require.Len(t, w.Nodes(t, path+"/locks"), 1, "we wait at the gate")
+			require.NoError(t, w.Fake.Delete(path+"/leases/lease-0000000099"))
+			require.NoError(t, (<-ours).Release(ctx))
+		})
+	}
+}
+
+// An acquire that no request can do keeps nobody waiting until its leases are free.
+func TestAcquireThatIsTooLargeHoldsNobodyUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(20_000))
+		one := hold(t, ctx, s)
+		failed := make(chan error, 1)
+		go func() { _, err := s.AcquireN(ctx, 20_000); failed <- err }()
+		time.Sleep(30 * time.Second)
+		other, err := s.TryAcquire(ctx)
+		if err == nil {
+			require.NoError(t, other.Release(ctx))
+		}
+		require.NoError(t, one.Release(ctx))
+		require.ErrorIs(t, <-failed, framework.ErrRequestTooLarge)
+		require.NoError(t, err, "19,999 are free")
+	})
+}
