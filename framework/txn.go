@@ -126,9 +126,10 @@ func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
 		if parent == "" {
 			break
 		}
-		if err = t.client.createParents(ctx, s, parent, cfg); err == nil {
-			results, err = t.write.request(ctx, s)
+		if made := t.client.createParents(ctx, s, parent, cfg); made != nil && !reason.Is(made, zk.ErrNoNode) {
+			return nil, made
 		}
+		results, err = t.write.request(ctx, s)
 	}
 	return results, err
 }

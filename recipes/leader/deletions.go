@@ -11,20 +11,21 @@ import (
 // deletion is the deletion of a node that may still be there: the last attempt
 // has failed. The client goes on with it, unless the server refuses it.
 type deletion struct {
+	session *framework.Session
 	again   func(context.Context) error // waits for it
 	err     error                       // why the node may still be there
 	awaited bool                        // the first Shutdown's context was the attempt's
 }
 
-// deleting calls del to delete a node, and notes the deletion if the node may
-// still be there: Shutdown waits for it.
-func (l *Latch) deleting(ctx context.Context, del func(context.Context) error) error {
+// deleting calls del to delete a node of a session, and notes the deletion if the
+// node may still be there: Shutdown waits for it.
+func (l *Latch) deleting(ctx context.Context, of *framework.Session, del func(context.Context) error) error {
 	ctx, closing := l.deletionContext(ctx)
 	err := del(ctx)
 	if err != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.left = append(l.left, &deletion{del, err, closing})
+		l.left = append(l.leftLocked(), &deletion{of, del, err, closing})
 	}
 	return err
 }
@@ -43,8 +44,7 @@ func (l *Latch) deletionContext(ctx context.Context) (_ context.Context, closing
 // leftBehind waits for the deletion of nodes that may still be there, and
 // returns why one of them may be there after that. The first Shutdown does not
 // try again what was tried under its context, and nobody tries again what the
-// server has refused. If the client was closed meanwhile, the end of its session
-// deletes the node.
+// server has refused. If the session is over meanwhile, its end deletes the node.
 func (l *Latch) leftBehind(ctx context.Context, first bool) (err error) {
 	for _, d := range l.undeleted() {
 		why := d.err
@@ -52,7 +52,7 @@ func (l *Latch) leftBehind(ctx context.Context, first bool) (err error) {
 			why = d.again(ctx)
 		}
 		switch {
-		case why == nil, reason.Is(why, framework.ErrClosed):
+		case why == nil, reason.Is(why, framework.ErrClosed), d.session.Context().Err() != nil:
 			l.deleted(d)
 		case err == nil, framework.IsRefusal(why):
 			err = why
@@ -64,7 +64,13 @@ func (l *Latch) leftBehind(ctx context.Context, first bool) (err error) {
 func (l *Latch) undeleted() []*deletion {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.left)
+	return slices.Clone(l.leftLocked())
+}
+
+// leftLocked forgets nodes of sessions that are over: the servers delete those.
+func (l *Latch) leftLocked() []*deletion {
+	l.left = slices.DeleteFunc(l.left, func(d *deletion) bool { return d.session.Context().Err() != nil })
+	return l.left
 }
 
 func (l *Latch) deleted(d *deletion) {

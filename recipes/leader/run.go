@@ -46,7 +46,7 @@ func (l *Latch) run(ctx context.Context) error {
 // kept. The context that keeps the tracer from holding up its requests is not
 // for those under the leadership, so the lease must not have it.
 func (l *Latch) stand(
-	ctx context.Context, a queue.Attempt, kept *keptNode, abandon func(context.Context, string),
+	ctx context.Context, a queue.Attempt, kept *keptNode, abandon func(context.Context, framework.Created),
 ) (*claim.Claim, error) {
 	ctx, _ = trace.Unblocked(ctx, l.queue.Client())
 	ctx = framework.Extend(l.queue.Client()).OnTrouble(ctx, l.recovery.Note)
@@ -84,7 +84,7 @@ func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *keptNode) 
 	cause := now.ended()
 	switch {
 	case cause == nil, reason.Is(cause, locks.ErrReleased) && l.isClosing():
-		l.deleting(ctx, now.claim.Dissolve)
+		l.deleting(ctx, now.claim.Nodes()[0].Session, now.claim.Dissolve)
 		l.end(now)
 	case reason.Is(cause, framework.ErrSuspended) && now.claim.Keep():
 		return l.keep(ctx, now)
@@ -100,7 +100,7 @@ func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *keptNode) 
 
 // dissolve gives a leadership's node up, and logs if the server refuses that.
 func (l *Latch) dissolve(ctx context.Context, now *leadership) {
-	if err := l.deleting(ctx, now.claim.Dissolve); framework.IsRefusal(err) {
+	if err := l.deleting(ctx, now.claim.Nodes()[0].Session, now.claim.Dissolve); framework.IsRefusal(err) {
 		l.queue.Events().Emit(eventNodeStays, err, now.node(), event.Cause(err))
 	}
 }
@@ -112,11 +112,11 @@ func (l *Latch) isClosing() bool {
 }
 
 // abandon deletes the node of a candidate that gives up.
-func (l *Latch) abandon(ctx context.Context, node string) {
-	l.deleting(ctx, func(ctx context.Context) error {
+func (l *Latch) abandon(ctx context.Context, node framework.Created) {
+	l.deleting(ctx, node.Session, func(ctx context.Context) error {
 		ctx, wait := trace.Unblocked(ctx, l.queue.Client())
 		defer wait()
-		return l.queue.Client().Delete(ctx, node, framework.AnyVersion, framework.WithGuarantee())
+		return l.queue.Client().Delete(ctx, node.Path, framework.AnyVersion, framework.WithGuarantee())
 	})
 }
 

@@ -81,9 +81,9 @@ func (l *Latch) keep(ctx context.Context, now *leadership) *keptNode {
 // kept node, or with nil. The node of a session that is over stays until the
 // leader has stopped. The argument ctx is the latch's context. The user's
 // tracer may end an attempt's context, which does not stop the leader.
-func (l *Latch) abandonFor(ctx context.Context, kept *keptNode) func(attempt context.Context, node string) {
-	return func(attempt context.Context, node string) {
-		if kept == nil || node != kept.Path || kept.Session.Context().Err() == nil || l.isClosing() {
+func (l *Latch) abandonFor(ctx context.Context, kept *keptNode) func(attempt context.Context, node framework.Created) {
+	return func(attempt context.Context, node framework.Created) {
+		if kept == nil || node.Path != kept.Path || kept.Session.Context().Err() == nil || l.isClosing() {
 			l.abandon(attempt, node)
 			return
 		}

@@ -91,7 +91,7 @@ func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) 
 // *NotAcquiredError that names the limit.
 //
 // One transaction takes all of them, when they are free. Some thousands fit into
-// it. For more, the error matches framework.ErrRequestTooLarge.
+// it. For more, the error matches framework.ErrRequestTooLarge, when all are free.
 //
 // Java queues again for each of several leases. If it has a part of what it
 // needs, it and an AcquireN may wait for each other until one gives up: let

@@ -56,7 +56,10 @@ func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int3
 	case w.armedRecursive || w.armed && !recursive: // the server has it since an earlier request
 		return false
 	case later && len(w.readers) == 0: // a standard watch on its path does without
-		if w.asked == 0 {
+		switch {
+		case w.armed: // the one of the node alone is there
+			p.endRecursiveLocked(w, err)
+		case w.asked == 0:
 			p.endLocked(w, err)
 		}
 		return false

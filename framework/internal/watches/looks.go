@@ -111,18 +111,21 @@ func (ws *Session) due() (together [][]*Watch, carried []*Watch) {
 // the same transaction. It returns those that the server has refused to look at.
 func (ws *Session) ask(groups [][]*Watch, now int64) (refused []*Watch) {
 	asked, calls := ws.send(groups)
+	lasting := false
 	for i, some := range asked {
 		switch ok, refusal := answersTo(calls[i]); {
 		case ok:
 			ws.looked(some, now)
 		case refusal != proto.CodeOK:
 			refused = append(refused, some...)
+			later, _ := ws.owner.Judge(refusal)
+			lasting = lasting || !later
 		}
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.lookingSince = math.MaxInt64
-	ws.looksRefused = ws.looksRefused || len(refused) > 0
+	ws.looksRefused = ws.looksRefused || lasting
 	return refused
 }
 

@@ -102,13 +102,19 @@ func (p *Places) wait(ctx context.Context, c *contender, t Turn) ([]framework.Cr
 	c.readNewHolder(t.Open)
 	c.tellWaiting(Other{})
 	c.tellBlocked()
-	err = c.await(t.Open, doneOf(now.changed), doneOf(now.limited))
+	err = c.awaitAny(t.Open, doneOf(now.changed), doneOf(now.limited), doneOf(now.gate))
 	c.tellWoken(err, now.changed)
 	return nil, err
 }
 
+// mostPlaces is more than fits into any request.
+const mostPlaces = 1 << 20
+
 // take makes the nodes in the place of ours at the gate.
 func (p *Places) take(ctx context.Context, c *contender, t Turn) ([]framework.Created, error) {
+	if t.N > mostPlaces {
+		return nil, framework.ErrRequestTooLarge
+	}
 	of := p.loop.nodes
 	ops := make([]framework.TxnOp, t.N, t.N+1)
 	for i := range ops {
@@ -116,6 +122,7 @@ func (p *Places) take(ctx context.Context, c *contender, t Turn) ([]framework.Cr
 			framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents())
 	}
 	t.Leave()
+	c.left = true
 	results, err := of.Client.Transaction(ctx, append(ops, framework.DeleteOp(t.Gate.Path, framework.AnyVersion))...)
 	var failed *framework.TxnError
 	switch {
@@ -142,12 +149,13 @@ type taken struct {
 	taken            []string
 	limit            int
 	changed, limited *framework.Watch // of the places, and of the limit; nil if there is none
+	gate             *framework.Watch // of our node at the gate; nil if its claim watches it
 }
 
-func (l taken) fits(n int) bool { return len(l.taken)+n <= l.limit }
+func (l taken) fits(n int) bool { return n <= l.limit-len(l.taken) }
 
 func (l taken) stop() {
-	for _, w := range []*framework.Watch{l.changed, l.limited} {
+	for _, w := range []*framework.Watch{l.changed, l.limited, l.gate} {
 		if w != nil {
 			w.Stop()
 		}
@@ -179,6 +187,12 @@ func (p *Places) look(ctx context.Context, c *contender, watch bool) (l taken, e
 	if err == nil && c.attempt.OnLimit != nil {
 		c.attempt.OnLimit(l.limit)
 	}
+	if err == nil && c.left && watch {
+		there := false
+		if there, _, l.gate, err = of.Client.ExistsW(ctx, c.node.Path); err == nil && !there {
+			err = errStale
+		}
+	}
 	if c.node.Session.Context().Err() != nil {
 		err = errStale
 	}
@@ -195,4 +209,19 @@ func (c *contender) noteTaken(names []string) {
 		}
 	}
 	c.noteQueue(first.Node, len(names))
+}
+
+// awaitAny is await for three things.
+func (c *contender) awaitAny(ctx context.Context, one, other, third <-chan struct{}) error {
+	session := c.node.Session.Context()
+	select {
+	case <-one:
+	case <-other:
+	case <-third:
+	case <-session.Done():
+		return errStale
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	}
+	return errAgain
 }

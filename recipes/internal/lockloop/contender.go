@@ -21,6 +21,7 @@ type contender struct {
 	node    framework.Created
 	seen    NotAdmitted
 	queued  bool // the observer was told of the node
+	left    bool // nobody watches our node at the gate any more
 
 	recovery follow.Recovery // its trouble is over when we wait in the queue
 
@@ -111,7 +112,7 @@ func (c *contender) noteRetry(error) {
 
 func (c *contender) abandon(ctx context.Context) {
 	if c.attempt.OnAbandon != nil {
-		c.attempt.OnAbandon(ctx, c.node.Path)
+		c.attempt.OnAbandon(ctx, c.node)
 		return
 	}
 	Discard(ctx, c.loop.nodes.Client, c.node.Path)

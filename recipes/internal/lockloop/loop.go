@@ -70,7 +70,7 @@ type Attempt struct {
 
 	// OnAbandon deletes a node that is given up. Its ctx is Run's. If OnAbandon
 	// is nil, the client deletes the node; see Discard.
-	OnAbandon func(ctx context.Context, node string)
+	OnAbandon func(ctx context.Context, node framework.Created)
 }
 
 // ErrCorrupted means that something below a lock's path was not put there by a

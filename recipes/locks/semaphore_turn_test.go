@@ -170,23 +170,3 @@ func TestWaiterWhoseTransactionWasThrottledNoticesThatTheGateIsGone(t *testing.T
 		})
 	}
 }
-
-// An acquire that no request can do keeps nobody waiting until its leases are free.
-func TestAcquireThatIsTooLargeHoldsNobodyUp(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(20_000))
-		one := hold(t, ctx, s)
-		failed := make(chan error, 1)
-		go func() { _, err := s.AcquireN(ctx, 20_000); failed <- err }()
-		time.Sleep(30 * time.Second)
-		other, err := s.TryAcquire(ctx)
-		if err == nil {
-			require.NoError(t, other.Release(ctx))
-		}
-		require.NoError(t, one.Release(ctx))
-		require.ErrorIs(t, <-failed, framework.ErrRequestTooLarge)
-		require.NoError(t, err, "19,999 are free")
-	})
-}

@@ -1,0 +1,53 @@
+package framework_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// The server has a watch of the node alone, on which a standard one rides. It has
+// no time to make it recursive, and the readers go meanwhile.
+func TestWatchThatIsNotMadeRecursiveIsWithdrawn(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/n", nil))
+		node := mustWatch(t, c, "/n")
+		_, _, standard, err := c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.All(zktest.DelayRequest(time.Second), zktest.Fail(zktest.ErrThrottled))})
+		go c.NewWatcher(within(t, 500*time.Millisecond), "/n", framework.WithRecursion())
+		synctest.Wait()
+		node.Close()
+		time.Sleep(10 * time.Second)
+		require.False(t, fired(standard))
+		standard.Stop()
+		time.Sleep(10 * time.Second)
+		srv.AssertNoWatches(t)
+	})
+}
+
+// A server has too much to do for one look. It is not left to one read for each
+// watch, again and again, for as long as the connection holds.
+func TestLookThatIsThrottledOnceIsTriedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		const n = 50
+		for i := range n {
+			path := fmt.Sprint("/n", i)
+			require.NoError(t, srv.Create(path, nil))
+			_, _, _, err := c.GetW(t.Context(), path)
+			require.NoError(t, err)
+		}
+		time.Sleep(10 * time.Minute) // all are as of the same transaction
+		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: zktest.Fail(zktest.ErrThrottled)})
+		time.Sleep(10 * time.Minute)
+		srv.ClearRequests()
+		time.Sleep(time.Hour)
+		require.Less(t, srv.CountRequests(zktest.OpExists), 2*n)
+	})
+}
