@@ -89,7 +89,8 @@ func TestAWaitThatEndsInAnOutageSaysSo(t *testing.T) {
 	require.NoError(t, srv.WaitChildren(bounded(t), "/l", 2))
 	wait := startProcess(t, srv, commandLine("wait", "-w", "8")...)
 	last := srv.Queue("/l")[1].Path
-	require.NoError(t, srv.WaitFor(bounded(t), func() bool { return len(srv.WatchesOn(last)) > 0 }))
+	// The next in line watches its own node, and the other one waits for that.
+	require.NoError(t, srv.WaitFor(bounded(t), func() bool { return len(srv.WatchesOn(last)) == 2 }))
 	srv.Stop()
 	for _, p := range []*process{run, wait} {
 		require.Empty(t, p.finish(notAcquired))
