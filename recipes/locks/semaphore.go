@@ -168,16 +168,7 @@ func (s *InterProcessSemaphore) winOnce(ctx context.Context, a queue.Attempt, n 
 	if err != nil {
 		return nil, err
 	}
-	released := false
-	defer func() {
-		if c != nil && !released { // the user's code has panicked, and nobody gets the leases
-			c.First(ctx).Release(ctx)
-		}
-	}()
-	defer func() {
-		gate.Release(claim.UnlessDown(ctx, err))
-		released = true
-	}()
+	defer func() { gate.Release(claim.UnlessDown(ctx, err)) }()
 	return s.take(ctx, gate, n, a)
 }
 
