@@ -15,6 +15,13 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
+// semaphore returns a semaphore, and the client that has it.
+func semaphore(t *testing.T, w *world, limit int, opts ...framework.Option) (*framework.Client, *locks.InterProcessSemaphore, string) {
+	c, _ := w.Connect(t, opts...)
+	path := recipetest.Path(t)
+	return c, locks.NewInterProcessSemaphore(c, path, locks.Limit(limit)), path
+}
+
 // The transaction was applied, its reply is lost, and the client does not try
 // again. Another contender has the leases meanwhile. The waiter must stand at the
 // gate again, or all others go ahead of it, for ever if it wants more than one.
@@ -82,24 +89,24 @@ func TestAcquireBeyondASharedLimitDoesNotOverflow(t *testing.T) {
 func TestLeaseThatIsDeletedBeforeItIsFoundLeavesNoOther(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
-			ctx, path := w.Patience(t), recipetest.Path(t)
-			c, _ := w.Connect(t)
-			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+			ctx := w.Patience(t)
+			_, s, path := semaphore(t, w, 3)
 			require.NoError(t, hold(t, ctx, s).Release(ctx))
 			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.All(zktest.DropReply(), zktest.CallAfter(func(zktest.Request) {
 				w.Fake.Delete(path + "/leases/" + w.Fake.Children(path + "/leases")[0])
 			}))})
 			lease, err := s.AcquireN(ctx, n)
 			time.Sleep(time.Minute)
-			if err != nil {
-				t.Log(n, err)
-				w.NothingLeft(t, path+"/leases")
-				w.NothingLeft(t, path+"/locks")
-				return
+			require.Empty(t, w.Nodes(t, path+"/locks"))
+			if n > 1 {
+				require.ErrorContains(t, err, "is gone")
+				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+			} else { // nothing was there to be found, and it has begun again
+				require.NoError(t, err)
+				require.NoError(t, lease.Context().Err())
+				require.Len(t, w.Nodes(t, path+"/leases"), 1)
+				require.NoError(t, lease.Release(ctx))
 			}
-			require.Len(t, w.Nodes(t, path+"/leases"), n)
-			require.NoError(t, lease.Context().Err())
-			require.NoError(t, lease.Release(ctx))
 			w.NothingLeft(t, path+"/leases")
 		})
 	}
@@ -108,9 +115,8 @@ func TestLeaseThatIsDeletedBeforeItIsFoundLeavesNoOther(t *testing.T) {
 // The server refuses to delete one of several leases.
 func TestReleaseThatIsRefusedInPart(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+		ctx := w.Patience(t)
+		_, s, path := semaphore(t, w, 3)
 		lease, err := s.AcquireN(ctx, 3)
 		require.NoError(t, err)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Fail(zktest.ErrNoAuth)})
@@ -125,9 +131,7 @@ func TestReleaseThatIsRefusedInPart(t *testing.T) {
 func TestReleaseOfSeveralWhoseCallerGoes(t *testing.T) {
 	for loss := range lossesOf(nil, 0) {
 		inVirtualTime(t, func(t *testing.T, w *world) {
-			path := recipetest.Path(t)
-			c, _ := w.Connect(t)
-			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+			c, s, path := semaphore(t, w, 3)
 			lease, err := s.AcquireN(w.Patience(t), 3)
 			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(w.Patience(t))
@@ -146,9 +150,8 @@ func TestReleaseOfSeveralWhoseCallerGoes(t *testing.T) {
 func TestWaiterWhoseTransactionWasThrottledNoticesThatTheGateIsGone(t *testing.T) {
 	for _, later := range []time.Duration{0, 10 * time.Second} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
-			ctx, path := w.Patience(t), recipetest.Path(t)
-			c, _ := w.Connect(t, framework.WithRetry(retry.None()))
-			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(1))
+			ctx := w.Patience(t)
+			_, s, path := semaphore(t, w, 1, framework.WithRetry(retry.None()))
 			require.NoError(t, hold(t, ctx, s).Release(ctx))
 			deleteGate := func() { w.Fake.Delete(path + "/locks/" + w.Fake.Children(path + "/locks")[0]) }
 			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.All(zktest.Call(func(zktest.Request) {
