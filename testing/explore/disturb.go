@@ -32,7 +32,8 @@ func (a *Actor) Expire() {
 }
 
 // GiveUpSession cuts the actor off until its client has given its session up. The
-// servers still have the session then, and the nodes of it.
+// servers still have the session then, and the nodes of it. It does not wait: the
+// goroutine that heals the network ends with that, or with the client.
 func (a *Actor) GiveUpSession() {
 	if a.client.State() == state.Lost {
 		return
@@ -78,7 +79,8 @@ func (a *Actor) meet(op zktest.Op) (fault zktest.Action, meets bool) {
 	return fault, true
 }
 
-// Close closes the client of the actor, and does not wait for that.
+// Close closes the client of the actor. It does not wait for that: a goroutine
+// does, which ends with framework.Client.Close.
 func (a *Actor) Close() {
 	a.mu.Lock()
 	second := !a.closing.IsZero()
