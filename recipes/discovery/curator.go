@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // CuratorOption configures a CuratorCodec.
@@ -83,7 +84,7 @@ type javaInstance struct {
 	TLSPort    *int            `json:"sslPort"`
 	Payload    json.RawMessage `json:"payload"`
 	Registered int64           `json:"registrationTimeUTC"`
-	Kind       *string         `json:"serviceType"`
+	Kind       any             `json:"serviceType"`
 	URISpec    *javaURISpec    `json:"uriSpec"`
 	Enabled    *bool           `json:"enabled,omitempty"`
 }
@@ -105,10 +106,10 @@ func encodeJava(i Instance, id string, enabled bool) (string, []byte, error) {
 	up := !i.Disabled
 	java := javaInstance{
 		Name: i.Service, ID: id, Address: orNull(i.Address), Port: orNull(i.Port), TLSPort: orNull(i.TLSPort),
-		Payload: i.Payload, Registered: millis(i), Kind: &kind,
+		Payload: i.Payload, Registered: millis(i),
 	}
-	if i.Kind == NoKind {
-		java.Kind = nil
+	if i.Kind != NoKind {
+		java.Kind = kind
 	}
 	if i.URISpec != "" {
 		java.URISpec = &javaURISpec{parts}
@@ -146,11 +147,13 @@ func decodeJava(service, name string, data []byte) (Instance, error) {
 	i := Instance{
 		Service: service, ID: name,
 		Address: f.host("address"), Port: f.port("port"), TLSPort: f.port("sslPort"),
-		Payload:    f.value("payload"),
-		Disabled:   !f.flag("enabled", true),
-		Registered: f.time("registrationTimeUTC"),
-		Kind:       f.kind("serviceType"),
-		URISpec:    f.uriSpec("uriSpec"),
+		Payload: f.value("payload"), Kind: f.kind("serviceType"), URISpec: f.uriSpec("uriSpec"),
+	}
+	if _, ok := f.raw["enabled"]; ok {
+		i.Disabled = !f.flag("enabled")
+	}
+	if ms := f.integer("registrationTimeUTC"); ms != 0 {
+		i.Registered = time.UnixMilli(ms).UTC()
 	}
 	if f.err != nil {
 		return Instance{}, f.err

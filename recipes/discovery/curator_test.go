@@ -139,11 +139,11 @@ func TestCuratorSaysWhatIsMalformed(t *testing.T) {
 		`{"serviceType":"FOO"}`:                `serviceType is no kind of service: "FOO"`,
 		`{"serviceType":"dynamic"}`:            `serviceType is no kind of service: "dynamic"`,
 		`{"serviceType":4}`:                    `serviceType is no kind of service: 4`,
-		`{"enabled":"maybe"}`:                  `enabled is no boolean: "maybe"`,
+		`{"enabled":"maybe"}`:                  `enabled is no integer: "maybe"`,
 		`{"uriSpec":{"parts":null}}`:           `uriSpec is no list of parts: {"parts":null}`,
 		`{"uriSpec":{"parts":[1]}}`:            `uriSpec is no list of parts: {"parts":[1]}`,
 		`{"uriSpec":"{a"}`:                     `invalid URI "{a": { needs a } behind it`,
-		`{"uriSpec":{"parts":[{"value":{}}]}}`: `value is no text: {}`,
+		`{"uriSpec":{"parts":[{"value":{}}]}}`: `uriSpec is no list of parts: {"parts":[{"value":{}}]}`,
 		`{"registrationTimeUTC":"2026"}{"port":0`:        ``,
 		`{"registrationTimeUTC":"a\n` + "\u2028" + `b"}`: `registrationTimeUTC is no integer: "\"a\\n\u2028b\""`,
 	} {

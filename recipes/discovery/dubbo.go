@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"cmp"
 	"net"
 	"strconv"
 )
@@ -11,7 +10,7 @@ import (
 // neither a root path nor a group.
 //
 // The name of a node is address:port, whatever the instance's ID. An instance
-// needs both, and cannot be Disabled. Metadata are Dubbo's, such as
+// needs both, has no TLS port, and cannot be Disabled. Metadata are Dubbo's, such as
 // dubbo.metadata.revision and dubbo.endpoints. Payload is what Dubbo writes
 // around them, and Encode makes it anew.
 //
@@ -22,7 +21,7 @@ func DubboCodec() Codec { return dubbo{} }
 type dubbo struct{ plainTree }
 
 func (dubbo) Encode(i Instance) (_ string, _ []byte, err error) {
-	if err := cmp.Or(checkEndpoint(i), checkEnabled(i)); err != nil {
+	if err := checkPlain(i); err != nil {
 		return "", nil, err
 	}
 	labels := i.Metadata

@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -20,8 +19,8 @@ import (
 // The name of a node is the provider's URL, whatever the instance's ID: nothing
 // else is read. Metadata are the parameters of the URL, such as group, version
 // and methods, as they are there: Dubbo's own escapes are left alone. Payload is
-// an object with the protocol and the path of the URL. Without a payload, Encode
-// takes the protocol that is given here, such as tri, and the interface.
+// an object with the protocol and the path of the URL. Encode takes the protocol
+// that is given here, such as tri, and the interface.
 //
 // An instance needs an address and a port, and cannot be Disabled. Without them
 // in Metadata, Encode adds the parameters interface and timestamp.
@@ -52,21 +51,14 @@ type dubboURL struct {
 }
 
 func (d dubboInterface) Encode(i Instance) (string, []byte, error) {
-	at := dubboURL{d.protocol, i.Service}
-	if len(i.Payload) > 0 {
-		at = dubboURL{}
-		if err := json.Unmarshal(i.Payload, &at); err != nil {
-			return "", nil, invalid("payload", string(i.Payload), "must have the protocol and the path of a Dubbo URL")
-		}
-	}
-	if at.Protocol == "" || strings.ContainsAny(at.Protocol+at.Path, ":?#&") {
-		return "", nil, invalid("Dubbo URL", at.Protocol+"://.../"+at.Path, "needs a protocol and a path")
+	if d.protocol == "" || i.Service == "" || strings.ContainsAny(d.protocol+i.Service, ":/?") {
+		return "", nil, invalid("Dubbo URL", d.protocol+"://.../"+i.Service, "needs a protocol and an interface")
 	}
 	parameters, err := dubboParameters(i)
-	if err := cmp.Or(checkEndpoint(i), checkNoTLS(i), checkEnabled(i), err); err != nil {
+	if err := cmp.Or(checkPlain(i), err); err != nil {
 		return "", nil, err
 	}
-	return javaEscape(at.Protocol + "://" + hostPort(i) + "/" + at.Path + "?" + parameters), nil, nil
+	return javaEscape(d.protocol + "://" + hostPort(i) + "/" + i.Service + "?" + parameters), nil, nil
 }
 
 // dubboParameters returns the parameters of an instance's URL, in Dubbo's order.

@@ -33,7 +33,7 @@ func TestDubboInterfaceNamesAreJavas(t *testing.T) {
 	require.Empty(t, data)
 	require.Equal(t, name, got)
 
-	requireBothWays(t, codec, discovery.Instance{
+	requireBothWays(t, discovery.DubboInterfaceCodec("tri"), discovery.Instance{
 		Service: orderService, Address: "2001:db8::7", Port: 50051,
 		ID:       "tri%3A%2F%2F%5B2001%3Adb8%3A%3A7%5D%3A50051%2Fcom.acme.OrderService%3Fapplication%3Dorders%26empty%3D%26group%3Dblue%26interface%3Dcom.acme.OrderService%26label%3Da%2520b%252Bc%252F%C3%A9%26version%3D1.0.0",
 		Metadata: map[string]string{"application": "orders", "empty": "", "group": "blue", "interface": orderService, "label": "a%20b%2Bc%2Fé", "version": "1.0.0"},
@@ -93,9 +93,8 @@ func TestDubboInterfaceRefusesWhatAURLCannotSay(t *testing.T) {
 		func(i *discovery.Instance) { i.Metadata = map[string]string{"a": "b&c"} },
 		func(i *discovery.Instance) { i.Metadata = map[string]string{"a=b": "c"} },
 		func(i *discovery.Instance) { i.Metadata = map[string]string{"": "c"} },
-		func(i *discovery.Instance) { i.Payload = json.RawMessage(`{}`) },
-		func(i *discovery.Instance) { i.Payload = json.RawMessage(`{"protocol":"a?b"}`) },
-		func(i *discovery.Instance) { i.Payload = json.RawMessage(`7`) },
+		func(i *discovery.Instance) { i.Service = "a/b" },
+		func(i *discovery.Instance) { i.Service = "" },
 		func(i *discovery.Instance) { i.Disabled = true },
 		func(i *discovery.Instance) { i.TLSPort = 1 },
 		func(i *discovery.Instance) { i.Address = "" },

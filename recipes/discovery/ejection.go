@@ -71,30 +71,17 @@ func (p *Picker) eject(r *record) {
 	p.publish(now)
 }
 
-// readmit takes those back in whose pause is over.
-func (p *Picker) readmit() *view {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
-	if v := p.current.Load(); v.next.IsZero() || now.Before(v.next) {
-		return v
-	}
-	for _, m := range p.ejected() {
-		if !now.Before(m.until) {
-			m.back(now)
-		}
-	}
-	p.publish(now)
-	return p.current.Load()
-}
-
-// limitEjected takes those back in that are too many because others have left,
-// first the ones that were to come back first.
-func (p *Picker) limitEjected(now time.Time) {
+// readmit takes back in whose pause is over, and who is too many because others
+// have left: no more than half of the instances are out. The mutex is held.
+func (p *Picker) readmit(now time.Time) {
 	out := p.ejected()
 	slices.SortFunc(out, func(a, b *member) int { return a.until.Compare(b.until) })
-	for _, m := range out[:max(0, len(out)-len(p.members)/2)] {
-		m.back(now)
+	for n, m := range out {
+		if now.Before(m.until) && 2*(len(out)-n) <= len(p.members) {
+			return
+		}
+		m.out, m.until = false, now
+		m.errors.Store(0)
 	}
 }
 
@@ -105,9 +92,4 @@ func (p *Picker) ejected() (out []*member) {
 		}
 	}
 	return out
-}
-
-func (r *record) back(now time.Time) {
-	r.out, r.until = false, now
-	r.errors.Store(0)
 }

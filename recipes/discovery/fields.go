@@ -9,7 +9,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -98,33 +97,18 @@ func (f *fields) port(key string) int {
 	return int(n)
 }
 
-func (f *fields) time(key string) time.Time {
-	if ms := f.integer(key); ms != 0 {
-		return time.UnixMilli(ms).UTC()
-	}
-	return time.Time{}
-}
-
 // host returns an address without the brackets that some write around it.
-func (f *fields) host(key string) string {
-	address := f.text(key)
-	if inner, ok := strings.CutPrefix(address, "["); ok {
-		address = strings.TrimSuffix(inner, "]")
-	}
-	return address
-}
+func (f *fields) host(key string) string { return strings.Trim(f.text(key), "[]") }
 
-// flag returns a boolean. Null is false, and only a missing one is missing.
-func (f *fields) flag(key string, missing bool) bool {
-	if _, ok := f.raw[key]; !ok {
-		return missing
+// flag returns a boolean, also one that is a text or a number. Null is false.
+func (f *fields) flag(key string) bool {
+	switch strings.ToLower(f.text(key)) {
+	case "true":
+		return true
+	case "false":
+		return false
 	}
-	text := strings.TrimSpace(strings.ToLower(f.text(key)))
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil && text != "true" && text != "false" && text != "" {
-		f.fail(key, "no boolean")
-	}
-	return text == "true" || n != 0
+	return f.integer(key) != 0
 }
 
 // object returns an object's fields. There are none if it is missing or null.
@@ -143,24 +127,21 @@ func (f *fields) object(key string) *fields {
 
 // labels returns an object of texts. Those that are null are left out.
 func (f *fields) labels(key string) map[string]string {
-	object := f.object(key)
-	if len(object.raw) > maxLabels {
-		f.err = cmp.Or(f.err, fmt.Errorf("%s has %d labels, and may have %d", key, len(object.raw), maxLabels))
-		return nil
-	}
-	labels := make(map[string]string, len(object.raw))
+	object, labels := f.object(key), map[string]string{}
 	for label := range object.raw {
 		if object.value(label) != nil {
 			labels[label] = object.text(label)
 		}
 	}
-	if object.err != nil {
+	switch {
+	case object.err != nil:
 		f.fail(key, "no object of texts")
+	case len(labels) > maxLabels:
+		f.fail(key, "more than 1000 labels")
+	case len(labels) > 0:
+		return labels
 	}
-	if len(labels) == 0 {
-		return nil
-	}
-	return labels
+	return nil
 }
 
 // rest returns the other fields as an object, or nil if there are none.

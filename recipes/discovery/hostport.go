@@ -17,7 +17,7 @@ type hostPortCodec struct{ plainTree }
 
 func (hostPortCodec) Encode(i Instance) (string, []byte, error) {
 	name := hostPort(i)
-	if err := cmp.Or(checkEndpoint(i), checkNoTLS(i), checkEnabled(i), checkID(name)); err != nil {
+	if err := cmp.Or(checkPlain(i), checkID(name)); err != nil {
 		return "", nil, err
 	}
 	if len(i.Payload) > 0 && !isJSON(i.Payload) {

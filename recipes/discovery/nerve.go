@@ -15,7 +15,7 @@ type nerve struct{ plainTree }
 
 func (nerve) Encode(i Instance) (string, []byte, error) {
 	object, err := payloadObject(i)
-	if err := cmp.Or(checkID(i.ID), checkEndpoint(i), checkNoTLS(i), checkEnabled(i), err); err != nil {
+	if err := cmp.Or(checkID(i.ID), checkPlain(i), err); err != nil {
 		return "", nil, err
 	}
 	if object["name"] == nil {

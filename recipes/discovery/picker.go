@@ -131,7 +131,7 @@ func (p *Picker) Pick() (i Instance, done func(error), err error) { return p.Pic
 func (p *Picker) PickFor(key string) (i Instance, done func(error), err error) {
 	v := p.current.Load()
 	if !v.next.IsZero() && !time.Now().Before(v.next) {
-		v = p.readmit()
+		v = p.refreshed()
 	}
 	if len(v.list) == 0 {
 		return Instance{}, func(error) {}, v.empty
@@ -141,9 +141,15 @@ func (p *Picker) PickFor(key string) (i Instance, done func(error), err error) {
 	return m.instance, m.done, nil
 }
 
+func (p *Picker) refreshed() *view {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.publish(time.Now())
+}
+
 // publish makes a view of what has changed. The mutex is held.
-func (p *Picker) publish(now time.Time) {
-	p.limitEjected(now)
+func (p *Picker) publish(now time.Time) *view {
+	p.readmit(now)
 	v := &view{list: p.strategy.prefer(p.members)}
 	v.chooser = p.current.Load().chooser.renew(v.list)
 	v.empty = ErrNoInstance
@@ -156,4 +162,5 @@ func (p *Picker) publish(now time.Time) {
 		}
 	}
 	p.current.Store(v)
+	return v
 }

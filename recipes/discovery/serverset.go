@@ -32,18 +32,18 @@ type endpoint struct {
 }
 
 func (serverset) Encode(i Instance) (string, []byte, error) {
+	status := memberAlive
+	if i.Disabled {
+		i.Disabled, status = false, memberStopping
+	}
 	object, err := payloadObject(i)
-	if err := cmp.Or(checkID(i.ID), checkEndpoint(i), checkNoTLS(i), err); err != nil {
+	if err := cmp.Or(checkID(i.ID), checkPlain(i), err); err != nil {
 		return "", nil, err
 	}
 	if object["additionalEndpoints"] == nil {
 		object["additionalEndpoints"] = map[string]endpoint{}
 	}
-	object["serviceEndpoint"] = endpoint{i.Address, i.Port}
-	object["status"] = memberAlive
-	if i.Disabled {
-		object["status"] = memberStopping
-	}
+	object["serviceEndpoint"], object["status"] = endpoint{i.Address, i.Port}, status
 	name := memberPrefix + strings.TrimPrefix(i.ID, memberPrefix)
 	data, err := marshal(object)
 	return name, data, err

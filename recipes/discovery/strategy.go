@@ -22,66 +22,50 @@ type chooser interface {
 	renew(list []*member) chooser
 }
 
-func strategyOf(c func() chooser) Strategy { return Strategy{notEjected, c} }
+func strategyOf(s stateless) Strategy { return Strategy{notEjected, func() chooser { return s }} }
 
 func notEjected(all []*member) []*member {
-	in := make([]*member, 0, len(all))
-	for _, m := range all {
-		if !m.out {
-			in = append(in, m)
-		}
-	}
-	return in
+	return slices.DeleteFunc(slices.Clone(all), func(m *member) bool { return m.out })
 }
+
+// stateless is a chooser that does not look at what it chose before.
+type stateless func(list []*member, key string) *member
+
+func (s stateless) choose(list []*member, key string) *member { return s(list, key) }
+
+func (s stateless) renew([]*member) chooser { return s }
 
 // RoundRobin picks one after the other, in the order of Update, and begins
 // anywhere.
 func RoundRobin() Strategy {
-	return strategyOf(func() chooser {
-		r := &roundRobin{}
-		r.next.Store(uint64(random.Int(math.MaxInt32)))
-		return r
-	})
-}
-
-type roundRobin struct{ next atomic.Uint64 }
-
-func (r *roundRobin) renew([]*member) chooser { return r }
-
-func (r *roundRobin) choose(list []*member, _ string) *member {
-	return list[r.next.Add(1)%uint64(len(list))]
+	return Strategy{notEjected, func() chooser {
+		next := &atomic.Uint64{}
+		next.Store(uint64(random.Int(math.MaxInt32)))
+		return stateless(func(list []*member, _ string) *member { return list[next.Add(1)%uint64(len(list))] })
+	}}
 }
 
 // Random picks any.
-func Random() Strategy { return strategyOf(func() chooser { return anyOne{} }) }
-
-type anyOne struct{}
-
-func (anyOne) renew([]*member) chooser { return anyOne{} }
-
-func (anyOne) choose(list []*member, _ string) *member { return list[random.Int(len(list))] }
+func Random() Strategy {
+	return strategyOf(func(list []*member, _ string) *member { return list[random.Int(len(list))] })
+}
 
 // PowerOfTwo looks at any two instances and picks the one that has fewer
 // requests under way. Requests are counted from Pick to the call of done.
-func PowerOfTwo() Strategy { return strategyOf(func() chooser { return lessBusy{} }) }
-
-type lessBusy struct{}
-
-func (lessBusy) renew([]*member) chooser { return lessBusy{} }
-
-func (lessBusy) choose(list []*member, _ string) *member {
-	if len(list) == 1 {
-		return list[0]
-	}
-	first, second := random.Int(len(list)), random.Int(len(list)-1)
-	if second >= first {
-		second++
-	}
-	a, b := list[first], list[second]
-	if b.busy.Load() < a.busy.Load() {
-		return b
-	}
-	return a
+func PowerOfTwo() Strategy {
+	return strategyOf(func(list []*member, _ string) *member {
+		if len(list) == 1 {
+			return list[0]
+		}
+		first, second := random.Int(len(list)), random.Int(len(list)-1)
+		if second >= first {
+			second++
+		}
+		if list[second].busy.Load() < list[first].busy.Load() {
+			return list[second]
+		}
+		return list[first]
+	})
 }
 
 // Sticky stays with an instance for as long as it can be picked, and then takes
@@ -122,21 +106,16 @@ func (s *sticky) choose(list []*member, key string) *member {
 // the same instances. When an instance goes, only its keys move, and when one
 // comes, only its own keys move to it. See PickFor. A pick looks at all
 // instances.
-func Rendezvous() Strategy { return strategyOf(func() chooser { return rendezvous{} }) }
-
-type rendezvous struct{}
-
-func (rendezvous) renew([]*member) chooser { return rendezvous{} }
-
-func (rendezvous) choose(list []*member, key string) *member {
-	of := hash(key)
-	best, most := list[0], uint64(0)
-	for _, m := range list {
-		if score := mix(of ^ m.hash); score > most {
-			best, most = m, score
+func Rendezvous() Strategy {
+	return strategyOf(func(list []*member, key string) *member {
+		of, best, most := hash(key), list[0], uint64(0)
+		for _, m := range list {
+			if score := mix(of ^ m.hash); score > most {
+				best, most = m, score
+			}
 		}
-	}
-	return best
+		return best
+	})
 }
 
 // hash is FNV-1a with a finish, and the same in all processes.
@@ -164,12 +143,7 @@ func ZoneFirst(label, value string, s Strategy) Strategy {
 		return Strategy{}
 	}
 	return Strategy{func(all []*member) []*member {
-		var near []*member
-		for _, m := range all {
-			if m.instance.Metadata[label] == value {
-				near = append(near, m)
-			}
-		}
+		near := slices.DeleteFunc(slices.Clone(all), func(m *member) bool { return m.instance.Metadata[label] != value })
 		if in := s.prefer(near); len(in) > 0 && 2*len(in) >= len(near) {
 			return in
 		}

@@ -3,6 +3,7 @@ package discovery
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -28,14 +29,13 @@ func (u URISpec) Build(i Instance, variables map[string]string) (string, error) 
 	if err != nil {
 		return "", err
 	}
+	values := variablesOf(i)
+	maps.Copy(values, variables)
 	var b strings.Builder
 	for _, p := range parts {
-		text, ok := variables[p.Value]
-		switch {
-		case !p.Variable:
-			text = p.Value
-		case !ok:
-			text = variable(i, p.Value)
+		text := p.Value
+		if p.Variable {
+			text = values[p.Value]
 		}
 		if p.Variable && p.Value == "address" && strings.Contains(text, ":") && strings.HasSuffix(b.String(), "//") {
 			text = "[" + text + "]"
@@ -48,43 +48,21 @@ func (u URISpec) Build(i Instance, variables map[string]string) (string, error) 
 	return b.String(), nil
 }
 
-// variable returns what an instance has for a variable.
-func variable(i Instance, name string) string {
-	switch name {
-	case "[":
-		return "{"
-	case "]":
-		return "}"
-	case "scheme":
-		if i.TLSPort != 0 {
-			return "https"
-		}
-		return "http"
-	case "name":
-		return i.Service
-	case "id":
-		return i.ID
-	case "address":
-		return i.Address
-	case "port":
-		return portText(i.Port)
-	case "ssl-port":
-		return portText(i.TLSPort)
-	case "registration-time-utc":
-		return strconv.FormatInt(millis(i), 10)
-	case "service-type":
-		if i.Kind != NoKind {
-			return strings.ToLower(i.Kind.String())
-		}
+func variablesOf(i Instance) map[string]string {
+	values := map[string]string{
+		"[": "{", "]": "}", "scheme": "http", "name": i.Service, "id": i.ID, "address": i.Address,
+		"registration-time-utc": strconv.FormatInt(millis(i), 10), "service-type": strings.ToLower(i.Kind.String()),
 	}
-	return ""
-}
-
-func portText(port int) string {
-	if port == 0 {
-		return ""
+	if i.Port != 0 {
+		values["port"] = strconv.Itoa(i.Port)
 	}
-	return strconv.Itoa(port)
+	if i.TLSPort != 0 {
+		values["scheme"], values["ssl-port"] = "https", strconv.Itoa(i.TLSPort)
+	}
+	if i.Kind == NoKind {
+		delete(values, "service-type")
+	}
+	return values
 }
 
 // uriPart is one part of a URISpec, as Java writes it.
@@ -133,15 +111,14 @@ func (f *fields) uriSpec(key string) URISpec {
 	if raw == nil {
 		return ""
 	}
-	var u URISpec
+	u := URISpec("")
 	if raw[0] == '"' {
 		u = URISpec(f.text(key))
 	} else {
 		u = f.uriParts(key)
 	}
-	if _, err := u.parts(); err != nil && f.err == nil {
-		f.err = err
-	}
+	_, err := u.parts()
+	f.err = cmp.Or(f.err, err)
 	return u
 }
 
@@ -149,27 +126,17 @@ func (f *fields) uriSpec(key string) URISpec {
 // and no text can say it, so it is left out.
 func (f *fields) uriParts(key string) URISpec {
 	raw, given := f.object(key).raw["parts"]
-	var parts []json.RawMessage
+	var parts []uriPart
 	if err := json.Unmarshal(raw, &parts); given && (err != nil || parts == nil) {
 		f.fail(key, "no list of parts")
 	}
 	var b strings.Builder
-	for _, raw := range parts {
-		part, err := readFields(raw)
-		if err != nil {
-			f.fail(key, "no list of parts")
-			break
-		}
-		value, variable := part.text("value"), part.flag("variable", false)
-		f.err = cmp.Or(f.err, part.err)
+	for _, part := range parts {
 		switch {
-		case !variable:
-			b.WriteString(braces.Replace(value))
-		case !strings.ContainsAny(value, "{}"):
-			b.WriteString("{" + value + "}")
-		}
-		if b.Len() > maxURISpec {
-			break
+		case !part.Variable:
+			b.WriteString(braces.Replace(part.Value))
+		case !strings.ContainsAny(part.Value, "{}"):
+			b.WriteString("{" + part.Value + "}")
 		}
 	}
 	return URISpec(b.String())

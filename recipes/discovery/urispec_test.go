@@ -98,7 +98,7 @@ func TestURISpecHasJavasParts(t *testing.T) {
 
 // Only parts can say these. The variable has no value in Java.
 func TestURISpecOfPartsWithBraces(t *testing.T) {
-	data := `{"uriSpec":{"parts":[{"value":"{x}"},{"value":"a}b","variable":true},{"value":"id","variable":"true"}]}}`
+	data := `{"uriSpec":{"parts":[{"value":"{x}"},{"value":"a}b","variable":true},{"value":"id","variable":true}]}}`
 	i, err := discovery.CuratorCodec().Decode("orders", "a1", []byte(data))
 	require.NoError(t, err)
 	got, err := i.URISpec.Build(i, nil)

@@ -19,45 +19,32 @@ const (
 
 // checkID returns an error if an ID is no name of one node.
 func checkID(id string) error {
-	if strings.Contains(id, "/") {
-		return invalid("id", id, "must not have a slash")
-	}
-	if err := framework.ValidatePath("/" + id); err != nil || id == "" {
-		return invalid("id", id, "must be the name of a node")
+	if id == "" || strings.Contains(id, "/") || framework.ValidatePath("/"+id) != nil {
+		return invalid("id", id, "must be the name of one node")
 	}
 	return nil
 }
 
 // checkInstance returns an error for what no format can take.
 func checkInstance(i Instance) error {
-	for _, port := range []int{i.Port, i.TLSPort} {
-		if port != 0 && !isPort(int64(port)) {
-			return invalid("port", port, "must be from 1 to 65535")
-		}
-	}
-	if strings.ContainsAny(i.Address, "[]") {
+	switch {
+	case i.Port != 0 && !isPort(int64(i.Port)):
+		return invalid("port", i.Port, "must be from 1 to 65535")
+	case i.TLSPort != 0 && !isPort(int64(i.TLSPort)):
+		return invalid("TLS port", i.TLSPort, "must be from 1 to 65535")
+	case strings.ContainsAny(i.Address, "[]"):
 		return invalid("address", i.Address, "must have no brackets")
-	}
-	if len(i.Metadata) > maxLabels {
-		return invalid("metadata", fmt.Sprintf("%d labels", len(i.Metadata)), fmt.Sprintf("must be no more than %d", maxLabels))
-	}
-	for _, text := range []string{i.Service, i.Address, string(i.URISpec)} {
-		if !utf8.ValidString(text) {
-			return invalid("instance", text, "must be UTF-8")
-		}
-	}
-	for key, value := range i.Metadata {
-		if !utf8.ValidString(key) || !utf8.ValidString(value) {
-			return invalid("metadata", key+"="+value, "must be UTF-8")
-		}
+	case len(i.Metadata) > maxLabels:
+		return invalid("metadata", len(i.Metadata), "must be no more than 1000 labels")
+	case !utf8.ValidString(fmt.Sprint(i.Service, i.Address, i.URISpec, i.Metadata)):
+		return invalid("instance", i.ID, "must be UTF-8")
 	}
 	return nil
 }
 
 func isPort(n int64) bool { return n >= 1 && n <= 65535 }
 
-// checkEndpoint returns an error for an instance of which one does not know
-// where it listens.
+// checkEndpoint is for formats that need an address and a port.
 func checkEndpoint(i Instance) error {
 	switch {
 	case i.Address == "":
@@ -68,18 +55,14 @@ func checkEndpoint(i Instance) error {
 	return checkInstance(i)
 }
 
-// checkNoTLS is for formats without a second port.
-func checkNoTLS(i Instance) error {
-	if i.TLSPort != 0 {
+// checkPlain is for formats that have an address and a port, and cannot tell
+// their readers of TLS, nor of an instance that drains.
+func checkPlain(i Instance) error {
+	switch {
+	case i.TLSPort != 0:
 		return invalid("TLS port", i.TLSPort, "the format has no place for it")
+	case i.Disabled:
+		return invalid("disabled instance", i.ID, "the format has no place for that")
 	}
-	return nil
-}
-
-// checkEnabled is for formats whose readers know no instance that drains.
-func checkEnabled(i Instance) error {
-	if i.Disabled {
-		return invalid("disabled instance", i.ID, "the format cannot tell its readers")
-	}
-	return nil
+	return checkEndpoint(i)
 }
