@@ -111,7 +111,7 @@ func encodeJava(i Instance, id string, enabled bool) (string, []byte, error) {
 	if i.Kind != NoKind {
 		java.Kind = kind
 	}
-	if i.URISpec != "" {
+	if len(parts) > 0 { // Java cannot read null as the parts
 		java.URISpec = &javaURISpec{parts}
 	}
 	if enabled {

@@ -43,6 +43,7 @@ func fuzz(f *testing.F, codec discovery.Codec) {
 const javaNode = `{"name":"orders","id":"a1","address":"10.0.0.7","port":8080,"sslPort":8443,"payload":{"@class":"com.acme.Details","id":"application-1","name":"orders","metadata":{"instance_status":"UP","zone":"b"}},"registrationTimeUTC":1700000000123,"serviceType":"DYNAMIC","uriSpec":{"parts":[{"value":"scheme","variable":true},{"value":"://","variable":false},{"value":"address","variable":true}]},"enabled":false}`
 
 func FuzzCuratorCodec(f *testing.F) {
+	f.Add("a1", []byte(`{"uriSpec":"{}"}`))
 	f.Add("a1", []byte(javaNode))
 	f.Add("a1", []byte("\ufeff"+`{"port":"80","registrationTimeUTC":1.7E12,"serviceType":1,"uriSpec":"{scheme}://{address}","payload":["java.lang.Long",7]} x`))
 	fuzz(f, discovery.CuratorCodec())

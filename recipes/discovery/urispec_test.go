@@ -96,6 +96,13 @@ func TestURISpecHasJavasParts(t *testing.T) {
 	}
 }
 
+// Java throws for parts that are null.
+func TestURISpecWithoutPartsIsNotWritten(t *testing.T) {
+	_, data, err := discovery.CuratorCodec().Encode(orders(func(i *discovery.Instance) { i.URISpec = "{}" }))
+	require.NoError(t, err)
+	require.Contains(t, string(data), `"uriSpec":null`)
+}
+
 // Only parts can say these. The variable has no value in Java.
 func TestURISpecOfPartsWithBraces(t *testing.T) {
 	data := `{"uriSpec":{"parts":[{"value":"{x}"},{"value":"a}b","variable":true},{"value":"id","variable":true}]}}`
