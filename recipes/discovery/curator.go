@@ -30,7 +30,7 @@ func WithClass(name string) CuratorOption {
 func WithEnabled() CuratorOption { return func(c *curator) { c.enabled = true } }
 
 // CuratorCodec is the format of Java Curator's curator-x-discovery. The base is
-// that of Java's ServiceDiscoveryBuilder.
+// the basePath of Java's ServiceDiscoveryBuilder.
 //
 // A payload is written as it is, but for its class; see WithClass. Metadata are
 // left out, because the format has none. Payloads with the class of Spring or

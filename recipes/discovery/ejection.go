@@ -10,7 +10,7 @@ import (
 
 // ejection says when and for how long an instance is taken out.
 type ejection struct {
-	errors         int // in a row
+	errors         int
 	pause, longest time.Duration
 }
 

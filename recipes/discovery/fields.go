@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// fields are those of a JSON object. Their methods read what Jackson reads, and
+// fields belong to a JSON object. Their methods read what Jackson reads, and
 // keep the first error. Names must be equal, which encoding/json does not ask
 // for, and the last of two equal names counts.
 type fields struct {

@@ -29,7 +29,7 @@ type Instance struct {
 	// picked: it drains.
 	Disabled bool
 
-	Registered time.Time // when its process registered it; zero if not said
+	Registered time.Time // the time of its registration; zero if not said
 	Kind       Kind      // how long the node lives, as its writer said
 	URISpec    URISpec   // how Java makes a URI of it; empty if not said
 }

@@ -40,9 +40,9 @@ type record struct {
 	errors atomic.Int64 // errors in a row
 
 	// These have the picker's mutex.
-	out   bool          // it was taken out
-	until time.Time     // when it comes back, or has come back
-	pause time.Duration // for how long it was out
+	out   bool          // it is out
+	until time.Time     // the end of the last time out
+	pause time.Duration // the length of the last time out
 }
 
 type member struct {
@@ -54,8 +54,8 @@ type member struct {
 type view struct {
 	list    []*member
 	chooser chooser
-	empty   error     // why the list is empty
-	next    time.Time // when an instance comes back; zero if none is out
+	empty   error     // the error of a pick from an empty list
+	next    time.Time // the time at which an instance comes back; zero if none is out
 }
 
 // PickerOption configures a Picker.
@@ -91,8 +91,8 @@ func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
 	return p, nil
 }
 
-// Update says which instances there are: those of a Directory, each time that
-// they change. What is known of an instance is kept for as long as it has the
+// Update says which instances there are. Call it with what a Directory has, each
+// time that this changes. What is known of an instance is kept for as long as it has the
 // same ID, address and ports. Those that are Disabled are not picked. Update
 // keeps the instances, and not the slice.
 func (p *Picker) Update(instances []Instance) {

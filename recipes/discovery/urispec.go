@@ -17,8 +17,8 @@ import (
 // literal braces.
 type URISpec string
 
-// Build returns the URI of an instance. Variables add to those of the instance
-// and replace them; they may be nil. As in Java, one that has no value leaves
+// Build returns the URI of an instance. Variables replace what the instance has
+// for a name, and add other names; they may be nil. As in Java, one that has no value leaves
 // nothing behind. Other than in Java, an IPv6 address gets brackets if it begins
 // the authority, as it does in {scheme}://{address}:{port}.
 //
