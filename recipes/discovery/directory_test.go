@@ -271,6 +271,28 @@ func TestNodeThatMayNotBeReadIsBad(t *testing.T) {
 	})
 }
 
+// A service that may not be read spoils nothing for the others.
+func TestServiceThatMayNotBeReadIsBad(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		require.NoError(t, w.Fake.Create(base+"/secret/b", data(t, replica("b", 2))))
+		c, _ := w.Connect(t)
+		w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpGetChildren2, Path: base + "/secret", Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
+		})
+		d, err := discovery.NewServices(c, base, plain{})
+		require.NoError(t, err)
+		defer d.Close()
+		news := follow(t, d)
+		settle()
+		require.Equal(t, []string{"added a:1", "malformed secret", "synced"}, news())
+		require.ErrorIs(t, d.Snapshot().Bad[0].Err, zk.ErrNoAuth)
+		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
+		outlastGrace()
+		require.Equal(t, []string{"removed a:1"}, news())
+	})
+}
+
 // If most instances vanish at once, the guard keeps them for a while, and says
 // so.
 func TestLossGuard(t *testing.T) {
