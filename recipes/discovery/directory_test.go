@@ -2,6 +2,7 @@ package discovery_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -346,6 +348,31 @@ func TestAllServicesWithOneWatch(t *testing.T) {
 		require.Len(t, s.Of("orders"), 1)
 		require.Empty(t, s.Of("others"))
 		require.Len(t, w.Fake.Watches(), 1)
+	})
+}
+
+// Many instances take one watch, and a change of one of them is one update (B11).
+func TestManyInstances(t *testing.T) {
+	n := thorough.Size(10_000, 500)
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for i := range n {
+			id := fmt.Sprintf("i%05d", i)
+			require.NoError(t, w.Fake.Create(base+"/orders/"+id, data(t, replica(id, 1))))
+		}
+		d := w.directory(t, w.Observer)
+		require.Len(t, d.Instances(), n)
+		require.Len(t, w.Fake.Watches(), 1)
+		news := follow(t, d)
+		settle()
+		require.Len(t, news(), n+1)
+		before := d.Snapshot()
+		w.Fake.ClearRequests()
+		require.NoError(t, w.Fake.Set(base+"/orders/i00007", data(t, replica("", 2))))
+		settle()
+		require.Equal(t, []string{"updated i00007:2"}, news())
+		require.LessOrEqual(t, len(w.Requests()), 2)
+		require.Equal(t, "i00007:1", name(before.Entries[7]), "a snapshot stays as it is")
+		require.Same(t, before.Entries[8], d.Snapshot().Entries[8], "what has not changed is shared")
 	})
 }
 
