@@ -216,6 +216,9 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 
 // takeTurn waits until nobody else changes what the node is to say.
 func (r *Registration) takeTurn(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return reason.OfContext(ctx)
+	}
 	select {
 	case r.turn <- struct{}{}:
 		return nil
