@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/recipes/shared"
@@ -73,6 +74,20 @@ func (h *home) usersCode() {
 // or until the rule is removed.
 func (h *home) answers(op zktest.Op, do zktest.Action) *zktest.Injection {
 	return h.Fake.Inject(zktest.Rule{Op: op, Session: h.client.SessionID(), Times: -1, Do: do})
+}
+
+// instance is what a registration registers.
+var instance = discovery.Instance{Service: "orders", ID: "a", Address: "10.0.0.7", Port: 80}
+
+// usersCodec is a format that calls more of the user's code.
+type usersCodec struct {
+	discovery.Codec
+	h *home
+}
+
+func (c usersCodec) Decode(service, name string, data []byte) (discovery.Instance, error) {
+	c.h.usersCode()
+	return c.Codec.Decode(service, name, data)
 }
 
 var subjects = map[string]subject{
@@ -148,6 +163,28 @@ var subjects = map[string]subject{
 			return &living{done, err, nil, func(context.Context) error { cancel(); <-done; return last }}, nil
 		},
 		disturb: func(t *testing.T, h *home) { require.NoError(t, h.Fake.Create("/other", nil)) },
+	},
+	"Registration": {
+		closed: nodes.ErrClosed, asks: zktest.OpCreate,
+		begin: func(_ *testing.T, h *home) (*living, error) {
+			r, err := discovery.NewRegistration(h.client, "/services", discovery.CuratorCodec(), instance)
+			if err != nil {
+				return nil, err
+			}
+			ready := func(ctx context.Context) error { _, err := r.WaitRegistered(ctx); return err }
+			return &living{r.Done(), r.Err, ready, r.Shutdown}, nil
+		},
+	},
+	"Directory": {
+		closed: discovery.ErrClosed, asks: zktest.OpAddWatch,
+		begin: func(_ *testing.T, h *home) (*living, error) {
+			h.Fake.Create("/services/orders/a", []byte("{}"))
+			d, err := discovery.NewDirectory(h.client, "/services", usersCodec{discovery.CuratorCodec(), h}, "orders")
+			if err != nil {
+				return nil, err
+			}
+			return &living{d.Done(), d.Err, d.WaitSynced, withoutContext(d.Close)}, nil
+		},
 	},
 	"Latch": {
 		closed: leader.ErrClosed, asks: zktest.OpCreate,

@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/nodes"
@@ -277,5 +278,31 @@ func cached(call func(context.Context, *cache.Cache) error) func(*testing.T, *sc
 		}
 		defer c.Close()
 		return call(ctx, c)
+	})
+}
+
+func registered(call func(context.Context, *discovery.Registration) error) func(*testing.T, *scene) func(context.Context) error {
+	return onTree(func(ctx context.Context, s *scene) error {
+		r, err := discovery.NewRegistration(s.client, "/services", discovery.CuratorCodec(), instance)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			over, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+			defer cancel()
+			r.Shutdown(over)
+		}()
+		return call(ctx, r)
+	})
+}
+
+func directory(call func(context.Context, *discovery.Directory) error) func(*testing.T, *scene) func(context.Context) error {
+	return onTree(func(ctx context.Context, s *scene) error {
+		d, err := discovery.NewDirectory(s.client, "/services", discovery.CuratorCodec(), "orders")
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		return call(ctx, d)
 	})
 }

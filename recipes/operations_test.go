@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/codec"
+	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -423,6 +424,23 @@ var everyOperation = []operation{
 		}
 		return err
 	})},
+	{"cache, steps", cached(func(ctx context.Context, c *cache.Cache) error { return none(c.Steps(ctx)) })},
+	{"registration, update", registered(func(ctx context.Context, r *discovery.Registration) error { return r.Update(ctx, instance) })},
+	{"registration, drain", registered(func(ctx context.Context, r *discovery.Registration) error { return r.Drain(ctx) })},
+	{"registration, resume", registered(func(ctx context.Context, r *discovery.Registration) error { return r.Resume(ctx) })},
+	{"registration, shutdown", registered(func(ctx context.Context, r *discovery.Registration) error { return r.Shutdown(ctx) })},
+	{"registration, wait", registered(func(ctx context.Context, r *discovery.Registration) error {
+		_, err := r.WaitRegistered(ctx)
+		return err
+	})},
+	{"directory", directory(func(ctx context.Context, d *discovery.Directory) error { return d.WaitSynced(ctx) })},
+	{"directory, wait for a transaction", directory(func(ctx context.Context, d *discovery.Directory) error {
+		return d.WaitFor(ctx, 1_000_000)
+	})},
+	{"directory, wait for instances", directory(func(ctx context.Context, d *discovery.Directory) error {
+		return d.WaitInstances(ctx, 1)
+	})},
+	{"directory, changes", directory(func(ctx context.Context, d *discovery.Directory) error { return none(d.Changes(ctx)) })},
 	{"inspect", heldBy(func(ctx context.Context, s *scene) (last error) {
 		for _, err := range inspect.Walk(ctx, s.client, "/") {
 			last = err

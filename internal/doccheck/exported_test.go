@@ -15,7 +15,7 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 969
+const mostOfAll = 1061
 
 var mostExported = map[string]int{
 	"debug/curatorz":        1,
@@ -24,8 +24,9 @@ var mostExported = map[string]int{
 	"framework/clienttrace": 11,
 	"recipes/atomic":        29,
 	"recipes/barriers":      37,
-	"recipes/cache":         41,
+	"recipes/cache":         43,
 	"recipes/codec":         7,
+	"recipes/discovery":     90,
 	"recipes/fence":         5,
 	"recipes/inspect":       43,
 	"recipes/leader":        38,

@@ -42,13 +42,16 @@ var plan = []floor{
 	}},
 	{"recipes", [][]box{
 		{
+			{name: "recipes/discovery", left: 515, right: 580, short: "discovery"},
+		},
+		{
 			{name: "recipes/inspect", left: 130, right: 200, short: "inspect"},
 			{name: "recipes/leader", left: 265, right: 375, short: "leader"},
 			{name: "recipes/barriers", left: 400, right: 480, short: "barriers"},
-			{name: "recipes/nodes", left: 495, right: 560, short: "nodes"},
-			{name: "recipes/atomic", left: 575, right: 640, short: "atomic"},
-			{name: "recipes/shared", left: 655, right: 785, short: "shared"},
-			{name: "recipes/cache", left: 800, right: 860, short: "cache"},
+			{name: "recipes/cache", left: 490, right: 540, short: "cache"},
+			{name: "recipes/nodes", left: 555, right: 610, short: "nodes"},
+			{name: "recipes/atomic", left: 620, right: 675, short: "atomic"},
+			{name: "recipes/shared", left: 690, right: 785, short: "shared"},
 			{name: "recipes/fence", left: 870, right: 925, short: "fence"},
 		},
 		{

@@ -12,6 +12,9 @@ import (
 // Duration returns a duration from 0 on, and below an end, which must be positive.
 func Duration(end time.Duration) time.Duration { return time.Duration(rand.Int63n(int64(end))) }
 
+// Int returns a number from 0 on, and below an end, which must be positive.
+func Int(end int) int { return rand.Intn(end) }
+
 // Shuffle brings elements into a random order.
 func Shuffle[E any](list []E) {
 	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })

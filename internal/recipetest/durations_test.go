@@ -20,6 +20,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -36,6 +37,16 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 	},
 	"framework.WithConnectionTimeout": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		return outlast(t, w, framework.WithConnectionTimeout(d))
+	},
+	"discovery.WithEjection": func(_ *testing.T, _ *recipetest.World, d time.Duration) error {
+		_, err := discovery.NewPicker(discovery.RoundRobin(), discovery.WithEjection(1, d, d))
+		return err
+	},
+	"discovery.WithRemovalGrace": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		return outlastRemoval(t, w, discovery.WithRemovalGrace(d))
+	},
+	"discovery.WithLossGuard": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		return outlastRemoval(t, w, discovery.WithLossGuard(1, d))
 	},
 	"framework.WithTTL": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		_, err := w.Observer.Create(w.Patience(t), "/ttl", nil,
@@ -104,6 +115,21 @@ func outlast(t *testing.T, w *recipetest.World, opt framework.Option) error {
 	w.Fake.RefuseConnections(false)
 	require.NoError(t, c.WaitConnected(recipetest.Within(t, time.Minute)))
 	return c.Sync(t.Context(), "/")
+}
+
+// outlastRemoval has a directory of an instance whose node goes.
+func outlastRemoval(t *testing.T, w *recipetest.World, opt discovery.DirectoryOption) error {
+	const path = "/services/orders/a"
+	require.NoError(t, w.Fake.Create(path, []byte("{}")))
+	d, err := discovery.NewDirectory(w.Observer, "/services", discovery.CuratorCodec(), "orders", opt)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	require.NoError(t, d.WaitInstances(recipetest.Within(t, time.Minute), 1))
+	require.NoError(t, w.Fake.Delete(path))
+	time.Sleep(5 * time.Minute)
+	return nil
 }
 
 // leadUntilAsked leads, is asked to step down, and goes on for some time.

@@ -64,6 +64,7 @@ type Cache struct {
 	zxid        int64
 	synced      bool
 	filled      bool
+	steps       int       // counts the steps, for feeds
 	known       int       // for Stats
 	waiting     int       // for Stats
 	resyncs     int64     // for Stats

@@ -52,10 +52,24 @@ type Change struct {
 	Zxid int64 // the transaction as of which the cache is now
 }
 
-// feed is what one reader of Changes has not been told yet. Cache.mu protects
-// the fields.
+// Step is what a cache has become by one step, and what has changed by it.
+type Step struct {
+	// Changes are the nodes that were Deleted, Created or Changed, in this
+	// order: a reader that applies them to what it has is as far as the cache.
+	Changes []Change
+
+	Zxid   int64 // the transaction as of which the cache is now
+	Synced bool  // the cache is up to date; false if it was Interrupted
+
+	// Unreadable is what Cache.Unreadable returns as of this step.
+	Unreadable map[string]error
+}
+
+// feed is what one reader of Steps has not been told yet. Cache.mu protects the
+// fields.
 type feed struct {
 	pending map[string]*Node // what the reader knows of a node that has changed; nil for nothing
+	steps   int              // the cache's, when the reader was told last
 	synced  bool             // what the reader was told last
 }
 
@@ -68,25 +82,57 @@ type feed struct {
 // have changed. Several changes of a node, or of everything, become one: a
 // reader may miss what a node was in between, but never what it is. If the
 // reader applies every change to a map, then the map is the cache whenever the
-// Zxid changes.
+// Zxid changes. Steps tells where that is.
 func (c *Cache) Changes(ctx context.Context) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		f := c.subscribe()
-		defer c.unsubscribe(f)
-		for {
-			changed, ended := c.life.Changed()
-			batch := c.take(f)
-			for _, ch := range batch {
+		synced := false
+		for step, err := range c.Steps(ctx) {
+			if err != nil {
+				yield(Change{}, err)
+				return
+			}
+			all := step.Changes
+			if step.Synced != synced {
+				synced = step.Synced
+				all = append(all, Change{Type: kindOf(synced), Zxid: step.Zxid})
+			}
+			for _, ch := range all {
 				if ctx.Err() != nil || !yield(ch, nil) {
 					return
 				}
 			}
+		}
+	}
+}
+
+func kindOf(synced bool) ChangeType {
+	if synced {
+		return Synced
+	}
+	return Interrupted
+}
+
+// Steps is Changes for those who want to see one state of the cache after the
+// other: each element has all changes of a step, or of several steps if the
+// reader is slow. There are steps without changes, by which the cache is as of
+// another transaction, or is interrupted, or synced again. The end of the cache
+// is an empty Step, and the error that Err returns.
+func (c *Cache) Steps(ctx context.Context) iter.Seq2[Step, error] {
+	return func(yield func(Step, error) bool) {
+		f := c.subscribe()
+		defer c.unsubscribe(f)
+		for {
+			changed, ended := c.life.Changed()
+			step, news := c.take(f)
 			switch {
-			case len(batch) > 0:
+			case news:
+				if ctx.Err() != nil || !yield(step, nil) {
+					return
+				}
 				continue
 			case ended != nil:
 				if ctx.Err() == nil {
-					yield(Change{}, c.named(ended))
+					yield(Step{}, c.named(ended))
 				}
 				return
 			}
@@ -116,15 +162,28 @@ func (c *Cache) unsubscribe(f *feed) {
 	delete(c.feeds, f)
 }
 
-// take returns what has changed for a reader.
-func (c *Cache) take(f *feed) (batch []Change) {
+// take returns what has changed for a reader, and whether anything has.
+func (c *Cache) take(f *feed) (step Step, news bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if f.steps == c.steps && f.synced == c.synced {
+		return Step{}, false
+	}
+	f.steps, f.synced = c.steps, c.synced
+	step = Step{Zxid: c.zxid, Synced: c.synced, Changes: c.changesLocked(f)}
+	if len(c.unreadable) > 0 {
+		step.Unreadable = maps.Clone(c.unreadable)
+	}
+	return step, true
+}
+
+// changesLocked returns the nodes that have changed for a reader.
+func (c *Cache) changesLocked(f *feed) (all []Change) {
 	paths := slices.Sorted(maps.Keys(f.pending))
 	for _, path := range slices.Backward(paths) { // children first
 		old, now := f.pending[path], c.nodes[path]
 		if old != nil && (now == nil || now.Stat.Czxid != old.Stat.Czxid) {
-			batch = append(batch, Change{Type: Deleted, Old: *old, Zxid: c.zxid})
+			all = append(all, Change{Type: Deleted, Old: *old, Zxid: c.zxid})
 			f.pending[path] = nil
 		}
 	}
@@ -133,19 +192,11 @@ func (c *Cache) take(f *feed) (batch []Change) {
 		switch {
 		case now == nil:
 		case old == nil:
-			batch = append(batch, Change{Type: Created, New: *now, Zxid: c.zxid})
+			all = append(all, Change{Type: Created, New: *now, Zxid: c.zxid})
 		case !same(old, now):
-			batch = append(batch, Change{Type: Changed, Old: *old, New: *now, Zxid: c.zxid})
+			all = append(all, Change{Type: Changed, Old: *old, New: *now, Zxid: c.zxid})
 		}
 	}
 	f.pending = cleared(f.pending)
-	if f.synced != c.synced {
-		f.synced = c.synced
-		kind := Interrupted
-		if c.synced {
-			kind = Synced
-		}
-		batch = append(batch, Change{Type: kind, Zxid: c.zxid})
-	}
-	return batch
+	return all
 }

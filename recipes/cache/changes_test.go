@@ -63,6 +63,57 @@ func TestChangesBeginWithASnapshotAndGoOn(t *testing.T) {
 	})
 }
 
+// A reader of Steps who applies each step to what it has, has the cache as of
+// the step's transaction.
+func TestStepsGoFromStateToState(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a")
+		c := open(t, client, "/r")
+		steps := make(chan cache.Step, 100)
+		go func() {
+			for step := range c.Steps(t.Context()) {
+				steps <- step
+			}
+		}()
+		synctest.Wait()
+		first := <-steps
+		require.Equal(t, []string{"/r", "/r/a"}, []string{first.Changes[0].New.Path, first.Changes[1].New.Path})
+		require.True(t, first.Synced)
+		require.Equal(t, c.Zxid(), first.Zxid)
+		require.NoError(t, srv.Delete("/r/a"))
+		create(t, srv, "/r/a", "/r/b")
+		synctest.Wait()
+		has := map[string]int64{"/r": first.Changes[0].New.Stat.Czxid, "/r/a": first.Changes[1].New.Stat.Czxid}
+		var last cache.Step
+		for len(steps) > 0 {
+			last = <-steps
+			for _, ch := range last.Changes {
+				delete(has, ch.Old.Path)
+				if ch.Type != cache.Deleted {
+					has[ch.New.Path] = ch.New.Stat.Czxid
+				}
+			}
+		}
+		for n := range c.All() {
+			require.Equal(t, n.Stat.Czxid, has[n.Path])
+			delete(has, n.Path)
+		}
+		require.Empty(t, has)
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		create(t, srv, "/other")
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		synctest.Wait()
+		for len(steps) > 0 {
+			last = <-steps
+		}
+		require.Empty(t, last.Changes)
+		require.GreaterOrEqual(t, last.Zxid, srv.Zxid(), "there are steps without changes")
+		srv.CutAll()
+		synctest.Wait()
+		require.False(t, (<-steps).Synced)
+	})
+}
+
 // A comparison of versions misses a node that was deleted and re-created.
 func TestNodeThatWasMadeAnewDuringAnOutageIsNoticed(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {

@@ -90,6 +90,7 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) {
 		c.resyncs++
 	}
 	c.zxid, c.synced, c.filled = zxid, synced, true
+	c.steps++
 	c.known, c.waiting = len(t.nodes), 0
 	c.life.Tell()
 }

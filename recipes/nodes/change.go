@@ -228,6 +228,17 @@ func (n *PersistentNode) conflicts(with *ConflictError) {
 	}
 }
 
+// conflictWith returns the present conflict, if it is with the node with this
+// czxid.
+func (n *PersistentNode) conflictWith(czxid int64) *ConflictError {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.conflict == nil || n.conflict.Czxid != czxid {
+		return nil
+	}
+	return n.conflict
+}
+
 // overwritten notes that somebody else has written to the node.
 func (n *PersistentNode) overwritten(path string, czxid int64) {
 	n.mu.Lock()

@@ -40,6 +40,10 @@ type ConflictError struct {
 	Czxid   int64     // the node's
 	Since   time.Time // the time of the node's creation, by the server's clock
 
+	// Data are those of the node when it was found, which may say whose it is.
+	// They are nil if they could not be read. They are shared: do not change them.
+	Data []byte
+
 	// Err is zk.ErrNoAuth if the client may not read the node, and nothing is
 	// known of it but its path; else nil.
 	Err error

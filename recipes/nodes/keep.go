@@ -242,6 +242,9 @@ func (k *keeper) wasDeleted(ctx context.Context) error {
 func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Watch) error {
 	k.clean = false
 	rival := conflictOf(k.node, stat)
+	if gone, err := k.readData(ctx, rival); gone || err != nil {
+		return err
+	}
 	k.conflicts(rival)
 	switch {
 	case k.cfg.conflict == Replace && !k.settledOnce:
@@ -253,6 +256,26 @@ func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Wa
 	_, err := watch.Wait(ctx)
 	k.surprises.Reset()
 	return err
+}
+
+// readData reads the data of somebody else's node, once for each node. It
+// reports whether the node is gone, or is another one. A node whose data may not
+// be read is a conflict without them.
+func (k *keeper) readData(ctx context.Context, rival *ConflictError) (gone bool, err error) {
+	if known := k.conflictWith(rival.Czxid); known != nil {
+		rival.Data = known.Data
+		return false, nil
+	}
+	data, stat, err := k.client.Get(ctx, k.node)
+	switch {
+	case err == nil && stat.Czxid == rival.Czxid:
+		rival.Data = data
+	case err == nil, reason.Is(err, zk.ErrNoNode):
+		return true, nil
+	case !reason.Is(err, zk.ErrNoAuth):
+		return false, err
+	}
+	return false, nil
 }
 
 // isHidden reports whether the error of a look means that somebody else's node

@@ -1,0 +1,229 @@
+package discovery
+
+import (
+	"time"
+
+	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/cache"
+)
+
+// leave is an entry whose node is gone.
+type leave struct {
+	at    time.Time // the time at which it went
+	until time.Time // the end of the entry
+}
+
+// see returns what a step tells of each node. It calls the user's codec, and so
+// nothing is locked meanwhile.
+func (d *Directory) see(step cache.Step) (all []sighting) {
+	for _, ch := range step.Changes {
+		node := ch.New
+		if ch.Type == cache.Deleted {
+			node = ch.Old
+		}
+		at, ok := d.placeOf(node.Path)
+		switch {
+		case !ok:
+		case ch.Type == cache.Deleted:
+			all = append(all, sighting{at: at, gone: true})
+		default:
+			all = append(all, see(d.codec, at, node))
+		}
+	}
+	return all
+}
+
+// placeOf returns whose a node is, and false if it cannot be an instance's.
+func (d *Directory) placeOf(path string) (place, bool) {
+	if path == d.root {
+		return place{}, false
+	}
+	return d.place(path)
+}
+
+// apply makes a step of the cache one of the directory.
+func (d *Directory) apply(step cache.Step, seen []sighting) {
+	unreadable, err := d.unreadable(step)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s, now := d.now.next(), time.Now()
+	s.Zxid, s.Interrupted, s.Err, s.filled = step.Zxid, !step.Synced || err != nil, err, true
+	for _, one := range seen {
+		if one.gone {
+			d.goneLocked(s, one.at, now)
+		} else {
+			d.seenLocked(s, one)
+		}
+	}
+	d.unreadableLocked(s, unreadable)
+	d.expireLocked(s, now)
+	d.publishLocked(s)
+}
+
+// unreadable returns the nodes that may not be read, and the refusal to read the
+// directory's own path, without which nothing is known. A service that may not be
+// read spoils nothing for the others.
+func (d *Directory) unreadable(step cache.Step) (all map[place]*Bad, refusal error) {
+	all = map[place]*Bad{}
+	for path, err := range step.Unreadable {
+		if path == d.root {
+			refusal = err
+			continue
+		}
+		at, ok := d.place(path)
+		if !ok {
+			_, at.id = znode.Split(path)
+			at.service = ""
+		}
+		all[at] = &Bad{Service: at.service, ID: at.id, Path: path, Err: err}
+	}
+	return all, refusal
+}
+
+// seenLocked takes a node as it is now. One that cannot be decoded ends the
+// instance at once.
+func (d *Directory) seenLocked(s *Snapshot, one sighting) {
+	was := s.entry(one.at)
+	if e := one.entry; e != nil && was != nil && d.isSuccessor(one.at, e, was) {
+		e.Since = was.Since
+	}
+	delete(d.leaving, one.at)
+	s.setEntry(one.at, one.entry)
+	d.badLocked(s, one.at, one.bad)
+}
+
+// isSuccessor reports whether a node goes on with an instance: it is the same
+// node, or has come back within the grace.
+func (d *Directory) isSuccessor(at place, e, was *Entry) bool {
+	_, gone := d.leaving[at]
+	return !gone || e.isAt(was)
+}
+
+// badLocked notes that a node is no instance, or is none any more if b is nil.
+func (d *Directory) badLocked(s *Snapshot, at place, b *Bad) {
+	s.setBad(at, b)
+	if b != nil {
+		d.events.At(b.Path).Emit(eventBad, b.Err)
+	}
+}
+
+// goneLocked takes the end of a node.
+func (d *Directory) goneLocked(s *Snapshot, at place, now time.Time) {
+	s.setBad(at, nil)
+	e := s.entry(at)
+	switch {
+	case e == nil:
+	case e.Disabled || d.cfg.grace == 0:
+		s.setEntry(at, nil)
+	default:
+		d.leaving[at] = leave{now, now.Add(d.cfg.grace)}
+	}
+}
+
+// unreadableLocked notes which nodes may not be read. Each is told of once, until
+// it can be read again, or is gone.
+func (d *Directory) unreadableLocked(s *Snapshot, all map[place]*Bad) {
+	for _, b := range d.now.Bad {
+		at := b.place()
+		_, still := all[at]
+		switch {
+		case b.czxid != 0:
+		case still:
+			delete(all, at)
+		case s.bad(at) == b:
+			s.setBad(at, nil)
+		}
+	}
+	for at, b := range all {
+		delete(d.leaving, at)
+		s.setEntry(at, nil)
+		d.badLocked(s, at, b)
+	}
+}
+
+// expireLocked takes the entries away whose time is over. While the directory is
+// interrupted, nobody knows whether their nodes have come back.
+func (d *Directory) expireLocked(s *Snapshot, now time.Time) {
+	if s.Interrupted {
+		return
+	}
+	guarded := d.guardedLocked(s)
+	for at, l := range d.leaving {
+		switch e := s.entry(at); {
+		case now.Before(l.until):
+		case guarded[at.service] && !e.Suspect:
+			suspect := *e
+			suspect.Suspect = true
+			s.setEntry(at, &suspect)
+			d.leaving[at] = leave{l.at, l.at.Add(d.cfg.keep)}
+		default:
+			delete(d.leaving, at)
+			s.setEntry(at, nil)
+		}
+	}
+}
+
+// guardedLocked returns the services of which too many instances are gone.
+func (d *Directory) guardedLocked(s *Snapshot) map[string]bool {
+	if d.cfg.percent == 0 || len(d.leaving) == 0 {
+		return nil
+	}
+	gone := map[string]int{}
+	for at := range d.leaving {
+		gone[at.service]++
+	}
+	guarded := map[string]bool{}
+	for service, n := range gone {
+		guarded[service] = n*100 > d.cfg.percent*len(s.Of(service))
+	}
+	return guarded
+}
+
+// publishLocked makes a snapshot the present one.
+func (d *Directory) publishLocked(s *Snapshot) {
+	if s.Suspects > 0 && d.now.Suspects == 0 {
+		d.events.Emit(eventGuard, nil)
+	}
+	d.now = s
+	d.armLocked()
+	d.life.Tell()
+}
+
+// armLocked has the next entry taken away in time.
+func (d *Directory) armLocked() {
+	if d.timer != nil {
+		d.timer.Stop()
+		d.timer = nil
+	}
+	if d.now.Interrupted || len(d.leaving) == 0 {
+		return
+	}
+	var next time.Time
+	for _, l := range d.leaving {
+		if next.IsZero() || l.until.Before(next) {
+			next = l.until
+		}
+	}
+	d.timer = time.AfterFunc(time.Until(next), d.expire)
+}
+
+// expire is called when the time of an entry is over.
+func (d *Directory) expire() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timer == nil {
+		return // the directory has ended, or is interrupted
+	}
+	s := d.now.next()
+	d.expireLocked(s, time.Now())
+	d.publishLocked(s)
+}
+
+func (d *Directory) stopTimer() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timer != nil {
+		d.timer.Stop()
+		d.timer = nil
+	}
+}

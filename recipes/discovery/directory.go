@@ -1,0 +1,211 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/internal/event"
+	"github.com/gocurator/curator/recipes/internal/follow"
+)
+
+// ErrClosed means that the Directory was closed.
+var ErrClosed = errors.New("directory is closed")
+
+// What a Directory tells of.
+var (
+	eventBad   = event.Kind{Warn: "node is no instance that can be read"}
+	eventGuard = event.Kind{Warn: "many instances have vanished at once, and are kept for a while"}
+)
+
+// Directory knows the instances of a service, or of all services below a path.
+// It needs no right but to read, and makes no node: a service that does not
+// exist has no instances yet. It is safe for concurrent use, and must be closed.
+//
+// It has one watch at the server, and is equal to the tree as of one
+// transaction after the other, as a cache.Cache is, with two exceptions: the
+// removal grace, and the loss guard if there is one. A node that cannot be
+// decoded spoils nothing for the others. While the directory is interrupted, it
+// keeps what it has, and says so.
+type Directory struct {
+	codec  Codec
+	root   string
+	place  func(path string) (place, bool) // tells whose a node is
+	cfg    directoryConfig
+	cache  *cache.Cache
+	life   follow.Life
+	events event.Source
+
+	mu      sync.Mutex // protects the following fields
+	now     *Snapshot
+	leaving map[place]leave // entries whose nodes are gone
+	timer   *time.Timer     // takes the first of them away; nil if there is none
+}
+
+// NewDirectory returns a directory of one service below the base of a registry,
+// and begins to fill it. It does not wait for that; WaitSynced does.
+//
+// A closed client is framework.ErrClosed. What cannot be used is an error that
+// matches zk.ErrInvalidPath or zk.ErrBadArguments, or the codec's.
+func NewDirectory(
+	client *framework.Client, base string, codec Codec, service string, opts ...DirectoryOption,
+) (*Directory, error) {
+	d, err := newDirectory(codec, opts)
+	if err == nil {
+		var dir string
+		dir, err = codec.Dir(service)
+		d.root = below(base, dir)
+	}
+	if err == nil {
+		d.place = func(p string) (place, bool) {
+			parent, name := znode.Split(p)
+			return place{service, name}, parent == d.root
+		}
+		err = d.start(client, cache.WithDepth(1))
+	}
+	return started(d, err, "directory of "+service)
+}
+
+// NewServices returns a directory of all services below the base of a registry.
+func NewServices(client *framework.Client, base string, codec Codec, opts ...DirectoryOption) (*Directory, error) {
+	d, err := newDirectory(codec, opts)
+	if err == nil {
+		d.root = base
+		d.place = func(p string) (place, bool) {
+			parent, name := znode.Split(strings.TrimPrefix(p, strings.TrimSuffix(d.root, "/")))
+			service, ok := codec.Service(parent)
+			return place{service, name}, ok
+		}
+		err = d.start(client)
+	}
+	return started(d, err, "services below "+base)
+}
+
+func newDirectory(codec Codec, opts []DirectoryOption) (*Directory, error) {
+	cfg, err := directoryOf(opts)
+	if codec == nil {
+		err = invalid("codec", "nil", "must not be nil")
+	}
+	return &Directory{
+		codec: codec, cfg: cfg,
+		now: &Snapshot{Interrupted: true}, leaving: map[place]leave{},
+	}, err
+}
+
+func started(d *Directory, err error, what string) (*Directory, error) {
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return d, nil
+}
+
+func (d *Directory) start(client *framework.Client, opts ...cache.Option) (err error) {
+	if d.cache, err = cache.New(client, d.root, opts...); err != nil {
+		return err
+	}
+	d.events = event.Of(client, d.root)
+	d.life = follow.Life{Client: client, Closed: ErrClosed, Run: d.run, Finish: d.finish, GaveUp: d.gaveUp}
+	if err := d.life.Start(); err != nil {
+		d.cache.Close()
+		return err
+	}
+	return nil
+}
+
+// run applies one step of the cache after the other.
+func (d *Directory) run(ctx context.Context) error {
+	for step, err := range d.cache.Steps(ctx) {
+		if err != nil {
+			return err
+		}
+		d.apply(step, d.see(step))
+	}
+	return reason.OfContext(ctx)
+}
+
+func (d *Directory) finish(reason error) {
+	d.life.End(reason)
+	d.stopTimer()
+	d.cache.Close()
+}
+
+func (d *Directory) named(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("directory of %q: %w", d.root, err)
+}
+
+// Close ends the directory and returns when nothing of it goes on. What it has
+// can still be read. It may be called more than once, and always returns nil.
+func (d *Directory) Close() error {
+	d.life.Close()
+	return nil
+}
+
+// Done is closed when the directory has ended, for the reason that Err returns.
+func (d *Directory) Done() <-chan struct{} { return d.life.Gone() }
+
+// Err returns nil while the directory works. After that it is an error that
+// matches ErrClosed, framework.ErrClosed, or the refusal of the server that has
+// ended it.
+func (d *Directory) Err() error { return d.named(d.life.Err()) }
+
+// Snapshot returns what the directory has now. It costs nothing.
+func (d *Directory) Snapshot() *Snapshot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.now
+}
+
+// Instances returns those that want to be picked: see Snapshot.Instances.
+func (d *Directory) Instances() []Instance { return d.Snapshot().Instances() }
+
+// WaitSynced waits until the directory was filled for the first time. The error
+// is ctx's, or Err's. If it is ctx's, it also says what the directory has waited
+// for.
+func (d *Directory) WaitSynced(ctx context.Context) error {
+	return d.wait(ctx, func(s *Snapshot) bool { return s.filled })
+}
+
+// WaitInstances waits until there are n instances that want to be picked. The
+// error is as WaitSynced's.
+func (d *Directory) WaitInstances(ctx context.Context, n int) error {
+	return d.wait(ctx, func(s *Snapshot) bool { return s.filled && len(s.Instances()) >= n })
+}
+
+// WaitFor waits until the directory is as new as a transaction: see
+// cache.Cache.WaitFor. A program that has registered an instance, here or
+// elsewhere, then finds it.
+func (d *Directory) WaitFor(ctx context.Context, zxid int64) error {
+	if err := d.cache.WaitFor(ctx, zxid); err != nil {
+		if ended := d.life.Err(); ended != nil {
+			err = ended
+		}
+		return d.named(err)
+	}
+	return d.wait(ctx, func(s *Snapshot) bool { return s.filled && s.Zxid >= zxid })
+}
+
+func (d *Directory) wait(ctx context.Context, holds func(*Snapshot) bool) error {
+	return d.named(d.life.Wait(ctx, func() bool { return holds(d.Snapshot()) }))
+}
+
+// gaveUp is the error of a call whose context has ended.
+func (d *Directory) gaveUp(ctx context.Context) error {
+	err := d.cache.WaitSynced(ctx) // its context has ended: it says why the cache is not filled, if so
+	if err == nil {
+		err = reason.OfContext(ctx)
+	}
+	if refusal := d.Snapshot().Err; refusal != nil {
+		return fmt.Errorf("%w (%w)", err, refusal)
+	}
+	return err
+}

@@ -1,0 +1,62 @@
+// Package discovery registers the instances of services, and finds them, as
+// Curator's curator-x-discovery does. Java processes that use it, Spring Cloud
+// or Dubbo can share a registry with Go processes.
+//
+//	r, err := discovery.NewRegistration(client, "/services", discovery.CuratorCodec(), discovery.Instance{
+//		Service: "orders", Address: "10.0.0.7", Port: 8080,
+//	})
+//	if err != nil {
+//		return err
+//	}
+//	defer r.Shutdown(ctx)
+//
+//	d, err := discovery.NewDirectory(client, "/services", discovery.CuratorCodec(), "orders")
+//	if err != nil {
+//		return err
+//	}
+//	defer d.Close()
+//	if err := d.WaitInstances(ctx, 1); err != nil {
+//		return err
+//	}
+//	for _, i := range d.Instances() {
+//		fmt.Println(i.Address, i.Port)
+//	}
+//
+// # Which one
+//
+//   - A [Registration] keeps an instance registered, through outages and losses
+//     of the session. It can update it, drain it, and check its health.
+//   - A [Directory] has the instances of a service, as of one transaction, and
+//     tells of changes. With [NewServices], it has all services.
+//   - A [Codec] is the format of a registry. There is one for each that is in
+//     use: of Curator, Spring, Dubbo and others.
+//   - A [Picker] picks one of a directory's instances.
+//
+// # To leave without a failed request
+//
+// An instance that is about to leave drains first: [Registration.Drain] writes
+// into its node that it does not want to be picked. Its clients take others, and
+// finish what they have begun. Shutdown deletes the node after that. A directory
+// does not keep an instance that drained when its node goes.
+//
+// # What a directory shows in trouble
+//
+// A directory never becomes empty because of an error. Without a connection, it
+// keeps what it has, and [Snapshot.Interrupted] says that it may be old. An
+// instance whose node vanishes stays for a second, as [WithRemovalGrace] says,
+// because Java Curator's registrants delete their nodes and create them again
+// after each interruption of their connection.
+//
+// # Differences from Java Curator
+//
+//   - A node is created once in a session, and changed in place. Java deletes and
+//     creates it on every reconnect, so that readers see a gap.
+//   - An ID that somebody else has is a conflict. Java takes the node over.
+//   - A node that cannot be decoded is reported. In Java, it fails the query of
+//     the whole service, or keeps its last good instance for ever.
+//   - A directory needs no right to create, and makes no nodes.
+//
+// [GUARANTEES.md] lists every promise, and the tests that hold it.
+//
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/discovery/GUARANTEES.md
+package discovery

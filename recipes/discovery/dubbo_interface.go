@@ -1,0 +1,133 @@
+package discovery
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// DubboInterfaceCodec is Dubbo's format at the level of interfaces, which all
+// versions of Dubbo have. The service is the interface, the base is /dubbo if
+// Dubbo's registry has no group, and the instances are the providers.
+//
+// The name of a node is the provider's URL, whatever the instance's ID: nothing
+// else is read. Metadata are the parameters of the URL, such as group, version
+// and methods, as they are there: Dubbo's own escapes are left alone. Payload is
+// an object with the protocol and the path of the URL. Encode takes the protocol
+// that is given here, such as tri, and the interface.
+//
+// An instance needs an address and a port, and cannot be Disabled. Without them
+// in Metadata, Encode adds the parameters interface and timestamp.
+func DubboInterfaceCodec(protocol string) Codec { return dubboInterface{protocol} }
+
+type dubboInterface struct{ protocol string }
+
+const providers = "/providers"
+
+func (dubboInterface) Dir(service string) (string, error) {
+	if service == "" {
+		return plainTree{}.Dir("")
+	}
+	return plainTree{}.Dir(javaEscape(service) + providers)
+}
+
+func (dubboInterface) Service(dir string) (string, bool) {
+	name, ok := strings.CutSuffix(dir, providers)
+	name, rooted := strings.CutPrefix(name, "/")
+	service, err := url.QueryUnescape(name)
+	return service, ok && rooted && err == nil && service != "" && !strings.Contains(name, "/")
+}
+
+// dubboURL is what a URL has beside host, port and parameters.
+type dubboURL struct {
+	Protocol string `json:"protocol"`
+	Path     string `json:"path"`
+}
+
+func (d dubboInterface) Encode(i Instance) (string, []byte, error) {
+	if d.protocol == "" || i.Service == "" || strings.ContainsAny(d.protocol+i.Service, ":/?") {
+		return "", nil, invalid("Dubbo URL", d.protocol+"://.../"+i.Service, "needs a protocol and an interface")
+	}
+	parameters, err := dubboParameters(i)
+	if err := cmp.Or(checkPlain(i), err); err != nil {
+		return "", nil, err
+	}
+	return javaEscape(d.protocol + "://" + hostPort(i) + "/" + i.Service + "?" + parameters), nil, nil
+}
+
+// dubboParameters returns the parameters of an instance's URL, in Dubbo's order.
+func dubboParameters(i Instance) (string, error) {
+	all := map[string]string{"interface": i.Service}
+	if !i.Registered.IsZero() {
+		all["timestamp"] = strconv.FormatInt(millis(i), 10)
+	}
+	maps.Copy(all, i.Metadata)
+	var parameters []string
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if key == "" || strings.ContainsAny(key, "&=") || strings.Contains(all[key], "&") {
+			return "", invalid("metadata", key+"="+all[key], "a parameter of Dubbo must have no & and, in its name, no =")
+		}
+		parameters = append(parameters, key+"="+all[key])
+	}
+	return strings.Join(parameters, "&"), nil
+}
+
+func (dubboInterface) Decode(service, name string, _ []byte) (Instance, error) {
+	text, err := url.QueryUnescape(name)
+	if err != nil || len(name) > maxData || !utf8.ValidString(text) {
+		return Instance{}, fmt.Errorf("no escaped URL: %s", excerpt(name))
+	}
+	protocol, rest, ok := strings.Cut(text, "://")
+	if !ok || protocol == "" {
+		return Instance{}, fmt.Errorf("no URL: %s", excerpt(text))
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	authority, path, _ := strings.Cut(rest, "/")
+	i := Instance{Service: service, ID: name}
+	i.Address, i.Port, err = splitHostPort(authority[strings.LastIndex(authority, "@")+1:])
+	if err != nil {
+		return Instance{}, err
+	}
+	if i.Metadata, err = readParameters(query); err != nil {
+		return Instance{}, err
+	}
+	if ms, err := strconv.ParseInt(i.Metadata["timestamp"], 10, 64); err == nil {
+		i.Registered = time.UnixMilli(ms).UTC()
+	}
+	if i.Metadata["dynamic"] == "false" {
+		i.Kind = Permanent
+	}
+	i.Payload, err = marshal(dubboURL{protocol, path})
+	return i, err
+}
+
+// readParameters reads the parameters of a URL as Dubbo does: one without a
+// value has its name as its value.
+func readParameters(query string) (map[string]string, error) {
+	if strings.Count(query, "&") > maxLabels {
+		return nil, fmt.Errorf("more than %d parameters", maxLabels)
+	}
+	parameters := map[string]string{}
+	for pair := range strings.SplitSeq(query, "&") {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			value = key
+		}
+		if key != "" {
+			parameters[key] = value
+		}
+	}
+	return parameters, nil
+}
+
+// javaEscape is Java's URLEncoder: other than url.QueryEscape, it escapes ~ and
+// not *.
+func javaEscape(text string) string { return asJava.Replace(url.QueryEscape(text)) }
+
+var asJava = strings.NewReplacer("~", "%7E", "%2A", "*")

@@ -1,0 +1,95 @@
+package discovery
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// ejection says when and for how long an instance is taken out.
+type ejection struct {
+	errors         int
+	pause, longest time.Duration
+}
+
+var defaultEjection = ejection{5, 10 * time.Second, 5 * time.Minute}
+
+func (e ejection) valid() bool {
+	return e.errors > 0 && e.pause > 0 && e.longest >= e.pause
+}
+
+// WithEjection says after how many errors in a row an instance is taken out, and
+// for how long. The default is 5 errors, 10 s and 5 min.
+//
+// A success begins the count again. The pause doubles up to the longest one each
+// time that the instance is taken out again, and begins anew when the instance
+// was in for as long as it was out before. No more than half of the instances
+// are out at a time: if most of them fail, the cause is likely somewhere else.
+func WithEjection(errors int, pause, longest time.Duration) PickerOption {
+	return func(p *Picker) { p.ejection = ejection{errors, pause, longest} }
+}
+
+// counts reports whether an error counts against an instance, by default.
+func counts(err error) bool { return !reason.Is(err, context.Canceled) }
+
+// finished notes how a request has ended.
+func (p *Picker) finished(r *record, err error) {
+	r.busy.Add(-1)
+	switch {
+	case err == nil:
+		if r.errors.Load() != 0 {
+			r.errors.Store(0)
+		}
+	case p.fails(err):
+		// If it has to stay in, it is looked at again after as many errors.
+		if n := r.errors.Add(1); n%int64(p.ejection.errors) == 0 {
+			p.eject(r)
+		}
+	}
+}
+
+// eject takes an instance out, unless it is out, or has left, or half of the
+// instances are out.
+func (p *Picker) eject(r *record) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r.out || !slices.ContainsFunc(p.members, func(m *member) bool { return m.record == r }) {
+		return
+	}
+	if 2*(len(p.ejected())+1) > len(p.members) {
+		return
+	}
+	now := time.Now()
+	if r.pause == 0 || now.Sub(r.until) >= r.pause {
+		r.pause = p.ejection.pause
+	} else {
+		r.pause = min(2*r.pause, p.ejection.longest)
+	}
+	r.out, r.until = true, now.Add(r.pause)
+	p.publish(now)
+}
+
+// readmit takes back in whose pause is over, and who is too many because others
+// have left: no more than half of the instances are out. The mutex is held.
+func (p *Picker) readmit(now time.Time) {
+	out := p.ejected()
+	slices.SortFunc(out, func(a, b *member) int { return a.until.Compare(b.until) })
+	for n, m := range out {
+		if now.Before(m.until) && 2*(len(out)-n) <= len(p.members) {
+			return
+		}
+		m.out, m.until = false, now
+		m.errors.Store(0)
+	}
+}
+
+func (p *Picker) ejected() (out []*member) {
+	for _, m := range p.members {
+		if m.out {
+			out = append(out, m)
+		}
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+package discovery_test
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+// Each request goes to the next instance. One that fails is left out for a while.
+func ExamplePicker() {
+	picker, err := discovery.NewPicker(discovery.RoundRobin())
+	if err != nil {
+		panic(err)
+	}
+	picker.Update([]discovery.Instance{ // what a Directory says, each time that it changes
+		{ID: "orders-1", Address: "10.0.0.1", Port: 80, Disabled: true}, // it drains
+		{ID: "orders-2", Address: "10.0.0.2", Port: 80},
+	})
+	instance, done, err := picker.Pick()
+	if err != nil {
+		panic(err)
+	}
+	err = request(net.JoinHostPort(instance.Address, strconv.Itoa(instance.Port)))
+	done(err)
+	// Output: GET 10.0.0.2:80
+}
+
+func request(address string) error {
+	fmt.Println("GET", address)
+	return nil
+}

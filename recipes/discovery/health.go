@@ -1,0 +1,175 @@
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/event"
+	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/nodes"
+)
+
+// HealthCheck is a function that says whether an instance works, and how often
+// it is asked. Fields that are zero have a default.
+//
+// The instance begins as one that drains, until the check has passed once. While
+// the check fails, the instance drains: it stays visible, with the same node,
+// and is not picked. It is not deleted, for three reasons: its clients can
+// finish, readers hear of one small change, and nobody else can take its ID. A
+// format that cannot say that an instance drains is an error of
+// NewRegistration.
+type HealthCheck struct {
+	// Check returns nil if the instance works. It should return when its context
+	// ends. A check that does not has failed, and goes on: the next one begins
+	// when it has returned, and Close of the client waits for it.
+	Check func(ctx context.Context) error
+
+	// Interval is the time from the end of a check to the next, by default 10
+	// seconds. Timeout is the time that a check has, by default 5 seconds.
+	Interval, Timeout time.Duration
+
+	// Failures is how many checks in a row have to fail before the instance
+	// drains, by default 3. Passes is how many have to pass before it is back, by
+	// default 2.
+	Failures, Passes int
+}
+
+func (h *HealthCheck) complete() error {
+	switch {
+	case h.Check == nil:
+		return invalid("health check", "nil", "must have a function")
+	case h.Interval < 0 || h.Timeout < 0:
+		return invalid("health check", fmt.Sprint(h.Interval, " ", h.Timeout), "must not have negative durations")
+	case h.Failures < 0 || h.Passes < 0:
+		return invalid("health check", fmt.Sprint(h.Failures, " ", h.Passes), "must not have negative counts")
+	}
+	orElse(&h.Interval, 10*time.Second)
+	orElse(&h.Timeout, 5*time.Second)
+	orElse(&h.Failures, 3)
+	orElse(&h.Passes, 2)
+	return nil
+}
+
+// orElse replaces a zero value.
+func orElse[T comparable](v *T, otherwise T) {
+	var zero T
+	if *v == zero {
+		*v = otherwise
+	}
+}
+
+// What a health check tells of.
+var (
+	eventFailing = event.Kind{Warn: "instance drains, because its health check fails"}
+	eventPassing = event.Kind{Info: "instance passes its health check"}
+)
+
+// health is the goroutine that checks an instance.
+type health struct {
+	HealthCheck
+	client *framework.Client
+	r      *Registration
+	life   follow.Life
+	late   <-chan error // what a check will return that has not done so in time
+
+	failing bool
+	against int // how many checks in a row have said the opposite
+}
+
+func watchHealth(client *framework.Client, r *Registration, c HealthCheck) (*health, error) {
+	h := &health{HealthCheck: c, client: client, r: r, failing: true, against: c.Passes - 1}
+	h.life = follow.Life{Client: client, Closed: nodes.ErrClosed, Run: h.run}
+	return h, h.life.Start()
+}
+
+// run checks until ctx ends, or the registration does. What is to be written is
+// tried again with each check: an outage delays it, and no check waits for it
+// for long.
+func (h *health) run(ctx context.Context) error {
+	for first := true; ; first = false {
+		err := h.check(ctx)
+		if ctx.Err() != nil {
+			return reason.OfContext(ctx)
+		}
+		if h.count(err == nil) || first && h.failing {
+			h.tell(err)
+		}
+		if h.failing != h.r.want.Load().failing {
+			h.write(ctx)
+		}
+		next := time.NewTimer(h.Interval)
+		select {
+		case <-next.C:
+		case <-h.r.Done():
+		case <-ctx.Done():
+		}
+		next.Stop()
+		if err := h.r.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// count takes a verdict, and reports whether it turns the state.
+func (h *health) count(passed bool) (turned bool) {
+	if passed != h.failing {
+		h.against = 0
+		return false
+	}
+	h.against++
+	if enough := map[bool]int{true: h.Passes, false: h.Failures}[h.failing]; h.against < enough {
+		return false
+	}
+	h.failing, h.against = !h.failing, 0
+	return true
+}
+
+func (h *health) tell(err error) {
+	if h.failing {
+		h.r.events.Emit(eventFailing, err)
+	} else {
+		h.r.events.Emit(eventPassing, nil)
+	}
+}
+
+// write has the node say whether the instance fails. An error is no news: the
+// node's own follow from its state, and a write that has given up follows later.
+func (h *health) write(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, h.Interval)
+	defer cancel()
+	h.r.change(ctx, func(w *wanted) { w.failing = h.failing })
+}
+
+// check returns the verdict of one check. One that ends its goroutine has
+// failed. One that takes too long has, too, and the next begins behind it.
+func (h *health) check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	defer cancel()
+	if h.late != nil {
+		select {
+		case <-h.late:
+			h.late = nil
+		case <-ctx.Done():
+			return reason.OfContext(ctx)
+		}
+	}
+	returned := make(chan error, 1)
+	started := framework.Extend(h.client).Go(func(context.Context) {
+		err := follow.ErrNoReturn
+		defer func() { returned <- err }()
+		err = h.Check(ctx)
+	})
+	if !started {
+		return framework.ErrClosed
+	}
+	select {
+	case err := <-returned:
+		return err
+	case <-ctx.Done():
+		h.late = returned
+		return reason.OfContext(ctx)
+	}
+}

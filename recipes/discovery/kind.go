@@ -1,0 +1,29 @@
+package discovery
+
+import "strconv"
+
+// Kind says how long an instance's node lives: Java's ServiceType. Readers have
+// no use for it, but for the variable service-type of a URISpec.
+type Kind int
+
+// The kinds, by Java's numbers. NoKind stands for Java's null.
+const (
+	Dynamic           Kind = iota // ephemeral; it is the default
+	Static                        // persistent
+	Permanent                     // persistent
+	DynamicSequential             // ephemeral and sequential
+	NoKind
+)
+
+var kinds = []string{"DYNAMIC", "STATIC", "PERMANENT", "DYNAMIC_SEQUENTIAL"}
+
+// String returns Java's name of the kind, such as DYNAMIC.
+func (k Kind) String() string {
+	if k >= 0 && int(k) < len(kinds) {
+		return kinds[k]
+	}
+	if k == NoKind {
+		return "null"
+	}
+	return "Kind(" + strconv.Itoa(int(k)) + ")"
+}

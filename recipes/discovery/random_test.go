@@ -1,0 +1,434 @@
+package discovery_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+var discoverySeeds = recipetest.SeedFlags("discovery", 200)
+
+// Registrants come, change what they say, freeze, lose their sessions and
+// contend for an ID, while faults happen to them, to the readers and to the
+// servers. The comment of fleet lists the checks. Every other seed has an
+// ensemble whose followers lag behind.
+func TestDirectoryUnderRandomFaults(t *testing.T) {
+	discoverySeeds.Each(t, func(t *testing.T, seed uint64) {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, seed)
+			defer func() { recipetest.LogEvents(t, f.events()) }()
+			f.run()
+		})
+	})
+}
+
+const (
+	fleetSession = 6 * time.Second
+	registrants  = 3
+)
+
+// fleet is one run of the simulation. It checks:
+//
+//  1. A directory that is not interrupted has each instance that is in the tree
+//     as of its transaction, with what its node says.
+//  2. It has no other, but one that drained not, for no longer than the removal
+//     grace.
+//  3. Its transaction never goes back.
+//  4. When the faults have stopped, each registrant has one node, with its last
+//     data, one of them has the common ID, and directories have just that.
+//  5. When all have ended, nothing is left.
+type fleet struct {
+	*testing.T
+	seed uint64
+	srv  *zktest.Server // nil if there is an ensemble
+	ens  *zktest.Ensemble
+
+	mu      sync.Mutex // protects the following fields
+	past    []sample   // oldest first
+	checked int        // snapshots
+}
+
+// sample is the tree as of a transaction: what the nodes say, by their names.
+type sample struct {
+	zxid int64
+	tree map[string]string
+	text string // with the versions of all nodes
+}
+
+func newFleet(t *testing.T, seed uint64) *fleet {
+	f := &fleet{T: t, seed: seed}
+	const long = 2 * fleetSession
+	plan := zktest.ChaosPlan{
+		Seed: seed,
+		Faults: []zktest.FaultRate{
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropRequest()}},
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropReply()}},
+			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.Blackhole()}},
+			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayReply(300 * time.Millisecond)}},
+			{Chance: 0.02, Rule: zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(time.Second)}},
+		},
+		Every: 5 * time.Second,
+		Disruptions: []zktest.Disruption{
+			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ExpireSession(),
+			zktest.StopFor(time.Second), zktest.BlackholeFor(long), zktest.PauseSessionFor(long), zktest.PauseSessionFor(time.Second),
+			zktest.Custom("delete a node", f.atSomeNode(func(s *zktest.Server, path string) { _ = s.Delete(path) })),
+			zktest.Custom("garbage", f.atSomeNode(func(s *zktest.Server, path string) { _ = s.Set(path, []byte("garbage")) })),
+		},
+	}
+	if seed%2 == 0 {
+		f.srv = zktest.Start(t, zktest.WithChaos(plan))
+		return f
+	}
+	plan.Disruptions = append(plan.Disruptions, zktest.ResignLeader(),
+		zktest.LagFor(300*time.Millisecond, 5*time.Second), zktest.LagFor(2*time.Second, 5*time.Second))
+	f.ens = zktest.StartEnsemble(t, 3, zktest.WithChaos(plan))
+	return f
+}
+
+// atSomeNode returns a disruption of an instance's node.
+func (f *fleet) atSomeNode(do func(s *zktest.Server, path string)) func(*rand.Rand) {
+	return func(rng *rand.Rand) {
+		s := f.head()
+		if s == nil {
+			return
+		}
+		if names := s.Children(base + "/orders"); len(names) > 0 {
+			do(s, base+"/orders/"+names[rng.IntN(len(names))])
+		}
+	}
+}
+
+// head returns a server that has applied all there is, or nil.
+func (f *fleet) head() *zktest.Server {
+	if f.ens == nil {
+		return f.srv
+	}
+	if m := f.ens.Leader(); m != nil && m.Behind() == 0 {
+		return m.Server
+	}
+	return nil
+}
+
+func (f *fleet) events() []zktest.Event {
+	if f.ens == nil {
+		return f.srv.Events()
+	}
+	return f.ens.Events()
+}
+
+func (f *fleet) stopFaults() {
+	if f.ens == nil {
+		f.srv.StopFaults()
+	} else {
+		f.ens.StopFaults()
+	}
+}
+
+func (f *fleet) connect() *framework.Client {
+	servers, dialer := "", framework.DialFunc(nil)
+	if f.ens == nil {
+		servers, dialer = f.srv.Addr(), f.srv.Dialer()
+	} else {
+		servers, dialer = f.ens.ConnectString(), f.ens.Dialer()
+	}
+	c, err := framework.New(servers, framework.WithDialer(dialer), framework.WithSessionTimeout(fleetSession))
+	require.NoError(f, err)
+	f.Cleanup(func() { c.Close() })
+	return c
+}
+
+func (f *fleet) run() {
+	restless, stop := context.WithTimeout(f.Context(), 2*time.Minute)
+	defer stop()
+	over, end := context.WithCancel(f.Context())
+	var fleet, readers sync.WaitGroup
+	defer readers.Wait()
+	defer fleet.Wait()
+	defer end()
+	ids := make([]*registrant, 2*registrants)
+	for i := range ids {
+		ids[i] = &registrant{fleet: f, rng: rand.New(rand.NewPCG(f.seed, uint64(i))), id: fmt.Sprint("r", i)}
+		if i >= registrants {
+			ids[i].id = "common"
+		}
+		if i%registrants == i { // the other half shares their clients
+			ids[i].client = f.connect()
+		} else {
+			ids[i].client = ids[i-registrants].client
+		}
+		fleet.Go(func() { ids[i].live(restless, over) })
+		time.Sleep(10 * time.Millisecond)
+	}
+	directories := []*reader{{fleet: f, grace: time.Second}, {fleet: f}}
+	for _, r := range directories {
+		r.begin()
+		readers.Go(func() { r.follow() })
+	}
+	readers.Go(func() { f.watch(over) })
+	<-restless.Done()
+	f.stopFaults()
+	time.Sleep(time.Minute)
+	synctest.Wait()
+	want := f.checkTree(ids)
+	for _, r := range directories {
+		require.NoError(f, r.d.WaitFor(recipetest.Within(f.T, time.Minute), f.head().Zxid()))
+		require.False(f, r.d.Snapshot().Interrupted)
+		require.Equal(f, want, names(r.d))
+	}
+	end()
+	fleet.Wait()
+	outlastGrace()
+	for _, r := range directories {
+		require.Empty(f, names(r.d))
+		require.NoError(f, r.d.Close())
+	}
+	readers.Wait()
+	require.Empty(f, f.head().Children(base+"/orders"))
+	require.Greater(f, f.checked, 50, "the time was too quiet to show anything")
+}
+
+// checkTree checks the tree when all rests, and returns the instances in it.
+func (f *fleet) checkTree(all []*registrant) (want []string) {
+	now := f.sample()
+	holders := 0
+	for _, r := range all {
+		said := r.r.Instance()
+		text := name(&discovery.Entry{Instance: said})
+		if r.id != "common" {
+			require.Equal(f, text, now.tree[r.id])
+		} else if there, ok := r.r.Node().Registration(); ok {
+			n, _ := f.head().Node(there.Path)
+			require.Equal(f, there.Czxid, n.Stat.Czxid)
+			require.Equal(f, text, now.tree[r.id])
+			holders++
+		}
+	}
+	require.Equal(f, 1, holders)
+	require.Len(f, now.tree, registrants+1)
+	for _, text := range now.tree {
+		want = append(want, text)
+	}
+	slices.Sort(want)
+	return want
+}
+
+// sample returns the tree now, or nothing if there is no such moment.
+func (f *fleet) sample() (s sample) {
+	head := f.head()
+	if head == nil {
+		return s
+	}
+	s = sample{zxid: head.Zxid(), tree: map[string]string{}}
+	for _, n := range head.Tree() {
+		id, ok := strings.CutPrefix(n.Path, base+"/orders/")
+		if !ok {
+			continue
+		}
+		s.text += fmt.Sprint(n.Path, n.Stat.Czxid, n.Stat.Mzxid, " ")
+		if i, err := (plain{}).Decode("orders", id, n.Data); err == nil {
+			s.tree[id] = name(&discovery.Entry{Instance: i})
+		}
+	}
+	if f.head() != head || head.Zxid() != s.zxid {
+		return sample{}
+	}
+	return s
+}
+
+// watch notes what the tree is like after each change, until ctx ends.
+func (f *fleet) watch(ctx context.Context) {
+	srv := f.srv
+	if f.ens != nil {
+		srv = f.ens.Members()[0].Server
+	}
+	last := int64(-1)
+	srv.WaitFor(ctx, func() bool {
+		if head := f.head(); head == nil || head.Zxid() == last {
+			return false
+		}
+		if s := f.sample(); s.tree != nil {
+			last = s.zxid
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.past = append(f.past, s)
+		}
+		return false
+	})
+}
+
+// at returns the tree as of a transaction, if that is known.
+func (f *fleet) at(zxid int64) (map[string]string, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i, exactly := slices.BinarySearchFunc(f.past, zxid, func(s sample, z int64) int {
+		return int(min(1, max(-1, s.zxid-z)))
+	})
+	switch {
+	case exactly:
+		return f.past[i].tree, true
+	case i > 0 && i < len(f.past) && f.past[i-1].text == f.past[i].text:
+		return f.past[i].tree, true
+	}
+	return nil, false
+}
+
+// reader is one directory.
+type reader struct {
+	*fleet
+	grace time.Duration
+	d     *discovery.Directory
+	last  int64                // the transaction of the last snapshot
+	since map[string]time.Time // when an entry was first there without a node
+}
+
+func (r *reader) begin() {
+	d, err := discovery.NewDirectory(r.connect(), base, plain{}, "orders", discovery.WithRemovalGrace(r.grace))
+	require.NoError(r, err)
+	r.d, r.since = d, map[string]time.Time{}
+}
+
+// follow checks each snapshot, a moment later, when its transaction is known.
+func (r *reader) follow() {
+	var checks sync.WaitGroup
+	defer checks.Wait()
+	shown := make(chan func(), 1000)
+	checks.Go(func() {
+		for check := range shown {
+			check()
+		}
+	})
+	defer close(shown)
+	var last *discovery.Snapshot
+	for range r.d.Changes(context.Background()) {
+		if s, now := r.d.Snapshot(), time.Now(); s != last {
+			last = s
+			shown <- func() {
+				time.Sleep(max(0, time.Until(now.Add(5*time.Second))))
+				r.check(s, now)
+			}
+		}
+	}
+}
+
+func (r *reader) check(s *discovery.Snapshot, now time.Time) {
+	if s.Zxid < r.last {
+		r.Errorf("the directory has gone back from %#x to %#x", r.last, s.Zxid)
+	}
+	r.last = s.Zxid
+	tree, known := r.at(s.Zxid)
+	if s.Interrupted || !known {
+		return
+	}
+	r.mu.Lock()
+	r.checked++
+	r.mu.Unlock()
+	shown := map[string]string{}
+	for _, e := range s.Entries {
+		shown[e.ID] = name(e)
+		if _, there := tree[e.ID]; there {
+			delete(r.since, e.ID)
+			continue
+		}
+		if r.since[e.ID].IsZero() {
+			r.since[e.ID] = now
+		}
+		if e.Disabled || now.Sub(r.since[e.ID]) > r.grace || r.grace == 0 {
+			r.Errorf("%s: %s is shown as of %#x, without a node since %s", now, name(e), s.Zxid, r.since[e.ID])
+		}
+	}
+	for id, text := range tree {
+		if shown[id] != text {
+			r.Errorf("%s: %q is shown as of %#x, and the node says %q", now, shown[id], s.Zxid, text)
+		}
+	}
+	for id := range r.since {
+		if _, there := shown[id]; !there {
+			delete(r.since, id)
+		}
+	}
+}
+
+// registrant registers an instance again and again.
+type registrant struct {
+	*fleet
+	rng    *rand.Rand
+	client *framework.Client
+	id     string
+	port   int
+	r      *discovery.Registration
+}
+
+func (r *registrant) live(restless, over context.Context) {
+	for restless.Err() == nil {
+		r.register([]nodes.ConflictPolicy{nodes.Wait, nodes.Fail, nodes.Replace}[r.rng.IntN(3)])
+		for restless.Err() == nil && r.r.Err() == nil && r.rng.IntN(8) > 0 {
+			r.change(restless)
+		}
+		if restless.Err() == nil {
+			ctx, cancel := context.WithTimeout(restless, r.upTo(20*time.Second))
+			r.r.Shutdown(ctx)
+			cancel()
+		}
+	}
+	for over.Err() == nil { // somebody has the common ID in the end
+		select {
+		case <-r.r.Done():
+			r.register(nodes.Wait)
+		case <-over.Done():
+		}
+	}
+	if err := r.r.Shutdown(recipetest.Within(r.T, time.Minute)); err != nil {
+		r.Error(err)
+	}
+}
+
+func (r *registrant) register(policy nodes.ConflictPolicy) {
+	r.port++
+	if r.id != "common" {
+		policy = nodes.Wait
+	}
+	for {
+		next, err := discovery.NewRegistration(r.client, base, plain{}, replica(r.id, r.port), discovery.WithConflictPolicy(policy))
+		if err == nil {
+			r.r = next
+			return
+		}
+		r.Error(err)
+		time.Sleep(time.Second)
+	}
+}
+
+func (r *registrant) change(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, r.upTo(10*time.Second))
+	defer cancel()
+	switch r.rng.IntN(4) {
+	case 0:
+		r.r.WaitRegistered(ctx)
+	case 1:
+		r.port++
+		r.r.Update(ctx, replica(r.id, r.port))
+	case 2:
+		r.r.Drain(ctx)
+	case 3:
+		r.r.Resume(ctx)
+	}
+	time.Sleep(r.upTo(5 * time.Second))
+}
+
+func (r *registrant) upTo(d time.Duration) time.Duration {
+	return time.Duration(r.rng.Int64N(int64(d)))
+}

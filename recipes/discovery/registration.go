@@ -1,0 +1,274 @@
+package discovery
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/event"
+	"github.com/gocurator/curator/recipes/nodes"
+)
+
+// Registration keeps an instance registered from NewRegistration to Shutdown,
+// whatever happens to connections and sessions: its node is a
+// nodes.PersistentNode. It is safe for concurrent use.
+//
+// The node is created once in a session. Updates change its data in place. It is
+// never deleted and created again while the session lives, so that readers see
+// no gap. After a loss of the session, the first request of the next session
+// creates it.
+type Registration struct {
+	codec  Codec
+	events event.Source
+	node   *nodes.PersistentNode
+	name   string // the node's
+	health *health
+
+	turn chan struct{} // capacity 1: taken by whoever changes want
+	want atomic.Pointer[wanted]
+}
+
+// wanted is what the node is to say.
+type wanted struct {
+	instance Instance // the user's
+	failing  bool     // the health check wants it drained
+}
+
+// NewRegistration registers an instance below the base of a registry from now
+// on, until Shutdown. It does not wait, not even for a connection:
+// WaitRegistered does.
+//
+// An empty ID becomes a random UUID, or the name that the format makes of the
+// address. A zero Registered becomes the time now. The node is ephemeral, unless
+// the instance's Kind is Static or Permanent. DynamicSequential cannot be used,
+// because the servers would choose the ID. These are its errors:
+//
+//   - framework.ErrClosed if the client is closed.
+//   - nodes.ErrInUse if another Registration of this client has the path.
+//   - zk.ErrInvalidPath, zk.ErrBadArguments, or the codec's error, for what
+//     cannot be used.
+func NewRegistration(
+	client *framework.Client, base string, codec Codec, i Instance, opts ...RegistrationOption,
+) (*Registration, error) {
+	cfg, err := registrationOf(opts)
+	switch {
+	case err != nil:
+	case client == nil:
+		err = invalid("client", "nil", "must not be nil")
+	case codec == nil:
+		err = invalid("codec", "nil", "must not be nil")
+	default:
+		var r *Registration
+		if r, err = register(client, base, codec, completed(i), cfg); err == nil {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("register %q: %w", i.Service, err)
+}
+
+func register(
+	client *framework.Client, base string, codec Codec, i Instance, cfg registrationConfig,
+) (*Registration, error) {
+	mode, err := modeOf(i.Kind)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := codec.Dir(i.Service)
+	if err != nil {
+		return nil, err
+	}
+	r := &Registration{codec: codec, turn: make(chan struct{}, 1)}
+	want := wanted{i, cfg.health != nil}
+	name, data, err := r.encode(want)
+	if err != nil {
+		return nil, err
+	}
+	r.name, want.instance.ID = name, name
+	r.want.Store(&want)
+	at := znode.Join(below(base, dir), name)
+	r.events = event.Of(client, at)
+	r.node, err = nodes.NewPersistentNode(client, at, data, append(cfg.node, nodes.WithMode(mode))...)
+	if err != nil || cfg.health == nil {
+		return r, err
+	}
+	r.health, err = watchHealth(client, r, *cfg.health)
+	return r, err
+}
+
+// below returns the path of a format's folder below the base of a registry.
+func below(base, dir string) string {
+	switch {
+	case dir == "/":
+		return base
+	case base == "/":
+		return dir
+	}
+	return base + dir
+}
+
+// modeOf returns the mode of the node of an instance.
+func modeOf(k Kind) (framework.Mode, error) {
+	switch k {
+	case Dynamic, NoKind:
+		return framework.Ephemeral, nil
+	case Static, Permanent:
+		return framework.Persistent, nil
+	}
+	return 0, invalid("kind", int(k), "must be Dynamic, NoKind, Static or Permanent")
+}
+
+// completed returns a copy of an instance that the caller cannot change, with
+// what the caller has left out.
+func completed(i Instance) Instance {
+	i.Metadata, i.Payload = maps.Clone(i.Metadata), bytes.Clone(i.Payload)
+	i.ID = cmp.Or(i.ID, znode.GUID())
+	if i.Registered.IsZero() {
+		i.Registered = time.Now()
+	}
+	return i
+}
+
+// encode returns the node's name and data.
+func (r *Registration) encode(w wanted) (name string, data []byte, err error) {
+	w.instance.Disabled = w.instance.Disabled || w.failing
+	return r.codec.Encode(w.instance)
+}
+
+// WaitRegistered waits until the node is there and is ours, and returns it. If
+// ctx ends first, the error matches ctx.Err(), and says what it has waited for:
+// a *ConflictError, or the last error of the server or of an attempt to connect.
+// The instance is registered all the same when that is possible. If the
+// Registration has ended, the error is Err's.
+func (r *Registration) WaitRegistered(ctx context.Context) (nodes.Registration, error) {
+	there, err := r.node.WaitRegistered(ctx)
+	return there, r.named(err)
+}
+
+// Instance returns what the node says, or is to say: the last Update, and
+// whether the instance drains.
+func (r *Registration) Instance() Instance {
+	w := *r.want.Load()
+	w.instance.Disabled = w.instance.Disabled || w.failing
+	return w.instance
+}
+
+// Update replaces what the node says, in place, and returns when the node has
+// it. The service, the ID and the Kind stay as they are, and so does Registered
+// if it is zero. An instance that would get another node, because its format
+// names nodes by their address, is an error: it is another instance.
+//
+// Updates are made one after the other. One whose ctx ends before its turn has
+// changed nothing. If ctx ends later, the node gets the data later. If the
+// codec or the server refuses the data, that is the error, and the node says
+// what it said.
+func (r *Registration) Update(ctx context.Context, i Instance) error {
+	i = completed(i)
+	return r.change(ctx, func(w *wanted) {
+		was := w.instance
+		i.Service, i.ID, i.Kind = was.Service, was.ID, was.Kind
+		w.instance = i
+	})
+}
+
+// Drain writes into the node that the instance does not want to be picked, and
+// returns when that is written. The instance stays visible, and its clients can
+// finish. A format that cannot say it is an error.
+func (r *Registration) Drain(ctx context.Context) error {
+	return r.change(ctx, func(w *wanted) { w.instance.Disabled = true })
+}
+
+// Resume ends what Drain, or an Update with Disabled, has begun. An instance
+// whose health check fails goes on draining.
+func (r *Registration) Resume(ctx context.Context) error {
+	return r.change(ctx, func(w *wanted) { w.instance.Disabled = false })
+}
+
+// change changes what the node is to say, and waits until the node says it.
+func (r *Registration) change(ctx context.Context, change func(w *wanted)) error {
+	if err := r.takeTurn(ctx); err != nil {
+		return r.named(err)
+	}
+	defer func() { <-r.turn }()
+	was := r.want.Load()
+	next := *was
+	change(&next)
+	name, data, err := r.encode(next)
+	switch {
+	case err != nil:
+		return r.named(err)
+	case name != r.name:
+		return r.named(invalid("instance", name, "must have the node of before"))
+	}
+	r.want.Store(&next)
+	err = r.node.Set(ctx, data)
+	if framework.IsRefusal(err) {
+		r.want.Store(was)
+	}
+	return r.named(err)
+}
+
+// takeTurn waits until nobody else changes what the node is to say.
+func (r *Registration) takeTurn(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return reason.OfContext(ctx)
+	}
+	select {
+	case r.turn <- struct{}{}:
+		return nil
+	case <-r.node.Done():
+		return r.node.Err()
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	}
+}
+
+// Node returns the node that is kept: what becomes of it is told by its Changes
+// and Registration, and its session's context ends when the node cannot be
+// relied on. Do not call its Set and Shutdown.
+func (r *Registration) Node() *nodes.PersistentNode { return r.node }
+
+// Shutdown deletes the node, and returns when it is gone. If ctx ends first, as
+// in an outage, the error matches ctx.Err(), and the client goes on: it deletes
+// the node when there is a connection, or the session's end does. The instance
+// does not come back. Somebody else's node is never deleted.
+//
+// To let clients finish first, call Drain before, and wait as long as that may
+// take. Every Shutdown waits and returns the same. Closing the client ends its
+// registrations.
+func (r *Registration) Shutdown(ctx context.Context) error {
+	if r.health != nil {
+		r.health.life.Stop()
+	}
+	return r.named(r.node.Shutdown(ctx))
+}
+
+// Done is closed when the Registration has ended, for the reason that Err
+// returns.
+func (r *Registration) Done() <-chan struct{} { return r.node.Done() }
+
+// Err returns why the Registration has ended, or nil if it has not: see
+// nodes.PersistentNode.Err. A conflict is a *ConflictError.
+func (r *Registration) Err() error { return r.named(r.node.Err()) }
+
+// named returns an error of the node with what a node in the way says.
+func (r *Registration) named(err error) error {
+	var conflict *nodes.ConflictError
+	if !reason.As(err, &conflict) {
+		return err
+	}
+	i := r.want.Load().instance
+	other := Instance{Service: i.Service, ID: i.ID}
+	if conflict.Data != nil {
+		if read, malformed := r.codec.Decode(i.Service, r.name, conflict.Data); malformed == nil {
+			other = read
+		}
+	}
+	return &ConflictError{Instance: other, Node: conflict, err: err}
+}

@@ -1,0 +1,76 @@
+package discovery
+
+import (
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/recipes/nodes"
+)
+
+// RegistrationOption configures a Registration.
+type RegistrationOption func(*registrationConfig)
+
+type registrationConfig struct {
+	node   []nodes.Option
+	health *HealthCheck
+}
+
+// WithConflictPolicy says what to do about somebody else's node with the ID:
+// nodes.Wait, which is the default, nodes.Fail or nodes.Replace. The node of a
+// process that has crashed stays until its session has timed out, so a process
+// that begins anew with a fixed ID has to wait for that, or to replace it.
+func WithConflictPolicy(p nodes.ConflictPolicy) RegistrationOption {
+	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithConflictPolicy(p)) }
+}
+
+// WithDataPolicy says what to do when somebody else has written to the node, as
+// tools of Java Curator's users do. The default is nodes.Restore, which writes
+// ours again.
+func WithDataPolicy(p nodes.DataPolicy) RegistrationOption {
+	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithDataPolicy(p)) }
+}
+
+// WithACL sets the access control list of the node. The default is the client's.
+func WithACL(acl []zk.ACL) RegistrationOption {
+	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithACL(acl)) }
+}
+
+// WithHealthCheck drains the instance while a check fails. See HealthCheck.
+func WithHealthCheck(check HealthCheck) RegistrationOption {
+	return func(c *registrationConfig) { c.health = &check }
+}
+
+func registrationOf(opts []RegistrationOption) (c registrationConfig, err error) {
+	for _, o := range opts {
+		if o == nil {
+			return c, invalid("option", "nil", "must not be nil")
+		}
+		o(&c)
+	}
+	if c.health != nil {
+		err = c.health.complete()
+	}
+	return c, err
+}
+
+// ConflictError says that somebody else has registered an instance with the ID.
+// It matches nodes.ErrConflict.
+type ConflictError struct {
+	// Instance is what the other node says. If it says nothing that can be read,
+	// only the Service and the ID are there.
+	Instance Instance
+
+	// Node has the other node's session, and since when it is there.
+	Node *nodes.ConflictError
+
+	err error
+}
+
+// Error says where the other instance listens, whose it is and since when.
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("an instance at %q, port %d, has the ID: %v", e.Instance.Address, e.Instance.Port, e.err)
+}
+
+// Unwrap returns the error of the node.
+func (e *ConflictError) Unwrap() error { return e.err }

@@ -1,0 +1,319 @@
+package discovery_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// czxid returns that of the only instance of the service on the fake server.
+func (w *world) czxid(t *testing.T) int64 {
+	t.Helper()
+	names := w.Fake.Children(base + "/orders")
+	require.Len(t, names, 1)
+	n, there := w.Fake.Node(base + "/orders/" + names[0])
+	require.True(t, there)
+	return n.Stat.Czxid
+}
+
+// Interruptions that the session survives change nothing for readers: no event,
+// and the same node (B2).
+func TestInterruptionsOfARegistrantAreNotSeen(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		w.registered(t, c, replica("a", 1))
+		created := w.czxid(t)
+		news := follow(t, w.directory(t, w.Observer, discovery.WithRemovalGrace(0)))
+		settle()
+		require.Len(t, news(), 2)
+		w.Fake.ClearRequests()
+		for range 10 {
+			network.Cut()
+			outlastGrace()
+			require.NoError(t, c.WaitConnected(w.Patience(t)))
+		}
+		require.Empty(t, news())
+		require.Equal(t, created, w.czxid(t))
+		require.Zero(t, w.Fake.CountRequests(zktest.OpCreate))
+		require.Zero(t, w.Fake.CountRequests(zktest.OpSetData))
+		require.Zero(t, w.Fake.CountRequests(zktest.OpDelete))
+	})
+}
+
+// After a loss of the session, the first request of the next one registers the
+// instance, once (B3).
+func TestRegistrationComesBackWithOneRequest(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		r := w.registered(t, c, replica("a", 1))
+		before := w.czxid(t)
+		w.Fake.ClearRequests()
+		w.Fake.Session(c.SessionID()).Expire()
+		outlastGrace()
+		var ops []zktest.Op
+		for _, req := range w.Fake.Requests() {
+			if req.Session == c.SessionID() && req.Op != zktest.OpConnect && req.Op != zktest.OpPing {
+				ops = append(ops, req.Op)
+			}
+		}
+		require.Equal(t, zktest.OpCreate, ops[0])
+		require.Equal(t, 1, w.Fake.CountRequests(zktest.OpCreate))
+		require.Greater(t, w.czxid(t), before)
+		there, ok := r.Node().Registration()
+		require.True(t, ok)
+		require.Equal(t, w.czxid(t), there.Czxid)
+	})
+}
+
+// The servers still have the node of the lost session when the next one begins:
+// it is replaced in one transaction, and no reader sees a gap.
+func TestReplacedNodeIsNoChange(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		r := w.registered(t, c, replica("a", 1))
+		d := w.directory(t, w.Observer)
+		news := follow(t, d)
+		settle()
+		require.Len(t, news(), 2)
+		before := d.Snapshot().Entries[0]
+		there, _ := r.Node().Registration()
+		w.Fake.Session(there.Session.ID()).Pause()
+		<-there.Session.Context().Done()
+		_, err := r.WaitRegistered(w.Patience(t))
+		require.NoError(t, err)
+		outlastGrace()
+		require.Empty(t, news())
+		after := d.Snapshot().Entries[0]
+		require.Equal(t, before.Since, after.Since)
+		require.Equal(t, c.SessionID(), after.Session)
+	})
+}
+
+// Updates and drains change the data in place.
+func TestUpdateChangesTheNodeInPlace(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		r := w.registered(t, c, replica("a", 1))
+		created := w.czxid(t)
+		d := w.directory(t, w.Observer)
+		news := follow(t, d)
+		settle()
+		require.Equal(t, []string{"added a:1", "synced"}, news())
+		next := replica("", 2)
+		next.Metadata = map[string]string{"zone": "b"}
+		require.NoError(t, r.Update(w.Patience(t), next))
+		next.Metadata["zone"] = "c" // the caller's
+		settle()
+		require.NoError(t, r.Drain(w.Patience(t)))
+		settle()
+		require.Equal(t, []string{"updated a:2", "updated a:2 drains"}, news())
+		require.Empty(t, d.Instances())
+		require.Equal(t, "b", d.Snapshot().Entries[0].Metadata["zone"])
+		require.True(t, r.Instance().Disabled)
+		require.NoError(t, r.Resume(w.Patience(t)))
+		settle()
+		require.Equal(t, []string{"updated a:2"}, news())
+		require.Equal(t, created, w.czxid(t))
+	})
+}
+
+// What the codec or the server refuses changes nothing.
+func TestRefusedUpdateChangesNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		r := w.registered(t, c, replica("a", 1))
+		require.ErrorContains(t, r.Update(t.Context(), replica("a", -1)), "negative port")
+		large := replica("a", 2)
+		large.Metadata = map[string]string{"x": string(make([]byte, 2<<20))}
+		err := r.Update(w.Patience(t), large)
+		require.True(t, framework.IsRefusal(err), "%v", err)
+		require.Equal(t, 1, r.Instance().Port)
+		require.NoError(t, r.Drain(w.Patience(t)))
+		n, _ := w.Fake.Node(base + "/orders/a")
+		i := replica("a", 1)
+		i.Disabled = true
+		require.Equal(t, string(data(t, i)), string(n.Data))
+	})
+}
+
+// Updates wait for one another. One whose context ends while it waits for its
+// turn changes nothing, and one that had its turn comes later.
+func TestUpdatesDuringAnOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		r := w.registered(t, c, replica("a", 1))
+		require.ErrorIs(t, r.Update(over(), replica("a", 4)), context.Canceled)
+		require.Equal(t, 1, r.Instance().Port)
+		network.Refuse(true)
+		network.Cut()
+		settle()
+		first := make(chan error, 1)
+		go func() { first <- r.Update(recipetest.Within(t, 2*time.Second), replica("a", 2)) }()
+		settle()
+		require.ErrorIs(t, r.Update(recipetest.Within(t, time.Second), replica("a", 3)), context.DeadlineExceeded)
+		require.ErrorIs(t, <-first, context.DeadlineExceeded)
+		require.Equal(t, 2, r.Instance().Port)
+		network.Refuse(false)
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		settle()
+		n, _ := w.Fake.Node(base + "/orders/a")
+		require.Equal(t, string(data(t, replica("a", 2))), string(n.Data))
+	})
+}
+
+// A second process with the same ID is in conflict, and knows with whom (B6).
+func TestSecondProcessIsInConflict(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		a, _ := w.Connect(t)
+		b, _ := w.Connect(t)
+		first := w.registered(t, a, replica("a", 1))
+		there, _ := first.Node().Registration()
+		check := func(err error) {
+			t.Helper()
+			var conflict *discovery.ConflictError
+			require.ErrorAs(t, err, &conflict)
+			require.Equal(t, 1, conflict.Instance.Port)
+			require.Equal(t, there.Session.ID(), conflict.Node.Session)
+			require.Equal(t, there.Czxid, conflict.Node.Czxid)
+			require.False(t, conflict.Node.Since.IsZero())
+			require.ErrorIs(t, err, nodes.ErrConflict)
+			require.ErrorContains(t, err, `an instance at "10.0.0.7", port 1, has the ID`)
+		}
+		fails := register(t, b, replica("a", 2), discovery.WithConflictPolicy(nodes.Fail))
+		_, err := fails.WaitRegistered(w.Patience(t))
+		check(err)
+		<-fails.Done()
+		check(fails.Err())
+		require.NoError(t, fails.Shutdown(w.Patience(t)))
+
+		waits := register(t, b, replica("a", 3))
+		_, err = waits.WaitRegistered(recipetest.Within(t, time.Second))
+		check(err)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		now, ok := first.Node().Registration()
+		require.True(t, ok)
+		require.Equal(t, there, now)
+		require.NoError(t, first.Shutdown(w.Patience(t)))
+		_, err = waits.WaitRegistered(w.Patience(t))
+		require.NoError(t, err)
+		require.NoError(t, waits.Shutdown(w.Patience(t)))
+	})
+}
+
+// The policy Replace replaces a foreign node in one transaction, and not by one
+// that could hit anybody else.
+func TestForeignNodeIsReplacedInOneTransaction(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		a, _ := w.Connect(t)
+		w.registered(t, a, replica("a", 1))
+		d := w.directory(t, w.Observer)
+		news := follow(t, d)
+		settle()
+		require.Len(t, news(), 2)
+		b, _ := w.Connect(t)
+		w.Fake.ClearRequests()
+		w.registered(t, b, replica("a", 2), discovery.WithConflictPolicy(nodes.Replace))
+		settle()
+		require.Equal(t, []string{"removed a:1", "added a:2"}, news())
+		require.Equal(t, 1, w.Fake.CountRequests(zktest.OpMulti))
+		require.Zero(t, w.Fake.CountRequests(zktest.OpDelete))
+	})
+}
+
+// An instance that is shut down during an outage is gone after it, and never
+// back (B9).
+func TestInstanceThatIsShutDownInAnOutageNeverComesBack(t *testing.T) {
+	for name, outage := range map[string]time.Duration{"session survives": time.Second, "session is lost": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, network := w.Connect(t)
+				r := w.registered(t, c, replica("a", 1))
+				news := follow(t, w.directory(t, w.Observer))
+				settle()
+				require.Len(t, news(), 2)
+				network.Refuse(true)
+				network.Cut()
+				require.ErrorIs(t, r.Shutdown(recipetest.Within(t, time.Second/2)), context.DeadlineExceeded)
+				time.Sleep(outage)
+				network.Refuse(false)
+				require.NoError(t, c.WaitConnected(w.Patience(t)))
+				require.NoError(t, r.Shutdown(w.Patience(t)))
+				outlastGrace()
+				require.Empty(t, w.Fake.Children(base+"/orders"))
+				require.Equal(t, []string{"removed a:1"}, news())
+				w.Fake.Session(c.SessionID()).Expire()
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				require.Empty(t, news())
+				require.ErrorIs(t, r.Update(t.Context(), replica("a", 2)), nodes.ErrClosed)
+			})
+		})
+	}
+}
+
+// An instance without an ID gets one, and the time of its registration.
+func TestInstanceGetsAnIDAndATime(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		one, two := w.registered(t, w.Observer, replica("", 1)), w.registered(t, w.Observer, replica("", 2))
+		require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, one.Instance().ID)
+		require.NotEqual(t, one.Instance().ID, two.Instance().ID)
+		require.Equal(t, time.Now(), one.Instance().Registered)
+		require.Len(t, w.Fake.Children(base+"/orders"), 2)
+	})
+}
+
+// A permanent instance outlives its session.
+func TestPermanentInstanceOutlivesItsSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		i := replica("a", 1)
+		i.Kind = discovery.Permanent
+		r := w.registered(t, c, i)
+		created := w.czxid(t)
+		w.Fake.Session(c.SessionID()).Expire()
+		outlastGrace()
+		require.Equal(t, created, w.czxid(t))
+		require.NoError(t, r.Shutdown(w.Patience(t)))
+		require.Empty(t, w.Fake.Children(base+"/orders"))
+	})
+}
+
+func TestRegistrationsThatCannotBe(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		refused := func(want error, c *framework.Client, codec discovery.Codec, i discovery.Instance, opts ...discovery.RegistrationOption) {
+			t.Helper()
+			_, err := discovery.NewRegistration(c, base, codec, i, opts...)
+			require.ErrorIs(t, err, want)
+		}
+		check := func(h discovery.HealthCheck) discovery.RegistrationOption { return discovery.WithHealthCheck(h) }
+		works := func(context.Context) error { return nil }
+		good := replica("a", 1)
+		numbered := good
+		numbered.Kind = discovery.DynamicSequential
+		refused(zk.ErrBadArguments, nil, plain{}, good)
+		refused(zk.ErrBadArguments, w.Observer, nil, good)
+		refused(zk.ErrBadArguments, w.Observer, plain{}, good, nil)
+		refused(zk.ErrBadArguments, w.Observer, plain{}, numbered)
+		refused(zk.ErrBadArguments, w.Observer, plain{}, good, discovery.WithConflictPolicy(9))
+		refused(zk.ErrBadArguments, w.Observer, plain{}, good, discovery.WithDataPolicy(9))
+		refused(zk.ErrBadArguments, w.Observer, plain{}, good, discovery.WithACL(nil))
+		refused(zk.ErrBadArguments, w.Observer, plain{}, good, check(discovery.HealthCheck{}))
+		refused(zk.ErrBadArguments, w.Observer, plain{}, good, check(discovery.HealthCheck{Check: works, Interval: -1}))
+		refused(zk.ErrBadArguments, w.Observer, plain{}, good, check(discovery.HealthCheck{Check: works, Passes: -1}))
+		refused(zk.ErrInvalidPath, w.Observer, plain{}, replica("a/../b", 1))
+		w.registered(t, w.Observer, good)
+		refused(nodes.ErrInUse, w.Observer, plain{}, good)
+		require.NoError(t, w.Observer.Close())
+		refused(framework.ErrClosed, w.Observer, plain{}, good)
+	})
+}

@@ -1,0 +1,114 @@
+package discovery
+
+import (
+	"cmp"
+	"maps"
+	"strings"
+)
+
+// statusLabel is where Spring says whether an instance wants to be picked.
+const (
+	statusLabel = "instance_status"
+	statusUp    = "UP"
+	statusOut   = "OUT_OF_SERVICE"
+)
+
+// SpringCodec is the format of Spring Cloud Zookeeper, whose base is /services.
+//
+// An instance needs an address and a port: without one, Spring's readers fail
+// for the whole service. Metadata are Spring's. Their instance_status says
+// whether the instance is Disabled, and Disabled decides what is written there.
+// Without a URISpec, Spring's own is written, on the TLS port if there is one.
+//
+// Payload is what Spring writes around the metadata. Of it, Encode takes the id
+// of Spring's application context. Without one, it is the instance's.
+func SpringCodec() Codec { return spring{} }
+
+type spring struct{ plainTree }
+
+func (spring) Encode(i Instance) (string, []byte, error) {
+	context, err := contextID(i)
+	if err := cmp.Or(checkID(i.ID), checkEndpoint(i), err); err != nil {
+		return "", nil, err
+	}
+	if i.URISpec == "" {
+		i.URISpec = "{scheme}://" + springHost(i) + ":{port}"
+		if i.TLSPort != 0 {
+			i.URISpec = "{scheme}://" + springHost(i) + ":{ssl-port}"
+		}
+	}
+	const class = "org.springframework.cloud.zookeeper.discovery.ZookeeperInstance"
+	i.Payload, err = marshal(labelled{class, context, i.Service, withStatus(i)})
+	if err != nil {
+		return "", nil, err
+	}
+	i.Disabled = false
+	return encodeJava(i, i.ID, false)
+}
+
+// springHost has brackets for an IPv6 address: Java adds none.
+func springHost(i Instance) URISpec {
+	if strings.Contains(i.Address, ":") {
+		return "[{address}]"
+	}
+	return "{address}"
+}
+
+// contextID returns the id that the payload of an instance has, if it has one.
+func contextID(i Instance) (string, error) {
+	if len(i.Payload) == 0 {
+		return i.ID, nil
+	}
+	f, err := readFields(i.Payload)
+	if err != nil {
+		return "", invalid("payload", string(i.Payload), "must be an object as in Spring's nodes")
+	}
+	return cmp.Or(f.text("id"), i.ID), f.err
+}
+
+// withStatus returns the metadata with a status that fits to Disabled.
+func withStatus(i Instance) map[string]string {
+	labels := map[string]string{statusLabel: ""}
+	maps.Copy(labels, i.Metadata)
+	switch up := isUp(labels[statusLabel]); {
+	case i.Disabled && up:
+		labels[statusLabel] = statusOut
+	case !i.Disabled && (!up || i.Metadata[statusLabel] == ""):
+		labels[statusLabel] = statusUp
+	}
+	return labels
+}
+
+func isUp(status string) bool { return status == "" || strings.EqualFold(status, statusUp) }
+
+func (spring) Decode(service, name string, data []byte) (Instance, error) {
+	i, err := decodeLabelled(service, name, data)
+	i.Disabled = i.Disabled || !isUp(i.Metadata[statusLabel])
+	return i, err
+}
+
+// labelled is the payload of Spring and of Dubbo, which have equal classes.
+type labelled struct {
+	Class    string            `json:"@class"`
+	ID       string            `json:"id"`
+	Name     string            `json:"name"`
+	Metadata map[string]string `json:"metadata"`
+}
+
+// decodeLabelled reads an instance, and the metadata in its payload. One whose
+// payload is something else has none: in Java, it fails the whole service.
+func decodeLabelled(service, name string, data []byte) (Instance, error) {
+	i, err := decodeJava(service, name, data)
+	if err != nil || len(i.Payload) == 0 || i.Payload[0] != '{' {
+		return i, err
+	}
+	payload, err := readFields(i.Payload)
+	if err != nil {
+		return Instance{}, err
+	}
+	i.Metadata = payload.labels("metadata")
+	if payload.err != nil {
+		return Instance{}, payload.err
+	}
+	return i, nil
+}

@@ -1,0 +1,68 @@
+package discovery
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// These limits are far above what real instances have. They keep a node of a
+// stranger from taking much more memory than it takes at the server.
+const (
+	maxData    = 1 << 20 // the server's own limit, by default
+	maxLabels  = 1000
+	maxURISpec = 8 << 10
+	maxURI     = 64 << 10
+)
+
+// checkID returns an error if an ID is no name of one node.
+func checkID(id string) error {
+	if id == "" || strings.Contains(id, "/") || framework.ValidatePath("/"+id) != nil {
+		return invalid("id", id, "must be the name of one node")
+	}
+	return nil
+}
+
+// checkInstance returns an error for what no format can take.
+func checkInstance(i Instance) error {
+	switch {
+	case i.Port != 0 && !isPort(int64(i.Port)):
+		return invalid("port", i.Port, "must be from 1 to 65535")
+	case i.TLSPort != 0 && !isPort(int64(i.TLSPort)):
+		return invalid("TLS port", i.TLSPort, "must be from 1 to 65535")
+	case strings.ContainsAny(i.Address, "[]"):
+		return invalid("address", i.Address, "must have no brackets")
+	case len(i.Metadata) > maxLabels:
+		return invalid("metadata", len(i.Metadata), "must be no more than 1000 labels")
+	case !utf8.ValidString(fmt.Sprint(i.Service, i.Address, i.URISpec, i.Metadata)):
+		return invalid("instance", i.ID, "must be UTF-8")
+	}
+	return nil
+}
+
+func isPort(n int64) bool { return n >= 1 && n <= 65535 }
+
+// checkEndpoint is for formats that need an address and a port.
+func checkEndpoint(i Instance) error {
+	switch {
+	case i.Address == "":
+		return invalid("address", i.Address, "must not be empty")
+	case i.Port == 0:
+		return invalid("port", i.Port, "must be from 1 to 65535")
+	}
+	return checkInstance(i)
+}
+
+// checkPlain is for formats that have an address and a port, and cannot tell
+// their readers of TLS, nor of an instance that drains.
+func checkPlain(i Instance) error {
+	switch {
+	case i.TLSPort != 0:
+		return invalid("TLS port", i.TLSPort, "the format has no place for it")
+	case i.Disabled:
+		return invalid("disabled instance", i.ID, "the format has no place for that")
+	}
+	return checkEndpoint(i)
+}
