@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // NodeRead is what MultiRead has read of one node.
@@ -26,7 +27,9 @@ type NodeRead struct {
 //
 // The paths and the data must fit into one request and one answer. A request
 // that is longer than WithMaxRequestSize allows is ErrRequestTooLarge. Servers
-// know the request since 3.6.
+// know the request since 3.6. An older one refuses it, and ends the connection.
+// So after a refusal the session asks for no more, and MultiRead returns the
+// same error at once.
 //
 // The error is an *OpError. It is about no node in particular, but for a path
 // that is not valid. Without paths, it matches zk.ErrBadArguments, as a
@@ -42,7 +45,17 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 		}
 		full[i] = e.full(path)
 	}
-	answer, err := read(ctx, e.Client, "multiRead", paths[0], proto.MultiRead(full...))
+	var answer proto.MultiReadAnswer
+	err = e.do(ctx, "multiRead", paths[0], nil, func(ctx context.Context, s *Session) (err error) {
+		if s.noMultiRead.Load() {
+			return errUnimplemented
+		}
+		answer, err = send(ctx, s, proto.MultiRead(full...), nil)
+		if reason.Is(err, errUnimplemented) {
+			s.noMultiRead.Store(true)
+		}
+		return err
+	})
 	switch {
 	case err != nil:
 		return nil, 0, err

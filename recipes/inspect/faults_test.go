@@ -152,9 +152,9 @@ func TestNodesThatGoMeanwhile(t *testing.T) {
 				}
 			})
 		}
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: lock(0, 0), Do: gone(lock(0, 0))})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Path: lock(0, 0), Do: gone(lock(0, 0))})
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/r/1", Do: gone(lock(1, 0), lock(1, 1), lock(1, 2), "/r/1")})
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: lock(2, 0), Do: gone(lock(2, 0), lock(2, 1), lock(2, 2))})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Path: lock(2, 0), Do: gone(lock(2, 0), lock(2, 1), lock(2, 2))})
 		create(t, w.Observer, "/r/s/leases/lease-0000000001", "", framework.Ephemeral)
 		create(t, w.Observer, "/r/s/locks", "", framework.Container)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/r/s/locks", Do: gone("/r/s/locks")})
@@ -200,7 +200,9 @@ func TestErrorEndsTheReads(t *testing.T) {
 			create(t, w.Observer, fmt.Sprintf("/r/lock-%010d", i), "", framework.Ephemeral)
 		}
 		w.Fake.ClearRequests()
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/r/*", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		for _, op := range []zktest.Op{zktest.OpMultiRead, zktest.OpGetData} {
+			w.Fake.Inject(zktest.Rule{Op: op, Path: "/r/*", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		}
 		require.Error(t, w.errorOf(t.Context(), "/r", inspect.WithMaxRequests(4)))
 		require.Less(t, len(w.Requests()), 20)
 	})

@@ -145,7 +145,7 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 				begin := time.Now()
 				require.Len(t, w.walk(t, "/r", inspect.WithMaxRequests(most)), locks)
 				took := time.Since(begin)
-				requests := 3 * locks
+				requests := 2 * locks // the lock, and its two contenders
 				require.Len(t, w.Requests(), requests+1)
 				require.GreaterOrEqual(t, took, time.Duration(requests/most)*each, "not more at once")
 				require.LessOrEqual(t, took, time.Duration(requests/most*3/2+10)*each, "nor much less")
@@ -209,6 +209,18 @@ func TestWalkIsLeftAtAnyRecipe(t *testing.T) {
 			require.Equal(t, last+1, n)
 		}
 		require.Empty(t, w.Fake.Watches())
+	})
+}
+
+// The participants of a recipe are read with one request.
+func TestRequestsOfAWalk(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for i := range 100 {
+			create(t, w.Observer, fmt.Sprintf("/r/lock-%010d", i), "", framework.Ephemeral)
+		}
+		w.Fake.ClearRequests()
+		require.Len(t, w.one(t, "/r").Waiters, 99)
+		require.Equal(t, []zktest.Op{zktest.OpGetChildren2, zktest.OpMultiRead}, w.Requests())
 	})
 }
 

@@ -62,6 +62,21 @@ func TestParticipantIsLegibleAsText(t *testing.T) {
 	}
 }
 
+// The contenders are read with one request.
+func TestRequestsOfParticipants(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/l", nil))
+		for i := range 100 {
+			require.NoError(t, w.Fake.Create(fmt.Sprintf("/l/lock-%010d", i), nil))
+		}
+		w.Fake.ClearRequests()
+		all, err := locks.NewInterProcessMutex(w.Observer, "/l").Participants(t.Context())
+		require.NoError(t, err)
+		require.Len(t, all, 100)
+		require.Equal(t, []zktest.Op{zktest.OpGetChildren2, zktest.OpMultiRead}, w.Requests())
+	})
+}
+
 func TestParticipantsOfALockThatNobodyHasUsed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		list, err := locks.NewInterProcessMutex(w.Observer, "/never/used").Participants(t.Context())
@@ -75,6 +90,7 @@ func TestParticipantWhoLeavesMeanwhileIsLeftOut(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		queue := queueUp(ctx, locks.NewInterProcessMutex(c, path), 2)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: 2, Do: zktest.Fail(zktest.ErrSystem)})
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: w.Observer.SessionID(), Times: 1, Do: zktest.Fail(zktest.ErrNoNode)})
 		list, err := locks.NewInterProcessMutex(w.Observer, path).Participants(ctx)
 		require.NoError(t, err)

@@ -215,6 +215,22 @@ func TestViewsOutliveLossesOfTheSession(t *testing.T) {
 	})
 }
 
+// The members of a group are read with one request.
+func TestRequestsOfMembers(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		g := nodes.NewGroup(c, "/g")
+		for i := range 100 {
+			w.join(t, g, fmt.Sprintf("m%02d", i), "")
+		}
+		asking, _ := w.Connect(t)
+		members, err := nodes.NewGroup(asking, "/g").Members(t.Context())
+		require.NoError(t, err)
+		require.Len(t, members, 100)
+		require.Equal(t, []zktest.Op{zktest.OpGetChildren2, zktest.OpMultiRead}, w.requests(asking.SessionID()))
+	})
+}
+
 // A view costs a request for the group and one for each member, and a change one
 // for what has changed.
 func TestRequestsOfViews(t *testing.T) {

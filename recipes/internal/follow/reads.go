@@ -1,0 +1,115 @@
+package follow
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/retry"
+)
+
+// Reads reads the data of many nodes with few requests: many nodes with one
+// multiRead, or else one node with each request, several at a time.
+type Reads struct {
+	Slots   Slots // for the requests of one node
+	One     func(ctx context.Context, path string) ([]byte, *zk.Stat, error)
+	Several func(ctx context.Context, paths ...string) ([]framework.NodeRead, int64, error)
+}
+
+// ReadsOf returns the reads of a client. No more than atOnce requests of one node
+// are under way at once.
+func ReadsOf(c *framework.Client, atOnce int) Reads {
+	return Reads{Slots: make(Slots, atOnce), One: c.Get, Several: framework.Extend(c).MultiRead}
+}
+
+// Nobody knows how much data nodes have before they are read. Servers take up to
+// a megabyte for each by default, but hardly any node of a recipe has more than
+// a kilobyte. So the first multiRead has a fair number of nodes, and the mean
+// size in each answer decides how many the next one has.
+const (
+	firstReads = 128
+	mostReads  = 1024
+	mostBytes  = 512 << 10 // of a request, and about of an answer
+
+	// overhead is about what a node takes in a request and in an answer beside
+	// its path and its data.
+	overhead = 128
+)
+
+// Each calls take with the number of each path, and with what was read of its
+// node. Several calls may be under way at once. An error that take returns ends
+// the reads, and Each returns it.
+//
+// A node that cannot be read is an error for take, and for no other node. It
+// names the request to get that node, however it was read. If a multiRead fails
+// as a whole, take does not hear of that. The same nodes are read again: with
+// smaller requests if the request or the answer was too long, and else one by
+// one. Then it is those requests that the client repeats, and that tell why the
+// nodes cannot be read.
+func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node framework.NodeRead) error) error {
+	atOnce := firstReads
+	for begun := 0; begun < len(paths); {
+		rest, from := paths[begun:], begun
+		n := fitting(rest, atOnce)
+		if n < 2 {
+			return r.Slots.Each(len(rest), func(i int) error {
+				data, stat, err := r.One(ctx, rest[i])
+				return take(from+i, framework.NodeRead{Data: data, Stat: stat, Err: err})
+			})
+		}
+		nodes, err := r.several(ctx, rest[:n])
+		switch {
+		case err == nil:
+			if err := r.Slots.Each(n, func(i int) error { return take(from+i, nodes[i]) }); err != nil {
+				return err
+			}
+			begun, atOnce = begun+n, nextReads(nodes)
+		case reason.Is(err, framework.ErrAnswerTooLarge), reason.Is(err, framework.ErrRequestTooLarge):
+			atOnce = n / 2
+		default:
+			atOnce = 1
+		}
+	}
+	return nil
+}
+
+// several makes one multiRead, and does not repeat it. It has a goroutine of its
+// own, because the user's code may end that.
+func (r Reads) several(ctx context.Context, paths []string) (nodes []framework.NodeRead, err error) {
+	never := func(error) bool { return false }
+	err = make(Slots, 1).Each(1, func(int) error {
+		return retry.Do(ctx, retry.None(), never, func(ctx context.Context) (err error) {
+			nodes, _, err = r.Several(ctx, paths...)
+			return err
+		})
+	})
+	for i := range nodes {
+		if nodes[i].Err != nil {
+			nodes[i].Err = &framework.OpError{Op: "get", Path: paths[i], Err: nodes[i].Err}
+		}
+	}
+	return nodes, err
+}
+
+// fitting returns how many of the paths one request may have.
+func fitting(paths []string, most int) int {
+	size := 0
+	for i, path := range paths[:min(most, len(paths))] {
+		if size += overhead + len(path); size > mostBytes {
+			return i
+		}
+	}
+	return min(most, len(paths))
+}
+
+// nextReads returns how many nodes the next multiRead should have, if they are
+// like those of the last answer.
+func nextReads(last []framework.NodeRead) int {
+	size := 0
+	for _, n := range last {
+		size += overhead + len(n.Data)
+	}
+	return min(mostReads, len(last)*mostBytes/size)
+}
