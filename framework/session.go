@@ -42,8 +42,6 @@ type Session struct {
 	closing  atomic.Bool   // close has been called
 	gone     chan struct{} // closed when nothing of the session is left in this process
 
-	noMultiRead atomic.Bool // a server has refused it
-
 	suspendMu sync.Mutex    // protects the following field
 	suspended time.Duration // the suspend clock, when it was last read
 
