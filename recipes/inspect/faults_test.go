@@ -152,9 +152,9 @@ func TestNodesThatGoMeanwhile(t *testing.T) {
 				}
 			})
 		}
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Path: lock(0, 0), Do: gone(lock(0, 0))})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: lock(0, 0), Do: gone(lock(0, 0))})
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/r/1", Do: gone(lock(1, 0), lock(1, 1), lock(1, 2), "/r/1")})
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Path: lock(2, 0), Do: gone(lock(2, 0), lock(2, 1), lock(2, 2))})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: lock(2, 0), Do: gone(lock(2, 0), lock(2, 1), lock(2, 2))})
 		create(t, w.Observer, "/r/s/leases/lease-0000000001", "", framework.Ephemeral)
 		create(t, w.Observer, "/r/s/locks", "", framework.Container)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/r/s/locks", Do: gone("/r/s/locks")})

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/retry"
 )
 
 // Reads reads the data of many nodes with few requests: many nodes with one
@@ -27,8 +26,9 @@ func ReadsOf(c *framework.Client, atOnce int) Reads {
 // Nobody knows how much data nodes have before they are read. Servers take up to
 // a megabyte for each by default, but hardly any node of a recipe has more than
 // a kilobyte. So the first multiRead has a fair number of nodes, and the mean
-// size in each answer decides how many the next one has.
+// size in each answer decides how many the next one has: see NextReads.
 const (
+	fewReads   = 4 // fewer nodes are read as fast one by one
 	firstReads = 128
 	mostReads  = 1024
 	mostBytes  = 512 << 10 // of a request, and about of an answer
@@ -37,6 +37,13 @@ const (
 	// its path and its data.
 	overhead = 128
 )
+
+// NextReads returns how many nodes the next multiRead may have, if they are like
+// those of the last answer: as many as have about so many bytes together. They
+// may be larger, so it is at most twice what the last one was allowed to have.
+func NextReads(allowed, nodes, size, bytes int) int {
+	return min(2*allowed, nodes*bytes/max(1, size))
+}
 
 // Each calls take with the number of each path, and with what was read of its
 // node. Several calls may be under way at once. An error that take returns ends
@@ -47,43 +54,55 @@ const (
 // as a whole, take does not hear of that. The same nodes are read again: with
 // smaller requests if the request or the answer was too long, and else one by
 // one. Then it is those requests that the client repeats, and that tell why the
-// nodes cannot be read.
+// nodes cannot be read. A connection that ends with a multiRead does not keep the
+// other nodes from being read together.
 func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node framework.NodeRead) error) error {
 	atOnce := firstReads
 	for begun := 0; begun < len(paths); {
-		rest, from := paths[begun:], begun
+		rest := paths[begun:]
 		n := fitting(rest, atOnce)
-		if n < 2 {
-			return r.Slots.Each(len(rest), func(i int) error {
-				data, stat, err := r.One(ctx, rest[i])
-				return take(from+i, framework.NodeRead{Data: data, Stat: stat, Err: err})
-			})
+		if n < fewReads {
+			return r.oneByOne(ctx, rest, begun, take)
 		}
 		nodes, err := r.several(ctx, rest[:n])
 		switch {
 		case err == nil:
-			if err := r.Slots.Each(n, func(i int) error { return take(from+i, nodes[i]) }); err != nil {
-				return err
-			}
-			begun, atOnce = begun+n, nextReads(nodes)
+			err = r.Slots.Each(n, func(i int) error { return take(begun+i, nodes[i]) })
+			atOnce = nextReads(atOnce, nodes)
 		case reason.Is(err, framework.ErrAnswerTooLarge), reason.Is(err, framework.ErrRequestTooLarge):
 			atOnce = n / 2
+			continue
+		case framework.IsConnectionError(err):
+			err = r.oneByOne(ctx, rest[:n], begun, take)
+			atOnce = max(fewReads, n/2)
 		default:
-			atOnce = 1
+			return r.oneByOne(ctx, rest, begun, take)
 		}
+		if err != nil {
+			return err
+		}
+		begun += n
 	}
 	return nil
 }
 
-// several makes one multiRead, and does not repeat it. It has a goroutine of its
-// own, because the user's code may end that.
+// oneByOne makes a request for each of the paths. The first one has the number
+// from.
+func (r Reads) oneByOne(
+	ctx context.Context, paths []string, from int, take func(i int, node framework.NodeRead) error,
+) error {
+	return r.Slots.Each(len(paths), func(i int) error {
+		data, stat, err := r.One(ctx, paths[i])
+		return take(from+i, framework.NodeRead{Data: data, Stat: stat, Err: err})
+	})
+}
+
+// several makes one multiRead. It has a goroutine of its own, because the user's
+// code may end that.
 func (r Reads) several(ctx context.Context, paths []string) (nodes []framework.NodeRead, err error) {
-	never := func(error) bool { return false }
-	err = make(Slots, 1).Each(1, func(int) error {
-		return retry.Do(ctx, retry.None(), never, func(ctx context.Context) (err error) {
-			nodes, _, err = r.Several(ctx, paths...)
-			return err
-		})
+	err = make(Slots, 1).Each(1, func(int) (err error) {
+		nodes, _, err = r.Several(ctx, paths...)
+		return err
 	})
 	for i := range nodes {
 		if nodes[i].Err != nil {
@@ -104,12 +123,10 @@ func fitting(paths []string, most int) int {
 	return min(most, len(paths))
 }
 
-// nextReads returns how many nodes the next multiRead should have, if they are
-// like those of the last answer.
-func nextReads(last []framework.NodeRead) int {
+func nextReads(allowed int, last []framework.NodeRead) int {
 	size := 0
 	for _, n := range last {
 		size += overhead + len(n.Data)
 	}
-	return min(mostReads, len(last)*mostBytes/size)
+	return min(mostReads, NextReads(allowed, len(last), size, mostBytes))
 }

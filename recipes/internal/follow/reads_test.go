@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -47,7 +48,7 @@ func makeNodes(t *testing.T, w *recipetest.World, n int) (paths []string) {
 }
 
 func TestManyNodesAreReadWithFewRequests(t *testing.T) {
-	for nodes, requests := range map[int]int{0: 0, 1: 0, 2: 1, 128: 1, 129: 1, 130: 2, 1000: 2, 2000: 3} {
+	for nodes, requests := range map[int]int{0: 0, 1: 0, 3: 0, 4: 1, 128: 1, 129: 1, 132: 2, 1000: 4, 2000: 5} {
 		inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 			paths := makeNodes(t, w, nodes)
 			data, failed, err := readAll(t.Context(), follow.ReadsOf(w.Observer, 8), paths)
@@ -55,10 +56,8 @@ func TestManyNodesAreReadWithFewRequests(t *testing.T) {
 			require.Empty(t, failed)
 			require.True(t, slices.Equal(paths, data))
 			require.Equal(t, requests, w.Fake.CountRequests(zktest.OpMultiRead), "%d nodes", nodes)
-			alone := 0
-			if nodes == 1 || nodes == 129 {
-				alone = 1
-			}
+			require.Equal(t, min(1, requests), w.Fake.CountRequests(zktest.OpRemoveWatches), "%d nodes: the probe", nodes)
+			alone := map[int]int{1: 1, 3: 3, 129: 1}[nodes]
 			require.Equal(t, alone, w.Fake.CountRequests(zktest.OpGetData), "%d nodes", nodes)
 		})
 	}
@@ -98,34 +97,61 @@ func TestNodeThatCannotBeReadFailsNoOther(t *testing.T) {
 	})
 }
 
-// A server before 3.6 does not know the request, and ends the connection. That
-// happens once in a session.
-func TestServerWithoutMultiReadIsAskedOnce(t *testing.T) {
+// A server before 3.6 ends the connection at the request, and one of 3.8 does not
+// show that it knows it.
+func TestServerThatDoesNotShowThatItKnowsMultiReadIsNotAsked(t *testing.T) {
+	for _, version := range []zktest.Version{zktest.Version3510, zktest.Version384} {
+		recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+			paths := makeNodes(t, w, 100)
+			for range 3 {
+				data, failed, err := readAll(t.Context(), follow.ReadsOf(w.Observer, 8), paths)
+				require.NoError(t, err)
+				require.Empty(t, failed)
+				require.Equal(t, paths, data)
+			}
+			require.Zero(t, w.Fake.CountRequests(zktest.OpMultiRead))
+			require.Equal(t, 300, w.Fake.CountRequests(zktest.OpGetData))
+			require.Equal(t, 1, w.Fake.CountRequests(zktest.OpRemoveWatches), "the probe")
+			require.Equal(t, 1, w.Fake.Connections())
+		}, zktest.WithVersion(version))
+	}
+}
+
+// A server, or a proxy, hangs up on multiReads, and not on single reads. That
+// costs one connection, and no call waits for long.
+func TestServerThatHangsUpOnMultiReadsCostsOneConnection(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		paths := makeNodes(t, w, 100)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
-		for range 3 {
-			data, failed, err := readAll(t.Context(), follow.ReadsOf(w.Observer, 8), paths)
+		c, _ := w.Connect(t)
+		hangsUp := w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.DropRequest()})
+		var longest time.Duration
+		for range 30 {
+			begun := time.Now()
+			data, failed, err := readAll(t.Context(), follow.ReadsOf(c, 8), paths)
 			require.NoError(t, err)
 			require.Empty(t, failed)
 			require.Equal(t, paths, data)
+			longest = max(longest, time.Since(begun))
+			time.Sleep(time.Minute)
 		}
-		require.Equal(t, 1, w.Fake.CountRequests(zktest.OpMultiRead))
-		require.Equal(t, 300, w.Fake.CountRequests(zktest.OpGetData))
+		require.Equal(t, 1, hangsUp.Hits())
+		require.Less(t, longest, 5*time.Second)
 	})
 }
 
-// A server that ends the connection, whenever it is asked for many nodes, is not
-// asked for them again and again.
-func TestMultiReadIsNotRepeated(t *testing.T) {
+// One connection ends with a multiRead, by accident. Its nodes are read one by
+// one, and the others are read together, a few less at first.
+func TestConnectionThatEndsWithAMultiReadLeavesTheOtherNodesTogether(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-		paths := makeNodes(t, w, 100)
-		hangsUp := w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.DropRequest()})
+		paths := makeNodes(t, w, 1000)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, After: 1, Do: zktest.DropReply()})
 		data, failed, err := readAll(t.Context(), follow.ReadsOf(w.Observer, 8), paths)
 		require.NoError(t, err)
 		require.Empty(t, failed)
 		require.Equal(t, paths, data)
-		require.Equal(t, 1, hangsUp.Hits())
+		require.Equal(t, 256, w.Fake.CountRequests(zktest.OpGetData))
+		require.Equal(t, 5, w.Fake.CountRequests(zktest.OpMultiRead), "128, 256 that are lost, 128, 256, 232")
+		require.Equal(t, 2, w.Fake.CountRequests(zktest.OpRemoveWatches), "a probe on each connection")
 	})
 }
 
@@ -161,7 +187,8 @@ func ofSizes(limit int, sizes []int, reads *[]int) follow.Reads {
 }
 
 // An answer that the client does not take is asked for in parts, down to single
-// nodes. Nodes with much data are not read many at a time.
+// nodes. Nodes with much data are not read many at a time. The next nodes may be
+// larger than those before, so no request has more than twice as many.
 func TestAnswersThatAreTooLargeAreAskedForInParts(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit, nodes, size int
@@ -169,8 +196,9 @@ func TestAnswersThatAreTooLargeAreAskedForInParts(t *testing.T) {
 	}{
 		"small":              {1 << 20, 300, 100, []int{128, 172}},
 		"too large at first": {1 << 20, 128, 10 << 10, []int{128, 64, 50, 14}},
-		"never small enough": {1 << 10, 4, 1 << 10, []int{4, 2, 1, 1, 1, 1}},
-		"large":              {64 << 20, 300, 100 << 10, append([]int{128}, slices.Concat(slices.Repeat([]int{5}, 34), []int{2})...)},
+		"never small enough": {1 << 10, 4, 1 << 10, []int{4, 1, 1, 1, 1}},
+		"large":              {64 << 20, 300, 100 << 10, append([]int{128}, slices.Concat(slices.Repeat([]int{5}, 34), []int{1, 1})...)},
+		"very many":          {64 << 20, 5000, 1, []int{128, 256, 512, 1024, 1024, 1024, 1024, 8}},
 		"very large":         {64 << 20, 131, 300 << 10, []int{128, 1, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
