@@ -72,6 +72,8 @@ func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node f
 		case reason.Is(err, framework.ErrAnswerTooLarge), reason.Is(err, framework.ErrRequestTooLarge):
 			atOnce = n / 2
 			continue
+		case reason.Is(err, framework.ErrNotConnected): // another request would wait as long again
+			return r.failAll(rest, begun, err, take)
 		case framework.IsConnectionError(err):
 			err = r.oneByOne(ctx, rest[:n], begun, take)
 			atOnce = max(fewReads, n/2)
@@ -94,6 +96,17 @@ func (r Reads) oneByOne(
 	return r.Slots.Each(len(paths), func(i int) error {
 		data, stat, err := r.One(ctx, paths[i])
 		return take(from+i, framework.NodeRead{Data: data, Stat: stat, Err: err})
+	})
+}
+
+// failAll tells of nodes that cannot be read. The first one has the number from.
+func (r Reads) failAll(paths []string, from int, err error, take func(i int, node framework.NodeRead) error) error {
+	var op *framework.OpError
+	if reason.As(err, &op) {
+		err = op.Err
+	}
+	return r.Slots.Each(len(paths), func(i int) error {
+		return take(from+i, framework.NodeRead{Err: &framework.OpError{Op: "get", Path: paths[i], Err: err}})
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -158,6 +159,26 @@ func TestConnectionThatEndsWithAMultiReadLeavesTheOtherNodesTogether(t *testing.
 		require.Equal(t, 256, w.Fake.CountRequests(zktest.OpGetData))
 		require.Equal(t, 5, w.Fake.CountRequests(zktest.OpMultiRead), "128, 256 that are lost, 128, 256, 232")
 		require.Equal(t, 2, w.Fake.CountRequests(zktest.OpRemoveWatches), "a probe on each connection")
+	})
+}
+
+// Without a connection, the reads of many nodes wait as long as a single one.
+func TestReadsWithoutAConnectionWaitOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		paths := makeNodes(t, w, 100)
+		c, network := w.Connect(t, framework.WithConnectionTimeout(5*time.Second))
+		network.Refuse(true)
+		network.Cut()
+		synctest.Wait()
+		begun := time.Now()
+		_, failed, err := readAll(t.Context(), follow.ReadsOf(c, 8), paths)
+		require.NoError(t, err)
+		require.Len(t, failed, 100)
+		require.ErrorIs(t, failed[99], framework.ErrNotConnected)
+		var op *framework.OpError
+		require.True(t, errors.As(failed[99], &op))
+		require.Equal(t, "get "+paths[99], op.Op+" "+op.Path)
+		require.LessOrEqual(t, time.Since(begun), 5*time.Second)
 	})
 }
 
