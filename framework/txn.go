@@ -121,17 +121,17 @@ func (t *txn) failed(i int, err error) *TxnError {
 
 func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
 	results, err := t.write.request(ctx, s)
-	for tries := 0; tries < maxVanished; tries++ {
+	for tries := map[string]int{}; ; {
 		parent, cfg := t.missingParent(err)
-		if parent == "" {
-			break
+		if parent == "" || tries[parent] == maxVanished {
+			return results, err
 		}
+		tries[parent]++
 		if made := t.client.createParents(ctx, s, parent, cfg); made != nil && !reason.Is(made, zk.ErrNoNode) {
 			return nil, made
 		}
 		results, err = t.write.request(ctx, s)
 	}
-	return results, err
 }
 
 // missingParent returns the parent for the lack of which a transaction has

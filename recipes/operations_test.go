@@ -169,14 +169,18 @@ var everyOperation = []operation{
 	}},
 	{"semaphore, release", release(semaphore)},
 	{"multi-lock, free", lock(several, free, locks.Locker.Acquire)},
+	{"atomic multi-lock, free", lock(together, free, locks.Locker.Acquire)},
 	{"multi-lock, held", lock(several, byAnother, locks.Locker.Acquire)},
+	{"atomic multi-lock, held", lock(together, byAnother, locks.Locker.Acquire)},
 	{"multi-lock, release", release(several)},
+	{"atomic multi-lock, release", release(together)},
 	{"mutex, do", do(mutex)},
 	{"read lock, do", do(reader)},
 	{"write lock, do", do(writer)},
 	{"semaphore, do", do(semaphore)},
 	{"semaphore mutex, do", do(semaphoreMutex)},
 	{"multi-lock, do", do(several)},
+	{"atomic multi-lock, do", do(together)},
 	{"read lock, try", lock(reader, byAnother, locks.Locker.TryAcquire)},
 	{"read lock, release", release(reader)},
 	{"write lock, release", release(writer)},
@@ -189,6 +193,7 @@ var everyOperation = []operation{
 	}},
 	{"semaphore mutex, held", lock(semaphoreMutex, byAnother, locks.Locker.Acquire)},
 	{"multi-lock, try", lock(several, byAnother, locks.Locker.TryAcquire)},
+	{"atomic multi-lock, try", lock(together, byAnother, locks.Locker.TryAcquire)},
 	{"read lock under the writer", func(t *testing.T, s *scene) func(context.Context) error {
 		l := locks.NewInterProcessReadWriteLock(s.client, "/lock")
 		lease, err := l.WriteLock().Acquire(t.Context())

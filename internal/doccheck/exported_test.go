@@ -30,7 +30,7 @@ var mostExported = map[string]int{
 	"recipes/fence":         5,
 	"recipes/inspect":       43,
 	"recipes/leader":        38,
-	"recipes/locks":         82,
+	"recipes/locks":         83,
 	"recipes/locktrace":     32,
 	"recipes/nodes":         58,
 	"recipes/shared":        25,

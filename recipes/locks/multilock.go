@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -19,18 +20,21 @@ import (
 // is safe for concurrent use. The lease's context ends when any of the locks
 // is not held any more.
 type InterProcessMultiLock struct {
-	locks []Locker
+	locks  []Locker
+	atomic *atomicLocks // how NewAtomicMultiLock acquires them; or nil
 }
 
 // NewInterProcessMultiLock returns the lock that consists of these locks, which
 // may be of different kinds. They are acquired in this order. The order should
 // be the same for all who take some of the same locks: else two may wait for
-// each other, until their contexts end. SortedMutexes makes such an order.
+// each other, until their contexts end. SortedMutexes makes such an order. For
+// mutexes of one client, NewAtomicMultiLock needs no order, and takes fewer
+// requests.
 //
 // Every acquire returns an error if there is no lock at all, if one is nil, or
 // if a semaphore is there more often than it has leases.
 func NewInterProcessMultiLock(locks ...Locker) *InterProcessMultiLock {
-	return &InterProcessMultiLock{slices.Clone(locks)}
+	return &InterProcessMultiLock{locks: slices.Clone(locks)}
 }
 
 // SortedMutexes returns an InterProcessMutex for each path, once, in the order
@@ -196,8 +200,9 @@ func (l *InterProcessMultiLock) describe(wait bool) locktrace.Acquire {
 // the values of ctx, and the requests have during's.
 func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acquireOne) (*claim.Lease, error) {
 	var before *NotAcquiredError
+	places := queue.NewSeveral()
 	for {
-		lease, lost, err := l.acquireOnce(ctx, during, one)
+		lease, lost, err := l.acquireOnce(ctx, during, one, places)
 		switch {
 		case err == nil:
 			return lease, nil
@@ -205,6 +210,7 @@ func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acqu
 			return nil, withQueue(ctx, err, before)
 		}
 		reason.As(err, &before)
+		places.Pause(ctx)
 	}
 }
 
@@ -223,22 +229,37 @@ func withQueue(ctx context.Context, err error, before *NotAcquiredError) error {
 // acquireOnce reports whether one of the locks was lost while it acquired the
 // others. It waits for the release of those: their nodes would be in the way of
 // the next who tries.
-func (l *InterProcessMultiLock) acquireOnce(ctx, during context.Context, one acquireOne) (all *claim.Lease, lost bool, err error) {
-	all = claim.Several(ctx)
+func (l *InterProcessMultiLock) acquireOnce(
+	ctx, during context.Context, one acquireOne, places *queue.Several,
+) (all *claim.Lease, lost bool, err error) {
+	all, parts, err := l.begin(ctx, during, places)
 	complete := false
 	defer func() {
 		if !complete { // an acquire has failed, or a Locker has panicked
-			lost = all.AnyLost()
+			lost = all.AnyLost() || reason.Is(err, lockloop.ErrPlaceLost)
+			all.Owe(places.Left())
 			all.Release(claim.UnlessDown(ctx, err))
 		}
 	}()
-	for _, lock := range l.locks {
+	if err != nil {
+		return all, false, err
+	}
+	for _, lock := range parts {
 		if err = acquireUnder(during, all, lock, one); err != nil {
 			return all, false, err
 		}
 	}
 	complete = true
 	return all, false, nil
+}
+
+// begin returns the lease that the locks will be added to, and the locks to
+// acquire.
+func (l *InterProcessMultiLock) begin(ctx, during context.Context, places *queue.Several) (*claim.Lease, []Locker, error) {
+	if l.atomic != nil {
+		return l.atomic.begin(ctx, during, places)
+	}
+	return claim.Several(ctx), l.locks, nil
 }
 
 // acquireUnder acquires a lock under the leases of those before it.

@@ -129,7 +129,8 @@ func TestDoReturnsAtOnceWhenTheWorkHasSucceededInAnOutage(t *testing.T) {
 		"multi-lock": func(c *framework.Client) doer {
 			return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/l/a", "/l/b"})...)
 		},
-		"selector": func(c *framework.Client) doer { return selectorAsDoer{leader.NewSelector(c, "/l")} },
+		"atomic multi-lock": func(c *framework.Client) doer { return locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b"}) },
+		"selector":          func(c *framework.Client) doer { return selectorAsDoer{leader.NewSelector(c, "/l")} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {

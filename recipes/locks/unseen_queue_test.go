@@ -94,7 +94,9 @@ func TestWaiterThatQueuesAgainRemembersTheQueue(t *testing.T) {
 					_, err = acquire(recipetest.Within(t, time.Minute))
 				}()
 				synctest.Wait()
-				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.DelayRequest(time.Minute)})
+				for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpMulti} {
+					w.Fake.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayRequest(time.Minute)})
+				}
 				network.Expire(t)
 				<-done
 				require.Equal(t, time.Minute, time.Since(start))

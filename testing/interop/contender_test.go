@@ -42,7 +42,8 @@ const (
 	// sharedLease is one lease of a semaphore. The limit is stored at limitOf
 	// the path.
 	sharedLease kind = "lease-shared"
-	multi       kind = "multi" // this mutex and another; only in Go
+	multi       kind = "multi"       // this mutex and another; only in Go
+	allAtOnce   kind = "all-at-once" // multi, by one transaction
 )
 
 func limitOf(path string) string { return path + "-limit" }
@@ -104,9 +105,13 @@ func (c goContender) acquire(path string, wait time.Duration) (grant, error) {
 func (c goContender) lease(
 	ctx context.Context, path string,
 ) (lease *locks.Lease, release func(context.Context) error, err error) {
-	if c.kind == multi {
-		mutexes := locks.SortedMutexes(c.client, []string{path + "-too", path})
-		both, err := locks.NewInterProcessMultiLock(mutexes...).Acquire(ctx)
+	if c.kind == multi || c.kind == allAtOnce {
+		paths := []string{path, path + "-too"}
+		several := locks.NewAtomicMultiLock(c.client, paths)
+		if c.kind == multi {
+			several = locks.NewInterProcessMultiLock(locks.SortedMutexes(c.client, paths)...)
+		}
+		both, err := several.Acquire(ctx)
 		if err != nil {
 			return nil, nil, err
 		}

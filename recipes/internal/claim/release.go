@@ -185,7 +185,7 @@ func (c *Claim) deleteNodes(ctx context.Context) error {
 	var errs []error
 	left := c.nodes
 	defer func() { DeleteInBackground(c.terms.Client, left) }() // if the user's code panics
-	if len(left) > 1 && c.deleteTogether(ctx) == nil {
+	if len(left) > 1 && deleteTogether(ctx, c.terms.Client, left) == nil {
 		left = nil
 		return nil
 	}
@@ -209,12 +209,13 @@ func (c *Claim) deleteNodes(ctx context.Context) error {
 	return c.leftover
 }
 
-func (c *Claim) deleteTogether(ctx context.Context) error {
-	ops := make([]framework.TxnOp, len(c.nodes))
-	for i, n := range c.nodes {
+// deleteTogether deletes nodes by one transaction: all or none.
+func deleteTogether(ctx context.Context, c *framework.Client, nodes []framework.Created) error {
+	ops := make([]framework.TxnOp, len(nodes))
+	for i, n := range nodes {
 		ops[i] = framework.DeleteOp(n.Path, framework.AnyVersion)
 	}
-	_, err := c.terms.Client.Transaction(ctx, ops...)
+	_, err := c.Transaction(ctx, ops...)
 	return err
 }
 

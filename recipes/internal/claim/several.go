@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"github.com/gocurator/curator/framework"
 )
 
 // several are leases that were taken together, as one.
@@ -14,6 +16,10 @@ type several struct {
 
 	asked context.Context // its end says that somebody asks for one of the locks
 	ask   context.CancelFunc
+
+	// These are for leases that were taken by one transaction.
+	client *framework.Client   // deletes the nodes of all by one transaction, too; nil if each lease deletes its own
+	owed   []framework.Created // nodes that have no lease, and go with the others
 
 	mu       sync.Mutex // protects the following fields
 	watching bool
@@ -85,14 +91,18 @@ func (s *several) Requested() <-chan struct{} {
 // release releases all leases, the last first. If one cannot be released, it
 // still releases the others. It ends all of them before it makes a request: a
 // session that is lost meanwhile is no loss of those that come later.
-func (s *several) release(ctx context.Context) error {
+func (s *several) release(ctx context.Context) (err error) {
 	defer s.unwatch()
 	leases := s.single()
 	partings := make([]parting, len(leases))
 	for i, l := range slices.Backward(leases) {
 		partings[i] = l.part()
 	}
-	return finishAll(ctx, leases, partings)
+	defer func() { err = finishAll(ctx, leases, partings) }() // also if the user's code panics
+	if s.client != nil {
+		s.deleteTogether(ctx, leases, partings)
+	}
+	return nil
 }
 
 // single returns the leases, with those that others consist of in their place.

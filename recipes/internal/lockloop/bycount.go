@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/znode"
 )
 
 // Limit returns how many nodes there may be. If watch is set, changed is a watch
@@ -118,8 +117,7 @@ func (p *Places) take(ctx context.Context, c *contender, t Turn) ([]framework.Cr
 	of := p.loop.nodes
 	ops := make([]framework.TxnOp, t.N, t.N+1)
 	for i := range ops {
-		ops[i] = framework.CreateOp(znode.Join(of.Path, of.Kind), c.attempt.Data,
-			framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents())
+		ops[i] = of.createOp(c.attempt.Data)
 	}
 	t.Leave()
 	c.left = true
@@ -131,10 +129,7 @@ func (p *Places) take(ctx context.Context, c *contender, t Turn) ([]framework.Cr
 	case err != nil:
 		return nil, err
 	}
-	nodes := make([]framework.Created, t.N)
-	for i, r := range results[:t.N] {
-		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
-	}
+	nodes := createdBy(results[:t.N])
 	if err := granted(ctx); err != nil {
 		for _, n := range nodes {
 			framework.Extend(of.Client).DeleteInBackground(n.Path)

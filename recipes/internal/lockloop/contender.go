@@ -81,6 +81,11 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		c.node, c.attempt.Resume = *resumed, nil
 		return nil
 	}
+	if c.attempt.Enter != nil {
+		c.node, err = c.attempt.Enter(ctx)
+		c.mayHaveTwin = c.recovery.Trouble() != nil
+		return err
+	}
 	opts := []framework.CreateOption{
 		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents(),
 	}
@@ -111,11 +116,22 @@ func (c *contender) noteRetry(error) {
 }
 
 func (c *contender) abandon(ctx context.Context) {
-	if c.attempt.OnAbandon != nil {
+	switch {
+	case c.attempt.Enter != nil: // others see to the node
+	case c.attempt.OnAbandon != nil:
 		c.attempt.OnAbandon(ctx, c.node)
-		return
+	default:
+		Discard(ctx, c.loop.nodes.Client, c.node.Path)
 	}
-	Discard(ctx, c.loop.nodes.Client, c.node.Path)
+}
+
+// queuesAgain reports whether to make another node after an error, when it is
+// time to.
+func (c *contender) queuesAgain(ctx context.Context, err error) bool {
+	if reason.Is(err, errStale) {
+		return c.attempt.Enter == nil
+	}
+	return c.outlasts(ctx, err)
 }
 
 // outlasts reports whether to go on after an error, when it is time to.

@@ -26,6 +26,7 @@
 //	news.go       what those know that come later
 //	together.go   one attempt in a crowd
 //	view.go       a listing that a crowd looks at; pure
+//	several.go    the queues of several locks, entered by one transaction
 //	bycount.go    admission by the number of children: semaphores
 //	order.go      which children count, and their total order; pure
 //	sort.go       the order of entries that were read elsewhere; pure

@@ -46,6 +46,11 @@ type Attempt struct {
 	// good any more, another one takes its place.
 	Resume *framework.Created
 
+	// Enter, if not nil, makes the node, or returns one of ours that stands in
+	// the queue already. Others depend on its place, and see to its deletion. So
+	// if it is not good any more, Run makes no other and ends with ErrPlaceLost.
+	Enter func(ctx context.Context) (framework.Created, error)
+
 	// Crowd is shared by the attempts that look at the queue together, or nil.
 	Crowd *Crowd
 
@@ -76,6 +81,10 @@ type Attempt struct {
 // ErrCorrupted means that something below a lock's path was not put there by a
 // server or a contender.
 var ErrCorrupted = errors.New("corrupted data")
+
+// ErrPlaceLost is the error of an attempt with Enter whose node is gone, or
+// belongs to a session that is over.
+var ErrPlaceLost = errStale
 
 var (
 	// errStale means that our node is gone or belongs to a session that is
@@ -109,7 +118,7 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 			}
 			return c.node, nil
 		}
-		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.outlasts(ctx, err) {
+		if ctx.Err() != nil || !c.queuesAgain(ctx, err) {
 			c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 			return framework.Created{}, &c.seen
 		}
