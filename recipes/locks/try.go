@@ -14,25 +14,36 @@ type refusing interface {
 	refuseFirst(ctx context.Context) error
 }
 
-var (
-	_ refusing = (*InterProcessMutex)(nil)
-	_ refusing = (*ReadLock)(nil)
-	_ refusing = (*WriteLock)(nil)
-	_ refusing = (*InterProcessSemaphore)(nil)
-	_ refusing = (*InterProcessMultiLock)(nil)
-)
-
 // refuseFirst asks all locks before the first is acquired. Otherwise those before
 // the one that is held would have to be acquired and released.
 func (l *InterProcessMultiLock) refuseFirst(ctx context.Context) error {
 	for _, lock := range l.locks {
-		if r, ok := lock.(refusing); ok {
+		if r := refusingOf(lock); r != nil {
 			if err := r.refuseFirst(ctx); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// refusingOf returns nil for a Locker from elsewhere. It may have one of ours
+// inside, and a TryAcquire of its own.
+func refusingOf(l Locker) refusing {
+	switch l := l.(type) {
+	case *InterProcessMutex:
+		return l
+	case *ReadLock:
+		return l
+	case *WriteLock:
+		return l
+	case *InterProcessSemaphore:
+		return l
+	case *InterProcessMultiLock:
+		return l
+	default:
+		return nil
+	}
 }
 
 func (m *InterProcessMutex) refuseFirst(ctx context.Context) error { return m.queue.RefuseFirst(ctx) }

@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -98,5 +99,31 @@ func TestTryOfSeveralLocksThatCannotBeUsed(t *testing.T) {
 		cancel()
 		_, err = locks.NewInterProcessMultiLock(severalKinds(c)...).TryAcquire(ended)
 		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+// patient waits a while when it is tried.
+type patient struct{ *locks.InterProcessMutex }
+
+func (p patient) TryAcquire(ctx context.Context) (*locks.Lease, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Hour)
+	defer cancel()
+	return p.Acquire(ctx)
+}
+
+// A Locker from elsewhere is tried by its own method, although it has a lock of
+// this package inside.
+func TestTryOfSeveralLocksTriesALockerFromElsewhere(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		several := locks.NewInterProcessMultiLock(patient{locks.NewInterProcessMutex(c, "/l")})
+		for range 2 {
+			held := tryToHold(t, mutexAt(w.Observer))
+			time.AfterFunc(time.Minute, func() { held.Release(context.Background()) })
+			require.NoError(t, tryToHold(t, several).Release(t.Context()))
+		}
+		held := tryToHold(t, mutexAt(c))
+		time.AfterFunc(time.Minute, func() { held.Release(context.Background()) })
+		require.NoError(t, tryToHold(t, several).Release(t.Context()))
 	})
 }
