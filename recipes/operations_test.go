@@ -47,6 +47,10 @@ var everyOperation = []operation{
 		_, err := framework.Extend(s.client).Siblings(ctx, "/tree")
 		return err
 	})},
+	{"current siblings", onTree(func(ctx context.Context, s *scene) error {
+		_, _, err := framework.Extend(s.client).CurrentSiblings(ctx, "/tree")
+		return err
+	})},
 	{"childrenW", onTree(func(ctx context.Context, s *scene) error {
 		_, _, w, err := s.client.ChildrenW(ctx, "/tree")
 		return stopped(w, err)

@@ -46,6 +46,23 @@
 // nodes between them. Many readers of one client have a node each, but look at
 // the queue together.
 //
+// # Trying
+//
+// TryAcquire makes a node, and deletes it if others are ahead: two writes. If the
+// last try or acquire of the same object was in vain, a try looks first, by reads
+// alone, and is refused if others are ahead still. So keep the object if you try
+// again and again. A first try does not look, because a look costs a round trip
+// more when the lock is free. A try of a mutex or a read/write lock that this
+// client has itself is refused without a request.
+//
+// A refusal is true: others are ahead after the call has begun. So a try gets a
+// lock that its caller knows to be free. A server that lags behind misleads no
+// look, because it catches up first, as by framework.Client.Sync. But a client of
+// the ensemble's leader may see a holder that has just released or, if that
+// leader is cut off, one that has released some seconds ago. Ways out are
+// framework.WithQuorumSync, by which each look costs a write, and Acquire with a
+// short deadline.
+//
 // # Interruptions and the loss of the session
 //
 //   - While the connection is suspended, a holder goes on holding, and a waiter

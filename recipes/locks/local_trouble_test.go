@@ -246,7 +246,11 @@ func TestTryBehindOthersInTheProcessNamesItsTrouble(t *testing.T) {
 		c, _ := w.Connect(t)
 		ctx, leave := context.WithCancel(w.Patience(t))
 		defer leave()
-		queueUp(ctx, locks.NewInterProcessMutex(c, "/l"), 3)
+		hold(t, ctx, mutexAt(w.Observer))
+		for range 3 {
+			recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l"))
+			synctest.Wait()
+		}
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
 		_, err := mutexAt(c).TryAcquire(recipetest.Within(t, time.Second))
 		require.ErrorIs(t, err, context.DeadlineExceeded)

@@ -100,7 +100,7 @@ func (l *InterProcessMultiLock) acquire(ctx context.Context, wait bool, one acqu
 	}
 	during, told := l.startTrace(ctx, wait)
 	defer told.EndedByPanic()
-	lease, err := l.acquireAll(ctx, during, one)
+	lease, err := l.win(ctx, during, wait, one)
 	complete := false
 	defer func() {
 		if lease != nil && !complete { // the user's tracer has panicked, and nobody will have the lease
@@ -193,6 +193,17 @@ func (l *InterProcessMultiLock) describe(wait bool) locktrace.Acquire {
 		}
 	}
 	return locktrace.Acquire{}
+}
+
+// win acquires all locks, unless they are only tried and one of them is known to
+// be held.
+func (l *InterProcessMultiLock) win(ctx, during context.Context, wait bool, one acquireOne) (*claim.Lease, error) {
+	if !wait {
+		if err := l.refuseFirst(during); err != nil {
+			return nil, err
+		}
+	}
+	return l.acquireAll(ctx, during, one)
 }
 
 // acquireAll begins again until all locks are acquired without a loss. It does so

@@ -68,6 +68,8 @@ func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 // TryAcquire is Acquire without waiting for other contenders: if there are any,
 // it returns a *NotAcquiredError, which matches ErrNotAcquired. It still waits
 // for the server's answers and, within the client's limits, for a connection.
+// Tries of one object cost less than tries of an object each: see Trying in the
+// package's documentation, also for what a server that lags may answer.
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
 	return leaseOf(m.queue.Acquire(ctx, false))
 }

@@ -152,6 +152,11 @@ func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (
 
 // win passes the gate and takes n leases.
 func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int) (*claim.Claim, error) {
+	if !a.Wait {
+		if err := s.refuseTry(ctx, a, n); err != nil {
+			return nil, err
+		}
+	}
 	vanished := pauses.Vanished()
 	for {
 		if c, err := s.winOnce(ctx, a, n); c != nil || err != nil {
@@ -189,33 +194,22 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 	under, done := gate.WithContext(ctx)
 	defer done()
 	at := s.leases.InLoop(a)
-	limit, limitRead := 0, false
-	at.OnLimit = func(n int) { limit, limitRead = n, true }
+	asked := &leasesAsked{n: n}
+	at.OnLimit = asked.noteLimit
 	note := at.OnBlocked
 	at.OnBlocked = func(r lockloop.NotAdmitted) { note(r); s.gate.NoteBeyond(r) }
 	at.OnTrouble = func(err error) { s.gate.NoteTroubleBeyond(under, err) }
 	turn := lockloop.Turn{Gate: gate.Claim().Nodes()[0], Open: under, N: n, Leave: gate.Claim().Unwatch}
 	nodes, refusal := s.leases.Take(ctx, turn, at)
 	if refusal != nil {
-		seen := !refusal.Seen.IsZero() // the leases, by this attempt
-		refusal.Recall(s.gate.Beyond())
-		a.Recall(refusal)
 		gateClosed := gate.Context().Err() != nil
 		if gateClosed && ctx.Err() != nil {
 			under, gateClosed, refusal.Err = ctx, false, reason.OfContext(ctx)
 		}
-		tooLow := limitRead && n > limit // whoever gives back the others
-		switch {
-		case reason.Is(refusal.Err, lockloop.ErrTurnOver) || gateClosed:
+		if reason.Is(refusal.Err, lockloop.ErrTurnOver) || gateClosed {
 			return nil, nil
-		case tooLow && (refusal.Err == nil || under.Err() != nil): // ctx may end a moment after its copy
-			return nil, s.leases.RefuseLimit(refusal, n, limit)
 		}
-		err := s.leases.Refuse(under, refusal)
-		if limitRead && seen {
-			err = noteLeases(err, n, limit)
-		}
-		return nil, err
+		return nil, s.refuse(under, a, refusal, asked)
 	}
 	gate.Claim().Spent()
 	s.gate.NoteBeyond(lockloop.NotAdmitted{}) // nobody is in the way any more

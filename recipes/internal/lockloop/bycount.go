@@ -56,6 +56,7 @@ func (p *Places) Take(ctx context.Context, t Turn, a Attempt) ([]framework.Creat
 		switch {
 		case err == nil:
 			c.recovery.Recovered()
+			p.loop.refused.Store(false)
 			return nodes, nil
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()
@@ -66,6 +67,7 @@ func (p *Places) Take(ctx context.Context, t Turn, a Attempt) ([]framework.Creat
 				err = ErrTurnOver
 			}
 			c.seen.Err = ErrorOf(t.Open, err, c.recovery.Trouble())
+			p.loop.noteRefusal(c.seen)
 			return nil, &c.seen
 		}
 	}
@@ -177,10 +179,7 @@ func (p *Places) look(ctx context.Context, c *contender, watch bool) (l taken, e
 		c.warnOfOthers(l.taken)
 	}
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
-		l.limit, l.limited, err = p.limit(ctx, watch)
-	}
-	if err == nil && c.attempt.OnLimit != nil {
-		c.attempt.OnLimit(l.limit)
+		l.limit, l.limited, err = p.readLimit(ctx, c, watch)
 	}
 	if err == nil && c.left && watch {
 		there := false
@@ -192,6 +191,15 @@ func (p *Places) look(ctx context.Context, c *contender, watch bool) (l taken, e
 		err = errStale
 	}
 	return l, err
+}
+
+// readLimit reads the limit, and tells it.
+func (p *Places) readLimit(ctx context.Context, c *contender, watch bool) (n int, changed *framework.Watch, err error) {
+	n, changed, err = p.limit(ctx, watch)
+	if err == nil && c.attempt.OnLimit != nil {
+		c.attempt.OnLimit(n)
+	}
+	return n, changed, err
 }
 
 // noteTaken records how many places are taken, and by whom the first, to name one

@@ -56,14 +56,19 @@ func (o byOrder) step(ctx context.Context, c *contender) error {
 	if now.Blocker == "" {
 		return granted(ctx)
 	}
-	c.noteQueue(now.First, now.Ahead)
-	c.seen.Seen = seen
-	c.seen.Full = o.Limit > 0 && now.Ahead >= o.Limit
+	o.note(c, now, seen)
 	if !c.attempt.Wait || c.seen.Full {
 		c.readHolder(ctx)
 		return errHeld
 	}
 	return o.waitFor(ctx, c, now)
+}
+
+// note records how we stood in the queue at a time.
+func (o byOrder) note(c *contender, now Standing, seen time.Time) {
+	c.noteQueue(now.First, now.Ahead)
+	c.seen.Seen = seen
+	c.seen.Full = o.Limit > 0 && now.Ahead >= o.Limit
 }
 
 // standing finds our position in the queue at a time.

@@ -17,6 +17,7 @@
 //	loop.go       what a lock configures, and what one attempt brings along
 //	contender.go  one attempt: its node, its errors, what it has seen
 //	refusal.go    why an attempt was not admitted, and who was ahead
+//	look.go       a look before an attempt that does not wait
 //	byorder.go    admission by the order of the queue: locks and leaders
 //	crowd.go      contenders of one client that look at the queue together
 //	next.go       the next in line, who need not look again

@@ -16,6 +16,7 @@ type Loop struct {
 	nodes     Nodes
 	admission admission
 	warned    atomic.Bool // see warnOfOthers
+	refused   atomic.Bool // the last attempt or look saw others ahead; see LookFirst
 }
 
 // Nodes describes which nodes are a lock's contenders.
@@ -113,6 +114,7 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 		err := c.queue(ctx)
 		if err == nil {
 			c.recovery.Recovered()
+			l.refused.Store(false)
 			if a.OnGranted != nil && c.own != nil {
 				a.OnGranted(c.own)
 			}
@@ -120,6 +122,7 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 		}
 		if ctx.Err() != nil || !c.queuesAgain(ctx, err) {
 			c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
+			l.noteRefusal(c.seen)
 			return framework.Created{}, &c.seen
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {

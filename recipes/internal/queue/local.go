@@ -57,22 +57,15 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		a.Recall(refusal)
 		return nil, q.Refuse(ctx, refusal)
 	}
-	holder := held(c)
-	t := &turn{queue: local, of: q, claim: c, holder: holder.Holder, since: time.Now(), n: 1}
+	holder := holdingOf(c)
+	t := &turn{queue: local, of: q, claim: c, holder: holder.seen.Holder, since: time.Now(), n: 1}
 	if shared {
 		t.shared = local.noteShared(holder)
 	} else {
-		local.note(holder, true)
+		local.noteAlone(holder)
 	}
 	c.Occupy(t)
 	return c, nil
-}
-
-// held returns the state of the queue when a claim of ours has the lock.
-func held(c *claim.Claim) lockloop.NotAdmitted {
-	r := ours(c.Nodes()[0], c.Data())
-	r.Seen, r.Ahead = time.Now(), 1
-	return r
 }
 
 // ours describes a node of ours as the holder.
@@ -171,7 +164,7 @@ func (t *turn) PassOn(from *claim.Claim) bool {
 		return false
 	}
 	next.Occupy(&turn{queue: t.queue, of: t.of, claim: next, holder: t.holder, since: t.since, n: t.n + 1})
-	t.queue.note(held(next), true)
+	t.queue.noteAlone(holdingOf(next))
 	w.handed = next
 	close(w.turn)
 	return true

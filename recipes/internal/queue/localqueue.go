@@ -36,7 +36,8 @@ type localQueue struct {
 	beyond   lockloop.NotAdmitted   // the queue that the holder is in, as one of us saw it last
 	known    []lockloop.NotAdmitted // holders whose data one of us has read or written
 	gone     []string               // nodes of ours that had the lock, and were given up
-	shared   list.List              // a lockloop.NotAdmitted for each of us that shares the lock
+	alone    *holding               // the one of us that got the lock alone last, or nil
+	shared   list.List              // a *holding for each of us that shares the lock
 	trouble  error                  // the last error that one of us at the server has outlasted, or nil
 }
 

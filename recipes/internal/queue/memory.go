@@ -4,8 +4,10 @@ import (
 	"container/list"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -66,12 +68,32 @@ func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
 	}
 }
 
+// holding is one of us that has got the lock.
+type holding struct {
+	seen lockloop.NotAdmitted // the queue at that moment
+	held context.Context      // ends when it does not have the lock any more
+}
+
+func holdingOf(c *claim.Claim) *holding {
+	r := ours(c.Nodes()[0], c.Data())
+	r.Seen, r.Ahead = time.Now(), 1
+	return &holding{r, c.Context()}
+}
+
+// noteAlone is note for a claim of ours that has the lock alone.
+func (q *localQueue) noteAlone(h *holding) {
+	q.mu.Lock()
+	q.alone = h
+	q.mu.Unlock()
+	q.note(h.seen, true)
+}
+
 // noteShared is note for a claim of ours that shares the lock.
-func (q *localQueue) noteShared(r lockloop.NotAdmitted) *list.Element {
+func (q *localQueue) noteShared(h *holding) *list.Element {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.seen, q.keepsOut = r, false
-	return q.shared.PushBack(r)
+	q.seen, q.keepsOut = h.seen, false
+	return q.shared.PushBack(h)
 }
 
 // forget drops the state of the server's queue if this node of ours has the
@@ -87,12 +109,15 @@ func (q *localQueue) forget(holder string, shared *list.Element, stays bool) {
 	if shared != nil {
 		q.shared.Remove(shared)
 	}
+	if q.alone != nil && q.alone.seen.Holder == holder {
+		q.alone = nil
+	}
 	if q.seen.Holder != holder {
 		return
 	}
 	q.seen, q.keepsOut = lockloop.NotAdmitted{}, false
 	if first := q.shared.Front(); first != nil {
-		q.seen = first.Value.(lockloop.NotAdmitted)
+		q.seen = first.Value.(*holding).seen
 	}
 }
 

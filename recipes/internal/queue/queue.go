@@ -137,6 +137,11 @@ func (q *Queue) Usable() error {
 
 // Win waits for the lock, or only tries. The caller makes the claim's leases.
 func (q *Queue) Win(ctx context.Context, a Attempt) (*claim.Claim, error) {
+	if !a.Wait {
+		if err := q.refuseFirst(ctx, a); err != nil {
+			return nil, err
+		}
+	}
 	if q.local != nil {
 		return q.winLocally(ctx, a)
 	}
@@ -226,6 +231,12 @@ func (q *Queue) InLoop(a Attempt) lockloop.Attempt {
 // lockloop.Places.
 func (q *Queue) Take(ctx context.Context, t lockloop.Turn, at lockloop.Attempt) ([]framework.Created, *lockloop.NotAdmitted) {
 	return q.places.Take(ctx, t, at)
+}
+
+// LookFirst looks at the places before an attempt for n of them that does not
+// wait. See lockloop.Places.LookFirst.
+func (q *Queue) LookFirst(ctx context.Context, n int, at lockloop.Attempt) *lockloop.NotAdmitted {
+	return q.places.LookFirst(ctx, n, at)
 }
 
 // NodeData returns the data of an attempt's nodes.

@@ -3,12 +3,15 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // Of two that try a free lock at the same time, one gets it, unless something is
@@ -64,6 +67,76 @@ func TestTryOfOne(t *testing.T) {
 			}
 		})
 	}, quick())
+}
+
+// retried is a lock that A has for a time, while B tries again and again. B is
+// refused only if somebody else has a node there at some time of the try. So the
+// lock is B's if it is told that A has gone, although the last try was refused.
+func retried(of func(c *framework.Client) locks.Locker, paths ...string) explore.Scenario {
+	return func(w *explore.World) {
+		for _, path := range paths {
+			w.Node(path, "")
+		}
+		var tries atomic.Int64   // the session that tries, or 0
+		var others atomic.Bool   // somebody else has a node now
+		var inTheWay atomic.Bool // somebody else has had one since the try began
+		w.Always(func(tree explore.Tree) error {
+			others.Store(slices.ContainsFunc(below(tree, paths[0]), func(n zktest.Node) bool {
+				return n.Stat.EphemeralOwner != 0 && n.Stat.EphemeralOwner != tries.Load()
+			}))
+			if others.Load() {
+				inTheWay.Store(true)
+			}
+			return nil
+		})
+		inside := w.Section("the lock", 1)
+		work := func(a *explore.Actor, lease *locks.Lease) {
+			leave := inside.Enter(a, lease.Context(), lease.FencingToken())
+			pass(lease.Context(), 2*time.Second)
+			leave()
+			checkLoss(w, a, lease)
+			give(w, a, lease)
+		}
+		w.Actor("A", func(a *explore.Actor) {
+			if lease, _ := take(w, a, "acquire", of(a.Client()).Acquire); lease != nil {
+				work(a, lease)
+			}
+		})
+		w.Actor("B", func(a *explore.Actor) {
+			lock := of(a.Client())
+			for range 4 {
+				tries.Store(a.Client().SessionID())
+				inTheWay.Store(others.Load())
+				lease, err := try(w, a, "try", lock.TryAcquire)
+				if lease != nil {
+					work(a, lease)
+					return
+				}
+				checkRefusal(w, a, err)
+				if isRefusal(err) && !inTheWay.Load() && !a.Disturbed() {
+					w.Fail("%s is refused, and nobody was there: %v", a.Name(), err)
+				}
+				time.Sleep(time.Second)
+			}
+		})
+	}
+}
+
+func retriedMutex(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/lock") }
+
+func retriedSemaphore(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessSemaphore(c, "/lock", locks.Limit(1))
+}
+
+func TestTryAgain(t *testing.T) { explore.Search(t, retried(retriedMutex, "/lock"), quick()) }
+
+func TestTryAgainAtASemaphore(t *testing.T) {
+	explore.Search(t, retried(retriedSemaphore, "/lock", "/lock/locks", "/lock/leases"), quick())
+}
+
+// A try is not misled by a server that lags.
+func TestTryAgainInAnEnsemble(t *testing.T) {
+	explore.Search(t, inEnsemble(retried(retriedMutex, "/lock"), 0, time.Second, time.Second), quick())
 }
 
 // isRefusal reports whether a try has seen that others are ahead.

@@ -1,0 +1,122 @@
+package lockloop
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// An attempt that does not wait would make a node on a lock that others have,
+// only to delete it. So it looks first, if the last attempt saw that others are
+// ahead: they probably still are. A look makes no node. It never grants: it
+// refuses, or lets the attempt queue.
+//
+// The server catches up with its leader before the look. So a refusal is true
+// as the one of an attempt that queues is: others are ahead after the call has
+// begun, also if somebody has told the caller that the lock is free.
+
+// LookFirst refuses an attempt that does not wait, if the last one has seen
+// others ahead and a look finds some. It returns nil if the attempt has to
+// queue.
+func (l *Loop) LookFirst(ctx context.Context) *NotAdmitted {
+	o, ordered := l.admission.(byOrder)
+	if !ordered {
+		return nil
+	}
+	return l.lookFirst(ctx, Attempt{}, o.look)
+}
+
+// LookFirst is Loop.LookFirst for n places.
+func (p *Places) LookFirst(ctx context.Context, n int, a Attempt) *NotAdmitted {
+	return p.loop.lookFirst(ctx, a, func(ctx context.Context, c *contender) error {
+		return p.lookFor(ctx, c, n)
+	})
+}
+
+// lookFirst makes the look. It returns nil if others are not ahead.
+func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Context, *contender) error) *NotAdmitted {
+	if !l.refused.Load() {
+		return nil
+	}
+	c := newContender(l, a)
+	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
+	err := look(ctx, c)
+	if err == nil {
+		l.refused.Store(false)
+		return nil
+	}
+	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
+	return &c.seen
+}
+
+// noteRefusal notes that an attempt is over without a grant. It may not have
+// seen the queue.
+func (l *Loop) noteRefusal(r NotAdmitted) {
+	if !r.Seen.IsZero() {
+		l.refused.Store(true)
+	}
+}
+
+// look returns errHeld if a node that we would make now would have to wait.
+func (o byOrder) look(ctx context.Context, c *contender) error {
+	of := c.loop.nodes
+	names, stat, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
+	if reason.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.warnOfOthers(names)
+	ours := newcomer(of.Kind, stat)
+	queue, err := c.resolve(ctx, ours, names)
+	if err != nil {
+		return err
+	}
+	now := StandingOf(ours, queue, o.Blocks)
+	if now.Blocker == "" {
+		return nil
+	}
+	o.note(c, now, time.Now())
+	c.readHolder(ctx)
+	return errHeld
+}
+
+// newcomer returns the entry of a node that is made next. It has the number of
+// all nodes that were ever made below the parent. Cversion is twice that, less
+// those that are left (DataNode.copyStat).
+//
+// Whoever has the number of a newcomer or a larger one is not ahead: somebody
+// has made that name up.
+func newcomer(kind string, parent *zk.Stat) Entry {
+	made := uint32(parent.Cversion+parent.NumChildren) / 2
+	return Entry{Kind: kind, Seq: int32(made), Czxid: math.MaxInt64}
+}
+
+// lookFor returns errHeld if n places do not fit now.
+func (p *Places) lookFor(ctx context.Context, c *contender, n int) error {
+	of := p.loop.nodes
+	names, _, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
+	if reason.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.warnOfOthers(names)
+	limit, _, err := p.readLimit(ctx, c, false)
+	if err != nil {
+		return err
+	}
+	if (taken{taken: names, limit: limit}).fits(n) {
+		return nil
+	}
+	c.noteTaken(names)
+	c.readHolder(ctx)
+	return errHeld
+}
