@@ -15,12 +15,12 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 969
+const mostOfAll = 970
 
 var mostExported = map[string]int{
 	"debug/curatorz":        1,
 	"debug/snapshot":        25,
-	"framework":             177,
+	"framework":             178,
 	"framework/clienttrace": 11,
 	"recipes/atomic":        29,
 	"recipes/barriers":      37,
