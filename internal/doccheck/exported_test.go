@@ -15,7 +15,7 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 970
+const mostOfAll = 971
 
 var mostExported = map[string]int{
 	"debug/curatorz":        1,
@@ -29,7 +29,7 @@ var mostExported = map[string]int{
 	"recipes/fence":         5,
 	"recipes/inspect":       43,
 	"recipes/leader":        38,
-	"recipes/locks":         82,
+	"recipes/locks":         83,
 	"recipes/locktrace":     32,
 	"recipes/nodes":         58,
 	"recipes/shared":        25,
