@@ -78,9 +78,11 @@ func (s *Session) neverConnected() {
 	}
 }
 
-// isInTime reports whether the session can be trusted now. Its context may end a
-// moment after its time is up.
-func (s *Session) isInTime() bool {
+// IsInTime reports whether the session can be trusted now. Its context ends a
+// moment after its time is up: when its goroutine has noticed that, which takes
+// up to a second on a machine that was suspended. IsInTime is for code that is
+// about to build on the session without a request, whose answer would tell.
+func (s *Session) IsInTime() bool {
 	s.noticeSuspension()
 	left, established := s.timeLeft()
 	return established && left > 0 && s.ctx.Err() == nil

@@ -45,6 +45,24 @@ func TestSessionEndsWithinASecondOfWaking(t *testing.T) {
 	}
 }
 
+// Whoever asks is told at once, before the context has ended.
+func TestSessionIsNotInTimeAfterASleep(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		var machine suspendClock
+		c := newClient(t, srv, machine.option())
+		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
+		srv.BlackholeAll()
+		require.True(t, n.Session.IsInTime())
+		machine.suspend(srv, 2*time.Second)
+		require.True(t, n.Session.IsInTime())
+		machine.suspend(srv, time.Hour)
+		require.NoError(t, n.Session.Context().Err())
+		require.False(t, n.Session.IsInTime())
+		<-n.Session.Context().Done()
+		require.False(t, n.Session.IsInTime())
+	})
+}
+
 // A short sleep is counted, too: the session ends before the server can end it.
 func TestShortSuspensionShortensTheTimeOfTheSession(t *testing.T) {
 	for phase := time.Duration(0); phase < pingInterval; phase += 270 * time.Millisecond {

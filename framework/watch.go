@@ -98,7 +98,7 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 // is for a watch that is done.
 func (w *Watch) InOrder() bool {
 	<-w.Done()
-	return w.shared.InOrder() && w.session.isInTime()
+	return w.shared.InOrder() && w.session.IsInTime()
 }
 
 // Stop ends this waiter's interest. It may be called more than once. A watch

@@ -5,6 +5,8 @@
 //	---------------------------------  --------------------------------------
 //	locks.InterProcessMutex            one process at a time to do something
 //	  ... with WithLocalHandOver       the same, for many goroutines
+//	  ... with WithCachedLock          the same, if most often it is the one
+//	                                   that had the lock last
 //	locks.InterProcessReadWriteLock    many to look at something at once, and
 //	                                   one alone to change it
 //	locks.InterProcessSemaphore        no more than n to do something at once,

@@ -73,6 +73,18 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 		}
 		return nil
 	},
+	"locks.WithCachedLock": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		m := locks.NewInterProcessMutex(w.Observer, "/l", locks.WithCachedLock(2, d))
+		for range 3 {
+			lease, err := m.Acquire(w.Patience(t))
+			if err != nil {
+				return err
+			}
+			require.NoError(t, lease.Release(t.Context()))
+			time.Sleep(time.Second)
+		}
+		return nil
+	},
 	"inspect.WithPause": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		_, err := inspect.WaitGraph(recipetest.Within(t, time.Minute), w.Observer, []string{"/"}, inspect.WithPause(d))
 		if errors.Is(err, context.DeadlineExceeded) {

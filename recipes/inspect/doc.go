@@ -62,6 +62,8 @@
 //     missing as such: its parts may be listed by themselves, or twice.
 //   - A visit that fails does not end other visits. The walk reports the error
 //     when the visit's turn comes.
+//   - A lock that is idle, see locks.WithCachedLock, looks as if it were held. It
+//     is given up when somebody queues.
 //   - A slow loop body makes the answer old: visits run ahead of the loop.
 //
 // A cycle between processes is a deadlock only if each of them waits in the

@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/shared"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 func ExampleInterProcessMutex() {
@@ -237,4 +238,31 @@ func ExampleNewAtomicMultiLock() {
 	fmt.Println(balance)
 	// Output:
 	// map[/accounts/ann:80 /accounts/bob:120]
+}
+
+// A worker takes the same lock again and again. As long as nobody else wants it,
+// only the first time costs requests.
+func ExampleWithCachedLock() {
+	client, srv, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+
+	mutex := locks.NewInterProcessMutex(client, "/locks/ledger-7", locks.WithCachedLock(1000, time.Minute))
+	post := func(ctx context.Context) error { return nil }
+
+	fmt.Println(mutex.Do(ctx, post))
+	srv.ClearRequests()
+	for range 100 {
+		if err := mutex.Do(ctx, post); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Println(srv.CountRequests(zktest.OpAny), "requests for 100 more")
+
+	other := locks.NewInterProcessMutex(client, "/locks/ledger-7") // without the option, it is like another client's
+	fmt.Println(other.Do(ctx, post))
+	// Output:
+	// <nil>
+	// 0 requests for 100 more
+	// <nil>
 }

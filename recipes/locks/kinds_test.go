@@ -35,10 +35,14 @@ type lockKind struct {
 	rival func(c *framework.Client) acquireFunc
 }
 
+// cachedKind is the kind whose lock may stay in the process.
+const cachedKind = "cached mutex"
+
 // kindsOfLocks lists all kinds of locks. Their paths are /l and below.
 var kindsOfLocks = []lockKind{
 	mutexOf("mutex"),
 	mutexOf("mutex with hand-over", locks.WithLocalHandOver(2, time.Minute)),
+	mutexOf(cachedKind, locks.WithCachedLock(2, time.Minute)),
 	mutexOf("revocable mutex", locks.WithRevocation()),
 	{
 		name: "reader", paths: []string{"/l"},

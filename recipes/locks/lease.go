@@ -105,8 +105,8 @@ func (l *Lease) Leases() []*Lease {
 // while the holder's nodes exist, and admits nobody else while they do.
 // Otherwise it fails with a *framework.TxnError that matches zk.ErrNoNode,
 // whether its caller knows of the loss or not. For data in ZooKeeper, that is
-// the strongest fence there is. (With WithLocalHandOver, another goroutine of
-// this process may have the same node.)
+// the strongest fence there is. (With WithLocalHandOver or WithCachedLock,
+// another goroutine of this process may have the same node.)
 func (l *Lease) Checks() []framework.TxnOp {
 	var checks []framework.TxnOp
 	for _, c := range l.inner().Claims() {

@@ -20,7 +20,8 @@ import (
 // holder and the next are visible to others. The rest wait in the process, in
 // the order of their arrival, and cost the server nothing. Each acquire has
 // the options of its own object. An object with WithLocalHandOver has a queue
-// of its own, because its goroutines pass on its node.
+// of its own, because its goroutines pass on its node. So have those with
+// WithCachedLock, together, if their nodes would be the same.
 //
 // Holders and waiters are ephemeral nodes below the path, named as by Java
 // Curator's InterProcessMutex, with which a Go process may share a lock. No
@@ -91,7 +92,8 @@ func (m *InterProcessMutex) Do(ctx context.Context, f func(ctx context.Context) 
 }
 
 // Participants returns the contenders in the order of the queue, the holder
-// first. Goroutines that wait within a process are not among them.
+// first. Goroutines that wait within a process are not among them. A lock that
+// is idle, see WithCachedLock, looks as if it were held.
 func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {
 	return participantsOf(m.queue.Participants(ctx))
 }

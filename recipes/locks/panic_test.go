@@ -22,6 +22,9 @@ import (
 // the panic goes on with the same objects.
 func TestPanicOfTheUsersCodeLeavesNothingBehind(t *testing.T) {
 	for _, kind := range kindsOfLocks {
+		if kind.name == cachedKind { // most of its acquires call nothing
+			continue
+		}
 		t.Run(kind.name, func(t *testing.T) {
 			calls := 1
 			for at := 1; at <= calls; at++ { // each call that a successful acquire makes panics in turn

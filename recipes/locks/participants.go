@@ -9,7 +9,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// Participant is a contender for a lock or a leadership, as its node says.
+// Participant is a contender for a lock or a leadership, as its node says. The
+// holder may be a lock that nobody holds just now; see WithCachedLock.
 type Participant struct {
 	Path     string    // its node's path; see Revoke
 	Position int       // its place in the queue, from 0

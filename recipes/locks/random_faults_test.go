@@ -209,6 +209,26 @@ func TestSemaphoreUnderRandomFaults(t *testing.T) {
 // up. A lock that is handed over in the process has one holder alone, and no
 // node is left in the queue.
 func TestLocalHandOverUnderRandomFaults(t *testing.T) {
+	passedOnUnderRandomFaults(t, 100, 4, func(int) time.Duration { return 0 }, locks.WithLocalHandOver(3, 5*time.Second))
+}
+
+// So it is with a lock that is cached, which each client takes several times
+// before it rests for a while.
+func TestCachedLockUnderRandomFaults(t *testing.T) {
+	rest := func(round int) time.Duration {
+		if round%7 == 0 {
+			return time.Duration(10+round%32) * time.Second
+		}
+		return 0
+	}
+	passedOnUnderRandomFaults(t, 20, 1, rest, locks.WithCachedLock(10, 10*time.Second))
+}
+
+// passedOnUnderRandomFaults asks for at least so many turns in an hour that came
+// without another node. Each client has that many goroutines.
+func passedOnUnderRandomFaults(
+	t *testing.T, perHour int32, goroutines int, rest func(round int) time.Duration, opts ...locks.MutexOption,
+) {
 	t.Parallel()
 	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 		t.Run(policy.String(), func(t *testing.T) {
@@ -223,27 +243,31 @@ func TestLocalHandOverUnderRandomFaults(t *testing.T) {
 				for i := range networks {
 					var c *framework.Client
 					c, networks[i] = w.Connect(t, framework.WithErrorPolicy(policy))
-					mutexes[i] = locks.NewInterProcessMutex(c, "/l", locks.WithLocalHandOver(3, 5*time.Second))
-					for j := range 4 {
-						all.Go(func() { contend(ctx, t, mutexes[i], j, &in, &handed) })
+					mutexes[i] = locks.NewInterProcessMutex(c, "/l", opts...)
+					for j := range goroutines {
+						all.Go(func() { contend(ctx, t, mutexes[i], j, rest, &in, &handed) })
 					}
 				}
 				disturb(ctx, t, networks)
 				all.Wait()
 				w.NothingLeft(t, "/l")
 				t.Log(handed.Load(), "handed over")
-				require.Greater(t, handed.Load(), inTroubledTime(100))
+				require.Greater(t, handed.Load(), inTroubledTime(perHour))
 				for _, m := range mutexes {
 					require.NoError(t, recipetest.Acquire(t, t.Context(), m).Release(t.Context()))
 				}
+				w.NothingLeft(t, "/l")
 			})
 		})
 	}
 }
 
-// contend acquires a mutex until ctx ends, with short and long deadlines. It
-// counts the turns that came with the node of the turn before.
-func contend(ctx context.Context, t *testing.T, m *locks.InterProcessMutex, round int, in *inside, handed *atomic.Int32) {
+// contend acquires a mutex until ctx ends, with short and long deadlines, and with
+// rests. It counts the turns that came with the node of the turn before.
+func contend(
+	ctx context.Context, t *testing.T, m *locks.InterProcessMutex, round int, rest func(round int) time.Duration,
+	in *inside, handed *atomic.Int32,
+) {
 	for ; ctx.Err() == nil; round++ {
 		limited, cancel := context.WithTimeout(ctx, time.Duration(1+round%20)*time.Second)
 		l, err := m.Acquire(limited)
@@ -263,6 +287,7 @@ func contend(ctx context.Context, t *testing.T, m *locks.InterProcessMutex, roun
 		stay(l, round)
 		in.add(0, -1, 0)
 		l.Release(ctx)
+		time.Sleep(rest(round))
 	}
 }
 

@@ -154,7 +154,7 @@ type AcquireEnd struct {
 	Outcome    Outcome
 	Err        error // the error that the caller gets
 	Token      int64 // the fencing token; 0 without a lock, and for a multi-lock
-	HandedOver bool  // another goroutine of this client passed the lock on
+	HandedOver bool  // the node was that of a holder before, in this client
 	Downgraded bool  // a reader took the place of its own writer
 }
 

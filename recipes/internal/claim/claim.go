@@ -58,10 +58,10 @@ type Terms struct {
 // Place is a claim's place among the goroutines of its process that want the
 // same lock.
 type Place interface {
-	// PassOn hands the claim's nodes to the next goroutine, if there is one
-	// and the lock's options allow it. It takes the claim's [Claim.Successor]
-	// for that.
-	PassOn(from *Claim) bool
+	// PassOn hands the claim's nodes to the next goroutine, or keeps them for
+	// one that comes later, if the lock's options allow it. It takes the
+	// claim's [Claim.Successor] for that. Its requests end with ctx.
+	PassOn(ctx context.Context, from *Claim) bool
 
 	// Free lets the next goroutine have the place. Later calls do nothing.
 	Free()

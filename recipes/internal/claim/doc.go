@@ -31,19 +31,22 @@
 //     revocable lock; the end of a leader's time of grace. The holder may still
 //     work, so the nodes stay until the last share is released.
 //   - To Releasing: the release of the last share, or a leader whose work is
-//     done or who is closed.
+//     done or who is closed; the end of a claim that is idle.
 //   - From Releasing to HandedOver: a goroutine of this process waits for the
-//     lock, which its options let pass on, and nobody has asked for it.
+//     lock, which its options let pass on, and nobody has asked for it. Or the
+//     lock is cached, for one that comes later. Until then the successor is Held
+//     without a share: it is idle.
 //   - From Releasing to Released: the server has answered the deletion, or the
 //     client goes on with it by itself.
 //   - From Lost to Kept: a leader stands again with the node of a leadership
 //     that suspension has ended.
-//   - From Lost to Released: the release of the last share. The client deletes
-//     the nodes in the background. Dissolve waits for the deletion if somebody
-//     has asked for the lock, or the session lives. The next session of the
-//     client may be there before the holder has stopped: a leader calls Dissolve
-//     when the work has stopped, or has had the safety margin for that. The
-//     release of its lease only says that it has stopped: see [Claim.Lead].
+//   - From Lost to Released: the release of the last share, or at once if the
+//     claim is idle. The client deletes the nodes in the background. Dissolve
+//     waits for the deletion if somebody has asked for the lock, or the session
+//     lives. The next session of the client may be there before the holder has
+//     stopped: a leader calls Dissolve when the work has stopped, or has had the
+//     safety margin for that. The release of its lease only says that it has
+//     stopped: see [Claim.Lead].
 //
 // The table says what becomes of the rest in each state. "The place" is the
 // claim's place among the goroutines of its process. The last column says what

@@ -27,7 +27,7 @@ type place struct {
 
 func (p *place) Free() { p.freed = 1 } // later calls do nothing
 
-func (p *place) PassOn(from *claim.Claim) bool {
+func (p *place) PassOn(_ context.Context, from *claim.Claim) bool {
 	if !p.handOver {
 		return false
 	}

@@ -98,7 +98,7 @@ func (c *Claim) GiveUp(ctx context.Context) (err error) {
 	}()
 	defer func() { c.Trace().Released(ctx, err) }()
 	c.become(Releasing)
-	if c.State() == Releasing && c.passOn() { // otherwise it was lost meanwhile
+	if c.State() == Releasing && c.passOn(ctx) { // otherwise it was lost meanwhile
 		next = HandedOver
 		return nil
 	}
@@ -138,9 +138,20 @@ func (c *Claim) unwatch() {
 	c.watcher.end()
 }
 
-func (c *Claim) passOn() bool {
+func (c *Claim) passOn(ctx context.Context) bool {
 	place := c.placeNow()
-	return place != nil && place.PassOn(c)
+	if place == nil {
+		return false
+	}
+	complete := false
+	defer func() {
+		if !complete { // the user's code has panicked, such as a retry policy
+			c.Retire()
+		}
+	}()
+	passed := place.PassOn(ctx, c)
+	complete = true
+	return passed
 }
 
 func (c *Claim) freePlace() {
@@ -230,7 +241,7 @@ func DeleteInBackground(c *framework.Client, nodes []framework.Created) {
 // of the session's connection. If the connection is interrupted now, the copy
 // has ended.
 func WhileConnected(ctx context.Context, s *framework.Session) (context.Context, context.CancelFunc) {
-	connection := s.Trusted(state.StandardPolicy)
+	connection := connectionOf(s)
 	under, end := context.WithCancelCause(ctx)
 	interrupt := func() { end(interruption{context.Cause(connection)}) }
 	if connection.Err() != nil {
@@ -243,6 +254,10 @@ func WhileConnected(ctx context.Context, s *framework.Session) (context.Context,
 		end(nil)
 	}
 }
+
+// connectionOf returns a context that ends at the next interruption of the
+// session's connection, and has ended if there is none now.
+func connectionOf(s *framework.Session) context.Context { return s.Trusted(state.StandardPolicy) }
 
 // interruption is the cause with which a context of WhileConnected ends, unless
 // the caller's context has ended.

@@ -81,8 +81,8 @@ func heldClaim(t *testing.T) (*Claim, *zktest.Server) {
 
 type countingPlace struct{ freed atomic.Int32 }
 
-func (p *countingPlace) Free()              { p.freed.Add(1) }
-func (p *countingPlace) PassOn(*Claim) bool { return false }
+func (p *countingPlace) Free()                               { p.freed.Add(1) }
+func (p *countingPlace) PassOn(context.Context, *Claim) bool { return false }
 
 // A latch is shut down when its leadership is interrupted.
 func TestStopOfAClaimThatIsBeingSuspended(t *testing.T) {

@@ -76,6 +76,19 @@ func (o byOrder) watchSelf(ctx context.Context, c *contender) (err error) {
 // readOwn sets a watch on our node. The request ends with ctx. The watch does
 // not: it goes to the claim if we are admitted.
 func (c *contender) readOwn(ctx context.Context) (*OwnWatch, error) {
+	var data []byte
+	watch, err := watchBeyond(ctx, func(under context.Context) (w *framework.Watch, err error) {
+		data, _, w, err = c.loop.nodes.Client.GetW(under, c.node.Path)
+		return w, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &OwnWatch{data, watch}, nil
+}
+
+// watchBeyond sets a watch by a request that ends with ctx. The watch does not.
+func watchBeyond(ctx context.Context, set func(context.Context) (*framework.Watch, error)) (*framework.Watch, error) {
 	under, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	release := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	complete := false
@@ -84,7 +97,7 @@ func (c *contender) readOwn(ctx context.Context) (*OwnWatch, error) {
 			cancel(nil)
 		}
 	}()
-	data, _, watch, err := c.loop.nodes.Client.GetW(under, c.node.Path)
+	watch, err := set(under)
 	if !release() {
 		return nil, reason.OfContext(ctx)
 	}
@@ -92,5 +105,5 @@ func (c *contender) readOwn(ctx context.Context) (*OwnWatch, error) {
 		return nil, err
 	}
 	complete = true
-	return &OwnWatch{data, watch}, nil
+	return watch, nil
 }

@@ -51,6 +51,8 @@ type Options struct {
 	QueueLimit int           // how many contenders an acquire waits for; 0 means any number
 	HandOvers  int           // how often goroutines of one client pass the lock on
 	HandOver   time.Duration // for how long they pass it on
+	CachedUses int           // how often goroutines of one client take a lock that is cached
+	CachedIdle time.Duration // for how long a lock that nobody holds is cached
 	Fault      error         // why an option is invalid, or nil
 }
 

@@ -19,6 +19,13 @@ import (
 func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err error) {
 	shared := q.isShared()
 	local, w, ahead := localQueues.arrive(*q.local, shared)
+	for w != nil && w.idle != nil {
+		if c := w.idle.takeOver(q); c != nil {
+			a.Trace.HandedOver()
+			return c, nil
+		}
+		local, w, ahead = localQueues.arrive(*q.local, shared)
+	}
 	if w != nil {
 		if c, err = q.waitLocally(ctx, a, local, w, ahead); err != nil {
 			return nil, err
@@ -35,7 +42,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 			local.leave(shared)
 		}
 	}()
-	at, queued := q.InLoop(a), false
+	at, queued, contended := q.InLoop(a), false, false
 	if w != nil {
 		at.Trouble = w.trouble
 	}
@@ -49,7 +56,10 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		}
 		entered()
 	}
-	at.OnBlocked = func(r lockloop.NotAdmitted) { a.note(r); local.note(r, shared || !q.isReader(r.Holder)) }
+	at.OnBlocked = func(r lockloop.NotAdmitted) {
+		a.note(r)
+		contended = local.note(r, shared || !q.isReader(r.Holder)) || contended
+	}
 	at.OnTrouble = func(err error) { local.noteTrouble(ctx, err) }
 	c, refusal := q.winAtServer(ctx, a, at)
 	if refusal != nil {
@@ -58,7 +68,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		return nil, q.Refuse(ctx, refusal)
 	}
 	holder := holdingOf(c)
-	t := &turn{queue: local, of: q, claim: c, holder: holder.seen.Holder, since: time.Now(), n: 1}
+	t := &turn{queue: local, of: q, claim: c, holder: holder.seen.Holder, since: time.Now(), n: 1, contended: contended}
 	if shared {
 		t.shared = local.noteShared(holder)
 	} else {
@@ -120,7 +130,8 @@ func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int,
 }
 
 // turn is the place of the goroutine that has the lock, among the goroutines of
-// its client. It implements claim.Place.
+// its client. It implements claim.Place. Nobody may have the lock: then the turn
+// is idle.
 type turn struct {
 	queue  *localQueue
 	of     *Queue        // the one that acquired the lock
@@ -130,10 +141,20 @@ type turn struct {
 	n      int           // turns since then, including this one
 	shared *list.Element // the element of queue.shared, if the lock is shared
 	left   sync.Once
+
+	// These are for a lock that is cached.
+	contended   bool             // the node was behind a node of another before
+	others      *framework.Watch // tells of others in the queue; nil if none was set
+	freed       bool             // Free was called; protected by queue.mu
+	inIdle      *list.Element    // the element of idleTurns; protected by its mutex
+	unwatchIdle func()           // ends what watchIdle has begun; protected by queue.mu
 }
 
 // Free frees the place at the server.
 func (t *turn) Free() {
+	if t.queue.disown(t) { // nobody works with the lock, and nobody else gives it up
+		t.claim.Retire()
+	}
 	t.left.Do(func() {
 		t.queue.forget(t.holder, t.shared, t.nodeStays())
 		t.queue.leave(t.shared != nil)
@@ -146,15 +167,22 @@ func (t *turn) nodeStays() bool {
 	return t.claim.State() == claim.Lost && !reason.Is(t.claim.Loss(), claim.ErrNodeDeleted)
 }
 
-// PassOn hands the lock to the first goroutine that waits here.
-func (t *turn) PassOn(from *claim.Claim) bool {
-	if t.n > t.of.cfg.HandOvers || time.Since(t.since) >= t.of.cfg.HandOver {
-		return false
+// PassOn hands the lock to the first goroutine that waits here, or keeps it for
+// one that comes later.
+func (t *turn) PassOn(ctx context.Context, from *claim.Claim) bool {
+	if t.mayHandOver() {
+		if w := t.queue.takeFirst(); w != nil {
+			return t.handOver(w, from)
+		}
 	}
-	w := t.queue.takeFirst()
-	if w == nil {
-		return false
-	}
+	return t.mayKeep(ctx, from) && t.keep(from)
+}
+
+func (t *turn) mayHandOver() bool {
+	return t.n <= t.of.cfg.HandOvers && time.Since(t.since) < t.of.cfg.HandOver
+}
+
+func (t *turn) handOver(w *localWaiter, from *claim.Claim) bool {
 	next := from.Successor()
 	if next == nil {
 		t.left.Do(func() { // w gets at least the place
@@ -163,9 +191,21 @@ func (t *turn) PassOn(from *claim.Claim) bool {
 		})
 		return false
 	}
-	next.Occupy(&turn{queue: t.queue, of: t.of, claim: next, holder: t.holder, since: t.since, n: t.n + 1})
-	t.queue.noteAlone(holdingOf(next))
-	w.handed = next
-	close(w.turn)
+	following := t.next(next)
+	following.n++
+	next.Occupy(following)
+	w.get(following)
 	return true
+}
+
+// next returns the turn of a claim to the same node.
+func (t *turn) next(c *claim.Claim) *turn {
+	return &turn{queue: t.queue, of: t.of, claim: c, holder: t.holder, since: t.since, n: t.n, others: t.others}
+}
+
+// get gives a lock to a waiter that was taken off the queue.
+func (w *localWaiter) get(t *turn) {
+	t.queue.noteAlone(holdingOf(t.claim))
+	w.handed = t.claim
+	close(w.turn)
 }

@@ -27,7 +27,8 @@ type localQueue struct {
 	free     int        // places at the server for those that want the lock alone
 	used     int        // goroutines that have a node, or are about to make one
 	entering entering
-	waiting  line // goroutines that have no place yet
+	waiting  line  // goroutines that have no place yet
+	idle     *turn // has a place, and the lock, but no goroutine; nil if there is none
 
 	crowd lockloop.Crowd // goroutines that share the lock
 
@@ -70,6 +71,7 @@ func (e *entering) end(shared bool) {
 // localWaiter waits for a place.
 type localWaiter struct {
 	turn   chan struct{} // closed when the waiter has a place
+	idle   *turn         // set from the beginning if the lock was idle; the others are not set then
 	handed *claim.Claim  // set before that, if the lock itself came with the place
 	at     int           // its place in the line; notInLine when its turn is about to come
 	shared bool          // it shares the lock
@@ -85,12 +87,16 @@ func newLocalQueue(in *queueSet, key localKey) *localQueue {
 }
 
 // add takes a place. If there is none, it adds a waiter, and returns how many
-// of ours are ahead of it. It reports false if the queue is over.
+// of ours are ahead of it. If the lock is idle, the waiter has that, and its
+// place. It reports false if the queue is over.
 func (q *localQueue) add(shared bool) (w *localWaiter, ahead int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.over {
 		return nil, 0, false
+	}
+	if t := q.takeIdleLocked(); t != nil {
+		return &localWaiter{idle: t}, 0, true
 	}
 	if q.waiting.len() == 0 && q.takePlaceLocked(shared) {
 		return nil, 0, true

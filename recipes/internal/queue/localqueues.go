@@ -10,23 +10,30 @@ type localKey struct {
 	// hands the lock over has a queue of its own, because it passes on its
 	// node, which depends on its options.
 	object *Queue
+
+	// node is zero unless the lock is cached. All objects whose nodes would be
+	// the same share that queue.
+	node cachedNode
 }
 
 // localKeyOf returns the key of the queue in which a lock's goroutines wait.
 func localKeyOf(q *Queue) *localKey {
 	key := &localKey{Key: q.key}
 	key.kind = q.cfg.Kinds[0] // the same for both sides of a read/write lock
-	if q.cfg.HandOvers > 0 {
+	switch {
+	case q.cfg.HandOvers > 0:
 		key.object = q
+	case q.cfg.CachedUses > 0:
+		key.node = cachedNodeOf(&q.cfg)
 	}
 	return key
 }
 
 // places returns how many of those that want the lock alone have a place at the
-// server: the holder and the next one. If goroutines hand the lock over locally,
-// the next one needs no node.
+// server: the holder and the next one. If goroutines pass the lock on among
+// themselves, the next one needs no node.
 func (k localKey) places() int {
-	if k.object != nil {
+	if k.object != nil || k.node != (cachedNode{}) {
 		return 1
 	}
 	return 2

@@ -17,11 +17,13 @@ import (
 
 // note records the state of the server's queue, and whether it keeps everybody
 // out, or only those that want the lock alone. A look that is answered late may
-// name a holder of ours that has just given up: that is no news.
-func (q *localQueue) note(r lockloop.NotAdmitted, everybody bool) {
-	if !q.tryNote(r, everybody) {
+// name a holder of ours that has just given up: that is no news, and note reports
+// false.
+func (q *localQueue) note(r lockloop.NotAdmitted, everybody bool) (isNews bool) {
+	if isNews = q.tryNote(r, everybody); !isNews {
 		q.crowd.Forget(r.Holder)
 	}
+	return isNews
 }
 
 func (q *localQueue) tryNote(r lockloop.NotAdmitted, everybody bool) bool {

@@ -1,0 +1,41 @@
+package claim
+
+import "context"
+
+// A claim without shares is idle as long as no goroutine holds the lock. Its
+// nodes stay all the same, so that nobody else gets the lock. A goroutine that
+// takes it makes the first lease. Otherwise somebody calls Retire.
+
+// IsTrusted reports whether the claim can be given to a goroutine now, which is
+// told of nothing that has happened before. No request has just proved that the
+// session lives, so that its clock is asked.
+func (c *Claim) IsTrusted() bool {
+	return c.ctx.Err() == nil && !c.isRequested() && c.nodes[0].Session.IsInTime()
+}
+
+// IsConnected reports whether the connection of the claim's session stands.
+func (c *Claim) IsConnected() bool { return connectionOf(c.nodes[0].Session).Err() == nil }
+
+// AfterRequest has f called, on a goroutine of its own, when somebody asks for
+// the lock: at once, if that is so already. It is context.AfterFunc.
+func (c *Claim) AfterRequest(f func()) (stop func() bool) {
+	return context.AfterFunc(c.requested, f)
+}
+
+// Retire gives up a claim without shares, lost or not. It does not wait: the
+// client deletes the nodes in the background. Nobody works under the claim, so
+// that they need not stay for a while after a loss.
+func (c *Claim) Retire() {
+	c.become(Releasing)
+	c.unwatch()
+	c.end(ErrReleased)
+	DeleteInBackground(c.terms.Client, c.nodes)
+	c.become(Released)
+	c.freePlace()
+}
+
+// DuringRelease returns a context for the requests of a release, before the
+// nodes are deleted. The function returned must be called after them.
+func (c *Claim) DuringRelease(ctx context.Context) (_ context.Context, done func()) {
+	return c.Trace().During(ctx, c.terms.Client)
+}

@@ -1,0 +1,52 @@
+package claim
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Nobody has told the claim of the end yet, or works under it.
+func TestIdleClaimIsTrustedUntilSomethingHappens(t *testing.T) {
+	for name, happens := range map[string]func(c *Claim){
+		"end":     func(c *Claim) { c.end(framework.ErrSuspended) },
+		"request": func(c *Claim) { c.noteRequest() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, _ := heldClaim(t)
+				require.True(t, c.IsTrusted())
+				happens(c)
+				require.False(t, c.IsTrusted())
+				require.Equal(t, Held, c.State())
+			})
+		})
+	}
+}
+
+func TestRetiredClaimLeavesNothing(t *testing.T) {
+	for name, before := range map[string]func(c *Claim){
+		"held":          func(*Claim) {},
+		"is being lost": func(c *Claim) { c.end(framework.ErrSuspended) },
+		"lost":          func(c *Claim) { c.Lose(framework.ErrSuspended) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, srv := heldClaim(t)
+				var place countingPlace
+				c.Occupy(&place)
+				before(c)
+				c.Retire()
+				require.Equal(t, Released, c.State())
+				require.Error(t, c.Context().Err())
+				require.Positive(t, place.freed.Load())
+				synctest.Wait()
+				_, there := srv.Node("/n")
+				require.False(t, there)
+			})
+		})
+	}
+}

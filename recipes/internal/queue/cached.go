@@ -1,0 +1,157 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/claim"
+)
+
+// A lock that is cached stays with this process when it is released: its claim
+// is idle, with the turn that the next goroutine gets. A watch on the server's
+// queue tells of others. No idle lock has a goroutine, except for the one that
+// watches a claim's node, from a second after the grant on: timers and watches
+// call giveUpIdle.
+
+// cachedNode is what the node of a cached lock depends on. Objects whose nodes
+// would not be the same have cached locks of their own.
+type cachedNode struct {
+	client    framework.Extension // the view, to which paths are relative
+	data      string
+	exactData bool
+	anonymous bool
+	revocable bool
+}
+
+func cachedNodeOf(cfg *Config) cachedNode {
+	return cachedNode{
+		client: framework.Extend(cfg.Client), data: string(cfg.Data), exactData: cfg.ExactData,
+		anonymous: cfg.Anonymous, revocable: cfg.Revocable,
+	}
+}
+
+// mayKeep reports whether the lock may stay in the process when its holder
+// releases it. Others must not wait for it. A watch that was set before tells
+// of them, and otherwise a look at the queue. The watch also fires for those
+// that have gone again: they have found the lock held.
+func (t *turn) mayKeep(ctx context.Context, from *claim.Claim) bool {
+	if t.n > t.of.cfg.CachedUses || t.contended || !from.IsConnected() {
+		return false
+	}
+	if t.others == nil {
+		under, done := from.DuringRelease(ctx)
+		defer done()
+		t.others = t.of.loop.Alone(under, from.Nodes()[0])
+	}
+	return t.others != nil && !t.othersCame()
+}
+
+// othersCame reports whether somebody else may have queued since the look.
+func (t *turn) othersCame() bool {
+	select {
+	case <-t.others.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// keep passes the lock on to a goroutine that waits, or else makes it idle. It
+// reports false if it can do neither: the lock is lost, or asked for.
+func (t *turn) keep(from *claim.Claim) bool {
+	next := from.Successor()
+	if next == nil {
+		return false
+	}
+	following := t.next(next)
+	next.Occupy(following)
+	switch w, evicted, ok := following.queue.park(following, t.of.cfg.CachedIdle); {
+	case !ok:
+		next.Retire()
+	case w != nil:
+		following.n++
+		w.get(following)
+	case evicted != nil:
+		evicted.giveUpIdle()
+	}
+	return true
+}
+
+// park makes the lock idle, unless a goroutine waits here, which is to get it. It
+// also returns the turn of another lock that must not stay idle, if there are too
+// many. It reports false if the claim is lost by now.
+func (q *localQueue) park(t *turn, idle time.Duration) (w *localWaiter, evicted *turn, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if t.freed {
+		return nil, nil, false
+	}
+	if w = q.takeFirstLocked(); w != nil {
+		return w, nil, true
+	}
+	q.idle = t
+	t.watchIdle(idle)
+	return nil, idleTurns.add(t), true
+}
+
+// watchIdle has the turn given up when it is time. Each of these calls it on a
+// goroutine of its own, also if it is time already.
+func (t *turn) watchIdle(idle time.Duration) {
+	timer := time.AfterFunc(idle, t.giveUpIdle)
+	ignoreOthers := t.others.AfterFunc(t.giveUpIdle)
+	ignoreRequest := t.claim.AfterRequest(t.giveUpIdle)
+	t.unwatchIdle = func() {
+		timer.Stop()
+		ignoreOthers()
+		ignoreRequest()
+	}
+}
+
+// takeIdleLocked returns the turn of the lock if it is idle, or nil. The caller
+// has to give it to a goroutine, or to retire its claim.
+func (q *localQueue) takeIdleLocked() *turn {
+	t := q.idle
+	if t != nil {
+		q.idle = nil
+		idleTurns.remove(t)
+		t.unwatchIdle()
+	}
+	return t
+}
+
+// takeIdle reports whether a turn was idle, and is not any more.
+func (q *localQueue) takeIdle(t *turn) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.idle == t && q.takeIdleLocked() != nil
+}
+
+// disown notes that a turn has no place any more, so that it must not become idle.
+// It reports whether the turn was idle until now.
+func (q *localQueue) disown(t *turn) (wasIdle bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t.freed = true
+	return q.idle == t && q.takeIdleLocked() != nil
+}
+
+// giveUpIdle gives an idle lock up. It does nothing if somebody has the lock by
+// now, or has given it up.
+func (t *turn) giveUpIdle() {
+	if t.queue.takeIdle(t) {
+		t.claim.Retire()
+	}
+}
+
+// takeOver gives a lock that was idle to an acquire. It returns nil if the lock
+// must not be used any more, and was given up.
+func (t *turn) takeOver(by *Queue) *claim.Claim {
+	if t.othersCame() || !t.claim.IsTrusted() {
+		t.claim.Retire()
+		return nil
+	}
+	t.of, t.n = by, t.n+1
+	t.queue.noteAlone(holdingOf(t.claim))
+	return t.claim
+}
