@@ -77,7 +77,7 @@ func (n *creation) resolveTarget(path string) {
 		n.write.attempt = n.upsert
 		n.write.partly = func(err error) bool { return n.set.mayBeApplied(err) }
 	case n.cfg.protected:
-		n.guid = newGUID()
+		n.guid = znode.GUID()
 		n.target = znode.Join(parent, protectedPrefix(n.guid)+name)
 		n.write.onLostReply = lookUp
 	case n.cfg.isRecognisedByOwner():

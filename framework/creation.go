@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Created is a node that Create has made.
@@ -217,7 +218,7 @@ func (n *creation) giveUpNode() {
 		return
 	}
 	n.deleteInBackground(lost, n.guid)
-	guid := newGUID()
+	guid := znode.GUID()
 	n.target = strings.Replace(n.target, protectedPrefix(n.guid), protectedPrefix(guid), 1)
 	n.guid = guid
 }

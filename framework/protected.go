@@ -1,25 +1,15 @@
 package framework
 
 import (
-	"crypto/rand"
-	"fmt"
 	"strings"
 	"sync"
-)
 
-// newGUID returns a UUID of version 4 in lower case with dashes, the form that
-// Curator recognises (ProtectedUtils).
-func newGUID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
+	"github.com/gocurator/curator/internal/znode"
+)
 
 func protectedPrefix(guid string) string { return "_c_" + guid + "-" }
 
-var protectedPrefixLength = len(protectedPrefix(newGUID()))
+var protectedPrefixLength = len(protectedPrefix(znode.GUID()))
 
 // protectedNames returns the names that have a protection prefix, by that
 // prefix.

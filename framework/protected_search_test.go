@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // A caller that asks while a search is under way gets the next one, which
@@ -37,7 +39,7 @@ func TestSearchThatHasBegunIsNotJoined(t *testing.T) {
 }
 
 func TestProtectedNamesAreFoundByTheirPrefixes(t *testing.T) {
-	guid, other := newGUID(), newGUID()
+	guid, other := znode.GUID(), znode.GUID()
 	found := protectedNames([]string{
 		protectedPrefix(guid) + "lock-0000000007", "lock-0000000008", protectedPrefix(other), "_c_", "_c_short-lock-1", "",
 		protectedPrefix(guid) + "lock-0000000009",

@@ -20,7 +20,7 @@ func (t *txn) protect() {
 				t.protected = make([]*protectedNode, len(t.ops))
 			}
 			parent, _ := znode.Split(t.client.full(op.path))
-			t.protected[i] = &protectedNode{parent: parent, guid: newGUID()}
+			t.protected[i] = &protectedNode{parent: parent, guid: znode.GUID()}
 		}
 	}
 }

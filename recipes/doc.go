@@ -22,6 +22,9 @@
 //	                                   long as it lives
 //	nodes.PersistentNode, WithTTL      the same, through restarts
 //	nodes.Group                        to know which processes there are
+//	discovery.Registration             the instances of a service to be found,
+//	discovery.Directory, Picker        also by Java processes, and to find and
+//	                                   to pick them
 //	shared.Count, shared.Value         a limit, a switch or a setting that all
 //	                                   processes share and hear of
 //	cache.Cache                        a part of the tree in memory, always
@@ -63,8 +66,9 @@
 //
 // Some recipes deviate:
 //
-//   - A cache and a shared value keep what they have while servers refuse the
-//     credentials, and go on when one takes them: nobody else relies on a copy.
+//   - A cache, a directory and a shared value keep what they have while servers
+//     refuse the credentials, and go on when one takes them: nobody else relies
+//     on a copy.
 //   - A cache and a view of a group go on without the data of a node that may
 //     not be read, and say so: the other nodes are what they are for.
 //   - A persistent node that was shut down is deleted when a server takes the

@@ -1,7 +1,22 @@
-// Package znode joins and splits the paths of nodes. It does not check them.
+// Package znode joins and splits the paths of nodes, and makes names that nobody
+// else has. It does not check paths.
 package znode
 
-import "strings"
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+)
+
+// GUID returns a UUID of version 4 in lower case with dashes, the form that
+// Curator recognises (ProtectedUtils).
+func GUID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
 
 // Join returns the path of a parent's child.
 func Join(parent, name string) string {

@@ -3,6 +3,7 @@ package discovery
 import (
 	"time"
 
+	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/cache"
 )
 
@@ -59,16 +60,22 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 	d.publishLocked(s)
 }
 
-// unreadable returns the instances whose nodes may not be read, and the refusal
-// to read any other node: what is below that cannot be known.
+// unreadable returns the nodes that may not be read, and the refusal to read the
+// directory's own path, without which nothing is known. A service that may not be
+// read spoils nothing for the others.
 func (d *Directory) unreadable(step cache.Step) (all map[place]*Bad, refusal error) {
 	all = map[place]*Bad{}
 	for path, err := range step.Unreadable {
-		if at, ok := d.placeOf(path); ok {
-			all[at] = &Bad{Service: at.service, ID: at.id, Path: path, Err: err}
-		} else {
+		if path == d.root {
 			refusal = err
+			continue
 		}
+		at, ok := d.place(path)
+		if !ok {
+			_, at.id = znode.Split(path)
+			at.service = ""
+		}
+		all[at] = &Bad{Service: at.service, ID: at.id, Path: path, Err: err}
 	}
 	return all, refusal
 }

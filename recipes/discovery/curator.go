@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -169,7 +170,7 @@ func (f *fields) kind(key string) Kind {
 	if f.value(key) == nil {
 		return NoKind
 	}
-	text := f.text(key)
+	text := strings.TrimSpace(f.text(key))
 	n := slices.Index(kinds, text)
 	if number, err := strconv.Atoi(text); err == nil {
 		n = number

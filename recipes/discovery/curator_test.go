@@ -105,6 +105,9 @@ func TestCuratorReadsWhatJavaReads(t *testing.T) {
 		"URI is a text":        {`{` + b + `,"uriSpec":"{scheme}://{address}"}`, with(func(i *discovery.Instance) { i.URISpec = "{scheme}://{address}" })},
 		"URI without parts":    {`{"uriSpec":{}}`, empty},
 		"URI of no parts":      {`{"uriSpec":{"parts":[]}}`, empty},
+		"URI of odd parts":     {`{"uriSpec":{"parts":[{"value":"scheme","variable":"true"},{"value":7},{"Value":"x"},{"value":"id","variable":1}]}}`, discovery.Instance{Service: "orders", ID: "a1", URISpec: "{scheme}7{id}"}},
+		"null as a text":       {`{"port":"null","registrationTimeUTC":" null ","enabled":" TRUE "}`, empty},
+		"type with blanks":     {`{"serviceType":" STATIC "}`, discovery.Instance{Service: "orders", ID: "a1", Kind: discovery.Static}},
 		"garbage behind":       {`{` + b + `} xx` + "\xff", plain},
 		"byte order mark":      {"\ufeff{" + b + `}`, plain},
 		"blanks":               {" \r\n\t{" + b + ` } `, plain},
@@ -143,7 +146,7 @@ func TestCuratorSaysWhatIsMalformed(t *testing.T) {
 		`{"uriSpec":{"parts":null}}`:           `uriSpec is no list of parts: {"parts":null}`,
 		`{"uriSpec":{"parts":[1]}}`:            `uriSpec is no list of parts: {"parts":[1]}`,
 		`{"uriSpec":"{a"}`:                     `invalid URI "{a": { needs a } behind it`,
-		`{"uriSpec":{"parts":[{"value":{}}]}}`: `uriSpec is no list of parts: {"parts":[{"value":{}}]}`,
+		`{"uriSpec":{"parts":[{"value":{}}]}}`: `value is no text: {}`,
 		`{"registrationTimeUTC":"2026"}{"port":0`:        ``,
 		`{"registrationTimeUTC":"a\n` + "\u2028" + `b"}`: `registrationTimeUTC is no integer: "\"a\\n\u2028b\""`,
 	} {

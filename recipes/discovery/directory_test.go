@@ -2,6 +2,7 @@ package discovery_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -271,6 +273,28 @@ func TestNodeThatMayNotBeReadIsBad(t *testing.T) {
 	})
 }
 
+// A service that may not be read spoils nothing for the others.
+func TestServiceThatMayNotBeReadIsBad(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		require.NoError(t, w.Fake.Create(base+"/secret/b", data(t, replica("b", 2))))
+		c, _ := w.Connect(t)
+		w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpGetChildren2, Path: base + "/secret", Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
+		})
+		d, err := discovery.NewServices(c, base, plain{})
+		require.NoError(t, err)
+		defer d.Close()
+		news := follow(t, d)
+		settle()
+		require.Equal(t, []string{"added a:1", "malformed secret", "synced"}, news())
+		require.ErrorIs(t, d.Snapshot().Bad[0].Err, zk.ErrNoAuth)
+		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
+		outlastGrace()
+		require.Equal(t, []string{"removed a:1"}, news())
+	})
+}
+
 // If most instances vanish at once, the guard keeps them for a while, and says
 // so.
 func TestLossGuard(t *testing.T) {
@@ -324,6 +348,31 @@ func TestAllServicesWithOneWatch(t *testing.T) {
 		require.Len(t, s.Of("orders"), 1)
 		require.Empty(t, s.Of("others"))
 		require.Len(t, w.Fake.Watches(), 1)
+	})
+}
+
+// Many instances take one watch, and a change of one of them is one update (B11).
+func TestManyInstances(t *testing.T) {
+	n := thorough.Size(10_000, 500)
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for i := range n {
+			id := fmt.Sprintf("i%05d", i)
+			require.NoError(t, w.Fake.Create(base+"/orders/"+id, data(t, replica(id, 1))))
+		}
+		d := w.directory(t, w.Observer)
+		require.Len(t, d.Instances(), n)
+		require.Len(t, w.Fake.Watches(), 1)
+		news := follow(t, d)
+		settle()
+		require.Len(t, news(), n+1)
+		before := d.Snapshot()
+		w.Fake.ClearRequests()
+		require.NoError(t, w.Fake.Set(base+"/orders/i00007", data(t, replica("", 2))))
+		settle()
+		require.Equal(t, []string{"updated i00007:2"}, news())
+		require.LessOrEqual(t, len(w.Requests()), 2)
+		require.Equal(t, "i00007:1", name(before.Entries[7]), "a snapshot stays as it is")
+		require.Same(t, before.Entries[8], d.Snapshot().Entries[8], "what has not changed is shared")
 	})
 }
 

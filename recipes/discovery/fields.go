@@ -74,7 +74,7 @@ func (f *fields) text(key string) (s string) {
 // integer returns a number, also one in quotes. A fraction is cut off.
 func (f *fields) integer(key string) int64 {
 	text := strings.TrimSpace(f.text(key))
-	if text == "" {
+	if text == "" || text == "null" {
 		return 0
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -102,7 +102,7 @@ func (f *fields) host(key string) string { return strings.Trim(f.text(key), "[]"
 
 // flag returns a boolean, also one that is a text or a number. Null is false.
 func (f *fields) flag(key string) bool {
-	switch strings.ToLower(f.text(key)) {
+	switch strings.ToLower(strings.TrimSpace(f.text(key))) {
 	case "true":
 		return true
 	case "false":
@@ -128,20 +128,22 @@ func (f *fields) object(key string) *fields {
 // labels returns an object of texts. Those that are null are left out.
 func (f *fields) labels(key string) map[string]string {
 	object, labels := f.object(key), map[string]string{}
+	if len(object.raw) > maxLabels {
+		f.fail(key, "more than 1000 labels")
+		return nil
+	}
 	for label := range object.raw {
 		if object.value(label) != nil {
 			labels[label] = object.text(label)
 		}
 	}
-	switch {
-	case object.err != nil:
+	if object.err != nil {
 		f.fail(key, "no object of texts")
-	case len(labels) > maxLabels:
-		f.fail(key, "more than 1000 labels")
-	case len(labels) > 0:
-		return labels
 	}
-	return nil
+	if len(labels) == 0 {
+		return nil
+	}
+	return labels
 }
 
 // rest returns the other fields as an object, or nil if there are none.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"maps"
 	"sync/atomic"
@@ -129,20 +128,11 @@ func modeOf(k Kind) (framework.Mode, error) {
 // what the caller has left out.
 func completed(i Instance) Instance {
 	i.Metadata, i.Payload = maps.Clone(i.Metadata), bytes.Clone(i.Payload)
-	i.ID = cmp.Or(i.ID, newID())
+	i.ID = cmp.Or(i.ID, znode.GUID())
 	if i.Registered.IsZero() {
 		i.Registered = time.Now()
 	}
 	return i
-}
-
-// newID returns a UUID of version 4.
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // encode returns the node's name and data.
@@ -226,6 +216,9 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 
 // takeTurn waits until nobody else changes what the node is to say.
 func (r *Registration) takeTurn(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return reason.OfContext(ctx)
+	}
 	select {
 	case r.turn <- struct{}{}:
 		return nil

@@ -152,6 +152,8 @@ func TestUpdatesDuringAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
 		r := w.registered(t, c, replica("a", 1))
+		require.ErrorIs(t, r.Update(over(), replica("a", 4)), context.Canceled)
+		require.Equal(t, 1, r.Instance().Port)
 		network.Refuse(true)
 		network.Cut()
 		settle()

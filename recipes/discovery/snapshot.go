@@ -42,7 +42,7 @@ func (e *Entry) isAt(other *Entry) bool {
 
 // Bad is a node that is no instance, though it should be one.
 type Bad struct {
-	Service, ID string
+	Service, ID string // the Service is empty for a node that is no service's
 	Path        string // the node's
 	Err         error  // the codec's, or why the node may not be read
 

@@ -126,17 +126,24 @@ func (f *fields) uriSpec(key string) URISpec {
 // and no text can say it, so it is left out.
 func (f *fields) uriParts(key string) URISpec {
 	raw, given := f.object(key).raw["parts"]
-	var parts []uriPart
+	var parts []json.RawMessage
 	if err := json.Unmarshal(raw, &parts); given && (err != nil || parts == nil) {
 		f.fail(key, "no list of parts")
 	}
 	var b strings.Builder
-	for _, part := range parts {
+	for _, raw := range parts {
+		part, err := readFields(raw)
+		if err != nil {
+			f.fail(key, "no list of parts")
+			break
+		}
+		value, variable := part.text("value"), part.flag("variable")
+		f.err = cmp.Or(f.err, part.err)
 		switch {
-		case !part.Variable:
-			b.WriteString(braces.Replace(part.Value))
-		case !strings.ContainsAny(part.Value, "{}"):
-			b.WriteString("{" + part.Value + "}")
+		case !variable:
+			b.WriteString(braces.Replace(value))
+		case !strings.ContainsAny(value, "{}"):
+			b.WriteString("{" + value + "}")
 		}
 	}
 	return URISpec(b.String())

@@ -2,8 +2,6 @@ package nodes
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
 	"path"
 	"strings"
 
@@ -28,15 +26,8 @@ func (k *keeper) name() {
 	}
 }
 
-// protectionPrefix returns Curator's prefix with a UUID of version 4, in the
-// form that Curator recognises (ProtectedUtils).
-func protectionPrefix() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("_c_%x-%x-%x-%x-%x-", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
+// protectionPrefix returns Curator's prefix.
+func protectionPrefix() string { return "_c_" + znode.GUID() + "-" }
 
 // findNumber looks for a sequential node that may have been created without our
 // knowledge.
