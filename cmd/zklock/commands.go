@@ -44,7 +44,7 @@ func newProgram(set *settings) *cli.Program[*env] {
 func commands() []*command {
 	return []*command{
 		runCommand, electCommand, waitCommand,
-		lsCommand, showCommand, watchCommand, graphCommand,
+		lsCommand, showCommand, watchCommand, graphCommand, servicesCommand,
 		revokeCommand, freeCommand, limitCommand, doctorCommand,
 	}
 }

@@ -15,32 +15,33 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1061
+const mostOfAll = 1064
 
 var mostExported = map[string]int{
-	"debug/curatorz":        1,
-	"debug/snapshot":        25,
-	"framework":             178,
-	"framework/clienttrace": 11,
-	"recipes/atomic":        29,
-	"recipes/barriers":      37,
-	"recipes/cache":         43,
-	"recipes/codec":         7,
-	"recipes/discovery":     90,
-	"recipes/fence":         5,
-	"recipes/inspect":       43,
-	"recipes/leader":        38,
-	"recipes/locks":         83,
-	"recipes/locktrace":     32,
-	"recipes/nodes":         58,
-	"recipes/shared":        25,
-	"retry":                 10,
-	"state":                 13,
-	"testing/curatortest":   6,
-	"testing/explore":       39,
-	"testing/zkserver":      56,
-	"testing/zktest":        224,
-	"tracing":               11,
+	"debug/curatorz":           1,
+	"debug/snapshot":           25,
+	"framework":                179,
+	"framework/clienttrace":    11,
+	"recipes/atomic":           29,
+	"recipes/barriers":         37,
+	"recipes/cache":            43,
+	"recipes/codec":            7,
+	"recipes/discovery":        90,
+	"recipes/discovery/httpsd": 3,
+	"recipes/fence":            5,
+	"recipes/inspect":          43,
+	"recipes/leader":           38,
+	"recipes/locks":            84,
+	"recipes/locktrace":        32,
+	"recipes/nodes":            58,
+	"recipes/shared":           25,
+	"retry":                    10,
+	"state":                    13,
+	"testing/curatortest":      6,
+	"testing/explore":          39,
+	"testing/zkserver":         56,
+	"testing/zktest":           224,
+	"tracing":                  11,
 }
 
 func TestPackagesExportNoMoreThanTheyMay(t *testing.T) {

@@ -35,6 +35,7 @@ var plan = []floor{
 		},
 		{
 			{name: "debug/snapshot", left: 205, right: 275, short: "snapshot"},
+			{name: "recipes/discovery/httpsd", left: 515, right: 580, short: "httpsd"},
 			{name: "testing/curatortest", left: 850, right: 935, short: "curatortest"},
 			{name: "testing/zktest", left: 955, right: 1005, short: "zktest"},
 			{name: "testing/zkserver", left: 1020, right: 1080, short: "zkserver"},

@@ -32,6 +32,8 @@
 //     use: of Curator, Spring, Dubbo and others.
 //   - A [Picker] picks one of a directory's instances.
 //
+// Package httpsd below this one serves a directory to Prometheus.
+//
 // # To leave without a failed request
 //
 // An instance that is about to leave drains first: [Registration.Drain] writes

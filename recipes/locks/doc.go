@@ -50,10 +50,10 @@
 //
 // # Trying
 //
-// TryAcquire makes a node, and deletes it if others are ahead: two writes. If the
-// last try or acquire of the same object was in vain, a try looks first, by reads
-// alone, and is refused if others are ahead still. So keep the object if you try
-// again and again. A first try does not look, because a look costs a round trip
+// TryAcquire makes a node, and deletes it if others are ahead: two writes. If that
+// was in vain, tries of the same object look first for a second, by reads alone,
+// and are refused if others are ahead still. So keep the object if you try again
+// and again. A first try does not look, because a look costs a round trip
 // more when the lock is free. A try of a mutex or a read/write lock that this
 // client has itself is refused without a request.
 //

@@ -134,8 +134,8 @@ func onStage(ctx context.Context, servers string, story Story, out io.Writer) er
 	return story(ctx, Stage{Client: client, Out: out, servers: servers})
 }
 
-func connect(ctx context.Context, servers string) (*framework.Client, error) {
-	return framework.Connect(ctx, servers, framework.WithSessionTimeout(sessionTimeout))
+func connect(ctx context.Context, servers string, opts ...framework.Option) (*framework.Client, error) {
+	return framework.Connect(ctx, servers, append(opts, framework.WithSessionTimeout(sessionTimeout))...)
 }
 
 // sessionTimeout is how long others wait for a process that was killed. A live

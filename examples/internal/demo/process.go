@@ -22,23 +22,23 @@ const workerCommand = "worker"
 
 // RunIfWorker runs the worker and ends the process, if Stage.Start has started
 // it. The functions main, and TestMain of tests that run the program, call it
-// first.
-func RunIfWorker(worker Worker) {
+// first. The options are the worker's client's.
+func RunIfWorker(worker Worker, opts ...framework.Option) {
 	if len(os.Args) != 4 || os.Args[1] != workerCommand {
 		return
 	}
 	name, servers := os.Args[2], os.Args[3]
-	if err := runWorker(worker, name, servers); err != nil {
+	if err := runWorker(worker, name, servers, opts); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 		os.Exit(Failed)
 	}
 	os.Exit(AsExpected)
 }
 
-func runWorker(worker Worker, name, servers string) error {
+func runWorker(worker Worker, name, servers string, opts []framework.Option) error {
 	ctx, stop := untilStopped()
 	defer stop()
-	client, err := connect(ctx, servers)
+	client, err := connect(ctx, servers, opts...)
 	if err == nil {
 		defer client.Close()
 		err = worker(ctx, name, client)

@@ -20,8 +20,11 @@ import (
 // as the one of an attempt that queues is: others are ahead after the call has
 // begun, also if somebody has told the caller that the lock is free.
 
-// LookFirst refuses an attempt that does not wait, if the last one has seen
-// others ahead and a look finds some. It returns nil if the attempt has to
+// looksLast is for how long looks refuse, after an attempt that has queued.
+const looksLast = time.Second
+
+// LookFirst refuses an attempt that does not wait, if the last one that has queued
+// was refused less than looksLast ago and a look finds others ahead. It returns nil if the attempt has to
 // queue.
 func (l *Loop) LookFirst(ctx context.Context) *NotAdmitted {
 	o, ordered := l.admission.(byOrder)
@@ -40,14 +43,14 @@ func (p *Places) LookFirst(ctx context.Context, n int, a Attempt) *NotAdmitted {
 
 // lookFirst makes the look. It returns nil if others are not ahead.
 func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Context, *contender) error) *NotAdmitted {
-	if !l.refused.Load() {
+	if since := l.refused.Load(); since == nil || time.Since(*since) >= looksLast {
 		return nil
 	}
 	c := newContender(l, a)
 	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
 	err := look(ctx, c)
 	if err == nil {
-		l.refused.Store(false)
+		l.refused.Store(nil)
 		return nil
 	}
 	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
@@ -58,7 +61,8 @@ func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Conte
 // seen the queue.
 func (l *Loop) noteRefusal(r NotAdmitted) {
 	if !r.Seen.IsZero() {
-		l.refused.Store(true)
+		now := time.Now()
+		l.refused.Store(&now)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
@@ -15,8 +16,8 @@ import (
 type Loop struct {
 	nodes     Nodes
 	admission admission
-	warned    atomic.Bool // see warnOfOthers
-	refused   atomic.Bool // the last attempt or look saw others ahead; see LookFirst
+	warned    atomic.Bool               // see warnOfOthers
+	refused   atomic.Pointer[time.Time] // when the last attempt saw others ahead; nil if it did not; see LookFirst
 }
 
 // Nodes describes which nodes are a lock's contenders.
@@ -114,7 +115,7 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 		err := c.queue(ctx)
 		if err == nil {
 			c.recovery.Recovered()
-			l.refused.Store(false)
+			l.refused.Store(nil)
 			if a.OnGranted != nil && c.own != nil {
 				a.OnGranted(c.own)
 			}

@@ -120,6 +120,17 @@ func (q *localQueue) takeIdleLocked() *turn {
 	return t
 }
 
+// hasIdle reports whether the lock is idle: an acquire gets it. There may be no
+// queue.
+func (q *localQueue) hasIdle() bool {
+	if q == nil {
+		return false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.idle != nil
+}
+
 // takeIdle reports whether a turn was idle, and is not any more.
 func (q *localQueue) takeIdle(t *turn) bool {
 	q.mu.Lock()

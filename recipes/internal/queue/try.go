@@ -26,6 +26,9 @@ func (q *Queue) refuseFirst(ctx context.Context, a Attempt) error {
 	if q.local != nil {
 		local = localQueues.lookUp(*q.local)
 	}
+	if local.hasIdle() {
+		return nil
+	}
 	r := q.refuseBehindOurs(local)
 	if r == nil {
 		r = q.loop.LookFirst(ctx)

@@ -1,0 +1,124 @@
+package view
+
+import (
+	"encoding/json"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/columns"
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/recipes/inspect"
+)
+
+// Registered is a node of a registry: an instance, or one that should be.
+type Registered struct {
+	discovery.Instance
+	Node    string
+	Since   time.Time         // the creation of the node; zero if not known
+	Session inspect.SessionID // 0 if the node is not ephemeral, or not known
+	Problem string            // why it is no instance
+}
+
+// Instance is the JSON of a node of a registry.
+type Instance struct {
+	Service string             `json:"service"`
+	ID      string             `json:"id"`
+	Node    string             `json:"node"`
+	Since   *time.Time         `json:"since,omitempty"`
+	Age     *Seconds           `json:"age_seconds,omitempty"` // time since the node was created
+	Session *inspect.SessionID `json:"session_id,omitempty"`  // 0x0 if the node is not ephemeral
+
+	Address    string            `json:"address,omitempty"`
+	Port       int               `json:"port,omitempty"`
+	TLSPort    int               `json:"tls_port,omitempty"`
+	Metadata   map[string]string `json:"metadata,omitempty"`
+	Payload    json.RawMessage   `json:"payload,omitempty"`
+	Disabled   bool              `json:"disabled,omitempty"`
+	Registered *time.Time        `json:"registered,omitempty"` // a time of the instance's clock
+
+	Problem string `json:"problem,omitempty"` // why it is no instance
+}
+
+// Instance returns the JSON of a node of a registry.
+func (v View) Instance(r Registered) Instance {
+	i := Instance{
+		Service: r.Service, ID: r.ID, Node: r.Node, Age: v.age(r.Since),
+		Address: r.Address, Port: r.Port, TLSPort: r.TLSPort,
+		Metadata: r.Metadata, Payload: r.Payload, Disabled: r.Disabled, Problem: r.Problem,
+	}
+	if !r.Since.IsZero() {
+		i.Since, i.Session = &r.Since, &r.Session
+	}
+	if !r.Registered.IsZero() {
+		i.Registered = &r.Registered
+	}
+	return i
+}
+
+// InstanceHeader returns the names of the columns of InstanceRow.
+func (v View) InstanceHeader() []string {
+	names := []string{"SERVICE", "ID", "ADDRESS", "STATE", "SINCE", "AGE", "SESSION"}
+	if v.Wide {
+		names = append(names, "TLS PORT", "LABELS", "NODE")
+	}
+	return names
+}
+
+// InstanceRow returns the row of a node of a registry.
+func (v View) InstanceRow(r Registered) []columns.Cell {
+	row := []columns.Cell{
+		{Text: v.name(r.Service)}, {Text: v.name(r.ID)}, {Text: v.name(endpoint(r.Instance))}, v.stateCell(r),
+		{Text: v.clock(r.Since)}, {Text: v.ageText(r.Since)}, {},
+	}
+	if !r.Since.IsZero() {
+		row[6] = v.sessionCell(inspect.Participant{Session: r.Session})
+	}
+	if v.Wide {
+		row = append(row, columns.Cells(portText(r.TLSPort), labels(r.Metadata), printable.String(r.Node))...)
+	}
+	return row
+}
+
+// stateCell shows whether an instance wants to be picked.
+func (v View) stateCell(r Registered) columns.Cell {
+	switch {
+	case r.Problem != "":
+		return columns.Cell{Text: v.name(r.Problem), Style: columns.Bad}
+	case r.Disabled:
+		return columns.Cell{Text: "disabled", Style: columns.Warn}
+	}
+	return columns.Cell{Text: "up", Style: columns.Good}
+}
+
+// endpoint returns where an instance listens.
+func endpoint(i discovery.Instance) string {
+	port := i.Port
+	if port == 0 {
+		port = i.TLSPort
+	}
+	if port == 0 {
+		return i.Address
+	}
+	return net.JoinHostPort(i.Address, strconv.Itoa(port))
+}
+
+func portText(port int) string {
+	if port == 0 {
+		return ""
+	}
+	return strconv.Itoa(port)
+}
+
+// labels shows the metadata of an instance, in order.
+func labels(metadata map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(metadata)) {
+		all = append(all, printable.String(name+"="+metadata[name]))
+	}
+	return strings.Join(all, " ")
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/cli"
+	"github.com/gocurator/curator/cmd/zklock/internal/columns"
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+var servicesCommand = &command{
+	Name:    "services",
+	Purpose: "list services, and who is registered",
+	Usage:   "[flags] [PATH]",
+	MaxArgs: 1,
+	Long: `
+The list has the instances of all services below PATH, by default "/services".
+STATE is "up", or "disabled" if an instance does not want to be called, or what
+is wrong with a node that should be an instance. SINCE is the creation of the
+node, and SESSION whose it is.
+
+  zklock services -o wide --codec dubbo-interface /dubbo
+`,
+	Define: defineServices,
+}
+
+// defaultBase is where Java Curator's users often have their services, and
+// Spring's and Dubbo's have them.
+const defaultBase = "/services"
+
+// codecs has the formats of registries.
+var codecs = map[string]discovery.Codec{
+	"curator": javaCodec{discovery.CuratorCodec()}, "spring": discovery.SpringCodec(), "dubbo": discovery.DubboCodec(),
+	"dubbo-interface": discovery.DubboInterfaceCodec("dubbo"), "serverset": discovery.ServersetCodec(),
+	"nerve": discovery.NerveCodec(), "hostport": discovery.HostPortCodec(),
+}
+
+// javaCodec is Java Curator's format. It also reads what Spring and Dubbo put into
+// the payload.
+type javaCodec struct{ discovery.Codec }
+
+func (c javaCodec) Decode(service, name string, data []byte) (discovery.Instance, error) {
+	i, err := c.Codec.Decode(service, name, data)
+	if err != nil {
+		return i, err
+	}
+	switch classOf(i.Payload) {
+	case "org.springframework.cloud.zookeeper.discovery.ZookeeperInstance":
+		return discovery.SpringCodec().Decode(service, name, data)
+	case "org.apache.dubbo.registry.zookeeper.ZookeeperInstance":
+		return discovery.DubboCodec().Decode(service, name, data)
+	}
+	return i, nil
+}
+
+// classOf returns the name of the Java class of a payload, if it has one.
+func classOf(payload json.RawMessage) string {
+	var object struct {
+		Class string `json:"@class"`
+	}
+	_ = json.Unmarshal(payload, &object) // it need not be an object
+	return object.Class
+}
+
+func defineServices(fs *flag.FlagSet) action {
+	codec := "curator"
+	cli.WordVar(fs, &codec, "codec", "codec", "the `form` of the nodes; curator reads Spring's and Dubbo's, too",
+		"curator", "spring", "dubbo", "dubbo-interface", "serverset", "nerve", "hostport")
+	return func(ctx context.Context, e *env) error {
+		base := defaultBase
+		if len(e.args) > 0 {
+			base = e.args[0]
+		}
+		return listServices(ctx, e, base, codecs[codec])
+	}
+}
+
+// listServices prints the instances while it still reads.
+func listServices(ctx context.Context, e *env, base string, codec discovery.Codec) error {
+	c, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	rows := columns.New(e.out, e.coloured())
+	found := 0
+	for r, err := range (&registry{c, base, codec}).all(ctx) {
+		if err != nil {
+			rows.Flush()
+			return orMissing(err, base)
+		}
+		if found++; found == 1 && !e.isJSON() {
+			rows.Header(e.view().InstanceHeader()...)
+		}
+		if err := e.printInstance(rows, r); err != nil {
+			return err
+		}
+	}
+	if found == 0 && !e.isJSON() {
+		fmt.Fprintln(e.err, "no instance of a service is below", printable.String(base))
+	}
+	return rows.Flush()
+}
+
+func (e *env) printInstance(rows *columns.Writer, r view.Registered) error {
+	if e.isJSON() {
+		return e.writeJSON(e.view().Instance(r))
+	}
+	return rows.Row(e.view().InstanceRow(r)...)
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+const (
+	base = "/services" // Java Curator's users often have theirs there
+	shop = "shop"      // the name of the service
+)
+
+// codec is the format of the nodes: Java Curator's.
+var codec = discovery.CuratorCodec()
+
+// service is one of several instances of the shop. Each calls the others.
+type service struct {
+	client *framework.Client
+	calls  http.Client
+	served atomic.Int64       // calls that it has answered
+	asks   chan chan<- report // for a report between two calls
+
+	self   *discovery.Registration
+	all    *discovery.Directory
+	picker *discovery.Picker
+	picked *discovery.Snapshot // what the picker was told last
+	report report
+}
+
+// report is what an instance tells of itself.
+type report struct {
+	Sees        []string // the others that it knows of
+	Interrupted bool     // Sees may be old
+	Calls       int      // made to others
+	Retried     int      // attempts that went to an instance which did not answer
+	Failed      int      // calls that nobody has answered
+	Served      int64
+}
+
+func newService(client *framework.Client, transport http.RoundTripper) *service {
+	return &service{
+		client: client, calls: http.Client{Timeout: time.Second, Transport: transport},
+		asks: make(chan chan<- report),
+	}
+}
+
+// open registers an instance that listens at an address, and looks for the
+// others. The caller calls close, also after an error.
+func (s *service) open(name string, at net.TCPAddr) (err error) {
+	if s.picker, err = discovery.NewPicker(discovery.RoundRobin()); err != nil {
+		return err
+	}
+	if s.all, err = discovery.NewDirectory(s.client, base, codec, shop); err != nil {
+		return err
+	}
+	s.self, err = discovery.NewRegistration(s.client, base, codec, discovery.Instance{
+		Service: shop, ID: name, Address: at.IP.String(), Port: at.Port,
+	})
+	return err
+}
+
+// close deregisters the instance. Calls that are under way go on.
+func (s *service) close(ctx context.Context) {
+	if s.self != nil {
+		s.self.Shutdown(ctx)
+	}
+	if s.all != nil {
+		s.all.Close()
+	}
+}
+
+// run calls another instance each 10 ms, until ctx ends. It begins when there is
+// one.
+func (s *service) run(ctx context.Context) error {
+	if err := s.all.WaitInstances(ctx, 2); err != nil {
+		return err
+	}
+	next := time.NewTicker(10 * time.Millisecond)
+	defer next.Stop()
+	for {
+		select {
+		case <-next.C:
+			s.report.Calls++
+			if err := s.call(ctx); err != nil && ctx.Err() == nil {
+				s.report.Failed++
+			}
+		case ask := <-s.asks:
+			ask <- s.now()
+		case <-s.all.Done():
+			return s.all.Err()
+		case <-s.self.Done():
+			return s.self.Err()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// call calls another instance. If that one does not answer, it calls the next
+// one. A call is safe to repeat, because it changes nothing.
+func (s *service) call(ctx context.Context) error {
+	s.refresh()
+	for attempt := 1; ; attempt++ {
+		instance, done, err := s.picker.Pick()
+		if err != nil {
+			return err
+		}
+		err = s.ask(ctx, instance)
+		done(err) // the picker leaves an instance out that fails again and again
+		if err == nil || attempt == 3 || ctx.Err() != nil {
+			return err
+		}
+		s.report.Retried++
+	}
+}
+
+// refresh tells the picker of the others, if anything has changed.
+func (s *service) refresh() {
+	now := s.all.Snapshot()
+	if now == s.picked {
+		return
+	}
+	others := slices.DeleteFunc(slices.Clone(now.Instances()), func(i discovery.Instance) bool {
+		return i.ID == s.self.Instance().ID
+	})
+	s.picker.Update(others)
+	s.picked = now
+}
+
+// ask makes one attempt of a call.
+func (s *service) ask(ctx context.Context, i discovery.Instance) error {
+	url := "http://" + net.JoinHostPort(i.Address, strconv.Itoa(i.Port)) + "/work"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := s.calls.Do(request)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", i.ID, response.Status)
+	}
+	return nil
+}
+
+// now returns the report between two calls.
+func (s *service) now() report {
+	r, now := s.report, s.all.Snapshot()
+	r.Served, r.Interrupted = s.served.Load(), now.Interrupted
+	for _, e := range now.Entries {
+		switch {
+		case e.ID == s.self.Instance().ID:
+		case e.Disabled:
+			r.Sees = append(r.Sees, e.ID+" (drains)")
+		default:
+			r.Sees = append(r.Sees, e.ID)
+		}
+	}
+	return r
+}
