@@ -54,7 +54,8 @@ const javaPOM = `<project>
   <artifactId>compatibility</artifactId>
   <version>1</version>
   <dependencies>
-    <dependency><groupId>org.apache.curator</groupId><artifactId>curator-recipes</artifactId><version>%s</version></dependency>
+    <dependency><groupId>org.apache.curator</groupId><artifactId>curator-recipes</artifactId><version>%[1]s</version></dependency>
+    <dependency><groupId>org.apache.curator</groupId><artifactId>curator-x-discovery</artifactId><version>%[1]s</version></dependency>
     <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.30</version></dependency>
   </dependencies>
 </project>
@@ -63,7 +64,7 @@ const javaPOM = `<project>
 // javaEnv lets Maven fetch Java Curator into the user's cache.
 func javaEnv(version string) prepare {
 	return func(ctx context.Context) ([]string, error) {
-		jars, err := fetched("curator-"+version, func(work string) error {
+		jars, err := fetched("curator-with-discovery-"+version, func(work string) error {
 			pom := filepath.Join(work, "pom.xml")
 			if err := os.WriteFile(pom, fmt.Appendf(nil, javaPOM, version), 0o600); err != nil {
 				return err
@@ -74,7 +75,7 @@ func javaEnv(version string) prepare {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := os.Stat(filepath.Join(jars, "curator-recipes-"+version+".jar")); err != nil {
+		if _, err := os.Stat(filepath.Join(jars, "curator-x-discovery-"+version+".jar")); err != nil {
 			return nil, err
 		}
 		return []string{"CURATOR_JAVA_JARS=" + jars}, nil

@@ -1,9 +1,10 @@
 // Package interop tests that Go processes and Java processes share locks and
-// semaphores, elect leaders together, join the same groups, and have the same
-// tree in their caches. It has no code to use. The Go side is the recipes.
-// The Java side is Apache Curator itself, in processes of its own. Each scenario
-// runs on a real ZooKeeper server and on zktest over TCP. Further tests run the
-// recipes of Java Curator and of Python's kazoo on zktest.
+// semaphores, elect leaders together, join the same groups, find each other's
+// services, and have the same tree in their caches. It has no code to use. The
+// Go side is the recipes. The Java side is Apache Curator itself, in processes
+// of its own. Each scenario runs on a real ZooKeeper server and on zktest over
+// TCP. Further tests run the recipes of Java Curator and of Python's kazoo on
+// zktest.
 //
 //	go test ./testing/interop              # less than a minute
 //	go test ./testing/interop -v -run Exclude -stress 5m
@@ -18,7 +19,7 @@
 // Debian's.
 //
 //	apt install default-jdk-headless libcurator-recipes-java \
-//		python3-kazoo zookeeper
+//		libcurator-discovery-java python3-kazoo zookeeper
 //
 // For kazoo they need a Python that has it: $CURATOR_PYTHON if set, or else
 // python3 in PATH, or else Debian's.
@@ -31,11 +32,11 @@
 //
 // # How it works
 //
-// A peer has one client in Java and obeys commands, which the comments in
-// java/Peer.java and java/Nodes.java list. One Java process has all peers,
-// except for those that a test kills: each of these has a process of its own. A
-// Java process ends with its stdin, so that none outlives the tests, however
-// they end.
+// A peer has one client in Java and obeys commands, which the comments of
+// java/Peer.java and of the other files there list. One Java process has all
+// peers, except for those that a test kills: each of these has a process of its
+// own. A Java process ends with its stdin, so that none outlives the tests,
+// however they end.
 //
 // All scenarios run at the same time, each on paths of its own. Most of them
 // wait for the end of sessions. The real server deletes empty lock paths all

@@ -19,12 +19,15 @@ const (
 	envRequire = "CURATOR_REQUIRE_ZOOKEEPER"
 )
 
-// debianJar has a manifest that names all jars that Curator needs, except for a
+// debianJars have manifests that name all jars that Curator needs, except for a
 // logger.
-const debianJar, debianLogger = "/usr/share/java/curator-recipes.jar", "/usr/share/java/slf4j-simple.jar"
+var debianJars = []string{"/usr/share/java/curator-recipes.jar", "/usr/share/java/curator-x-discovery.jar"}
+
+const debianLogger = "/usr/share/java/slf4j-simple.jar"
 
 var errNotInstalled = errors.New("interop: Java Curator is not installed: " +
-	"install a JDK (java and javac) and Debian's package libcurator-recipes-java, " +
+	"install a JDK (java and javac) and Debian's packages libcurator-recipes-java " +
+	"and libcurator-discovery-java, " +
 	"or set " + envJars + " to a directory with the jars of Curator and of its dependencies")
 
 // installation is everything that runs the Java peer.
@@ -98,14 +101,18 @@ func javaCommand(name string) (string, error) {
 // runs against another version.
 func findJars(dir string) ([]string, error) {
 	if dir == "" {
-		if _, err := os.Stat(debianJar); err != nil {
-			return nil, fmt.Errorf("%w (%w)", errNotInstalled, err)
+		for _, jar := range debianJars {
+			if _, err := os.Stat(jar); err != nil {
+				return nil, fmt.Errorf("%w (%w)", errNotInstalled, err)
+			}
 		}
 		// The class path may name a missing jar.
-		return []string{debianJar, debianLogger}, nil
+		return append(slices.Clone(debianJars), debianLogger), nil
 	}
-	if recipes, _ := filepath.Glob(filepath.Join(dir, "curator-recipes*.jar")); len(recipes) == 0 {
-		return nil, fmt.Errorf("interop: %s=%s holds no curator-recipes jar", envJars, dir)
+	for _, name := range []string{"curator-recipes", "curator-x-discovery"} {
+		if found, _ := filepath.Glob(filepath.Join(dir, name+"*.jar")); len(found) == 0 {
+			return nil, fmt.Errorf("interop: %s=%s holds no %s jar", envJars, dir, name)
+		}
 	}
 	return filepath.Glob(filepath.Join(dir, "*.jar"))
 }

@@ -46,11 +46,19 @@ func (m *meter) close() {
 	m.listener.Close()
 	m.mu.Lock()
 	m.closed = true
+	m.mu.Unlock()
+	m.cut()
+	m.goroutines.Wait()
+}
+
+// cut breaks the connections. The clients may connect again.
+func (m *meter) cut() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, c := range m.conns {
 		c.Close()
 	}
-	m.mu.Unlock()
-	m.goroutines.Wait()
+	m.conns = nil
 }
 
 // counted returns the number of requests so far, and of bytes in both

@@ -112,6 +112,8 @@ import org.apache.zookeeper.data.Stat;
  *     ok NANOSECONDS. Each thread increments the same number that often.
  * node-...
  *     a command of caches, persistent nodes and groups: see Nodes.java
+ * discovery-...
+ *     a command of registries of services: see Discovery.java
  *
  * KIND is one of these:
  *
@@ -136,6 +138,7 @@ public class Peer {
     private final Map<String, InterProcessReadWriteLock> readWriteLocks = new ConcurrentHashMap<>();
     private final Barriers barriers;
     private final Nodes nodes;
+    private final Discovery discovery;
     private Crowd crowd; // made by the first bench command
     private final ExecutorService waits = Executors.newCachedThreadPool();
 
@@ -148,6 +151,7 @@ public class Peer {
         this.values = new Values(client);
         this.barriers = new Barriers(client);
         this.nodes = new Nodes(client);
+        this.discovery = new Discovery(client);
     }
 
     public static void main(String[] args) throws Exception {
@@ -208,8 +212,9 @@ public class Peer {
         candidates.keySet().forEach(this::resign);
         try {
             nodes.close();
+            discovery.close();
         } catch (Exception e) {
-            System.err.println("a node cannot be closed: " + e);
+            System.err.println("a node or a registry cannot be closed: " + e);
         }
         client.close();
         waits.shutdownNow();
@@ -279,7 +284,9 @@ public class Peer {
                     : killSession());
                 break;
             default:
-                waits.execute(() -> run(words[0], () -> nodes.obey(words)));
+                waits.execute(() -> run(words[0], () -> words[1].startsWith("discovery-")
+                    ? discovery.obey(words)
+                    : nodes.obey(words)));
         }
     }
 
