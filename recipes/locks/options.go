@@ -131,8 +131,10 @@ func WithLocalHandOver(n int, d time.Duration) MutexOption {
 // WithCachedLock keeps the lock of an InterProcessMutex in the process when it is
 // released, as long as nobody else queues for it. The next acquire of the client
 // takes it over within microseconds, and without a request. It may be called on
-// any object of the same path and view that has this option, and whose nodes say
-// the same: see WithNodeData, WithoutIdentity and WithRevocation.
+// any object that has this option and was made with the same path and the same
+// *framework.Client (each call of Namespace returns another one), and whose nodes
+// say the same: see WithNodeData, WithoutIdentity and WithRevocation. Each acquire
+// has the numbers of its own object.
 //
 // The node stays, with a watch on the queue. It is deleted:
 //
@@ -146,15 +148,16 @@ func WithLocalHandOver(n int, d time.Duration) MutexOption {
 //   - when the client has more than 1,000 idle locks: the longest idle goes first.
 //
 // Both n and idle must be positive. The first release costs one more request,
-// which sets the watch, and so does a release that finds somebody waiting. A lock
-// that had to be waited for is not kept by its first release: others want it, too.
-// Nor is one whose release finds no connection.
+// which sets the watch. A lock that had to be waited for is not kept by its first
+// release: others want it, too. Nor is one whose release finds no connection.
 //
 // The others pay for it. Who queues behind an idle lock waits for an event and a
-// deletion, and who only tries may be refused the first time. If the process crashes, they
-// wait until its session ends, although nobody held the lock. To others, an idle
-// lock looks like one that is held, by the acquire that made the node: so do
-// Participants, package inspect and zklock show it.
+// deletion. Who only tries may be refused for a second, and who has WithQueueLimit
+// may find the queue full. If the process crashes, they wait until its session
+// ends, although nobody held the lock. To others, an idle lock looks like one that
+// is held, by the acquire that made the node: so do Participants, package inspect
+// and zklock show it. The deletion of an idle lock has no caller: if the server
+// refuses it, that is in the log, and the node stays until the session ends.
 //
 // Goroutines that wait in the process get the lock at its release in the order of
 // their arrival, by the same rules. With WithLocalHandOver they get it within the

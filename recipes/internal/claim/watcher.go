@@ -92,7 +92,7 @@ func (w *watcher) endKept() {
 func (w *watcher) serve(next *Claim) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.revoked || w.ctx.Err() != nil {
+	if w.revoked || w.ctx.Err() != nil || !w.nodes[0].Session.IsInTime() {
 		return false
 	}
 	w.owner = next

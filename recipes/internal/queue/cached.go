@@ -109,15 +109,46 @@ func (t *turn) watchIdle(idle time.Duration) {
 }
 
 // takeIdleLocked returns the turn of the lock if it is idle, or nil. The caller
-// has to give it to a goroutine, or to retire its claim.
+// has to take it over. A turn that is being given up stays where it is until it
+// has freed its place: whoever comes waits for that, and is not refused because
+// of a lock that nobody has.
 func (q *localQueue) takeIdleLocked() *turn {
 	t := q.idle
-	if t != nil {
+	if t != nil && !t.ending {
 		q.idle = nil
-		idleTurns.remove(t)
-		t.unwatchIdle()
+		t.endIdleLocked()
 	}
 	return t
+}
+
+func (t *turn) endIdleLocked() {
+	idleTurns.remove(t)
+	t.unwatchIdle()
+}
+
+// stopIdle reports whether a turn was idle. Nobody gets it any more.
+func (q *localQueue) stopIdle(t *turn) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.stopIdleLocked(t)
+}
+
+func (q *localQueue) stopIdleLocked(t *turn) bool {
+	if q.idle != t || t.ending {
+		return false
+	}
+	t.ending = true
+	t.endIdleLocked()
+	return true
+}
+
+// disown notes that a turn has no place any more, so that it must not become idle.
+// It reports whether the turn was idle until now.
+func (q *localQueue) disown(t *turn) (wasIdle bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t.freed = true
+	return q.stopIdleLocked(t)
 }
 
 // hasIdle reports whether the lock is idle: an acquire gets it. There may be no
@@ -131,35 +162,29 @@ func (q *localQueue) hasIdle() bool {
 	return q.idle != nil
 }
 
-// takeIdle reports whether a turn was idle, and is not any more.
-func (q *localQueue) takeIdle(t *turn) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.idle == t && q.takeIdleLocked() != nil
-}
-
-// disown notes that a turn has no place any more, so that it must not become idle.
-// It reports whether the turn was idle until now.
-func (q *localQueue) disown(t *turn) (wasIdle bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	t.freed = true
-	return q.idle == t && q.takeIdleLocked() != nil
-}
-
 // giveUpIdle gives an idle lock up. It does nothing if somebody has the lock by
-// now, or has given it up.
+// now, or gives it up.
 func (t *turn) giveUpIdle() {
-	if t.queue.takeIdle(t) {
-		t.claim.Retire()
+	if t.queue.stopIdle(t) {
+		t.retire()
 	}
 }
 
+// retire gives up the claim of a turn that is idle or was, and frees its place. It
+// returns when that is done, whoever does it.
+func (t *turn) retire() { t.retired.Do(t.claim.Retire) }
+
+func (t *turn) isEnding() bool {
+	t.queue.mu.Lock()
+	defer t.queue.mu.Unlock()
+	return t.ending
+}
+
 // takeOver gives a lock that was idle to an acquire. It returns nil if the lock
-// must not be used any more, and was given up.
-func (t *turn) takeOver(by *Queue) *claim.Claim {
-	if t.othersCame() || !t.claim.IsTrusted() {
-		t.claim.Retire()
+// must not be used any more, or the caller has gone, and the lock was given up.
+func (t *turn) takeOver(ctx context.Context, by *Queue) *claim.Claim {
+	if t.isEnding() || t.othersCame() || ctx.Err() != nil || !t.claim.IsTrusted() {
+		t.retire()
 		return nil
 	}
 	t.of, t.n = by, t.n+1

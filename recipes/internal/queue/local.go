@@ -20,7 +20,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 	shared := q.isShared()
 	local, w, ahead := localQueues.arrive(*q.local, shared)
 	for w != nil && w.idle != nil {
-		if c := w.idle.takeOver(q); c != nil {
+		if c := w.idle.takeOver(ctx, q); c != nil {
 			a.Trace.HandedOver()
 			return c, nil
 		}
@@ -103,7 +103,11 @@ func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w
 	told = true
 	select {
 	case <-w.turn:
-		return w.handed, nil
+		if w.got == nil {
+			return nil, nil
+		}
+		w.got.of = q // from now on, the options of its object count
+		return w.got.claim, nil
 	case <-ctx.Done():
 		ahead := local.abandon(ctx, w)
 		r := local.standing()
@@ -146,6 +150,8 @@ type turn struct {
 	contended   bool             // the node was behind a node of another before
 	others      *framework.Watch // tells of others in the queue; nil if none was set
 	freed       bool             // Free was called; protected by queue.mu
+	ending      bool             // it is idle, and is being given up; protected by queue.mu
+	retired     sync.Once        // gives the claim of an idle turn up
 	inIdle      *list.Element    // the element of idleTurns; protected by its mutex
 	unwatchIdle func()           // ends what watchIdle has begun; protected by queue.mu
 }
@@ -153,7 +159,7 @@ type turn struct {
 // Free frees the place at the server.
 func (t *turn) Free() {
 	if t.queue.disown(t) { // nobody works with the lock, and nobody else gives it up
-		t.claim.Retire()
+		t.retire()
 	}
 	t.left.Do(func() {
 		t.queue.forget(t.holder, t.shared, t.nodeStays())
@@ -206,6 +212,6 @@ func (t *turn) next(c *claim.Claim) *turn {
 // get gives a lock to a waiter that was taken off the queue.
 func (w *localWaiter) get(t *turn) {
 	t.queue.noteAlone(holdingOf(t.claim))
-	w.handed = t.claim
+	w.got = t
 	close(w.turn)
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/internal/flight"
-	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -72,7 +71,7 @@ func (e *entering) end(shared bool) {
 type localWaiter struct {
 	turn   chan struct{} // closed when the waiter has a place
 	idle   *turn         // set from the beginning if the lock was idle; the others are not set then
-	handed *claim.Claim  // set before that, if the lock itself came with the place
+	got    *turn         // set before that, if the lock itself came with the place
 	at     int           // its place in the line; notInLine when its turn is about to come
 	shared bool          // it shares the lock
 
@@ -115,8 +114,8 @@ func (q *localQueue) abandon(ctx context.Context, w *localWaiter) (ahead int) {
 		return ahead
 	}
 	<-w.turn
-	if w.handed != nil {
-		w.handed.GiveUp(ctx)
+	if w.got != nil {
+		w.got.claim.GiveUp(ctx)
 	} else {
 		q.entered(w.shared)
 		q.leave(w.shared)
@@ -142,6 +141,9 @@ func (q *localQueue) leave(shared bool) {
 		q.free++
 	}
 	q.used--
+	if q.idle != nil && q.idle.ending { // it is the one that leaves: nobody else had a place
+		q.idle = nil
+	}
 	if q.waiting.len() == 0 {
 		q.trouble = nil // it keeps nobody waiting, and may be over when somebody comes
 	}
