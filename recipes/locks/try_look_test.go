@@ -268,9 +268,9 @@ func TestLookOfATryDoesNotCountANodeThatWasBeingMade(t *testing.T) {
 				isRefused(t, lock)
 				require.NoError(t, held.Release(t.Context()))
 				w.Fake.Inject(zktest.Rule{
-					Op: tc.op, Path: tc.path, Session: c.SessionID(), Do: zktest.DelayRequest(2 * time.Second),
+					Op: tc.op, Path: tc.path, Session: c.SessionID(), Do: zktest.DelayRequest(600 * time.Millisecond),
 				})
-				_, err := lock.Acquire(recipetest.Within(t, time.Second))
+				_, err := lock.Acquire(recipetest.Within(t, 300*time.Millisecond))
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				w.Fake.ClearRequests()
 				lease := tryToHold(t, lock)
@@ -279,6 +279,29 @@ func TestLookOfATryDoesNotCountANodeThatWasBeingMade(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A client keeps the lock for itself as long as nobody queues. Looks would tell it
+// nothing.
+func TestTriesThatLookQueueOnceASecond(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		keeper := locks.NewInterProcessMutex(w.Observer, "/l", locks.WithCachedLock(1000, time.Hour))
+		held, lock := tryToHold(t, keeper), mutexAt(c)
+		isRefused(t, lock)
+		require.NoError(t, held.Release(t.Context()))
+		begun, tries := time.Now(), 0
+		for ; ; tries++ {
+			lease, err := lock.TryAcquire(t.Context())
+			if err == nil {
+				require.NoError(t, lease.Release(t.Context()))
+				break
+			}
+			require.Less(t, time.Since(begun), 2*time.Second)
+			time.Sleep(100 * time.Millisecond)
+		}
+		require.Greater(t, tries, 5, "it has looked")
+	})
 }
 
 // Somebody has made names up that a newcomer is ahead of. A look knows the number
