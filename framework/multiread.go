@@ -3,14 +3,10 @@ package framework
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
-	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/internal/reason"
 )
 
 // NodeRead is what MultiRead has read of one node.
@@ -29,22 +25,8 @@ type NodeRead struct {
 // carries out a request that reads.
 //
 // The paths and the data must fit into one request and one answer. A request
-// that is longer than WithMaxRequestSize allows is ErrRequestTooLarge.
-//
-// Servers know the request since 3.6. An older one ends the connection, which
-// ends all leases of a client with the standard policy. So MultiRead sends the
-// request only on a connection whose server has shown that it knows it: by a
-// persistent watch that it has set, by the zxid of an event, or by its answer to
-// a probe, which is one more request. Only servers since 3.9 pass the probe, and
-// older ones write two lines about it to their log. Without a proof, MultiRead
-// returns an error for which IsRefusal holds, and the nodes are best read one by
-// one.
-//
-// A multiRead with which a connection ends is not repeated. If that connection
-// has answered none before, a server or a proxy may hang up on all of them. The
-// client sends no more then, and MultiRead is refused as above for as long as the
-// client lives. So it is if a connection ends with the probe, and after a server
-// has refused a multiRead.
+// that is longer than WithMaxRequestSize allows is ErrRequestTooLarge. Servers
+// know the request since 3.6.
 //
 // The error is an *OpError. It is about no node in particular, but for a path
 // that is not valid. Without paths, it matches zk.ErrBadArguments, as a
@@ -60,11 +42,7 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 		}
 		full[i] = e.full(path)
 	}
-	var answer proto.MultiReadAnswer
-	err = e.do(ctx, "multiRead", paths[0], nil, func(ctx context.Context, s *Session) (err error) {
-		answer, err = s.multiRead(ctx, proto.MultiRead(full...))
-		return err
-	})
+	answer, err := read(ctx, e.Client, "multiRead", paths[0], proto.MultiRead(full...))
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -84,50 +62,4 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 		nodes[i] = NodeRead{Data: bytes.Clone(r.Data), Stat: (*zk.Stat)(r.Stat)}
 	}
 	return nodes, answer.Zxid, nil
-}
-
-// Reasons why a multiRead is not sent, or not again.
-var (
-	errNoProof     = fmt.Errorf("%w: nothing shows that the server is one of ZooKeeper 3.6 or later", errUnimplemented)
-	errHungUpOn    = fmt.Errorf("%w: a server has refused one before, or has ended the connection", errUnimplemented)
-	errNotRepeated = errors.New("the connection has ended with the request, which is not repeated")
-)
-
-// multiRead makes one attempt.
-func (s *Session) multiRead(ctx context.Context, q proto.Request[proto.MultiReadAnswer]) (a proto.MultiReadAnswer, err error) {
-	if s.client.noMultiReads.Load() {
-		return a, errHungUpOn
-	}
-	p, err := start(ctx, s, q, nil)
-	if reason.Is(err, errNoProof) {
-		if err = s.probeMultiRead(ctx); err == nil {
-			p, err = start(ctx, s, q, nil)
-		}
-	}
-	if err != nil {
-		return a, err
-	}
-	if a, err = p.await(ctx, nil); retryable(err) && ambiguous(err) {
-		err = fmt.Errorf("%w: %w", errNotRepeated, err)
-	}
-	return a, err
-}
-
-// probeMultiRead returns when the server has answered whether it is a new one.
-func (s *Session) probeMultiRead(ctx context.Context) error {
-	probe := s.link.ProbeMultiRead()
-	if probe == nil {
-		return s.sessionError(zk.ErrNoServer)
-	}
-	select {
-	case <-probe.Done():
-		if code, _, _, err := probe.Answer(); err == nil && transport.IsFailure(code) {
-			return errorOf(code)
-		}
-		return nil
-	case <-ctx.Done():
-		return notSent(ctx)
-	case <-s.ctx.Done():
-		return s.sessionError(zk.ErrNoServer)
-	}
 }

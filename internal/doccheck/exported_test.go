@@ -40,7 +40,7 @@ var mostExported = map[string]int{
 	"testing/curatortest":      6,
 	"testing/explore":          39,
 	"testing/zkserver":         56,
-	"testing/zktest":           224,
+	"testing/zktest":           223,
 	"tracing":                  11,
 }
 

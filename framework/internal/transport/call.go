@@ -2,7 +2,6 @@ package transport
 
 import (
 	"errors"
-	"slices"
 	"time"
 )
 
@@ -101,13 +100,9 @@ type Request struct {
 func (l *Link) send(requests []Request, calls []*Call) (*Waiter, error) {
 	l.mu.Lock()
 	c := l.conn
-	if c == nil || !c.established || c.closed || l.retired {
+	if c == nil || !c.established || l.retired {
 		l.mu.Unlock()
 		return nil, ErrNotSent
-	}
-	if slices.ContainsFunc(requests, c.isUnprovenLocked) {
-		l.mu.Unlock()
-		return nil, ErrUnproven
 	}
 	if c.fullLocked() {
 		defer l.mu.Unlock()

@@ -16,7 +16,6 @@ const (
 	opSetAuth       = proto.OpAuth
 	opSetWatches    = proto.OpSetWatches
 	opAddWatch      = proto.OpAddWatch
-	opMultiRead     = proto.OpMultiRead
 	opDelete        = proto.OpDelete
 	opPing          = proto.OpPing
 	opCloseSession  = proto.OpCloseSession
