@@ -16,8 +16,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A server answers each transaction with an error that says nothing of its
-// outcome. As a mutex does, the multi-lock returns the error, and asks no more.
+// A server answers a transaction with an error that says nothing of its outcome.
+// As a mutex does, the multi-lock returns the error, and asks no more.
 func TestAtomicMultiLockWhoseTransactionsFailReturnsTheError(t *testing.T) {
 	for _, code := range []zktest.Code{zktest.ErrSystem, zktest.ErrOperationTimeout} {
 		for name, acquire := range acquireOrTry {
@@ -27,12 +27,11 @@ func TestAtomicMultiLockWhoseTransactionsFailReturnsTheError(t *testing.T) {
 					c, _ := w.Connect(t)
 					l := locks.NewAtomicMultiLock(c, pathsBelow("/l", 3))
 					require.NoError(t, recipetest.Acquire(t, ctx, l).Release(ctx))
-					fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 500, Do: zktest.Fail(code)})
+					w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Fail(code)}) // one
 					_, err := acquire(l, ctx)
 					answered, ok := framework.ServerCode(err)
 					require.True(t, ok, err)
 					require.EqualValues(t, code, answered)
-					require.Equal(t, 1, fault.Hits())
 				})
 			})
 		}
