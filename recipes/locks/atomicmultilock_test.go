@@ -399,7 +399,7 @@ func TestPartOfAnAtomicMultiLockIsReleasedBefore(t *testing.T) {
 		c, _ := w.Connect(t)
 		lease := recipetest.Acquire(t, ctx, locks.NewAtomicMultiLock(c, paths))
 		require.NoError(t, lease.Leases()[1].Release(ctx))
-		<-lease.Context().Done()
+		synctest.Wait() // the context of the whole ends by a goroutine
 		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
 		next := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, paths[1]))
 		require.ErrorIs(t, lease.Release(ctx), locks.ErrReleased)
