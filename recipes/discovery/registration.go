@@ -47,8 +47,10 @@ type wanted struct {
 //
 // An empty ID becomes a random UUID, or the name that the format makes of the
 // address. A zero Registered becomes the time now. The node is ephemeral, unless
-// the instance's Kind is Static or Permanent. DynamicSequential cannot be used,
-// because the servers would choose the ID. These are its errors:
+// the instance's Kind is Static or Permanent: such a node outlives its process,
+// and a later process takes it over if the node has the same address and ports.
+// Any other node is a conflict. DynamicSequential cannot be used, because the
+// servers would choose the ID. These are its errors:
 //
 //   - framework.ErrClosed if the client is closed.
 //   - nodes.ErrInUse if another Registration of this client has the path.
@@ -94,7 +96,8 @@ func register(
 	r.want.Store(&want)
 	at := znode.Join(below(base, dir), name)
 	r.events = event.Of(client, at)
-	r.node, err = nodes.NewPersistentNode(client, at, data, append(cfg.node, nodes.WithMode(mode))...)
+	own := nodes.WithClaim(func(data []byte) bool { return isAnEarlier(codec, want.instance, data) })
+	r.node, err = nodes.NewPersistentNode(client, at, data, append(cfg.node, nodes.WithMode(mode), own)...)
 	if err != nil || cfg.health == nil {
 		return r, err
 	}
@@ -122,6 +125,14 @@ func modeOf(k Kind) (framework.Mode, error) {
 		return framework.Persistent, nil
 	}
 	return 0, invalid("kind", int(k), "must be Dynamic, NoKind, Static or Permanent")
+}
+
+// isAnEarlier reports whether a node that outlives its session is an earlier
+// process's of an instance, and not another instance's: it has the same address
+// and ports.
+func isAnEarlier(codec Codec, i Instance, data []byte) bool {
+	was, err := codec.Decode(i.Service, i.ID, data)
+	return err == nil && (&Entry{Instance: was}).isAt(&Entry{Instance: i})
 }
 
 // completed returns a copy of an instance that the caller cannot change, with
