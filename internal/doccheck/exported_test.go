@@ -33,7 +33,7 @@ var mostExported = map[string]int{
 	"recipes/leader":           38,
 	"recipes/locks":            84,
 	"recipes/locktrace":        32,
-	"recipes/nodes":            59,
+	"recipes/nodes":            60,
 	"recipes/shared":           25,
 	"retry":                    10,
 	"state":                    13,

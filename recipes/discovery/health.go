@@ -97,7 +97,7 @@ func (h *health) run(ctx context.Context) error {
 		if h.count(err == nil) || first && h.failing {
 			h.tell(err)
 		}
-		if h.failing != h.r.want.Load().failing {
+		if h.failing != h.r.wanted().failing {
 			h.write(ctx)
 		}
 		next := time.NewTimer(h.Interval)
