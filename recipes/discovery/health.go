@@ -146,16 +146,11 @@ func (h *health) write(ctx context.Context) {
 // check returns the verdict of one check. One that ends its goroutine has
 // failed. One that takes too long has, too, and the next begins behind it.
 func (h *health) check(ctx context.Context) error {
+	if err := h.awaitLate(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
-	if h.late != nil {
-		select {
-		case <-h.late:
-			h.late = nil
-		case <-ctx.Done():
-			return reason.OfContext(ctx)
-		}
-	}
 	returned := make(chan error, 1)
 	started := framework.Extend(h.client).Go(func(context.Context) {
 		err := follow.ErrNoReturn
@@ -170,6 +165,23 @@ func (h *health) check(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 		h.late = returned
+		return reason.OfContext(ctx)
+	}
+}
+
+// awaitLate waits for a check that has not returned in time, if there is one, for
+// as long as a check has.
+func (h *health) awaitLate(ctx context.Context) error {
+	if h.late == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	defer cancel()
+	select {
+	case <-h.late:
+		h.late = nil
+		return nil
+	case <-ctx.Done():
 		return reason.OfContext(ctx)
 	}
 }

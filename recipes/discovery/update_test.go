@@ -2,6 +2,7 @@ package discovery_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func TestUpdateThatIsRefusedLaterChangesNothing(t *testing.T) {
 			network.Refuse(true)
 			network.Cut()
 			large := replica("a", 2)
-			large.Metadata = map[string]string{"x": string(make([]byte, 2<<20))}
+			large.Metadata = map[string]string{"x": strings.Repeat("x", 2<<20)}
 			for range updates {
 				require.ErrorIs(t, r.Update(recipetest.Within(t, time.Second), large), context.DeadlineExceeded)
 			}
