@@ -95,7 +95,7 @@ func NewServices(client *framework.Client, base string, codec Codec, opts ...Dir
 
 // serviceOf returns whose nodes are below a path. A path that stands for a service,
 // and is not the service's own, is no service's: two folders would be one service,
-// of which NewDirectory has only one.
+// and NewDirectory knows only one of them.
 func serviceOf(codec Codec, dir string) (string, bool) {
 	service, ok := codec.Service(dir)
 	if !ok {
