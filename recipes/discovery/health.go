@@ -75,12 +75,13 @@ type health struct {
 	life   follow.Life
 	late   <-chan error // what a check will return that has not done so in time
 
+	passed  bool // a check has passed
 	failing bool
 	against int // how many checks in a row have said the opposite
 }
 
 func watchHealth(client *framework.Client, r *Registration, c HealthCheck) (*health, error) {
-	h := &health{HealthCheck: c, client: client, r: r, failing: true, against: c.Passes - 1}
+	h := &health{HealthCheck: c, client: client, r: r, failing: true}
 	h.life = follow.Life{Client: client, Closed: nodes.ErrClosed, Run: h.run}
 	return h, h.life.Start()
 }
@@ -120,11 +121,24 @@ func (h *health) count(passed bool) (turned bool) {
 		return false
 	}
 	h.against++
-	if enough := map[bool]int{true: h.Passes, false: h.Failures}[h.failing]; h.against < enough {
+	if h.against < h.enough() {
 		return false
 	}
+	h.passed = true
 	h.failing, h.against = !h.failing, 0
 	return true
+}
+
+// enough returns how many checks in a row turn the state. The first pass ends the
+// drain that an instance begins with.
+func (h *health) enough() int {
+	switch {
+	case !h.passed:
+		return 1
+	case h.failing:
+		return h.Passes
+	}
+	return h.Failures
 }
 
 func (h *health) tell(err error) {

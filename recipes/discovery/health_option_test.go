@@ -55,3 +55,19 @@ func TestCheckBehindALateOneHasItsTime(t *testing.T) {
 		}
 	})
 }
+
+// One check that passes ends the drain that an instance begins with, also if
+// others have failed before.
+func TestFirstPassEndsTheDrainOfTheBeginning(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := &patient{}
+		p.set(errSick)
+		w.registered(t, w.Observer, replica("a", 1), p.every10s())
+		d := w.directory(t, w.Observer)
+		settle()
+		require.Equal(t, []string{"a:1 drains"}, names(d))
+		p.set(nil)
+		checks(1)
+		require.Equal(t, []string{"a:1"}, names(d))
+	})
+}
