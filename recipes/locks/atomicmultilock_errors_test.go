@@ -11,7 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
-	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -26,7 +26,7 @@ func TestAtomicMultiLockWhoseTransactionsFailReturnsTheError(t *testing.T) {
 					ctx := w.Patience(t)
 					c, _ := w.Connect(t)
 					l := locks.NewAtomicMultiLock(c, pathsBelow("/l", 3))
-					require.NoError(t, recipetest.Acquire(t, ctx, l).Release(ctx))
+					require.NoError(t, locktest.Acquire(t, ctx, l).Release(ctx))
 					w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Fail(code)}) // one
 					_, err := acquire(l, ctx)
 					answered, ok := framework.ServerCode(err)
@@ -49,7 +49,7 @@ func TestAtomicMultiLockWhoseNodeVanishesWithTheReply(t *testing.T) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
 		l := locks.NewAtomicMultiLock(c, pathsBelow("/l", 3))
-		require.NoError(t, recipetest.Acquire(t, ctx, l).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, l).Release(ctx))
 		const times = 4
 		lost := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: c.SessionID(), Times: times, Do: zktest.DropReply()})
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpConnect, Times: times, Do: zktest.Call(func(zktest.Request) {
@@ -58,7 +58,7 @@ func TestAtomicMultiLockWhoseNodeVanishesWithTheReply(t *testing.T) {
 			}
 		})})
 		begun := time.Now()
-		lease := recipetest.Acquire(t, ctx, l)
+		lease := locktest.Acquire(t, ctx, l)
 		require.Equal(t, times, lost.Hits())
 		require.Greater(t, time.Since(begun), 500*time.Millisecond)
 		require.NoError(t, lease.Release(ctx))
@@ -80,17 +80,17 @@ func TestOtherNodesOfATransactionKeepNobodyWaiting(t *testing.T) {
 		other, _ := w.Connect(t)
 		ab, ba := []string{"/l/a", "/l/b"}, []string{"/l/b", "/l/a"}
 		var held []*locks.Lease
-		var mid []*recipetest.Pending
+		var mid []*locktest.Pending
 		third, _ := w.Connect(t)
 		for _, p := range ab {
-			held = append(held, recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, p)))
-			mid = append(mid, recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(third, p)))
+			held = append(held, locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, p)))
+			mid = append(mid, locktest.AcquireLater(ctx, locks.NewInterProcessMutex(third, p)))
 		}
 		synctest.Wait()
-		rival := recipetest.AcquireLater(ctx, locks.NewAtomicMultiLock(other, ba))
+		rival := locktest.AcquireLater(ctx, locks.NewAtomicMultiLock(other, ba))
 		synctest.Wait()
 		makeOtherNodes(t, w, c, ab, "0000000000") // the number of a node that is gone
-		waiting := recipetest.AcquireLater(ctx, locks.NewAtomicMultiLock(c, ab))
+		waiting := locktest.AcquireLater(ctx, locks.NewAtomicMultiLock(c, ab))
 		synctest.Wait()
 		for i := range ab {
 			require.NoError(t, held[i].Release(ctx))
@@ -113,8 +113,8 @@ func TestOtherNodesOfATransactionAreNotLeft(t *testing.T) {
 		c, _ := w.Connect(t)
 		ab := []string{"/l/a", "/l/b"}
 		l := locks.NewAtomicMultiLock(c, ab)
-		require.NoError(t, recipetest.Acquire(t, ctx, l).Release(ctx))
-		held := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, "/l/a"))
+		require.NoError(t, locktest.Acquire(t, ctx, l).Release(ctx))
+		held := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, "/l/a"))
 		makeOtherNodes(t, w, c, ab, "0000000009")
 		_, err := l.TryAcquire(ctx)
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
@@ -179,15 +179,15 @@ func TestAtomicMultiLockLooksAgainAfterAnOutage(t *testing.T) {
 		c, _ := w.Connect(t)
 		other, _ := w.Connect(t)
 		l := locks.NewAtomicMultiLock(c, ab)
-		require.NoError(t, recipetest.Acquire(t, ctx, l).Release(ctx))
-		held := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, "/l/a"))
+		require.NoError(t, locktest.Acquire(t, ctx, l).Release(ctx))
+		held := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, "/l/a"))
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: c.SessionID(), Do: zktest.DropRequest()})
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayReply(2 * time.Second)})
-		waiting := recipetest.AcquireLater(ctx, l)
+		waiting := locktest.AcquireLater(ctx, l)
 		synctest.Wait()
 		require.NoError(t, held.Release(ctx))
 		require.NoError(t, w.Fake.Delete(ownNode(t, w, c, "/l/b")))
-		rival := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(other, "/l/b"))
+		rival := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(other, "/l/b"))
 		time.Sleep(2500 * time.Millisecond)
 		require.False(t, waiting.IsOver(), "both hold the lock")
 		require.NoError(t, rival.Release(ctx))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -34,7 +34,7 @@ func TestMultiLockOfManyLocksIsQuick(t *testing.T) {
 		} {
 			var lookups atomic.Int64
 			ctx := countsLookups{w.Patience(t), &lookups}
-			lease := recipetest.Acquire(t, ctx, l)
+			lease := locktest.Acquire(t, ctx, l)
 			require.Less(t, lookups.Load(), int64(10_000))
 			lookups.Store(0)
 			lease.Context().Value("none")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -62,9 +63,9 @@ func TestTryIsNotRefusedBehindAGateThatIsFree(t *testing.T) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
 		s := locks.NewInterProcessSemaphore(c, "/l", locks.Limit(3))
-		require.NoError(t, recipetest.Acquire(t, ctx, s).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, s).Release(ctx))
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: c.SessionID(), Do: zktest.DelayReply(5 * time.Second)})
-		first := recipetest.AcquireLater(ctx, s)
+		first := locktest.AcquireLater(ctx, s)
 		synctest.Wait()
 		time.Sleep(time.Second)
 		require.False(t, first.IsOver())

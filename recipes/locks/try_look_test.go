@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -138,7 +139,7 @@ func TestLookOfATryTellsWhatAnAttemptTells(t *testing.T) {
 	forAllTried(t, func(t *testing.T, w *world, kind tried, lock, rival locks.Locker) {
 		held := tryToHold(t, rival)
 		third, _ := w.Connect(t)
-		waiting := recipetest.AcquireLater(w.Patience(t), writerOrLock(kind, third))
+		waiting := locktest.AcquireLater(w.Patience(t), writerOrLock(kind, third))
 		synctest.Wait()
 		first, second := isRefused(t, lock), isRefused(t, lock)
 		require.Positive(t, first.Ahead)
