@@ -3,7 +3,6 @@ package doccheck
 import (
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -49,7 +48,7 @@ func TestGoBlocksOfDocumentsAreTested(t *testing.T) {
 		}
 		return err
 	}))
-	for _, document := range []string{"README.md", "docs/PRODUCTION.md"} {
+	for _, document := range append([]string{"README.md", "docs/PRODUCTION.md"}, guides...) {
 		require.NoError(t, Snippets(read(t, document), texts))
 	}
 }
@@ -64,18 +63,23 @@ func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
 
 var documents = []string{
 	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "SECURITY.md", "examples/README.md",
-	"docs/SUPPORT.md", "docs/PRODUCTION.md", "docs/ROLLING_UPDATES.md", "docs/FROM_ZK_LOCK.md", "docs/COMPATIBILITY.md",
+	"docs/SUPPORT.md", "docs/PRODUCTION.md", "docs/ROLLING_UPDATES.md", "docs/COMPATIBILITY.md",
+}
+
+// guides are for people who come from another library.
+var guides = []string{
+	"docs/FROM_ZK_LOCK.md", "docs/FROM_CURATOR.md", "docs/FROM_ETCD.md", "docs/FROM_CONSUL.md", "docs/FROM_REDSYNC.md",
 }
 
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
-	for _, document := range documents {
+	for _, document := range append(guides, documents...) {
 		require.NoError(t, Links(repository(), document))
 	}
 }
 
-// FROM_ZK_LOCK has expressions with variables, which no package declares.
+// The guides name what other libraries have, too.
 func TestDocumentsNameWhatExists(t *testing.T) {
-	for _, document := range slices.DeleteFunc(slices.Clone(documents), func(d string) bool { return d == "docs/FROM_ZK_LOCK.md" }) {
+	for _, document := range documents {
 		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "signal", "tls", "zk"))
 	}
 }
