@@ -94,7 +94,9 @@ Contenders wait for one lock: goroutines of one client, or clients. Or one clien
 holds n locks. The columns are for one acquire and release: the requests, and how
 often the queue is listed; and for one contender or lock: the bytes of memory and
 the goroutines. The fake server is in the same process, and its share is in the
-last two. Each client has a connection and its goroutines.
+last two. Each client has a connection and its goroutines. A connection keeps a
+buffer of the size of its longest answer, on both sides: that is the memory that
+grows with the number of clients.
 
 ![Requests and memory by the size of the crowd](docs/growth.svg)
 
