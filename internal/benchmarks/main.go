@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 )
 
 // The files, from the root of the repository.
@@ -14,17 +15,21 @@ const (
 )
 
 func main() {
-	again := flag.Bool("measure", false, "measure first")
+	again := flag.String("measure", "", "measure what matches this regular expression first")
 	flag.Parse()
-	if err := run(*again); err != nil {
+	if err := write(*again); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmarks:", err)
 		os.Exit(1)
 	}
 }
 
-func run(again bool) error {
-	if again {
-		if err := measure(resultsFile); err != nil {
+func write(again string) error {
+	if again != "" {
+		match, err := regexp.Compile(again)
+		if err != nil {
+			return err
+		}
+		if err := measure(match, resultsFile); err != nil {
 			return err
 		}
 	}

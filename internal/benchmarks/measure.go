@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -22,21 +23,52 @@ var commands = []string{
 	"./testing/interop -run ^$ -bench ^BenchmarkFirstSync$ -benchtime 3x -timeout 30m",
 }
 
-// measure runs all of them, one after the other, and writes what they print.
-func measure(to string) error {
-	var all bytes.Buffer
-	for _, fact := range facts() {
-		fmt.Fprintln(&all, fact)
+// measure runs the commands that match, one after the other, and writes what they
+// print to a file. What others have printed before stays.
+func measure(match *regexp.Regexp, file string) error {
+	before, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		return err
 	}
+	printed := sections(string(before))
 	for _, command := range commands {
-		fmt.Fprintf(&all, "\ncommand: go test %s\n", command)
-		cmd := exec.Command("go", append([]string{"test", "-count=1"}, strings.Fields(command)...)...)
-		cmd.Stdout, cmd.Stderr = io.MultiWriter(&all, os.Stderr), os.Stderr
-		if err := cmd.Run(); err != nil {
+		if !match.MatchString(command) {
+			continue
+		}
+		if printed[command], err = run(command); err != nil {
 			return fmt.Errorf("%s: %w", command, err)
 		}
 	}
-	return os.WriteFile(to, all.Bytes(), 0o644)
+	var all strings.Builder
+	for _, command := range commands {
+		fmt.Fprintf(&all, "%s%s\n%s\n", start, command, printed[command])
+	}
+	return os.WriteFile(file, []byte(all.String()), 0o644)
+}
+
+// start is the start of the line before what a command has printed.
+const start = "command: go test "
+
+// sections returns what each command has printed.
+func sections(text string) map[string]string {
+	printed := map[string]string{}
+	for _, section := range strings.Split("\n"+text, "\n"+start)[1:] {
+		command, rest, _ := strings.Cut(section, "\n")
+		printed[command] = strings.TrimRight(rest, "\n") + "\n"
+	}
+	return printed
+}
+
+// run returns what a command prints, below the facts about the machine.
+func run(command string) (string, error) {
+	var out bytes.Buffer
+	for _, fact := range facts() {
+		fmt.Fprintln(&out, fact)
+	}
+	cmd := exec.Command("go", append([]string{"test", "-count=1"}, strings.Fields(command)...)...)
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, os.Stderr), os.Stderr
+	err := cmd.Run()
+	return out.String(), err
 }
 
 // facts are about the machine, as the lines of configuration of Go's benchmarks.

@@ -80,7 +80,7 @@ This page compares the module with its peers, and shows how costs grow. It is
 written by a program, from [docs/benchmarks.txt](docs/benchmarks.txt), which has
 what the benchmarks have printed. Anybody can run them again:
 
-    go run ./internal/benchmarks -measure
+    go run ./internal/benchmarks -measure .
 
 Requests and bytes are exact, and the same on every machine. Times are not: read
 the ratios, whose two sides were measured in turn, in the same run. Above 1, this

@@ -62,6 +62,13 @@ func TestResultsAreParsed(t *testing.T) {
 	require.Empty(t, r.of("B"))
 }
 
+// A part that is measured again leaves the others as they are.
+func TestResultsHaveSections(t *testing.T) {
+	require.Equal(t, map[string]string{"./a": "date: 1\nBenchmarkA 1 2 B\n", "./b": "PASS\n"},
+		sections("command: go test ./a\ndate: 1\nBenchmarkA 1 2 B\n\ncommand: go test ./b\nPASS\n\n"))
+	require.Empty(t, sections(""))
+}
+
 func TestResultThatIsCutOffIsAnError(t *testing.T) {
 	for _, line := range []string{"BenchmarkA 1 2", "BenchmarkA 1 two reqs"} {
 		_, err := parse(line)
