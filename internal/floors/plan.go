@@ -123,7 +123,7 @@ var helpers = []string{
 var leftOut = []string{
 	"examples/", "cmd/zklock/internal/", "debug/internal/", "framework/internal/jute", "recipes",
 	"internal/recipetest", "internal/locktest", "testing/zktest/internal/", "testing/interop", "testing/explore/scenarios",
-	"internal/compatibility", "internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees", "internal/histories",
+	"internal/benchmarks", "internal/compatibility", "internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees", "internal/histories",
 	"internal/kazootest", "internal/leadertest", "internal/leaktest", "internal/licenses", "internal/mutants",
 	"internal/thorough",
 }

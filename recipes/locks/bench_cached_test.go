@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"net"
 	"testing"
 	"time"
 
@@ -8,39 +9,19 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
+	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// BenchmarkCachedLock is an acquire and a release of a lock that nobody else
-// wants: one that is cached, and beside it one that is not. The server has no
-// network and no disk, so that real ones gain more.
+// BenchmarkCachedLock compares one acquire and release of a mutex that nobody
+// else wants with one of a mutex that is cached. The two sides take turns.
 func BenchmarkCachedLock(b *testing.B) {
-	for name, opts := range map[string][]locks.MutexOption{
-		"plain":  nil,
-		"cached": {locks.WithCachedLock(1<<30, time.Hour)},
-	} {
-		b.Run(name, func(b *testing.B) {
-			srv := zktest.Start(b)
-			c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
-			require.NoError(b, err)
-			b.Cleanup(func() { c.Close() })
-			m := locks.NewInterProcessMutex(c, "/bench/mutex", opts...)
-			ctx := b.Context()
-			b.ReportAllocs()
-			n := 0
-			for b.Loop() {
-				lease, err := m.Acquire(ctx)
-				if err == nil {
-					err = lease.Release(ctx)
-				}
-				if err != nil {
-					b.Fatal(err)
-				}
-				if n++; n == 1 {
-					srv.ClearRequests()
-				}
-			}
-			b.ReportMetric(float64(srv.CountRequests(zktest.OpAny))/float64(n), "requests/op")
-		})
-	}
+	srv := zkserver.Start(b)
+	c, err := framework.New(srv.Addr(), framework.WithDialer((&net.Dialer{}).DialContext))
+	require.NoError(b, err)
+	b.Cleanup(func() { c.Close() })
+	plain := cycleOf(b, locks.NewInterProcessMutex(c, "/bench/plain"))
+	cached := cycleOf(b, locks.NewInterProcessMutex(c, "/bench/cached", locks.WithCachedLock(1<<30, time.Hour)))
+	b.Run("uncontended", func(b *testing.B) {
+		comparePairs(b, turn{"plain", plain}, turn{"cached", cached})
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,36 +24,7 @@ func BenchmarkMultiLock(b *testing.B) {
 		b.Run(fmt.Sprint("locks=", n), func(b *testing.B) {
 			one := cycleOf(b, locks.NewInterProcessMultiLock(locks.SortedMutexes(c, pathsBelow("/bench/one", n))...))
 			together := cycleOf(b, locks.NewAtomicMultiLock(c, pathsBelow("/bench/together", n)))
-			for range 500 { // the server's JVM compiles its code meanwhile
-				one()
-				together()
-			}
-			var ones, togethers []time.Duration
-			for b.Loop() {
-				start := time.Now()
-				one()
-				between := time.Now()
-				together()
-				ones, togethers = append(ones, between.Sub(start)), append(togethers, time.Since(between))
-			}
-			oneTime, togetherTime := median(ones), median(togethers)
-			b.ReportMetric(0, "ns/op") // the time of a pair means nothing
-			b.ReportMetric(float64(oneTime.Nanoseconds()), "one-by-one-ns")
-			b.ReportMetric(float64(togetherTime.Nanoseconds()), "together-ns")
-			b.ReportMetric(float64(oneTime)/float64(togetherTime), "times-as-fast")
+			comparePairs(b, turn{"one-by-one", one}, turn{"together", together})
 		})
-	}
-}
-
-// cycleOf returns a function that acquires and releases a lock once.
-func cycleOf(b *testing.B, l locks.Locker) func() {
-	return func() {
-		lease, err := l.Acquire(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := lease.Release(b.Context()); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
