@@ -25,7 +25,8 @@ func main() {
 	}
 }
 
-// run checks the modules that the packages in dir and below import.
+// run checks the modules that the packages of the module in dir import, and of the
+// others in its workspace.
 func run(ctx context.Context, out io.Writer, dir string) error {
 	modules, err := modulesOf(ctx, dir)
 	if err != nil {

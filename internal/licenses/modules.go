@@ -29,8 +29,9 @@ type module struct {
 // listFormat prints one line for each package of another module.
 const listFormat = `{{with .Module}}{{if not .Main}}{{.Path}}|{{.Version}}|{{.Dir}}|{{$.Dir}}{{end}}{{end}}`
 
-// modulesOf returns the modules that the packages in dir and below import on
-// any of the systems, tests included, sorted by path.
+// modulesOf returns the modules that packages import on any of the systems, tests
+// included, sorted by path. The packages are those of the module in dir, and of
+// the others in its workspace.
 func modulesOf(ctx context.Context, dir string) ([]*module, error) {
 	outputs, errs := make([]string, len(systems)), make([]error, len(systems))
 	var all sync.WaitGroup
@@ -45,7 +46,7 @@ func modulesOf(ctx context.Context, dir string) ([]*module, error) {
 }
 
 func list(ctx context.Context, dir, system string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-test", "-f", listFormat, "./...")
+	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-test", "-f", listFormat, "work")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
