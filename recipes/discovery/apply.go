@@ -132,7 +132,7 @@ func (d *Directory) goneLocked(s *Snapshot, at place, now time.Time, replaced bo
 	e := s.entry(at)
 	switch {
 	case e == nil:
-	case e.Disabled && !replaced || d.cfg.grace == 0:
+	case s.Err == nil && (e.Disabled && !replaced || d.cfg.grace == 0): // else it may be there, unreadable
 		s.setEntry(at, nil)
 	default:
 		d.leaving[at] = leave{now, now.Add(d.cfg.grace)}
