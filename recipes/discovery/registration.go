@@ -220,8 +220,11 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 	}
 	next.data = data
 	r.wishes.add(next)
-	if err = r.node.Set(ctx, data); err == nil {
+	switch err = r.node.Set(ctx, data); {
+	case err == nil:
 		r.wishes.written(next)
+	case framework.IsRefusal(err):
+		r.wishes.refused(next)
 	}
 	return r.named(err)
 }
