@@ -81,6 +81,7 @@ func (s *Snapshot) Instances() []Instance {
 				s.picked = append(s.picked, e.Instance)
 			}
 		}
+		s.picked = slices.Clip(s.picked) // a caller may append to it
 	})
 	return s.picked
 }
