@@ -162,3 +162,40 @@ func TestUnreadableFoldersOfOneName(t *testing.T) {
 		require.Len(t, d.Snapshot().Bad, 2)
 	})
 }
+
+// A server that fails to read a node says nothing of the instance. It stays as it
+// was until its node is read again, or is gone.
+func TestInstanceWhoseNodeAServerFailsToReadStays(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		c, network := w.Connect(t)
+		d := w.directory(t, c)
+		news := follow(t, d)
+		settle()
+		require.Len(t, news(), 2)
+		sick := zktest.Rule{Op: zktest.OpGetData, Path: base + "/orders/a", Session: c.SessionID(), Times: -1, Do: zktest.Fail(-1)}
+		trouble := w.Fake.Inject(sick)
+		require.NoError(t, w.Fake.Set(base+"/orders/a", data(t, replica("a", 2))))
+		outlastGrace()
+		require.Equal(t, []string{"a:1"}, names(d))
+		require.Equal(t, []string{"malformed a"}, news())
+		require.Len(t, d.Snapshot().Bad, 1)
+
+		trouble.Remove()
+		network.Cut()
+		outlastGrace()
+		require.Equal(t, []string{"a:2"}, names(d))
+		require.Empty(t, d.Snapshot().Bad)
+
+		sick.Session = c.SessionID()
+		trouble = w.Fake.Inject(sick)
+		require.NoError(t, w.Fake.Set(base+"/orders/a", data(t, replica("a", 3))))
+		outlastGrace()
+		require.Equal(t, []string{"a:2"}, names(d))
+		trouble.Remove()
+		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
+		outlastGrace()
+		require.Empty(t, names(d))
+		require.Empty(t, d.Snapshot().Bad)
+	})
+}
