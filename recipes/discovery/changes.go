@@ -53,7 +53,7 @@ type Change struct {
 // ends or the directory does. It waits until the directory is filled before it
 // begins, and tells of a refusal that keeps it from that, as Interrupted. A refusal
 // during an interruption is told as another one. The end of the directory is the
-// last element: an empty Change, and the error that Err returns.
+// last element: a Change that has nothing but Now, and the error that Err returns.
 //
 // A node that is malformed is told once for each version of its data. A slow
 // reader holds up nobody: several changes become one, and it misses no last
@@ -75,7 +75,7 @@ func (d *Directory) Changes(ctx context.Context) iter.Seq2[Change, error] {
 				continue
 			case ended != nil:
 				if ctx.Err() == nil {
-					yield(Change{}, d.named(ended))
+					yield(Change{Now: now.next()}, d.named(ended)) // another one, for those who compare
 				}
 				return
 			}

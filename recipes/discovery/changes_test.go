@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/discovery"
 )
 
 // A reader that begins during an interruption is told of it behind what the
@@ -38,5 +40,19 @@ func TestAppendToInstancesChangesNoOther(t *testing.T) {
 		two := append(s.Instances(), replica("two", 1))
 		require.Equal(t, "one", one[3].ID)
 		require.Equal(t, "two", two[3].ID)
+	})
+}
+
+// A Picker is told of what each change leaves, also the last one.
+func TestEndOfChangesHasTheDirectory(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		d := w.directory(t, w.Observer)
+		p := newPicker(t, discovery.RoundRobin(), nil)
+		for ch := range d.Changes(t.Context()) {
+			p.Update(ch.Now.Instances())
+			require.NoError(t, d.Close())
+		}
+		require.Equal(t, "a", pick(t, p))
 	})
 }
