@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -92,6 +93,29 @@ func TestServicesOnlyReads(t *testing.T) {
 	require.Regexp(t, `\n- +hidden +- +may not be read +- +- +-\n`, got.out)
 	require.Contains(t, got.out, "10.0.0.7:8080")
 	require.Equal(t, before, fmt.Sprint(s.Tree()))
+}
+
+// A node of a stranger may say anything. It hides none of the others, and what it
+// says cannot act on a terminal.
+func TestServicesOfStrangers(t *testing.T) {
+	s := registries(t)
+	for id, node := range map[string]string{
+		"future": `{"address":"10.0.0.1","port":1,"registrationTimeUTC":9e15}`,
+		"past":   `{"address":"10.0.0.2","port":1,"registrationTimeUTC":-9e15}`,
+		"escape": `{"address":"\u001b[31m\u202e","port":1,"payload":{"a\u001b":["\u202e"]}}`,
+	} {
+		require.NoError(t, s.Create("/services/orders/"+id, []byte(node)))
+	}
+	for _, format := range []string{"table", "wide", "json"} {
+		got := s.zklock(t, "services", "-o", format)
+		require.Zero(t, got.status, got.err)
+		require.Contains(t, got.out, "10.0.0.1")
+		require.Contains(t, got.out, "10.0.0.2")
+		require.Contains(t, got.out, "10.0.0.7")
+		for line := range strings.Lines(got.out) {
+			require.True(t, printable.Is(strings.TrimSuffix(line, "\n")), "%q", line)
+		}
+	}
 }
 
 func TestServicesThatAreNotThere(t *testing.T) {

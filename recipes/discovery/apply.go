@@ -53,14 +53,15 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 	}
 	back := thereIn(seen)
 	for _, one := range seen {
-		if one.gone {
-			d.goneLocked(s, one.at, now, back[one.at])
-		} else {
+		switch {
+		case !one.gone:
 			d.seenLocked(s, one)
+		case err != nil || !unreadable[one.at].isTrouble():
+			d.goneLocked(s, one.at, now, back[one.at])
 		}
 	}
 	if err == nil { // else nothing is known, and all is kept
-		d.unreadableLocked(s, unreadable)
+		d.unreadableLocked(s, unreadable, now)
 	}
 	d.expireLocked(s, now)
 	d.publishLocked(s)
@@ -132,30 +133,32 @@ func (d *Directory) goneLocked(s *Snapshot, at place, now time.Time, replaced bo
 	e := s.entry(at)
 	switch {
 	case e == nil:
-	case e.Disabled && !replaced || d.cfg.grace == 0:
+	case s.Err == nil && (e.Disabled && !replaced || d.cfg.grace == 0): // else it may be there, unreadable
 		s.setEntry(at, nil)
 	default:
 		d.leaving[at] = leave{now, now.Add(d.cfg.grace)}
 	}
 }
 
-// unreadableLocked notes which nodes may not be read. Each is told of once, until
-// it can be read again, or is gone.
-func (d *Directory) unreadableLocked(s *Snapshot, all map[place]*Bad) {
+// unreadableLocked notes which nodes may not be read, or could not. Each is told of
+// once, until it can be read again, or is gone.
+func (d *Directory) unreadableLocked(s *Snapshot, all map[place]*Bad, now time.Time) {
 	for _, b := range d.now.Bad {
 		at := b.place()
-		_, still := all[at]
+		is, still := all[at]
 		switch {
 		case b.czxid != 0:
-		case still:
+		case still && is.isTrouble() == b.isTrouble():
 			delete(all, at)
-		case s.bad(at) == b:
-			s.setBad(at, nil)
+		case !still && s.bad(at) == b:
+			d.goneLocked(s, at, now, false)
 		}
 	}
 	for at, b := range all {
 		delete(d.leaving, at)
-		s.setEntry(at, nil)
+		if !b.isTrouble() {
+			s.setEntry(at, nil)
+		}
 		d.badLocked(s, at, b)
 	}
 }

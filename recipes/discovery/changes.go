@@ -48,12 +48,12 @@ type Change struct {
 	Now *Snapshot
 }
 
-// Changes returns what is in the directory, as Added and then Synced, and then
-// every change, until ctx ends or the directory does. It waits until the
-// directory is filled before it begins, and tells of a refusal that keeps it from
-// that, as Interrupted. A refusal during an interruption is told as another one.
-// The end of the directory is the last element: an empty Change, and the error
-// that Err returns.
+// Changes returns what is in the directory, as Added and then Synced, or as Added
+// and then Interrupted if it may be old. Then it returns every change, until ctx
+// ends or the directory does. It waits until the directory is filled before it
+// begins, and tells of a refusal that keeps it from that, as Interrupted. A refusal
+// during an interruption is told as another one. The end of the directory is the
+// last element: a Change that has nothing but Now, and the error that Err returns.
 //
 // A node that is malformed is told once for each version of its data. A slow
 // reader holds up nobody: several changes become one, and it misses no last
@@ -75,7 +75,7 @@ func (d *Directory) Changes(ctx context.Context) iter.Seq2[Change, error] {
 				continue
 			case ended != nil:
 				if ctx.Err() == nil {
-					yield(Change{}, d.named(ended))
+					yield(Change{Now: now.next()}, d.named(ended)) // another one, for those who compare
 				}
 				return
 			}
@@ -116,7 +116,7 @@ func between(old, now *Snapshot) iter.Seq[Change] {
 			}
 		}
 		switch {
-		case now.Interrupted && old.Interrupted && (now.Err == nil || old.Err != nil):
+		case now.Interrupted && old.Interrupted && now.filled == old.filled && (now.Err == nil || old.Err != nil):
 		case !now.Interrupted && !old.Interrupted:
 		case now.Interrupted:
 			tell(Change{Type: Interrupted, Err: now.Err})

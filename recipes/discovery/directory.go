@@ -61,9 +61,7 @@ func NewDirectory(
 ) (*Directory, error) {
 	d, err := newDirectory(codec, opts)
 	if err == nil {
-		var dir string
-		dir, err = codec.Dir(service)
-		d.root = below(base, dir)
+		d.root, err = dirOf(base, codec, service)
 	}
 	if err == nil {
 		d.place = func(p string) (place, bool) {
@@ -72,7 +70,7 @@ func NewDirectory(
 		}
 		err = d.start(client, cache.WithDepth(1))
 	}
-	return started(d, err, "directory of "+service)
+	return started(d, err, fmt.Sprintf("directory of %q", service))
 }
 
 // NewServices returns a directory of all services below the base of a registry.
@@ -90,7 +88,7 @@ func NewServices(client *framework.Client, base string, codec Codec, opts ...Dir
 		}
 		err = d.start(client)
 	}
-	return started(d, err, "services below "+base)
+	return started(d, err, fmt.Sprintf("services below %q", base))
 }
 
 // serviceOf returns whose nodes are below a path. A path that stands for a service,

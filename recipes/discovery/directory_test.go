@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/discovery"
@@ -414,7 +415,15 @@ func TestDirectoriesThatCannotBe(t *testing.T) {
 			_, err := discovery.NewDirectory(w.Observer, base, plain{}, service)
 			require.Error(t, err, service)
 		}
-		_, err := discovery.NewDirectory(w.Observer, base, nil, "orders")
+		for _, base := range []string{"", "services", "/services/"} {
+			_, err := discovery.NewDirectory(w.Observer, base, plain{}, "orders")
+			require.ErrorIs(t, err, zk.ErrInvalidPath, base)
+			_, err = discovery.NewServices(w.Observer, base, plain{})
+			require.ErrorIs(t, err, zk.ErrInvalidPath, base)
+		}
+		_, err := discovery.NewDirectory(w.Observer, base, plain{}, "\x1b[31m\n\u202e")
+		require.True(t, printable.Is(err.Error()), "%q", err)
+		_, err = discovery.NewDirectory(w.Observer, base, nil, "orders")
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 		_, err = discovery.NewDirectory(nil, base, plain{}, "orders")
 		require.ErrorIs(t, err, zk.ErrBadArguments)

@@ -43,11 +43,12 @@
 //
 // # What a directory shows in trouble
 //
-// A directory never becomes empty because of an error. Without a connection, it
-// keeps what it has, and [Snapshot.Interrupted] says that it may be old. An
-// instance whose node vanishes stays for a second, as [WithRemovalGrace] says,
-// because Java Curator's registrants delete their nodes and create them again
-// after each interruption of their connection.
+// A directory does not become empty because of an outage, nor because its path may
+// not be read. It keeps what it has then, and [Snapshot.Interrupted] says that it
+// may be old. A single node that may not be read is no instance. An instance whose
+// node vanishes stays for a second, as [WithRemovalGrace] says, because Java
+// Curator's registrants delete their nodes and create them again after each
+// interruption of their connection.
 //
 // # Differences from Java Curator
 //

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"net"
 	"strconv"
 )
@@ -21,7 +22,7 @@ func DubboCodec() Codec { return dubbo{} }
 type dubbo struct{ plainTree }
 
 func (dubbo) Encode(i Instance) (_ string, _ []byte, err error) {
-	if err := checkPlain(i); err != nil {
+	if err := cmp.Or(checkPlain(i), checkID(hostPort(i))); err != nil {
 		return "", nil, err
 	}
 	labels := i.Metadata

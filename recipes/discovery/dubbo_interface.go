@@ -54,6 +54,9 @@ func (d dubboInterface) Encode(i Instance) (string, []byte, error) {
 	if d.protocol == "" || i.Service == "" || strings.ContainsAny(d.protocol+i.Service, ":/?") {
 		return "", nil, invalid("Dubbo URL", d.protocol+"://.../"+i.Service, "needs a protocol and an interface")
 	}
+	if strings.ContainsAny(i.Address, "/?@") {
+		return "", nil, invalid("address", i.Address, "must have none of / ? @")
+	}
 	parameters, err := dubboParameters(i)
 	if err := cmp.Or(checkPlain(i), err); err != nil {
 		return "", nil, err

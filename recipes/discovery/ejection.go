@@ -80,7 +80,10 @@ func (p *Picker) readmit(now time.Time) {
 		if now.Before(m.until) && 2*(len(out)-n) <= len(p.members) {
 			return
 		}
-		m.out, m.until = false, now
+		m.out = false
+		if now.Before(m.until) {
+			m.until = now
+		}
 		m.errors.Store(0)
 	}
 }

@@ -24,7 +24,8 @@ import (
 type HealthCheck struct {
 	// Check returns nil if the instance works. It should return when its context
 	// ends. A check that does not has failed, and goes on: the next one begins
-	// when it has returned, and Close of the client waits for it.
+	// when it has returned, and Close of the client waits for it. So it may call
+	// the Registration, and must not close the client.
 	Check func(ctx context.Context) error
 
 	// Interval is the time from the end of a check to the next, by default 10

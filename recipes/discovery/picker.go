@@ -93,9 +93,15 @@ func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
 }
 
 // Update says which instances there are. Call it with what a Directory has, each
-// time that this changes. What is known of an instance is kept for as long as it has the
-// same ID, address and ports. Those that are Disabled are not picked. Update
-// keeps the instances, and not the slice.
+// time that this changes:
+//
+//	for ch := range directory.Changes(ctx) {
+//		picker.Update(ch.Now.Instances())
+//	}
+//
+// What is known of an instance is kept for as long as it has the same ID, address
+// and ports. Those that are Disabled are not picked. Update keeps the instances,
+// and not the slice.
 func (p *Picker) Update(instances []Instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

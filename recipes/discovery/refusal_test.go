@@ -80,6 +80,72 @@ func TestRefusalOfEverythingDoesNotEmptyTheDirectory(t *testing.T) {
 	})
 }
 
+// That holds without a removal grace, and for instances that drain, which go at
+// once when their nodes do.
+func TestRefusalOfEverythingKeepsWhatGoesAtOnce(t *testing.T) {
+	for name, port := range map[string]int{"drains": 1, "no grace": 2} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				i, grace := replica("a", port), time.Duration(0)
+				if i.Disabled = name == "drains"; i.Disabled {
+					grace = time.Second
+				}
+				require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, i)))
+				c, network := w.Connect(t)
+				d := w.directory(t, c, discovery.WithRemovalGrace(grace))
+				since := d.Snapshot().Entries[0].Since
+				owner, _ := w.Connect(t)
+				require.NoError(t, owner.AddAuth(t.Context(), "digest", []byte("a:b")))
+				paths := []string{base + "/orders/a", base + "/orders"}
+				for _, path := range paths {
+					_, err := owner.SetACL(t.Context(), path, zk.DigestACL(zk.PermAll, "a", "b"), -1)
+					require.NoError(t, err)
+				}
+				network.Cut()
+				outlastGrace()
+				require.ErrorIs(t, d.Snapshot().Err, zk.ErrNoAuth)
+				require.Len(t, names(d), 1)
+
+				for _, path := range paths {
+					_, err := owner.SetACL(t.Context(), path, zk.WorldACL(zk.PermAll), -1)
+					require.NoError(t, err)
+				}
+				network.Cut()
+				outlastGrace()
+				require.False(t, d.Snapshot().Interrupted)
+				require.Len(t, names(d), 1)
+				require.Equal(t, since, d.Snapshot().Entries[0].Since)
+			})
+		})
+	}
+}
+
+// An instance that went while nothing could be read is gone when it can be.
+func TestInstanceThatGoesDuringARefusal(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		c, network := w.Connect(t)
+		d := w.directory(t, c, discovery.WithRemovalGrace(0))
+		refusal := w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpGetChildren2, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
+		})
+		together := w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpMultiRead, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
+		})
+		network.Cut()
+		require.NoError(t, w.Fake.Create(base+"/orders/b", data(t, replica("b", 1))))
+		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
+		outlastGrace()
+		require.ErrorIs(t, d.Snapshot().Err, zk.ErrNoAuth)
+		require.Contains(t, names(d), "a:1")
+		refusal.Remove()
+		together.Remove()
+		network.Cut()
+		outlastGrace()
+		require.Equal(t, []string{"b:1"}, names(d))
+	})
+}
+
 // Nodes that may not be read, and are no service's, are told apart by their paths.
 func TestUnreadableFoldersOfOneName(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -94,5 +160,42 @@ func TestUnreadableFoldersOfOneName(t *testing.T) {
 		defer d.Close()
 		settle()
 		require.Len(t, d.Snapshot().Bad, 2)
+	})
+}
+
+// A server that fails to read a node says nothing of the instance. It stays as it
+// was until its node is read again, or is gone.
+func TestInstanceWhoseNodeAServerFailsToReadStays(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		c, network := w.Connect(t)
+		d := w.directory(t, c)
+		news := follow(t, d)
+		settle()
+		require.Len(t, news(), 2)
+		sick := zktest.Rule{Op: zktest.OpGetData, Path: base + "/orders/a", Session: c.SessionID(), Times: -1, Do: zktest.Fail(-1)}
+		trouble := w.Fake.Inject(sick)
+		require.NoError(t, w.Fake.Set(base+"/orders/a", data(t, replica("a", 2))))
+		outlastGrace()
+		require.Equal(t, []string{"a:1"}, names(d))
+		require.Equal(t, []string{"malformed a"}, news())
+		require.Len(t, d.Snapshot().Bad, 1)
+
+		trouble.Remove()
+		network.Cut()
+		outlastGrace()
+		require.Equal(t, []string{"a:2"}, names(d))
+		require.Empty(t, d.Snapshot().Bad)
+
+		sick.Session = c.SessionID()
+		trouble = w.Fake.Inject(sick)
+		require.NoError(t, w.Fake.Set(base+"/orders/a", data(t, replica("a", 3))))
+		outlastGrace()
+		require.Equal(t, []string{"a:2"}, names(d))
+		trouble.Remove()
+		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
+		outlastGrace()
+		require.Empty(t, names(d))
+		require.Empty(t, d.Snapshot().Bad)
 	})
 }

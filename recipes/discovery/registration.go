@@ -75,19 +75,19 @@ func register(
 	if err != nil {
 		return nil, err
 	}
-	dir, err := codec.Dir(i.Service)
+	dir, err := dirOf(base, codec, i.Service)
 	if err != nil {
 		return nil, err
 	}
 	r := &Registration{codec: codec, turn: make(chan struct{}, 1)}
 	want := wanted{instance: i, failing: cfg.health != nil}
 	name, data, err := r.encode(want)
-	if err != nil {
+	if err := cmp.Or(err, checkID(name)); err != nil {
 		return nil, err
 	}
 	r.name, want.instance.ID, want.data = name, name, data
 	r.wishes.add(want)
-	at := znode.Join(below(base, dir), name)
+	at := znode.Join(dir, name)
 	r.events = event.Of(client, at)
 	own := nodes.WithClaim(func(data []byte) bool { return isAnEarlier(codec, want.instance, data) })
 	r.node, err = nodes.NewPersistentNode(client, at, data, append(cfg.node, nodes.WithMode(mode), own)...)
@@ -98,15 +98,21 @@ func register(
 	return r, err
 }
 
-// below returns the path of a format's folder below the base of a registry.
-func below(base, dir string) string {
-	switch {
-	case dir == "/":
-		return base
-	case base == "/":
-		return dir
+// dirOf returns the path of a service's nodes below the base of a registry.
+func dirOf(base string, codec Codec, service string) (string, error) {
+	if err := framework.ValidatePath(base); err != nil {
+		return "", err
 	}
-	return base + dir
+	dir, err := codec.Dir(service)
+	switch {
+	case err != nil:
+		return "", err
+	case dir == "/":
+		return base, nil
+	case base == "/":
+		return dir, nil
+	}
+	return base + dir, nil
 }
 
 // modeOf returns the mode of the node of an instance.
@@ -220,8 +226,11 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 	}
 	next.data = data
 	r.wishes.add(next)
-	if err = r.node.Set(ctx, data); err == nil {
+	switch err = r.node.Set(ctx, data); {
+	case err == nil:
 		r.wishes.written(next)
+	case framework.IsRefusal(err):
+		r.wishes.refused(next)
 	}
 	return r.named(err)
 }

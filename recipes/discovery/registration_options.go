@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
@@ -70,9 +71,14 @@ type ConflictError struct {
 	err error
 }
 
-// Error says where the other instance listens, whose it is and since when.
+// Error says where the other instance listens, if that is known, whose it is and
+// since when.
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("an instance at %q, port %d, has the ID: %v", e.Instance.Address, e.Instance.Port, e.err)
+	i := e.Instance
+	if i.Address == "" {
+		return fmt.Sprintf("another instance has the ID: %v", e.err)
+	}
+	return fmt.Sprintf("an instance at %q, port %d, has the ID: %v", i.Address, cmp.Or(i.Port, i.TLSPort), e.err)
 }
 
 // Unwrap returns the error of the node.

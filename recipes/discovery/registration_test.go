@@ -288,6 +288,17 @@ func TestPermanentInstanceOutlivesItsSession(t *testing.T) {
 	})
 }
 
+// anyName is a format whose nodes have a name that the instances do not choose.
+type anyName struct {
+	plain
+	name string
+}
+
+func (a anyName) Encode(i discovery.Instance) (string, []byte, error) {
+	_, data, err := a.plain.Encode(i)
+	return a.name, data, err
+}
+
 func TestRegistrationsThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		refused := func(want error, c *framework.Client, codec discovery.Codec, i discovery.Instance, opts ...discovery.RegistrationOption) {
@@ -310,7 +321,16 @@ func TestRegistrationsThatCannotBe(t *testing.T) {
 		refused(zk.ErrBadArguments, w.Observer, plain{}, good, check(discovery.HealthCheck{}))
 		refused(zk.ErrBadArguments, w.Observer, plain{}, good, check(discovery.HealthCheck{Check: works, Interval: -1}))
 		refused(zk.ErrBadArguments, w.Observer, plain{}, good, check(discovery.HealthCheck{Check: works, Passes: -1}))
-		refused(zk.ErrInvalidPath, w.Observer, plain{}, replica("a/../b", 1))
+		elsewhere := replica("a", 1)
+		elsewhere.Service = "orders/.."
+		refused(zk.ErrInvalidPath, w.Observer, plain{}, elsewhere)
+		for _, name := range []string{"", ".", "a/b", "a/../b"} {
+			refused(zk.ErrBadArguments, w.Observer, anyName{name: name}, good)
+		}
+		for _, base := range []string{"", "services", "/services/"} {
+			_, err := discovery.NewRegistration(w.Observer, base, plain{}, good)
+			require.ErrorIs(t, err, zk.ErrInvalidPath, base)
+		}
 		w.registered(t, w.Observer, good)
 		refused(nodes.ErrInUse, w.Observer, plain{}, good)
 		require.NoError(t, w.Observer.Close())

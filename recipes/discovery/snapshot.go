@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/cache"
 )
@@ -40,13 +41,25 @@ func (e *Entry) isAt(other *Entry) bool {
 	return e.Address == other.Address && e.Port == other.Port && e.TLSPort == other.TLSPort
 }
 
-// Bad is a node that is no instance, though it should be one.
+// Bad is a node that is no instance, though it should be one. If a server has
+// failed to read the node of an instance, which says nothing of the instance, that
+// stays as it was.
 type Bad struct {
 	Service, ID string // the Service is empty for a node that is no service's
 	Path        string // the node's
-	Err         error  // the codec's, or why the node may not be read
+	Err         error  // the codec's, or why the node was not read
 
-	czxid, mzxid int64 // 0 if it may not be read
+	czxid, mzxid int64 // 0 if it was not read
+}
+
+// isTrouble reports whether a server has failed to read the node, which says
+// nothing of the instance. It is false for nil.
+func (b *Bad) isTrouble() bool {
+	if b == nil || b.czxid != 0 {
+		return false
+	}
+	_, answered := framework.ServerCode(b.Err)
+	return answered && !framework.IsRefusal(b.Err)
 }
 
 // Snapshot is what a Directory has at one time. Snapshots are shared: do not
@@ -81,6 +94,7 @@ func (s *Snapshot) Instances() []Instance {
 				s.picked = append(s.picked, e.Instance)
 			}
 		}
+		s.picked = slices.Clip(s.picked) // a caller may append to it
 	})
 	return s.picked
 }

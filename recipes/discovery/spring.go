@@ -48,7 +48,7 @@ func (spring) Encode(i Instance) (string, []byte, error) {
 
 // springHost has brackets for an IPv6 address: Java adds none.
 func springHost(i Instance) URISpec {
-	if strings.Contains(i.Address, ":") {
+	if isIPv6(i.Address) {
 		return "[{address}]"
 	}
 	return "{address}"

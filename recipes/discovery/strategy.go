@@ -137,7 +137,8 @@ func mix(x uint64) uint64 {
 // ZoneFirst applies a strategy to the instances whose metadata have a value, such
 // as the zone of the caller for the label zone. It applies the strategy to all
 // instances if none of the zone can be picked, or less than half of them, also
-// because they drain: the others would get too much.
+// because they drain: the others would get too much. Formats that leave metadata
+// out, as CuratorCodec does, have no zones.
 func ZoneFirst(label, value string, s Strategy) Strategy {
 	if s.chooser == nil {
 		return Strategy{}

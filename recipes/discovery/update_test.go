@@ -8,8 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // The time of the registration stays, unless an update has another one.
@@ -35,6 +37,32 @@ func TestUpdateKeepsTheNameOfADubboInterface(t *testing.T) {
 		defer r.Shutdown(over())
 		time.Sleep(time.Hour)
 		require.NoError(t, r.Update(w.Patience(t), replica("", 1)))
+	})
+}
+
+// An update that came later than its call is what counts, however many others the
+// server refuses after that.
+func TestRefusedUpdatesDoNotReviveAnOldOne(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		r := w.registered(t, c, replica("a", 1))
+		network.Refuse(true)
+		network.Cut()
+		require.ErrorIs(t, r.Update(recipetest.Within(t, time.Second), replica("a", 2)), context.DeadlineExceeded)
+		network.Refuse(false)
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		outlastGrace()
+		quota := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zktest.ErrQuotaExceeded)})
+		for n := range 30 {
+			require.True(t, framework.IsRefusal(r.Update(w.Patience(t), replica("a", 100+n))))
+		}
+		quota.Remove()
+		require.Equal(t, 2, r.Instance().Port)
+		require.NoError(t, r.Drain(w.Patience(t)))
+		drained := replica("a", 2)
+		drained.Disabled = true
+		n, _ := w.Fake.Node(base + "/orders/a")
+		require.Equal(t, string(data(t, drained)), string(n.Data))
 	})
 }
 

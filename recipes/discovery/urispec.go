@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -37,7 +38,7 @@ func (u URISpec) Build(i Instance, variables map[string]string) (string, error) 
 		if p.Variable {
 			text = values[p.Value]
 		}
-		if p.Variable && p.Value == "address" && strings.Contains(text, ":") && strings.HasSuffix(b.String(), "//") {
+		if p.Variable && p.Value == "address" && isIPv6(text) && strings.HasSuffix(b.String(), "//") {
 			text = "[" + text + "]"
 		}
 		if b.Len()+len(text) > maxURI {
@@ -46,6 +47,12 @@ func (u URISpec) Build(i Instance, variables map[string]string) (string, error) 
 		b.WriteString(text)
 	}
 	return b.String(), nil
+}
+
+// isIPv6 reports whether an address needs brackets in a URI.
+func isIPv6(address string) bool {
+	ip, err := netip.ParseAddr(address)
+	return err == nil && ip.Is6()
 }
 
 func variablesOf(i Instance) map[string]string {

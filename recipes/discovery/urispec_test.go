@@ -54,6 +54,22 @@ func TestURISpecPutsBracketsAroundIPv6(t *testing.T) {
 	}
 }
 
+// Java builds what it is given. Only an IPv6 address has no other form with a
+// port.
+func TestURISpecLeavesOtherColonsAlone(t *testing.T) {
+	i := orders(func(i *discovery.Instance) { i.Address = "10.0.0.7:8080" })
+	for want, variables := range map[string]map[string]string{
+		"http://10.0.0.7:8080/orders":  nil,
+		"http://proxy:80/orders":       {"address": "proxy:80"},
+		"http://[::1]/orders":          {"address": "[::1]"},
+		"http://[fe80::1%eth0]/orders": {"address": "fe80::1%eth0"},
+	} {
+		got, err := discovery.URISpec("{scheme}://{address}/{name}").Build(i, variables)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
 func TestURISpecRefusesWrongBraces(t *testing.T) {
 	for spec, reason := range map[discovery.URISpec]string{
 		"{a{b}}": "a variable must not have a {",

@@ -36,6 +36,20 @@ func TestIDsAreNamesOfNodes(t *testing.T) {
 	}
 }
 
+// The address makes the name of the node, or a part of a URL.
+func TestAddressesThatMakeNoName(t *testing.T) {
+	for _, format := range []string{"dubbo", "host:port", "dubbo interface"} {
+		for _, address := range []string{"a/b", "http://a"} {
+			_, _, err := all()[format].Encode(orders(func(i *discovery.Instance) { i.Address = address }))
+			require.ErrorIs(t, err, zk.ErrBadArguments, "%s %q", format, address)
+		}
+	}
+	for _, address := range []string{"a?b", "a@b"} {
+		_, _, err := all()["dubbo interface"].Encode(orders(func(i *discovery.Instance) { i.Address = address }))
+		require.ErrorIs(t, err, zk.ErrBadArguments, address)
+	}
+}
+
 func TestInstancesThatNoFormatCanTake(t *testing.T) {
 	many := map[string]string{}
 	for n := range 1001 {

@@ -39,6 +39,15 @@ func (w *wishes) written(newest wanted) {
 	w.all = []wanted{newest}
 }
 
+// refused notes that the node does not get the newest one.
+func (w *wishes) refused(newest wanted) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if last := len(w.all) - 1; last > 0 && bytes.Equal(w.all[last].data, newest.data) {
+		w.all = w.all[:last]
+	}
+}
+
 // of returns the newest one with the data that the node is to have.
 func (w *wishes) of(data []byte) wanted {
 	w.mu.Lock()

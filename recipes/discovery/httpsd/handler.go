@@ -53,7 +53,8 @@ func WithTarget(of func(e *discovery.Entry) string) Option {
 //   - __meta_zookeeper_metadata_NAME for each label of the instance. In NAME, a
 //     character that Prometheus does not allow is "_". Of two names that become
 //     the same, the first one in the order of bytes counts.
-//   - __scheme__ is "https" if the instance has a TLS port and no other.
+//   - __scheme__ is "https" if the target is the instance's TLS port, which it is
+//     without WithTarget if there is no other.
 //
 // An instance without an address, or without a port, is no target.
 //

@@ -39,7 +39,7 @@ type Instance struct {
 	Metadata   map[string]string `json:"metadata,omitempty"`
 	Payload    json.RawMessage   `json:"payload,omitempty"`
 	Disabled   bool              `json:"disabled,omitempty"`
-	Registered *time.Time        `json:"registered,omitempty"` // a time of the instance's clock
+	Registered *time.Time        `json:"registered,omitempty"` // a time of the instance's clock, if it has a form in JSON
 
 	Problem string `json:"problem,omitempty"` // why it is no instance
 }
@@ -54,8 +54,8 @@ func (v View) Instance(r Registered) Instance {
 	if !r.Since.IsZero() {
 		i.Since, i.Session = &r.Since, &r.Session
 	}
-	if !r.Registered.IsZero() {
-		i.Registered = &r.Registered
+	if at := r.Registered; !at.IsZero() && at.Year() >= 0 && at.Year() <= 9999 { // JSON has no other years
+		i.Registered = &at
 	}
 	return i
 }

@@ -1,0 +1,58 @@
+package discovery_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+// A reader that begins during an interruption is told of it behind what the
+// directory has, and of its end.
+func TestReaderWhoBeginsDuringAnInterruption(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		c, network := w.Connect(t)
+		d := w.directory(t, c)
+		network.Refuse(true)
+		network.Cut()
+		outlastGrace()
+		require.True(t, d.Snapshot().Interrupted)
+		news := follow(t, d)
+		settle()
+		require.Equal(t, []string{"added a:1", "interrupted"}, news())
+		network.Refuse(false)
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		outlastGrace()
+		require.Equal(t, []string{"synced"}, news())
+	})
+}
+
+// The caller owns what it appends to a list of instances.
+func TestAppendToInstancesChangesNoOther(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for _, id := range []string{"a", "b", "c"} {
+			require.NoError(t, w.Fake.Create(base+"/orders/"+id, data(t, replica(id, 1))))
+		}
+		s := w.directory(t, w.Observer).Snapshot()
+		one := append(s.Instances(), replica("one", 1))
+		two := append(s.Instances(), replica("two", 1))
+		require.Equal(t, "one", one[3].ID)
+		require.Equal(t, "two", two[3].ID)
+	})
+}
+
+// A Picker is told of what each change leaves, also the last one.
+func TestEndOfChangesHasTheDirectory(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		d := w.directory(t, w.Observer)
+		p := newPicker(t, discovery.RoundRobin(), nil)
+		for ch := range d.Changes(t.Context()) {
+			p.Update(ch.Now.Instances())
+			require.NoError(t, d.Close())
+		}
+		require.Equal(t, "a", pick(t, p))
+	})
+}
