@@ -41,12 +41,13 @@ func (t *tracer) ClientClosed(c clienttrace.Client) {
 }
 
 // observe is called at each collection of metrics. It reports the counts of
-// locks, the nodes that are missing, the lag of caches, and the state and the
-// watches of every open client.
+// locks, the nodes that are missing, the lag of caches, what directories have, and
+// the state and the watches of every open client.
 func (t *tracer) observe(_ context.Context, o metric.Observer) error {
 	t.metrics.observeCounts(o)
 	t.observeNodes(o)
 	t.observeCaches(o)
+	t.observeDirectories(o)
 	clients := t.openClients()
 	if len(clients) == 0 {
 		return nil

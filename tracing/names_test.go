@@ -95,6 +95,7 @@ func recordEveryMetric(s *story) *service {
 	require.Error(s, runOverrun(v))
 	s.conflictingNode(v)
 	s.openCache(v)
+	s.discover(v)
 	s.changeAtomics(v)
 	s.changeShared(v)
 	s.meetAtBarriers(v)
@@ -107,7 +108,7 @@ func TestMetricsHaveTheirDocumentedUnitsAndKinds(t *testing.T) {
 	rows := documentedRows(t)
 	synctest.Test(t, func(t *testing.T) {
 		metrics := collect(t, recordEveryMetric(&story{T: t, srv: zktest.Start(t), names: newNormalizer()}))
-		require.Len(t, metrics, 28, "every metric of the table")
+		require.Len(t, metrics, 34, "every metric of the table")
 		for _, m := range metrics {
 			kind := "counter"
 			switch data := m.Data.(type) {

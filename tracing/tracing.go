@@ -16,6 +16,7 @@ import (
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/recipes/nodes"
@@ -41,6 +42,9 @@ type tracer struct {
 	caches   map[*cache.Cache]bool
 	resyncs  int64 // the sum over the caches that were closed
 	cached   bool  // there was a cache
+
+	directories    map[*discovery.Directory]bool
+	hadDirectories bool // there was a directory of services
 }
 
 var (
@@ -53,6 +57,9 @@ var (
 	_ nodes.HookNodeStarted           = (*tracer)(nil)
 	_ cache.HookCacheOpened           = (*tracer)(nil)
 	_ cache.HookCacheClosed           = (*tracer)(nil)
+	_ discovery.HookInstanceChanged   = (*tracer)(nil)
+	_ discovery.HookDirectoryChanged  = (*tracer)(nil)
+	_ discovery.HookInstanceEjected   = (*tracer)(nil)
 	_ atomic.HookAtomicWritten        = (*tracer)(nil)
 	_ atomic.HookAtomicPromoted       = (*tracer)(nil)
 	_ shared.HookSharedValue          = (*tracer)(nil)
@@ -71,10 +78,11 @@ var (
 func New(opts ...Option) clienttrace.Hook {
 	cfg := newConfig(opts)
 	t := &tracer{
-		cfg:     cfg,
-		clients: map[clienttrace.Client]bool{},
-		nodes:   map[*node]bool{},
-		caches:  map[*cache.Cache]bool{},
+		cfg:         cfg,
+		clients:     map[clienttrace.Client]bool{},
+		nodes:       map[*node]bool{},
+		caches:      map[*cache.Cache]bool{},
+		directories: map[*discovery.Directory]bool{},
 		spans: cfg.tracerProvider.Tracer(ScopeName,
 			trace.WithInstrumentationVersion(version()), trace.WithSchemaURL(conventions.SchemaURL)),
 		metrics: newMetrics(cfg.meterProvider.Meter(ScopeName,

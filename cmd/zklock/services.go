@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
-	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/recipes/inspect"
 )
 
 var servicesCommand = &command{
@@ -21,7 +20,8 @@ var servicesCommand = &command{
 	Long: `
 The list has the instances of all services below PATH, by default "/services".
 STATE is "up", or "disabled" if an instance does not want to be called, or what
-is wrong with a node that should be an instance. SINCE is the creation of the
+is wrong with a node that should be an instance. "as ID" names another one of
+the service that has the same address and ports. SINCE is the creation of the
 node, and SESSION whose it is.
 
   zklock services -o wide --codec dubbo-interface /dubbo
@@ -35,36 +35,9 @@ const defaultBase = "/services"
 
 // codecs has the formats of registries.
 var codecs = map[string]discovery.Codec{
-	"curator": javaCodec{discovery.CuratorCodec()}, "spring": discovery.SpringCodec(), "dubbo": discovery.DubboCodec(),
+	"curator": discovery.JavaCodec(), "spring": discovery.SpringCodec(), "dubbo": discovery.DubboCodec(),
 	"dubbo-interface": discovery.DubboInterfaceCodec("dubbo"), "serverset": discovery.ServersetCodec(),
 	"nerve": discovery.NerveCodec(), "hostport": discovery.HostPortCodec(),
-}
-
-// javaCodec is Java Curator's format. It also reads what Spring and Dubbo put into
-// the payload.
-type javaCodec struct{ discovery.Codec }
-
-func (c javaCodec) Decode(service, name string, data []byte) (discovery.Instance, error) {
-	i, err := c.Codec.Decode(service, name, data)
-	if err != nil {
-		return i, err
-	}
-	switch classOf(i.Payload) {
-	case "org.springframework.cloud.zookeeper.discovery.ZookeeperInstance":
-		return discovery.SpringCodec().Decode(service, name, data)
-	case "org.apache.dubbo.registry.zookeeper.ZookeeperInstance":
-		return discovery.DubboCodec().Decode(service, name, data)
-	}
-	return i, nil
-}
-
-// classOf returns the name of the Java class of a payload, if it has one.
-func classOf(payload json.RawMessage) string {
-	var object struct {
-		Class string `json:"@class"`
-	}
-	_ = json.Unmarshal(payload, &object) // it need not be an object
-	return object.Class
 }
 
 func defineServices(fs *flag.FlagSet) action {
@@ -89,7 +62,7 @@ func listServices(ctx context.Context, e *env, base string, codec discovery.Code
 	defer c.Close()
 	rows := columns.New(e.out, e.coloured())
 	found := 0
-	for r, err := range (&registry{c, base, codec}).all(ctx) {
+	for i, err := range inspect.Services(ctx, c, base, codec) {
 		if err != nil {
 			rows.Flush()
 			return orMissing(err, base)
@@ -97,7 +70,7 @@ func listServices(ctx context.Context, e *env, base string, codec discovery.Code
 		if found++; found == 1 && !e.isJSON() {
 			rows.Header(e.view().InstanceHeader()...)
 		}
-		if err := e.printInstance(rows, r); err != nil {
+		if err := e.printInstance(rows, i); err != nil {
 			return err
 		}
 	}
@@ -107,9 +80,9 @@ func listServices(ctx context.Context, e *env, base string, codec discovery.Code
 	return rows.Flush()
 }
 
-func (e *env) printInstance(rows *columns.Writer, r view.Registered) error {
+func (e *env) printInstance(rows *columns.Writer, i inspect.Instance) error {
 	if e.isJSON() {
-		return e.writeJSON(e.view().Instance(r))
+		return e.writeJSON(e.view().Instance(i))
 	}
-	return rows.Row(e.view().InstanceRow(r)...)
+	return rows.Row(e.view().InstanceRow(i)...)
 }

@@ -35,6 +35,7 @@ func registries(t *testing.T) *stand {
 	})
 	enter(web, discovery.SpringCodec(), discovery.Instance{Service: "billing", ID: "b2", Address: "web-2", Port: 80, Disabled: true})
 	enter(billing, discovery.DubboCodec(), discovery.Instance{Service: "stock", Address: "10.0.0.9", Port: 20880})
+	enter(web, discovery.SpringCodec(), discovery.Instance{Service: "billing", ID: "b3", Address: "web-1", Port: 80})
 	node(t, web, "/services/orders/bad", `{"name":`)
 	require.NoError(t, s.Create("/services/orders/static", []byte(`{"name":"orders","id":"static","address":"10.0.0.8","serviceType":"STATIC"}`)))
 	require.NoError(t, s.Create("/services/empty", nil))

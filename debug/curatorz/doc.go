@@ -7,8 +7,8 @@
 //
 // The page shows what package debug/snapshot knows: the session and the time
 // that it has left, the servers that were tried, who holds and who waits and
-// for whom, registrations, caches with their lag, watches, and the last events.
-// Who waits comes first, and who waits longest. It needs no script and loads
+// for whom, registrations, caches with their lag, instances and directories of
+// services, watches, and the last events. Who waits comes first, and who waits longest. It needs no script and loads
 // nothing. The same is served in three forms:
 //
 //	?format=html    the page; the default for browsers

@@ -38,6 +38,8 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"words":    func(s string) string { return strings.ReplaceAll(printable.String(s), "_", " ") },
 	"stage":    brief.Stage,
 	"waiting":  brief.Waiting,
+	"instance": brief.Instance,
+	"address":  func(i snapshot.Instance) string { return brief.Address(i.Address, i.Port, i.TLSPort) },
 	"policy": func(s *snapshot.Session) string {
 		return brief.Policy(s.ErrorPolicy, s.SafetyMargin, s.Timeout.Duration())
 	},
@@ -101,6 +103,8 @@ func clientOf(c snapshot.Client, number int, q query) client {
 		cut(&shown.Holds)
 		cut(&shown.Registrations)
 		cut(&shown.Caches)
+		cut(&shown.Instances)
+		cut(&shown.Directories)
 		cut(&shown.Watches)
 		cut(&shown.Events)
 	}

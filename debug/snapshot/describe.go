@@ -188,4 +188,46 @@ func (c Cache) describe(now time.Time) string {
 	return brief.List(state, brief.Count(c.Nodes, "node"), unreadable, reads, behind, fmt.Sprintf("as of %#x", c.Zxid), resyncs)
 }
 
+func (i Instance) describe(now time.Time) string {
+	state := brief.Instance(i.State)
+	if i.State == "unhealthy" || i.State == "draining" {
+		state += ", registered"
+	}
+	return brief.List(state+" for "+brief.Since(now, i.Since), p(i.Trouble), "node "+p(i.Node))
+}
+
+func (d Directory) describe(now time.Time) string {
+	state := "up to date"
+	switch {
+	case !d.Ended.IsZero():
+		state = "ENDED " + brief.Since(now, d.Ended) + " ago: " + p(d.Error)
+	case d.Trouble != "":
+		state = "interrupted, its path CANNOT BE READ: " + p(d.Trouble)
+	case !d.Filled:
+		state = "not filled yet"
+	case d.Interrupted:
+		state = "INTERRUPTED, it may be old"
+	}
+	guard, malformed := "", ""
+	if d.Suspects > 0 {
+		guard = fmt.Sprintf("the loss guard keeps %d", d.Suspects)
+	}
+	if d.Malformed.Total > 0 {
+		malformed = fmt.Sprintf("%d malformed", d.Malformed.Total)
+	}
+	return brief.List(state, brief.Count(d.Instances, "instance"), brief.Count(d.Services.Total, "service"),
+		guard, malformed, fmt.Sprintf("as of %#x", d.Zxid))
+}
+
+func (s Service) describe() string {
+	drained, suspects := "", ""
+	if s.Drained > 0 {
+		drained = fmt.Sprintf("%d drained", s.Drained)
+	}
+	if s.Suspects > 0 {
+		suspects = fmt.Sprintf("%d kept by the loss guard", s.Suspects)
+	}
+	return brief.List(brief.Count(s.Instances, "instance"), drained, suspects)
+}
+
 func (e Event) describe() string { return brief.List(p(e.Text), p(e.Cause)) }

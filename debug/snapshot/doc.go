@@ -1,7 +1,7 @@
 // Package snapshot describes what clients of a process do at one moment: their
 // connections, sessions and watches, the leases that they hold, what they wait
-// for, what they keep registered, how far their caches are behind, and what has
-// happened to them of late.
+// for, what they keep registered, how far their caches are behind, what they
+// know of services, and what has happened to them of late.
 //
 // [Of] takes a [Snapshot]. It is a plain struct, which encoding/json writes and
 // reads, and [Snapshot.WriteText] writes it for people:

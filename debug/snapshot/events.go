@@ -29,6 +29,11 @@ var kinds = map[flight.Kind]kind{
 	flight.CacheInterrupted: {"cache", says("interrupted"), always},
 	flight.CacheEnded:       {"cache", says("ended"), failed},
 
+	flight.InstanceChanged:   {"instance", nameOf, failed},
+	flight.InstanceEjected:   {"ejected", takes("for "), always},
+	flight.DirectoryChanged:  {"directory", nameOf, never},
+	flight.DirectoryTroubled: {"directory", nameOf, always},
+
 	flight.Waiting:       {"waiting", describeWait, never},
 	flight.Acquired:      {"acquired", takes("after "), never},
 	flight.NotAcquired:   {"not acquired", func(e flight.Event) string { return strings.ReplaceAll(e.Other, "_", " ") + takes(" after ")(e) }, never},
@@ -60,7 +65,7 @@ func eventOf(e flight.Event) Event {
 	switch k.name {
 	case "state":
 		shown.Name = strings.ToLower(e.Name)
-	case "registration", "cache": // the text says it
+	case "registration", "cache", "instance", "directory": // the text says it
 	default:
 		shown.Name = e.Name
 	}

@@ -72,11 +72,25 @@ func inGoodOrder(now time.Time) Client {
 			{Root: "/shop/secrets", Synced: true, Zxid: 0x200000050, Unreadable: 1, Trouble: "not authenticated"},
 			{Root: "/shop/stock", Synced: true, Nodes: 300, Zxid: 0x200000051, Lag: Seconds(40 * time.Millisecond), Behind: 3, Resyncs: 1},
 		}},
+		Instances: List[Instance]{4, []Instance{
+			{Service: "orders", ID: "a1", Address: "10.0.0.7", Port: 8080, State: "registered", Node: "/shop/services/orders/a1", Since: before(3 * time.Hour)},
+			{Service: "orders", ID: "a2", Address: "2001:db8::7", TLSPort: 8443, State: "unhealthy", Node: "/shop/services/orders/a2", Since: before(3 * time.Hour), Trouble: "the disk is full"},
+			{Service: "orders", ID: "a3", Address: "10.0.0.7", Port: 8082, State: "draining", Node: "/shop/services/orders/a3", Since: before(time.Hour)},
+			{Service: "orders", ID: evil, State: "conflict", Node: "/shop/services/orders/a4", Since: before(time.Minute), Trouble: "an instance at \"10.0.0.9\" has the ID"},
+		}},
+		Directories: List[Directory]{3, []Directory{
+			{Root: "/shop/services", Filled: true, Zxid: 0x200000051, Instances: 40, Suspects: 2, Services: List[Service]{21, []Service{
+				{Name: "bills", Instances: 3, Drained: 1}, {Name: "orders", Instances: 4, Suspects: 2},
+			}}, Malformed: List[Bad]{2, []Bad{{Path: "/shop/services/bills/x", Problem: "no JSON object: garbage"}, {Path: evil, Problem: "not UTF-8"}}}},
+			{Root: "/shop/services/mail", Filled: true, Interrupted: true, Zxid: 0x200000050, Services: none[Service](), Malformed: none[Bad](), Trouble: "not authenticated"},
+			{Root: "/shop/services/stock", Interrupted: true, Services: none[Service](), Malformed: none[Bad]()},
+		}},
 		Events: []Event{
 			{Time: before(3 * time.Hour), Kind: "client", Text: "opened"},
 			{Time: before(3 * time.Hour), Kind: "state", Name: "connected", Text: "connected to zk1:2181"},
 			{Time: before(72 * time.Second), Kind: "acquired", Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock", Node: firstNode, Duration: Seconds(1234 * time.Microsecond), Text: "after 1.23ms"},
 			{Time: before(time.Minute), Kind: "waiting", Path: evil, Recipe: "mutex", Text: "2 ahead"},
+			{Time: before(2 * time.Second), Kind: "instance", Path: "/shop/services/orders/a2", Text: "drains", Cause: "the disk is full", Trouble: true},
 			{Time: before(time.Second), Kind: "lost", Path: "/shop/locks/sku-7", Recipe: "leader_latch", Node: firstNode, Duration: Seconds(time.Hour), Text: "held for 1h", Cause: "lock node deleted by someone else", Trouble: true},
 		},
 	}
@@ -102,6 +116,9 @@ func inTrouble(now time.Time) Client {
 		Waited: Seconds(20 * time.Minute), Lost: "session lost: no answer within its time",
 	}}}
 	empty.Caches = List[Cache]{1, []Cache{{Root: "/rates", Synced: true, Nodes: 1, Zxid: 5, Error: "not authorized", Ended: now.Add(-5 * time.Minute)}}}
+	empty.Directories = List[Directory]{1, []Directory{{
+		Root: "/rates", Filled: true, Zxid: 5, Services: none[Service](), Malformed: none[Bad](), Error: "not authorized", Ended: now.Add(-5 * time.Minute),
+	}}}
 	empty.Watches = List[Watch]{1, []Watch{{Path: evil, Kind: "data", Waiters: 1}}}
 	return empty
 }
@@ -110,6 +127,9 @@ func silent(now time.Time) Client {
 	return Client{
 		Service: "tool", Closed: true, State: State{Name: "connected", Since: now.Add(-time.Minute)}, Servers: []Server{},
 		Watches: List[Watch]{Items: []Watch{}}, Holds: List[Hold]{Items: []Hold{}}, Waits: List[Wait]{Items: []Wait{}},
-		Registrations: List[Registration]{Items: []Registration{}}, Caches: List[Cache]{Items: []Cache{}}, Events: []Event{},
+		Registrations: List[Registration]{Items: []Registration{}}, Caches: none[Cache](),
+		Instances: none[Instance](), Directories: none[Directory](), Events: []Event{},
 	}
 }
+
+func none[T any]() List[T] { return List[T]{Items: []T{}} }

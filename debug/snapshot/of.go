@@ -24,8 +24,8 @@ import (
 func Of(clients ...*framework.Client) Snapshot { return Matching("", clients...) }
 
 // Matching is Of with only what has the text in its path: holds, waits,
-// registrations, caches, watches and events. Events of a connection, which have
-// no path, stay. It finds what the lists of Of leave out.
+// registrations, caches, directories, watches and events. Events of a connection,
+// which have no path, stay. It finds what the lists of Of leave out.
 func Matching(path string, clients ...*framework.Client) Snapshot {
 	s := Snapshot{
 		Version: Version, Time: time.Now(), Filter: path,
@@ -52,6 +52,7 @@ func Matching(path string, clients ...*framework.Client) Snapshot {
 func ofClient(e framework.Extension, path string) Client {
 	status, recorder := e.Status(), e.Recorder()
 	registrations := matching(recorder.Registrations(), path, func(r flight.Registration) string { return cmp.Or(r.Node, r.Path) })
+	directories := matching(recorder.Directories(), path, func(d flight.Directory) string { return d.Root })
 	caches := matching(recorder.Caches(), path, func(c flight.Cache) string { return c.Root })
 	watches := matching(status.Watches, path, func(w framework.WatchStatus) string { return w.Path })
 	c := Client{
@@ -62,8 +63,10 @@ func ofClient(e framework.Extension, path string) Client {
 		ServersProblem: text(status.ServersProblem),
 		Watches:        listOf(watches, watchOf),
 		WatchesSet:     watchesSet(watches),
-		Registrations:  listOf(byPath(registrations), registrationOf),
-		Caches:         listOf(byRoot(caches), cacheOf),
+		Registrations:  listOf(inOrder(registrations, byPath), registrationOf),
+		Caches:         listOf(inOrder(caches, byRoot), cacheOf),
+		Instances:      listOf(instancesOf(registrations), func(i Instance) Instance { return i }),
+		Directories:    listOf(inOrder(directories, byRootOf), directoryOf),
 		Events:         converted(newest(eventsMatching(recorder.Events(), path)), eventOf),
 		Recorded:       recorder != nil,
 	}
@@ -117,21 +120,21 @@ func split(records []flight.View) (holds, waits []flight.View) {
 	return holds, waits
 }
 
-// byPath sorts. Those that have ended are first: a long list is cut off.
-func byPath(all []flight.Registration) []flight.Registration {
-	slices.SortFunc(all, func(a, b flight.Registration) int {
-		return cmp.Or(endedFirst(a.End, b.End), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Czxid, b.Czxid))
+// inOrder sorts by path and transaction. Those that have ended are first: a long
+// list is cut off.
+func inOrder[T any](all []T, key func(T) (end flight.End, path string, zxid int64)) []T {
+	slices.SortFunc(all, func(a, b T) int {
+		endA, pathA, zxidA := key(a)
+		endB, pathB, zxidB := key(b)
+		return cmp.Or(endedFirst(endA, endB), cmp.Compare(pathA, pathB), cmp.Compare(zxidA, zxidB))
 	})
 	return all
 }
 
-// byRoot sorts in the same way.
-func byRoot(all []flight.Cache) []flight.Cache {
-	slices.SortFunc(all, func(a, b flight.Cache) int {
-		return cmp.Or(endedFirst(a.End, b.End), cmp.Compare(a.Root, b.Root), cmp.Compare(a.Zxid, b.Zxid))
-	})
-	return all
-}
+// byPath, byRoot and byRootOf are the keys for inOrder.
+func byPath(r flight.Registration) (flight.End, string, int64) { return r.End, r.Path, r.Czxid }
+func byRoot(c flight.Cache) (flight.End, string, int64)        { return c.End, c.Root, c.Zxid }
+func byRootOf(d flight.Directory) (flight.End, string, int64)  { return d.End, d.Root, d.Zxid }
 
 func endedFirst(a, b flight.End) int {
 	switch {

@@ -55,6 +55,8 @@ type Client struct {
 	Waits         List[Wait]         `json:"waits"`         // the longest first
 	Registrations List[Registration] `json:"registrations"` // those that have ended, then by path
 	Caches        List[Cache]        `json:"caches"`        // those that have ended, then by root
+	Instances     List[Instance]     `json:"instances"`     // those of Registrations that are a service's
+	Directories   List[Directory]    `json:"directories"`   // those that have ended, then by root
 
 	// Events are the last things that happened, the oldest first. Rare ones,
 	// such as losses, are kept for longer than frequent ones, such as grants:
@@ -62,7 +64,8 @@ type Client struct {
 	Events []Event `json:"events"`
 
 	// Recorded is false if framework.WithRecentEvents(0) has turned the record
-	// off. Then there are no holds, waits, registrations, caches and events.
+	// off. Then there are no holds, waits, registrations, caches, instances,
+	// directories and events.
 	Recorded bool `json:"recorded"`
 }
 
@@ -256,6 +259,64 @@ type Cache struct {
 	Ended time.Time `json:"ended,omitzero"`  // zero if it goes on
 }
 
+// Instance is an instance of a service that recipes/discovery keeps registered.
+// Its node is one of Client.Registrations, too.
+type Instance struct {
+	Service string `json:"service"`
+	ID      string `json:"id"`
+	Address string `json:"address,omitempty"`
+	Port    int    `json:"port,omitempty"`
+	TLSPort int    `json:"tls_port,omitempty"`
+
+	// State is the first of these that holds:
+	//
+	//   - "ended": the registration has ended by itself;
+	//   - "deleting": it was closed, and its node is not known to be deleted;
+	//   - "conflict": somebody else has the ID;
+	//   - "missing": it is not registered;
+	//   - "unhealthy": it is visible, and its health check has it drain;
+	//   - "draining": it is visible, and does not want to be picked;
+	//   - "registered".
+	State string `json:"state"`
+
+	Node    string    `json:"node"`              // its path
+	Since   time.Time `json:"since,omitzero"`    // the last change between registered and not, or the end
+	Trouble string    `json:"trouble,omitempty"` // why it has this state
+}
+
+// Directory is a directory of recipes/discovery, or one that has ended by itself,
+// as it was then. They are kept as caches are.
+type Directory struct {
+	Root        string        `json:"root"`
+	Filled      bool          `json:"filled"`
+	Interrupted bool          `json:"interrupted"` // what it has may be old
+	Zxid        int64         `json:"zxid"`        // the transaction as of which it equals the tree
+	Instances   int           `json:"instances"`
+	Suspects    int           `json:"suspects,omitempty"` // instances that the loss guard keeps, though their nodes are gone
+	Services    List[Service] `json:"services"`           // by name; no more than MaxShown
+	Malformed   List[Bad]     `json:"malformed"`          // nodes that should be instances; no more than MaxShown
+	Trouble     string        `json:"trouble,omitempty"`  // what the directory may not read
+	Error       string        `json:"error,omitempty"`    // why it has ended
+	Ended       time.Time     `json:"ended,omitzero"`     // zero if it goes on
+}
+
+// MaxShown is how many services, and malformed nodes, a Directory has at most.
+const MaxShown = 20
+
+// Service is what a directory has of one service.
+type Service struct {
+	Name      string `json:"name"`
+	Instances int    `json:"instances"`          // all of them
+	Drained   int    `json:"drained,omitempty"`  // those that do not want to be picked
+	Suspects  int    `json:"suspects,omitempty"` // those that the loss guard keeps
+}
+
+// Bad is a node that should be an instance.
+type Bad struct {
+	Path    string `json:"path"`
+	Problem string `json:"problem"`
+}
+
 // Event is something that happened.
 type Event struct {
 	Time time.Time `json:"time"`
@@ -270,7 +331,10 @@ type Event struct {
 	//   - "released" and "lost": a lock or a leadership was;
 	//   - "revoked": somebody has asked for a lock that is held;
 	//   - "registration": there is news of a node that is kept registered;
-	//   - "cache": there is news of a cache.
+	//   - "cache": there is news of a cache;
+	//   - "instance": an instance of a service drains, or does not any more;
+	//   - "directory": there is news of a directory;
+	//   - "ejected": a picker has taken an instance out.
 	Kind string `json:"kind"`
 
 	Path   string `json:"path,omitempty"`

@@ -101,9 +101,33 @@ func (t *texter) recorded(c *Client) {
 	for _, cache := range c.Caches.Items {
 		t.line("    %s\t%s", p(cache.Root), cache.describe(t.now))
 	}
+	t.services(c)
 	t.section("events", len(c.Events), len(c.Events))
 	for _, e := range c.Events {
 		t.line("    %s\t%s\t%s\t%s", brief.Clock(t.now, e.Time), p(e.Kind), p(e.Path), e.describe())
+	}
+}
+
+// services writes what is registered and seen of services. Most programs have
+// neither, and then nothing is written.
+func (t *texter) services(c *Client) {
+	if c.Instances.Total > 0 {
+		t.section("instances", c.Instances.Total, len(c.Instances.Items))
+	}
+	for _, i := range c.Instances.Items {
+		t.line("    %s\t%s\t%s\t%s", p(i.Service), p(i.ID), brief.Address(i.Address, i.Port, i.TLSPort), i.describe(t.now))
+	}
+	if c.Directories.Total > 0 {
+		t.section("directories", c.Directories.Total, len(c.Directories.Items))
+	}
+	for _, d := range c.Directories.Items {
+		t.line("    %s\t%s", p(d.Root), d.describe(t.now))
+		for _, s := range d.Services.Items {
+			t.line("        %s: %s", p(s.Name), s.describe())
+		}
+		for _, b := range d.Malformed.Items {
+			t.line("        malformed %s: %s", p(b.Path), p(b.Problem))
+		}
 	}
 }
 

@@ -15,22 +15,22 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1081
+const mostOfAll = 1097
 
 var mostExported = map[string]int{
 	"contrib/grpcresolver":     11,
 	"debug/curatorz":           1,
-	"debug/snapshot":           25,
+	"debug/snapshot":           30,
 	"framework":                179,
 	"framework/clienttrace":    11,
 	"recipes/atomic":           29,
 	"recipes/barriers":         37,
 	"recipes/cache":            43,
 	"recipes/codec":            7,
-	"recipes/discovery":        90,
+	"recipes/discovery":        99,
 	"recipes/discovery/httpsd": 3,
 	"recipes/fence":            5,
-	"recipes/inspect":          43,
+	"recipes/inspect":          45,
 	"recipes/leader":           38,
 	"recipes/locks":            84,
 	"recipes/locktrace":        32,

@@ -11,8 +11,8 @@
 // Events are in two rings of fixed size. They keep strings and errors as they
 // are, and only readers make texts of them. Rare events have a ring of their
 // own, so that frequent ones do not push them out. A reader asks the
-// registrations and caches that go on. The recorder keeps the last ones that an
-// error has ended, as they were then.
+// registrations, caches and directories that go on. The recorder keeps the last
+// ones that an error has ended, as they were then.
 //
 // The mutex of a Recorder is held for assignments only, and never while other
 // code runs.

@@ -21,12 +21,16 @@ const (
 	CacheFilled
 	CacheInterrupted
 	CacheEnded
+	InstanceChanged   // the instance of a registration drains, or does not any more
+	DirectoryTroubled // by a node that is no instance, or because too many have vanished
 
 	Waiting // for another contender, for the first time or in a new place
 	Acquired
 	NotAcquired
 	AcquireFailed // neither the queue nor the context explains the error
 	Released
+	DirectoryChanged
+	InstanceEjected // a picker has taken it out
 	NodeOverwritten // somebody else does it, perhaps again and again
 )
 
@@ -39,7 +43,7 @@ type Event struct {
 	Kind Kind
 	seq  uint64 // counts all events: clocks do not tell them all apart
 
-	Path   string // the lock's, the node's or the cache's, with the chroot
+	Path   string // of the lock, the node, the cache or the directory, with the chroot
 	Recipe string
 	Name   string // the user's name for the lock; else the name of the state, or of the outcome
 	Node   string // the base name of the own node
@@ -81,7 +85,7 @@ func (r *Recorder) addLocked(e Event) {
 		r.rare.add(e)
 	}
 	if e.Kind == ClientClosed { // its events say enough
-		r.registrations.ended, r.caches.ended = nil, nil
+		r.registrations.ended, r.caches.ended, r.directories.ended = nil, nil, nil
 	}
 }
 

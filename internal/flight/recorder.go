@@ -16,6 +16,7 @@ type Recorder struct {
 	lost          lost
 	registrations sources[Registration]
 	caches        sources[Cache]
+	directories   sources[Directory]
 }
 
 // New returns a recorder that keeps so many rare events, and as many frequent
@@ -30,6 +31,7 @@ func New(events int, stacks bool) *Recorder {
 		rare:   ring{size: events}, frequent: ring{size: events},
 		registrations: newSources(func(r *Registration) *End { return &r.End }),
 		caches:        newSources(func(c *Cache) *End { return &c.End }),
+		directories:   newSources(func(d *Directory) *End { return &d.End }),
 	}
 	r.records.next, r.records.prev = &r.records, &r.records
 	return r

@@ -13,11 +13,50 @@ type Registration struct {
 	Changed time.Time // between registered and not, for the last time
 	Err     error     // why it is not registered
 
+	// Conflict says that Err is about somebody else's node.
+	Conflict bool
+
 	// Deleting says that it has ended, and that its node is not known to be
 	// deleted.
 	Deleting bool
 
+	Instance *Instance // nil for a node that is no instance of a service
+
 	End
+}
+
+// Instance is the instance of a service that a registration is for.
+type Instance struct {
+	Service, ID, Address string
+	Port, TLSPort        int
+	Drains               bool  // the user has it drain
+	Failure              error // why its health check has it drain; or nil
+}
+
+// Directory is a directory of services as it is now, or as it was when it
+// ended.
+type Directory struct {
+	Root        string // the path at the server, with the chroot
+	Filled      bool
+	Interrupted bool
+	Err         error // the refusal that interrupts it
+	Zxid        int64
+	Services    []Service
+	Bad         []BadNode
+
+	End
+}
+
+// Service is what a directory has of a service.
+type Service struct {
+	Name                         string
+	Instances, Drained, Suspects int // the first counts all
+}
+
+// BadNode is a node that should be an instance.
+type BadNode struct {
+	Path string
+	Err  error
 }
 
 // Cache is a cache as it does now, or as it did when it ended.
@@ -43,8 +82,8 @@ type End struct {
 	Why   error
 }
 
-// keptEnds is how many registrations that an error has ended are kept, and how
-// many such caches.
+// keptEnds is how many registrations that an error has ended are kept, how many
+// such caches, and how many such directories.
 const keptEnds = 16
 
 // source is something that can be asked how it does.
@@ -53,8 +92,8 @@ type source[T any] struct {
 	ask  func() T
 }
 
-// sources are all registrations, or all caches. The mutex of their Recorder
-// protects them.
+// sources are all registrations, all caches, or all directories. The mutex of
+// their Recorder protects them.
 type sources[T any] struct {
 	endOf  func(*T) *End
 	live   map[*source[T]]struct{}
@@ -95,6 +134,32 @@ func (r *Recorder) AddCache(root string, now func() Cache) (end func(err error))
 	return addSource(r, &r.caches, root, now)
 }
 
+// AddDirectory has a directory shown in the same way.
+func (r *Recorder) AddDirectory(root string, now func() Directory) (end func(err error)) {
+	if r == nil {
+		return func(error) {}
+	}
+	return addSource(r, &r.directories, root, now)
+}
+
+// Describe has the registration of a path say of which instance it is. The
+// argument now is called as that of AddRegistration.
+func (r *Recorder) Describe(path string, now func() Instance) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.registrations.newest[path]; s != nil {
+		bare := s.ask
+		s.ask = func() Registration {
+			all, instance := bare(), now()
+			all.Instance = &instance
+			return all
+		}
+	}
+}
+
 func addSource[T any](r *Recorder, to *sources[T], path string, ask func() T) (end func(err error)) {
 	s := &source[T]{path, ask}
 	r.mu.Lock()
@@ -107,7 +172,10 @@ func addSource[T any](r *Recorder, to *sources[T], path string, ask func() T) (e
 func endSource[T any](r *Recorder, of *sources[T], s *source[T], err error) {
 	var e ended[T]
 	if err != nil {
-		e = ended[T]{s.path, s.ask()}
+		r.mu.Lock()
+		ask := s.ask
+		r.mu.Unlock()
+		e = ended[T]{s.path, ask()}
 		*of.endOf(&e.last) = End{time.Now(), err}
 	}
 	r.mu.Lock()
@@ -154,19 +222,27 @@ func (r *Recorder) Caches() []Cache {
 	return askAll(r, &r.caches)
 }
 
+// Directories asks all directories in the same way.
+func (r *Recorder) Directories() []Directory {
+	if r == nil {
+		return nil
+	}
+	return askAll(r, &r.directories)
+}
+
 func askAll[T any](r *Recorder, of *sources[T]) []T {
 	r.mu.Lock()
 	all := make([]T, 0, len(of.ended)+len(of.live))
 	for _, e := range of.ended {
 		all = append(all, e.last)
 	}
-	live := make([]*source[T], 0, len(of.live))
+	live := make([]func() T, 0, len(of.live))
 	for s := range of.live {
-		live = append(live, s)
+		live = append(live, s.ask)
 	}
 	r.mu.Unlock()
-	for _, s := range live {
-		all = append(all, s.ask())
+	for _, ask := range live {
+		all = append(all, ask())
 	}
 	return all
 }

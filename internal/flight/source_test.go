@@ -52,6 +52,20 @@ func TestEndsWithAnErrorAreKept(t *testing.T) {
 	require.Equal(t, []string{"/live"}, live)
 }
 
+// A registration says of which instance it is, also when it has ended.
+func TestRegistrationsAreDescribed(t *testing.T) {
+	r := New(4, false)
+	r.Describe("/a", func() Instance { panic("there is no registration yet") })
+	end := r.AddRegistration("/a", func() Registration { return Registration{Path: "/a"} })
+	require.Nil(t, r.Registrations()[0].Instance)
+	r.Describe("/a", func() Instance { return Instance{ID: "a"} })
+	require.Equal(t, "a", r.Registrations()[0].Instance.ID)
+	end(errRefused)
+	require.Equal(t, "a", r.Registrations()[0].Instance.ID)
+	r.AddRegistration("/a", func() Registration { return Registration{Path: "/a"} })
+	require.Nil(t, r.Registrations()[0].Instance)
+}
+
 // The ends that are kept do not grow, and the oldest ones go.
 func TestEndsAreBounded(t *testing.T) {
 	r := New(4, false)

@@ -35,7 +35,7 @@ var plan = []floor{
 		},
 		{
 			{name: "debug/snapshot", left: 205, right: 275, short: "snapshot"},
-			{name: "recipes/discovery/httpsd", left: 515, right: 580, short: "httpsd"},
+			{name: "recipes/discovery/httpsd", left: 785, right: 840, short: "httpsd"},
 			{name: "testing/curatortest", left: 850, right: 935, short: "curatortest"},
 			{name: "testing/zktest", left: 955, right: 1005, short: "zktest"},
 			{name: "testing/zkserver", left: 1020, right: 1080, short: "zkserver"},
@@ -43,10 +43,10 @@ var plan = []floor{
 	}},
 	{"recipes", [][]box{
 		{
+			{name: "recipes/inspect", left: 130, right: 200, short: "inspect"},
 			{name: "recipes/discovery", left: 515, right: 580, short: "discovery"},
 		},
 		{
-			{name: "recipes/inspect", left: 130, right: 200, short: "inspect"},
 			{name: "recipes/leader", left: 265, right: 375, short: "leader"},
 			{name: "recipes/barriers", left: 400, right: 480, short: "barriers"},
 			{name: "recipes/cache", left: 490, right: 540, short: "cache"},

@@ -106,6 +106,13 @@ const (
 	BarrierWait   = "curator.barrier.wait"   // the call that waits, such as "enter"
 )
 
+// Attributes of services in package discovery.
+const (
+	DiscoveryState  = "curator.discovery.state"  // of the instances in a directory, such as "draining"
+	DiscoveryChange = "curator.discovery.change" // what has become of an instance, such as "added"
+	DiscoveryDrain  = "curator.discovery.drain"  // why an instance drains, such as "health_check"
+)
+
 // Attributes that OpenTelemetry's semantic conventions define.
 const (
 	ServerAddress = "server.address"
@@ -138,6 +145,8 @@ const (
 	EventConflict      = "conflict"
 	EventRegained      = "regained"
 	EventOverwritten   = "overwritten"
+	EventDrains        = "drains"
+	EventDrainsNoMore  = "drains no more"
 )
 
 // Metrics.
@@ -172,6 +181,13 @@ const (
 	SharedChanges     = "curator.shared.changes"
 	SharedRereads     = "curator.shared.rereads"
 	SharedUndecodable = "curator.shared.undecodable"
+
+	DiscoveryInstances   = "curator.discovery.instances"
+	DiscoveryMalformed   = "curator.discovery.malformed"
+	DiscoveryInterrupted = "curator.discovery.interrupted"
+	DiscoveryChanges     = "curator.discovery.changes"
+	DiscoveryDrains      = "curator.discovery.drains"
+	DiscoveryEjections   = "curator.discovery.ejections"
 
 	BarrierWaitDuration = "curator.barrier.wait.duration"
 	BarrierMembersLost  = "curator.barrier.members.lost"

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // ChangeType says what a Change is about.
@@ -121,27 +123,8 @@ func (c *Cache) Steps(ctx context.Context) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		f := c.subscribe()
 		defer c.unsubscribe(f)
-		for {
-			changed, ended := c.life.Changed()
-			step, news := c.take(f)
-			switch {
-			case news:
-				if ctx.Err() != nil || !yield(step, nil) {
-					return
-				}
-				continue
-			case ended != nil:
-				if ctx.Err() == nil {
-					yield(Step{}, c.named(ended))
-				}
-				return
-			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return
-			}
-		}
+		next := func() (Step, bool) { return c.take(f) }
+		follow.Changes(ctx, &c.life, next, c.named)(yield)
 	}
 }
 

@@ -30,6 +30,26 @@ func (d *Directory) see(step cache.Step) (all []sighting) {
 			all = append(all, see(d.codec, at, node))
 		}
 	}
+	return append(all, d.folders(step)...)
+}
+
+// folders returns the nodes below which there is a new one. The cache does not
+// read a node again when it gets its first child.
+func (d *Directory) folders(step cache.Step) (all []sighting) {
+	last := d.root
+	for _, ch := range step.Changes {
+		if ch.Type != cache.Created || ch.New.Path == d.root {
+			continue
+		}
+		parent, _ := znode.Split(ch.New.Path)
+		if parent == last {
+			continue
+		}
+		last = parent
+		if at, ok := d.placeOf(parent); ok {
+			all = append(all, sighting{at: at, folder: true})
+		}
+	}
 	return all
 }
 
@@ -49,11 +69,14 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 	s, now := d.now.next(), time.Now()
 	s.Interrupted, s.Err = !step.Synced || err != nil, err
 	if err == nil {
-		s.Zxid, s.filled = step.Zxid, true
+		s.Zxid, s.Filled = step.Zxid, true
 	}
+	d.goOnLocked(s.Interrupted, now)
 	back := thereIn(seen)
 	for _, one := range seen {
 		switch {
+		case one.folder:
+			d.folderLocked(s, one.at)
 		case !one.gone:
 			d.seenLocked(s, one)
 		case err != nil || !unreadable[one.at].isTrouble():
@@ -65,6 +88,24 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 	}
 	d.expireLocked(s, now)
 	d.publishLocked(s)
+}
+
+// goOnLocked has the guard's time go on behind an interruption, during which it
+// stands still: nobody knows then who has come back.
+func (d *Directory) goOnLocked(interrupted bool, now time.Time) {
+	switch {
+	case interrupted == d.now.Interrupted:
+	case interrupted:
+		d.interrupted = now
+	default:
+		for at, l := range d.leaving {
+			l.at = l.at.Add(min(now.Sub(d.interrupted), now.Sub(l.at)))
+			if e := d.now.entry(at); e != nil && e.Suspect {
+				l.until = l.at.Add(d.cfg.keep)
+			}
+			d.leaving[at] = l
+		}
+	}
 }
 
 // unreadable returns the nodes that may not be read, and the refusal to read the
@@ -111,7 +152,16 @@ func (d *Directory) isSuccessor(at place, e, was *Entry) bool {
 func (d *Directory) badLocked(s *Snapshot, at place, b *Bad) {
 	s.setBad(at, b)
 	if b != nil {
+		s.tally.malformed++
 		d.events.At(b.Path).Emit(eventBad, b.Err)
+	}
+}
+
+// folderLocked notes that there is something below a node, which therefore need
+// not be an instance.
+func (d *Directory) folderLocked(s *Snapshot, at place) {
+	if b := s.bad(at); b != nil && b.czxid != 0 {
+		s.setBad(at, nil)
 	}
 }
 
@@ -119,7 +169,7 @@ func (d *Directory) badLocked(s *Snapshot, at place, b *Bad) {
 func thereIn(seen []sighting) map[place]bool {
 	there := map[place]bool{}
 	for _, one := range seen {
-		if !one.gone {
+		if !one.gone && !one.folder {
 			there[one.at] = true
 		}
 	}
@@ -207,16 +257,14 @@ func (d *Directory) publishLocked(s *Snapshot) {
 		d.events.Emit(eventGuard, nil)
 	}
 	d.now = s
+	d.tellLocked(s.tally, false)
 	d.armLocked()
 	d.life.Tell()
 }
 
 // armLocked has the next entry taken away in time.
 func (d *Directory) armLocked() {
-	if d.timer != nil {
-		d.timer.Stop()
-		d.timer = nil
-	}
+	d.stopTimerLocked()
 	if d.now.Interrupted || len(d.leaving) == 0 {
 		return
 	}
@@ -241,9 +289,15 @@ func (d *Directory) expire() {
 	d.publishLocked(s)
 }
 
-func (d *Directory) stopTimer() {
+// stop has the directory stay as it is.
+func (d *Directory) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.stopTimerLocked()
+	d.tellLocked(tally{}, true)
+}
+
+func (d *Directory) stopTimerLocked() {
 	if d.timer != nil {
 		d.timer.Stop()
 		d.timer = nil

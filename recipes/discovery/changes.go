@@ -3,6 +3,8 @@ package discovery
 import (
 	"context"
 	"iter"
+
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // ChangeType says what a Change is about.
@@ -61,28 +63,23 @@ type Change struct {
 func (d *Directory) Changes(ctx context.Context) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		last := &Snapshot{Interrupted: true}
-		for {
-			changed, ended := d.life.Changed()
+		next := func() (step [2]*Snapshot, news bool) {
 			now := d.Snapshot()
-			switch {
-			case now != last && (now.filled || now.Err != nil):
-				for ch := range between(last, now) {
-					if ctx.Err() != nil || !yield(ch, nil) {
-						return
-					}
-				}
-				last = now
-				continue
-			case ended != nil:
-				if ctx.Err() == nil {
-					yield(Change{Now: now.next()}, d.named(ended)) // another one, for those who compare
-				}
+			if now == last || !now.Filled && now.Err == nil {
+				return step, false
+			}
+			step, last = [2]*Snapshot{last, now}, now
+			return step, true
+		}
+		for step, err := range follow.Changes(ctx, &d.life, next, d.named) {
+			if err != nil {
+				yield(Change{Now: d.Snapshot().next()}, err) // another one, for those who compare
 				return
 			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return
+			for ch := range between(step[0], step[1]) {
+				if ctx.Err() != nil || !yield(ch, nil) {
+					return
+				}
 			}
 		}
 	}
@@ -96,16 +93,10 @@ func between(old, now *Snapshot) iter.Seq[Change] {
 			return yield(ch)
 		}
 		for was, is := range pairs(old.Entries, now.Entries, (*Entry).place) {
-			if was != nil && is != nil && was.isAs(is) {
-				continue
-			}
-			if was != nil && is != nil && was.Since == is.Since {
-				if !tell(Change{Type: Updated, Old: was, New: is}) {
-					return
-				}
-				continue
-			}
-			if was != nil && !tell(Change{Type: Removed, Old: was}) || is != nil && !tell(Change{Type: Added, New: is}) {
+			removed, updated, added := compare(was, is)
+			if removed && !tell(Change{Type: Removed, Old: was}) ||
+				updated && !tell(Change{Type: Updated, Old: was, New: is}) ||
+				added && !tell(Change{Type: Added, New: is}) {
 				return
 			}
 		}
@@ -116,7 +107,7 @@ func between(old, now *Snapshot) iter.Seq[Change] {
 			}
 		}
 		switch {
-		case now.Interrupted && old.Interrupted && now.filled == old.filled && (now.Err == nil || old.Err != nil):
+		case now.Interrupted && old.Interrupted && now.Filled == old.Filled && (now.Err == nil || old.Err != nil):
 		case !now.Interrupted && !old.Interrupted:
 		case now.Interrupted:
 			tell(Change{Type: Interrupted, Err: now.Err})
@@ -124,6 +115,20 @@ func between(old, now *Snapshot) iter.Seq[Change] {
 			tell(Change{Type: Synced})
 		}
 	}
+}
+
+// compare says what has become of an entry. One that was replaced by another one
+// is removed and added.
+func compare(was, is *Entry) (removed, updated, added bool) {
+	switch {
+	case was == nil || is == nil:
+		return was != nil, false, is != nil
+	case was.isAs(is):
+		return false, false, false
+	case was.Since == is.Since:
+		return false, true, false
+	}
+	return true, false, true
 }
 
 // pairs walks over two lists in the order of their places. A place that only one

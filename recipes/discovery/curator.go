@@ -35,16 +35,12 @@ func WithEnabled() CuratorOption { return func(c *curator) { c.enabled = true } 
 //
 // A payload is written as it is, but for its class; see WithClass. Metadata are
 // left out, because the format has none. Payloads with the class of Spring or
-// Dubbo have labels: use SpringCodec and DubboCodec to read them. An option that
-// cannot be used is the error of Dir.
+// Dubbo have labels: JavaCodec reads them, too. An option that cannot be used is
+// the error of Dir.
 func CuratorCodec(opts ...CuratorOption) Codec {
 	c := &curator{}
-	for _, opt := range opts {
-		if opt == nil {
-			c.fault = invalid("option", "nil", "must not be nil")
-			continue
-		}
-		opt(c)
+	if err := applyAll(c, opts); err != nil {
+		c.fault = err
 	}
 	return c
 }
@@ -156,10 +152,7 @@ func decodeJava(service, name string, data []byte) (Instance, error) {
 	if ms := f.integer("registrationTimeUTC"); ms != 0 {
 		i.Registered = time.UnixMilli(ms).UTC()
 	}
-	if f.err != nil {
-		return Instance{}, f.err
-	}
-	return i, nil
+	return f.instance(i)
 }
 
 // kind reads Java's name or number of a kind.

@@ -173,3 +173,32 @@ func TestNodeWithoutDataIsNoInstance(t *testing.T) {
 		}
 	}
 }
+
+// One codec reads the nodes of three writers, and writes as the first of them.
+func TestJavaCodecReadsThree(t *testing.T) {
+	java := discovery.JavaCodec()
+	i := discovery.Instance{
+		Service: "orders", ID: "10.0.0.7:80", Address: "10.0.0.7", Port: 80, Metadata: map[string]string{"zone": "b"},
+	}
+	for format, codec := range map[string]discovery.Codec{
+		"spring": discovery.SpringCodec(), "dubbo": discovery.DubboCodec(), "curator": discovery.CuratorCodec(),
+	} {
+		name, data, err := codec.Encode(i)
+		require.NoError(t, err)
+		want, err := codec.Decode("orders", name, data)
+		require.NoError(t, err)
+		got, err := java.Decode("orders", name, data)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		require.Equal(t, format, discovery.FormatOf(got))
+	}
+	_, data, err := java.Encode(i)
+	require.NoError(t, err)
+	_, want, err := discovery.CuratorCodec().Encode(i)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(data))
+	_, err = java.Decode("orders", "a", []byte("garbage"))
+	require.Error(t, err)
+	i.Payload = []byte(`["java.lang.Long",7]`)
+	require.Equal(t, "curator", discovery.FormatOf(i))
+}

@@ -21,12 +21,6 @@ import (
 // ErrClosed means that the Directory was closed.
 var ErrClosed = errors.New("directory is closed")
 
-// What a Directory tells of.
-var (
-	eventBad   = event.Kind{Warn: "node is no instance that can be read"}
-	eventGuard = event.Kind{Warn: "many instances have vanished at once, and are kept for a while"}
-)
-
 // Directory knows the instances of a service, or of all services below a path.
 // It needs no right but to read, and makes no node: a service that does not
 // exist has no instances yet. It is safe for concurrent use, and must be closed.
@@ -38,17 +32,20 @@ var (
 // keeps what it has, and says so.
 type Directory struct {
 	codec  Codec
-	root   string
+	base   string                          // the registry's
+	root   string                          // the base, or the folder of the service
 	place  func(path string) (place, bool) // tells whose a node is
 	cfg    directoryConfig
 	cache  *cache.Cache
 	life   follow.Life
 	events event.Source
+	ended  func() // ends what the flight recorder shows
 
-	mu      sync.Mutex // protects the following fields
-	now     *Snapshot
-	leaving map[place]leave // entries whose nodes are gone
-	timer   *time.Timer     // takes the first of them away; nil if there is none
+	mu          sync.Mutex // protects the following fields
+	now         *Snapshot
+	interrupted time.Time       // the beginning of the last interruption
+	leaving     map[place]leave // entries whose nodes are gone
+	timer       *time.Timer     // takes the first of them away; nil if there is none
 }
 
 // NewDirectory returns a directory of one service below the base of a registry,
@@ -59,36 +56,28 @@ type Directory struct {
 func NewDirectory(
 	client *framework.Client, base string, codec Codec, service string, opts ...DirectoryOption,
 ) (*Directory, error) {
-	d, err := newDirectory(codec, opts)
-	if err == nil {
+	what := fmt.Sprintf("directory of %q", service)
+	return newDirectory(client, base, codec, opts, what, func(d *Directory) (_ []cache.Option, err error) {
 		d.root, err = dirOf(base, codec, service)
-	}
-	if err == nil {
 		d.place = func(p string) (place, bool) {
 			parent, name := znode.Split(p)
 			return place{service, name}, parent == d.root
 		}
-		err = d.start(client, cache.WithDepth(1))
-	}
-	return started(d, err, fmt.Sprintf("directory of %q", service))
+		return []cache.Option{cache.WithDepth(1)}, err
+	})
 }
 
 // NewServices returns a directory of all services below the base of a registry.
 func NewServices(client *framework.Client, base string, codec Codec, opts ...DirectoryOption) (*Directory, error) {
-	d, err := newDirectory(codec, opts)
-	if err == nil {
-		err = faultOf(codec)
-	}
-	if err == nil {
+	return newDirectory(client, base, codec, opts, fmt.Sprintf("services below %q", base), func(d *Directory) ([]cache.Option, error) {
 		d.root = base
 		d.place = func(p string) (place, bool) {
-			parent, name := znode.Split(strings.TrimPrefix(p, strings.TrimSuffix(d.root, "/")))
+			parent, name := znode.Split(strings.TrimPrefix(p, strings.TrimSuffix(base, "/")))
 			service, ok := serviceOf(codec, parent)
 			return place{service, name}, ok
 		}
-		err = d.start(client)
-	}
-	return started(d, err, fmt.Sprintf("services below %q", base))
+		return nil, faultOf(codec)
+	})
 }
 
 // serviceOf returns whose nodes are below a path. A path that stands for a service,
@@ -112,18 +101,23 @@ func faultOf(codec Codec) error {
 	return nil
 }
 
-func newDirectory(codec Codec, opts []DirectoryOption) (*Directory, error) {
-	cfg, err := directoryOf(opts)
+// newDirectory returns a directory of a part of the tree, which scope sets.
+func newDirectory(
+	client *framework.Client, base string, codec Codec, opts []DirectoryOption, what string,
+	scope func(d *Directory) ([]cache.Option, error),
+) (_ *Directory, err error) {
+	d := &Directory{codec: codec, base: base, now: &Snapshot{Interrupted: true}, leaving: map[place]leave{}}
+	d.cfg, err = directoryOf(opts)
 	if codec == nil {
 		err = invalid("codec", "nil", "must not be nil")
 	}
-	return &Directory{
-		codec: codec, cfg: cfg,
-		now: &Snapshot{Interrupted: true}, leaving: map[place]leave{},
-	}, err
-}
-
-func started(d *Directory, err error, what string) (*Directory, error) {
+	var scoped []cache.Option
+	if err == nil {
+		scoped, err = scope(d)
+	}
+	if err == nil {
+		err = d.start(client, scoped...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
@@ -136,11 +130,24 @@ func (d *Directory) start(client *framework.Client, opts ...cache.Option) (err e
 	}
 	d.events = event.Of(client, d.root)
 	d.life = follow.Life{Client: client, Closed: ErrClosed, Run: d.run, Finish: d.finish, GaveUp: d.gaveUp}
+	d.ended = d.record(client)
+	d.mu.Lock()
+	d.tellLocked(tally{}, false)
+	d.mu.Unlock()
 	if err := d.life.Start(); err != nil {
-		d.cache.Close()
+		d.finish(err)
 		return err
 	}
 	return nil
+}
+
+// pathOf returns the path of an instance's node.
+func (d *Directory) pathOf(i Instance) string {
+	dir, err := dirOf(d.base, d.codec, i.Service)
+	if err != nil {
+		return d.root
+	}
+	return znode.Join(dir, i.ID)
 }
 
 // run applies one step of the cache after the other.
@@ -156,8 +163,9 @@ func (d *Directory) run(ctx context.Context) error {
 
 func (d *Directory) finish(reason error) {
 	d.life.End(reason)
-	d.stopTimer()
+	d.stop()
 	d.cache.Close()
+	d.ended()
 }
 
 func (d *Directory) named(err error) error {
@@ -196,13 +204,13 @@ func (d *Directory) Instances() []Instance { return d.Snapshot().Instances() }
 // is ctx's, or Err's. If it is ctx's, it also says what the directory has waited
 // for.
 func (d *Directory) WaitSynced(ctx context.Context) error {
-	return d.wait(ctx, func(s *Snapshot) bool { return s.filled })
+	return d.wait(ctx, func(s *Snapshot) bool { return s.Filled })
 }
 
 // WaitInstances waits until there are n instances that want to be picked. The
 // error is as WaitSynced's.
 func (d *Directory) WaitInstances(ctx context.Context, n int) error {
-	return d.wait(ctx, func(s *Snapshot) bool { return s.filled && len(s.Instances()) >= n })
+	return d.wait(ctx, func(s *Snapshot) bool { return s.Filled && len(s.Instances()) >= n })
 }
 
 // WaitFor waits until the directory is as new as a transaction: see
@@ -215,7 +223,7 @@ func (d *Directory) WaitFor(ctx context.Context, zxid int64) error {
 		}
 		return d.named(err)
 	}
-	return d.wait(ctx, func(s *Snapshot) bool { return s.filled && s.Zxid >= zxid })
+	return d.wait(ctx, func(s *Snapshot) bool { return s.Filled && s.Zxid >= zxid })
 }
 
 func (d *Directory) wait(ctx context.Context, holds func(*Snapshot) bool) error {

@@ -19,8 +19,8 @@ type directoryConfig struct {
 // If the node comes back meanwhile, with the same ID, address and ports, nothing
 // has happened. Java Curator's registrants delete and create their nodes each
 // time that a connection was interrupted, which would empty the directory of all
-// its readers for a moment. An instance that drained, or whose node became one
-// that cannot be decoded, goes at once in any case.
+// its readers for a moment. An instance that was seen to drain, or whose node
+// became one that cannot be decoded, goes at once in any case.
 func WithRemovalGrace(d time.Duration) DirectoryOption {
 	return func(c *directoryConfig) { c.grace = d }
 }
@@ -28,10 +28,11 @@ func WithRemovalGrace(d time.Duration) DirectoryOption {
 // WithLossGuard keeps instances that vanish together. If more than percent of a
 // service's instances are gone when the removal grace of one of them ends, those
 // that are gone stay until they have been away for the time keep, and are
-// Suspect. That is for clients of which most can still be reached, because it was
-// ZooKeeper that has lost them. The log has a line, and Snapshot.Suspects says
-// how many there are. There is no guard by default: clients may be sent to
-// instances that are gone.
+// Suspect. While the directory is interrupted, that time stands still. The guard
+// is for clients of which most can still be reached, because it was ZooKeeper
+// that has lost them. The log has a line, and Snapshot.Suspects says how many
+// there are. There is no guard by default: clients may be sent to instances that
+// are gone.
 func WithLossGuard(percent int, keep time.Duration) DirectoryOption {
 	return func(c *directoryConfig) {
 		c.percent, c.keep = percent, keep
@@ -43,13 +44,10 @@ func WithLossGuard(percent int, keep time.Duration) DirectoryOption {
 
 func directoryOf(opts []DirectoryOption) (directoryConfig, error) {
 	c := directoryConfig{grace: time.Second}
-	for _, o := range opts {
-		if o == nil {
-			return c, invalid("option", "nil", "must not be nil")
-		}
-		o(&c)
-	}
+	err := applyAll(&c, opts)
 	switch {
+	case err != nil:
+		return c, err
 	case c.grace < 0:
 		return c, invalid("WithRemovalGrace", c.grace, "must not be negative")
 	case c.percent < 0 || c.percent >= 100:

@@ -192,6 +192,28 @@ func TestRemovalGrace(t *testing.T) {
 	})
 }
 
+// A drain that is followed by the end at once is not seen: the node has gone when
+// it is to be read. The instance then stays for the grace.
+func TestDrainThatNobodyHasSeen(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		r := w.registered(t, w.Observer, replica("a", 1))
+		c, network := w.Connect(t)
+		d := w.directory(t, c)
+		news := follow(t, d)
+		settle()
+		require.Len(t, news(), 2)
+		network.Refuse(true)
+		network.Cut()
+		require.NoError(t, r.Drain(w.Patience(t)))
+		require.NoError(t, r.Shutdown(w.Patience(t)))
+		network.Refuse(false)
+		require.NoError(t, d.WaitFor(w.Patience(t), w.Fake.Zxid()))
+		require.Equal(t, []string{"a:1"}, names(d))
+		outlastGrace()
+		require.Equal(t, []string{"interrupted", "synced", "removed a:1"}, news())
+	})
+}
+
 // Without a connection, a directory keeps what it has and says so, also what was
 // about to go.
 func TestInterruptedDirectoryKeepsWhatItHas(t *testing.T) {
@@ -327,6 +349,40 @@ func TestLossGuard(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"removed d:1 suspect"}, news())
 		require.Zero(t, d.Snapshot().Suspects)
+	})
+}
+
+// The time that the guard keeps an instance stands still while the directory is
+// interrupted: behind a long outage, the registrants may need a moment as well.
+func TestGuardKeepsInstancesOverAnOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for _, id := range []string{"a", "b"} {
+			require.NoError(t, w.Fake.Create(base+"/orders/"+id, data(t, replica(id, 1))))
+		}
+		c, network := w.Connect(t)
+		d := w.directory(t, c, discovery.WithLossGuard(50, time.Minute))
+		news := follow(t, d)
+		for _, id := range []string{"a", "b"} {
+			require.NoError(t, w.Fake.Delete(base+"/orders/"+id))
+		}
+		outlastGrace()
+		require.Equal(t, 2, d.Snapshot().Suspects)
+		time.Sleep(28 * time.Second)
+		network.Refuse(true)
+		network.Cut()
+		time.Sleep(time.Hour)
+		network.Refuse(false)
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		outlastGrace()
+		news()
+		require.False(t, d.Snapshot().Interrupted)
+		require.Equal(t, []string{"a:1 suspect", "b:1 suspect"}, names(d))
+		require.NoError(t, w.Fake.Create(base+"/orders/b", data(t, replica("b", 1))))
+		settle()
+		require.Equal(t, []string{"updated b:1"}, news())
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, []string{"removed a:1 suspect"}, news())
 	})
 }
 

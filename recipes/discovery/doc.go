@@ -39,7 +39,7 @@
 // An instance that is about to leave drains first: [Registration.Drain] writes
 // into its node that it does not want to be picked. Its clients take others, and
 // finish what they have begun. Shutdown deletes the node after that. A directory
-// does not keep an instance that drained when its node goes.
+// does not keep an instance that it has seen drain when its node goes.
 //
 // # What a directory shows in trouble
 //
@@ -50,10 +50,19 @@
 // Curator's registrants delete their nodes and create them again after each
 // interruption of their connection.
 //
+// # To see it
+//
+// Registrations, directories and what becomes of them are on the page of package
+// debug/curatorz, in the metrics and spans of package tracing, and, for all
+// processes, in the list of inspect.Services and of zklock services. A [Picker]
+// tells of instances that it takes out, if it has [WithDirectory].
+//
 // # Differences from Java Curator
 //
 //   - A node is created once in a session, and changed in place. Java deletes and
 //     creates it on every reconnect, so that readers see a gap.
+//   - A node is created again with its folder, if the server has removed that with
+//     the last node in it. Java Curator 5.4 does not register again then.
 //   - An ID that somebody else has is a conflict. Java takes the node over. A
 //     permanent node says by its address and ports whose it is.
 //   - A node that cannot be decoded is reported. In Java, it fails the query of

@@ -29,8 +29,7 @@ func (dubbo) Encode(i Instance) (_ string, _ []byte, err error) {
 	if labels == nil {
 		labels = map[string]string{} // Java's readers cannot take null
 	}
-	const class = "org.apache.dubbo.registry.zookeeper.ZookeeperInstance"
-	i.Payload, err = marshal(labelled{class, hostPort(i), i.Service, labels})
+	i.Payload, err = marshal(labelled{dubboClass, hostPort(i), i.Service, labels})
 	if err != nil {
 		return "", nil, err
 	}

@@ -45,21 +45,24 @@ func (p *Picker) finished(r *record, err error) {
 	case p.fails(err):
 		// If it has to stay in, it is looked at again after as many errors.
 		if n := r.errors.Add(1); n%int64(p.ejection.errors) == 0 {
-			p.eject(r)
+			if m, pause := p.eject(r); m != nil && p.from != nil {
+				p.from.tellEjected(m.instance, pause, err)
+			}
 		}
 	}
 }
 
 // eject takes an instance out, unless it is out, or has left, or half of the
-// instances are out.
-func (p *Picker) eject(r *record) {
+// instances are out. It returns nil then.
+func (p *Picker) eject(r *record) (m *member, pause time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r.out || !slices.ContainsFunc(p.members, func(m *member) bool { return m.record == r }) {
-		return
+	at := slices.IndexFunc(p.members, func(m *member) bool { return m.record == r })
+	if r.out || at < 0 {
+		return nil, 0
 	}
 	if 2*(len(p.ejected())+1) > len(p.members) {
-		return
+		return nil, 0
 	}
 	now := time.Now()
 	if r.pause == 0 || now.Sub(r.until) >= r.pause {
@@ -69,6 +72,7 @@ func (p *Picker) eject(r *record) {
 	}
 	r.out, r.until = true, now.Add(r.pause)
 	p.publish(now)
+	return p.members[at], r.pause
 }
 
 // readmit takes back in whose pause is over, and who is too many because others

@@ -146,6 +146,24 @@ func (f *fields) labels(key string) map[string]string {
 	return labels
 }
 
+// endpoint returns a host and a port, neither of which may be missing from what
+// they belong to.
+func (f *fields) endpoint(of string) (host string, port int) {
+	host, port = f.host("host"), f.port("port")
+	if f.err == nil && (host == "" || port == 0) {
+		f.err = fmt.Errorf("host or port%s is missing", of)
+	}
+	return host, port
+}
+
+// instance returns what the fields are about, unless one of them is wrong.
+func (f *fields) instance(i Instance) (Instance, error) {
+	if f.err != nil {
+		return Instance{}, f.err
+	}
+	return i, nil
+}
+
 // rest returns the other fields as an object, or nil if there are none.
 func (f *fields) rest(known ...string) json.RawMessage {
 	for _, key := range known {

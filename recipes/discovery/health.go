@@ -1,13 +1,15 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/nodes"
 )
@@ -47,26 +49,13 @@ func (h *HealthCheck) complete() error {
 	case h.Failures < 0 || h.Passes < 0:
 		return invalid("health check", fmt.Sprint(h.Failures, " ", h.Passes), "must not have negative counts")
 	}
-	orElse(&h.Interval, 10*time.Second)
-	orElse(&h.Timeout, 5*time.Second)
-	orElse(&h.Failures, 3)
-	orElse(&h.Passes, 2)
+	h.Interval, h.Timeout = cmp.Or(h.Interval, 10*time.Second), cmp.Or(h.Timeout, 5*time.Second)
+	h.Failures, h.Passes = cmp.Or(h.Failures, 3), cmp.Or(h.Passes, 2)
 	return nil
 }
 
-// orElse replaces a zero value.
-func orElse[T comparable](v *T, otherwise T) {
-	var zero T
-	if *v == zero {
-		*v = otherwise
-	}
-}
-
-// What a health check tells of.
-var (
-	eventFailing = event.Kind{Warn: "instance drains, because its health check fails"}
-	eventPassing = event.Kind{Info: "instance passes its health check"}
-)
+// errNotChecked is why an instance begins as one that drains.
+var errNotChecked = errors.New("no health check has passed yet")
 
 // health is the goroutine that checks an instance.
 type health struct {
@@ -76,7 +65,8 @@ type health struct {
 	life   follow.Life
 	late   <-chan error // what a check will return that has not done so in time
 
-	passed  bool // a check has passed
+	last    atomic.Pointer[error] // why the last check failed that has
+	passed  bool                  // a check has passed
 	failing bool
 	against int // how many checks in a row have said the opposite
 }
@@ -88,21 +78,24 @@ func watchHealth(client *framework.Client, r *Registration, c HealthCheck) (*hea
 }
 
 // run checks until ctx ends, or the registration does. What is to be written is
-// tried again with each check: an outage delays it, and no check waits for it
-// for long.
+// tried again with each check. An outage, or an update that has the turn, delays
+// it, and no check.
 func (h *health) run(ctx context.Context) error {
 	for first := true; ; first = false {
 		err := h.check(ctx)
 		if ctx.Err() != nil {
 			return reason.OfContext(ctx)
 		}
+		if err != nil {
+			h.last.Store(&err)
+		}
 		if h.count(err == nil) || first && h.failing {
 			h.tell(err)
 		}
-		if h.failing != h.r.wanted().failing {
+		next := time.NewTimer(h.Interval)
+		if h.failing != (h.r.wanted().failing != nil) {
 			h.write(ctx)
 		}
-		next := time.NewTimer(h.Interval)
 		select {
 		case <-next.C:
 		case <-h.r.Done():
@@ -155,7 +148,19 @@ func (h *health) tell(err error) {
 func (h *health) write(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, h.Interval)
 	defer cancel()
-	h.r.change(ctx, func(w *wanted) { w.failing = h.failing })
+	var why error
+	if h.failing {
+		why = h.failure()
+	}
+	h.r.change(ctx, func(w *wanted) { w.failing = why })
+}
+
+// failure returns why the last check failed that has. Anybody may call it.
+func (h *health) failure() error {
+	if last := h.last.Load(); last != nil {
+		return *last
+	}
+	return errNotChecked
 }
 
 // check returns the verdict of one check. One that ends its goroutine has

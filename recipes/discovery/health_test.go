@@ -149,3 +149,28 @@ func TestHealthCheckDuringAnOutage(t *testing.T) {
 		require.Greater(t, p.calls.Load(), int32(5), "an outage holds up no check")
 	})
 }
+
+// An update that waits for the end of an outage has the turn, and delays no check.
+func TestUpdateDelaysNoCheck(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := &patient{}
+		p.set(nil)
+		c, network := w.Connect(t)
+		r := w.registered(t, c, replica("a", 1), p.every10s())
+		d := w.directory(t, w.Observer)
+		require.NoError(t, d.WaitInstances(w.Patience(t), 1))
+		network.Refuse(true)
+		network.Cut()
+		updated := make(chan error, 1)
+		go func() { updated <- r.Update(w.Patience(t), replica("a", 2)) }()
+		synctest.Wait()
+		p.set(errSick)
+		before := p.calls.Load()
+		checks(20)
+		require.Equal(t, before+20, p.calls.Load())
+		network.Refuse(false)
+		require.NoError(t, <-updated)
+		checks(2)
+		require.Equal(t, []string{"a:2 drains"}, names(d))
+	})
+}

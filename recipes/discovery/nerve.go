@@ -1,9 +1,6 @@
 package discovery
 
-import (
-	"cmp"
-	"errors"
-)
+import "cmp"
 
 // NerveCodec is the format of AirBnB's Nerve, which Synapse reads. An instance
 // needs an address and a port, and cannot be Disabled. Metadata are the labels
@@ -34,18 +31,10 @@ func (nerve) Decode(service, name string, data []byte) (Instance, error) {
 	if err != nil {
 		return Instance{}, err
 	}
-	i := Instance{
-		Service: service, ID: name,
-		Address: f.host("host"), Port: f.port("port"), Metadata: f.labels("labels"),
-	}
+	i := Instance{Service: service, ID: name, Metadata: f.labels("labels")}
+	i.Address, i.Port = f.endpoint("")
 	i.Payload = f.rest("host", "port", "labels")
-	if i.Address == "" || i.Port == 0 {
-		f.err = cmp.Or(f.err, errors.New("host or port is missing"))
-	}
-	if f.err != nil {
-		return Instance{}, f.err
-	}
-	return i, nil
+	return f.instance(i)
 }
 
 // payloadObject returns the fields of a payload, which must be an object.

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,8 @@ type Picker struct {
 	strategy Strategy
 	ejection ejection
 	fails    func(error) bool
+	from     *Directory // or nil
+	fault    error      // why an option cannot be used, or nil
 	current  atomic.Pointer[view]
 
 	mu      sync.Mutex
@@ -31,6 +34,8 @@ type identity struct {
 	id, address   string
 	port, tlsPort int
 }
+
+func identityOf(i Instance) identity { return identity{i.ID, i.Address, i.Port, i.TLSPort} }
 
 // record is what a Picker knows of an instance, for as long as the instance
 // stays in the list.
@@ -70,17 +75,24 @@ func WithFailures(counts func(error) bool) PickerOption {
 	return func(p *Picker) { p.fails = counts }
 }
 
+// WithDirectory says from which directory the instances are. The log, the flight
+// recorder and the hooks of its client are then told of instances that are taken
+// out.
+func WithDirectory(d *Directory) PickerOption {
+	return func(p *Picker) {
+		if p.from = d; d == nil {
+			p.fault = invalid("directory", "nil", "must not be nil")
+		}
+	}
+}
+
 // NewPicker returns a Picker without instances. An argument that cannot be used
 // is an error that matches zk.ErrBadArguments.
 func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
 	p := &Picker{strategy: s, ejection: defaultEjection, fails: counts}
-	for _, opt := range opts {
-		if opt == nil {
-			return nil, invalid("option", "nil", "must not be nil")
-		}
-		opt(p)
-	}
-	switch {
+	switch err := cmp.Or(applyAll(p, opts), p.fault); {
+	case err != nil:
+		return nil, err
 	case s.chooser == nil:
 		return nil, invalid("strategy", "", "must be one of this package's")
 	case p.fails == nil:
@@ -109,7 +121,7 @@ func (p *Picker) Update(instances []Instance) {
 	p.records = make(map[identity]*record, len(instances))
 	p.all, p.members = nil, nil
 	for _, i := range instances {
-		key := identity{i.ID, i.Address, i.Port, i.TLSPort}
+		key := identityOf(i)
 		r := old[key]
 		if r == nil {
 			r = p.newRecord(i)

@@ -24,10 +24,12 @@ import (
 // no gap. After a loss of the session, the first request of the next session
 // creates it.
 type Registration struct {
+	client *framework.Client
 	codec  Codec
 	events event.Source
 	node   *nodes.PersistentNode
-	name   string // the node's
+	path   string // the node's
+	name   string // the node's, without its folder
 	health *health
 
 	turn   chan struct{} // capacity 1: taken by whoever changes what the node is to say
@@ -53,19 +55,17 @@ func NewRegistration(
 	client *framework.Client, base string, codec Codec, i Instance, opts ...RegistrationOption,
 ) (*Registration, error) {
 	cfg, err := registrationOf(opts)
-	switch {
-	case err != nil:
-	case client == nil:
-		err = invalid("client", "nil", "must not be nil")
-	case codec == nil:
+	if err == nil && codec == nil {
 		err = invalid("codec", "nil", "must not be nil")
-	default:
-		var r *Registration
-		if r, err = register(client, base, codec, completed(i), cfg); err == nil {
-			return r, nil
-		}
 	}
-	return nil, fmt.Errorf("register %q: %w", i.Service, err)
+	var r *Registration
+	if err == nil {
+		r, err = register(client, base, codec, completed(i), cfg)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("register %q: %w", i.Service, err)
+	}
+	return r, nil
 }
 
 func register(
@@ -79,22 +79,28 @@ func register(
 	if err != nil {
 		return nil, err
 	}
-	r := &Registration{codec: codec, turn: make(chan struct{}, 1)}
-	want := wanted{instance: i, failing: cfg.health != nil}
+	r := &Registration{client: client, codec: codec, turn: make(chan struct{}, 1)}
+	want := wanted{instance: i}
+	if cfg.health != nil {
+		want.failing = errNotChecked
+	}
 	name, data, err := r.encode(want)
 	if err := cmp.Or(err, checkID(name)); err != nil {
 		return nil, err
 	}
 	r.name, want.instance.ID, want.data = name, name, data
 	r.wishes.add(want)
-	at := znode.Join(dir, name)
-	r.events = event.Of(client, at)
+	r.path = znode.Join(dir, name)
+	r.events = event.Of(client, r.path)
 	own := nodes.WithClaim(func(data []byte) bool { return isAnEarlier(codec, want.instance, data) })
-	r.node, err = nodes.NewPersistentNode(client, at, data, append(cfg.node, nodes.WithMode(mode), own)...)
-	if err != nil || cfg.health == nil {
-		return r, err
+	r.node, err = nodes.NewPersistentNode(client, r.path, data, append(cfg.node, nodes.WithMode(mode), own)...)
+	if err != nil {
+		return nil, err
 	}
-	r.health, err = watchHealth(client, r, *cfg.health)
+	if cfg.health != nil {
+		r.health, err = watchHealth(client, r, *cfg.health)
+	}
+	r.record()
 	return r, err
 }
 
@@ -131,7 +137,8 @@ func modeOf(k Kind) (framework.Mode, error) {
 // and ports.
 func isAnEarlier(codec Codec, i Instance, data []byte) bool {
 	was, err := codec.Decode(i.Service, i.ID, data)
-	return err == nil && (&Entry{Instance: was}).isAt(&Entry{Instance: i})
+	was.ID = i.ID
+	return err == nil && identityOf(was) == identityOf(i)
 }
 
 // copied returns a copy of an instance that the caller cannot change.
@@ -152,7 +159,7 @@ func completed(i Instance) Instance {
 
 // encode returns the node's name and data.
 func (r *Registration) encode(w wanted) (name string, data []byte, err error) {
-	w.instance.Disabled = w.instance.Disabled || w.failing
+	w.instance.Disabled = w.drains()
 	return r.codec.Encode(w.instance)
 }
 
@@ -215,7 +222,8 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 		return r.named(err)
 	}
 	defer func() { <-r.turn }()
-	next := r.wanted()
+	was := r.wanted()
+	next := was
 	change(&next)
 	name, data, err := r.encode(next)
 	switch {
@@ -232,6 +240,7 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 	case framework.IsRefusal(err):
 		r.wishes.refused(next)
 	}
+	r.tell(was, r.wanted()) // without an answer, next is what is wanted
 	return r.named(err)
 }
 

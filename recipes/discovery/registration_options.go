@@ -46,13 +46,7 @@ func WithHealthCheck(check HealthCheck) RegistrationOption {
 }
 
 func registrationOf(opts []RegistrationOption) (c registrationConfig, err error) {
-	for _, o := range opts {
-		if o == nil {
-			return c, invalid("option", "nil", "must not be nil")
-		}
-		o(&c)
-	}
-	if c.health != nil {
+	if err = applyAll(&c, opts); err == nil && c.health != nil {
 		err = c.health.complete()
 	}
 	return c, err

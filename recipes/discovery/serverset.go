@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"cmp"
-	"errors"
 	"strings"
 )
 
@@ -58,16 +57,9 @@ func (serverset) Decode(service, name string, data []byte) (Instance, error) {
 		return Instance{}, err
 	}
 	at := f.object("serviceEndpoint")
-	i := Instance{
-		Service: service, ID: name,
-		Address: at.host("host"), Port: at.port("port"), Disabled: f.text("status") != memberAlive,
-	}
+	i := Instance{Service: service, ID: name, Disabled: f.text("status") != memberAlive}
+	i.Address, i.Port = at.endpoint(" of the service endpoint")
 	i.Payload = f.rest("serviceEndpoint", "status")
-	if i.Address == "" || i.Port == 0 {
-		at.err = cmp.Or(at.err, errors.New("host or port of the service endpoint is missing"))
-	}
-	if err := cmp.Or(f.err, at.err); err != nil {
-		return Instance{}, err
-	}
-	return i, nil
+	f.err = cmp.Or(f.err, at.err)
+	return f.instance(i)
 }

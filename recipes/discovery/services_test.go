@@ -26,6 +26,25 @@ func TestFolderThatIsEscapedOtherwiseIsNoService(t *testing.T) {
 	})
 }
 
+// A folder that was empty need not be an instance any more when something comes
+// below it.
+func TestFolderThatWasEmptyIsNoBadNode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/com/orders", nil))
+		require.NoError(t, w.Fake.Create(base+"/com/web-1", nil))
+		d, err := discovery.NewServices(w.Observer, base, discovery.HostPortCodec())
+		require.NoError(t, err)
+		defer d.Close()
+		require.NoError(t, d.WaitSynced(w.Patience(t)))
+		require.Len(t, d.Snapshot().Bad, 2)
+		require.NoError(t, w.Fake.Create(base+"/com/orders/10.0.0.7:80", nil))
+		settle()
+		require.Equal(t, []string{"10.0.0.7:80:80"}, names(d))
+		require.Len(t, d.Snapshot().Bad, 1)
+		require.Equal(t, "web-1", d.Snapshot().Bad[0].ID)
+	})
+}
+
 func TestServicesOfACodecThatCannotBeUsed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		d, err := discovery.NewServices(w.Observer, base, discovery.CuratorCodec(nil))

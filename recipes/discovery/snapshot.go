@@ -37,9 +37,7 @@ func (e *Entry) isAs(other *Entry) bool {
 }
 
 // isAt reports whether an instance is where another one of the same ID was.
-func (e *Entry) isAt(other *Entry) bool {
-	return e.Address == other.Address && e.Port == other.Port && e.TLSPort == other.TLSPort
-}
+func (e *Entry) isAt(other *Entry) bool { return identityOf(e.Instance) == identityOf(other.Instance) }
 
 // Bad is a node that is no instance, though it should be one. If a server has
 // failed to read the node of an instance, which says nothing of the instance, that
@@ -80,7 +78,11 @@ type Snapshot struct {
 
 	Suspects int // how many entries the loss guard keeps
 
-	filled  bool
+	// Filled says that the directory was filled. Without that, no entries mean
+	// nothing.
+	Filled bool
+
+	tally   tally // what is new in it
 	pickers sync.Once
 	picked  []Instance
 }
@@ -144,7 +146,7 @@ func badAt(b *Bad, p place) int     { return b.place().order(p) }
 func (s *Snapshot) next() *Snapshot {
 	return &Snapshot{
 		Entries: slices.Clone(s.Entries), Bad: slices.Clone(s.Bad),
-		Zxid: s.Zxid, Interrupted: s.Interrupted, Err: s.Err, Suspects: s.Suspects, filled: s.filled,
+		Zxid: s.Zxid, Interrupted: s.Interrupted, Err: s.Err, Suspects: s.Suspects, Filled: s.Filled,
 	}
 }
 
@@ -166,12 +168,14 @@ func (s *Snapshot) bad(at place) *Bad {
 
 // setEntry puts an entry into its place, or takes it away if e is nil.
 func (s *Snapshot) setEntry(at place, e *Entry) {
-	if was := s.entry(at); was != nil && was.Suspect {
+	was := s.entry(at)
+	if was != nil && was.Suspect {
 		s.Suspects--
 	}
 	if e != nil && e.Suspect {
 		s.Suspects++
 	}
+	s.tally.count(was, e)
 	s.Entries = set(s.Entries, at, e, entryAt)
 }
 
@@ -195,10 +199,11 @@ func set[T any](list []*T, at place, v *T, compare func(*T, place) int) []*T {
 
 // sighting is what a step of the cache tells of one node.
 type sighting struct {
-	at    place
-	gone  bool
-	entry *Entry // an instance; or nil
-	bad   *Bad   // a node that is none and should be; or nil
+	at     place
+	gone   bool
+	folder bool   // there is something below it, and that is all that is known
+	entry  *Entry // an instance; or nil
+	bad    *Bad   // a node that is none and should be; or nil
 }
 
 // see returns what a codec makes of a node: neither of both for one that the

@@ -37,8 +37,7 @@ func (spring) Encode(i Instance) (string, []byte, error) {
 			i.URISpec = "{scheme}://" + springHost(i) + ":{ssl-port}"
 		}
 	}
-	const class = "org.springframework.cloud.zookeeper.discovery.ZookeeperInstance"
-	i.Payload, err = marshal(labelled{class, context, i.Service, withStatus(i)})
+	i.Payload, err = marshal(labelled{springClass, context, i.Service, withStatus(i)})
 	if err != nil {
 		return "", nil, err
 	}

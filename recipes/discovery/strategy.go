@@ -145,8 +145,9 @@ func ZoneFirst(label, value string, s Strategy) Strategy {
 	}
 	return Strategy{func(all []*member) []*member {
 		near := slices.DeleteFunc(slices.Clone(all), func(m *member) bool { return m.instance.Metadata[label] != value })
-		if in := s.prefer(near); len(in) > 0 && 2*len(in) >= len(near) {
-			return in
+		// They are counted before the strategy chooses, which may be about a zone, too.
+		if up := notEjected(near); len(up) > 0 && 2*len(up) >= len(near) {
+			return s.prefer(near)
 		}
 		return s.prefer(all)
 	}, s.chooser}

@@ -253,6 +253,24 @@ func TestPickerArgumentsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+// The instances of a region come first, and of them those of a zone, also if these
+// are few.
+func TestZoneWithinAZone(t *testing.T) {
+	list := some(10)
+	for i := range list {
+		list[i].Metadata = map[string]string{"region": "us", "zone": "a"}
+	}
+	for i := range 6 {
+		list[i].Metadata = map[string]string{"region": "eu", "zone": "b"}
+	}
+	list[0].Metadata["zone"] = "a"
+	p := newPicker(t, discovery.ZoneFirst("region", "eu", discovery.ZoneFirst("zone", "a", discovery.RoundRobin())), list)
+	require.Equal(t, map[string]int{"0": 100}, counted(t, p, 100), "nobody in the other region")
+	list[0].Disabled = true
+	p.Update(list)
+	require.Len(t, counted(t, p, 100), 5, "the region, without the zone")
+}
+
 // Instances of the zone that drain count among those that cannot be picked.
 func TestZoneSpillsOverWhenItDrains(t *testing.T) {
 	list := zoned(8, 4)

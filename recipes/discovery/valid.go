@@ -66,3 +66,14 @@ func checkPlain(i Instance) error {
 	}
 	return checkEndpoint(i)
 }
+
+// applyAll applies options, none of which may be nil.
+func applyAll[T any, O ~func(*T)](to *T, opts []O) error {
+	for _, apply := range opts {
+		if apply == nil {
+			return invalid("option", "nil", "must not be nil")
+		}
+		apply(to)
+	}
+	return nil
+}

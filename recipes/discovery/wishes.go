@@ -9,9 +9,12 @@ import (
 // wanted is what a node is to say.
 type wanted struct {
 	instance Instance // the user's
-	failing  bool     // the health check wants it drained
+	failing  error    // why the health check wants it drained; or nil
 	data     []byte   // what the codec makes of both
 }
+
+// drains reports whether the instance does not want to be picked.
+func (w wanted) drains() bool { return w.instance.Disabled || w.failing != nil }
 
 // wishes is what a node was told to say, oldest first, since it was last known to
 // say so. The server may refuse some of it, when nobody waits for it any more.

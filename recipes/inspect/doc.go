@@ -15,11 +15,13 @@
 // # Which one
 //
 //   - [Walk] is for lists. With [WithDepth] of 0 it shows one path.
+//   - [Services] is for registries: it lists the instances of services, in any
+//     format of package discovery.
 //   - [WaitGraph] says who waits for whom across all locks, and names the
 //     processes of a deadlock.
 //   - [Waits] is the part of it that needs no server.
 //
-// All results are plain structs with JSON tags. Times are by the server's
+// All results but [Instance] are plain structs with JSON tags. Times are by the server's
 // clock, except for Participant.Waiting. Texts that come from nodes can be
 // printed in a line. Paths may have any characters that ZooKeeper allows.
 //

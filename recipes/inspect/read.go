@@ -23,6 +23,10 @@ type reader struct {
 	readers follow.Slots  // for goroutines that read one node; they wait for slots, and for nothing else
 }
 
+func newReader(ctx context.Context, c *framework.Client, requests int) reader {
+	return reader{ctx: ctx, client: c, slots: make(chan struct{}, requests), readers: make(follow.Slots, requests)}
+}
+
 // begin waits until a request may be sent. The function end must be called
 // after it.
 func (r *reader) begin() error {

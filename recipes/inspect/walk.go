@@ -100,10 +100,7 @@ type walk struct {
 func newWalk(ctx context.Context, c *framework.Client, root string, cfg config, yield func(Recipe) bool) *walk {
 	ctx, cancel := context.WithCancel(ctx)
 	return &walk{
-		reader: reader{
-			ctx: ctx, client: c,
-			slots: make(chan struct{}, cfg.requests), readers: make(follow.Slots, cfg.requests),
-		},
+		reader: newReader(ctx, c, cfg.requests),
 		config: cfg, root: root, yield: yield, cancel: cancel,
 	}
 }

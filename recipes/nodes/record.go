@@ -42,7 +42,7 @@ func (n *PersistentNode) recorded() flight.Registration {
 	case n.now != nil: // it is past, and nobody has noted that yet
 		now.Err, now.Changed = n.whyPastLocked(), time.Now()
 	case n.conflict != nil:
-		now.Err = n.conflict
+		now.Err, now.Conflict = n.conflict, true
 	default:
 		now.Err = n.keeping.Trouble()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
@@ -12,25 +13,14 @@ import (
 func (r *replica) changes(ctx context.Context) iter.Seq2[*sharednode.Snapshot, error] {
 	return func(yield func(*sharednode.Snapshot, error) bool) {
 		var told *sharednode.Snapshot
-		for {
-			changed, err := r.life.Changed()
+		next := func() (now *sharednode.Snapshot, news bool) {
 			synced, now := r.wasRead(), r.latest()
-			switch {
-			case ctx.Err() != nil:
-				return
-			case synced && !now.Same(told):
-				if told = now; !yield(now, nil) {
-					return
-				}
-				continue
-			case err != nil:
-				yield(nil, r.ended(err))
-				return
+			if !synced || now.Same(told) {
+				return nil, false
 			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-			}
+			told = now
+			return now, true
 		}
+		follow.Changes(ctx, &r.life, next, r.ended)(yield)
 	}
 }

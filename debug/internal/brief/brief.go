@@ -3,7 +3,10 @@
 package brief
 
 import (
+	"cmp"
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -82,6 +85,34 @@ func Stage(code string) string {
 	default: // a newer version has made the snapshot
 		return printable.String(code)
 	}
+}
+
+// Instance says in words what state an instance has: see snapshot.Instance.
+func Instance(code string) string {
+	switch code {
+	case "ended":
+		return "ended by itself"
+	case "deleting":
+		return "ended, the node is not deleted yet and may exist"
+	case "conflict":
+		return "not registered, somebody else has the ID"
+	case "missing":
+		return "not registered"
+	case "unhealthy":
+		return "drains, its health check fails"
+	case "draining":
+		return "drains"
+	default: // it needs no words, or a newer version has made the snapshot
+		return printable.String(code)
+	}
+}
+
+// Address returns where an instance listens.
+func Address(host string, port, tlsPort int) string {
+	if port = cmp.Or(port, tlsPort); port != 0 {
+		host = net.JoinHostPort(host, strconv.Itoa(port))
+	}
+	return printable.String(host)
 }
 
 // Waiting says how many acquires of a holder's client wait for the lock.

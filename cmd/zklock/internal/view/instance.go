@@ -15,15 +15,6 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
-// Registered is a node of a registry: an instance, or one that should be.
-type Registered struct {
-	discovery.Instance
-	Node    string
-	Since   time.Time         // the creation of the node; zero if not known
-	Session inspect.SessionID // 0 if the node is not ephemeral, or not known
-	Problem string            // why it is no instance
-}
-
 // Instance is the JSON of a node of a registry.
 type Instance struct {
 	Service string             `json:"service"`
@@ -41,15 +32,16 @@ type Instance struct {
 	Disabled   bool              `json:"disabled,omitempty"`
 	Registered *time.Time        `json:"registered,omitempty"` // a time of the instance's clock, if it has a form in JSON
 
+	SameAs  string `json:"same_as,omitempty"` // another instance with the same address and ports
 	Problem string `json:"problem,omitempty"` // why it is no instance
 }
 
 // Instance returns the JSON of a node of a registry.
-func (v View) Instance(r Registered) Instance {
+func (v View) Instance(r inspect.Instance) Instance {
 	i := Instance{
-		Service: r.Service, ID: r.ID, Node: r.Node, Age: v.age(r.Since),
+		Service: r.Service, ID: r.ID, Node: r.Path, Age: v.age(r.Since),
 		Address: r.Address, Port: r.Port, TLSPort: r.TLSPort,
-		Metadata: r.Metadata, Payload: r.Payload, Disabled: r.Disabled, Problem: r.Problem,
+		Metadata: r.Metadata, Payload: r.Payload, Disabled: r.Disabled, SameAs: r.SameAs, Problem: r.Problem,
 	}
 	if !r.Since.IsZero() {
 		i.Since, i.Session = &r.Since, &r.Session
@@ -70,7 +62,7 @@ func (v View) InstanceHeader() []string {
 }
 
 // InstanceRow returns the row of a node of a registry.
-func (v View) InstanceRow(r Registered) []columns.Cell {
+func (v View) InstanceRow(r inspect.Instance) []columns.Cell {
 	row := []columns.Cell{
 		{Text: v.name(r.Service)}, {Text: v.name(r.ID)}, {Text: v.name(endpoint(r.Instance))}, v.stateCell(r),
 		{Text: v.clock(r.Since)}, {Text: v.ageText(r.Since)}, {},
@@ -79,20 +71,30 @@ func (v View) InstanceRow(r Registered) []columns.Cell {
 		row[6] = v.sessionCell(inspect.Participant{Session: r.Session})
 	}
 	if v.Wide {
-		row = append(row, columns.Cells(portText(r.TLSPort), labels(r.Metadata), printable.String(r.Node))...)
+		row = append(row, columns.Cells(portText(r.TLSPort), labels(r.Metadata), printable.String(r.Path))...)
 	}
 	return row
 }
 
 // stateCell shows whether an instance wants to be picked.
-func (v View) stateCell(r Registered) columns.Cell {
+func (v View) stateCell(r inspect.Instance) columns.Cell {
 	switch {
 	case r.Problem != "":
 		return columns.Cell{Text: v.name(r.Problem), Style: columns.Bad}
 	case r.Disabled:
-		return columns.Cell{Text: "disabled", Style: columns.Warn}
+		return columns.Cell{Text: "disabled" + as(r.SameAs), Style: columns.Warn}
+	case r.SameAs != "":
+		return columns.Cell{Text: "up" + as(r.SameAs), Style: columns.Warn}
 	}
 	return columns.Cell{Text: "up", Style: columns.Good}
+}
+
+// as names the instance that has the same address and ports, if there is one.
+func as(id string) string {
+	if id == "" {
+		return ""
+	}
+	return ", as " + printable.String(id)
 }
 
 // endpoint returns where an instance listens.

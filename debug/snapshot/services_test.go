@@ -1,0 +1,158 @@
+package snapshot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/debug/snapshot"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func register(t *testing.T, c *framework.Client, id string, opts ...discovery.RegistrationOption) *discovery.Registration {
+	t.Helper()
+	r, err := discovery.NewRegistration(c, "/services", discovery.CuratorCodec(), discovery.Instance{
+		Service: "mail", ID: id, Address: "10.0.0.7", Port: 25,
+	}, opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		r.Shutdown(over)
+	})
+	return r
+}
+
+func instances(c snapshot.Client) (all []string) {
+	for _, i := range c.Instances.Items {
+		text := i.ID + " " + i.State
+		if i.Trouble != "" {
+			text += ": " + i.Trouble
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// Each instance of a service says what it does, and why.
+func TestInstancesSayWhatTheyDo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c *framework.Client) {
+		sick := discovery.WithHealthCheck(discovery.HealthCheck{Check: func(context.Context) error { return errors.New("sick") }})
+		other := curatortest.Connect(t, srv)
+		register(t, other, "b")
+		synctest.Wait()
+		register(t, c, "a")
+		register(t, c, "b")
+		require.NoError(t, register(t, c, "c").Drain(t.Context()))
+		register(t, c, "d", sick)
+		time.Sleep(time.Minute)
+		s := one(t, c)
+		require.Equal(t, 4, s.Instances.Total)
+		all := instances(s)
+		require.Equal(t, "a registered", all[0])
+		require.Contains(t, all[1], "b conflict: somebody else's node is in the way: /services/mail/b")
+		require.Equal(t, "c draining", all[2])
+		require.Equal(t, "d unhealthy: sick", all[3])
+		first := s.Instances.Items[0]
+		require.Equal(t, "/services/mail/a", first.Node)
+		require.Equal(t, "10.0.0.7:25", fmt.Sprint(first.Address, ":", first.Port))
+		require.Equal(t, time.Minute, time.Since(first.Since).Round(time.Second))
+		require.Equal(t, 4, s.Registrations.Total, "their nodes are registrations, too")
+
+		host.Isolate()
+		host.Disconnect()
+		time.Sleep(time.Minute)
+		require.Contains(t, instances(one(t, c))[0], "a missing: ")
+		host.Heal()
+		require.NoError(t, c.WaitConnected(t.Context()))
+		synctest.Wait()
+		require.Equal(t, "a registered", instances(one(t, c))[0])
+	})
+}
+
+func TestInstancesThatHaveEndedByThemselvesAreKept(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
+		refuse(srv, zktest.OpCreate)
+		<-register(t, c, "a").Done()
+		time.Sleep(time.Minute)
+		require.Contains(t, instances(one(t, c))[0], "a ended: ")
+		require.Equal(t, time.Minute, time.Since(one(t, c).Instances.Items[0].Since))
+	})
+}
+
+// A directory says what it has, and what is wrong.
+func TestDirectoriesSayWhatTheyHave(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c *framework.Client) {
+		other := curatortest.Connect(t, srv)
+		first, second := register(t, other, "a"), register(t, other, "b")
+		require.NoError(t, second.Drain(t.Context()))
+		require.NoError(t, srv.Create("/services/mail/bad", []byte("garbage")))
+		d, err := discovery.NewServices(c, "/services", discovery.CuratorCodec(), discovery.WithLossGuard(40, time.Minute))
+		require.NoError(t, err)
+		require.NoError(t, d.WaitInstances(t.Context(), 1))
+		now := one(t, c).Directories.Items[0]
+		require.Equal(t, "/services", now.Root)
+		require.Positive(t, now.Zxid)
+		require.True(t, now.Filled)
+		require.False(t, now.Interrupted)
+		require.Equal(t, []snapshot.Service{{Name: "mail", Instances: 2, Drained: 1}}, now.Services.Items)
+		require.Equal(t, []snapshot.Bad{{Path: "/services/mail/bad", Problem: "no JSON object: garbage"}}, now.Malformed.Items)
+
+		require.NoError(t, first.Shutdown(t.Context()))
+		time.Sleep(2 * time.Second)
+		now = one(t, c).Directories.Items[0]
+		require.Equal(t, 1, now.Suspects)
+		require.Equal(t, 2, now.Instances)
+		require.Contains(t, asText(t, c), "up to date, 2 instances, 1 service, the loss guard keeps 1, 1 malformed")
+		host.Isolate()
+		host.Disconnect()
+		time.Sleep(time.Second)
+		require.True(t, one(t, c).Directories.Items[0].Interrupted)
+		host.Heal()
+		require.NoError(t, c.WaitConnected(t.Context()))
+		require.NoError(t, d.Close())
+		require.Zero(t, one(t, c).Directories.Total)
+	})
+}
+
+// What services do is among the events.
+func TestEventsOfServices(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
+		r := register(t, c, "a")
+		_, err := r.WaitRegistered(t.Context())
+		require.NoError(t, err)
+		d, err := discovery.NewDirectory(c, "/services", discovery.CuratorCodec(), "mail")
+		require.NoError(t, err)
+		defer d.Close()
+		require.NoError(t, d.WaitInstances(t.Context(), 1))
+		p, err := discovery.NewPicker(discovery.Random(), discovery.WithDirectory(d), discovery.WithEjection(1, time.Second, time.Second))
+		require.NoError(t, err)
+		p.Update([]discovery.Instance{{Service: "mail", ID: "a"}, {Service: "mail", ID: "b"}})
+		_, done, err := p.Pick()
+		require.NoError(t, err)
+		done(errors.New("refused"))
+		require.NoError(t, r.Drain(t.Context()))
+		synctest.Wait()
+		require.NoError(t, srv.Create("/services/mail/bad", []byte("garbage")))
+		synctest.Wait()
+		var all []string
+		for _, e := range one(t, c).Events {
+			switch e.Kind {
+			case "instance", "directory", "ejected":
+				all = append(all, fmt.Sprint(e.Kind, " ", e.Text, " ", e.Cause, " ", e.Trouble))
+			}
+		}
+		require.Equal(t, []string{
+			"directory 1 added  false", "ejected for 1s refused true", "instance drains  false",
+			"directory 1 updated  false", "directory no instance that can be read no JSON object: garbage true",
+		}, all)
+	})
+}

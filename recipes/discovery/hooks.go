@@ -1,0 +1,159 @@
+package discovery
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/recipes/internal/event"
+)
+
+// HookInstanceChanged is a clienttrace.Hook that is told when an instance which a
+// client keeps registered begins to drain, and when that ends. It is not told of
+// the drain that a health check begins with. nodes.HookNodeStarted is told of the
+// instance's node: when it is registered, lost, or in conflict. A
+// clienttrace.Teller makes the calls: a hook that blocks holds up no
+// Registration. The method must not panic.
+type HookInstanceChanged interface {
+	InstanceChanged(change InstanceChange)
+}
+
+// InstanceChange says that an instance drains, or does not any more.
+type InstanceChange struct {
+	Client   *framework.Client
+	Path     string   // the node's
+	Instance Instance // as Registration.Instance returns it
+	Drains   bool
+	Failure  error // why the health check has it drain; nil if it does not
+	Time     time.Time
+}
+
+// HookDirectoryChanged is HookInstanceChanged for all changes of a Directory,
+// from its start to its end.
+type HookDirectoryChanged interface {
+	DirectoryChanged(change DirectoryChange)
+}
+
+// DirectoryChange is what is new of a Directory: instances and malformed nodes
+// are counted as Changes tells them.
+type DirectoryChange struct {
+	Directory                          *Directory
+	Now                                *Snapshot
+	Added, Removed, Updated, Malformed int
+	Ended                              bool // there are no changes behind this one
+}
+
+// HookInstanceEjected is HookInstanceChanged for an instance that a Picker takes
+// out, because its requests fail. The Picker needs WithDirectory.
+type HookInstanceEjected interface {
+	InstanceEjected(ejected Ejection)
+}
+
+// Ejection says which instance is taken out, for how long, and the error of its
+// last request.
+type Ejection struct {
+	Directory *Directory
+	Instance  Instance
+	For       time.Duration
+	Err       error
+}
+
+var (
+	hookInstanceChanged  = framework.NewHookKind[HookInstanceChanged]()
+	hookDirectoryChanged = framework.NewHookKind[HookDirectoryChanged]()
+	hookInstanceEjected  = framework.NewHookKind[HookInstanceEjected]()
+)
+
+// What registrations, directories and pickers tell of.
+var (
+	eventDrains  = event.Kind{Flight: flight.Event{Kind: flight.InstanceChanged, Name: "drains"}}
+	eventResumed = event.Kind{Flight: flight.Event{Kind: flight.InstanceChanged, Name: "drains no more"}}
+	eventFailing = event.Kind{Warn: "instance drains, because its health check fails"}
+	eventPassing = event.Kind{Info: "instance passes its health check"}
+
+	eventChanged = event.Kind{Flight: flight.Event{Kind: flight.DirectoryChanged}}
+	eventBad     = event.Kind{
+		Warn:   "node is no instance that can be read",
+		Flight: flight.Event{Kind: flight.DirectoryTroubled, Name: "no instance that can be read"},
+	}
+	eventGuard = event.Kind{
+		Warn:   "many instances have vanished at once, and are kept for a while",
+		Flight: flight.Event{Kind: flight.DirectoryTroubled, Name: "many instances have vanished at once, and are kept for a while"},
+	}
+	eventEjected = event.Kind{
+		Warn:   "instance is taken out for a while, because its requests fail",
+		Flight: flight.Event{Kind: flight.InstanceEjected},
+	}
+)
+
+// tell tells whether the instance drains, if that has changed.
+func (r *Registration) tell(was, now wanted) {
+	if was.drains() == now.drains() {
+		return
+	}
+	k, change := eventResumed, InstanceChange{
+		Client: r.client, Path: r.path, Instance: copied(now.instance), Drains: now.drains(), Failure: now.failing, Time: time.Now(),
+	}
+	if change.Drains {
+		k = eventDrains
+	}
+	k.Hook = event.Call(hookInstanceChanged, func(h HookInstanceChanged) { h.InstanceChanged(change) })
+	r.events.Emit(k, now.failing)
+}
+
+// tally counts what is new in a snapshot.
+type tally struct{ added, removed, updated, malformed int }
+
+// count counts what has become of an entry. It was not there if it was nil.
+func (t *tally) count(was, is *Entry) {
+	removed, updated, added := compare(was, is)
+	t.removed += oneIf(removed)
+	t.updated += oneIf(updated)
+	t.added += oneIf(added)
+}
+
+func oneIf(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// String says how many instances have come, gone and changed.
+func (t tally) String() string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{t.added, "added"}, {t.removed, "removed"}, {t.updated, "updated"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprint(part.n, " ", part.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tellLocked tells of the present snapshot, and what is new in it.
+func (d *Directory) tellLocked(news tally, ended bool) {
+	k := event.Kind{}
+	if text := news.String(); text != "" {
+		k = eventChanged
+		k.Flight.Name, k.Flight.Count = text, len(d.now.Entries)
+	}
+	change := DirectoryChange{
+		Directory: d, Now: d.now, Ended: ended,
+		Added: news.added, Removed: news.removed, Updated: news.updated, Malformed: news.malformed,
+	}
+	k.Hook = event.Call(hookDirectoryChanged, func(h HookDirectoryChanged) { h.DirectoryChanged(change) })
+	d.events.Emit(k, nil)
+}
+
+// tellEjected tells that an instance is taken out.
+func (d *Directory) tellEjected(i Instance, pause time.Duration, err error) {
+	k, ejected := eventEjected, Ejection{Directory: d, Instance: i, For: pause, Err: err}
+	k.Flight.Took = pause
+	k.Hook = event.Call(hookInstanceEjected, func(h HookInstanceEjected) { h.InstanceEjected(ejected) })
+	d.events.At(d.pathOf(i)).Emit(k, err)
+}

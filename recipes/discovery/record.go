@@ -1,0 +1,49 @@
+package discovery
+
+import (
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/flight"
+)
+
+// record has the client's flight recorder show of which instance the node is.
+func (r *Registration) record() {
+	framework.Extend(r.client).Recorder().Describe(r.events.FullPath(), func() flight.Instance {
+		now := r.wanted()
+		if now.failing != nil {
+			now.failing = r.health.failure()
+		}
+		i := now.instance
+		return flight.Instance{
+			Service: i.Service, ID: i.ID, Address: i.Address, Port: i.Port, TLSPort: i.TLSPort,
+			Drains: i.Disabled, Failure: now.failing,
+		}
+	})
+}
+
+// record has the client's flight recorder show the directory. The returned
+// function ends that, with the error that Err returns.
+func (d *Directory) record(client *framework.Client) (end func()) {
+	told := framework.Extend(client).Recorder().AddDirectory(d.events.FullPath(), d.recorded)
+	return func() { told(d.life.UnlessWanted(d.Err())) }
+}
+
+// recorded describes the directory for the flight recorder.
+func (d *Directory) recorded() flight.Directory {
+	s := d.Snapshot()
+	now := flight.Directory{
+		Root: d.events.FullPath(), Filled: s.Filled, Interrupted: s.Interrupted, Err: s.Err, Zxid: s.Zxid,
+	}
+	for _, name := range s.Services() {
+		of := flight.Service{Name: name}
+		for _, e := range s.Of(name) {
+			of.Instances++
+			of.Drained += oneIf(e.Disabled)
+			of.Suspects += oneIf(e.Suspect)
+		}
+		now.Services = append(now.Services, of)
+	}
+	for _, b := range s.Bad {
+		now.Bad = append(now.Bad, flight.BadNode{Path: d.events.At(b.Path).FullPath(), Err: b.Err})
+	}
+	return now
+}

@@ -1,0 +1,102 @@
+package tracing
+
+import (
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+// InstanceChanged implements the hook. A drain is an event of the span of the
+// instance's node.
+func (t *tracer) InstanceChanged(change discovery.InstanceChange) {
+	event, attrs := semconv.EventDrainsNoMore, []attribute.KeyValue(nil)
+	if change.Drains {
+		event = semconv.EventDrains
+		attrs = append(attrs, attribute.String(semconv.DiscoveryDrain, drainOf(change)))
+		t.metrics.count(semconv.DiscoveryDrains, 1, attrs...)
+	}
+	if change.Failure != nil {
+		attrs = append(attrs, attribute.String(semconv.Cause, change.Failure.Error()))
+	}
+	client := framework.Extend(change.Client)
+	for _, n := range t.nodesOfClient(client.Root()) {
+		if n.path == client.FullPath(change.Path) {
+			n.openSpan().AddEvent(event, trace.WithTimestamp(change.Time), trace.WithAttributes(attrs...))
+		}
+	}
+}
+
+// drainOf says in a word why an instance drains.
+func drainOf(change discovery.InstanceChange) string {
+	if change.Failure != nil {
+		return "health_check"
+	}
+	return "caller"
+}
+
+// DirectoryChanged implements the hook.
+func (t *tracer) DirectoryChanged(change discovery.DirectoryChange) {
+	for _, part := range []struct {
+		what string
+		n    int
+	}{
+		{"added", change.Added}, {"removed", change.Removed}, {"updated", change.Updated}, {"malformed", change.Malformed},
+	} {
+		if part.n > 0 {
+			t.metrics.count(semconv.DiscoveryChanges, part.n, attribute.String(semconv.DiscoveryChange, part.what))
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hadDirectories = true
+	if change.Ended {
+		delete(t.directories, change.Directory)
+	} else {
+		t.directories[change.Directory] = true
+	}
+}
+
+// InstanceEjected implements the hook.
+func (t *tracer) InstanceEjected(discovery.Ejection) { t.metrics.count(semconv.DiscoveryEjections, 1) }
+
+// observeDirectories reports what all directories have, once there was one.
+func (t *tracer) observeDirectories(o metric.Observer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.hadDirectories {
+		return
+	}
+	states := map[string]int64{"up": 0, "draining": 0, "suspect": 0}
+	malformed, interrupted := int64(0), int64(0)
+	for d := range t.directories {
+		s := d.Snapshot()
+		for _, e := range s.Entries {
+			states[stateOf(e)]++
+		}
+		malformed += int64(len(s.Bad))
+		if s.Interrupted {
+			interrupted++
+		}
+	}
+	observed := t.metrics.observed
+	for state, n := range states {
+		o.ObserveInt64(observed[semconv.DiscoveryInstances], n, metric.WithAttributes(attribute.String(semconv.DiscoveryState, state)))
+	}
+	o.ObserveInt64(observed[semconv.DiscoveryMalformed], malformed)
+	o.ObserveInt64(observed[semconv.DiscoveryInterrupted], interrupted)
+}
+
+// stateOf says in a word how an instance in a directory does.
+func stateOf(e *discovery.Entry) string {
+	switch {
+	case e.Suspect:
+		return "suspect"
+	case e.Disabled:
+		return "draining"
+	}
+	return "up"
+}
