@@ -238,11 +238,12 @@ func (d *Directory) expire() {
 	d.publishLocked(s)
 }
 
-func (d *Directory) stopTimer() {
+// stop says that what the directory has may be old from now on. Nothing is taken
+// away any more.
+func (d *Directory) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.timer != nil {
-		d.timer.Stop()
-		d.timer = nil
-	}
+	s := d.now.next()
+	s.Interrupted = true
+	d.publishLocked(s)
 }
