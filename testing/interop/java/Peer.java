@@ -235,8 +235,12 @@ public class Peer {
 
     /** Obeys the commands until they end, and then ends the session. */
     private void obey(BufferedReader commands) throws IOException {
+        // A registry that is opened before all listeners have heard of the connection
+        // registers its instances again when it hears of that, whoever has their IDs.
+        CountDownLatch connected = new CountDownLatch(1);
+        client.getConnectionStateListenable().addListener((c, state) -> connected.countDown());
         client.start();
-        run("0", () -> client.blockUntilConnected(60, TimeUnit.SECONDS) ? "ok" : "error no connection");
+        run("0", () -> connected.await(60, TimeUnit.SECONDS) ? "ok" : "error no connection");
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             dispatch(line.split(" "));
         }
