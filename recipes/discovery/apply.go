@@ -289,11 +289,14 @@ func (d *Directory) expire() {
 	d.publishLocked(s)
 }
 
-// stop has the directory stay as it is.
+// stop says that what the directory has may be old from now on. Nothing is taken
+// away any more.
 func (d *Directory) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.stopTimerLocked()
+	s := d.now.next()
+	s.Interrupted = true
+	d.publishLocked(s)
 	d.tellLocked(tally{}, true)
 }
 

@@ -162,8 +162,8 @@ func (d *Directory) run(ctx context.Context) error {
 }
 
 func (d *Directory) finish(reason error) {
-	d.life.End(reason)
 	d.stop()
+	d.life.End(reason)
 	d.cache.Close()
 	d.ended()
 }
@@ -176,7 +176,8 @@ func (d *Directory) named(err error) error {
 }
 
 // Close ends the directory and returns when nothing of it goes on. What it has
-// can still be read. It may be called more than once, and always returns nil.
+// can still be read, and is interrupted. It may be called more than once, and
+// always returns nil.
 func (d *Directory) Close() error {
 	d.life.Close()
 	return nil

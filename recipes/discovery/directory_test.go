@@ -47,7 +47,8 @@ func TestDirectoryFollowsAService(t *testing.T) {
 	})
 }
 
-// The end is the last change. What the directory has can still be read.
+// The end is the last change. What the directory has can still be read, and says
+// that it may be old.
 func TestDirectoryThatIsClosed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
@@ -59,8 +60,9 @@ func TestDirectoryThatIsClosed(t *testing.T) {
 		require.NoError(t, d.Close())
 		require.ErrorIs(t, d.Err(), discovery.ErrClosed)
 		outlastGrace()
-		require.Equal(t, []string{"added a:1", "synced", "end"}, news())
+		require.Equal(t, []string{"added a:1", "synced", "interrupted", "end"}, news())
 		require.Equal(t, []string{"a:1"}, names(d))
+		require.True(t, d.Snapshot().Interrupted)
 		require.Empty(t, w.Fake.Watches())
 	})
 }

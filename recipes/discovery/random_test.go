@@ -3,6 +3,7 @@ package discovery_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ import (
 
 var discoverySeeds = recipetest.SeedFlags("discovery", 200)
 
-// Registrants come, change what they say, freeze, lose their sessions and
+// Registrants come, change what they say, freeze, die, lose their sessions and
 // contend for an ID, while faults happen to them, to the readers and to the
 // servers. The comment of fleet lists the checks. Every other seed has an
 // ensemble whose followers lag behind.
@@ -45,8 +46,8 @@ const (
 //
 //  1. A directory that is not interrupted has each instance that is in the tree
 //     as of its transaction, with what its node says.
-//  2. It has no other, but one that drained not, for no longer than the removal
-//     grace.
+//  2. It has no other, but one that drained not and whose node is gone, for no
+//     longer than the removal grace. It knows which nodes are malformed.
 //  3. Its transaction never goes back.
 //  4. When the faults have stopped, each registrant has one node, with its last
 //     data, one of them has the common ID, and directories have just that.
@@ -66,7 +67,8 @@ type fleet struct {
 type sample struct {
 	zxid int64
 	tree map[string]string
-	text string // with the versions of all nodes
+	bad  map[string]bool // the nodes that say nothing that can be read
+	text string          // with the versions of all nodes
 }
 
 func newFleet(t *testing.T, seed uint64) *fleet {
@@ -138,17 +140,18 @@ func (f *fleet) stopFaults() {
 	}
 }
 
-func (f *fleet) connect() *framework.Client {
-	servers, dialer := "", framework.DialFunc(nil)
+// connect returns a client, and the machine on which it runs.
+func (f *fleet) connect() (*framework.Client, *zktest.Host) {
+	servers, host := "", (*zktest.Host)(nil)
 	if f.ens == nil {
-		servers, dialer = f.srv.Addr(), f.srv.Dialer()
+		servers, host = f.srv.Addr(), f.srv.NewHost()
 	} else {
-		servers, dialer = f.ens.ConnectString(), f.ens.Dialer()
+		servers, host = f.ens.ConnectString(), f.ens.NewHost()
 	}
-	c, err := framework.New(servers, framework.WithDialer(dialer), framework.WithSessionTimeout(fleetSession))
+	c, err := framework.New(servers, framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(fleetSession))
 	require.NoError(f, err)
 	f.Cleanup(func() { c.Close() })
-	return c
+	return c, host
 }
 
 func (f *fleet) run() {
@@ -162,18 +165,19 @@ func (f *fleet) run() {
 	ids := make([]*registrant, 2*registrants)
 	for i := range ids {
 		ids[i] = &registrant{fleet: f, rng: rand.New(rand.NewPCG(f.seed, uint64(i))), id: fmt.Sprint("r", i)}
+		ids[i].mortal = i%registrants > 0 // two share a client, which does not die
 		if i >= registrants {
 			ids[i].id = "common"
 		}
-		if i%registrants == i { // the other half shares their clients
-			ids[i].client = f.connect()
+		if i == registrants {
+			ids[i].client = ids[0].client
 		} else {
-			ids[i].client = ids[i-registrants].client
+			ids[i].client, ids[i].host = f.connect()
 		}
 		fleet.Go(func() { ids[i].live(restless, over) })
 		time.Sleep(10 * time.Millisecond)
 	}
-	directories := []*reader{{fleet: f, grace: time.Second}, {fleet: f}}
+	directories := []*reader{{fleet: f, grace: time.Second}, {fleet: f}, {fleet: f, grace: time.Second, all: true}}
 	for _, r := range directories {
 		r.begin()
 		readers.Go(func() { r.follow() })
@@ -232,7 +236,7 @@ func (f *fleet) sample() (s sample) {
 	if head == nil {
 		return s
 	}
-	s = sample{zxid: head.Zxid(), tree: map[string]string{}}
+	s = sample{zxid: head.Zxid(), tree: map[string]string{}, bad: map[string]bool{}}
 	for _, n := range head.Tree() {
 		id, ok := strings.CutPrefix(n.Path, base+"/orders/")
 		if !ok {
@@ -241,6 +245,8 @@ func (f *fleet) sample() (s sample) {
 		s.text += fmt.Sprint(n.Path, n.Stat.Czxid, n.Stat.Mzxid, " ")
 		if i, err := (plain{}).Decode("orders", id, n.Data); err == nil {
 			s.tree[id] = name(&discovery.Entry{Instance: i})
+		} else {
+			s.bad[id] = true
 		}
 	}
 	if f.head() != head || head.Zxid() != s.zxid {
@@ -271,7 +277,7 @@ func (f *fleet) watch(ctx context.Context) {
 }
 
 // at returns the tree as of a transaction, if that is known.
-func (f *fleet) at(zxid int64) (map[string]string, bool) {
+func (f *fleet) at(zxid int64) (sample, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	i, exactly := slices.BinarySearchFunc(f.past, zxid, func(s sample, z int64) int {
@@ -279,26 +285,34 @@ func (f *fleet) at(zxid int64) (map[string]string, bool) {
 	})
 	switch {
 	case exactly:
-		return f.past[i].tree, true
+		return f.past[i], true
 	case i > 0 && i < len(f.past) && f.past[i-1].text == f.past[i].text:
-		return f.past[i].tree, true
+		return f.past[i], true
 	}
-	return nil, false
+	return sample{}, false
 }
 
 // reader is one directory.
 type reader struct {
 	*fleet
 	grace time.Duration
+	all   bool // it has all services
 	d     *discovery.Directory
 	last  int64                // the transaction of the last snapshot
 	since map[string]time.Time // when an entry was first there without a node
 }
 
 func (r *reader) begin() {
-	d, err := discovery.NewDirectory(r.connect(), base, plain{}, "orders", discovery.WithRemovalGrace(r.grace))
+	c, _ := r.connect()
+	grace := discovery.WithRemovalGrace(r.grace)
+	var err error
+	if r.all {
+		r.d, err = discovery.NewServices(c, base, plain{}, grace)
+	} else {
+		r.d, err = discovery.NewDirectory(c, base, plain{}, "orders", grace)
+	}
 	require.NoError(r, err)
-	r.d, r.since = d, map[string]time.Time{}
+	r.since = map[string]time.Time{}
 }
 
 // follow checks each snapshot, a moment later, when its transaction is known.
@@ -329,7 +343,7 @@ func (r *reader) check(s *discovery.Snapshot, now time.Time) {
 		r.Errorf("the directory has gone back from %#x to %#x", r.last, s.Zxid)
 	}
 	r.last = s.Zxid
-	tree, known := r.at(s.Zxid)
+	as, known := r.at(s.Zxid)
 	if s.Interrupted || !known {
 		return
 	}
@@ -339,18 +353,25 @@ func (r *reader) check(s *discovery.Snapshot, now time.Time) {
 	shown := map[string]string{}
 	for _, e := range s.Entries {
 		shown[e.ID] = name(e)
-		if _, there := tree[e.ID]; there {
+		if _, there := as.tree[e.ID]; there {
 			delete(r.since, e.ID)
 			continue
 		}
 		if r.since[e.ID].IsZero() {
 			r.since[e.ID] = now
 		}
-		if e.Disabled || now.Sub(r.since[e.ID]) > r.grace || r.grace == 0 {
+		if e.Disabled || as.bad[e.ID] || now.Sub(r.since[e.ID]) > r.grace || r.grace == 0 {
 			r.Errorf("%s: %s is shown as of %#x, without a node since %s", now, name(e), s.Zxid, r.since[e.ID])
 		}
 	}
-	for id, text := range tree {
+	bad := map[string]bool{}
+	for _, b := range s.Bad {
+		bad[b.ID] = true
+	}
+	if !maps.Equal(bad, as.bad) {
+		r.Errorf("%s: %v are malformed as of %#x, and not %v", now, as.bad, s.Zxid, bad)
+	}
+	for id, text := range as.tree {
 		if shown[id] != text {
 			r.Errorf("%s: %q is shown as of %#x, and the node says %q", now, shown[id], s.Zxid, text)
 		}
@@ -367,6 +388,8 @@ type registrant struct {
 	*fleet
 	rng    *rand.Rand
 	client *framework.Client
+	host   *zktest.Host
+	mortal bool
 	id     string
 	port   int
 	r      *discovery.Registration
@@ -378,7 +401,11 @@ func (r *registrant) live(restless, over context.Context) {
 		for restless.Err() == nil && r.r.Err() == nil && r.rng.IntN(8) > 0 {
 			r.change(restless)
 		}
-		if restless.Err() == nil {
+		switch {
+		case restless.Err() != nil:
+		case r.mortal && r.rng.IntN(3) == 0:
+			r.die()
+		default:
 			ctx, cancel := context.WithTimeout(restless, r.upTo(20*time.Second))
 			r.r.Shutdown(ctx)
 			cancel()
@@ -394,6 +421,13 @@ func (r *registrant) live(restless, over context.Context) {
 	if err := r.r.Shutdown(recipetest.Within(r.T, time.Minute)); err != nil {
 		r.Error(err)
 	}
+}
+
+// die ends the process without a word, and begins another one.
+func (r *registrant) die() {
+	r.host.Disconnect()
+	r.client.Close()
+	r.client, r.host = r.connect()
 }
 
 func (r *registrant) register(policy nodes.ConflictPolicy) {

@@ -71,8 +71,8 @@ type Snapshot struct {
 	Zxid int64
 
 	// Interrupted says that the snapshot may be old: there is no connection, or
-	// the directory has not caught up since, or may not read what it needs. Err
-	// is the refusal then.
+	// the directory has not caught up since, has ended, or may not read what it
+	// needs. Err is the refusal then.
 	Interrupted bool
 	Err         error
 

@@ -13,14 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// compiled returns the directory of the compiled files in the folder java. It
-// compiles them only if nobody has done so before: the compiler takes as long
-// as many of the tests. The classes are kept in the user's cache directory,
-// under a name that stands for all that they depend on.
-func compiled(javac string, jars []string) (string, error) {
-	sources, err := filepath.Glob(filepath.Join("java", "*.java"))
-	if err != nil {
-		return "", err
+// compiled returns the directory of the compiled files in the folder java, and in
+// some folders below it. It compiles them only if nobody has done so before: the
+// compiler takes as long as many of the tests. The classes are kept in the user's
+// cache directory, under a name that stands for all that they depend on.
+func compiled(javac string, jars []string, folders ...string) (string, error) {
+	var sources []string
+	for _, folder := range append([]string{"."}, folders...) {
+		some, err := filepath.Glob(filepath.Join("java", folder, "*.java"))
+		if err != nil {
+			return "", err
+		}
+		sources = append(sources, some...)
 	}
 	name, err := cacheName(javac, sources, jars)
 	if err != nil {

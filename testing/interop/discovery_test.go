@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/state"
 )
@@ -21,7 +22,13 @@ const cuts = 10
 // ends with the test.
 func (srv *testServer) openDirectory(t *testing.T, base string, opts ...discovery.DirectoryOption) *discovery.Directory {
 	t.Helper()
-	d, err := discovery.NewDirectory(srv.observer, base, discovery.CuratorCodec(), "orders", opts...)
+	return srv.openDirectoryAs(t, base, discovery.CuratorCodec(), "orders", opts...)
+}
+
+// openDirectoryAs is openDirectory with another format, and of another service.
+func (srv *testServer) openDirectoryAs(t *testing.T, base string, codec discovery.Codec, service string, opts ...discovery.DirectoryOption) *discovery.Directory {
+	t.Helper()
+	d, err := discovery.NewDirectory(srv.observer, base, codec, service, opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { d.Close() })
 	require.NoError(t, d.WaitSynced(withDeadline(t)))
@@ -36,7 +43,13 @@ func order(id, address string) discovery.Instance {
 // register returns a registration that is there. It ends with the test.
 func register(t *testing.T, c *framework.Client, base string, i discovery.Instance) *discovery.Registration {
 	t.Helper()
-	r, err := discovery.NewRegistration(c, base, discovery.CuratorCodec(), i)
+	return registerAs(t, c, base, discovery.CuratorCodec(), i)
+}
+
+// registerAs is register with another format.
+func registerAs(t *testing.T, c *framework.Client, base string, codec discovery.Codec, i discovery.Instance) *discovery.Registration {
+	t.Helper()
+	r, err := discovery.NewRegistration(c, base, codec, i)
 	require.NoError(t, err)
 	t.Cleanup(func() { r.Shutdown(withDeadline(t)) })
 	_, err = r.WaitRegistered(withDeadline(t))
@@ -99,10 +112,16 @@ func TestBreaksOfOurRegistrantAreNotSeen(t *testing.T) {
 		require.NoError(t, err)
 		changes := readChanges(t, srv.openDirectory(t, base, discovery.WithRemovalGrace(0)))
 		requireChanges(t, changes, "added a1", "synced")
-		java := startPeer(t, srv.addr, longSession)
-		java.must(t, "discovery-open", "registry", base, "void", "compatible")
-		java.must(t, "discovery-cache", "registry", "orders")
-		events := java.discovered(t, "a1=one")
+		consumers := []*peer{startPeer(t, srv.addr, longSession)}
+		if thorough.All() {
+			consumers = append(consumers, startFramework(t, srv.addr, longSession)) // the newest Curator
+		}
+		var events []int
+		for _, java := range consumers {
+			java.must(t, "discovery-open", "registry", base, "void", "compatible")
+			java.must(t, "discovery-cache", "registry", "orders")
+			events = append(events, java.discovered(t, "a1=one"))
+		}
 
 		states, stop := iter.Pull(client.States(withDeadline(t)))
 		defer stop()
@@ -118,7 +137,9 @@ func TestBreaksOfOurRegistrantAreNotSeen(t *testing.T) {
 
 		require.NoError(t, ours.Update(withDeadline(t), order("a1", "two")))
 		requireChanges(t, changes, "updated a1")
-		require.Equal(t, events+1, java.discovered(t, "a1=two"))
+		for i, java := range consumers {
+			require.Equal(t, events[i]+1, java.discovered(t, "a1=two"))
+		}
 		after, err := ours.WaitRegistered(withDeadline(t))
 		require.NoError(t, err)
 		require.Equal(t, before, after)
@@ -222,6 +243,27 @@ func TestJavaReadsOurInstances(t *testing.T) {
 	})
 }
 
+// A payload has a class in Java, which we write and read.
+func TestPayloadHasAClassInJava(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+		base, codec := lockPath(t), discovery.CuratorCodec(discovery.WithClass("Discovery$Details"))
+		java := startPeer(t, srv.addr, longSession)
+		java.must(t, "discovery-open", "details", base, "details", "compatible")
+		ours := order("a1", "one")
+		ours.Payload = []byte(`{"city":"Ulm"}`)
+		registerAs(t, srv.connect(t, longSession), base, codec, ours)
+		require.Equal(t, []string{"a1|one|8080|null|true|DYNAMIC|in-Ulm|"}, java.must(t, "discovery-query", "details", "orders"))
+
+		java.must(t, "discovery-register", "details", "orders", "b1", "two", "8080", "city=Bern")
+		d := srv.openDirectoryAs(t, base, codec, "orders")
+		require.Len(t, d.Instances(), 2)
+		payload, err := discovery.PayloadOf[struct{ City string }](d.Instances()[1])
+		require.NoError(t, err)
+		require.Equal(t, "Bern", payload.City)
+		srv.requireSameBytes(t, codec, d.Instances()[1], base+"/orders/b1")
+	})
+}
+
 // We read what Java writes in both of its forms, and write the same bytes.
 func TestWeReadJavasInstances(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
@@ -258,7 +300,8 @@ func TestWeReadJavasInstances(t *testing.T) {
 	})
 }
 
-// A malformed node fails Java's query of the whole service. Ours has the others.
+// A malformed node fails Java's query of the whole service. Ours has the others. An
+// instance whose node becomes malformed leaves ours, and Java's cache keeps it.
 func TestMalformedNodeFailsJavasQueryAndNotOurs(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		base := lockPath(t)
@@ -273,5 +316,12 @@ func TestMalformedNodeFailsJavasQueryAndNotOurs(t *testing.T) {
 		require.True(t, slices.ContainsFunc(d.Snapshot().Bad, func(b *discovery.Bad) bool { return b.ID == "bad" }))
 		_, err = java.ask(withDeadline(t), "discovery-query", "registry", "orders")
 		require.ErrorContains(t, err, "JsonEOFException")
+
+		java.must(t, "discovery-cache", "registry", "orders")
+		_, err = srv.observer.Set(withDeadline(t), base+"/orders/a1", []byte("garbage"), framework.AnyVersion)
+		require.NoError(t, err)
+		java.must(t, "discovery-register", "registry", "orders", "b1", "two", "8080")
+		require.NoError(t, waitUntil(t, d, func(s *discovery.Snapshot) bool { return len(s.Bad) == 2 && len(s.Entries) == 1 }))
+		java.discovered(t, "a1=one", "b1=two")
 	})
 }

@@ -22,7 +22,9 @@
 //		libcurator-discovery-java python3-kazoo zookeeper
 //
 // For kazoo they need a Python that has it: $CURATOR_PYTHON if set, or else
-// python3 in PATH, or else Debian's.
+// python3 in PATH, or else Debian's. For Spring Cloud Zookeeper, Dubbo and the
+// newest Curator they need the command mvn, which fetches them once into the
+// user's cache directory, if CURATOR_ALL_TESTS is set.
 //
 // The tests compile the files in java and keep the classes in the user's cache
 // directory. A test is skipped if something that it needs is missing. If
@@ -35,7 +37,8 @@
 // A peer has one client in Java and obeys commands, which the comments of
 // java/Peer.java and of the other files there list. One Java process has all
 // peers, except for those that a test kills: each of these has a process of its
-// own. A Java process ends with its stdin, so that none outlives the tests,
+// own. Peers with Spring, Dubbo and the newest Curator are in that process, too,
+// with classes of their own. A Java process ends with its stdin, so that none outlives the tests,
 // however they end.
 //
 // All scenarios run at the same time, each on paths of its own. Most of them

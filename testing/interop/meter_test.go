@@ -23,6 +23,7 @@ type meter struct {
 
 	mu       sync.Mutex // protects the fields below
 	closed   bool
+	refusing bool
 	conns    []net.Conn
 	requests int
 	bytes    int // of requests, replies and events
@@ -61,6 +62,15 @@ func (m *meter) cut() {
 	m.conns = nil
 }
 
+// refuse says whether connections are cut as soon as they are made, and cuts those
+// that there are.
+func (m *meter) refuse(on bool) {
+	m.mu.Lock()
+	m.refusing = on
+	m.mu.Unlock()
+	m.cut()
+}
+
 // counted returns the number of requests so far, and of bytes in both
 // directions.
 func (m *meter) counted() (requests, bytes int) {
@@ -86,12 +96,12 @@ func (m *meter) accept() {
 	}
 }
 
-// track lets close end the connections.
+// track lets close and cut end the connections.
 func (m *meter) track(conns ...net.Conn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.conns = append(m.conns, conns...)
-	if m.closed {
+	if m.closed || m.refusing {
 		for _, c := range conns {
 			c.Close()
 		}

@@ -36,10 +36,17 @@ type peer struct {
 // peers, and ends with the test at the latest.
 func startPeer(t testing.TB, addr string, session time.Duration) *peer {
 	t.Helper()
+	return startPeerOf(t, "", addr, session)
+}
+
+// startPeerOf is startPeer for a peer with the classes of a class path, if that is
+// not empty.
+func startPeerOf(t testing.TB, classPath, addr string, session time.Duration) *peer {
+	t.Helper()
 	host := sharedHost.get(t)
 	nc, err := net.Dial("tcp", host.addr)
 	require.NoError(t, err)
-	fmt.Fprintln(nc, addr, session.Milliseconds())
+	fmt.Fprintln(nc, strings.TrimSpace(fmt.Sprint(addr, " ", session.Milliseconds(), " ", classPath)))
 	p := &peer{commands: nc.(*net.TCPConn), log: &host.log, logFrom: host.log.len()}
 	p.start(t, nc)
 	return p

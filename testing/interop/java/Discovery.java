@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.state.ConnectionState;
@@ -20,11 +21,11 @@ import org.apache.curator.x.discovery.details.ServiceCacheListener;
 /**
  * The registries of services of a peer. These are their commands:
  *
- * discovery-open NAME BASE map|void compatible|enabled
- *     ok. The payloads of NAME are maps, or there are none. It writes as Java
- *     does by default, or writes the field enabled, too.
+ * discovery-open NAME BASE map|void|details compatible|enabled
+ *     ok. The payloads of NAME are maps or Details, or there are none. It writes
+ *     as Java does by default, or writes the field enabled, too.
  * discovery-register NAME SERVICE ID ADDRESS PORT [KEY=VALUE...]
- *     ok. The keys are sslPort, enabled, uri and zone. The last one makes a
+ *     ok. The keys are sslPort, enabled, uri, zone and city. The last two make a
  *     payload.
  * discovery-unregister NAME ID
  *     ok
@@ -35,9 +36,20 @@ import org.apache.curator.x.discovery.details.ServiceCacheListener;
  *     ok, when a ServiceCache has been filled
  * discovery-cached SERVICE MS ID=ADDRESS...
  *     ok EVENTS, when a listener of the cache has found these instances and no
- *     others, or timeout. EVENTS is how often listeners have been called so far.
+ *     others, or an error after that time. EVENTS is how often it was called so
+ *     far.
+ * discovery-fill NAME N
+ *     ok NANOSECONDS INSTANCES BYTES: the time in which the ServiceCaches of the
+ *     services s0 to sN-1 were filled, one after the other, the number of their
+ *     instances, and the memory that all of them take
+ * discovery-events MS N
+ *     ok EVENTS, when the listeners of all caches were called N times together, or
+ *     an error after that time
  */
 class Discovery {
+    private static final Map<String, Class<?>> PAYLOADS =
+        Map.of("map", Map.class, "void", Void.class, "details", Details.class);
+
     private final CuratorFramework client;
     private final Map<String, ServiceDiscovery<Object>> opened = new ConcurrentHashMap<>();
     private final Map<String, ServiceInstance<Object>> registered = new ConcurrentHashMap<>();
@@ -51,8 +63,7 @@ class Discovery {
         String name = words[2];
         switch (words[1]) {
             case "discovery-open":
-                opened.put(name, open(words[3], words[4].equals("map") ? Map.class : Void.class,
-                    words[5].equals("compatible")));
+                opened.put(name, open(words[3], PAYLOADS.get(words[4]), words[5].equals("compatible")));
                 return "ok";
             case "discovery-register":
                 ServiceInstance<Object> instance = instance(words);
@@ -69,8 +80,12 @@ class Discovery {
                 watched.put(words[3], new Watched(opened.get(name), words[3]));
                 return "ok";
             case "discovery-cached":
-                return watched.get(name).await(Long.parseLong(words[3]),
+                return "ok " + watched.get(name).await(Long.parseLong(words[3]),
                     Set.of(Arrays.copyOfRange(words, 4, words.length)));
+            case "discovery-fill":
+                return fill(opened.get(name), Integer.parseInt(words[3]));
+            case "discovery-events":
+                return "ok " + events(Long.parseLong(words[2]), Integer.parseInt(words[3]));
             default:
                 return "error no such command: " + words[1];
         }
@@ -97,6 +112,33 @@ class Discovery {
         return discovery;
     }
 
+    private String fill(ServiceDiscovery<Object> discovery, int services) throws Exception {
+        long before = Nodes.usedMemory();
+        long start = System.nanoTime();
+        long instances = 0;
+        for (int i = 0; i < services; i++) {
+            Watched one = new Watched(discovery, "s" + i);
+            watched.put("s" + i, one);
+            instances += one.cache.getInstances().size();
+        }
+        long took = System.nanoTime() - start;
+        return "ok " + took + " " + instances + " " + (Nodes.usedMemory() - before);
+    }
+
+    private int events(long ms, int wanted) throws InterruptedException, TimeoutException {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
+        while (true) {
+            int events = watched.values().stream().mapToInt(Watched::events).sum();
+            if (events >= wanted) {
+                return events;
+            }
+            if (System.nanoTime() > end) {
+                throw new TimeoutException("there were " + events + " events");
+            }
+            Thread.sleep(5);
+        }
+    }
+
     private static ServiceInstance<Object> instance(String[] words) throws Exception {
         ServiceInstanceBuilder<Object> builder = ServiceInstance.builder()
             .name(words[3]).id(words[4]).address(words[5]).port(Integer.parseInt(words[6]));
@@ -112,6 +154,9 @@ class Discovery {
                 case "uri":
                     builder.uriSpec(new UriSpec(parts[1]));
                     break;
+                case "city":
+                    builder.payload(new Details(parts[1]));
+                    break;
                 default:
                     builder.payload(new HashMap<>(Map.of(parts[0], parts[1])));
             }
@@ -123,6 +168,23 @@ class Discovery {
         return List.of(i.getId(), i.getAddress(), i.getPort(), String.valueOf(i.getSslPort()), i.isEnabled(),
             i.getServiceType(), String.valueOf(i.getPayload()), String.valueOf(i.buildUriSpec()))
             .stream().map(String::valueOf).collect(Collectors.joining("|"));
+    }
+
+    /** A payload with a class of its own. */
+    public static class Details {
+        public String city;
+
+        public Details() {
+        }
+
+        Details(String city) {
+            this.city = city;
+        }
+
+        @Override
+        public String toString() {
+            return "in-" + city;
+        }
     }
 
     /** A cache, and what its listener has found. */
@@ -151,17 +213,21 @@ class Discovery {
         public void stateChanged(CuratorFramework client, ConnectionState state) {
         }
 
-        synchronized String await(long ms, Set<String> wanted) throws InterruptedException {
+        synchronized int events() {
+            return events;
+        }
+
+        /** Returns how often the listener was called, when it has found what is wanted. */
+        synchronized int await(long ms, Set<String> wanted) throws InterruptedException, TimeoutException {
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
             while (!found.equals(wanted)) {
                 long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
                 if (left <= 0) {
-                    System.err.println("there is " + found + ", and not " + wanted);
-                    return "timeout";
+                    throw new TimeoutException("there is " + found + ", and not " + wanted);
                 }
                 wait(left);
             }
-            return "ok " + events;
+            return events;
         }
 
         private Set<String> instances() {

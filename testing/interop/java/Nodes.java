@@ -127,7 +127,7 @@ class Nodes {
     }
 
     /** The memory that is in use after a collection of garbage. */
-    private static long usedMemory() throws InterruptedException {
+    static long usedMemory() throws InterruptedException {
         for (int i = 0; i < 3; i++) {
             System.gc();
             Thread.sleep(50);

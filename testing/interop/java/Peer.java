@@ -1,4 +1,5 @@
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -9,12 +10,16 @@ import java.lang.reflect.Method;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
@@ -55,8 +60,9 @@ import org.apache.zookeeper.data.Stat;
  *
  * Without arguments the process is a host of many peers. It prints the port on
  * which it listens. Each connection is a peer, and begins with the line SERVERS
- * SESSION-MS. The end of the commands ends the peer's session and then the
- * connection. The end of stdin ends the process.
+ * SESSION-MS, or SERVERS SESSION-MS CLASS-PATH: then the peer's classes are those
+ * of the class path, and of no other. The end of the commands ends the peer's
+ * session and then the connection. The end of stdin ends the process.
  *
  * Each command is a line: a number and the command. Each command gets one line
  * when it is done: its number and "ok ...", "timeout" or "error ...". The line
@@ -114,6 +120,8 @@ import org.apache.zookeeper.data.Stat;
  *     a command of caches, persistent nodes and groups: see Nodes.java
  * discovery-...
  *     a command of registries of services: see Discovery.java
+ * spring-..., dubbo-...
+ *     a command of theirs: see the folder frameworks
  *
  * KIND is one of these:
  *
@@ -127,6 +135,8 @@ import org.apache.zookeeper.data.Stat;
  * commands NAME is a candidate.
  */
 public class Peer {
+    private static final Map<String, ClassLoader> loaders = new HashMap<>();
+
     private final String servers;
     private final int sessionMs;
     private final PrintStream answers;
@@ -139,6 +149,7 @@ public class Peer {
     private final Barriers barriers;
     private final Nodes nodes;
     private final Discovery discovery;
+    private final Map<String, Registry> frameworks = new HashMap<>(); // by the names of their classes
     private Crowd crowd; // made by the first bench command
     private final ExecutorService waits = Executors.newCachedThreadPool();
 
@@ -191,18 +202,45 @@ public class Peer {
         try (Socket socket = connection) {
             socket.setTcpNoDelay(true);
             BufferedReader commands = lines(socket.getInputStream());
-            String[] args = commands.readLine().split(" ");
-            new Peer(args[0], Integer.parseInt(args[1]), new PrintStream(socket.getOutputStream(), true))
-                .obey(commands);
+            String[] args = commands.readLine().split(" ", 3);
+            Class<?> peer = args.length > 2 ? classesOf(args[2]).loadClass("Peer") : Peer.class;
+            Thread.currentThread().setContextClassLoader(peer.getClassLoader());
+            peer.getMethod("serve", String.class, int.class, BufferedReader.class, PrintStream.class)
+                .invoke(null, args[0], Integer.parseInt(args[1]), commands,
+                    new PrintStream(socket.getOutputStream(), true));
         } catch (Exception e) {
             System.err.println("a peer has failed: " + e);
         }
     }
 
+    /** Runs a peer with the classes of its loader until the commands end. */
+    public static void serve(String servers, int sessionMs, BufferedReader commands, PrintStream answers)
+            throws IOException {
+        new Peer(servers, sessionMs, answers).obey(commands);
+    }
+
+    /** Returns the classes of a class path, which all peers with that path share. */
+    private static synchronized ClassLoader classesOf(String classPath) throws IOException {
+        ClassLoader known = loaders.get(classPath);
+        if (known == null) {
+            List<URL> parts = new ArrayList<>();
+            for (String part : classPath.split(File.pathSeparator)) {
+                parts.add(new File(part).toURI().toURL());
+            }
+            known = new URLClassLoader(parts.toArray(new URL[0]), ClassLoader.getPlatformClassLoader());
+            loaders.put(classPath, known);
+        }
+        return known;
+    }
+
     /** Obeys the commands until they end, and then ends the session. */
     private void obey(BufferedReader commands) throws IOException {
+        // A registry that is opened before all listeners have heard of the connection
+        // registers its instances again when it hears of that, whoever has their IDs.
+        CountDownLatch connected = new CountDownLatch(1);
+        client.getConnectionStateListenable().addListener((c, state) -> connected.countDown());
         client.start();
-        run("0", () -> client.blockUntilConnected(60, TimeUnit.SECONDS) ? "ok" : "error no connection");
+        run("0", () -> connected.await(60, TimeUnit.SECONDS) ? "ok" : "error no connection");
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             dispatch(line.split(" "));
         }
@@ -213,6 +251,9 @@ public class Peer {
         try {
             nodes.close();
             discovery.close();
+            for (Registry framework : frameworks()) {
+                framework.close();
+            }
         } catch (Exception e) {
             System.err.println("a node or a registry cannot be closed: " + e);
         }
@@ -284,9 +325,37 @@ public class Peer {
                     : killSession());
                 break;
             default:
-                waits.execute(() -> run(words[0], () -> words[1].startsWith("discovery-")
-                    ? discovery.obey(words)
-                    : nodes.obey(words)));
+                waits.execute(() -> run(words[0], () -> others(words)));
+        }
+    }
+
+    private String others(String[] words) throws Exception {
+        switch (words[1].split("-")[0]) {
+            case "discovery":
+                return discovery.obey(words);
+            case "spring":
+                return framework("Spring").obey(words);
+            case "dubbo":
+                return framework("Dubbo").obey(words);
+            default:
+                return nodes.obey(words);
+        }
+    }
+
+    private Registry framework(String name) throws Exception {
+        synchronized (frameworks) {
+            Registry known = frameworks.get(name);
+            if (known == null) {
+                known = (Registry) Class.forName(name).getConstructor(CuratorFramework.class).newInstance(client);
+                frameworks.put(name, known);
+            }
+            return known;
+        }
+    }
+
+    private Collection<Registry> frameworks() {
+        synchronized (frameworks) {
+            return new ArrayList<>(frameworks.values());
         }
     }
 
