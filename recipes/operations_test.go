@@ -456,6 +456,12 @@ var everyOperation = []operation{
 		}
 		return last
 	})},
+	{"list of services", heldBy(func(ctx context.Context, s *scene) (last error) {
+		for _, err := range inspect.Services(ctx, s.client, "/", discovery.JavaCodec()) {
+			last = err
+		}
+		return last
+	})},
 	{"wait graph", heldBy(func(ctx context.Context, s *scene) error {
 		_, err := inspect.WaitGraph(ctx, s.client, []string{"/"})
 		return err

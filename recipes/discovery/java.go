@@ -6,9 +6,9 @@ const (
 	dubboClass  = "org.apache.dubbo.registry.zookeeper.ZookeeperInstance"
 )
 
-// JavaCodec reads the nodes of Java Curator, of Spring and of Dubbo, each as its
-// own codec does. They may be below one base, and FormatOf tells them apart. It
-// writes those of Java Curator.
+// JavaCodec reads what Java Curator, Spring and Dubbo write, each as its own codec
+// does. They may be below one base, and FormatOf tells them apart. It writes what
+// Java Curator writes.
 func JavaCodec() Codec { return javaCodec{CuratorCodec()} }
 
 type javaCodec struct{ Codec }
