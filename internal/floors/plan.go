@@ -125,7 +125,7 @@ var leftOut = []string{
 	"internal/recipetest", "internal/locktest", "testing/zktest/internal/", "testing/interop", "testing/explore/scenarios",
 	"internal/benchmarks", "internal/compatibility", "internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees", "internal/histories",
 	"internal/kazootest", "internal/leadertest", "internal/leaktest", "internal/licenses", "internal/mutants",
-	"internal/thorough",
+	"internal/othersystems", "internal/thorough",
 }
 
 // boxes returns all boxes, and the row of each in the whole house.

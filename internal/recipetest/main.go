@@ -13,7 +13,7 @@ import (
 // many tests, so that there are few.
 const (
 	parallelTests     = 8
-	parallelServers   = 3
+	parallelServers   = 2
 	parallelEnsembles = 1
 )
 
