@@ -11,11 +11,11 @@ import (
 const architecture = "ARCHITECTURE.md"
 
 func TestArchitectureNamesEveryMutex(t *testing.T) {
-	require.NoError(t, code(t).Mutexes(architecture, "Lock order", "framework", "recipes"))
+	require.NoError(t, code(t).Mutexes(architecture, "Lock order", "contrib", "framework", "recipes"))
 }
 
 func TestArchitectureNamesEveryGoroutine(t *testing.T) {
-	require.NoError(t, code(t).Goroutines(architecture, "Who owns which goroutine", "framework", "recipes"))
+	require.NoError(t, code(t).Goroutines(architecture, "Who owns which goroutine", "contrib", "framework", "recipes"))
 }
 
 // It is one page, which a stranger reads in ten minutes.

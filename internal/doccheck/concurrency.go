@@ -11,8 +11,8 @@ import (
 )
 
 // Mutexes checks that a section of a document names every mutex that a type
-// below some folders has, as `claim.Claim.mu`. A pointer to a mutex is
-// another type's. Tests, and packages whose names end in "test", do not count.
+// below some folders has, as `claim.Claim.mu`. A pointer to a mutex is another
+// type's. Tests, examples, and packages whose names end in "test", do not count.
 func (c *Code) Mutexes(document, section string, folders ...string) error {
 	return c.everyone(document, section, folders, func(f source) (all []string) {
 		for _, name := range mutexesOf(f) {
@@ -57,8 +57,8 @@ func isMutex(e ast.Expr) bool {
 
 // Goroutines checks that a section of a document links to every file below some
 // folders that starts a goroutine: with a go statement, or with a
-// method Go or spawn. Tests, and packages whose names end in "test", do not
-// count.
+// method Go or spawn. Tests, examples, and packages whose names end in "test", do
+// not count.
 func (c *Code) Goroutines(document, section string, folders ...string) error {
 	return c.everyone(document, section, folders, func(f source) []string {
 		if !startsGoroutines(f) {
@@ -97,7 +97,8 @@ func (c *Code) everyone(document, section string, folders []string, wanted func(
 	var problems []error
 	for _, f := range c.files {
 		below := slices.ContainsFunc(folders, func(folder string) bool { return strings.HasPrefix(f.name, folder+"/") })
-		if !below || f.isTest() || strings.HasSuffix(path.Dir(f.name), "test") {
+		isOther := strings.Contains(f.name, "/examples/") || strings.HasSuffix(path.Dir(f.name), "test")
+		if !below || f.isTest() || isOther {
 			continue
 		}
 		for _, name := range wanted(f) {

@@ -58,14 +58,21 @@ func plain(text string) string {
 }
 
 // Dependencies checks that the table in the section "Dependencies" of a
-// document has the modules that a go.mod requires directly, and a reason for
-// each.
-func Dependencies(document, goMod string) error {
+// document has the modules that one of some go.mod files requires directly, and a
+// reason for each. Modules of the repository itself do not count.
+func Dependencies(document string, goMods ...string) error {
 	rows, err := table(document, "Dependencies")
 	if err != nil {
 		return err
 	}
-	return same("module", rows, directModules(goMod))
+	var modules, own []string
+	for _, goMod := range goMods {
+		modules = append(modules, directModules(goMod)...)
+		name, _, _ := strings.Cut(goMod, "\n")
+		own = append(own, strings.TrimPrefix(name, "module "))
+	}
+	modules = slices.DeleteFunc(modules, func(m string) bool { return slices.Contains(own, m) })
+	return same("module", rows, modules)
 }
 
 var requirement = regexp.MustCompile(`^(?:require )?([a-z0-9.-]+\.[a-z]+/\S+) v\S+$`)
@@ -77,6 +84,21 @@ func directModules(goMod string) (modules []string) {
 		}
 	}
 	return modules
+}
+
+// Workspace checks that a go.work uses the folders of all go.mod files.
+func Workspace(goWork string, goMods []string) error {
+	var problems []error
+	for _, goMod := range goMods {
+		use := "./" + path.Dir(goMod)
+		if path.Dir(goMod) == "." {
+			use = "."
+		}
+		if !strings.Contains(goWork, "\t"+use+"\n") {
+			problems = append(problems, fmt.Errorf("go.work does not use %s", use))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // House checks that the table in the section "The house" of a document has the

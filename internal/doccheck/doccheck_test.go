@@ -49,13 +49,31 @@ func TestGoBlocksOfDocumentsAreTested(t *testing.T) {
 		}
 		return err
 	}))
-	for _, document := range []string{"README.md", "docs/PRODUCTION.md"} {
+	for _, document := range []string{"README.md", "docs/PRODUCTION.md", "contrib/README.md", "contrib/grpcresolver/README.md"} {
 		require.NoError(t, Snippets(read(t, document), texts))
 	}
 }
 
 func TestContributingHasTheDependenciesOfGoMod(t *testing.T) {
-	require.NoError(t, Dependencies(read(t, "CONTRIBUTING.md"), read(t, "go.mod")))
+	var texts []string
+	for _, name := range goMods(t) {
+		texts = append(texts, read(t, name))
+	}
+	require.NoError(t, Dependencies(read(t, "CONTRIBUTING.md"), texts...))
+}
+
+// goMods returns the go.mod files of the repository.
+func goMods(t *testing.T) []string {
+	t.Helper()
+	below, err := fs.Glob(repository(), "contrib/*/go.mod")
+	require.NoError(t, err)
+	require.NotEmpty(t, below)
+	return append([]string{"go.mod"}, below...)
+}
+
+func TestWorkspaceHasAllModules(t *testing.T) {
+	require.NoError(t, Workspace(read(t, "go.work"), goMods(t)))
+	checkProblem(t, Workspace("use (\n\t.\n\t./contrib/ab\n)\n", []string{"go.mod", "contrib/a/go.mod"}), "does not use ./contrib/a")
 }
 
 func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
@@ -64,6 +82,7 @@ func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
 
 var documents = []string{
 	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "SECURITY.md", "examples/README.md",
+	"contrib/README.md", "contrib/grpcresolver/README.md", "contrib/grpcresolver/GUARANTEES.md",
 	"docs/SUPPORT.md", "docs/PRODUCTION.md", "docs/ROLLING_UPDATES.md", "docs/FROM_ZK_LOCK.md", "docs/COMPATIBILITY.md",
 }
 
@@ -76,7 +95,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 // FROM_ZK_LOCK has expressions with variables, which no package declares.
 func TestDocumentsNameWhatExists(t *testing.T) {
 	for _, document := range slices.DeleteFunc(slices.Clone(documents), func(d string) bool { return d == "docs/FROM_ZK_LOCK.md" }) {
-		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "signal", "tls", "zk"))
+		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "signal", "tls", "zk", "grpc", "os"))
 	}
 }
 
@@ -108,6 +127,8 @@ func TestDependencies(t *testing.T) {
 		"# C\n": `no section "Dependencies"`,
 	} {
 		checkProblem(t, Dependencies(document, goMod), problem)
+		below := "module x.org/m/d\n\nrequire x.org/m v0.0.0\nrequire x.org/a v1.0.0\n\nreplace x.org/m => ../..\n"
+		checkProblem(t, Dependencies(document, goMod, below), problem)
 	}
 }
 

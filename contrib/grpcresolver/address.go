@@ -1,0 +1,75 @@
+package grpcresolver
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/netip"
+	"regexp"
+	"strconv"
+
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+// addressOf returns where to dial an instance, and false if it does not say
+// that.
+func (t target) addressOf(e *discovery.Entry) (string, bool) {
+	host, port := t.hostPort(e)
+	if port < 1 || port > 65535 || !isHost(host) {
+		return "", false
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port)), true
+}
+
+func (t target) hostPort(e *discovery.Entry) (string, int) {
+	switch t.port {
+	case "":
+		return e.Address, e.Port
+	case tlsPort:
+		return e.Address, e.TLSPort
+	}
+	if label, ok := e.Metadata[t.port]; ok {
+		port, err := strconv.Atoi(label)
+		if err != nil {
+			port = 0
+		}
+		return e.Address, port
+	}
+	return additional(e, t.port)
+}
+
+// additional returns an endpoint of a serverset that has a name of its own.
+func additional(e *discovery.Entry, name string) (string, int) {
+	var payload struct {
+		AdditionalEndpoints map[string]struct {
+			Host string
+			Port int
+		}
+	}
+	if json.Unmarshal(e.Payload, &payload) != nil {
+		return "", 0
+	}
+	at := payload.AdditionalEndpoints[name]
+	return at.Host, at.Port
+}
+
+func (t target) portName() string {
+	switch t.port {
+	case "":
+		return "port"
+	case tlsPort:
+		return "TLS port"
+	}
+	return fmt.Sprintf("port %q", t.port)
+}
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*)$`)
+
+// isHost reports whether a stranger's text is the name of a host, or an IP
+// address. gRPC takes unix:50051 for the path of a socket.
+func isHost(text string) bool {
+	if _, err := netip.ParseAddr(text); err == nil {
+		return true
+	}
+	return hostName.MatchString(text) && text != "unix"
+}

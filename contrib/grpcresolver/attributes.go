@@ -1,0 +1,35 @@
+package grpcresolver
+
+import (
+	"google.golang.org/grpc/attributes"
+	"google.golang.org/grpc/resolver"
+
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+// instanceKey is the key of an instance in the attributes of its endpoint.
+type instanceKey struct{}
+
+// InstanceOf returns what the registry says of an endpoint, for balancers of
+// your own: its metadata, payload, and time of registration. It is nil for an
+// endpoint of another resolver. It is shared: do not change it.
+func InstanceOf(e resolver.Endpoint) *discovery.Entry {
+	entry, _ := e.Attributes.Value(instanceKey{}).(*discovery.Entry)
+	return entry
+}
+
+// endpoint returns an endpoint. Its attributes have what the registry says. The
+// address has no attributes: a change of them would make the connection anew.
+// It has no ServerName either, because who may write to the registry must not
+// decide whom TLS trusts.
+func endpoint(address string, e *discovery.Entry) resolver.Endpoint {
+	return resolver.Endpoint{
+		Addresses:  []resolver.Address{{Addr: address}},
+		Attributes: attributes.New(instanceKey{}, e),
+	}
+}
+
+// isSame reports whether a channel needs not be told of a change from a to b.
+func isSame(a, b resolver.Endpoint) bool {
+	return a.Addresses[0].Addr == b.Addresses[0].Addr && a.Attributes.Equal(b.Attributes)
+}

@@ -1,0 +1,156 @@
+package grpcresolver
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc/resolver"
+	"google.golang.org/grpc/serviceconfig"
+
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+// channel is the resolver of one channel. Its only goroutine tells the channel
+// of the service: gRPC may hold it up, and then nobody else waits.
+type channel struct {
+	builder *Builder
+	service *service
+	target  target
+	conn    resolver.ClientConn
+	seed    maphash.Seed
+	stop    context.CancelFunc
+	done    chan struct{}
+
+	// The rest is for the goroutine alone.
+	seen      *discovery.Snapshot // what endpoints and lack are of
+	endpoints []resolver.Endpoint
+	lack      error // why there are no endpoints
+	config    config
+
+	told       []resolver.Endpoint // nil before the first state
+	toldConfig *serviceconfig.ParseResult
+	since      time.Time // the beginning of the trouble; zero if there is none
+	reported   string    // the error that the channel has now, or nothing
+	hasTrouble bool      // reported is about trouble
+}
+
+func start(b *Builder, s *service, t target, cc resolver.ClientConn) *channel {
+	ctx, stop := context.WithCancel(context.Background())
+	c := &channel{
+		builder: b, service: s, target: t, conn: cc,
+		seed: maphash.MakeSeed(), stop: stop, done: make(chan struct{}),
+	}
+	go c.run(ctx)
+	return c
+}
+
+// ResolveNow does nothing: the directory hears of changes by itself.
+func (c *channel) ResolveNow(resolver.ResolveNowOptions) {}
+
+// Close ends the resolver, and waits until nothing of it goes on.
+func (c *channel) Close() {
+	c.stop()
+	<-c.done
+	c.builder.release(c.service)
+}
+
+// How often to ask why there is no list: nothing tells of that.
+const (
+	shortestPause = 50 * time.Millisecond
+	longestPause  = time.Second
+)
+
+func (c *channel) run(ctx context.Context) {
+	defer close(c.done)
+	pause := shortestPause
+	for {
+		next := c.service.next()
+		var again <-chan time.Time
+		if c.look(time.Now()) {
+			pause = shortestPause
+		} else {
+			again = time.After(pause)
+			pause = min(2*pause, longestPause)
+		}
+		select {
+		case <-next:
+		case <-again:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look tells the channel what is new. It reports false if there is trouble:
+// more may be known of that later.
+func (c *channel) look(now time.Time) (isWell bool) {
+	trouble := c.service.trouble()
+	if s, known := c.service.list(); known {
+		c.take(s)
+		c.tell(trouble == nil && c.hasTrouble)
+	}
+	if trouble != nil {
+		c.reportTrouble(trouble, now)
+		return false
+	}
+	c.since = time.Time{}
+	switch {
+	case c.lack != nil:
+		c.report(c.lack)
+	case c.config.fault != nil:
+		c.report(c.config.fault)
+	}
+	return true
+}
+
+// take looks at a snapshot, and at the service config.
+func (c *channel) take(s *discovery.Snapshot) {
+	if s != c.seen {
+		c.seen = s
+		c.endpoints, c.lack = c.target.endpoints(s, c.seed)
+	}
+	if c.service.config != nil {
+		text, _ := c.service.config.text()
+		c.config.read(text, c.conn)
+	}
+}
+
+// tell tells the channel what has changed, or again what it knows. A channel
+// that has never had an instance gets an error instead of an empty list: most
+// balancers do not show an error that follows an empty list.
+func (c *channel) tell(again bool) {
+	isOld := slices.EqualFunc(c.told, c.endpoints, isSame) && c.toldConfig == c.config.good
+	if isOld && !again || c.told == nil && len(c.endpoints) == 0 {
+		return
+	}
+	c.told, c.toldConfig = slices.Clone(c.endpoints), c.config.good
+	if c.told == nil {
+		c.told = []resolver.Endpoint{}
+	}
+	c.reported, c.hasTrouble = "", false
+	// The error means that the balancer can do nothing with the state. Trying
+	// again is no cure: the next change is.
+	_ = c.conn.UpdateState(stateOf(c.told, c.toldConfig))
+}
+
+// stateOf also has the addresses alone: balancers that are made with gRPC's
+// package balancer/base know no endpoints.
+func stateOf(endpoints []resolver.Endpoint, config *serviceconfig.ParseResult) resolver.State {
+	s := resolver.State{Endpoints: endpoints, ServiceConfig: config}
+	for _, e := range endpoints {
+		s.Addresses = append(s.Addresses, e.Addresses...)
+	}
+	return s
+}
+
+// report tells the channel of an error, once.
+func (c *channel) report(err error) {
+	err = c.target.named(err)
+	if err.Error() == c.reported {
+		return
+	}
+	c.reported = err.Error()
+	c.conn.ReportError(err)
+}

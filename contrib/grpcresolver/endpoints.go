@@ -1,0 +1,97 @@
+package grpcresolver
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/resolver"
+
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+// selection is which instances of a snapshot a channel uses, and why not
+// others.
+type selection struct {
+	near, all []resolver.Endpoint // ordered by ID; near has the zone's
+
+	inZone, draining, unusable int
+}
+
+// endpoints returns what a channel is told of a snapshot. The order depends on
+// the seed and the addresses alone: each channel has its own, and keeps it. The
+// error says why there is none.
+func (t target) endpoints(s *discovery.Snapshot, seed maphash.Seed) ([]resolver.Endpoint, error) {
+	picked := t.pick(s)
+	chosen := picked.preferred()
+	if len(chosen) == 0 {
+		return nil, picked.lack(t, s)
+	}
+	order := func(e resolver.Endpoint) uint64 { return maphash.String(seed, e.Addresses[0].Addr) }
+	slices.SortFunc(chosen, func(a, b resolver.Endpoint) int { return cmp.Compare(order(a), order(b)) })
+	return chosen, nil
+}
+
+// pick returns the instances that do not drain and can be dialed. Of several
+// with the same address, it is the first.
+func (t target) pick(s *discovery.Snapshot) (picked selection) {
+	taken := map[string]bool{}
+	for _, e := range s.Entries {
+		near := t.zone != "" && e.Metadata[zoneLabel] == t.zone
+		if near {
+			picked.inZone++
+		}
+		address, usable := t.addressOf(e)
+		switch {
+		case e.Disabled:
+			picked.draining++
+			continue
+		case !usable:
+			picked.unusable++
+			continue
+		case taken[address]:
+			continue
+		}
+		taken[address] = true
+		one := endpoint(address, e)
+		picked.all = append(picked.all, one)
+		if near {
+			picked.near = append(picked.near, one)
+		}
+	}
+	return picked
+}
+
+// zoneLabel is the label whose value the parameter zone names.
+const zoneLabel = "zone"
+
+// preferred returns the instances of the zone, or all if none of these can be
+// used, or less than half of them: the others would get too much. It is the
+// rule of discovery.ZoneFirst.
+func (s selection) preferred() []resolver.Endpoint {
+	if len(s.near) > 0 && 2*len(s.near) >= s.inZone {
+		return s.near
+	}
+	return s.all
+}
+
+// lack says why there is no instance.
+func (s selection) lack(t target, of *discovery.Snapshot) error {
+	var reasons []string
+	if s.draining > 0 {
+		reasons = append(reasons, fmt.Sprintf("draining: %d", s.draining))
+	}
+	if s.unusable > 0 {
+		reasons = append(reasons, fmt.Sprintf("without a host or a %s to dial: %d", t.portName(), s.unusable))
+	}
+	if len(of.Bad) > 0 {
+		reasons = append(reasons, fmt.Sprintf("malformed: %d, such as %q: %v", len(of.Bad), of.Bad[0].Path, of.Bad[0].Err))
+	}
+	if len(reasons) == 0 {
+		return errors.New("no instance is registered")
+	}
+	return errors.New("no instance to call: " + strings.Join(reasons, ", "))
+}

@@ -1,0 +1,34 @@
+package grpcresolver_test
+
+import (
+	"os"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+
+	"github.com/gocurator/curator/contrib/grpcresolver"
+	"github.com/gocurator/curator/framework"
+)
+
+// A program closes the channel before the client.
+func Example() {
+	if err := callOrders(credentials.NewTLS(nil)); err != nil {
+		panic(err)
+	}
+}
+
+func callOrders(creds credentials.TransportCredentials) error {
+	client, err := framework.New(os.Getenv("ZOOKEEPER"))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	conn, err := grpc.NewClient("zookeeper:///services/orders",
+		grpc.WithResolvers(grpcresolver.NewBuilder(client)),
+		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"round_robin": {}}]}`),
+		grpc.WithTransportCredentials(creds))
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}

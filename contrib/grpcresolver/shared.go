@@ -1,0 +1,152 @@
+package grpcresolver
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+// key says which channels share a service.
+type key struct {
+	client, base, service, codec string
+	config                       bool
+}
+
+// service is what the channels of a service share: its directory, and the
+// service config if they want that.
+type service struct {
+	key       key
+	client    *framework.Client
+	directory *discovery.Directory
+	config    *configNode // nil if nobody wants it
+	stop      context.CancelFunc
+	followers sync.WaitGroup
+
+	users int // the Builder's mutex protects it
+
+	mu      sync.Mutex
+	changed chan struct{} // closed by tell
+}
+
+// acquire returns the service of a target, which others may use, too.
+func (b *Builder) acquire(t target, config bool) (*service, error) {
+	k := key{t.client, t.base, t.service, t.codec, config}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.services[k]
+	if s == nil || s.directory.Err() != nil {
+		var err error
+		if s, err = b.open(k); err != nil {
+			return nil, err
+		}
+		b.services[k] = s
+	}
+	s.users++
+	return s, nil
+}
+
+// release gives a service back. The last one to do so closes it.
+func (b *Builder) release(s *service) {
+	b.mu.Lock()
+	s.users--
+	isLast := s.users == 0
+	if isLast && b.services[s.key] == s {
+		delete(b.services, s.key)
+	}
+	b.mu.Unlock()
+	if isLast {
+		s.close()
+	}
+}
+
+// open begins to follow a service. It waits for nothing.
+func (b *Builder) open(k key) (*service, error) {
+	client, known := b.clients[k.client]
+	if !known {
+		return nil, fmt.Errorf("no client %q: the host part of a target is a name of WithClient, and no server", k.client)
+	}
+	codec, known := b.codecs[k.codec]
+	if k.codec == "" {
+		codec, known = b.codecs[defaultCodec]
+	}
+	if !known {
+		return nil, fmt.Errorf("no codec %q", k.codec)
+	}
+	s := &service{key: k, client: client, changed: make(chan struct{})}
+	var err error
+	if s.directory, err = discovery.NewDirectory(client, k.base, codec, k.service, b.directory...); err != nil {
+		return nil, err
+	}
+	if k.config {
+		if s.config, err = openConfig(client, k.base, codec, k.service); err != nil {
+			s.directory.Close()
+			return nil, err
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.followers.Go(func() { s.follow(ctx) })
+	if s.config != nil {
+		s.followers.Go(func() { s.followConfig(ctx) })
+	}
+	return s, nil
+}
+
+func (s *service) close() {
+	s.stop()
+	s.followers.Wait()
+	s.directory.Close()
+	if s.config != nil {
+		s.config.cache.Close()
+	}
+}
+
+// follow wakes the channels when the directory has changed, or has ended.
+func (s *service) follow(ctx context.Context) {
+	var last *discovery.Snapshot
+	for change := range s.directory.Changes(ctx) {
+		if change.Now != last || change.Now == nil {
+			last = change.Now
+			s.tell()
+		}
+	}
+}
+
+func (s *service) followConfig(ctx context.Context) {
+	for range s.config.cache.Steps(ctx) {
+		s.tell()
+	}
+}
+
+// tell wakes the channels.
+func (s *service) tell() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// next returns a channel that is closed at the next change.
+func (s *service) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// list returns what the directory has, and false before it was filled.
+func (s *service) list() (*discovery.Snapshot, bool) {
+	now := s.directory.Snapshot()
+	return now, now.Zxid != 0 && s.hasConfig()
+}
+
+// hasConfig reports whether the service config is known, or nobody wants it.
+func (s *service) hasConfig() bool {
+	if s.config == nil {
+		return true
+	}
+	_, known := s.config.text()
+	return known
+}

@@ -1,0 +1,253 @@
+package grpcresolver_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/resolver"
+
+	"github.com/gocurator/curator/contrib/grpcresolver"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// from returns a Builder of a client on a host of its own.
+func (w *world) from(t *testing.T, host *zktest.Host, opts ...grpcresolver.Option) *grpcresolver.Builder {
+	t.Helper()
+	c, err := framework.New(w.Addr, framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(w.Session))
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	opts = append([]grpcresolver.Option{grpcresolver.WithCodec("curator", discovery.SpringCodec())}, opts...)
+	return grpcresolver.NewBuilder(c, opts...)
+}
+
+// settle lets a resolver look again, which does not take it as long as to give
+// a connection up.
+func settle() {
+	time.Sleep(200 * time.Millisecond)
+	synctest.Wait()
+}
+
+// Without a connection from the beginning, the channel hears why at once. It
+// gets the list with the connection.
+func TestOutageAtTheStartIsReported(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		host := w.Fake.NewHost()
+		host.Disconnect()
+		c := channel(t, w.from(t, host), orders)
+		settle()
+		news := c.news()
+		require.Len(t, news, 1)
+		require.Contains(t, news[0], `zookeeper: service "orders" below "/services": ZooKeeper: `)
+		require.Contains(t, news[0], "last attempt: ")
+		require.Contains(t, news[0], "(since ")
+		host.Heal()
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"10.0.0.7:1"}, addresses(c.last(t)))
+	})
+}
+
+// A start without trouble tells of none, also if the connection takes a while.
+func TestStartWithoutTrouble(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		c := channel(t, w.from(t, w.Fake.NewHost()), orders)
+		outlastGrace()
+		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
+	})
+}
+
+// A server that accepts connections and never answers gives no cause. That is
+// told a second later.
+func TestSilenceAtTheStartIsReported(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Pause())
+		c := channel(t, w.from(t, w.Fake.NewHost()), orders)
+		outlastGrace()
+		require.NotEmpty(t, c.news())
+		require.NoError(t, w.Fake.Resume())
+	})
+}
+
+// In an outage, a channel keeps its list, also what leaves meanwhile. It is
+// told of the outage, and of the list again when that is up to date.
+func TestOutageKeepsTheList(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		w.put(t, replica("b", 2))
+		host := w.Fake.NewHost()
+		c := channel(t, w.from(t, host), orders)
+		require.Equal(t, []string{"state 10.0.0.7:1 10.0.0.7:2"}, c.news())
+		host.Disconnect()
+		w.remove(t, "a")
+		settle()
+		require.Empty(t, c.news(), "it may be short")
+		time.Sleep(time.Minute)
+		news := c.news()
+		require.NotEmpty(t, news)
+		for _, line := range news {
+			require.Contains(t, line, "with a list of 2 that may be old")
+		}
+		host.Heal()
+		time.Sleep(time.Minute)
+		news = c.news()
+		require.Equal(t, "state 10.0.0.7:2", news[len(news)-1])
+	})
+}
+
+// A short interruption, of which nothing is left, is not told.
+func TestShortInterruptionIsNotTold(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		client, network := w.Connect(t)
+		b := grpcresolver.NewBuilder(client, grpcresolver.WithCodec("curator", discovery.SpringCodec()))
+		c := channel(t, b, orders)
+		require.Len(t, c.news(), 1)
+		for range 10 {
+			network.Cut()
+			require.NoError(t, client.WaitConnected(w.Patience(t)))
+			settle()
+		}
+		outlastGrace()
+		require.Empty(t, c.news())
+	})
+}
+
+// A service without an instance is an error, and no empty list, while the
+// channel has never had an instance. Later, the list is empty, and the error
+// follows.
+func TestServiceWithoutInstances(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const none = `zookeeper: service "orders" below "/services": no instance`
+		c := channel(t, w.builder(), orders)
+		require.Equal(t, []string{none + " is registered"}, c.news())
+		drains := replica("a", 1)
+		drains.Disabled = true
+		w.put(t, drains)
+		require.Equal(t, []string{none + " to call: draining: 1"}, c.news())
+		require.NoError(t, w.Fake.Create(base+"/orders/bad", []byte("garbage")))
+		news := c.news()
+		require.Len(t, news, 1)
+		require.Contains(t, news[0], none+` to call: draining: 1, malformed: 1, such as "/services/orders/bad": `)
+		w.put(t, replica("a", 1))
+		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
+		w.put(t, drains)
+		news = c.news()
+		require.Len(t, news, 2)
+		require.Equal(t, "state", news[0])
+		require.Contains(t, news[1], none+" to call: draining: 1")
+	})
+}
+
+// A refusal to read is told, and the list comes when it may be read.
+func TestRefusalIsReported(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		client, network := w.Connect(t)
+		var refused []*zktest.Injection
+		for _, op := range []zktest.Op{zktest.OpGetChildren2, zktest.OpMultiRead, zktest.OpGetData} {
+			rule := zktest.Rule{Op: op, Session: client.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)}
+			refused = append(refused, w.Fake.Inject(rule))
+		}
+		b := grpcresolver.NewBuilder(client, grpcresolver.WithCodec("curator", discovery.SpringCodec()))
+		c := channel(t, b, orders)
+		outlastGrace()
+		news := c.news()
+		require.NotEmpty(t, news)
+		require.Contains(t, news[len(news)-1], "not authenticated")
+		for _, r := range refused {
+			r.Remove()
+		}
+		network.Cut()
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"10.0.0.7:1"}, addresses(c.last(t)))
+	})
+}
+
+// A closed client is reported, and no error of Build.
+func TestClosedClientIsReported(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		client, _ := w.Connect(t)
+		b := grpcresolver.NewBuilder(client, grpcresolver.WithCodec("curator", discovery.SpringCodec()))
+		c := channel(t, b, orders)
+		require.Len(t, c.news(), 1)
+		require.NoError(t, client.Close())
+		outlastGrace()
+		news := c.news()
+		require.Len(t, news, 1)
+		require.Contains(t, news[0], "closed")
+		late := channel(t, b, orders)
+		require.Contains(t, late.news()[0], "closed")
+		late.close()
+	})
+}
+
+// Channels of one service share a directory, which has one watch. The last one
+// to close takes it away.
+func TestChannelsShareADirectory(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		w.put(t, discovery.Instance{Service: "bills", ID: "a", Address: "10.0.0.8", Port: 1})
+		b := w.builder()
+		one := channel(t, b, orders)
+		require.Len(t, one.news(), 1)
+		w.Fake.ClearRequests()
+		two := channel(t, b, orders+"?port=ssl")
+		require.Contains(t, two.news()[0], "no instance")
+		require.Empty(t, w.Requests())
+		other := channel(t, b, "zookeeper:///services/bills")
+		require.Len(t, other.news(), 1)
+		require.Len(t, w.Fake.Watches(), 2)
+		one.close()
+		other.close()
+		w.put(t, replica("b", 2))
+		require.Contains(t, two.news()[0], "to dial: 2")
+		require.Len(t, w.Fake.Watches(), 1)
+		two.close()
+		w.NoWatches(t)
+		again := channel(t, b, orders) // as a channel that was idle
+		require.Equal(t, []string{"state 10.0.0.7:1 10.0.0.7:2"}, again.news())
+		again.close()
+		w.NoWatches(t)
+	})
+}
+
+// The data of the service's node are a service config only on request.
+func TestServiceConfig(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		require.NoError(t, w.Fake.Set(base+"/orders", []byte(`{"a":1}`)))
+		config := func(c *conn) any {
+			if s := c.last(t).ServiceConfig; s != nil {
+				return s.Config.(parsed).text
+			}
+			return nil
+		}
+		require.Nil(t, config(channel(t, w.builder(), orders)))
+		b := w.builder(grpcresolver.WithServiceConfig())
+		require.Nil(t, config(channel(t, b, orders, resolver.BuildOptions{DisableServiceConfig: true})))
+		c := channel(t, b, orders)
+		require.Equal(t, `{"a":1}`, config(c))
+		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news(), "it comes with the first list")
+
+		require.NoError(t, w.Fake.Set(base+"/orders", []byte(`{"a":2}`)))
+		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
+		require.Equal(t, `{"a":2}`, config(c))
+		require.NoError(t, w.Fake.Set(base+"/orders", []byte("10.0.0.7")))
+		news := c.news()
+		require.Len(t, news, 1)
+		require.Contains(t, news[0], "data of the service's node: no object")
+		w.put(t, replica("b", 2))
+		require.Equal(t, "state 10.0.0.7:1 10.0.0.7:2", c.news()[0])
+		require.Equal(t, `{"a":2}`, config(c), "the last good one is in force")
+		require.NoError(t, w.Fake.Set(base+"/orders", nil))
+		c.news()
+		require.Nil(t, config(c))
+		c.close()
+	})
+}
