@@ -40,6 +40,14 @@ func everyone(t *testing.T, conn *grpc.ClientConn) map[string]bool {
 	return answers
 }
 
+// connected is everyone in a bubble, once the channel has all its connections.
+func connected(t *testing.T, conn *grpc.ClientConn) map[string]bool {
+	t.Helper()
+	conn.Connect()
+	synctest.Wait()
+	return everyone(t, conn)
+}
+
 const here, there = "10.0.0.7:1", "10.0.0.7:2"
 
 // An outage at the start fails calls at once, and names the cause. Those that
@@ -80,7 +88,7 @@ func TestChangesThatMakeNoConnection(t *testing.T) {
 				w.put(t, replica("a", 1))
 				w.put(t, replica("b", 2))
 				conn := dial(t, &n, w.builder(), orders, grpc.WithDefaultServiceConfig(config))
-				everyone(t, conn)
+				connected(t, conn)
 				dials := n.dials.Load()
 				for i := range 10 {
 					changed := replica("a", 1)
@@ -91,7 +99,7 @@ func TestChangesThatMakeNoConnection(t *testing.T) {
 					synctest.Wait()
 					w.put(t, replica("b", 2))
 					synctest.Wait()
-					everyone(t, conn)
+					connected(t, conn)
 				}
 				require.Equal(t, dials, n.dials.Load())
 			})
@@ -113,12 +121,12 @@ func TestKilledBackend(t *testing.T) {
 		_, err = r.WaitRegistered(w.Patience(t))
 		require.NoError(t, err)
 		conn := dial(t, &n, w.builder(), orders)
-		require.Equal(t, map[string]bool{here: true, there: true}, everyone(t, conn))
+		require.Equal(t, map[string]bool{here: true, there: true}, connected(t, conn))
 
 		network.Refuse(true)
 		network.Cut()
 		kill()
-		require.Equal(t, map[string]bool{here: true}, everyone(t, conn))
+		require.Equal(t, map[string]bool{here: true}, connected(t, conn))
 		time.Sleep(w.Session + 3*time.Second)
 		synctest.Wait()
 		require.NotContains(t, w.Fake.Children(base+"/orders"), "b")
@@ -139,16 +147,16 @@ func TestDrainAndOutage(t *testing.T) {
 		w.put(t, replica("b", 2))
 		host := w.Fake.NewHost()
 		conn := dial(t, &n, w.from(t, host), orders)
-		require.Len(t, everyone(t, conn), 2)
+		require.Len(t, connected(t, conn), 2)
 		drains := replica("b", 2)
 		drains.Disabled = true
 		w.put(t, drains)
 		synctest.Wait()
-		require.Equal(t, map[string]bool{here: true}, everyone(t, conn))
+		require.Equal(t, map[string]bool{here: true}, connected(t, conn))
 		host.Disconnect()
 		w.remove(t, "a")
 		time.Sleep(10 * time.Minute)
-		require.Equal(t, map[string]bool{here: true}, everyone(t, conn))
+		require.Equal(t, map[string]bool{here: true}, connected(t, conn))
 	})
 }
 
@@ -159,13 +167,13 @@ func TestIdleChannelComesBack(t *testing.T) {
 		n.serve(t, here, "orders")
 		w.put(t, replica("a", 1))
 		conn := dial(t, &n, w.builder(), orders, grpc.WithIdleTimeout(time.Minute))
-		everyone(t, conn)
+		connected(t, conn)
 		require.Len(t, w.Fake.Watches(), 1)
 		time.Sleep(3 * time.Minute)
 		synctest.Wait()
 		require.Empty(t, w.Fake.Watches())
 		w.Fake.ClearRequests()
-		everyone(t, conn)
+		connected(t, conn)
 		require.LessOrEqual(t, len(w.Requests()), 5, "%v", w.Requests())
 		require.NoError(t, conn.Close())
 		w.NoWatches(t)
@@ -182,7 +190,7 @@ func TestTLSVerifiesTheService(t *testing.T) {
 		w.put(t, discovery.Instance{Service: "eu/shop/orders", ID: "a", Address: "10.0.0.7", Port: 1})
 		w.put(t, discovery.Instance{Service: "bills", ID: "a", Address: "10.0.0.7", Port: 2})
 		b := w.builder()
-		require.Len(t, everyone(t, dial(t, &n, b, "zookeeper:///services/eu/shop/orders")), 1)
+		require.Len(t, connected(t, dial(t, &n, b, "zookeeper:///services/eu/shop/orders")), 1)
 		_, err := ask(t.Context(), dial(t, &n, b, "zookeeper:///services/bills"))
 		require.ErrorContains(t, err, "valid for evil, not bills")
 	})
@@ -193,7 +201,7 @@ func TestIPv6Address(t *testing.T) {
 		var n network
 		n.serve(t, "[2001:db8::7]:50051", "orders")
 		w.put(t, discovery.Instance{Service: "orders", ID: "a", Address: "2001:db8::7", Port: 50051})
-		require.Len(t, everyone(t, dial(t, &n, w.builder(), orders)), 1)
+		require.Len(t, connected(t, dial(t, &n, w.builder(), orders)), 1)
 	})
 }
 
@@ -209,7 +217,7 @@ func TestCallWithoutInstances(t *testing.T) {
 				n.serve(t, here, "orders")
 				w.put(t, replica("a", 1))
 				synctest.Wait()
-				require.Len(t, everyone(t, conn), 1)
+				require.Len(t, connected(t, conn), 1)
 			})
 		})
 	}
@@ -226,10 +234,10 @@ func TestServiceConfigOfTheNodeBalances(t *testing.T) {
 		w.put(t, replica("b", 2))
 		require.NoError(t, w.Fake.Set(base+"/orders", []byte(balanced)))
 		pickFirst := grpc.WithDefaultServiceConfig("{}")
-		require.Len(t, everyone(t, dial(t, &n, w.builder(), orders, pickFirst)), 1)
+		require.Len(t, connected(t, dial(t, &n, w.builder(), orders, pickFirst)), 1)
 		b := w.builder(grpcresolver.WithServiceConfig())
-		require.Len(t, everyone(t, dial(t, &n, b, orders, pickFirst)), 2)
-		require.Len(t, everyone(t, dial(t, &n, b, orders, pickFirst, grpc.WithDisableServiceConfig())), 1)
+		require.Len(t, connected(t, dial(t, &n, b, orders, pickFirst)), 2)
+		require.Len(t, connected(t, dial(t, &n, b, orders, pickFirst, grpc.WithDisableServiceConfig())), 1)
 	})
 }
 
