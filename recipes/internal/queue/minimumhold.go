@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
@@ -57,12 +55,9 @@ func (t *turn) stay(ctx context.Context, from *claim.Claim) bool {
 		}
 	}()
 	r := &rest{turn: t.next(next), claim: next, unkeep: t.unkeep}
-	asked := r.tell(ctx, from)
+	r.tell(ctx, from)
 	complete, t.unkeep = true, nil
-	switch {
-	case asked:
-		r.giveUp()
-	case !framework.Extend(t.of.cfg.Client).Go(r.run): // the client is closed
+	if !framework.Extend(t.of.cfg.Client).Go(r.run) { // the client is closed
 		r.turn.Free()
 	}
 	return true
@@ -76,22 +71,21 @@ type rest struct {
 }
 
 // tell lets the goroutines of this process and, by the data of the node, all
-// others know that the lock was released and stays. It reports whether somebody
-// has written the node: that is a request to give the lock up. No other error
-// matters, because the data is for people.
-func (r *rest) tell(ctx context.Context, from *claim.Claim) (asked bool) {
+// others know that the lock was released and stays. An error does not matter,
+// because the data is for people. If somebody has written the node before, that
+// is a request to give the lock up, which run reads.
+func (r *rest) tell(ctx context.Context, from *claim.Claim) {
 	of, h := r.turn.of, holdingOf(r.claim)
 	defer func() { r.turn.queue.noteAlone(h) }()
 	if of.cfg.ExactData {
-		return false
+		return
 	}
 	data := identity.Kept(r.claim.Data(), r.turn.stayUntil())
 	h.seen.HolderData = data
 	under, done := from.DuringRelease(ctx)
 	defer done()
 	const unwritten = 0
-	_, err := of.cfg.Client.Set(under, r.claim.Nodes()[0].Path, data, unwritten)
-	return reason.Is(err, zk.ErrBadVersion)
+	_, _ = of.cfg.Client.Set(under, r.claim.Nodes()[0].Path, data, unwritten)
 }
 
 // run waits until the minimum hold is over, and deletes the node.
