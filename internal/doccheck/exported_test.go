@@ -15,12 +15,13 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1070
+const mostOfAll = 1081
 
 var mostExported = map[string]int{
+	"contrib/gocron":           9,
 	"debug/curatorz":           1,
 	"debug/snapshot":           25,
-	"framework":                179,
+	"framework":                180,
 	"framework/clienttrace":    11,
 	"recipes/atomic":           29,
 	"recipes/barriers":         37,
@@ -31,7 +32,7 @@ var mostExported = map[string]int{
 	"recipes/fence":            5,
 	"recipes/inspect":          43,
 	"recipes/leader":           38,
-	"recipes/locks":            84,
+	"recipes/locks":            85,
 	"recipes/locktrace":        32,
 	"recipes/nodes":            60,
 	"recipes/shared":           25,

@@ -121,7 +121,7 @@ var helpers = []string{
 // that the picture shows as one. A name with a slash at its end stands for all
 // folders below it.
 var leftOut = []string{
-	"examples/", "cmd/zklock/internal/", "debug/internal/", "framework/internal/jute", "recipes",
+	"contrib/gocron", "examples/", "cmd/zklock/internal/", "debug/internal/", "framework/internal/jute", "recipes",
 	"internal/recipetest", "internal/locktest", "testing/zktest/internal/", "testing/interop", "testing/explore/scenarios",
 	"internal/compatibility", "internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees", "internal/histories",
 	"internal/kazootest", "internal/leadertest", "internal/leaktest", "internal/licenses", "internal/mutants",
