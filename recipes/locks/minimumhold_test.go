@@ -96,7 +96,7 @@ func TestMinimumHoldOfALockThatWasReentered(t *testing.T) {
 		require.NoError(t, inner.Release(ctx))
 		time.Sleep(minimumHold - time.Second - 1)
 		require.True(t, w.exists(outer.Path()))
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		require.False(t, w.exists(outer.Path()))
 		w.NothingLeft(t, path)
