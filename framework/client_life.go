@@ -149,6 +149,9 @@ func (c *Client) supervise() {
 // session that was lost, for the same reason for which the client gave it up
 // early: its holders need the time to stop.
 //
+// If a lock has a minimum hold that is not over, see locks.WithMinimumHold, Close
+// deletes the other ephemeral nodes, and leaves the session to the servers.
+//
 // Servers do not survive the end of a session that has more than about two
 // megabytes of paths of ephemeral nodes (ZOOKEEPER-4306). If this client has
 // made so many, Close deletes what exceeds one megabyte before it ends the

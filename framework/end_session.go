@@ -54,8 +54,12 @@ func (s *Session) leave() {
 // keep its nodes, and with them others' locks, for its whole timeout. That
 // happens in a rolling restart, in which clients are closed while they have no
 // connection.
+//
+// If some nodes are to stay, it deletes the others instead, and leaves the
+// session to the server.
 func (s *Session) endOnServer() {
-	timeout, atOnce := closeTimeout, true
+	kept := s.kept.now()
+	timeout, atOnce := closeTimeout, len(kept) == 0
 	if len(s.ephemerals.excess()) > 0 {
 		timeout, atOnce = max(timeout, s.Timeout()), false // later, the server ends the session by itself
 	}
@@ -66,7 +70,7 @@ func (s *Session) endOnServer() {
 	}
 	s.link.Close() // a handshake under way would take the session up again meanwhile
 	if who := s.link.Identity(); who.ID != 0 {
-		s.endSomewhere(ctx, who)
+		s.endSomewhere(ctx, who, kept)
 	}
 }
 
@@ -90,14 +94,15 @@ func (s *Session) requestEnd() bool {
 
 // endSomewhere asks one server after the other to end the session, until one
 // has done it or ctx ends. Nodes that are too many for one transaction are
-// deleted before.
-func (s *Session) endSomewhere(ctx context.Context, who transport.Identity) {
+// deleted before. If some are kept, all others are deleted, and the session
+// stays.
+func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept map[string]bool) {
 	for ctx.Err() == nil {
 		for left := s.hosts.Len(); left > 0 && ctx.Err() == nil; left-- {
 			deadline, _ := ctx.Deadline()
 			share := min(max(time.Until(deadline)/time.Duration(left), minEndTimeout), closeRequestTimeout)
-			e := transport.EndSessionOptions{Identity: who, IOTimeout: share}
-			if e.Delete = s.ephemerals.excess(); len(e.Delete) > 0 {
+			e := transport.EndSessionOptions{Identity: who, IOTimeout: share, Stay: len(kept) > 0}
+			if e.Delete = s.toDelete(kept); len(e.Delete) > 0 {
 				e.IOTimeout = closeTimeout
 				e.Credentials, e.Deleted = s.client.credentials(), s.nodeGone
 			}
@@ -110,6 +115,14 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// toDelete returns the nodes that must be deleted before the session is left.
+func (s *Session) toDelete(kept map[string]bool) []string {
+	if len(kept) > 0 {
+		return s.ephemerals.except(kept)
+	}
+	return s.ephemerals.excess()
 }
 
 // endAt ends a session at one server.

@@ -104,6 +104,18 @@ func (e *ephemerals) removeLocked(path string) {
 	}
 }
 
+// except returns all nodes but some.
+func (e *ephemerals) except(some map[string]bool) (paths []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for path := range e.paths {
+		if !some[path] {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
 // excess returns nodes that must be deleted before the session may be ended.
 func (e *ephemerals) excess() []string {
 	e.mu.Lock()

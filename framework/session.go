@@ -31,6 +31,7 @@ type Session struct {
 	hosts      *hosts
 	watches    *watches.Session
 	ephemerals ephemerals
+	kept       keptNodes
 	search     searches
 	begun      time.Time
 	wake       chan struct{} // capacity 1: the deadline has changed

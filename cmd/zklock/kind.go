@@ -6,6 +6,7 @@ import (
 	"flag"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -54,8 +55,8 @@ func (k *lockKind) kind() inspect.Kind {
 	return inspect.Mutex
 }
 
-// locker returns the lock.
-func (k *lockKind) locker(c *framework.Client, path string) locks.Locker {
+// locker returns the lock. The minimum hold is for a mutex, and may be 0.
+func (k *lockKind) locker(c *framework.Client, path string, minimumHold time.Duration) locks.Locker {
 	rw := locks.NewInterProcessReadWriteLock(c, path)
 	switch {
 	case k.shared:
@@ -66,6 +67,8 @@ func (k *lockKind) locker(c *framework.Client, path string) locks.Locker {
 		return locks.NewInterProcessSemaphore(c, path, locks.SharedLimit(k.limitPath, k.leases))
 	case k.leases > 0:
 		return locks.NewInterProcessSemaphore(c, path, locks.Limit(k.leases))
+	case minimumHold > 0:
+		return locks.NewInterProcessMutex(c, path, locks.WithMinimumHold(minimumHold))
 	}
 	return locks.NewInterProcessMutex(c, path)
 }

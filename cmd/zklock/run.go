@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -30,7 +31,7 @@ Without -s, -x and -c, the lock is a mutex.
 {token} in an argument becomes the fencing token.
 
   zklock run /jobs/bill -- psql -v token={token} -f bill.sql
-  zklock run -n --at-least 30s /cron/report /usr/local/bin/report
+  zklock run -n --hold-at-least 30s /cron/report /usr/local/bin/report
   zklock run -c 3 /limits/export -- ./export.sh
   zklock run --hold /maintenance
 
@@ -42,17 +43,19 @@ ZKLOCK_SESSION, ZKLOCK_ID, and ZKLOCK_FD, a file that ends at the loss.
 
 // runFlags are the flags of run.
 type runFlags struct {
-	kind    lockKind
-	wait    *waiting
-	stop    *stopping
-	atLeast *time.Duration
-	hold    bool
+	kind        lockKind
+	wait        *waiting
+	stop        *stopping
+	atLeast     *time.Duration
+	holdAtLeast *time.Duration
+	hold        bool
 }
 
 func defineRun(fs *flag.FlagSet) action {
 	f := &runFlags{wait: defineWaiting(fs), stop: defineStopping(fs)}
 	f.kind.define(fs)
 	f.atLeast = cli.Seconds(fs, "at-least", 0, "keep the lock for no less than this `time`")
+	f.holdAtLeast = cli.Seconds(fs, "hold-at-least", 0, "as --at-least, but end sooner: the session keeps the lock for the rest of the `time`")
 	fs.BoolVar(&f.hold, "hold", false, "run nothing: hold until a signal, or EOF on a pipe")
 	return f.run
 }
@@ -65,6 +68,9 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 	}
 	if err := f.wait.check("run"); err != nil {
 		return err
+	}
+	if *f.holdAtLeast > 0 && f.kind.kind() != inspect.Mutex {
+		return usagef("run: --hold-at-least is for a mutex: it cannot be given with -s, -x or -c")
 	}
 	if err := f.stop.plan(e.settings); err != nil {
 		return err
@@ -86,7 +92,7 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 	}
 	begin := time.Now()
 	g := &guarded{env: e, client: c, path: path, args: args, stop: f.stop, signals: signals}
-	defer g.release(ctx, lease)
+	defer f.release(ctx, g, lease)
 	if stopErr != nil {
 		return stopErr // the command was never started
 	}
@@ -96,9 +102,38 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 		err = g.run(lease)
 	}
 	if f.hold || g.started {
-		g.linger(lease, time.Until(begin.Add(*f.atLeast)))
+		g.linger(lease, f.rest(begin, g.sessionTimeout(lease)))
 	}
 	return err
+}
+
+// rest is how long to stay when the command has ended. With --hold-at-least, the
+// session keeps the lock for the last part of the time, when this process has
+// ended. Its timeout may have begun with the last ping, up to a third of it ago.
+func (f *runFlags) rest(begin time.Time, sessionTimeout time.Duration) time.Duration {
+	return time.Until(begin.Add(max(*f.atLeast, *f.holdAtLeast-sessionTimeout*2/3)))
+}
+
+// release gives the lock up. There is nothing to keep it for if no command was
+// started: a request to give it up ends the minimum hold.
+func (f *runFlags) release(ctx context.Context, g *guarded, lease *locks.Lease) {
+	if *f.holdAtLeast > 0 && !f.hold && !g.started && lostCause(lease) == nil {
+		f.waive(ctx, g, lease)
+	}
+	g.release(ctx, lease)
+}
+
+func (f *runFlags) waive(ctx context.Context, g *guarded, lease *locks.Lease) {
+	ctx, cancel := context.WithTimeout(ctx, answerPatience)
+	defer cancel()
+	if err := locks.Revoke(ctx, g.client, lease.Path()); err != nil {
+		fmt.Fprintln(g.err, "zklock: release:", err)
+		return
+	}
+	select {
+	case <-lease.Revoked():
+	case <-ctx.Done():
+	}
 }
 
 // grab connects and acquires. The client is not nil if it must be closed.
@@ -122,7 +157,7 @@ func (f *runFlags) acquire(ctx context.Context, e *env, c *framework.Client) (*l
 	if err := checkPath(ctx, c, path, f.kind.kind()); err != nil {
 		return nil, err
 	}
-	l := f.kind.locker(c, path)
+	l := f.kind.locker(c, path, *f.holdAtLeast)
 	if f.wait.triesOnce() {
 		return l.TryAcquire(ctx)
 	}

@@ -15,13 +15,14 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1097
+const mostOfAll = 1108
 
 var mostExported = map[string]int{
+	"contrib/gocron":           9,
 	"contrib/grpcresolver":     11,
 	"debug/curatorz":           1,
 	"debug/snapshot":           30,
-	"framework":                179,
+	"framework":                180,
 	"framework/clienttrace":    11,
 	"recipes/atomic":           29,
 	"recipes/barriers":         37,
@@ -32,7 +33,7 @@ var mostExported = map[string]int{
 	"recipes/fence":            5,
 	"recipes/inspect":          45,
 	"recipes/leader":           38,
-	"recipes/locks":            84,
+	"recipes/locks":            85,
 	"recipes/locktrace":        32,
 	"recipes/nodes":            60,
 	"recipes/shared":           25,

@@ -118,8 +118,8 @@ var helpers = []string{
 }
 
 // leftOut are packages that are in no program of a user, and parts of packages
-// that the picture shows as one, and other modules. A name with a slash at its end stands for all
-// folders below it.
+// that the picture shows as one, and other modules. A name with a slash at its end
+// stands for all folders below it.
 var leftOut = []string{
 	"contrib/", "examples/", "cmd/zklock/internal/", "debug/internal/", "framework/internal/jute", "recipes",
 	"internal/recipetest", "internal/locktest", "testing/zktest/internal/", "testing/interop", "testing/explore/scenarios",

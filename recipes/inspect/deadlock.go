@@ -86,6 +86,9 @@ func newKnots(waits []Wait) *knots {
 func (k *knots) lockOf(w Wait) *lock {
 	l := &lock{Wait: w, holders: map[string]Participant{}, stuck: map[string]bool{}}
 	for _, holder := range w.Holders {
+		if holder.isKept() { // whatever its process waits for, the lock becomes free
+			continue
+		}
 		who := k.of(holder)
 		if _, known := l.holders[who]; !known {
 			l.holders[who] = holder

@@ -270,3 +270,24 @@ func TestGraphIsCompleteOrAnError(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
+
+// Two processes wait for each other's lock. One of the locks was released, and
+// goes by itself.
+func TestKeptLockIsNoDeadlock(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, dir := w.Patience(t), recipetest.Path(t)
+		a, b := w.service(t, "a"), w.service(t, "b")
+		kept := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(a, dir+"/a", locks.WithMinimumHold(time.Minute)))
+		held := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(b, dir+"/b"))
+		ofA := w.acquireBehind(t, locks.NewInterProcessMutex(a, dir+"/b"), dir+"/b", 2)
+		ofB := w.acquireBehind(t, locks.NewInterProcessMutex(b, dir+"/a"), dir+"/a", 2)
+		require.Len(t, w.graph(t).Deadlocks, 1)
+		require.NoError(t, kept.Release(ctx))
+		graph := w.graph(t)
+		require.Len(t, graph.Waits, 2)
+		require.Empty(t, graph.Deadlocks)
+		require.NoError(t, ofB.Wait(t).Release(ctx))
+		require.NoError(t, held.Release(ctx))
+		require.NoError(t, ofA.Wait(t).Release(ctx))
+	})
+}

@@ -189,3 +189,21 @@ func TestNothingIsToldOfWhatNobodyUses(t *testing.T) {
 		require.Empty(t, w.walk(t, "/"))
 	})
 }
+
+// Its holder has released the lock, and nobody gets it for a while.
+func TestLockThatIsKept(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		a := w.service(t, "a")
+		until := time.Now().Add(time.Minute)
+		held := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(a, path, locks.WithMinimumHold(time.Minute)))
+		require.True(t, w.one(t, path).Holders[0].KeptUntil.IsZero())
+		require.NoError(t, held.Release(w.Patience(t)))
+		holder := w.one(t, path).Holders[0]
+		require.Equal(t, "a", holder.Service)
+		require.WithinDuration(t, until, holder.KeptUntil, time.Millisecond)
+		require.Contains(t, holder.String(), " (released, kept until "+until.UTC().Format(time.RFC3339)+")")
+		time.Sleep(time.Minute)
+		w.NothingLeft(t, path)
+	})
+}

@@ -62,6 +62,11 @@ type Participant struct {
 	Reader  bool `json:"reader,omitempty"`  // it wants the read side of a read/write lock
 	Revoked bool `json:"revoked,omitempty"` // somebody has asked it to give the lock up
 
+	// KeptUntil says that the lock was released, and stays until then, by the
+	// clock of the owner's process; see locks.WithMinimumHold. It is zero for any
+	// other participant.
+	KeptUntil time.Time `json:"kept_until,omitzero"`
+
 	// Unsure says that it is not known whether the participant holds or waits: a
 	// lease of the next to get one, if the limit is not known, or the queue of a
 	// contender that may not be read, if the numbers in its nodes' names are
@@ -91,7 +96,8 @@ func participantOf(path string, data []byte, stat *zk.Stat) Participant {
 	return Participant{
 		Path: path, Czxid: stat.Czxid, Session: SessionID(stat.EphemeralOwner),
 		Since: time.UnixMilli(stat.Ctime).UTC(), Revoked: claim.IsRevocation(data),
-		ID: p.ID(), Service: id.Service, Host: id.Host, PID: id.PID, Waiting: id.Since, Trace: id.Trace,
+		KeptUntil: id.KeptUntil,
+		ID:        p.ID(), Service: id.Service, Host: id.Host, PID: id.PID, Waiting: id.Since, Trace: id.Trace,
 	}
 }
 
@@ -105,13 +111,19 @@ func (p Participant) process() string {
 }
 
 // String names the owner for people. It ends with "(may wait)" if the
-// participant is Unsure.
+// participant is Unsure, and with the time of KeptUntil if it has that.
 func (p Participant) String() string {
-	if p.Unsure {
+	switch {
+	case p.Unsure:
 		return p.owner() + " (may wait)"
+	case p.isKept():
+		return p.owner() + " (released, kept until " + p.KeptUntil.UTC().Format(time.RFC3339) + ")"
 	}
 	return p.owner()
 }
+
+// isKept reports whether nobody works under the lock, which goes by itself.
+func (p Participant) isKept() bool { return !p.KeptUntil.IsZero() }
 
 func (p Participant) owner() string {
 	switch {

@@ -165,6 +165,9 @@ func (e *NotAcquiredError) writeHolder(b *strings.Builder) {
 		fmt.Fprintf(b, "%v, node ", id)
 	}
 	b.WriteString(printable.String(e.Holder))
+	if until := e.Identity().KeptUntil; !until.IsZero() {
+		fmt.Fprintf(b, ", released, and kept until %s", until.Format(time.RFC3339))
+	}
 }
 
 // Unwrap returns ErrNotAcquired and, if it is not nil, Err.

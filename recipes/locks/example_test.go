@@ -242,6 +242,38 @@ func ExampleNewAtomicMultiLock() {
 
 // A worker takes the same lock again and again. As long as nobody else wants it,
 // only the first time costs requests.
+// A job that takes no time runs once in the fleet, although the clocks of the
+// processes differ.
+func ExampleWithMinimumHold() {
+	client, srv, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+
+	run := func(who string, client *framework.Client) {
+		mutex := locks.NewInterProcessMutex(client, "/cron/report", locks.WithMinimumHold(50*time.Second))
+		lease, err := mutex.TryAcquire(ctx)
+		if err != nil {
+			fmt.Println(who, "is refused:", errors.Is(err, locks.ErrNotAcquired))
+			return
+		}
+		defer lease.Release(ctx)
+		fmt.Println(who, "writes the report")
+	}
+
+	other, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+	if err != nil {
+		panic(err)
+	}
+	defer other.Close()
+	run("one", client)
+	run("the other, whose clock is late,", other)
+	run("one, again,", client)
+	// Output:
+	// one writes the report
+	// the other, whose clock is late, is refused: true
+	// one, again, is refused: true
+}
+
 func ExampleWithCachedLock() {
 	client, srv, done := exampletest.Connect()
 	defer done()

@@ -16,7 +16,8 @@ import (
 //	{"v":1,"host":"web-1","pid":4711,"service":"orders","since":"2026-01-02T15:04:05.678Z",
 //	 "trace":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}
 //
-// Java does not read it. Data in another form, from Java and others, is a
+// A lock that was released, and stays for its minimum hold, has the time as
+// "kept" in addition. Java does not read it. Data in another form, from Java and others, is a
 // foreign identity.
 type Identity struct {
 	Service string    // see framework.WithServiceName
@@ -34,6 +35,10 @@ type Identity struct {
 	// Foreign is the beginning of data that has another form, such as the
 	// address that Java's locks write, if it can be printed.
 	Foreign string
+
+	// KeptUntil says that the lock was released, and stays until then, by the
+	// owner's clock; see WithMinimumHold. It is zero for any other node.
+	KeptUntil time.Time
 }
 
 // ReadIdentity returns what the data of a node says of its owner. It takes any

@@ -31,8 +31,8 @@ type InterProcessMultiLock struct {
 // mutexes of one client, NewAtomicMultiLock needs no order, and takes fewer
 // requests.
 //
-// Every acquire returns an error if there is no lock at all, if one is nil, or
-// if a semaphore is there more often than it has leases.
+// Every acquire returns an error if there is no lock at all, if one is nil or has
+// WithMinimumHold, or if a semaphore is there more often than it has leases.
 func NewInterProcessMultiLock(locks ...Locker) *InterProcessMultiLock {
 	return &InterProcessMultiLock{locks: slices.Clone(locks)}
 }
@@ -119,6 +119,9 @@ func (l *InterProcessMultiLock) usable(op string) error {
 	}
 	if slices.ContainsFunc(l.locks, isNilLock) {
 		return &framework.OpError{Op: op, Path: "multi-lock", Err: queue.IsNil("lock")}
+	}
+	if err := l.checkHolds(op); err != nil {
+		return err
 	}
 	return l.checkSemaphores(op)
 }

@@ -23,6 +23,8 @@ import (
 // of its own, because its goroutines pass on its node. So have those with
 // WithCachedLock, together, if their nodes would be the same.
 //
+// A lock is held until its release or, with WithMinimumHold, for a while longer.
+//
 // Holders and waiters are ephemeral nodes below the path, named as by Java
 // Curator's InterProcessMutex, with which a Go process may share a lock. No
 // other nodes should be below the path; they are ignored.

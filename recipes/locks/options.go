@@ -48,6 +48,9 @@ func mutexOptionsOf(opts []MutexOption) (c queue.Options) {
 		}
 		o.applyToMutex(&c)
 	}
+	if c.MinimumHold > 0 && (c.HandOvers > 0 || c.CachedUses > 0) {
+		c.Fault = queue.Invalid("minimum hold", c.MinimumHold.String(), "contradicts a local hand-over and a cached lock")
+	}
 	return c
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // Participant is a contender for a lock or a leadership, as its node says. The
-// holder may be a lock that nobody holds just now; see WithCachedLock.
+// holder may be a lock that nobody holds just now; see WithCachedLock and
+// WithMinimumHold.
 type Participant struct {
 	Path     string    // its node's path; see Revoke
 	Position int       // its place in the queue, from 0

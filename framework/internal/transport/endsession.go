@@ -46,6 +46,11 @@ type EndSessionOptions struct {
 	Delete  []string
 	Deleted func(path string)
 
+	// Stay leaves the session to the server when the nodes are deleted. The
+	// server ends it by itself, when it has not heard of the client for the
+	// session timeout. That counts from now.
+	Stay bool
+
 	// IOTimeout is how long each answer may take, and how long the server may
 	// take to accept what is written.
 	IOTimeout time.Duration
@@ -69,7 +74,7 @@ func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	if len(o.Delete) > 0 {
 		err = end.deleteNodes(o)
 	}
-	if err != nil {
+	if err != nil || o.Stay && end.resumed {
 		return err
 	}
 	code, err := end.call(opCloseSession, noPayload)
@@ -85,6 +90,7 @@ type endingConn struct {
 	in        *bufio.Reader
 	ioTimeout time.Duration
 	xid       int32
+	resumed   bool // the server has granted the session, and not another one
 }
 
 // resume resumes the session on this connection, and reports whether it is over
@@ -99,6 +105,7 @@ func (e *endingConn) resume(id Identity) (over bool, err error) {
 		return false, err
 	}
 	granted, err := parseConnectResponse(frame)
+	e.resumed = granted.session == id.ID
 	return granted.session == 0, err
 }
 

@@ -35,7 +35,8 @@
 //   - From Releasing to HandedOver: a goroutine of this process waits for the
 //     lock, which its options let pass on, and nobody has asked for it. Or the
 //     lock is cached, for one that comes later. Until then the successor is Held
-//     without a share: it is idle.
+//     without a share: it is idle. Or the lock stays for the rest of its
+//     minimum hold, and no goroutine gets it.
 //   - From Releasing to Released: the server has answered the deletion, or the
 //     client goes on with it by itself.
 //   - From Lost to Kept: a leader stands again with the node of a leadership

@@ -22,6 +22,8 @@ type Identity struct {
 	Since   time.Time
 	Trace   map[string]string
 	Foreign string
+
+	KeptUntil time.Time
 }
 
 const (
@@ -39,6 +41,7 @@ type inNode struct {
 	Service string            `json:"service"`
 	Since   time.Time         `json:"since"`
 	Trace   map[string]string `json:"trace"`
+	Kept    time.Time         `json:"kept"`
 }
 
 // Read returns what the data of a node says of its owner. Data of any other
@@ -54,6 +57,8 @@ func Read(data []byte) Identity {
 		PID:     max(j.PID, 0),
 		Since:   j.Since,
 		Trace:   printableTrace(j.Trace),
+
+		KeptUntil: j.Kept,
 	}
 }
 

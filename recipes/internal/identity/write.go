@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -50,6 +51,22 @@ func Node(own string, since time.Time, trace map[string]string) []byte {
 		b = appendTrace(b, trace)
 	}
 	return append(b, '}')
+}
+
+// Kept returns the data of a node whose lock was released, and is kept until the
+// given time. It takes the data that Node has made. A trace goes if there is no
+// room for it.
+func Kept(data []byte, until time.Time) []byte {
+	begin := strconv.AppendInt([]byte(`{"v":`), version, 10)
+	rest := []byte("}")
+	if len(data) > 0 {
+		rest = data[len(begin):]
+	}
+	mark := append(until.UTC().AppendFormat([]byte(`,"kept":"`), sinceFormat), '"')
+	if trace := bytes.Index(rest, []byte(`,"trace":{`)); trace >= 0 && len(begin)+len(mark)+len(rest) > maxSize {
+		rest = append(bytes.Clone(rest[:trace]), '}')
+	}
+	return slices.Concat(begin, mark, rest)
 }
 
 const sinceFormat = "2006-01-02T15:04:05.000Z"

@@ -54,6 +54,8 @@ type Options struct {
 	CachedUses int           // how often goroutines of one client take a lock that is cached
 	CachedIdle time.Duration // for how long a lock that nobody holds is cached
 	Fault      error         // why an option is invalid, or nil
+
+	MinimumHold time.Duration // for how long from its grant a lock is kept at least
 }
 
 // maxNodeData is the largest node data that WithNodeData takes, in bytes. It is

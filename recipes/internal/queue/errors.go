@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/identity"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -72,7 +73,7 @@ func (q *Queue) notAcquired(r *lockloop.NotAdmitted) NotAcquired {
 	e := NotAcquired{
 		Op: q.cfg.Op, Path: q.cfg.Name, Ahead: r.Ahead, Holder: r.Holder, HolderData: bytes.Clone(r.HolderData), Err: r.Err,
 		Own:       r.HolderSession != 0 && r.HolderSession == q.cfg.Client.SessionID(),
-		Reentrant: q.cfg.Reenters != nil && q.cfg.Reenters(r.Holder),
+		Reentrant: q.cfg.Reenters != nil && q.cfg.Reenters(r.Holder) && identity.Read(r.HolderData).KeptUntil.IsZero(),
 		Seen:      r.Seen,
 	}
 	if !r.Seen.IsZero() {

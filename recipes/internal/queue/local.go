@@ -74,6 +74,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 	} else {
 		local.noteAlone(holder)
 	}
+	t.holdAtLeast()
 	c.Occupy(t)
 	return c, nil
 }
@@ -145,6 +146,7 @@ type turn struct {
 	n      int           // turns since then, including this one
 	shared *list.Element // the element of queue.shared, if the lock is shared
 	left   sync.Once
+	unkeep func() // for a minimum hold: the end of the client need not spare the node any more; may be nil
 
 	// These are for a lock that is cached.
 	contended   bool             // the node was behind a node of another before
@@ -165,6 +167,7 @@ func (t *turn) Free() {
 		t.queue.forget(t.holder, t.shared, t.nodeStays())
 		t.queue.leave(t.shared != nil)
 	})
+	t.waive()
 }
 
 // nodeStays reports whether the lock was lost, and is not given up: the servers
@@ -173,9 +176,13 @@ func (t *turn) nodeStays() bool {
 	return t.claim.State() == claim.Lost && !reason.Is(t.claim.Loss(), claim.ErrNodeDeleted)
 }
 
-// PassOn hands the lock to the first goroutine that waits here, or keeps it for
-// one that comes later.
+// PassOn keeps the lock for the rest of its minimum hold. Otherwise, it hands the
+// lock to the first goroutine that waits here, or keeps it for one that comes
+// later.
 func (t *turn) PassOn(ctx context.Context, from *claim.Claim) bool {
+	if t.mustStay() {
+		return t.stay(ctx, from)
+	}
 	if t.mayHandOver() {
 		if w := t.queue.takeFirst(); w != nil {
 			return t.handOver(w, from)

@@ -129,10 +129,7 @@ func (v View) holderCell(r inspect.Recipe) columns.Cell {
 	if len(r.Holders) == 0 {
 		return columns.Cell{}
 	}
-	cell := columns.Cell{Text: v.owner(r.Holders[0]), Style: columns.Good}
-	if r.Holders[0].Revoked {
-		cell.Text, cell.Style = cell.Text+" (revoked)", columns.Warn
-	}
+	cell := v.remark(columns.Cell{Text: v.owner(r.Holders[0]), Style: columns.Good}, r.Holders[0])
 	if more := len(r.Holders) - 1; more > 0 {
 		cell.Text += fmt.Sprintf(" +%d", more)
 	}

@@ -22,9 +22,10 @@ type Participant struct {
 	Since   *time.Time        `json:"since,omitempty"`
 	Age     *Seconds          `json:"age_seconds,omitempty"` // time since the node was created
 
-	Revoked    bool `json:"revoked,omitempty"`
-	Unsure     bool `json:"unsure,omitempty"`
-	Unreadable bool `json:"unreadable,omitempty"`
+	KeptUntil  *time.Time `json:"kept_until,omitempty"` // the lock was released, and stays until then
+	Revoked    bool       `json:"revoked,omitempty"`
+	Unsure     bool       `json:"unsure,omitempty"`
+	Unreadable bool       `json:"unreadable,omitempty"`
 
 	ID           string            `json:"id"`
 	Service      string            `json:"service,omitempty"`
@@ -65,6 +66,9 @@ func (v View) Participant(kind inspect.Kind, p inspect.Participant, role string)
 	}
 	if !p.Waiting.IsZero() {
 		out.WaitingSince = &p.Waiting
+	}
+	if !p.KeptUntil.IsZero() {
+		out.KeptUntil = &p.KeptUntil
 	}
 	return out
 }
@@ -152,8 +156,16 @@ func (v View) hostCell(p inspect.Participant) columns.Cell {
 	if !isNamed(p) {
 		cell = columns.Cell{Text: v.owner(p), Style: columns.Faint}
 	}
-	if p.Revoked {
+	return v.remark(cell, p)
+}
+
+// remark adds to the name of a participant what is remarkable about it.
+func (v View) remark(cell columns.Cell, p inspect.Participant) columns.Cell {
+	switch {
+	case p.Revoked:
 		cell.Text, cell.Style = cell.Text+" (revoked)", columns.Warn
+	case !p.KeptUntil.IsZero():
+		cell.Text += " (released, kept until " + v.clock(p.KeptUntil) + ")"
 	}
 	return cell
 }

@@ -1,0 +1,120 @@
+package cron
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path"
+	"sync"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// Locker is a gocron.Locker. Each job has a mutex, which its name names. It is
+// safe for concurrent use.
+type Locker struct {
+	client *framework.Client
+	root   string
+	opts   []locks.MutexOption
+
+	mu   sync.Mutex              // protects the following field
+	held map[string]*locks.Lease // the keys are the names of jobs
+}
+
+var _ gocron.Locker = (*Locker)(nil)
+
+// NewLocker returns a Locker whose mutexes are below root. All schedulers of a
+// fleet need the same root.
+//
+// A mutex is kept for minimumHold from the begin of a run, also if the run ends
+// sooner, or its process ends; see locks.WithMinimumHold. It should be longer than
+// what the schedulers are apart, and shorter than the time between two runs. Jobs
+// whose runs differ much in that have lockers of their own, by
+// gocron.WithDistributedJobLocker. If it is 0 or less, there is no minimum hold: a
+// job whose runs are short then runs more often than it is due.
+//
+// NewLocker does not contact the server. A client or a path that cannot be used is
+// an error of every Lock.
+func NewLocker(c *framework.Client, root string, minimumHold time.Duration) *Locker {
+	l := &Locker{client: c, root: root, held: map[string]*locks.Lease{}}
+	if minimumHold > 0 {
+		l.opts = append(l.opts, locks.WithMinimumHold(minimumHold))
+	}
+	return l
+}
+
+// Lock is for gocron, which calls it before each run of a job. It does not wait
+// for others: if another scheduler has the mutex, the error matches
+// locks.ErrNotAcquired, and gocron leaves the run out.
+func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
+	lease, err := locks.NewInterProcessMutex(l.client, l.pathOf(key), l.opts...).TryAcquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held[key] = lease
+	return &held{of: l, key: key, lease: lease}, nil
+}
+
+// pathOf returns the path of a job's mutex. A job without a name of its own has its
+// function's, in which there are slashes.
+func (l *Locker) pathOf(key string) string {
+	name := url.PathEscape(key)
+	if name == "." || name == ".." || name == "" {
+		name = "%" + name
+	}
+	return path.Join(l.root, name)
+}
+
+// UnderLock returns a function for gocron.NewTask, which runs a job under its
+// mutex: the context of work ends with the job's, and when the mutex is lost. The
+// cause, from context.Cause, says why. locks.LeaseFromContext finds the lease in
+// it, which has a fencing token.
+//
+// The job must have the name, by gocron.WithName, and this Locker. Otherwise the
+// function returns an error, and does not call work.
+func (l *Locker) UnderLock(name string, work func(ctx context.Context) error) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		lease := l.leaseOf(name)
+		if lease == nil {
+			return fmt.Errorf("job %q does not hold its lock: its name, or its scheduler's locker, is another one", name)
+		}
+		return under(ctx, lease, work)
+	}
+}
+
+func (l *Locker) leaseOf(key string) *locks.Lease {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held[key]
+}
+
+// held is the lock of one run.
+type held struct {
+	of    *Locker
+	key   string
+	lease *locks.Lease
+}
+
+// Unlock releases the mutex, which stays for the rest of its minimum hold. The
+// error is what locks.Lease.Release returns: the mutex may have been lost.
+func (h *held) Unlock(ctx context.Context) error {
+	h.of.mu.Lock()
+	if h.of.held[h.key] == h.lease {
+		delete(h.of.held, h.key)
+	}
+	h.of.mu.Unlock()
+	return h.lease.Release(ctx)
+}
+
+// under calls work with a context that ends with ctx and with the lease.
+func under(ctx context.Context, lease *locks.Lease, work func(ctx context.Context) error) error {
+	ctx, done := lease.WithContext(ctx)
+	defer done()
+	return work(ctx)
+}

@@ -1,0 +1,58 @@
+package framework
+
+import (
+	"sync"
+	"time"
+)
+
+// keptNodes are the ephemeral nodes of a session that Close leaves to the
+// servers.
+type keptNodes struct {
+	mu    sync.Mutex           // protects the following field
+	until map[string]time.Time // the keys are the servers' paths
+}
+
+func (k *keptNodes) add(path string, until time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.until == nil {
+		k.until = map[string]time.Time{}
+	}
+	k.until[path] = until
+}
+
+func (k *keptNodes) remove(path string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.until, path)
+}
+
+// now returns the nodes whose time is not over.
+func (k *keptNodes) now() map[string]bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	paths := map[string]bool{}
+	for path, until := range k.until {
+		if time.Now().Before(until) {
+			paths[path] = true
+		}
+	}
+	return paths
+}
+
+// KeepUntil has Close leave an ephemeral node to the servers, if Close is called
+// before the given time. It is for what must outlast a process that ends, such
+// as a lock that others must not get so soon. The recipe calls the function
+// returned when it gives the node up by itself. Another call for the node
+// replaces the time.
+//
+// Close then deletes the client's other ephemeral nodes, and does not end the
+// session. The servers do that when the session timeout is over, be it before
+// or after the given time. It counts from Close or, if Close reaches no server
+// within a second, from the last request that a server has heard. In that case
+// the other nodes stay as long.
+func (e Extension) KeepUntil(n Created, until time.Time) (takeBack func()) {
+	path := e.full(n.Path)
+	n.Session.kept.add(path, until)
+	return func() { n.Session.kept.remove(path) }
+}

@@ -1,0 +1,83 @@
+package framework_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func keepUntil(c *framework.Client, n framework.Created, in time.Duration) (takeBack func()) {
+	return framework.Extend(c).KeepUntil(n, time.Now().Add(in))
+}
+
+// The session of a closed client stays for the sake of one node, for its timeout
+// from Close. All others go at once.
+func TestCloseLeavesNodesThatAreKept(t *testing.T) {
+	for name, trouble := range map[string]func(srv *zktest.Server){
+		"connected":             func(*zktest.Server) {},
+		"the connection is cut": func(srv *zktest.Server) { srv.CutAll() },
+		"the server is back in half a second": func(srv *zktest.Server) {
+			srv.Stop()
+			time.AfterFunc(time.Second/2, func() { _ = srv.Restart() })
+		},
+	} {
+		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+			c := unclosed(t, srv)
+			keepUntil(c, mustCreate(t, c, "/kept", "", framework.WithMode(framework.Ephemeral)), time.Hour)
+			view, err := c.Namespace("ns")
+			require.NoError(t, err)
+			keepUntil(view, mustCreate(t, view, "/kept", "", framework.WithMode(framework.Ephemeral), framework.WithParents()), time.Hour)
+			mustCreate(t, c, "/other", "", framework.WithMode(framework.Ephemeral))
+			time.Sleep(2 * time.Second) // the last ping is a while ago
+			trouble(srv)
+			require.LessOrEqual(t, closing(t, c), time.Second, name)
+			synctest.Wait()
+			require.Zero(t, srv.Connections(), name)
+			_, there := srv.Node("/other")
+			require.False(t, there, name)
+
+			time.Sleep(sessionTimeout - time.Second)
+			for _, path := range []string{"/kept", "/ns/kept"} {
+				_, there = srv.Node(path)
+				require.True(t, there, name)
+			}
+			time.Sleep(2 * time.Second)
+			require.Empty(t, srv.Sessions(), name)
+		})
+	}
+}
+
+func TestCloseEndsASessionThatNeedNotStay(t *testing.T) {
+	for name, keep := range map[string]func(c *framework.Client, n framework.Created){
+		"taken back":        func(c *framework.Client, n framework.Created) { keepUntil(c, n, time.Hour)() },
+		"the time is over":  func(c *framework.Client, n framework.Created) { keepUntil(c, n, time.Minute); time.Sleep(time.Minute) },
+		"it was never kept": func(*framework.Client, framework.Created) {},
+	} {
+		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+			c := unclosed(t, srv)
+			keep(c, mustCreate(t, c, "/n", "", framework.WithMode(framework.Ephemeral)))
+			require.Zero(t, closing(t, c), name)
+			synctest.Wait()
+			require.Empty(t, srv.Sessions(), name)
+		})
+	}
+}
+
+func TestCloseThatReachesNoServerLeavesTheNodesThatAreKept(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := unclosed(t, srv)
+		keepUntil(c, mustCreate(t, c, "/kept", "", framework.WithMode(framework.Ephemeral)), time.Hour)
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		require.Equal(t, time.Second, closing(t, c))
+		_, there := srv.Node("/kept")
+		require.True(t, there)
+		time.Sleep(sessionTimeout)
+		require.Empty(t, srv.Sessions())
+	})
+}
