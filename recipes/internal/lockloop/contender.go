@@ -82,8 +82,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		return nil
 	}
 	if c.attempt.Enter != nil {
-		c.node, err = c.attempt.Enter(ctx)
-		c.mayHaveTwin = c.recovery.Trouble() != nil
+		c.node, c.mayHaveTwin, err = c.attempt.Enter(ctx)
 		return err
 	}
 	opts := []framework.CreateOption{

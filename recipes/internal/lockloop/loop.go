@@ -51,7 +51,8 @@ type Attempt struct {
 	// Enter, if not nil, makes the node, or returns one of ours that stands in
 	// the queue already. Others depend on its place, and see to its deletion. So
 	// if it is not good any more, Run makes no other and ends with ErrPlaceLost.
-	Enter func(ctx context.Context) (framework.Created, error)
+	// It reports whether the node was asked for again, so that there may be two.
+	Enter func(ctx context.Context) (node framework.Created, again bool, err error)
 
 	// Crowd is shared by the attempts that look at the queue together, or nil.
 	Crowd *Crowd
