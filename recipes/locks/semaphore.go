@@ -8,6 +8,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -162,7 +163,7 @@ func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int)
 		if c, err := s.winOnce(ctx, a, n); c != nil || err != nil {
 			return c, err
 		}
-		vanished.Wait(ctx) // the next attempt says that ctx has ended
+		_ = follow.Pause(ctx, s.leases.Client(), &vanished) // the next attempt says that ctx has ended
 	}
 }
 

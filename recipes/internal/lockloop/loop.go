@@ -9,6 +9,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Loop queues for one lock, and waits in the queue for admission. [ByOrder]
@@ -129,7 +130,7 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 			return framework.Created{}, &c.seen
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
-			vanished.Wait(ctx)
+			_ = follow.Pause(ctx, l.nodes.Client, &vanished) // the next attempt says that ctx has ended
 		}
 	}
 }

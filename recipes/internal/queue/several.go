@@ -9,6 +9,7 @@ import (
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -69,10 +70,7 @@ func (s *Several) Pause(ctx context.Context) {
 	if len(s.queues) == 0 || s.nodes != nil && s.nodes[0].Session.Context().Err() != nil {
 		return
 	}
-	open, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(framework.Extend(s.queues[0].cfg.Client).Context(), cancel)()
-	_ = s.pause.Wait(open) // what comes next says that ctx has ended, or that the client is closed
+	_ = follow.Pause(ctx, s.queues[0].cfg.Client, &s.pause) // what comes next says that ctx has ended
 }
 
 // Acquire is Queue.Acquire in the place in that queue. The acquires are in the
