@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -17,7 +18,10 @@ type refusing interface {
 // refuseFirst asks all locks before the first is acquired. Otherwise those before
 // the one that is held would have to be acquired and released.
 func (l *InterProcessMultiLock) refuseFirst(ctx context.Context) error {
-	for _, lock := range l.locks {
+	for i, lock := range l.locks {
+		if upgrades(lock, l.locks[:i]) {
+			return nil // the try says so
+		}
 		if r := refusingOf(lock); r != nil {
 			if err := r.refuseFirst(ctx); err != nil {
 				return err
@@ -25,6 +29,16 @@ func (l *InterProcessMultiLock) refuseFirst(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// upgrades reports whether a lock is the write side of one whose read side is
+// acquired before it.
+func upgrades(l Locker, before []Locker) bool {
+	w, isWriter := l.(*WriteLock)
+	return isWriter && slices.ContainsFunc(before, func(l Locker) bool {
+		r, isReader := l.(*ReadLock)
+		return isReader && orZero(r.of).read.Key() == orZero(w.of).read.Key()
+	})
 }
 
 // refusingOf returns nil for a Locker from elsewhere. It may have one of ours
