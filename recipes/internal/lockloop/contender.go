@@ -62,7 +62,7 @@ func (c *contender) queue(ctx context.Context) (err error) {
 		}
 	}()
 	for {
-		err := c.loop.admission.step(ctx, c)
+		err := c.loop.order.step(ctx, c)
 		switch {
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()

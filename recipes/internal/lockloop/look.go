@@ -24,14 +24,10 @@ import (
 const looksLast = time.Second
 
 // LookFirst refuses an attempt that does not wait, if the last one that has queued
-// was refused less than looksLast ago and a look finds others ahead. It returns nil if the attempt has to
-// queue.
+// was refused less than looksLast ago and a look finds others ahead. It returns nil
+// if the attempt has to queue.
 func (l *Loop) LookFirst(ctx context.Context) *NotAdmitted {
-	o, ordered := l.admission.(byOrder)
-	if !ordered {
-		return nil
-	}
-	return l.lookFirst(ctx, Attempt{}, o.look)
+	return l.lookFirst(ctx, Attempt{}, l.order.look)
 }
 
 // LookFirst is Loop.LookFirst for n places.
@@ -67,7 +63,7 @@ func (l *Loop) noteRefusal(r NotAdmitted) {
 }
 
 // look returns errHeld if a node that we would make now would have to wait.
-func (o byOrder) look(ctx context.Context, c *contender) error {
+func (o Order) look(ctx context.Context, c *contender) error {
 	of := c.loop.nodes
 	names, stat, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
 	if reason.Is(err, zk.ErrNoNode) {

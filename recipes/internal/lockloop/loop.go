@@ -15,10 +15,10 @@ import (
 // Loop queues for one lock, and waits in the queue for admission. [ByOrder]
 // makes one. It is safe for concurrent use.
 type Loop struct {
-	nodes     Nodes
-	admission admission
-	warned    atomic.Bool               // see warnOfOthers
-	refused   atomic.Pointer[time.Time] // when the last attempt saw others ahead; nil if it did not; see LookFirst
+	nodes   Nodes
+	order   Order                     // the zero value if Places count the nodes
+	warned  atomic.Bool               // see warnOfOthers
+	refused atomic.Pointer[time.Time] // when the last attempt saw others ahead; nil if it did not; see LookFirst
 }
 
 // Nodes describes which nodes are a lock's contenders.
@@ -27,13 +27,6 @@ type Nodes struct {
 	Path   string   // the lock's path; the contenders are its children
 	Kind   string   // the name of our nodes
 	Kinds  []string // the names of all nodes that count
-}
-
-// admission decides which contenders are admitted.
-type admission interface {
-	// step looks at the queue once. It returns nil if the contender is
-	// admitted, and errAgain when the queue has changed since.
-	step(ctx context.Context, c *contender) error
 }
 
 // Attempt is one run of the loop.
