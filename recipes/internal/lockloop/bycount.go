@@ -103,7 +103,7 @@ func (p *Places) wait(ctx context.Context, c *contender, t Turn) ([]framework.Cr
 	c.readNewHolder(t.Open)
 	c.tellWaiting(Other{})
 	c.tellBlocked()
-	err = c.awaitAny(t.Open, doneOf(now.changed), doneOf(now.limited), doneOf(now.gate))
+	err = c.await(t.Open, changes{doneOf(now.changed), doneOf(now.limited), doneOf(now.gate)}, nil)
 	c.tellWoken(err, now.changed)
 	return nil, err
 }
@@ -212,19 +212,4 @@ func (c *contender) noteTaken(names []string) {
 		}
 	}
 	c.noteQueue(first.Node, len(names))
-}
-
-// awaitAny is await for three things.
-func (c *contender) awaitAny(ctx context.Context, one, other, third <-chan struct{}) error {
-	session := c.node.Session.Context()
-	select {
-	case <-one:
-	case <-other:
-	case <-third:
-	case <-session.Done():
-		return errStale
-	case <-ctx.Done():
-		return reason.OfContext(ctx)
-	}
-	return errAgain
 }

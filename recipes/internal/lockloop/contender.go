@@ -176,18 +176,18 @@ func granted(ctx context.Context) error {
 	return nil
 }
 
-// await returns errAgain when one of two things has happened.
-func (c *contender) await(ctx context.Context, one, other <-chan struct{}) error {
-	return c.awaitUntil(ctx, one, other, nil)
-}
+// changes are what a contender waits for. Each may be nil.
+type changes [3]<-chan struct{}
 
-// awaitUntil is await, but also returns errDue at a time.
-func (c *contender) awaitUntil(ctx context.Context, one, other <-chan struct{}, due <-chan time.Time) error {
+// await returns errAgain at the first of the changes, and errDue at a time.
+func (c *contender) await(ctx context.Context, first changes, due <-chan time.Time) error {
 	session := c.node.Session.Context()
 	select {
-	case <-one:
+	case <-first[0]:
 		return errAgain
-	case <-other:
+	case <-first[1]:
+		return errAgain
+	case <-first[2]:
 		return errAgain
 	case <-session.Done():
 		return errStale
