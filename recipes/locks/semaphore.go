@@ -196,11 +196,10 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 	defer done()
 	at := s.leases.InLoop(a)
 	asked := &leasesAsked{n: n}
-	at.OnLimit = asked.noteLimit
 	note := at.OnBlocked
 	at.OnBlocked = func(r lockloop.NotAdmitted) { note(r); s.gate.NoteBeyond(r) }
 	at.OnTrouble = func(err error) { s.gate.NoteTroubleBeyond(under, err) }
-	turn := lockloop.Turn{Gate: gate.Claim().Nodes()[0], Open: under, N: n, Leave: gate.Claim().Unwatch}
+	turn := lockloop.Turn{Gate: gate.Claim().Nodes()[0], Open: under, Wanted: asked.wanted(), Leave: gate.Claim().Unwatch}
 	nodes, refusal := s.leases.Take(ctx, turn, at)
 	if refusal != nil {
 		gateClosed := gate.Context().Err() != nil

@@ -89,10 +89,8 @@ func (s *InterProcessSemaphore) refuseFirst(ctx context.Context) error {
 // last attempt was in vain, too. It returns nil if the attempt has to pass the
 // gate.
 func (s *InterProcessSemaphore) refuseTry(ctx context.Context, a queue.Attempt, n int) error {
-	at := s.leases.InLoop(a)
 	asked := &leasesAsked{n: n}
-	at.OnLimit = asked.noteLimit
-	refusal := s.leases.LookFirst(ctx, n, at)
+	refusal := s.leases.LookFirst(ctx, asked.wanted(), s.leases.InLoop(a))
 	if refusal == nil {
 		return nil
 	}
@@ -106,7 +104,9 @@ type leasesAsked struct {
 	limitRead bool
 }
 
-func (l *leasesAsked) noteLimit(n int) { l.limit, l.limitRead = n, true }
+func (l *leasesAsked) wanted() lockloop.Wanted {
+	return lockloop.Wanted{N: l.n, OnLimit: func(limit int) { l.limit, l.limitRead = limit, true }}
+}
 
 // tooLow reports whether the limit is too low, whoever gives leases back.
 func (l *leasesAsked) tooLow() bool { return l.limitRead && l.n > l.limit }

@@ -21,7 +21,6 @@ type contender struct {
 	node    framework.Created
 	seen    NotAdmitted
 	queued  bool // the observer was told of the node
-	left    bool // nobody watches our node at the gate any more
 
 	recovery follow.Recovery // its trouble is over when we wait in the queue
 

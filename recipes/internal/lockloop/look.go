@@ -30,10 +30,10 @@ func (l *Loop) LookFirst(ctx context.Context) *NotAdmitted {
 	return l.lookFirst(ctx, Attempt{}, l.order.look)
 }
 
-// LookFirst is Loop.LookFirst for n places.
-func (p *Places) LookFirst(ctx context.Context, n int, a Attempt) *NotAdmitted {
+// LookFirst is Loop.LookFirst for places.
+func (p *Places) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitted {
 	return p.loop.lookFirst(ctx, a, func(ctx context.Context, c *contender) error {
-		return p.lookFor(ctx, c, n)
+		return p.lookFor(ctx, c, want)
 	})
 }
 
@@ -98,8 +98,8 @@ func newcomer(kind string, parent *zk.Stat) Entry {
 	return Entry{Kind: kind, Seq: int32(made), Czxid: math.MaxInt64}
 }
 
-// lookFor returns errHeld if n places do not fit now.
-func (p *Places) lookFor(ctx context.Context, c *contender, n int) error {
+// lookFor returns errHeld if the places that are wanted do not fit now.
+func (p *Places) lookFor(ctx context.Context, c *contender, want Wanted) error {
 	of := p.loop.nodes
 	names, _, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
 	if reason.Is(err, zk.ErrNoNode) {
@@ -109,11 +109,11 @@ func (p *Places) lookFor(ctx context.Context, c *contender, n int) error {
 		return err
 	}
 	c.warnOfOthers(names)
-	limit, _, err := p.readLimit(ctx, c, false)
+	limit, _, err := p.readLimit(ctx, want, false)
 	if err != nil {
 		return err
 	}
-	if (taken{taken: names, limit: limit}).fits(n) {
+	if (taken{taken: names, limit: limit}).fits(want.N) {
 		return nil
 	}
 	c.noteTaken(names)
