@@ -18,14 +18,23 @@ func findProtected(ctx context.Context, s *Session, parent, guid string) (string
 	if reason.Is(err, zk.ErrNoNode) {
 		return "", nil
 	}
-	names := slices.Sorted(slices.Values(found[protectedPrefix(guid)]))
-	if err != nil || len(names) == 0 {
+	if err != nil {
 		return "", err
 	}
-	for _, name := range names[1:] {
-		s.client.deleteInBackground(znode.Join(parent, name))
+	return s.client.firstOf(parent, found[protectedPrefix(guid)]), nil
+}
+
+// firstOf returns the path of the first by name of the nodes that one create has
+// made, or nothing. It has the others deleted.
+func (c *Client) firstOf(parent string, names []string) string {
+	if len(names) == 0 {
+		return ""
 	}
-	return znode.Join(parent, names[0]), nil
+	names = slices.Sorted(slices.Values(names)) // servers list them in any order
+	for _, name := range names[1:] {
+		c.deleteInBackground(znode.Join(parent, name))
+	}
+	return znode.Join(parent, names[0])
 }
 
 // deleteProtectedInBackground looks for a node that may or may not have been

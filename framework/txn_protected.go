@@ -65,7 +65,8 @@ func (t *txn) resolveProtected(ctx context.Context, s *Session) ([]TxnResult, bo
 }
 
 // findProtected returns the paths of the protected nodes that are there, for each
-// operation.
+// operation. If a server has applied the transaction twice, they are the first
+// nodes of all operations, which one transaction has made.
 func (t *txn) findProtected(ctx context.Context, s *Session) ([]string, error) {
 	found, below := make([]string, len(t.ops)), map[string]map[string][]string{}
 	for i, n := range t.protected {
@@ -80,9 +81,7 @@ func (t *txn) findProtected(ctx context.Context, s *Session) ([]string, error) {
 			}
 			below[n.parent] = names
 		}
-		if ours := names[protectedPrefix(n.guid)]; len(ours) > 0 {
-			found[i] = znode.Join(n.parent, ours[0])
-		}
+		found[i] = t.client.firstOf(n.parent, names[protectedPrefix(n.guid)])
 	}
 	return found, nil
 }

@@ -174,3 +174,32 @@ func TestTransactionWhoseParentsVanishWhileTheyAreMade(t *testing.T) {
 		})
 	}
 }
+
+// A transaction of two that a server has applied both. The first nodes of all
+// creates belong together, and the others are deleted. The servers list them in
+// any order.
+func TestTransactionThatWasAppliedTwiceHasItsFirstNodes(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		var parents []string
+		var ops []framework.TxnOp
+		for i := range 16 {
+			parents = append(parents, fmt.Sprintf("/p%d", i))
+			mustCreate(t, c, parents[i], "")
+			ops = append(ops, protectedOps(parents[i]+"/n-", 1)...)
+		}
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropReply()})
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, After: 1, Do: zktest.Call(func(zktest.Request) {
+			for _, p := range parents {
+				first := srv.Children(p)[0]
+				require.NoError(t, srv.Create(p+"/"+strings.TrimSuffix(first, "0")+"1", nil))
+			}
+		})})
+		results, err := c.Transaction(t.Context(), ops...)
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		for i, p := range parents {
+			require.Equal(t, []string{strings.TrimPrefix(results[i].Path, p+"/")}, srv.Children(p))
+			require.True(t, strings.HasSuffix(results[i].Path, "0"), results[i].Path)
+		}
+	})
+}

@@ -33,10 +33,9 @@
 // cheap and safe for concurrent use: make one for each request, or keep it. An
 // [Option] is for every lock, a [MutexOption] for an InterProcessMutex alone.
 // [WithCachedLock] makes a lock that the same process takes again and again cost
-// no request. [WithMinimumHold] makes a short job run once in a fleet.
-// A path that cannot be used is an error of every call and matches
-// zk.ErrInvalidPath. Any other such value is a *framework.ConfigError and
-// matches zk.ErrBadArguments.
+// no request. [WithMinimumHold] makes a short job run once in a fleet. A path that
+// cannot be used is an error of every call and matches zk.ErrInvalidPath. Any other
+// such value is a *framework.ConfigError and matches zk.ErrBadArguments.
 //
 // # How it works
 //

@@ -117,7 +117,7 @@ func (l *InterProcessMultiLock) usable(op string) error {
 		err := queue.Invalid("number of locks", "0", "a multi-lock needs at least one lock")
 		return &framework.OpError{Op: op, Path: "multi-lock", Err: err}
 	}
-	if slices.ContainsFunc(l.locks, isNilLock) {
+	if l.hasNil() {
 		return &framework.OpError{Op: op, Path: "multi-lock", Err: queue.IsNil("lock")}
 	}
 	if err := l.checkHolds(op); err != nil {
@@ -155,6 +155,14 @@ func (l *InterProcessMultiLock) semaphores() (all []*InterProcessSemaphore) {
 		}
 	}
 	return all
+}
+
+// hasNil reports whether one of the locks is nil, also in multi-locks among them.
+func (l *InterProcessMultiLock) hasNil() bool {
+	return slices.ContainsFunc(l.locks, func(lock Locker) bool {
+		several, ok := lock.(*InterProcessMultiLock)
+		return isNilLock(lock) || ok && several.hasNil()
+	})
 }
 
 // isNilLock reports whether there is no lock in an interface: nothing, or a nil

@@ -119,11 +119,21 @@ func TestNilOptionsAndLocksAreErrors(t *testing.T) {
 		var wrong *framework.ConfigError
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, "option", wrong.Name)
-		for _, lock := range []locks.Locker{nil, (*locks.InterProcessMutex)(nil), (*locks.ReadLock)(nil)} {
-			_, err := locks.NewInterProcessMultiLock(m, lock).Acquire(t.Context())
-			require.ErrorIs(t, err, zk.ErrBadArguments)
-			_, err = locks.NewInterProcessMultiLock(m, lock).TryAcquire(t.Context())
-			require.ErrorIs(t, err, zk.ErrBadArguments)
+		for _, lock := range []locks.Locker{
+			nil, (*locks.InterProcessMutex)(nil), (*locks.ReadLock)(nil),
+			(*locks.InterProcessSemaphore)(nil), (*locks.InterProcessMultiLock)(nil),
+		} {
+			for _, l := range []*locks.InterProcessMultiLock{
+				locks.NewInterProcessMultiLock(m, lock),
+				locks.NewInterProcessMultiLock(m, locks.NewInterProcessMultiLock(lock)),
+			} {
+				_, err := l.Acquire(t.Context())
+				require.ErrorIs(t, err, zk.ErrBadArguments)
+				_, err = l.TryAcquire(t.Context())
+				require.ErrorIs(t, err, zk.ErrBadArguments)
+				_, err = l.Participants(t.Context())
+				require.ErrorIs(t, err, zk.ErrBadArguments)
+			}
 		}
 		require.Empty(t, w.Nodes(t, "/l"))
 	})

@@ -283,3 +283,24 @@ func TestErrorNamesTheHolderOfALostSession(t *testing.T) {
 		}
 	})
 }
+
+// The same for a lock that was idle when the session was lost.
+func TestErrorNamesTheIdleLockOfALostSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, network := w.Connect(t, framework.WithSafetyMargin(0.4))
+		m := cachedMutex(c, "/l")
+		node := w.idle(t, ctx, m)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: node, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		session, err := c.Session(ctx)
+		require.NoError(t, err)
+		heal := network.Isolate()
+		<-session.Context().Done()
+		heal()
+		first := locktest.AcquireLater(ctx, m)
+		time.Sleep(time.Second) // it has looked
+		_, err = m.Acquire(recipetest.Within(t, time.Second))
+		require.Equal(t, path.Base(node), notAcquired(t, err).Holder)
+		require.NoError(t, first.Wait(t).Release(ctx))
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -162,7 +163,7 @@ func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int)
 		if c, err := s.winOnce(ctx, a, n); c != nil || err != nil {
 			return c, err
 		}
-		vanished.Wait(ctx) // the next attempt says that ctx has ended
+		_ = follow.Pause(ctx, s.leases.Client(), &vanished) // the next attempt says that ctx has ended
 	}
 }
 
@@ -195,11 +196,10 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 	defer done()
 	at := s.leases.InLoop(a)
 	asked := &leasesAsked{n: n}
-	at.OnLimit = asked.noteLimit
 	note := at.OnBlocked
 	at.OnBlocked = func(r lockloop.NotAdmitted) { note(r); s.gate.NoteBeyond(r) }
 	at.OnTrouble = func(err error) { s.gate.NoteTroubleBeyond(under, err) }
-	turn := lockloop.Turn{Gate: gate.Claim().Nodes()[0], Open: under, N: n, Leave: gate.Claim().Unwatch}
+	turn := lockloop.Turn{Gate: gate.Claim().Nodes()[0], Open: under, Wanted: asked.wanted(), Leave: gate.Claim().Unwatch}
 	nodes, refusal := s.leases.Take(ctx, turn, at)
 	if refusal != nil {
 		gateClosed := gate.Context().Err() != nil

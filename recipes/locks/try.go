@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -17,7 +18,10 @@ type refusing interface {
 // refuseFirst asks all locks before the first is acquired. Otherwise those before
 // the one that is held would have to be acquired and released.
 func (l *InterProcessMultiLock) refuseFirst(ctx context.Context) error {
-	for _, lock := range l.locks {
+	for i, lock := range l.locks {
+		if upgrades(lock, l.locks[:i]) {
+			return nil // the try says so
+		}
 		if r := refusingOf(lock); r != nil {
 			if err := r.refuseFirst(ctx); err != nil {
 				return err
@@ -25,6 +29,16 @@ func (l *InterProcessMultiLock) refuseFirst(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// upgrades reports whether a lock is the write side of one whose read side is
+// acquired before it.
+func upgrades(l Locker, before []Locker) bool {
+	w, isWriter := l.(*WriteLock)
+	return isWriter && slices.ContainsFunc(before, func(l Locker) bool {
+		r, isReader := l.(*ReadLock)
+		return isReader && orZero(r.of).read.Key() == orZero(w.of).read.Key()
+	})
 }
 
 // refusingOf returns nil for a Locker from elsewhere. It may have one of ours
@@ -75,10 +89,8 @@ func (s *InterProcessSemaphore) refuseFirst(ctx context.Context) error {
 // last attempt was in vain, too. It returns nil if the attempt has to pass the
 // gate.
 func (s *InterProcessSemaphore) refuseTry(ctx context.Context, a queue.Attempt, n int) error {
-	at := s.leases.InLoop(a)
 	asked := &leasesAsked{n: n}
-	at.OnLimit = asked.noteLimit
-	refusal := s.leases.LookFirst(ctx, n, at)
+	refusal := s.leases.LookFirst(ctx, asked.wanted(), s.leases.InLoop(a))
 	if refusal == nil {
 		return nil
 	}
@@ -92,7 +104,9 @@ type leasesAsked struct {
 	limitRead bool
 }
 
-func (l *leasesAsked) noteLimit(n int) { l.limit, l.limitRead = n, true }
+func (l *leasesAsked) wanted() lockloop.Wanted {
+	return lockloop.Wanted{N: l.n, OnLimit: func(limit int) { l.limit, l.limitRead = limit, true }}
+}
 
 // tooLow reports whether the limit is too low, whoever gives leases back.
 func (l *leasesAsked) tooLow() bool { return l.limitRead && l.n > l.limit }

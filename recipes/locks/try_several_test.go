@@ -127,3 +127,24 @@ func TestTryOfSeveralLocksTriesALockerFromElsewhere(t *testing.T) {
 		require.NoError(t, tryToHold(t, several).Release(t.Context()))
 	})
 }
+
+// A try of both sides of one lock is an upgrade, whoever has the lock.
+func TestTryOfBothSidesOfALockIsAnUpgrade(t *testing.T) {
+	for name, holder := range map[string]func(w *world, c *framework.Client) *framework.Client{
+		"ours":   func(_ *world, c *framework.Client) *framework.Client { return c },
+		"theirs": func(w *world, _ *framework.Client) *framework.Client { return w.Observer },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				held := tryToHold(t, readerAt(holder(w, c)))
+				both := rwOf(c)
+				isRefused(t, both.WriteLock())
+				_, err := locks.NewInterProcessMultiLock(both.ReadLock(), both.WriteLock()).TryAcquire(t.Context())
+				require.ErrorIs(t, err, locks.ErrUpgrade)
+				require.NoError(t, held.Release(t.Context()))
+				w.NothingLeft(t, "/l")
+			})
+		})
+	}
+}

@@ -22,6 +22,29 @@ func (c merged) Value(key any) any {
 	return c.Context.Value(key)
 }
 
+// claimList are several claims, the last one first. They do not change: who holds
+// one more has a list that goes on with this one.
+type claimList struct {
+	last   *Claim
+	before *claimList
+}
+
+// underClaims is a context under several claims: it has each as the value of its
+// key.
+type underClaims struct {
+	context.Context
+	held *claimList
+}
+
+func (c underClaims) Value(key any) any {
+	for h := c.held; h != nil; h = h.before {
+		if h.last.terms.Key == key {
+			return h.last
+		}
+	}
+	return c.Context.Value(key)
+}
+
 // leaseContext is a context in which LeaseFromContext finds the lease.
 //
 // It lies outside of the contexts to which the session has references, and

@@ -17,7 +17,7 @@ type Lease struct {
 	several  *several        // nil for one lease
 	ctx      context.Context // the lease's, in which LeaseFromContext finds it
 	held     context.Context // the same, without a reference to the lease
-	own      context.Context // the same, before a tracer has derived another; nil for several
+	life     context.Context // ends with the lease, whatever a tracer has derived; it has no values
 	end      context.CancelCauseFunc
 	released atomic.Bool
 	unreport func() // cancels the report that the lease was dropped; may be nil
@@ -26,10 +26,8 @@ type Lease struct {
 // LeaseOf returns the lease of a share. The lease has the values of ctx.
 func (c *Claim) LeaseOf(ctx context.Context) *Lease {
 	l := &Lease{claim: c}
-	var held context.Context
-	held, l.end = context.WithCancelCause(merged{c.ctx, l.valuesOf(ctx)})
-	l.own = held
-	l.workIn(held)
+	l.life, l.end = context.WithCancelCause(c.ctx)
+	l.workIn(merged{l.life, l.valuesOf(ctx)})
 	return l
 }
 
@@ -72,7 +70,7 @@ func (l *Lease) Context() context.Context { return l.ctx }
 
 // Ended returns why a single lease has ended, or nil if it has not. The cause of
 // its context may be another one: a tracer can end that, and the lease goes on.
-func (l *Lease) Ended() error { return context.Cause(l.own) }
+func (l *Lease) Ended() error { return context.Cause(l.life) }
 
 // WithContext returns a copy of ctx that ends with the lease, too.
 func (l *Lease) WithContext(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -12,6 +12,7 @@ import (
 // several are leases that were taken together, as one.
 type several struct {
 	leases []*Lease
+	held   *claimList           // the claims of all leases
 	stop   []context.CancelFunc // end the merged contexts
 	base   context.Context      // has the caller's values
 
@@ -31,7 +32,7 @@ type several struct {
 func Several(ctx context.Context) *Lease {
 	s := &several{base: context.WithoutCancel(ctx)}
 	s.asked, s.ask = context.WithCancel(context.Background())
-	l := &Lease{several: s}
+	l := &Lease{several: s, life: context.Background()}
 	l.workIn(s.base)
 	return l
 }
@@ -44,21 +45,30 @@ func Several(ctx context.Context) *Lease {
 func (l *Lease) Add(one *Lease) {
 	s := l.several
 	s.leases = append(s.leases, one)
+	for _, c := range one.Claims() {
+		s.held = &claimList{c, s.held}
+	}
+	life, forget := endingWith(one.life, l.life)
 	held, stop := endingWith(merged{one.held, s.valuesOf(s.base)}, l.held)
-	s.stop = append(s.stop, stop)
+	s.stop = append(s.stop, forget, stop)
+	l.life = life
 	l.workIn(held)
 }
 
 // WhileHeld returns a copy of ctx that ends with the leases that were added so
-// far. It is for acquiring the next one. It refers to the last lease that was
-// added, and not to the whole. The whole is not complete, and its parts must
-// not keep it alive if it is dropped.
+// far. It is for acquiring the next one, which finds their claims in it, and
+// otherwise the values of ctx alone. If it had the values of their contexts, too,
+// which were derived from such copies, a look for a value would go through all of
+// them.
+//
+// It refers to the last lease that was added, and not to the whole. The whole is
+// not complete, and its parts must not keep it alive if it is dropped.
 func (l *Lease) WhileHeld(ctx context.Context) (context.Context, context.CancelFunc) {
 	n := len(l.several.leases)
 	if n == 0 {
 		return ctx, func() {}
 	}
-	return endingWith(leaseContext{merged{l.held, l.valuesOf(ctx)}, l.several.leases[n-1]}, ctx)
+	return endingWith(leaseContext{merged{l.life, l.valuesOf(ctx)}, l.several.leases[n-1]}, ctx)
 }
 
 // AnyLost reports whether one of several leases has ended.
@@ -66,12 +76,7 @@ func (l *Lease) AnyLost() bool {
 	return slices.ContainsFunc(l.several.leases, func(l *Lease) bool { return l.ctx.Err() != nil })
 }
 
-func (s *several) valuesOf(ctx context.Context) context.Context {
-	for _, l := range s.leases {
-		ctx = l.valuesOf(ctx)
-	}
-	return ctx
-}
+func (s *several) valuesOf(ctx context.Context) context.Context { return underClaims{ctx, s.held} }
 
 func (s *several) claims() (all []*Claim) {
 	for _, l := range s.leases {

@@ -67,9 +67,9 @@ func TestStatesHaveNames(t *testing.T) {
 // contexts before it tells one of its claims. The following tests stop at that
 // moment.
 
-func heldClaim(t *testing.T) (*Claim, *zktest.Server) {
+func heldClaim(t *testing.T, opts ...framework.Option) (*Claim, *zktest.Server) {
 	srv := zktest.Start(t)
-	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+	c, err := framework.New(srv.Addr(), append(opts, framework.WithDialer(srv.Dialer()))...)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	node, err := c.Create(t.Context(), "/n", nil, framework.WithMode(framework.Ephemeral))

@@ -90,9 +90,10 @@ func (w *watcher) endKept() {
 // serve makes the watcher tell next from now on. It reports false if somebody
 // has asked for the lock, or its nodes are not trusted any more.
 func (w *watcher) serve(next *Claim) bool {
+	inTime := w.nodes[0].Session.IsInTime() // asks the user's clock, and so not under w.mu
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.revoked || w.ctx.Err() != nil || !w.nodes[0].Session.IsInTime() {
+	if w.revoked || w.ctx.Err() != nil || !inTime {
 		return false
 	}
 	w.owner = next

@@ -109,21 +109,12 @@ func (r *Recovery) pause(ctx context.Context, verdict Verdict, err error) error 
 	return r.wait(ctx, &r.troubles, pauses.Trouble)
 }
 
-// wait pauses. If the client is closed meanwhile, the pause is over, and what
-// comes next says so.
 func (r *Recovery) wait(ctx context.Context, g **pauses.Growing, begin func() pauses.Growing) error {
 	if *g == nil {
 		first := begin()
 		*g = &first
 	}
-	open, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(framework.Extend(r.Client).Context(), cancel)()
-	err := (*g).Wait(open)
-	if err == nil || ctx.Err() == nil {
-		return nil
-	}
-	return reason.OfContext(ctx)
+	return Pause(ctx, r.Client, *g)
 }
 
 // waitConnected waits for a connection. If there is none, that is the trouble from

@@ -30,10 +30,18 @@ func ByCount(n Nodes, limit Limit) *Places { return &Places{&Loop{nodes: n}, lim
 type Turn struct {
 	Gate framework.Created // our node at the gate, which nobody passes as long as it is there
 	Open context.Context   // ends with the turn, and also with the context of Take
-	N    int               // how many places we want
+	Wanted
 
 	// Leave is called before the transaction that deletes the node at the gate.
 	Leave func()
+
+	left bool // nobody but us watches our node at the gate any more
+}
+
+// Wanted is what a contender wants of the places.
+type Wanted struct {
+	N       int         // how many
+	OnLimit func(n int) // is told of the limit whenever it is read; may be nil
 }
 
 // ErrTurnOver means that the turn has ended before places were taken.
@@ -52,7 +60,7 @@ func (p *Places) Take(ctx context.Context, t Turn, a Attempt) ([]framework.Creat
 	client := framework.Extend(p.loop.nodes.Client)
 	ctx, t.Open = client.OnTrouble(ctx, c.recovery.Note), client.OnTrouble(t.Open, c.recovery.Note)
 	for {
-		nodes, err := p.step(ctx, c, t)
+		nodes, err := p.step(ctx, c, &t)
 		switch {
 		case err == nil:
 			c.recovery.Recovered()
@@ -75,8 +83,8 @@ func (p *Places) Take(ctx context.Context, t Turn, a Attempt) ([]framework.Creat
 
 // step looks at the places once. It looks without watches first, because that is
 // usually enough.
-func (p *Places) step(ctx context.Context, c *contender, t Turn) ([]framework.Created, error) {
-	now, err := p.look(t.Open, c, false)
+func (p *Places) step(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
+	now, err := p.look(c, t, false)
 	switch {
 	case err != nil:
 		return nil, err
@@ -90,8 +98,8 @@ func (p *Places) step(ctx context.Context, c *contender, t Turn) ([]framework.Cr
 	return p.wait(ctx, c, t)
 }
 
-func (p *Places) wait(ctx context.Context, c *contender, t Turn) ([]framework.Created, error) {
-	now, err := p.look(t.Open, c, true)
+func (p *Places) wait(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
+	now, err := p.look(c, t, true)
 	defer now.stop()
 	switch {
 	case err != nil:
@@ -103,7 +111,7 @@ func (p *Places) wait(ctx context.Context, c *contender, t Turn) ([]framework.Cr
 	c.readNewHolder(t.Open)
 	c.tellWaiting(Other{})
 	c.tellBlocked()
-	err = c.awaitAny(t.Open, doneOf(now.changed), doneOf(now.limited), doneOf(now.gate))
+	err = c.await(t.Open, changes{doneOf(now.changed), doneOf(now.limited), doneOf(now.gate)}, nil)
 	c.tellWoken(err, now.changed)
 	return nil, err
 }
@@ -112,7 +120,7 @@ func (p *Places) wait(ctx context.Context, c *contender, t Turn) ([]framework.Cr
 const mostPlaces = 1 << 20
 
 // take makes the nodes in the place of ours at the gate.
-func (p *Places) take(ctx context.Context, c *contender, t Turn) ([]framework.Created, error) {
+func (p *Places) take(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
 	if t.N > mostPlaces {
 		return nil, framework.ErrRequestTooLarge
 	}
@@ -122,7 +130,7 @@ func (p *Places) take(ctx context.Context, c *contender, t Turn) ([]framework.Cr
 		ops[i] = of.createOp(c.attempt.Data)
 	}
 	t.Leave()
-	c.left = true
+	t.left = true
 	results, err := of.Client.Transaction(ctx, append(ops, framework.DeleteOp(t.Gate.Path, framework.AnyVersion))...)
 	var failed *framework.TxnError
 	switch {
@@ -168,8 +176,8 @@ func doneOf(w *framework.Watch) <-chan struct{} {
 
 // look looks at the places and at the limit. If the parent is missing, no place
 // is taken, and none will be before our turn ends.
-func (p *Places) look(ctx context.Context, c *contender, watch bool) (l taken, err error) {
-	of := p.loop.nodes
+func (p *Places) look(c *contender, t *Turn, watch bool) (l taken, err error) {
+	ctx, of := t.Open, p.loop.nodes
 	if watch {
 		l.taken, _, l.changed, err = of.Client.ChildrenW(ctx, of.Path)
 	} else {
@@ -179,9 +187,9 @@ func (p *Places) look(ctx context.Context, c *contender, watch bool) (l taken, e
 		c.warnOfOthers(l.taken)
 	}
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
-		l.limit, l.limited, err = p.readLimit(ctx, c, watch)
+		l.limit, l.limited, err = p.readLimit(ctx, t.Wanted, watch)
 	}
-	if err == nil && c.left && watch {
+	if err == nil && t.left && watch {
 		there := false
 		if there, _, l.gate, err = of.Client.ExistsW(ctx, c.node.Path); err == nil && !there {
 			err = errStale
@@ -194,10 +202,10 @@ func (p *Places) look(ctx context.Context, c *contender, watch bool) (l taken, e
 }
 
 // readLimit reads the limit, and tells it.
-func (p *Places) readLimit(ctx context.Context, c *contender, watch bool) (n int, changed *framework.Watch, err error) {
+func (p *Places) readLimit(ctx context.Context, want Wanted, watch bool) (n int, changed *framework.Watch, err error) {
 	n, changed, err = p.limit(ctx, watch)
-	if err == nil && c.attempt.OnLimit != nil {
-		c.attempt.OnLimit(n)
+	if err == nil && want.OnLimit != nil {
+		want.OnLimit(n)
 	}
 	return n, changed, err
 }
@@ -212,19 +220,4 @@ func (c *contender) noteTaken(names []string) {
 		}
 	}
 	c.noteQueue(first.Node, len(names))
-}
-
-// awaitAny is await for three things.
-func (c *contender) awaitAny(ctx context.Context, one, other, third <-chan struct{}) error {
-	session := c.node.Session.Context()
-	select {
-	case <-one:
-	case <-other:
-	case <-third:
-	case <-session.Done():
-		return errStale
-	case <-ctx.Done():
-		return reason.OfContext(ctx)
-	}
-	return errAgain
 }

@@ -43,7 +43,7 @@ func oneByCount(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *fra
 			lockloop.Nodes{Client: c, Path: "/l", Kind: "lease-", Kinds: []string{"lease-"}},
 			func(context.Context, bool) (int, *framework.Watch, error) { return 1, nil, nil })
 		test(t, srv, c, func(ctx context.Context, a lockloop.Attempt) ([]framework.Created, *lockloop.NotAdmitted) {
-			return places.Take(ctx, lockloop.Turn{Gate: gate, Open: ctx, N: 1, Leave: func() {}}, a)
+			return places.Take(ctx, lockloop.Turn{Gate: gate, Open: ctx, Wanted: lockloop.Wanted{N: 1}, Leave: func() {}}, a)
 		})
 		require.Empty(t, srv.Watches())
 	})

@@ -36,11 +36,11 @@ type Order struct {
 
 // ByOrder returns a loop that admits a contender when none ahead of it blocks
 // it. A waiter watches the nearest one that does.
-func ByOrder(n Nodes, o Order) *Loop { return &Loop{nodes: n, admission: byOrder{o}} }
+func ByOrder(n Nodes, o Order) *Loop { return &Loop{nodes: n, order: o} }
 
-type byOrder struct{ Order }
-
-func (o byOrder) step(ctx context.Context, c *contender) error {
+// step looks at the queue once. It returns nil if the contender is admitted, and
+// errAgain when the queue has changed since.
+func (o Order) step(ctx context.Context, c *contender) error {
 	c.isNext = false
 	if b, stop := o.follow(c); b != nil {
 		defer stop()
@@ -65,14 +65,14 @@ func (o byOrder) step(ctx context.Context, c *contender) error {
 }
 
 // note records how we stood in the queue at a time.
-func (o byOrder) note(c *contender, now Standing, seen time.Time) {
+func (o Order) note(c *contender, now Standing, seen time.Time) {
 	c.noteQueue(now.First, now.Ahead)
 	c.seen.Seen = seen
 	c.seen.Full = o.Limit > 0 && now.Ahead >= o.Limit
 }
 
 // standing finds our position in the queue at a time.
-func (o byOrder) standing(ctx context.Context, c *contender) (Standing, time.Time, error) {
+func (o Order) standing(ctx context.Context, c *contender) (Standing, time.Time, error) {
 	if c.attempt.Crowd != nil && c.node.Siblings == nil {
 		return o.standingInCrowd(ctx, c)
 	}
@@ -84,7 +84,7 @@ func (o byOrder) standing(ctx context.Context, c *contender) (Standing, time.Tim
 	return now, time.Now(), err
 }
 
-func (o byOrder) standingAmong(ctx context.Context, c *contender, children []string) (Standing, error) {
+func (o Order) standingAmong(ctx context.Context, c *contender, children []string) (Standing, error) {
 	ours, err := c.entry()
 	if err != nil {
 		return Standing{}, err
@@ -100,7 +100,7 @@ func (o byOrder) standingAmong(ctx context.Context, c *contender, children []str
 // first, and errAgain when the queue may have changed otherwise. It sets the
 // watch by reading the node. Asking for its existence would leave a watch behind
 // on a node that is gone already (CURATOR-107).
-func (o byOrder) waitFor(ctx context.Context, c *contender, now Standing) error {
+func (o Order) waitFor(ctx context.Context, c *contender, now Standing) error {
 	c.isNext = o.isNextIn(now, c)
 	b, stop, err := c.watch(ctx, now.Blocker)
 	if reason.Is(err, zk.ErrNoNode) {
@@ -117,7 +117,7 @@ func (o byOrder) waitFor(ctx context.Context, c *contender, now Standing) error 
 }
 
 // await waits for the blocker, whose watch is set.
-func (o byOrder) await(ctx context.Context, c *contender, b *blocker) error {
+func (o Order) await(ctx context.Context, c *contender, b *blocker) error {
 	if err := o.watchSelf(ctx, c); err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ type contender struct {
 	node    framework.Created
 	seen    NotAdmitted
 	queued  bool // the observer was told of the node
-	left    bool // nobody watches our node at the gate any more
 
 	recovery follow.Recovery // its trouble is over when we wait in the queue
 
@@ -62,7 +61,7 @@ func (c *contender) queue(ctx context.Context) (err error) {
 		}
 	}()
 	for {
-		err := c.loop.admission.step(ctx, c)
+		err := c.loop.order.step(ctx, c)
 		switch {
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()
@@ -82,8 +81,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		return nil
 	}
 	if c.attempt.Enter != nil {
-		c.node, err = c.attempt.Enter(ctx)
-		c.mayHaveTwin = c.recovery.Trouble() != nil
+		c.node, c.mayHaveTwin, err = c.attempt.Enter(ctx)
 		return err
 	}
 	opts := []framework.CreateOption{
@@ -177,18 +175,18 @@ func granted(ctx context.Context) error {
 	return nil
 }
 
-// await returns errAgain when one of two things has happened.
-func (c *contender) await(ctx context.Context, one, other <-chan struct{}) error {
-	return c.awaitUntil(ctx, one, other, nil)
-}
+// changes are what a contender waits for. Each may be nil.
+type changes [3]<-chan struct{}
 
-// awaitUntil is await, but also returns errDue at a time.
-func (c *contender) awaitUntil(ctx context.Context, one, other <-chan struct{}, due <-chan time.Time) error {
+// await returns errAgain at the first of the changes, and errDue at a time.
+func (c *contender) await(ctx context.Context, first changes, due <-chan time.Time) error {
 	session := c.node.Session.Context()
 	select {
-	case <-one:
+	case <-first[0]:
 		return errAgain
-	case <-other:
+	case <-first[1]:
+		return errAgain
+	case <-first[2]:
 		return errAgain
 	case <-session.Done():
 		return errStale

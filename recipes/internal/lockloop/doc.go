@@ -22,12 +22,16 @@
 //	crowd.go      contenders of one client that look at the queue together
 //	next.go       the next in line, who need not look again
 //	own.go        the watch on our own node
+//	alone.go      whether an admitted node is alone in the queue
 //	holder.go     who the holder is, for those who wait for long
 //	blocker.go    the nodes that they wait for, with one watch each
 //	news.go       what those know that come later
 //	together.go   one attempt in a crowd
 //	view.go       a listing that a crowd looks at; pure
 //	several.go    the queues of several locks, entered by one transaction
+//	twins.go      other nodes of the create that has made ours
+//	foreign.go    contenders of another recipe at the same path
+//	observe.go    what a tracer is told
 //	bycount.go    admission by the number of children: semaphores
 //	order.go      which children count, and their total order; pure
 //	sort.go       the order of entries that were read elsewhere; pure

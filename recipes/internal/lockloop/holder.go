@@ -29,7 +29,7 @@ func (c *contender) awaitChange(ctx context.Context, b *blocker) error {
 	err := c.awaitHolder(ctx, b)
 	c.tellWaiting(other(b.node, b.data, b.stat))
 	if err == nil {
-		err = c.await(ctx, b.watch.Done(), c.own.changed())
+		err = c.await(ctx, changes{b.watch.Done(), c.own.changed()}, nil)
 	}
 	c.tellWoken(err, b.watch)
 	return err
@@ -44,7 +44,7 @@ func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
 	}
 	due := time.NewTimer(whenToRead(ctx))
 	defer due.Stop()
-	if err := c.awaitUntil(ctx, b.watch.Done(), c.own.changed(), due.C); !reason.Is(err, errDue) {
+	if err := c.await(ctx, changes{b.watch.Done(), c.own.changed()}, due.C); !reason.Is(err, errDue) {
 		return err
 	}
 	under, cancel := context.WithCancel(ctx)

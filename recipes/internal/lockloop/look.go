@@ -24,20 +24,16 @@ import (
 const looksLast = time.Second
 
 // LookFirst refuses an attempt that does not wait, if the last one that has queued
-// was refused less than looksLast ago and a look finds others ahead. It returns nil if the attempt has to
-// queue.
+// was refused less than looksLast ago and a look finds others ahead. It returns nil
+// if the attempt has to queue.
 func (l *Loop) LookFirst(ctx context.Context) *NotAdmitted {
-	o, ordered := l.admission.(byOrder)
-	if !ordered {
-		return nil
-	}
-	return l.lookFirst(ctx, Attempt{}, o.look)
+	return l.lookFirst(ctx, Attempt{}, l.order.look)
 }
 
-// LookFirst is Loop.LookFirst for n places.
-func (p *Places) LookFirst(ctx context.Context, n int, a Attempt) *NotAdmitted {
+// LookFirst is Loop.LookFirst for places.
+func (p *Places) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitted {
 	return p.loop.lookFirst(ctx, a, func(ctx context.Context, c *contender) error {
-		return p.lookFor(ctx, c, n)
+		return p.lookFor(ctx, c, want)
 	})
 }
 
@@ -67,7 +63,7 @@ func (l *Loop) noteRefusal(r NotAdmitted) {
 }
 
 // look returns errHeld if a node that we would make now would have to wait.
-func (o byOrder) look(ctx context.Context, c *contender) error {
+func (o Order) look(ctx context.Context, c *contender) error {
 	of := c.loop.nodes
 	names, stat, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
 	if reason.Is(err, zk.ErrNoNode) {
@@ -102,8 +98,8 @@ func newcomer(kind string, parent *zk.Stat) Entry {
 	return Entry{Kind: kind, Seq: int32(made), Czxid: math.MaxInt64}
 }
 
-// lookFor returns errHeld if n places do not fit now.
-func (p *Places) lookFor(ctx context.Context, c *contender, n int) error {
+// lookFor returns errHeld if the places that are wanted do not fit now.
+func (p *Places) lookFor(ctx context.Context, c *contender, want Wanted) error {
 	of := p.loop.nodes
 	names, _, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
 	if reason.Is(err, zk.ErrNoNode) {
@@ -113,11 +109,11 @@ func (p *Places) lookFor(ctx context.Context, c *contender, n int) error {
 		return err
 	}
 	c.warnOfOthers(names)
-	limit, _, err := p.readLimit(ctx, c, false)
+	limit, _, err := p.readLimit(ctx, want, false)
 	if err != nil {
 		return err
 	}
-	if (taken{taken: names, limit: limit}).fits(n) {
+	if (taken{taken: names, limit: limit}).fits(want.N) {
 		return nil
 	}
 	c.noteTaken(names)

@@ -9,15 +9,16 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Loop queues for one lock, and waits in the queue for admission. [ByOrder]
 // makes one. It is safe for concurrent use.
 type Loop struct {
-	nodes     Nodes
-	admission admission
-	warned    atomic.Bool               // see warnOfOthers
-	refused   atomic.Pointer[time.Time] // when the last attempt saw others ahead; nil if it did not; see LookFirst
+	nodes   Nodes
+	order   Order                     // the zero value if Places count the nodes
+	warned  atomic.Bool               // see warnOfOthers
+	refused atomic.Pointer[time.Time] // when the last attempt saw others ahead; nil if it did not; see LookFirst
 }
 
 // Nodes describes which nodes are a lock's contenders.
@@ -26,13 +27,6 @@ type Nodes struct {
 	Path   string   // the lock's path; the contenders are its children
 	Kind   string   // the name of our nodes
 	Kinds  []string // the names of all nodes that count
-}
-
-// admission decides which contenders are admitted.
-type admission interface {
-	// step looks at the queue once. It returns nil if the contender is
-	// admitted, and errAgain when the queue has changed since.
-	step(ctx context.Context, c *contender) error
 }
 
 // Attempt is one run of the loop.
@@ -51,7 +45,8 @@ type Attempt struct {
 	// Enter, if not nil, makes the node, or returns one of ours that stands in
 	// the queue already. Others depend on its place, and see to its deletion. So
 	// if it is not good any more, Run makes no other and ends with ErrPlaceLost.
-	Enter func(ctx context.Context) (framework.Created, error)
+	// It reports whether the node was asked for again, so that there may be two.
+	Enter func(ctx context.Context) (node framework.Created, again bool, err error)
 
 	// Crowd is shared by the attempts that look at the queue together, or nil.
 	Crowd *Crowd
@@ -66,7 +61,6 @@ type Attempt struct {
 	OnQueued  func(framework.Created) // a node of ours is in the queue
 	OnBlocked func(NotAdmitted)       // we have to wait
 	OnLook    func()                  // the listing that came with the node is not enough
-	OnLimit   func(n int)             // the limit was read; only Places call it
 
 	// OnTrouble is told of each error that the attempt outlasts, and with nil
 	// that all is well. Other goroutines may call it, too. It may be nil.
@@ -128,7 +122,7 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 			return framework.Created{}, &c.seen
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
-			vanished.Wait(ctx)
+			_ = follow.Pause(ctx, l.nodes.Client, &vanished) // the next attempt says that ctx has ended
 		}
 	}
 }

@@ -18,7 +18,7 @@ import "path"
 
 // isNextIn reports whether we are the next for sure when the one that we wait for
 // is deleted.
-func (o byOrder) isNextIn(now Standing, c *contender) bool {
+func (o Order) isNextIn(now Standing, c *contender) bool {
 	if now.Ahead != 1 || o.EntersAfter == nil {
 		return false
 	}

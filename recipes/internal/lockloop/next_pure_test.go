@@ -30,24 +30,24 @@ func TestNumbersThatProveTheOrder(t *testing.T) {
 
 // These are the conditions under which a contender is the next for sure.
 func TestNextForSure(t *testing.T) {
-	next := func() (byOrder, Standing, *contender) {
-		return byOrder{Order{Blocks: Exclusive, EntersAfter: Exclusive}},
+	next := func() (Order, Standing, *contender) {
+		return Order{Blocks: Exclusive, EntersAfter: Exclusive},
 			Standing{Ahead: 1, Length: 2, Blocker: "lock-0000000001"},
 			&contender{
 				loop: &Loop{nodes: Nodes{Kinds: []string{"lock-"}}},
 				node: framework.Created{Path: "/l/lock-0000000002"},
 			}
 	}
-	for name, change := range map[string]func(o *byOrder, now *Standing, c *contender){
-		"":                           func(*byOrder, *Standing, *contender) {},
-		"others are ahead":           func(_ *byOrder, now *Standing, _ *contender) { now.Ahead = 2 },
-		"the recipe does not say":    func(o *byOrder, _ *Standing, _ *contender) { o.EntersAfter = nil },
-		"the recipe says no":         func(o *byOrder, _ *Standing, _ *contender) { o.EntersAfter = func(_, _ string) bool { return false } },
-		"it is in a crowd":           func(_ *byOrder, _ *Standing, c *contender) { c.attempt.Crowd = new(Crowd) },
-		"it may have two nodes":      func(_ *byOrder, _ *Standing, c *contender) { c.mayHaveTwin = true },
-		"the number ahead is larger": func(_ *byOrder, now *Standing, _ *contender) { now.Blocker = "lock-0000000003" },
-		"both have the same number":  func(_ *byOrder, now *Standing, _ *contender) { now.Blocker = "a-lock-0000000002" },
-		"it has no number":           func(_ *byOrder, _ *Standing, c *contender) { c.node.Path = "/l/lock-" },
+	for name, change := range map[string]func(o *Order, now *Standing, c *contender){
+		"":                           func(*Order, *Standing, *contender) {},
+		"others are ahead":           func(_ *Order, now *Standing, _ *contender) { now.Ahead = 2 },
+		"the recipe does not say":    func(o *Order, _ *Standing, _ *contender) { o.EntersAfter = nil },
+		"the recipe says no":         func(o *Order, _ *Standing, _ *contender) { o.EntersAfter = func(_, _ string) bool { return false } },
+		"it is in a crowd":           func(_ *Order, _ *Standing, c *contender) { c.attempt.Crowd = new(Crowd) },
+		"it may have two nodes":      func(_ *Order, _ *Standing, c *contender) { c.mayHaveTwin = true },
+		"the number ahead is larger": func(_ *Order, now *Standing, _ *contender) { now.Blocker = "lock-0000000003" },
+		"both have the same number":  func(_ *Order, now *Standing, _ *contender) { now.Blocker = "a-lock-0000000002" },
+		"it has no number":           func(_ *Order, _ *Standing, c *contender) { c.node.Path = "/l/lock-" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, now, c := next()

@@ -54,7 +54,7 @@ func (w *OwnWatch) afterChange(f func()) (stop func() bool) {
 // watchSelf watches our own node, if that is asked for, or if it saves the next
 // look at the queue. In the latter case the contender goes on without the watch
 // if there is an error: it looks, as it would have done.
-func (o byOrder) watchSelf(ctx context.Context, c *contender) (err error) {
+func (o Order) watchSelf(ctx context.Context, c *contender) (err error) {
 	if c.own.isSet() {
 		return nil
 	}

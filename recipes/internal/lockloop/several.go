@@ -19,7 +19,10 @@ import (
 // The error is ErrPlaceLost if nodes were made, perhaps, and are lost: with their
 // session, or because somebody has deleted one. The client deletes those that
 // there may be. Every other error is the transaction's.
-func EnterAll(ctx context.Context, loops []*Loop, data []byte) ([]framework.Created, error) {
+//
+// EnterAll also reports whether the transaction was sent again, so that there may
+// be two nodes in each queue.
+func EnterAll(ctx context.Context, loops []*Loop, data []byte) (nodes []framework.Created, again bool, err error) {
 	ops := make([]framework.TxnOp, len(loops))
 	for i, l := range loops {
 		ops[i] = l.nodes.createOp(data)
@@ -27,16 +30,17 @@ func EnterAll(ctx context.Context, loops []*Loop, data []byte) ([]framework.Crea
 	client := loops[0].nodes.Client
 	session, err := client.Session(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	ctx = framework.Extend(client).OnTrouble(ctx, func(error) { again = true })
 	results, err := client.Transaction(ctx, ops...)
 	switch {
 	case err == nil:
-		return createdBy(results), nil
+		return createdBy(results), again, nil
 	case reason.Is(err, framework.ErrOutcomeUnknown) && !framework.IsConnectionError(err) && mayBeLost(session, err):
-		return nil, ErrPlaceLost
+		return nil, again, ErrPlaceLost
 	}
-	return nil, err
+	return nil, again, err
 }
 
 // mayBeLost reports whether nodes that a transaction may have made are lost. A

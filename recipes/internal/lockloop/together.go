@@ -14,13 +14,12 @@ import (
 // mayFollow reports whether we may wait without a look at the queue. An attempt
 // that does not wait, or that waits for so many only, has to look.
 func (c *contender) mayFollow() bool {
-	o, ordered := c.loop.admission.(byOrder)
-	return ordered && c.attempt.Wait && o.Limit == 0
+	return c.attempt.Wait && c.loop.order.Limit == 0
 }
 
 // follow finds a blocker that we wait for without a look. It is nil if we must
 // look. Otherwise the caller must call stop.
-func (o byOrder) follow(c *contender) (b *blocker, stop func()) {
+func (o Order) follow(c *contender) (b *blocker, stop func()) {
 	first := !c.looked
 	c.looked = true
 	if c.attempt.Crowd == nil || !first || c.node.Siblings != nil || !c.mayFollow() {
@@ -38,7 +37,7 @@ func (o byOrder) follow(c *contender) (b *blocker, stop func()) {
 }
 
 // standingInCrowd is standing for a contender that looks together with others.
-func (o byOrder) standingInCrowd(ctx context.Context, c *contender) (Standing, time.Time, error) {
+func (o Order) standingInCrowd(ctx context.Context, c *contender) (Standing, time.Time, error) {
 	since := c.since
 	c.since = nil
 	of := c.loop.nodes

@@ -10,6 +10,9 @@
 //	localqueue.go   the goroutines of one client that want one lock
 //	localqueues.go  all such queues
 //	memory.go       what they have seen of the server's queue
+//	cached.go       a lock that stays in the process when nobody has it
+//	idle.go         how many such locks a client keeps
+//	try.go          a try that is refused before it begins
 //	line.go         their order
 //	attempt.go      one acquire, from its begin to its end, for the tracer
 //	errors.go       why an attempt was not admitted

@@ -233,10 +233,10 @@ func (q *Queue) Take(ctx context.Context, t lockloop.Turn, at lockloop.Attempt) 
 	return q.places.Take(ctx, t, at)
 }
 
-// LookFirst looks at the places before an attempt for n of them that does not
-// wait. See lockloop.Places.LookFirst.
-func (q *Queue) LookFirst(ctx context.Context, n int, at lockloop.Attempt) *lockloop.NotAdmitted {
-	return q.places.LookFirst(ctx, n, at)
+// LookFirst looks at the places before an attempt that does not wait. See
+// lockloop.Places.LookFirst.
+func (q *Queue) LookFirst(ctx context.Context, want lockloop.Wanted, at lockloop.Attempt) *lockloop.NotAdmitted {
+	return q.places.LookFirst(ctx, want, at)
 }
 
 // NodeData returns the data of an attempt's nodes.

@@ -9,6 +9,7 @@ import (
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -24,25 +25,26 @@ import (
 type Several struct {
 	since time.Time                        // the time at which the owner began to wait
 	seen  map[*Queue]*lockloop.NotAdmitted // each queue as it was seen last
-	again pauses.Growing                   // between the loss of places and the next ones
+	pause pauses.Growing                   // between the loss of places and the next ones
 
 	queues []*Queue
 	loops  []*lockloop.Loop
 	data   []byte
 	nodes  []framework.Created // nil until the transaction is done
+	again  bool                // the transaction was sent again
 	taken  []bool              // the nodes that have a claim
 	listed bool                // the nodes have listings, and no request was made since
 }
 
 // NewSeveral returns places for an owner that begins to wait now.
 func NewSeveral() *Several {
-	return &Several{since: time.Now(), seen: map[*Queue]*lockloop.NotAdmitted{}, again: pauses.Vanished()}
+	return &Several{since: time.Now(), seen: map[*Queue]*lockloop.NotAdmitted{}, pause: pauses.Vanished()}
 }
 
 // Begin forgets the places, and what has become of them. The next are in these
 // queues. All have one client, and different paths.
 func (s *Several) Begin(queues []*Queue) {
-	*s = Several{since: s.since, seen: s.seen, again: s.again, queues: queues, taken: make([]bool, len(queues))}
+	*s = Several{since: s.since, seen: s.seen, pause: s.pause, queues: queues, taken: make([]bool, len(queues))}
 	for _, q := range queues {
 		s.loops = append(s.loops, q.loop)
 		if s.seen[q] == nil {
@@ -68,10 +70,7 @@ func (s *Several) Pause(ctx context.Context) {
 	if len(s.queues) == 0 || s.nodes != nil && s.nodes[0].Session.Context().Err() != nil {
 		return
 	}
-	open, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(framework.Extend(s.queues[0].cfg.Client).Context(), cancel)()
-	_ = s.again.Wait(open) // what comes next says that ctx has ended, or that the client is closed
+	_ = follow.Pause(ctx, s.queues[0].cfg.Client, &s.pause) // what comes next says that ctx has ended
 }
 
 // Acquire is Queue.Acquire in the place in that queue. The acquires are in the
@@ -96,7 +95,7 @@ func (s *Several) win(ctx context.Context, a Attempt, i int) (*claim.Claim, erro
 	}
 	c, refusal := q.winAtServer(ctx, a, lockloop.Attempt{
 		Wait: a.Wait, Data: s.data, Observer: a.Trace.Observer(),
-		Enter:     func(ctx context.Context) (framework.Created, error) { return s.enter(ctx, i) },
+		Enter:     func(ctx context.Context) (framework.Created, bool, error) { return s.enter(ctx, i) },
 		OnBlocked: func(r lockloop.NotAdmitted) { s.listed = false; a.note(r) },
 		OnLook:    func() { s.listed = false },
 	})
@@ -115,19 +114,21 @@ func (s *Several) win(ctx context.Context, a Attempt, i int) (*claim.Claim, erro
 // listed together, so that it takes one round trip. But a listing that was there
 // before a wait, or before another look, says nothing of what has become of our
 // node meanwhile.
-func (s *Several) enter(ctx context.Context, i int) (node framework.Created, err error) {
+//
+// It also reports whether the transaction was sent again.
+func (s *Several) enter(ctx context.Context, i int) (node framework.Created, again bool, err error) {
 	if s.nodes == nil {
-		if s.nodes, err = lockloop.EnterAll(ctx, s.loops, s.data); err != nil {
-			return framework.Created{}, err
+		if s.nodes, s.again, err = lockloop.EnterAll(ctx, s.loops, s.data); err != nil {
+			return framework.Created{}, false, err
 		}
 	}
 	if !s.listed {
 		if err := lockloop.ListAll(ctx, s.loops[i:], s.nodes[i:]); err != nil {
-			return framework.Created{}, err
+			return framework.Created{}, false, err
 		}
 		s.listed = true
 	}
 	node = s.nodes[i]
 	s.nodes[i].Siblings = nil
-	return node, nil
+	return node, s.again, nil
 }

@@ -1,0 +1,150 @@
+package locks_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/locktest"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestIdleLockIsGivenUpForOthers(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		theirs := locks.NewInterProcessMutex(other, path)
+		node := w.idle(t, ctx, cachedMutex(c, path))
+		w.Fake.ClearRequests()
+		start := time.Now()
+		lease := locktest.Acquire(t, ctx, theirs)
+		require.Zero(t, time.Since(start))
+		require.False(t, w.exists(node))
+		require.Equal(t, 1, w.Fake.CountRequests(zktest.OpDelete))
+		require.NoError(t, lease.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Who only tries is refused, and has gone when the client hears of it. The next
+// try gets the lock. If the lock is idle, the client may be so fast that the first
+// try gets it already.
+func TestIdleLockIsGivenUpForOneThatTries(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		theirs := locks.NewInterProcessMutex(other, path)
+		for _, held := range []bool{false, true} {
+			w.idle(t, ctx, cachedMutex(c, path))
+			var ours *locks.Lease
+			if held {
+				ours = locktest.Acquire(t, ctx, cachedMutex(c, path))
+			}
+			lease, err := theirs.TryAcquire(ctx)
+			if err == nil && !held {
+				require.NoError(t, lease.Release(ctx))
+			} else {
+				require.ErrorIs(t, err, locks.ErrNotAcquired)
+			}
+			synctest.Wait()
+			if held {
+				require.NoError(t, ours.Context().Err())
+				require.NoError(t, ours.Release(ctx))
+			}
+			lease, err = theirs.TryAcquire(ctx)
+			require.NoError(t, err)
+			require.NoError(t, lease.Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// A lock that is held goes with its release, by one request.
+func TestCachedLockThatIsHeldIsGivenUpByItsRelease(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		m := cachedMutex(c, path)
+		w.idle(t, ctx, m)
+		lease := locktest.Acquire(t, ctx, m)
+		theirs := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
+		synctest.Wait()
+		require.False(t, theirs.IsOver())
+		require.NoError(t, lease.Context().Err())
+		w.Fake.ClearRequests()
+		require.NoError(t, lease.Release(ctx))
+		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.Requests())
+		require.NoError(t, theirs.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Somebody queues and gives up while there is no connection.
+func TestIdleLockIsGivenUpForOneThatCameDuringAnOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, network := w.Connect(t)
+		other, _ := w.Connect(t)
+		node := w.idle(t, ctx, cachedMutex(c, path))
+		network.Refuse(true)
+		network.Cut()
+		_, err := locks.NewInterProcessMutex(other, path).TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired, "nobody has heard of it")
+		network.Refuse(false)
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		require.False(t, w.exists(node))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Somebody queues just before the look at the queue is answered, or just after.
+func TestOneThatComesDuringTheLookIsSeen(t *testing.T) {
+	for name, action := range map[string]func(func(zktest.Request)) zktest.Action{"before": zktest.Call, "after": zktest.CallAfter} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				lease := locktest.Acquire(t, ctx, cachedMutex(c, path))
+				theirs := path + "/lock-0000000100"
+				w.Fake.Inject(zktest.Rule{
+					Op: zktest.OpGetChildren2, Session: c.SessionID(),
+					Do: action(func(zktest.Request) { w.Fake.Create(theirs, nil) }),
+				})
+				require.NoError(t, lease.Release(ctx))
+				synctest.Wait()
+				require.True(t, w.exists(theirs))
+				require.False(t, w.exists(lease.Path()))
+				require.NoError(t, w.Fake.Delete(theirs))
+				w.NothingLeft(t, path)
+			})
+		})
+	}
+}
+
+// Others want a lock that had to be waited for. Its release makes no look at the
+// queue, so that it costs no more than that of a lock that is not cached.
+func TestLockThatWasWaitedForIsNotKept(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		theirs := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(other, path))
+		waiting := locktest.AcquireLater(ctx, cachedMutex(c, path))
+		synctest.Wait()
+		require.NoError(t, theirs.Release(ctx))
+		ours := waiting.Wait(t)
+		w.Fake.ClearRequests()
+		require.NoError(t, ours.Release(ctx))
+		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.Requests())
+		w.idle(t, ctx, cachedMutex(c, path))
+		w.NothingLeft(t, path)
+	})
+}
