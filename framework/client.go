@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework/clienttrace"
@@ -77,7 +76,7 @@ type core struct {
 	recorder     *flight.Recorder // nil for none
 	persistent   *watches.Persistent
 	suspects     suspects.Suspects
-	noMultiReads atomic.Bool // one was refused, or has ended a connection
+	multiReads   lostMultiReads
 
 	mu          sync.Mutex // protects the following fields
 	closed      bool       // no goroutine may be added

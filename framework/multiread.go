@@ -40,11 +40,14 @@ type NodeRead struct {
 // returns an error for which IsRefusal holds, and the nodes are best read one by
 // one.
 //
-// A multiRead with which a connection ends is not repeated. If that connection
-// has answered none before, a server or a proxy may hang up on all of them. The
-// client sends no more then, and MultiRead is refused as above for as long as the
-// client lives. So it is if a connection ends with the probe, and after a server
-// has refused a multiRead.
+// A multiRead with which a connection ends is not repeated. A server or a proxy
+// may hang up on long answers. So the client takes half as many paths from then
+// on, but always eight, and more of them are ErrRequestTooLarge.
+//
+// A server or a proxy may also hang up on all multiReads. So the client sends no
+// more if none was answered before, or when five connections have ended with one.
+// MultiRead is refused as above then, for as long as the client lives. A probe
+// counts as a multiRead here. So it is, too, after a server has refused one.
 //
 // The error is an *OpError. It is about no node in particular, but for a path
 // that is not valid. Without paths, it matches zk.ErrBadArguments, as a
@@ -59,6 +62,9 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 			return nil, 0, &OpError{"multiRead", path, err}
 		}
 		full[i] = e.full(path)
+	}
+	if !e.multiReads.allows(len(paths)) {
+		return nil, 0, &OpError{"multiRead", paths[0], ErrRequestTooLarge}
 	}
 	var answer proto.MultiReadAnswer
 	err = e.do(ctx, "multiRead", paths[0], nil, func(ctx context.Context, s *Session) (err error) {
@@ -95,7 +101,7 @@ var (
 
 // multiRead makes one attempt.
 func (s *Session) multiRead(ctx context.Context, q proto.Request[proto.MultiReadAnswer]) (a proto.MultiReadAnswer, err error) {
-	if s.client.noMultiReads.Load() {
+	if s.client.multiReads.hasGivenUp() {
 		return a, errHungUpOn
 	}
 	p, err := start(ctx, s, q, nil)

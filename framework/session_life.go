@@ -128,11 +128,7 @@ func (s *Session) endedWith(all []transport.Unanswered) {
 		}
 		found.Warn(c.cfg.logger, what)
 	}
-	for _, r := range all {
-		if (r.Op == proto.OpMultiRead || r.Probe) && !r.Taken {
-			s.client.noMultiReads.Store(true)
-		}
-	}
+	c.multiReads.endedWith(all)
 	s.watches.EndedWith(all)
 }
 
@@ -140,8 +136,8 @@ func (s *Session) endedWith(all []transport.Unanswered) {
 // too, but not to setWatches.
 func (s *Session) answered(r transport.Request, code int32) {
 	s.client.suspects.Answered(r)
-	if r.Op == proto.OpMultiRead && code == proto.CodeUnimplemented {
-		s.client.noMultiReads.Store(true)
+	if r.Op == proto.OpMultiRead {
+		s.client.multiReads.answeredWith(code)
 	}
 	if r.Op == proto.OpSetWatches && code == proto.CodeOK {
 		s.watches.SetAgain(r)

@@ -16,8 +16,8 @@ type Unanswered struct {
 	Request
 	Held time.Duration // for how long the connection had been established when it was sent
 
-	// Taken says that the server has answered a multiRead on the connection, or
-	// has begun to answer this request. So it knows what that is.
+	// Taken says that the server has begun to answer this request. So it knows what
+	// that is.
 	Taken bool
 
 	// Probe says that it is that of Link.ProbeMultiRead.
@@ -104,7 +104,7 @@ func (c *Conn) unanswered(err error, answering int32) (all []Unanswered) {
 	for _, xid := range slices.SortedFunc(maps.Keys(c.calls), cmp.Compare[int32]) {
 		call := c.calls[xid]
 		all = append(all, Unanswered{
-			Request: call.request, Held: call.held, Taken: c.multiReads.answered, Probe: call == c.multiReads.probe,
+			Request: call.request, Held: call.held, Probe: call == c.multiReads.probe,
 		})
 	}
 	return all

@@ -23,17 +23,14 @@ var ErrUnproven = errors.New("the server may not know this request")
 
 // multiReads is what a connection knows of multiReads.
 type multiReads struct {
-	taken    bool  // the server takes them
-	answered bool  // it has answered one
-	probe    *Call // asks for a proof, or nil
+	taken bool  // the server takes them
+	probe *Call // asks for a proof, or nil
 }
 
 // learn takes an answer of the server for what it shows.
 func (m *multiReads) learn(op int32, call *Call, code int32) {
 	switch {
-	case op == opMultiRead && code == proto.CodeOK:
-		m.taken, m.answered = true, true
-	case op == opAddWatch && code == proto.CodeOK:
+	case (op == opMultiRead || op == opAddWatch) && code == proto.CodeOK:
 		m.taken = true
 	case call != nil && call == m.probe && code == proto.CodeNoWatcher:
 		m.taken = true

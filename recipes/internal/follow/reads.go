@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/go-zookeeper/zk"
 
@@ -61,24 +62,31 @@ func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node f
 	for begun := 0; begun < len(paths); {
 		rest := paths[begun:]
 		n := fitting(rest, atOnce)
-		if n < fewReads {
-			return r.oneByOne(ctx, rest, begun, take)
+		if n < fewReads { // the nodes behind them may be smaller
+			n = min(len(rest), max(fewReads, cap(r.Slots)))
+			size, err := r.oneByOne(ctx, rest[:n], begun, take)
+			if err != nil {
+				return err
+			}
+			begun, atOnce = begun+n, nextReads(n, size)
+			continue
 		}
 		nodes, err := r.several(ctx, rest[:n])
 		switch {
 		case err == nil:
 			err = r.Slots.Each(n, func(i int) error { return take(begun+i, nodes[i]) })
-			atOnce = nextReads(atOnce, nodes)
+			atOnce = nextReads(n, sizeOf(nodes...))
 		case reason.Is(err, framework.ErrAnswerTooLarge), reason.Is(err, framework.ErrRequestTooLarge):
 			atOnce = n / 2
 			continue
 		case reason.Is(err, framework.ErrNotConnected): // another request would wait as long again
 			return r.failAll(rest, begun, err, take)
 		case framework.IsConnectionError(err):
-			err = r.oneByOne(ctx, rest[:n], begun, take)
+			_, err = r.oneByOne(ctx, rest[:n], begun, take)
 			atOnce = max(fewReads, n/2)
 		default:
-			return r.oneByOne(ctx, rest, begun, take)
+			_, err = r.oneByOne(ctx, rest, begun, take)
+			return err
 		}
 		if err != nil {
 			return err
@@ -88,15 +96,19 @@ func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node f
 	return nil
 }
 
-// oneByOne makes a request for each of the paths. The first one has the number
-// from.
+// oneByOne makes a request for each of the paths, and returns the size of all
+// nodes. The first one has the number from.
 func (r Reads) oneByOne(
 	ctx context.Context, paths []string, from int, take func(i int, node framework.NodeRead) error,
-) error {
-	return r.Slots.Each(len(paths), func(i int) error {
+) (size int, err error) {
+	var all atomic.Int64
+	err = r.Slots.Each(len(paths), func(i int) error {
 		data, stat, err := r.One(ctx, paths[i])
-		return take(from+i, framework.NodeRead{Data: data, Stat: stat, Err: err})
+		node := framework.NodeRead{Data: data, Stat: stat, Err: err}
+		all.Add(int64(sizeOf(node)))
+		return take(from+i, node)
 	})
+	return int(all.Load()), err
 }
 
 // failAll tells of nodes that cannot be read. The first one has the number from.
@@ -136,10 +148,14 @@ func fitting(paths []string, most int) int {
 	return min(most, len(paths))
 }
 
-func nextReads(allowed int, last []framework.NodeRead) int {
-	size := 0
-	for _, n := range last {
+// sizeOf returns about how long an answer with the nodes is.
+func sizeOf(nodes ...framework.NodeRead) (size int) {
+	for _, n := range nodes {
 		size += overhead + len(n.Data)
 	}
-	return min(mostReads, NextReads(allowed, len(last), size, mostBytes))
+	return size
+}
+
+func nextReads(nodes, size int) int {
+	return min(mostReads, NextReads(nodes, nodes, size, mostBytes))
 }

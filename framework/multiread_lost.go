@@ -1,0 +1,73 @@
+package framework
+
+import (
+	"sync"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// lostMultiReads is what a client remembers of multiReads that have gone wrong on
+// any of its connections. A server, or a proxy, may hang up on all of them, or on
+// those with a long answer. A connection may also end with one by accident.
+//
+// So a client whose servers have answered none gives up at once. Another one
+// sends fewer paths from then on, and gives up when that has not helped.
+type lostMultiReads struct {
+	mu       sync.Mutex
+	answered bool // a server has answered one, or has begun to
+	lost     int  // connections that have ended with one, or with a probe
+	most     int  // paths of a multiRead, or 0 for any number
+	givenUp  bool
+}
+
+const (
+	mostLost   = 5 // connections
+	leastPaths = 8 // of a multiRead, whatever has been lost
+)
+
+// endedWith is told what a connection has ended with. Servers answer in order, so
+// the first multiRead is the one that counts.
+func (m *lostMultiReads) endedWith(all []transport.Unanswered) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range all {
+		if r.Op == proto.OpMultiRead || r.Probe {
+			m.lost++
+			m.answered = m.answered || r.Taken
+			m.givenUp = m.givenUp || !m.answered || m.lost >= mostLost
+			m.fewerLocked(r)
+			return
+		}
+	}
+}
+
+func (m *lostMultiReads) fewerLocked(r transport.Unanswered) {
+	if r.Probe {
+		return
+	}
+	n := max(leastPaths, proto.CountReads(r.Payload(nil))/2)
+	if m.most == 0 || n < m.most {
+		m.most = n
+	}
+}
+
+// answeredWith is told of each answer to a multiRead.
+func (m *lostMultiReads) answeredWith(code int32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.answered = m.answered || code == proto.CodeOK
+	m.givenUp = m.givenUp || code == proto.CodeUnimplemented
+}
+
+func (m *lostMultiReads) hasGivenUp() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.givenUp
+}
+
+func (m *lostMultiReads) allows(paths int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.givenUp || m.most == 0 || paths <= m.most
+}
