@@ -22,8 +22,8 @@ type lostMultiReads struct {
 }
 
 const (
-	mostLost   = 5 // connections
-	leastPaths = 8 // of a multiRead, whatever has been lost
+	mostLost   = 5  // connections
+	leastPaths = 16 // of a multiRead, whatever has been lost
 )
 
 // endedWith is told what a connection has ended with. Servers answer in order, so
@@ -57,6 +57,14 @@ func (m *lostMultiReads) answeredWith(code int32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.answered = m.answered || code == proto.CodeOK
+	m.givenUp = m.givenUp || code == proto.CodeUnimplemented
+}
+
+// answeredRemoval is told of each answer to a removeWatches, as the probe is. A
+// server that does not know that knows no multiRead either, and may hang up.
+func (m *lostMultiReads) answeredRemoval(code int32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.givenUp = m.givenUp || code == proto.CodeUnimplemented
 }
 

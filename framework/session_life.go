@@ -136,8 +136,11 @@ func (s *Session) endedWith(all []transport.Unanswered) {
 // too, but not to setWatches.
 func (s *Session) answered(r transport.Request, code int32) {
 	s.client.suspects.Answered(r)
-	if r.Op == proto.OpMultiRead {
+	switch r.Op {
+	case proto.OpMultiRead:
 		s.client.multiReads.answeredWith(code)
+	case proto.OpRemoveWatches:
+		s.client.multiReads.answeredRemoval(code)
 	}
 	if r.Op == proto.OpSetWatches && code == proto.CodeOK {
 		s.watches.SetAgain(r)

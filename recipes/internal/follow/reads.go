@@ -26,11 +26,12 @@ func ReadsOf(c *framework.Client, atOnce int) Reads {
 
 // Nobody knows how much data nodes have before they are read. Servers take up to
 // a megabyte for each by default, but hardly any node of a recipe has more than
-// a kilobyte. So the first multiRead has a fair number of nodes, and the mean
-// size in each answer decides how many the next one has: see NextReads.
+// a kilobyte. So the first multiRead has few nodes: over a slow line, a client
+// would not wait for a long answer. The mean size in each answer decides how many
+// the next one has: see NextReads.
 const (
 	fewReads   = 4 // fewer nodes are read as fast one by one
-	firstReads = 128
+	firstReads = 16
 	mostReads  = 1024
 	mostBytes  = 512 << 10 // of a request, and about of an answer
 

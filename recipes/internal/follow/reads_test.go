@@ -49,7 +49,7 @@ func makeNodes(t *testing.T, w *recipetest.World, n int) (paths []string) {
 }
 
 func TestManyNodesAreReadWithFewRequests(t *testing.T) {
-	for nodes, requests := range map[int]int{0: 0, 1: 0, 3: 0, 4: 1, 128: 1, 129: 1, 132: 2, 1000: 4, 2000: 5} {
+	for nodes, requests := range map[int]int{0: 0, 1: 0, 3: 0, 4: 1, 16: 1, 17: 1, 20: 2, 1000: 6, 2000: 7} {
 		inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 			paths := makeNodes(t, w, nodes)
 			data, failed, err := readAll(t.Context(), follow.ReadsOf(w.Observer, 8), paths)
@@ -58,7 +58,7 @@ func TestManyNodesAreReadWithFewRequests(t *testing.T) {
 			require.True(t, slices.Equal(paths, data))
 			require.Equal(t, requests, w.Fake.CountRequests(zktest.OpMultiRead), "%d nodes", nodes)
 			require.Equal(t, min(1, requests), w.Fake.CountRequests(zktest.OpRemoveWatches), "%d nodes: the probe", nodes)
-			alone := map[int]int{1: 1, 3: 3, 129: 1}[nodes]
+			alone := map[int]int{1: 1, 3: 3, 17: 1}[nodes]
 			require.Equal(t, alone, w.Fake.CountRequests(zktest.OpGetData), "%d nodes", nodes)
 		})
 	}
@@ -151,13 +151,13 @@ func TestServerThatHangsUpOnMultiReadsCostsOneConnection(t *testing.T) {
 func TestConnectionThatEndsWithAMultiReadLeavesTheOtherNodesTogether(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		paths := makeNodes(t, w, 1000)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, After: 1, Do: zktest.DropReply()})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, After: 3, Do: zktest.DropReply()})
 		data, failed, err := readAll(t.Context(), follow.ReadsOf(w.Observer, 8), paths)
 		require.NoError(t, err)
 		require.Empty(t, failed)
 		require.Equal(t, paths, data)
-		require.Equal(t, 256, w.Fake.CountRequests(zktest.OpGetData))
-		require.Equal(t, 7, w.Fake.CountRequests(zktest.OpMultiRead), "128, 256 that are lost, 128 at most")
+		require.Equal(t, 128, w.Fake.CountRequests(zktest.OpGetData))
+		require.Equal(t, 16, w.Fake.CountRequests(zktest.OpMultiRead), "16, 32, 64, 128 that are lost, 64 at most")
 		require.Equal(t, 2, w.Fake.CountRequests(zktest.OpRemoveWatches), "a probe on each connection")
 	})
 }
@@ -221,12 +221,12 @@ func TestAnswersThatAreTooLargeAreAskedForInParts(t *testing.T) {
 		limit, nodes, size int
 		want               []int
 	}{
-		"small":              {1 << 20, 300, 100, []int{128, 172}},
-		"too large at first": {1 << 20, 128, 10 << 10, []int{128, 64, 50, 14}},
+		"small":              {1 << 20, 300, 100, []int{16, 32, 64, 128, 60}},
+		"too large at first": {1 << 20, 128, 100 << 10, append([]int{16, 8}, slices.Repeat([]int{5}, 24)...)},
 		"never small enough": {1 << 10, 4, 1 << 10, []int{4, 1, 1, 1, 1}},
-		"large":              {64 << 20, 300, 100 << 10, append([]int{128}, slices.Concat(slices.Repeat([]int{5}, 34), []int{1, 1})...)},
-		"very many":          {64 << 20, 5000, 1, []int{128, 256, 512, 1024, 1024, 1024, 1024, 8}},
-		"very large":         {64 << 20, 131, 300 << 10, []int{128, 1, 1, 1}},
+		"large":              {64 << 20, 300, 100 << 10, slices.Concat([]int{16}, slices.Repeat([]int{5}, 56), []int{4})},
+		"very many":          {64 << 20, 5000, 1, []int{16, 32, 64, 128, 256, 512, 1024, 1024, 1024, 920}},
+		"very large":         {64 << 20, 19, 300 << 10, []int{16, 1, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var reads, paths, sizes = []int(nil), []string(nil), slices.Repeat([]int{c.size}, c.nodes)
