@@ -42,7 +42,7 @@ type NodeRead struct {
 //
 // A multiRead with which a connection ends is not repeated. A server or a proxy
 // may hang up on long answers. So the client takes half as many paths from then
-// on, but always sixteen, and more of them are ErrRequestTooLarge.
+// on, but always 64, and more of them are ErrRequestTooLarge.
 //
 // A server or a proxy may also hang up on all multiReads. So the client sends no
 // more if none was answered before, or when five connections have ended with one.

@@ -22,8 +22,11 @@ type lostMultiReads struct {
 }
 
 const (
-	mostLost   = 5  // connections
-	leastPaths = 16 // of a multiRead, whatever has been lost
+	mostLost = 5 // connections
+
+	// leastPaths is how many paths a multiRead may always have. A cache has to read
+	// its hot nodes with one request.
+	leastPaths = 64
 )
 
 // endedWith is told what a connection has ended with. Servers answer in order, so

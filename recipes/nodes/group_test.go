@@ -231,7 +231,7 @@ func TestRequestsOfMembers(t *testing.T) {
 			members, err := nodes.NewGroup(asking, "/g").Members(t.Context())
 			require.NoError(t, err)
 			require.Len(t, members, 100)
-			want := slices.Concat([]zktest.Op{zktest.OpGetChildren2}, probe, []zktest.Op{zktest.OpMultiRead})
+			want := slices.Concat([]zktest.Op{zktest.OpGetChildren2}, probe, []zktest.Op{zktest.OpMultiRead, zktest.OpMultiRead, zktest.OpMultiRead})
 			require.Equal(t, want, w.requests(asking.SessionID()))
 		}
 	})

@@ -69,7 +69,7 @@ func (c *limited) Read(p []byte) (int, error) {
 }
 
 // A proxy hangs up on answers of more than 100 kB. No node has so much. Of nodes
-// with 50 kB, an answer of sixteen, which is the fewest, is too long, too.
+// with 50 kB, the first answer is too long, too.
 func TestProxyThatHangsUpOnLongAnswersCostsFewConnections(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) { readBehindProxy(t, w, 300, 1000, 2) })
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) { readBehindProxy(t, w, 50, 50_000, 5) })
