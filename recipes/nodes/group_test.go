@@ -216,7 +216,7 @@ func TestViewsOutliveLossesOfTheSession(t *testing.T) {
 	})
 }
 
-// The members of a group are read with one request. The first time, another one
+// The members of a group are read with few requests. The first time, another one
 // asks the server whether it knows that.
 func TestRequestsOfMembers(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
