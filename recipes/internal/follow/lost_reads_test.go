@@ -58,7 +58,7 @@ func (c *limited) Read(p []byte) (int, error) {
 		c.left = int(p[0])<<24 | int(p[1])<<16 | int(p[2])<<8 | int(p[3])
 		if c.left > c.limit {
 			c.cuts.Add(1)
-			c.Conn.Close()
+			c.Close()
 			return 0, io.ErrUnexpectedEOF
 		}
 		return 4, nil
