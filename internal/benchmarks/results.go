@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// results are what a run of benchmarks has printed.
+type results struct {
+	facts map[string]string // of the lines of configuration; the first counts
+	rows  []row
+}
+
+// row is a line of a benchmark.
+type row struct {
+	name    string // without "Benchmark", and without the number of processors
+	metrics map[string]float64
+}
+
+var (
+	processors = regexp.MustCompile(`-\d+$`)
+	fact       = regexp.MustCompile(`^([a-z]+): (.*)$`)
+)
+
+// parse reads the format of Go's benchmarks. A line that starts like a result
+// and is none is an error, so that no row is lost.
+func parse(text string) (results, error) {
+	r := results{facts: map[string]string{}}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if found := fact.FindStringSubmatch(line); found != nil {
+			if _, known := r.facts[found[1]]; !known {
+				r.facts[found[1]] = found[2]
+			}
+			continue
+		}
+		name, isResult := strings.CutPrefix(line, "Benchmark")
+		if !isResult {
+			continue
+		}
+		fields := strings.Fields(name)
+		if len(fields) == 1 { // the name is printed before a benchmark logs something
+			continue
+		}
+		metrics, err := parseMetrics(fields)
+		if err != nil {
+			return results{}, fmt.Errorf("%q: %w", line, err)
+		}
+		r.rows = append(r.rows, row{processors.ReplaceAllString(fields[0], ""), metrics})
+	}
+	return r, nil
+}
+
+// parseMetrics reads the pairs of a value and its unit that follow the name and
+// the number of runs.
+func parseMetrics(fields []string) (map[string]float64, error) {
+	if len(fields)%2 != 0 {
+		return nil, fmt.Errorf("%d fields are not pairs", len(fields))
+	}
+	metrics := map[string]float64{}
+	for i := 2; i < len(fields); i += 2 {
+		value, err := strconv.ParseFloat(fields[i], 64)
+		if err != nil {
+			return nil, err
+		}
+		metrics[fields[i+1]] = value
+	}
+	return metrics, nil
+}
+
+// of returns the rows of a benchmark, with the rest of their names.
+func (r results) of(benchmark string) []row {
+	var all []row
+	for _, line := range r.rows {
+		if rest, ok := strings.CutPrefix(line.name, benchmark+"/"); ok {
+			all = append(all, row{rest, line.metrics})
+		}
+	}
+	return all
+}
