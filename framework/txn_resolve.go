@@ -74,6 +74,9 @@ func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64, found []
 		}
 		if reason := t.resultLost(op, path, results[i].Stat, s, zxid); reason != "" {
 			err := fmt.Errorf("applied as transaction %#x, but %s %s", zxid, op.path, reason)
+			if path == "" {
+				err = fmt.Errorf("%w: %w", err, zk.ErrNoNode)
+			}
 			return nil, unknownOutcome(err)
 		}
 		t.noteEphemeral(s, op, path)

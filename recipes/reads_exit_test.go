@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
@@ -65,7 +66,7 @@ func TestReadThatDoesNotReturnFindsNothingGone(t *testing.T) {
 				c, _ := w.Connect(t, framework.WithHooks(exiting))
 				_, err := nodes.NewGroup(w.Observer, "/g").Join(w.Patience(t), "m", nil)
 				require.NoError(t, err)
-				lease := recipetest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(w.Observer, "/l"))
+				lease := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(w.Observer, "/l"))
 				require.NoError(t, test.lists(w.Patience(t), c))
 				exiting.path = test.whose("/g/m", lease.Path())
 				require.ErrorContains(t, test.lists(w.Patience(t), c), "has ended its goroutine")

@@ -122,7 +122,7 @@ var helpers = []string{
 // folders below it.
 var leftOut = []string{
 	"examples/", "cmd/zklock/internal/", "debug/internal/", "framework/internal/jute", "recipes",
-	"internal/recipetest", "testing/zktest/internal/", "testing/interop", "testing/explore/scenarios",
+	"internal/recipetest", "internal/locktest", "testing/zktest/internal/", "testing/interop", "testing/explore/scenarios",
 	"internal/compatibility", "internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees", "internal/histories",
 	"internal/kazootest", "internal/leadertest", "internal/leaktest", "internal/licenses", "internal/mutants",
 	"internal/thorough",

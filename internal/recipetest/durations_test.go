@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/inspect"
@@ -66,7 +67,7 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 			if err != nil {
 				return err
 			}
-			next := recipetest.AcquireLater(w.Patience(t), m)
+			next := locktest.AcquireLater(w.Patience(t), m)
 			time.Sleep(time.Second)
 			require.NoError(t, lease.Release(t.Context()))
 			require.NoError(t, next.Wait(t).Release(t.Context()))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
 )
@@ -67,7 +68,7 @@ func TestLogOfBarriers(t *testing.T) {
 // for more than a few seconds.
 func TestTracerThatBlocks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		tracer := &recipetest.Valve{}
+		tracer := &locktest.Valve{}
 		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		other, _ := w.Connect(t)
 		passages := w.enterAll(t, "/b", []*framework.Client{c, other})

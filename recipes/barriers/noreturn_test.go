@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/testing/zktest"
@@ -40,7 +41,7 @@ func TestCallThatDoesNotReturnLeavesNoMember(t *testing.T) {
 		"Curator's":  enterAndLeave(barriers.WithCuratorLayout()),
 	} {
 		t.Run(name, func(t *testing.T) {
-			recipetest.NoReturn(t, func(_ *testing.T, ctx context.Context, c *framework.Client) error { return use(ctx, c) },
+			locktest.NoReturn(t, func(_ *testing.T, ctx context.Context, c *framework.Client) error { return use(ctx, c) },
 				"/d/ready") // of Curator's layout: the others may have entered by then
 		})
 	}

@@ -47,15 +47,21 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s, now := d.now.next(), time.Now()
-	s.Zxid, s.Interrupted, s.Err, s.filled = step.Zxid, !step.Synced || err != nil, err, true
+	s.Interrupted, s.Err = !step.Synced || err != nil, err
+	if err == nil {
+		s.Zxid, s.filled = step.Zxid, true
+	}
+	back := thereIn(seen)
 	for _, one := range seen {
 		if one.gone {
-			d.goneLocked(s, one.at, now)
+			d.goneLocked(s, one.at, now, back[one.at])
 		} else {
 			d.seenLocked(s, one)
 		}
 	}
-	d.unreadableLocked(s, unreadable)
+	if err == nil { // else nothing is known, and all is kept
+		d.unreadableLocked(s, unreadable)
+	}
 	d.expireLocked(s, now)
 	d.publishLocked(s)
 }
@@ -75,7 +81,8 @@ func (d *Directory) unreadable(step cache.Step) (all map[place]*Bad, refusal err
 			_, at.id = znode.Split(path)
 			at.service = ""
 		}
-		all[at] = &Bad{Service: at.service, ID: at.id, Path: path, Err: err}
+		b := &Bad{Service: at.service, ID: at.id, Path: path, Err: err}
+		all[b.place()] = b
 	}
 	return all, refusal
 }
@@ -107,13 +114,25 @@ func (d *Directory) badLocked(s *Snapshot, at place, b *Bad) {
 	}
 }
 
-// goneLocked takes the end of a node.
-func (d *Directory) goneLocked(s *Snapshot, at place, now time.Time) {
+// thereIn returns the places of the nodes that are there.
+func thereIn(seen []sighting) map[place]bool {
+	there := map[place]bool{}
+	for _, one := range seen {
+		if !one.gone {
+			there[one.at] = true
+		}
+	}
+	return there
+}
+
+// goneLocked takes the end of a node, which another one may have replaced in the
+// same step.
+func (d *Directory) goneLocked(s *Snapshot, at place, now time.Time, replaced bool) {
 	s.setBad(at, nil)
 	e := s.entry(at)
 	switch {
 	case e == nil:
-	case e.Disabled || d.cfg.grace == 0:
+	case e.Disabled && !replaced || d.cfg.grace == 0:
 		s.setEntry(at, nil)
 	default:
 		d.leaving[at] = leave{now, now.Add(d.cfg.grace)}

@@ -50,8 +50,10 @@ type Change struct {
 
 // Changes returns what is in the directory, as Added and then Synced, and then
 // every change, until ctx ends or the directory does. It waits until the
-// directory is filled before it begins. The end of the directory is the last
-// element: an empty Change, and the error that Err returns.
+// directory is filled before it begins, and tells of a refusal that keeps it from
+// that, as Interrupted. A refusal during an interruption is told as another one.
+// The end of the directory is the last element: an empty Change, and the error
+// that Err returns.
 //
 // A node that is malformed is told once for each version of its data. A slow
 // reader holds up nobody: several changes become one, and it misses no last
@@ -63,7 +65,7 @@ func (d *Directory) Changes(ctx context.Context) iter.Seq2[Change, error] {
 			changed, ended := d.life.Changed()
 			now := d.Snapshot()
 			switch {
-			case now.filled && now != last:
+			case now != last && (now.filled || now.Err != nil):
 				for ch := range between(last, now) {
 					if ctx.Err() != nil || !yield(ch, nil) {
 						return
@@ -114,7 +116,8 @@ func between(old, now *Snapshot) iter.Seq[Change] {
 			}
 		}
 		switch {
-		case now.Interrupted == old.Interrupted:
+		case now.Interrupted && old.Interrupted && (now.Err == nil || old.Err != nil):
+		case !now.Interrupted && !old.Interrupted:
 		case now.Interrupted:
 			tell(Change{Type: Interrupted, Err: now.Err})
 		default:

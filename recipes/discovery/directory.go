@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
@@ -77,15 +79,39 @@ func NewDirectory(
 func NewServices(client *framework.Client, base string, codec Codec, opts ...DirectoryOption) (*Directory, error) {
 	d, err := newDirectory(codec, opts)
 	if err == nil {
+		err = faultOf(codec)
+	}
+	if err == nil {
 		d.root = base
 		d.place = func(p string) (place, bool) {
 			parent, name := znode.Split(strings.TrimPrefix(p, strings.TrimSuffix(d.root, "/")))
-			service, ok := codec.Service(parent)
+			service, ok := serviceOf(codec, parent)
 			return place{service, name}, ok
 		}
 		err = d.start(client)
 	}
 	return started(d, err, "services below "+base)
+}
+
+// serviceOf returns whose nodes are below a path. A path that stands for a service,
+// and is not the service's own, is no service's: two folders would be one service,
+// and NewDirectory knows only one of them.
+func serviceOf(codec Codec, dir string) (string, bool) {
+	service, ok := codec.Service(dir)
+	if !ok {
+		return "", false
+	}
+	own, err := codec.Dir(service)
+	return service, err == nil && own == dir
+}
+
+// faultOf returns which option of a codec cannot be used. Dir says that, whatever
+// the service.
+func faultOf(codec Codec) error {
+	if _, err := codec.Dir("any"); reason.Is(err, zk.ErrBadArguments) {
+		return err
+	}
+	return nil
 }
 
 func newDirectory(codec Codec, opts []DirectoryOption) (*Directory, error) {

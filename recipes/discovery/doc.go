@@ -53,7 +53,8 @@
 //
 //   - A node is created once in a session, and changed in place. Java deletes and
 //     creates it on every reconnect, so that readers see a gap.
-//   - An ID that somebody else has is a conflict. Java takes the node over.
+//   - An ID that somebody else has is a conflict. Java takes the node over. A
+//     permanent node says by its address and ports whose it is.
 //   - A node that cannot be decoded is reported. In Java, it fails the query of
 //     the whole service, or keeps its last good instance for ever.
 //   - A directory needs no right to create, and makes no nodes.

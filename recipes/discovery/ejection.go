@@ -65,7 +65,7 @@ func (p *Picker) eject(r *record) {
 	if r.pause == 0 || now.Sub(r.until) >= r.pause {
 		r.pause = p.ejection.pause
 	} else {
-		r.pause = min(2*r.pause, p.ejection.longest)
+		r.pause += min(r.pause, p.ejection.longest-r.pause) // without an overflow
 	}
 	r.out, r.until = true, now.Add(r.pause)
 	p.publish(now)

@@ -75,12 +75,13 @@ type health struct {
 	life   follow.Life
 	late   <-chan error // what a check will return that has not done so in time
 
+	passed  bool // a check has passed
 	failing bool
 	against int // how many checks in a row have said the opposite
 }
 
 func watchHealth(client *framework.Client, r *Registration, c HealthCheck) (*health, error) {
-	h := &health{HealthCheck: c, client: client, r: r, failing: true, against: c.Passes - 1}
+	h := &health{HealthCheck: c, client: client, r: r, failing: true}
 	h.life = follow.Life{Client: client, Closed: nodes.ErrClosed, Run: h.run}
 	return h, h.life.Start()
 }
@@ -97,7 +98,7 @@ func (h *health) run(ctx context.Context) error {
 		if h.count(err == nil) || first && h.failing {
 			h.tell(err)
 		}
-		if h.failing != h.r.want.Load().failing {
+		if h.failing != h.r.wanted().failing {
 			h.write(ctx)
 		}
 		next := time.NewTimer(h.Interval)
@@ -120,11 +121,24 @@ func (h *health) count(passed bool) (turned bool) {
 		return false
 	}
 	h.against++
-	if enough := map[bool]int{true: h.Passes, false: h.Failures}[h.failing]; h.against < enough {
+	if h.against < h.enough() {
 		return false
 	}
+	h.passed = true
 	h.failing, h.against = !h.failing, 0
 	return true
+}
+
+// enough returns how many checks in a row turn the state. The first pass ends the
+// drain that an instance begins with.
+func (h *health) enough() int {
+	switch {
+	case !h.passed:
+		return 1
+	case h.failing:
+		return h.Passes
+	}
+	return h.Failures
 }
 
 func (h *health) tell(err error) {
@@ -146,16 +160,11 @@ func (h *health) write(ctx context.Context) {
 // check returns the verdict of one check. One that ends its goroutine has
 // failed. One that takes too long has, too, and the next begins behind it.
 func (h *health) check(ctx context.Context) error {
+	if err := h.awaitLate(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
-	if h.late != nil {
-		select {
-		case <-h.late:
-			h.late = nil
-		case <-ctx.Done():
-			return reason.OfContext(ctx)
-		}
-	}
 	returned := make(chan error, 1)
 	started := framework.Extend(h.client).Go(func(context.Context) {
 		err := follow.ErrNoReturn
@@ -170,6 +179,23 @@ func (h *health) check(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 		h.late = returned
+		return reason.OfContext(ctx)
+	}
+}
+
+// awaitLate waits for a check that has not returned in time, if there is one, for
+// as long as a check has.
+func (h *health) awaitLate(ctx context.Context) error {
+	if h.late == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	defer cancel()
+	select {
+	case <-h.late:
+		h.late = nil
+		return nil
+	case <-ctx.Done():
 		return reason.OfContext(ctx)
 	}
 }

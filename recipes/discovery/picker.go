@@ -21,7 +21,8 @@ type Picker struct {
 
 	mu      sync.Mutex
 	records map[identity]*record
-	members []*member // those that are not disabled
+	all     []*member // also those that are disabled
+	members []*member // those that are not
 }
 
 // identity is what makes two instances the same to a Picker, whatever else they
@@ -100,7 +101,7 @@ func (p *Picker) Update(instances []Instance) {
 	defer p.mu.Unlock()
 	old := p.records
 	p.records = make(map[identity]*record, len(instances))
-	p.members = nil
+	p.all, p.members = nil, nil
 	for _, i := range instances {
 		key := identity{i.ID, i.Address, i.Port, i.TLSPort}
 		r := old[key]
@@ -108,8 +109,10 @@ func (p *Picker) Update(instances []Instance) {
 			r = p.newRecord(i)
 		}
 		p.records[key] = r
+		m := &member{i, r}
+		p.all = append(p.all, m)
 		if !i.Disabled {
-			p.members = append(p.members, &member{i, r})
+			p.members = append(p.members, m)
 		}
 	}
 	p.publish(time.Now())
@@ -150,7 +153,7 @@ func (p *Picker) refreshed() *view {
 // publish makes a view of what has changed. The mutex is held.
 func (p *Picker) publish(now time.Time) *view {
 	p.readmit(now)
-	v := &view{list: p.strategy.prefer(p.members)}
+	v := &view{list: p.strategy.prefer(p.all)}
 	v.chooser = p.current.Load().chooser.renew(v.list)
 	v.empty = ErrNoInstance
 	if disabled := len(p.records) - len(p.members); disabled > 0 {

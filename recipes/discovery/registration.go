@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -31,14 +30,8 @@ type Registration struct {
 	name   string // the node's
 	health *health
 
-	turn chan struct{} // capacity 1: taken by whoever changes want
-	want atomic.Pointer[wanted]
-}
-
-// wanted is what the node is to say.
-type wanted struct {
-	instance Instance // the user's
-	failing  bool     // the health check wants it drained
+	turn   chan struct{} // capacity 1: taken by whoever changes what the node is to say
+	wishes wishes
 }
 
 // NewRegistration registers an instance below the base of a registry from now
@@ -47,8 +40,10 @@ type wanted struct {
 //
 // An empty ID becomes a random UUID, or the name that the format makes of the
 // address. A zero Registered becomes the time now. The node is ephemeral, unless
-// the instance's Kind is Static or Permanent. DynamicSequential cannot be used,
-// because the servers would choose the ID. These are its errors:
+// the instance's Kind is Static or Permanent: such a node outlives its process,
+// and a later process takes it over if the node has the same address and ports.
+// Any other node is a conflict. DynamicSequential cannot be used, because the
+// servers would choose the ID. These are its errors:
 //
 //   - framework.ErrClosed if the client is closed.
 //   - nodes.ErrInUse if another Registration of this client has the path.
@@ -85,16 +80,17 @@ func register(
 		return nil, err
 	}
 	r := &Registration{codec: codec, turn: make(chan struct{}, 1)}
-	want := wanted{i, cfg.health != nil}
+	want := wanted{instance: i, failing: cfg.health != nil}
 	name, data, err := r.encode(want)
 	if err != nil {
 		return nil, err
 	}
-	r.name, want.instance.ID = name, name
-	r.want.Store(&want)
+	r.name, want.instance.ID, want.data = name, name, data
+	r.wishes.add(want)
 	at := znode.Join(below(base, dir), name)
 	r.events = event.Of(client, at)
-	r.node, err = nodes.NewPersistentNode(client, at, data, append(cfg.node, nodes.WithMode(mode))...)
+	own := nodes.WithClaim(func(data []byte) bool { return isAnEarlier(codec, want.instance, data) })
+	r.node, err = nodes.NewPersistentNode(client, at, data, append(cfg.node, nodes.WithMode(mode), own)...)
 	if err != nil || cfg.health == nil {
 		return r, err
 	}
@@ -124,10 +120,23 @@ func modeOf(k Kind) (framework.Mode, error) {
 	return 0, invalid("kind", int(k), "must be Dynamic, NoKind, Static or Permanent")
 }
 
-// completed returns a copy of an instance that the caller cannot change, with
-// what the caller has left out.
-func completed(i Instance) Instance {
+// isAnEarlier reports whether a node that outlives its session is an earlier
+// process's of an instance, and not another instance's: it has the same address
+// and ports.
+func isAnEarlier(codec Codec, i Instance, data []byte) bool {
+	was, err := codec.Decode(i.Service, i.ID, data)
+	return err == nil && (&Entry{Instance: was}).isAt(&Entry{Instance: i})
+}
+
+// copied returns a copy of an instance that the caller cannot change.
+func copied(i Instance) Instance {
 	i.Metadata, i.Payload = maps.Clone(i.Metadata), bytes.Clone(i.Payload)
+	return i
+}
+
+// completed returns a copy of an instance with what the caller has left out.
+func completed(i Instance) Instance {
+	i = copied(i)
 	i.ID = cmp.Or(i.ID, znode.GUID())
 	if i.Registered.IsZero() {
 		i.Registered = time.Now()
@@ -151,13 +160,14 @@ func (r *Registration) WaitRegistered(ctx context.Context) (nodes.Registration, 
 	return there, r.named(err)
 }
 
-// Instance returns what the node says, or is to say: the last Update, and
-// whether the instance drains.
-func (r *Registration) Instance() Instance {
-	w := *r.want.Load()
-	w.instance.Disabled = w.instance.Disabled || w.failing
-	return w.instance
-}
+// Instance returns what the node says, or is to say: the last Update that was not
+// refused, with what Drain and Resume have done since. It can be changed and be
+// passed to Update. So it does not say whether the health check has the instance
+// drain: that would become a drain of the user's.
+func (r *Registration) Instance() Instance { return copied(r.wanted().instance) }
+
+// wanted returns what the node says, or is to say.
+func (r *Registration) wanted() wanted { return r.wishes.of(r.node.Data()) }
 
 // Update replaces what the node says, in place, and returns when the node has
 // it. The service, the ID and the Kind stay as they are, and so does Registered
@@ -167,12 +177,15 @@ func (r *Registration) Instance() Instance {
 // Updates are made one after the other. One whose ctx ends before its turn has
 // changed nothing. If ctx ends later, the node gets the data later. If the
 // codec or the server refuses the data, that is the error, and the node says
-// what it said.
+// what it said, also if the server does so when the call has returned.
 func (r *Registration) Update(ctx context.Context, i Instance) error {
-	i = completed(i)
+	i = copied(i)
 	return r.change(ctx, func(w *wanted) {
 		was := w.instance
 		i.Service, i.ID, i.Kind = was.Service, was.ID, was.Kind
+		if i.Registered.IsZero() {
+			i.Registered = was.Registered
+		}
 		w.instance = i
 	})
 }
@@ -196,8 +209,7 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 		return r.named(err)
 	}
 	defer func() { <-r.turn }()
-	was := r.want.Load()
-	next := *was
+	next := r.wanted()
 	change(&next)
 	name, data, err := r.encode(next)
 	switch {
@@ -206,10 +218,10 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 	case name != r.name:
 		return r.named(invalid("instance", name, "must have the node of before"))
 	}
-	r.want.Store(&next)
-	err = r.node.Set(ctx, data)
-	if framework.IsRefusal(err) {
-		r.want.Store(was)
+	next.data = data
+	r.wishes.add(next)
+	if err = r.node.Set(ctx, data); err == nil {
+		r.wishes.written(next)
 	}
 	return r.named(err)
 }
@@ -263,7 +275,7 @@ func (r *Registration) named(err error) error {
 	if !reason.As(err, &conflict) {
 		return err
 	}
-	i := r.want.Load().instance
+	i := r.wanted().instance
 	other := Instance{Service: i.Service, ID: i.ID}
 	if conflict.Data != nil {
 		if read, malformed := r.codec.Decode(i.Service, r.name, conflict.Data); malformed == nil {

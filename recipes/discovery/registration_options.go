@@ -38,7 +38,10 @@ func WithACL(acl []zk.ACL) RegistrationOption {
 
 // WithHealthCheck drains the instance while a check fails. See HealthCheck.
 func WithHealthCheck(check HealthCheck) RegistrationOption {
-	return func(c *registrationConfig) { c.health = &check }
+	return func(c *registrationConfig) {
+		own := check // the option may be used again
+		c.health = &own
+	}
 }
 
 func registrationOf(opts []RegistrationOption) (c registrationConfig, err error) {

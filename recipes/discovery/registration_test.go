@@ -317,3 +317,24 @@ func TestRegistrationsThatCannotBe(t *testing.T) {
 		refused(framework.ErrClosed, w.Observer, plain{}, good)
 	})
 }
+
+// An instance that drains goes at once, but not if its node was replaced in one
+// transaction.
+func TestReplacedNodeOfADrainingInstanceIsNoChange(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		r := w.registered(t, c, replica("a", 1))
+		require.NoError(t, r.Drain(w.Patience(t)))
+		d := w.directory(t, w.Observer)
+		news := follow(t, d)
+		settle()
+		require.Len(t, news(), 2)
+		there, _ := r.Node().Registration()
+		w.Fake.Session(there.Session.ID()).Pause()
+		<-there.Session.Context().Done()
+		_, err := r.WaitRegistered(w.Patience(t))
+		require.NoError(t, err)
+		outlastGrace()
+		require.Empty(t, news())
+	})
+}

@@ -114,7 +114,14 @@ func (p place) order(other place) int {
 }
 
 func (e *Entry) place() place { return place{e.Service, e.ID} }
-func (b *Bad) place() place   { return place{b.Service, b.ID} }
+
+// place is the path for a node that is no service's: others may have its name.
+func (b *Bad) place() place {
+	if b.Service == "" {
+		return place{"", b.Path}
+	}
+	return place{b.Service, b.ID}
+}
 
 func entryAt(e *Entry, p place) int { return e.place().order(p) }
 func badAt(b *Bad, p place) int     { return b.place().order(p) }

@@ -25,7 +25,7 @@ type chooser interface {
 func strategyOf(s stateless) Strategy { return Strategy{notEjected, func() chooser { return s }} }
 
 func notEjected(all []*member) []*member {
-	return slices.DeleteFunc(slices.Clone(all), func(m *member) bool { return m.out })
+	return slices.DeleteFunc(slices.Clone(all), func(m *member) bool { return m.out || m.instance.Disabled })
 }
 
 // stateless is a chooser that does not look at what it chose before.
@@ -136,8 +136,8 @@ func mix(x uint64) uint64 {
 
 // ZoneFirst applies a strategy to the instances whose metadata have a value, such
 // as the zone of the caller for the label zone. It applies the strategy to all
-// instances if none of the zone can be picked, or less than half of them: the
-// others would get too much.
+// instances if none of the zone can be picked, or less than half of them, also
+// because they drain: the others would get too much.
 func ZoneFirst(label, value string, s Strategy) Strategy {
 	if s.chooser == nil {
 		return Strategy{}

@@ -252,3 +252,13 @@ func TestPickerArgumentsThatCannotBeUsed(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 	}
 }
+
+// Instances of the zone that drain count among those that cannot be picked.
+func TestZoneSpillsOverWhenItDrains(t *testing.T) {
+	list := zoned(8, 4)
+	for i := range 3 {
+		list[i].Disabled = true
+	}
+	p := newPicker(t, discovery.ZoneFirst("zone", "a", discovery.RoundRobin()), list)
+	require.Len(t, counted(t, p, 100), 5)
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
@@ -33,11 +34,11 @@ func (w *world) ring(t *testing.T, dir string, names ...string) (giveUp func()) 
 	clients := make([]*framework.Client, len(names))
 	for i, name := range names {
 		clients[i] = w.service(t, name)
-		recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(clients[i], dir+"/"+name))
+		locktest.Acquire(t, ctx, locks.NewInterProcessMutex(clients[i], dir+"/"+name))
 	}
 	for i := range names {
 		next := dir + "/" + names[(i+1)%len(names)]
-		recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(clients[i], next))
+		locktest.AcquireLater(ctx, locks.NewInterProcessMutex(clients[i], next))
 		w.WaitNodes(t, next, 2)
 	}
 	return cancel
@@ -148,7 +149,7 @@ func TestLockThatBecomesUnreadableIsTold(t *testing.T) {
 func TestGraphWithoutACycleTakesOneLook(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		a := locks.NewInterProcessMutex(w.service(t, "a"), "/a")
-		recipetest.Acquire(t, w.Patience(t), a)
+		locktest.Acquire(t, w.Patience(t), a)
 		w.acquireBehind(t, locks.NewInterProcessMutex(w.service(t, "b"), "/a"), "/a", 2)
 		begin := time.Now()
 		graph := w.graph(t, inspect.WithPause(time.Hour))
@@ -165,15 +166,15 @@ func TestCyclesThatAreNoDeadlocks(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T, w *world){
 		"one process": func(t *testing.T, w *world) {
 			a, b := w.service(t, "a"), w.service(t, "a")
-			recipetest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(a, "/x"))
-			recipetest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(b, "/y"))
+			locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(a, "/x"))
+			locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(b, "/y"))
 			w.acquireBehind(t, locks.NewInterProcessMutex(b, "/x"), "/x", 2)
 			w.acquireBehind(t, locks.NewInterProcessMutex(a, "/y"), "/y", 2)
 		},
 		"one semaphore": func(t *testing.T, w *world) {
 			for i := range 2 {
 				s := locks.NewInterProcessSemaphore(w.service(t, string(rune('a'+i))), "/s", locks.Limit(2))
-				recipetest.Acquire(t, w.Patience(t), s)
+				locktest.Acquire(t, w.Patience(t), s)
 				defer func() { w.acquireBehind(t, s, "/s/locks", 2-i) }()
 			}
 		},
@@ -210,9 +211,9 @@ func TestDeadlockThroughASemaphore(t *testing.T) {
 		ctx := w.Patience(t)
 		a, b, c := w.service(t, "a"), w.service(t, "b"), w.service(t, "c")
 		limit := locks.SharedLimit("/s-limit", 2)
-		recipetest.Acquire(t, ctx, locks.NewInterProcessSemaphore(a, "/s", limit))
-		other := recipetest.Acquire(t, ctx, locks.NewInterProcessSemaphore(c, "/s", limit))
-		recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(b, "/m"))
+		locktest.Acquire(t, ctx, locks.NewInterProcessSemaphore(a, "/s", limit))
+		other := locktest.Acquire(t, ctx, locks.NewInterProcessSemaphore(c, "/s", limit))
+		locktest.Acquire(t, ctx, locks.NewInterProcessMutex(b, "/m"))
 		w.acquireBehind(t, locks.NewInterProcessMutex(a, "/m"), "/m", 2)
 		w.acquireBehind(t, locks.NewInterProcessSemaphore(b, "/s", limit), "/s/locks", 1)
 		require.Empty(t, w.graph(t).Deadlocks, "the third may give its lease back")

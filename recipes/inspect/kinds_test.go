@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
@@ -22,7 +23,7 @@ func TestMutex(t *testing.T) {
 		path := recipetest.Path(t)
 		begin := time.Now()
 		a, b := w.service(t, "a"), w.service(t, "b")
-		held := recipetest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(a, path))
+		held := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(a, path))
 		waiting := w.acquireBehind(t, locks.NewInterProcessMutex(b, path), path, 2)
 
 		r := w.one(t, path)
@@ -63,8 +64,8 @@ func TestReadWriteLock(t *testing.T) {
 			return locks.NewInterProcessReadWriteLock(w.service(t, name), path)
 		}
 		ctx := w.Patience(t)
-		one := recipetest.Acquire(t, ctx, lock("one").ReadLock())
-		two := recipetest.Acquire(t, ctx, lock("two").ReadLock())
+		one := locktest.Acquire(t, ctx, lock("one").ReadLock())
+		two := locktest.Acquire(t, ctx, lock("two").ReadLock())
 		writer := w.acquireBehind(t, lock("writer").WriteLock(), path, 3)
 		late := w.acquireBehind(t, lock("late").ReadLock(), path, 4)
 
@@ -99,13 +100,13 @@ func TestSemaphore(t *testing.T) {
 			return locks.NewInterProcessSemaphore(w.service(t, name), path, locks.SharedLimit(path+"-limit", 2))
 		}
 		limits := inspect.WithSharedLimits(func(semaphore string) string { return semaphore + "-limit" })
-		one := recipetest.Acquire(t, ctx, semaphore("one"))
+		one := locktest.Acquire(t, ctx, semaphore("one"))
 		r := w.one(t, path)
 		require.Equal(t, inspect.Semaphore, r.Kind)
 		require.Equal(t, []inspect.Kind{inspect.SemaphoreMutex}, r.MayBe)
 		require.Nil(t, r.Limit)
 
-		two := recipetest.Acquire(t, ctx, semaphore("two"))
+		two := locktest.Acquire(t, ctx, semaphore("two"))
 		three := w.acquireBehind(t, semaphore("three"), path+"/locks", 1)
 		four := w.acquireBehind(t, semaphore("four"), path+"/locks", 2)
 		r = w.one(t, path, limits)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -19,9 +19,9 @@ func TestLeasesBeyondALoweredLimitAreHeld(t *testing.T) {
 		ctx := w.Patience(t)
 		a, b, c := w.service(t, "a"), w.service(t, "b"), w.service(t, "c")
 		limit := locks.SharedLimit("/s-limit", 2)
-		recipetest.Acquire(t, ctx, locks.NewInterProcessSemaphore(a, "/s", limit))
-		recipetest.Acquire(t, ctx, locks.NewInterProcessSemaphore(c, "/s", limit))
-		recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/m"))
+		locktest.Acquire(t, ctx, locks.NewInterProcessSemaphore(a, "/s", limit))
+		locktest.Acquire(t, ctx, locks.NewInterProcessSemaphore(c, "/s", limit))
+		locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/m"))
 		w.acquireBehind(t, locks.NewInterProcessMutex(a, "/m"), "/m", 2)
 		require.NoError(t, locks.SetSharedLimit(ctx, c, "/s-limit", 1))
 

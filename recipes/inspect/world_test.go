@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
@@ -62,9 +63,9 @@ func create(t *testing.T, c *framework.Client, path, data string, mode framework
 }
 
 // acquireBehind begins an acquire, and returns when its node is in the queue.
-func (w *world) acquireBehind(t *testing.T, l locks.Locker, queue string, length int) *recipetest.Pending {
+func (w *world) acquireBehind(t *testing.T, l locks.Locker, queue string, length int) *locktest.Pending {
 	t.Helper()
-	p := recipetest.AcquireLater(w.Patience(t), l)
+	p := locktest.AcquireLater(w.Patience(t), l)
 	w.WaitNodes(t, queue, length)
 	return p
 }

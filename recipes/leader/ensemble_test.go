@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -23,7 +24,7 @@ import (
 func TestLatchOnADeadServerIsSucceededByOne(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	dying, others := w.Roles(t, e)
-	path, exclusive := recipetest.Path(t), recipetest.NewExclusive(t)
+	path, exclusive := recipetest.Path(t), locktest.NewExclusive(t)
 	latches := []*leader.Latch{}
 	session := recipetest.ShortSession
 	for i, srv := range append([]*zkserver.Server{dying}, others...) {
@@ -173,7 +174,7 @@ func (p *transfer) prepare(t *testing.T, w *world, minority, majority *zkserver.
 // no leader's work is interrupted.
 func TestLeadersOutliveARollingRestart(t *testing.T) {
 	w, e := newEnsembleWorld(t)
-	latchPath, selectorPath, exclusive := recipetest.Path(t), recipetest.Path(t), recipetest.NewExclusive(t)
+	latchPath, selectorPath, exclusive := recipetest.Path(t), recipetest.Path(t), locktest.NewExclusive(t)
 	var latches []*leader.Latch
 	var selectors []*leaderships
 	for i, srv := range e.Members() {
@@ -221,7 +222,7 @@ func TestLeadersOutliveTheirEnsemblesData(t *testing.T) {
 	for i := range 2 {
 		c, _ := w.Connect(t)
 		latches = append(latches, latch(t, c, latchPath))
-		selectors = append(selectors, runSelector(t, c, selectorPath, recipetest.NewExclusive(t)))
+		selectors = append(selectors, runSelector(t, c, selectorPath, locktest.NewExclusive(t)))
 		w.WaitNodes(t, latchPath, i+1)
 		w.WaitNodes(t, selectorPath, i+1)
 	}
@@ -267,8 +268,8 @@ func anyOf(t *testing.T, w *world, selectors []*leaderships) {
 func TestSelectorMovesToAnotherServer(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	dying, _ := w.Roles(t, e)
-	keeping := runSelector(t, w.ConnectFirstTo(t, dying), recipetest.Path(t), recipetest.NewExclusive(t))
-	repeating := runSelector(t, w.ConnectFirstTo(t, dying, framework.WithErrorPolicy(state.StandardPolicy)), recipetest.Path(t), recipetest.NewExclusive(t))
+	keeping := runSelector(t, w.ConnectFirstTo(t, dying), recipetest.Path(t), locktest.NewExclusive(t))
+	repeating := runSelector(t, w.ConnectFirstTo(t, dying, framework.WithErrorPolicy(state.StandardPolicy)), recipetest.Path(t), locktest.NewExclusive(t))
 	kept, first := keeping.begins(t, w), repeating.begins(t, w)
 
 	require.NoError(t, dying.Kill())
@@ -286,7 +287,7 @@ func TestSelectorMovesToAnotherServer(t *testing.T) {
 func TestSelectorOutlivesItsEnsemble(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	c, _ := w.Connect(t, framework.WithSessionTimeout(2*recipetest.ShortSession))
-	selector := runSelector(t, c, recipetest.Path(t), recipetest.NewExclusive(t))
+	selector := runSelector(t, c, recipetest.Path(t), locktest.NewExclusive(t))
 	first := selector.begins(t, w)
 
 	for _, srv := range e.Members() {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -21,7 +22,7 @@ func newEnsembleWorld(t *testing.T) (*world, *zkserver.Ensemble) {
 
 // follow tells the checker of all leaderships of a latch, until the latch is
 // closed.
-func follow(t *testing.T, exclusive *recipetest.Exclusive, l *leader.Latch) {
+func follow(t *testing.T, exclusive *locktest.Exclusive, l *leader.Latch) {
 	changes := l.Changes(context.WithoutCancel(t.Context()))
 	go func() {
 		for c, err := range changes {
@@ -41,7 +42,7 @@ type leaderships struct {
 
 // runSelector stands for leader until the end of the test. The work only waits
 // for the end of its context.
-func runSelector(t *testing.T, c *framework.Client, path string, exclusive *recipetest.Exclusive) *leaderships {
+func runSelector(t *testing.T, c *framework.Client, path string, exclusive *locktest.Exclusive) *leaderships {
 	ls := &leaderships{began: make(chan *locks.Lease, 16), ended: make(chan error, 16)}
 	ls.selector = leader.NewSelector(c, path, leader.WithRequeue(func(error) bool { return true }))
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -91,7 +92,7 @@ func TestErrorsNameTheCall(t *testing.T) {
 		_, err = leader.NewSelector(nil, "/l").Participants(t.Context())
 		require.ErrorContains(t, err, "participants /l: ")
 
-		mutex := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/s"))
+		mutex := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/s"))
 		err = leader.NewSelector(c, "/s").Run(recipetest.Within(t, time.Second), func(context.Context) error { return nil })
 		require.ErrorContains(t, err, "run /s: not acquired: 1 ahead")
 		require.NoError(t, mutex.Release(t.Context()))

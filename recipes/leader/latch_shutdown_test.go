@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -264,7 +265,7 @@ func TestShutdownReleasesThoseWhoWait(t *testing.T) {
 func TestGrantThatComesWithShutdown(t *testing.T) {
 	for _, notify := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
-			tracer := &recipetest.Spy{}
+			tracer := &locktest.Spy{}
 			c, _ := w.Connect(t, framework.WithHooks(tracer))
 			followed := make(chan *leader.Latch, 1)
 			tracer.Granted = func() {

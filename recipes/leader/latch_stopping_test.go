@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -166,7 +167,7 @@ func TestInterruptedLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
 // endingTracer returns a context for an acquire that ends at once, or with the
 // acquire.
 type endingTracer struct {
-	recipetest.Spy
+	locktest.Spy
 	atOnce atomic.Bool
 }
 
@@ -175,11 +176,11 @@ func (e *endingTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (c
 	if e.atOnce.Load() {
 		end()
 	}
-	return ctx, endingAcquire{recipetest.SpyOnAcquire{Spy: &e.Spy}, end}
+	return ctx, endingAcquire{locktest.SpyOnAcquire{Spy: &e.Spy}, end}
 }
 
 type endingAcquire struct {
-	recipetest.SpyOnAcquire
+	locktest.SpyOnAcquire
 	end context.CancelFunc
 }
 

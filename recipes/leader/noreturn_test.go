@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/leader"
 )
 
@@ -30,7 +30,7 @@ func TestCallThatDoesNotReturnLeavesNoLeader(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			recipetest.NoReturn(t, func(_ *testing.T, ctx context.Context, c *framework.Client) error { return lead(ctx, c) })
+			locktest.NoReturn(t, func(_ *testing.T, ctx context.Context, c *framework.Client) error { return lead(ctx, c) })
 		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -250,7 +251,7 @@ func TestSelectorAndMutexExcludeEachOther(t *testing.T) {
 		c, _ := w.Connect(t)
 		other, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(other, path)
-		held := recipetest.Acquire(t, ctx, m)
+		held := locktest.Acquire(t, ctx, m)
 		r := w.run(t, c, path, 0)
 		w.WaitNodes(t, path, 2)
 		require.Empty(t, r.leads)
@@ -260,14 +261,14 @@ func TestSelectorAndMutexExcludeEachOther(t *testing.T) {
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 
 		own := locks.NewInterProcessMutex(c, path)
-		inner := recipetest.Acquire(t, lease.Context(), own)
+		inner := locktest.Acquire(t, lease.Context(), own)
 		require.Equal(t, lease.FencingToken(), inner.FencingToken())
 		_, err = own.TryAcquire(ctx)
 		require.ErrorIs(t, err, locks.ErrNotAcquired, "not under the leadership")
 		require.NoError(t, inner.Release(ctx))
 		require.NoError(t, lease.Context().Err())
 		require.ErrorIs(t, r.stop(), context.Canceled)
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 		w.NothingLeft(t, path)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -24,7 +25,7 @@ func TestLeadershipEndsWithTheWorkWhoeverHasReenteredIt(t *testing.T) {
 		c, _ := w.Connect(t)
 		var left *locks.Lease
 		require.NoError(t, leader.NewSelector(c, path).Run(ctx, func(ctx context.Context) error {
-			left = recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+			left = locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 			return nil
 		}))
 		require.ErrorIs(t, context.Cause(left.Context()), locks.ErrReleased)
@@ -141,7 +142,7 @@ func TestRunIsCancelledDuringThePause(t *testing.T) {
 func TestRunUnderALostMutexTellsOfTheLoss(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
-		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
+		lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
 		under := context.WithoutCancel(lease.Context())
 		require.ErrorIs(t, leader.NewSelector(c, "/l").Run(under, idle), leader.ErrRunning)
 		network.Expire(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -23,7 +23,7 @@ import (
 func TestTracerIsToldOfAHandOver(t *testing.T) {
 	for _, revoked := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
-			tracer := &recipetest.Spy{}
+			tracer := &locktest.Spy{}
 			first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithHooks(tracer))
 			if revoked {
 				require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path()))
@@ -52,14 +52,14 @@ func (s slowTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (cont
 }
 
 type slowAcquire struct {
-	recipetest.SpyOnAcquire
+	locktest.SpyOnAcquire
 	s slowTracer
 }
 
 func (a slowAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer { return slowHold{s: a.s} }
 
 type slowHold struct {
-	recipetest.ValveOnHold
+	locktest.ValveOnHold
 	s slowTracer
 }
 
@@ -91,13 +91,13 @@ func TestLateAnswersOfATracerAreNotUsed(t *testing.T) {
 }
 
 // exiting is a tracer that ends the goroutine that tells it of a hold.
-type exiting struct{ recipetest.Spy }
+type exiting struct{ locktest.Spy }
 
 func (e *exiting) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
-	return ctx, exitingOnAcquire{recipetest.SpyOnAcquire{Spy: &e.Spy}}
+	return ctx, exitingOnAcquire{locktest.SpyOnAcquire{Spy: &e.Spy}}
 }
 
-type exitingOnAcquire struct{ recipetest.SpyOnAcquire }
+type exitingOnAcquire struct{ locktest.SpyOnAcquire }
 
 func (exitingOnAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
 	runtime.Goexit()
@@ -109,7 +109,7 @@ func (exitingOnAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
 func TestTracerThatEndsTheGoroutineOfAnotherOne(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var ended atomic.Int32
-		first := &recipetest.Spy{Ended: func(locktrace.HoldEnd) { ended.Add(1) }}
+		first := &locktest.Spy{Ended: func(locktrace.HoldEnd) { ended.Add(1) }}
 		c, _ := w.Connect(t, framework.WithHooks(first, &exiting{}))
 		l, err := leader.NewLatch(c, "/l")
 		require.NoError(t, err)
@@ -123,16 +123,16 @@ func TestTracerThatEndsTheGoroutineOfAnotherOne(t *testing.T) {
 
 // workEnder is a tracer that ends the contexts of the work, on demand.
 type workEnder struct {
-	recipetest.Spy
+	locktest.Spy
 	ends chan context.CancelCauseFunc
 }
 
 func (e *workEnder) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
-	return ctx, workEnderOnAcquire{recipetest.SpyOnAcquire{Spy: &e.Spy}, e}
+	return ctx, workEnderOnAcquire{locktest.SpyOnAcquire{Spy: &e.Spy}, e}
 }
 
 type workEnderOnAcquire struct {
-	recipetest.SpyOnAcquire
+	locktest.SpyOnAcquire
 	of *workEnder
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -58,8 +59,8 @@ func TestLockIsKeptFromStrangersByItsACLs(t *testing.T) {
 		c2, _ := w.Connect(t, ours...)
 		stranger, _ := w.Connect(t)
 
-		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path+"/mutex"))
-		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path+"/mutex"))
+		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path+"/mutex"))
+		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path+"/mutex"))
 		m := locks.NewInterProcessMutex(stranger, path+"/mutex")
 		_, err := m.Acquire(ctx)
 		require.ErrorIs(t, err, zk.ErrNoAuth)
@@ -92,7 +93,7 @@ func TestNodesThatMayNotBeRead(t *testing.T) {
 			return zk.WorldACL(zk.PermAll &^ zk.PermRead)
 		}))
 		c2, _ := w.Connect(t)
-		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, parent))
+		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, parent))
 
 		m := locks.NewInterProcessMutex(c2, parent)
 		_, err := m.Acquire(ctx)
@@ -101,7 +102,7 @@ func TestNodesThatMayNotBeRead(t *testing.T) {
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		w.WaitNodes(t, parent, 1)
 		require.NoError(t, holder.Release(ctx))
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 		w.NothingLeft(t, parent)
 	})
 }

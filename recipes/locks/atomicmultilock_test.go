@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -43,12 +44,12 @@ func TestRequestsOfAnAtomicMultiLock(t *testing.T) {
 			c, _ := w.Connect(t)
 			rival, _ := w.Connect(t)
 			l := locks.NewAtomicMultiLock(c, paths)
-			require.NoError(t, recipetest.Acquire(t, ctx, l).Release(ctx)) // makes the parents
+			require.NoError(t, locktest.Acquire(t, ctx, l).Release(ctx)) // makes the parents
 
 			synctest.Wait()
 			w.Fake.ClearRequests()
-			lease := recipetest.Acquire(t, ctx, l)
-			again := recipetest.Acquire(t, lease.Context(), l)
+			lease := locktest.Acquire(t, ctx, l)
+			again := locktest.Acquire(t, lease.Context(), l)
 			require.NoError(t, again.Release(ctx))
 			require.NoError(t, lease.Release(ctx))
 			deletion := map[zktest.Op]int{zktest.OpMulti: 2, zktest.OpGetChildren2: n}
@@ -58,14 +59,14 @@ func TestRequestsOfAnAtomicMultiLock(t *testing.T) {
 			require.Equal(t, deletion, requestCounts(w))
 
 			// Another client has all of the locks.
-			held := recipetest.Acquire(t, ctx, locks.NewAtomicMultiLock(rival, paths))
+			held := locktest.Acquire(t, ctx, locks.NewAtomicMultiLock(rival, paths))
 			w.Fake.ClearRequests()
 			_, err := l.TryAcquire(ctx)
 			require.ErrorIs(t, err, locks.ErrNotAcquired)
 			require.Equal(t, map[zktest.Op]int{zktest.OpMulti: 2, zktest.OpGetChildren2: n, zktest.OpGetData: 1}, requestCounts(w), "a try")
 
 			w.Fake.ClearRequests()
-			next := recipetest.AcquireLater(ctx, l)
+			next := locktest.AcquireLater(ctx, l)
 			synctest.Wait()
 			require.Equal(t, map[zktest.Op]int{zktest.OpMulti: 1, zktest.OpGetChildren2: n, zktest.OpGetData: 2}, requestCounts(w), "a wait")
 			w.Fake.ClearRequests()
@@ -109,14 +110,14 @@ func TestAtomicMultiLockIsAllOrNone(t *testing.T) {
 			w.WaitNodes(t, p, 0)
 		}
 
-		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, root+"/a"))
+		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, root+"/a"))
 		for range 10 { // nothing of a failed try is in the way of the next
 			_, err = l.TryAcquire(ctx)
 			require.ErrorIs(t, err, locks.ErrNotAcquired)
 			require.ErrorContains(t, err, root+"/a")
 			require.Equal(t, 1, notAcquired(t, err).Ahead)
 		}
-		waiting := recipetest.AcquireLater(ctx, l)
+		waiting := locktest.AcquireLater(ctx, l)
 		w.WaitNodes(t, root+"/a", 2)
 		w.WaitNodes(t, root+"/b", 1)
 		require.NoError(t, holder.Release(ctx))
@@ -133,16 +134,16 @@ func TestAtomicMultiLockReentersWhatItsCallerHolds(t *testing.T) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, "/l/b", locks.WithLocalHandOver(5, time.Minute))
-		b := recipetest.Acquire(t, ctx, m)
+		b := locktest.Acquire(t, ctx, m)
 		l := locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b", "/l/c"})
-		lease := recipetest.Acquire(t, b.Context(), l)
+		lease := locktest.Acquire(t, b.Context(), l)
 		require.Equal(t, b.Path(), lease.Leases()[1].Path())
-		one := recipetest.Acquire(t, lease.Context(), locks.NewInterProcessMutex(c, "/l/c"))
+		one := locktest.Acquire(t, lease.Context(), locks.NewInterProcessMutex(c, "/l/c"))
 		require.NoError(t, one.Release(ctx))
 
 		require.NoError(t, b.Release(ctx))
 		require.NoError(t, lease.Context().Err(), "it has a share of its own")
-		waiting := recipetest.AcquireLater(ctx, m)
+		waiting := locktest.AcquireLater(ctx, m)
 		synctest.Wait()
 		require.False(t, waiting.IsOver())
 		require.NoError(t, lease.Release(ctx))
@@ -152,7 +153,7 @@ func TestAtomicMultiLockReentersWhatItsCallerHolds(t *testing.T) {
 		require.NoError(t, next.Context().Err(), "the node is there")
 		require.NoError(t, next.Release(ctx))
 
-		b = recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l/b"))
+		b = locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l/b"))
 		w.Fake.Session(c.SessionID()).Expire()
 		<-b.Context().Done()
 		_, err := l.Acquire(b.Context())
@@ -176,8 +177,8 @@ func TestAtomicMultiLockUnderALeaseOfAnotherView(t *testing.T) {
 		c, _ := w.Connect(t)
 		view, err := c.Namespace("/l")
 		require.NoError(t, err)
-		a := recipetest.Acquire(t, ctx, locks.NewAtomicMultiLock(view, []string{"/a"}))
-		lease := recipetest.Acquire(t, a.Context(), locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b", "/l/c"}))
+		a := locktest.Acquire(t, ctx, locks.NewAtomicMultiLock(view, []string{"/a"}))
+		lease := locktest.Acquire(t, a.Context(), locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b", "/l/c"}))
 		require.NoError(t, a.Release(ctx))
 		w.Fake.ClearRequests()
 		require.NoError(t, lease.Release(ctx))
@@ -194,13 +195,13 @@ func TestAtomicMultiLockBesideMutexesOfItsClient(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
-		held := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l/a"))
-		var before []*recipetest.Pending
+		held := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l/a"))
+		var before []*locktest.Pending
 		for range 3 {
-			before = append(before, recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l/a")))
+			before = append(before, locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l/a")))
 			synctest.Wait()
 		}
-		l := recipetest.AcquireLater(ctx, locks.NewAtomicMultiLock(c, []string{"/l/b", "/l/a"}))
+		l := locktest.AcquireLater(ctx, locks.NewAtomicMultiLock(c, []string{"/l/b", "/l/a"}))
 		synctest.Wait()
 		require.Len(t, w.Nodes(t, "/l/a"), 3, "the holder, the next one, and the multi-lock")
 		require.NoError(t, held.Release(ctx))
@@ -226,13 +227,13 @@ func TestAtomicMultiLockBeginsAgainAsAWhole(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, paths := w.Patience(t), pathsBelow("/l", 3)
 				c, _ := w.Connect(t)
-				held := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, waitsFor))
-				waiting := recipetest.AcquireLater(ctx, locks.NewAtomicMultiLock(c, paths))
+				held := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, waitsFor))
+				waiting := locktest.AcquireLater(ctx, locks.NewAtomicMultiLock(c, paths))
 				time.Sleep(10 * time.Second) // it watches by now what it has
 				ours := ownNode(t, w, c, deleted)
 				first, _ := w.Fake.Node(ours)
 				other, _ := w.Connect(t)
-				behind := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(other, deleted))
+				behind := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(other, deleted))
 				synctest.Wait()
 				require.NoError(t, w.Fake.Delete(ours))
 				if deleted != waitsFor {
@@ -277,7 +278,7 @@ func TestAtomicMultiLockWhoseNodesVanishPauses(t *testing.T) {
 				w.Fake.Delete("/l/b/" + name)
 			}
 		})})
-		waiting := recipetest.AcquireLater(w.Patience(t), locks.NewAtomicMultiLock(c, pathsBelow("/l", 3)))
+		waiting := locktest.AcquireLater(w.Patience(t), locks.NewAtomicMultiLock(c, pathsBelow("/l", 3)))
 		time.Sleep(30*time.Second + time.Millisecond)
 		require.False(t, waiting.IsOver())
 		require.Less(t, multis.Hits(), 40)
@@ -310,9 +311,9 @@ func TestAtomicMultiLockWhoseTransactionIsLost(t *testing.T) {
 				ctx, paths := w.Patience(t), pathsBelow("/l", 3)
 				c, _ := w.Connect(t)
 				l := locks.NewAtomicMultiLock(c, paths)
-				require.NoError(t, recipetest.Acquire(t, ctx, l).Release(ctx))
+				require.NoError(t, locktest.Acquire(t, ctx, l).Release(ctx))
 				fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: lossesOf(w, c.SessionID())[loss]})
-				lease := recipetest.Acquire(t, ctx, l)
+				lease := locktest.Acquire(t, ctx, l)
 				require.Equal(t, 1, fault.Hits())
 				for i, p := range paths {
 					require.Equal(t, lease.Leases()[i].Path(), ownNode(t, w, c, p))
@@ -371,14 +372,14 @@ func TestReleaseOfAnAtomicMultiLockDeletesTheRest(t *testing.T) {
 			ctx, paths := w.Patience(t), pathsBelow("/l", 3)
 			c, _ := w.Connect(t)
 			l := locks.NewAtomicMultiLock(c, paths)
-			lease := recipetest.Acquire(t, ctx, l)
+			lease := locktest.Acquire(t, ctx, l)
 			require.NoError(t, w.Fake.Delete(lease.Leases()[i].Path()))
 			require.NoError(t, lease.Release(ctx))
 			for _, p := range paths {
 				w.NothingLeft(t, p)
 			}
 
-			lease = recipetest.Acquire(t, ctx, l)
+			lease = locktest.Acquire(t, ctx, l)
 			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: c.SessionID(), Do: zktest.Fail(zktest.ErrNoAuth)})
 			w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Session: c.SessionID(), Path: paths[i] + "/*", Do: zktest.Fail(zktest.ErrNoAuth)})
 			err := lease.Release(ctx)
@@ -397,10 +398,11 @@ func TestPartOfAnAtomicMultiLockIsReleasedBefore(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, paths := w.Patience(t), pathsBelow("/l", 3)
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewAtomicMultiLock(c, paths))
+		lease := locktest.Acquire(t, ctx, locks.NewAtomicMultiLock(c, paths))
 		require.NoError(t, lease.Leases()[1].Release(ctx))
+		synctest.Wait() // the context of the whole ends by a goroutine
 		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
-		next := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, paths[1]))
+		next := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, paths[1]))
 		require.ErrorIs(t, lease.Release(ctx), locks.ErrReleased)
 		require.NoError(t, next.Context().Err())
 		require.Empty(t, w.Nodes(t, paths[0]))
@@ -429,7 +431,7 @@ func TestAtomicMultiLockThatCannotBe(t *testing.T) {
 		require.Empty(t, w.Nodes(t, "/l"))
 
 		long := pathsBelow("/l/"+strings.Repeat("x", 60_000), 20)
-		require.NoError(t, recipetest.Acquire(t, ctx, locks.NewAtomicMultiLock(c, long[:10])).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, locks.NewAtomicMultiLock(c, long[:10])).Release(ctx))
 		_, err = locks.NewAtomicMultiLock(c, long).Acquire(ctx)
 		require.ErrorIs(t, err, framework.ErrRequestTooLarge)
 		for _, p := range long {
@@ -443,7 +445,7 @@ func TestQueueLimitOfAnAtomicMultiLock(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
-		held := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, "/l/b"))
+		held := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, "/l/b"))
 		_, err := locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b"}, locks.WithQueueLimit(1)).Acquire(ctx)
 		require.ErrorIs(t, err, locks.ErrQueueFull)
 		require.Empty(t, w.Nodes(t, "/l/a"))
@@ -458,7 +460,7 @@ func TestAtomicMultiLockIsAskedFor(t *testing.T) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
 		l := locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b"}, locks.WithRevocation())
-		lease := recipetest.Acquire(t, ctx, l)
+		lease := locktest.Acquire(t, ctx, l)
 		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Leases()[1].Path()))
 		<-lease.Context().Done()
 		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrRevoked)
@@ -473,12 +475,12 @@ func TestAtomicMultiLockIsAskedFor(t *testing.T) {
 func TestAtomicMultiLocksAreAdmittedInOrder(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, paths := w.Patience(t), pathsBelow("/l", 4)
-		held := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, paths[3]))
-		var waiting []*recipetest.Pending
+		held := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, paths[3]))
+		var waiting []*locktest.Pending
 		for i := range 5 {
 			c, _ := w.Connect(t)
 			some := slices.Concat(paths[3-i%3:], paths[:1])
-			waiting = append(waiting, recipetest.AcquireLater(ctx, locks.NewAtomicMultiLock(c, some)))
+			waiting = append(waiting, locktest.AcquireLater(ctx, locks.NewAtomicMultiLock(c, some)))
 			synctest.Wait()
 		}
 		require.NoError(t, held.Release(ctx))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -27,8 +28,8 @@ func TestLockIsNotPassedOnAfterASleep(t *testing.T) {
 				c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), framework.WithSuspendClock(host.Suspended))
 				m := locks.NewInterProcessMutex(c, path, opt)
 				once(t, ctx, m) // the watch on the queue is set
-				first := recipetest.Acquire(t, ctx, m)
-				waiting := recipetest.AcquireLater(ctx, m)
+				first := locktest.Acquire(t, ctx, m)
+				waiting := locktest.AcquireLater(ctx, m)
 				synctest.Wait()
 				host.Isolate() // the network is not back yet
 				require.NoError(t, host.Suspend(time.Hour))
@@ -51,8 +52,8 @@ func TestCachedLockHasTheTimeOfItsLastObject(t *testing.T) {
 		c, _ := w.Connect(t)
 		long := locks.NewInterProcessMutex(c, path, locks.WithCachedLock(1000, time.Hour))
 		short := locks.NewInterProcessMutex(c, path, locks.WithCachedLock(1000, time.Second))
-		first := recipetest.Acquire(t, ctx, long)
-		waiting := recipetest.AcquireLater(ctx, short)
+		first := locktest.Acquire(t, ctx, long)
+		waiting := locktest.AcquireLater(ctx, short)
 		synctest.Wait()
 		require.NoError(t, first.Release(ctx))
 		second := waiting.Wait(t)
@@ -70,8 +71,8 @@ func TestCachedLockHasTheBoundOfItsLastObject(t *testing.T) {
 		c, _ := w.Connect(t)
 		many := locks.NewInterProcessMutex(c, path, locks.WithCachedLock(1000, time.Hour))
 		few := locks.NewInterProcessMutex(c, path, locks.WithCachedLock(1, time.Hour))
-		first := recipetest.Acquire(t, ctx, many)
-		waiting := recipetest.AcquireLater(ctx, few)
+		first := locktest.Acquire(t, ctx, many)
+		waiting := locktest.AcquireLater(ctx, few)
 		synctest.Wait()
 		require.NoError(t, first.Release(ctx))
 		require.NoError(t, waiting.Wait(t).Release(ctx))
@@ -86,7 +87,7 @@ func TestReleaseOfACachedLockThatIsGoneLeavesNoWatch(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		require.NoError(t, w.Fake.Create(path, nil))
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, cachedMutex(c, path))
+		lease := locktest.Acquire(t, ctx, cachedMutex(c, path))
 		require.NoError(t, w.Fake.Delete(lease.Path()))
 		lease.Release(ctx)
 		synctest.Wait()
@@ -96,7 +97,7 @@ func TestReleaseOfACachedLockThatIsGoneLeavesNoWatch(t *testing.T) {
 
 // cancelAtStart ends the context of an acquire when the hook hears of it.
 type cancelAtStart struct {
-	recipetest.Spy
+	locktest.Spy
 	cancel context.CancelFunc
 }
 
@@ -104,7 +105,7 @@ func (p *cancelAtStart) StartAcquire(ctx context.Context, _ locktrace.Acquire) (
 	if p.cancel != nil {
 		p.cancel()
 	}
-	return ctx, recipetest.SpyOnAcquire{Spy: &p.Spy}
+	return ctx, locktest.SpyOnAcquire{Spy: &p.Spy}
 }
 
 func TestIdleLockIsNotForAContextThatHasEnded(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
@@ -28,7 +29,7 @@ func cachedMutex(c *framework.Client, path string, opts ...locks.MutexOption) *l
 // once acquires and releases a lock, and returns the lease.
 func once(t *testing.T, ctx context.Context, l locks.Locker) *locks.Lease {
 	t.Helper()
-	lease := recipetest.Acquire(t, ctx, l)
+	lease := locktest.Acquire(t, ctx, l)
 	require.NoError(t, lease.Context().Err())
 	require.NoError(t, lease.Release(ctx))
 	require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
@@ -86,7 +87,7 @@ func TestUseOfACachedLockKeepsItInTheProcess(t *testing.T) {
 		node := w.idle(t, ctx, m)
 		for range 10 {
 			time.Sleep(cachedFor - time.Second)
-			lease := recipetest.Acquire(t, ctx, m)
+			lease := locktest.Acquire(t, ctx, m)
 			time.Sleep(2 * cachedFor)
 			require.NoError(t, lease.Context().Err())
 			require.NoError(t, lease.Release(ctx))
@@ -105,7 +106,7 @@ func TestIdleLockIsGivenUpForOthers(t *testing.T) {
 		node := w.idle(t, ctx, cachedMutex(c, path))
 		w.Fake.ClearRequests()
 		start := time.Now()
-		lease := recipetest.Acquire(t, ctx, theirs)
+		lease := locktest.Acquire(t, ctx, theirs)
 		require.Zero(t, time.Since(start))
 		require.False(t, w.exists(node))
 		require.Equal(t, 1, w.Fake.CountRequests(zktest.OpDelete))
@@ -127,7 +128,7 @@ func TestIdleLockIsGivenUpForOneThatTries(t *testing.T) {
 			w.idle(t, ctx, cachedMutex(c, path))
 			var ours *locks.Lease
 			if held {
-				ours = recipetest.Acquire(t, ctx, cachedMutex(c, path))
+				ours = locktest.Acquire(t, ctx, cachedMutex(c, path))
 			}
 			lease, err := theirs.TryAcquire(ctx)
 			if err == nil && !held {
@@ -156,8 +157,8 @@ func TestCachedLockThatIsHeldIsGivenUpByItsRelease(t *testing.T) {
 		other, _ := w.Connect(t)
 		m := cachedMutex(c, path)
 		w.idle(t, ctx, m)
-		lease := recipetest.Acquire(t, ctx, m)
-		theirs := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
+		lease := locktest.Acquire(t, ctx, m)
+		theirs := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
 		synctest.Wait()
 		require.False(t, theirs.IsOver())
 		require.NoError(t, lease.Context().Err())
@@ -297,7 +298,7 @@ func TestIdleLockIsNotHandedOutAfterASleep(t *testing.T) {
 		m := cachedMutex(c, path)
 		first := once(t, ctx, m)
 		require.NoError(t, host.Suspend(time.Hour))
-		again := recipetest.Acquire(t, ctx, m)
+		again := locktest.Acquire(t, ctx, m)
 		require.Greater(t, again.FencingToken(), first.FencingToken())
 		require.NoError(t, again.Context().Err())
 		require.NoError(t, again.Release(ctx))
@@ -311,7 +312,7 @@ func TestReleaseWithoutAConnectionKeepsNoLock(t *testing.T) {
 		c, network := w.Connect(t)
 		m := cachedMutex(c, path)
 		node := w.idle(t, ctx, m)
-		lease := recipetest.Acquire(t, ctx, m)
+		lease := locktest.Acquire(t, ctx, m)
 		network.Refuse(true)
 		network.Cut()
 		synctest.Wait()
@@ -334,7 +335,7 @@ func TestIdleLockOutlastsAnOutage(t *testing.T) {
 		network.Refuse(true)
 		network.Cut()
 		time.Sleep(time.Second)
-		lease := recipetest.Acquire(t, ctx, m)
+		lease := locktest.Acquire(t, ctx, m)
 		require.Equal(t, node, lease.Path())
 		network.Refuse(false)
 		time.Sleep(5 * time.Second)
@@ -387,7 +388,7 @@ func TestLockThatCannotBeWatchedIsNotKept(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, cachedMutex(c, path))
+		lease := locktest.Acquire(t, ctx, cachedMutex(c, path))
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Session: c.SessionID(), Do: zktest.Fail(zktest.ErrNoAuth)})
 		require.NoError(t, lease.Release(ctx))
 		require.False(t, w.exists(lease.Path()))
@@ -402,7 +403,7 @@ func TestOneThatComesDuringTheLookIsSeen(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
 				c, _ := w.Connect(t)
-				lease := recipetest.Acquire(t, ctx, cachedMutex(c, path))
+				lease := locktest.Acquire(t, ctx, cachedMutex(c, path))
 				theirs := path + "/lock-0000000100"
 				w.Fake.Inject(zktest.Rule{
 					Op: zktest.OpGetChildren2, Session: c.SessionID(),
@@ -426,8 +427,8 @@ func TestLockThatWasWaitedForIsNotKept(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		other, _ := w.Connect(t)
-		theirs := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(other, path))
-		waiting := recipetest.AcquireLater(ctx, cachedMutex(c, path))
+		theirs := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(other, path))
+		waiting := locktest.AcquireLater(ctx, cachedMutex(c, path))
 		synctest.Wait()
 		require.NoError(t, theirs.Release(ctx))
 		ours := waiting.Wait(t)
@@ -457,7 +458,7 @@ func TestOtherObjectsGetACachedLock(t *testing.T) {
 		} {
 			node := w.idle(t, ctx, cachedMutex(c, fmt.Sprint(path, "/", i)))
 			start := time.Now()
-			lease := recipetest.Acquire(t, ctx, m)
+			lease := locktest.Acquire(t, ctx, m)
 			require.Zero(t, time.Since(start))
 			require.False(t, w.exists(node), "%d", i)
 			require.NoError(t, lease.Release(ctx))
@@ -490,10 +491,10 @@ func TestCachedLockGoesToGoroutinesThatWait(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		other, _ := w.Connect(t)
-		first := recipetest.Acquire(t, ctx, cachedMutex(c, path))
-		var waiting []*recipetest.Pending
+		first := locktest.Acquire(t, ctx, cachedMutex(c, path))
+		var waiting []*locktest.Pending
 		for range 50 {
-			waiting = append(waiting, recipetest.AcquireLater(ctx, cachedMutex(c, path)))
+			waiting = append(waiting, locktest.AcquireLater(ctx, cachedMutex(c, path)))
 			synctest.Wait()
 		}
 		w.Fake.ClearRequests()
@@ -505,7 +506,7 @@ func TestCachedLockGoesToGoroutinesThatWait(t *testing.T) {
 		}
 		last := waiting[40].Wait(t)
 		require.Equal(t, []zktest.Op{zktest.OpGetChildren2}, w.Requests())
-		theirs := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
+		theirs := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
 		synctest.Wait()
 		require.NoError(t, last.Release(ctx))
 		require.NoError(t, theirs.Wait(t).Release(ctx))
@@ -523,9 +524,9 @@ func TestCachedLockOfAWaiterThatGivesUp(t *testing.T) {
 		c, _ := w.Connect(t)
 		m := cachedMutex(c, path)
 		for range 100 {
-			lease := recipetest.Acquire(t, ctx, m)
+			lease := locktest.Acquire(t, ctx, m)
 			leaving, leave := context.WithCancel(ctx)
-			waiting := recipetest.AcquireLater(leaving, m)
+			waiting := locktest.AcquireLater(leaving, m)
 			synctest.Wait()
 			go leave()
 			require.NoError(t, lease.Release(ctx))
@@ -551,9 +552,9 @@ func TestLeaseOfACachedLockIsOneLikeAnyOther(t *testing.T) {
 			locks.ErrNodeDeleted:     func(l *locks.Lease) { w.Fake.Delete(l.Path()) },
 		} {
 			once(t, context.WithValue(ctx, anyKey{}, "first"), m)
-			lease := recipetest.Acquire(t, context.WithValue(ctx, anyKey{}, "second"), m)
+			lease := locktest.Acquire(t, context.WithValue(ctx, anyKey{}, "second"), m)
 			require.Equal(t, "second", lease.Context().Value(anyKey{}))
-			again := recipetest.Acquire(t, lease.Context(), m)
+			again := locktest.Acquire(t, lease.Context(), m)
 			require.NoError(t, again.Release(ctx))
 			time.Sleep(2 * time.Second)
 			lose(lease)
@@ -574,12 +575,12 @@ func TestReleaseAfterItsContextMayKeepTheLock(t *testing.T) {
 		m := cachedMutex(c, path)
 		ended, end := context.WithCancel(ctx)
 		end()
-		first := recipetest.Acquire(t, ctx, m)
+		first := locktest.Acquire(t, ctx, m)
 		require.NoError(t, first.Release(ended))
 		synctest.Wait()
 		require.False(t, w.exists(first.Path()))
 		node := w.idle(t, ctx, m)
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ended))
+		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ended))
 		synctest.Wait()
 		require.True(t, w.exists(node))
 		w.NothingLeft(t, path)
@@ -600,7 +601,7 @@ func TestLossWhileACachedLockBecomesIdle(t *testing.T) {
 				m := cachedMutex(c, path)
 				for range thorough.Size(1000, 100) {
 					once(t, ctx, m)
-					lease := recipetest.Acquire(t, ctx, m)
+					lease := locktest.Acquire(t, ctx, m)
 					lease.Revoked() // begins to watch the node
 					synctest.Wait()
 					go happens(w, lease.Path())
@@ -623,7 +624,7 @@ func TestCachedLockWithLocalHandOver(t *testing.T) {
 		other, _ := w.Connect(t)
 		m := cachedMutex(c, path, locks.WithLocalHandOver(2, time.Hour))
 		ours := queueUp(ctx, m, 4)
-		theirs := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
+		theirs := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
 		synctest.Wait()
 		for _, p := range ours[:3] {
 			lease := p.Wait(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
@@ -35,7 +36,7 @@ func TestTenThousandAcquiresOfOnePathWithAnObjectEach(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
 				c, _ := w.Connect(t)
-				bystander := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/bystander"))
+				bystander := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/bystander"))
 				first := hold(t, ctx, o.make(c, path))
 				synctest.Wait()
 				w.Fake.ClearRequests()
@@ -104,7 +105,7 @@ func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		first := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		first := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 		most := watchLength(w.Fake, path)
 		var all sync.WaitGroup
 		for range n {
@@ -139,7 +140,7 @@ func TestTwoThousandReadersKeepTheirSession(t *testing.T) {
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	bystander := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/bystander"))
+	bystander := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/bystander"))
 	first := hold(t, ctx, locks.NewInterProcessReadWriteLock(c, "/rw").WriteLock())
 	var all sync.WaitGroup
 	for range n {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -41,13 +42,13 @@ func TestParticipantsKeepLittleOfWhatOthersHaveWritten(t *testing.T) {
 
 func TestTracerGetsNamesOfForeignNodesThatCanBePrinted(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		tracer := &recipetest.Neighbours{}
+		tracer := &locktest.Neighbours{}
 		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		forged := "_c_\u202egnp.\u2028-lock-0000000000"
 		data := `{"v":1,"host":"web","trace":{"traceparent":"\u202e","b3":"1","\u0000":"x"}}`
 		require.NoError(t, w.Fake.Create("/l/"+forged, []byte(data)))
 		require.NoError(t, w.Fake.SetSequence("/l", 1))
-		waiting := recipetest.AcquireLater(t.Context(), locks.NewInterProcessMutex(c, "/l"))
+		waiting := locktest.AcquireLater(t.Context(), locks.NewInterProcessMutex(c, "/l"))
 		w.WaitNodes(t, "/l", 2)
 		require.Eventually(t, func() bool {
 			return len(tracer.Seen()) > 0

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -16,7 +17,7 @@ import (
 
 // thirdInLine begins an acquire behind a holder and another waiter. It returns
 // the holder, the other waiter, and the client of the third.
-func (w *world) thirdInLine(t *testing.T) (*locks.Lease, *recipetest.Pending, *framework.Client) {
+func (w *world) thirdInLine(t *testing.T) (*locks.Lease, *locktest.Pending, *framework.Client) {
 	t.Helper()
 	var all []*framework.Client
 	for _, name := range []string{"first", "second", "third"} {
@@ -42,7 +43,7 @@ func TestHolderIsNotReadInAShortWait(t *testing.T) {
 		require.Equal(t, queued, w.Requests())
 		time.Sleep(time.Minute)
 		require.Equal(t, append(queued, zktest.OpGetData), w.Requests())
-		for _, p := range []*recipetest.Pending{{Lease: holder}, second, third} {
+		for _, p := range []*locktest.Pending{{Lease: holder}, second, third} {
 			if p.Done != nil {
 				p.Wait(t)
 			}

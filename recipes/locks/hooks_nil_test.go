@@ -11,7 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
-	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -85,17 +85,17 @@ func TestHookMayReturnNil(t *testing.T) {
 // latch, and a selector whose work goes on for too long.
 func (w *world) useEachRecipe(t *testing.T, c *framework.Client) {
 	t.Helper()
-	first := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/lock"))
+	first := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/lock"))
 	mutex := locks.NewInterProcessMutex(c, "/lock")
-	waiting := recipetest.AcquireLater(t.Context(), mutex)
+	waiting := locktest.AcquireLater(t.Context(), mutex)
 	synctest.Wait()
 	require.NoError(t, first.Release(t.Context()))
 	lease := waiting.Wait(t)
-	require.NoError(t, recipetest.Acquire(t, lease.Context(), mutex).Release(t.Context()))
+	require.NoError(t, locktest.Acquire(t, lease.Context(), mutex).Release(t.Context()))
 	require.NoError(t, lease.Release(t.Context()))
 
 	several := locks.NewInterProcessMultiLock(mutex, locks.NewInterProcessMutex(c, "/second"))
-	require.NoError(t, recipetest.Acquire(t, t.Context(), several).Release(t.Context()))
+	require.NoError(t, locktest.Acquire(t, t.Context(), several).Release(t.Context()))
 
 	latch, err := leader.NewLatch(c, "/latch")
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -74,15 +74,15 @@ func TestEveryHookHearsOfEveryAcquireAndHold(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var a, b pages
 		c, _ := w.Connect(t, framework.WithHooks(diary{"a", &a}, diary{"b", &b}))
-		other := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/lock"))
+		other := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/lock"))
 		mutex := locks.NewInterProcessMutex(c, "/lock")
 
-		waiting := recipetest.AcquireLater(t.Context(), mutex)
+		waiting := locktest.AcquireLater(t.Context(), mutex)
 		synctest.Wait() // it is the first
-		local := recipetest.AcquireLater(t.Context(), mutex)
+		local := locktest.AcquireLater(t.Context(), mutex)
 		synctest.Wait()
 		third, cancel := context.WithCancel(t.Context())
-		gaveUp := recipetest.AcquireLater(third, mutex)
+		gaveUp := locktest.AcquireLater(third, mutex)
 		synctest.Wait()
 		cancel()
 		<-gaveUp.Done
@@ -91,7 +91,7 @@ func TestEveryHookHearsOfEveryAcquireAndHold(t *testing.T) {
 		for _, name := range []string{"hold of a", "hold of b"} {
 			require.NotNil(t, lease.Context().Value(diaryKey{name}), name)
 		}
-		recipetest.Acquire(t, lease.Context(), mutex).Release(t.Context())
+		locktest.Acquire(t, lease.Context(), mutex).Release(t.Context())
 		require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path()))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -113,7 +113,7 @@ func TestNodesHaveTheLinksOfAllHooks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var all pages
 		c, _ := w.Connect(t, framework.WithHooks(diary{"a", &all}, diary{"b", &all}))
-		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lock"))
+		lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lock"))
 		data, _, err := w.Observer.Get(t.Context(), lease.Path())
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{"a": "1", "b": "1"}, locks.ReadIdentity(data).Trace)

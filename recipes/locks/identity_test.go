@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -21,7 +22,7 @@ func TestIdentityIsWhatThisProcessSaysOfItself(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t, framework.WithServiceName("orders"))
 		before := time.Now()
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 		host, err := os.Hostname()
 		require.NoError(t, err)
 
@@ -48,10 +49,10 @@ func TestIdentityBeginsWithTheWaitAndStaysThroughALoss(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		holder, _ := w.Connect(t)
-		held := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(holder, path))
+		held := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(holder, path))
 		c, _ := w.Connect(t)
 		begin := time.Now()
-		waiting := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path))
+		waiting := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path))
 		w.WaitNodes(t, path, 2)
 		time.Sleep(time.Minute)
 		w.Fake.Session(c.SessionID()).Expire()
@@ -70,7 +71,7 @@ func TestIdentityIsBounded(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		for _, name := range []string{strings.Repeat("x", 10_000), strings.Repeat("\x00\"\\<", 1000), strings.Repeat("é", 1000), "\xff\xfe"} {
 			c, _ := w.Connect(t, framework.WithServiceName(name))
-			lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+			lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 			data, _, err := w.Observer.Get(ctx, lease.Path())
 			require.NoError(t, err)
 			require.LessOrEqual(t, len(data), 512)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -24,7 +24,7 @@ func TestLeaseOfAContextIsTheInnermost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		a, b := locks.NewInterProcessMutex(c, "/a"), locks.NewInterProcessMutex(c, "/b")
-		outer := recipetest.Acquire(t, t.Context(), a)
+		outer := locktest.Acquire(t, t.Context(), a)
 		underLease(t, outer, outer.Context())
 		underLease(t, outer, context.WithValue(outer.Context(), anyKey{}, 1))
 		underLease(t, outer, context.WithoutCancel(outer.Context()))
@@ -32,7 +32,7 @@ func TestLeaseOfAContextIsTheInnermost(t *testing.T) {
 		defer done()
 		underLease(t, outer, work)
 
-		inner := recipetest.Acquire(t, work, b)
+		inner := locktest.Acquire(t, work, b)
 		underLease(t, inner, inner.Context())
 		both, done := inner.WithContext(outer.Context())
 		defer done()
@@ -41,7 +41,7 @@ func TestLeaseOfAContextIsTheInnermost(t *testing.T) {
 		defer done()
 		underLease(t, outer, back)
 
-		again := recipetest.Acquire(t, both, a)
+		again := locktest.Acquire(t, both, a)
 		require.NotSame(t, outer, again)
 		require.Equal(t, outer.FencingToken(), again.FencingToken())
 		underLease(t, again, again.Context())

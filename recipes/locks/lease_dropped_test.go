@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -71,7 +72,7 @@ func TestDroppedLeaseThatReenteredIsReported(t *testing.T) {
 	t.Parallel()
 	c, log := dropping(t)
 	m := locks.NewInterProcessMutex(c, "/lock")
-	lease := recipetest.Acquire(t, t.Context(), m)
+	lease := locktest.Acquire(t, t.Context(), m)
 	func() {
 		_, err := m.Acquire(lease.Context())
 		require.NoError(t, err)
@@ -97,7 +98,7 @@ func TestNoLeaseIsReportedWithoutReason(t *testing.T) {
 	t.Parallel()
 	c, log := dropping(t)
 	released := func(path string) {
-		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, path))
+		lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, path))
 		require.NoError(t, lease.Release(t.Context()))
 	}
 	func() { // these leases were released
@@ -115,7 +116,7 @@ func TestNoLeaseIsReportedWithoutReason(t *testing.T) {
 		require.NoError(t, latch.Shutdown(t.Context()))
 	}()
 	func() { // this lease was lost
-		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lost"))
+		lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lost"))
 		require.NoError(t, c.Delete(t.Context(), lease.Path(), framework.AnyVersion))
 		<-lease.Context().Done()
 		runtime.KeepAlive(lease)
@@ -128,16 +129,16 @@ func TestNoLeaseIsReportedWithoutReason(t *testing.T) {
 	// These leases are in use. The test keeps a lease, a lease's context, a
 	// context derived from it, and the context of another lock's lease under
 	// it.
-	lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lease"))
-	ctx := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/context")).Context()
-	derived, cancel := context.WithCancel(recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/derived")).Context())
+	lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lease"))
+	ctx := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/context")).Context()
+	derived, cancel := context.WithCancel(locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/derived")).Context())
 	defer cancel()
-	under, done := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/under")).WithContext(t.Context())
+	under, done := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/under")).WithContext(t.Context())
 	defer done()
-	inner := recipetest.Acquire(t, recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/outer")).Context(), locks.NewInterProcessMutex(c, "/inner"))
+	inner := locktest.Acquire(t, locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/outer")).Context(), locks.NewInterProcessMutex(c, "/inner"))
 
 	// This lease is dropped last, and it is the only one to be reported.
-	func() { recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/dropped")) }()
+	func() { locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/dropped")) }()
 	collect(t, func() bool { return strings.Contains(log.String(), "curator.lock.path=/dropped ") })
 	again := strings.Count(log.String(), droppedLine)
 	require.Equal(t, 1, again, log.String())

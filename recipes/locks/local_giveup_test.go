@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
@@ -25,8 +26,8 @@ func TestTenThousandWaitersGiveUpTogether(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
-		next := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		next := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path))
 		w.WaitNodes(t, path, 2)
 		synctest.Wait()
 		leaving, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
@@ -67,7 +68,7 @@ func TestWaiterThatGivesUpIsToldItsPlaceOfThatMoment(t *testing.T) {
 		m := locks.NewInterProcessMutex(c, path)
 		queue := queueUp(ctx, m, 2)
 		var leave []context.CancelFunc
-		var waiting []*recipetest.Pending
+		var waiting []*locktest.Pending
 		for range 40 {
 			one, cancel := context.WithCancel(ctx)
 			leave = append(leave, cancel)
@@ -110,7 +111,7 @@ func BenchmarkGivingUpTogether(b *testing.B) {
 			c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 			require.NoError(b, err)
 			defer c.Close()
-			lease := recipetest.Acquire(b, b.Context(), locks.NewInterProcessMutex(c, "/m"))
+			lease := locktest.Acquire(b, b.Context(), locks.NewInterProcessMutex(c, "/m"))
 			m := locks.NewInterProcessMutex(c, "/m")
 			var late time.Duration
 			for b.Loop() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
@@ -54,7 +55,7 @@ func TestLocalHandOverIsBounded(t *testing.T) {
 				other, _ := w.Connect(t)
 				m := locks.NewInterProcessMutex(c, path, opt)
 				ours := queueUp(ctx, m, 10)
-				theirs := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
+				theirs := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
 				w.WaitNodes(t, path, 2)
 				turns := 0
 				for _, p := range ours {

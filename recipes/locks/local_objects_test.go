@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -56,7 +57,7 @@ func eachObject(t *testing.T, test func(t *testing.T, w *world, c *framework.Cli
 func TestObjectsOfOneLockShareTheQueueInTheProcess(t *testing.T) {
 	eachObject(t, func(t *testing.T, w *world, c *framework.Client, object func(...locks.Option) locks.Locker, queue string) {
 		ctx := w.Patience(t)
-		var all []*recipetest.Pending
+		var all []*locktest.Pending
 		for range 20 {
 			all = append(all, take(ctx, object()))
 			synctest.Wait()
@@ -79,13 +80,13 @@ func TestObjectsOfTwoViewsShareTheQueueInTheProcess(t *testing.T) {
 		c, _ := w.Connect(t)
 		view, err := c.Namespace("/shop")
 		require.NoError(t, err)
-		var all []*recipetest.Pending
+		var all []*locktest.Pending
 		for i := range 10 {
 			m := locks.NewInterProcessMutex(c, "/shop/m")
 			if i%2 == 0 {
 				m = locks.NewInterProcessMutex(view, "/m")
 			}
-			all = append(all, recipetest.AcquireLater(ctx, m))
+			all = append(all, locktest.AcquireLater(ctx, m))
 			synctest.Wait()
 		}
 		require.Len(t, w.Nodes(t, "/shop/m"), 2)
@@ -100,11 +101,11 @@ func TestObjectsOfTwoViewsShareTheQueueInTheProcess(t *testing.T) {
 func TestClientsDoNotShareAQueueInTheProcess(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		var all []*recipetest.Pending
+		var all []*locktest.Pending
 		for range 3 {
 			c, _ := w.Connect(t)
 			for range 5 {
-				all = append(all, recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path)))
+				all = append(all, locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path)))
 				synctest.Wait()
 			}
 		}
@@ -130,10 +131,10 @@ func TestEachObjectKeepsItsOwnOptions(t *testing.T) {
 		object := func(opts ...locks.MutexOption) *locks.InterProcessMutex {
 			return locks.NewInterProcessMutex(c, path, opts...)
 		}
-		first := recipetest.Acquire(t, ctx, object(locks.WithNodeData([]byte("first")), locks.WithQueueLimit(1)))
-		second := recipetest.AcquireLater(ctx, object(locks.WithNodeData([]byte("second")), locks.WithRevocation()))
+		first := locktest.Acquire(t, ctx, object(locks.WithNodeData([]byte("first")), locks.WithQueueLimit(1)))
+		second := locktest.AcquireLater(ctx, object(locks.WithNodeData([]byte("second")), locks.WithRevocation()))
 		synctest.Wait()
-		third := recipetest.AcquireLater(ctx, object())
+		third := locktest.AcquireLater(ctx, object())
 		synctest.Wait()
 		_, err := object(locks.WithQueueLimit(3)).Acquire(ctx)
 		require.ErrorIs(t, err, locks.ErrQueueFull)
@@ -175,7 +176,7 @@ func TestHandOverStaysWithinItsObject(t *testing.T) {
 		ones, twos := queueUp(ctx, one, 3), queueUp(ctx, two, 3)
 		plain := queueUp(ctx, locks.NewInterProcessMutex(c, path), 3)
 		require.Len(t, w.Nodes(t, path), 4, "one for each object that hands over, and two for the others")
-		for data, all := range map[string][]*recipetest.Pending{"one": ones, "two": twos} {
+		for data, all := range map[string][]*locktest.Pending{"one": ones, "two": twos} {
 			for _, p := range all {
 				go func() {
 					<-p.Done
@@ -200,7 +201,7 @@ func TestFailedAcquireGivesItsPlaceToTheNextObject(t *testing.T) {
 		ctx := w.Patience(t)
 		lease := hold(t, ctx, object())
 		leaving, cancel := context.WithCancel(ctx)
-		var going, staying []*recipetest.Pending
+		var going, staying []*locktest.Pending
 		for range 5 {
 			going = append(going, take(leaving, object()))
 			synctest.Wait()

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
@@ -20,10 +21,10 @@ import (
 
 // queueUp starts n acquires of one mutex object, one after the other, and
 // returns them in this order.
-func queueUp(ctx context.Context, m *locks.InterProcessMutex, n int) []*recipetest.Pending {
-	all := make([]*recipetest.Pending, n)
+func queueUp(ctx context.Context, m *locks.InterProcessMutex, n int) []*locktest.Pending {
+	all := make([]*locktest.Pending, n)
 	for i := range all {
-		all[i] = recipetest.AcquireLater(ctx, m)
+		all[i] = locktest.AcquireLater(ctx, m)
 		synctest.Wait()
 	}
 	return all
@@ -56,7 +57,7 @@ func TestWaitingInTheProcessCostsTheServerNothing(t *testing.T) {
 		w.Fake.ClearRequests()
 		leaving, cancel := context.WithCancel(ctx)
 		rest := queueUp(leaving, m, 100)
-		last := recipetest.AcquireLater(ctx, m)
+		last := locktest.AcquireLater(ctx, m)
 		synctest.Wait()
 		cancel()
 		for i, p := range rest {
@@ -114,7 +115,7 @@ func TestLostLeaseFreesItsPlaceInTheProcess(t *testing.T) {
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
 		for range 5 {
-			lease := recipetest.Acquire(t, ctx, m) // never released
+			lease := locktest.Acquire(t, ctx, m) // never released
 			queue := queueUp(ctx, m, 3)
 			w.Fake.Session(c.SessionID()).Expire()
 			<-lease.Context().Done()
@@ -178,7 +179,7 @@ func TestQueueLimitFailsAtOnce(t *testing.T) {
 		require.NotEmpty(t, refused.Identity)
 
 		require.NoError(t, queue[0].Wait(t).Release(ctx))
-		queue[0] = recipetest.AcquireLater(ctx, m)
+		queue[0] = locktest.AcquireLater(ctx, m)
 		for _, p := range append(queue[1:], queue[0]) {
 			require.NoError(t, p.Wait(t).Release(ctx))
 		}
@@ -222,7 +223,7 @@ func TestManyGoroutinesShareAnObjectUnderFaults(t *testing.T) {
 				}
 				all.Wait()
 				w.NothingLeft(t, path)
-				require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+				require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 			})
 		})
 	}
@@ -248,7 +249,7 @@ func TestFailedAcquireGivesItsPlaceBack(t *testing.T) {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			ctx, path := w.Patience(t), recipetest.Path(t)
 			c, _ := w.Connect(t)
-			other := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path))
+			other := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path))
 			m := locks.NewInterProcessMutex(c, path, opts...)
 			for i := range 6 {
 				limited, cancel := context.WithTimeout(ctx, time.Second)
@@ -281,7 +282,7 @@ func TestArrivalsDoNotOvertakeEachOtherOnTheWayToTheServer(t *testing.T) {
 			c, _ := w.Connect(t)
 			m := locks.NewInterProcessMutex(c, path)
 			leaving, cancel := context.WithCancel(ctx)
-			first := recipetest.Acquire(t, ctx, m)
+			first := locktest.Acquire(t, ctx, m)
 			going := queueUp(leaving, m, 1)
 			rest := queueUp(ctx, m, 6)
 			go cancel()
@@ -309,9 +310,9 @@ func TestLocalWaiterIsNotBehindAHolderOfLongAgo(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(2 * time.Second)})
-		slow := recipetest.AcquireLater(ctx, m)
+		slow := locktest.AcquireLater(ctx, m)
 		synctest.Wait()
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()

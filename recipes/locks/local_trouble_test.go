@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -85,9 +86,9 @@ func ofEachLocalQueue(t *testing.T, test func(t *testing.T, w *world, q localQue
 }
 
 // queueUpAtTheServer begins the acquires of the front, in order.
-func (q localQueue) queueUpAtTheServer(ctx context.Context, front locks.Locker) (all []*recipetest.Pending) {
+func (q localQueue) queueUpAtTheServer(ctx context.Context, front locks.Locker) (all []*locktest.Pending) {
 	for range q.places {
-		all = append(all, recipetest.AcquireLater(ctx, front))
+		all = append(all, locktest.AcquireLater(ctx, front))
 		synctest.Wait()
 	}
 	return all
@@ -148,7 +149,7 @@ func TestWaiterInTheProcessNamesNoTroubleThatIsOver(t *testing.T) {
 		defer leave()
 		all := q.queueUpAtTheServer(ctx, front)
 		for range 3 {
-			all = append(all, recipetest.AcquireLater(ctx, behind))
+			all = append(all, locktest.AcquireLater(ctx, behind))
 			synctest.Wait()
 		}
 		time.Sleep(time.Minute)
@@ -177,13 +178,13 @@ func TestWaiterWhoseTurnHasComeNamesTheTroubleBefore(t *testing.T) {
 		c, _ := w.Connect(t)
 		throttled := w.Fake.Inject(q.trouble(c, -1, zktest.Fail(zktest.ErrThrottled)))
 		front, behind := q.makes(c)
-		first := recipetest.AcquireLater(recipetest.Within(t, time.Minute), front)
+		first := locktest.AcquireLater(recipetest.Within(t, time.Minute), front)
 		synctest.Wait()
-		next := recipetest.AcquireLater(recipetest.Within(t, time.Minute+time.Second), behind)
+		next := locktest.AcquireLater(recipetest.Within(t, time.Minute+time.Second), behind)
 		time.Sleep(time.Minute - time.Second) // too short a time for the connection to be given up
 		throttled.Remove()
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Times: -1, Do: zktest.DelayRequest(time.Hour)})
-		for _, p := range []*recipetest.Pending{first, next} {
+		for _, p := range []*locktest.Pending{first, next} {
 			<-p.Done
 			require.ErrorIs(t, p.Err, context.DeadlineExceeded)
 			require.True(t, isThrottled(p.Err), "%v", p.Err)
@@ -206,7 +207,7 @@ func TestWaitersThatGiveUpTogetherNameTheTrouble(t *testing.T) {
 		defer cancel()
 		all := q.queueUpAtTheServer(ctx, front)
 		for range 5 {
-			all = append(all, recipetest.AcquireLater(ctx, behind))
+			all = append(all, locktest.AcquireLater(ctx, behind))
 			synctest.Wait()
 		}
 		for _, p := range all {
@@ -223,12 +224,12 @@ func TestWaiterInTheProcessIsNotToldOfTheEndOfTheFront(t *testing.T) {
 		c, network := w.Connect(t)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
 		for range 2 {
-			recipetest.AcquireLater(recipetest.Within(t, 5*time.Second), mutexAt(c))
+			locktest.AcquireLater(recipetest.Within(t, 5*time.Second), mutexAt(c))
 			synctest.Wait()
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		last := recipetest.AcquireLater(ctx, mutexAt(c))
+		last := locktest.AcquireLater(ctx, mutexAt(c))
 		synctest.Wait()
 		network.Refuse(true)
 		network.Cut()
@@ -248,7 +249,7 @@ func TestTryBehindOthersInTheProcessNamesItsTrouble(t *testing.T) {
 		defer leave()
 		hold(t, ctx, mutexAt(w.Observer))
 		for range 3 {
-			recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l"))
+			locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l"))
 			synctest.Wait()
 		}
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})

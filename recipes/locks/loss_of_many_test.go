@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/testing/zktest"
@@ -42,7 +42,7 @@ func acquireMany(t testing.TB, c *framework.Client, n int) []*locks.Lease {
 // lossTracer is a tracer. When it learns of the first loss, it counts the
 // leases that have not ended.
 type lossTracer struct {
-	recipetest.Valve
+	locktest.Valve
 	leases []*locks.Lease
 	once   sync.Once
 	alive  int
@@ -50,20 +50,20 @@ type lossTracer struct {
 
 func (l *lossTracer) StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
 	ctx, _ = l.Valve.StartAcquire(ctx, a)
-	return ctx, lossTracerOnAcquire{recipetest.ValveOnAcquire{Valve: &l.Valve}, l}
+	return ctx, lossTracerOnAcquire{locktest.ValveOnAcquire{Valve: &l.Valve}, l}
 }
 
 type lossTracerOnAcquire struct {
-	recipetest.ValveOnAcquire
+	locktest.ValveOnAcquire
 	of *lossTracer
 }
 
 func (l lossTracerOnAcquire) StartHold(h locktrace.Hold) locktrace.HoldTracer {
-	return lossTracerOnHold{recipetest.ValveOnHold(l.ValveOnAcquire), l.of}
+	return lossTracerOnHold{locktest.ValveOnHold(l.ValveOnAcquire), l.of}
 }
 
 type lossTracerOnHold struct {
-	recipetest.ValveOnHold
+	locktest.ValveOnHold
 	of *lossTracer
 }
 
@@ -104,7 +104,7 @@ func BenchmarkLossOfManyLeases(b *testing.B) {
 	for name, opts := range map[string][]framework.Option{
 		"plain":  nil,
 		"logged": {framework.WithLogger(quiet)},
-		"traced": {framework.WithLogger(quiet), framework.WithHooks(&recipetest.Valve{})},
+		"traced": {framework.WithLogger(quiet), framework.WithHooks(&locktest.Valve{})},
 	} {
 		b.Run(name, func(b *testing.B) {
 			var worst, sum time.Duration

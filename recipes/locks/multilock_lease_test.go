@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
@@ -80,7 +81,7 @@ func TestReleaseOfSeveralLocksIsNotALoss(t *testing.T) {
 			locks.NewInterProcessMutex(c, "/l/a"),
 			locks.NewInterProcessMultiLock(locks.NewInterProcessMutex(c, "/l/b"), locks.NewInterProcessMutex(c, "/l/c")),
 		)
-		lease := recipetest.Acquire(t, w.Patience(t), m)
+		lease := locktest.Acquire(t, w.Patience(t), m)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Session: c.SessionID(), Do: zktest.DropReply()})
 		require.NoError(t, lease.Release(t.Context()))
 		for _, one := range lease.Leases() {

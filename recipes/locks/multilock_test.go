@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -36,7 +37,7 @@ func TestMultiLockIsAllOrNone(t *testing.T) {
 			w.WaitNodes(t, p, 0)
 		}
 
-		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b"))
+		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b"))
 		_, err = multi.TryAcquire(ctx)
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		require.ErrorContains(t, err, path+"/b")
@@ -55,7 +56,7 @@ func TestMultiLockStopsAtTheFirstFailureWithOneDeadline(t *testing.T) {
 		c, _ := w.Connect(t)
 		paths := []string{path + "/a", path + "/b", path + "/c"}
 		for _, p := range paths[:2] {
-			defer recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, p)).Release(ctx)
+			defer locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, p)).Release(ctx)
 		}
 		short, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
@@ -89,7 +90,7 @@ func TestMultiLockBeginsAgainAfterALoss(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		other := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b"))
+		other := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b"))
 		done := make(chan *locks.Lease)
 		go func() {
 			lease, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{path + "/a", path + "/b"})...).Acquire(ctx)
@@ -155,7 +156,7 @@ func TestMultiLockCanBeTriedAgainAtOnce(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		other := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b"))
+		other := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b"))
 		multi := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{path + "/a", path + "/b"})...)
 		for range 30 {
 			_, err := multi.TryAcquire(ctx)

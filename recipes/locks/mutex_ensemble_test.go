@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -16,8 +17,8 @@ func TestLockOutlivesTheLeaderOfTheEnsemble(t *testing.T) {
 	ctx, path := w.Patience(t), recipetest.Path(t)
 	c1, _ := w.Connect(t)
 	c2, _ := w.Connect(t)
-	holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
-	waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+	holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+	waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
 	w.WaitNodes(t, path, 2)
 
 	leader, err := ensemble.WaitLeader(ctx)

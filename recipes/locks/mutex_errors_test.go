@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -37,7 +38,7 @@ func TestRootMayBeALock(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, "/")
-		lease := recipetest.Acquire(t, t.Context(), m)
+		lease := locktest.Acquire(t, t.Context(), m)
 		_, err := m.TryAcquire(t.Context())
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		require.NoError(t, lease.Release(t.Context()))
@@ -102,7 +103,7 @@ func TestErrorOfAStepIsReturnedAndTheNodeIsDeleted(t *testing.T) {
 				ctx, path := w.Patience(t), "/l"
 				c, _ := w.Connect(t)
 				m := locks.NewInterProcessMutex(c, path)
-				holder := recipetest.Acquire(t, ctx, m)
+				holder := locktest.Acquire(t, ctx, m)
 
 				for _, path := range []string{"/l*", "/l/*"} {
 					// The client asks again for a listing that failed along

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
@@ -22,7 +23,7 @@ func TestReleaseOutlastsTheServersTrouble(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx := w.Patience(t)
 				c, _ := w.Connect(t)
-				lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l"))
+				lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l"))
 				w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 20, Do: zktest.Fail(code)})
 				require.NoError(t, lease.Release(ctx), "the client goes on by itself")
 				w.NothingLeft(t, "/l")
@@ -41,7 +42,7 @@ func TestAcquireOutlastsAThrottlingServer(t *testing.T) {
 		// The client sends some of these listings along with a creation.
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Times: 110, Do: zktest.Fail(zktest.ErrThrottled)})
 		start := time.Now()
-		require.NoError(t, recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l")).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l")).Release(ctx))
 		require.GreaterOrEqual(t, time.Since(start), 10*time.Second, "without a busy loop")
 	})
 }
@@ -77,14 +78,14 @@ func TestLostRequestsAndReplies(t *testing.T) {
 					ctx, path := w.Patience(t), "/l"
 					c1, _ := w.Connect(t)
 					c2, _ := w.Connect(t)
-					holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+					holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
 
 					session := c2.SessionID()
 					if op == zktest.OpMulti { // only recovery sends one
 						w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: session, Do: zktest.DropReply()})
 					}
 					w.Fake.Inject(zktest.Rule{Op: op, Session: session, Times: 2, Do: fault})
-					waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+					waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
 					<-time.After(5 * time.Second)
 					require.Len(t, w.Fake.Children(path), 2)
 					require.NoError(t, holder.Release(ctx))

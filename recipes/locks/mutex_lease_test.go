@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -23,9 +24,9 @@ func TestReentryIsCounted(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		outer := recipetest.Acquire(t, ctx, m)
-		middle := recipetest.Acquire(t, outer.Context(), m)
-		inner := recipetest.Acquire(t, context.WithValue(middle.Context(), anyKey{}, 1), locks.NewInterProcessMutex(c, path))
+		outer := locktest.Acquire(t, ctx, m)
+		middle := locktest.Acquire(t, outer.Context(), m)
+		inner := locktest.Acquire(t, context.WithValue(middle.Context(), anyKey{}, 1), locks.NewInterProcessMutex(c, path))
 		try, err := m.TryAcquire(inner.Context())
 		require.NoError(t, err)
 
@@ -51,14 +52,14 @@ func TestOthersDoNotReenter(t *testing.T) {
 		c1, _ := w.Connect(t)
 		c2, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c1, path)
-		lease := recipetest.Acquire(t, ctx, m)
-		nested := recipetest.Acquire(t, lease.Context(), m)
+		lease := locktest.Acquire(t, ctx, m)
+		nested := locktest.Acquire(t, lease.Context(), m)
 
 		_, err := m.TryAcquire(ctx)
 		require.ErrorIs(t, err, locks.ErrNotAcquired, "another goroutine of the same object")
 		_, err = locks.NewInterProcessMutex(c2, path).TryAcquire(lease.Context())
 		require.ErrorIs(t, err, locks.ErrNotAcquired, "another client")
-		other := recipetest.Acquire(t, lease.Context(), locks.NewInterProcessMutex(c1, path+"-other"))
+		other := locktest.Acquire(t, lease.Context(), locks.NewInterProcessMutex(c1, path+"-other"))
 		require.NotEqual(t, lease.Path(), other.Path(), "another lock")
 
 		require.NoError(t, other.Release(ctx))
@@ -75,14 +76,14 @@ func TestNoReentryAfterRelease(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		lease := recipetest.Acquire(t, ctx, m)
+		lease := locktest.Acquire(t, ctx, m)
 		require.NoError(t, lease.Release(ctx))
 
 		_, err := m.Acquire(lease.Context())
 		require.ErrorIs(t, err, context.Canceled)
 		require.ErrorIs(t, err, locks.ErrReleased)
 
-		again := recipetest.Acquire(t, context.WithoutCancel(lease.Context()), m)
+		again := locktest.Acquire(t, context.WithoutCancel(lease.Context()), m)
 		require.NotEqual(t, lease.Path(), again.Path())
 		require.NoError(t, again.Release(ctx))
 	})
@@ -94,7 +95,7 @@ func TestFencingTokenIsTheNodesCzxidAndGrows(t *testing.T) {
 		var last int64
 		for i := range 4 {
 			c, network := w.Connect(t)
-			lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+			lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 			_, stat, err := w.Observer.Get(ctx, lease.Path())
 			require.NoError(t, err)
 			require.Equal(t, stat.Czxid, lease.FencingToken())
@@ -121,7 +122,7 @@ func TestLeaseContextCarriesTheCallersValuesButNotItsEnd(t *testing.T) {
 		type key struct{}
 		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), key{}, "request 7"), time.Second)
 		defer cancel()
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 		<-ctx.Done()
 		require.Equal(t, "request 7", lease.Context().Value(key{}))
 		require.NoError(t, lease.Context().Err())
@@ -136,14 +137,14 @@ func TestWithContextEndsWithTheLeaseAndWithItsParent(t *testing.T) {
 		path := recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		lease := recipetest.Acquire(t, t.Context(), m)
+		lease := locktest.Acquire(t, t.Context(), m)
 		type key struct{}
 
 		request, cancelRequest := context.WithCancelCause(context.WithValue(t.Context(), key{}, "request 7"))
 		under, done := lease.WithContext(request)
 		defer done()
 		require.Equal(t, "request 7", under.Value(key{}))
-		require.NoError(t, recipetest.Acquire(t, under, m).Release(t.Context()), "it re-enters")
+		require.NoError(t, locktest.Acquire(t, under, m).Release(t.Context()), "it re-enters")
 		cancelRequest(errors.New("the customer went home"))
 		<-under.Done()
 		require.EqualError(t, context.Cause(under), "the customer went home")
@@ -177,8 +178,8 @@ func TestWithContextOfTwoLocks(t *testing.T) {
 		path := recipetest.Path(t)
 		c, _ := w.Connect(t)
 		a, b := locks.NewInterProcessMutex(c, path+"-a"), locks.NewInterProcessMutex(c, path+"-b")
-		leaseA := recipetest.Acquire(t, t.Context(), a)
-		leaseB := recipetest.Acquire(t, leaseA.Context(), b)
+		leaseA := locktest.Acquire(t, t.Context(), a)
+		leaseB := locktest.Acquire(t, leaseA.Context(), b)
 		both, done := leaseB.WithContext(leaseA.Context())
 		defer done()
 		for _, m := range []*locks.InterProcessMutex{a, b} {
@@ -198,7 +199,7 @@ func TestWithContextOfTwoLocks(t *testing.T) {
 func TestReleaseEndsTheContextBeforeItTellsTheServer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, recipetest.Path(t)))
+		lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, recipetest.Path(t)))
 		under, done := lease.WithContext(t.Context())
 		defer done()
 		told := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.Call(func(zktest.Request) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
@@ -23,7 +24,7 @@ func TestLeaseEndsWithItsSession(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, network := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 		network.Expire(t)
 		<-lease.Context().Done()
 		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
@@ -41,8 +42,8 @@ func TestWaiterGoesOnInTheNextSession(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, network := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		holder := recipetest.Acquire(t, ctx, m)
-		waiter := recipetest.AcquireLater(ctx, m)
+		holder := locktest.Acquire(t, ctx, m)
+		waiter := locktest.AcquireLater(ctx, m)
 		w.WaitNodes(t, path, 2)
 
 		network.Expire(t)
@@ -62,8 +63,8 @@ func TestCrashedHolderFreesTheLock(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c1, crashed := w.Connect(t, w.ShortLived()...)
 		c2, _ := w.Connect(t)
-		recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
-		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
 		w.WaitNodes(t, path, 2)
 
 		start := time.Now()
@@ -118,7 +119,7 @@ func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
 type transfer struct {
 	network *recipetest.Network // network of the holder
 	holder  *locks.Lease
-	waiter  *recipetest.Pending
+	waiter  *locktest.Pending
 
 	watching          sync.WaitGroup // waits for the writers of the following fields
 	stopped, admitted time.Time
@@ -130,8 +131,8 @@ func (w *world) startTransfer(t *testing.T, path string) *transfer {
 	ctx := w.Patience(t)
 	first, network := w.Connect(t)
 	second, _ := w.Connect(t)
-	p := &transfer{network: network, holder: recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(first, path))}
-	p.waiter = recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(second, path))
+	p := &transfer{network: network, holder: locktest.Acquire(t, ctx, locks.NewInterProcessMutex(first, path))}
+	p.waiter = locktest.AcquireLater(ctx, locks.NewInterProcessMutex(second, path))
 	w.WaitNodes(t, path, 2)
 	p.watching.Go(func() {
 		<-p.holder.Context().Done()
@@ -152,8 +153,8 @@ func TestNoReentryAfterLoss(t *testing.T) {
 		c1, network := w.Connect(t)
 		c2, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c1, path)
-		lost := recipetest.Acquire(t, ctx, m)
-		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		lost := locktest.Acquire(t, ctx, m)
+		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
 		w.WaitNodes(t, path, 2)
 		network.Expire(t)
 		owner := waiter.Wait(t)
@@ -181,8 +182,8 @@ func TestWaiterDoesNotWinWithANodeOfItsOldSession(t *testing.T) {
 		c1, _ := w.Connect(t)
 		c2, network := w.Connect(t)
 		c3, _ := w.Connect(t)
-		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
-		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
 		w.WaitNodes(t, path, 2)
 		synctest.Wait()
 		nodes := w.WaitNodes(t, path, 2)
@@ -205,7 +206,7 @@ func TestWaiterDoesNotWinWithANodeOfItsOldSession(t *testing.T) {
 		require.NotEqual(t, path+"/"+oldNode, lease.Path())
 		inj.Remove()
 
-		next := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c3, path))
+		next := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c3, path))
 		<-time.After(2 * w.Session) // the server ends the old session, too
 		require.NoError(t, lease.Context().Err())
 		require.False(t, next.IsOver(), "two holders")
@@ -236,8 +237,8 @@ func TestServerRestartLosesNeitherHolderNorWaiter(t *testing.T) {
 		w.Session = time.Minute // the session outlasts a restart of the server
 		c1, _ := w.Connect(t)
 		c2, _ := w.Connect(t)
-		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
-		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
 		w.WaitNodes(t, path, 2)
 
 		w.Stop()
@@ -259,8 +260,8 @@ func TestWaiterKeepsItsPlaceThroughACut(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c1, _ := w.Connect(t)
 		c2, network := w.Connect(t)
-		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
-		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
 		before := w.WaitNodes(t, path, 2)
 		for range 3 {
 			network.Cut()
@@ -280,8 +281,8 @@ func TestHandOverDuringAnInterruption(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c1, _ := w.Connect(t)
 		c2, network := w.Connect(t)
-		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
-		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
 		w.WaitNodes(t, path, 2)
 		network.Refuse(true)
 		network.Cut()
@@ -301,7 +302,7 @@ func TestReleaseDuringAnOutage(t *testing.T) {
 		c1, network := w.Connect(t)
 		c2, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c1, path)
-		lease := recipetest.Acquire(t, ctx, m)
+		lease := locktest.Acquire(t, ctx, m)
 		network.Refuse(true)
 		network.Cut()
 
@@ -311,9 +312,9 @@ func TestReleaseDuringAnOutage(t *testing.T) {
 
 		session := c1.SessionID()
 		network.Refuse(false)
-		require.NoError(t, recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c2, path)).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c2, path)).Release(ctx))
 		require.Equal(t, session, c1.SessionID())
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 		w.NothingLeft(t, path)
 	})
 }
@@ -324,11 +325,11 @@ func TestDeadlineIsHonouredDuringAnOutage(t *testing.T) {
 		path := recipetest.Path(t)
 		c1, _ := w.Connect(t)
 		c2, network := w.Connect(t, framework.WithConnectionTimeout(3*time.Second), framework.WithRetry(retry.N(3, time.Second)))
-		holder := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c1, path))
+		holder := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c1, path))
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
 		<-time.After(300 * time.Millisecond)
 		network.Refuse(true)
 		network.Cut()
@@ -349,8 +350,8 @@ func TestStandardPolicyEndsTheLeaseAtTheInterruption(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		strict, strictNetwork := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
 		lenient, lenientNetwork := w.Connect(t)
-		l1 := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(strict, path))
-		l2 := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(lenient, path+"-2"))
+		l1 := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(strict, path))
+		l2 := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(lenient, path+"-2"))
 		strictNetwork.Cut()
 		lenientNetwork.Cut()
 		<-l1.Context().Done()
@@ -361,7 +362,7 @@ func TestStandardPolicyEndsTheLeaseAtTheInterruption(t *testing.T) {
 		require.NoError(t, l2.Release(ctx))
 
 		require.NoError(t, strict.WaitConnected(ctx))
-		again := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(strict, path))
+		again := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(strict, path))
 		require.NoError(t, again.Context().Err(), "a later lease is not touched by an earlier interruption")
 		require.NoError(t, again.Release(ctx))
 		w.NothingLeft(t, path)
@@ -371,7 +372,7 @@ func TestStandardPolicyEndsTheLeaseAtTheInterruption(t *testing.T) {
 func TestReleaseOfALostLeaseDoesNotWait(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
-		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
+		lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
 		defer network.Isolate()()
 		<-lease.Context().Done()
 		start := time.Now()
@@ -385,8 +386,8 @@ func TestCloseEndsHoldersAndWaiters(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		holder := recipetest.Acquire(t, ctx, m)
-		waiter := recipetest.AcquireLater(ctx, m)
+		holder := locktest.Acquire(t, ctx, m)
+		waiter := locktest.AcquireLater(ctx, m)
 		w.WaitNodes(t, path, 2)
 		c.Close()
 		require.ErrorIs(t, context.Cause(holder.Context()), framework.ErrClosed)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -21,7 +22,7 @@ func TestLockIsTheSameThroughEveryNamespace(t *testing.T) {
 		c, _ := w.Connect(t)
 		view, err := c.Namespace(path)
 		require.NoError(t, err)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(view, "/lock"))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(view, "/lock"))
 		again, err := locks.NewInterProcessMutex(c, path+"/lock").TryAcquire(lease.Context())
 		require.NoError(t, err)
 		require.Equal(t, lease.FencingToken(), again.FencingToken())
@@ -29,9 +30,9 @@ func TestLockIsTheSameThroughEveryNamespace(t *testing.T) {
 
 		_, err = locks.NewInterProcessMutex(c, path+"/lock").TryAcquire(ctx)
 		require.ErrorIs(t, err, locks.ErrNotAcquired, "any other caller")
-		other := recipetest.Acquire(t, lease.Context(), locks.NewInterProcessMutex(c, path+"-lock"))
+		other := locktest.Acquire(t, lease.Context(), locks.NewInterProcessMutex(c, path+"-lock"))
 		require.NotEqual(t, lease.FencingToken(), other.FencingToken(), "the same path in another view is another lock")
-		same := recipetest.Acquire(t, lease.Context(), locks.NewInterProcessMutex(view, path+"/lock"))
+		same := locktest.Acquire(t, lease.Context(), locks.NewInterProcessMutex(view, path+"/lock"))
 		require.NotEqual(t, lease.FencingToken(), same.FencingToken(), "and so is the same text in a namespace")
 
 		require.NoError(t, same.Release(ctx))

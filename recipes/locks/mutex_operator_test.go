@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -19,11 +20,11 @@ func TestHoldersNodeDeletedByAnOperator(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		lease := recipetest.Acquire(t, ctx, m)
+		lease := locktest.Acquire(t, ctx, m)
 		require.NoError(t, w.Observer.Delete(ctx, lease.Path(), framework.AnyVersion))
 		<-lease.Context().Done()
 		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrNodeDeleted)
-		other := recipetest.Acquire(t, ctx, m)
+		other := locktest.Acquire(t, ctx, m)
 		require.ErrorIs(t, lease.Release(ctx), locks.ErrNodeDeleted)
 		require.NoError(t, other.Context().Err())
 		require.NoError(t, other.Release(ctx))
@@ -37,7 +38,7 @@ func TestLongHolderLeavesNoWatch(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, network := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 		<-time.After(2 * time.Second)
 		require.Len(t, w.Fake.Watches(), 1)
 		for range 3 {
@@ -72,7 +73,7 @@ func TestHolderNoticesTheDeletionWhateverHappened(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx := w.Patience(t)
 				c, _ := w.Connect(t)
-				lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l"))
+				lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l"))
 				fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: c.SessionID(), Times: 8, Do: trouble})
 				<-fault.Done()
 				require.NoError(t, lease.Context().Err())
@@ -89,8 +90,8 @@ func TestWaitersNodeDeletedByAnOperator(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		holder := recipetest.Acquire(t, ctx, m)
-		waiter := recipetest.AcquireLater(ctx, m)
+		holder := locktest.Acquire(t, ctx, m)
+		waiter := locktest.AcquireLater(ctx, m)
 		nodes := w.WaitNodes(t, path, 2)
 		require.NoError(t, w.Observer.Delete(ctx, path+"/"+nodes[1], framework.AnyVersion))
 		require.NoError(t, holder.Release(ctx))

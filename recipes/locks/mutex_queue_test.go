@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -20,7 +21,7 @@ func TestWaitersAreAdmittedInOrderOfArrival(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		lease := recipetest.Acquire(t, ctx, m)
+		lease := locktest.Acquire(t, ctx, m)
 
 		const waiters = 5
 		order := make(chan int, waiters)
@@ -47,13 +48,13 @@ func TestWaiterThatLeavesDoesNotHoldUpTheQueue(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		holder := recipetest.Acquire(t, ctx, m)
+		holder := locktest.Acquire(t, ctx, m)
 
 		leaving, cancel := context.WithCancelCause(ctx)
-		middle := recipetest.AcquireLater(leaving, m)
+		middle := locktest.AcquireLater(leaving, m)
 		w.WaitNodes(t, path, 2)
 		other, _ := w.Connect(t)
-		last := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
+		last := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
 		w.WaitNodes(t, path, 3)
 
 		gaveUp := fmt.Errorf("the customer went home")
@@ -76,10 +77,10 @@ func TestUncontendedCycleIsThreeRequests(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx)) // the first cycle makes the parent
+		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx)) // the first cycle makes the parent
 
 		w.Fake.ClearRequests()
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpDelete}, w.Requests())
 	})
 }
@@ -94,11 +95,11 @@ func TestNoHerd(t *testing.T) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
 				c, _ := w.Connect(t)
 				m := locks.NewInterProcessMutex(c, path)
-				lease := recipetest.Acquire(t, ctx, m)
-				queue := make([]*recipetest.Pending, waiters)
+				lease := locktest.Acquire(t, ctx, m)
+				queue := make([]*locktest.Pending, waiters)
 				for i := range queue {
 					other, _ := w.Connect(t)
-					queue[i] = recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
+					queue[i] = locktest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
 				}
 				w.WaitNodes(t, path, waiters+1)
 				synctest.Wait()
@@ -111,10 +112,10 @@ func TestNoHerd(t *testing.T) {
 				require.EqualValues(t, events+1, w.Fake.Stats().Notifications)
 				perRelease[waiters] = len(w.Requests())
 
-				admitted := slices.IndexFunc(queue, (*recipetest.Pending).IsOver)
+				admitted := slices.IndexFunc(queue, (*locktest.Pending).IsOver)
 				require.GreaterOrEqual(t, admitted, 0)
 				for range waiters {
-					i := slices.IndexFunc(queue, (*recipetest.Pending).IsOver)
+					i := slices.IndexFunc(queue, (*locktest.Pending).IsOver)
 					require.NoError(t, queue[i].Wait(t).Release(ctx))
 					queue = slices.Delete(queue, i, i+1)
 					synctest.Wait()

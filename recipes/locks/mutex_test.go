@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -21,10 +22,10 @@ func TestOneHolderAndHandOver(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c1, _ := w.Connect(t)
 		c2, _ := w.Connect(t)
-		first := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		first := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
 		require.NoError(t, first.Context().Err())
 
-		second := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		second := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
 		w.WaitNodes(t, path, 2)
 		require.False(t, second.IsOver())
 
@@ -72,7 +73,7 @@ func TestTryAcquireNamesTheHolderAndLeavesNothing(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		holder := recipetest.Acquire(t, ctx, m)
+		holder := locktest.Acquire(t, ctx, m)
 		_, err := m.TryAcquire(ctx)
 
 		var refused *locks.NotAcquiredError
@@ -97,8 +98,8 @@ func TestDeadlineNamesTheHolderAndOurPositionAndLeavesNothing(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		holder := recipetest.Acquire(t, ctx, m)
-		ahead := recipetest.AcquireLater(ctx, m)
+		holder := locktest.Acquire(t, ctx, m)
+		ahead := locktest.AcquireLater(ctx, m)
 		w.WaitNodes(t, path, 2)
 
 		start := time.Now()
@@ -131,7 +132,7 @@ func TestLockSurvivesReapingOfItsPath(t *testing.T) {
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
 		for range 10 {
-			require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+			require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 			require.Equal(t, 1, w.Fake.ReapContainers())
 		}
 		// The server removes the path just after the client has found it
@@ -140,7 +141,7 @@ func TestLockSurvivesReapingOfItsPath(t *testing.T) {
 			w.Fake.Inject(zktest.Rule{Op: zktest.OpCreateContainer, After: after, Do: zktest.CallAfter(func(zktest.Request) {
 				w.Fake.Delete(path)
 			})})
-			require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+			require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 		}
 		w.NothingLeft(t, path)
 	})
@@ -153,7 +154,7 @@ func TestLockUnderAChroot(t *testing.T) {
 		ctx := w.Patience(t)
 		w.Addr += "/shop/eu"
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l"))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l"))
 		require.Len(t, w.Fake.Children("/shop/eu/l"), 1)
 		require.Regexp(t, "^/l/_c_", lease.Path())
 		_, err := locks.NewInterProcessMutex(c, "/l").TryAcquire(ctx)
@@ -169,7 +170,7 @@ func TestNodeLayoutIsCurators(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 		require.Regexp(t, `^`+path+`/_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-lock-\d{10}$`, lease.Path())
 		node, ok := w.Fake.Node(lease.Path())
 		require.True(t, ok)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -21,7 +22,7 @@ type pair struct {
 	one, two *framework.Client
 	network  *recipetest.Network // of two
 	holder   *locks.Lease
-	next     *recipetest.Pending
+	next     *locktest.Pending
 	node     string // the path of the next one's
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -20,7 +21,7 @@ func TestCallThatDoesNotReturnLeavesNoLockHeld(t *testing.T) {
 			continue
 		}
 		t.Run(kind.name, func(t *testing.T) {
-			recipetest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) error {
+			locktest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) error {
 				take, after := kind.taker(t, c)
 				defer after()
 				l, err := take(ctx)
@@ -35,7 +36,7 @@ func TestCallThatDoesNotReturnLeavesNoLockHeld(t *testing.T) {
 
 // The same for a lock that becomes idle, is taken again, and goes for another.
 func TestCallThatDoesNotReturnLeavesNoCachedLockHeld(t *testing.T) {
-	recipetest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) error {
+	locktest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) error {
 		cached := locks.NewInterProcessMutex(c, "/l", locks.WithCachedLock(2, 10*time.Second))
 		for _, m := range []*locks.InterProcessMutex{cached, cached, locks.NewInterProcessMutex(c, "/l")} {
 			l, err := m.Acquire(ctx)
@@ -57,7 +58,7 @@ func TestCallThatDoesNotReturnLeavesNoNodeInTheQueue(t *testing.T) {
 			continue
 		}
 		t.Run(kind.name, func(t *testing.T) {
-			recipetest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) error {
+			locktest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) error {
 				held, err := kind.blocker(c)(ctx)
 				if err != nil {
 					return err

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -33,11 +34,11 @@ func TestNotAcquiredErrorSaysHowOldItIs(t *testing.T) {
 			c, _ := w.Connect(t, framework.WithServiceName(name))
 			mutexes = append(mutexes, locks.NewInterProcessMutex(c, "/l"))
 		}
-		first := recipetest.Acquire(t, t.Context(), mutexes[0])
-		second := recipetest.AcquireLater(t.Context(), mutexes[1])
+		first := locktest.Acquire(t, t.Context(), mutexes[0])
+		second := locktest.AcquireLater(t.Context(), mutexes[1])
 		synctest.Wait()
 		start := time.Now()
-		third := recipetest.AcquireLater(recipetest.Within(t, time.Minute), mutexes[2])
+		third := locktest.AcquireLater(recipetest.Within(t, time.Minute), mutexes[2])
 		synctest.Wait()
 		time.Sleep(time.Second)
 		require.NoError(t, first.Release(t.Context())) // the third contender is not told
@@ -50,7 +51,7 @@ func TestNotAcquiredErrorSaysHowOldItIs(t *testing.T) {
 		require.ErrorContains(t, third.Err, ", seen 1m0s before: context deadline exceeded")
 		require.NoError(t, second.Wait(t).Release(t.Context()))
 
-		held := recipetest.Acquire(t, t.Context(), mutexes[0])
+		held := locktest.Acquire(t, t.Context(), mutexes[0])
 		_, err := mutexes[1].TryAcquire(t.Context())
 		require.Equal(t, time.Now(), notAcquired(t, err).Seen)
 		require.NotContains(t, err.Error(), "seen")
@@ -128,10 +129,10 @@ func TestWaiterInTheProcessIsToldOfAnOutage(t *testing.T) {
 		network.Refuse(true)
 		network.Cut()
 		synctest.Wait()
-		first := recipetest.AcquireLater(recipetest.Within(t, time.Second), locks.NewInterProcessMutex(c, "/l"))
+		first := locktest.AcquireLater(recipetest.Within(t, time.Second), locks.NewInterProcessMutex(c, "/l"))
 		synctest.Wait()
-		second := recipetest.AcquireLater(recipetest.Within(t, time.Second/2), locks.NewInterProcessMutex(c, "/l"))
-		for _, p := range []*recipetest.Pending{first, second} {
+		second := locktest.AcquireLater(recipetest.Within(t, time.Second/2), locks.NewInterProcessMutex(c, "/l"))
+		for _, p := range []*locktest.Pending{first, second} {
 			<-p.Done
 			require.ErrorIs(t, p.Err, context.DeadlineExceeded)
 			require.True(t, framework.IsConnectionError(p.Err), "%v", p.Err)
@@ -177,20 +178,20 @@ func TestWaiterAtTheServerIsToldOfAnOutage(t *testing.T) {
 func TestErrorNamesTheHolderOfTheLastLook(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
-		var queue []*recipetest.Pending
+		var queue []*locktest.Pending
 		var leave []context.CancelFunc
 		for i, id := range []string{"first", "second", "third", "fourth"} {
 			c, _ := w.Connect(t)
 			waiting, cancel := context.WithCancel(ctx)
 			defer cancel()
 			leave = append(leave, cancel)
-			queue = append(queue, recipetest.AcquireLater(waiting, locks.NewInterProcessMutex(c, "/l", locks.WithNodeData([]byte(id)))))
+			queue = append(queue, locktest.AcquireLater(waiting, locks.NewInterProcessMutex(c, "/l", locks.WithNodeData([]byte(id)))))
 			w.WaitNodes(t, "/l", i+1)
 		}
 		c, _ := w.Connect(t)
 		deadline, cancel := context.WithTimeout(ctx, time.Hour)
 		defer cancel()
-		last := recipetest.AcquireLater(deadline, locks.NewInterProcessMutex(c, "/l"))
+		last := locktest.AcquireLater(deadline, locks.NewInterProcessMutex(c, "/l"))
 		w.WaitNodes(t, "/l", 5)
 		require.NoError(t, queue[0].Wait(t).Release(ctx)) // the last waiter does not hear of that
 		second := queue[1].Wait(t)
@@ -216,17 +217,17 @@ func TestLateLookNamesNobodyWhoHasReleased(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, "/l")
-		first := recipetest.Acquire(t, t.Context(), m)
+		first := locktest.Acquire(t, t.Context(), m)
 		late := zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Do: zktest.DelayReply(2 * time.Second)}
 		w.Fake.Inject(late)
-		waiters := []*recipetest.Pending{recipetest.AcquireLater(w.Patience(t), m)}
+		waiters := []*locktest.Pending{locktest.AcquireLater(w.Patience(t), m)}
 		time.Sleep(time.Second)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		first.Release(ended) // the client goes on with it
-		waiters = append(waiters, recipetest.AcquireLater(w.Patience(t), m))
+		waiters = append(waiters, locktest.AcquireLater(w.Patience(t), m))
 		synctest.Wait()
-		last := recipetest.AcquireLater(recipetest.Within(t, 2*time.Second), m) // it has no place at the server
+		last := locktest.AcquireLater(recipetest.Within(t, 2*time.Second), m) // it has no place at the server
 		time.Sleep(time.Second - 1)
 		late.Op, late.Times = zktest.OpAny, -1 // the others learn late that the first has gone
 		w.Fake.Inject(late)
@@ -245,10 +246,10 @@ func TestRefusalsShareNoData(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, "/l", locks.WithNodeData([]byte("holder")))
-		lease := recipetest.Acquire(t, t.Context(), m)
-		waiters := []*recipetest.Pending{}
+		lease := locktest.Acquire(t, t.Context(), m)
+		waiters := []*locktest.Pending{}
 		for range 3 {
-			waiters = append(waiters, recipetest.AcquireLater(recipetest.Within(t, time.Second), m))
+			waiters = append(waiters, locktest.AcquireLater(recipetest.Within(t, time.Second), m))
 		}
 		for _, waiter := range waiters {
 			<-waiter.Done
@@ -266,13 +267,13 @@ func TestErrorNamesTheHolderOfALostSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t, framework.WithSafetyMargin(0.4))
 		m := locks.NewInterProcessMutex(c, "/l")
-		lease := recipetest.Acquire(t, t.Context(), m)
+		lease := locktest.Acquire(t, t.Context(), m)
 		heal := network.Isolate()
 		<-lease.Context().Done()
 		heal()
-		waiters := []*recipetest.Pending{}
+		waiters := []*locktest.Pending{}
 		for range 2 {
-			waiters = append(waiters, recipetest.AcquireLater(w.Patience(t), m))
+			waiters = append(waiters, locktest.AcquireLater(w.Patience(t), m))
 			time.Sleep(time.Second) // it has looked
 		}
 		_, err := m.Acquire(recipetest.Within(t, time.Second))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -83,25 +84,25 @@ func TestPanicOfTheRetryPolicyLeavesNoNodeBehind(t *testing.T) {
 			return backoff.NewConstantBackOff(time.Second)
 		}))
 		m := locks.NewInterProcessMutex(c, "/l")
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
 		panics = true
 		require.Panics(t, func() { m.Acquire(ctx) })
 		time.Sleep(time.Minute)
 		w.NothingLeft(t, "/l")
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 	})
 }
 
 // panickingTracer panics when it learns of an acquire that waits in the
 // process.
-type panickingTracer struct{ recipetest.Spy }
+type panickingTracer struct{ locktest.Spy }
 
 func (p *panickingTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
-	return ctx, panickingAcquire{recipetest.SpyOnAcquire{Spy: &p.Spy}}
+	return ctx, panickingAcquire{locktest.SpyOnAcquire{Spy: &p.Spy}}
 }
 
-type panickingAcquire struct{ recipetest.SpyOnAcquire }
+type panickingAcquire struct{ locktest.SpyOnAcquire }
 
 func (panickingAcquire) QueuedLocally(int) { panic("no tracer") }
 
@@ -112,22 +113,22 @@ func TestPanicOfTheTracerLeavesNoWaiterBehind(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t, framework.WithHooks(&panickingTracer{}))
 		m := locks.NewInterProcessMutex(c, path)
-		first := recipetest.Acquire(t, ctx, m)
-		second := recipetest.AcquireLater(ctx, m)
+		first := locktest.Acquire(t, ctx, m)
+		second := locktest.AcquireLater(ctx, m)
 		w.WaitNodes(t, path, 2)
 		for range 3 {
 			require.PanicsWithValue(t, "no tracer", func() { m.Acquire(ctx) })
 		}
 		require.NoError(t, first.Release(ctx))
 		require.NoError(t, second.Wait(t).Release(ctx))
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
 		w.NothingLeft(t, path)
 	})
 }
 
 // tracerThatPanicsAt panics at the n-th call for an acquire.
 type tracerThatPanicsAt struct {
-	recipetest.Spy
+	locktest.Spy
 	left int
 }
 
@@ -154,7 +155,7 @@ func (a acquireThatPanics) Ended(locktrace.AcquireEnd) { a.p.call() }
 
 func (a acquireThatPanics) StartHold(locktrace.Hold) locktrace.HoldTracer {
 	a.p.call()
-	return recipetest.ValveOnHold{Valve: &recipetest.Valve{}}
+	return locktest.ValveOnHold{Valve: &locktest.Valve{}}
 }
 
 // A tracer panics at any of its calls for an acquire. The panic leaves no lock

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
@@ -20,12 +21,12 @@ func TestParticipantsAreInOrderWithWhatIsKnownOfThem(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		clients := map[int64]int{}
-		var all []*recipetest.Pending
+		var all []*locktest.Pending
 		for i := range 4 {
 			c, _ := w.Connect(t)
 			clients[c.SessionID()] = i
 			m := locks.NewInterProcessMutex(c, path, locks.WithNodeData(fmt.Append(nil, "worker ", i)))
-			all = append(all, recipetest.AcquireLater(ctx, m))
+			all = append(all, locktest.AcquireLater(ctx, m))
 			w.WaitNodes(t, path, i+1)
 		}
 		_, err := w.Observer.Create(ctx, path+"/zzz", nil)
@@ -156,7 +157,7 @@ func TestParticipantsAreCalledByTheirNames(t *testing.T) {
 			{[]locks.MutexOption{locks.WithNodeData([]byte(long + "\n"))}, "unknown"},
 		} {
 			m := locks.NewInterProcessMutex(c, path, named.opts...)
-			lease := recipetest.Acquire(t, ctx, m)
+			lease := locktest.Acquire(t, ctx, m)
 			all, err := m.Participants(ctx)
 			require.NoError(t, err)
 			if named.opts == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
@@ -254,7 +255,7 @@ func passedOnUnderRandomFaults(
 				t.Log(handed.Load(), "handed over")
 				require.Greater(t, handed.Load(), inTroubledTime(perHour))
 				for _, m := range mutexes {
-					require.NoError(t, recipetest.Acquire(t, t.Context(), m).Release(t.Context()))
+					require.NoError(t, locktest.Acquire(t, t.Context(), m).Release(t.Context()))
 				}
 				w.NothingLeft(t, "/l")
 			})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -73,7 +74,7 @@ func TestReleaseInAnOutage(t *testing.T) {
 func TestReleaseWaitsNoLongerThanTheSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t, framework.WithSessionTimeout(6*time.Second))
-		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
+		lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
 		session, err := c.Session(t.Context())
 		require.NoError(t, err)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Hour)})
@@ -201,9 +202,9 @@ func TestTracerLearnsWhyADeletionWasLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				var told []locktrace.HoldEnd
-				tracer := &recipetest.Spy{Ended: func(end locktrace.HoldEnd) { told = append(told, end) }}
+				tracer := &locktest.Spy{Ended: func(end locktrace.HoldEnd) { told = append(told, end) }}
 				c, network := w.Connect(t, framework.WithHooks(tracer))
-				lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
+				lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
 				if tc.down {
 					network.Refuse(true)
 					network.Cut()
@@ -224,9 +225,9 @@ func TestReleaseTwice(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		first := recipetest.Acquire(t, ctx, m)
+		first := locktest.Acquire(t, ctx, m)
 		require.NoError(t, first.Release(ctx))
-		second := recipetest.Acquire(t, ctx, m)
+		second := locktest.Acquire(t, ctx, m)
 		require.ErrorIs(t, first.Release(ctx), locks.ErrReleased)
 		require.NoError(t, second.Context().Err(), "another's lease is not touched")
 		w.WaitNodes(t, path, 1)
@@ -238,7 +239,7 @@ func TestReleaseFromManyGoroutinesSucceedsOnce(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 		results := make(chan error)
 		for range 10 {
 			go func() { results <- lease.Release(ctx) }()
@@ -261,7 +262,7 @@ func TestReleaseOnAnEndedContextStillFreesTheLock(t *testing.T) {
 		path := recipetest.Path(t)
 		c, _ := w.Connect(t)
 		ctx, cancel := context.WithCancel(w.Patience(t))
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 		cancel()
 		require.NoError(t, lease.Release(ctx))
 		require.Error(t, lease.Context().Err())

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -19,9 +20,9 @@ func TestHolderIsAskedToGiveTheLockUp(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		other, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
 		asked := lease.Revoked()
-		next := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
+		next := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
 		w.WaitNodes(t, path, 2)
 
 		holders, err := locks.NewInterProcessMutex(other, path).Participants(ctx)
@@ -43,7 +44,7 @@ func TestRevokeTouchesNothingButNodesOfLocks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/locks/a"))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/locks/a"))
 		require.NoError(t, w.Fake.Create("/stock", []byte("100")))
 		for _, path := range []string{"/locks/a", "/stock", "/", "/locks/a/deadlock-0000000000"} {
 			require.ErrorIs(t, locks.Revoke(ctx, c, path), zk.ErrInvalidPath, path)
@@ -63,7 +64,7 @@ func TestRevocableLockEndsItsContext(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path, locks.WithRevocation()))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path, locks.WithRevocation()))
 		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
 		<-lease.Context().Done()
 		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrRevoked)
@@ -81,13 +82,13 @@ func TestRevocationIsNoticedInWhateverOrderItIsArmed(t *testing.T) {
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
 
-		lease := recipetest.Acquire(t, ctx, m)
+		lease := locktest.Acquire(t, ctx, m)
 		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
 		time.Sleep(100 * time.Millisecond)
 		<-lease.Revoked() // the request came before the lease was armed
 		require.NoError(t, lease.Release(ctx))
 
-		lease = recipetest.Acquire(t, ctx, m)
+		lease = locktest.Acquire(t, ctx, m)
 		synctest.Wait()
 		require.False(t, recipetest.IsClosed(lease.Revoked()), "each lease anew")
 		time.Sleep(time.Hour)
@@ -97,8 +98,8 @@ func TestRevocationIsNoticedInWhateverOrderItIsArmed(t *testing.T) {
 
 		// One request comes between the grant and the watch. The other comes
 		// while the acquire still waits.
-		first := recipetest.Acquire(t, ctx, m)
-		waiting := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path, locks.WithRevocation()))
+		first := locktest.Acquire(t, ctx, m)
+		waiting := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path, locks.WithRevocation()))
 		nodes := w.WaitNodes(t, path, 2)
 		for _, n := range nodes {
 			require.NoError(t, locks.Revoke(ctx, w.Observer, path+"/"+n))
@@ -116,7 +117,7 @@ func TestDataThatIsNotTheMarkerRevokesNothing(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path, locks.WithRevocation()))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path, locks.WithRevocation()))
 		for _, data := range []string{"", "__REVOKE__ ", "__revoke__"} {
 			require.NoError(t, w.Fake.Set(lease.Path(), []byte(data)))
 			synctest.Wait()
@@ -132,10 +133,10 @@ func TestRevocableCostsOneRequestMore(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path, locks.WithRevocation())
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx)) // the first cycle makes the parent
+		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx)) // the first cycle makes the parent
 		synctest.Wait()
 		w.Fake.ClearRequests()
-		lease := recipetest.Acquire(t, ctx, m)
+		lease := locktest.Acquire(t, ctx, m)
 		synctest.Wait()
 		require.NoError(t, lease.Release(ctx))
 		synctest.Wait()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
@@ -103,7 +104,7 @@ func TestReaderThatComesLaterFollowsTheNews(t *testing.T) {
 		other, _ := w.Connect(t, framework.WithServiceName("writer"))
 		c, _ := w.Connect(t)
 		writer := hold(t, ctx, writeLock(other, path))
-		var all []*recipetest.Pending
+		var all []*locktest.Pending
 		come := func() []zktest.Op {
 			w.Fake.ClearRequests()
 			all = append(all, take(ctx, readLock(c, path)))
@@ -187,7 +188,7 @@ func TestReadersOutlastTheOneThatListsForThem(t *testing.T) {
 
 // operationPanics is a tracer that panics once at the begin of an operation.
 type operationPanics struct {
-	recipetest.Valve
+	locktest.Valve
 	at atomic.Pointer[string]
 }
 
@@ -251,7 +252,7 @@ func TestReaderInACrowdDeletesItsOtherNode(t *testing.T) {
 		other, _ := w.Connect(t)
 		c, _ := w.Connect(t)
 		writer := hold(t, ctx, writeLock(other, path))
-		readers := []*recipetest.Pending{take(ctx, readLock(c, path))}
+		readers := []*locktest.Pending{take(ctx, readLock(c, path))}
 		synctest.Wait()
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Call(func(r zktest.Request) {
 			_ = w.Fake.Create(r.Path+"0000000009", nil)
@@ -297,7 +298,7 @@ func TestReaderInACrowdNoticesThatItsNodeIsGone(t *testing.T) {
 		other, _ := w.Connect(t)
 		c, _ := w.Connect(t)
 		writer := hold(t, ctx, writeLock(other, path))
-		var readers []*recipetest.Pending
+		var readers []*locktest.Pending
 		for range 3 {
 			readers = append(readers, take(ctx, readLock(c, path)))
 			synctest.Wait()

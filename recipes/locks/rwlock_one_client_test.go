@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -23,7 +24,7 @@ func TestReadersAndWritersOfOneClientKeepTheirOrder(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		var all []*recipetest.Pending
+		var all []*locktest.Pending
 		for i := range 40 {
 			side := readLock
 			if i%4 == 0 {
@@ -62,7 +63,7 @@ func TestReadersGoOnWhenTheWriterBeforeThemGivesUpInTheProcess(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		queue := []*recipetest.Pending{take(ctx, writeLock(c, path))}
+		queue := []*locktest.Pending{take(ctx, writeLock(c, path))}
 		synctest.Wait()
 		queue = append(queue, take(ctx, writeLock(c, path)))
 		synctest.Wait()

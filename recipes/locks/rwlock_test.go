@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
@@ -19,8 +20,8 @@ import (
 )
 
 // take acquires any lock in the background.
-func take(ctx context.Context, l locks.Locker) *recipetest.Pending {
-	p := &recipetest.Pending{Done: make(chan struct{})}
+func take(ctx context.Context, l locks.Locker) *locktest.Pending {
+	p := &locktest.Pending{Done: make(chan struct{})}
 	go func() {
 		defer close(p.Done)
 		p.Lease, p.Err = l.Acquire(ctx)
@@ -230,7 +231,7 @@ func TestReadersAndWritersAmongTheParticipants(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		rw := locks.NewInterProcessReadWriteLock(c, path, locks.WithNodeData([]byte("me")))
-		var all []*recipetest.Pending
+		var all []*locktest.Pending
 		for i := range 28 { // 20 readers, and 8 writers that wait,
 			var side locks.Locker = rw.ReadLock()
 			if i >= 20 { // two of one client have nodes
@@ -265,7 +266,7 @@ func TestNoHerdOfReadersAndWriters(t *testing.T) {
 				first := hold(t, ctx, rw.WriteLock())
 				second := take(ctx, rw.WriteLock())
 				w.WaitNodes(t, path, 2)
-				var all []*recipetest.Pending
+				var all []*locktest.Pending
 				for range readers {
 					all = append(all, take(ctx, rw.ReadLock()))
 				}

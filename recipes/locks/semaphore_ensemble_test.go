@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zkserver"
@@ -88,7 +89,7 @@ func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
 	w := &world{&recipetest.World{Addr: first.Addr(), Dial: (&net.Dialer{}).DialContext, Session: 2 * recipetest.ShortSession}}
 	path := recipetest.Path(t)
 	ctx, stop := context.WithCancel(w.Patience(t))
-	exclusive := recipetest.NewExclusive(t)
+	exclusive := locktest.NewExclusive(t)
 	holders := make(chan *locks.Lease) // receives the lease of each holder
 	var all sync.WaitGroup
 	for range clients {

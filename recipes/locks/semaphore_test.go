@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -275,7 +276,7 @@ func TestNoHerdAtTheSemaphore(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		const waiters = 50
-		var all []*recipetest.Pending
+		var all []*locktest.Pending
 		first, _ := w.Connect(t)
 		lease := hold(t, ctx, locks.NewInterProcessSemaphore(first, path, locks.Limit(1)))
 		for i := range waiters {
@@ -351,7 +352,7 @@ func TestTwoAtTheLeasesDoNotWaitForEachOther(t *testing.T) {
 		c, _ := w.Connect(t)
 		other, _ := w.Connect(t)
 		first := hold(t, ctx, locks.NewInterProcessSemaphore(w.Observer, path, locks.Limit(1)))
-		all := []*recipetest.Pending{take(ctx, locks.NewInterProcessSemaphore(c, path, locks.Limit(1)))}
+		all := []*locktest.Pending{take(ctx, locks.NewInterProcessSemaphore(c, path, locks.Limit(1)))}
 		gate := w.WaitNodes(t, path+"/locks", 1)[0]
 		w.WaitNodes(t, path+"/locks", 1)
 		all = append(all, take(ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(1))))

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/leader"
@@ -130,11 +131,11 @@ func TestQueueIsInOrderOfArrivalWhenTheSequenceIsUsedUp(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
 		require.NoError(t, w.Fake.Create("/l", nil))
-		var queue []*recipetest.Pending
+		var queue []*locktest.Pending
 		for i, number := range []int32{math.MaxInt32, math.MinInt32 + 5, math.MaxInt32, math.MinInt32, math.MaxInt32, -1} {
 			c, _ := w.Connect(t)
 			require.NoError(t, w.Fake.SetSequence("/l", number))
-			queue = append(queue, recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l")))
+			queue = append(queue, locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l")))
 			w.WaitNodes(t, "/l", i+1)
 		}
 		list, err := locks.NewInterProcessMutex(w.Observer, "/l").Participants(ctx)
@@ -207,7 +208,7 @@ func TestWaiterWhoseNodeGoesWhileTheQueueIsReadQueuesAgain(t *testing.T) {
 		require.NoError(t, w.Fake.SetSequence("/l", math.MaxInt32))
 		holder, _ := w.Connect(t)
 		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(holder, "/l"))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(holder, "/l"))
 		var deleted string
 		reads := w.Fake.Inject(zktest.Rule{Op: zktest.OpExists, Session: c.SessionID(), Do: zktest.Call(func(zktest.Request) {
 			for _, name := range w.Fake.Children("/l") {
@@ -215,7 +216,7 @@ func TestWaiterWhoseNodeGoesWhileTheQueueIsReadQueuesAgain(t *testing.T) {
 				deleted += name
 			}
 		})})
-		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l"))
+		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l"))
 		next := waiter.Wait(t)
 		require.Equal(t, 1, reads.Hits())
 		require.NotContains(t, deleted, strings.TrimPrefix(next.Path(), "/l/"), "held with a node that is there")

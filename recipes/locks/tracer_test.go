@@ -13,7 +13,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
-	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -28,10 +28,10 @@ func duration(f func()) time.Duration {
 
 func TestTracerThatBlocksHoldsUpAReleaseForASecondAtMost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		tracer := &recipetest.Valve{}
+		tracer := &locktest.Valve{}
 		c, _ := w.Connect(t, framework.WithHooks(tracer))
-		one := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/one"))
-		two := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/two"))
+		one := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/one"))
+		two := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/two"))
 		open := tracer.Close()
 		defer open()
 		require.Equal(t, time.Second, duration(func() { require.NoError(t, one.Release(t.Context())) }))
@@ -42,7 +42,7 @@ func TestTracerThatBlocksHoldsUpAReleaseForASecondAtMost(t *testing.T) {
 		synctest.Wait()
 		require.EqualValues(t, 2, tracer.Ended.Load(), "late, but told")
 
-		three := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/three"))
+		three := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/three"))
 		before := tracer.Operations.Load()
 		require.NoError(t, three.Release(t.Context()))
 		require.EqualValues(t, 3, tracer.Ended.Load(), "in time again")
@@ -52,10 +52,10 @@ func TestTracerThatBlocksHoldsUpAReleaseForASecondAtMost(t *testing.T) {
 
 func TestTracerThatBlocksDoesNotOutlastTheContextOfARelease(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		tracer := &recipetest.Valve{}
+		tracer := &locktest.Valve{}
 		c, _ := w.Connect(t, framework.WithHooks(tracer))
-		held := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/held"))
-		lost := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lost"))
+		held := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/held"))
+		lost := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lost"))
 		require.NoError(t, w.Observer.Delete(t.Context(), lost.Path(), framework.AnyVersion))
 		time.Sleep(2 * time.Second) // by now the lease's holder has looked at its node
 		require.ErrorIs(t, context.Cause(lost.Context()), locks.ErrNodeDeleted)
@@ -75,12 +75,12 @@ func TestTracerThatBlocksDoesNotOutlastTheContextOfARelease(t *testing.T) {
 // Release waits for the tracer for a moment, even on a context that has ended.
 func TestReleaseOnAnEndedContextHasToldTheTracer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		tracer := &recipetest.Valve{}
+		tracer := &locktest.Valve{}
 		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		for i := range 100 {
-			lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lock"))
+			lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lock"))
 			lease.Release(ended)
 			require.EqualValues(t, i+1, tracer.Ended.Load())
 		}
@@ -93,11 +93,11 @@ func TestLogHandlerThatBlocksHoldsUpNoReleaseOfALostLease(t *testing.T) {
 		defer close(shut)
 		c, _ := w.Connect(t, framework.WithLogger(slog.New(blockingHandler{slog.DiscardHandler, shut})))
 		m := locks.NewInterProcessMutex(c, "/lock")
-		lease := recipetest.Acquire(t, t.Context(), m)
+		lease := locktest.Acquire(t, t.Context(), m)
 		w.Fake.Session(c.SessionID()).Expire()
 		<-lease.Context().Done()
 		require.Zero(t, duration(func() { require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSessionLost) }))
-		lease = recipetest.Acquire(t, t.Context(), m)
+		lease = locktest.Acquire(t, t.Context(), m)
 		require.NoError(t, lease.Release(t.Context()))
 		require.Equal(t, time.Second, duration(func() { c.Close() }))
 	})
@@ -118,7 +118,7 @@ func (h blockingHandler) WithAttrs([]slog.Attr) slog.Handler        { return h }
 func TestTracerThatBlocksALatchHoldsUpCloseForASecondAtMost(t *testing.T) {
 	for _, leads := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
-			tracer := &recipetest.Valve{}
+			tracer := &locktest.Valve{}
 			c, _ := w.Connect(t, framework.WithHooks(tracer))
 			stand := func() *leader.Latch {
 				latch, err := leader.NewLatch(c, "/leader")
@@ -146,7 +146,7 @@ func TestTracerThatBlocksALatchHoldsUpCloseForASecondAtMost(t *testing.T) {
 
 func TestTracerThatBlocksHoldsUpASelectorForASecondAtMost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		tracer := &recipetest.Valve{}
+		tracer := &locktest.Valve{}
 		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		selector := leader.NewSelector(c, "/leader", leader.WithOverrunReport(time.Second))
 		ctx, cancel := context.WithCancel(t.Context())
@@ -177,13 +177,13 @@ func TestCloseHasToldTheEndOfEveryHold(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			srv := zktest.Start(t)
-			tracer := &recipetest.Valve{}
+			tracer := &locktest.Valve{}
 			var log strings.Builder
 			c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithHooks(tracer),
 				framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 			require.NoError(t, err)
 			for i := range holds {
-				recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, fmt.Sprintf("/lock-%d", i)))
+				locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, fmt.Sprintf("/lock-%d", i)))
 			}
 			require.NoError(t, c.Close())
 			require.EqualValues(t, holds, tracer.Ended.Load())
@@ -214,7 +214,7 @@ func TestLossIsLoggedWithTheContextOfTheWork(t *testing.T) {
 		c, _ := w.Connect(t, framework.WithHooks(&marking{}), framework.WithLogger(
 			slog.New(carrier{slog.NewTextHandler(nil, nil), &carried})))
 		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), lossKey{}, "the caller's"))
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/lock"))
+		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/lock"))
 		cancel()
 		w.Fake.Session(c.SessionID()).Expire()
 		<-lease.Context().Done()
@@ -224,19 +224,19 @@ func TestLossIsLoggedWithTheContextOfTheWork(t *testing.T) {
 }
 
 // marking is a tracer that marks the contexts of holds.
-type marking struct{ recipetest.Valve }
+type marking struct{ locktest.Valve }
 
 func (m *marking) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
-	return ctx, markingAcquire{recipetest.ValveOnAcquire{Valve: &m.Valve}}
+	return ctx, markingAcquire{locktest.ValveOnAcquire{Valve: &m.Valve}}
 }
 
-type markingAcquire struct{ recipetest.ValveOnAcquire }
+type markingAcquire struct{ locktest.ValveOnAcquire }
 
 func (m markingAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
-	return markingHold{recipetest.ValveOnHold(m.ValveOnAcquire)}
+	return markingHold{locktest.ValveOnHold(m.ValveOnAcquire)}
 }
 
-type markingHold struct{ recipetest.ValveOnHold }
+type markingHold struct{ locktest.ValveOnHold }
 
 func (markingHold) Context(ctx context.Context) context.Context {
 	mark, _ := ctx.Value(lossKey{}).(string)
@@ -255,7 +255,7 @@ func TestRecipesAreNamedByWords(t *testing.T) {
 
 // slowTracer takes a minute at the end of the operations on one path.
 type slowTracer struct {
-	recipetest.Valve
+	locktest.Valve
 	path string
 }
 

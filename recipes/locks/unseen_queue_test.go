@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -39,7 +40,7 @@ func TestBurstOfWaitersThatGiveUp(t *testing.T) {
 				if name == "reader" {
 					blocker = writerAt(holder)
 				}
-				held := recipetest.Acquire(t, t.Context(), blocker)
+				held := locktest.Acquire(t, t.Context(), blocker)
 				var all sync.WaitGroup
 				for range burst {
 					all.Go(func() {
@@ -59,7 +60,7 @@ func TestBurstOfWaitersThatGiveUp(t *testing.T) {
 				all.Wait()
 				require.NoError(t, held.Release(t.Context()))
 				synctest.Wait()
-				require.NoError(t, recipetest.Acquire(t, t.Context(), lock(c)).Release(t.Context()))
+				require.NoError(t, locktest.Acquire(t, t.Context(), lock(c)).Release(t.Context()))
 			})
 		})
 	}
@@ -126,8 +127,8 @@ func TestErrorNamesAHolderThatTheProcessKnows(t *testing.T) {
 				if name == "reader" {
 					blocker = writerAt(holder)
 				}
-				held := recipetest.Acquire(t, t.Context(), blocker)
-				first := recipetest.AcquireLater(t.Context(), lock(c))
+				held := locktest.Acquire(t, t.Context(), blocker)
+				first := locktest.AcquireLater(t.Context(), lock(c))
 				synctest.Wait()
 				time.Sleep(2 * time.Second) // what the first has seen is old
 				slow := w.Fake.Inject(zktest.Rule{Path: held.Path(), Session: c.SessionID(), Times: -1, Do: zktest.DelayReply(time.Minute)})
@@ -154,8 +155,8 @@ func TestErrorKnowsTheQueueThatTheProcessHasSeen(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				holder, _ := w.Connect(t, framework.WithServiceName("holder"))
 				c, _ := w.Connect(t)
-				held := recipetest.Acquire(t, t.Context(), writerAt(holder))
-				first := recipetest.AcquireLater(t.Context(), lock(c))
+				held := locktest.Acquire(t, t.Context(), writerAt(holder))
+				first := locktest.AcquireLater(t.Context(), lock(c))
 				synctest.Wait()
 				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Times: -1, Do: zktest.DelayRequest(time.Minute)})
 				_, err := lock(c).Acquire(recipetest.Within(t, time.Second))
@@ -175,10 +176,10 @@ func TestErrorKnowsTheQueueThatTheProcessHasSeen(t *testing.T) {
 func TestTryThatSeesNoQueueSaysWhatTheProcessKnows(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		held := recipetest.Acquire(t, t.Context(), mutexAt(w.Observer))
-		first := recipetest.AcquireLater(t.Context(), mutexAt(c))
+		held := locktest.Acquire(t, t.Context(), mutexAt(w.Observer))
+		first := locktest.AcquireLater(t.Context(), mutexAt(c))
 		synctest.Wait()
-		second := recipetest.AcquireLater(t.Context(), mutexAt(c))
+		second := locktest.AcquireLater(t.Context(), mutexAt(c))
 		synctest.Wait()
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Do: zktest.DelayReply(time.Minute)})
 		_, err := mutexAt(c).TryAcquire(recipetest.Within(t, time.Second))
@@ -201,9 +202,9 @@ func TestReleasedLockOfOursIsNotAhead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				c, _ := w.Connect(t)
-				held := recipetest.Acquire(t, t.Context(), lock(c))
+				held := locktest.Acquire(t, t.Context(), lock(c))
 				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(time.Minute)})
-				next := recipetest.AcquireLater(recipetest.Within(t, time.Second), lock(c))
+				next := locktest.AcquireLater(recipetest.Within(t, time.Second), lock(c))
 				synctest.Wait()
 				require.NoError(t, held.Release(t.Context()))
 				<-next.Done
@@ -259,7 +260,7 @@ func TestErrorOfAWaiterThatHasJustPassedTheGate(t *testing.T) {
 					return locks.NewInterProcessSemaphore(c, "/l", tc.limit)
 				}
 				holder, _ := w.Connect(t, framework.WithServiceName("holder"))
-				held := recipetest.Acquire(t, t.Context(), at(holder))
+				held := locktest.Acquire(t, t.Context(), at(holder))
 				first, _ := w.Connect(t, framework.WithServiceName("first"))
 				second := first
 				if !tc.shared {

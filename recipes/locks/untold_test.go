@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -37,7 +38,7 @@ func TestHolderNoticesADeletionThatItIsNotToldOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				c, _ := w.Connect(t)
-				lease := recipetest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(c, recipetest.Path(t)))
+				lease := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(c, recipetest.Path(t)))
 				<-time.After(time.Minute)
 				lose(t, w, lease.Path())
 				select {
@@ -62,8 +63,8 @@ func TestWaiterNoticesAReleaseThatItIsNotToldOf(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				one, _ := w.Connect(t)
 				two, _ := w.Connect(t)
-				lease := recipetest.Acquire(t, w.Patience(t), of(one))
-				waiter := recipetest.AcquireLater(t.Context(), of(two))
+				lease := locktest.Acquire(t, w.Patience(t), of(one))
+				waiter := locktest.AcquireLater(t.Context(), of(two))
 				<-time.After(time.Second)
 				for _, watched := range w.Fake.Watches() {
 					if watched.Session == two.SessionID() {
@@ -91,8 +92,8 @@ func TestWaiterNoticesAReleaseWhenItsWatchIsNotSetAgain(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				one, _ := w.Connect(t)
 				two, _ := w.Connect(t)
-				lease := recipetest.Acquire(t, w.Patience(t), of(one))
-				waiter := recipetest.AcquireLater(t.Context(), of(two))
+				lease := locktest.Acquire(t, w.Patience(t), of(one))
+				waiter := locktest.AcquireLater(t.Context(), of(two))
 				<-time.After(time.Second)
 				w.Fake.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
 				w.Fake.RefuseConnections(true)
@@ -126,8 +127,8 @@ func TestWaiterIsToldThatItMayNotReadItsPredecessorAnyMore(t *testing.T) {
 		path := recipetest.Path(t)
 		one, _ := w.Connect(t)
 		two, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(one, path))
-		waiter := recipetest.AcquireLater(t.Context(), locks.NewInterProcessMutex(two, path))
+		lease := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(one, path))
+		waiter := locktest.AcquireLater(t.Context(), locks.NewInterProcessMutex(two, path))
 		<-time.After(time.Second)
 		w.Hide(t, lease.Path())
 		require.NoError(t, w.Fake.Set(lease.Path(), nil))
@@ -147,8 +148,8 @@ func TestShortHoldersAndWaitersDoNotLookAgain(t *testing.T) {
 		one, _ := w.Connect(t)
 		two, _ := w.Connect(t)
 		for range 20 {
-			lease := recipetest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(one, path))
-			waiter := recipetest.AcquireLater(t.Context(), locks.NewInterProcessMutex(two, path))
+			lease := locktest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(one, path))
+			waiter := locktest.AcquireLater(t.Context(), locks.NewInterProcessMutex(two, path))
 			<-time.After(time.Minute)
 			require.NoError(t, lease.Release(t.Context()))
 			lease = waiter.Wait(t)

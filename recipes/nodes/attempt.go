@@ -65,7 +65,34 @@ func (k *keeper) findOurs(ctx context.Context) (*zk.Stat, error) {
 	if whose := k.judge(there, stat); whose == missing || whose == foreign {
 		return nil, nil
 	}
+	if k.needsClaim(stat) {
+		return k.findUnanswered(ctx)
+	}
 	return stat, nil
+}
+
+// needsClaim reports whether the data have to say whose a node is, because we
+// have not made it, nor written to it.
+func (k *keeper) needsClaim(stat *zk.Stat) bool {
+	return k.cfg.claim != nil && !k.cfg.ephemeral() && stat.Czxid != k.czxid
+}
+
+// isClaimed reports whether a node may be taken over that needs a claim. One
+// that may not be read may not be, nor one that is gone by now.
+func (k *keeper) isClaimed(ctx context.Context, found *zk.Stat) (bool, error) {
+	data, stat, err := k.client.Get(ctx, k.node)
+	switch {
+	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrNoAuth):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	for _, a := range k.unanswered {
+		if a.made(data, stat) {
+			return true, nil
+		}
+	}
+	return stat.Czxid == found.Czxid && k.cfg.claim(data), nil
 }
 
 func (k *keeper) findUnanswered(ctx context.Context) (*zk.Stat, error) {

@@ -40,8 +40,8 @@ type ConflictError struct {
 	Czxid   int64     // the node's
 	Since   time.Time // the time of the node's creation, by the server's clock
 
-	// Data are those of the node when it was found, which may say whose it is.
-	// They are nil if they could not be read. They are shared: do not change them.
+	// Data is what the node said when it was found, which may say whose it is.
+	// It is nil if it could not be read. It is shared: do not change it.
 	Data []byte
 
 	// Err is zk.ErrNoAuth if the client may not read the node, and nothing is

@@ -159,7 +159,7 @@ func (k *keeper) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	whose := k.judge(there, stat)
+	var whose verdict
 	defer func() {
 		if whose == ours && ctx.Err() != nil {
 			k.last = watch
@@ -167,7 +167,10 @@ func (k *keeper) step(ctx context.Context) error {
 			watch.Stop()
 		}
 	}()
+	whose, err = k.whose(ctx, there, stat)
 	switch whose {
+	case unknown:
+		return err
 	case missing:
 		return k.recreate(ctx)
 	case former:
@@ -219,7 +222,25 @@ const (
 	ours            // it belongs to this session; or to none, if ours is not ephemeral
 	former          // it belongs to an earlier session of ours, and is about to vanish
 	foreign
+	unknown // its data would say that, and could not be read
 )
+
+// whose returns whose a node is, as judge does. A node that needs a claim and
+// has none is somebody else's.
+func (k *keeper) whose(ctx context.Context, there bool, stat *zk.Stat) (verdict, error) {
+	whose := k.judge(there, stat)
+	if whose != ours || !k.needsClaim(stat) {
+		return whose, nil
+	}
+	claimed, err := k.isClaimed(ctx, stat)
+	switch {
+	case err != nil:
+		return unknown, err
+	case !claimed:
+		return foreign, nil
+	}
+	return ours, nil
+}
 
 func (k *keeper) judge(there bool, stat *zk.Stat) verdict {
 	switch {

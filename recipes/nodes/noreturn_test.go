@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
 // Every call of the user's code on the goroutine of a caller does not return in
 // turn.
 func TestCallThatDoesNotReturnLeavesNoNode(t *testing.T) {
-	recipetest.NoReturn(t, func(_ *testing.T, ctx context.Context, c *framework.Client) (err error) {
+	locktest.NoReturn(t, func(_ *testing.T, ctx context.Context, c *framework.Client) (err error) {
 		n, err := nodes.NewPersistentNode(c, "/n", []byte("a"))
 		if err != nil {
 			return err

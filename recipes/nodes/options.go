@@ -59,6 +59,7 @@ type config struct {
 	hasACL    bool
 	conflict  ConflictPolicy
 	data      DataPolicy
+	claim     func(data []byte) bool // or nil
 	ttl       time.Duration
 	touchName string
 	fault     error // says which option cannot be used; or nil
@@ -70,7 +71,8 @@ type config struct {
 // A sequential node is always protected, and keeps its number for as long as
 // the persistent node is open, also when it must be created anew. A node that
 // is not ephemeral belongs to nobody: one that exists already is taken over,
-// and gets our data. Only an ephemeral node is a conflict then. Two that keep
+// and gets our data, unless WithClaim says otherwise. An ephemeral node is a
+// conflict then. Two that keep
 // such a node with different data overwrite each other, with pauses.
 func WithMode(m framework.Mode) Option {
 	return func(c *config) {
@@ -120,6 +122,21 @@ func WithDataPolicy(p DataPolicy) Option {
 		c.data = p
 		if p < Restore || p > Accept {
 			c.refuse("data policy", fmt.Sprint(int(p)), "must be Restore or Accept")
+		}
+	}
+}
+
+// WithClaim says which nodes that are not ephemeral may be taken over: those
+// whose data the function returns true for, as of an earlier process of the same
+// owner. Any other node that this persistent node has not made is a conflict, and
+// is not deleted by Shutdown. The function must not change the data. It does not
+// matter for ephemeral nodes, whose sessions say whose they are. Without this
+// option, every node that is not ephemeral is taken over.
+func WithClaim(isOurs func(data []byte) bool) Option {
+	return func(c *config) {
+		c.claim = isOurs
+		if isOurs == nil {
+			c.fault = isNil("claim")
 		}
 	}
 }

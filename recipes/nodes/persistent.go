@@ -199,6 +199,10 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	return n.errorOf("set", n.set(ctx, data))
 }
 
+// Data returns the data that the node is to have: what the last Set was
+// given that was not refused. It is shared: do not change it.
+func (n *PersistentNode) Data() []byte { return n.wanted().data }
+
 func (n *PersistentNode) set(ctx context.Context, data []byte) error {
 	set, err := n.ask(data)
 	if err != nil {

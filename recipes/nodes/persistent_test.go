@@ -253,6 +253,7 @@ func TestRefusedDataIsTheErrorOfSet(t *testing.T) {
 		huge := []byte(strings.Repeat("x", 2<<20))
 		require.ErrorIs(t, n.Set(t.Context(), huge), framework.ErrRequestTooLarge)
 		require.Equal(t, "good", w.dataOf("/a"))
+		require.Equal(t, "good", string(n.Data()))
 		network.Refuse(true)
 		network.Cut()
 		time.Sleep(time.Minute)

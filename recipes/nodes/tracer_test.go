@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 )
 
@@ -14,7 +15,7 @@ import (
 // more than a few seconds. It is told of the operations when it goes on.
 func TestTracerThatBlocks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		tracer := &recipetest.Valve{}
+		tracer := &locktest.Valve{}
 		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		n := start(t, c, "/a", "one")
 		w.ready(t, n)

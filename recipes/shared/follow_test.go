@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/shared"
@@ -197,7 +198,7 @@ func TestDeletionIsLoggedOnce(t *testing.T) {
 // more than a few seconds.
 func TestTracerThatBlocks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		tracer := &recipetest.Valve{}
+		tracer := &locktest.Valve{}
 		c, _ := w.Connect(t, framework.WithHooks(tracer))
 		n := w.count(t, c, "/n", 7)
 		settle()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/shared"
@@ -16,7 +17,7 @@ import (
 // Every call of the user's code on the goroutine of a caller does not return in
 // turn.
 func TestCallThatDoesNotReturnLeavesNothingOfAValue(t *testing.T) {
-	recipetest.NoReturn(t, func(_ *testing.T, ctx context.Context, c *framework.Client) error {
+	locktest.NoReturn(t, func(_ *testing.T, ctx context.Context, c *framework.Client) error {
 		v, err := shared.NewCount(c, "/v", 1)
 		if err != nil {
 			return err

@@ -1,13 +1,9 @@
 package httpsd_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
@@ -17,10 +13,8 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/discovery/httpsd"
-	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -181,39 +175,4 @@ func TestOnlyReads(t *testing.T) {
 	httpsd.Handler(nil).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/targets", nil))
 	require.Equal(t, http.StatusMethodNotAllowed, w.Code)
 	require.Equal(t, "GET, HEAD", w.Header().Get("Allow"))
-}
-
-// Prometheus's own tool reads the list. The test needs promtool in the PATH.
-func TestPromtoolReadsTheList(t *testing.T) {
-	thorough.LongWait(t)
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip(err)
-	}
-	srv := zktest.Start(t)
-	fill(t, srv)
-	d := services(t, curatortest.Connect(t, srv))
-	require.NoError(t, d.WaitSynced(t.Context()))
-	page := httptest.NewServer(httpsd.Handler(d))
-	defer page.Close()
-	config := filepath.Join(t.TempDir(), "prometheus.yml")
-	require.NoError(t, os.WriteFile(config, []byte(`scrape_configs:
-  - job_name: services
-    http_sd_configs:
-      - url: `+page.URL+`/targets
-    relabel_configs:
-      - source_labels: [__meta_zookeeper_service]
-        target_label: job
-`), 0o666))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, promtool, "check", "service-discovery", "--timeout=5s", config, "services").Output()
-	require.NoError(t, err, "%s", out)
-	for _, want := range []string{
-		`"__address__": "[2001:db8::7]:8080"`, `"instance": "10.0.0.7:8080"`, `"__meta_zookeeper_metadata_zone_name": "x"`,
-		`"__scheme__": "https"`, `"job": "orders"`, `"job": "billing"`,
-	} {
-		require.Contains(t, string(out), want)
-	}
-	require.NotContains(t, string(out), `"error"`)
 }

@@ -117,6 +117,11 @@ func (c *Claim) Token() int64 { return c.terms.Token }
 // Data returns the data of the nodes, which describes their owner.
 func (c *Claim) Data() []byte { return c.terms.Data }
 
+// HasNodes reports whether the claim's nodes are there, as far as it knows. When
+// the holder is about to delete them by itself, they may be gone, and the claim
+// still waits for the answer.
+func (c *Claim) HasNodes() bool { return c.ctx.Err() == nil && c.watcher.ctx.Err() == nil }
+
 // Context ends when the claim does.
 func (c *Claim) Context() context.Context { return c.ctx }
 

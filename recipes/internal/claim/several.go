@@ -13,6 +13,7 @@ import (
 type several struct {
 	leases []*Lease
 	stop   []context.CancelFunc // end the merged contexts
+	base   context.Context      // has the caller's values
 
 	asked context.Context // its end says that somebody asks for one of the locks
 	ask   context.CancelFunc
@@ -28,18 +29,23 @@ type several struct {
 
 // Several returns a lease of no locks yet. It has the values of ctx.
 func Several(ctx context.Context) *Lease {
-	s := &several{}
+	s := &several{base: context.WithoutCancel(ctx)}
 	s.asked, s.ask = context.WithCancel(context.Background())
 	l := &Lease{several: s}
-	l.workIn(context.WithoutCancel(ctx))
+	l.workIn(s.base)
 	return l
 }
 
 // Add adds a lease. It must be called before the whole is handed out.
+//
+// The values are the caller's, and not those of the whole as it was before: the
+// lease's context has these already if it was acquired under WhileHeld. If both
+// had them, the time to find that there is no value would double with each lease.
 func (l *Lease) Add(one *Lease) {
 	s := l.several
-	held, stop := endingWith(merged{one.held, one.valuesOf(l.held)}, l.held)
-	s.leases, s.stop = append(s.leases, one), append(s.stop, stop)
+	s.leases = append(s.leases, one)
+	held, stop := endingWith(merged{one.held, s.valuesOf(s.base)}, l.held)
+	s.stop = append(s.stop, stop)
 	l.workIn(held)
 }
 

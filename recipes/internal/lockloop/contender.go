@@ -144,6 +144,9 @@ func (c *contender) outlasts(ctx context.Context, err error) bool {
 func (c *contender) children(ctx context.Context) ([]string, error) {
 	names, err := c.node.Siblings, error(nil)
 	if names == nil {
+		if c.attempt.OnLook != nil {
+			c.attempt.OnLook()
+		}
 		names, _, err = c.loop.nodes.Client.Children(ctx, c.loop.nodes.Path)
 	}
 	c.node.Siblings = nil

@@ -65,6 +65,7 @@ type Attempt struct {
 	Observer  Observer
 	OnQueued  func(framework.Created) // a node of ours is in the queue
 	OnBlocked func(NotAdmitted)       // we have to wait
+	OnLook    func()                  // the listing that came with the node is not enough
 	OnLimit   func(n int)             // the limit was read; only Places call it
 
 	// OnTrouble is told of each error that the attempt outlasts, and with nil

@@ -16,21 +16,33 @@ import (
 // way, the same one is ahead in all of them, and they cannot wait for each other.
 // No two of the loops may be at the same path.
 //
-// The error is ErrPlaceLost if it is not known what has become of the nodes, such
-// as after a loss of the session. The client deletes those that there may be.
+// The error is ErrPlaceLost if nodes were made, perhaps, and are lost: with their
+// session, or because somebody has deleted one. The client deletes those that
+// there may be. Every other error is the transaction's.
 func EnterAll(ctx context.Context, loops []*Loop, data []byte) ([]framework.Created, error) {
 	ops := make([]framework.TxnOp, len(loops))
 	for i, l := range loops {
 		ops[i] = l.nodes.createOp(data)
 	}
-	results, err := loops[0].nodes.Client.Transaction(ctx, ops...)
-	switch {
-	case reason.Is(err, framework.ErrOutcomeUnknown) && !framework.IsConnectionError(err):
-		return nil, ErrPlaceLost
-	case err != nil:
+	client := loops[0].nodes.Client
+	session, err := client.Session(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return createdBy(results), nil
+	results, err := client.Transaction(ctx, ops...)
+	switch {
+	case err == nil:
+		return createdBy(results), nil
+	case reason.Is(err, framework.ErrOutcomeUnknown) && !framework.IsConnectionError(err) && mayBeLost(session, err):
+		return nil, ErrPlaceLost
+	}
+	return nil, err
+}
+
+// mayBeLost reports whether nodes that a transaction may have made are lost. A
+// server that answers with any other error would do so the next time, too.
+func mayBeLost(s *framework.Session, err error) bool {
+	return s.Context().Err() != nil || reason.Is(err, zk.ErrNoNode)
 }
 
 // listings is the number of queues that are listed at once.
@@ -39,6 +51,10 @@ const listings = 32
 // ListAll lists the queue of each loop, all at the same time, and puts the
 // listings into the nodes of ours there, for the attempts that begin with them.
 // An attempt whose queue is gone looks by itself, and finds that out.
+//
+// It deletes other nodes of the transaction in all queues. An attempt deletes them
+// only when it looks at its own queue. Until then somebody may wait for such a node
+// whom we wait for in another queue.
 func ListAll(ctx context.Context, loops []*Loop, nodes []framework.Created) error {
 	return make(follow.Slots, listings).Each(len(loops), func(i int) (err error) {
 		of := loops[i].nodes
@@ -46,6 +62,7 @@ func ListAll(ctx context.Context, loops []*Loop, nodes []framework.Created) erro
 		if reason.Is(err, zk.ErrNoNode) {
 			return nil
 		}
+		of.deleteTwins(nodes[i], nodes[i].Siblings)
 		return err
 	})
 }

@@ -17,19 +17,29 @@ import (
 // us, for as long as our session lives. The id in the names is new for each
 // create, so no node of another contender of this client has it.
 func (c *contender) withoutTwins(names []string) []string {
-	ours := path.Base(c.node.Path)
-	id := createID(ours, c.loop.nodes.Kind)
-	if id == "" {
+	twins := c.loop.nodes.deleteTwins(c.node, names)
+	if twins == nil {
 		return names
 	}
-	return slices.DeleteFunc(names, func(name string) bool {
-		if name == ours || !strings.HasPrefix(name, id) {
-			return false
+	c.mayHaveTwin = true
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(twins, name) })
+}
+
+// deleteTwins deletes the other nodes of the create that has made a node, and
+// returns their names.
+func (n Nodes) deleteTwins(node framework.Created, names []string) (twins []string) {
+	ours := path.Base(node.Path)
+	id := createID(ours, n.Kind)
+	if id == "" {
+		return nil
+	}
+	for _, name := range names {
+		if name != ours && strings.HasPrefix(name, id) {
+			framework.Extend(n.Client).DeleteInBackground(znode.Join(n.Path, name))
+			twins = append(twins, name)
 		}
-		framework.Extend(c.loop.nodes.Client).DeleteInBackground(znode.Join(c.loop.nodes.Path, name))
-		c.mayHaveTwin = true
-		return true
-	})
+	}
+	return twins
 }
 
 // createID returns the part of a node's name that its create has made up. It is

@@ -73,13 +73,13 @@ func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
 // holding is one of us that has got the lock.
 type holding struct {
 	seen lockloop.NotAdmitted // the queue at that moment
-	held context.Context      // ends when it does not have the lock any more
+	has  func() bool          // reports whether it has the lock still
 }
 
 func holdingOf(c *claim.Claim) *holding {
 	r := ours(c.Nodes()[0], c.Data())
 	r.Seen, r.Ahead = time.Now(), 1
-	return &holding{r, c.Context()}
+	return &holding{r, c.HasNodes}
 }
 
 // noteAlone is note for a claim of ours that has the lock alone.

@@ -31,7 +31,7 @@ type Several struct {
 	data   []byte
 	nodes  []framework.Created // nil until the transaction is done
 	taken  []bool              // the nodes that have a claim
-	listed bool                // the nodes have listings, and nobody has waited since
+	listed bool                // the nodes have listings, and no request was made since
 }
 
 // NewSeveral returns places for an owner that begins to wait now.
@@ -63,9 +63,9 @@ func (s *Several) Left() (left []framework.Created) {
 }
 
 // Pause is for an owner that has lost its places, and begins again. It pauses if
-// somebody deletes the nodes time and again.
+// somebody deletes the nodes time and again, or if it does not come to have any.
 func (s *Several) Pause(ctx context.Context) {
-	if s.nodes == nil || s.nodes[0].Session.Context().Err() != nil {
+	if len(s.queues) == 0 || s.nodes != nil && s.nodes[0].Session.Context().Err() != nil {
 		return
 	}
 	open, cancel := context.WithCancel(ctx)
@@ -98,6 +98,7 @@ func (s *Several) win(ctx context.Context, a Attempt, i int) (*claim.Claim, erro
 		Wait: a.Wait, Data: s.data, Observer: a.Trace.Observer(),
 		Enter:     func(ctx context.Context) (framework.Created, error) { return s.enter(ctx, i) },
 		OnBlocked: func(r lockloop.NotAdmitted) { s.listed = false; a.note(r) },
+		OnLook:    func() { s.listed = false },
 	})
 	if refusal == nil {
 		s.taken[i] = true
@@ -112,7 +113,8 @@ func (s *Several) win(ctx context.Context, a Attempt, i int) (*claim.Claim, erro
 
 // enter returns the node in a place, with a listing of its queue. The queues are
 // listed together, so that it takes one round trip. But a listing that was there
-// before a wait says nothing of what has become of our node meanwhile.
+// before a wait, or before another look, says nothing of what has become of our
+// node meanwhile.
 func (s *Several) enter(ctx context.Context, i int) (node framework.Created, err error) {
 	if s.nodes == nil {
 		if s.nodes, err = lockloop.EnterAll(ctx, s.loops, s.data); err != nil {

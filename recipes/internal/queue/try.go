@@ -88,4 +88,4 @@ func (q *localQueue) holderLocked(shared bool) *holding {
 
 // hasLock reports whether one of us has the lock still. If not, its node may be
 // gone, although it has not freed its place yet.
-func (h *holding) hasLock() bool { return h != nil && h.held.Err() == nil }
+func (h *holding) hasLock() bool { return h != nil && h.has() }

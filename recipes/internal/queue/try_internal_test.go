@@ -16,7 +16,7 @@ func TestOneOfUsThatHasNotTheLockAnyMoreRefusesNobody(t *testing.T) {
 	const alone, shared = false, true
 	held, end := context.WithCancel(t.Context())
 	holder := func(name string) *holding {
-		return &holding{lockloop.NotAdmitted{Seen: time.Now(), Ahead: 1, Holder: name}, held}
+		return &holding{lockloop.NotAdmitted{Seen: time.Now(), Ahead: 1, Holder: name}, func() bool { return held.Err() == nil }}
 	}
 	q := newLocalQueue(&queueSet{}, localKey{})
 	require.Nil(t, q.heldByOurs(alone))

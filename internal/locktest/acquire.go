@@ -1,4 +1,4 @@
-package recipetest
+package locktest
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -43,14 +44,4 @@ func (p *Pending) Wait(t testing.TB) *locks.Lease {
 }
 
 // IsOver reports whether the acquire has returned.
-func (p *Pending) IsOver() bool { return IsClosed(p.Done) }
-
-// IsClosed reports whether a channel is closed.
-func IsClosed(ch <-chan struct{}) bool {
-	select {
-	case <-ch:
-		return true
-	default:
-		return false
-	}
-}
+func (p *Pending) IsOver() bool { return recipetest.IsClosed(p.Done) }

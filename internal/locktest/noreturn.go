@@ -1,4 +1,4 @@
-package recipetest
+package locktest
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -42,16 +43,16 @@ func NoReturn(
 			}
 			t.Run(function+", "+way, func(t *testing.T) {
 				for n, more := 0, true; more; n++ {
-					InVirtualTime(t, func(t *testing.T, w *World) {
+					recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 						b, lost := &bomb{left: n + 1, end: end}, -1
 						if function == "retry policy" { // it is asked when a reply is lost
 							b.left, lost = 1, n
 						}
 						c, _ := w.Connect(t, option(b))
-						more = w.noReturn(t, c, use, b, lost)
+						more = noReturn(t, w, c, use, b, lost)
 						require.Subset(t, mayStay, w.Fake.Session(c.SessionID()).Ephemerals())
 						for _, user := range []*framework.Client{c, w.Observer} {
-							require.NoError(t, use(t, Within(t, time.Hour), user))
+							require.NoError(t, use(t, recipetest.Within(t, time.Hour), user))
 						}
 					})
 				}
@@ -63,8 +64,8 @@ func NoReturn(
 // noReturn reports whether there was such a call. The reply behind as many
 // requests is lost, if that is not negative, and then it reports whether there
 // were so many.
-func (w *World) noReturn(
-	t *testing.T, c *framework.Client, use func(*testing.T, context.Context, *framework.Client) error, b *bomb, lost int,
+func noReturn(
+	t *testing.T, w *recipetest.World, c *framework.Client, use func(*testing.T, context.Context, *framework.Client) error, b *bomb, lost int,
 ) bool {
 	ctx := w.Patience(t)
 	require.NoError(t, use(t, ctx, c)) // makes the parents
