@@ -46,8 +46,13 @@ type NodeRead struct {
 //
 // A server or a proxy may also hang up on all multiReads. So the client sends no
 // more if none was answered before, or when five connections have ended with one.
-// MultiRead is refused as above then, for as long as the client lives. A probe
-// counts as a multiRead here. So it is, too, after a server has refused one.
+// MultiRead is refused as above then. A probe counts as a multiRead here. So it
+// is, too, after a server has refused one.
+//
+// Connections also end with multiReads by accident. So a day after the last one
+// that was lost, the client takes as many paths as before, and counts the five
+// anew. But if no multiRead was ever answered, or a server has refused one, the
+// client sends no more for as long as it lives.
 //
 // The error is an *OpError. It is about no node in particular, but for a path
 // that is not valid. Without paths, it matches zk.ErrBadArguments, as a
@@ -63,8 +68,8 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 		}
 		full[i] = e.full(path)
 	}
-	if !e.multiReads.allows(len(paths)) {
-		return nil, 0, &OpError{"multiRead", paths[0], ErrRequestTooLarge}
+	if err := e.refusedMultiRead(len(paths)); err != nil {
+		return nil, 0, &OpError{"multiRead", paths[0], err}
 	}
 	var answer proto.MultiReadAnswer
 	err = e.do(ctx, "multiRead", paths[0], nil, func(ctx context.Context, s *Session) (err error) {
@@ -90,6 +95,21 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 		nodes[i] = NodeRead{Data: bytes.Clone(r.Data), Stat: (*zk.Stat)(r.Stat)}
 	}
 	return nodes, answer.Zxid, nil
+}
+
+// refusedMultiRead returns why a multiRead of so many paths is refused before there
+// is anything to send, or nil. Hooks do not hear of it. Each read of many nodes
+// would be a failed operation for them.
+func (e Extension) refusedMultiRead(paths int) error {
+	switch s, _, _ := e.sessionNow(); {
+	case e.multiReads.hasGivenUp():
+		return errHungUpOn
+	case !e.multiReads.allows(paths):
+		return ErrRequestTooLarge
+	case s != nil && s.link.HasNoProof():
+		return errNoProof
+	}
+	return nil
 }
 
 // Reasons why a multiRead is not sent, or not again.
@@ -127,7 +147,11 @@ func (s *Session) probeMultiRead(ctx context.Context) error {
 	}
 	select {
 	case <-probe.Done():
-		if code, _, _, err := probe.Answer(); err == nil && transport.IsFailure(code) {
+		code, _, _, err := probe.Answer()
+		switch {
+		case err != nil: // nobody has asked the server of the next connection
+			return s.sessionError(zk.ErrNoServer)
+		case transport.IsFailure(code):
 			return errorOf(code)
 		}
 		return nil

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"sync"
+	"time"
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
@@ -12,17 +13,21 @@ import (
 // those with a long answer. A connection may also end with one by accident.
 //
 // So a client whose servers have answered none gives up at once. Another one
-// sends fewer paths from then on, and gives up when that has not helped.
+// sends fewer paths from then on, and gives up when that has not helped. It
+// forgets that in time: a client that lives for long sees many accidents.
 type lostMultiReads struct {
 	mu       sync.Mutex
-	answered bool // a server has answered one, or has begun to
-	lost     int  // connections that have ended with one, or with a probe
-	most     int  // paths of a multiRead, or 0 for any number
-	givenUp  bool
+	answered bool      // a server has answered one, or has begun to
+	lost     int       // connections that have ended with one, or with a probe
+	most     int       // paths of a multiRead, or 0 for any number
+	last     time.Time // the time of the last loss
+	givenUp  bool      // for as long as the client lives
 }
 
 const (
 	mostLost = 5 // connections
+
+	lossesForgotten = 24 * time.Hour
 
 	// leastPaths is how many paths a multiRead may always have. A cache has to read
 	// its hot nodes with one request.
@@ -36,12 +41,20 @@ func (m *lostMultiReads) endedWith(all []transport.Unanswered) {
 	defer m.mu.Unlock()
 	for _, r := range all {
 		if r.Op == proto.OpMultiRead || r.Probe {
+			m.forgetLocked()
 			m.lost++
+			m.last = time.Now()
 			m.answered = m.answered || r.Taken
-			m.givenUp = m.givenUp || !m.answered || m.lost >= mostLost
+			m.givenUp = m.givenUp || !m.answered
 			m.fewerLocked(r)
 			return
 		}
+	}
+}
+
+func (m *lostMultiReads) forgetLocked() {
+	if time.Since(m.last) > lossesForgotten {
+		m.lost, m.most = 0, 0
 	}
 }
 
@@ -74,11 +87,13 @@ func (m *lostMultiReads) answeredRemoval(code int32) {
 func (m *lostMultiReads) hasGivenUp() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.givenUp
+	m.forgetLocked()
+	return m.givenUp || m.lost >= mostLost
 }
 
 func (m *lostMultiReads) allows(paths int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.givenUp || m.most == 0 || paths <= m.most
+	m.forgetLocked()
+	return m.most == 0 || paths <= m.most
 }

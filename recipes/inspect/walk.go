@@ -34,12 +34,13 @@ import (
 // or a loss of the session if the client's retry policy does.
 //
 // A walk sends one request for each node, another one for each registration, and
-// one for the participants of a recipe, unless there are hundreds of them, or
-// they have much data, or the server is older than 3.9. Several are under way at
-// once; see WithMaxRequests. No request begins after the end of the loop. The
-// memory that a walk takes depends on the depth of the tree, and on the longest
-// lists of children, but not on the number of recipes. A sequence may be walked
-// several times, and by several goroutines.
+// one for the participants of a recipe, from four to 16 of them. A hundred take
+// three. There is one for each participant if they have much data, or the server
+// is older than 3.9. Several are under way at once; see WithMaxRequests. No
+// request begins after the end of the loop. The memory that a walk takes depends
+// on the depth of the tree, and on the longest lists of children, but not on the
+// number of recipes. A sequence may be walked several times, and by several
+// goroutines.
 func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option) iter.Seq2[Recipe, error] {
 	cfg := configOf(opts)
 	return func(yield func(Recipe, error) bool) {

@@ -79,5 +79,22 @@ func (l *Link) ProbeMultiRead() *Call {
 	return c.multiReads.probe
 }
 
+// HasNoProof reports whether the server of the connection has answered the probe,
+// and has shown in no way that it takes multiReads.
+func (l *Link) HasNoProof() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.conn
+	if c == nil || !c.established || c.closed || c.multiReads.taken || c.multiReads.probe == nil {
+		return false
+	}
+	select {
+	case <-c.multiReads.probe.Done():
+		return true
+	default:
+		return false
+	}
+}
+
 // recursiveTable is ZooKeeper's WatcherType for recursive watches, since 3.9.
 const recursiveTable Table = 5
