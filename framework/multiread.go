@@ -42,7 +42,8 @@ type NodeRead struct {
 //
 // A multiRead with which a connection ends is not repeated. A server or a proxy
 // may hang up on long answers. So the client takes half as many paths from then
-// on, but always 64, and more of them are ErrRequestTooLarge.
+// on, but always 64, and more of them are ErrRequestTooLarge. That is so unless
+// one with as many was answered since the last loss.
 //
 // A server or a proxy may also hang up on all multiReads. So the client sends no
 // more if none was answered before, or when five connections have ended with one.
@@ -82,6 +83,7 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 	case len(answer.Reads) != len(paths):
 		return nil, 0, &OpError{"multiRead", paths[0], errMalformedAnswer}
 	}
+	e.multiReads.hasRead(len(paths))
 	nodes = make([]NodeRead, len(paths))
 	for i, r := range answer.Reads {
 		if r.Code != proto.CodeOK {

@@ -56,3 +56,19 @@ func TestLostMultiReadsAreForgottenADayLater(t *testing.T) {
 		require.True(t, m.allows(200))
 	})
 }
+
+// A connection ends with a multiRead that is no longer than one that was answered
+// before. Its length is not likely to be the reason, unless that happens again.
+func TestLostMultiReadThatIsNotLongSaysNothingOfTheLength(t *testing.T) {
+	var m lostMultiReads
+	lose := func() {
+		q := proto.MultiRead(slices.Repeat([]string{"/"}, 200)...)
+		m.endedWith([]transport.Unanswered{{Request: onWire(q)}})
+	}
+	m.answeredWith(proto.CodeOK)
+	m.hasRead(200)
+	lose()
+	require.True(t, m.allows(200))
+	lose()
+	require.False(t, m.allows(200))
+}

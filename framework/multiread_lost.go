@@ -21,6 +21,7 @@ type lostMultiReads struct {
 	lost     int       // connections that have ended with one, or with a probe
 	most     int       // paths of a multiRead, or 0 for any number
 	last     time.Time // the time of the last loss
+	longest  int       // the paths of the longest one that was answered since then
 	givenUp  bool      // for as long as the client lives
 }
 
@@ -58,14 +59,25 @@ func (m *lostMultiReads) forgetLocked() {
 	}
 }
 
+// fewerLocked takes fewer paths from then on. If as many were answered before, the
+// length is not likely to be the reason.
 func (m *lostMultiReads) fewerLocked(r transport.Unanswered) {
 	if r.Probe {
 		return
 	}
-	n := max(leastPaths, proto.CountReads(r.Payload(nil))/2)
-	if m.most == 0 || n < m.most {
+	paths, answered := proto.CountReads(r.Payload(nil)), m.longest
+	m.longest = 0
+	n := max(leastPaths, paths/2)
+	if paths > answered && (m.most == 0 || n < m.most) {
 		m.most = n
 	}
+}
+
+// hasRead is told how many paths a multiRead had that was answered.
+func (m *lostMultiReads) hasRead(paths int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.longest = max(m.longest, paths)
 }
 
 // answeredWith is told of each answer to a multiRead.

@@ -112,7 +112,7 @@ func readBehindProxy(t *testing.T, w *recipetest.World, nodes, size, most int) {
 func TestRequestsBehindThoseForLongPathsAtMostDouble(t *testing.T) {
 	var paths []string
 	var asked []int
-	long := strings.Repeat("x", 100<<10)
+	long := strings.Repeat("x", 20<<10)
 	for i := range 20 {
 		paths = append(paths, fmt.Sprint("/", i, long))
 	}

@@ -33,7 +33,7 @@ const (
 	fewReads   = 4 // fewer nodes are read as fast one by one
 	firstReads = 16
 	mostReads  = 1024
-	mostBytes  = 512 << 10 // of a request, and about of an answer
+	mostBytes  = 128 << 10 // of a request, and about of an answer
 
 	// overhead is about what a node takes in a request and in an answer beside
 	// its path and its data.

@@ -49,7 +49,7 @@ func makeNodes(t *testing.T, w *recipetest.World, n int) (paths []string) {
 }
 
 func TestManyNodesAreReadWithFewRequests(t *testing.T) {
-	for nodes, requests := range map[int]int{0: 0, 1: 0, 3: 0, 4: 1, 16: 1, 17: 1, 20: 2, 1000: 6, 2000: 7} {
+	for nodes, requests := range map[int]int{0: 0, 1: 0, 3: 0, 4: 1, 16: 1, 17: 1, 20: 2, 1000: 6, 2000: 8} {
 		inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 			paths := makeNodes(t, w, nodes)
 			data, failed, err := readAll(t.Context(), follow.ReadsOf(w.Observer, 8), paths)
@@ -222,10 +222,10 @@ func TestAnswersThatAreTooLargeAreAskedForInParts(t *testing.T) {
 		want               []int
 	}{
 		"small":              {1 << 20, 300, 100, []int{16, 32, 64, 128, 60}},
-		"too large at first": {1 << 20, 128, 100 << 10, append([]int{16, 8}, slices.Repeat([]int{5}, 24)...)},
+		"too large at first": {1 << 20, 128, 100 << 10, append([]int{16, 8}, slices.Repeat([]int{1}, 120)...)},
 		"never small enough": {1 << 10, 4, 1 << 10, []int{4, 1, 1, 1, 1}},
-		"large":              {64 << 20, 300, 100 << 10, slices.Concat([]int{16}, slices.Repeat([]int{5}, 56), []int{4})},
-		"very many":          {64 << 20, 5000, 1, []int{16, 32, 64, 128, 256, 512, 1024, 1024, 1024, 920}},
+		"large":              {64 << 20, 300, 100 << 10, append([]int{16}, slices.Repeat([]int{1}, 284)...)},
+		"very many":          {64 << 20, 5000, 1, []int{16, 32, 64, 128, 256, 512, 985, 985, 985, 985, 52}},
 		"very large":         {64 << 20, 19, 300 << 10, []int{16, 1, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,14 +247,14 @@ func TestAnswersThatAreTooLargeAreAskedForInParts(t *testing.T) {
 func TestRequestsForLongPathsAreShort(t *testing.T) {
 	var paths []string
 	var asked []int
-	long := strings.Repeat("x", 100<<10)
+	long := strings.Repeat("x", 20<<10)
 	for i := range 20 {
 		paths = append(paths, fmt.Sprint("/", i, long))
 	}
 	reads := ofSizes(1<<20, make([]int, 20), &asked)
 	_, _, err := readAll(t.Context(), reads, paths)
 	require.NoError(t, err)
-	require.Equal(t, []int{5, 5, 5, 5}, asked)
+	require.Equal(t, []int{6, 6, 6, 1, 1}, asked)
 }
 
 // An error that the caller returns ends the reads.
