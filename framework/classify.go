@@ -15,6 +15,7 @@ import (
 //	operation                               unsent  unknown
 //	get, exists, children, getACL, config,  again   again
 //	  sync, a transaction of checks
+//	multiRead                               again   the error is returned
 //	set, setACL, delete with AnyVersion     again   again
 //	set, setACL with a version              again   looked up: done, or again, or
 //	                                                ErrOutcomeUnknown
@@ -84,6 +85,7 @@ var errorClasses = []errorClass{
 		"the caller has gone, and the request cannot be taken back"},
 	{context.DeadlineExceeded, outcomeUnknown, notRetryable,
 		"the caller has gone, and the request cannot be taken back"},
+	{errNotRepeated, outcomeUnknown, notRetryable, "a server may hang up on it again"},
 	{ErrNotConnected, unsent, retryExhausted,
 		"has waited for a connection for its whole time already"},
 

@@ -76,6 +76,7 @@ type core struct {
 	recorder     *flight.Recorder // nil for none
 	persistent   *watches.Persistent
 	suspects     suspects.Suspects
+	multiReads   lostMultiReads
 
 	mu          sync.Mutex // protects the following fields
 	closed      bool       // no goroutine may be added

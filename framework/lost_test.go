@@ -21,7 +21,7 @@ func protectedSeq() []framework.CreateOption {
 }
 
 func TestReadsAreRepeatedAfterALostRequestOrReply(t *testing.T) {
-	for _, name := range []string{"get", "getW", "exists", "existsW", "children", "childrenW", "multiRead", "sync", "getACL", "transaction of checks"} {
+	for _, name := range []string{"get", "getW", "exists", "existsW", "children", "childrenW", "sync", "getACL", "transaction of checks"} {
 		for i, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				mustCreate(t, c, "/n", "")

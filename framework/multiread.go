@@ -3,10 +3,14 @@ package framework
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // NodeRead is what MultiRead has read of one node.
@@ -25,8 +29,31 @@ type NodeRead struct {
 // carries out a request that reads.
 //
 // The paths and the data must fit into one request and one answer. A request
-// that is longer than WithMaxRequestSize allows is ErrRequestTooLarge. Servers
-// know the request since 3.6.
+// that is longer than WithMaxRequestSize allows is ErrRequestTooLarge.
+//
+// Servers know the request since 3.6. An older one ends the connection, which
+// ends all leases of a client with the standard policy. So MultiRead sends the
+// request only on a connection whose server has shown that it knows it: by a
+// persistent watch that it has set, by the zxid of an event, or by its answer to
+// a probe, which is one more request. Only servers since 3.9 pass the probe, and
+// older ones write two lines about it to their log. Without a proof, MultiRead
+// returns an error for which IsRefusal holds, and the nodes are best read one by
+// one.
+//
+// A multiRead with which a connection ends is not repeated. A server or a proxy
+// may hang up on long answers. So the client takes half as many paths from then
+// on, but always 64, and more of them are ErrRequestTooLarge. That is so unless
+// one with as many was answered since the last loss.
+//
+// A server or a proxy may also hang up on all multiReads. So the client sends no
+// more if none was answered before, or when five connections have ended with one.
+// MultiRead is refused as above then. A probe counts as a multiRead here. So it
+// is, too, after a server has refused one.
+//
+// Connections also end with multiReads by accident. So a day after the last one
+// that was lost, the client takes as many paths as before, and counts the five
+// anew. But if no multiRead was ever answered, or a server has refused one, the
+// client sends no more for as long as it lives.
 //
 // The error is an *OpError. It is about no node in particular, but for a path
 // that is not valid. Without paths, it matches zk.ErrBadArguments, as a
@@ -42,13 +69,21 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 		}
 		full[i] = e.full(path)
 	}
-	answer, err := read(ctx, e.Client, "multiRead", paths[0], proto.MultiRead(full...))
+	if err := e.refusedMultiRead(len(paths)); err != nil {
+		return nil, 0, &OpError{"multiRead", paths[0], err}
+	}
+	var answer proto.MultiReadAnswer
+	err = e.do(ctx, "multiRead", paths[0], nil, func(ctx context.Context, s *Session) (err error) {
+		answer, err = s.multiRead(ctx, proto.MultiRead(full...))
+		return err
+	})
 	switch {
 	case err != nil:
 		return nil, 0, err
 	case len(answer.Reads) != len(paths):
 		return nil, 0, &OpError{"multiRead", paths[0], errMalformedAnswer}
 	}
+	e.multiReads.hasRead(len(paths))
 	nodes = make([]NodeRead, len(paths))
 	for i, r := range answer.Reads {
 		if r.Code != proto.CodeOK {
@@ -62,4 +97,69 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 		nodes[i] = NodeRead{Data: bytes.Clone(r.Data), Stat: (*zk.Stat)(r.Stat)}
 	}
 	return nodes, answer.Zxid, nil
+}
+
+// refusedMultiRead returns why a multiRead of so many paths is refused before there
+// is anything to send, or nil. Hooks do not hear of it. Each read of many nodes
+// would be a failed operation for them.
+func (e Extension) refusedMultiRead(paths int) error {
+	switch s, _, _ := e.sessionNow(); {
+	case e.multiReads.hasGivenUp():
+		return errHungUpOn
+	case !e.multiReads.allows(paths):
+		return ErrRequestTooLarge
+	case s != nil && s.link.HasNoProof():
+		return errNoProof
+	}
+	return nil
+}
+
+// Reasons why a multiRead is not sent, or not again.
+var (
+	errNoProof     = fmt.Errorf("%w: nothing shows that the server is one of ZooKeeper 3.6 or later", errUnimplemented)
+	errHungUpOn    = fmt.Errorf("%w: a server has refused one before, or has ended the connection", errUnimplemented)
+	errNotRepeated = errors.New("the connection has ended with the request, which is not repeated")
+)
+
+// multiRead makes one attempt.
+func (s *Session) multiRead(ctx context.Context, q proto.Request[proto.MultiReadAnswer]) (a proto.MultiReadAnswer, err error) {
+	if s.client.multiReads.hasGivenUp() {
+		return a, errHungUpOn
+	}
+	p, err := start(ctx, s, q, nil)
+	if reason.Is(err, errNoProof) {
+		if err = s.probeMultiRead(ctx); err == nil {
+			p, err = start(ctx, s, q, nil)
+		}
+	}
+	if err != nil {
+		return a, err
+	}
+	if a, err = p.await(ctx, nil); retryable(err) && ambiguous(err) {
+		err = fmt.Errorf("%w: %w", errNotRepeated, err)
+	}
+	return a, err
+}
+
+// probeMultiRead returns when the server has answered whether it is a new one.
+func (s *Session) probeMultiRead(ctx context.Context) error {
+	probe := s.link.ProbeMultiRead()
+	if probe == nil {
+		return s.sessionError(zk.ErrNoServer)
+	}
+	select {
+	case <-probe.Done():
+		code, _, _, err := probe.Answer()
+		switch {
+		case err != nil: // nobody has asked the server of the next connection
+			return s.sessionError(zk.ErrNoServer)
+		case transport.IsFailure(code):
+			return errorOf(code)
+		}
+		return nil
+	case <-ctx.Done():
+		return notSent(ctx)
+	case <-s.ctx.Done():
+		return s.sessionError(zk.ErrNoServer)
+	}
 }

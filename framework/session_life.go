@@ -128,6 +128,7 @@ func (s *Session) endedWith(all []transport.Unanswered) {
 		}
 		found.Warn(c.cfg.logger, what)
 	}
+	c.multiReads.endedWith(all)
 	s.watches.EndedWith(all)
 }
 
@@ -135,6 +136,12 @@ func (s *Session) endedWith(all []transport.Unanswered) {
 // too, but not to setWatches.
 func (s *Session) answered(r transport.Request, code int32) {
 	s.client.suspects.Answered(r)
+	switch r.Op {
+	case proto.OpMultiRead:
+		s.client.multiReads.answeredWith(code)
+	case proto.OpRemoveWatches:
+		s.client.multiReads.answeredRemoval(code)
+	}
 	if r.Op == proto.OpSetWatches && code == proto.CodeOK {
 		s.watches.SetAgain(r)
 	}

@@ -32,7 +32,7 @@
 //	-readonly             members without a leader serve reads to clients that
 //	                      agree to that
 //	-reconfig             let the super user change which members there are
-//	-version 3.8.4        behave as this version: 3.9.3, 3.8.4 or 3.8.0
+//	-version 3.8.4        behave as this version: 3.9.3, 3.8.4, 3.8.0 or 3.5.10
 //	-tick duration        sessions expire only at multiples of this duration
 //	-minsession duration  the shortest session timeout that clients get
 //	-maxsession duration  the longest one; a real server has 2 and 20 ticks

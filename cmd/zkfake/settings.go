@@ -41,7 +41,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	fs.BoolVar(&s.quotas, "quotas", false, "enforce hard limits")
 	fs.BoolVar(&s.readOnly, "readonly", false, "members without a leader serve reads")
 	fs.BoolVar(&s.reconfig, "reconfig", false, "let the super user change which members there are")
-	fs.TextVar(&s.version, "version", zktest.Version393, "behave as this `version` of ZooKeeper: 3.9.3, 3.8.4, or 3.8.0 with Debian's patches")
+	fs.TextVar(&s.version, "version", zktest.Version393, "behave as this `version` of ZooKeeper: 3.9.3, 3.8.4, 3.8.0 with Debian's patches, or 3.5.10")
 	fs.DurationVar(&s.tick, "tick", 0, "sessions expire only at multiples of this `duration`")
 	fs.DurationVar(&s.minSession, "minsession", time.Millisecond, "the shortest session timeout, a `duration`")
 	fs.DurationVar(&s.maxSession, "maxsession", 24*24*time.Hour, "the longest session timeout, a `duration`")

@@ -15,7 +15,7 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1108
+const mostOfAll = 1109
 
 var mostExported = map[string]int{
 	"contrib/gocron":           9,
@@ -42,7 +42,7 @@ var mostExported = map[string]int{
 	"testing/curatortest":      6,
 	"testing/explore":          39,
 	"testing/zkserver":         56,
-	"testing/zktest":           223,
+	"testing/zktest":           224,
 	"tracing":                  11,
 }
 

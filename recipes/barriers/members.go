@@ -8,7 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -24,9 +24,8 @@ type Member struct {
 
 // Members returns the members that are there now, those that wait and those
 // that are inside, ordered by their names. It has seen every Enter and Leave
-// that was complete before the call, as Barrier.Wait has. It reads the node of
-// each member. A member that leaves meanwhile may be left out. Members goes on
-// through outages until ctx ends.
+// that was complete before the call, as Barrier.Wait has. A member that leaves
+// meanwhile may be left out. Members goes on through outages until ctx ends.
 func (b *DoubleBarrier) Members(ctx context.Context) (members []Member, err error) {
 	err = b.ask(ctx, "members", b.inStep(func(ctx context.Context, _ *framework.Session) (err error) {
 		members, err = b.members(ctx)
@@ -40,22 +39,35 @@ func (b *DoubleBarrier) members(ctx context.Context) (members []Member, err erro
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range there.names {
-		data, stat, err := b.client.Get(ctx, b.child(name))
-		if reason.Is(err, zk.ErrNoNode) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		m := Member{
-			Name: name, By: locks.ReadIdentity(data), Since: time.UnixMilli(stat.Ctime),
-			Session: stat.EphemeralOwner, Inside: there.inside(name),
-		}
-		m.Leaving = m.Inside && there.marked && len(data) == 0
-		members = append(members, m)
+	paths := make([]string, len(there.names))
+	for i, name := range there.names {
+		paths[i] = b.child(name)
 	}
-	return members, nil
+	members = make([]Member, len(paths))
+	err = follow.ReadsOf(b.client, memberReads).Each(ctx, paths, func(i int, node framework.NodeRead) error {
+		if node.Err == nil {
+			members[i] = there.member(there.names[i], node)
+		}
+		return ignore(node.Err, zk.ErrNoNode)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(members, func(m Member) bool { return m.Name == "" }), nil
+}
+
+// memberReads is the number of nodes that are read at once, if not with one
+// request.
+const memberReads = 32
+
+// member returns what the node of a member says.
+func (p present) member(name string, node framework.NodeRead) Member {
+	m := Member{
+		Name: name, By: locks.ReadIdentity(node.Data), Since: time.UnixMilli(node.Stat.Ctime),
+		Session: node.Stat.EphemeralOwner, Inside: p.inside(name),
+	}
+	m.Leaving = m.Inside && p.marked && len(node.Data) == 0
+	return m
 }
 
 // present are the members that are there at a moment.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/testing/zktest"
@@ -121,6 +122,31 @@ func TestRequestsOfAWait(t *testing.T) {
 		require.NoError(t, <-done)
 		require.Len(t, w.Requests(), 7)
 	})
+}
+
+// Members asks the server to catch up, and reads 40 members with two requests. The
+// first time, another one asks the server whether it knows that. One that does not
+// say so is asked for each member.
+func TestRequestsOfMembers(t *testing.T) {
+	for version, reads := range map[zktest.Version][2]int{zktest.Version393: {0, 2}, zktest.Version384: {40, 0}, zktest.Version3510: {40, 0}} {
+		recipetest.InVirtualTime(t, func(t *testing.T, virtual *recipetest.World) {
+			w := &world{virtual}
+			p := w.enterAll(t, "/b", w.clients(t, 40))
+			settle()
+			for probes := range 2 {
+				w.Fake.ClearRequests()
+				members, err := barriers.NewDoubleBarrier(w.Observer, "/b", 40).Members(t.Context())
+				require.NoError(t, err)
+				require.Len(t, members, 40)
+				require.Equal(t, 1, w.Fake.CountRequests(zktest.OpSync))
+				require.Equal(t, 1, w.Fake.CountRequests(zktest.OpGetChildren2))
+				require.Equal(t, 1-probes, w.Fake.CountRequests(zktest.OpRemoveWatches))
+				require.Equal(t, 1+reads[0], w.Fake.CountRequests(zktest.OpGetData), "the rounds, and members")
+				require.Equal(t, reads[1], w.Fake.CountRequests(zktest.OpMultiRead))
+			}
+			w.leaveAll(t, p)
+		}, zktest.WithVersion(version))
+	}
 }
 
 // While a member waits for the opening, it has one watch, and another one on

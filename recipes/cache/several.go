@@ -5,6 +5,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Each request costs a server and both ends of the connection more than the
@@ -35,7 +36,7 @@ func (l *loop) atATime() int {
 // hasRead is told how much data an answer had. The next ones have two nodes at
 // least, so that there is something to learn from them.
 func (l *loop) hasRead(nodes, size int) {
-	l.mayRead = min(mostAtATime, max(2, nodes*largeAnswer/max(1, size)))
+	l.mayRead = min(mostAtATime, max(2, follow.NextReads(l.mayRead, nodes, size, largeAnswer)))
 }
 
 // asksFirst reports whether a node is likely not to have changed, and has so

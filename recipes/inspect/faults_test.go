@@ -200,7 +200,9 @@ func TestErrorEndsTheReads(t *testing.T) {
 			create(t, w.Observer, fmt.Sprintf("/r/lock-%010d", i), "", framework.Ephemeral)
 		}
 		w.Fake.ClearRequests()
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/r/*", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		for _, op := range []zktest.Op{zktest.OpMultiRead, zktest.OpGetData} {
+			w.Fake.Inject(zktest.Rule{Op: op, Path: "/r/*", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		}
 		require.Error(t, w.errorOf(t.Context(), "/r", inspect.WithMaxRequests(4)))
 		require.Less(t, len(w.Requests()), 20)
 	})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locks"
@@ -63,12 +62,21 @@ func (r *reader) stat(path string) (*zk.Stat, error) {
 	return stat, nil
 }
 
-func (r *reader) data(path string) ([]byte, *zk.Stat, error) {
+func (r *reader) data(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
 	if err := r.begin(); err != nil {
 		return nil, nil, err
 	}
 	defer r.end()
-	return r.client.Get(r.ctx, path)
+	return r.client.Get(ctx, path)
+}
+
+// several reads the data of nodes with one request.
+func (r *reader) several(ctx context.Context, paths ...string) ([]framework.NodeRead, int64, error) {
+	if err := r.begin(); err != nil {
+		return nil, 0, err
+	}
+	defer r.end()
+	return framework.Extend(r.client).MultiRead(ctx, paths...)
 }
 
 // sighting is a node that was read.
@@ -80,7 +88,14 @@ type sighting struct {
 
 // participant reads a node. It returns nil if the node is gone.
 func (r *reader) participant(path string) (*sighting, error) {
-	data, stat, err := r.data(path)
+	data, stat, err := r.data(r.ctx, path)
+	return r.seen(path, framework.NodeRead{Data: data, Stat: stat, Err: err})
+}
+
+// seen returns what there is to know of a node that was read, or nil if the node
+// is gone.
+func (r *reader) seen(path string, node framework.NodeRead) (*sighting, error) {
+	stat, err := node.Stat, node.Err
 	forbidden := reason.Is(err, zk.ErrNoAuth)
 	if forbidden {
 		stat, err = r.stat(path)
@@ -95,7 +110,7 @@ func (r *reader) participant(path string) (*sighting, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := participantOf(path, data, stat)
+	p := participantOf(path, node.Data, stat)
 	p.Unreadable = forbidden
 	return &sighting{Participant: p, parent: stat.NumChildren > 0}, nil
 }
@@ -125,38 +140,40 @@ func (r *reader) participants(parent string, queue []lockloop.Entry, most int) (
 
 // contenders reads all of these, and leaves out those that are gone.
 func (r *reader) contenders(parent string, queue []lockloop.Entry) ([]sighting, error) {
-	return readAll(r, queue, func(e lockloop.Entry) (*sighting, error) {
-		seen, err := r.participant(znode.Join(parent, e.Node))
-		if seen != nil {
-			seen.entry = e
-			seen.entry.Czxid = seen.Czxid
-		}
-		return seen, err
+	names := make([]string, len(queue))
+	for i, e := range queue {
+		names[i] = e.Node
+	}
+	return r.readAll(paths(parent, names), func(i int, seen *sighting) {
+		seen.entry = queue[i]
+		seen.entry.Czxid = seen.Czxid
 	})
 }
 
 // byCreation reads children whose names have no order, such as leases. They are
 // in the order of their creation.
 func (r *reader) byCreation(parent string, names []string) ([]sighting, error) {
-	all, err := readAll(r, names, func(name string) (*sighting, error) {
-		return r.participant(znode.Join(parent, name))
-	})
+	all, err := r.readAll(paths(parent, names), func(int, *sighting) {})
 	slices.SortFunc(all, func(a, b sighting) int { return cmp.Compare(a.Czxid, b.Czxid) })
 	return all, err
 }
 
-// readAll calls read for each element, several at once, and leaves out those
-// for which it returns nil. After an error it starts no more of them.
-func readAll[T any](r *reader, from []T, read func(T) (*sighting, error)) ([]sighting, error) {
-	found := make([]*sighting, len(from))
-	err := r.readers.Each(len(from), func(i int) (err error) {
-		found[i], err = read(from[i])
+// readAll reads nodes, and leaves out those that are gone. It calls add for each
+// of the others. After an error it starts no more reads.
+func (r *reader) readAll(paths []string, add func(i int, seen *sighting)) (all []sighting, err error) {
+	found := make([]*sighting, len(paths))
+	reads := follow.Reads{Slots: r.readers, One: r.data, Several: r.several}
+	err = reads.Each(r.ctx, paths, func(i int, node framework.NodeRead) error {
+		seen, err := r.seen(paths[i], node)
+		if seen != nil {
+			add(i, seen)
+		}
+		found[i] = seen
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	var all []sighting
 	for _, seen := range found {
 		if seen != nil {
 			all = append(all, *seen)

@@ -218,7 +218,7 @@ func (w *walk) sharedLimitOf(semaphore string) (*int, error) {
 
 // dataOrNothing returns nil for a node that is gone, or may not be read.
 func (w *walk) dataOrNothing(path string) ([]byte, error) {
-	data, _, err := w.data(path)
+	data, _, err := w.data(w.ctx, path)
 	if reason.Is(err, zk.ErrNoNode) || reason.Is(err, zk.ErrNoAuth) {
 		return nil, nil
 	}

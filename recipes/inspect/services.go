@@ -122,7 +122,7 @@ type registered struct {
 
 func (r *registry) visit(path string) (n registered, err error) {
 	n.path = path
-	n.data, n.stat, err = r.data(path)
+	n.data, n.stat, err = r.data(r.ctx, path)
 	if err == nil && n.stat.NumChildren > 0 {
 		n.children, _, err = r.children(path)
 	}

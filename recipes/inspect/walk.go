@@ -25,7 +25,7 @@ import (
 // A walk without an error is complete: whatever was there from its begin to its
 // end was returned, but for the subtrees that are Unreadable, and what options
 // leave out. Nodes that go meanwhile are no error. Recipes are read one after
-// the other, and each node for itself: a recipe is what its nodes were at
+// the other, and each in several requests: a recipe is what its nodes were at
 // nearly the same time, and two recipes are of different times.
 //
 // An error ends the walk. It matches zk.ErrNoNode if there is no node at root,
@@ -33,12 +33,14 @@ import (
 // the error of ctx. All others are the client's: a walk goes on after an outage
 // or a loss of the session if the client's retry policy does.
 //
-// A walk sends one request for each node, and another one for each participant
-// and each registration. Several are under way at once; see WithMaxRequests. No
-// request begins after the end of the loop. The memory that a walk takes
-// depends on the depth of the tree, and on the longest lists of children, but
-// not on the number of recipes. A sequence may be walked several times, and by
-// several goroutines.
+// A walk sends one request for each node, another one for each registration, and
+// one for the participants of a recipe, from four to 16 of them. A hundred take
+// three. There is one for each participant if they have much data, or the server
+// is older than 3.9. Several are under way at once; see WithMaxRequests. No
+// request begins after the end of the loop. The memory that a walk takes depends
+// on the depth of the tree, and on the longest lists of children, but not on the
+// number of recipes. A sequence may be walked several times, and by several
+// goroutines.
 func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option) iter.Seq2[Recipe, error] {
 	cfg := configOf(opts)
 	return func(yield func(Recipe, error) bool) {

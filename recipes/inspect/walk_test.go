@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -209,6 +210,22 @@ func TestWalkIsLeftAtAnyRecipe(t *testing.T) {
 			require.Equal(t, last+1, n)
 		}
 		require.Empty(t, w.Fake.Watches())
+	})
+}
+
+// The participants of a recipe are read with few requests. The first time, another
+// one asks the server whether it knows that.
+func TestRequestsOfAWalk(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for i := range 100 {
+			create(t, w.Observer, fmt.Sprintf("/r/lock-%010d", i), "", framework.Ephemeral)
+		}
+		for _, probe := range [][]zktest.Op{{zktest.OpRemoveWatches}, nil} {
+			w.Fake.ClearRequests()
+			require.Len(t, w.one(t, "/r").Waiters, 99)
+			want := slices.Concat([]zktest.Op{zktest.OpGetChildren2}, probe, []zktest.Op{zktest.OpMultiRead, zktest.OpMultiRead, zktest.OpMultiRead})
+			require.Equal(t, want, w.Requests())
+		}
 	})
 }
 

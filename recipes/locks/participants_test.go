@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -61,6 +63,49 @@ func TestParticipantIsLegibleAsText(t *testing.T) {
 	} {
 		require.Equal(t, want, fmt.Sprint(p))
 	}
+}
+
+// The contenders are read with few requests. The first time, another one asks the
+// server whether it knows that.
+func TestRequestsOfParticipants(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/l", nil))
+		for i := range 100 {
+			require.NoError(t, w.Fake.Create(fmt.Sprintf("/l/lock-%010d", i), nil))
+		}
+		for _, probe := range [][]zktest.Op{{zktest.OpRemoveWatches}, nil} {
+			w.Fake.ClearRequests()
+			all, err := locks.NewInterProcessMutex(w.Observer, "/l").Participants(t.Context())
+			require.NoError(t, err)
+			require.Len(t, all, 100)
+			want := slices.Concat([]zktest.Op{zktest.OpGetChildren2}, probe, []zktest.Op{zktest.OpMultiRead, zktest.OpMultiRead, zktest.OpMultiRead})
+			require.Equal(t, want, w.Requests())
+		}
+	})
+}
+
+// ZooKeeper 3.5 ends the connection at a multiRead. Whoever lists the participants
+// of one lock does not lose another one by that.
+func TestParticipantsOnServersBefore36EndNoLease(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, virtual *recipetest.World) {
+		w := &world{virtual}
+		c, _ := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		held, err := locks.NewInterProcessMutex(c, "/held").Acquire(w.Patience(t))
+		require.NoError(t, err)
+		require.NoError(t, w.Fake.Create("/listed", nil))
+		for i := range 100 {
+			require.NoError(t, w.Fake.Create(fmt.Sprintf("/listed/lock-%010d", i), nil))
+		}
+		for range 3 {
+			list, err := locks.NewInterProcessMutex(c, "/listed").Participants(w.Patience(t))
+			require.NoError(t, err)
+			require.Len(t, list, 100)
+			time.Sleep(time.Minute)
+		}
+		require.NoError(t, held.Context().Err())
+		require.Zero(t, w.Fake.CountRequests(zktest.OpMultiRead))
+		require.NoError(t, held.Release(t.Context()))
+	}, zktest.WithVersion(zktest.Version3510))
 }
 
 func TestParticipantsOfALockThatNobodyHasUsed(t *testing.T) {

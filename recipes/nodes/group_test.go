@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -211,6 +212,27 @@ func TestViewsOutliveLossesOfTheSession(t *testing.T) {
 		require.NoError(t, w.Fake.Delete("/g"))
 		for joined := 0; joined < 6; {
 			joined += len(next().Joined)
+		}
+	})
+}
+
+// The members of a group are read with few requests. The first time, another one
+// asks the server whether it knows that.
+func TestRequestsOfMembers(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		g := nodes.NewGroup(c, "/g")
+		for i := range 100 {
+			w.join(t, g, fmt.Sprintf("m%02d", i), "")
+		}
+		asking, _ := w.Connect(t)
+		for _, probe := range [][]zktest.Op{{zktest.OpRemoveWatches}, nil} {
+			w.Fake.ClearRequests()
+			members, err := nodes.NewGroup(asking, "/g").Members(t.Context())
+			require.NoError(t, err)
+			require.Len(t, members, 100)
+			want := slices.Concat([]zktest.Op{zktest.OpGetChildren2}, probe, []zktest.Op{zktest.OpMultiRead, zktest.OpMultiRead, zktest.OpMultiRead})
+			require.Equal(t, want, w.requests(asking.SessionID()))
 		}
 	})
 }

@@ -34,8 +34,9 @@ type keeper struct {
 	version int32
 	clean   bool // it has the data of the field have, if it still has this czxid and version
 
-	settledOnce bool   // it was registered before
-	predecessor *int32 // the version of somebody else's node that we have waited for
+	last        *framework.Watch // of our node, when the life has ended; or nil
+	settledOnce bool             // it was registered before
+	predecessor *int32           // the version of somebody else's node that we have waited for
 	repairs     pauses.Growing
 	surprises   pauses.Growing // the tree was not as we had just seen it
 	hidden      pauses.Growing // somebody else's node may not be read
@@ -151,15 +152,22 @@ func (k *keeper) step(ctx context.Context) error {
 	if k.node == "" {
 		return k.create(ctx)
 	}
-	there, stat, watch, err := k.client.ExistsW(ctx, k.node)
+	there, stat, watch, err := k.look(ctx)
 	if k.isHidden(err) {
 		return k.contendUnseen(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	defer watch.Stop()
-	whose, err := k.whose(ctx, there, stat)
+	var whose verdict
+	defer func() {
+		if whose == ours && ctx.Err() != nil {
+			k.last = watch
+		} else {
+			watch.Stop()
+		}
+	}()
+	whose, err = k.whose(ctx, there, stat)
 	switch whose {
 	case unknown:
 		return err
@@ -172,6 +180,22 @@ func (k *keeper) step(ctx context.Context) error {
 	default:
 		return k.attend(ctx, stat, watch)
 	}
+}
+
+// look looks at the node, with a watch that does not end with ctx. If ctx ends
+// because the node is to be deleted, the deletion uses the watch up, and no
+// request has to remove it.
+func (k *keeper) look(ctx context.Context) (there bool, stat *zk.Stat, watch *framework.Watch, err error) {
+	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cancel)
+	there, stat, watch, err = k.client.ExistsW(watching, k.node)
+	if !stop() && err == nil { // the watch has ended with ctx
+		err = reason.OfContext(ctx)
+	}
+	if err != nil {
+		cancel()
+	}
+	return there, stat, watch, err
 }
 
 // catchUp makes the server know of all that we have asked for before, if the

@@ -60,7 +60,7 @@ func (g *Group) Members(ctx context.Context) ([]Member, error) {
 		if err != nil {
 			return err
 		}
-		read, err := g.read(ctx, s, names, false)
+		read, err := g.read(ctx, s, names)
 		members = listed(read)
 		return err
 	})
@@ -97,19 +97,45 @@ func (s *sighting) whenOld(f func()) {
 	}
 }
 
-// memberReads is the number of nodes that are read at once.
+// memberReads is the number of nodes that are read at once, if not with one
+// request.
 const memberReads = 32
 
-// read reads the nodes with these names, and leaves out those that are gone. If
-// it fails, it leaves no watch behind.
-func (g *Group) read(ctx context.Context, s *framework.Session, names []string, watched bool) ([]sighting, error) {
-	all := make([]sighting, len(names))
-	err := make(follow.Slots, memberReads).Each(len(names), func(i int) (err error) {
-		all[i], err = g.readOne(ctx, s, names[i], watched)
-		if reason.Is(err, zk.ErrNoNode) {
-			return nil
+// read reads the nodes with these names, and leaves out those that are gone.
+func (g *Group) read(ctx context.Context, s *framework.Session, names []string) ([]sighting, error) {
+	all, paths := make([]sighting, len(names)), make([]string, len(names))
+	for i, name := range names {
+		paths[i] = znode.Join(g.path, name)
+	}
+	err := follow.ReadsOf(g.client, memberReads).Each(ctx, paths, func(i int, node framework.NodeRead) (err error) {
+		unreadable := reason.Is(node.Err, zk.ErrNoAuth)
+		if unreadable {
+			node.Stat, _, node.Err = g.statOf(ctx, paths[i], false)
 		}
-		return err
+		if node.Err == nil {
+			all[i] = g.seen(s, names[i], node.Data, node.Stat, unreadable)
+		}
+		return unlessGone(node.Err)
+	})
+	return present(all), err
+}
+
+// readWatched is read with a watch for each node. If it fails, it leaves none
+// behind.
+func (g *Group) readWatched(ctx context.Context, s *framework.Session, names []string) ([]sighting, error) {
+	all := make([]sighting, len(names))
+	err := make(follow.Slots, memberReads).Each(len(names), func(i int) error {
+		path := znode.Join(g.path, names[i])
+		data, stat, watch, err := g.client.GetW(ctx, path)
+		unreadable := reason.Is(err, zk.ErrNoAuth)
+		if unreadable {
+			stat, watch, err = g.statOf(ctx, path, true)
+		}
+		if err == nil {
+			all[i] = g.seen(s, names[i], data, stat, unreadable)
+			all[i].watch = watch
+		}
+		return unlessGone(err)
 	})
 	if err != nil {
 		for _, seen := range all {
@@ -117,36 +143,32 @@ func (g *Group) read(ctx context.Context, s *framework.Session, names []string, 
 		}
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(s sighting) bool { return s.Path == "" }), nil
+	return present(all), nil
 }
 
-func (g *Group) readOne(ctx context.Context, s *framework.Session, name string, watched bool) (seen sighting, err error) {
-	path := znode.Join(g.path, name)
-	var data []byte
-	var stat *zk.Stat
-	if watched {
-		data, stat, seen.watch, err = g.client.GetW(ctx, path)
-	} else {
-		data, stat, err = g.client.Get(ctx, path)
+func unlessGone(err error) error {
+	if reason.Is(err, zk.ErrNoNode) {
+		return nil
 	}
-	if reason.Is(err, zk.ErrNoAuth) {
-		seen.Unreadable = true
-		stat, seen.watch, err = g.statOf(ctx, path, watched)
-	}
-	if err != nil {
-		return sighting{}, err
-	}
+	return err
+}
+
+// present leaves out the nodes that are gone.
+func present(all []sighting) []sighting {
+	return slices.DeleteFunc(all, func(s sighting) bool { return s.Path == "" })
+}
+
+// seen returns what was read of a node. Of one that may not be read, there may be
+// no Stat.
+func (g *Group) seen(s *framework.Session, name string, data []byte, stat *zk.Stat, unreadable bool) (seen sighting) {
+	seen.Member = Member{ID: name, Path: znode.Join(g.path, name), Payload: data, Unreadable: unreadable}
 	if stat == nil {
-		seen.ID, seen.Path = name, path
-		return seen, nil
+		return seen
 	}
-	seen.Member = Member{
-		ID: name, Path: path, Payload: data, Session: stat.EphemeralOwner,
-		Czxid: stat.Czxid, Mzxid: stat.Mzxid, Since: timeOf(stat.Ctime), Unreadable: seen.Unreadable,
-	}
+	seen.Session, seen.Czxid, seen.Mzxid, seen.Since = stat.EphemeralOwner, stat.Czxid, stat.Mzxid, timeOf(stat.Ctime)
 	seen.self, seen.hidden = g.whose(name, stat.EphemeralOwner, s.ID())
 	seen.Self = seen.self != nil
-	return seen, nil
+	return seen
 }
 
 // statOf returns what the server tells of a node that may not be read: its Stat,

@@ -46,7 +46,7 @@ func TestNodeIsThereUntilShutdown(t *testing.T) {
 }
 
 // WaitRegistered and Set wait for one request, and another one sets a watch.
-// Shutdown looks and deletes, and a watch is withdrawn.
+// Shutdown looks and deletes, which uses the watch up.
 func TestRequestsOfANode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create("/members", nil))
@@ -62,8 +62,8 @@ func TestRequestsOfANode(t *testing.T) {
 		w.Fake.ClearRequests()
 		require.NoError(t, n.Shutdown(t.Context()))
 		synctest.Wait()
-		require.Contains(t, w.requests(c.SessionID()), zktest.OpDelete)
-		require.LessOrEqual(t, len(w.requests(c.SessionID())), 3)
+		require.Equal(t, []zktest.Op{zktest.OpExists, zktest.OpDelete}, w.requests(c.SessionID()))
+		require.Empty(t, w.Fake.Watches())
 	})
 }
 

@@ -15,6 +15,11 @@ import (
 // closed. If the client was closed, the end of its session deletes an ephemeral
 // node.
 func (k *keeper) remove(ctx context.Context) error {
+	defer func() {
+		if k.last != nil {
+			k.last.Stop()
+		}
+	}()
 	if k.cfg.ttl > 0 || len(k.owners) == 0 {
 		return nil
 	}

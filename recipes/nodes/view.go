@@ -140,7 +140,7 @@ func (w *watcher) update(ctx context.Context, s *framework.Session, names []stri
 		}
 	}
 	unread := slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, read := w.all[name]; return read })
-	read, err := w.read(ctx, s, unread, true)
+	read, err := w.readWatched(ctx, s, unread)
 	for _, seen := range read {
 		seen.whenOld(w.wake)
 		w.all[seen.ID] = seen

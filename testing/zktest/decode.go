@@ -42,6 +42,9 @@ func decodeRequest(frame []byte, v Version) (xid int32, kind wire.Op, op operati
 	if d.Err != nil {
 		return 0, 0, nil, d.Err
 	}
+	if !v.knows(kind) {
+		return xid, kind, unknownOp{}, nil
+	}
 	if decode, known := writes[kind]; known {
 		op = alone{decode(kind, d)}
 	} else if decode, known := others[kind]; known {

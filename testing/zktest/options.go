@@ -214,7 +214,7 @@ func WithWallClock(now func() time.Time) Option {
 // differs from 3.9.3: see MODEL.md in this folder for all of it.
 func WithVersion(v Version) Option {
 	return func(c *config) {
-		if v < Version393 || v > Version380 {
+		if v < Version393 || v > Version3510 {
 			c.reject("%s", v)
 			return
 		}

@@ -1,6 +1,10 @@
 package zktest
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
 
 // Version is a version of ZooKeeper that a Server can behave as.
 type Version int
@@ -28,6 +32,12 @@ const (
 	// permission. Beyond what 3.8.4 does otherwise, exists asks for none, and a
 	// multi reads the modes of its creates in another way.
 	Version380
+
+	// Version3510 is for tests of clients that must live with 3.5. It does all
+	// that 3.8.0 does, but knows none of the requests that came with 3.6 and
+	// later, such as addWatch and multiRead: it refuses them, and ends the
+	// connection.
+	Version3510
 )
 
 // String returns the number, such as "3.9.3".
@@ -39,6 +49,8 @@ func (v Version) String() string {
 		return "3.8.4"
 	case Version380:
 		return "3.8.0"
+	case Version3510:
+		return "3.5.10"
 	default:
 		return fmt.Sprintf("Version(%d)", int(v))
 	}
@@ -50,7 +62,7 @@ func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil 
 // UnmarshalText reads such as "3.9.3". The error names the versions that there
 // are.
 func (v *Version) UnmarshalText(text []byte) error {
-	versions := []Version{Version393, Version384, Version380}
+	versions := []Version{Version393, Version384, Version380, Version3510}
 	for _, known := range versions {
 		if known.String() == string(text) {
 			*v = known
@@ -60,5 +72,15 @@ func (v *Version) UnmarshalText(text []byte) error {
 	return fmt.Errorf("zktest: no server behaves as ZooKeeper %q, but as %v", text, versions)
 }
 
-// isBefore39 reports what the versions of 3.8 have in common.
+// isBefore39 reports what the versions before 3.9 have in common.
 func (v Version) isBefore39() bool { return v != Version393 }
+
+// knows reports whether the version has a request.
+func (v Version) knows(op wire.Op) bool {
+	switch op {
+	case wire.OpAddWatch, wire.OpSetWatches2, wire.OpMultiRead, wire.OpGetEphemerals, wire.OpGetAllChildrenNumber,
+		wire.OpWhoAmI:
+		return v != Version3510
+	}
+	return true
+}

@@ -43,6 +43,20 @@ func CountWatches(payload []byte) (n int) {
 	return n
 }
 
+// CountReads returns how many nodes a MultiRead reads. The payload is what follows
+// the RequestHeader.
+func CountReads(payload []byte) (n int) {
+	r := jute.NewReader(payload)
+	for r.Int32() == OpGetData {
+		r.Bool()
+		r.Int32()
+		_ = r.Buffer() // the path
+		r.Bool()
+		n++
+	}
+	return n
+}
+
 const (
 	setWatchesZxid  = 8
 	setWatchesLists = 3

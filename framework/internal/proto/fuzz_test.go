@@ -164,6 +164,8 @@ func TestMulti(t *testing.T) {
 func TestMultiRead(t *testing.T) {
 	stat := &Stat{Czxid: 7, Version: 2}
 	q := MultiRead("/a", "/b")
+	require.Equal(t, 2, CountReads(q.Append(nil)))
+	require.Zero(t, CountReads(nil))
 	requireBody(t, q.Append, OpMultiRead, q.Op,
 		OpGetData, false, int32(-1), "/a", false,
 		OpGetData, false, int32(-1), "/b", false,

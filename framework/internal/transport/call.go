@@ -2,6 +2,7 @@ package transport
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -100,9 +101,13 @@ type Request struct {
 func (l *Link) send(requests []Request, calls []*Call) (*Waiter, error) {
 	l.mu.Lock()
 	c := l.conn
-	if c == nil || !c.established || l.retired {
+	if c == nil || !c.established || c.closed || l.retired {
 		l.mu.Unlock()
 		return nil, ErrNotSent
+	}
+	if slices.ContainsFunc(requests, c.isUnprovenLocked) {
+		l.mu.Unlock()
+		return nil, ErrUnproven
 	}
 	if c.fullLocked() {
 		defer l.mu.Unlock()

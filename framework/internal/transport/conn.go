@@ -41,8 +41,9 @@ type Conn struct {
 	calls            map[int32]*Call // not answered yet; the keys are xids
 	waiters          list.List       // each element is a *Waiter; oldest first
 	waitingWatches   int             // how many of them set persistent watches
-	ending           bool            // by the peer or by us
-	closed           bool            // no call may be added
+	multiReads       multiReads
+	ending           bool // by the peer or by us
+	closed           bool // no call may be added
 }
 
 func newConn(l *Link, nc net.Conn) *Conn {
@@ -258,6 +259,7 @@ func (c *Conn) matchReply(r reply) (call *Call, known bool) {
 		c.link.contactLocked(sent.at)
 	}
 	call = c.calls[r.xid]
+	c.multiReads.learn(sent.op, call, r.err)
 	if call != nil {
 		delete(c.calls, r.xid)
 		if !call.ignoreZxid && !isRefusedSetWatches(sent.op, r) {

@@ -16,6 +16,13 @@ type Unanswered struct {
 	Request
 	Held time.Duration // for how long the connection had been established when it was sent
 
+	// Taken says that the server has begun to answer this request. So it knows what
+	// that is.
+	Taken bool
+
+	// Probe says that it is that of Link.ProbeMultiRead.
+	Probe bool
+
 	// Refusal is the server's answer, if that was an error for which the client
 	// has ended the connection.
 	Refusal int32
@@ -40,7 +47,7 @@ func (c *Conn) end(err error, answering int32) {
 // again. Their users would wait for ever.
 func (c *Conn) endRefused(call *Call, code int32) {
 	if c.beginEnd() {
-		c.tellEnd([]Unanswered{{call.request, call.held, code}})
+		c.tellEnd([]Unanswered{{Request: call.request, Held: call.held, Refusal: code}})
 		c.finishEnd()
 		return
 	}
@@ -89,14 +96,16 @@ func (c *Conn) unanswered(err error, answering int32) (all []Unanswered) {
 		return nil
 	}
 	if call := c.calls[answering]; call != nil {
-		return []Unanswered{{Request: call.request, Held: call.held}}
+		return []Unanswered{{Request: call.request, Held: call.held, Taken: true}}
 	}
 	if os.IsTimeout(err) {
 		return nil
 	}
 	for _, xid := range slices.SortedFunc(maps.Keys(c.calls), cmp.Compare[int32]) {
 		call := c.calls[xid]
-		all = append(all, Unanswered{Request: call.request, Held: call.held})
+		all = append(all, Unanswered{
+			Request: call.request, Held: call.held, Probe: call == c.multiReads.probe,
+		})
 	}
 	return all
 }

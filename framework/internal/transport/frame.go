@@ -16,6 +16,7 @@ const (
 	opSetAuth       = proto.OpAuth
 	opSetWatches    = proto.OpSetWatches
 	opAddWatch      = proto.OpAddWatch
+	opMultiRead     = proto.OpMultiRead
 	opDelete        = proto.OpDelete
 	opPing          = proto.OpPing
 	opCloseSession  = proto.OpCloseSession

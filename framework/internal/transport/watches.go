@@ -43,6 +43,11 @@ type Event struct {
 
 func (c *Conn) handleNotification(r reply) error {
 	ev, err := parseEvent(r)
+	if err == nil {
+		c.link.mu.Lock()
+		c.multiReads.learnOfEvent(r)
+		c.link.mu.Unlock()
+	}
 	if err == nil && c.link.cfg.Fired != nil {
 		c.link.cfg.Fired(ev)
 	}

@@ -8,6 +8,7 @@
 //     keeps the last error for those who wait for something else.
 //   - A [Loop] looks again and again, in one session after the other.
 //   - [Each] is a Loop whose results an iterator yields.
+//   - [Reads] read many nodes with few requests.
 //   - A [Life] is for what is started and ends: it has one goroutine, one end, and
 //     one reason for that.
 package follow

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -25,7 +26,8 @@ type Participant struct {
 	Data     []byte
 }
 
-// participantReads is the number of nodes that are read at once.
+// participantReads is the number of nodes that are read at once, if not with one
+// request.
 const participantReads = 32
 
 // Participants returns the contenders in the order of the queue, and marks
@@ -44,15 +46,19 @@ func (q *Queue) ParticipantsWhere(ctx context.Context, holdersOf func(queue []lo
 		return nil, err
 	}
 	holders := holdersOf(queue)
-	all := make([]Participant, len(queue))
-	err = make(follow.Slots, participantReads).Each(len(queue), func(i int) (err error) {
-		all[i], err = q.Read(ctx, queue[i])
-		all[i].Position = i
-		all[i].Holder = holders[i]
-		if reason.Is(err, zk.ErrNoNode) {
-			return nil
+	all, paths := make([]Participant, len(queue)), make([]string, len(queue))
+	for i, e := range queue {
+		paths[i] = znode.Join(q.cfg.Path, e.Node)
+	}
+	err = follow.ReadsOf(q.cfg.Client, participantReads).Each(ctx, paths, func(i int, node framework.NodeRead) error {
+		switch {
+		case node.Err == nil:
+			all[i] = q.participant(queue[i], paths[i], node.Data, node.Stat)
+			all[i].Position, all[i].Holder = i, holders[i]
+		case !reason.Is(node.Err, zk.ErrNoNode):
+			return node.Err
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -76,6 +82,10 @@ func (q *Queue) Read(ctx context.Context, e lockloop.Entry) (Participant, error)
 	if err != nil {
 		return Participant{}, err
 	}
+	return q.participant(e, path, data, stat), nil
+}
+
+func (q *Queue) participant(e lockloop.Entry, path string, data []byte, stat *zk.Stat) Participant {
 	return Participant{
 		Path:    path,
 		Reader:  q.cfg.Readers != "" && e.Kind == q.cfg.Readers,
@@ -83,5 +93,5 @@ func (q *Queue) Read(ctx context.Context, e lockloop.Entry) (Participant, error)
 		Session: stat.EphemeralOwner,
 		Since:   time.UnixMilli(stat.Ctime),
 		Data:    lockloop.Clip(data),
-	}, nil
+	}
 }

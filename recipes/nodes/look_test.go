@@ -1,0 +1,94 @@
+package nodes_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// replaced puts somebody else's node in the place of ours. It has the same
+// version.
+func (w *world) replaced(t *testing.T, path string) {
+	t.Helper()
+	ours, _ := w.Fake.Node(path)
+	require.NoError(t, w.Fake.Delete(path))
+	require.NoError(t, w.Fake.Create(path, []byte("of somebody else")))
+	for range ours.Stat.Version {
+		require.NoError(t, w.Fake.Set(path, []byte("of somebody else")))
+	}
+}
+
+// While there is no connection, somebody else's node takes the place of ours.
+// Shutdown has heard of no change, and must not rely on that.
+func TestShutdownLooksBehindAnInterruption(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		n := start(t, c, "/a", "data")
+		w.ready(t, n)
+		synctest.Wait()
+		network.Refuse(true)
+		network.Cut()
+		synctest.Wait()
+		over := make(chan error, 1)
+		go func() { over <- n.Shutdown(w.Patience(t)) }()
+		synctest.Wait()
+		w.replaced(t, "/a")
+		network.Refuse(false)
+		require.NoError(t, <-over)
+		require.Equal(t, "of somebody else", w.dataOf("/a"))
+		require.Empty(t, w.Fake.Watches())
+	})
+}
+
+// What the server sends does not arrive any more, and what the client sends does.
+// The client does not know yet. Somebody else's node takes the place of ours.
+// Shutdown has to hear from the server before it deletes.
+func TestShutdownLooksBehindAConnectionThatIsSilent(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := start(t, c, "/a", "data")
+		w.ready(t, n)
+		synctest.Wait()
+		require.True(t, w.Fake.Session(c.SessionID()).BlackholeDownstream())
+		time.Sleep(time.Second)
+		w.replaced(t, "/a")
+		time.Sleep(time.Second)
+		require.NoError(t, n.Shutdown(context.Background()))
+		require.Equal(t, "of somebody else", w.dataOf("/a"))
+	})
+}
+
+// A node whose life ends without a deletion leaves no watch either.
+func TestTTLNodeThatIsShutDownLeavesNoWatch(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := start(t, c, "/a", "data", nodes.WithTTL(time.Minute))
+		w.ready(t, n)
+		synctest.Wait()
+		require.NotEmpty(t, w.Fake.Watches())
+		require.NoError(t, n.Shutdown(w.Patience(t)))
+		synctest.Wait()
+		require.Empty(t, w.Fake.Watches())
+	})
+}
+
+// A member costs four requests from Join to Leave. The deletion uses the watch up.
+func TestRequestsOfAMember(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/g", nil))
+		c, _ := w.Connect(t)
+		m, err := nodes.NewGroup(c, "/g").Join(w.Patience(t), "a", nil)
+		require.NoError(t, err)
+		synctest.Wait()
+		require.NoError(t, m.Leave(w.Patience(t)))
+		synctest.Wait()
+		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpExists, zktest.OpExists, zktest.OpDelete}, w.requests(c.SessionID()))
+		require.Empty(t, w.Fake.Watches())
+	})
+}
