@@ -1,0 +1,67 @@
+package cron_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/testing/zktest"
+
+	cron "github.com/gocurator/curator/contrib/gocron"
+)
+
+// reports is what README tells people to write.
+func reports(client *framework.Client, writeReport func(context.Context) error) error {
+	locker := cron.NewLocker(client, "/cron", 50*time.Second)
+	scheduler, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
+	if err != nil {
+		return err
+	}
+	report := locker.UnderLock("report", func(ctx context.Context) error {
+		return writeReport(ctx) // ctx ends if the lock is lost
+	})
+	scheduler.NewJob(gocron.DurationJob(time.Minute), gocron.NewTask(report), gocron.WithName("report"))
+	scheduler.Start()
+	for _, job := range scheduler.Jobs() {
+		if err := job.RunNow(); err != nil {
+			return err
+		}
+	}
+	return scheduler.Shutdown() // waits for the run
+}
+
+// leads is the other half.
+func leads(client *framework.Client) error {
+	latch, err := leader.NewLatch(client, "/cron/leader")
+	if err != nil {
+		return err
+	}
+	elector := cron.NewElector(latch)
+	scheduler, err := gocron.NewScheduler(gocron.WithDistributedElector(elector))
+	if err != nil {
+		return err
+	}
+	scheduler.Start()
+	if err := scheduler.Shutdown(); err != nil {
+		return err
+	}
+	return latch.Shutdown(context.Background())
+}
+
+func TestCodeOfTheReadme(t *testing.T) {
+	srv := zktest.Start(t)
+	client := curatortest.Connect(t, srv)
+	written := make(chan struct{})
+	require.NoError(t, reports(client, func(ctx context.Context) error {
+		close(written)
+		return ctx.Err()
+	}))
+	<-written
+	require.NoError(t, leads(client))
+}
