@@ -69,9 +69,6 @@ func (b *Builder) open(k key) (*service, error) {
 		return nil, fmt.Errorf("no client %q: the host part of a target is a name of WithClient, and no server", k.client)
 	}
 	codec, known := b.codecs[k.codec]
-	if k.codec == "" {
-		codec, known = b.codecs[defaultCodec]
-	}
 	if !known {
 		return nil, fmt.Errorf("no codec %q", k.codec)
 	}
