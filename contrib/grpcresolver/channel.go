@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"slices"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc/resolver"
@@ -22,6 +23,7 @@ type channel struct {
 	seed    maphash.Seed
 	stop    context.CancelFunc
 	done    chan struct{}
+	closing sync.Once
 
 	// The rest is for the goroutine alone.
 	seen      *discovery.Snapshot // what endpoints and lack are of
@@ -49,11 +51,14 @@ func start(b *Builder, s *service, t target, cc resolver.ClientConn) *channel {
 // ResolveNow does nothing: the directory hears of changes by itself.
 func (c *channel) ResolveNow(resolver.ResolveNowOptions) {}
 
-// Close ends the resolver, and waits until nothing of it goes on.
+// Close ends the resolver, and waits until nothing of it goes on. A second call
+// must not give back what other channels use.
 func (c *channel) Close() {
-	c.stop()
-	<-c.done
-	c.builder.release(c.service)
+	c.closing.Do(func() {
+		c.stop()
+		<-c.done
+		c.builder.release(c.service)
+	})
 }
 
 // How often to ask why there is no list: nothing tells of that.

@@ -220,6 +220,22 @@ func TestChannelsShareADirectory(t *testing.T) {
 	})
 }
 
+// Whoever closes a resolver twice takes nothing from the other channels.
+func TestResolverMayBeClosedTwice(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		b := w.builder()
+		r, err := b.Build(targetOf(t, orders), &conn{}, resolver.BuildOptions{})
+		require.NoError(t, err)
+		other := channel(t, b, orders)
+		require.Len(t, other.news(), 1)
+		r.Close()
+		r.Close()
+		w.put(t, replica("b", 2))
+		require.Equal(t, []string{"state 10.0.0.7:1 10.0.0.7:2"}, other.news())
+	})
+}
+
 // The data of the service's node are a service config only on request.
 func TestServiceConfig(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
