@@ -170,6 +170,22 @@ func TestAddresses(t *testing.T) {
 	})
 }
 
+// A server that has registered again, before its former nodes are gone, is one
+// of its zone, and not several of which only one can be used.
+func TestZoneCountsAnAddressOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for id, at := range map[string]struct {
+			port int
+			zone string
+		}{"a": {1, "x"}, "b": {1, "x"}, "c": {1, "x"}, "d": {2, "y"}} {
+			i := replica(id, at.port)
+			i.Metadata = map[string]string{"zone": at.zone}
+			w.put(t, i)
+		}
+		require.Equal(t, []string{"state 10.0.0.7:1"}, channel(t, w.builder(), orders+"?zone=x").news())
+	})
+}
+
 // The zone comes first, until less than half of its instances can be used.
 func TestZone(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
