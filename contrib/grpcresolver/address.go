@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/gocurator/curator/recipes/discovery"
 )
@@ -38,19 +39,26 @@ func (t target) hostPort(e *discovery.Entry) (string, int) {
 	return additional(e, t.port)
 }
 
-// additional returns an endpoint of a serverset that has a name of its own.
+// additional returns an endpoint of a serverset that has a name of its own. What
+// is wrong with one says nothing of the others. As the codec does, it takes a
+// port in quotes, and a host in brackets.
 func additional(e *discovery.Entry, name string) (string, int) {
-	var payload struct {
-		AdditionalEndpoints map[string]struct {
-			Host string
-			Port int
-		}
-	}
+	var payload struct{ AdditionalEndpoints map[string]json.RawMessage }
 	if json.Unmarshal(e.Payload, &payload) != nil {
 		return "", 0
 	}
-	at := payload.AdditionalEndpoints[name]
-	return at.Host, at.Port
+	var at struct {
+		Host string
+		Port json.Number
+	}
+	if json.Unmarshal(payload.AdditionalEndpoints[name], &at) != nil {
+		return "", 0
+	}
+	port, err := strconv.Atoi(at.Port.String())
+	if err != nil {
+		return "", 0
+	}
+	return strings.Trim(at.Host, "[]"), port
 }
 
 func (t target) portName() string {

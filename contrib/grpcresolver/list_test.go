@@ -138,7 +138,9 @@ func TestPorts(t *testing.T) {
 		w.put(t, i)
 		w.putAs(t, discovery.ServersetCodec(), discovery.Instance{
 			Service: "set", ID: "member_1", Address: "10.0.0.8", Port: 1,
-			Payload: []byte(`{"additionalEndpoints":{"grpc":{"host":"10.0.0.9","port":4}}}`),
+			Payload: []byte(`{"additionalEndpoints":{
+				"grpc": {"host":"10.0.0.9","port":4}, "six": {"host":"[2001:db8::7]","port":"5"},
+				"bad": {"host":"10.0.0.9","port":"x"}, "text": "10.0.0.9:6"}}`),
 		})
 		b := w.builder()
 		for target, told := range map[string]string{
@@ -147,12 +149,18 @@ func TestPorts(t *testing.T) {
 			orders + "?port=grpc": "state 10.0.0.7:3",
 			"zookeeper:///services/set?codec=serverset":           "state 10.0.0.8:1",
 			"zookeeper:///services/set?codec=serverset&port=grpc": "state 10.0.0.9:4",
+			"zookeeper:///services/set?codec=serverset&port=six":  "state [2001:db8::7]:5",
 		} {
 			require.Equal(t, []string{told}, channel(t, b, target).news(), target)
 		}
-		for _, port := range []string{"bad", "large", "none"} {
-			require.Contains(t, channel(t, b, orders+"?port="+port).news()[0],
-				fmt.Sprintf("without a host or a port %q to dial: 1", port))
+		for target, ports := range map[string][]string{
+			orders + "?": {"bad", "large", "none"},
+			"zookeeper:///services/set?codec=serverset&": {"bad", "text", "none"},
+		} {
+			for _, port := range ports {
+				require.Contains(t, channel(t, b, target+"port="+port).news()[0],
+					fmt.Sprintf("without a host or a port %q to dial: 1", port))
+			}
 		}
 	})
 }
