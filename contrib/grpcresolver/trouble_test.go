@@ -236,6 +236,24 @@ func TestResolverMayBeClosedTwice(t *testing.T) {
 	})
 }
 
+// flat is a codec of a user's: the base is the only service.
+type flat struct{ discovery.Codec }
+
+func (flat) Dir(string) (string, error)    { return "/", nil }
+func (flat) Service(string) (string, bool) { return "", false }
+
+// The node of a service is the base if the codec says so.
+func TestServiceConfigOfTheBase(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		require.NoError(t, w.Fake.Set(base+"/orders", []byte(`{"a":1}`)))
+		b := w.builder(grpcresolver.WithCodec("flat", flat{discovery.SpringCodec()}), grpcresolver.WithServiceConfig())
+		c := channel(t, b, "zookeeper:///services/orders/all?codec=flat")
+		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
+		require.Equal(t, parsed{text: `{"a":1}`}, c.last(t).ServiceConfig.Config)
+	})
+}
+
 // The data of the service's node are a service config only on request.
 func TestServiceConfig(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
