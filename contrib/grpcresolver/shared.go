@@ -64,6 +64,9 @@ func (b *Builder) release(s *service) {
 
 // open begins to follow a service. It waits for nothing.
 func (b *Builder) open(k key) (*service, error) {
+	if b.fault != nil {
+		return nil, b.fault
+	}
 	client, known := b.clients[k.client]
 	if !known {
 		return nil, fmt.Errorf("no client %q: the host part of a target is a name of WithClient, and no server", k.client)
