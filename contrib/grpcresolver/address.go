@@ -16,7 +16,8 @@ import (
 // that.
 func (t target) addressOf(e *discovery.Entry) (string, bool) {
 	host, port := t.hostPort(e)
-	if port < 1 || port > 65535 || !isHost(host) {
+	host, usable := hostOf(host)
+	if port < 1 || port > 65535 || !usable {
 		return "", false
 	}
 	return net.JoinHostPort(host, strconv.Itoa(port)), true
@@ -73,11 +74,12 @@ func (t target) portName() string {
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*)$`)
 
-// isHost reports whether a stranger's text is the name of a host, or an IP
-// address. gRPC takes unix:50051 for the path of a socket.
-func isHost(text string) bool {
-	if _, err := netip.ParseAddr(text); err == nil {
-		return true
+// hostOf returns the host of a stranger's text, and false if that is neither the
+// name of one nor an IP address. One IPv6 address may be written in many ways, and
+// anything may be its zone. gRPC takes unix:50051 for the path of a socket.
+func hostOf(text string) (string, bool) {
+	if ip, err := netip.ParseAddr(text); err == nil {
+		return ip.String(), ip.Zone() == "" || hostName.MatchString(ip.Zone())
 	}
-	return hostName.MatchString(text) && text != "unix"
+	return text, hostName.MatchString(text) && text != "unix"
 }

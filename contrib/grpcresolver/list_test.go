@@ -194,6 +194,20 @@ func TestZoneCountsAnAddressOnce(t *testing.T) {
 	})
 }
 
+// One IPv6 address is one address, in whatever way it is written. Its zone is the
+// name of an interface, and no text of a stranger.
+func TestIPv6AddressIsToldOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for id, address := range map[string]string{
+			"a": "2001:db8::7", "b": "2001:DB8:0::7", "c": "fe80::1%eth0", "d": `fe80::1%a]:5`, "e": `fe80::1%a\n`,
+		} {
+			require.NoError(t, w.Fake.Create(base+"/orders/"+id, []byte(`{"address":"`+address+`","port":80}`)))
+		}
+		c := channel(t, w.builder(), orders)
+		require.Equal(t, []string{"state [2001:db8::7]:80 [fe80::1%eth0]:80"}, c.news())
+	})
+}
+
 // The zone comes first, until less than half of its instances can be used.
 func TestZone(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
