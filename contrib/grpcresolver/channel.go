@@ -82,9 +82,24 @@ func (c *channel) run(ctx context.Context) {
 		select {
 		case <-next:
 		case <-again:
+			c.renew()
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// renew goes over to another service if a server has ended this one: rights may
+// be given later, and gRPC does not build again.
+func (c *channel) renew() {
+	old := c.service
+	if !old.isOver() {
+		return
+	}
+	// An error means that the client is closed.
+	if s, err := c.builder.acquire(c.target, old.key.config); err == nil {
+		c.service = s
+		c.builder.release(old)
 	}
 }
 

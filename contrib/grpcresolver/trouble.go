@@ -18,7 +18,7 @@ const patience = time.Second
 // trouble returns why the list is missing, or may be old. It returns nil if it
 // is up to date.
 func (s *service) trouble() error {
-	if err := s.directory.Err(); err != nil {
+	if err := s.err(); err != nil {
 		return err
 	}
 	now := s.directory.Snapshot()
@@ -47,6 +47,9 @@ func (c *channel) reportTrouble(trouble error, now time.Time) {
 	}
 	if (len(c.told) > 0 || isVague(trouble)) && now.Sub(c.since) < patience {
 		return
+	}
+	if isVague(trouble) && now.Sub(c.service.opened) < patience {
+		return // what was wrong with the one before is told
 	}
 	c.hasTrouble = true
 	old := ""

@@ -1,6 +1,7 @@
 package grpcresolver_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -165,6 +166,40 @@ func TestRefusalIsReported(t *testing.T) {
 		network.Cut()
 		time.Sleep(time.Minute)
 		require.Equal(t, []string{"10.0.0.7:1"}, addresses(c.last(t)))
+	})
+}
+
+// A server may refuse the watch, which ends a directory. Channels come back when it
+// does not refuse any more. They share the attempts, and each says why it fails.
+func TestRefusedWatchIsTriedAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		client, _ := w.Connect(t)
+		refused := w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpAddWatch, Session: client.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
+		})
+		b := grpcresolver.NewBuilder(client, grpcresolver.WithServiceConfig(),
+			grpcresolver.WithCodec("curator", discovery.SpringCodec()))
+		all := []*conn{channel(t, b, orders), channel(t, b, orders), channel(t, b, orders)}
+		w.Fake.ClearRequests()
+		time.Sleep(time.Minute)
+		attempts := slices.DeleteFunc(w.Requests(), func(op zktest.Op) bool { return op != zktest.OpAddWatch })
+		const shared = 2 * 60 / 5 // two watches each time
+		require.Less(t, len(attempts), 2*shared, "three who share nothing need three times as many")
+		for _, c := range all {
+			news := c.news()
+			require.NotEmpty(t, news)
+			for _, line := range news {
+				require.Contains(t, line, "not authenticated")
+			}
+		}
+		refused.Remove()
+		time.Sleep(10 * time.Second)
+		for _, c := range all {
+			require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
+			c.close()
+		}
+		w.NoWatches(t)
 	})
 }
 
