@@ -1,6 +1,8 @@
 package grpcresolver_test
 
 import (
+	"context"
+	"net"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -60,6 +62,39 @@ func TestStartWithoutTrouble(t *testing.T) {
 		outlastGrace()
 		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
 	})
+}
+
+// The first call after framework.New is no failure, also if the connection is still
+// being made, or a server of several is down.
+func TestStartThatIsConnecting(t *testing.T) {
+	for name, dial := range map[string]struct {
+		takes time.Duration
+		down  bool
+	}{"far away": {300 * time.Millisecond, false}, "one server is down": {20 * time.Millisecond, true}} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				w.put(t, replica("a", 1))
+				host, isDown := w.Fake.NewHost(), dial.down
+				dialer := func(ctx context.Context, network, address string) (net.Conn, error) {
+					if isDown {
+						isDown = false
+						return nil, errRefused
+					}
+					time.Sleep(dial.takes)
+					return host.Dialer()(ctx, network, w.Addr)
+				}
+				client, err := framework.New("10.0.0.1:2181,10.0.0.2:2181", framework.WithDialer(dialer))
+				require.NoError(t, err)
+				t.Cleanup(func() { client.Close() })
+				synctest.Wait()
+				time.Sleep(5 * time.Millisecond)
+				b := grpcresolver.NewBuilder(client, grpcresolver.WithCodec("curator", discovery.SpringCodec()))
+				c := channel(t, b, orders)
+				outlastGrace()
+				require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
+			})
+		})
+	}
 }
 
 // A server that accepts connections and never answers gives no cause. That is
