@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/gocurator/curator/recipes/discovery"
 )
@@ -15,7 +16,8 @@ import (
 // that.
 func (t target) addressOf(e *discovery.Entry) (string, bool) {
 	host, port := t.hostPort(e)
-	if port < 1 || port > 65535 || !isHost(host) {
+	host, usable := hostOf(host)
+	if port < 1 || port > 65535 || !usable {
 		return "", false
 	}
 	return net.JoinHostPort(host, strconv.Itoa(port)), true
@@ -38,19 +40,26 @@ func (t target) hostPort(e *discovery.Entry) (string, int) {
 	return additional(e, t.port)
 }
 
-// additional returns an endpoint of a serverset that has a name of its own.
+// additional returns an endpoint of a serverset that has a name of its own. What
+// is wrong with one says nothing of the others. As the codec does, it takes a
+// port in quotes, and a host in brackets.
 func additional(e *discovery.Entry, name string) (string, int) {
-	var payload struct {
-		AdditionalEndpoints map[string]struct {
-			Host string
-			Port int
-		}
-	}
+	var payload struct{ AdditionalEndpoints map[string]json.RawMessage }
 	if json.Unmarshal(e.Payload, &payload) != nil {
 		return "", 0
 	}
-	at := payload.AdditionalEndpoints[name]
-	return at.Host, at.Port
+	var at struct {
+		Host string
+		Port json.Number
+	}
+	if json.Unmarshal(payload.AdditionalEndpoints[name], &at) != nil {
+		return "", 0
+	}
+	port, err := strconv.Atoi(at.Port.String())
+	if err != nil {
+		return "", 0
+	}
+	return strings.Trim(at.Host, "[]"), port
 }
 
 func (t target) portName() string {
@@ -65,11 +74,12 @@ func (t target) portName() string {
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*)$`)
 
-// isHost reports whether a stranger's text is the name of a host, or an IP
-// address. gRPC takes unix:50051 for the path of a socket.
-func isHost(text string) bool {
-	if _, err := netip.ParseAddr(text); err == nil {
-		return true
+// hostOf returns the host of a stranger's text, and false if that is neither the
+// name of one nor an IP address. One IPv6 address may be written in many ways, and
+// anything may be its zone. gRPC takes unix:50051 for the path of a socket.
+func hostOf(text string) (string, bool) {
+	if ip, err := netip.ParseAddr(text); err == nil {
+		return ip.String(), ip.Zone() == "" || hostName.MatchString(ip.Zone())
 	}
-	return hostName.MatchString(text) && text != "unix"
+	return text, hostName.MatchString(text) && text != "unix"
 }

@@ -24,6 +24,7 @@ type Builder struct {
 	codecs    map[string]discovery.Codec
 	directory []discovery.DirectoryOption
 	config    bool
+	fault     error // which option cannot be used; or nil
 
 	mu       sync.Mutex
 	services map[key]*service
@@ -44,6 +45,10 @@ func NewBuilder(client *framework.Client, opts ...Option) *Builder {
 		services: map[key]*service{},
 	}
 	for _, opt := range opts {
+		if opt == nil {
+			b.fault = errors.New("option of NewBuilder: must not be nil")
+			continue
+		}
 		opt(b)
 	}
 	return b

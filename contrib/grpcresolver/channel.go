@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"slices"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc/resolver"
@@ -22,6 +23,7 @@ type channel struct {
 	seed    maphash.Seed
 	stop    context.CancelFunc
 	done    chan struct{}
+	closing sync.Once
 
 	// The rest is for the goroutine alone.
 	seen      *discovery.Snapshot // what endpoints and lack are of
@@ -49,11 +51,14 @@ func start(b *Builder, s *service, t target, cc resolver.ClientConn) *channel {
 // ResolveNow does nothing: the directory hears of changes by itself.
 func (c *channel) ResolveNow(resolver.ResolveNowOptions) {}
 
-// Close ends the resolver, and waits until nothing of it goes on.
+// Close ends the resolver, and waits until nothing of it goes on. A second call
+// must not give back what other channels use.
 func (c *channel) Close() {
-	c.stop()
-	<-c.done
-	c.builder.release(c.service)
+	c.closing.Do(func() {
+		c.stop()
+		<-c.done
+		c.builder.release(c.service)
+	})
 }
 
 // How often to ask why there is no list: nothing tells of that.
@@ -77,9 +82,24 @@ func (c *channel) run(ctx context.Context) {
 		select {
 		case <-next:
 		case <-again:
+			c.renew()
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// renew goes over to another service if a server has ended this one: rights may
+// be given later, and gRPC does not build again.
+func (c *channel) renew() {
+	old := c.service
+	if !old.isOver() {
+		return
+	}
+	// An error means that the client is closed.
+	if s, err := c.builder.acquire(c.target, old.key.config); err == nil {
+		c.service = s
+		c.builder.release(old)
 	}
 }
 

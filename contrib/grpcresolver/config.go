@@ -23,7 +23,10 @@ func openConfig(client *framework.Client, base string, codec discovery.Codec, se
 		return nil, err
 	}
 	n := &configNode{path: dir}
-	if base != "/" {
+	switch {
+	case dir == "/": // the service is all that is below the base
+		n.path = base
+	case base != "/":
 		n.path = base + dir
 	}
 	n.cache, err = cache.New(client, n.path, cache.WithDepth(0))

@@ -27,6 +27,8 @@
 //   - ZONE is a value of the label zone. The instances that have it come first,
 //     until less than half of them can be used, as with discovery.ZoneFirst.
 //
+// The default format has no labels, and so neither such ports nor zones.
+//
 // # Names
 //
 // Servers see the name of the service as :authority, and TLS verifies it: for

@@ -17,8 +17,9 @@ import (
 // others.
 type selection struct {
 	near, all []resolver.Endpoint // ordered by ID; near has the zone's
+	inZone    map[string]bool     // the zone's addresses, or IDs of those without
 
-	inZone, draining, unusable int
+	draining, unusable int
 }
 
 // endpoints returns what a channel is told of a snapshot. The order depends on
@@ -37,14 +38,14 @@ func (t target) endpoints(s *discovery.Snapshot, seed maphash.Seed) ([]resolver.
 
 // pick returns the instances that do not drain and can be dialed. Of several
 // with the same address, it is the first.
-func (t target) pick(s *discovery.Snapshot) (picked selection) {
-	taken := map[string]bool{}
+func (t target) pick(s *discovery.Snapshot) selection {
+	picked, taken := selection{inZone: map[string]bool{}}, map[string]bool{}
 	for _, e := range s.Entries {
 		near := t.zone != "" && e.Metadata[zoneLabel] == t.zone
-		if near {
-			picked.inZone++
-		}
 		address, usable := t.addressOf(e)
+		if near {
+			picked.inZone[cmp.Or(address, e.ID)] = true
+		}
 		switch {
 		case e.Disabled:
 			picked.draining++
@@ -72,7 +73,7 @@ const zoneLabel = "zone"
 // used, or less than half of them: the others would get too much. It is the
 // rule of discovery.ZoneFirst.
 func (s selection) preferred() []resolver.Endpoint {
-	if len(s.near) > 0 && 2*len(s.near) >= s.inZone {
+	if len(s.near) > 0 && 2*len(s.near) >= len(s.inZone) {
 		return s.near
 	}
 	return s.all

@@ -138,7 +138,9 @@ func TestPorts(t *testing.T) {
 		w.put(t, i)
 		w.putAs(t, discovery.ServersetCodec(), discovery.Instance{
 			Service: "set", ID: "member_1", Address: "10.0.0.8", Port: 1,
-			Payload: []byte(`{"additionalEndpoints":{"grpc":{"host":"10.0.0.9","port":4}}}`),
+			Payload: []byte(`{"additionalEndpoints":{
+				"grpc": {"host":"10.0.0.9","port":4}, "six": {"host":"[2001:db8::7]","port":"5"},
+				"bad": {"host":"10.0.0.9","port":"x"}, "text": "10.0.0.9:6"}}`),
 		})
 		b := w.builder()
 		for target, told := range map[string]string{
@@ -147,12 +149,18 @@ func TestPorts(t *testing.T) {
 			orders + "?port=grpc": "state 10.0.0.7:3",
 			"zookeeper:///services/set?codec=serverset":           "state 10.0.0.8:1",
 			"zookeeper:///services/set?codec=serverset&port=grpc": "state 10.0.0.9:4",
+			"zookeeper:///services/set?codec=serverset&port=six":  "state [2001:db8::7]:5",
 		} {
 			require.Equal(t, []string{told}, channel(t, b, target).news(), target)
 		}
-		for _, port := range []string{"bad", "large", "none"} {
-			require.Contains(t, channel(t, b, orders+"?port="+port).news()[0],
-				fmt.Sprintf("without a host or a port %q to dial: 1", port))
+		for target, ports := range map[string][]string{
+			orders + "?": {"bad", "large", "none"},
+			"zookeeper:///services/set?codec=serverset&": {"bad", "text", "none"},
+		} {
+			for _, port := range ports {
+				require.Contains(t, channel(t, b, target+"port="+port).news()[0],
+					fmt.Sprintf("without a host or a port %q to dial: 1", port))
+			}
 		}
 	})
 }
@@ -167,6 +175,36 @@ func TestAddresses(t *testing.T) {
 		}
 		c := channel(t, w.builder(), orders)
 		require.Equal(t, []string{"state 10.0.0.7:80 [2001:db8::7]:80 web-1.example_2.org:80"}, c.news())
+	})
+}
+
+// A server that has registered again, before its former nodes are gone, is one
+// of its zone, and not several of which only one can be used.
+func TestZoneCountsAnAddressOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for id, at := range map[string]struct {
+			port int
+			zone string
+		}{"a": {1, "x"}, "b": {1, "x"}, "c": {1, "x"}, "d": {2, "y"}} {
+			i := replica(id, at.port)
+			i.Metadata = map[string]string{"zone": at.zone}
+			w.put(t, i)
+		}
+		require.Equal(t, []string{"state 10.0.0.7:1"}, channel(t, w.builder(), orders+"?zone=x").news())
+	})
+}
+
+// One IPv6 address is one address, in whatever way it is written. Its zone is the
+// name of an interface, and no text of a stranger.
+func TestIPv6AddressIsToldOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for id, address := range map[string]string{
+			"a": "2001:db8::7", "b": "2001:DB8:0::7", "c": "fe80::1%eth0", "d": `fe80::1%a]:5`, "e": `fe80::1%a\n`,
+		} {
+			require.NoError(t, w.Fake.Create(base+"/orders/"+id, []byte(`{"address":"`+address+`","port":80}`)))
+		}
+		c := channel(t, w.builder(), orders)
+		require.Equal(t, []string{"state [2001:db8::7]:80 [fe80::1%eth0]:80"}, c.news())
 	})
 }
 

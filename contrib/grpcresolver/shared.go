@@ -2,8 +2,10 @@ package grpcresolver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/discovery"
@@ -22,6 +24,7 @@ type service struct {
 	client    *framework.Client
 	directory *discovery.Directory
 	config    *configNode // nil if nobody wants it
+	opened    time.Time
 	stop      context.CancelFunc
 	followers sync.WaitGroup
 
@@ -37,7 +40,7 @@ func (b *Builder) acquire(t target, config bool) (*service, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.services[k]
-	if s == nil || s.directory.Err() != nil {
+	if s == nil || s.isOver() {
 		var err error
 		if s, err = b.open(k); err != nil {
 			return nil, err
@@ -64,18 +67,18 @@ func (b *Builder) release(s *service) {
 
 // open begins to follow a service. It waits for nothing.
 func (b *Builder) open(k key) (*service, error) {
+	if b.fault != nil {
+		return nil, b.fault
+	}
 	client, known := b.clients[k.client]
 	if !known {
 		return nil, fmt.Errorf("no client %q: the host part of a target is a name of WithClient, and no server", k.client)
 	}
 	codec, known := b.codecs[k.codec]
-	if k.codec == "" {
-		codec, known = b.codecs[defaultCodec]
-	}
 	if !known {
 		return nil, fmt.Errorf("no codec %q", k.codec)
 	}
-	s := &service{key: k, client: client, changed: make(chan struct{})}
+	s := &service{key: k, client: client, opened: time.Now(), changed: make(chan struct{})}
 	var err error
 	if s.directory, err = discovery.NewDirectory(client, k.base, codec, k.service, b.directory...); err != nil {
 		return nil, err
@@ -93,6 +96,24 @@ func (b *Builder) open(k key) (*service, error) {
 		s.followers.Go(func() { s.followConfig(ctx) })
 	}
 	return s, nil
+}
+
+// err returns why nothing follows the service any more, or nil.
+func (s *service) err() error {
+	if err := s.directory.Err(); err != nil || s.config == nil {
+		return err
+	}
+	return s.config.cache.Err()
+}
+
+// retryPause is how long a service is left alone that a server has refused to
+// have followed. All its channels share the next attempt.
+const retryPause = 5 * time.Second
+
+// isOver reports whether the next user gets another service in place of this one.
+func (s *service) isOver() bool {
+	err := s.err()
+	return err != nil && (errors.Is(err, framework.ErrClosed) || time.Since(s.opened) >= retryPause)
 }
 
 func (s *service) close() {

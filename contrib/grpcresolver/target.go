@@ -41,7 +41,7 @@ func parse(from resolver.Target) (t target, err error) {
 		names = append(names, name)
 	}
 	last := len(names) - 1
-	t = target{client: u.Host, base: "/" + strings.Join(names[:last], "/"), service: names[last]}
+	t = target{client: u.Host, base: "/" + strings.Join(names[:last], "/"), service: names[last], codec: defaultCodec}
 	return t, t.parseQuery(u.RawQuery)
 }
 

@@ -47,6 +47,20 @@ func TestTargetsThatCannotBe(t *testing.T) {
 	})
 }
 
+// What is no option is an error of Build, too.
+func TestOptionsThatCannotBe(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for name, option := range map[string]grpcresolver.Option{
+			"nil":       nil,
+			"of theirs": grpcresolver.WithDirectoryOptions(nil),
+			"no grace":  grpcresolver.WithDirectoryOptions(discovery.WithRemovalGrace(-1)),
+		} {
+			_, err := w.builder(option).Build(targetOf(t, orders), &conn{}, resolver.BuildOptions{})
+			require.ErrorContains(t, err, "must not be", name)
+		}
+	})
+}
+
 // The authority is the service, whatever the path before it, and the
 // parameters.
 func TestAuthorityIsTheService(t *testing.T) {

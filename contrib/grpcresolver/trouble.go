@@ -11,14 +11,16 @@ import (
 // errBehind means that there is a connection, and the list is not up to date.
 var errBehind = errors.New("ZooKeeper has not sent the list")
 
-// patience is how long a trouble may last before the channel is told of it, if
-// it has a list, or if the cause is not known.
-const patience = time.Second
+// How long a trouble may last before the channel is told of it, if not at once.
+const (
+	patience = time.Second            // it has a list, or the cause is not known
+	oneTry   = 100 * time.Millisecond // one server has not taken us; another one may
+)
 
 // trouble returns why the list is missing, or may be old. It returns nil if it
 // is up to date.
 func (s *service) trouble() error {
-	if err := s.directory.Err(); err != nil {
+	if err := s.err(); err != nil {
 		return err
 	}
 	now := s.directory.Snapshot()
@@ -34,9 +36,26 @@ func (s *service) trouble() error {
 	return errBehind
 }
 
-// isVague reports whether nothing is known of the cause yet.
-func isVague(trouble error) bool {
-	return trouble == errBehind || errors.Unwrap(trouble) == framework.ErrNotConnected //nolint:errorlint // with a cause, it is another error
+// isConnecting reports whether there is no connection yet, and whether an attempt
+// to make one has failed. A server that does not answer yet is no failure.
+func isConnecting(trouble error) (connecting, failed bool) {
+	var why interface{ Unwrap() []error } // how the wait ended, and why the last attempt failed
+	if errors.As(trouble, &why) {
+		failed = len(why.Unwrap()) > 1
+	}
+	return errors.Is(trouble, framework.ErrNotConnected), failed
+}
+
+// patienceWith returns how long a trouble may last before the channel is told.
+func (c *channel) patienceWith(trouble error) time.Duration {
+	connecting, failed := isConnecting(trouble)
+	switch {
+	case len(c.told) > 0, trouble == errBehind, connecting && !failed: //nolint:errorlint // it is that very one
+		return patience
+	case connecting:
+		return oneTry
+	}
+	return 0
 }
 
 // reportTrouble tells the channel of trouble. A channel that has a list goes on
@@ -45,8 +64,11 @@ func (c *channel) reportTrouble(trouble error, now time.Time) {
 	if c.since.IsZero() {
 		c.since = now
 	}
-	if (len(c.told) > 0 || isVague(trouble)) && now.Sub(c.since) < patience {
+	if now.Sub(c.since) < c.patienceWith(trouble) {
 		return
+	}
+	if trouble == errBehind && now.Sub(c.service.opened) < patience { //nolint:errorlint // it is that very one
+		return // what was wrong with the service before this one is told
 	}
 	c.hasTrouble = true
 	old := ""

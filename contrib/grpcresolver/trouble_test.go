@@ -1,6 +1,9 @@
 package grpcresolver_test
 
 import (
+	"context"
+	"net"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,6 +62,39 @@ func TestStartWithoutTrouble(t *testing.T) {
 		outlastGrace()
 		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
 	})
+}
+
+// The first call after framework.New is no failure, also if the connection is still
+// being made, or a server of several is down.
+func TestStartThatIsConnecting(t *testing.T) {
+	for name, dial := range map[string]struct {
+		takes time.Duration
+		down  bool
+	}{"far away": {300 * time.Millisecond, false}, "one server is down": {20 * time.Millisecond, true}} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				w.put(t, replica("a", 1))
+				host, isDown := w.Fake.NewHost(), dial.down
+				dialer := func(ctx context.Context, network, address string) (net.Conn, error) {
+					if isDown {
+						isDown = false
+						return nil, errRefused
+					}
+					time.Sleep(dial.takes)
+					return host.Dialer()(ctx, network, w.Addr)
+				}
+				client, err := framework.New("10.0.0.1:2181,10.0.0.2:2181", framework.WithDialer(dialer))
+				require.NoError(t, err)
+				t.Cleanup(func() { client.Close() })
+				synctest.Wait()
+				time.Sleep(5 * time.Millisecond)
+				b := grpcresolver.NewBuilder(client, grpcresolver.WithCodec("curator", discovery.SpringCodec()))
+				c := channel(t, b, orders)
+				outlastGrace()
+				require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
+			})
+		})
+	}
 }
 
 // A server that accepts connections and never answers gives no cause. That is
@@ -168,6 +204,40 @@ func TestRefusalIsReported(t *testing.T) {
 	})
 }
 
+// A server may refuse the watch, which ends a directory. Channels come back when it
+// does not refuse any more. They share the attempts, and each says why it fails.
+func TestRefusedWatchIsTriedAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		client, _ := w.Connect(t)
+		refused := w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpAddWatch, Session: client.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
+		})
+		b := grpcresolver.NewBuilder(client, grpcresolver.WithServiceConfig(),
+			grpcresolver.WithCodec("curator", discovery.SpringCodec()))
+		all := []*conn{channel(t, b, orders), channel(t, b, orders), channel(t, b, orders)}
+		w.Fake.ClearRequests()
+		time.Sleep(time.Minute)
+		attempts := slices.DeleteFunc(w.Requests(), func(op zktest.Op) bool { return op != zktest.OpAddWatch })
+		const shared = 2 * 60 / 5 // two watches each time
+		require.Less(t, len(attempts), 2*shared, "three who share nothing need three times as many")
+		for _, c := range all {
+			news := c.news()
+			require.NotEmpty(t, news)
+			for _, line := range news {
+				require.Contains(t, line, "not authenticated")
+			}
+		}
+		refused.Remove()
+		time.Sleep(10 * time.Second)
+		for _, c := range all {
+			require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
+			c.close()
+		}
+		w.NoWatches(t)
+	})
+}
+
 // A closed client is reported, and no error of Build.
 func TestClosedClientIsReported(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -199,6 +269,9 @@ func TestChannelsShareADirectory(t *testing.T) {
 		w.Fake.ClearRequests()
 		two := channel(t, b, orders+"?port=ssl")
 		require.Contains(t, two.news()[0], "no instance")
+		same := channel(t, b, orders+"?codec=curator")
+		require.Len(t, same.news(), 1)
+		same.close()
 		require.Empty(t, w.Requests())
 		other := channel(t, b, "zookeeper:///services/bills")
 		require.Len(t, other.news(), 1)
@@ -214,6 +287,40 @@ func TestChannelsShareADirectory(t *testing.T) {
 		require.Equal(t, []string{"state 10.0.0.7:1 10.0.0.7:2"}, again.news())
 		again.close()
 		w.NoWatches(t)
+	})
+}
+
+// Whoever closes a resolver twice takes nothing from the other channels.
+func TestResolverMayBeClosedTwice(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		b := w.builder()
+		r, err := b.Build(targetOf(t, orders), &conn{}, resolver.BuildOptions{})
+		require.NoError(t, err)
+		other := channel(t, b, orders)
+		require.Len(t, other.news(), 1)
+		r.Close()
+		r.Close()
+		w.put(t, replica("b", 2))
+		require.Equal(t, []string{"state 10.0.0.7:1 10.0.0.7:2"}, other.news())
+	})
+}
+
+// flat is a codec of a user's: the base is the only service.
+type flat struct{ discovery.Codec }
+
+func (flat) Dir(string) (string, error)    { return "/", nil }
+func (flat) Service(string) (string, bool) { return "", false }
+
+// The node of a service is the base if the codec says so.
+func TestServiceConfigOfTheBase(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a", 1))
+		require.NoError(t, w.Fake.Set(base+"/orders", []byte(`{"a":1}`)))
+		b := w.builder(grpcresolver.WithCodec("flat", flat{discovery.SpringCodec()}), grpcresolver.WithServiceConfig())
+		c := channel(t, b, "zookeeper:///services/orders/all?codec=flat")
+		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
+		require.Equal(t, parsed{text: `{"a":1}`}, c.last(t).ServiceConfig.Config)
 	})
 }
 
