@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -21,7 +22,7 @@ import (
 // tell then changes nothing of the next session, whether that is connected
 // already or not.
 func TestLateCallbacksOfALostSessionChangeNothing(t *testing.T) {
-	for _, connected := range []bool{true, false} {
+	for _, connected := range thorough.Raced([]bool{true, false}, []bool{true}) {
 		for name := range lateCallbacks(t, nil) {
 			t.Run(fmt.Sprintf("%s, connected %v", name, connected), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { lateCallback(t, name, connected) })

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -34,7 +35,7 @@ import (
 // With go-zookeeper alone, this test would meet a data race (lastZxid), a lost
 // watch, and a hang.
 func TestRealServerHundredsOfReconnectsUnderLoad(t *testing.T) {
-	const reconnects = 200
+	reconnects := thorough.Raced(200, 40)
 	t.Parallel()
 	srv := sharedServer(t)
 	ctx := within(t, stuck)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -221,7 +222,7 @@ func TestLookDoesNotMakeAChangeNewer(t *testing.T) {
 
 func TestClientsDoNotLookTogether(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		for range 50 {
+		for range thorough.Raced(50, 5) {
 			_, _, _, err := another(t, srv).GetW(t.Context(), "/")
 			require.NoError(t, err)
 		}

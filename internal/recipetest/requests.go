@@ -18,11 +18,11 @@ const stride = 24
 // number of requests.
 //
 // In a full run it tries all of them, and otherwise the first and then every
-// twenty-fourth. The test's name decides which ones, so that different faults
-// meet different requests.
+// twenty-fourth, or a third of those under the race detector. The test's name
+// decides which ones, so that different faults meet different requests.
 func EachRequest(t *testing.T, least int, scenario func(t *testing.T, request int) (hit bool)) {
 	t.Helper()
-	step := thorough.Size(1, stride)
+	step := thorough.Size(1, thorough.Raced(stride, 3*stride))
 	require.True(t, scenario(t, 0), "the scenario makes requests")
 	request := 1 + below(step, t.Name())
 	for scenario(t, request) {

@@ -32,9 +32,10 @@ func SeedFlags(name string, all int) *Seeds {
 }
 
 // Count returns how many seeds are tried. If the flag does not say, it is all
-// of them in a full run, and a fiftieth by default. With all tests and -short, as
-// in .ci/run, it is a fifth. A hunt, as the public workflow makes one each night,
-// tries more than all: see [thorough.Times].
+// of them in a full run, and a fiftieth by default, or half of that under the race
+// detector. With all tests and -short, as in .ci/run, it is a fifth. A hunt, as
+// the public workflow makes one each night, tries more than all: see
+// [thorough.Times].
 func (s *Seeds) Count() int {
 	switch {
 	case *s.count > 0:
@@ -44,7 +45,7 @@ func (s *Seeds) Count() int {
 	case thorough.All():
 		return s.all / 5
 	}
-	return max(s.all/50, 2)
+	return max(s.all/thorough.Raced(50, 100), thorough.Raced(2, 1))
 }
 
 // All reports whether no fewer seeds are tried than before a change is

@@ -46,6 +46,17 @@ func Size[T any](all, less T) T {
 	return less
 }
 
+// Raced returns how much a test does of something that has the same accesses to
+// memory each time: less under the race detector, which learns nothing from the
+// repetition and makes it many times slower. With CURATOR_ALL_TESTS, it is as
+// usual under the detector, too.
+func Raced[T any](usual, less T) T {
+	if raceDetector && !All() {
+		return less
+	}
+	return usual
+}
+
 // Some returns the cases that a test tries: all in a full run, and otherwise
 // the first few.
 func Some[T any](few int, all ...T) []T { return all[:Size(len(all), few)] }

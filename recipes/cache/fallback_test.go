@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -170,7 +171,7 @@ func TestEventsWithTheWrongPathAreNoticedBesideAChangeOfTheRoot(t *testing.T) {
 // and whatever else happens. Wrong ones leave nothing stale behind, as long as
 // the root stays the same node.
 func TestEventsOfTheRootUnderRandomChanges(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(thorough.Raced(20, 4)) {
 		for _, wrong := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				srv := zktest.Start(t)

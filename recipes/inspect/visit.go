@@ -109,9 +109,7 @@ func (w *walk) recognise(v *visit, c contents) error {
 
 // findLocks finds what queues at the node itself.
 func (w *walk) findLocks(v *visit, c *contents) error {
-	exclusive, shared := lockloop.Exclusive, func(ours, ahead string) bool {
-		return ours == writeNode || ahead == writeNode
-	}
+	exclusive, shared := lockloop.Exclusive, lockloop.ReadersAndWriters(writeNode)
 	for _, q := range []queue{
 		{Recipe{Kind: Mutex, Layout: Curator, MayBe: mayBeMutex(v.path)}, c.mutex, exclusive},
 		{Recipe{Kind: ReadWriteLock, Layout: Curator}, c.readWrite, shared},
@@ -138,9 +136,7 @@ func mayBeMutex(path string) []Kind {
 func kazooQueue(path string, entries []lockloop.Entry) queue {
 	for _, e := range entries {
 		if e.Kind == kazooReadNode {
-			return queue{Recipe{Kind: ReadWriteLock, Layout: Kazoo}, entries, func(ours, ahead string) bool {
-				return ours == kazooNode || ahead == kazooNode
-			}}
+			return queue{Recipe{Kind: ReadWriteLock, Layout: Kazoo}, entries, lockloop.ReadersAndWriters(kazooNode)}
 		}
 	}
 	r := Recipe{Kind: Mutex, Layout: Kazoo, MayBe: []Kind{ReadWriteLock, Election}}

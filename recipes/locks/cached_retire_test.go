@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -129,7 +130,7 @@ func TestTryGetsALockThatIsBeingGivenUp(t *testing.T) {
 		c, _ := w.Connect(t)
 		m := cachedMutex(c, path)
 		failed := 0
-		for range 300 {
+		for range thorough.Raced(300, 30) {
 			once(t, ctx, m)
 			time.Sleep(cachedFor)
 			lease, err := m.TryAcquire(ctx)

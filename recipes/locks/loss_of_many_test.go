@@ -13,6 +13,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/testing/zktest"
@@ -81,7 +82,7 @@ func (l lossTracerOnHold) Ended(end locktrace.HoldEnd) {
 // All contexts end before the client does anything else. The test runs in real
 // time, because the scheduler decides whether that holds.
 func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
-	const leases = 2000
+	leases := thorough.Raced(2000, 500)
 	srv := zktest.Start(t)
 	tracer := &lossTracer{}
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithHooks(tracer))

@@ -51,7 +51,7 @@ func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...Opti
 	side := func(kind string, reenters func(holder string) bool) queue.Queue {
 		return *queue.New(queue.Config{
 			Client: c, Path: path, Kind: kind, Kinds: []string{readKind, writeKind}, Readers: readKind, Op: "acquire",
-			Order:       lockloop.Order{Blocks: readersAndWriters, EntersAfter: exceptWriters},
+			Order:       lockloop.Order{Blocks: lockloop.ReadersAndWriters(writeKind), EntersAfter: exceptWriters},
 			Local:       true,
 			Recipe:      locktrace.RecipeReadWriteLock,
 			Reenters:    reenters,
@@ -63,13 +63,6 @@ func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...Opti
 		read:  side(readKind, func(string) bool { return true }),
 		write: side(writeKind, func(holder string) bool { return !lockloop.IsNode(holder, readKind) }),
 	}
-}
-
-// readersAndWriters admits a writer that is first, and readers that are behind
-// no writer. A waiter watches the nearest node that it has to wait for.
-// Curator's readers watch the first writer, and all wake up with each of them.
-func readersAndWriters(ours, ahead string) bool {
-	return ours == writeKind || ahead == writeKind
 }
 
 // exceptWriters says that a writer behind a writer has to look at the queue when

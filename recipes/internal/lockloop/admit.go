@@ -13,6 +13,16 @@ type Blocks func(ours, ahead string) bool
 // Exclusive is the Blocks of a lock that one contender holds alone.
 func Exclusive(string, string) bool { return true }
 
+// ReadersAndWriters is the Blocks of a lock that readers hold together and a
+// writer holds alone. Its argument is the writers' kind.
+//
+// It admits a writer that is first, and readers that are behind no writer. A
+// waiter watches the nearest node that it has to wait for. Curator's readers
+// watch the first writer, and all wake up with each of them.
+func ReadersAndWriters(writer string) Blocks {
+	return func(ours, ahead string) bool { return ours == writer || ahead == writer }
+}
+
 // Standing is the position of a contender in its queue.
 type Standing struct {
 	Ahead   int    // contenders ahead of it

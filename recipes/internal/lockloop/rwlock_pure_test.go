@@ -1,12 +1,16 @@
-package locks
+package lockloop
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+)
 
-	"github.com/gocurator/curator/recipes/internal/lockloop"
+// The kinds of the nodes of readers and writers.
+const (
+	readKind  = "__READ__"
+	writeKind = "__WRIT__"
 )
 
 // The test gives the children as a server lists them, and the decision for
@@ -17,9 +21,9 @@ func TestReadersAndWritersAreAdmittedInOrder(t *testing.T) {
 	node := func(s string) string {
 		switch s[0] {
 		case 'r':
-			return "_c_00000000-0000-0000-0000-000000000000-" + readKind + s[1:]
+			return guid + readKind + s[1:]
 		case 'w':
-			return "_c_00000000-0000-0000-0000-000000000000-" + writeKind + s[1:]
+			return guid + writeKind + s[1:]
 		}
 		return s
 	}
@@ -68,15 +72,15 @@ func TestReadersAndWritersAreAdmittedInOrder(t *testing.T) {
 				children = append(children, node(c))
 			}
 			for range 2 { // in this order, and in the reverse order
-				require.Equal(t, len(tc.want), len(slices.Collect(lockloop.Entries(children, kinds...))))
-				for ours := range lockloop.Entries(children, kinds...) {
+				require.Equal(t, len(tc.want), len(slices.Collect(Entries(children, kinds...))))
+				for ours := range Entries(children, kinds...) {
 					want := ""
 					for who, watched := range tc.want {
 						if node(who) == ours.Node && watched != granted {
 							want = node(watched)
 						}
 					}
-					got := lockloop.StandingOf(ours, lockloop.Entries(children, kinds...), readersAndWriters)
+					got := StandingOf(ours, Entries(children, kinds...), ReadersAndWriters(writeKind))
 					require.Equal(t, want, got.Blocker, ours.Node)
 				}
 				slices.Reverse(children)
@@ -89,18 +93,18 @@ func TestReadersAndWritersAreAdmittedInOrder(t *testing.T) {
 // Readers and writers never hold the lock together.
 func TestEveryWaiterWatchesAheadOfItself(t *testing.T) {
 	for kinds := range 1 << 10 { // every queue of ten contenders
-		queue := make([]lockloop.Entry, 10)
+		queue := make([]Entry, 10)
 		for i := range queue {
-			queue[i] = lockloop.Entry{Node: string(rune('a' + i)), Kind: readKind, Seq: int32(i)}
+			queue[i] = Entry{Node: string(rune('a' + i)), Kind: readKind, Seq: int32(i)}
 			if kinds>>i&1 == 1 {
 				queue[i].Kind = writeKind
 			}
 		}
-		holders := lockloop.Holders(queue, readersAndWriters)
+		holders := Holders(queue, ReadersAndWriters(writeKind))
 		watchedByWriters := map[string]bool{}
 		readers, writers := 0, 0
 		for i, c := range queue {
-			blocker := lockloop.StandingOf(c, slices.Values(queue), readersAndWriters).Blocker
+			blocker := StandingOf(c, slices.Values(queue), ReadersAndWriters(writeKind)).Blocker
 			require.Equal(t, blocker == "", holders[i])
 			switch {
 			case blocker == "" && c.Kind == readKind:
