@@ -47,7 +47,8 @@ func (k *keptNodes) now() map[string]bool {
 // replaces the time.
 //
 // Close then deletes the client's other ephemeral nodes, and does not end the
-// session. The servers do that when the session timeout is over, be it before
+// session. Servers before 3.6 do not list these nodes: with them, one stays whose
+// creation was under way. The servers do that when the session timeout is over, be it before
 // or after the given time. It counts from Close or, if Close reaches no server
 // within a second, from the last request that a server has heard. In that case
 // the other nodes stay as long.
