@@ -101,10 +101,12 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept
 		for left := s.hosts.Len(); left > 0 && ctx.Err() == nil; left-- {
 			deadline, _ := ctx.Deadline()
 			share := min(max(time.Until(deadline)/time.Duration(left), minEndTimeout), closeRequestTimeout)
-			e := transport.EndSessionOptions{Identity: who, IOTimeout: share, Stay: len(kept) > 0}
+			e := transport.EndSessionOptions{
+				Identity: who, Credentials: s.client.credentials(), Deleted: s.nodeGone,
+				IOTimeout: share, Stay: len(kept) > 0, Keep: kept,
+			}
 			if e.Delete = s.toDelete(kept); len(e.Delete) > 0 {
 				e.IOTimeout = closeTimeout
-				e.Credentials, e.Deleted = s.client.credentials(), s.nodeGone
 			}
 			if s.client.endAt(ctx, s.hosts.take(), e) == nil {
 				return

@@ -1,6 +1,7 @@
 package framework_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,39 @@ func TestCloseLeavesNodesThatAreKept(t *testing.T) {
 			require.Empty(t, srv.Sessions(), name)
 		})
 	}
+}
+
+// Of a request that is under way, nobody knows what it has made.
+func TestCloseLeavesNothingOfARequestUnderWay(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := unclosed(t, srv)
+		keepUntil(c, mustCreate(t, c, "/kept", "", framework.WithMode(framework.Ephemeral)), time.Hour)
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(sessionTimeout)})
+		created := make(chan error, 1)
+		go func() {
+			_, err := c.Create(context.Background(), "/n", nil, framework.WithMode(framework.Ephemeral))
+			created <- err
+		}()
+		synctest.Wait()
+		require.Less(t, closing(t, c), time.Second)
+		require.ErrorIs(t, <-created, framework.ErrClosed)
+		synctest.Wait()
+		require.Equal(t, []string{"kept", "zookeeper"}, srv.Children("/"))
+	})
+}
+
+// Servers before 3.6 do not list the nodes of a session. Close knows of those that
+// it has made.
+func TestCloseLeavesNodesThatAreKeptAtAnOldServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t, zktest.WithVersion(zktest.Version3510))
+		c := unclosed(t, srv)
+		keepUntil(c, mustCreate(t, c, "/kept", "", framework.WithMode(framework.Ephemeral)), time.Hour)
+		mustCreate(t, c, "/other", "", framework.WithMode(framework.Ephemeral))
+		require.Less(t, closing(t, c), time.Second)
+		synctest.Wait()
+		require.Equal(t, []string{"kept", "zookeeper"}, srv.Children("/"))
+	})
 }
 
 func TestCloseEndsASessionThatNeedNotStay(t *testing.T) {

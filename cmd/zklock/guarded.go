@@ -145,10 +145,7 @@ func (g *guarded) hold(lease *locks.Lease) error {
 func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 	ended, stop := pipeEnd(g.in)
 	defer stop()
-	loss, revoked := lease.Context().Done(), lease.Revoked()
-	if g.stop.onRevoke == "ignore" {
-		revoked = nil
-	}
+	loss, revoked := lease.Context().Done(), g.revoked(lease)
 	var late <-chan time.Time
 	for {
 		select {
@@ -195,8 +192,17 @@ func pipeEnd(r io.Reader) (ended <-chan struct{}, stop func()) {
 	return c, func() {}
 }
 
-// linger keeps the lock for the rest of its least time, until a signal. One
-// that came before, for the command, counts, too.
+// revoked is closed when somebody has asked for the lock, unless that is to be
+// ignored.
+func (g *guarded) revoked(lease *locks.Lease) <-chan struct{} {
+	if g.stop.onRevoke == "ignore" {
+		return nil
+	}
+	return lease.Revoked()
+}
+
+// linger keeps the lock for the rest of its least time, until a signal or a
+// revocation. One that came before, for the command, counts, too.
 func (g *guarded) linger(lease *locks.Lease, rest time.Duration) {
 	if rest <= 0 || g.stopAsked {
 		return
@@ -206,6 +212,7 @@ func (g *guarded) linger(lease *locks.Lease, rest time.Duration) {
 	select {
 	case <-t.C:
 	case <-g.signals:
+	case <-g.revoked(lease):
 	case <-lease.Context().Done():
 	}
 }

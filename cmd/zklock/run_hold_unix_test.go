@@ -42,6 +42,21 @@ func TestHoldAtLeastStaysForWhatTheSessionCannotKeep(t *testing.T) {
 	require.Len(t, srv.Children("/l"), 1)
 }
 
+// Who revokes the lock gets it, also when the command has ended.
+func TestARevocationEndsTheLeastTime(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	for _, flag := range []string{"--at-least", "--hold-at-least"} {
+		l := newLife(t)
+		p := startProcess(t, srv, "run", flag, "1h", "/l", "--", "sh", "-c", `exec >"$0"; echo done; exit 6`, l.path)
+		require.Equal(t, "done", l.line())
+		l.end()
+		zklock(t, srv, 0, "revoke", "/l")
+		p.finish(6)
+		require.Empty(t, srv.Children("/l"), flag)
+	}
+}
+
 // There is nothing to keep a lock for if no program was started.
 func TestHoldAtLeastIsForWhatWasStarted(t *testing.T) {
 	t.Parallel()

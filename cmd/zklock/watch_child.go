@@ -29,7 +29,7 @@ type watch struct {
 
 // untilGone returns when nothing of the command is left.
 func (w *watch) untilGone() error {
-	exited, lost, revoked := w.p.Exited(), w.lease.Context().Done(), w.revoked()
+	exited, lost, revoked := w.p.Exited(), w.lease.Context().Done(), w.revoked(w.lease)
 	for {
 		select {
 		case <-w.p.Gone():
@@ -53,13 +53,6 @@ func (w *watch) untilGone() error {
 			w.note("sending KILL")
 		}
 	}
-}
-
-func (w *watch) revoked() <-chan struct{} {
-	if w.stop.onRevoke == "ignore" {
-		return nil
-	}
-	return w.lease.Revoked()
 }
 
 // onExit ends what the command has left behind: nothing of it may outlive the

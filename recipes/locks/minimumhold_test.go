@@ -284,6 +284,41 @@ func TestMinimumHoldLastsAsLongAsTheSession(t *testing.T) {
 	})
 }
 
+// An interruption does not end the minimum hold of a lock that was released. Nor
+// does it keep somebody from asking for the lock afterwards.
+func TestMinimumHoldEndsForOneThatAsksAfterAnInterruption(t *testing.T) {
+	for name, ask := range map[string]func(t *testing.T, w *world, path string){
+		"revoked": func(t *testing.T, w *world, path string) {
+			require.NoError(t, locks.Revoke(w.Patience(t), w.Observer, path))
+		},
+		"deleted": func(t *testing.T, w *world, path string) {
+			require.NoError(t, w.Observer.Delete(w.Patience(t), path, framework.AnyVersion))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+				mutex := holdingMutex(c, path)
+				lease := shortJob(t, ctx, mutex)
+				for range 2 {
+					network.Cut()
+					time.Sleep(time.Second)
+				}
+				require.True(t, w.exists(lease.Path()))
+				ask(t, w, lease.Path())
+				synctest.Wait()
+				require.False(t, w.exists(lease.Path()))
+				next, err := mutex.TryAcquire(ctx)
+				require.NoError(t, err)
+				time.Sleep(minimumHold)
+				require.NoError(t, next.Release(ctx))
+				w.NothingLeft(t, path)
+			})
+		})
+	}
+}
+
 // A lock whose release finds no connection stays as well.
 func TestMinimumHoldOfAReleaseInAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

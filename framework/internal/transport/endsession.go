@@ -48,8 +48,10 @@ type EndSessionOptions struct {
 
 	// Stay leaves the session to the server when the nodes are deleted. The
 	// server ends it by itself, when it has not heard of the client for the
-	// session timeout. That counts from now.
+	// session timeout. That counts from now. EndSession also deletes
+	// what the server lists of the session's nodes, but for those in Keep.
 	Stay bool
+	Keep map[string]bool
 
 	// IOTimeout is how long each answer may take, and how long the server may
 	// take to accept what is written.
@@ -66,7 +68,7 @@ func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	defer nc.Close()
 	defer context.AfterFunc(ctx, func() { nc.Close() })()
 
-	end := endingConn{conn: nc, in: bufio.NewReader(nc), ioTimeout: o.IOTimeout, xid: firstOwnXid}
+	end := endingConn{conn: nc, in: bufio.NewReader(nc), ioTimeout: o.IOTimeout, xid: firstOwnXid, longest: maxShortFrame}
 	over, err := end.resume(o.Identity)
 	if over || err != nil {
 		return err
@@ -74,8 +76,11 @@ func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	if len(o.Delete) > 0 {
 		err = end.deleteNodes(o)
 	}
-	if err != nil || o.Stay && end.resumed {
+	if err != nil {
 		return err
+	}
+	if o.Stay && end.resumed {
+		return end.deleteOthers(o)
 	}
 	code, err := end.call(opCloseSession, noPayload)
 	if code != 0 {
@@ -90,6 +95,7 @@ type endingConn struct {
 	in        *bufio.Reader
 	ioTimeout time.Duration
 	xid       int32
+	longest   int  // the length of a frame that is read
 	resumed   bool // the server has granted the session, and not another one
 }
 
@@ -131,11 +137,11 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 			return err
 		}
 		for i, path := range paths {
-			code, err := e.answer(first + int32(i))
+			r, err := e.answer(first + int32(i))
 			if err != nil {
 				return err
 			}
-			if code == proto.CodeOK || code == proto.CodeNoNode {
+			if r.err == proto.CodeOK || r.err == proto.CodeNoNode {
 				o.Deleted(path)
 			}
 		}
@@ -143,10 +149,43 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 	return nil
 }
 
+// deleteOthers deletes nodes of requests that were under way when the client was
+// closed: it does not know of these nodes. Servers list them since version 3.6. An
+// older one ends the connection, and has such nodes until the session ends.
+func (e *endingConn) deleteOthers(o EndSessionOptions) error {
+	isKept := func(path string) bool { return o.Keep[path] }
+	o.Delete = slices.DeleteFunc(e.ownNodes(), isKept)
+	if len(o.Delete) == 0 {
+		return nil
+	}
+	return e.deleteNodes(o)
+}
+
+// ownNodes returns the session's ephemeral nodes, or nil if the server does not
+// say.
+func (e *endingConn) ownNodes() []string {
+	e.longest = maxListFrame
+	r, err := e.exchange(opGetEphemerals, func(b []byte) []byte { return jute.AppendString(b, "/") })
+	if err != nil || r.err != proto.CodeOK {
+		return nil
+	}
+	body := jute.NewReader(r.body)
+	paths := make([]string, body.Count(lengthSize))
+	for i := range paths {
+		paths[i] = body.String()
+	}
+	return paths
+}
+
 func (e *endingConn) call(op int32, payload func([]byte) []byte) (code int32, err error) {
+	r, err := e.exchange(op, payload)
+	return r.err, err
+}
+
+func (e *endingConn) exchange(op int32, payload func([]byte) []byte) (reply, error) {
 	xid := e.xid
 	if err := e.write(e.appendRequest(nil, op, payload)); err != nil {
-		return 0, err
+		return reply{}, err
 	}
 	return e.answer(xid)
 }
@@ -163,22 +202,28 @@ func (e *endingConn) write(b []byte) error {
 	return err
 }
 
-// answer reads frames until the answer to a request, and returns its code.
-func (e *endingConn) answer(xid int32) (code int32, err error) {
+// answer reads frames until the answer to a request.
+func (e *endingConn) answer(xid int32) (reply, error) {
 	for {
 		frame, err := e.read()
 		if err != nil {
-			return 0, err
+			return reply{}, err
 		}
 		if r, err := parseReply(frame); err != nil || r.xid == xid {
-			return r.err, err
+			return r, err
 		}
 	}
 }
 
-// maxShortFrame is a length in bytes. Every answer that matters here is
-// shorter.
-const maxShortFrame = 1 << 10
+const (
+	// maxShortFrame is a length in bytes. Every answer that matters here is
+	// shorter, but for a list.
+	maxShortFrame = 1 << 10
+
+	// maxListFrame is the same for a list of ephemeral nodes. Servers do not
+	// survive the end of a session whose paths are longer together.
+	maxListFrame = 4 << 20
+)
 
 func (e *endingConn) read() ([]byte, error) {
 	e.conn.SetReadDeadline(time.Now().Add(e.ioTimeout))
@@ -187,7 +232,7 @@ func (e *endingConn) read() ([]byte, error) {
 		return nil, err
 	}
 	n := frameLength(length[:])
-	if n < 0 || n > maxShortFrame {
+	if n < 0 || n > e.longest {
 		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
 	}
 	frame := make([]byte, n)

@@ -16,6 +16,7 @@ const (
 	opSetAuth       = proto.OpAuth
 	opSetWatches    = proto.OpSetWatches
 	opAddWatch      = proto.OpAddWatch
+	opGetEphemerals = proto.OpGetEphemerals
 	opMultiRead     = proto.OpMultiRead
 	opDelete        = proto.OpDelete
 	opPing          = proto.OpPing

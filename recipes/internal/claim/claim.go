@@ -102,6 +102,17 @@ func (c *Claim) Successor() *Claim {
 	return next
 }
 
+// Outlasting returns a claim to the same nodes that no interruption of the
+// connection ends. It is for nodes that stay without a holder, after an
+// interruption has ended this claim.
+func (c *Claim) Outlasting() *Claim {
+	session := c.nodes[0].Session.Context()
+	next := &Claim{terms: c.terms, nodes: c.nodes}
+	next.begin(session)
+	next.watcher = newWatcher(session, next)
+	return next
+}
+
 func (c *Claim) begin(trusted context.Context) {
 	c.ctx, c.end = context.WithCancelCause(trusted)
 	c.requested, c.request = context.WithCancel(context.Background())

@@ -119,9 +119,17 @@ func (r *rest) await(ctx context.Context) bool {
 			if !reason.Is(r.claim.Loss(), framework.ErrSuspended) {
 				return !reason.Is(r.claim.Loss(), framework.ErrClosed)
 			}
-			ended = nil // nobody works, and the node is still there
+			r.outlast()
+			ended = r.claim.Context().Done()
 		}
 	}
+}
+
+// outlast goes on after an interruption, which ends a claim under
+// state.StandardPolicy: nobody works, and the node is still there.
+func (r *rest) outlast() {
+	r.claim = r.claim.Outlasting()
+	r.turn.claim = r.claim
 }
 
 // giveUp deletes the node, and frees the place. If the session is lost, the
