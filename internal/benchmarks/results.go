@@ -9,13 +9,13 @@ import (
 
 // results are what a run of benchmarks has printed.
 type results struct {
-	facts map[string]string // of the lines of configuration; the first counts
+	facts map[string]string // the lines of configuration: the first of a name counts
 	rows  []row
 }
 
 // row is a line of a benchmark.
 type row struct {
-	name    string // without "Benchmark", and without the number of processors
+	name    string // is cut: "Benchmark" and the number of processors are no part of it
 	metrics map[string]float64
 }
 

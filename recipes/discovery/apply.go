@@ -83,7 +83,7 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 			d.goneLocked(s, one.at, now, back[one.at])
 		}
 	}
-	if err == nil { // else nothing is known, and all is kept
+	if err == nil { // nothing is known if not, and all is kept
 		d.unreadableLocked(s, unreadable, now)
 	}
 	d.expireLocked(s, now)
@@ -183,7 +183,7 @@ func (d *Directory) goneLocked(s *Snapshot, at place, now time.Time, replaced bo
 	e := s.entry(at)
 	switch {
 	case e == nil:
-	case s.Err == nil && (e.Disabled && !replaced || d.cfg.grace == 0): // else it may be there, unreadable
+	case s.Err == nil && (e.Disabled && !replaced || d.cfg.grace == 0): // an unreadable one may be there
 		s.setEntry(at, nil)
 	default:
 		d.leaving[at] = leave{now, now.Add(d.cfg.grace)}

@@ -39,7 +39,7 @@ type Directory struct {
 	cache  *cache.Cache
 	life   follow.Life
 	events event.Source
-	ended  func() // ends what the flight recorder shows
+	ended  func() // takes it out of the flight recorder
 
 	mu          sync.Mutex // protects the following fields
 	now         *Snapshot

@@ -68,7 +68,7 @@ func (p *Picker) eject(r *record) (m *member, pause time.Duration) {
 	if r.pause == 0 || now.Sub(r.until) >= r.pause {
 		r.pause = p.ejection.pause
 	} else {
-		r.pause += min(r.pause, p.ejection.longest-r.pause) // without an overflow
+		r.pause += min(r.pause, p.ejection.longest-r.pause) // must not overflow
 	}
 	r.out, r.until = true, now.Add(r.pause)
 	p.publish(now)

@@ -24,7 +24,7 @@ type HookInstanceChanged interface {
 type InstanceChange struct {
 	Client   *framework.Client
 	Path     string   // the node's
-	Instance Instance // as Registration.Instance returns it
+	Instance Instance // what Registration.Instance returns
 	Drains   bool
 	Failure  error // why the health check has it drain; nil if it does not
 	Time     time.Time

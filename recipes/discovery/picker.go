@@ -24,7 +24,7 @@ type Picker struct {
 
 	mu      sync.Mutex
 	records map[identity]*record
-	all     []*member // also those that are disabled
+	all     []*member // disabled ones are among them
 	members []*member // those that are not
 }
 

@@ -240,7 +240,7 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 	case framework.IsRefusal(err):
 		r.wishes.refused(next)
 	}
-	r.tell(was, r.wanted()) // without an answer, next is what is wanted
+	r.tell(was, r.wanted()) // if there is no answer, next is what is wanted
 	return r.named(err)
 }
 
