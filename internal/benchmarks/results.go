@@ -15,7 +15,7 @@ type results struct {
 
 // row is a line of a benchmark.
 type row struct {
-	name    string // is cut: "Benchmark" and the number of processors are no part of it
+	name    string // begins behind "Benchmark", and ends before the number of processors
 	metrics map[string]float64
 }
 
