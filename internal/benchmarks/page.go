@@ -39,7 +39,8 @@ var comparisons = []comparison{
 	{
 		title: "Beside the bare requests",
 		intro: "An acquire and release of a mutex that nobody else wants, beside its three\n" +
-			"requests, which go-zookeeper sends alone. No lock can be faster.",
+			"requests, which go-zookeeper sends one after the other. The mutex sends two of\n" +
+			"them together: that is where it is faster.",
 		benchmark: "Uncontended", ratio: "mutex/bare", inverse: true,
 		costs: []string{"mutex-allocs", "bare-allocs"},
 	},
@@ -84,7 +85,8 @@ what the benchmarks have printed. Anybody can run them again:
 
 Requests and bytes are exact, and the same on every machine. Times are not: read
 the ratios, whose two sides were measured in turn, in the same run. Above 1, this
-module is faster. A difference of less than a tenth is noise.
+module is faster. A difference of less than a tenth is noise. The file says for
+each part at which commit it was measured.
 
 %s
 

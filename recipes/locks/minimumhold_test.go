@@ -188,6 +188,7 @@ func TestMinimumHoldOutlastsTheClient(t *testing.T) {
 				require.Less(t, time.Since(closed), time.Second)
 				require.True(t, w.exists(lease.Path()))
 				require.False(t, w.exists(mine.Path()), "other locks are free")
+				synctest.Wait() // the server hears of the end of the connection
 				require.Zero(t, w.Fake.Connections()-1, "but for the observer's")
 
 				time.Sleep(w.Session - 1)
