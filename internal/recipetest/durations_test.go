@@ -74,6 +74,21 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 		}
 		return nil
 	},
+	"locks.WithMinimumHold": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		m := locks.NewInterProcessMutex(w.Observer, "/l", locks.WithMinimumHold(d))
+		for range 3 {
+			lease, err := m.TryAcquire(w.Patience(t))
+			if errors.Is(err, locks.ErrNotAcquired) {
+				continue // it is kept
+			}
+			if err != nil {
+				return err
+			}
+			require.NoError(t, lease.Release(t.Context()))
+			time.Sleep(time.Second)
+		}
+		return nil
+	},
 	"locks.WithCachedLock": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		m := locks.NewInterProcessMutex(w.Observer, "/l", locks.WithCachedLock(2, d))
 		for range 3 {
