@@ -17,7 +17,7 @@ import (
 )
 
 // reports is what README tells people to write.
-func reports(client *framework.Client, writeReport func(context.Context) error) error {
+func reports(client *framework.Client, written <-chan struct{}, writeReport func(context.Context) error) error {
 	locker := cron.NewLocker(client, "/cron", 50*time.Second)
 	scheduler, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
 	if err != nil {
@@ -33,7 +33,8 @@ func reports(client *framework.Client, writeReport func(context.Context) error) 
 			return err
 		}
 	}
-	return scheduler.Shutdown() // waits for the run
+	<-written // Shutdown would drop a run that has not begun
+	return scheduler.Shutdown()
 }
 
 // leads is the other half.
@@ -58,10 +59,9 @@ func TestCodeOfTheReadme(t *testing.T) {
 	srv := zktest.Start(t)
 	client := curatortest.Connect(t, srv)
 	written := make(chan struct{})
-	require.NoError(t, reports(client, func(ctx context.Context) error {
+	require.NoError(t, reports(client, written, func(ctx context.Context) error {
 		close(written)
 		return ctx.Err()
 	}))
-	<-written
 	require.NoError(t, leads(client))
 }
