@@ -28,10 +28,11 @@ func TestUserOfTheLibraryHasFewLinesInGoSum(t *testing.T) {
 		"main.go": "package main\n\nimport (\n\t_ \"github.com/gocurator/curator/framework\"\n" +
 			"\t_ \"github.com/gocurator/curator/recipes/discovery\"\n\t_ \"github.com/gocurator/curator/recipes/locks\"\n)\n\nfunc main() {}\n",
 	})
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
-	build.Dir = root
-	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off", "GOSUMDB=off")
-	out, err := build.CombinedOutput()
+	// It loads what a build loads, and compiles nothing.
+	load := exec.CommandContext(t.Context(), "go", "list", "-deps", ".")
+	load.Dir = root
+	load.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off", "GOSUMDB=off")
+	out, err := load.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	require.NoError(t, err)
