@@ -50,12 +50,19 @@ func (s *story) directory(v *service) *discovery.Directory {
 	return d
 }
 
+// drained registers an instance, and drains it when the directory has it.
+func (s *story) drained(v *service, d *discovery.Directory) {
+	s.Helper()
+	r := s.instance(v, "c")
+	require.NoError(s, d.WaitInstances(s.Context(), 3))
+	require.NoError(s, r.Drain(s.Context()))
+	time.Sleep(time.Second)
+}
+
 // discover records every metric of discovery.
 func (s *story) discover(v *service) {
 	s.Helper()
-	s.directory(v)
-	require.NoError(s, s.instance(v, "c").Drain(s.Context()))
-	time.Sleep(time.Second)
+	s.drained(v, s.directory(v))
 }
 
 // An instance drains for its caller, and later because its health check fails.
@@ -91,9 +98,7 @@ func TestDirectoriesAreMeasured(t *testing.T) {
 		require.Empty(t, s.metricsOf(v, "curator.discovery."))
 		d := s.directory(v)
 		require.NoError(t, s.srv.Create("/services/mail/bad", []byte("garbage")))
-		drained := s.instance(v, "c")
-		require.NoError(t, drained.Drain(t.Context()))
-		time.Sleep(time.Second)
+		s.drained(v, d)
 		want := []string{
 			"changes {curator.discovery.change=added}: 3",
 			"changes {curator.discovery.change=malformed}: 1",
