@@ -229,6 +229,7 @@ func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acqu
 		case err == nil:
 			return lease, nil
 		case !lost || reason.Is(err, framework.ErrClosed):
+			claim.AwaitDeadline(ctx)
 			return nil, withQueue(ctx, err, before)
 		}
 		reason.As(err, &before)

@@ -110,15 +110,31 @@ const behind = 100 * time.Millisecond
 // context is asked, and waited for, once.
 func causeAtDeadline(ctx context.Context) *deadlineCause {
 	return &deadlineCause{sync.OnceValue(func() error {
-		timer := time.NewTimer(behind)
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-timer.C:
+		awaitEnd(ctx)
+		if ctx.Err() == nil {
 			return context.DeadlineExceeded
 		}
+		return context.Cause(ctx)
 	})}
+}
+
+// awaitEnd waits until a context has ended whose deadline has passed.
+func awaitEnd(ctx context.Context) {
+	timer := time.NewTimer(behind)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// AwaitDeadline waits until ctx has ended, if its deadline has passed. What ends
+// with ctx under a lease has a timer of its own, which may be the first to fire.
+// A caller who is told of the deadline finds that ctx has ended.
+func AwaitDeadline(ctx context.Context) {
+	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(deadline) {
+		awaitEnd(ctx)
+	}
 }
 
 func (c *deadlineCause) Error() string { return c.cause().Error() }
