@@ -116,6 +116,26 @@ func (e Extension) NotConnected() error {
 	return e.withConnectReasons(ErrNotConnected)
 }
 
+// ConnectionNews returns a channel that is closed when NotConnected may have another
+// answer: when the state changes, an attempt to connect has failed, or the client
+// is closed. Whoever calls it before NotConnected misses nothing.
+func (e Extension) ConnectionNews() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.news == nil {
+		e.news = make(chan struct{})
+	}
+	return e.news
+}
+
+// connectionNewsLocked wakes those who have called ConnectionNews.
+func (c *core) connectionNewsLocked() {
+	if c.news != nil {
+		close(c.news)
+		c.news = nil
+	}
+}
+
 // withConnectReasons adds to an error why there is no connection.
 func (c *Client) withConnectReasons(err error) error {
 	c.mu.Lock()

@@ -60,6 +60,9 @@ func (s *Session) leave() {
 func (s *Session) endOnServer() {
 	kept := s.kept.now()
 	timeout, atOnce := closeTimeout, len(kept) == 0
+	if !atOnce {
+		timeout = s.timeToDelete(len(s.toDelete(kept)))
+	}
 	if len(s.ephemerals.excess()) > 0 {
 		timeout, atOnce = max(timeout, s.Timeout()), false // later, the server ends the session by itself
 	}
@@ -72,6 +75,13 @@ func (s *Session) endOnServer() {
 	if who := s.link.Identity(); who.ID != 0 {
 		s.endSomewhere(ctx, who, kept)
 	}
+}
+
+// timeToDelete returns how long Close may take to delete nodes one by one. Later
+// than the session timeout, the server ends the session by itself.
+func (s *Session) timeToDelete(nodes int) time.Duration {
+	const perTimeout = 1000 // a server that answers after 60 ms has time for that many
+	return max(closeTimeout, min(closeTimeout*time.Duration(1+nodes/perTimeout), s.Timeout()))
 }
 
 // requestEnd asks for the end of the session on the present connection and

@@ -50,10 +50,11 @@ func (k *keptNodes) now() map[string]bool {
 // the servers. They end it when the session timeout is over, be it before or after
 // the given time. It counts from Close or, if Close reaches no server within a
 // second, from the last request that a server has heard. In that case the other
-// nodes stay as long. So do those that Close does not get deleted in that second:
-// it takes a server that answers after 30 ms as long for 2000. So does one whose
-// creation was under way, with servers before 3.6, which do not list a session's
-// nodes.
+// nodes stay as long. So do those that Close does not get deleted in time, for
+// which it has a second more for each thousand of them, and no longer than the
+// session timeout: it takes a server that answers after 30 ms half a second for a
+// thousand. So does one whose creation was under way, with servers before 3.6,
+// which do not list a session's nodes.
 func (e Extension) KeepUntil(n Created, until time.Time) (takeBack func()) {
 	path := e.full(n.Path)
 	n.Session.kept.add(path, until)

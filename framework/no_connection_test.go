@@ -112,3 +112,39 @@ func TestServerThatNeverAnswersIsNamed(t *testing.T) {
 		require.ErrorContains(t, err, "last attempt: handshake with "+srv.Addr())
 	})
 }
+
+// Whoever wants to know why there is no connection need not ask again and again.
+func TestConnectionNewsComesWithEachAnswer(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		attempts := make(chan error)
+		c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			select {
+			case err := <-attempts:
+				if err != nil {
+					return nil, err
+				}
+				return srv.Dialer()(ctx, network, address)
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}))
+		e := framework.Extend(c)
+		news := e.ConnectionNews()
+		require.Equal(t, news, e.ConnectionNews(), "one for all")
+		next := func() error {
+			<-news
+			news = e.ConnectionNews()
+			return e.NotConnected()
+		}
+		for _, cause := range []string{"no route", "refused", "refused again"} {
+			attempts <- errors.New(cause)
+			require.ErrorContains(t, next(), "last attempt: "+cause)
+		}
+		attempts <- nil
+		require.NoError(t, next())
+		srv.CutAll()
+		require.ErrorIs(t, next(), framework.ErrNotConnected)
+		require.NoError(t, c.Close())
+		require.NoError(t, next())
+	})
+}

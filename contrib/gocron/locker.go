@@ -77,7 +77,8 @@ func (l *Locker) pathOf(key string) string {
 // it, which has a fencing token.
 //
 // The job must have the name, by gocron.WithName, and this Locker. Otherwise the
-// function returns an error, and does not call work.
+// function returns an error, and does not call work. If work is nil, that is its
+// error.
 func (l *Locker) UnderLock(name string, work func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		lease := l.leaseOf(name)
@@ -114,7 +115,16 @@ func (h *held) Unlock(ctx context.Context) error {
 
 // under calls work with a context that ends with ctx and with the lease.
 func under(ctx context.Context, lease *locks.Lease, work func(ctx context.Context) error) error {
+	if work == nil {
+		return isNil("function of the job")
+	}
 	ctx, done := lease.WithContext(ctx)
 	defer done()
 	return work(ctx)
+}
+
+// isNil is the error of an argument that must not be nil. It matches
+// zk.ErrBadArguments.
+func isNil(name string) error {
+	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}
 }

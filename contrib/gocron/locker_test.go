@@ -149,6 +149,24 @@ func TestNamesOfJobs(t *testing.T) {
 	})
 }
 
+// What is nil is an error of all that needs it, and no panic in a scheduler.
+func TestNilArgumentsAreErrors(t *testing.T) {
+	nobody := cron.NewElector(nil)
+	require.ErrorIs(t, nobody.IsLeader(t.Context()), zk.ErrBadArguments)
+	require.ErrorIs(t, nobody.UnderLeadership(nil)(t.Context()), zk.ErrBadArguments)
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		l := cron.NewLocker(connect(t, srv).client, "/cron", time.Minute)
+		lock, err := l.Lock(bounded(t), "job")
+		require.NoError(t, err)
+		require.ErrorIs(t, l.UnderLock("job", nil)(bounded(t)), zk.ErrBadArguments)
+		require.NoError(t, lock.Unlock(bounded(t)))
+		_, leads := candidate(t, srv)
+		require.NoError(t, leads.IsLeader(t.Context()))
+		require.ErrorIs(t, leads.UnderLeadership(nil)(bounded(t)), zk.ErrBadArguments)
+	})
+}
+
 func TestLockerThatCannotBeUsed(t *testing.T) {
 	_, err := cron.NewLocker(nil, "/cron", time.Minute).Lock(t.Context(), "job")
 	require.ErrorIs(t, err, zk.ErrBadArguments)

@@ -61,28 +61,18 @@ func (c *channel) Close() {
 	})
 }
 
-// How often to ask why there is no list: nothing tells of that.
-const (
-	shortestPause = 50 * time.Millisecond
-	longestPause  = time.Second
-)
-
 func (c *channel) run(ctx context.Context) {
 	defer close(c.done)
-	pause := shortestPause
 	for {
+		c.renew()
 		next := c.service.next()
-		var again <-chan time.Time
-		if c.look(time.Now()) {
-			pause = shortestPause
-		} else {
-			again = time.After(pause)
-			pause = min(2*pause, longestPause)
+		var due <-chan time.Time
+		if again := c.look(time.Now()); !again.IsZero() {
+			due = time.After(time.Until(again))
 		}
 		select {
 		case <-next:
-		case <-again:
-			c.renew()
+		case <-due:
 		case <-ctx.Done():
 			return
 		}
@@ -103,17 +93,16 @@ func (c *channel) renew() {
 	}
 }
 
-// look tells the channel what is new. It reports false if there is trouble:
-// more may be known of that later.
-func (c *channel) look(now time.Time) (isWell bool) {
+// look tells the channel what is new. It returns when to look again, if nothing has
+// changed by then: it is zero for never.
+func (c *channel) look(now time.Time) (again time.Time) {
 	trouble := c.service.trouble()
 	if s, known := c.service.list(); known {
 		c.take(s)
 		c.tell(trouble == nil && c.hasTrouble)
 	}
 	if trouble != nil {
-		c.reportTrouble(trouble, now)
-		return false
+		return earlier(c.reportTrouble(trouble, now), c.service.retryAfter(now))
 	}
 	c.since = time.Time{}
 	switch {
@@ -122,7 +111,15 @@ func (c *channel) look(now time.Time) (isWell bool) {
 	case c.config.fault != nil:
 		c.report(c.config.fault)
 	}
-	return true
+	return time.Time{}
+}
+
+// earlier returns the earlier one of two times that are not zero.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // take looks at a snapshot, and at the service config.
@@ -132,8 +129,7 @@ func (c *channel) take(s *discovery.Snapshot) {
 		c.endpoints, c.lack = c.target.endpoints(s, c.seed)
 	}
 	if c.service.config != nil {
-		text, _ := c.service.config.text()
-		c.config.read(text, c.conn)
+		c.config.read(c.service.config.text(), c.conn)
 	}
 }
 

@@ -2,41 +2,32 @@ package grpcresolver
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/serviceconfig"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/cache"
-	"github.com/gocurator/curator/recipes/discovery"
 )
 
 // configNode is the node of a service, whose data may be a service config.
 type configNode struct {
-	cache *cache.Cache
-	path  string
+	cache  *cache.Cache
+	path   string
+	filled atomic.Bool // the data are known, or that there is no node
 }
 
-func openConfig(client *framework.Client, base string, codec discovery.Codec, service string) (*configNode, error) {
-	dir, err := codec.Dir(service)
-	if err != nil {
-		return nil, err
-	}
-	n := &configNode{path: dir}
-	switch {
-	case dir == "/": // the service is all that is below the base
-		n.path = base
-	case base != "/":
-		n.path = base + dir
-	}
-	n.cache, err = cache.New(client, n.path, cache.WithDepth(0))
+func openConfig(client *framework.Client, path string) (n *configNode, err error) {
+	n = &configNode{path: path}
+	n.cache, err = cache.New(client, path, cache.WithDepth(0))
 	return n, err
 }
 
-// text returns the data, and false if they are not known yet.
-func (n *configNode) text() (string, bool) {
+// text returns the data.
+func (n *configNode) text() string {
 	node, _ := n.cache.Get(n.path)
-	return string(node.Data), n.cache.Zxid() != 0
+	return string(node.Data)
 }
 
 // config is the service config of a channel.

@@ -73,7 +73,7 @@ const zoneLabel = "zone"
 // used, or less than half of them: the others would get too much. It is the
 // rule of discovery.ZoneFirst.
 func (s selection) preferred() []resolver.Endpoint {
-	if len(s.near) > 0 && 2*len(s.near) >= len(s.inZone) {
+	if discovery.ZoneSuffices(len(s.near), len(s.inZone)) {
 		return s.near
 	}
 	return s.all

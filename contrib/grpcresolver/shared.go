@@ -84,7 +84,7 @@ func (b *Builder) open(k key) (*service, error) {
 		return nil, err
 	}
 	if k.config {
-		if s.config, err = openConfig(client, k.base, codec, k.service); err != nil {
+		if s.config, err = openConfig(client, s.directory.Path()); err != nil {
 			s.directory.Close()
 			return nil, err
 		}
@@ -116,6 +116,14 @@ func (s *service) isOver() bool {
 	return err != nil && (errors.Is(err, framework.ErrClosed) || time.Since(s.opened) >= retryPause)
 }
 
+// retryAfter returns when isOver will hold, if that is later. It is zero for never.
+func (s *service) retryAfter(now time.Time) time.Time {
+	if at := s.opened.Add(retryPause); s.err() != nil && now.Before(at) {
+		return at
+	}
+	return time.Time{}
+}
+
 func (s *service) close() {
 	s.stop()
 	s.followers.Wait()
@@ -125,8 +133,30 @@ func (s *service) close() {
 	}
 }
 
-// follow wakes the channels when the directory has changed, or has ended.
+// follow wakes the channels when there is news of the directory or the connection.
 func (s *service) follow(ctx context.Context) {
+	client := framework.Extend(s.client)
+	for ctx.Err() == nil {
+		news := client.ConnectionNews()
+		s.tell()
+		s.followDirectory(ctx, news)
+	}
+}
+
+// followDirectory wakes them when the directory has changed, or has ended, until
+// there is news of the connection. It begins with what the directory has: an
+// interruption may be over before anybody has heard of it from the directory.
+func (s *service) followDirectory(ctx context.Context, news <-chan struct{}) {
+	ctx, end := context.WithCancel(ctx)
+	var listener sync.WaitGroup
+	listener.Go(func() {
+		select {
+		case <-news:
+		case <-ctx.Done():
+		}
+		end()
+	})
+	defer listener.Wait()
 	var last *discovery.Snapshot
 	for change := range s.directory.Changes(ctx) {
 		if change.Now != last || change.Now == nil {
@@ -137,7 +167,10 @@ func (s *service) follow(ctx context.Context) {
 }
 
 func (s *service) followConfig(ctx context.Context) {
-	for range s.config.cache.Steps(ctx) {
+	for _, err := range s.config.cache.Steps(ctx) {
+		if err == nil {
+			s.config.filled.Store(true)
+		}
 		s.tell()
 	}
 }
@@ -160,14 +193,10 @@ func (s *service) next() <-chan struct{} {
 // list returns what the directory has, and false before it was filled.
 func (s *service) list() (*discovery.Snapshot, bool) {
 	now := s.directory.Snapshot()
-	return now, now.Zxid != 0 && s.hasConfig()
+	return now, now.Filled && s.hasConfig()
 }
 
 // hasConfig reports whether the service config is known, or nobody wants it.
 func (s *service) hasConfig() bool {
-	if s.config == nil {
-		return true
-	}
-	_, known := s.config.text()
-	return known
+	return s.config == nil || s.config.filled.Load()
 }

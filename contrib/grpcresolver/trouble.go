@@ -58,17 +58,24 @@ func (c *channel) patienceWith(trouble error) time.Duration {
 	return 0
 }
 
+// dueAt returns when the channel is told of a trouble that lasts.
+func (c *channel) dueAt(trouble error) time.Time {
+	due := c.since.Add(c.patienceWith(trouble))
+	// What was wrong with the service before this one is told until then.
+	if first := c.service.opened.Add(patience); trouble == errBehind && first.After(due) { //nolint:errorlint // it is that very one
+		return first
+	}
+	return due
+}
+
 // reportTrouble tells the channel of trouble. A channel that has a list goes on
-// with it.
-func (c *channel) reportTrouble(trouble error, now time.Time) {
+// with it. If it is too early for that, it returns when it is time.
+func (c *channel) reportTrouble(trouble error, now time.Time) (due time.Time) {
 	if c.since.IsZero() {
 		c.since = now
 	}
-	if now.Sub(c.since) < c.patienceWith(trouble) {
-		return
-	}
-	if trouble == errBehind && now.Sub(c.service.opened) < patience { //nolint:errorlint // it is that very one
-		return // what was wrong with the service before this one is told
+	if due := c.dueAt(trouble); now.Before(due) {
+		return due
 	}
 	c.hasTrouble = true
 	old := ""
@@ -76,4 +83,5 @@ func (c *channel) reportTrouble(trouble error, now time.Time) {
 		old = fmt.Sprintf(", with a list of %d that may be old", len(c.told))
 	}
 	c.report(fmt.Errorf("%w (since %s%s)", trouble, c.since.Format(time.TimeOnly), old))
+	return time.Time{}
 }

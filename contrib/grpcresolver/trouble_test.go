@@ -2,6 +2,7 @@ package grpcresolver_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"testing"
@@ -106,6 +107,36 @@ func TestSilenceAtTheStartIsReported(t *testing.T) {
 		outlastGrace()
 		require.NotEmpty(t, c.news())
 		require.NoError(t, w.Fake.Resume())
+	})
+}
+
+// A server that is silent for long is told of when it is tried, and not again and
+// again meanwhile: nothing is asked for from time to time. A change of the cause is
+// told at once.
+func TestLongTroubleIsToldWhenItChanges(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		causes := make(chan error)
+		client, err := framework.New(w.Addr, framework.WithDialer(func(ctx context.Context, _, _ string) (net.Conn, error) {
+			select {
+			case cause := <-causes:
+				return nil, cause
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}), framework.WithSessionTimeout(time.Hour))
+		require.NoError(t, err)
+		t.Cleanup(func() { client.Close() })
+		c := channel(t, grpcresolver.NewBuilder(client), orders)
+		time.Sleep(5 * time.Second) // the attempt goes on
+		news := c.news()
+		require.Len(t, news, 1)
+		require.Contains(t, news[0], "has not answered for 1s")
+		for _, cause := range []error{errRefused, errors.New("no route")} {
+			causes <- cause
+			news = c.news()
+			require.Len(t, news, 1)
+			require.Contains(t, news[0], "last attempt: "+cause.Error())
+		}
 	})
 }
 

@@ -1,6 +1,6 @@
-// Registry is a service of three processes that find each other in ZooKeeper,
-// and call each other over HTTP. One drains, one is cut off from ZooKeeper, and
-// one is killed with kill -9 meanwhile. No call fails.
+// Registry is a service of four processes that find each other in ZooKeeper, and
+// call each other over HTTP. One drains, one leaves, one is cut off from
+// ZooKeeper, and one is killed with kill -9 meanwhile. No call fails.
 //
 //	go run ./examples/registry
 //
@@ -21,15 +21,17 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// link is the cable of this process, if it is an instance.
-var link cable
+// link is the cable of this process, if it is an instance, and dialed the option
+// with which its client uses it.
+var (
+	link   cable
+	dialed = framework.WithDialer(link.dial)
+)
 
 func main() {
-	runIfWorker()
+	demo.RunIfWorker(runWorker, dialed)
 	demo.Main("registry", runStory)
 }
-
-func runIfWorker() { demo.RunIfWorker(runWorker, framework.WithDialer(link.dial)) }
 
 // runWorker is an instance of the service.
 func runWorker(ctx context.Context, name string, client *framework.Client) error {
@@ -39,20 +41,20 @@ func runWorker(ctx context.Context, name string, client *framework.Client) error
 	}
 	defer listener.Close()
 	s := newService(client, nil)
-	defer leave(s.close)
+	defer within(s.close)
 	if err := s.open(name, *listener.Addr().(*net.TCPAddr)); err != nil {
 		return err
 	}
 	server := http.Server{Handler: s.handler(&link)}
 	go server.Serve(listener)
-	defer leave(func(ctx context.Context) { server.Shutdown(ctx) })
-	// It deregisters before it stops to answer.
-	defer leave(s.close)
+	defer within(func(ctx context.Context) { server.Shutdown(ctx) })
+	// It leaves before it stops to answer.
+	defer within(s.leave)
 	return s.run(ctx)
 }
 
-// leave gives a clean-up some time.
-func leave(cleanUp func(context.Context)) {
+// within gives a clean-up some time.
+func within(cleanUp func(context.Context)) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	cleanUp(ctx)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"regexp"
 	"testing"
 
@@ -19,12 +18,7 @@ import (
 // TestMain turns the test binary into an instance if the program under test has
 // started it as one.
 func TestMain(m *testing.M) {
-	runIfWorker()
-	if os.Getenv("GORACE") == "" {
-		// Otherwise each instance under the race detector waits a second at its
-		// end.
-		os.Setenv("GORACE", "atexit_sleep_ms=0")
-	}
+	demo.BeforeTests(runWorker, dialed)
 	thorough.Parallel(4)
 	leaktest.Main(m)
 }
@@ -38,8 +32,9 @@ func requireStory(t *testing.T, args ...string) {
 	t.Logf("%s%s", &out, &errs)
 	require.Equal(t, demo.AsExpected, status)
 	require.Empty(t, errs.String())
-	require.Regexp(t, regexp.MustCompile(`(?s)^Three instances.*`+
-		`  oslo +connected +paris, rome \(drains\) .*`+
+	require.Regexp(t, regexp.MustCompile(`(?s)^Four instances.*`+
+		`  oslo +connected +lima, paris, rome \(drains\) .*`+
+		`lima has left\..*  oslo +connected +paris, rome .*`+
 		`  oslo +cut off +paris, rome +\d+ +0 +[1-9]\d* .*`+
 		`  oslo +connected +rome +\d+ +0 .*`+
 		`No call has failed, and the node of oslo was there all the time\.\n$`), out.String())

@@ -68,7 +68,25 @@ func (s *service) open(name string, at net.TCPAddr) (err error) {
 	return err
 }
 
-// close deregisters the instance. Calls that are under way go on.
+// drainTime is enough for the others to read that an instance drains, and for the
+// calls that they have begun.
+const drainTime = time.Second / 2
+
+// leave is the end of an instance that works. First it drains: the others call it
+// no more, and it answers what they have begun. Without that, they would call it
+// until they have heard that its node is gone, and a while longer: a directory
+// takes that for an interruption at first.
+func (s *service) leave(ctx context.Context) {
+	if err := s.self.Drain(ctx); err == nil { // in an outage, nobody would hear of it
+		select {
+		case <-time.After(drainTime):
+		case <-ctx.Done():
+		}
+	}
+	s.close(ctx)
+}
+
+// close deregisters the instance, without a wait for its callers.
 func (s *service) close(ctx context.Context) {
 	if s.self != nil {
 		s.self.Shutdown(ctx)

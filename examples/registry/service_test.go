@@ -50,11 +50,16 @@ func (w *town) listen(address string, h http.Handler) {
 
 // settle starts an instance on a host, which runs until the test ends.
 func (w *town) settle(t *testing.T, host *zktest.Host, name, ip string) *service {
+	return w.settleUntil(t.Context(), t, host, name, ip)
+}
+
+// settleUntil starts an instance that runs until ctx ends.
+func (w *town) settleUntil(ctx context.Context, t *testing.T, host *zktest.Host, name, ip string) *service {
 	client := curatortest.Connect(t, w.srv, framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(10*time.Second))
 	s := newService(client, w)
 	require.NoError(t, s.open(name, net.TCPAddr{IP: net.ParseIP(ip), Port: 80}))
 	w.listen(ip+":80", s.handler(nil))
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error)
 	go func() { ended <- s.run(ctx) }()
 	t.Cleanup(func() {
@@ -117,5 +122,27 @@ func TestNoCallFails(t *testing.T) {
 			require.Zero(t, r.Failed)
 		}
 		require.Greater(t, osl.served.Load(), served+100)
+	})
+}
+
+// An instance that drains before it leaves costs its callers no attempt.
+func TestInstanceThatLeavesCostsNoAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &town{srv: zktest.Start(t), handlers: map[string]http.Handler{}}
+		osl, rom := w.settle(t, w.srv.NewHost(), oslo, "10.0.0.1"), w.settle(t, w.srv.NewHost(), rome, "10.0.0.3")
+		ctx, stop := context.WithCancel(t.Context())
+		par := w.settleUntil(ctx, t, w.srv.NewHost(), paris, "10.0.0.2")
+		time.Sleep(time.Second)
+		require.NotZero(t, reportNow(par).Served)
+		stop()
+		par.leave(t.Context())
+		w.listen("10.0.0.2:80", nil)
+		time.Sleep(3 * time.Second)
+		for s, other := range map[*service]string{osl: rome, rom: oslo} {
+			r := reportNow(s)
+			require.Equal(t, []string{other}, r.Sees)
+			require.Zero(t, r.Retried)
+			require.Zero(t, r.Failed)
+		}
 	})
 }

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	oslo, paris, rome = "oslo", "paris", "rome"
-	some              = 20 // calls that each makes between two tables
+	lima, oslo, paris, rome = "lima", "oslo", "paris", "rome"
+	some                    = 20 // calls that each makes between two tables
 )
 
 // story is the parent process. It asks each instance what it sees.
@@ -31,7 +31,7 @@ type story struct {
 }
 
 func runStory(ctx context.Context, stage demo.Stage) error {
-	s := &story{Stage: stage, names: []string{oslo, paris, rome}, at: map[string]*discovery.Entry{}}
+	s := &story{Stage: stage, names: []string{lima, oslo, paris, rome}, at: map[string]*discovery.Entry{}}
 	all, err := discovery.NewDirectory(s.Client, base, codec, shop)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func runStory(ctx context.Context, stage demo.Stage) error {
 	for _, e := range all.Snapshot().Entries {
 		s.at[e.ID] = e
 	}
-	for _, act := range []func(context.Context) error{s.begin, s.drain, s.cutAndKill, s.mend} {
+	for _, act := range []func(context.Context) error{s.begin, s.drain, s.leave, s.cutAndKill, s.mend} {
 		if err := act(ctx); err != nil {
 			return err
 		}
@@ -62,9 +62,8 @@ func runStory(ctx context.Context, stage demo.Stage) error {
 }
 
 func (s *story) begin(ctx context.Context) error {
-	return s.await(ctx, "Three instances have found each other.", func(all map[string]report) bool {
-		return all[oslo].Calls >= some && all[paris].Calls >= some && all[rome].Calls >= some &&
-			len(all[oslo].Sees)+len(all[paris].Sees)+len(all[rome].Sees) == 6
+	return s.await(ctx, "Four instances have found each other.", func(all map[string]report) bool {
+		return s.haveCalled(nil, all) && s.seeEachOther(all)
 	})
 }
 
@@ -91,6 +90,19 @@ func (s *story) drain(ctx context.Context) error {
 	}
 	return s.await(ctx, "rome is back.", func(all map[string]report) bool {
 		return s.haveCalled(before, all) && all[rome].Served > served
+	})
+}
+
+// leave asks lima to end. It drains, deregisters, and ends, in this order.
+func (s *story) leave(ctx context.Context) error {
+	before, err := s.reports(ctx, 0)
+	if err != nil {
+		return err
+	}
+	s.processes[lima].Stop()
+	s.names = []string{oslo, paris, rome}
+	return s.await(ctx, "lima has left. It has drained before.", func(all map[string]report) bool {
+		return s.haveCalled(before, all) && s.seeEachOther(all)
 	})
 }
 
@@ -121,6 +133,12 @@ func (s *story) mend(ctx context.Context) error {
 // haveCalled reports whether each instance has made some calls since.
 func (s *story) haveCalled(before, now map[string]report) bool {
 	return !slices.ContainsFunc(s.names, func(name string) bool { return now[name].Calls < before[name].Calls+some })
+}
+
+// seeEachOther reports whether each instance knows of the others that live, and of
+// nobody else.
+func (s *story) seeEachOther(now map[string]report) bool {
+	return !slices.ContainsFunc(s.names, func(name string) bool { return len(now[name].Sees) != len(s.names)-1 })
 }
 
 // await asks all instances again and again, until a wish has come true. Then it

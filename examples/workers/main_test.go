@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path"
 	"regexp"
 	"testing"
@@ -19,12 +18,7 @@ import (
 // TestMain turns the test binary into a worker if the program under test has
 // started it as one.
 func TestMain(m *testing.M) {
-	demo.RunIfWorker(runWorker)
-	if os.Getenv("GORACE") == "" {
-		// Otherwise each worker under the race detector waits a second at its
-		// end.
-		os.Setenv("GORACE", "atexit_sleep_ms=0")
-	}
+	demo.BeforeTests(runWorker)
 	thorough.Parallel(4)
 	leaktest.Main(m)
 }

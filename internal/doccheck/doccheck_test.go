@@ -33,7 +33,12 @@ func codeOf(t *testing.T, tree fs.FS) *Code {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := fs.ReadFile(repository(), name)
+	return readFrom(t, repository(), name)
+}
+
+func readFrom(t *testing.T, tree fs.FS, name string) string {
+	t.Helper()
+	text, err := fs.ReadFile(tree, name)
 	require.NoError(t, err)
 	return string(text)
 }

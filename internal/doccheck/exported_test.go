@@ -15,20 +15,20 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1109
+const mostOfAll = 1112
 
 var mostExported = map[string]int{
 	"contrib/gocron":           9,
 	"contrib/grpcresolver":     11,
 	"debug/curatorz":           1,
 	"debug/snapshot":           30,
-	"framework":                180,
+	"framework":                181,
 	"framework/clienttrace":    11,
 	"recipes/atomic":           29,
 	"recipes/barriers":         37,
 	"recipes/cache":            43,
 	"recipes/codec":            7,
-	"recipes/discovery":        99,
+	"recipes/discovery":        101,
 	"recipes/discovery/httpsd": 3,
 	"recipes/fence":            5,
 	"recipes/inspect":          45,

@@ -191,6 +191,10 @@ func (d *Directory) Done() <-chan struct{} { return d.life.Gone() }
 // ended it.
 func (d *Directory) Err() error { return d.named(d.life.Err()) }
 
+// Path returns the node that the directory follows: the folder of the service, or
+// the base of NewServices. It is the base, too, if that is the service's folder.
+func (d *Directory) Path() string { return d.root }
+
 // Snapshot returns what the directory has now. It costs nothing.
 func (d *Directory) Snapshot() *Snapshot {
 	d.mu.Lock()

@@ -29,18 +29,17 @@ type Picker struct {
 }
 
 // identity is what makes two instances the same to a Picker, whatever else they
-// say: the same process, as a rule.
+// say: the same process, as a rule. Two services may use the same IDs.
 type identity struct {
-	id, address   string
-	port, tlsPort int
+	service, id, address string
+	port, tlsPort        int
 }
 
-func identityOf(i Instance) identity { return identity{i.ID, i.Address, i.Port, i.TLSPort} }
+func identityOf(i Instance) identity { return identity{i.Service, i.ID, i.Address, i.Port, i.TLSPort} }
 
 // record is what a Picker knows of an instance, for as long as the instance
 // stays in the list.
 type record struct {
-	done   func(error)
 	hash   uint64
 	busy   atomic.Int64 // requests under way
 	errors atomic.Int64 // errors in a row
@@ -111,8 +110,8 @@ func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
 //		picker.Update(ch.Now.Instances())
 //	}
 //
-// What is known of an instance is kept for as long as it has the same ID, address
-// and ports. Those that are Disabled are not picked. Update keeps the instances,
+// What is known of an instance is kept for as long as it has the same service, ID,
+// address and ports. Those that are Disabled are not picked. Update keeps the instances,
 // and not the slice.
 func (p *Picker) Update(instances []Instance) {
 	p.mu.Lock()
@@ -124,7 +123,7 @@ func (p *Picker) Update(instances []Instance) {
 		key := identityOf(i)
 		r := old[key]
 		if r == nil {
-			r = p.newRecord(i)
+			r = &record{hash: hashOf(i)}
 		}
 		p.records[key] = r
 		m := &member{i, r}
@@ -136,16 +135,11 @@ func (p *Picker) Update(instances []Instance) {
 	p.publish(time.Now())
 }
 
-func (p *Picker) newRecord(i Instance) *record {
-	r := &record{hash: hash(i.ID)}
-	r.done = func(err error) { p.finished(r, err) }
-	return r
-}
-
-// Pick returns the next instance. Call done exactly once when the request has
-// come to an end, with its error: the power of two choices counts the requests
-// under way, and errors take an instance out. If there is no instance, the error
-// matches ErrNoInstance, and done does nothing.
+// Pick returns the next instance. Call done when the request has come to an end,
+// with its error: the power of two choices counts the requests under way, and
+// errors take an instance out. The first call of done counts, and all others do
+// nothing. If there is no instance, the error matches ErrNoInstance, and done does
+// nothing.
 func (p *Picker) Pick() (i Instance, done func(error), err error) { return p.PickFor("") }
 
 // PickFor is Pick for a strategy that looks at a key, as Rendezvous does.
@@ -159,7 +153,17 @@ func (p *Picker) PickFor(key string) (i Instance, done func(error), err error) {
 	}
 	m := v.chooser.choose(v.list, key)
 	m.busy.Add(1)
-	return m.instance, m.done, nil
+	return m.instance, p.ending(m.record), nil
+}
+
+// ending returns the function that ends a request, once.
+func (p *Picker) ending(r *record) func(error) {
+	var ended atomic.Bool
+	return func(err error) {
+		if !ended.Swap(true) {
+			p.finished(r, err)
+		}
+	}
 }
 
 func (p *Picker) refreshed() *view {

@@ -118,6 +118,10 @@ func Rendezvous() Strategy {
 	})
 }
 
+// hashOf returns what the keys of an instance depend on. Those of two services may
+// have the same ID.
+func hashOf(i Instance) uint64 { return hash(i.Service + "/" + i.ID) }
+
 // hash is FNV-1a with a finish, and the same in all processes.
 func hash(text string) uint64 {
 	h := uint64(14695981039346656037)
@@ -146,9 +150,14 @@ func ZoneFirst(label, value string, s Strategy) Strategy {
 	return Strategy{func(all []*member) []*member {
 		near := slices.DeleteFunc(slices.Clone(all), func(m *member) bool { return m.instance.Metadata[label] != value })
 		// They are counted before the strategy chooses, which may be about a zone, too.
-		if up := notEjected(near); len(up) > 0 && 2*len(up) >= len(near) {
+		if ZoneSuffices(len(notEjected(near)), len(near)) {
 			return s.prefer(near)
 		}
 		return s.prefer(all)
 	}, s.chooser}
 }
+
+// ZoneSuffices reports whether the instances of a zone can do its work without the
+// others, as ZoneFirst has it: some can be picked, and no less than half of all.
+// It is for those who choose without a Picker.
+func ZoneSuffices(usable, all int) bool { return usable > 0 && 2*usable >= all }

@@ -86,10 +86,18 @@ type sighting struct {
 	parent bool           // it has children
 }
 
-// participant reads a node. It returns nil if the node is gone.
-func (r *reader) participant(path string) (*sighting, error) {
+// registration reads a node that is no contender. It returns nil if the node is
+// gone.
+func (r *reader) registration(path string) (*sighting, error) {
 	data, stat, err := r.data(r.ctx, path)
-	return r.seen(path, framework.NodeRead{Data: data, Stat: stat, Err: err})
+	seen, err := r.seen(path, framework.NodeRead{Data: data, Stat: stat, Err: err})
+	if seen == nil {
+		return nil, err
+	}
+	if i := instanceOf(path, data); i != nil {
+		seen.Instance, seen.ID = i, addressOf(*i)
+	}
+	return seen, err
 }
 
 // seen returns what there is to know of a node that was read, or nil if the node

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locks"
@@ -87,6 +88,12 @@ type Participant struct {
 	PID     int               `json:"pid,omitempty"`
 	Waiting time.Time         `json:"waiting_since,omitzero"` // a time by the owner's clock
 	Trace   map[string]string `json:"trace,omitempty"`
+
+	// Instance is what a registration says of a service, in the format of Java
+	// Curator, Spring Cloud or Dubbo; else it is nil. ID is where the instance
+	// listens then. The nodes of other formats do not say what they are, but
+	// Services reads them. The JSON form leaves it out.
+	Instance *discovery.Instance `json:"-"`
 }
 
 // participantOf describes a node.

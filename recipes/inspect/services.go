@@ -1,9 +1,13 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"iter"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -171,6 +175,30 @@ func (r *registry) serviceOf(dir string) (string, bool) {
 	}
 	own, err := r.codec.Dir(service)
 	return service, err == nil && own == dir
+}
+
+// instanceOf returns the instance that a node says it is, or nil. Java's formats
+// have the name of the node, and of the service in whose folder it is.
+func instanceOf(nodePath string, data []byte) *discovery.Instance {
+	var said struct{ Name, ID string }
+	parent, name := znode.Split(nodePath)
+	if json.Unmarshal(data, &said) != nil || said.ID != name || said.Name == "" || !strings.HasSuffix(parent, "/"+said.Name) {
+		return nil
+	}
+	i, err := discovery.JavaCodec().Decode(said.Name, name, data)
+	if err != nil {
+		return nil
+	}
+	return &i
+}
+
+// addressOf returns where an instance listens, as text.
+func addressOf(i discovery.Instance) string {
+	port := cmp.Or(i.Port, i.TLSPort)
+	if port == 0 {
+		return i.Address
+	}
+	return net.JoinHostPort(i.Address, strconv.Itoa(port))
 }
 
 // endpoint is where an instance listens.

@@ -69,6 +69,41 @@ func TestServices(t *testing.T) {
 	})
 }
 
+// A walk says which registrations are instances, as far as their nodes do. That
+// costs no request.
+func TestRegistrationsThatAreInstances(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		at := discovery.Instance{Service: "orders", ID: "a", Address: "10.0.0.7", Port: 80}
+		enter(t, c, discovery.CuratorCodec(), at)
+		at.ID, at.Metadata = "b", map[string]string{"zone": "x"}
+		enter(t, c, discovery.SpringCodec(), at)
+		at.Service, at.Port = "com/stock", 81
+		enter(t, c, discovery.DubboCodec(), at)
+		create(t, c, "/services/orders/member", `{"name":"orders","id":"other","address":"10.0.0.7"}`, framework.Ephemeral)
+		create(t, c, "/services/bills/a", `{"name":"orders","id":"a","address":"10.0.0.7"}`, framework.Ephemeral)
+		var all []string
+		for r, err := range inspect.Walk(w.Patience(t), w.Observer, "/services") {
+			require.NoError(t, err)
+			require.Equal(t, inspect.Registrations, r.Kind)
+			for _, p := range r.Holders {
+				text := p.Path + " " + p.ID
+				if i := p.Instance; i != nil {
+					text += fmt.Sprint(" ", i.Service, " ", i.ID, " zone ", i.Metadata["zone"], " ", discovery.FormatOf(*i))
+				}
+				all = append(all, text)
+			}
+		}
+		require.Equal(t, []string{
+			`/services/bills/a {"name":"orders","id":"a","address":"10.0.0.7"}`,
+			"/services/com/stock/10.0.0.7:81 10.0.0.7:81 com/stock 10.0.0.7:81 zone x dubbo",
+			"/services/orders/a 10.0.0.7:80 orders a zone  curator",
+			"/services/orders/b 10.0.0.7:80 orders b zone x spring",
+			`/services/orders/member {"name":"orders","id":"other","address":"10.0.0.7"}`,
+		}, all)
+	})
+}
+
 // What may not be read is told, and costs nothing else.
 func TestServicesThatMayNotBeRead(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

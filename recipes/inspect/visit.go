@@ -86,7 +86,7 @@ func (w *walk) register(v *visit) error {
 		v.member = &Participant{}
 		return nil
 	}
-	seen, err := w.participant(v.path)
+	seen, err := w.registration(v.path)
 	if seen != nil {
 		v.member = &seen.Participant
 	}

@@ -388,6 +388,56 @@ func TestNodeOfAMinimumHoldSaysHowLongItStays(t *testing.T) {
 	})
 }
 
+// A release that cannot wait for what the node says has the client write it.
+func TestNodeSaysHowLongItStaysHoweverItIsReleased(t *testing.T) {
+	for name, release := range map[string]func(t *testing.T, w *world, network *recipetest.Network, l *locks.Lease){
+		"its context has ended": func(t *testing.T, _ *world, _ *recipetest.Network, l *locks.Lease) {
+			ended, end := context.WithCancel(t.Context())
+			end()
+			require.NoError(t, l.Release(ended))
+		},
+		"an outage": func(t *testing.T, w *world, network *recipetest.Network, l *locks.Lease) {
+			network.Refuse(true)
+			network.Cut()
+			require.NoError(t, l.Release(w.Patience(t)))
+			network.Refuse(false)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, network := w.Connect(t)
+				until := time.Now().Add(minimumHold)
+				lease := locktest.Acquire(t, ctx, holdingMutex(c, path))
+				release(t, w, network, lease)
+				time.Sleep(2 * time.Second)
+				all, err := locks.NewInterProcessMutex(w.Observer, path).Participants(ctx)
+				require.NoError(t, err)
+				require.WithinDuration(t, until, all[0].Identity().KeptUntil, time.Millisecond)
+				require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
+				synctest.Wait()
+				w.NothingLeft(t, path)
+			})
+		})
+	}
+}
+
+// What somebody has asked for in an outage is not overwritten behind it.
+func TestRequestDuringAReleaseThatCouldNotTellIsHeard(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, network := w.Connect(t)
+		lease := locktest.Acquire(t, ctx, holdingMutex(c, path))
+		network.Refuse(true)
+		network.Cut()
+		require.NoError(t, lease.Release(ctx))
+		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
+		network.Refuse(false)
+		time.Sleep(2 * time.Second)
+		w.NothingLeft(t, path)
+	})
+}
+
 func TestMinimumHoldThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

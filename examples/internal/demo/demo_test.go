@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,12 +16,7 @@ import (
 
 // TestMain turns the test binary into a worker, if a test has started it as one.
 func TestMain(m *testing.M) {
-	RunIfWorker(beThere)
-	if os.Getenv("GORACE") == "" {
-		// Otherwise each worker under the race detector waits a second at its
-		// end.
-		os.Setenv("GORACE", "atexit_sleep_ms=0")
-	}
+	BeforeTests(beThere)
 	leaktest.Main(m)
 }
 

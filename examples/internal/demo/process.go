@@ -21,8 +21,8 @@ type Worker func(ctx context.Context, name string, client *framework.Client) err
 const workerCommand = "worker"
 
 // RunIfWorker runs the worker and ends the process, if Stage.Start has started
-// it. The functions main, and TestMain of tests that run the program, call it
-// first. The options are the worker's client's.
+// it. The function main calls it first. The options are those of the worker's
+// client.
 func RunIfWorker(worker Worker, opts ...framework.Option) {
 	if len(os.Args) != 4 || os.Args[1] != workerCommand {
 		return
@@ -33,6 +33,16 @@ func RunIfWorker(worker Worker, opts ...framework.Option) {
 		os.Exit(Failed)
 	}
 	os.Exit(AsExpected)
+}
+
+// BeforeTests is RunIfWorker for the TestMain of tests that run the program. It
+// also lets the workers end at once: under the race detector, each of them would
+// wait for a second.
+func BeforeTests(worker Worker, opts ...framework.Option) {
+	RunIfWorker(worker, opts...)
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
 }
 
 func runWorker(worker Worker, name, servers string, opts []framework.Option) error {

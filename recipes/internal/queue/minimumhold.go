@@ -68,12 +68,14 @@ type rest struct {
 	turn   *turn
 	claim  *claim.Claim // has no share: nobody works under it
 	unkeep func()
+	retell func(ctx context.Context) // tells others of the release, if the release itself could not; or nil
 }
 
 // tell lets the goroutines of this process and, by the data of the node, all
-// others know that the lock was released and stays. An error does not matter,
-// because the data is for people. If somebody has written the node before, that
-// is a request to give the lock up, which run reads.
+// others know that the lock was released and stays. Run does the second if this
+// release cannot wait for it: its context has ended, or there is no connection. Any
+// other error does not matter, because the data is for people. If somebody has
+// written the node before, that is a request to give the lock up, which run reads.
 func (r *rest) tell(ctx context.Context, from *claim.Claim) {
 	of, h := r.turn.of, holdingOf(r.claim)
 	defer func() { r.turn.queue.noteAlone(h) }()
@@ -82,14 +84,26 @@ func (r *rest) tell(ctx context.Context, from *claim.Claim) {
 	}
 	data := identity.Kept(r.claim.Data(), r.turn.stayUntil())
 	h.seen.HolderData = data
+	path := r.claim.Nodes()[0].Path
+	write := func(ctx context.Context) error {
+		const unwritten = 0
+		_, err := of.cfg.Client.Set(ctx, path, data, unwritten)
+		return err
+	}
 	under, done := from.DuringRelease(ctx)
 	defer done()
-	const unwritten = 0
-	_, _ = of.cfg.Client.Set(under, r.claim.Nodes()[0].Path, data, unwritten)
+	if err := write(under); err != nil && !framework.IsRefusal(err) {
+		r.retell = func(ctx context.Context) { _ = write(ctx) }
+	}
 }
 
 // run waits until the minimum hold is over, and deletes the node.
 func (r *rest) run(ctx context.Context) {
+	if r.retell != nil {
+		waiting, over := context.WithCancel(ctx)
+		defer over()
+		framework.Extend(r.turn.of.cfg.Client).Go(func(context.Context) { r.retell(waiting) })
+	}
 	if r.await(ctx) {
 		r.giveUp()
 		return

@@ -136,8 +136,11 @@ func (v View) holderCell(r inspect.Recipe) columns.Cell {
 	return cell
 }
 
-// isNamed reports whether a node says in this library's form whose it is.
-func isNamed(p inspect.Participant) bool { return p.Service != "" || p.Host != "" || p.PID != 0 }
+// isNamed reports whether a node says whose it is, in this library's form or as the
+// instance of a service.
+func isNamed(p inspect.Participant) bool {
+	return p.Service != "" || p.Host != "" || p.PID != 0 || p.Instance != nil
+}
 
 // longestName is how many columns of a name a table shows, unless it is wide.
 // Nodes may say more of their owners than fits a screen.
