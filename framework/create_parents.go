@@ -19,26 +19,32 @@ func (c *Client) mayMakeParent(parent string, cfg *createConfig) bool {
 	return cfg.parents || root != "/" && parent == root
 }
 
-// createParents creates what is missing above a node.
-func (c *Client) createParents(ctx context.Context, s *Session, parent string, cfg *createConfig) error {
+// createParents creates what is missing above a node. It adds to the paths that
+// are known to exist.
+func (c *Client) createParents(
+	ctx context.Context, s *Session, parent string, cfg *createConfig, known map[string]bool,
+) error {
 	mode := Container
 	if cfg.parents {
 		mode = cfg.parentMode
 	}
-	return c.createPath(ctx, s, parent, mode, cfg.parentACL.list)
+	return c.createPath(ctx, s, parent, mode, cfg.parentACL.list, known)
 }
 
 // createPath creates a node and what is missing above it. It looks upwards for
 // the deepest node that exists and creates downwards from there, so that it
 // needs no rights on what exists already (CURATOR-715).
-func (c *Client) createPath(ctx context.Context, s *Session, path string, mode Mode, acl []zk.ACL) error {
+func (c *Client) createPath(
+	ctx context.Context, s *Session, path string, mode Mode, acl []zk.ACL, known map[string]bool,
+) error {
 	var missing []string
-	for ; path != "/"; path, _ = znode.Split(path) {
+	for ; path != "/" && !known[path]; path, _ = znode.Split(path) {
 		stat, err := send(ctx, s, proto.Exists(path, false), nil)
 		if err != nil {
 			return err
 		}
 		if stat != nil {
+			known[path] = true
 			break
 		}
 		missing = append(missing, path)
@@ -51,6 +57,7 @@ func (c *Client) createPath(ctx context.Context, s *Session, path string, mode M
 		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
 			return err
 		}
+		known[path] = true
 		c.warnOfNewChroot(path, err)
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/znode"
 )
 
 // Transaction carries out all operations or none, in order. Each operation sees
@@ -22,7 +21,7 @@ import (
 // All operations together must fit into one request; see ErrRequestTooLarge.
 // Missing nodes of the view's own chroot and namespace are created if an
 // operation creates a node right below them, and so are missing parents of a
-// CreateOp WithParents: before the transaction and not in it.
+// CreateOp WithParents: before the transaction and not in it. They stay if it fails.
 //
 // If the connection breaks while the reply is awaited, the operations decide
 // what follows, be it in the same session or in a new one:
@@ -117,36 +116,6 @@ func (t *txn) failed(i int, err error) *TxnError {
 	}
 	results[i].Err = err
 	return &TxnError{i, string(t.ops[i].kind), t.ops[i].path, err, results}
-}
-
-func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
-	results, err := t.write.request(ctx, s)
-	for tries := map[string]int{}; ; {
-		parent, cfg := t.missingParent(err)
-		if parent == "" || tries[parent] == maxVanished {
-			return results, err
-		}
-		tries[parent]++
-		if made := t.client.createParents(ctx, s, parent, cfg); made != nil && !reason.Is(made, zk.ErrNoNode) {
-			return nil, made
-		}
-		results, err = t.write.request(ctx, s)
-	}
-}
-
-// missingParent returns the parent for the lack of which a transaction has
-// failed, if the client may create it, or nothing.
-func (t *txn) missingParent(err error) (parent string, cfg *createConfig) {
-	var failed *TxnError
-	if !reason.As(err, &failed) || !reason.Is(err, zk.ErrNoNode) || failed.Op != string(txnCreate) {
-		return "", nil
-	}
-	cfg = &t.ops[failed.Index].create
-	parent, _ = znode.Split(t.client.full(failed.Path))
-	if !t.client.mayMakeParent(parent, cfg) {
-		return "", nil
-	}
-	return parent, cfg
 }
 
 func (t *txn) send(ctx context.Context, s *Session) ([]TxnResult, error) {

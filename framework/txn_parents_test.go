@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -12,7 +13,7 @@ import (
 
 // However many nodes of a transaction have no parent, the client makes them all.
 func TestTransactionMakesTheParentsOfAllItsNodes(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		var ops []framework.TxnOp
 		for i := range 20 {
 			ops = append(ops, framework.CreateOp(fmt.Sprintf("/new/%d/n", i), nil, framework.WithParents()))
@@ -20,5 +21,39 @@ func TestTransactionMakesTheParentsOfAllItsNodes(t *testing.T) {
 		results, err := c.Transaction(t.Context(), ops...)
 		require.NoError(t, err)
 		require.Len(t, results, 20)
+		require.Equal(t, 2, srv.CountRequests(zktest.OpMulti), "it is sent whole each time")
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpExists), 20+1, "what is there is asked for once")
+	})
+}
+
+// A parent that the transaction makes by itself is not in its way.
+func TestTransactionMakesNoParentThatItMakesByItself(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		_, err := c.Transaction(t.Context(),
+			framework.CreateOp("/a/n", nil, framework.WithParents()),
+			framework.CreateOp("/own", nil),
+			framework.SetOp("/own", nil, 0),
+			framework.CreateOp("/own/n", nil, framework.WithParents()),
+			framework.CreateOp("/b/n", nil, framework.WithParents()))
+		require.NoError(t, err)
+		require.Equal(t, 2, srv.CountRequests(zktest.OpMulti))
+	})
+}
+
+// The parents of an operation are made whatever becomes of those before it. What
+// they fail with is the operation's own error, if the transaction gets that far.
+func TestErrorOfALaterParentComesInItsTurn(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/there", nil))
+		srv.Inject(zktest.Rule{Op: zktest.OpCreateContainer, Path: "/refused", Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		ops := []framework.TxnOp{
+			framework.CreateOp("/a/n", nil, framework.WithParents()),
+			framework.CheckOp("/there", 7),
+			framework.CreateOp("/refused/n", nil, framework.WithParents()),
+		}
+		_, err := c.Transaction(t.Context(), ops...)
+		require.ErrorIs(t, err, zk.ErrBadVersion)
+		_, err = c.Transaction(t.Context(), ops[0], ops[2])
+		require.ErrorIs(t, err, zk.ErrNoAuth)
 	})
 }

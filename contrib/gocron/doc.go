@@ -25,5 +25,6 @@
 // A run that has lost its lock, or its leadership, is beside the next one if it
 // goes on. gocron does not know of that. The context of a function that
 // [Locker.UnderLock] or [Elector.UnderLeadership] returns ends then, before
-// anybody else can have the lock.
+// anybody else can have the lock. A job that does not look at its context goes on
+// beside the next run, in another process: nothing can stop it.
 package cron

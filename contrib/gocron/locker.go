@@ -2,6 +2,7 @@ package cron
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -22,7 +23,7 @@ type Locker struct {
 	opts   []locks.MutexOption
 
 	mu   sync.Mutex              // protects the following field
-	held map[string]*locks.Lease // the keys are the names of jobs
+	held map[string]*locks.Lease // of the runs that go on; the keys are the names of jobs
 }
 
 var _ gocron.Locker = (*Locker)(nil)
@@ -50,15 +51,37 @@ func NewLocker(c *framework.Client, root string, minimumHold time.Duration) *Loc
 // Lock is for gocron, which calls it before each run of a job. It does not wait
 // for others: if another scheduler has the mutex, the error matches
 // locks.ErrNotAcquired, and gocron leaves the run out.
+//
+// So it is, too, while a run of this Locker goes on that has lost its mutex. It
+// should have stopped, and is beside a run of another process in the worst case,
+// but never beside a later one of its own process.
 func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
+	if l.leaseOf(key) != nil {
+		return nil, goesOn(key)
+	}
 	lease, err := locks.NewInterProcessMutex(l.client, l.pathOf(key), l.opts...).TryAcquire(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if !l.hold(key, lease) { // another call was first, and has lost the mutex since
+		return nil, errors.Join(goesOn(key), lease.Release(ctx))
+	}
+	return &held{of: l, key: key, lease: lease}, nil
+}
+
+func goesOn(key string) error {
+	return fmt.Errorf("%w: an earlier run of job %q goes on", locks.ErrNotAcquired, key)
+}
+
+// hold notes the lease of a run, unless there is one already.
+func (l *Locker) hold(key string, lease *locks.Lease) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.held[key] != nil {
+		return false
+	}
 	l.held[key] = lease
-	return &held{of: l, key: key, lease: lease}, nil
+	return true
 }
 
 // pathOf returns the path of a job's mutex. A job without a name of its own has its
@@ -106,7 +129,7 @@ type held struct {
 // error is what locks.Lease.Release returns: the mutex may have been lost.
 func (h *held) Unlock(ctx context.Context) error {
 	h.of.mu.Lock()
-	if h.of.held[h.key] == h.lease {
+	if h.of.held[h.key] == h.lease { // it is unlocked once
 		delete(h.of.held, h.key)
 	}
 	h.of.mu.Unlock()

@@ -2,6 +2,7 @@ package cron_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,6 +116,42 @@ func TestJobStopsWhenItsLockIsLost(t *testing.T) {
 		require.Greater(t, second.token, first.token)
 		require.True(t, first.ended.Before(second.begun))
 		fleet[0].host.Heal()
+	})
+}
+
+// A job does not look at its context, and so goes on when its lock is lost. Its own
+// process does not begin it again before that run has ended.
+func TestJobIsNotRunBesideARunOfItsProcessThatGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		p := connect(t, srv)
+		l := cron.NewLocker(p.client, "/cron", 50*time.Second)
+		var err error
+		p.scheduler, err = gocron.NewScheduler(gocron.WithDistributedLocker(l))
+		require.NoError(t, err)
+		p.scheduler.Start()
+		t.Cleanup(func() { require.NoError(t, p.scheduler.Shutdown()) })
+		var begun counter
+		over := make(chan struct{})
+		end := sync.OnceFunc(func() { close(over) })
+		t.Cleanup(end) // before the scheduler waits for the run
+		p.add(t, "job", l.UnderLock("job", func(context.Context) error {
+			begun.add()
+			<-over
+			return nil
+		}))
+		time.Sleep(70 * time.Second)
+		require.Equal(t, 1, begun.now())
+		p.host.Isolate()
+		time.Sleep(time.Minute)
+		p.host.Heal()
+		time.Sleep(5 * time.Minute)
+		require.Equal(t, 1, begun.now(), "two runs at the same time")
+		_, err = l.Lock(bounded(t), "job")
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		end()
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, 3, begun.now())
 	})
 }
 

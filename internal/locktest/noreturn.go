@@ -24,9 +24,9 @@ import (
 
 // NoReturn tests what is left of a recipe when a function of the user's panics,
 // or ends its goroutine. The function use uses the recipe, and leaves nothing
-// behind unless it is interrupted so. Each call that a hook and an ACL
-// provider get on the goroutine of use does not return in turn, and the call of
-// a retry policy behind each request.
+// behind unless it is interrupted so. Each call that a hook, an ACL provider and
+// a suspend clock get on the goroutine of use does not return in turn, and the
+// call of a retry policy behind each request.
 //
 // After that there are no watches, and no ephemeral nodes but those that may
 // stay, and the same client and another one can use the recipe.
@@ -36,7 +36,7 @@ func NoReturn(
 	t.Helper()
 	for way, end := range map[string]func(){"panic": func() { panic("no return") }, "goexit": runtime.Goexit} {
 		for function, option := range map[string]func(*bomb) framework.Option{
-			"tracer": tracerOf, "ACL provider": aclOf, "retry policy": retryOf,
+			"tracer": tracerOf, "ACL provider": aclOf, "retry policy": retryOf, "suspend clock": clockOf,
 		} {
 			if !thorough.Picked(3, t.Name(), function, way) {
 				continue
@@ -136,6 +136,13 @@ func retryOf(b *bomb) framework.Option {
 	return framework.WithRetry(func() backoff.BackOff {
 		b.call()
 		return backoff.NewConstantBackOff(time.Second)
+	})
+}
+
+func clockOf(b *bomb) framework.Option {
+	return framework.WithSuspendClock(func() time.Duration {
+		b.call()
+		return 0
 	})
 }
 

@@ -95,6 +95,10 @@ func (l *loop) rootChanged(after int64, event zk.EventType) {
 
 // arrived takes the result of a read.
 func (l *loop) arrived(r result) {
+	if r.again != nil {
+		l.readAgain(r.again)
+		return
+	}
 	if r.err == nil {
 		l.c.recovery.Recovered()
 	}
@@ -117,7 +121,7 @@ func (l *loop) arrived(r result) {
 	switch {
 	case r.err == nil:
 		l.take(r)
-	case r.again || isNoAnswer(r.err):
+	case r.notOwn || isNoAnswer(r.err):
 		l.need(r.path, r.needs)
 	case reason.Is(r.err, zk.ErrAuthFailed):
 		l.mark(r.path, r.needs) // this is no refusal of the node
@@ -165,12 +169,13 @@ func (l *loop) take(r result) {
 }
 
 // refused notes a node that cannot be read, mostly for want of rights. The rest
-// of the tree goes on.
+// of the tree goes on, and the node is read again later.
 func (l *loop) refused(r result) {
 	if _, known := l.tree.unreadable[r.path]; !known {
 		l.c.events.At(r.path).Emit(eventUnreadable, r.err)
 	}
 	l.tree.refuse(r.path, r.err)
+	l.waitFor(l.againAfter(r.err))
 }
 
 // need has a path read in this batch. While the server catches up, there is

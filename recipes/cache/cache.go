@@ -270,7 +270,9 @@ func inOrder(list []*Node) iter.Seq[Node] {
 }
 
 // Unreadable returns the nodes that the client may not read, or could not, with
-// the reasons. They are tried again after each reconnect, and when they change.
+// the reasons. They are tried again after each reconnect, when they change, and from
+// time to time: within 30 seconds if a server was in trouble, and within ten minutes
+// if it has refused.
 func (c *Cache) Unreadable() map[string]error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -49,8 +49,8 @@
 //     as old as the last read of the node itself. So is Aversion: servers tell
 //     nobody of a new ACL.
 //   - Nodes that the client may not read, or could not, are not in the cache.
-//     [Cache.Unreadable] lists them. A node that was deleted may stay in that
-//     list until the cache reads its parent's children again.
+//     [Cache.Unreadable] lists them, and says when they are read again. A node
+//     that was deleted may stay in that list until then.
 //   - Some servers check the permissions of events: 3.8.4, 3.9.2 and later ones.
 //     They tell nothing of a node that the client may no longer read: no new
 //     data, and no deletion. The cache keeps such a node as it was until it looks

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -65,6 +66,8 @@ type loop struct {
 
 	behindSince time.Time // zero if there is nothing that the cache has not caught up with
 
+	troubled, forbidden again // when nodes are read again that could not be read
+
 	// Events of the root itself, to find out whether they are true.
 	rootTold   told         // counts the events that were read since the last step
 	rootEvents []rootEvents // the events that were not read yet, oldest first
@@ -104,6 +107,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 		tree: newTree(), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
 		hot: map[string]int{}, together: map[string]struct{}{}, mayRead: mostAtATime,
+		troubled: again{pauses: pauses.Trouble()}, forbidden: again{pauses: forbidden()},
 	}
 }
 

@@ -30,6 +30,7 @@ type result struct {
 	sync     bool      // the answer to a Sync, and nothing else
 	together *together // the answer to a multiRead of hot nodes, and nothing else
 	several  []result  // the answers to a multiRead of other nodes, and nothing else but an error
+	again    *again    // it is time to read these nodes again, and nothing else
 	round    int       // the loop's, when a Sync or a multiRead of hot nodes was sent
 
 	node   *Node // nil if there is none
@@ -37,7 +38,7 @@ type result struct {
 	names  []string
 	pzxid  int64
 	err    error
-	again  bool // the error is none of the node
+	notOwn bool // the error is none of the node
 
 	data, list *framework.Watch // a standardSource's
 }

@@ -118,7 +118,7 @@ func (l *loop) severalArrived(read result) {
 	size := 0
 	for _, r := range read.several {
 		if read.err != nil {
-			r.err, r.again = read.err, refused
+			r.err, r.notOwn = read.err, refused
 		}
 		if r.node != nil {
 			size += len(r.node.Data)

@@ -48,8 +48,11 @@ func (t *tree) remove(path string) {
 	delete(t.nodes, path)
 }
 
-// refuse notes that a node cannot be read.
+// refuse notes that a node cannot be read. That it still cannot is no change.
 func (t *tree) refuse(path string, err error) {
+	if was := t.unreadable[path]; was != nil && was.Error() == err.Error() {
+		return
+	}
 	t.remove(path)
 	t.unreadable[path] = err
 	t.touched[path] = struct{}{}

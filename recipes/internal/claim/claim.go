@@ -95,8 +95,13 @@ func (c *Claim) Successor() *Claim {
 	defer c.end(ErrReleased)
 	next := &Claim{terms: c.terms, nodes: c.nodes, watcher: c.watcher}
 	next.begin(c.watcher.ctx)
-	if !c.watcher.serve(next) {
-		next.forget()
+	served := false
+	defer func() {
+		if !served { // the user's suspend clock may have panicked
+			next.forget()
+		}
+	}()
+	if served = c.watcher.serve(next); !served {
 		return nil
 	}
 	return next

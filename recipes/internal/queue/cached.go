@@ -183,10 +183,16 @@ func (t *turn) isEnding() bool {
 // takeOver gives a lock that was idle to an acquire. It returns nil if the lock
 // must not be used any more, or the caller has gone, and the lock was given up.
 func (t *turn) takeOver(ctx context.Context, by *Queue) *claim.Claim {
+	taken := false
+	defer func() {
+		if !taken { // the user's suspend clock may have panicked
+			t.retire()
+		}
+	}()
 	if t.isEnding() || t.othersCame() || ctx.Err() != nil || !t.claim.IsTrusted() {
-		t.retire()
 		return nil
 	}
+	taken = true
 	t.of, t.n = by, t.n+1
 	t.queue.noteAlone(holdingOf(t.claim))
 	return t.claim

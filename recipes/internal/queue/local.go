@@ -183,10 +183,8 @@ func (t *turn) PassOn(ctx context.Context, from *claim.Claim) bool {
 	if t.mustStay() {
 		return t.stay(ctx, from)
 	}
-	if t.mayHandOver() {
-		if w := t.queue.takeFirst(); w != nil {
-			return t.handOver(w, from)
-		}
+	if t.mayHandOver() && t.queue.isWaitedFor() {
+		return t.handOver(ctx, from)
 	}
 	return t.mayKeep(ctx, from) && t.keep(from)
 }
@@ -195,19 +193,22 @@ func (t *turn) mayHandOver() bool {
 	return t.n <= t.of.cfg.HandOvers && time.Since(t.since) < t.of.cfg.HandOver
 }
 
-func (t *turn) handOver(w *localWaiter, from *claim.Claim) bool {
+// handOver gives the lock to the first goroutine that waits. That one stays in the
+// line until there is a claim for it. The user's suspend clock is asked before, and
+// may be slow, or end this goroutine.
+func (t *turn) handOver(ctx context.Context, from *claim.Claim) bool {
 	next := from.Successor()
 	if next == nil {
-		t.left.Do(func() { // w gets at least the place
-			t.queue.forget(t.holder, nil, false)
-			t.queue.yield(w)
-		})
-		return false
+		return false // the place that gets free is the waiter's
 	}
 	following := t.next(next)
 	following.n++
 	next.Occupy(following)
-	w.get(following)
+	if w := t.queue.takeFirstFor(following); w != nil {
+		w.get(following)
+	} else { // nobody waits any more, or the lock is lost by now
+		next.GiveUp(ctx)
+	}
 	return true
 }
 

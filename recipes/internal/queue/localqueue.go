@@ -216,17 +216,20 @@ func (q *localQueue) standingOf(w *localWaiter) flight.Standing {
 	return at
 }
 
-// yield gives our own place to a waiter.
-func (q *localQueue) yield(w *localWaiter) {
+// isWaitedFor reports whether a goroutine waits for a place.
+func (q *localQueue) isWaitedFor() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.entering.begin(false)
-	close(w.turn)
+	return q.waiting.len() > 0
 }
 
-// takeFirst takes the first waiter off the queue, if there is one.
-func (q *localQueue) takeFirst() *localWaiter {
+// takeFirstFor takes the first waiter off the queue, which is to get the turn.
+// There is none for a turn whose claim is lost by now.
+func (q *localQueue) takeFirstFor(t *turn) *localWaiter {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if t.freed {
+		return nil
+	}
 	return q.takeFirstLocked()
 }

@@ -86,7 +86,7 @@ func startInnerAlone(t *testing.T, script string, out *os.File) (g *guards, comm
 	require.NoError(t, err)
 	ready := <-g.events
 	require.Equal(t, guardReady, ready.Kind)
-	g.inner = ready.N
+	g.meetInner(ready.N)
 	path, err := exec.LookPath("sh")
 	require.NoError(t, err)
 	args := raw([]string{"sh", "-c", script})

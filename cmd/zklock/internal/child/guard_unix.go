@@ -65,6 +65,7 @@ type guards struct {
 	fromInner        *os.File
 	events           <-chan event // closed at the end of the inner guard
 	inner            int          // its id
+	innerProc        *os.Process  // nil before its id is known
 	isTermed         bool         // they know: see Command.Grace
 	isEnding         bool         // they know: see family
 }
@@ -119,6 +120,9 @@ func startGuard(path, role string, orders, events *os.File, files []*os.File) (*
 func (g *guards) close() {
 	for _, f := range []*os.File{g.toOuter, g.toInner, g.fromInner} {
 		f.Close()
+	}
+	if g.innerProc != nil {
+		_ = g.innerProc.Release()
 	}
 }
 
@@ -183,12 +187,22 @@ func (g *guards) dismiss() {
 	g.close()
 }
 
-// killInner kills the inner guard, which must not have ended.
-func (g *guards) killInner() {
-	if g.inner > 1 {
-		_ = syscall.Kill(g.inner, syscall.SIGKILL)
+// meetInner notes who the inner guard is. The system gives its id to another process
+// when it has ended, and the outer guard has waited for it. So signals go to what is
+// there now: on Linux since 5.4, os.FindProcess holds on to it by a pidfd.
+func (g *guards) meetInner(pid int) {
+	g.inner = pid
+	g.innerProc, _ = os.FindProcess(pid) // never fails on Unix
+}
+
+// signalInner sends a signal to the inner guard, if its id is known.
+func (g *guards) signalInner(sig syscall.Signal) {
+	if g.innerProc != nil {
+		_ = g.innerProc.Signal(sig) // an error says that it has ended
 	}
 }
+
+func (g *guards) killInner() { g.signalInner(syscall.SIGKILL) }
 
 // RunHelper must be the first call of main. It is the whole life of a process
 // that is a guard, and does nothing in any other.

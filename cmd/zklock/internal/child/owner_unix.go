@@ -167,7 +167,7 @@ func (o *owner) rouse() {
 	if o.overdue != nil {
 		o.endStopped()
 	}
-	_ = syscall.Kill(o.guards.inner, syscall.SIGCONT)
+	o.guards.signalInner(syscall.SIGCONT)
 	o.overdue = time.After(guardPatience)
 }
 

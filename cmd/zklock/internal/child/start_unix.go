@@ -90,7 +90,7 @@ func (p *Process) launch(path string, c Command, g *guards) error {
 	if !ok || first.Kind != guardReady {
 		return fmt.Errorf("%w: it has ended", ErrGuard)
 	}
-	g.inner = first.N
+	g.meetInner(first.N)
 	if err := c.Ready(); err != nil {
 		return err
 	}

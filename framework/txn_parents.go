@@ -1,0 +1,70 @@
+package framework
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
+)
+
+// attempt makes one attempt. The servers refuse a transaction for one parent at a
+// time. So the parents of all operations behind that are made as well: the
+// transaction is sent twice then, however many are missing.
+func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
+	results, err := t.write.request(ctx, s)
+	for tries := map[string]int{}; ; {
+		op := t.withoutParent(err)
+		if op < 0 || tries[t.parentOf(op)] == maxVanished {
+			return results, err
+		}
+		tries[t.parentOf(op)]++
+		if made := t.createParents(ctx, s, op); made != nil && !reason.Is(made, zk.ErrNoNode) {
+			return nil, made
+		}
+		results, err = t.write.request(ctx, s)
+	}
+}
+
+// withoutParent returns the operation that has failed for the lack of a parent which
+// the client may create, or -1.
+func (t *txn) withoutParent(err error) int {
+	var failed *TxnError
+	if !reason.As(err, &failed) || !reason.Is(err, zk.ErrNoNode) || !t.mayMakeParent(failed.Index) {
+		return -1
+	}
+	return failed.Index
+}
+
+func (t *txn) mayMakeParent(op int) bool {
+	return t.ops[op].kind == txnCreate && t.client.mayMakeParent(t.parentOf(op), &t.ops[op].create)
+}
+
+func (t *txn) parentOf(op int) string {
+	parent, _ := znode.Split(t.client.full(t.ops[op].path))
+	return parent
+}
+
+// createParents creates what is missing above the node of an operation, and above
+// those of later ones. It leaves out the parents that the transaction makes by
+// itself. An error that is about a later operation is left to the next attempt, which
+// may fail before that.
+func (t *txn) createParents(ctx context.Context, s *Session, op int) error {
+	known := map[string]bool{}
+	err := t.client.createParents(ctx, s, t.parentOf(op), &t.ops[op].create, known)
+	if err != nil {
+		return err
+	}
+	made := map[string]bool{}
+	for i := range t.ops {
+		parent := t.parentOf(i)
+		if i > op && t.mayMakeParent(i) && !made[parent] && err == nil {
+			err = t.client.createParents(ctx, s, parent, &t.ops[i].create, known)
+		}
+		if t.ops[i].kind == txnCreate {
+			made[t.client.full(t.ops[i].path)] = true
+		}
+	}
+	return nil
+}

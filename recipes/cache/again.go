@@ -1,0 +1,58 @@
+package cache
+
+import (
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
+)
+
+// again has nodes read again that could not be read. No event tells that a server
+// has got over its trouble, nor that it gives the client the right to read: it
+// tells of no change of an ACL.
+type again struct {
+	pauses  pauses.Growing
+	pausing bool // the next time is set
+}
+
+// forbidden returns the pauses between reads that a server refuses. They are long,
+// because only a person changes that, and a tree may have many such nodes.
+func forbidden() pauses.Growing {
+	return pauses.Growing{First: time.Minute, Shortest: time.Minute, Longest: 10 * time.Minute}
+}
+
+// againAfter returns when the nodes are read again that could not be read because
+// of an error.
+func (l *loop) againAfter(err error) *again {
+	if follow.Judge(err) == follow.Trouble && !reason.Is(err, framework.ErrAnswerTooLarge) {
+		return &l.troubled
+	}
+	return &l.forbidden // the same request fails in the same way, until somebody changes the node
+}
+
+// waitFor sets the time at which the nodes of a kind are read again, unless it is
+// set.
+func (l *loop) waitFor(a *again) {
+	if a.pausing {
+		return
+	}
+	a.pausing = true
+	l.inBackground(func() {
+		if follow.Pause(l.ctx, l.c.client, &a.pauses) == nil {
+			l.deliver(result{again: a})
+		}
+	})
+}
+
+// readAgain reads the nodes of a kind again. Those that have failed once more wait
+// for the next time.
+func (l *loop) readAgain(a *again) {
+	a.pausing = false
+	for path, err := range l.tree.unreadable {
+		if l.againAfter(err) == a {
+			l.need(path, needNode|needScan)
+		}
+	}
+}

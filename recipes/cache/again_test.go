@@ -1,0 +1,71 @@
+package cache_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A server in trouble answers the read of a changed node with an error. No event
+// says that it would answer now.
+func TestNodeIsReadAgainAfterTrouble(t *testing.T) {
+	for _, code := range []zktest.Code{-1, -5, -122} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+				create(t, srv, "/r", "/r/a")
+				c := open(t, client, "/r")
+				srv.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/r/a", Times: 5, Do: zktest.Fail(code)})
+				require.NoError(t, srv.Set("/r/a", []byte("new")))
+				synctest.Wait()
+				require.Equal(t, []string{"/r"}, paths(c))
+				time.Sleep(time.Minute)
+				require.Equal(t, []string{"/r", "/r/a"}, paths(c))
+				n, _ := c.Get("/r/a")
+				require.Equal(t, "new", string(n.Data))
+				require.Empty(t, c.Unreadable())
+			})
+		})
+	}
+}
+
+// Servers tell nobody of a new ACL. Reads that are refused are few, and are no
+// steps of the cache.
+func TestNodeThatMayBeReadByNowComesBack(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r")
+		owner := connect(t, srv, framework.WithAuth("digest", []byte("me:secret")))
+		_, err := owner.Create(t.Context(), "/r/secret", nil, framework.WithACL(zk.DigestACL(zk.PermAll, "me", "secret")))
+		require.NoError(t, err)
+		c := open(t, client, "/r")
+		var told story
+		told.follow(t, c)
+		require.Equal(t, []string{"created /r", "synced"}, told.next())
+		srv.ClearRequests()
+		time.Sleep(time.Hour)
+		require.Len(t, c.Unreadable(), 1)
+		require.LessOrEqual(t, reads(srv), 12)
+		require.Empty(t, told.next())
+
+		_, err = owner.SetACL(t.Context(), "/r/secret", zk.WorldACL(zk.PermAll), framework.AnyVersion)
+		require.NoError(t, err)
+		time.Sleep(10 * time.Minute)
+		require.Equal(t, []string{"/r", "/r/secret"}, paths(c))
+		require.Equal(t, []string{"created /r/secret"}, told.next())
+		require.Empty(t, c.Unreadable())
+	})
+}
+
+// reads returns how many requests have read something.
+func reads(srv *zktest.Server) (n int) {
+	for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpExists, zktest.OpGetChildren2, zktest.OpMultiRead} {
+		n += srv.CountRequests(op)
+	}
+	return n
+}
