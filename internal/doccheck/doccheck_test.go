@@ -53,7 +53,7 @@ func TestGoBlocksOfDocumentsAreTested(t *testing.T) {
 		}
 		return err
 	}))
-	for _, document := range append([]string{"README.md", "docs/PRODUCTION.md", "contrib/README.md", "contrib/gocron/README.md", "contrib/grpcresolver/README.md"}, guides...) {
+	for _, document := range append([]string{"README.md", "docs/PRODUCTION.md", "contrib/README.md", "contrib/gocron/README.md", "contrib/grpcresolver/README.md", "contrib/hertz/README.md"}, guides...) {
 		require.NoError(t, Snippets(read(t, document), texts))
 	}
 }
@@ -88,6 +88,7 @@ var documents = []string{
 	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "SECURITY.md", "examples/README.md",
 	"contrib/README.md", "contrib/gocron/README.md", "contrib/gocron/GUARANTEES.md",
 	"contrib/grpcresolver/README.md", "contrib/grpcresolver/GUARANTEES.md",
+	"contrib/hertz/README.md", "contrib/hertz/GUARANTEES.md",
 	"docs/SUPPORT.md", "docs/PRODUCTION.md", "docs/ROLLING_UPDATES.md", "docs/COMPATIBILITY.md",
 }
 
@@ -105,7 +106,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 // The guides name what other libraries have, too.
 func TestDocumentsNameWhatExists(t *testing.T) {
 	for _, document := range documents {
-		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "signal", "tls", "zk", "grpc", "os"))
+		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "signal", "tls", "zk", "grpc", "os", "loadbalance"))
 	}
 }
 

@@ -87,3 +87,15 @@ func FuzzHostPortCodec(f *testing.F) {
 	f.Add("[::1]:8080", []byte("10.0.0.7"))
 	fuzz(f, discovery.HostPortCodec())
 }
+
+func FuzzCloudWeGoCodec(f *testing.F) {
+	f.Add("10.0.0.7:8080", []byte(`{"Weight":10,"Tags":{"idc":"hd1"}}`))
+	f.Add("[::1]:8080", []byte(`{"weight":-1,"tags":null}`))
+	fuzz(f, discovery.CloudWeGoCodec())
+}
+
+func FuzzRPCXCodec(f *testing.F) {
+	f.Add("tcp@10.0.0.7:8972", []byte("weight=10&state=inactive&group=a&group=b"))
+	f.Add("[::1]:8972", []byte("\x01"))
+	fuzz(f, discovery.RPCXCodec())
+}

@@ -18,6 +18,7 @@ func all() map[string]discovery.Codec {
 		"curator": discovery.CuratorCodec(), "spring": discovery.SpringCodec(), "dubbo": discovery.DubboCodec(),
 		"dubbo interface": discovery.DubboInterfaceCodec("tri"), "serverset": discovery.ServersetCodec(),
 		"nerve": discovery.NerveCodec(), "host:port": discovery.HostPortCodec(),
+		"cloudwego": discovery.CloudWeGoCodec(), "rpcx": discovery.RPCXCodec(),
 	}
 }
 
@@ -38,7 +39,7 @@ func TestIDsAreNamesOfNodes(t *testing.T) {
 
 // The address makes the name of the node, or a part of a URL.
 func TestAddressesThatMakeNoName(t *testing.T) {
-	for _, format := range []string{"dubbo", "host:port", "dubbo interface"} {
+	for _, format := range []string{"dubbo", "host:port", "dubbo interface", "cloudwego", "rpcx"} {
 		for _, address := range []string{"a/b", "http://a"} {
 			_, _, err := all()[format].Encode(orders(func(i *discovery.Instance) { i.Address = address }))
 			require.ErrorIs(t, err, zk.ErrBadArguments, "%s %q", format, address)
@@ -82,7 +83,7 @@ func TestInstancesThatNoFormatCanTake(t *testing.T) {
 
 // A format that cannot say that an instance drains must not say that it does not.
 func TestDisabledIsSaidOrRefused(t *testing.T) {
-	refuse := map[string]bool{"dubbo": true, "dubbo interface": true, "nerve": true, "host:port": true}
+	refuse := map[string]bool{"dubbo": true, "dubbo interface": true, "nerve": true, "host:port": true, "cloudwego": true}
 	for format, codec := range all() {
 		i := orders(func(i *discovery.Instance) { i.Disabled = true })
 		name, data, err := codec.Encode(i)

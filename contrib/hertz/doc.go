@@ -1,0 +1,38 @@
+// Package hertz registers servers of hertz in ZooKeeper, and finds them:
+//
+//	server.New(server.WithHostPorts(":8888"), server.WithRegistry(
+//		hertz.NewRegistry(client),
+//		&registry.Info{ServiceName: "orders", Addr: utils.NewNetAddr("tcp", ":8888"), Weight: 10},
+//	))
+//
+//	resolver := hertz.NewResolver(client)
+//	defer resolver.Close()
+//	cli.Use(sd.Discovery(resolver))
+//	cli.Get(ctx, nil, "http://orders/ping", config.WithSD(true))
+//
+// The client is a framework.Client, which the user closes last.
+//
+// # Nodes
+//
+// They are those of github.com/hertz-contrib/registry/zookeeper, so that a fleet
+// can change over process by process: /orders/10.0.0.7:8888 with
+// {"Weight":10,"Tags":{"idc":"hd1"}}. Their readers take our nodes, and we take
+// theirs. See discovery.CloudWeGoCodec. Two of their mistakes are not repeated: a
+// service with a slash before its name keeps the name, and a server that listens
+// on 0.0.0.0 registers an address that others can dial.
+//
+// User and password of a client, and the access control list of its nodes, are
+// framework.WithAuth and framework.WithACLProvider.
+//
+// # How soon clients know
+//
+// hertz asks a Resolver for each service that it calls every five seconds, by
+// default, and keeps the answer. That is a matter of loadbalance.Options. A
+// Resolver answers at once from its directory, which follows the service. An
+// instance whose node is gone stays there for another second: see
+// discovery.WithRemovalGrace.
+//
+// [GUARANTEES.md] lists every promise, and the tests that hold it.
+//
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/contrib/hertz/GUARANTEES.md
+package hertz

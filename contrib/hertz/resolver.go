@@ -1,0 +1,176 @@
+package hertz
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sd "github.com/cloudwego/hertz/pkg/app/client/discovery"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+const (
+	base = "/"
+
+	firstListTime = 5 * time.Second  // how long the first call to a service waits for its list
+	retryPause    = 5 * time.Second  // how long a directory is left alone that a server has refused
+	idleTime      = 30 * time.Minute // how long a directory is kept for nobody
+)
+
+// Resolver finds the instances of services for clients of hertz, which have it from
+// sd.Discovery. All calls to one service share a directory, which follows the
+// service. It is safe for concurrent use. Close ends the directories, and so does
+// closing the client.
+//
+// Make one for all clients of a process: hertz keeps each Resolver that it was
+// given, with two goroutines, until the process ends.
+type Resolver struct {
+	client *framework.Client
+	opts   []discovery.DirectoryOption
+
+	mu       sync.Mutex // protects the following fields, and the times of services
+	services map[string]*service
+	closed   bool
+}
+
+var _ sd.Resolver = (*Resolver)(nil)
+
+// service is a service that was asked for.
+type service struct {
+	directory    *discovery.Directory
+	opened, used time.Time
+	hadInstances atomic.Bool
+}
+
+// NewResolver returns a Resolver of the services below the root of a client. For
+// another base, take client.Namespace. The options are for each directory.
+func NewResolver(client *framework.Client, opts ...discovery.DirectoryOption) *Resolver {
+	return &Resolver{client: client, opts: opts, services: map[string]*service{}}
+}
+
+// Name is for hertz. No two Resolvers of a process have the same name: of those
+// that have, hertz takes the first one for all clients.
+func (r *Resolver) Name() string { return fmt.Sprintf("zookeeper-%p", r) }
+
+// Target is for hertz: the service of a request is its host.
+func (r *Resolver) Target(_ context.Context, target *sd.TargetInfo) string { return target.Host }
+
+// Resolve returns the instances of a service, and waits only if their list has
+// never come: until ctx ends, and for no more than five seconds. The error says
+// why there is none, such as an outage.
+//
+// In an outage, the last known list stands. The name of a service that has no
+// instance, and had none, is an error that matches discovery.ErrNoInstance, which
+// hertz asks again about with the next call. When the last instance has gone, the
+// list is empty, and hertz says that there is no instance.
+func (r *Resolver) Resolve(ctx context.Context, name string) (sd.Result, error) {
+	s, err := r.service(name)
+	var instances []sd.Instance
+	if err == nil {
+		instances, err = s.instances(ctx)
+	}
+	if err != nil {
+		return sd.Result{}, fmt.Errorf("zookeeper: service %q: %w", name, err)
+	}
+	return sd.Result{CacheKey: name, Instances: instances}, nil
+}
+
+// Close ends the directories, and returns when nothing of them goes on. It may be
+// called more than once, and always returns nil.
+func (r *Resolver) Close() error {
+	r.mu.Lock()
+	all := r.services
+	r.services, r.closed = nil, true
+	r.mu.Unlock()
+	for _, s := range all {
+		s.directory.Close()
+	}
+	return nil
+}
+
+// service returns a service, which others may use, too.
+func (r *Resolver) service(name string) (*service, error) {
+	s, idle, err := r.find(name, time.Now())
+	for _, other := range idle {
+		other.directory.Close()
+	}
+	return s, err
+}
+
+// find returns a service, and those that nobody has asked for in a long time. A
+// directory that has ended is replaced.
+func (r *Resolver) find(name string, now time.Time) (s *service, idle []*service, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, nil, discovery.ErrClosed
+	}
+	s = r.services[name]
+	if s == nil || s.directory.Err() != nil && now.Sub(s.opened) >= retryPause {
+		idle = r.takeIdleLocked(now)
+		d, err := discovery.NewDirectory(r.client, base, discovery.CloudWeGoCodec(), name, r.opts...)
+		if err != nil {
+			return nil, idle, err
+		}
+		next := &service{directory: d, opened: now}
+		next.hadInstances.Store(s != nil && s.hadInstances.Load())
+		s = next
+		r.services[name] = s
+	}
+	s.used = now
+	return s, idle, nil
+}
+
+func (r *Resolver) takeIdleLocked(now time.Time) (idle []*service) {
+	for name, s := range r.services {
+		if now.Sub(s.used) >= idleTime {
+			idle = append(idle, s)
+			delete(r.services, name)
+		}
+	}
+	return idle
+}
+
+// instances returns what hertz is told.
+func (s *service) instances(ctx context.Context) (all []sd.Instance, err error) {
+	ctx, cancel := context.WithTimeout(ctx, firstListTime)
+	defer cancel()
+	if err := s.directory.WaitSynced(ctx); err != nil {
+		return nil, err
+	}
+	now := s.directory.Snapshot()
+	for _, i := range now.Instances() {
+		all = append(all, toldOf(i))
+	}
+	switch {
+	case len(all) > 0:
+		s.hadInstances.Store(true)
+	case !s.hadInstances.Load():
+		return nil, noneIn(now)
+	}
+	return all, nil
+}
+
+// toldOf returns what hertz is told of an instance.
+func toldOf(i discovery.Instance) sd.Instance {
+	said, err := discovery.PayloadOf[struct{ Weight int }](i)
+	if err != nil {
+		said.Weight = 0 // hertz takes its default
+	}
+	return sd.NewInstance("tcp", net.JoinHostPort(i.Address, strconv.Itoa(i.Port)), said.Weight, i.Metadata)
+}
+
+// noneIn says why there is no instance.
+func noneIn(now *discovery.Snapshot) error {
+	if len(now.Bad) == 0 {
+		return fmt.Errorf("%w: none is registered", discovery.ErrNoInstance)
+	}
+	bad := now.Bad[0]
+	return fmt.Errorf("%w: %d malformed, such as %q: %w", discovery.ErrNoInstance, len(now.Bad), bad.Path, bad.Err)
+}

@@ -1,0 +1,204 @@
+package hertz_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/contrib/hertz"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+const (
+	node1 = "/product/10.0.0.7:1"
+	node2 = "/product/10.0.0.7:2"
+	says  = `{"Weight":3,"Tags":{"group":"blue"}}`
+)
+
+var (
+	first  = found{"10.0.0.7:1", 3, "blue"}
+	second = found{"10.0.0.7:2", 3, "blue"}
+)
+
+// hasError resolves a service, and returns the error.
+func hasError(t *testing.T, r *hertz.Resolver, name string) error {
+	t.Helper()
+	result, err := r.Resolve(context.Background(), name)
+	require.Error(t, err)
+	require.Empty(t, result)
+	return err
+}
+
+// hertz calls Resolve again and again, and gets what is there. When the last
+// instance has gone, that is an empty list, because hertz would keep the last one
+// after an error.
+func TestResolveFollowsAService(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		require.NoError(t, srv.Create(node1, []byte(says)))
+		r := hertz.NewResolver(start(t, srv).client)
+		require.Equal(t, []found{first}, resolve(t, r, "product"))
+		require.NoError(t, srv.Create(node2, []byte(says)))
+		synctest.Wait()
+		require.Equal(t, []found{first, second}, resolve(t, r, "product"))
+		require.NoError(t, srv.Set(node1, []byte(`{"Weight":5}`)))
+		require.NoError(t, srv.Create("/product/10.0.0.7:3", []byte("garbage")))
+		synctest.Wait()
+		require.Equal(t, []found{{"10.0.0.7:1", 5, ""}, second}, resolve(t, r, "product"))
+		require.NoError(t, srv.Delete(node1))
+		outlastGrace()
+		require.Equal(t, []found{second}, resolve(t, r, "product"))
+		require.NoError(t, srv.Delete(node2))
+		outlastGrace()
+		require.Empty(t, resolve(t, r, "product"))
+	})
+}
+
+// The name of a service that nobody has registered is an error, with which hertz
+// asks again at the next call.
+func TestUnknownName(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		r := hertz.NewResolver(start(t, srv).client)
+		began := time.Now()
+		err := hasError(t, r, "product")
+		require.ErrorIs(t, err, discovery.ErrNoInstance)
+		require.EqualError(t, err, `zookeeper: service "product": no instance to pick: none is registered`)
+		require.Less(t, time.Since(began), time.Second)
+		require.NoError(t, srv.Create(node2, []byte("garbage")))
+		synctest.Wait()
+		require.EqualError(t, hasError(t, r, "product"),
+			`zookeeper: service "product": no instance to pick: 1 malformed, such as "/product/10.0.0.7:2": no weight and tags: garbage`)
+		require.NoError(t, srv.Create(node1, []byte(says)))
+		synctest.Wait()
+		require.Equal(t, []found{first}, resolve(t, r, "product"))
+		for _, name := range []string{"", "/", "a//b", ".."} {
+			require.Error(t, hasError(t, r, name))
+		}
+	})
+}
+
+func TestOutageKeepsTheList(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		require.NoError(t, srv.Create(node1, []byte(says)))
+		require.NoError(t, srv.Create(node2, []byte(says)))
+		p := start(t, srv)
+		r := hertz.NewResolver(p.client)
+		require.Len(t, resolve(t, r, "product"), 2)
+		p.host.Disconnect()
+		require.NoError(t, srv.Delete(node1))
+		for range 10 {
+			time.Sleep(time.Minute)
+			require.Equal(t, []found{first, second}, resolve(t, r, "product"))
+		}
+		p.host.Heal()
+		time.Sleep(time.Minute)
+		require.Equal(t, []found{second}, resolve(t, r, "product"))
+	})
+}
+
+// Without a connection from the beginning, the error says why, and the list comes
+// with the connection.
+func TestOutageAtTheStart(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		require.NoError(t, srv.Create(node1, []byte(says)))
+		p := startCutOff(t, srv)
+		r := hertz.NewResolver(p.client)
+		began := time.Now()
+		err := hasError(t, r, "product")
+		require.Equal(t, 5*time.Second, time.Since(began))
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		require.ErrorContains(t, err, "no route to host")
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_, err = r.Resolve(ctx, "product")
+		require.ErrorIs(t, err, context.Canceled)
+		p.host.Heal()
+		time.Sleep(time.Minute)
+		require.Equal(t, []found{first}, resolve(t, r, "product"))
+	})
+}
+
+// A call waits for the first list.
+func TestFirstCallWaitsForTheList(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		require.NoError(t, srv.Create(node1, []byte(says)))
+		p := startCutOff(t, srv)
+		time.AfterFunc(500*time.Millisecond, p.host.Heal)
+		require.Equal(t, []found{first}, resolve(t, hertz.NewResolver(p.client), "product"))
+	})
+}
+
+// All calls to a service share a directory, which has one watch. One for which
+// nobody asks any more ends, when there is another new one.
+func TestCallsShareADirectory(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		require.NoError(t, srv.Create(node1, []byte(says)))
+		require.NoError(t, srv.Create("/orders/10.0.0.8:1", []byte(says)))
+		r := hertz.NewResolver(start(t, srv).client)
+		for range 3 {
+			require.Len(t, resolve(t, r, "product"), 1)
+		}
+		require.Len(t, srv.Watches(), 1)
+		time.Sleep(29 * time.Minute)
+		require.Len(t, resolve(t, r, "orders"), 1)
+		require.Len(t, srv.Watches(), 2)
+		time.Sleep(2 * time.Minute)
+		require.ErrorIs(t, hasError(t, r, "third"), discovery.ErrNoInstance)
+		settle()
+		require.Len(t, srv.Watches(), 2, "the first one has gone")
+		require.Len(t, resolve(t, r, "product"), 1)
+		require.Len(t, srv.Watches(), 3)
+		require.NoError(t, r.Close())
+		require.NoError(t, r.Close())
+		settle()
+		require.Empty(t, srv.Watches())
+		require.ErrorIs(t, hasError(t, r, "product"), discovery.ErrClosed)
+	})
+}
+
+// A server that refuses the watch ends a directory. It is tried again, and no list
+// becomes empty meanwhile.
+func TestRefusedWatchIsTriedAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		require.NoError(t, srv.Create(node1, []byte(says)))
+		p := start(t, srv)
+		refused := srv.Inject(zktest.Rule{
+			Op: zktest.OpAddWatch, Session: p.client.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
+		})
+		r := hertz.NewResolver(p.client)
+		srv.ClearRequests()
+		for range 100 {
+			require.ErrorContains(t, hasError(t, r, "product"), "not authenticated")
+			time.Sleep(100 * time.Millisecond)
+		}
+		attempts := 0
+		for _, request := range srv.Requests() {
+			if request.Op == zktest.OpAddWatch {
+				attempts++
+			}
+		}
+		require.LessOrEqual(t, attempts, 3)
+		refused.Remove()
+		time.Sleep(5 * time.Second)
+		require.Equal(t, []found{first}, resolve(t, r, "product"))
+	})
+}
+
+// The end of the client ends the directories. What is known stands for a while.
+func TestClosedClient(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		require.NoError(t, srv.Create(node1, []byte(says)))
+		p := start(t, srv)
+		r := hertz.NewResolver(p.client)
+		require.Len(t, resolve(t, r, "product"), 1)
+		require.NoError(t, p.client.Close())
+		require.Equal(t, []found{first}, resolve(t, r, "product"))
+		require.ErrorIs(t, hasError(t, r, "orders"), framework.ErrClosed)
+		require.NoError(t, r.Close())
+	})
+	require.Error(t, hasError(t, hertz.NewResolver(nil), "product"))
+}
