@@ -15,11 +15,12 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1109
+const mostOfAll = 1119
 
 var mostExported = map[string]int{
 	"contrib/gocron":           9,
 	"contrib/grpcresolver":     11,
+	"contrib/kratos":           10,
 	"debug/curatorz":           1,
 	"debug/snapshot":           30,
 	"framework":                180,
