@@ -54,6 +54,7 @@ func TestGoBlocksOfDocumentsAreTested(t *testing.T) {
 		return err
 	}))
 	for _, document := range append([]string{"README.md", "docs/PRODUCTION.md", "contrib/README.md", "contrib/gocron/README.md", "contrib/grpcresolver/README.md", "contrib/hertz/README.md"}, guides...) {
+	for _, document := range append([]string{"README.md", "docs/PRODUCTION.md", "contrib/README.md", "contrib/gocron/README.md", "contrib/grpcresolver/README.md", "contrib/kratos/README.md"}, guides...) {
 		require.NoError(t, Snippets(read(t, document), texts))
 	}
 }
@@ -89,6 +90,7 @@ var documents = []string{
 	"contrib/README.md", "contrib/gocron/README.md", "contrib/gocron/GUARANTEES.md",
 	"contrib/grpcresolver/README.md", "contrib/grpcresolver/GUARANTEES.md",
 	"contrib/hertz/README.md", "contrib/hertz/GUARANTEES.md",
+	"contrib/kratos/README.md", "contrib/kratos/GUARANTEES.md",
 	"docs/SUPPORT.md", "docs/PRODUCTION.md", "docs/ROLLING_UPDATES.md", "docs/COMPATIBILITY.md",
 }
 
@@ -107,6 +109,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 func TestDocumentsNameWhatExists(t *testing.T) {
 	for _, document := range documents {
 		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "signal", "tls", "zk", "grpc", "os", "loadbalance"))
+		require.NoError(t, code(t).Names(document, "context", "errors", "net", "http", "curator", "signal", "tls", "zk", "grpc", "kratos", "os"))
 	}
 }
 

@@ -21,6 +21,7 @@ var mostExported = map[string]int{
 	"contrib/gocron":           9,
 	"contrib/grpcresolver":     11,
 	"contrib/hertz":            10,
+	"contrib/kratos":           10,
 	"debug/curatorz":           1,
 	"debug/snapshot":           30,
 	"framework":                181,

@@ -1,0 +1,121 @@
+package zookeeper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/go-kratos/kratos/v2/registry"
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+// GetService returns the instances of a service. If there was never such a service,
+// the error matches zk.ErrNoNode. If it is watched and has instances, there is no
+// request, and an outage changes nothing. Otherwise GetService waits for a connection
+// until ctx ends.
+func (r *Registry) GetService(ctx context.Context, name string) ([]*registry.ServiceInstance, error) {
+	s := r.acquire(name)
+	defer r.release(s)
+	entries, err := r.await(ctx, s, func([]*discovery.Entry) bool { return true })
+	if err == nil && len(entries) == 0 {
+		err = r.checkFolder(ctx, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("service %q in ZooKeeper: %w", name, err)
+	}
+	return instancesOf(entries), nil
+}
+
+// checkFolder returns zk.ErrNoNode if there was never an instance of a service.
+func (r *Registry) checkFolder(ctx context.Context, name string) error {
+	folder, err := r.folder(name)
+	if err != nil {
+		return err
+	}
+	there, _, err := r.client.Exists(ctx, folder)
+	if err == nil && !there {
+		err = zk.ErrNoNode
+	}
+	return err
+}
+
+// Watch is for kratos's clients. The Watcher goes on until Stop, or until ctx ends.
+// Its Next returns the instances that there are, also if there are none, and from
+// then on each list that differs from the one before. It waits in an outage, and
+// otherwise returns what is wrong, and may be called again. After the end, the
+// error matches ctx.Err(), or context.Canceled.
+//
+// Watch contacts no server. Its error means that the name cannot be used, or that
+// the client is closed.
+func (r *Registry) Watch(ctx context.Context, name string) (registry.Watcher, error) {
+	s := r.acquire(name)
+	if _, err := r.directoryOf(s); err != nil {
+		r.release(s)
+		return nil, fmt.Errorf("watch %q in ZooKeeper: %w", name, err)
+	}
+	w := &watcher{registry: r, service: s, release: sync.OnceFunc(func() { r.release(s) })}
+	w.ctx, w.cancel = context.WithCancel(ctx)
+	context.AfterFunc(w.ctx, w.release)
+	return w, nil
+}
+
+// watcher is what one client knows of a service.
+type watcher struct {
+	registry *Registry
+	service  *service
+	ctx      context.Context
+	cancel   context.CancelFunc
+	release  func() // gives the service back, once
+
+	mu   sync.Mutex         // protects the following field
+	told []*discovery.Entry // nil if Next has not returned yet
+}
+
+// Next waits for the next list: see Watch.
+func (w *watcher) Next() ([]*registry.ServiceInstance, error) {
+	entries, err := w.next()
+	switch {
+	case err == nil:
+		return instancesOf(entries), nil
+	case errors.Is(err, framework.ErrClosed):
+		err = fmt.Errorf("%w (%w)", err, context.Canceled) // kratos's clients end with no other error
+	}
+	return nil, fmt.Errorf("watch %q in ZooKeeper: %w", w.service.name, err)
+}
+
+func (w *watcher) next() ([]*discovery.Entry, error) {
+	if !w.registry.hold(w.service) {
+		return nil, w.ctx.Err()
+	}
+	defer w.registry.release(w.service)
+	return w.registry.await(w.ctx, w.service, w.isNews)
+}
+
+// isNews notes a list, and reports whether it differs from the last one. Both are
+// ordered.
+func (w *watcher) isNews(now []*discovery.Entry) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.told != nil && slices.EqualFunc(w.told, now, saysTheSame) {
+		return false
+	}
+	w.told = append([]*discovery.Entry{}, now...)
+	return true
+}
+
+func saysTheSame(a, b *discovery.Entry) bool {
+	return a.ID == b.ID && bytes.Equal(a.Payload, b.Payload)
+}
+
+// Stop ends the Watcher, and a Next that waits. It may be called more than once.
+func (w *watcher) Stop() error {
+	w.cancel()
+	w.release()
+	return nil
+}

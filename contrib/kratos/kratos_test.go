@@ -1,0 +1,177 @@
+package zookeeper_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-kratos/kratos/v2"
+	"github.com/go-kratos/kratos/v2/registry"
+	resolvers "github.com/go-kratos/kratos/v2/transport/grpc/resolver/discovery"
+	transport "github.com/go-kratos/kratos/v2/transport/http"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/resolver"
+
+	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/testing/zktest"
+
+	zookeeper "github.com/gocurator/curator/contrib/kratos"
+)
+
+// greeter starts an app of kratos that answers with its ID, on a socket. The
+// function stops it.
+func greeter(t *testing.T, r *zookeeper.Registry, id string) (stop func()) {
+	t.Helper()
+	server := transport.NewServer(transport.Address("127.0.0.1:0"))
+	server.HandleFunc("/hello", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"from":"` + id + `"}`))
+	})
+	app := kratos.New(kratos.ID(id), kratos.Name("orders"), kratos.Version("v1"), kratos.Server(server), kratos.Registrar(r))
+	done := make(chan error, 1)
+	go func() { done <- app.Run() }()
+	stop = sync.OnceFunc(func() {
+		require.NoError(t, app.Stop())
+		require.NoError(t, <-done)
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// Apps of kratos register, are found, are called, stop, and are gone.
+func TestAppsOverHTTP(t *testing.T) {
+	t.Parallel()
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
+	servers, clients := zookeeper.New(curatortest.Connect(t, srv)), zookeeper.New(curatortest.Connect(t, srv))
+	watcher, err := clients.Watch(t.Context(), "orders")
+	require.NoError(t, err)
+	defer watcher.Stop()
+	require.Empty(t, next(t, watcher))
+	stop := greeter(t, servers, "a")
+	require.Equal(t, []string{"a"}, next(t, watcher))
+
+	sockets := &http.Transport{}
+	defer sockets.CloseIdleConnections()
+	client, err := transport.NewClient(t.Context(), transport.WithEndpoint("discovery:///orders"),
+		transport.WithDiscovery(clients), transport.WithBlock(), transport.WithTransport(sockets))
+	require.NoError(t, err)
+	defer client.Close()
+	var reply struct{ From string }
+	require.NoError(t, client.Invoke(t.Context(), http.MethodGet, "/hello", nil, &reply))
+	require.Equal(t, "a", reply.From)
+	require.Equal(t, []string{"a"}, srv.Children(folder))
+
+	stop()
+	require.Empty(t, next(t, watcher))
+	require.Empty(t, srv.Children(folder))
+}
+
+// An app that cannot register says why, and leaves nothing.
+func TestAppThatCannotRegister(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a"))
+		app := kratos.New(kratos.ID("a"), kratos.Name("orders"), kratos.Registrar(w.process(t).Registry))
+		require.ErrorContains(t, app.Run(), `an instance at "10.0.0.7", port 8000, has the ID`)
+		node, _ := w.Fake.Node(folder + "/a")
+		require.Zero(t, node.Stat.EphemeralOwner)
+	})
+}
+
+// channel notes what kratos's resolver tells a gRPC channel.
+type channel struct {
+	resolver.ClientConn
+	mu     sync.Mutex
+	states [][]string
+}
+
+func (c *channel) UpdateState(s resolver.State) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []string
+	for _, a := range s.Addresses {
+		all = append(all, a.ServerName+"="+a.Addr)
+	}
+	slices.Sort(all)
+	c.states = append(c.states, all)
+	return nil
+}
+
+// news returns the states since the last call.
+func (c *channel) news() [][]string {
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	states := c.states
+	c.states = nil
+	return states
+}
+
+// kratos's own resolver for gRPC channels follows a service, and ends.
+func TestResolverOfKratos(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		builder := resolvers.NewBuilder(p, resolvers.WithInsecure(true))
+		c := &channel{}
+		r, err := builder.Build(resolver.Target{URL: url.URL{Scheme: "discovery", Path: "/orders"}}, c, resolver.BuildOptions{})
+		require.NoError(t, err)
+		require.Empty(t, c.news())
+		w.put(t, replica("a"))
+		require.Equal(t, [][]string{{"orders=10.0.0.7:9000"}}, c.news())
+		other := replica("b")
+		other.Endpoints = []string{"grpc://10.0.0.8:9000"}
+		w.put(t, other)
+		require.Equal(t, [][]string{{"orders=10.0.0.7:9000", "orders=10.0.0.8:9000"}}, c.news())
+		p.network.Cut()
+		time.Sleep(time.Hour)
+		require.Empty(t, c.news())
+		require.NoError(t, w.Fake.Delete(folder+"/a"))
+		require.Equal(t, [][]string{{"orders=10.0.0.8:9000"}}, c.news())
+		r.Close()
+		synctest.Wait()
+		w.NoWatches(t)
+	})
+}
+
+// A resolver whose client is closed ends, instead of logging an error each second.
+func TestResolverOfKratosEndsWithTheClient(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		var c channel
+		calls := &counting{Registry: p.Registry}
+		r, err := resolvers.NewBuilder(calls).Build(
+			resolver.Target{URL: url.URL{Scheme: "discovery", Path: "/orders"}}, &c, resolver.BuildOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		require.NoError(t, p.client.Close())
+		time.Sleep(time.Hour)
+		require.EqualValues(t, 2, calls.n.Load(), "one for the list, and one that ends")
+		r.Close()
+	})
+}
+
+// counting counts calls of Next.
+type counting struct {
+	*zookeeper.Registry
+	n atomic.Int32
+}
+
+func (c *counting) Watch(ctx context.Context, name string) (registry.Watcher, error) {
+	watcher, err := c.Registry.Watch(ctx, name)
+	return countingWatcher{watcher, &c.n}, err
+}
+
+type countingWatcher struct {
+	registry.Watcher
+	n *atomic.Int32
+}
+
+func (c countingWatcher) Next() ([]*registry.ServiceInstance, error) {
+	c.n.Add(1)
+	return c.Watcher.Next()
+}

@@ -1,0 +1,279 @@
+package zookeeper_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-kratos/kratos/v2/registry"
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
+
+	zookeeper "github.com/gocurator/curator/contrib/kratos"
+)
+
+// kratos's own registry goes on to look at the session, and registers again when
+// that is another one.
+func TestDeregisteredStaysGone(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		require.NoError(t, p.Register(w.Patience(t), replica("a")))
+		require.Equal(t, []string{"a"}, w.Fake.Children(folder))
+		require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
+		require.Empty(t, w.Fake.Children(folder))
+		require.NoError(t, p.Deregister(w.Patience(t), replica("a")), "it is gone already")
+		for range 3 {
+			p.network.Expire(t)
+			time.Sleep(time.Minute)
+			require.Empty(t, w.Fake.Children(folder))
+		}
+		require.NoError(t, p.Register(w.Patience(t), replica("a")))
+		require.Equal(t, []string{"a"}, w.Fake.Children(folder))
+	})
+}
+
+func TestDeregisteredInAnOutageIsGoneBehindIt(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		require.NoError(t, p.Register(w.Patience(t), replica("a")))
+		heal := p.network.Isolate()
+		err := p.Deregister(recipetest.Within(t, time.Second), replica("a"))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		done := make(chan error, 1)
+		go func() { done <- p.Deregister(w.Patience(t), replica("a")) }()
+		synctest.Wait()
+		require.Empty(t, done, "a second call waits until it is gone")
+		heal()
+		require.NoError(t, <-done)
+		require.Empty(t, w.Fake.Children(folder))
+		time.Sleep(time.Minute)
+		require.Empty(t, w.Fake.Children(folder))
+	})
+}
+
+// An app that is stopped while it starts ends without an error.
+func TestDeregisterDuringRegister(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a"))
+		p := w.process(t)
+		done := make(chan error, 1)
+		go func() { done <- p.Register(w.Patience(t), replica("a")) }()
+		synctest.Wait()
+		require.Empty(t, done, "somebody else has the ID")
+		require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
+		require.NoError(t, <-done)
+		require.NoError(t, w.Fake.Delete(folder+"/a"))
+		time.Sleep(time.Minute)
+		require.Empty(t, w.Fake.Children(folder))
+	})
+}
+
+// A Register behind a Deregister that has given up waits for the first node.
+func TestRegisterBehindADeregisterThatHasGivenUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		require.NoError(t, p.Register(w.Patience(t), replica("a")))
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, p.Deregister(ended, replica("a")), context.Canceled)
+		require.NoError(t, p.Register(w.Patience(t), replica("a")))
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"a"}, w.Fake.Children(folder))
+		require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
+		require.Empty(t, w.Fake.Children(folder))
+	})
+}
+
+func TestLostSessionComesBack(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		require.NoError(t, p.Register(w.Patience(t), replica("a")))
+		was, _ := w.Fake.Node(folder + "/a")
+		for range 3 {
+			p.network.Expire(t)
+			time.Sleep(time.Second)
+			now, there := w.Fake.Node(folder + "/a")
+			require.True(t, there)
+			require.Equal(t, was.Data, now.Data)
+			require.Equal(t, p.client.SessionID(), now.Stat.EphemeralOwner)
+		}
+		heal := p.network.Isolate()
+		time.Sleep(time.Minute)
+		require.Empty(t, w.Fake.Children(folder))
+		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 3, Do: zktest.Fail(zktest.ErrConnectionLoss)})
+		heal()
+		time.Sleep(time.Minute)
+		refused.Remove()
+		require.Equal(t, []string{"a"}, w.Fake.Children(folder), "one error is no end")
+	})
+}
+
+// Somebody else's node is neither deleted nor written to.
+func TestForeignNodeIsNoTheft(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second := w.process(t), w.process(t)
+		require.NoError(t, first.Register(w.Patience(t), replica("a")))
+		was, _ := w.Fake.Node(folder + "/a")
+		other := replica("a")
+		other.Endpoints = []string{"http://10.0.0.8:8000"}
+		err := second.Register(recipetest.Within(t, 10*time.Second), other)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		var conflict *discovery.ConflictError
+		require.ErrorAs(t, err, &conflict)
+		require.ErrorContains(t, err, `an instance at "10.0.0.7", port 8000, has the ID`)
+		require.NoError(t, second.Deregister(w.Patience(t), other))
+		now, _ := w.Fake.Node(folder + "/a")
+		require.Equal(t, was, now)
+
+		require.NoError(t, first.Deregister(w.Patience(t), replica("a")))
+		time.Sleep(time.Minute)
+		require.Empty(t, w.Fake.Children(folder), "who was told of a conflict does not come later")
+	})
+}
+
+// A process that has crashed leaves its node until its session is over.
+func TestRestartWithAFixedID(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		crashed := w.process(t)
+		require.NoError(t, crashed.Register(w.Patience(t), replica("a")))
+		crashed.network.Isolate()
+		begin := time.Now()
+		require.NoError(t, w.process(t).Register(recipetest.Within(t, w.Session+time.Second), replica("a")))
+		require.Greater(t, time.Since(begin), w.Session/2)
+
+		replaces := w.process(t, zookeeper.WithRegistrationOptions(discovery.WithConflictPolicy(nodes.Replace)))
+		begin = time.Now()
+		require.NoError(t, replaces.Register(w.Patience(t), replica("a")))
+		require.Less(t, time.Since(begin), time.Second)
+		now, _ := w.Fake.Node(folder + "/a")
+		require.Equal(t, replaces.client.SessionID(), now.Stat.EphemeralOwner)
+	})
+}
+
+// Register says why the node is not there, and leaves nothing.
+func TestRegisterThatFails(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		refused := w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpCreate, Path: folder + "/a", Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
+		})
+		require.ErrorIs(t, p.Register(w.Patience(t), replica("a")), zk.ErrNoAuth)
+		refused.Remove()
+		time.Sleep(time.Minute)
+		require.Empty(t, w.Fake.Children(folder))
+
+		heal := p.network.Isolate()
+		begin := time.Now()
+		err := p.Register(recipetest.Within(t, time.Minute), replica("a"))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		require.Equal(t, time.Minute, time.Since(begin))
+		done := make(chan error, 1)
+		go func() { done <- p.Register(w.Patience(t), replica("b")) }()
+		time.Sleep(time.Hour)
+		require.Empty(t, done, "it waits as long as its context")
+		heal()
+		require.NoError(t, <-done)
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"b"}, w.Fake.Children(folder))
+		require.NoError(t, p.Register(w.Patience(t), replica("a")))
+
+		require.NoError(t, p.client.Close())
+		require.ErrorIs(t, p.Register(w.Patience(t), replica("a")), framework.ErrClosed)
+		require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
+		require.Empty(t, w.Fake.Children(folder))
+	})
+}
+
+// An instance that is registered twice is updated in place.
+func TestRegisterAgainUpdates(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		require.NoError(t, p.Register(w.Patience(t), replica("a")))
+		was, _ := w.Fake.Node(folder + "/a")
+		watcher := w.watch(t, p)
+		require.Equal(t, []string{"a"}, next(t, watcher))
+		other := replica("a")
+		other.Metadata["zone"] = "c"
+		require.NoError(t, p.Register(w.Patience(t), other))
+		now, _ := w.Fake.Node(folder + "/a")
+		require.Equal(t, was.Stat.Czxid, now.Stat.Czxid)
+		list, err := watcher.Next()
+		require.NoError(t, err)
+		require.Equal(t, []*registry.ServiceInstance{other}, list)
+		require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
+		require.Empty(t, w.Fake.Children(folder))
+	})
+}
+
+// A registration costs a look at the folder, and the node.
+func TestRequestsOfARegistration(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		require.NoError(t, p.Register(w.Patience(t), replica("a")))
+		stat, _ := w.Fake.Node(folder)
+		require.Zero(t, stat.Stat.EphemeralOwner, "kratos's own makes no container either")
+		w.Fake.ClearRequests()
+		require.NoError(t, p.Register(w.Patience(t), replica("b")))
+		require.Equal(t, []zktest.Op{zktest.OpExists, zktest.OpCreate}, w.Requests()[:2])
+		require.NoError(t, p.Deregister(w.Patience(t), replica("b")))
+	})
+}
+
+func TestWhatCannotBeUsed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		ctx := w.Patience(t)
+		with := func(change func(*registry.ServiceInstance)) *registry.ServiceInstance {
+			i := replica("a")
+			change(i)
+			return i
+		}
+		for name, i := range map[string]*registry.ServiceInstance{
+			"nil":           nil,
+			"no ID":         with(func(i *registry.ServiceInstance) { i.ID = "" }),
+			"no name":       with(func(i *registry.ServiceInstance) { i.Name = "" }),
+			"two nodes":     with(func(i *registry.ServiceInstance) { i.ID = "a/b" }),
+			"another path":  with(func(i *registry.ServiceInstance) { i.Name = "../services" }),
+			"another node":  with(func(i *registry.ServiceInstance) { i.ID = ".." }),
+			"no valid text": with(func(i *registry.ServiceInstance) { i.Name = "orders\xff" }),
+		} {
+			require.Error(t, p.Register(ctx, i), name)
+			require.NoError(t, p.Deregister(ctx, i), name)
+		}
+		require.Empty(t, w.Fake.Children("/microservices"))
+		_, err := p.Watch(ctx, "")
+		require.ErrorIs(t, err, zk.ErrInvalidPath)
+		_, err = p.GetService(ctx, "a//b")
+		require.ErrorIs(t, err, zk.ErrInvalidPath)
+		for name, r := range map[string]*zookeeper.Registry{
+			"client":       zookeeper.New(nil),
+			"option":       zookeeper.New(p.client, nil),
+			"root":         zookeeper.New(p.client, zookeeper.WithRootPath("services")),
+			"registration": zookeeper.New(p.client, zookeeper.WithRegistrationOptions(nil)),
+			"check": zookeeper.New(p.client, zookeeper.WithRegistrationOptions(discovery.WithHealthCheck(discovery.HealthCheck{
+				Check: func(context.Context) error { return nil },
+			}))),
+			"directory": zookeeper.New(p.client, zookeeper.WithDirectoryOptions(nil)),
+		} {
+			if name != "directory" {
+				require.Error(t, r.Register(ctx, replica("a")), name)
+			}
+			if name != "registration" && name != "check" {
+				_, err := r.Watch(ctx, "orders")
+				require.Error(t, err, name)
+				_, err = r.GetService(ctx, "orders")
+				require.Error(t, err, name)
+			}
+		}
+		require.Empty(t, w.Fake.Children(folder))
+		w.NoWatches(t)
+	})
+}

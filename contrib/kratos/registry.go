@@ -1,0 +1,83 @@
+package zookeeper
+
+import (
+	"path"
+	"sync"
+
+	"github.com/go-kratos/kratos/v2/registry"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/discovery"
+)
+
+// Registry is a registry.Registrar and a registry.Discovery. One serves all apps
+// and clients of a process. It is safe for concurrent use, and need not be closed.
+type Registry struct {
+	client       *framework.Client
+	root         string
+	registration []discovery.RegistrationOption
+	directory    []discovery.DirectoryOption
+	fault        error // what New was given that cannot be used; or nil
+
+	mu         sync.Mutex // protects the following fields
+	registered map[key]*registration
+	services   map[string]*service // those that are watched, by their names
+}
+
+var (
+	_ registry.Registrar = (*Registry)(nil)
+	_ registry.Discovery = (*Registry)(nil)
+)
+
+// Option configures a Registry.
+type Option func(*Registry)
+
+// WithRootPath sets the path below which the services are. The default is
+// /microservices.
+func WithRootPath(root string) Option { return func(r *Registry) { r.root = root } }
+
+// WithRegistrationOptions sets the options of each registration. One is what to do
+// about somebody else's node with the ID: Register waits until it is gone, unless
+// discovery.WithConflictPolicy says nodes.Fail or nodes.Replace. kratos.ID can fix
+// the ID of an app. If its process crashes, its node stays until the session has
+// timed out, and the next process has to wait for that, or to replace it.
+func WithRegistrationOptions(opts ...discovery.RegistrationOption) Option {
+	return func(r *Registry) { r.registration = opts }
+}
+
+// WithDirectoryOptions sets the options of the directories behind GetService and
+// Watch. Their removal grace is 0 by default, because an app of kratos stops right
+// after it has deregistered. A discovery.WithLossGuard needs a longer one.
+func WithDirectoryOptions(opts ...discovery.DirectoryOption) Option {
+	return func(r *Registry) { r.directory = append(r.directory, opts...) }
+}
+
+// New returns a Registry. It does not contact the server. What cannot be used, such
+// as a nil client, is an error of each call.
+func New(client *framework.Client, opts ...Option) *Registry {
+	r := &Registry{
+		client: client, root: "/microservices",
+		directory:  []discovery.DirectoryOption{discovery.WithRemovalGrace(0)},
+		registered: map[key]*registration{}, services: map[string]*service{},
+	}
+	if client == nil {
+		r.fault = invalid("client", "nil", "must not be nil")
+	}
+	for _, opt := range opts {
+		if opt == nil {
+			r.fault = invalid("option", "nil", "must not be nil")
+			continue
+		}
+		opt(r)
+	}
+	return r
+}
+
+// folder returns the path of a service's nodes, or what cannot be used.
+func (r *Registry) folder(service string) (string, error) {
+	if r.fault != nil {
+		return "", r.fault
+	}
+	dir, err := theirs.Dir(service)
+	return path.Join(r.root, dir), err
+}
