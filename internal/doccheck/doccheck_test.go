@@ -3,6 +3,7 @@ package doccheck
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -53,8 +54,7 @@ func TestGoBlocksOfDocumentsAreTested(t *testing.T) {
 		}
 		return err
 	}))
-	for _, document := range append([]string{"README.md", "docs/PRODUCTION.md", "contrib/README.md", "contrib/gocron/README.md", "contrib/grpcresolver/README.md", "contrib/hertz/README.md"}, guides...) {
-	for _, document := range append([]string{"README.md", "docs/PRODUCTION.md", "contrib/README.md", "contrib/gocron/README.md", "contrib/grpcresolver/README.md", "contrib/kratos/README.md"}, guides...) {
+	for _, document := range slices.Concat([]string{"README.md", "docs/PRODUCTION.md", "contrib/README.md"}, ofContrib("README.md"), guides) {
 		require.NoError(t, Snippets(read(t, document), texts))
 	}
 }
@@ -87,11 +87,22 @@ func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
 
 var documents = []string{
 	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "SECURITY.md", "examples/README.md",
-	"contrib/README.md", "contrib/gocron/README.md", "contrib/gocron/GUARANTEES.md",
-	"contrib/grpcresolver/README.md", "contrib/grpcresolver/GUARANTEES.md",
-	"contrib/hertz/README.md", "contrib/hertz/GUARANTEES.md",
-	"contrib/kratos/README.md", "contrib/kratos/GUARANTEES.md",
+	"contrib/README.md",
 	"docs/SUPPORT.md", "docs/PRODUCTION.md", "docs/ROLLING_UPDATES.md", "docs/COMPATIBILITY.md",
+}
+
+// ofContrib returns the documents with this name of the modules below contrib.
+func ofContrib(name string) []string {
+	files, err := fs.Glob(repository(), "contrib/*/"+name)
+	if err != nil {
+		panic(err)
+	}
+	return files
+}
+
+// allDocuments returns the documents that are checked.
+func allDocuments() []string {
+	return slices.Concat(documents, ofContrib("README.md"), ofContrib("GUARANTEES.md"))
 }
 
 // guides are for people who come from another library.
@@ -100,16 +111,21 @@ var guides = []string{
 }
 
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
-	for _, document := range append(guides, documents...) {
+	for _, document := range slices.Concat(guides, allDocuments()) {
 		require.NoError(t, Links(repository(), document))
 	}
 }
 
+// elsewhere are packages of others whose names are in the documents.
+var elsewhere = []string{
+	"context", "errors", "net", "http", "os", "signal", "tls", "curator", "zk",
+	"grpc", "loadbalance", "kratos",
+}
+
 // The guides name what other libraries have, too.
 func TestDocumentsNameWhatExists(t *testing.T) {
-	for _, document := range documents {
-		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "signal", "tls", "zk", "grpc", "os", "loadbalance"))
-		require.NoError(t, code(t).Names(document, "context", "errors", "net", "http", "curator", "signal", "tls", "zk", "grpc", "kratos", "os"))
+	for _, document := range allDocuments() {
+		require.NoError(t, code(t).Names(document, elsewhere...))
 	}
 }
 
