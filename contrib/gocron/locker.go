@@ -23,7 +23,7 @@ type Locker struct {
 	opts   []locks.MutexOption
 
 	mu   sync.Mutex              // protects the following field
-	held map[string]*locks.Lease // by the names of jobs whose runs go on
+	held map[string]*locks.Lease // the leases of runs, by the names of their jobs
 }
 
 var _ gocron.Locker = (*Locker)(nil)
