@@ -119,7 +119,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 // elsewhere are packages of others whose names are in the documents.
 var elsewhere = []string{
 	"context", "errors", "net", "http", "os", "signal", "tls", "curator", "zk",
-	"grpc", "loadbalance", "kratos",
+	"grpc", "loadbalance", "kratos", "goose", "migrate",
 }
 
 // The guides name what other libraries have, too.

@@ -35,6 +35,9 @@ const leastCoverage = 75
 // judge returns the names of the licenses in the text of a license file, and an
 // error if one of them is not allowed, or if too much of the text is unknown.
 func judge(text []byte) (names []string, err error) {
+	if names, read := readByPeople[hashOf(text)]; read {
+		return names, nil
+	}
 	known, err := scanner()
 	if err != nil {
 		return nil, err

@@ -76,6 +76,18 @@ func place(t *testing.T, files map[string]string) string {
 
 // What counts is the license of the root, and those on the way to a package
 // that is imported.
+// A text that people have read is what they say, until it changes.
+func TestTextThatPeopleHaveRead(t *testing.T) {
+	text := []byte("Take it, and name us.")
+	readByPeople[hashOf(text)] = []string{"MIT"}
+	t.Cleanup(func() { delete(readByPeople, hashOf(text)) })
+	names, err := judge(text)
+	require.NoError(t, err)
+	require.Equal(t, []string{"MIT"}, names)
+	_, err = judge(append(text, " Pay us."...))
+	require.ErrorContains(t, err, "only 0 %")
+}
+
 func TestFilesOfAModule(t *testing.T) {
 	root := place(t, map[string]string{
 		"LICENSE": mit, "license.go": gpl, "a/b/b.go": "", "a/COPYING.txt": gpl, "c/c.go": "", "d/COPYING": gpl, "none/n.go": "",

@@ -1,0 +1,140 @@
+package migratelock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/golang-migrate/migrate/v4/database"
+
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+var errClosed = errors.New("the driver is closed")
+
+func (d *driver) Lock() error {
+	kept, err := d.beginLock()
+	if err != nil {
+		return err
+	}
+	lease, err := d.lockBoth(kept)
+	return d.endLock(lease, err)
+}
+
+// beginLock returns the lease that Open has acquired, if it is still there.
+func (d *driver) beginLock() (kept *locks.Lease, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.locked {
+		return nil, database.ErrLocked
+	}
+	kept = d.lease
+	d.lease, d.locked, d.steps = nil, true, steps{}
+	return kept, nil
+}
+
+// lockBoth takes our lock first, so that waiters wait there.
+func (d *driver) lockBoth(kept *locks.Lease) (*locks.Lease, error) {
+	lease, err := d.acquire(kept)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.inner.Lock(); err != nil {
+		return nil, errors.Join(err, release(lease))
+	}
+	return lease, nil
+}
+
+// acquire returns the lease that was kept, unless that was lost meanwhile.
+func (d *driver) acquire(kept *locks.Lease) (*locks.Lease, error) {
+	if kept != nil && kept.Context().Err() == nil {
+		return kept, nil
+	}
+	if kept != nil {
+		_ = release(kept)
+	}
+	ctx, done := context.WithTimeout(d.life, lockWait)
+	defer done()
+	lease, err := d.mutex.Acquire(ctx)
+	switch {
+	case d.life.Err() != nil && err != nil:
+		return nil, errClosed
+	case errors.Is(err, locks.ErrNotAcquired):
+		return nil, fmt.Errorf("%w: %w", database.ErrLocked, err)
+	}
+	return lease, err
+}
+
+// endLock keeps the lease, unless the driver was closed meanwhile.
+func (d *driver) endLock(lease *locks.Lease, err error) error {
+	if d.keep(lease, err == nil) || err != nil {
+		return err
+	}
+	return errors.Join(errClosed, d.inner.Unlock(), release(lease))
+}
+
+func (d *driver) keep(lease *locks.Lease, succeeded bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.locked = succeeded && d.life.Err() == nil
+	if d.locked {
+		d.lease = lease
+	}
+	return d.locked
+}
+
+func (d *driver) Unlock() error {
+	lease, overran := d.beginUnlock()
+	if lease == nil {
+		return database.ErrNotLocked
+	}
+	defer d.endUnlock()
+	return errors.Join(overran, d.inner.Unlock(), release(lease))
+}
+
+func (d *driver) beginUnlock() (lease *locks.Lease, overran error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.locked {
+		return nil, nil
+	}
+	lease, d.lease = d.lease, nil
+	if !d.steps.refused {
+		overran = d.steps.overran
+	}
+	return lease, overran
+}
+
+func (d *driver) endUnlock() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.locked = false
+}
+
+func (d *driver) Close() error {
+	lease := d.beginClose()
+	err := d.inner.Close()
+	if lease != nil {
+		err = errors.Join(err, release(lease))
+	}
+	return err
+}
+
+// beginClose ends a Lock that waits for our lock. One that waits for the driver's
+// ends with the driver, and then finds that this one is closed.
+func (d *driver) beginClose() (lease *locks.Lease) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.end()
+	lease, d.lease = d.lease, nil
+	return lease
+}
+
+// release returns no loss of the lease, which steps tell if it matters.
+func release(lease *locks.Lease) error {
+	err := lease.Release(context.Background())
+	if !errors.Is(context.Cause(lease.Context()), locks.ErrReleased) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,28 @@
+package migratelock
+
+import "fmt"
+
+// LostError says that the lock was lost. Match the reason with errors.Is, such as
+// framework.ErrSessionLost; the context of a locks.Lease has all reasons.
+type LostError struct {
+	// Version is the version to which the step would have led. The step was
+	// refused, and has changed nothing, unless it is Begun.
+	Version int
+
+	// Begun says that the lock was lost during the step, which has ended. Another
+	// replica may have begun it meanwhile, unless the driver has a lock of its own.
+	Begun bool
+
+	Err error // the reason
+}
+
+// Error names the version and the reason.
+func (e *LostError) Error() string {
+	if e.Begun {
+		return fmt.Sprintf("the migration to version %d ended without its lock, which was lost: %v", e.Version, e.Err)
+	}
+	return fmt.Sprintf("the migration to version %d was not begun, because the lock was lost: %v", e.Version, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *LostError) Unwrap() error { return e.Err }
