@@ -101,7 +101,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 // The guides name what other libraries have, too.
 func TestDocumentsNameWhatExists(t *testing.T) {
 	for _, document := range documents {
-		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "signal", "tls", "zk", "grpc", "os"))
+		require.NoError(t, code(t).Names(document, "context", "errors", "fs", "net", "curator", "signal", "tls", "zk", "grpc", "os"))
 	}
 }
 

@@ -15,9 +15,10 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1109
+const mostOfAll = 1123
 
 var mostExported = map[string]int{
+	"contrib/certmagic":        14,
 	"contrib/gocron":           9,
 	"contrib/grpcresolver":     11,
 	"debug/curatorz":           1,
