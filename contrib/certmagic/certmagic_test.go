@@ -149,6 +149,25 @@ func TestLateCertificateIsNotStored(t *testing.T) {
 	})
 }
 
+// A program loses its lock while it obtains a certificate, and nobody else needs
+// one. It is refused, and its next attempt succeeds.
+func TestNextAttemptHasTheLock(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, a, b *process) {
+		issuer := newAuthority(t)
+		slow := &slowAuthority{issuer, func() {
+			a.host.LoseSessions()
+			time.Sleep(time.Minute)
+		}}
+		cfg := configOf(t, a, slow)
+		begun := time.Now()
+		require.NoError(t, cfg.ObtainCertAsync(bounded(t), "example.com"))
+		require.Less(t, time.Since(begun), 5*time.Minute)
+		require.EqualValues(t, 2, issuer.count())
+		require.EqualValues(t, 2, serial(t, cfg, "example.com"))
+		srv.AssertNoNodes(t, root+"/locks/"+certLock)
+	})
+}
+
 // slowAuthority issues its first certificate after a call.
 type slowAuthority struct {
 	*authority
