@@ -1,6 +1,7 @@
 package certstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,10 +77,11 @@ func refused(err error, guards []guard) error {
 	return err
 }
 
-// These are how certmagic names its locks.
+// These are how certmagic names its locks, and an account without an address.
 const (
 	certificateLock = "issue_cert_"
-	accountLock     = "register_acme_account_"
+	accountLock     = "register_acme_account"
+	noAddress       = "default"
 )
 
 // scope is which keys a lock guards.
@@ -96,8 +98,8 @@ func scopeOf(lock string) scope {
 		}
 		sc.subject = certmagic.StorageKeys.Safe(name)
 	}
-	if account, ok := strings.CutPrefix(lock, accountLock); ok {
-		sc.subject = certmagic.StorageKeys.Safe(account)
+	if address, ok := strings.CutPrefix(lock, accountLock); ok {
+		sc.subject = certmagic.StorageKeys.Safe(cmp.Or(strings.TrimPrefix(address, "_"), noAddress))
 	}
 	return sc
 }

@@ -77,9 +77,11 @@ func TestStoreWhoseReplyIsLost(t *testing.T) {
 			zktest.CallAfter(func(zktest.Request) { loseLock(t, srv, certLock) }),
 			zktest.DropReply(),
 		)})
-		require.ErrorIs(t, a.Store(ctx, certKey, []byte("late")), certstore.ErrLockLost)
+		err := a.Store(ctx, certKey, []byte("in time"))
+		require.ErrorIs(t, err, certstore.ErrLockLost)
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		require.NoError(t, b.Lock(ctx, certLock))
-		requireValue(t, b, certKey, "late") // of the first try, under the lock
+		requireValue(t, b, certKey, "in time") // of the first try, under the lock
 	})
 }
 
@@ -115,6 +117,11 @@ func TestKeysThatALockGuards(t *testing.T) {
 			"acme/test/users/me@example.com/me.json":  true,
 			"acme/test/users/me@example.com/me.key":   true,
 			"acme/test/users/you@example.com/you.key": false,
+		},
+		"register_acme_account": {
+			"acme/test/users/default/default.key":     true,
+			"acme/test/users/me@example.com/me.key":   false,
+			"acme/test/challenge_tokens/example.json": false,
 		},
 		"a/b":           {"a/b": true, "a//b/": true, "a/b/c": true, "a/bc": false, "a": false, "x/a/b": false},
 		"":              {"a": false, certKey: false},

@@ -190,6 +190,21 @@ func TestWriteThatNeverSucceeds(t *testing.T) {
 	})
 }
 
+// A write that may have succeeded says so, also if a later try fails otherwise.
+func TestWriteThatMayHaveSucceeded(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, a, b *process) {
+		require.NoError(t, a.Store(bounded(t), "key", []byte("old")))
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.All(
+			zktest.CallAfter(func(zktest.Request) { a.host.Disconnect() }),
+			zktest.DropReply(),
+		)})
+		err := a.Store(bounded(t), "key", []byte("new"))
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		requireValue(t, b, "key", "new")
+	})
+}
+
 // Values are never mixed, and folders that vanish are made anew.
 func TestWritesAtOnce(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, _ *zktest.Server, a, b *process) {

@@ -22,11 +22,10 @@ var errNoKey = errors.New("the key must not be empty")
 // The value must fit into one request. One that does not, which has about a
 // mebibyte, is not sent, and the error matches framework.ErrRequestTooLarge.
 //
-// If a lost lock guards the key, the error matches ErrLockLost. The value was not
-// stored then, unless the connection has broken: an earlier try may have stored it,
-// while the lock was still held.
-//
-// If the error matches framework.ErrOutcomeUnknown, the value may be stored.
+// If a lost lock guards the key, the error matches ErrLockLost. If it also matches
+// framework.ErrOutcomeUnknown, an earlier try may have stored the value, while the
+// lock was still held. Any other error that matches framework.ErrOutcomeUnknown
+// means that the value may be stored.
 func (s *Storage) Store(ctx context.Context, key string, value []byte) error {
 	at := partsOf(key)
 	err := errNoKey
@@ -109,21 +108,32 @@ func (s *Storage) removeBelow(ctx context.Context, at parts, path string) error 
 }
 
 // write carries an operation on the node of a key out, on condition that the locks
-// that guard the key are held.
+// that guard the key are held. If the reply is lost, it does so again: whatever it
+// was, what counts is that the node is as it was asked for in the end.
 func (s *Storage) write(ctx context.Context, at parts, op framework.TxnOp) (err error) {
+	var unknown error // of a try that may have been carried out
 	for range maxTries {
-		guards, lost := s.guardsOf(at)
-		if lost != nil {
-			return lost
+		err = s.try(ctx, at, op)
+		if err != nil && unknown != nil && !errors.Is(err, framework.ErrOutcomeUnknown) {
+			return fmt.Errorf("%w, after a try that may have succeeded: %w", err, unknown)
 		}
-		var ops []framework.TxnOp
-		for _, g := range guards {
-			ops = append(ops, g.checks...)
-		}
-		_, err = s.client.Transaction(ctx, append(ops, op)...)
 		if !errors.Is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
-			return refused(err, guards)
+			return err
 		}
+		unknown = err
 	}
 	return err
+}
+
+func (s *Storage) try(ctx context.Context, at parts, op framework.TxnOp) error {
+	guards, lost := s.guardsOf(at)
+	if lost != nil {
+		return lost
+	}
+	var ops []framework.TxnOp
+	for _, g := range guards {
+		ops = append(ops, g.checks...)
+	}
+	_, err := s.client.Transaction(ctx, append(ops, op)...)
+	return refused(err, guards)
 }
