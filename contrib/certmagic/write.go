@@ -111,7 +111,7 @@ func (s *Storage) removeBelow(ctx context.Context, at parts, path string) error 
 // that guard the key are held. If the reply is lost, it does so again: whatever it
 // was, what counts is that the node is as it was asked for in the end.
 func (s *Storage) write(ctx context.Context, at parts, op framework.TxnOp) (err error) {
-	var unknown error // of a try that may have been carried out
+	var unknown error // the error of a try that may have succeeded
 	for range maxTries {
 		err = s.try(ctx, at, op)
 		if err != nil && unknown != nil && !errors.Is(err, framework.ErrOutcomeUnknown) {
