@@ -108,8 +108,7 @@ func calls() []call {
 	add(remove("a"))
 	looks("", "a", "a/b", "ab")
 	for i, name := range strangeNames {
-		add(store("s/"+name, fmt.Sprint(i)))
-		looks("s/" + name)
+		add(store("s/"+name, fmt.Sprint(i)), load("s/"+name))
 	}
 	looks("s")
 	for _, name := range strangeNames[:3] {
