@@ -118,7 +118,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 
 // elsewhere are packages of others whose names are in the documents.
 var elsewhere = []string{
-	"context", "errors", "net", "http", "os", "signal", "tls", "curator", "zk",
+	"context", "errors", "fs", "net", "http", "os", "signal", "tls", "curator", "zk",
 	"grpc", "loadbalance", "kratos", "goose", "migrate",
 }
 

@@ -18,6 +18,7 @@ import (
 const mostOfAll = 1134
 
 var mostExported = map[string]int{
+	"contrib/certmagic":        14,
 	"contrib/gocron":           9,
 	"contrib/grpcresolver":     11,
 	"contrib/hertz":            10,

@@ -1,0 +1,192 @@
+package certstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+var errNotHeld = errors.New("this storage does not hold the lock")
+
+// hold is a lock of this Storage: from the moment in which a goroutine is about to
+// acquire it until it is unlocked, also if it is lost in between. Another goroutine
+// that had the lock meanwhile could not tell the two Unlocks apart.
+type hold struct {
+	scope scope
+	lease *locks.Lease  // nil before it is acquired
+	freed chan struct{} // closed when another goroutine may have the lock
+}
+
+// Lock waits for the lock with this name, whatever characters are in it, and takes
+// it. No other process, and no other goroutine of this one, has it until Unlock, or
+// until the lock is lost with the session. If ctx ends, or the client is closed,
+// Lock returns an error.
+//
+// From Lock to Unlock, the lock guards keys. A Store or a Delete of them by this
+// Storage is carried out by one transaction with the check that the lock's own node
+// is there. Otherwise it is refused with ErrLockLost. So it cannot come after what
+// the next holder does. A lock guards:
+//
+//   - the key that is its name, and all keys below that;
+//   - if it is certmagic's lock of a certificate or an ACME account, the keys of
+//     that: those with a component, behind the second, that is the name of the
+//     certificate or account as certmagic writes it, or that name with an extension.
+//
+// Locks of certmagic that guard nothing are those of its clean-up and of the
+// renewal information (ARI). Writes of keys that no lock guards are not checked.
+func (s *Storage) Lock(ctx context.Context, name string) error {
+	for {
+		h, mine := s.reserve(name)
+		if mine {
+			return s.acquire(ctx, name, h, (*locks.InterProcessMutex).Acquire)
+		}
+		closed := framework.Extend(s.client).Context()
+		select {
+		case <-h.freed:
+		case <-ctx.Done():
+			return fmt.Errorf("lock %q: another goroutine has it: %w", name, ctx.Err())
+		case <-closed.Done():
+			return fmt.Errorf("lock %q: %w", name, context.Cause(closed))
+		}
+	}
+}
+
+// TryLock is Lock without waiting. It returns false if another process or
+// goroutine has the lock.
+func (s *Storage) TryLock(ctx context.Context, name string) (bool, error) {
+	h, mine := s.reserve(name)
+	if !mine {
+		return false, nil
+	}
+	err := s.acquire(ctx, name, h, (*locks.InterProcessMutex).TryAcquire)
+	if errors.Is(err, locks.ErrNotAcquired) && ctx.Err() == nil {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Unlock gives the lock up. It returns an error if this Storage does not hold it,
+// if the server refuses to delete the lock's node, which then stays for as long as
+// the session, or if the lock was lost and the client knows that. In the last case
+// it matches ErrLockLost and the reason of the loss, from package framework or
+// locks. In no case does the Storage hold the lock afterwards, and never does Unlock
+// free the lock of a later holder.
+func (s *Storage) Unlock(ctx context.Context, name string) error {
+	lease := s.take(name)
+	if lease == nil {
+		return fmt.Errorf("unlock %q: %w", name, errNotHeld)
+	}
+	switch err := lease.Release(ctx); {
+	case err == nil:
+		return nil
+	case framework.IsRefusal(err):
+		return fmt.Errorf("unlock %q: %w", name, err)
+	}
+	return lockLost(name, context.Cause(lease.Context()))
+}
+
+// RenewLockLease is for certmagic, which calls it before each attempt to obtain a
+// certificate. There may be days between two of them. A lock that is held needs
+// nothing. One that was lost is waited for and taken again, as by Lock: otherwise
+// every attempt would end with ErrLockLost. What the caller has learned before may
+// not hold any more then. certmagic looks anew.
+//
+// The duration does not matter. It is an error if this Storage does not hold the
+// lock.
+func (s *Storage) RenewLockLease(ctx context.Context, name string, _ time.Duration) error {
+	h, lease := s.holdOf(name)
+	if lease == nil {
+		return fmt.Errorf("renew %q: %w", name, errNotHeld)
+	}
+	if lease.Context().Err() == nil {
+		return nil
+	}
+	_ = lease.Release(ctx) // returns the loss
+	next, err := s.mutex(name).Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("renew %q: %w", name, err)
+	}
+	if !s.replace(name, h, lease, next) { // it was unlocked meanwhile
+		_ = next.Release(ctx)
+		return fmt.Errorf("renew %q: %w", name, errNotHeld)
+	}
+	return nil
+}
+
+// reserve returns the hold on a lock, and whether it is the caller's: there was
+// none.
+func (s *Storage) reserve(name string) (h *hold, mine bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h, taken := s.held[name]; taken {
+		return h, false
+	}
+	h = &hold{scope: scopeOf(name), freed: make(chan struct{})}
+	s.held[name] = h
+	return h, true
+}
+
+// acquire acquires the lock of a new hold. If that fails, the hold is gone.
+func (s *Storage) acquire(ctx context.Context, name string, h *hold,
+	by func(*locks.InterProcessMutex, context.Context) (*locks.Lease, error),
+) error {
+	lease, err := by(s.mutex(name), ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.freeLocked(name, h)
+		return fmt.Errorf("lock %q: %w", name, err)
+	}
+	h.lease = lease
+	return nil
+}
+
+// holdOf returns the hold on a lock that was acquired, and its lease.
+func (s *Storage) holdOf(name string) (*hold, *locks.Lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.held[name]
+	if h == nil {
+		return nil, nil
+	}
+	return h, h.lease
+}
+
+// replace gives a hold another lease, unless it has another one already, or has
+// ended.
+func (s *Storage) replace(name string, h *hold, former, next *locks.Lease) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[name] != h || h.lease != former {
+		return false
+	}
+	h.lease = next
+	return true
+}
+
+// take ends the hold on a lock, and returns its lease, or nil if the lock was not
+// acquired.
+func (s *Storage) take(name string) *locks.Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.held[name]
+	if h == nil || h.lease == nil {
+		return nil
+	}
+	s.freeLocked(name, h)
+	return h.lease
+}
+
+func (s *Storage) freeLocked(name string, h *hold) {
+	delete(s.held, name)
+	close(h.freed)
+}
+
+// mutex returns the mutex with this name.
+func (s *Storage) mutex(name string) *locks.InterProcessMutex {
+	return locks.NewInterProcessMutex(s.client, s.folder("locks")+"/"+escape(name), locks.WithName("certmagic"))
+}

@@ -1,0 +1,120 @@
+package certstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/caddyserver/certmagic"
+	"github.com/go-zookeeper/zk"
+)
+
+// Load returns the value of a key. If it has none, also if it is the prefix of
+// others, the error matches fs.ErrNotExist.
+func (s *Storage) Load(ctx context.Context, key string) ([]byte, error) {
+	data, _, err := s.read(ctx, partsOf(key))
+	value, ok := valueOf(data)
+	if err == nil && !ok {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load %q: %w", key, err)
+	}
+	return value, nil
+}
+
+// Exists returns whether a key has a value or is the prefix of others. An error,
+// such as in an outage, is false.
+func (s *Storage) Exists(ctx context.Context, key string) bool {
+	p := s.pathOf(partsOf(key))
+	if err := s.client.Sync(ctx, p); err != nil {
+		return false
+	}
+	there, _, err := s.client.Exists(ctx, p)
+	return there && err == nil
+}
+
+// Stat tells of a key. IsTerminal means that it has a value; Modified is when that
+// was stored last, or else when the key became the prefix of others, by the clock
+// of the servers. If there is no such key, the error matches fs.ErrNotExist.
+func (s *Storage) Stat(ctx context.Context, key string) (certmagic.KeyInfo, error) {
+	data, stat, err := s.read(ctx, partsOf(key))
+	if err != nil {
+		return certmagic.KeyInfo{}, fmt.Errorf("stat %q: %w", key, err)
+	}
+	value, terminal := valueOf(data)
+	return certmagic.KeyInfo{
+		Key:        key,
+		Modified:   time.UnixMilli(stat.Mtime),
+		Size:       int64(len(value)),
+		IsTerminal: terminal,
+	}, nil
+}
+
+// List returns the keys right below a key or, if recursive is true, all keys below
+// it: each before those below itself, and otherwise in the order of the bytes. All
+// keys are below "". If there is no such key, the error matches fs.ErrNotExist.
+//
+// It makes a request for each key whose children it lists. What others store or
+// delete meanwhile may be in the list or not.
+func (s *Storage) List(ctx context.Context, prefix string, recursive bool) ([]string, error) {
+	at := partsOf(prefix)
+	err := s.client.Sync(ctx, s.pathOf(at))
+	var keys []string
+	if err == nil {
+		keys, err = s.list(ctx, at, recursive)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list %q: %w", prefix, missing(err))
+	}
+	return keys, nil
+}
+
+func (s *Storage) list(ctx context.Context, at parts, recursive bool) (keys []string, err error) {
+	names, _, err := s.client.Children(ctx, s.pathOf(at))
+	if err != nil {
+		return nil, err
+	}
+	var components []string
+	for _, name := range names {
+		if component, ok := unescape(name); ok {
+			components = append(components, component)
+		}
+	}
+	slices.Sort(components)
+	for _, component := range components {
+		keys = append(keys, at.below(component).String())
+		if !recursive {
+			continue
+		}
+		below, err := s.list(ctx, at.below(component), true)
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return nil, err
+		}
+		keys = append(keys, below...)
+	}
+	return keys, nil
+}
+
+// read reads the node of a key. A server that lags behind is made to catch up
+// first: a process that answers a challenge has to find what another has stored a
+// moment ago.
+func (s *Storage) read(ctx context.Context, at parts) ([]byte, *zk.Stat, error) {
+	p := s.pathOf(at)
+	if err := s.client.Sync(ctx, p); err != nil {
+		return nil, nil, err
+	}
+	data, stat, err := s.client.Get(ctx, p)
+	return data, stat, missing(err)
+}
+
+// missing turns the error of a node that is missing into certmagic's.
+func missing(err error) error {
+	if errors.Is(err, zk.ErrNoNode) {
+		return fs.ErrNotExist
+	}
+	return err
+}

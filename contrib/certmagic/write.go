@@ -1,0 +1,139 @@
+package certstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// maxTries bounds how often a write begins again: because the connection has ended
+// with it, or because of what others do to the same key at the same time.
+const maxTries = 10
+
+var errNoKey = errors.New("the key must not be empty")
+
+// Store sets the value of a key, whether it had one or not. Others see the old
+// value or the new one, and nothing in between. A nil value is an empty one.
+//
+// The value must fit into one request. One that does not, which has about a
+// mebibyte, is not sent, and the error matches framework.ErrRequestTooLarge.
+//
+// If a lost lock guards the key, the error matches ErrLockLost. If it also matches
+// framework.ErrOutcomeUnknown, an earlier try may have stored the value, while the
+// lock was still held. Any other error that matches framework.ErrOutcomeUnknown
+// means that the value may be stored.
+func (s *Storage) Store(ctx context.Context, key string, value []byte) error {
+	at := partsOf(key)
+	err := errNoKey
+	if len(at) > 0 {
+		err = s.put(ctx, at, dataOf(value))
+	}
+	if err != nil {
+		return fmt.Errorf("store %q: %w", key, err)
+	}
+	return nil
+}
+
+func (s *Storage) put(ctx context.Context, at parts, data []byte) (err error) {
+	p := s.pathOf(at)
+	set := framework.SetOp(p, data, framework.AnyVersion)
+	create := framework.CreateOp(p, data, framework.WithACL(s.acl),
+		framework.WithPersistentParents(), framework.WithParentACL(s.acl))
+	for range maxTries {
+		if err = s.write(ctx, at, set); !errors.Is(err, zk.ErrNoNode) {
+			return err
+		}
+		if err = s.write(ctx, at, create); !errors.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+	}
+	return err
+}
+
+// Delete deletes a key and all keys below it, the lowest first. A key that does not
+// exist is deleted already. A Delete that fails may have deleted some.
+//
+// If a lost lock guards one of the keys, that one stays, and the error matches
+// ErrLockLost. If the error matches framework.ErrOutcomeUnknown, the key may be
+// deleted. The key "", below which all keys are, is an error.
+func (s *Storage) Delete(ctx context.Context, key string) error {
+	at := partsOf(key)
+	err := errNoKey
+	if len(at) > 0 {
+		err = s.remove(ctx, at, s.pathOf(at))
+	}
+	if err != nil {
+		return fmt.Errorf("delete %q: %w", key, err)
+	}
+	return nil
+}
+
+func (s *Storage) remove(ctx context.Context, at parts, path string) (err error) {
+	for range maxTries {
+		err = s.write(ctx, at, framework.DeleteOp(path, framework.AnyVersion))
+		if errors.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+		if !errors.Is(err, zk.ErrNotEmpty) {
+			return err
+		}
+		if err := s.removeBelow(ctx, at, path); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// removeBelow deletes what is below a node that was not empty a moment ago. The
+// server has answered that by itself, so that there is no need for it to catch up.
+func (s *Storage) removeBelow(ctx context.Context, at parts, path string) error {
+	names, _, err := s.client.Children(ctx, path)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	for _, name := range names {
+		component, ok := unescape(name)
+		if !ok {
+			component = name // no key, but in the way
+		}
+		if err := s.remove(ctx, at.below(component), path+"/"+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write carries an operation on the node of a key out, on condition that the locks
+// that guard the key are held. If the reply is lost, it does so again: whatever it
+// was, what counts is that the node is as it was asked for in the end.
+func (s *Storage) write(ctx context.Context, at parts, op framework.TxnOp) (err error) {
+	var unknown error // the error of a try that may have succeeded
+	for range maxTries {
+		err = s.try(ctx, at, op)
+		if err != nil && unknown != nil && !errors.Is(err, framework.ErrOutcomeUnknown) {
+			return fmt.Errorf("%w, after a try that may have succeeded: %w", err, unknown)
+		}
+		if !errors.Is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
+			return err
+		}
+		unknown = err
+	}
+	return err
+}
+
+func (s *Storage) try(ctx context.Context, at parts, op framework.TxnOp) error {
+	guards, lost := s.guardsOf(at)
+	if lost != nil {
+		return lost
+	}
+	var ops []framework.TxnOp
+	for _, g := range guards {
+		ops = append(ops, g.checks...)
+	}
+	_, err := s.client.Transaction(ctx, append(ops, op)...)
+	return refused(err, guards)
+}
