@@ -48,7 +48,7 @@ func TestGoBlocksOfDocumentsAreTested(t *testing.T) {
 		}
 		return err
 	}))
-	for _, document := range append([]string{"README.md", "docs/PRODUCTION.md", "contrib/README.md", "contrib/gocron/README.md", "contrib/grpcresolver/README.md"}, guides...) {
+	for _, document := range append([]string{"README.md", "docs/PRODUCTION.md", "contrib/README.md", "contrib/asynq/README.md", "contrib/casbin/README.md", "contrib/gocron/README.md", "contrib/grpcresolver/README.md"}, guides...) {
 		require.NoError(t, Snippets(read(t, document), texts))
 	}
 }
@@ -81,7 +81,8 @@ func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
 
 var documents = []string{
 	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "SECURITY.md", "examples/README.md",
-	"contrib/README.md", "contrib/gocron/README.md", "contrib/gocron/GUARANTEES.md",
+	"contrib/README.md", "contrib/asynq/README.md", "contrib/asynq/GUARANTEES.md",
+	"contrib/casbin/README.md", "contrib/casbin/GUARANTEES.md", "contrib/gocron/README.md", "contrib/gocron/GUARANTEES.md",
 	"contrib/grpcresolver/README.md", "contrib/grpcresolver/GUARANTEES.md",
 	"docs/SUPPORT.md", "docs/PRODUCTION.md", "docs/ROLLING_UPDATES.md", "docs/COMPATIBILITY.md",
 }
@@ -100,7 +101,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 // The guides name what other libraries have, too.
 func TestDocumentsNameWhatExists(t *testing.T) {
 	for _, document := range documents {
-		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "signal", "tls", "zk", "grpc", "os"))
+		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "signal", "tls", "zk", "grpc", "os", "asynq", "persist"))
 	}
 }
 

@@ -15,9 +15,11 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1109
+const mostOfAll = 1120
 
 var mostExported = map[string]int{
+	"contrib/asynq":            1,
+	"contrib/casbin":           10,
 	"contrib/gocron":           9,
 	"contrib/grpcresolver":     11,
 	"debug/curatorz":           1,
