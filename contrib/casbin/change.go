@@ -1,0 +1,68 @@
+package zkwatcher
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/gocurator/curator/recipes/codec"
+	"github.com/gocurator/curator/recipes/shared"
+)
+
+// change is the data of the node: the last change of the policy.
+type change struct {
+	By     string `json:"by"`     // the Watcher that tells of it
+	Number int    `json:"number"` // counts the changes of that Watcher
+
+	// Before is the last change of another Watcher before this one. By it, the
+	// Watcher that has told of this one knows whether it has missed that.
+	Before string `json:"before"`
+}
+
+// id is a name that no other change has.
+func (c change) id() string { return fmt.Sprintf("%s/%d", c.By, c.Number) }
+
+// foreign is the last change of another Watcher than the one with this id.
+func (c change) foreign(watcher string) string {
+	if c.By == watcher {
+		return c.Before
+	}
+	return c.id()
+}
+
+// changes is JSON, and takes whatever somebody else may write for a change,
+// such as an operator who wants the policy to be loaded again.
+func changes() codec.Codec[change] {
+	lenient := codec.JSON[change]()
+	strict := lenient.Decode
+	lenient.Decode = func(data []byte) (change, error) {
+		c, err := strict(data)
+		if err != nil {
+			c = change{By: fmt.Sprintf("%x", sha256.Sum256(data))}
+		}
+		return c, nil
+	}
+	return lenient
+}
+
+// next returns what a Watcher writes over what is there.
+func (w *Watcher) next(old change) (change, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.number++
+	return change{By: w.id, Number: w.number, Before: old.foreign(w.id)}, nil
+}
+
+// known is what a Watcher has called back for.
+type known struct {
+	foreign string // the last change of another Watcher
+	czxid   int64  // the node: in another one, nothing is known of the changes before
+}
+
+// isNews reports whether there was a change of another Watcher since. What this
+// Watcher has written may stand for one that was overwritten before it was
+// read.
+func (w *Watcher) isNews(now shared.Versioned[change], last known) (next known, news bool) {
+	next = known{now.Value.foreign(w.id), now.Czxid}
+	isOwn := now.Exists && now.Value.By == w.id
+	return next, !isOwn || w.withOwn || next != last
+}

@@ -1,0 +1,23 @@
+module github.com/gocurator/curator/contrib/casbin
+
+go 1.25.0
+
+require (
+	github.com/casbin/casbin/v2 v2.135.0
+	github.com/casbin/casbin/v3 v3.10.0
+	github.com/go-zookeeper/zk v1.0.4
+	github.com/gocurator/curator v0.0.0
+	github.com/stretchr/testify v1.12.1
+)
+
+require (
+	github.com/bmatcuk/doublestar/v4 v4.6.1 // indirect
+	github.com/casbin/govaluate v1.3.0 // indirect
+	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	go.uber.org/goleak v1.3.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+)
+
+replace github.com/gocurator/curator => ../..
