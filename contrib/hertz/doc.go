@@ -26,11 +26,11 @@
 //
 // # How soon clients know
 //
-// hertz asks a Resolver for each service that it calls every five seconds, by
-// default, and keeps the answer. That is a matter of loadbalance.Options. A
-// Resolver answers at once from its directory, which follows the service. An
-// instance whose node is gone stays there for another second: see
-// discovery.WithRemovalGrace.
+// hertz asks a Resolver for each service that it calls every five seconds, and
+// keeps the answer. A Resolver answers from its directory, which follows the
+// service, and makes no request. So hertz may ask more often: see
+// sd.WithLoadBalanceOptions. An instance whose node is gone stays for another
+// second: see discovery.WithRemovalGrace.
 //
 // [GUARANTEES.md] lists every promise, and the tests that hold it.
 //

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	hertzclient "github.com/cloudwego/hertz/pkg/app/client"
+	"github.com/cloudwego/hertz/pkg/app/client/loadbalance"
 	"github.com/cloudwego/hertz/pkg/app/middlewares/client/sd"
 	"github.com/cloudwego/hertz/pkg/app/server"
 	"github.com/cloudwego/hertz/pkg/app/server/registry"
@@ -52,10 +54,18 @@ func callOrders(ctx context.Context, client *framework.Client) error {
 	return err
 }
 
+// soon is a client that knows of changes sooner.
+func soon(cli *hertzclient.Client, resolver *hertz.Resolver) {
+	cli.Use(sd.Discovery(resolver, sd.WithLoadBalanceOptions(
+		loadbalance.NewWeightedBalancer(),
+		loadbalance.Options{RefreshInterval: 100 * time.Millisecond},
+	)))
+}
+
 // TestServerIsFoundAndCalled has a server of such a kind.
 func TestCodeOfTheReadme(t *testing.T) {
 	t.Parallel()
-	_ = serveOrders
+	_, _ = serveOrders, soon
 	srv := zktest.Start(t)
 	require.ErrorIs(t, callOrders(t.Context(), curatortest.Connect(t, srv)), discovery.ErrNoInstance)
 }

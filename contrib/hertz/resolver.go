@@ -21,6 +21,8 @@ const (
 	firstListTime = 5 * time.Second  // how long the first call to a service waits for its list
 	retryPause    = 5 * time.Second  // how long a directory is left alone that a server has refused
 	idleTime      = 30 * time.Minute // how long a directory is kept for nobody
+
+	maxWeight = 1_000_000 // hertz adds them all up in an int
 )
 
 // Resolver finds the instances of services for clients of hertz, which have it from
@@ -163,7 +165,8 @@ func toldOf(i discovery.Instance) sd.Instance {
 	if err != nil {
 		said.Weight = 0 // hertz takes its default
 	}
-	return sd.NewInstance("tcp", net.JoinHostPort(i.Address, strconv.Itoa(i.Port)), said.Weight, i.Metadata)
+	at := net.JoinHostPort(i.Address, strconv.Itoa(i.Port))
+	return sd.NewInstance("tcp", at, min(said.Weight, maxWeight), i.Metadata)
 }
 
 // noneIn says why there is no instance.

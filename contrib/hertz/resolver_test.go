@@ -58,6 +58,16 @@ func TestResolveFollowsAService(t *testing.T) {
 	})
 }
 
+// The weights of a service have a sum, whoever has written them.
+func TestWeightsHaveALimit(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		require.NoError(t, srv.Create(node1, []byte(`{"Weight":9223372036854775807}`)))
+		require.NoError(t, srv.Create(node2, []byte(`{"Weight":-9223372036854775807}`)))
+		r := hertz.NewResolver(start(t, srv).client)
+		require.Equal(t, []found{{"10.0.0.7:1", 1_000_000, ""}, {"10.0.0.7:2", 10, ""}}, resolve(t, r, "product"))
+	})
+}
+
 // The name of a service that nobody has registered is an error, with which hertz
 // asks again at the next call.
 func TestUnknownName(t *testing.T) {
