@@ -213,16 +213,18 @@ func TestRegisterAgainUpdates(t *testing.T) {
 	})
 }
 
-// A registration costs a look at the folder, and the node.
+// A registration costs a look at the folder, the node, and its watch.
 func TestRequestsOfARegistration(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.process(t)
 		require.NoError(t, p.Register(w.Patience(t), replica("a")))
 		stat, _ := w.Fake.Node(folder)
 		require.Zero(t, stat.Stat.EphemeralOwner, "kratos's own makes no container either")
+		synctest.Wait()
 		w.Fake.ClearRequests()
 		require.NoError(t, p.Register(w.Patience(t), replica("b")))
-		require.Equal(t, []zktest.Op{zktest.OpExists, zktest.OpCreate}, w.Requests()[:2])
+		synctest.Wait()
+		require.Equal(t, []zktest.Op{zktest.OpExists, zktest.OpCreate, zktest.OpExists}, w.Requests())
 		require.NoError(t, p.Deregister(w.Patience(t), replica("b")))
 	})
 }
