@@ -132,7 +132,11 @@ func TestConnectionNewsComesWithEachAnswer(t *testing.T) {
 		news := e.ConnectionNews()
 		require.Equal(t, news, e.ConnectionNews(), "one for all")
 		next := func() error {
-			<-news
+			select {
+			case <-news:
+			case <-time.After(time.Minute):
+				t.Error("nobody is told")
+			}
 			news = e.ConnectionNews()
 			return e.NotConnected()
 		}
