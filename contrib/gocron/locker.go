@@ -23,7 +23,7 @@ type Locker struct {
 	opts   []locks.MutexOption
 
 	mu   sync.Mutex              // protects the following field
-	held map[string]*locks.Lease // of the runs that go on; the keys are the names of jobs
+	held map[string]*locks.Lease // the runs that go on have these; the keys are the names of jobs
 }
 
 var _ gocron.Locker = (*Locker)(nil)
