@@ -72,6 +72,8 @@ func TestOurInstanceIsInConflictWithJavas(t *testing.T) {
 		there, err := ours.WaitRegistered(withDeadline(t))
 		require.NoError(t, err)
 		require.Greater(t, there.Czxid, stat.Czxid)
+		// Not a query of Java's: when Java hears late of its connection, it registers
+		// again, and deletes whatever node has the path, at that moment ours.
 		java.discovered(t, "a1=ours")
 		require.NoError(t, ours.Shutdown(withDeadline(t)))
 	})
