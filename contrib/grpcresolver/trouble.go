@@ -13,9 +13,14 @@ var errBehind = errors.New("ZooKeeper has not sent the list")
 
 // How long a trouble may last before the channel is told of it, if not at once.
 const (
-	patience = time.Second            // it has a list, or the cause is not known
+	patience = time.Second            // the cause is not known
+	calm     = 3 * time.Second / 2    // it has a list: a second may be between two attempts to connect
 	oneTry   = 100 * time.Millisecond // one server has not taken us; another one may
 )
+
+// glance is how often a channel looks again until it is told of a trouble. That may
+// be over before the readers of the directory have run, and nobody tells them then.
+const glance = 50 * time.Millisecond
 
 // trouble returns why the list is missing, or may be old. It returns nil if it
 // is up to date.
@@ -50,7 +55,9 @@ func isConnecting(trouble error) (connecting, failed bool) {
 func (c *channel) patienceWith(trouble error) time.Duration {
 	connecting, failed := isConnecting(trouble)
 	switch {
-	case len(c.told) > 0, trouble == errBehind, connecting && !failed: //nolint:errorlint // it is that very one
+	case len(c.told) > 0:
+		return calm
+	case trouble == errBehind, connecting && !failed: //nolint:errorlint // it is that very one
 		return patience
 	case connecting:
 		return oneTry
@@ -75,7 +82,7 @@ func (c *channel) reportTrouble(trouble error, now time.Time) (due time.Time) {
 		c.since = now
 	}
 	if due := c.dueAt(trouble); now.Before(due) {
-		return due
+		return earlier(due, now.Add(glance))
 	}
 	c.hasTrouble = true
 	old := ""
