@@ -57,12 +57,13 @@ func format(p map[string]string) string {
 }
 
 // jvmArgs returns the arguments of java. They make for a quick start: no server
-// runs long enough to repay an optimising compiler or a concurrent collector,
-// and few methods are called often enough to repay any compiler. So a method is
-// compiled after five times as many calls as by default. The counters for jstat,
-// which nobody reads, would take a seventh of a start.
+// runs long enough to repay an optimising compiler, a concurrent collector, or a
+// large heap, and few methods are called often enough to repay any compiler. So a
+// method is compiled after five times as many calls as by default. The counters
+// for jstat, which nobody reads, would take a seventh of a start.
 func jvmArgs(c config, classPath []string, files layout) []string {
 	args := []string{
+		"-Xms64m",
 		"-Xmx256m",
 		"-Xshare:auto",
 		"-XX:TieredStopAtLevel=1",
