@@ -118,10 +118,16 @@ func (e Extension) NotConnected() error {
 
 // ConnectionNews returns a channel that is closed when NotConnected may have another
 // answer: when the state changes, an attempt to connect has failed, or the client
-// is closed. Whoever calls it before NotConnected misses nothing.
+// is closed. Whoever calls it before NotConnected misses nothing, but that a reason
+// in the error grows older.
 func (e Extension) ConnectionNews() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.ctx.Err() != nil { // there is no more news
+		over := make(chan struct{})
+		close(over)
+		return over
+	}
 	if e.news == nil {
 		e.news = make(chan struct{})
 	}

@@ -19,11 +19,11 @@ func (c *Client) mayMakeParent(parent string, cfg *createConfig) bool {
 	return cfg.parents || root != "/" && parent == root
 }
 
-// createParents creates what is missing above a node. It adds to the paths that
-// are known to exist.
+// createParents creates what is missing above a node, and reports whether that
+// was anything. It adds to the paths that are known to exist.
 func (c *Client) createParents(
 	ctx context.Context, s *Session, parent string, cfg *createConfig, known map[string]bool,
-) error {
+) (missed bool, err error) {
 	mode := Container
 	if cfg.parents {
 		mode = cfg.parentMode
@@ -31,17 +31,18 @@ func (c *Client) createParents(
 	return c.createPath(ctx, s, parent, mode, cfg.parentACL.list, known)
 }
 
-// createPath creates a node and what is missing above it. It looks upwards for
+// createPath creates a node and what is missing above it, and reports whether that
+// was anything. It looks upwards for
 // the deepest node that exists and creates downwards from there, so that it
 // needs no rights on what exists already (CURATOR-715).
 func (c *Client) createPath(
 	ctx context.Context, s *Session, path string, mode Mode, acl []zk.ACL, known map[string]bool,
-) error {
+) (missed bool, err error) {
 	var missing []string
 	for ; path != "/" && !known[path]; path, _ = znode.Split(path) {
 		stat, err := send(ctx, s, proto.Exists(path, false), nil)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if stat != nil {
 			known[path] = true
@@ -55,12 +56,12 @@ func (c *Client) createPath(
 			err = createEmpty(ctx, s, newNode(path, nil, acl, &createConfig{mode: mode}))
 		}
 		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
-			return err
+			return true, err
 		}
 		known[path] = true
 		c.warnOfNewChroot(path, err)
 	}
-	return nil
+	return missing != nil, nil
 }
 
 // createEmpty creates a node. If the servers know no containers, it is a

@@ -80,7 +80,7 @@ func (s *Session) endOnServer() {
 // timeToDelete returns how long Close may take to delete nodes one by one. Later
 // than the session timeout, the server ends the session by itself.
 func (s *Session) timeToDelete(nodes int) time.Duration {
-	const perTimeout = 1000 // a server that answers after 60 ms has time for that many
+	const perTimeout = 1000 // a server that answers after 45 ms has time for that many
 	return max(closeTimeout, min(closeTimeout*time.Duration(1+nodes/perTimeout), s.Timeout()))
 }
 

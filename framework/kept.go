@@ -48,8 +48,8 @@ func (k *keptNodes) now() map[string]bool {
 //
 // Close then deletes the client's other ephemeral nodes, and leaves the session to
 // the servers. They end it when the session timeout is over, be it before or after
-// the given time. It counts from Close or, if Close reaches no server within a
-// second, from the last request that a server has heard. In that case the other
+// the given time. It counts from Close or, if Close reaches no server in its time,
+// from the last request that a server has heard. In that case the other
 // nodes stay as long. So do those that Close does not get deleted in time, for
 // which it has a second more for each thousand of them, and no longer than the
 // session timeout: it takes a server that answers after 30 ms half a second for a

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -10,8 +11,8 @@ import (
 )
 
 // attempt makes one attempt. The servers refuse a transaction for one parent at a
-// time. So the parents of all operations behind that are made as well: the
-// transaction is sent twice then, however many are missing.
+// time. So the client makes those of the operations behind that one, too, if they
+// are missing. A transaction below new paths is sent twice then.
 func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
 	results, err := t.write.request(ctx, s)
 	for tries := map[string]int{}; ; {
@@ -47,24 +48,33 @@ func (t *txn) parentOf(op int) string {
 }
 
 // createParents creates what is missing above the node of an operation, and above
-// those of later ones. It leaves out the parents that the transaction makes by
-// itself. An error that is about a later operation is left to the next attempt, which
+// those of the operations behind it. It leaves out the parents that the transaction
+// makes by itself. It ends where none is missing, because each costs a request, and
+// before an operation that creates nothing: that may be the check of a lock that is
+// lost. An error that is about a later operation is left to the next attempt, which
 // may fail before that.
 func (t *txn) createParents(ctx context.Context, s *Session, op int) error {
 	known := map[string]bool{}
-	err := t.client.createParents(ctx, s, t.parentOf(op), &t.ops[op].create, known)
-	if err != nil {
+	if _, err := t.client.createParents(ctx, s, t.parentOf(op), &t.ops[op].create, known); err != nil {
 		return err
 	}
-	made := map[string]bool{}
-	for i := range t.ops {
+	for i := op + 1; i < len(t.ops) && t.ops[i].kind == txnCreate; i++ {
 		parent := t.parentOf(i)
-		if i > op && t.mayMakeParent(i) && !made[parent] && err == nil {
-			err = t.client.createParents(ctx, s, parent, &t.ops[i].create, known)
+		if !t.mayMakeParent(i) || known[parent] || t.makes(parent, i) {
+			continue
 		}
-		if t.ops[i].kind == txnCreate {
-			made[t.client.full(t.ops[i].path)] = true
+		missed, err := t.client.createParents(ctx, s, parent, &t.ops[i].create, known)
+		if !missed || err != nil {
+			break
 		}
 	}
 	return nil
+}
+
+// makes reports whether an operation before the one with this number creates a
+// node.
+func (t *txn) makes(path string, before int) bool {
+	return slices.ContainsFunc(t.ops[:before], func(op TxnOp) bool {
+		return op.kind == txnCreate && t.client.full(op.path) == path
+	})
 }

@@ -32,11 +32,40 @@ func TestTransactionMakesNoParentThatItMakesByItself(t *testing.T) {
 		_, err := c.Transaction(t.Context(),
 			framework.CreateOp("/a/n", nil, framework.WithParents()),
 			framework.CreateOp("/own", nil),
-			framework.SetOp("/own", nil, 0),
 			framework.CreateOp("/own/n", nil, framework.WithParents()),
-			framework.CreateOp("/b/n", nil, framework.WithParents()))
+			framework.CreateOp("/b/n", nil, framework.WithParents()),
+			framework.SetOp("/own", nil, 0))
 		require.NoError(t, err)
 		require.Equal(t, 2, srv.CountRequests(zktest.OpMulti))
+	})
+}
+
+// A parent that is there costs a request. So does each operation behind it.
+func TestTransactionLooksForNoMoreParentsWhereNoneIsMissing(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		ops := []framework.TxnOp{framework.CreateOp("/new/n", nil, framework.WithParents())}
+		for i := range 20 {
+			path := fmt.Sprintf("/old%d", i)
+			require.NoError(t, srv.Create(path, nil))
+			ops = append(ops, framework.CreateOp(path+"/n", nil, framework.WithParents()))
+		}
+		_, err := c.Transaction(t.Context(), ops...)
+		require.NoError(t, err)
+		require.Equal(t, 2, srv.CountRequests(zktest.OpExists))
+	})
+}
+
+// Who has lost a lock makes no parents behind the check of that.
+func TestTransactionMakesNoParentsBehindACheckThatFails(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/lock", nil))
+		_, err := c.Transaction(t.Context(),
+			framework.CreateOp("/a/n", nil, framework.WithParents()),
+			framework.CheckOp("/lock", 7),
+			framework.CreateOp("/b/n", nil, framework.WithParents()))
+		require.ErrorIs(t, err, zk.ErrBadVersion)
+		_, made := srv.Node("/b")
+		require.False(t, made)
 	})
 }
 

@@ -74,8 +74,6 @@ func place(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// What counts is the license of the root, and those on the way to a package
-// that is imported.
 // A text that people have read is what they say, until it changes.
 func TestTextThatPeopleHaveRead(t *testing.T) {
 	text := []byte("Take it, and name us.")
@@ -88,6 +86,8 @@ func TestTextThatPeopleHaveRead(t *testing.T) {
 	require.ErrorContains(t, err, "only 0 %")
 }
 
+// What counts is the license of the root, and those on the way to a package
+// that is imported.
 func TestFilesOfAModule(t *testing.T) {
 	root := place(t, map[string]string{
 		"LICENSE": mit, "license.go": gpl, "a/b/b.go": "", "a/COPYING.txt": gpl, "c/c.go": "", "d/COPYING": gpl, "none/n.go": "",

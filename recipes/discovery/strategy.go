@@ -70,7 +70,7 @@ func PowerOfTwo() Strategy {
 
 // Sticky stays with an instance for as long as it can be picked, and then takes
 // the next one of another strategy. Changes to what an instance says do not
-// matter, as long as it has the same ID, address and ports.
+// matter, as long as it has the same service, ID, address and ports.
 func Sticky(next Strategy) Strategy {
 	if next.chooser == nil {
 		return Strategy{}

@@ -195,7 +195,7 @@ func instanceOf(nodePath string, data []byte) *discovery.Instance {
 // addressOf returns where an instance listens, as text.
 func addressOf(i discovery.Instance) string {
 	port := cmp.Or(i.Port, i.TLSPort)
-	if port == 0 {
+	if port == 0 || i.Address == "" {
 		return i.Address
 	}
 	return net.JoinHostPort(i.Address, strconv.Itoa(port))

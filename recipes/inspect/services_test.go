@@ -81,6 +81,7 @@ func TestRegistrationsThatAreInstances(t *testing.T) {
 		at.Service, at.Port = "com/stock", 81
 		enter(t, c, discovery.DubboCodec(), at)
 		create(t, c, "/services/orders/member", `{"name":"orders","id":"other","address":"10.0.0.7"}`, framework.Ephemeral)
+		create(t, c, "/services/orders/nowhere", `{"name":"orders","id":"nowhere"}`, framework.Ephemeral)
 		create(t, c, "/services/bills/a", `{"name":"orders","id":"a","address":"10.0.0.7"}`, framework.Ephemeral)
 		var all []string
 		for r, err := range inspect.Walk(w.Patience(t), w.Observer, "/services") {
@@ -100,6 +101,7 @@ func TestRegistrationsThatAreInstances(t *testing.T) {
 			"/services/orders/a 10.0.0.7:80 orders a zone  curator",
 			"/services/orders/b 10.0.0.7:80 orders b zone x spring",
 			`/services/orders/member {"name":"orders","id":"other","address":"10.0.0.7"}`,
+			`/services/orders/nowhere {"name":"orders","id":"nowhere"} orders nowhere zone  curator`,
 		}, all)
 	})
 }

@@ -34,12 +34,13 @@ import (
 //
 // It outlasts framework.Client.Close as far as the session can. Close deletes the
 // client's other ephemeral nodes, one by one, but neither this one nor the session.
-// It takes longer if there are thousands. The servers end the session when its
-// timeout is over. It counts from Close or, if Close reaches no server within a
-// second, from the last request before that. So after Close, the lock stays for the session timeout, and as long as servers round
-// that up: for less than d if the timeout is shorter than the rest of d, and for
-// more if it is longer. The same holds if Close comes before the release. A
-// process that needs all of a longer d calls Close later.
+// That takes longer if there are thousands. The servers end the session when its
+// timeout is over. It counts from Close or, if Close reaches no server in its time,
+// from the last request before that. So after Close, the lock stays for the session
+// timeout, as long as servers round that up: for less than d if the timeout is
+// shorter than the rest of d, and for more if it is longer. The same holds if Close
+// comes before the release. A process that needs all of a longer d calls Close
+// later.
 //
 // Under state.StandardPolicy, an interruption does not end the minimum hold of a
 // lock that was released.

@@ -402,11 +402,18 @@ func TestNodeSaysHowLongItStaysHoweverItIsReleased(t *testing.T) {
 			require.NoError(t, l.Release(w.Patience(t)))
 			network.Refuse(false)
 		},
+		"an outage that requests do not outlast": func(t *testing.T, w *world, network *recipetest.Network, l *locks.Lease) {
+			network.Refuse(true)
+			network.Cut()
+			require.NoError(t, l.Release(w.Patience(t)))
+			time.Sleep(3 * time.Second)
+			network.Refuse(false)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
-				c, network := w.Connect(t)
+				c, network := w.Connect(t, framework.WithSessionTimeout(10*time.Second), framework.WithConnectionTimeout(time.Second))
 				until := time.Now().Add(minimumHold)
 				lease := locktest.Acquire(t, ctx, holdingMutex(c, path))
 				release(t, w, network, lease)

@@ -8,12 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // suspendClock is a suspend clock of the user's. It calls a function the next time
@@ -92,6 +94,28 @@ func TestWaiterDoesNotWaitForASlowSuspendClock(t *testing.T) {
 		require.NoError(t, <-released)
 		require.NoError(t, third.Wait(t).Release(ctx))
 		w.NothingLeft(t, path)
+	})
+}
+
+// A waiter that leaves while the clock is asked gets no lock. The release deletes
+// the node then, and says so if the server refuses that.
+func TestReleaseThatFindsNobodyToHandOverToTellsOfARefusal(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		var clock suspendClock
+		c, _ := w.Connect(t, framework.WithSuspendClock(clock.suspended))
+		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour))
+		first := locktest.Acquire(t, ctx, m)
+		second := locktest.AcquireLater(recipetest.Within(t, 5*time.Second), m)
+		synctest.Wait()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		slow, released := make(chan struct{}), make(chan error, 1)
+		clock.whenAsked(func() { <-slow })
+		go func() { released <- first.Release(ctx) }()
+		time.Sleep(6 * time.Second)
+		require.True(t, second.IsOver())
+		close(slow)
+		require.ErrorIs(t, <-released, zk.ErrNoAuth)
 	})
 }
 

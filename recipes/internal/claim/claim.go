@@ -107,6 +107,10 @@ func (c *Claim) Successor() *Claim {
 	return next
 }
 
+// Forget is for a successor that nobody takes. The claim before it goes on, and
+// gives the nodes up.
+func (c *Claim) Forget() { c.forget() }
+
 // Outlasting returns a claim to the same nodes that no interruption of the
 // connection ends. It is for nodes that stay without a holder, after an
 // interruption has ended this claim.

@@ -183,8 +183,8 @@ func (t *turn) PassOn(ctx context.Context, from *claim.Claim) bool {
 	if t.mustStay() {
 		return t.stay(ctx, from)
 	}
-	if t.mayHandOver() && t.queue.isWaitedFor() {
-		return t.handOver(ctx, from)
+	if t.mayHandOver() && t.queue.isWaitedFor() && t.handOver(from) {
+		return true
 	}
 	return t.mayKeep(ctx, from) && t.keep(from)
 }
@@ -195,20 +195,22 @@ func (t *turn) mayHandOver() bool {
 
 // handOver gives the lock to the first goroutine that waits. That one stays in the
 // line until there is a claim for it. The user's suspend clock is asked before, and
-// may be slow, or end this goroutine.
-func (t *turn) handOver(ctx context.Context, from *claim.Claim) bool {
+// may be slow, or end this goroutine. If nobody waits any more then, or the lock is
+// lost, the release goes on, and tells its caller what becomes of the node.
+func (t *turn) handOver(from *claim.Claim) bool {
 	next := from.Successor()
 	if next == nil {
 		return false // the place that gets free is the waiter's
 	}
+	w := t.queue.takeFirstFor(next)
+	if w == nil {
+		next.Forget()
+		return false
+	}
 	following := t.next(next)
 	following.n++
 	next.Occupy(following)
-	if w := t.queue.takeFirstFor(following); w != nil {
-		w.get(following)
-	} else { // nobody waits any more, or the lock is lost by now
-		next.GiveUp(ctx)
-	}
+	w.get(following)
 	return true
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -223,12 +224,12 @@ func (q *localQueue) isWaitedFor() bool {
 	return q.waiting.len() > 0
 }
 
-// takeFirstFor takes the first waiter off the queue, which is to get the turn.
-// There is none for a turn whose claim is lost by now.
-func (q *localQueue) takeFirstFor(t *turn) *localWaiter {
+// takeFirstFor takes the first waiter off the queue, which is to get the claim.
+// There is none for a claim that is lost by now.
+func (q *localQueue) takeFirstFor(c *claim.Claim) *localWaiter {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if t.freed {
+	if c.Context().Err() != nil {
 		return nil
 	}
 	return q.takeFirstLocked()

@@ -7,6 +7,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
@@ -93,7 +94,18 @@ func (r *rest) tell(ctx context.Context, from *claim.Claim) {
 	under, done := from.DuringRelease(ctx)
 	defer done()
 	if err := write(under); err != nil && !framework.IsRefusal(err) {
-		r.retell = func(ctx context.Context) { _ = write(ctx) }
+		r.retell = func(ctx context.Context) { outlast(ctx, of.cfg.Client, write) }
+	}
+}
+
+// outlast writes until that succeeds, or is refused, or ctx ends.
+func outlast(ctx context.Context, c *framework.Client, write func(context.Context) error) {
+	recovery := follow.Recovery{Client: c}
+	for {
+		err := write(ctx)
+		if err == nil || framework.IsRefusal(err) || recovery.Wait(ctx, err) != nil {
+			return
+		}
 	}
 }
 
