@@ -13,7 +13,7 @@ import (
 // allowed has the SPDX names of the licenses that a dependency may have. They
 // ask for a notice at most, so that a program with any license may contain the
 // dependency.
-var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT"}
+var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT", "Unlicense"}
 
 // named has the beginnings of further SPDX names. An error can name these
 // licenses. All others are unknown text: the scanner for all 551 licenses that

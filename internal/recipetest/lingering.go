@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/state"
 )
 
@@ -95,7 +96,7 @@ func StopsWithinTheMargin(t *testing.T, seeds *Seeds, capacity int, contend Cont
 					all.Go(func() { contend(ctx, c, r) })
 				}
 			}
-			for range 30 {
+			for range thorough.Raced(30, 12) {
 				time.Sleep(r.upTo(w.Session / 2))
 				machines[r.upTo(3)].cutOff(ctx, r, margin)
 			}

@@ -18,7 +18,7 @@ import (
 // quick is how far each search goes, unless CURATOR_EXPLORE is set. All of them
 // together take less than a minute of one processor.
 func quick() explore.Limits {
-	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 60)}
+	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 40)}
 }
 
 // names returns the names of that many actors.
