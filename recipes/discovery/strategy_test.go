@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -143,15 +144,18 @@ func TestStickyStaysByIDAndAddress(t *testing.T) {
 	for range 50 {
 		require.Equal(t, held, pick(t, p))
 	}
-	slices.Reverse(list)
-	for i := range list {
-		list[i].Registered, list[i].Metadata = registered, map[string]string{"zone": "b"}
+	for n := range 20 { // a random pick would not be the same each time
+		zone := strconv.Itoa(n)
+		slices.Reverse(list)
+		for i := range list {
+			list[i].Registered, list[i].Metadata = registered, map[string]string{"zone": zone}
+		}
+		p.Update(list)
+		i, _, err := p.Pick()
+		require.NoError(t, err)
+		require.Equal(t, held, i.ID)
+		require.Equal(t, zone, i.Metadata["zone"], "the new instance, and not the old one")
 	}
-	p.Update(list)
-	i, _, err := p.Pick()
-	require.NoError(t, err)
-	require.Equal(t, held, i.ID)
-	require.Equal(t, "b", i.Metadata["zone"], "the new instance, and not the old one")
 }
 
 func TestStickyTakesTheNextWhenItsInstanceHasGone(t *testing.T) {
