@@ -117,17 +117,6 @@ var helpers = []string{
 	"internal/random", "internal/reason", "internal/semconv", "internal/suspension", "internal/znode",
 }
 
-// leftOut are packages that are in no program of a user, and parts of packages
-// that the picture shows as one, and other modules. A name with a slash at its end
-// stands for all folders below it.
-var leftOut = []string{
-	"contrib/", "examples/", "cmd/zklock/internal/", "debug/internal/", "framework/internal/jute", "recipes",
-	"internal/recipetest", "internal/locktest", "testing/zktest/internal/", "testing/interop", "testing/explore/scenarios",
-	"internal/benchmarks", "internal/compatibility", "internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees", "internal/histories",
-	"internal/kazootest", "internal/leadertest", "internal/leaktest", "internal/licenses", "internal/mutants",
-	"internal/othersystems", "internal/thorough",
-}
-
 // boxes returns all boxes, and the row of each in the whole house.
 func boxes() (all []box, rowOf map[string]int) {
 	rowOf = map[string]int{}
