@@ -2,6 +2,7 @@ package processes
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -90,7 +92,13 @@ func binaries() (string, error) {
 	if err != nil || len(found) == 0 {
 		return "", errNotInstalled
 	}
-	return filepath.Dir(slices.Max(found)), nil
+	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(versionOf(a), versionOf(b)) })), nil
+}
+
+// versionOf returns the version in the path of a program, such as 9.6 or 17.
+func versionOf(program string) float64 {
+	version, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(filepath.Dir(program))), 64)
+	return version // 0 is older than all
 }
 
 // newDir returns a folder that Postgres's user may write to. Its path is short, for
@@ -115,17 +123,19 @@ func unprivileged(name string, args ...string) *exec.Cmd {
 }
 
 // untilEnd runs a program until standard input ends, which it does with this
-// program, too.
-const untilEnd = `"$0" "$@" & read -r _; kill -QUIT $!; wait`
+// program, too. The log ends with the program: the shell closes its own end of it.
+const untilEnd = `"$0" "$@" & exec 2>&-; read -r _; kill -QUIT $!; wait`
 
-func (s *server) start(bin string) error {
+func (s *server) start(bin string, settings ...string) error {
 	data := filepath.Join(s.dir, "data")
 	initdb := unprivileged(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	s.cmd = unprivileged("sh", "-c", untilEnd, filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-h", "",
-		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB")
+	s.cmd = unprivileged("sh", append([]string{
+		"-c", untilEnd, filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-h", "",
+		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB",
+	}, settings...)...)
 	var err error
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return err
@@ -150,7 +160,26 @@ func (s *server) untilReady(log io.Reader) error {
 			return nil
 		}
 	}
+	_ = s.in.Close() // the shell ends with it
 	return fmt.Errorf("postgres does not start: %w\n%s", s.cmd.Wait(), all.String())
+}
+
+func TestPostgresThatDoesNotStart(t *testing.T) {
+	bin, err := binaries()
+	if err == nil {
+		_, err = shared() // whether all else is installed
+	}
+	if errors.Is(err, errNotInstalled) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	dir, err := newDir()
+	require.NoError(t, err)
+	s := &server{dir: dir}
+	err = s.start(bin, "-c", "shared_buffers=nonsense")
+	require.ErrorContains(t, err, "postgres does not start: ")
+	require.ErrorContains(t, err, "nonsense")
+	require.NoError(t, os.RemoveAll(dir))
 }
 
 func (s *server) newDatabase(t *testing.T) (dsn string) {
