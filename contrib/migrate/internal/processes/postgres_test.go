@@ -126,16 +126,18 @@ func unprivileged(name string, args ...string) *exec.Cmd {
 // program, too. The log ends with the program: the shell closes its own end of it.
 const untilEnd = `"$0" "$@" & exec 2>&-; read -r _; kill -QUIT $!; wait`
 
-func (s *server) start(bin string, settings ...string) error {
+func (s *server) start(bin string) error {
 	data := filepath.Join(s.dir, "data")
 	initdb := unprivileged(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	s.cmd = unprivileged("sh", append([]string{
-		"-c", untilEnd, filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-h", "",
-		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB",
-	}, settings...)...)
+	return s.serve(bin, data)
+}
+
+func (s *server) serve(bin, data string) error {
+	s.cmd = unprivileged("sh", "-c", untilEnd, filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-h", "",
+		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB")
 	var err error
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return err
@@ -166,20 +168,19 @@ func (s *server) untilReady(log io.Reader) error {
 
 func TestPostgresThatDoesNotStart(t *testing.T) {
 	bin, err := binaries()
+	var dir string
 	if err == nil {
-		_, err = shared() // whether all else is installed
+		dir, err = newDir()
 	}
 	if errors.Is(err, errNotInstalled) {
 		t.Skip(err)
 	}
 	require.NoError(t, err)
-	dir, err := newDir()
-	require.NoError(t, err)
-	s := &server{dir: dir}
-	err = s.start(bin, "-c", "shared_buffers=nonsense")
+	defer os.RemoveAll(dir)
+	data := filepath.Join(dir, "data") // is not there
+	err = (&server{dir: dir}).serve(bin, data)
 	require.ErrorContains(t, err, "postgres does not start: ")
-	require.ErrorContains(t, err, "nonsense")
-	require.NoError(t, os.RemoveAll(dir))
+	require.ErrorContains(t, err, data, "its log")
 }
 
 func (s *server) newDatabase(t *testing.T) (dsn string) {
