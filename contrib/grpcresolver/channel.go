@@ -64,10 +64,15 @@ func (c *channel) Close() {
 func (c *channel) run(ctx context.Context) {
 	defer close(c.done)
 	for {
-		c.renew()
+		// The time comes before renew, and so does next. What renew comes too early
+		// for is then still due for look, or is news.
+		now := time.Now()
 		next := c.service.next()
+		for c.renew() {
+			next = c.service.next()
+		}
 		var due <-chan time.Time
-		if again := c.look(time.Now()); !again.IsZero() {
+		if again := c.look(now); !again.IsZero() {
 			due = time.After(time.Until(again))
 		}
 		select {
@@ -80,17 +85,19 @@ func (c *channel) run(ctx context.Context) {
 }
 
 // renew goes over to another service if a server has ended this one: rights may
-// be given later, and gRPC does not build again.
-func (c *channel) renew() {
+// be given later, and gRPC does not build again. It reports whether it did.
+func (c *channel) renew() bool {
 	old := c.service
 	if !old.isOver() {
-		return
+		return false
 	}
-	// An error means that the client is closed.
-	if s, err := c.builder.acquire(c.target, old.key.config); err == nil {
-		c.service = s
-		c.builder.release(old)
+	s, err := c.builder.acquire(c.target, old.key.config)
+	if err != nil { // the client is closed
+		return false
 	}
+	c.service = s
+	c.builder.release(old)
+	return true
 }
 
 // look tells the channel what is new. It returns when to look again, if nothing has

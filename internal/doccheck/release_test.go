@@ -58,7 +58,6 @@ func TestReleaseScript(t *testing.T) {
 	}
 	out, err := run(".ci/release", version)
 	require.NoError(t, err, out)
-	require.Contains(t, out, "git push --atomic origin HEAD "+version+" contrib/")
 	after := os.DirFS(clone)
 	changelog := readFrom(t, after, "CHANGELOG.md")
 	require.NotContains(t, changelog, "unreleased")
@@ -67,6 +66,10 @@ func TestReleaseScript(t *testing.T) {
 		require.NoError(t, Required(changelog, readFrom(t, after, name)), name)
 		tags = append(tags, strings.TrimSuffix(name, "go.mod")+version)
 	}
+	require.Equal(t, []string{
+		"git push --atomic origin HEAD " + version, // GitHub starts no workflow for more than three tags
+		"git push --atomic origin " + strings.Join(tags[1:], " "),
+	}, regexp.MustCompile("(?m)^git push.*$").FindAllString(out, -1))
 	for _, tag := range tags {
 		at, err := run("git", "describe", "--exact-match", "--match", tag)
 		require.NoError(t, err, at)

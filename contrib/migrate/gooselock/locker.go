@@ -11,9 +11,9 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Locker is a lock.Locker and a lock.SessionLocker, for goose.WithLocker or
-// goose.WithSessionLocker. It makes no request to the database. It is safe for
-// concurrent use, and for several providers.
+// Locker is a lock.Locker, for goose.WithLocker, which is the option to use. It is
+// a lock.SessionLocker, too, for code that takes no other. It makes no request to
+// the database. It is safe for concurrent use, and for several providers.
 type Locker struct {
 	mutex *locks.InterProcessMutex
 	held  chan *locks.Lease // the lease of the provider that holds the lock
@@ -38,6 +38,10 @@ func New(c *framework.Client, path string) *Locker {
 // of a provider with that context need not wait for the lock, if it has this
 // Locker. Otherwise they have the provider's lock as well.
 //
+// Providers that have this Locker take turns under Do as well. So a migration of
+// one of them must not call another one: that call would wait for itself, until its
+// context ends.
+//
 // Do returns the error of f. If the lock was lost while f ran, the error also
 // matches the reason, such as framework.ErrSessionLost.
 func (l *Locker) Do(ctx context.Context, f func(ctx context.Context) error) error {
@@ -47,8 +51,9 @@ func (l *Locker) Do(ctx context.Context, f func(ctx context.Context) error) erro
 // Lock is for goose. It waits until ctx ends; then, if another replica has the
 // lock, the error is a *locks.NotAcquiredError, which names it.
 //
-// If another provider of this Locker has lost the lock and goes on without it,
-// Lock waits for its end.
+// Lock waits for the end of another provider of this Locker that goes on: because
+// it does so without its lock, or because both are under the same Do. If the lock is
+// lost during that wait, the error is the reason.
 func (l *Locker) Lock(ctx context.Context, _ *sql.DB) error {
 	lease, err := l.mutex.Acquire(ctx)
 	if err != nil {
@@ -56,10 +61,14 @@ func (l *Locker) Lock(ctx context.Context, _ *sql.DB) error {
 	}
 	select {
 	case l.held <- lease:
-		return nil
+		lost := context.Cause(lease.Context()) // during the wait
+		if lost != nil {
+			_ = l.Unlock(ctx, nil)
+		}
+		return lost
 	case <-ctx.Done():
 		_ = lease.Release(ctx)
-		return fmt.Errorf("wait for the provider that has lost this lock: %w", context.Cause(ctx))
+		return fmt.Errorf("wait for another provider of this locker: %w", context.Cause(ctx))
 	}
 }
 
@@ -73,8 +82,10 @@ func (l *Locker) Unlock(ctx context.Context, _ *sql.DB) error {
 	}
 }
 
-// SessionLock is Lock.
+// SessionLock is Lock, for code that takes no lock.Locker. With
+// goose.WithSessionLocker, goose refuses Go migrations without a transaction if the
+// database has one connection. With goose.WithLocker it does not.
 func (l *Locker) SessionLock(ctx context.Context, _ *sql.Conn) error { return l.Lock(ctx, nil) }
 
-// SessionUnlock is Unlock.
+// SessionUnlock is Unlock, and belongs to SessionLock.
 func (l *Locker) SessionUnlock(ctx context.Context, _ *sql.Conn) error { return l.Unlock(ctx, nil) }

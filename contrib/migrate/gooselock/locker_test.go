@@ -146,6 +146,46 @@ func TestProvidersOfOneLockerDoNotOverlapAfterALoss(t *testing.T) {
 	})
 }
 
+// The wait for a provider that goes on without its lock can be longer than a
+// session lives.
+func TestLockThatIsLostWhileItWaitsForAProvider(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		p := newProcess(t, srv)
+		require.NoError(t, p.Lock(bounded(t), nil))
+		p.lose()
+		p.host.Heal()
+
+		require.NoError(t, p.client.WaitConnected(bounded(t)))
+		next := make(chan error)
+		go func() { next <- p.Lock(bounded(t), nil) }()
+		synctest.Wait()
+		require.Len(t, srv.Children(path), 1, "it has the lock, and waits for the provider")
+		p.lose()
+		p.host.Heal()
+
+		require.ErrorIs(t, p.Unlock(bounded(t), nil), framework.ErrSessionLost)
+		require.ErrorIs(t, <-next, framework.ErrSessionLost)
+		require.ErrorIs(t, p.Unlock(bounded(t), nil), locks.ErrReleased, "nobody has it")
+	})
+}
+
+// Providers that are called at once under one Do take turns.
+func TestProvidersUnderOneDoTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t, zktest.Start(t))
+		require.NoError(t, p.Do(bounded(t), func(ctx context.Context) error {
+			require.NoError(t, p.Lock(ctx, nil))
+			short, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			err := p.Lock(short, nil)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorContains(t, err, "wait for another provider of this locker: ")
+			return p.Unlock(ctx, nil)
+		}))
+	})
+}
+
 func TestLockerThatCannotBeUsed(t *testing.T) {
 	require.ErrorIs(t, gooselock.New(nil, path).Lock(t.Context(), nil), zk.ErrBadArguments)
 	synctest.Test(t, func(t *testing.T) {

@@ -23,19 +23,14 @@ type driver struct {
 	mu     sync.Mutex   // protects the following fields
 	lease  *locks.Lease // nil if there is none; it may be lost
 	locked bool         // Lock has begun, and Unlock has not ended
-	steps  steps
+	begun  bool         // a step is under way
 }
 
-// steps is what has become of the steps since Lock.
-type steps struct {
-	begun   bool  // one is under way
-	refused bool  // one was refused, so that the loss was told
-	overran error // the last one has ended without the lock
-}
-
-func newDriver(inner database.Driver, mutex *locks.InterProcessMutex, lease *locks.Lease) *driver {
+// newDriver returns a driver that acquires its lock with the values of ctx, but not
+// until that ends.
+func newDriver(ctx context.Context, inner database.Driver, mutex *locks.InterProcessMutex, lease *locks.Lease) *driver {
 	d := &driver{inner: inner, mutex: mutex, lease: lease}
-	d.life, d.end = context.WithCancel(context.Background())
+	d.life, d.end = context.WithCancel(context.WithoutCancel(ctx))
 	return d
 }
 
@@ -53,16 +48,14 @@ func (d *driver) SetVersion(version int, dirty bool) error {
 	if err := d.mayWrite(version, dirty); err != nil {
 		return err
 	}
-	err := d.inner.SetVersion(version, dirty)
-	d.wrote(version, dirty && err == nil)
-	return err
+	return d.wrote(version, dirty, d.inner.SetVersion(version, dirty))
 }
 
 func (d *driver) Drop() error {
 	if err := d.mayWrite(database.NilVersion, true); err != nil {
 		return err
 	}
-	return d.inner.Drop()
+	return d.wrote(database.NilVersion, false, d.inner.Drop())
 }
 
 // mayWrite returns an error if a write would begin a step without the lock. A step
@@ -71,26 +64,27 @@ func (d *driver) Drop() error {
 func (d *driver) mayWrite(version int, dirty bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.steps.begun && !dirty {
+	if d.begun && !dirty {
 		return nil
 	}
 	lost := d.lossLocked()
 	if lost == nil {
 		return nil
 	}
-	d.steps.refused = true
 	return &LostError{Version: version, Err: lost}
 }
 
-// wrote notes whether a step is under way after a write.
-func (d *driver) wrote(version int, begun bool) {
+// wrote notes whether a step is under way after a write, and returns the error of
+// the write. If a step has ended without the lock, that is an error: of the step,
+// and not of Unlock, after which golang-migrate would refuse all further calls.
+func (d *driver) wrote(version int, dirty bool, err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ended := d.steps.begun && !begun
-	d.steps.begun = begun
-	if lost := d.lossLocked(); ended && lost != nil {
-		d.steps.overran = &LostError{Version: version, Begun: true, Err: lost}
+	d.begun = dirty && err == nil
+	if lost := d.lossLocked(); lost != nil && !dirty && err == nil {
+		return &LostError{Version: version, Begun: true, Err: lost}
 	}
+	return err
 }
 
 // lossLocked returns why the lock was lost, or nil. A driver that is not locked

@@ -4,20 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/golang-migrate/migrate/v4/database"
 
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-var errClosed = errors.New("the driver is closed")
+var (
+	errClosed = errors.New("the driver is closed")
+	errLate   = fmt.Errorf("%w: the lock of the database came too late", database.ErrLocked)
+)
+
+// lateLock is how long a Lock of both locks may take. It is shorter than
+// migrate.DefaultLockTimeout, after which golang-migrate knows nothing of the locks,
+// and gives none back. A driver may wait for its lock without end.
+const lateLock = 14 * time.Second
 
 func (d *driver) Lock() error {
+	begun := time.Now()
 	kept, err := d.beginLock()
 	if err != nil {
 		return err
 	}
 	lease, err := d.lockBoth(kept)
+	if err == nil && time.Since(begun) >= lateLock {
+		err = errors.Join(errLate, d.inner.Unlock(), release(lease))
+	}
 	return d.endLock(lease, err)
 }
 
@@ -25,11 +38,14 @@ func (d *driver) Lock() error {
 func (d *driver) beginLock() (kept *locks.Lease, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.locked {
+	switch {
+	case d.life.Err() != nil:
+		return nil, errClosed
+	case d.locked:
 		return nil, database.ErrLocked
 	}
 	kept = d.lease
-	d.lease, d.locked, d.steps = nil, true, steps{}
+	d.lease, d.locked, d.begun = nil, true, false
 	return kept, nil
 }
 
@@ -84,25 +100,21 @@ func (d *driver) keep(lease *locks.Lease, succeeded bool) bool {
 }
 
 func (d *driver) Unlock() error {
-	lease, overran := d.beginUnlock()
+	lease := d.beginUnlock()
 	if lease == nil {
 		return database.ErrNotLocked
 	}
 	defer d.endUnlock()
-	return errors.Join(overran, d.inner.Unlock(), release(lease))
+	return errors.Join(d.inner.Unlock(), release(lease))
 }
 
-func (d *driver) beginUnlock() (lease *locks.Lease, overran error) {
+func (d *driver) beginUnlock() (lease *locks.Lease) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.locked {
-		return nil, nil
+	if d.locked {
+		lease, d.lease = d.lease, nil
 	}
-	lease, d.lease = d.lease, nil
-	if !d.steps.refused {
-		overran = d.steps.overran
-	}
-	return lease, overran
+	return lease
 }
 
 func (d *driver) endUnlock() {
@@ -121,7 +133,7 @@ func (d *driver) Close() error {
 }
 
 // beginClose ends a Lock that waits for our lock. One that waits for the driver's
-// ends with the driver, and then finds that this one is closed.
+// goes on until the driver ends it, and then finds that this one is closed.
 func (d *driver) beginClose() (lease *locks.Lease) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -130,7 +142,7 @@ func (d *driver) beginClose() (lease *locks.Lease) {
 	return lease
 }
 
-// release returns no loss of the lease, which steps tell if it matters.
+// release returns no loss of the lease, which a step tells if it matters.
 func release(lease *locks.Lease) error {
 	err := lease.Release(context.Background())
 	if !errors.Is(context.Cause(lease.Context()), locks.ErrReleased) {

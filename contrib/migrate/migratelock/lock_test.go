@@ -73,6 +73,45 @@ func TestLockGivesUpBeforeGolangMigrateDoes(t *testing.T) {
 	})
 }
 
+// golang-migrate gives up a Lock that waits for the driver's lock, too, and never
+// unlocks what that takes. A replica that knows nothing of our lock may have it.
+func TestLockOfTheDriverThatComesLateIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		b := newBase(true)
+		r := newReplica(t, srv, b, nil)
+		r.mustOpen(t)
+		b.own <- struct{}{}
+		m := r.migrate(t)
+		require.ErrorIs(t, m.Up(), migrate.ErrLockTimeout)
+		require.ErrorIs(t, m.Up(), database.ErrLocked, "the first one still waits")
+
+		<-b.own
+		synctest.Wait()
+		require.Empty(t, b.own)
+		require.Empty(t, srv.Children(path))
+		require.NoError(t, m.Up())
+	})
+}
+
+// A Lock has no context, and gets the values of Open's: here, the lease of the same
+// lock.
+func TestLockHasTheValuesOfTheContextOfOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReplica(t, zktest.Start(t), newBase(false), nil)
+		mutex := locks.NewInterProcessMutex(r.client, path)
+		require.NoError(t, mutex.Do(bounded(t), func(ctx context.Context) error {
+			ctx, cancel := context.WithCancel(ctx)
+			require.NoError(t, r.open(ctx))
+			cancel()
+			m := r.migrate(t)
+			require.NoError(t, m.Up())
+			require.ErrorIs(t, m.Up(), migrate.ErrNoChange)
+			return nil
+		}))
+	})
+}
+
 // A loss while nothing is under way is none.
 func TestLockThatWasLostBeforeTheFirstStepIsTakenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -169,6 +208,7 @@ func TestCloseGivesTheLockBack(t *testing.T) {
 		require.NoError(t, r.opened.Lock())
 		require.NoError(t, r.opened.Close())
 		require.Empty(t, srv.Children(path))
+		require.ErrorContains(t, r.opened.Lock(), "the driver is closed")
 	})
 }
 

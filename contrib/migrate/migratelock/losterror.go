@@ -5,12 +5,14 @@ import "fmt"
 // LostError says that the lock was lost. Match the reason with errors.Is, such as
 // framework.ErrSessionLost; the context of a locks.Lease has all reasons.
 type LostError struct {
-	// Version is the version to which the step would have led. The step was
-	// refused, and has changed nothing, unless it is Begun.
+	// Version is the version to which the step leads. It is database.NilVersion for
+	// Drop, and for the last step down. The step was refused, and has changed
+	// nothing, unless it is Begun.
 	Version int
 
-	// Begun says that the lock was lost during the step, which has ended. Another
-	// replica may have begun it meanwhile, unless the driver has a lock of its own.
+	// Begun says that the lock was lost during the step, which has ended, so that
+	// the version is clean. Another replica may have begun it meanwhile, unless the
+	// driver has a lock of its own.
 	Begun bool
 
 	Err error // the reason

@@ -23,21 +23,24 @@ const lockWait = 10 * time.Second
 // The lock stays held until the first Unlock, which golang-migrate calls at the
 // end of Up and the like, or until Close. It is held while open runs because
 // drivers begin with requests to the database: they create their table. The end of
-// ctx does not end these.
+// ctx does not end these, and neither does it end a wait for the driver's own lock,
+// which those for Postgres, MySQL and SQL Server take for that.
 //
 // The driver is for one migrate.Migrate, and closes what it was made of:
 //
-//   - Lock takes our lock, and then the driver's. After the first Unlock it waits
-//     for others for 10 s, and its error then matches database.ErrLocked. That is
-//     less than golang-migrate's LockTimeout, which is 15 s by default: do not set
-//     a shorter one. A driver that is locked already refuses at once.
+//   - Lock takes our lock, and then the driver's. If ours is not held any more,
+//     because of an Unlock or a loss, Lock waits for others for 10 s, and its error
+//     then matches database.ErrLocked. If the driver's lock comes later than 14 s
+//     after the call, Lock gives both back. golang-migrate's LockTimeout is 15 s by
+//     default: do not set a shorter one, and a longer one is of no use. A driver
+//     that is locked already refuses at once.
 //   - SetVersion and Drop begin no step once the lock is lost: the error is a
 //     *LostError, and nothing was changed. A step that has begun ends as it
-//     would.
-//   - Unlock gives the locks back in the opposite order. It returns a *LostError
-//     if the last step has ended without the lock. It does not repeat a loss for
-//     which a step was refused, so that the Migrate can be used again.
+//     would. If it ends without the lock, and without an error of its own, the
+//     error is a *LostError that says so. The Migrate can be used again.
+//   - Unlock gives the locks back in the opposite order.
 //   - Close gives the lock back, too, and ends a Lock that still waits for ours.
+//     One that waits for the driver's lock may hold Close up, as a query does.
 //
 // A client that is closed loses its lock. So a process that has to end can stop
 // between two steps.
@@ -60,7 +63,7 @@ func Open(ctx context.Context, c *framework.Client, path string, open func() (da
 	if err != nil {
 		return nil, err
 	}
-	return newDriver(inner, mutex, lease), nil
+	return newDriver(ctx, inner, mutex, lease), nil
 }
 
 // opened returns a driver or an error.

@@ -1,6 +1,7 @@
 package migratelock_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,18 +42,18 @@ func TestReplicasMigrateOnce(t *testing.T) {
 
 // loss is what becomes of two replicas, the first of which loses its lock.
 type loss struct {
-	after string // the call of the first one's driver after which it is lost
+	after string // what the first one's driver, or ours, has done when it is lost
 	late  bool   // the first one goes on when the second one is done, not when that has the lock
 }
 
-// play returns what Up returns of both replicas. The second one
-// waits for the first one's lock.
+// play returns what Up returns of both replicas. The second one waits for the first
+// one's lock.
 func (l loss) play(t *testing.T, b *base) (lost, next error) {
 	t.Helper()
 	srv := zktest.Start(t)
 	opened, done := make(chan struct{}), make(chan struct{})
 	var first *replica
-	first = newReplica(t, srv, b, func(call string) {
+	lose := func(call string) {
 		if call != l.after {
 			return
 		}
@@ -60,7 +61,9 @@ func (l loss) play(t *testing.T, b *base) (lost, next error) {
 		if <-opened; l.late {
 			<-done
 		}
-	})
+	}
+	first = newReplica(t, srv, b, lose)
+	first.between = lose
 	t.Cleanup(func() { first.host.Heal() })
 	first.mustOpen(t)
 	second := newReplica(t, srv, b, nil)
@@ -80,7 +83,7 @@ func (l loss) play(t *testing.T, b *base) (lost, next error) {
 func TestLossStopsBetweenTwoSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBase(false)
-		lost, next := loss{after: "2"}.play(t, b)
+		lost, next := loss{after: "after 2"}.play(t, b)
 		require.NoError(t, next, "it goes on")
 		var e *migratelock.LostError
 		require.ErrorAs(t, lost, &e)
@@ -94,31 +97,54 @@ func TestLossStopsBetweenTwoSteps(t *testing.T) {
 	})
 }
 
-// A version that was dirty when the second one looks would be an error.
-func TestLossLeavesACleanVersion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		b := newBase(false)
-		var r *replica
-		r = newReplica(t, srv, b, func(c string) {
-			if c == "2" {
-				r.lose()
-			}
-		})
-		r.mustOpen(t)
-		m := r.migrate(t)
-		require.ErrorIs(t, m.Up(), framework.ErrSessionLost)
-		version, applied := b.now()
-		require.Equal(t, "2", version)
-		require.Equal(t, []int{1, 2}, applied)
+// losesAt returns a replica that loses its lock at a call, and is connected again
+// before that returns.
+func losesAt(t *testing.T, b *base, at string) (r *replica) {
+	t.Helper()
+	lose := func(call string) {
+		if call == at {
+			r.lose()
+			r.host.Heal()
+			_ = r.client.WaitConnected(context.Background())
+		}
+	}
+	r = newReplica(t, zktest.Start(t), b, lose)
+	r.between = lose
+	r.mustOpen(t)
+	return r
+}
 
-		r.host.Heal()
-		require.NoError(t, r.client.WaitConnected(bounded(t)))
-		require.NoError(t, m.Up(), "the same Migrate goes on, with the lock")
-		version, applied = b.now()
-		require.Equal(t, "3", version)
-		require.Equal(t, []int{1, 2, 3}, applied)
-	})
+// The same Migrate goes on, with the lock, wherever it has lost it. It would not if
+// Unlock had returned an error.
+func TestLossLeavesACleanVersion(t *testing.T) {
+	for _, c := range []struct {
+		at      string
+		version string
+		applied []int
+		begun   bool
+		next    error
+	}{
+		{"after 2", "2", []int{1, 2}, false, nil},
+		{"2 dirty", "2", []int{1, 2}, true, nil},
+		{"3 dirty", "3", []int{1, 2, 3}, true, migrate.ErrNoChange},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBase(false)
+			m := losesAt(t, b, c.at).migrate(t)
+			var e *migratelock.LostError
+			require.ErrorAs(t, m.Up(), &e, c.at)
+			require.Equal(t, c.begun, e.Begun)
+			require.ErrorIs(t, e, framework.ErrSessionLost)
+			version, applied := b.now()
+			require.Equal(t, c.version, version)
+			require.Equal(t, c.applied, applied)
+
+			require.Equal(t, c.next, m.Up(), c.at)
+			version, applied = b.now()
+			require.Equal(t, "3", version)
+			require.Equal(t, []int{1, 2, 3}, applied)
+		})
+	}
 }
 
 // A step that has begun ends. The driver's own lock holds up the next replica.
@@ -128,7 +154,9 @@ func TestStepThatHasBegunEnds(t *testing.T) {
 		lost, next := loss{after: "2 dirty"}.play(t, b)
 		var e *migratelock.LostError
 		require.ErrorAs(t, lost, &e)
-		require.Equal(t, 3, e.Version)
+		require.Equal(t, 2, e.Version)
+		require.True(t, e.Begun)
+		require.ErrorContains(t, lost, "the migration to version 2 ended without its lock")
 		require.NoError(t, next)
 		_, applied := b.now()
 		require.Equal(t, []int{1, 2, 3}, applied)
@@ -204,4 +232,19 @@ func TestForceAndDropNeedTheLock(t *testing.T) {
 		require.NoError(t, r.opened.Unlock(), "the loss was told")
 		r.host.Heal()
 	})
+}
+
+func TestForceAndDropThatEndWithoutTheLock(t *testing.T) {
+	for at, call := range map[string]func(m *migrate.Migrate) error{
+		"1":    func(m *migrate.Migrate) error { return m.Force(1) },
+		"drop": func(m *migrate.Migrate) error { return m.Drop() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := losesAt(t, newBase(false), at).migrate(t)
+			var e *migratelock.LostError
+			require.ErrorAs(t, call(m), &e, at)
+			require.True(t, e.Begun, at)
+			require.NoError(t, m.Force(2), "the same Migrate goes on")
+		})
+	}
 }

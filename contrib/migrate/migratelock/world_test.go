@@ -109,6 +109,22 @@ type replica struct {
 	client *framework.Client
 	driver *driver
 	opened database.Driver
+
+	between func(call string) // called when ours has written a version; may be nil
+}
+
+// outside is what golang-migrate gets: our driver, which tells what it has done.
+type outside struct {
+	database.Driver
+	between func(call string)
+}
+
+func (d outside) SetVersion(version int, dirty bool) error {
+	err := d.Driver.SetVersion(version, dirty)
+	if d.between != nil {
+		d.between("after " + versionOf(version, dirty))
+	}
+	return err
 }
 
 // newReplica returns a replica whose driver calls done, which may be nil.
@@ -147,7 +163,7 @@ func (r *replica) migrate(t *testing.T) *migrate.Migrate {
 		files.Append(&source.Migration{Version: version + 1, Direction: source.Down})
 	}
 	src := &stub.Stub{Migrations: files}
-	m, err := migrate.NewWithInstance("stub", src, "fake", r.opened)
+	m, err := migrate.NewWithInstance("stub", src, "fake", outside{r.opened, r.between})
 	require.NoError(t, err)
 	return m
 }

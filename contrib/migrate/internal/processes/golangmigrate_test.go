@@ -55,8 +55,7 @@ func (d store) driver() (database.Driver, error) {
 func upWithGolangMigrate(ctx context.Context, s *self) error {
 	driver, err := migratelock.Open(ctx, s.client, path, func() (database.Driver, error) {
 		s.tell("opening")
-		inner, err := s.driver()
-		return &stopping{Driver: inner, self: s, after: s.args[1]}, err
+		return s.driver()
 	})
 	if err != nil {
 		return err
@@ -65,7 +64,7 @@ func upWithGolangMigrate(ctx context.Context, s *self) error {
 	if err != nil {
 		return err
 	}
-	m, err := migrate.NewWithInstance("iofs", files, s.kind, driver)
+	m, err := migrate.NewWithInstance("iofs", files, s.kind, &stopping{Driver: driver, self: s, after: s.args[1]})
 	if err != nil {
 		return err
 	}
@@ -73,7 +72,7 @@ func upWithGolangMigrate(ctx context.Context, s *self) error {
 	return errors.Join(m.Close())
 }
 
-// stopping is a driver that stops after it has written a version, until the test
+// stopping is a driver that stops after ours has written a version, until the test
 // lets it go on.
 type stopping struct {
 	database.Driver
@@ -103,6 +102,8 @@ func outcomeOf(err error) string {
 		return "no change"
 	case errors.As(err, &lost) && !lost.Begun:
 		return fmt.Sprintf("lost before %d", lost.Version)
+	case errors.As(err, &lost):
+		return fmt.Sprintf("lost during %d", lost.Version)
 	}
 	return err.Error()
 }
@@ -182,7 +183,7 @@ func TestGolangMigrateThatLosesItsLockEndsItsStep(t *testing.T) {
 	require.True(t, srv.Session(first.session).Expire())
 	require.Equal(t, "opening", second.hear(t), "it has our lock")
 	first.goOn(t, whenLost)
-	require.Equal(t, "lost before 3", first.hear(t))
+	require.Equal(t, "lost during 2", first.hear(t))
 	first.end(t)
 	require.Equal(t, "migrated", second.hear(t))
 	second.end(t)

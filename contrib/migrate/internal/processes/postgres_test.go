@@ -2,6 +2,7 @@ package processes
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -90,7 +92,13 @@ func binaries() (string, error) {
 	if err != nil || len(found) == 0 {
 		return "", errNotInstalled
 	}
-	return filepath.Dir(slices.Max(found)), nil
+	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(versionOf(a), versionOf(b)) })), nil
+}
+
+// versionOf returns the version in the path of a program, such as 9.6 or 17.
+func versionOf(program string) float64 {
+	version, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(filepath.Dir(program))), 64)
+	return version // 0 is older than all
 }
 
 // newDir returns a folder that Postgres's user may write to. Its path is short, for
@@ -115,8 +123,8 @@ func unprivileged(name string, args ...string) *exec.Cmd {
 }
 
 // untilEnd runs a program until standard input ends, which it does with this
-// program, too.
-const untilEnd = `"$0" "$@" & read -r _; kill -QUIT $!; wait`
+// program, too. The log ends with the program: the shell closes its own end of it.
+const untilEnd = `"$0" "$@" & exec 2>&-; read -r _; kill -QUIT $!; wait`
 
 func (s *server) start(bin string) error {
 	data := filepath.Join(s.dir, "data")
@@ -124,6 +132,10 @@ func (s *server) start(bin string) error {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
+	return s.serve(bin, data)
+}
+
+func (s *server) serve(bin, data string) error {
 	s.cmd = unprivileged("sh", "-c", untilEnd, filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-h", "",
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB")
 	var err error
@@ -150,7 +162,25 @@ func (s *server) untilReady(log io.Reader) error {
 			return nil
 		}
 	}
+	_ = s.in.Close() // the shell ends with it
 	return fmt.Errorf("postgres does not start: %w\n%s", s.cmd.Wait(), all.String())
+}
+
+func TestPostgresThatDoesNotStart(t *testing.T) {
+	bin, err := binaries()
+	var dir string
+	if err == nil {
+		dir, err = newDir()
+	}
+	if errors.Is(err, errNotInstalled) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	data := filepath.Join(dir, "data") // is not there
+	err = (&server{dir: dir}).serve(bin, data)
+	require.ErrorContains(t, err, "postgres does not start: ")
+	require.ErrorContains(t, err, data, "its log")
 }
 
 func (s *server) newDatabase(t *testing.T) (dsn string) {
