@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/hibiken/asynq"
@@ -48,13 +49,14 @@ func ExampleLead() {
 	defer latch.Shutdown(context.Background())
 
 	ctx, stop := context.WithCancel(context.Background()) // a service: signal.NotifyContext
+	var once sync.Once
 	err = periodic.Lead(ctx, latch, asynq.PeriodicTaskManagerOpts{
 		RedisConnOpt:               asynq.RedisClientOpt{Addr: redis.Addr()},
 		PeriodicTaskConfigProvider: reports{},
 		SchedulerOpts: &asynq.SchedulerOpts{
 			LogLevel: asynq.FatalLevel,
 			PostEnqueueFunc: func(task *asynq.TaskInfo, err error) {
-				fmt.Println(task.Type, err)
+				once.Do(func() { fmt.Println(task.Type, err) }) // a slow machine enqueues another one
 				stop()
 			},
 		},

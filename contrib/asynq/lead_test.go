@@ -3,6 +3,7 @@ package periodic_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -152,6 +153,89 @@ type failing struct{ err error }
 
 func (f failing) GetConfigs() ([]*asynq.PeriodicTaskConfig, error) { return nil, f.err }
 
+// It does not lead for ever without enqueueing anything.
+func TestConfigsThatEndTheirGoroutineEndLead(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t, eachMinute)
+		p.opts.PeriodicTaskConfigProvider = ending{}
+		w.stand(t, p)
+		select {
+		case err := <-p.ended:
+			require.ErrorContains(t, err, "has ended its goroutine")
+		case <-time.After(time.Hour):
+			require.Fail(t, "it leads, and enqueues nothing")
+		}
+	})
+}
+
+type ending struct{}
+
+func (ending) GetConfigs() ([]*asynq.PeriodicTaskConfig, error) {
+	runtime.Goexit()
+	return nil, nil
+}
+
+func TestConfigThatIsNotValidEndsLead(t *testing.T) {
+	task := asynq.NewTask("report", nil)
+	for name, config := range map[string]*asynq.PeriodicTaskConfig{
+		"nil": nil, "no task": {Cronspec: eachMinute}, "no spec": {Task: task},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				p := w.process(t, eachMinute)
+				p.opts.PeriodicTaskConfigProvider = fixed{config}
+				require.ErrorContains(t, <-w.stand(t, p).ended, "invalid config")
+			})
+		})
+	}
+}
+
+// asynq logs it, and leaves out its task alone.
+func TestSpecThatCannotBeParsedDoesNotEndLead(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t, eachMinute)
+		p.opts.PeriodicTaskConfigProvider = fixed{
+			{Cronspec: "each minute", Task: asynq.NewTask("bad", nil)},
+			{Cronspec: eachMinute, Task: asynq.NewTask("good", nil)},
+		}
+		w.stand(t, p)
+		time.Sleep(150 * time.Second)
+		synctest.Wait()
+		require.Equal(t, 2, w.pending(t))
+	})
+}
+
+type fixed []*asynq.PeriodicTaskConfig
+
+func (f fixed) GetConfigs() ([]*asynq.PeriodicTaskConfig, error) { return f, nil }
+
+// All leaderships share it, and its owner closes it.
+func TestRedisClientThatIsGivenStaysOpen(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t, eachMinute)
+		be(t, &p.opts.RedisUniversalClient, p.opts.RedisConnOpt.MakeRedisClient())
+		p.opts.RedisConnOpt = nil
+		w.stand(t, p)
+		time.Sleep(150 * time.Second)
+		require.NoError(t, p.latch.Resign(bounded(t)))
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		require.Len(t, p.times(), 4)
+		p.stop()
+		require.ErrorIs(t, <-p.ended, context.Canceled)
+		require.NoError(t, p.opts.RedisUniversalClient.Ping(bounded(t)).Err())
+		require.NoError(t, p.opts.RedisUniversalClient.Close())
+	})
+}
+
+// be sets a field whose type this module need not name.
+func be[T any](t *testing.T, field *T, value any) {
+	t.Helper()
+	v, ok := value.(T)
+	require.True(t, ok, "%T", value)
+	*field = v
+}
+
 // The provider is asked again, as often as the manager's SyncInterval says.
 func TestTasksChangeWhileAProcessLeads(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -198,6 +282,11 @@ func TestBadArguments(t *testing.T) {
 		noRedis, noProvider := opts, opts
 		noRedis.RedisConnOpt = nil
 		require.ErrorIs(t, periodic.Lead(t.Context(), latch, noRedis), zk.ErrBadArguments)
+		negative := opts
+		negative.SyncInterval = -time.Second
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.ErrorIs(t, periodic.Lead(ctx, latch, negative), zk.ErrBadArguments)
 		noProvider.PeriodicTaskConfigProvider = nil
 		require.ErrorIs(t, periodic.Lead(t.Context(), latch, noProvider), zk.ErrBadArguments)
 	})

@@ -96,7 +96,7 @@ func (w *Watcher) announceAll() {
 			}
 		case <-w.value.Done():
 			if a := w.take(true); a != nil {
-				w.end(a, w.value.Err())
+				w.end(a, w.neverTold(w.value.Err()))
 			}
 			return
 		}
@@ -136,9 +136,14 @@ func (w *Watcher) announce() error {
 			}
 			err = w.value.Err()
 		}
-		w.warn("other instances are never told of a change of the policy", err)
-		return err
+		return w.neverTold(err)
 	}
+}
+
+// neverTold logs that an announcement is given up, and returns the reason.
+func (w *Watcher) neverTold(err error) error {
+	w.warn("other instances are never told of a change of the policy", err)
+	return err
 }
 
 // isLasting reports whether it is in vain to repeat a write.

@@ -18,7 +18,8 @@ type change struct {
 	Before string `json:"before"`
 }
 
-// id is a name that no other change has.
+// id is a name that no other change of a Watcher has. What somebody else writes
+// has the same name whenever it is the same.
 func (c change) id() string { return fmt.Sprintf("%s/%d", c.By, c.Number) }
 
 // foreign is the last change of another Watcher than the one with this id.
@@ -55,14 +56,20 @@ func (w *Watcher) next(old change) (change, error) {
 // known is what a Watcher has called back for.
 type known struct {
 	foreign string // the last change of another Watcher
+	number  int    // counts the own changes
 	czxid   int64  // the node: in another one, nothing is known of the changes before
 }
 
 // isNews reports whether there was a change of another Watcher since. What this
 // Watcher has written may stand for one that was overwritten before it was
-// read.
+// read. The numbers of its changes grow. One whose number does not was written
+// by somebody else, who has copied it.
 func (w *Watcher) isNews(now shared.Versioned[change], last known) (next known, news bool) {
-	next = known{now.Value.foreign(w.id), now.Czxid}
-	isOwn := now.Exists && now.Value.By == w.id
-	return next, !isOwn || w.withOwn || next != last
+	next = known{now.Value.foreign(w.id), last.number, now.Czxid}
+	isOwn := now.Exists && now.Value.By == w.id && now.Value.Number > last.number
+	if isOwn {
+		next.number = now.Value.Number
+	}
+	hasMissed := next.foreign != last.foreign || next.czxid != last.czxid
+	return next, !isOwn || w.withOwn || hasMissed
 }

@@ -31,12 +31,15 @@ func TestOwnChangeOverAnotherIsNews(t *testing.T) {
 	over := write(a, write(b, own))
 	after, news := a.isNews(node(over), seen)
 	require.True(t, news, "its own stands for b's")
-	_, news = a.isNews(node(over), after)
+	more := node(write(a, over))
+	latest, news := a.isNews(more, after)
 	require.False(t, news)
+	_, news = a.isNews(more, latest)
+	require.True(t, news, "somebody has copied it")
 
 	again := node(write(a, change{}))
 	again.Czxid = 2
-	_, news = a.isNews(again, after)
+	_, news = a.isNews(again, latest)
 	require.True(t, news, "nobody knows what was written before the node was made anew")
 	_, news = b.isNews(node(own), known{})
 	require.True(t, news)

@@ -101,8 +101,9 @@ func (w *world) serve(t *testing.T, e casbin.IEnforcer) *service {
 	s := &service{IEnforcer: e, loaded: make(chan error, 1000)}
 	s.client, s.network = w.Connect(t)
 	var err error
+	load := loadOf(e)
 	s.watcher, err = zkwatcher.New(s.client, path, func() error {
-		err := e.LoadPolicy()
+		err := load()
 		s.loaded <- err
 		return err
 	})
@@ -111,6 +112,14 @@ func (w *world) serve(t *testing.T, e casbin.IEnforcer) *service {
 	require.NoError(t, e.SetWatcher(s.watcher))
 	require.NoError(t, <-s.loaded)
 	return s
+}
+
+// loadOf returns the function that README gives.
+func loadOf(e casbin.IEnforcer) func() error {
+	if cached, ok := e.(*casbin.SyncedCachedEnforcer); ok {
+		return cachedLoad(cached)
+	}
+	return e.LoadPolicy
 }
 
 func synced(t *testing.T, db *table) *casbin.SyncedEnforcer {
@@ -148,6 +157,14 @@ func (s *service) add(t *testing.T, who string) error {
 	return err
 }
 
+// addSoon is add. A real server may take longer to answer than Update waits.
+func (s *service) addSoon(t *testing.T, who string) {
+	t.Helper()
+	if err := s.add(t, who); err != nil {
+		require.ErrorIs(t, err, zkwatcher.ErrPending)
+	}
+}
+
 // addUnlocked is add, but calls Update as casbin does after the enforcer has
 // given its lock back. Virtual time stands still while a load waits for that
 // lock.
@@ -164,11 +181,11 @@ func TestPolicyOfOneIsEnforcedByTheOthers(t *testing.T) {
 		w, db := &world{of}, &table{}
 		a, b := w.serve(t, synced(t, db)), w.serve(t, synced(t, db))
 		require.False(t, b.allows(t, "alice"))
-		require.NoError(t, a.add(t, "alice"))
+		a.addSoon(t, "alice")
 		b.untilAllowed(t, w, "alice")
 
 		heal := b.network.Isolate()
-		require.NoError(t, a.add(t, "bob"))
+		a.addSoon(t, "bob")
 		require.False(t, b.allows(t, "bob"))
 		heal()
 		b.untilAllowed(t, w, "bob")
@@ -208,6 +225,7 @@ func TestChangeDuringALoadStays(t *testing.T) {
 		e, err := casbin.NewEnforcer(m, db) // a SyncedEnforcer does it between its two locks
 		require.NoError(t, err)
 		a, b := w.serve(t, e), w.serve(t, synced(t, db))
+		settle() // the first loads have returned: an Update during one is followed by another
 		db.whileRead(func() { require.NoError(t, a.add(t, "bob")) })
 		require.NoError(t, a.LoadPolicy())
 		require.False(t, a.allows(t, "bob"), "without a Watcher, nobody loads it again")
@@ -226,25 +244,44 @@ func TestChangeDuringALoadStays(t *testing.T) {
 	})
 }
 
+func cached(t *testing.T, db *table) *casbin.SyncedCachedEnforcer {
+	t.Helper()
+	m, err := model.NewModelFromString(accessModel)
+	require.NoError(t, err)
+	e, err := casbin.NewSyncedCachedEnforcer(m, db)
+	require.NoError(t, err)
+	return e
+}
+
+// A load has read the database, and the enforcer still has the old policy: what
+// it decides then goes into the cache that LoadPolicy has cleared before.
+func TestDecisionDuringALoadIsMadeAnew(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		db := &table{}
+		a, b := w.serve(t, synced(t, db)), w.serve(t, cached(t, db))
+		db.whileRead(func() {
+			if ok, err := b.Enforce("alice", "report", "read"); ok || err != nil {
+				t.Error("not by the old policy", ok, err)
+			}
+		})
+		require.NoError(t, a.add(t, "alice")) // which does not load: the next load is b's
+		settle()
+		require.True(t, b.allows(t, "alice"))
+	})
+}
+
 // casbin's own callback leaves the decisions that are cached.
 func TestCachedDecisionsAreMadeAnew(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		db := &table{}
-		m, err := model.NewModelFromString(accessModel)
-		require.NoError(t, err)
-		cached, err := casbin.NewSyncedCachedEnforcer(m, db)
-		require.NoError(t, err)
-		a, b := w.serve(t, synced(t, db)), w.serve(t, cached)
+		a, b := w.serve(t, synced(t, db)), w.serve(t, cached(t, db))
 		require.False(t, b.allows(t, "alice"))
 		require.NoError(t, a.add(t, "alice"))
 		settle()
 		require.True(t, b.allows(t, "alice"))
 
 		client, _ := w.Connect(t)
-		m, err = model.NewModelFromString(accessModel)
-		require.NoError(t, err)
-		classic, err := casbin.NewSyncedCachedEnforcer(m, db)
-		require.NoError(t, err)
+		classic := cached(t, db)
 		watcher, err := zkwatcher.New(client, path, nil)
 		require.NoError(t, err)
 		defer watcher.Close()

@@ -44,6 +44,17 @@ func until(ctx context.Context, watcher *zkwatcher.Watcher) error {
 	}
 }
 
+// cachedLoad is what README gives to an enforcer that caches decisions.
+func cachedLoad(enforcer *casbin.SyncedCachedEnforcer) func() error {
+	load := func() error {
+		if err := enforcer.LoadPolicy(); err != nil {
+			return err
+		}
+		return enforcer.InvalidateCache() // what was decided during the load
+	}
+	return load
+}
+
 func TestCodeOfTheReadme(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("model.conf", []byte(accessModel), 0o600))

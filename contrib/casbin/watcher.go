@@ -37,7 +37,8 @@ type Option func(*Watcher)
 
 // WithOwnUpdates says that a Watcher's own Update calls its callback, too. By
 // default it does so for the others' alone: casbin's enforcer has the change
-// already when it calls Update.
+// already when it calls Update. A callback that calls Update itself is called for
+// ever then.
 func WithOwnUpdates() Option { return func(w *Watcher) { w.withOwn = true } }
 
 // New returns a Watcher for all instances that give the same path, and begins
@@ -46,8 +47,11 @@ func WithOwnUpdates() Option { return func(w *Watcher) { w.withOwn = true } }
 // Load is called after each change of another instance, and once at the
 // beginning: what was changed since the policy was first loaded is in it then.
 // If it fails, it is called again, after pauses that grow up to 30 seconds. It
-// should be the method LoadPolicy of the enforcer itself. If load is nil, the
-// callback of SetUpdateCallback is called in its place.
+// should be the method LoadPolicy of the enforcer itself. For an enforcer that
+// caches decisions, it should call InvalidateCache after that: LoadPolicy clears
+// the cache before it reads, and what is decided meanwhile, by the old policy,
+// stays. If load is nil, the callback of SetUpdateCallback is called in its
+// place.
 //
 // A path that cannot be used is an error that matches zk.ErrInvalidPath. A
 // client or an option that is nil matches zk.ErrBadArguments. A closed client

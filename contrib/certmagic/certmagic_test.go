@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/certmagic"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
@@ -103,14 +104,14 @@ func TestCertificateIsIssuedOnce(t *testing.T) {
 			issuer := newAuthority(t)
 			issuer.onIssue = func(context.Context) { time.Sleep(time.Second) }
 			var all sync.WaitGroup
-			for _, p := range []*process{a, b} {
-				cfg := configOf(t, p, issuer)
-				all.Go(func() {
-					require.NoError(t, cfg.ManageSync(bounded(t), []string{name}))
-					require.EqualValues(t, 1, serial(t, cfg, name))
-				})
+			configs := []*certmagic.Config{configOf(t, a, issuer), configOf(t, b, issuer)}
+			for _, cfg := range configs {
+				all.Go(func() { assert.NoError(t, cfg.ManageSync(bounded(t), []string{name})) })
 			}
 			all.Wait()
+			for _, cfg := range configs {
+				require.EqualValues(t, 1, serial(t, cfg, name))
+			}
 			require.EqualValues(t, 1, issuer.count())
 			require.NoError(t, certmagic.CleanStorage(bounded(t), a, certmagic.CleanStorageOptions{
 				Logger: zap.NewNop(), OCSPStaples: true, ExpiredCerts: true,

@@ -22,9 +22,9 @@ type hold struct {
 }
 
 // Lock waits for the lock with this name, whatever characters are in it, and takes
-// it. No other process, and no other goroutine of this one, has it until Unlock, or
-// until the lock is lost with the session. If ctx ends, or the client is closed,
-// Lock returns an error.
+// it. No other process has it until Unlock, or until the lock is lost with the
+// session. No other goroutine has it from this Storage until Unlock, even if it is
+// lost. If ctx ends, or the client is closed, Lock returns an error.
 //
 // From Lock to Unlock, the lock guards keys. A Store or a Delete of them by this
 // Storage is carried out by one transaction with the check that the lock's own node
@@ -56,7 +56,7 @@ func (s *Storage) Lock(ctx context.Context, name string) error {
 }
 
 // TryLock is Lock without waiting. It returns false if another process or
-// goroutine has the lock.
+// goroutine has the lock, or another goroutine waits for it in this Storage.
 func (s *Storage) TryLock(ctx context.Context, name string) (bool, error) {
 	h, mine := s.reserve(name)
 	if !mine {

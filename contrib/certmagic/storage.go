@@ -44,7 +44,7 @@ var (
 // of it: a Storage knows only of the locks that were taken with it.
 //
 // The list says who may do what to the nodes of keys, and to those above them that
-// are missing. Nodes that exist keep theirs. Among the values are private keys: a
+// are missing. Nodes that exist keep theirs, whoever has made them. Among the values are private keys: a
 // list that is empty is an error, which matches zk.ErrInvalidACL, so that nobody
 // opens them by accident. zk.AuthACL(zk.PermAll) is right for processes that share
 // credentials, given by framework.WithAuth. The nodes of locks, in which there is

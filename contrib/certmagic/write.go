@@ -47,7 +47,8 @@ func (s *Storage) put(ctx context.Context, at parts, data []byte) (err error) {
 		if err = s.write(ctx, at, set); !errors.Is(err, zk.ErrNoNode) {
 			return err
 		}
-		if err = s.write(ctx, at, create); !errors.Is(err, zk.ErrNodeExists) {
+		err = s.write(ctx, at, create)
+		if !errors.Is(err, zk.ErrNodeExists) && !errors.Is(err, zk.ErrNoNode) { // the latter if folders vanish
 			return err
 		}
 	}
