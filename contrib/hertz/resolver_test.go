@@ -151,9 +151,13 @@ func TestCallsShareADirectory(t *testing.T) {
 		require.NoError(t, srv.Create(node1, []byte(says)))
 		require.NoError(t, srv.Create("/orders/10.0.0.8:1", []byte(says)))
 		r := hertz.NewResolver(start(t, srv).client)
+		require.Len(t, resolve(t, r, "product"), 1)
+		srv.ClearRequests()
 		for range 3 {
 			require.Len(t, resolve(t, r, "product"), 1)
 		}
+		settle()
+		require.Empty(t, srv.Requests())
 		require.Len(t, srv.Watches(), 1)
 		time.Sleep(29 * time.Minute)
 		require.Len(t, resolve(t, r, "orders"), 1)
