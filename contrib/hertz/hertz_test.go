@@ -90,7 +90,7 @@ func TestServerIsFoundAndCalled(t *testing.T) {
 		defer close(over)
 		h.Spin()
 	}()
-	require.NoError(t, <-reg.registered)
+	require.NoError(t, receive(t, reg.registered))
 
 	resolver := hertz.NewResolver(curatortest.Connect(t, srv), discovery.WithRemovalGrace(0))
 	defer resolver.Close()
@@ -101,7 +101,9 @@ func TestServerIsFoundAndCalled(t *testing.T) {
 		RefreshInterval: 10 * time.Millisecond, ExpireInterval: time.Second,
 	})))
 	ping := func() (int, string, error) {
-		status, body, err := cli.Get(context.Background(), nil, "http://product/ping", config.WithSD(true))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		status, body, err := cli.Get(ctx, nil, "http://product/ping", config.WithSD(true))
 		return status, string(body), err
 	}
 	status, body, err := ping()
@@ -111,7 +113,7 @@ func TestServerIsFoundAndCalled(t *testing.T) {
 	cli.CloseIdleConnections()
 
 	close(stop)
-	<-over
+	receive(t, over)
 	require.Empty(t, srv.Children("/product"))
 	lb.waitFor(t, 0)
 	_, _, err = ping()

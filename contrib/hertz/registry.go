@@ -31,23 +31,39 @@ type Registry struct {
 	client *framework.Client
 	opts   []discovery.RegistrationOption
 
-	mu         sync.Mutex                         // protects the following field
-	registered map[string]*discovery.Registration // the keys are paths of nodes
+	localIP func() string // utils.LocalIP, but for tests
+
+	mu         sync.Mutex               // protects the following field, and the fields of its values
+	registered map[string]*registration // the keys are paths of nodes
 }
+
+// registration is what Register has begun.
+type registration struct {
+	*discovery.Registration
+	deregistered bool // a Deregister has come
+}
+
+// ended is the context of a Shutdown that begins the end, and does not wait for it.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
 
 var _ registry.Registry = (*Registry)(nil)
 
 // NewRegistry returns a Registry below the root of a client. For another base,
 // take client.Namespace. The options are for each registration.
 func NewRegistry(client *framework.Client, opts ...discovery.RegistrationOption) *Registry {
-	return &Registry{client: client, opts: opts, registered: map[string]*discovery.Registration{}}
+	return &Registry{client: client, opts: opts, localIP: utils.LocalIP, registered: map[string]*registration{}}
 }
 
 // Register registers an instance, and returns when its node is there. If it is
 // not there within a minute, such as in an outage, or because somebody else's
 // node has the address, the error says why, and nothing goes on: hertz ends the
 // server then. A refusal is an error at once. The node of an earlier process at
-// the address is waited for, and not replaced; see discovery.WithConflictPolicy.
+// the address is waited for, and not replaced; see discovery.WithConflictPolicy. If
+// Deregister comes before, Register returns nil: nobody in hertz hears an error then.
 //
 // An instance that is registered gets another weight and other tags, in place.
 // An Addr without a host, or with an unspecified address, stands for this
@@ -60,48 +76,63 @@ func (r *Registry) Register(info *registry.Info) error {
 }
 
 func (r *Registry) register(info *registry.Info) error {
-	i, err := instanceOf(info)
+	i, err := r.instanceOf(info)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), registerTime)
 	defer cancel()
 	reg, isNew, err := r.open(i)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !isNew:
-		return reg.Update(ctx, i)
 	}
-	if _, err = reg.WaitRegistered(ctx); err != nil {
-		r.forget(i, reg)
-		cancel() // the node, if it came at last, is deleted in the background
-		_ = reg.Shutdown(ctx)
+	if isNew {
+		_, err = reg.WaitRegistered(ctx)
+	} else {
+		err = reg.Update(ctx, i)
+	}
+	if err == nil || r.wasDeregistered(i, reg, isNew) {
+		return nil
 	}
 	return err
 }
 
 // open returns the registration of an instance, and whether it is a new one.
-func (r *Registry) open(i discovery.Instance) (reg *discovery.Registration, isNew bool, err error) {
+func (r *Registry) open(i discovery.Instance) (reg *registration, isNew bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if reg = r.registered[keyOf(i)]; reg != nil && reg.Err() == nil {
 		return reg, false, nil
 	}
-	reg, err = discovery.NewRegistration(r.client, base, discovery.CloudWeGoCodec(), i, r.opts...)
-	if err == nil {
-		r.registered[keyOf(i)] = reg
+	begun, err := discovery.NewRegistration(r.client, base, discovery.CloudWeGoCodec(), i, r.opts...)
+	if err != nil {
+		return nil, false, err
 	}
-	return reg, true, err
+	reg = &registration{Registration: begun}
+	r.registered[keyOf(i)] = reg
+	return reg, true, nil
 }
 
-// forget takes a registration out, unless another one has its place.
-func (r *Registry) forget(i discovery.Instance, reg *discovery.Registration) {
+// wasDeregistered reports whether a Deregister has made a Register fail. It ends the
+// registration if that Register has begun it: the client deletes the node in the
+// background, if it came at last.
+func (r *Registry) wasDeregistered(i discovery.Instance, reg *registration, begun bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if begun {
+		r.endLocked(i, reg)
+	}
+	return reg.deregistered
+}
+
+// endLocked takes a registration out, unless another one has its place, and begins
+// its end. The mutex is held, because the next one of the instance is refused before
+// that.
+func (r *Registry) endLocked(i discovery.Instance, reg *registration) {
 	if r.registered[keyOf(i)] == reg {
 		delete(r.registered, keyOf(i))
 	}
+	_ = reg.Shutdown(ended)
 }
 
 // Deregister deletes the node of an instance, and returns when it is gone. The
@@ -111,7 +142,7 @@ func (r *Registry) forget(i discovery.Instance, reg *discovery.Registration) {
 // give its shutdown up otherwise. The client then deletes the node as soon as
 // there is a connection, or the end of its session does.
 func (r *Registry) Deregister(info *registry.Info) error {
-	i, err := instanceOf(info)
+	i, err := r.instanceOf(info)
 	if err == nil {
 		err = r.deregister(i)
 	}
@@ -122,10 +153,7 @@ func (r *Registry) Deregister(info *registry.Info) error {
 }
 
 func (r *Registry) deregister(i discovery.Instance) error {
-	r.mu.Lock()
-	reg := r.registered[keyOf(i)]
-	delete(r.registered, keyOf(i))
-	r.mu.Unlock()
+	reg := r.leave(i)
 	if reg == nil {
 		return nil
 	}
@@ -137,11 +165,23 @@ func (r *Registry) deregister(i discovery.Instance) error {
 	return nil
 }
 
+// leave begins the end of a registration, and returns it, or nil if there is none.
+func (r *Registry) leave(i discovery.Instance) *registration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reg := r.registered[keyOf(i)]
+	if reg != nil {
+		reg.deregistered = true
+		r.endLocked(i, reg)
+	}
+	return reg
+}
+
 // keyOf returns what no two instances of a Registry share.
 func keyOf(i discovery.Instance) string { return i.Service + "/" + i.ID }
 
 // instanceOf returns the instance that hertz describes.
-func instanceOf(info *registry.Info) (i discovery.Instance, err error) {
+func (r *Registry) instanceOf(info *registry.Info) (i discovery.Instance, err error) {
 	if info == nil || info.Addr == nil {
 		return i, errors.New("the info has no address")
 	}
@@ -154,14 +194,14 @@ func instanceOf(info *registry.Info) (i discovery.Instance, err error) {
 		return i, fmt.Errorf("address %q: no port", info.Addr)
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
-		host = utils.LocalIP()
+		host = r.localIP()
 		if host == utils.UNKNOWN_IP_ADDR {
 			return i, fmt.Errorf("address %q: this machine has no address that others know", info.Addr)
 		}
 	}
 	return discovery.Instance{
 		Service:  strings.TrimPrefix(info.ServiceName, "/"),
-		ID:       net.JoinHostPort(host, text),
+		ID:       net.JoinHostPort(host, strconv.Itoa(port)),
 		Address:  host,
 		Port:     port,
 		Metadata: info.Tags,

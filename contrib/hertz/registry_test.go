@@ -204,9 +204,36 @@ func TestDeregisterEndsARegisterThatWaits(t *testing.T) {
 		go func() { result <- r.Register(infoOf("10.0.0.7:9999")) }()
 		synctest.Wait()
 		require.NoError(t, r.Deregister(infoOf("10.0.0.7:9999")))
-		require.ErrorIs(t, <-result, nodes.ErrClosed)
+		require.NoError(t, <-result, "hertz would log an error, and wait for ever to tell it")
 		p.host.Heal()
 		time.Sleep(5 * time.Minute)
+		require.Empty(t, srv.Children("/product"))
+	})
+}
+
+// A Register beside a Deregister comes before or behind it. It is not refused.
+func TestRegisterBesideADeregister(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		r, info := hertz.NewRegistry(start(t, srv).client), infoOf("10.0.0.7:9999")
+		for range 200 {
+			result := make(chan error, 1)
+			go func() { result <- r.Register(info) }()
+			require.NoError(t, r.Deregister(info))
+			require.NoError(t, <-result)
+		}
+		require.NoError(t, r.Deregister(info))
+		require.Empty(t, srv.Children("/product"))
+	})
+}
+
+// Zeros before a port make no other instance.
+func TestPortIsANumber(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		r := hertz.NewRegistry(start(t, srv).client)
+		require.NoError(t, r.Register(infoOf("10.0.0.7:9999")))
+		require.NoError(t, r.Register(infoOf("10.0.0.7:09999")))
+		require.Equal(t, []string{"10.0.0.7:9999"}, srv.Children("/product"))
+		require.NoError(t, r.Deregister(infoOf("10.0.0.7:009999")))
 		require.Empty(t, srv.Children("/product"))
 	})
 }
@@ -228,6 +255,8 @@ func TestInfosThatCannotBeUsed(t *testing.T) {
 			require.Error(t, r.Register(info), name)
 		}
 		require.Error(t, r.Deregister(nil))
+		err := r.WithLocalIP(utils.UNKNOWN_IP_ADDR).Register(infoOf(":9999"))
+		require.ErrorContains(t, err, "this machine has no address that others know")
 		require.ErrorIs(t, hertz.NewRegistry(nil).Register(infoOf("10.0.0.7:9999")), zk.ErrBadArguments)
 	})
 }

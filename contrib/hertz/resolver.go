@@ -21,6 +21,7 @@ const (
 	firstListTime = 5 * time.Second  // how long the first call to a service waits for its list
 	retryPause    = 5 * time.Second  // how long a directory is left alone that a server has refused
 	idleTime      = 30 * time.Minute // how long a directory is kept for nobody
+	emptyTime     = time.Minute      // the same for one that had no instance: anybody can ask for any name
 
 	maxWeight = 1_000_000 // hertz adds them all up in an int
 )
@@ -106,7 +107,7 @@ func (r *Resolver) service(name string) (*service, error) {
 }
 
 // find returns a service, and those that nobody has asked for in a long time. A
-// directory that has ended is replaced.
+// directory that a server has refused is replaced.
 func (r *Resolver) find(name string, now time.Time) (s *service, idle []*service, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,14 +115,16 @@ func (r *Resolver) find(name string, now time.Time) (s *service, idle []*service
 		return nil, nil, discovery.ErrClosed
 	}
 	s = r.services[name]
-	if s == nil || s.directory.Err() != nil && now.Sub(s.opened) >= retryPause {
+	if s == nil || isRefused(s.directory) && now.Sub(s.opened) >= retryPause {
 		idle = r.takeIdleLocked(now)
-		d, err := discovery.NewDirectory(r.client, base, discovery.CloudWeGoCodec(), name, r.opts...)
+		next, err := r.open(name, now)
 		if err != nil {
 			return nil, idle, err
 		}
-		next := &service{directory: d, opened: now}
-		next.hadInstances.Store(s != nil && s.hadInstances.Load())
+		if s != nil {
+			next.hadInstances.Store(s.hadInstances.Load())
+			idle = append(idle, s)
+		}
 		s = next
 		r.services[name] = s
 	}
@@ -129,9 +132,25 @@ func (r *Resolver) find(name string, now time.Time) (s *service, idle []*service
 	return s, idle, nil
 }
 
+func (r *Resolver) open(name string, now time.Time) (*service, error) {
+	d, err := discovery.NewDirectory(r.client, base, discovery.CloudWeGoCodec(), name, r.opts...)
+	return &service{directory: d, opened: now}, err
+}
+
+// isRefused reports whether a directory has ended, or has no list because it may
+// not read it. No event tells that such a refusal is over.
+func isRefused(d *discovery.Directory) bool {
+	now := d.Snapshot()
+	return d.Err() != nil || !now.Filled && now.Err != nil
+}
+
 func (r *Resolver) takeIdleLocked(now time.Time) (idle []*service) {
 	for name, s := range r.services {
-		if now.Sub(s.used) >= idleTime {
+		kept := emptyTime
+		if s.hadInstances.Load() {
+			kept = idleTime
+		}
+		if now.Sub(s.used) >= kept {
 			idle = append(idle, s)
 			delete(r.services, name)
 		}
@@ -143,10 +162,10 @@ func (r *Resolver) takeIdleLocked(now time.Time) (idle []*service) {
 func (s *service) instances(ctx context.Context) (all []sd.Instance, err error) {
 	ctx, cancel := context.WithTimeout(ctx, firstListTime)
 	defer cancel()
-	if err := s.directory.WaitSynced(ctx); err != nil {
+	now, err := s.list(ctx)
+	if err != nil {
 		return nil, err
 	}
-	now := s.directory.Snapshot()
 	for _, i := range now.Instances() {
 		all = append(all, toldOf(i))
 	}
@@ -157,6 +176,26 @@ func (s *service) instances(ctx context.Context) (all []sd.Instance, err error) 
 		return nil, noneIn(now)
 	}
 	return all, nil
+}
+
+// list waits until the directory is filled, or a server refuses to fill it.
+func (s *service) list(ctx context.Context) (*discovery.Snapshot, error) {
+	if now := s.directory.Snapshot(); now.Filled {
+		return now, nil
+	}
+	for change, err := range s.directory.Changes(ctx) {
+		now := change.Now
+		switch {
+		case err != nil:
+			return nil, err
+		case now.Filled:
+			return now, nil
+		case now.Err != nil:
+			return nil, now.Err
+		}
+	}
+	err := s.directory.WaitSynced(ctx) // it knows what the directory has waited for
+	return s.directory.Snapshot(), err
 }
 
 // toldOf returns what hertz is told of an instance.

@@ -2,10 +2,12 @@ package hertz_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/contrib/hertz"
@@ -149,9 +151,13 @@ func TestCallsShareADirectory(t *testing.T) {
 		require.NoError(t, srv.Create(node1, []byte(says)))
 		require.NoError(t, srv.Create("/orders/10.0.0.8:1", []byte(says)))
 		r := hertz.NewResolver(start(t, srv).client)
+		require.Len(t, resolve(t, r, "product"), 1)
+		srv.ClearRequests()
 		for range 3 {
 			require.Len(t, resolve(t, r, "product"), 1)
 		}
+		settle()
+		require.Empty(t, srv.Requests())
 		require.Len(t, srv.Watches(), 1)
 		time.Sleep(29 * time.Minute)
 		require.Len(t, resolve(t, r, "orders"), 1)
@@ -170,8 +176,45 @@ func TestCallsShareADirectory(t *testing.T) {
 	})
 }
 
-// A server that refuses the watch ends a directory. It is tried again, and no list
-// becomes empty meanwhile.
+// A service that may not be read is an error at once, and is tried again.
+func TestServiceThatMayNotBeRead(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		require.NoError(t, srv.Create(node1, []byte(says)))
+		p := start(t, srv)
+		setACL := func(perms int32) {
+			_, err := p.client.SetACL(t.Context(), "/product", zk.WorldACL(perms), -1)
+			require.NoError(t, err)
+		}
+		setACL(zk.PermCreate | zk.PermAdmin)
+		r, began := hertz.NewResolver(p.client), time.Now()
+		for range 3 {
+			require.ErrorIs(t, hasError(t, r, "product"), zk.ErrNoAuth)
+		}
+		require.Less(t, time.Since(began), time.Second)
+		setACL(zk.PermAll)
+		time.Sleep(5 * time.Second)
+		require.Equal(t, []found{first}, resolve(t, r, "product"))
+		require.Len(t, srv.Watches(), 1, "the refused directory has ended")
+	})
+}
+
+// Names that anybody asks for do not pile up.
+func TestNamesThatNobodyHas(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		require.NoError(t, srv.Create(node1, []byte(says)))
+		r := hertz.NewResolver(start(t, srv).client)
+		require.Equal(t, []found{first}, resolve(t, r, "product"))
+		for n := range 100 {
+			require.ErrorIs(t, hasError(t, r, fmt.Sprint("name-", n)), discovery.ErrNoInstance)
+			time.Sleep(2 * time.Second)
+		}
+		settle()
+		require.Len(t, srv.Watches(), 31, "those of the last minute, and one that has an instance")
+		require.Equal(t, []found{first}, resolve(t, r, "product"))
+	})
+}
+
+// A server that refuses the watch ends a directory. It is tried again.
 func TestRefusedWatchIsTriedAgain(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
 		require.NoError(t, srv.Create(node1, []byte(says)))

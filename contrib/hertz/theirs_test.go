@@ -70,13 +70,13 @@ func TestNodesAreTheirs(t *testing.T) {
 			registry.Info{ServiceName: "product", Addr: utils.NewNetAddr("tcp", "web-1:80"), Tags: map[string]string{}},
 			"/product/web-1:80", `{"Weight":0,"Tags":{}}`, found{"web-1:80", 10, ""},
 		},
-		{*infoOf(":9999"), "/product/" + localAddress("9999"), `{"Weight":10,"Tags":null}`, found{localAddress("9999"), 10, ""}},
-		{*infoOf("[::]:9999"), "/product/" + localAddress("9999"), `{"Weight":10,"Tags":null}`, found{localAddress("9999"), 10, ""}},
+		{*infoOf(":9999"), "/product/" + localIP + ":9999", `{"Weight":10,"Tags":null}`, found{localIP + ":9999", 10, ""}},
+		{*infoOf("[::]:9999"), "/product/" + localIP + ":9999", `{"Weight":10,"Tags":null}`, found{localIP + ":9999", 10, ""}},
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
 				p := start(t, srv)
-				require.NoError(t, hertz.NewRegistry(p.client).Register(&c.info))
+				require.NoError(t, newRegistry(p.client).Register(&c.info))
 				require.Equal(t, c.data, nodeOf(t, srv, c.path))
 				require.Equal(t, []found{c.want}, resolve(t, theirs{p.client}, "product"))
 			})
@@ -94,7 +94,7 @@ func TestNodesAreTheirs(t *testing.T) {
 func TestNodesThatTheirsGetsWrong(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
 		p := start(t, srv)
-		r := hertz.NewRegistry(p.client)
+		r := newRegistry(p.client)
 		slash := infoOf("10.0.0.7:9999")
 		slash.ServiceName = "/product"
 		require.NoError(t, r.Register(slash))
@@ -106,7 +106,7 @@ func TestNodesThatTheirsGetsWrong(t *testing.T) {
 		require.NoError(t, r.Deregister(infoOf("10.0.0.7:9999")), "it is the same service")
 		require.Empty(t, srv.Children("/product"))
 		require.NoError(t, r.Register(infoOf("0.0.0.0:9999")))
-		nodeOf(t, srv, "/product/"+localAddress("9999"))
+		nodeOf(t, srv, "/product/"+localIP+":9999")
 	})
 }
 
@@ -126,7 +126,7 @@ func TestTheirSuite(t *testing.T) {
 				tags := map[string]string{"group": "blue", "idc": "hd1"}
 				addr, err := net.ResolveTCPAddr("tcp", ":9999")
 				require.NoError(t, err)
-				r := hertz.NewRegistry(client)
+				r := newRegistry(client)
 				info := &registry.Info{ServiceName: "product", Weight: 100, Tags: tags, Addr: addr}
 				require.NoError(t, r.Register(info))
 
@@ -138,7 +138,7 @@ func TestTheirSuite(t *testing.T) {
 				instance := result.Instances[0]
 				host, port, err := net.SplitHostPort(instance.Address().String())
 				require.NoError(t, err)
-				require.Equal(t, []any{utils.LocalIP(), "9999", 100}, []any{host, port, instance.Weight()})
+				require.Equal(t, []any{localIP, "9999", 100}, []any{host, port, instance.Weight()})
 				for k, v := range tags {
 					tag, exists := instance.Tag(k)
 					require.True(t, exists)

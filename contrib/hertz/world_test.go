@@ -3,7 +3,6 @@ package hertz_test
 import (
 	"context"
 	"io"
-	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/gocurator/curator/contrib/hertz"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
@@ -110,5 +110,20 @@ func nodeOf(t *testing.T, srv *zktest.Server, path string) string {
 	return string(node.Data)
 }
 
-// localAddress is the address of this machine, by hertz.
-func localAddress(port string) string { return net.JoinHostPort(utils.LocalIP(), port) }
+// localIP is this machine's address in tests.
+const localIP = "192.0.2.7"
+
+func newRegistry(client *framework.Client) *hertz.Registry {
+	return hertz.NewRegistry(client).WithLocalIP(localIP)
+}
+
+// receive returns what a channel has, or nothing if it is closed, in real time.
+func receive[T any](t *testing.T, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(time.Minute):
+		require.FailNow(t, "nothing comes")
+	}
+	return v
+}

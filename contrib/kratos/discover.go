@@ -38,17 +38,20 @@ func (r *Registry) checkFolder(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	there, _, err := r.client.Exists(ctx, folder)
-	if err == nil && !there {
-		err = zk.ErrNoNode
-	}
-	return err
+	return r.insist(ctx, func() error {
+		there, _, err := r.client.Exists(ctx, folder)
+		if err == nil && !there {
+			err = zk.ErrNoNode
+		}
+		return err
+	})
 }
 
 // Watch is for kratos's clients. The Watcher goes on until Stop, or until ctx ends.
 // Its Next returns the instances that there are, also if there are none, and from
-// then on each list that differs from the one before. It waits in an outage, and
-// otherwise returns what is wrong, and may be called again. After the end, the
+// then on each list that differs from the one before. It waits in an outage.
+// Otherwise, it returns what keeps it from the first list, and may be called again. A
+// refusal behind that leaves the last list. After the end, the
 // error matches ctx.Err(), or context.Canceled.
 //
 // Watch contacts no server. Its error means that the name cannot be used, or that

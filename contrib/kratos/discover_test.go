@@ -62,6 +62,31 @@ func TestGetServiceThatIsWatched(t *testing.T) {
 	})
 }
 
+// A service without an instance is looked for, and an outage is waited for, however
+// long it is.
+func TestGetServiceWithoutInstancesInAnOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a"))
+		p := w.process(t)
+		watcher := w.watch(t, p)
+		require.Equal(t, []string{"a"}, next(t, watcher))
+		require.NoError(t, w.Fake.Delete(folder+"/a"))
+		require.Empty(t, next(t, watcher))
+		heal := p.network.Isolate()
+		answers := make(chan answer, 1)
+		go func() {
+			list, err := p.GetService(w.Patience(t), "orders")
+			answers <- answer{ids(list), err}
+		}()
+		time.Sleep(time.Hour)
+		require.Empty(t, answers)
+		_, err := p.GetService(recipetest.Within(t, time.Minute), "orders")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		heal()
+		require.Equal(t, answer{ids: []string{}}, <-answers)
+	})
+}
+
 // A node that is no instance spoils nothing for the others.
 func TestBadNodeSpoilsNothing(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -156,6 +181,26 @@ func TestStopEndsNext(t *testing.T) {
 		synctest.Wait()
 		w.NoWatches(t)
 		require.NoError(t, watcher.Stop())
+	})
+}
+
+// Whatever else is wrong, the error says that the context has ended.
+func TestNextSaysThatItsContextHasEnded(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		require.Empty(t, next(t, w.watch(t, p)))
+		watcher, err := p.Watch(recipetest.Within(t, time.Minute), "orders")
+		require.NoError(t, err)
+		require.Empty(t, next(t, watcher))
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.NoError(t, p.client.Close())
+		_, err = p.GetService(ended, "orders")
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, framework.ErrClosed)
+		time.Sleep(2 * time.Minute)
+		_, err = watcher.Next()
+		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
 

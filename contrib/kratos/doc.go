@@ -19,8 +19,8 @@
 //     comes back with the next session, whatever fails meanwhile.
 //   - Somebody else's node with the ID is a conflict, and not deleted: see
 //     [WithRegistrationOptions].
-//   - All watchers of a service share one watch. No change is missed, and an outage
-//     changes no list.
+//   - All watchers of a service share one watch. No last state is missed, and an
+//     outage changes no list.
 //   - A node that cannot be read spoils nothing for the others.
 //
 // # What kratos does with an empty list

@@ -38,7 +38,7 @@ func greeter(t *testing.T, r *zookeeper.Registry, id string) (stop func()) {
 	go func() { done <- app.Run() }()
 	stop = sync.OnceFunc(func() {
 		require.NoError(t, app.Stop())
-		require.NoError(t, <-done)
+		require.NoError(t, receive(t, done))
 	})
 	t.Cleanup(stop)
 	return stop
@@ -49,7 +49,9 @@ func TestAppsOverHTTP(t *testing.T) {
 	t.Parallel()
 	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	servers, clients := zookeeper.New(curatortest.Connect(t, srv)), zookeeper.New(curatortest.Connect(t, srv))
-	watcher, err := clients.Watch(t.Context(), "orders")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	watcher, err := clients.Watch(ctx, "orders")
 	require.NoError(t, err)
 	defer watcher.Stop()
 	require.Empty(t, next(t, watcher))
@@ -58,12 +60,12 @@ func TestAppsOverHTTP(t *testing.T) {
 
 	sockets := &http.Transport{}
 	defer sockets.CloseIdleConnections()
-	client, err := transport.NewClient(t.Context(), transport.WithEndpoint("discovery:///orders"),
+	client, err := transport.NewClient(ctx, transport.WithEndpoint("discovery:///orders"),
 		transport.WithDiscovery(clients), transport.WithBlock(), transport.WithTransport(sockets))
 	require.NoError(t, err)
 	defer client.Close()
 	var reply struct{ From string }
-	require.NoError(t, client.Invoke(t.Context(), http.MethodGet, "/hello", nil, &reply))
+	require.NoError(t, client.Invoke(ctx, http.MethodGet, "/hello", nil, &reply))
 	require.Equal(t, "a", reply.From)
 	require.Equal(t, []string{"a"}, srv.Children(folder))
 

@@ -15,20 +15,36 @@ import (
 // key is what a node is found by.
 type key struct{ service, id string }
 
-// registration is what Register has begun, until its node is gone.
+// registration is what Register has begun, until its node is gone. The mutex of the
+// Registry protects its fields.
 type registration struct {
 	*discovery.Registration
-	leaves bool // it is about to end
+	leaves       bool // its end has begun
+	deregistered bool // a Deregister has come
 }
+
+// start is a Register that has no registration yet.
+type start struct {
+	key    key
+	cancel context.CancelFunc
+}
+
+// ended is the context of a Shutdown that begins the end, and does not wait for it.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
 
 // Register is for kratos, which calls it when an app starts. It returns when the
 // node is there, and keeps it there until Deregister. If ctx ends before, nothing
 // stays registered, and the error says what it has waited for, such as a
 // *discovery.ConflictError. If Deregister comes before, it returns nil.
 //
-// An instance that is registered already gets what is new in place. Others see that
-// at once. kratos's own registry does not look at it before another instance comes
-// or goes.
+// An instance that is registered already gets what is new in place. If ctx ends
+// before, the node says what it said, and gets what is new later. Others see that at
+// once. kratos's own registry does not look at it before another instance comes or
+// goes.
 func (r *Registry) Register(ctx context.Context, service *registry.ServiceInstance) error {
 	i, err := instanceOf(service)
 	if err == nil {
@@ -41,24 +57,56 @@ func (r *Registry) Register(ctx context.Context, service *registry.ServiceInstan
 }
 
 func (r *Registry) register(ctx context.Context, i discovery.Instance) error {
-	if err := r.makeFolder(ctx, i.Service); err != nil {
-		return err
+	for {
+		registration, isNew, err := r.begin(ctx, i)
+		if registration == nil {
+			return err
+		}
+		if isNew {
+			_, err = registration.WaitRegistered(ctx)
+		} else {
+			err = registration.Update(ctx, i)
+		}
+		if err == nil {
+			return nil
+		}
+		deregistered, leaves := r.becomes(registration, isNew)
+		switch {
+		case deregistered:
+			return nil // an app that is stopped while it starts is no failure
+		case isNew:
+			_ = r.drop(ctx, key{i.Service, i.ID}, registration) // it is gone, or ctx has ended, and the client goes on
+			return err
+		case !leaves || ctx.Err() != nil:
+			return err
+		} // the Register that has begun it has given up, and this one has not
 	}
-	registration, isNew, err := r.keep(i)
+}
+
+// begin makes the folder of an instance, and returns its registration. There is none
+// if a Deregister comes before, which is no error.
+func (r *Registry) begin(ctx context.Context, i discovery.Instance) (_ *registration, isNew bool, _ error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &start{key{i.Service, i.ID}, cancel}
+	r.noteStart(s)
+	err := r.makeFolder(ctx, i.Service)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.starts[s] {
+		return nil, false, nil
+	}
+	delete(r.starts, s)
 	if err != nil {
-		return err
+		return nil, false, err
 	}
-	if !isNew {
-		return registration.Update(ctx, i)
-	}
-	if _, err = registration.WaitRegistered(ctx); err == nil {
-		return nil
-	}
-	if !r.leave(registration) {
-		return nil // an app that is stopped while it starts is no failure
-	}
-	_ = r.drop(ctx, key{i.Service, i.ID}, registration) // it is gone, or ctx has ended, and the client goes on
-	return err
+	return r.keepLocked(i)
+}
+
+func (r *Registry) noteStart(s *start) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.starts[s] = true
 }
 
 // makeFolder makes the folder of a service, as kratos's own registry does. The
@@ -69,8 +117,13 @@ func (r *Registry) makeFolder(ctx context.Context, service string) error {
 	if err != nil {
 		return err
 	}
+	return r.insist(ctx, func() error { return r.tryFolder(ctx, folder) })
+}
+
+// insist tries something again after each outage, until ctx ends.
+func (r *Registry) insist(ctx context.Context, try func() error) error {
 	for {
-		err := r.tryFolder(ctx, folder)
+		err := try()
 		if !errors.Is(err, framework.ErrNotConnected) {
 			return err
 		}
@@ -92,11 +145,9 @@ func (r *Registry) tryFolder(ctx context.Context, folder string) error {
 	return err
 }
 
-// keep returns the registration of an instance. It is new unless there is one that
-// goes on.
-func (r *Registry) keep(i discovery.Instance) (_ *registration, isNew bool, _ error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// keepLocked returns the registration of an instance. It is new unless there is one
+// that goes on.
+func (r *Registry) keepLocked(i discovery.Instance) (_ *registration, isNew bool, _ error) {
 	k := key{i.Service, i.ID}
 	if was := r.registered[k]; was != nil && !was.leaves && was.Err() == nil {
 		return was, false, nil
@@ -118,12 +169,9 @@ func (r *Registry) Deregister(ctx context.Context, service *registry.ServiceInst
 		return nil
 	}
 	k := key{service.Name, service.ID}
-	r.mu.Lock()
-	registration := r.registered[k]
-	r.mu.Unlock()
+	registration := r.deregister(k)
 	err := ctx.Err()
 	if registration != nil {
-		r.leave(registration)
 		err = r.drop(ctx, k, registration)
 	}
 	if err != nil {
@@ -132,13 +180,41 @@ func (r *Registry) Deregister(ctx context.Context, service *registry.ServiceInst
 	return nil
 }
 
-// leave notes that a registration is about to end. It reports false if that is known.
-func (r *Registry) leave(registration *registration) (isNew bool) {
+// deregister ends each Register of a key that has no registration yet. It begins the
+// end of the registration, and returns it, or nil if there is none.
+func (r *Registry) deregister(k key) *registration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	isNew = !registration.leaves
-	registration.leaves = true
-	return isNew
+	for s := range r.starts {
+		if s.key == k {
+			s.cancel()
+			delete(r.starts, s)
+		}
+	}
+	registration := r.registered[k]
+	if registration != nil {
+		registration.deregistered = true
+		registration.leaveLocked()
+	}
+	return registration
+}
+
+// becomes says what becomes of a registration whose Register has failed. Its end
+// begins if that Register has begun it.
+func (r *Registry) becomes(registration *registration, begun bool) (deregistered, leaves bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if begun {
+		registration.leaveLocked()
+	}
+	return registration.deregistered, registration.leaves
+}
+
+// leaveLocked begins the end of a registration. The mutex is held, because the next
+// one of the instance is refused before that.
+func (r *registration) leaveLocked() {
+	r.leaves = true
+	_ = r.Shutdown(ended)
 }
 
 // drop ends a registration, and forgets it when its node is gone: until then,

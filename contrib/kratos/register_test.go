@@ -75,6 +75,80 @@ func TestDeregisterDuringRegister(t *testing.T) {
 	})
 }
 
+// The same holds while Register waits for the folder of the service.
+func TestDeregisterBeforeTheFolder(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		heal := p.network.Isolate()
+		done := make(chan error, 1)
+		go func() { done <- p.Register(w.Patience(t), replica("a")) }()
+		other := make(chan error, 1)
+		go func() { other <- p.Register(w.Patience(t), replica("b")) }()
+		synctest.Wait()
+		require.Empty(t, done)
+		require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
+		synctest.Wait()
+		require.Len(t, done, 1, "it does not wait any more")
+		require.NoError(t, <-done)
+		heal()
+		require.NoError(t, <-other)
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"b"}, w.Fake.Children(folder))
+	})
+}
+
+// Two that register an instance at once are ended by one Deregister. If the first
+// one gives up, the other one does not.
+func TestTwoRegistersOfAnInstance(t *testing.T) {
+	other := replica("a")
+	other.Metadata["zone"] = "c"
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a"))
+		p := w.process(t)
+		var calls errorsOf
+		calls.Go(func() error { return p.Register(w.Patience(t), replica("a")) })
+		synctest.Wait()
+		calls.Go(func() error { return p.Register(w.Patience(t), other) })
+		synctest.Wait()
+		require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
+		require.NoError(t, calls.Wait())
+		require.NoError(t, w.Fake.Delete(folder+"/a"))
+		time.Sleep(time.Minute)
+		require.Empty(t, w.Fake.Children(folder))
+	})
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a"))
+		p := w.process(t)
+		first, second := make(chan error, 1), make(chan error, 1)
+		go func() { first <- p.Register(recipetest.Within(t, 10*time.Second), replica("a")) }()
+		synctest.Wait()
+		go func() { second <- p.Register(w.Patience(t), other) }()
+		time.Sleep(time.Minute)
+		require.ErrorIs(t, <-first, context.DeadlineExceeded)
+		require.Empty(t, second, "it has time")
+		require.NoError(t, w.Fake.Delete(folder+"/a"))
+		require.NoError(t, <-second)
+		list, err := p.GetService(w.Patience(t), "orders")
+		require.NoError(t, err)
+		require.Equal(t, []*registry.ServiceInstance{other}, list)
+	})
+}
+
+// A Register beside a Deregister comes before or behind it. It is not refused.
+func TestRegisterBesideADeregister(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p, ctx := w.process(t), w.Patience(t)
+		for range 200 {
+			var calls errorsOf
+			calls.Go(func() error { return p.Deregister(ctx, replica("a")) })
+			calls.Go(func() error { return p.Register(ctx, replica("a")) })
+			require.NoError(t, calls.Wait())
+		}
+		require.NoError(t, p.Deregister(ctx, replica("a")))
+		require.Empty(t, w.Fake.Children(folder))
+	})
+}
+
 // A Register behind a Deregister that has given up waits for the first node.
 func TestRegisterBehindADeregisterThatHasGivenUp(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -110,7 +184,7 @@ func TestLostSessionComesBack(t *testing.T) {
 		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 3, Do: zktest.Fail(zktest.ErrConnectionLoss)})
 		heal()
 		time.Sleep(time.Minute)
-		refused.Remove()
+		require.Equal(t, 3, refused.Hits())
 		require.Equal(t, []string{"a"}, w.Fake.Children(folder), "one error is no end")
 	})
 }
@@ -259,6 +333,8 @@ func TestWhatCannotBeUsed(t *testing.T) {
 			"client":       zookeeper.New(nil),
 			"option":       zookeeper.New(p.client, nil),
 			"root":         zookeeper.New(p.client, zookeeper.WithRootPath("services")),
+			"no root":      zookeeper.New(p.client, zookeeper.WithRootPath("")),
+			"slash":        zookeeper.New(p.client, zookeeper.WithRootPath("/prod/")),
 			"registration": zookeeper.New(p.client, zookeeper.WithRegistrationOptions(nil)),
 			"check": zookeeper.New(p.client, zookeeper.WithRegistrationOptions(discovery.WithHealthCheck(discovery.HealthCheck{
 				Check: func(context.Context) error { return nil },
@@ -276,6 +352,10 @@ func TestWhatCannotBeUsed(t *testing.T) {
 			}
 		}
 		require.Empty(t, w.Fake.Children(folder))
+		for _, path := range []string{"/orders", "/prod"} {
+			_, there := w.Fake.Node(path)
+			require.False(t, there, path)
+		}
 		w.NoWatches(t)
 	})
 }

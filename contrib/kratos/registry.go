@@ -21,6 +21,7 @@ type Registry struct {
 
 	mu         sync.Mutex // protects the following fields
 	registered map[key]*registration
+	starts     map[*start]bool
 	services   map[string]*service // those that are watched, by their names
 }
 
@@ -36,7 +37,9 @@ type Option func(*Registry)
 // /microservices.
 func WithRootPath(root string) Option { return func(r *Registry) { r.root = root } }
 
-// WithRegistrationOptions sets the options of each registration. One is what to do
+// WithRegistrationOptions sets the options of each registration, in place of those
+// that were set before. A health check is an error of Register: kratos has no place
+// for an instance that drains. One option is what to do
 // about somebody else's node with the ID: Register waits until it is gone, unless
 // discovery.WithConflictPolicy says nodes.Fail or nodes.Replace. kratos.ID can fix
 // the ID of an app. If its process crashes, its node stays until the session has
@@ -46,7 +49,7 @@ func WithRegistrationOptions(opts ...discovery.RegistrationOption) Option {
 }
 
 // WithDirectoryOptions sets the options of the directories behind GetService and
-// Watch. Their removal grace is 0 by default, because an app of kratos stops right
+// Watch, and adds to those that were set before. Their removal grace is 0 by default, because an app of kratos stops right
 // after it has deregistered. A discovery.WithLossGuard needs a longer one.
 func WithDirectoryOptions(opts ...discovery.DirectoryOption) Option {
 	return func(r *Registry) { r.directory = append(r.directory, opts...) }
@@ -58,7 +61,7 @@ func New(client *framework.Client, opts ...Option) *Registry {
 	r := &Registry{
 		client: client, root: "/microservices",
 		directory:  []discovery.DirectoryOption{discovery.WithRemovalGrace(0)},
-		registered: map[key]*registration{}, services: map[string]*service{},
+		registered: map[key]*registration{}, starts: map[*start]bool{}, services: map[string]*service{},
 	}
 	if client == nil {
 		r.fault = invalid("client", "nil", "must not be nil")
@@ -69,6 +72,9 @@ func New(client *framework.Client, opts ...Option) *Registry {
 			continue
 		}
 		opt(r)
+	}
+	if err := framework.ValidatePath(r.root); err != nil && r.fault == nil {
+		r.fault = err
 	}
 	return r
 }

@@ -3,6 +3,8 @@ package zookeeper
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/go-kratos/kratos/v2/registry"
 
@@ -60,21 +62,27 @@ func (r *Registry) release(s *service) {
 // one, it is another one: no event tells that the refusal is over, and kratos calls
 // Next again after an error.
 func (r *Registry) directoryOf(s *service) (*discovery.Directory, error) {
-	r.mu.Lock()
-	was := s.directory
-	if was != nil && !isRefused(was) {
-		r.mu.Unlock()
-		return was, nil
-	}
-	d, err := r.open(s.name)
-	if err == nil {
-		s.directory = d
-	}
-	r.mu.Unlock()
-	if err == nil && was != nil {
+	now, was, err := r.renew(s)
+	if was != nil {
 		was.Close()
 	}
-	return d, err
+	return now, err
+}
+
+// renew is directoryOf, and also returns the one that is to be closed, if there is
+// one.
+func (r *Registry) renew(s *service) (now, was *discovery.Directory, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.directory != nil && !isRefused(s.directory) {
+		return s.directory, nil, nil
+	}
+	now, err = r.open(s.name)
+	if err != nil {
+		return nil, nil, err
+	}
+	was, s.directory = s.directory, now
+	return now, was, nil
 }
 
 func (r *Registry) open(name string) (*discovery.Directory, error) {
@@ -91,9 +99,19 @@ func isRefused(d *discovery.Directory) bool {
 	return d.Err() != nil || !now.Filled && now.Err != nil
 }
 
-// await waits until a list is news, and returns it. A directory that was not filled
-// has no list, and one in an outage keeps its own.
+// await waits until a list is news, and returns it. If ctx has ended, the error
+// matches ctx.Err(), whatever else is wrong.
 func (r *Registry) await(ctx context.Context, s *service, isNews func([]*discovery.Entry) bool) ([]*discovery.Entry, error) {
+	entries, err := r.news(ctx, s, isNews)
+	if over := ctx.Err(); err != nil && over != nil && !errors.Is(err, over) {
+		err = fmt.Errorf("%w (%w)", over, err)
+	}
+	return entries, err
+}
+
+// news is await, with whatever error comes first. A directory that was not filled
+// has no list, and one in an outage keeps its own.
+func (r *Registry) news(ctx context.Context, s *service, isNews func([]*discovery.Entry) bool) ([]*discovery.Entry, error) {
 	d, err := r.directoryOf(s)
 	if err != nil {
 		return nil, err

@@ -16,9 +16,12 @@ import (
 )
 
 // old is a process with kratos's own registry, as far as its requests go.
-type old struct{ conn *zk.Conn }
+type old struct {
+	conn *zk.Conn
+	root string
+}
 
-func (w *world) old(t *testing.T) old {
+func (w *world) old(t *testing.T, root string) old {
 	t.Helper()
 	dial := func(network, address string, timeout time.Duration) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -28,13 +31,13 @@ func (w *world) old(t *testing.T) old {
 	conn, _, err := zk.Connect([]string{w.Addr}, w.Session, zk.WithDialer(dial), zk.WithLogInfo(false))
 	require.NoError(t, err)
 	t.Cleanup(conn.Close)
-	return old{conn}
+	return old{conn, root}
 }
 
 // register makes the nodes that its Register makes.
 func (o old) register(t *testing.T, i *registry.ServiceInstance) {
 	t.Helper()
-	for _, p := range []string{"/microservices", path.Join("/microservices", i.Name)} {
+	for _, p := range []string{o.root, path.Join(o.root, i.Name)} {
 		there, _, err := o.conn.Exists(p)
 		require.NoError(t, err)
 		if !there {
@@ -44,14 +47,14 @@ func (o old) register(t *testing.T, i *registry.ServiceInstance) {
 	}
 	data, err := json.Marshal(i)
 	require.NoError(t, err)
-	_, err = o.conn.Create(path.Join("/microservices", i.Name, i.ID), data, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	_, err = o.conn.Create(path.Join(o.root, i.Name, i.ID), data, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
 	require.NoError(t, err)
 }
 
 // read reads what its watcher reads, and fails as that does.
 func (o old) read(t *testing.T, service string) (list []*registry.ServiceInstance, changed <-chan zk.Event) {
 	t.Helper()
-	dir := path.Join("/microservices", service)
+	dir := path.Join(o.root, service)
 	names, _, changed, err := o.conn.ChildrenW(dir)
 	require.NoError(t, err)
 	for _, name := range names {
@@ -70,7 +73,8 @@ func (o old) read(t *testing.T, service string) (list []*registry.ServiceInstanc
 // way round.
 func TestOldAndNewFindEachOther(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
-		p, theirs := w.process(t, zookeeper.WithRootPath("/microservices")), w.old(t)
+		const root = "/TestOldAndNewFindEachOther"
+		p, theirs := w.process(t, zookeeper.WithRootPath(root)), w.old(t, root)
 		watcher := w.watch(t, p)
 		require.Empty(t, next(t, watcher))
 

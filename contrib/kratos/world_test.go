@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-kratos/kratos/v2/log"
 	"github.com/go-kratos/kratos/v2/registry"
@@ -74,6 +75,17 @@ func (w *world) watch(t *testing.T, p *process) registry.Watcher {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, watcher.Stop()) })
 	return watcher
+}
+
+// receive returns what a channel has, in real time.
+func receive[T any](t *testing.T, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(time.Minute):
+		require.FailNow(t, "nothing comes")
+	}
+	return v
 }
 
 // next returns the IDs of a watcher's next list.

@@ -11,8 +11,8 @@ import (
 //
 // The name of a node is address:port, with brackets around an IPv6 address,
 // whatever the instance's ID. Metadata are the tags. Payload is an object with
-// the weight, such as {"Weight":10}. Without it, 0 is written, which their
-// readers take for 10. An instance needs an address and a port, and cannot be
+// the weight, such as {"Weight":10}. Without it, or if it is null, 0 is written,
+// which their readers take for 10. An instance needs an address and a port, and cannot be
 // Disabled.
 //
 // A service whose name begins with a slash is the one without it. Kitex and hertz

@@ -18,8 +18,11 @@ import (
 // needs an address and a port.
 //
 // Payload is an object with the network and with the metadata as they are in the
-// node, which have all values. Of it, Encode takes the network. Without one, that
-// is tcp.
+// node, which have all values. Of it, Encode takes the network. Without one, or if
+// the payload is null, that is tcp.
+//
+// rpcx watches the names of the nodes only. Its clients hear of a Drain in place when
+// another node comes or goes.
 func RPCXCodec() Codec { return rpcx{} }
 
 type rpcx struct{ plainTree }
@@ -33,7 +36,7 @@ type rpcxNode struct {
 const (
 	rpcxState    = "state"
 	rpcxInactive = "inactive" // any other state means that the instance wants to be picked
-	rpcxNoData   = "\x01"     // rpcx's store takes that for no data
+	rpcxNoData   = "\x01"     // rpcx's store makes a node with that, and then writes the data
 )
 
 func (rpcx) Encode(i Instance) (string, []byte, error) {
@@ -45,6 +48,9 @@ func (rpcx) Encode(i Instance) (string, []byte, error) {
 	}
 	if i.Disabled {
 		metadata.Set(rpcxState, rpcxInactive)
+	}
+	if len(metadata) > maxLabels {
+		return "", nil, invalid("metadata", len(metadata), "must be no more than 1000 labels, with the state")
 	}
 	i.Disabled = false // it is said
 	network, err := networkOf(i)
@@ -78,7 +84,10 @@ func (rpcx) Decode(service, name string, data []byte) (i Instance, err error) {
 	if err != nil || network == "" {
 		return i, fmt.Errorf("no network@address:port: %s", excerpt(name))
 	}
-	text := strings.TrimPrefix(string(data), rpcxNoData)
+	text := string(data)
+	if text == rpcxNoData {
+		text = ""
+	}
 	labels, err := readMetadata(text)
 	if err != nil {
 		return i, err

@@ -2,6 +2,7 @@ package discovery_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -61,14 +62,15 @@ func TestRPCXState(t *testing.T) {
 	}
 }
 
-// rpcx takes a name without a network for one with tcp, its store a single control
-// character for no data, and a selector malformed metadata for none.
+// rpcx takes a name without a network for one with tcp, and a selector malformed
+// metadata for none. A node whose data are still to come has a control character.
 func TestRPCXReads(t *testing.T) {
 	codec := discovery.RPCXCodec()
 	plain := discovery.Instance{Service: "orders", ID: "web-1:80", Address: "web-1", Port: 80}
 	for data, want := range map[string]map[string]string{
 		"":                                 nil,
 		"\x01":                             nil,
+		"\x01a=b":                          {"\x01a": "b"},
 		"state=inactive&a=%zz":             nil,
 		"state=inactive;a":                 nil,
 		"group=test1&group=test&ops=20&&x": {"group": "test1", "ops": "20", "x": ""},
@@ -78,7 +80,11 @@ func TestRPCXReads(t *testing.T) {
 		payload, err := discovery.PayloadOf[struct{ Network, Metadata string }](i)
 		require.NoError(t, err)
 		require.Equal(t, "tcp", payload.Network)
-		require.Equal(t, strings.TrimPrefix(data, "\x01"), payload.Metadata)
+		if data != "\x01" {
+			require.Equal(t, data, payload.Metadata)
+		} else {
+			require.Empty(t, payload.Metadata)
+		}
 		i.Payload = nil
 		plain.Metadata = want
 		require.Equal(t, plain, i)
@@ -91,4 +97,32 @@ func TestRPCXReads(t *testing.T) {
 	require.EqualError(t, err, "metadata are not UTF-8: a=%ff")
 	_, err = codec.Decode("orders", "web-1:80", []byte(strings.Repeat("a&", 1000)))
 	require.EqualError(t, err, "more than 1000 metadata")
+}
+
+// What is written can be read, also at the limit.
+func TestRPCXStateIsALabel(t *testing.T) {
+	codec := discovery.RPCXCodec()
+	i := orders(func(i *discovery.Instance) { i.Metadata = map[string]string{} })
+	for n := range 1000 {
+		i.Metadata[fmt.Sprint(n)] = "x"
+	}
+	name, data, err := codec.Encode(i)
+	require.NoError(t, err)
+	got, err := codec.Decode("orders", name, data)
+	require.NoError(t, err)
+	require.Equal(t, i.Metadata, got.Metadata)
+	i.Disabled = true
+	_, _, err = codec.Encode(i)
+	require.ErrorIs(t, err, zk.ErrBadArguments)
+}
+
+// A payload that is null is none.
+func TestPayloadThatIsNull(t *testing.T) {
+	i := orders(func(i *discovery.Instance) { i.Payload = json.RawMessage("null") })
+	name, _, err := discovery.RPCXCodec().Encode(i)
+	require.NoError(t, err)
+	require.Contains(t, name, "tcp@")
+	_, data, err := discovery.CloudWeGoCodec().Encode(i)
+	require.NoError(t, err)
+	require.Contains(t, string(data), `{"Weight":0,`)
 }
