@@ -119,15 +119,11 @@ func (e Extension) NotConnected() error {
 // ConnectionNews returns a channel that is closed when NotConnected may have another
 // answer: when the state changes, an attempt to connect has failed, or the client
 // is closed. Whoever calls it before NotConnected misses nothing, but that a reason
-// in the error grows older.
+// in the error grows older. A closed client has no more news: the channel stays
+// open, so that a loop does not spin.
 func (e Extension) ConnectionNews() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.ctx.Err() != nil { // there is no more news
-		over := make(chan struct{})
-		close(over)
-		return over
-	}
 	if e.news == nil {
 		e.news = make(chan struct{})
 	}
