@@ -134,14 +134,18 @@ func (s *Storage) reserve(name string) (h *hold, mine bool) {
 func (s *Storage) acquire(ctx context.Context, name string, h *hold,
 	by func(*locks.InterProcessMutex, context.Context) (*locks.Lease, error),
 ) error {
+	var lease *locks.Lease
+	defer func() { // the user's code may panic, such as a hook
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if h.lease = lease; lease == nil {
+			s.freeLocked(name, h)
+		}
+	}()
 	lease, err := by(s.mutex(name), ctx)
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if err != nil {
-		s.freeLocked(name, h)
 		return fmt.Errorf("lock %q: %w", name, err)
 	}
-	h.lease = lease
 	return nil
 }
 
