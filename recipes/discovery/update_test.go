@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -75,6 +76,7 @@ func TestUpdateThatIsRefusedLaterChangesNothing(t *testing.T) {
 			r := w.registered(t, c, replica("a", 1))
 			network.Refuse(true)
 			network.Cut()
+			synctest.Wait() // on a connection, the client would refuse it at once
 			large := replica("a", 2)
 			large.Metadata = map[string]string{"x": strings.Repeat("x", 2<<20)}
 			for range updates {
