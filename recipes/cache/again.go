@@ -18,15 +18,17 @@ type again struct {
 }
 
 // forbidden returns the pauses between reads that a server refuses. They are long,
-// because only a person changes that, and a tree may have many such nodes.
+// because only a person changes that, and a tree may have many such nodes. The root
+// is one node, and all that the cache is for.
 func forbidden() pauses.Growing {
 	return pauses.Growing{First: time.Minute, Shortest: time.Minute, Longest: 10 * time.Minute}
 }
 
-// againAfter returns when the nodes are read again that could not be read because
-// of an error.
-func (l *loop) againAfter(err error) *again {
-	if follow.Judge(err) == follow.Trouble && !reason.Is(err, framework.ErrAnswerTooLarge) {
+// againAfter returns when a node is read again that could not be read because of an
+// error.
+func (l *loop) againAfter(path string, err error) *again {
+	mayPass := follow.Judge(err) == follow.Trouble || path == l.c.scope.root
+	if mayPass && !reason.Is(err, framework.ErrAnswerTooLarge) {
 		return &l.troubled
 	}
 	return &l.forbidden // the same request fails in the same way, until somebody changes the node
@@ -51,7 +53,7 @@ func (l *loop) waitFor(a *again) {
 func (l *loop) readAgain(a *again) {
 	a.pausing = false
 	for path, err := range l.tree.unreadable {
-		if l.againAfter(err) == a {
+		if l.againAfter(path, err) == a {
 			l.need(path, needNode|needScan)
 		}
 	}

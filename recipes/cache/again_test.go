@@ -62,6 +62,38 @@ func TestNodeThatMayBeReadByNowComesBack(t *testing.T) {
 	})
 }
 
+// What may not be read at first is the cache's own path. That is one node, and all
+// that the cache is for: those who wait are not to wait for minutes.
+func TestRootThatMayBeReadByNowComesBackSoon(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		owner := connect(t, srv, framework.WithAuth("digest", []byte("me:secret")))
+		_, err := owner.Create(t.Context(), "/r", nil, framework.WithACL(zk.DigestACL(zk.PermAll, "me", "secret")))
+		require.NoError(t, err)
+		create(t, srv, "/r/a")
+		c := open(t, client, "/r")
+		srv.ClearRequests()
+		time.Sleep(20 * time.Minute)
+		require.Empty(t, paths(c))
+		require.LessOrEqual(t, reads(srv), 50, "pauses of half a minute")
+		_, err = owner.SetACL(t.Context(), "/r", zk.WorldACL(zk.PermAll), framework.AnyVersion)
+		require.NoError(t, err)
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		require.Equal(t, []string{"/r", "/r/a"}, paths(c))
+
+		// The first second is enough if that is all it took.
+		_, err = owner.SetACL(t.Context(), "/r", zk.DigestACL(zk.PermAll, "me", "secret"), framework.AnyVersion)
+		require.NoError(t, err)
+		other := open(t, connect(t, srv), "/r")
+		require.Empty(t, paths(other))
+		_, err = owner.SetACL(t.Context(), "/r", zk.WorldACL(zk.PermAll), framework.AnyVersion)
+		require.NoError(t, err)
+		time.Sleep(1500 * time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, []string{"/r", "/r/a"}, paths(other))
+	})
+}
+
 // reads returns how many requests have read something.
 func reads(srv *zktest.Server) (n int) {
 	for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpExists, zktest.OpGetChildren2, zktest.OpMultiRead} {

@@ -175,7 +175,7 @@ func (l *loop) refused(r result) {
 		l.c.events.At(r.path).Emit(eventUnreadable, r.err)
 	}
 	l.tree.refuse(r.path, r.err)
-	l.waitFor(l.againAfter(r.err))
+	l.waitFor(l.againAfter(r.path, r.err))
 }
 
 // need has a path read in this batch. While the server catches up, there is

@@ -146,8 +146,7 @@ func (c *Cache) Close() error {
 func (c *Cache) Done() <-chan struct{} { return c.life.Gone() }
 
 // Err returns nil while the cache works. After that it is an error that matches
-// ErrClosed, framework.ErrClosed, or the refusal of the server that has ended
-// it.
+// ErrClosed, framework.ErrClosed, or what is wrong with the path that New was given.
 func (c *Cache) Err() error { return c.named(c.life.Err()) }
 
 // WaitSynced waits until the cache was filled for the first time. The error is
@@ -271,8 +270,8 @@ func inOrder(list []*Node) iter.Seq[Node] {
 
 // Unreadable returns the nodes that the client may not read, or could not, with
 // the reasons. They are tried again after each reconnect, when they change, and from
-// time to time: within 30 seconds if a server was in trouble, and within ten minutes
-// if it has refused.
+// time to time: within 30 seconds if a server was in trouble, or it is the cache's
+// own path, and within ten minutes if the server has refused.
 func (c *Cache) Unreadable() map[string]error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -3,13 +3,13 @@ package cache_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -18,15 +18,28 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func TestServerThatRefusesTheWatchEndsTheCache(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
-		c, err := cache.New(connect(t, srv), "/r")
-		require.NoError(t, err)
-		defer c.Close()
-		require.ErrorIs(t, c.WaitSynced(within(t)), zk.ErrNoAuth)
-	})
+// Something before a server may refuse the watch, for whatever reason, in the
+// beginning or later. Standard watches need no request of their own.
+func TestCacheUsesStandardWatchesIfOthersAreRefused(t *testing.T) {
+	for _, code := range []zktest.Code{zktest.ErrNoAuth, -8, -114} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := zktest.Start(t)
+				create(t, srv, "/r", "/r/a")
+				client := connect(t, srv)
+				late := open(t, client, "/r")
+				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(code)})
+				c := open(t, client, "/r")
+				srv.Session(client.SessionID()).Expire()
+				for _, c := range []*cache.Cache{late, c} {
+					path := fmt.Sprint("/r/", srv.Zxid())
+					create(t, srv, path)
+					require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+					require.Contains(t, paths(c), path)
+				}
+			})
+		})
+	}
 }
 
 // The client may move to a server that is older than the one before.

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"sync"
@@ -111,8 +112,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 	}
 }
 
-// run works until the context ends, the client is closed, or a server refuses
-// for good.
+// run works until the context ends, or the client is closed.
 func (l *loop) run() error {
 	states := l.c.client.States(l.ctx) // not on the goroutine: it tells what follows the call
 	l.inBackground(func() { l.followStates(states) })
@@ -173,18 +173,26 @@ func (l *loop) tryToOpen() error {
 	switch {
 	case err == nil:
 		l.source = &persistentSource{w}
-	case reason.Is(err, errUnimplemented):
-		l.useStandardWatches("the server has no persistent watches")
+	case hasNoSuchWatch(err):
+		l.useStandardWatches(err)
 		err = nil
 	}
 	return err
 }
 
-// errUnimplemented is the answer of a server that is older than 3.6.
-var errUnimplemented = &framework.ServerError{Code: -6}
+// hasNoSuchWatch reports whether a server refuses a persistent watch: it is older
+// than 3.6, or something before it lets no such request through. Standard watches
+// need no request of their own, and what may not be read is known then.
+func hasNoSuchWatch(err error) bool {
+	_, answered := framework.ServerCode(err)
+	return answered && framework.IsRefusal(err) && !follow.RefusedCredentials(err)
+}
 
-func (l *loop) useStandardWatches(why string) {
-	l.c.events.Emit(eventOldWatches, nil, slog.String(semconv.Cause, why))
+// errWrongEvents is why events cannot be relied on: see told.
+var errWrongEvents = errors.New("the watch tells of changes of its own path that are none")
+
+func (l *loop) useStandardWatches(why error) {
+	l.c.events.Emit(eventOldWatches, nil, slog.String(semconv.Cause, why.Error()))
 	if l.source != nil {
 		l.source.close()
 	}

@@ -34,8 +34,8 @@ func (s *persistentSource) drain(l *loop) error {
 // ended goes on with standard watches if the client has moved to a server that
 // has no others, and with another watch after an error that waiting may cure.
 func (s *persistentSource) ended(l *loop, err error) error {
-	if isUnimplemented(err) {
-		l.useStandardWatches("the server has no persistent watches")
+	if hasNoSuchWatch(err) {
+		l.useStandardWatches(err)
 		l.reset()
 		return nil
 	}

@@ -214,5 +214,3 @@ func (s *standardSource) reset() {
 }
 
 func (s *standardSource) close() { s.reset() }
-
-func isUnimplemented(err error) bool { return reason.Is(err, errUnimplemented) }

@@ -160,7 +160,7 @@ func (l *loop) inTheWay() (paths []string) {
 // stepTo makes what was read what the cache has.
 func (l *loop) stepTo(zxid int64) {
 	if l.eventsAreWrong() {
-		l.useStandardWatches("it tells of changes of the watch's path that are none")
+		l.useStandardWatches(errWrongEvents)
 		l.reset()
 		return
 	}

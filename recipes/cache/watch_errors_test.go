@@ -62,16 +62,3 @@ func TestCacheOutlastsRefusedCredentialsFromTheBeginning(t *testing.T) {
 		require.Equal(t, []string{"/r"}, paths(c))
 	})
 }
-
-// A refusal is about the request, and waiting does not cure it.
-func TestRefusedWatchEndsACache(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		client := connect(t, srv)
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
-		c, err := cache.New(client, "/r")
-		require.NoError(t, err)
-		defer c.Close()
-		require.Error(t, c.WaitSynced(within(t)))
-	})
-}
