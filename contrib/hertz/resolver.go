@@ -19,7 +19,6 @@ const (
 	base = "/"
 
 	firstListTime = 5 * time.Second  // how long the first call to a service waits for its list
-	retryPause    = 5 * time.Second  // how long a directory is left alone that a server has refused
 	idleTime      = 30 * time.Minute // how long a directory is kept for nobody
 	emptyTime     = time.Minute      // the same for one that had no instance: anybody can ask for any name
 
@@ -47,7 +46,7 @@ var _ sd.Resolver = (*Resolver)(nil)
 // service is a service that was asked for.
 type service struct {
 	directory    *discovery.Directory
-	opened, used time.Time
+	used         time.Time
 	hadInstances atomic.Bool
 }
 
@@ -106,8 +105,7 @@ func (r *Resolver) service(name string) (*service, error) {
 	return s, err
 }
 
-// find returns a service, and those that nobody has asked for in a long time. A
-// directory that a server has refused is replaced.
+// find returns a service, and those that nobody has asked for in a long time.
 func (r *Resolver) find(name string, now time.Time) (s *service, idle []*service, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,33 +113,17 @@ func (r *Resolver) find(name string, now time.Time) (s *service, idle []*service
 		return nil, nil, discovery.ErrClosed
 	}
 	s = r.services[name]
-	if s == nil || isRefused(s.directory) && now.Sub(s.opened) >= retryPause {
+	if s == nil {
 		idle = r.takeIdleLocked(now)
-		next, err := r.open(name, now)
+		d, err := discovery.NewDirectory(r.client, base, discovery.CloudWeGoCodec(), name, r.opts...)
 		if err != nil {
 			return nil, idle, err
 		}
-		if s != nil {
-			next.hadInstances.Store(s.hadInstances.Load())
-			idle = append(idle, s)
-		}
-		s = next
+		s = &service{directory: d}
 		r.services[name] = s
 	}
 	s.used = now
 	return s, idle, nil
-}
-
-func (r *Resolver) open(name string, now time.Time) (*service, error) {
-	d, err := discovery.NewDirectory(r.client, base, discovery.CloudWeGoCodec(), name, r.opts...)
-	return &service{directory: d, opened: now}, err
-}
-
-// isRefused reports whether a directory has ended, or has no list because it may
-// not read it. No event tells that such a refusal is over.
-func isRefused(d *discovery.Directory) bool {
-	now := d.Snapshot()
-	return d.Err() != nil || !now.Filled && now.Err != nil
 }
 
 func (r *Resolver) takeIdleLocked(now time.Time) (idle []*service) {

@@ -20,9 +20,7 @@ import (
 // request, and an outage changes nothing. Otherwise GetService waits for a connection
 // until ctx ends.
 func (r *Registry) GetService(ctx context.Context, name string) ([]*registry.ServiceInstance, error) {
-	s := r.acquire(name)
-	defer r.release(s)
-	entries, err := r.await(ctx, s, func([]*discovery.Entry) bool { return true })
+	entries, err := r.entriesOf(ctx, name)
 	if err == nil && len(entries) == 0 {
 		err = r.checkFolder(ctx, name)
 	}
@@ -30,6 +28,15 @@ func (r *Registry) GetService(ctx context.Context, name string) ([]*registry.Ser
 		return nil, fmt.Errorf("service %q in ZooKeeper: %w", name, err)
 	}
 	return instancesOf(entries), nil
+}
+
+func (r *Registry) entriesOf(ctx context.Context, name string) ([]*discovery.Entry, error) {
+	s, err := r.acquire(name)
+	if err != nil {
+		return nil, alsoEnded(ctx, err)
+	}
+	defer r.release(s)
+	return s.await(ctx, func([]*discovery.Entry) bool { return true })
 }
 
 // checkFolder returns zk.ErrNoNode if there was never an instance of a service.
@@ -50,16 +57,16 @@ func (r *Registry) checkFolder(ctx context.Context, name string) error {
 // Watch is for kratos's clients. The Watcher goes on until Stop, or until ctx ends.
 // Its Next returns the instances that there are, also if there are none, and from
 // then on each list that differs from the one before. It waits in an outage.
-// Otherwise, it returns what keeps it from the first list, and may be called again. A
-// refusal behind that leaves the last list. After the end, the
-// error matches ctx.Err(), or context.Canceled.
+// Otherwise, it returns what keeps it from the first list, and may be called again:
+// what may not be read is read again after pauses of up to half a minute. A refusal
+// behind that leaves the last list. After the end, the error matches ctx.Err(), or
+// context.Canceled.
 //
 // Watch contacts no server. Its error means that the name cannot be used, or that
 // the client is closed.
 func (r *Registry) Watch(ctx context.Context, name string) (registry.Watcher, error) {
-	s := r.acquire(name)
-	if _, err := r.directoryOf(s); err != nil {
-		r.release(s)
+	s, err := r.acquire(name)
+	if err != nil {
 		return nil, fmt.Errorf("watch %q in ZooKeeper: %w", name, err)
 	}
 	w := &watcher{registry: r, service: s, release: sync.OnceFunc(func() { r.release(s) })}
@@ -97,7 +104,7 @@ func (w *watcher) next() ([]*discovery.Entry, error) {
 		return nil, w.ctx.Err()
 	}
 	defer w.registry.release(w.service)
-	return w.registry.await(w.ctx, w.service, w.isNews)
+	return w.service.await(w.ctx, w.isNews)
 }
 
 // isNews notes a list, and reports whether it differs from the last one. Both are

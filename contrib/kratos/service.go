@@ -15,21 +15,25 @@ import (
 // Registry protects it.
 type service struct {
 	name      string
-	directory *discovery.Directory // nil if there was none yet
+	directory *discovery.Directory
 	users     int
 }
 
 // acquire returns a service, which others may use, too.
-func (r *Registry) acquire(name string) *service {
+func (r *Registry) acquire(name string) (*service, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.services[name]
-	if s == nil {
-		s = &service{name: name}
+	if s == nil || s.directory.Err() != nil { // its client is closed, which open says
+		d, err := r.open(name)
+		if err != nil {
+			return nil, err
+		}
+		s = &service{name: name, directory: d}
 		r.services[name] = s
 	}
 	s.users++
-	return s
+	return s, nil
 }
 
 // hold is acquire for a service that others use. It reports false if nobody does
@@ -49,40 +53,13 @@ func (r *Registry) release(s *service) {
 	r.mu.Lock()
 	s.users--
 	isLast := s.users == 0
-	if isLast {
+	if isLast && r.services[s.name] == s {
 		delete(r.services, s.name)
 	}
 	r.mu.Unlock()
-	if isLast && s.directory != nil {
+	if isLast {
 		s.directory.Close()
 	}
-}
-
-// directoryOf returns the directory of a service. If a server has refused the last
-// one, it is another one: no event tells that the refusal is over, and kratos calls
-// Next again after an error.
-func (r *Registry) directoryOf(s *service) (*discovery.Directory, error) {
-	now, was, err := r.renew(s)
-	if was != nil {
-		was.Close()
-	}
-	return now, err
-}
-
-// renew is directoryOf, and also returns the one that is to be closed, if there is
-// one.
-func (r *Registry) renew(s *service) (now, was *discovery.Directory, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s.directory != nil && !isRefused(s.directory) {
-		return s.directory, nil, nil
-	}
-	now, err = r.open(s.name)
-	if err != nil {
-		return nil, nil, err
-	}
-	was, s.directory = s.directory, now
-	return now, was, nil
 }
 
 func (r *Registry) open(name string) (*discovery.Directory, error) {
@@ -92,30 +69,25 @@ func (r *Registry) open(name string) (*discovery.Directory, error) {
 	return discovery.NewDirectory(r.client, r.root, theirs, name, r.directory...)
 }
 
-// isRefused reports whether a directory has ended, or has no list because it may
-// not read it.
-func isRefused(d *discovery.Directory) bool {
-	now := d.Snapshot()
-	return d.Err() != nil || !now.Filled && now.Err != nil
-}
-
 // await waits until a list is news, and returns it. If ctx has ended, the error
 // matches ctx.Err(), whatever else is wrong.
-func (r *Registry) await(ctx context.Context, s *service, isNews func([]*discovery.Entry) bool) ([]*discovery.Entry, error) {
-	entries, err := r.news(ctx, s, isNews)
+func (s *service) await(ctx context.Context, isNews func([]*discovery.Entry) bool) ([]*discovery.Entry, error) {
+	entries, err := s.news(ctx, isNews)
+	return entries, alsoEnded(ctx, err)
+}
+
+// alsoEnded returns an error that also says that ctx has ended, if it has.
+func alsoEnded(ctx context.Context, err error) error {
 	if over := ctx.Err(); err != nil && over != nil && !errors.Is(err, over) {
-		err = fmt.Errorf("%w (%w)", over, err)
+		return fmt.Errorf("%w (%w)", over, err)
 	}
-	return entries, err
+	return err
 }
 
 // news is await, with whatever error comes first. A directory that was not filled
 // has no list, and one in an outage keeps its own.
-func (r *Registry) news(ctx context.Context, s *service, isNews func([]*discovery.Entry) bool) ([]*discovery.Entry, error) {
-	d, err := r.directoryOf(s)
-	if err != nil {
-		return nil, err
-	}
+func (s *service) news(ctx context.Context, isNews func([]*discovery.Entry) bool) ([]*discovery.Entry, error) {
+	d := s.directory
 	var last *discovery.Snapshot
 	for change, err := range d.Changes(ctx) {
 		now := change.Now
