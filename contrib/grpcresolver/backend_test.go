@@ -32,8 +32,15 @@ var desc = grpc.ServiceDesc{
 }
 
 func who(backend any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-	return wrapperspb.String(backend.(string)), decode(&emptypb.Empty{})
+	if err := decode(&emptypb.Empty{}); err != nil {
+		return nil, err
+	}
+	name, err := backend.(answer)()
+	return wrapperspb.String(name), err
 }
+
+// answer is what a backend answers calls with.
+type answer func() (string, error)
 
 // ask returns the name of the backend that answers a call.
 func ask(ctx context.Context, conn *grpc.ClientConn, opts ...grpc.CallOption) (string, error) {
@@ -125,6 +132,12 @@ func (n *network) dial(ctx context.Context, address string) (net.Conn, error) {
 // it.
 func (n *network) serve(t *testing.T, address, certificate string) (kill func()) {
 	t.Helper()
+	return n.serveWith(t, address, certificate, func() (string, error) { return address, nil })
+}
+
+// serveWith starts a backend that answers with what a function returns.
+func (n *network) serveWith(t *testing.T, address, certificate string, with answer) (kill func()) {
+	t.Helper()
 	listener := bufconn.Listen(1 << 16)
 	n.mu.Lock()
 	if n.listeners == nil {
@@ -132,7 +145,7 @@ func (n *network) serve(t *testing.T, address, certificate string) (kill func())
 	}
 	n.listeners[address] = listener
 	n.mu.Unlock()
-	return serve(t, listener, address, certificate, func() {
+	return serve(t, listener, certificate, with, func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		delete(n.listeners, address)
@@ -140,10 +153,10 @@ func (n *network) serve(t *testing.T, address, certificate string) (kill func())
 }
 
 // serve serves until the end of the test, or until it is killed.
-func serve(t *testing.T, listener net.Listener, name, certificate string, gone func()) (kill func()) {
+func serve(t *testing.T, listener net.Listener, certificate string, with answer, gone func()) (kill func()) {
 	t.Helper()
 	server := grpc.NewServer(grpc.Creds(ca().forName(certificate)))
-	server.RegisterService(&desc, name)
+	server.RegisterService(&desc, with)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 	kill = sync.OnceFunc(func() {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/attributes"
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/serviceconfig"
 
@@ -64,15 +65,9 @@ func (c *channel) Close() {
 func (c *channel) run(ctx context.Context) {
 	defer close(c.done)
 	for {
-		// The time comes before renew, and so does next. What renew comes too early
-		// for is then still due for look, or is news.
-		now := time.Now()
 		next := c.service.next()
-		for c.renew() {
-			next = c.service.next()
-		}
 		var due <-chan time.Time
-		if again := c.look(now); !again.IsZero() {
+		if again := c.look(time.Now()); !again.IsZero() {
 			due = time.After(time.Until(again))
 		}
 		select {
@@ -84,22 +79,6 @@ func (c *channel) run(ctx context.Context) {
 	}
 }
 
-// renew goes over to another service if a server has ended this one: rights may
-// be given later, and gRPC does not build again. It reports whether it did.
-func (c *channel) renew() bool {
-	old := c.service
-	if !old.isOver() {
-		return false
-	}
-	s, err := c.builder.acquire(c.target, old.key.config)
-	if err != nil { // the client is closed
-		return false
-	}
-	c.service = s
-	c.builder.release(old)
-	return true
-}
-
 // look tells the channel what is new. It returns when to look again, if nothing has
 // changed by then: it is zero for never.
 func (c *channel) look(now time.Time) (again time.Time) {
@@ -109,7 +88,7 @@ func (c *channel) look(now time.Time) (again time.Time) {
 		c.tell(trouble == nil && c.hasTrouble)
 	}
 	if trouble != nil {
-		return earlier(c.reportTrouble(trouble, now), c.service.retryAfter(now))
+		return c.reportTrouble(trouble, now)
 	}
 	c.since = time.Time{}
 	switch {
@@ -119,14 +98,6 @@ func (c *channel) look(now time.Time) (again time.Time) {
 		c.report(c.config.fault)
 	}
 	return time.Time{}
-}
-
-// earlier returns the earlier one of two times that are not zero.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // take looks at a snapshot, and at the service config.
@@ -155,7 +126,9 @@ func (c *channel) tell(again bool) {
 	c.reported, c.hasTrouble = "", false
 	// The error means that the balancer can do nothing with the state. Trying
 	// again is no cure: the next change is.
-	_ = c.conn.UpdateState(stateOf(c.told, c.toldConfig))
+	state := stateOf(c.told, c.toldConfig)
+	state.Attributes = attributes.New(directoryKey{}, c.service.directory)
+	_ = c.conn.UpdateState(state)
 }
 
 // stateOf also has the addresses alone: balancers that are made with gRPC's

@@ -49,16 +49,25 @@
 //
 // # Instances that fail
 //
-// A resolver leaves out who drains or has gone. It leaves out nobody who fails
-// calls: it does not see calls. A channel has no use for a discovery.Picker,
-// whose ejection goes by the calls that it has picked for. gRPC's own means do
-// that work:
+// A resolver leaves out who drains or has gone. It does not see calls. A balancing
+// policy does, and there are two ways to leave out who fails calls:
 //
-//   - round robin leaves out a backend to which there is no connection;
-//   - grpc.WithKeepaliveParams finds one that does not answer any more;
-//   - the retry policy of a service config gives a call to another backend;
-//   - healthCheckConfig leaves out one that says itself that it does not serve,
-//     as does discovery.WithHealthCheck at the server.
+//   - [RegisterBalancer] makes a policy of a discovery.Strategy. After five errors
+//     in a row it leaves an instance out for a while, as discovery.WithEjection
+//     says.
+//   - gRPC's round robin leaves out a backend to which there is no connection. The
+//     option grpc.WithKeepaliveParams finds one that does not answer any more, and
+//     healthCheckConfig, which needs an import of google.golang.org/grpc/health,
+//     leaves out one that says itself that it does not serve, as does
+//     discovery.WithHealthCheck at the server.
+//
+// With both, the retry policy of a service config gives a call to another backend.
+//
+// # Proxies
+//
+// Where the environment has HTTPS_PROXY, a channel needs grpc.WithNoProxy. Without
+// it, gRPC dials the proxy in the place of each instance, and takes all instances for
+// one.
 //
 // [GUARANTEES.md] lists every promise, and the tests that hold it.
 //

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/contrib/grpcresolver"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/discovery"
 )
 
 // A program closes the channel before the client.
@@ -18,6 +19,9 @@ func Example() {
 }
 
 func callOrders(creds credentials.TransportCredentials) error {
+	if err := grpcresolver.RegisterBalancer("power_of_two", discovery.PowerOfTwo()); err != nil {
+		return err
+	}
 	client, err := framework.New(os.Getenv("ZOOKEEPER"))
 	if err != nil {
 		return err

@@ -2,10 +2,8 @@ package grpcresolver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/discovery"
@@ -24,7 +22,6 @@ type service struct {
 	client    *framework.Client
 	directory *discovery.Directory
 	config    *configNode // nil if nobody wants it
-	opened    time.Time
 	stop      context.CancelFunc
 	followers sync.WaitGroup
 
@@ -40,7 +37,7 @@ func (b *Builder) acquire(t target, config bool) (*service, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.services[k]
-	if s == nil || s.isOver() {
+	if s == nil || s.err() != nil { // its client is closed, and so is the next one's
 		var err error
 		if s, err = b.open(k); err != nil {
 			return nil, err
@@ -78,7 +75,7 @@ func (b *Builder) open(k key) (*service, error) {
 	if !known {
 		return nil, fmt.Errorf("no codec %q", k.codec)
 	}
-	s := &service{key: k, client: client, opened: time.Now(), changed: make(chan struct{})}
+	s := &service{key: k, client: client, changed: make(chan struct{})}
 	var err error
 	if s.directory, err = discovery.NewDirectory(client, k.base, codec, k.service, b.directory...); err != nil {
 		return nil, err
@@ -104,24 +101,6 @@ func (s *service) err() error {
 		return err
 	}
 	return s.config.cache.Err()
-}
-
-// retryPause is how long a service is left alone that a server has refused to
-// have followed. All its channels share the next attempt.
-const retryPause = 5 * time.Second
-
-// isOver reports whether the next user gets another service in place of this one.
-func (s *service) isOver() bool {
-	err := s.err()
-	return err != nil && (errors.Is(err, framework.ErrClosed) || time.Since(s.opened) >= retryPause)
-}
-
-// retryAfter returns when isOver will hold, if that is later. It is zero for never.
-func (s *service) retryAfter(now time.Time) time.Time {
-	if at := s.opened.Add(retryPause); s.err() != nil && now.Before(at) {
-		return at
-	}
-	return time.Time{}
 }
 
 func (s *service) close() {

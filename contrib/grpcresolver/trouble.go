@@ -65,24 +65,17 @@ func (c *channel) patienceWith(trouble error) time.Duration {
 	return 0
 }
 
-// dueAt returns when the channel is told of a trouble that lasts.
-func (c *channel) dueAt(trouble error) time.Time {
-	due := c.since.Add(c.patienceWith(trouble))
-	// What was wrong with the service before this one is told until then.
-	if first := c.service.opened.Add(patience); trouble == errBehind && first.After(due) { //nolint:errorlint // it is that very one
-		return first
-	}
-	return due
-}
-
 // reportTrouble tells the channel of trouble. A channel that has a list goes on
 // with it. If it is too early for that, it returns when it is time.
 func (c *channel) reportTrouble(trouble error, now time.Time) (due time.Time) {
 	if c.since.IsZero() {
 		c.since = now
 	}
-	if due := c.dueAt(trouble); now.Before(due) {
-		return earlier(due, now.Add(glance))
+	if due := c.since.Add(c.patienceWith(trouble)); now.Before(due) {
+		if soon := now.Add(glance); soon.Before(due) {
+			return soon
+		}
+		return due
 	}
 	c.hasTrouble = true
 	old := ""

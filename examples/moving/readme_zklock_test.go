@@ -51,14 +51,23 @@ func (l *Lock) Unlock() error {
 	return lease.Release(context.Background())
 }
 
-// Context ends when the lock is lost or unlocked. Work under it.
-func (l *Lock) Context() context.Context { return l.lease.Context() }
+// Context ends when the lock is lost or unlocked. Work under it. Without the lock,
+// it has ended.
+func (l *Lock) Context() context.Context {
+	if l.lease == nil {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(zk.ErrNotLocked)
+		return ctx
+	}
+	return l.lease.Context()
+}
 
 func TestShimOfZkLock(t *testing.T) {
 	srv := zktest.Start(t)
 	client := curatortest.Connect(t, srv)
 	lock, other := NewLock(client, "/locks/shim"), NewLock(client, "/locks/shim")
 	require.ErrorIs(t, lock.Unlock(), zk.ErrNotLocked)
+	require.ErrorIs(t, context.Cause(lock.Context()), zk.ErrNotLocked)
 	require.NoError(t, lock.Lock())
 	require.ErrorIs(t, lock.Lock(), zk.ErrDeadlock)
 	held := lock.Context()

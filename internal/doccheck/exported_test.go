@@ -15,14 +15,14 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1170
+const mostOfAll = 1172
 
 var mostExported = map[string]int{
 	"contrib/asynq":               1,
 	"contrib/casbin":              10,
 	"contrib/certmagic":           14,
 	"contrib/gocron":              9,
-	"contrib/grpcresolver":        11,
+	"contrib/grpcresolver":        13,
 	"contrib/hertz":               10,
 	"contrib/kratos":              10,
 	"contrib/migrate/gooselock":   7,
