@@ -73,7 +73,8 @@
 //     refuse the credentials, and go on when one takes them: nobody else relies
 //     on a copy.
 //   - A cache and a view of a group go on without the data of a node that may
-//     not be read, and say so: the other nodes are what they are for.
+//     not be read, and say so: the other nodes are what they are for. A cache,
+//     and a directory on it, outlasts any refusal.
 //   - A persistent node that was shut down is deleted when a server takes the
 //     credentials: nobody relies on it any more.
 //   - A persistent node with the policy nodes.Fail ends when somebody else has

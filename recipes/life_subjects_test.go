@@ -44,6 +44,10 @@ type subject struct {
 	// client's retry policy.
 	retries bool
 
+	// outlasts says that a refusal does not end it, because others have no use of
+	// its end: it is a copy, and says what is missing in it.
+	outlasts bool
+
 	inOneSession bool
 	isLoop       bool // on the caller's goroutine, which needs no end and no wait
 }
@@ -92,7 +96,7 @@ func (c usersCodec) Decode(service, name string, data []byte) (discovery.Instanc
 
 var subjects = map[string]subject{
 	"Cache": {
-		closed: cache.ErrClosed, asks: zktest.OpAddWatch,
+		closed: cache.ErrClosed, asks: zktest.OpAddWatch, outlasts: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
 			c, err := cache.New(h.client, "/", cache.WithFilter(func(string) bool { h.usersCode(); return true }))
 			if err != nil {
@@ -176,7 +180,7 @@ var subjects = map[string]subject{
 		},
 	},
 	"Directory": {
-		closed: discovery.ErrClosed, asks: zktest.OpAddWatch,
+		closed: discovery.ErrClosed, asks: zktest.OpAddWatch, outlasts: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
 			h.Fake.Create("/services/orders/a", []byte("{}"))
 			d, err := discovery.NewDirectory(h.client, "/services", usersCodec{discovery.CuratorCodec(), h}, "orders")

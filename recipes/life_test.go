@@ -220,7 +220,8 @@ func TestEndOfTheClientEndsALife(t *testing.T) {
 	})
 }
 
-// Whoever sees that it is done knows why, and so does whoever waits.
+// Whoever sees that it is done knows why, and so does whoever waits. A copy is not
+// done.
 func TestRefusalEndsALife(t *testing.T) {
 	eachSubject(t, func(t *testing.T, h *home, s subject) {
 		l, trouble := s.startAmid(t, h, lasting)
@@ -234,6 +235,14 @@ func TestRefusalEndsALife(t *testing.T) {
 		trouble.Remove()
 		refusals := h.answers(s.asks, zktest.Fail(zktest.ErrNoAuth))
 		time.Sleep(5 * time.Minute)
+		if s.outlasts {
+			requireAlive(t, l)
+			require.NoError(t, <-waits)
+			refusals.Remove()
+			l.close(h.Patience(t))
+			requireNothingLeft(t, h)
+			return
+		}
 		requireOver(t, l, zk.ErrNoAuth)
 		require.ErrorIs(t, <-told, zk.ErrNoAuth)
 		if waits != nil {

@@ -113,13 +113,7 @@ func TestTheRecordKeepsNoLease(t *testing.T) {
 // A cache that has ended by itself is shown, and takes no memory for its nodes.
 func TestTheRecordKeepsNoCacheThatHasEnded(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
-		refuse(srv, zktest.OpAddWatch)
-		ended := func() weak.Pointer[cache.Cache] {
-			rates, err := cache.New(c, "/rates")
-			require.NoError(t, err)
-			<-rates.Done()
-			return weak.Make(rates)
-		}()
+		ended := func() weak.Pointer[cache.Cache] { return weak.Make(endedCache(t, srv, c)) }()
 		collect(t, func() bool { return ended.Value() == nil })
 		require.Equal(t, "/rates", one(t, c).Caches.Items[0].Root)
 	})
