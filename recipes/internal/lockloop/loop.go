@@ -19,6 +19,7 @@ type Loop struct {
 	order   Order                     // the zero value if Places count the nodes
 	warned  atomic.Bool               // see warnOfOthers
 	refused atomic.Pointer[time.Time] // when the last attempt saw others ahead; nil if it did not; see LookFirst
+	length  atomic.Int64              // of the queue, in names, when ListAll looked last
 }
 
 // Nodes describes which nodes are a lock's contenders.
