@@ -44,7 +44,9 @@ func (b *DoubleBarrier) members(ctx context.Context) (members []Member, err erro
 		paths[i] = b.child(name)
 	}
 	members = make([]Member, len(paths))
-	err = follow.ReadsOf(b.client, memberReads).Each(ctx, paths, func(i int, node framework.NodeRead) error {
+	reads := follow.ReadsOf(b.client, memberReads)
+	reads.Size = memberData
+	err = reads.Each(ctx, paths, func(i int, node framework.NodeRead) error {
 		if node.Err == nil {
 			members[i] = there.member(there.names[i], node)
 		}
@@ -59,6 +61,9 @@ func (b *DoubleBarrier) members(ctx context.Context) (members []Member, err erro
 // memberReads is the number of nodes that are read at once, if not with one
 // request.
 const memberReads = 32
+
+// memberData is more than a member's identity has, in bytes.
+const memberData = 1 << 10
 
 // member returns what the node of a member says.
 func (p present) member(name string, node framework.NodeRead) Member {
