@@ -59,31 +59,10 @@ type NodeRead struct {
 // that is not valid. Without paths, it matches zk.ErrBadArguments, as a
 // *ConfigError.
 func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []NodeRead, zxid int64, err error) {
-	if len(paths) == 0 {
-		return nil, 0, &OpError{"multiRead", "", &ConfigError{Name: "paths", Value: "none", Reason: "must not be empty"}}
-	}
-	full := make([]string, len(paths))
-	for i, path := range paths {
-		if err := validatePath(path); err != nil {
-			return nil, 0, &OpError{"multiRead", path, err}
-		}
-		full[i] = e.full(path)
-	}
-	if err := e.refusedMultiRead(len(paths)); err != nil {
-		return nil, 0, &OpError{"multiRead", paths[0], err}
-	}
-	var answer proto.MultiReadAnswer
-	err = e.do(ctx, "multiRead", paths[0], nil, func(ctx context.Context, s *Session) (err error) {
-		answer, err = s.multiRead(ctx, proto.MultiRead(full...))
-		return err
-	})
-	switch {
-	case err != nil:
+	answer, err := e.readAll(ctx, "multiRead", paths, proto.MultiRead)
+	if err != nil {
 		return nil, 0, err
-	case len(answer.Reads) != len(paths):
-		return nil, 0, &OpError{"multiRead", paths[0], errMalformedAnswer}
 	}
-	e.multiReads.hasRead(len(paths))
 	nodes = make([]NodeRead, len(paths))
 	for i, r := range answer.Reads {
 		if r.Code != proto.CodeOK {
@@ -97,6 +76,72 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 		nodes[i] = NodeRead{Data: bytes.Clone(r.Data), Stat: (*zk.Stat)(r.Stat)}
 	}
 	return nodes, answer.Zxid, nil
+}
+
+// SiblingsRead is what MultiSiblings has read of one node's children.
+type SiblingsRead struct {
+	Names []string // as Siblings returns them
+
+	// Err is nil, zk.ErrNoNode, or another refusal of the server for this node
+	// alone.
+	Err error
+}
+
+// MultiSiblings is Siblings of several nodes with one request, all as of one
+// transaction. It takes one request, and all that MultiRead says of that one is true
+// of this. If it fails, the nodes are best listed one by one.
+func (e Extension) MultiSiblings(ctx context.Context, parents ...string) ([]SiblingsRead, error) {
+	gone := make([]prefixes, len(parents))
+	for i, parent := range parents {
+		gone[i] = e.givenUp.under(e.full(parent))
+	}
+	answer, err := e.readAll(ctx, "children", parents, proto.MultiChildren)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]SiblingsRead, len(parents))
+	for i, r := range answer.Reads {
+		switch {
+		case r.Code != proto.CodeOK:
+			all[i].Err = errorOf(r.Code)
+		case r.Names == nil:
+			return nil, &OpError{"children", parents[i], errMalformedAnswer}
+		default:
+			all[i].Names = gone[i].cutFrom(r.Names)
+		}
+	}
+	return all, nil
+}
+
+// readAll makes a multiRead, whose answer has as many parts as there are paths.
+func (e Extension) readAll(
+	ctx context.Context, op string, paths []string, of func(full ...string) proto.Request[proto.MultiReadAnswer],
+) (answer proto.MultiReadAnswer, err error) {
+	if len(paths) == 0 {
+		return answer, &OpError{op, "", &ConfigError{Name: "paths", Value: "none", Reason: "must not be empty"}}
+	}
+	full := make([]string, len(paths))
+	for i, path := range paths {
+		if err := validatePath(path); err != nil {
+			return answer, &OpError{op, path, err}
+		}
+		full[i] = e.full(path)
+	}
+	if err := e.refusedMultiRead(len(paths)); err != nil {
+		return answer, &OpError{op, paths[0], err}
+	}
+	err = e.do(ctx, op, paths[0], nil, func(ctx context.Context, s *Session) (err error) {
+		answer, err = s.multiRead(ctx, of(full...))
+		return err
+	})
+	switch {
+	case err != nil:
+		return answer, err
+	case len(answer.Reads) != len(paths):
+		return answer, &OpError{op, paths[0], errMalformedAnswer}
+	}
+	e.multiReads.hasRead(len(paths))
+	return answer, nil
 }
 
 // refusedMultiRead returns why a multiRead of so many paths is refused before there

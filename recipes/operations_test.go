@@ -109,6 +109,10 @@ var everyOperation = []operation{
 		_, _, err := framework.Extend(s.client).MultiRead(ctx, "/tree", "/none")
 		return err
 	})},
+	{"multiSiblings", onTree(func(ctx context.Context, s *scene) error {
+		_, err := framework.Extend(s.client).MultiSiblings(ctx, "/tree", "/none")
+		return err
+	})},
 	{"config", onTree(func(ctx context.Context, s *scene) error { _, err := s.client.Config(ctx); return err })},
 	{"reconfig", onTree(func(ctx context.Context, s *scene) error {
 		_, err := s.client.Reconfig(ctx, framework.EnsembleChange{Leaving: []int64{9}}, framework.AnyConfig)

@@ -6,10 +6,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // commands are what is measured, as arguments of go test.
@@ -79,9 +82,31 @@ func facts() []string {
 		"processors: " + fmt.Sprint(runtime.NumCPU()),
 		"commit: " + output("git", "rev-parse", "--short", "HEAD"),
 		"java: " + firstLine(output("java", "-version")),
-		"curator: " + output("dpkg-query", "-W", "-f", "${Version}", "libcurator-recipes-java"),
-		"zookeeper: " + output("dpkg-query", "-W", "-f", "${Version}", "zookeeper"),
+		"curator: " + curatorVersion(),
+		"zookeeper: " + zookeeperVersion(),
 	}
+}
+
+// zookeeperVersion is of the server that benchmarks find. It need not be Debian's.
+func zookeeperVersion() string {
+	d, err := zkserver.Find()
+	if err != nil || d.Version == "" {
+		return "unknown"
+	}
+	return d.Version
+}
+
+// curatorVersion is of the jars that the tests in testing/interop find.
+func curatorVersion() string {
+	dir := os.Getenv("CURATOR_JAVA_JARS")
+	if dir == "" {
+		return output("dpkg-query", "-W", "-f", "${Version}", "libcurator-recipes-java")
+	}
+	jars, _ := filepath.Glob(filepath.Join(dir, "curator-recipes-*.jar")) // the pattern is well-formed
+	if len(jars) != 1 {
+		return "unknown"
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(jars[0]), "curator-recipes-"), ".jar")
 }
 
 // output returns what a program prints, or "unknown".

@@ -83,10 +83,12 @@ what the benchmarks have printed. Anybody can run them again:
 
     go run ./internal/benchmarks -measure .
 
-Requests and bytes are exact, and the same on every machine. Times are not: read
-the ratios, whose two sides were measured in turn, in the same run. Above 1, this
-module is faster. A difference of less than a tenth is noise. The file says for
-each part at which commit it was measured.
+The requests and bytes of one that nobody disturbs are exact, and the same on every
+machine. Where several want the same thing, such as a counter or a lock, it depends
+on how they meet: a slow server makes more of them wait, or try again. Times are
+different everywhere: read the ratios, whose two sides were measured in turn, in the
+same run. Above 1, this module is faster. A difference of less than a tenth is
+noise. The file says for each part at which commit it was measured.
 
 %s
 
@@ -95,10 +97,11 @@ each part at which commit it was measured.
 Contenders wait for one lock: goroutines of one client, or clients. Or one client
 holds n locks. The columns are for one acquire and release: the requests, and how
 often the queue is listed; and for one contender or lock: the bytes of memory and
-the goroutines. The fake server is in the same process, and its share is in the
-last two. Each client has a connection and its goroutines. A connection keeps a
-buffer of the size of its longest answer, on both sides: that is the memory that
-grows with the number of clients.
+the goroutines. A lock that is held for less than a second has no goroutine, and is
+not watched. These are held for longer. The fake server is in the same process, and
+its share is in the last two. Each client has a connection and its goroutines. A
+connection that has had a long answer keeps a buffer of its size for a while, on
+both sides: that is the memory that grows with the number of clients.
 
 ![Requests and memory by the size of the crowd](docs/growth.svg)
 

@@ -29,7 +29,7 @@ var mostExported = map[string]int{
 	"contrib/migrate/migratelock": 4,
 	"debug/curatorz":              1,
 	"debug/snapshot":              30,
-	"framework":                   181,
+	"framework":                   183,
 	"framework/clienttrace":       11,
 	"recipes/atomic":              29,
 	"recipes/barriers":            37,

@@ -39,16 +39,9 @@ func (b *DoubleBarrier) members(ctx context.Context) (members []Member, err erro
 	if err != nil {
 		return nil, err
 	}
-	paths := make([]string, len(there.names))
-	for i, name := range there.names {
-		paths[i] = b.child(name)
-	}
-	members = make([]Member, len(paths))
-	err = follow.ReadsOf(b.client, memberReads).Each(ctx, paths, func(i int, node framework.NodeRead) error {
-		if node.Err == nil {
-			members[i] = there.member(there.names[i], node)
-		}
-		return ignore(node.Err, zk.ErrNoNode)
+	members = make([]Member, len(there.names))
+	err = b.readMembers(ctx, there.names, b.client.Get, func(i int, data []byte, stat *zk.Stat) {
+		members[i] = there.member(there.names[i], data, stat)
 	})
 	if err != nil {
 		return nil, err
@@ -60,13 +53,36 @@ func (b *DoubleBarrier) members(ctx context.Context) (members []Member, err erro
 // request.
 const memberReads = 32
 
-// member returns what the node of a member says.
-func (p present) member(name string, node framework.NodeRead) Member {
-	m := Member{
-		Name: name, By: locks.ReadIdentity(node.Data), Since: time.UnixMilli(node.Stat.Ctime),
-		Session: node.Stat.EphemeralOwner, Inside: p.inside(name),
+// memberData is more than a member's identity has, in bytes.
+const memberData = 1 << 10
+
+// readNode reads one node, as Client.Get does.
+type readNode func(ctx context.Context, path string) ([]byte, *zk.Stat, error)
+
+// readMembers reads the nodes of members, one by one if they cannot be read together,
+// and calls take with the number of each that is there.
+func (p place) readMembers(ctx context.Context, names []string, one readNode, take func(i int, data []byte, stat *zk.Stat)) error {
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = p.child(name)
 	}
-	m.Leaving = m.Inside && p.marked && len(node.Data) == 0
+	reads := follow.ReadsOf(p.client, memberReads)
+	reads.One, reads.Size = one, memberData
+	return reads.Each(ctx, paths, func(i int, node framework.NodeRead) error {
+		if node.Err == nil {
+			take(i, node.Data, node.Stat)
+		}
+		return ignore(node.Err, zk.ErrNoNode)
+	})
+}
+
+// member returns what the node of a member says.
+func (p present) member(name string, data []byte, stat *zk.Stat) Member {
+	m := Member{
+		Name: name, By: locks.ReadIdentity(data), Since: time.UnixMilli(stat.Ctime),
+		Session: stat.EphemeralOwner, Inside: p.inside(name),
+	}
+	m.Leaving = m.Inside && p.marked && len(data) == 0
 	return m
 }
 

@@ -56,8 +56,13 @@ func TestMembersThatGiveUpTogether(t *testing.T) {
 func TestMembersThatGiveUpOneAfterTheOther(t *testing.T) {
 	for name, c := range map[string]struct {
 		backwards bool
+		comes     time.Duration // each, after the one before
 		version   zktest.Version
-	}{"in order": {}, "backwards": {backwards: true}, "on 3.5": {version: zktest.Version3510}} {
+	}{
+		"in order": {}, "backwards": {backwards: true}, "behind the first": {comes: 20 * time.Millisecond},
+		"on 3.5":                   {version: zktest.Version3510},
+		"on 3.5, behind the first": {comes: 20 * time.Millisecond, version: zktest.Version3510},
+	} {
 		t.Run(name, func(t *testing.T) {
 			recipetest.InVirtualTime(t, func(t *testing.T, virtual *recipetest.World) {
 				w := &world{virtual}
@@ -71,6 +76,7 @@ func TestMembersThatGiveUpOneAfterTheOther(t *testing.T) {
 				var left []*leaving
 				for i := range p {
 					left = append(left, leaveLater(recipetest.Within(t, 10*time.Second+time.Duration(i)*50*time.Millisecond), p[i]))
+					time.Sleep(c.comes)
 				}
 				for _, l := range left {
 					<-l.done
@@ -115,22 +121,30 @@ func TestNextMemberEndsTheRound(t *testing.T) {
 // gives up at that moment. It does not note the one that is lost as one that has
 // left: those who are inside learn of the loss.
 func TestLossWhileAnotherOneGivesUp(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.enterAll(t, "/b", w.clients(t, 40)) // of so many, each looks for losses after a pause
-		time.Sleep(time.Second)
-		ctx, giveUp := context.WithCancel(w.Patience(t))
-		left := leaveLater(ctx, p[0])
-		time.Sleep(time.Second)
+	for _, version := range []zktest.Version{zktest.Version393, zktest.Version3510} {
+		recipetest.InVirtualTime(t, func(t *testing.T, virtual *recipetest.World) {
+			lossWhileAnotherOneGivesUp(t, &world{virtual})
+		}, zktest.WithVersion(version))
+	}
+}
+
+func lossWhileAnotherOneGivesUp(t *testing.T, w *world) {
+	clients := w.clients(t, 40) // of so many, each looks for losses after a pause
+	p := w.enterAll(t, "/b", clients)
+	time.Sleep(time.Second)
+	ctx, giveUp := context.WithCancel(w.Patience(t))
+	w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Session: clients[0].SessionID(), Do: zktest.CallAfter(func(zktest.Request) {
 		require.NoError(t, w.Fake.Delete("/b/"+p[1].Name()))
-		settle()
-		giveUp()
-		<-left.done
-		time.Sleep(time.Minute)
-		var lost *barriers.MemberLostError
-		require.ErrorAs(t, context.Cause(p[2].Context()), &lost)
-		require.Equal(t, []string{p[1].Name()}, lost.Members)
-		w.leaveAll(t, p[2:])
-	})
+	})})
+	left := leaveLater(ctx, p[0])
+	settle()
+	giveUp()
+	<-left.done
+	time.Sleep(time.Minute)
+	var lost *barriers.MemberLostError
+	require.ErrorAs(t, context.Cause(p[2].Context()), &lost)
+	require.Equal(t, []string{p[1].Name()}, lost.Members)
+	w.leaveAll(t, p[2:])
 }
 
 func deadlineOf(ctx context.Context) time.Time {

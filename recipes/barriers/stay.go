@@ -3,7 +3,6 @@ package barriers
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -194,77 +193,4 @@ func (s *stayer) takeOver(ctx context.Context) error {
 	err := ignore(s.learn(ctx), zk.ErrNoNode, ErrForeignData) // the nodes tell all the same
 	s.behind = err != nil
 	return err
-}
-
-// awaitMarks waits until the other members are marked or gone. The first error
-// ends the wait: others may stay for hours.
-func (s *stayer) awaitMarks(ctx context.Context) error {
-	others := those(s.present, func(name string) bool { return name != s.name && !s.left[name] })
-	reading, fail := context.WithCancelCause(ctx) // one that fails ends the others
-	defer fail(nil)
-	marked := make([]bool, len(others))
-	slots := make(chan struct{}, 32) // reads at once
-	var reads sync.WaitGroup
-	for i, name := range others {
-		reads.Go(func() {
-			err := follow.ErrNoReturn // unless the user's code lets it return
-			defer func() {
-				if err != nil {
-					fail(err)
-				}
-			}()
-			marked[i], err = s.awaitMark(reading, name, slots)
-		})
-	}
-	reads.Wait()
-	for i, name := range others {
-		if marked[i] {
-			s.left[name] = true
-		}
-	}
-	if ctx.Err() != nil {
-		return reason.OfContext(ctx)
-	}
-	return context.Cause(reading)
-}
-
-// awaitMark waits until a member is marked or gone, and reports whether it is
-// marked: one that is gone may be lost.
-func (s *stayer) awaitMark(ctx context.Context, name string, slots chan struct{}) (marked bool, err error) {
-	for {
-		data, err := s.awaitData(ctx, s.child(name), slots)
-		if err != nil || len(data) == 0 {
-			return err == nil, ignore(err, zk.ErrNoNode)
-		}
-	}
-}
-
-// awaitData returns the data of a member's node. If it is not marked, awaitData
-// waits for a change first. It sets no watch after that: most changes are the
-// mark.
-func (s *stayer) awaitData(ctx context.Context, path string, slots chan struct{}) ([]byte, error) {
-	data, watch, err := s.getW(ctx, path, slots)
-	if err != nil {
-		return nil, err
-	}
-	defer watch.Stop()
-	if len(data) == 0 {
-		return nil, nil
-	}
-	if _, err := watch.Wait(ctx); err != nil {
-		return nil, err
-	}
-	data, _, err = s.client.Get(ctx, path)
-	return data, err
-}
-
-// getW reads a node when there is a free slot.
-func (s *stayer) getW(ctx context.Context, path string, slots chan struct{}) ([]byte, *framework.Watch, error) {
-	slots <- struct{}{}
-	defer func() { <-slots }()
-	data, _, watch, err := s.client.GetW(ctx, path)
-	if ignore(err, zk.ErrNoNode) == nil {
-		s.loop.Note(nil) // the server answers
-	}
-	return data, watch, err
 }

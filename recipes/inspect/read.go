@@ -170,7 +170,7 @@ func (r *reader) byCreation(parent string, names []string) ([]sighting, error) {
 // of the others. After an error it starts no more reads.
 func (r *reader) readAll(paths []string, add func(i int, seen *sighting)) (all []sighting, err error) {
 	found := make([]*sighting, len(paths))
-	reads := follow.Reads{Slots: r.readers, One: r.data, Several: r.several}
+	reads := follow.Reads{Slots: r.readers, One: r.data, Several: r.several, Size: lockloop.OwnData}
 	err = reads.Each(r.ctx, paths, func(i int, node framework.NodeRead) error {
 		seen, err := r.seen(paths[i], node)
 		if seen != nil {

@@ -223,7 +223,7 @@ func TestRequestsOfAWalk(t *testing.T) {
 		for _, probe := range [][]zktest.Op{{zktest.OpRemoveWatches}, nil} {
 			w.Fake.ClearRequests()
 			require.Len(t, w.one(t, "/r").Waiters, 99)
-			want := slices.Concat([]zktest.Op{zktest.OpGetChildren2}, probe, []zktest.Op{zktest.OpMultiRead, zktest.OpMultiRead, zktest.OpMultiRead})
+			want := slices.Concat([]zktest.Op{zktest.OpGetChildren2}, probe, []zktest.Op{zktest.OpMultiRead})
 			require.Equal(t, want, w.Requests())
 		}
 	})

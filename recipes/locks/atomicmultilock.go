@@ -22,10 +22,10 @@ import (
 // behind in the next, and then both wait until a context ends. Contenders for one
 // of the mutexes alone do no harm.
 //
-// It costs two requests, and one for each mutex, where an InterProcessMultiLock of
-// mutexes costs three for each. But it has its place in all queues while it
-// waits for the last of them: those behind it wait, too, also for mutexes that
-// nobody holds. The goroutines of a client do not queue for it in the process:
+// It costs three requests, where an InterProcessMultiLock of mutexes costs three for
+// each. With servers before 3.9 it costs two, and one for each mutex. But it has its
+// place in all queues while it waits for the last of them: those behind it wait, too,
+// also for mutexes that nobody holds. The goroutines of a client do not queue for it in the process:
 // each that waits has its nodes at the server.
 //
 // An acquire under the context of a lease of some of the mutexes re-enters these,

@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/locktest"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -154,19 +155,20 @@ func (p panicsAtOperation) EndOperation(context.Context, clienttrace.OperationEn
 // caller's, as everywhere in an acquire, and leaves nothing.
 func TestPanicInAListingOfAnAtomicMultiLockIsTheCallers(t *testing.T) {
 	for name, acquire := range acquireOrTry {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
+		for _, version := range []zktest.Version{zktest.Version384, zktest.Version393} { // one by one, and together
+			recipetest.InVirtualTime(t, func(t *testing.T, virtual *recipetest.World) {
+				w := &world{virtual}
 				c, _ := w.Connect(t, framework.WithHooks(panicsAtOperation("children")))
 				paths := pathsBelow("/l", 3)
 				require.PanicsWithValue(t, "tracer", func() {
 					acquire(locks.NewAtomicMultiLock(c, paths), w.Patience(t))
-				})
+				}, name)
 				synctest.Wait()
 				for _, p := range paths {
 					w.NothingLeft(t, p)
 				}
-			})
-		})
+			}, zktest.WithVersion(version))
+		}
 	}
 }
 

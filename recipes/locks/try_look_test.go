@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,37 +44,37 @@ var allTried = []tried{
 	{
 		name: "mutex", lock: mutexAt, rival: mutexAt,
 		unawares: []zktest.Op{create, list, read, remove},
-		refused:  []zktest.Op{toSync, list, read},
+		refused:  []zktest.Op{toSync, list},
 		free:     []zktest.Op{toSync, list, create, list},
 	}, {
 		name: "mutex with hand-over", lock: handOverAt, rival: mutexAt,
 		unawares: []zktest.Op{create, list, read, remove},
-		refused:  []zktest.Op{toSync, list, read},
+		refused:  []zktest.Op{toSync, list},
 		free:     []zktest.Op{toSync, list, create, list},
 	}, {
 		name: "reader", lock: readerAt, rival: writerAt,
 		unawares: []zktest.Op{create, list, read, remove},
-		refused:  []zktest.Op{toSync, list, read},
+		refused:  []zktest.Op{toSync, list},
 		free:     []zktest.Op{toSync, list, create, list},
 	}, {
 		name: "writer", lock: writerAt, rival: readerAt,
 		unawares: []zktest.Op{create, list, read, remove},
-		refused:  []zktest.Op{toSync, list, read},
+		refused:  []zktest.Op{toSync, list},
 		free:     []zktest.Op{toSync, list, create, list},
 	}, {
 		name: "semaphore mutex", lock: semaphoreAt, rival: semaphoreAt,
 		unawares: []zktest.Op{create, list, list, read, remove},
-		refused:  []zktest.Op{toSync, list, read},
+		refused:  []zktest.Op{toSync, list},
 		free:     []zktest.Op{toSync, list, create, list, list, multi},
 	}, {
 		name: "semaphore with a shared limit", lock: limitedAt(locks.SharedLimit("/limit", 1)), rival: limitedAt(locks.SharedLimit("/limit", 1)),
 		unawares: []zktest.Op{create, list, list, read, read, remove},
-		refused:  []zktest.Op{toSync, list, read, read},
+		refused:  []zktest.Op{toSync, list, read}, // the limit
 		free:     []zktest.Op{toSync, list, read, create, list, list, read, multi},
 	}, {
 		name: "multi-lock", lock: multiAt, rival: multiAt,
 		unawares: []zktest.Op{create, list, read, remove},
-		refused:  []zktest.Op{toSync, list, read},
+		refused:  []zktest.Op{toSync, list},
 		free:     []zktest.Op{toSync, list, create, list, create, list},
 	},
 }
@@ -130,6 +131,42 @@ func TestTryAfterARefusalLooksFirst(t *testing.T) {
 		require.Equal(t, kind.free, requests(grant))
 		require.NoError(t, lease.Release(t.Context()))
 		require.NotContains(t, requests(grant), toSync, "the last try was granted")
+		require.NoError(t, lease.Release(t.Context()))
+	})
+}
+
+// The node of a holder is read once, and not by each try that is refused because of
+// it. What a caller does to its error is its own matter. The next holder is read
+// once, too.
+func TestTriesAfterARefusalReadEachHolderOnce(t *testing.T) {
+	forAllTried(t, func(t *testing.T, w *world, kind tried, lock, rival locks.Locker) {
+		held := tryToHold(t, rival)
+		third, _ := w.Connect(t, framework.WithServiceName("third"))
+		first := isRefused(t, lock)
+		for i := range first.HolderData {
+			first.HolderData[i] = 'x'
+		}
+		for range 2 {
+			refused := isRefused(t, lock)
+			require.Equal(t, "rival", refused.Identity().Service)
+			clear(refused.HolderData)
+		}
+		w.Fake.Inject(zktest.Rule{Op: toSync, Times: 2, Do: zktest.DelayReply(100 * time.Millisecond)})
+		var errs [2]error // of tries at the same time
+		var tries sync.WaitGroup
+		for i := range errs {
+			tries.Go(func() { _, errs[i] = lock.TryAcquire(t.Context()) })
+		}
+		tries.Wait()
+		require.NotSame(t, &notAcquired(t, errs[0]).HolderData[0], &notAcquired(t, errs[1]).HolderData[0])
+		require.NoError(t, held.Release(t.Context()))
+		lease := tryToHold(t, kind.rival(third))
+		w.Fake.ClearRequests()
+		for range 3 {
+			require.Equal(t, "third", isRefused(t, lock).Identity().Service)
+		}
+		again := len(kind.refused)
+		require.Len(t, w.Requests(), 3*again+1, "the new holder")
 		require.NoError(t, lease.Release(t.Context()))
 	})
 }
@@ -353,6 +390,9 @@ func TestLookOfATryEndsWithItsContext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			forAllTried(t, func(t *testing.T, w *world, kind tried, lock, rival locks.Locker) {
 				held := tryToHold(t, rival)
+				if kind.name != "semaphore with a shared limit" { // whose limit is read first
+					w.Fake.Inject(zktest.Rule{Op: read, Do: zktest.Fail(zktest.ErrNoNode)}) // so the look has to read the holder
+				}
 				isRefused(t, lock)
 				w.Fake.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(time.Hour)})
 				start := time.Now()
@@ -361,7 +401,7 @@ func TestLookOfATryEndsWithItsContext(t *testing.T) {
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
 				require.Equal(t, time.Second, time.Since(start))
-				if op == read && kind.name != "semaphore with a shared limit" { // whose limit is read first
+				if op == read && kind.name != "semaphore with a shared limit" {
 					require.Positive(t, notAcquired(t, err).Ahead)
 					require.NotEmpty(t, notAcquired(t, err).Holder)
 				}

@@ -43,11 +43,11 @@ func CountWatches(payload []byte) (n int) {
 	return n
 }
 
-// CountReads returns how many nodes a MultiRead reads. The payload is what follows
-// the RequestHeader.
+// CountReads returns how many nodes a MultiRead or a MultiChildren reads. The
+// payload is what follows the RequestHeader.
 func CountReads(payload []byte) (n int) {
 	r := jute.NewReader(payload)
-	for r.Int32() == OpGetData {
+	for op := r.Int32(); op == OpGetData || op == OpGetChildren; op = r.Int32() {
 		r.Bool()
 		r.Int32()
 		_ = r.Buffer() // the path

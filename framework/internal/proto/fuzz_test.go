@@ -24,6 +24,7 @@ var readers = []func([]byte){
 	func(b []byte) { Auth("digest", nil).Read(b, 0) },
 	func(b []byte) { Multi().Read(b, 0) },
 	func(b []byte) { MultiRead().Read(b, 0) },
+	func(b []byte) { MultiChildren().Read(b, 0) },
 	func(b []byte) { ReadRequestHeader(b) },
 	func(b []byte) { ReadReplyHeader(b) },
 	func(b []byte) { ReadConnectRequest(b) },
@@ -42,6 +43,7 @@ func FuzzReaders(f *testing.F) {
 		f.Add(kind, jute.AppendString(nil, "server.1=a:1:2:participant;0.0.0.0:2181\nversion=1"))
 		f.Add(kind, append(jute.AppendInt32(nil, OpCreate2), make([]byte, 1<<10)...))
 		f.Add(kind, append(jute.AppendInt32(nil, OpGetData), make([]byte, 1<<10)...))
+		f.Add(kind, append(jute.AppendInt32(nil, OpGetChildren), make([]byte, 1<<10)...))
 		f.Add(kind, append(jute.AppendInt32(nil, OpError), make([]byte, 1<<10)...))
 	}
 	f.Fuzz(func(t *testing.T, kind int, body []byte) {
@@ -175,6 +177,23 @@ func TestMultiRead(t *testing.T) {
 	},
 		OpGetData, false, int32(0), []byte("x"), stat,
 		OpError, false, CodeNoNode, CodeNoNode,
+		OpError, true, int32(-1))
+}
+
+func TestMultiChildren(t *testing.T) {
+	q := MultiChildren("/a", "/b", "/c")
+	require.Equal(t, 3, CountReads(q.Append(nil)))
+	requireBody(t, q.Append, OpMultiRead, q.Op,
+		OpGetChildren, false, int32(-1), "/a", false,
+		OpGetChildren, false, int32(-1), "/b", false,
+		OpGetChildren, false, int32(-1), "/c", false,
+		OpError, true, int32(-1))
+	requireAnswer(t, q, MultiReadAnswer{
+		Reads: []ReadAnswer{{Names: []string{"x", "y"}}, {Code: CodeNoAuth}, {Names: []string{}}}, Zxid: answerZxid,
+	},
+		OpGetChildren, false, int32(0), int32(2), "x", "y",
+		OpError, false, CodeNoAuth, CodeNoAuth,
+		OpGetChildren, false, int32(0), int32(0),
 		OpError, true, int32(-1))
 }
 

@@ -74,14 +74,16 @@ func readMultiAnswer(r *jute.Reader, zxid int64) MultiAnswer {
 	return a
 }
 
-// ReadAnswer is the answer to one operation of a MultiRead.
+// ReadAnswer is the answer to one operation of a MultiRead, which has Data and
+// Stat, or of a MultiChildren, which has Names.
 type ReadAnswer struct {
-	Data []byte // a part of the message
-	Stat *Stat
-	Code int32 // CodeOK, or why this operation has failed
+	Data  []byte // a part of the message
+	Stat  *Stat
+	Names []string // not nil, also if there are none
+	Code  int32    // CodeOK, or why this operation has failed
 }
 
-// MultiReadAnswer is the answer to a MultiRead.
+// MultiReadAnswer is the answer to a MultiRead or a MultiChildren.
 type MultiReadAnswer struct {
 	Reads []ReadAnswer // one for each operation
 	Zxid  int64        // all of them have read the state after this transaction
@@ -89,10 +91,16 @@ type MultiReadAnswer struct {
 
 // MultiRead asks for the data of several nodes. Each operation succeeds or fails
 // by itself.
-func MultiRead(paths ...string) Request[MultiReadAnswer] {
+func MultiRead(paths ...string) Request[MultiReadAnswer] { return multiRead(OpGetData, paths) }
+
+// MultiChildren asks for the names of the children of several nodes, as MultiRead
+// asks for their data. The answer has no Stat.
+func MultiChildren(paths ...string) Request[MultiReadAnswer] { return multiRead(OpGetChildren, paths) }
+
+func multiRead(op int32, paths []string) Request[MultiReadAnswer] {
 	return Request[MultiReadAnswer]{Op: OpMultiRead, Append: func(b []byte) []byte {
 		for _, path := range paths {
-			b = pathAndWatch(path, false)(appendMultiHeader(b, OpGetData, false))
+			b = pathAndWatch(path, false)(appendMultiHeader(b, op, false))
 		}
 		return appendMultiHeader(b, OpError, true)
 	}, read: readMultiReadAnswer}
@@ -110,6 +118,8 @@ func readMultiReadAnswer(r *jute.Reader, zxid int64) MultiReadAnswer {
 		switch op {
 		case OpGetData:
 			part.Data, part.Stat = r.Buffer(), readStat(r)
+		case OpGetChildren:
+			part.Names = readNames(r)
 		default:
 			part.Code = r.Int32()
 		}

@@ -10,6 +10,7 @@ const (
 	OpSetData         = 5
 	OpGetACL          = 6
 	OpSetACL          = 7
+	OpGetChildren     = 8
 	OpSync            = 9
 	OpPing            = 11
 	OpGetChildren2    = 12

@@ -37,12 +37,16 @@ func Children(path string, watch bool) Request[ChildrenAnswer] {
 }
 
 func readChildren(r *jute.Reader, _ int64) ChildrenAnswer {
+	return ChildrenAnswer{readNames(r), readStat(r)}
+}
+
+func readNames(r *jute.Reader) []string {
 	const shortestName = 4 // its length
 	names := make([]string, r.Count(shortestName))
 	for i := range names {
 		names[i] = r.String()
 	}
-	return ChildrenAnswer{names, readStat(r)}
+	return names
 }
 
 // ACLAnswer is the answer to GetACL.

@@ -16,6 +16,10 @@ type Reads struct {
 	Slots   Slots // for the requests of one node
 	One     func(ctx context.Context, path string) ([]byte, *zk.Stat, error)
 	Several func(ctx context.Context, paths ...string) ([]framework.NodeRead, int64, error)
+
+	// Size is about how many bytes of data a node has at most, or 0 if nobody
+	// knows.
+	Size int
 }
 
 // ReadsOf returns the reads of a client. No more than atOnce requests of one node
@@ -27,8 +31,9 @@ func ReadsOf(c *framework.Client, atOnce int) Reads {
 // Nobody knows how much data nodes have before they are read. Servers take up to
 // a megabyte for each by default, but hardly any node of a recipe has more than
 // a kilobyte. So the first multiRead has few nodes: over a slow line, a client
-// would not wait for a long answer. The mean size in each answer decides how many
-// the next one has: see NextReads.
+// would not wait for a long answer. Where the size is known, as for nodes of a queue,
+// it has as many as fit. The mean size in each answer decides how many the next one
+// has: see NextReads.
 const (
 	fewReads   = 4 // fewer nodes are read as fast one by one
 	firstReads = 16
@@ -47,6 +52,14 @@ func NextReads(allowed, nodes, size, bytes int) int {
 	return min(2*allowed, nodes*bytes/max(1, size))
 }
 
+// first returns how many nodes the first multiRead may have.
+func (r Reads) first() int {
+	if r.Size == 0 {
+		return firstReads
+	}
+	return mostBytes / (overhead + r.Size)
+}
+
 // Each calls take with the number of each path, and with what was read of its
 // node. Several calls may be under way at once. An error that take returns ends
 // the reads, and Each returns it.
@@ -59,7 +72,7 @@ func NextReads(allowed, nodes, size, bytes int) int {
 // nodes cannot be read. A connection that ends with a multiRead does not keep the
 // other nodes from being read together.
 func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node framework.NodeRead) error) error {
-	atOnce := firstReads
+	atOnce := r.first()
 	for begun := 0; begun < len(paths); {
 		rest := paths[begun:]
 		n := fitting(rest, atOnce)

@@ -243,6 +243,32 @@ func TestAnswersThatAreTooLargeAreAskedForInParts(t *testing.T) {
 	}
 }
 
+// Nodes whose size is known are read with as few requests as that allows. What the
+// answers have decides all the same: somebody may have written more.
+func TestReadsOfNodesWhoseSizeIsKnownBeginWithMany(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit, nodes, size int
+		want               []int
+	}{
+		"as known":  {1 << 20, 300, 1 << 10, []int{113, 113, 74}},
+		"smaller":   {1 << 20, 400, 100, []int{113, 226, 61}},
+		"larger":    {64 << 20, 130, 100 << 10, append([]int{113}, slices.Repeat([]int{1}, 17)...)},
+		"too large": {1 << 20, 115, 100 << 10, append([]int{113, 56, 28, 14, 7}, slices.Repeat([]int{1}, 108)...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked, paths = []int(nil), []string(nil)
+			for i := range c.nodes {
+				paths = append(paths, fmt.Sprint("/", i))
+			}
+			reads := ofSizes(c.limit, slices.Repeat([]int{c.size}, c.nodes), &asked)
+			reads.Size = 1 << 10
+			_, _, err := readAll(t.Context(), reads, paths)
+			require.NoError(t, err)
+			require.Equal(t, c.want, asked)
+		})
+	}
+}
+
 // A request must not become too long for the server either.
 func TestRequestsForLongPathsAreShort(t *testing.T) {
 	var paths []string

@@ -30,18 +30,18 @@ func TestReadsOverASlowLineCostNoConnection(t *testing.T) {
 	for _, version := range []zktest.Version{zktest.Version384, zktest.Version393} {
 		t.Run(version.String(), func(t *testing.T) {
 			for _, c := range []struct {
-				nodes, size int
-				session     time.Duration
-			}{{128, 20_000, 10 * time.Second}, {1000, 500, 2 * time.Second}} {
+				nodes, size, known int
+				session            time.Duration
+			}{{128, 20_000, 0, 10 * time.Second}, {1000, 500, 0, 2 * time.Second}, {1000, 1 << 10, 1 << 10, 2 * time.Second}} {
 				recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-					readOverASlowLine(t, w, c.nodes, c.size, c.session)
+					readOverASlowLine(t, w, c.nodes, c.size, c.known, c.session)
 				}, zktest.WithVersion(version))
 			}
 		})
 	}
 }
 
-func readOverASlowLine(t *testing.T, w *recipetest.World, nodes, size int, session time.Duration) {
+func readOverASlowLine(t *testing.T, w *recipetest.World, nodes, size, known int, session time.Duration) {
 	require.NoError(t, w.Fake.Create("/r", nil))
 	var paths []string
 	for i := range nodes {
@@ -62,7 +62,9 @@ func readOverASlowLine(t *testing.T, w *recipetest.World, nodes, size int, sessi
 	require.NoError(t, err)
 	w.Fake.ClearRequests()
 	for range 2 {
-		_, failed, err := readAll(t.Context(), follow.ReadsOf(c, 32), paths)
+		reads := follow.ReadsOf(c, 32)
+		reads.Size = known
+		_, failed, err := readAll(t.Context(), reads, paths)
 		require.NoError(t, err)
 		require.Empty(t, failed)
 		time.Sleep(time.Minute)

@@ -6,6 +6,10 @@ import "bytes"
 // client that may create nodes can write a megabyte into one.
 const MaxData = 4 << 10
 
+// OwnData is the most data that a node of ours has, in bytes, and more than that of
+// most nodes of Java's. It is small because waiters read it.
+const OwnData = 1 << 10
+
 // Clip returns no more than MaxData of a node's data. If there was more, the
 // result is a copy.
 func Clip(data []byte) []byte {

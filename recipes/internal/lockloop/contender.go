@@ -28,6 +28,8 @@ type contender struct {
 	isNext      bool      // see isNextIn
 	mayHaveTwin bool      // the create was tried again, or has made two nodes
 
+	refused *refusal // of the last attempt before a look; see LookFirst
+
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
 	since  *blocker // what has just changed, until we look

@@ -39,10 +39,12 @@ func (p *Places) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmi
 
 // lookFirst makes the look. It returns nil if others are not ahead.
 func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Context, *contender) error) *NotAdmitted {
-	if since := l.refused.Load(); since == nil || time.Since(*since) >= looksLast {
+	last := l.refused.Load()
+	if last == nil || time.Since(last.at) >= looksLast {
 		return nil
 	}
 	c := newContender(l, a)
+	c.refused = last
 	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
 	err := look(ctx, c)
 	if err == nil {
@@ -50,15 +52,21 @@ func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Conte
 		return nil
 	}
 	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
+	l.refused.CompareAndSwap(last, &refusal{last.at, c.seen})
 	return &c.seen
+}
+
+// refusal is what an attempt, and looks behind it, have seen of others.
+type refusal struct {
+	at   time.Time // the end of the attempt
+	seen NotAdmitted
 }
 
 // noteRefusal notes that an attempt is over without a grant. It may not have
 // seen the queue.
 func (l *Loop) noteRefusal(r NotAdmitted) {
 	if !r.Seen.IsZero() {
-		now := time.Now()
-		l.refused.Store(&now)
+		l.refused.Store(&refusal{time.Now(), r})
 	}
 }
 
@@ -83,8 +91,14 @@ func (o Order) look(ctx context.Context, c *contender) error {
 		return nil
 	}
 	o.note(c, now, time.Now())
-	c.readHolder(ctx)
+	c.recallHolder(ctx)
 	return errHeld
+}
+
+// recallHolder reads the holder, unless the last look or attempt has read it.
+func (c *contender) recallHolder(ctx context.Context) {
+	c.seen.RecallHolder(c.refused.seen)
+	c.readNewHolder(ctx)
 }
 
 // newcomer returns the entry of a node that is made next. It has the number of
@@ -117,6 +131,6 @@ func (p *Places) lookFor(ctx context.Context, c *contender, want Wanted) error {
 		return nil
 	}
 	c.noteTaken(names)
-	c.readHolder(ctx)
+	c.recallHolder(ctx)
 	return errHeld
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
@@ -16,9 +15,10 @@ import (
 // makes one. It is safe for concurrent use.
 type Loop struct {
 	nodes   Nodes
-	order   Order                     // the zero value if Places count the nodes
-	warned  atomic.Bool               // see warnOfOthers
-	refused atomic.Pointer[time.Time] // when the last attempt saw others ahead; nil if it did not; see LookFirst
+	order   Order                   // the zero value if Places count the nodes
+	warned  atomic.Bool             // see warnOfOthers
+	refused atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
+	length  atomic.Int64            // of the queue, in names, when ListAll looked last
 }
 
 // Nodes describes which nodes are a lock's contenders.

@@ -52,23 +52,91 @@ func mayBeLost(s *framework.Session, err error) bool {
 // listings is the number of queues that are listed at once.
 const listings = 32
 
-// ListAll lists the queue of each loop, all at the same time, and puts the
-// listings into the nodes of ours there, for the attempts that begin with them.
-// An attempt whose queue is gone looks by itself, and finds that out.
+// mostNames is how many names one answer with several queues may have, if they are
+// as long as they were at the last look. They take about 128 KiB then. Over a slow
+// line, a client would not wait for a longer answer.
+const mostNames = 2000
+
+// ListAll lists the queue of each loop, and puts the listings into the nodes of ours
+// there, for the attempts that begin with them. An attempt whose queue is gone looks
+// by itself, and finds that out. One request lists many queues, if the server takes
+// it. Else each has one, and they are under way at the same time.
 //
 // It deletes other nodes of the transaction in all queues. An attempt deletes them
 // only when it looks at its own queue. Until then somebody may wait for such a node
 // whom we wait for in another queue.
 func ListAll(ctx context.Context, loops []*Loop, nodes []framework.Created) error {
-	return make(follow.Slots, listings).Each(len(loops), func(i int) (err error) {
-		of := loops[i].nodes
-		nodes[i].Siblings, err = framework.Extend(of.Client).Siblings(ctx, of.Path)
+	for len(loops) > 0 {
+		n := min(listings, len(loops))
+		if err := listSome(ctx, loops[:n], nodes[:n]); err != nil {
+			return err
+		}
+		loops, nodes = loops[n:], nodes[n:]
+	}
+	return nil
+}
+
+func listSome(ctx context.Context, loops []*Loop, nodes []framework.Created) error {
+	read, err := listTogether(ctx, loops)
+	if err != nil {
+		return err
+	}
+	if read == nil {
+		read = oneByOne(ctx, loops)
+	}
+	return make(follow.Slots, len(loops)).Each(len(loops), func(i int) error {
+		names, err := read(i)
 		if reason.Is(err, zk.ErrNoNode) {
 			return nil
 		}
-		of.deleteTwins(nodes[i], nodes[i].Siblings)
+		nodes[i].Siblings = names
+		loops[i].length.Store(int64(len(names)))
+		loops[i].nodes.deleteTwins(nodes[i], names)
 		return err
 	})
+}
+
+// queueNames returns the names in a queue.
+type queueNames func(i int) ([]string, error)
+
+// oneByOne lists a queue with each call.
+func oneByOne(ctx context.Context, loops []*Loop) queueNames {
+	return func(i int) ([]string, error) {
+		of := loops[i].nodes
+		return framework.Extend(of.Client).Siblings(ctx, of.Path)
+	}
+}
+
+// listTogether lists several queues with one request. It returns nil if that cannot
+// be, or is not worth it, so that they are best listed one by one. The request has a
+// goroutine of its own, because the user's code may end that.
+func listTogether(ctx context.Context, loops []*Loop) (queueNames, error) {
+	var paths []string
+	names := int64(0)
+	for _, l := range loops {
+		paths = append(paths, l.nodes.Path)
+		names += l.length.Load()
+	}
+	if len(loops) < 2 || names > mostNames {
+		return nil, nil
+	}
+	var all []framework.SiblingsRead
+	err := make(follow.Slots, 1).Each(1, func(int) (err error) {
+		all, err = framework.Extend(loops[0].nodes.Client).MultiSiblings(ctx, paths...)
+		return err
+	})
+	switch {
+	case reason.Is(err, framework.ErrNotConnected): // other requests would wait as long again
+		return nil, err
+	case err != nil:
+		return nil, nil
+	}
+	return func(i int) ([]string, error) {
+		if err := all[i].Err; err != nil {
+			return nil, &framework.OpError{Op: "children", Path: paths[i], Err: err}
+		}
+		return all[i].Names, nil
+	}, nil
 }
 
 // createOp returns the operation that makes a contender's node in a transaction.

@@ -58,16 +58,12 @@ type Options struct {
 	MinimumHold time.Duration // for how long from its grant a lock is kept at least
 }
 
-// maxNodeData is the largest node data that WithNodeData takes, in bytes. It is
-// small because waiters read it.
-const maxNodeData = 1 << 10
-
 // SetData sets the nodes' data as it is.
 func (o *Options) SetData(data []byte) {
 	o.Data, o.ExactData = data, true
 	switch {
-	case len(data) > maxNodeData:
-		o.Fault = Invalid("node data", fmt.Sprintf("%d bytes", len(data)), fmt.Sprintf("must be no more than %d", maxNodeData))
+	case len(data) > lockloop.OwnData:
+		o.Fault = Invalid("node data", fmt.Sprintf("%d bytes", len(data)), fmt.Sprintf("must be no more than %d", lockloop.OwnData))
 	case claim.IsRevocation(data):
 		o.Fault = Invalid("node data", string(data), "would ask the holder to give the lock up")
 	}

@@ -50,7 +50,9 @@ func (q *Queue) ParticipantsWhere(ctx context.Context, holdersOf func(queue []lo
 	for i, e := range queue {
 		paths[i] = znode.Join(q.cfg.Path, e.Node)
 	}
-	err = follow.ReadsOf(q.cfg.Client, participantReads).Each(ctx, paths, func(i int, node framework.NodeRead) error {
+	reads := follow.ReadsOf(q.cfg.Client, participantReads)
+	reads.Size = lockloop.OwnData
+	err = reads.Each(ctx, paths, func(i int, node framework.NodeRead) error {
 		switch {
 		case node.Err == nil:
 			all[i] = q.participant(queue[i], paths[i], node.Data, node.Stat)
