@@ -84,11 +84,9 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		c.node, c.mayHaveTwin, err = c.attempt.Enter(ctx)
 		return err
 	}
-	opts := []framework.CreateOption{
-		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents(),
-	}
+	opts := asContender
 	if c.attempt.Crowd.enter(c.mayFollow()) {
-		opts = append(opts, framework.WithSiblings())
+		opts = asContenderThatLooks
 	}
 	c.node, err = c.create(ctx, opts)
 	c.mayHaveTwin = c.recovery.Trouble() != nil
@@ -97,6 +95,15 @@ func (c *contender) enter(ctx context.Context) (err error) {
 	}
 	return err
 }
+
+// These are how the nodes of contenders are created. They are made once, and not
+// for each node.
+var (
+	asContender = []framework.CreateOption{
+		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents(),
+	}
+	asContenderThatLooks = append(slices.Clip(asContender), framework.WithSiblings())
+)
 
 func (c *contender) create(ctx context.Context, opts []framework.CreateOption) (framework.Created, error) {
 	defer c.attempt.Crowd.entered() // the user's code may panic, such as an ACL provider

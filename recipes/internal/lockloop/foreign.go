@@ -28,7 +28,7 @@ func (c *contender) warnOfOthers(names []string) {
 	others := slices.DeleteFunc(kindsOfRecipes(), func(kind string) bool {
 		return kind == of.Kind || slices.Contains(of.Kinds, kind)
 	})
-	for other := range Entries(names, others...) {
+	for other := range InListing(names, others...).each {
 		if !c.loop.warned.CompareAndSwap(false, true) {
 			return
 		}

@@ -54,11 +54,34 @@ func compare(a, b Entry) int {
 // listing. It leaves out children whose names are not the recipe's. Curator
 // sorts those in as text, where they may block every contender.
 func Entries(children []string, kinds ...string) iter.Seq[Entry] {
-	return func(yield func(Entry) bool) {
-		for _, child := range children {
-			if c, ok := parse(child, kinds); ok && !yield(c) {
-				return
-			}
+	return InListing(children, kinds...).each
+}
+
+// Contenders are the entries of a queue, in any order. Whoever goes through them
+// allocates nothing. An iter.Seq may be any function, so that the compiler cannot
+// know this of it.
+type Contenders struct {
+	names, kinds []string // of a listing
+	entries      []Entry
+}
+
+// InListing returns the entries among a parent's children; see Entries.
+func InListing(children []string, kinds ...string) Contenders {
+	return Contenders{names: children, kinds: kinds}
+}
+
+// InQueue returns the entries of a queue.
+func InQueue(entries []Entry) Contenders { return Contenders{entries: entries} }
+
+func (q Contenders) each(yield func(Entry) bool) {
+	for _, name := range q.names {
+		if c, ok := parse(name, q.kinds); ok && !yield(c) {
+			return
+		}
+	}
+	for _, c := range q.entries {
+		if !yield(c) {
+			return
 		}
 	}
 }
