@@ -73,13 +73,16 @@ func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
 // holding is one of us that has got the lock.
 type holding struct {
 	seen lockloop.NotAdmitted // the queue at that moment
-	has  func() bool          // reports whether it has the lock still
+	by   holder               // its claim
 }
+
+// holder knows whether it has the lock still.
+type holder interface{ HasNodes() bool }
 
 func holdingOf(c *claim.Claim) *holding {
 	r := ours(c.Nodes()[0], c.Data())
 	r.Seen, r.Ahead = time.Now(), 1
-	return &holding{r, c.HasNodes}
+	return &holding{r, c}
 }
 
 // noteAlone is note for a claim of ours that has the lock alone.
