@@ -122,7 +122,9 @@ func costOfLocks(t *testing.T, w *world, n int) crowdCost {
 	for i, path := range paths {
 		leases[i] = hold(t, w.Patience(t), locks.NewInterProcessMutex(c, path))
 	}
+	time.Sleep(2 * time.Second) // from now on their nodes are watched
 	m.stopMemory()
+	require.Zero(t, m.routines)
 	for _, lease := range leases {
 		require.NoError(t, lease.Release(w.Patience(t)))
 	}
