@@ -95,11 +95,9 @@ type deletion struct {
 
 func newDeletion(path string, version int32, cfg deleteConfig) *deletion {
 	d := &deletion{path: path, version: version, cfg: cfg}
-	d.write = write[proto.Nothing]{
-		send:        d.send,
-		onLostReply: sendAgain,
-		attempt:     d.attempt,
-		partly:      func(err error) bool { return d.begunBelow && !IsRefusal(err) },
+	d.write = write[proto.Nothing]{send: d.send, onLostReply: sendAgain, attempt: d.attempt}
+	if cfg.children {
+		d.write.partly = func(err error) bool { return d.begunBelow && !IsRefusal(err) }
 	}
 	return d
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Order is how a lock admits its contenders by their order in the queue.
@@ -35,7 +36,9 @@ type Order struct {
 
 // ByOrder returns a loop that admits a contender when none ahead of it blocks
 // it. A waiter watches the nearest one that does.
-func ByOrder(n Nodes, o Order) *Loop { return &Loop{nodes: n, order: o} }
+func ByOrder(n Nodes, o Order) *Loop {
+	return &Loop{nodes: n, order: o, newNode: znode.Join(n.Path, n.Kind)}
+}
 
 // step looks at the queue once. It returns nil if the contender is admitted, and
 // errAgain when the queue has changed since.

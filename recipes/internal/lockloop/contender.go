@@ -111,7 +111,7 @@ func (c *contender) create(ctx context.Context, opts []framework.CreateOption) (
 	if c.attempt.Crowd != nil {
 		ctx = framework.Extend(of.Client).OnTrouble(ctx, c.noteRetry)
 	}
-	return of.Client.Create(ctx, znode.Join(of.Path, of.Kind), c.attempt.Data, opts...)
+	return of.Client.Create(ctx, c.loop.newNode, c.attempt.Data, opts...)
 }
 
 // noteRetry is told that our create is tried again, so that there may be a

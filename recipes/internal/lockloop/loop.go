@@ -17,6 +17,7 @@ import (
 type Loop struct {
 	nodes   Nodes
 	order   Order                     // the zero value if Places count the nodes
+	newNode string                    // the path that a contender asks for
 	warned  atomic.Bool               // see warnOfOthers
 	refused atomic.Pointer[time.Time] // when the last attempt saw others ahead; nil if it did not; see LookFirst
 }
