@@ -212,3 +212,25 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// The name of the recipe counts only right ahead of the number, and the last one
+// does if there are several.
+func TestTheNameIsRightAheadOfTheNumber(t *testing.T) {
+	for name, want := range map[string]bool{
+		"lock-0000000001":                    true,
+		"lock--2147483648":                   true,
+		"lock--000000001":                    true,
+		guid + "lock-2147483647":             true,
+		"_c_lock-lock-0000000001":            true,
+		"_c_lock-0000000001-lock-0000000002": true,
+		"lock-lock-0000000001":               false,
+		"lock-0000000001lock-":               false,
+		"lock-0000000001-":                   false,
+		"lock-00000000001":                   false,
+		"lock-1":                             false,
+		"0000000001":                         false,
+		"":                                   false,
+	} {
+		require.Equal(t, want, IsNode(name, "lock-"), name)
+	}
+}
