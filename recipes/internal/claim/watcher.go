@@ -26,12 +26,12 @@ type watcher struct {
 	nodes   []framework.Created
 	trusted context.Context    // see lifetime
 	own     *lockloop.OwnWatch // the first watch; may be nil
-	delay   *time.Timer        // its function starts to watch
 	once    sync.Once
 	isOver  atomic.Bool // over is set
 
 	mu        sync.Mutex // protects the following fields
 	owner     *Claim
+	delay     *time.Timer // its function starts to watch; nil when it has begun
 	revoked   bool
 	requested chan struct{}      // see requests; nil until somebody asks for it
 	kept      bool               // the nodes stay, and another watcher watches them
@@ -47,6 +47,8 @@ const watchAfter = time.Second
 
 func newWatcher(trusted context.Context, c *Claim) *watcher {
 	w := &watcher{client: c.terms.Client, nodes: c.nodes, trusted: trusted, own: c.terms.Own, owner: c}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.delay = time.AfterFunc(watchAfter, w.start)
 	return w
 }
@@ -97,6 +99,7 @@ func (w *watcher) heedOwn() {
 func (w *watcher) start() {
 	w.once.Do(func() {
 		w.mu.Lock()
+		w.stopDelayLocked()
 		w.set = make([]*framework.Watch, len(w.nodes))
 		w.mu.Unlock()
 		for i := range w.nodes {
@@ -113,10 +116,17 @@ func (w *watcher) look(i int, own *lockloop.OwnWatch) {
 // end stops watching nodes that are deleted next. It leaves their watches
 // alone: the deletion makes them fire at the server, which saves a request.
 func (w *watcher) end() {
-	w.delay.Stop()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.stopDelayLocked()
 	w.endLocked(ErrReleased)
+}
+
+func (w *watcher) stopDelayLocked() {
+	if w.delay != nil {
+		w.delay.Stop()
+		w.delay = nil
+	}
 }
 
 // endKept is end for nodes that stay. It removes their watches.

@@ -82,7 +82,7 @@ func (e *entrant) inLoop() lockloop.Attempt {
 	at := e.of.inLoop(e.attempt)
 	e.data = at.Data
 	if e.of.isShared() {
-		at.Crowd = &e.queue.crowd
+		at.Crowd = e.queue.sharing()
 	}
 	at.OnQueued, at.OnBlocked, at.OnTrouble = e.queued, e.blocked, e.troubled
 	return at
