@@ -78,7 +78,7 @@ func (n *creation) resolveTarget(path string) {
 		n.write.partly = func(err error) bool { return n.set.mayBeApplied(err) }
 	case n.cfg.protected:
 		n.guid = znode.GUID()
-		n.target = znode.Join(parent, protectedPrefix(n.guid)+name)
+		n.target = protectedPath(parent, n.guid, name)
 		n.write.onLostReply = lookUp
 	case n.cfg.isRecognisedByOwner():
 		n.write.onLostReply = lookUp

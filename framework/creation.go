@@ -107,7 +107,7 @@ func (n *creation) sendAndList(
 		return created, nil, err
 	}
 	gone := n.client.givenUp.under(n.parent)
-	creating, listing, err := startBoth(ctx, s, q, proto.Children(n.parent, false))
+	creating, listing, err := startBoth(ctx, s, q, proto.ChildNames(n.parent))
 	if err != nil {
 		return created, nil, err
 	}
@@ -116,7 +116,7 @@ func (n *creation) sendAndList(
 		return created, nil, err
 	}
 	if found, err := listing.await(ctx, nil); err == nil {
-		siblings = gone.cutFrom(found.Names)
+		siblings = gone.cutFrom(found)
 	}
 	return created, siblings, nil
 }

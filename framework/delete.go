@@ -67,14 +67,16 @@ func WithChildren() DeleteOption {
 // somebody has created anew meanwhile, if it has the version. If ctx ends while
 // the reply is awaited, the error matches ErrOutcomeUnknown.
 func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
-	var cfg deleteConfig
-	if err := apply(&cfg, opts); err != nil {
+	d := newDeletion(c.full(path), version)
+	if err := apply(&d.cfg, opts); err != nil {
 		return &OpError{"delete", path, err}
 	}
-	d := newDeletion(c.full(path), version, cfg)
+	if d.cfg.children {
+		d.write.partly = func(err error) bool { return d.begunBelow && !IsRefusal(err) }
+	}
 	err := reason.ErrPanicked // it stays if do panics
 	defer func() {
-		if cfg.guaranteed && !d.done && err != nil && !IsRefusal(err) {
+		if d.cfg.guaranteed && !d.done && err != nil && !IsRefusal(err) {
 			c.finishInBackground(d)
 		}
 	}()
@@ -93,14 +95,9 @@ type deletion struct {
 	done       bool // there is nothing left to do, whether the caller is told so or not
 }
 
-func newDeletion(path string, version int32, cfg deleteConfig) *deletion {
-	d := &deletion{path: path, version: version, cfg: cfg}
-	d.write = write[proto.Nothing]{
-		send:        d.send,
-		onLostReply: sendAgain,
-		attempt:     d.attempt,
-		partly:      func(err error) bool { return d.begunBelow && !IsRefusal(err) },
-	}
+func newDeletion(path string, version int32) *deletion {
+	d := &deletion{path: path, version: version}
+	d.write = write[proto.Nothing]{send: d.send, onLostReply: sendAgain, attempt: d.attempt}
 	return d
 }
 
@@ -176,7 +173,9 @@ func (e Extension) DeleteInBackground(path string) {
 // deleteInBackground deletes a node, however long it takes to find a
 // connection.
 func (c *Client) deleteInBackground(path string) {
-	c.finishInBackground(newDeletion(path, AnyVersion, deleteConfig{guaranteed: true}))
+	d := newDeletion(path, AnyVersion)
+	d.cfg.guaranteed = true
+	c.finishInBackground(d)
 }
 
 func (c *Client) finishInBackground(d *deletion) {

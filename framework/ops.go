@@ -16,11 +16,10 @@ func (c *Client) do(ctx context.Context, op, path string, mayBeApplied func(erro
 	if err := validatePath(path); err != nil {
 		return &OpError{op, path, err}
 	}
-	run := c.run
 	if c.hooks.Len() > 0 {
-		run = c.told
+		return c.told(ctx, op, path, mayBeApplied, try)
 	}
-	return run(ctx, op, path, mayBeApplied, try)
+	return c.run(ctx, op, path, mayBeApplied, try)
 }
 
 // read runs an operation of one request that changes nothing, so that every

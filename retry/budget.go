@@ -39,6 +39,23 @@ type share struct {
 
 type budgetKey struct{}
 
+// outermost is what the outermost loop needs: its context, and in it the budget
+// and its share of that. They are one, because each operation of a client is
+// such a loop, and hardly one of them fails.
+type outermost struct {
+	context.Context
+	budget budget
+	share  share
+}
+
+// Value returns the budget, by which nested loops find it.
+func (o *outermost) Value(key any) any {
+	if key == (budgetKey{}) {
+		return &o.budget
+	}
+	return o.Context.Value(key)
+}
+
 // begin returns the share of a loop that begins. A schedule is made at the first
 // failure, so that an attempt that succeeds costs nothing for it.
 //
@@ -49,8 +66,9 @@ func begin(ctx context.Context, p Policy) (context.Context, *share) {
 	if b != nil && !b.isClosed() {
 		return ctx, &share{budget: b, begun: time.Now()}
 	}
-	b = &budget{policy: p}
-	return context.WithValue(ctx, budgetKey{}, b), &share{budget: b, outermost: true, begun: time.Now()}
+	o := &outermost{Context: ctx, budget: budget{policy: p}}
+	o.share = share{budget: &o.budget, outermost: true, begun: time.Now()}
+	return o, &o.share
 }
 
 func (b *budget) isClosed() bool {

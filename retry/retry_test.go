@@ -304,3 +304,10 @@ func TestTroubleIsNotOverForOthers(t *testing.T) {
 		})
 	})
 }
+
+// Each operation of a client is a loop, and hardly one of them fails.
+func TestALoopThatSucceedsIsOneAllocation(t *testing.T) {
+	op := func(context.Context) error { return nil }
+	policy := retry.N(3, time.Second)
+	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _ = retry.Do(t.Context(), policy, transient, op) }), 1.0)
+}

@@ -1,7 +1,6 @@
 package leader_test
 
 import (
-	"bytes"
 	"context"
 	"runtime"
 	"testing"
@@ -237,7 +236,7 @@ func TestInterruptedLeaderLeadsAgainWithItsNode(t *testing.T) {
 		synctest.Wait()
 		stacks := make([]byte, 1<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
-		require.Equal(t, 1, bytes.Count(stacks, []byte("claim.(*watcher).watch(")), "the present leadership's")
+		require.NotContains(t, string(stacks), "claim.(*watcher).watch(")
 		require.Len(t, w.Fake.Watches(), 1)
 		w.closeAll(t, "/l", l)
 	})

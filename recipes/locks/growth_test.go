@@ -127,6 +127,7 @@ func costOfLocks(t *testing.T, w *world, n int) crowdCost {
 	time.Sleep(2 * time.Second)
 	require.Equal(t, n, framework.Extend(c).Watches(), "what is measured is not yet what a lock costs that is held")
 	m.stopMemory()
+	require.Zero(t, m.routines)
 	for _, lease := range leases {
 		require.NoError(t, lease.Release(w.Patience(t)))
 	}

@@ -48,13 +48,14 @@ func appendMultiHeader(b []byte, op int32, done bool) []byte {
 //   - CodeOK for each operation before the one that has failed.
 //   - The code of the operation that has failed.
 //   - One and the same code for each operation behind it.
-func readMultiAnswer(r *jute.Reader, zxid int64) MultiAnswer {
+func readMultiAnswer(body []byte, zxid int64) (MultiAnswer, bool) {
+	r := jute.NewReader(body)
 	a := MultiAnswer{Zxid: zxid, Failed: -1}
 	for i := 0; !r.Bad(); i++ {
 		op, done := r.Int32(), r.Bool()
 		r.Int32() // an error code, which is repeated behind the header if the part is an error
 		if done {
-			return a
+			return a, !r.Bad()
 		}
 		var part PartAnswer
 		switch op {
@@ -71,7 +72,7 @@ func readMultiAnswer(r *jute.Reader, zxid int64) MultiAnswer {
 		}
 		a.Parts = append(a.Parts, part)
 	}
-	return a
+	return a, false
 }
 
 // ReadAnswer is the answer to one operation of a MultiRead, which has Data and
@@ -106,13 +107,14 @@ func multiRead(op int32, paths []string) Request[MultiReadAnswer] {
 	}, read: readMultiReadAnswer}
 }
 
-func readMultiReadAnswer(r *jute.Reader, zxid int64) MultiReadAnswer {
+func readMultiReadAnswer(body []byte, zxid int64) (MultiReadAnswer, bool) {
+	r := jute.NewReader(body)
 	a := MultiReadAnswer{Zxid: zxid}
 	for !r.Bad() {
 		op, done := r.Int32(), r.Bool()
 		r.Int32() // an error code, which is repeated behind the header if the part is an error
 		if done {
-			return a
+			return a, !r.Bad()
 		}
 		var part ReadAnswer
 		switch op {
@@ -125,5 +127,5 @@ func readMultiReadAnswer(r *jute.Reader, zxid int64) MultiReadAnswer {
 		}
 		a.Reads = append(a.Reads, part)
 	}
-	return a
+	return a, false
 }

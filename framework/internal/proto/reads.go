@@ -13,7 +13,11 @@ func GetData(path string, watch bool) Request[Data] {
 	return Request[Data]{Op: OpGetData, Append: pathAndWatch(path, watch), read: readData}
 }
 
-func readData(r *jute.Reader, _ int64) Data { return Data{r.Buffer(), readStat(r)} }
+func readData(body []byte, _ int64) (Data, bool) {
+	r := jute.NewReader(body)
+	d := Data{r.Buffer(), readStat(r)}
+	return d, !r.Bad()
+}
 
 // Exists asks for a node's Stat, which is nil if the node does not exist. If
 // watch is true, it sets a data watch, which is one for the creation of a node
@@ -36,8 +40,21 @@ func Children(path string, watch bool) Request[ChildrenAnswer] {
 	return Request[ChildrenAnswer]{Op: OpGetChildren2, Append: pathAndWatch(path, watch), read: readChildren}
 }
 
-func readChildren(r *jute.Reader, _ int64) ChildrenAnswer {
-	return ChildrenAnswer{readNames(r), readStat(r)}
+func readChildren(body []byte, _ int64) (ChildrenAnswer, bool) {
+	r := jute.NewReader(body)
+	a := ChildrenAnswer{readNames(r), readStat(r)}
+	return a, !r.Bad()
+}
+
+// ChildNames is Children for callers who need no Stat, and no watch.
+func ChildNames(path string) Request[[]string] {
+	return Request[[]string]{Op: OpGetChildren2, Append: pathAndWatch(path, false), read: readChildNames}
+}
+
+func readChildNames(body []byte, _ int64) ([]string, bool) {
+	r := jute.NewReader(body)
+	names := readNames(r)
+	return names, !r.Bad()
 }
 
 func readNames(r *jute.Reader) []string {
@@ -60,7 +77,11 @@ func GetACL(path string) Request[ACLAnswer] {
 	return Request[ACLAnswer]{Op: OpGetACL, Append: onlyPath(path), read: readACLAnswer}
 }
 
-func readACLAnswer(r *jute.Reader, _ int64) ACLAnswer { return ACLAnswer{readACL(r), readStat(r)} }
+func readACLAnswer(body []byte, _ int64) (ACLAnswer, bool) {
+	r := jute.NewReader(body)
+	a := ACLAnswer{readACL(r), readStat(r)}
+	return a, !r.Bad()
+}
 
 // Sync asks the server to catch up with its leader. The answer is the path.
 func Sync(path string) Request[string] {

@@ -11,20 +11,28 @@ type Request[T any] struct {
 	// zero value of T.
 	NoNodeIsAnswer bool
 
-	read func(r *jute.Reader, zxid int64) T
+	// read is Read. It makes the jute.Reader by itself: passed to a function that
+	// may be any, that would be an allocation.
+	read func(body []byte, zxid int64) (answer T, ok bool)
 }
 
 // Read reads what follows the ReplyHeader of an answer with CodeOK. The zxid is
 // the header's: for a write, that is the write's own transaction.
-func (q Request[T]) Read(body []byte, zxid int64) (answer T, ok bool) {
-	r := jute.NewReader(body)
-	answer = q.read(r, zxid)
-	return answer, !r.Bad()
-}
+func (q Request[T]) Read(body []byte, zxid int64) (answer T, ok bool) { return q.read(body, zxid) }
 
 // Nothing is the answer to a request that is answered by its header alone.
 type Nothing struct{}
 
-func readNothing(*jute.Reader, int64) Nothing      { return Nothing{} }
-func readPath(r *jute.Reader, _ int64) string      { return r.String() }
-func readStatAnswer(r *jute.Reader, _ int64) *Stat { return readStat(r) }
+func readNothing([]byte, int64) (Nothing, bool) { return Nothing{}, true }
+
+func readPath(body []byte, _ int64) (string, bool) {
+	r := jute.NewReader(body)
+	path := r.String()
+	return path, !r.Bad()
+}
+
+func readStatAnswer(body []byte, _ int64) (*Stat, bool) {
+	r := jute.NewReader(body)
+	stat := readStat(r)
+	return stat, !r.Bad()
+}

@@ -33,7 +33,11 @@ func Create(n NewNode) Request[Created] {
 	return Request[Created]{Op: n.op(), Append: n.append, read: readCreated}
 }
 
-func readCreated(r *jute.Reader, zxid int64) Created { return Created{r.String(), zxid} }
+func readCreated(body []byte, zxid int64) (Created, bool) {
+	r := jute.NewReader(body)
+	c := Created{r.String(), zxid}
+	return c, !r.Bad()
+}
 
 func (n NewNode) op() int32 {
 	switch n.Mode {

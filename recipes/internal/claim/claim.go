@@ -16,19 +16,20 @@ type Claim struct {
 	nodes   []framework.Created
 	watcher *watcher
 
-	ctx       context.Context // alive as long as the claim; the leases' contexts derive from it
-	end       context.CancelCauseFunc
-	requested context.Context // its end says that somebody asks for the lock
-	request   context.CancelFunc
-	forget    func() bool // keeps the session from calling contextEnded
+	ctx    context.Context // alive as long as the claim; the leases' contexts derive from it
+	end    context.CancelCauseFunc
+	forget func() bool // keeps the session from calling contextEnded
 
 	mu       sync.Mutex // protects the following fields
 	state    State
-	shares   int           // the claim is given up at zero, and never taken again
-	spent    bool          // see Spent
-	stopped  func()        // only a leader's claim has it; see Lead
-	place    Place         // may be nil
-	trace    *trace.Hold   // may be nil
+	shares   int             // the claim is given up at zero, and never taken again
+	spent    bool            // see Spent
+	stopped  func()          // only a leader's claim has it; see Lead
+	place    Place           // may be nil
+	trace    *trace.Hold     // may be nil
+	asked    bool            // somebody asks for the lock
+	requests context.Context // see requested; nil until somebody needs it
+	request  context.CancelFunc
 	over     chan struct{} // see Over; nil until the first call
 	leftover error         // why a node may still exist: the error of the last deleteNodes
 }
@@ -94,7 +95,7 @@ func New(terms Terms, nodes ...framework.Created) *Claim {
 func (c *Claim) Successor() *Claim {
 	defer c.end(ErrReleased)
 	next := &Claim{terms: c.terms, nodes: c.nodes, watcher: c.watcher}
-	next.begin(c.watcher.ctx)
+	next.begin(c.watcher.lifetime())
 	served := false
 	defer func() {
 		if !served { // the user's suspend clock may have panicked
@@ -124,7 +125,6 @@ func (c *Claim) Outlasting() *Claim {
 
 func (c *Claim) begin(trusted context.Context) {
 	c.ctx, c.end = context.WithCancelCause(trusted)
-	c.requested, c.request = context.WithCancel(context.Background())
 	c.forget = c.nodes[0].Session.AfterTrust(framework.Extend(c.terms.Client).ErrorPolicy(), c.contextEnded)
 }
 
@@ -140,7 +140,7 @@ func (c *Claim) Data() []byte { return c.terms.Data }
 // HasNodes reports whether the claim's nodes are there, as far as it knows. When
 // the holder is about to delete them by itself, they may be gone, and the claim
 // still waits for the answer.
-func (c *Claim) HasNodes() bool { return c.ctx.Err() == nil && c.watcher.ctx.Err() == nil }
+func (c *Claim) HasNodes() bool { return c.ctx.Err() == nil && !c.watcher.hasEnded() }
 
 // Context ends when the claim does.
 func (c *Claim) Context() context.Context { return c.ctx }

@@ -19,7 +19,7 @@ func (c *Claim) IsConnected() bool { return connectionOf(c.nodes[0].Session).Err
 // AfterRequest has f called, on a goroutine of its own, when somebody asks for
 // the lock: at once, if that is so already. It is context.AfterFunc.
 func (c *Claim) AfterRequest(f func()) (stop func() bool) {
-	return context.AfterFunc(c.requested, f)
+	return context.AfterFunc(c.requested(), f)
 }
 
 // Retire gives up a claim without shares, lost or not. It does not wait: the

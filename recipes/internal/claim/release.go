@@ -267,6 +267,9 @@ type interruption struct{ error }
 // the server refuses to delete a node. The client retries all other deletions
 // by itself.
 func RefusalsIn(err error) error {
+	if err == nil {
+		return nil
+	}
 	errs := []error{err}
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		errs = several.Unwrap()

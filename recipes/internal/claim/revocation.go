@@ -1,6 +1,9 @@
 package claim
 
-import "bytes"
+import (
+	"bytes"
+	"context"
+)
 
 // RevocationMarker is what Curator's Revoker writes into the node of a holder
 // to ask for the lock (LockInternals.REVOKE_MESSAGE).
@@ -22,7 +25,12 @@ func (c *Claim) Request() {
 // before the holder, whose release would be the last that it is told of.
 func (c *Claim) noteRequest() {
 	c.Trace().Revoked()
-	c.request()
+	c.mu.Lock()
+	c.asked = true
+	if c.request != nil {
+		c.request()
+	}
+	c.mu.Unlock()
 	if c.terms.Revocable {
 		c.end(ErrRevoked)
 	}
@@ -35,13 +43,31 @@ func (c *Claim) Watch() { c.watcher.start() }
 // begins to watch the nodes for that, and also notices earlier requests.
 func (c *Claim) Requested() <-chan struct{} {
 	c.Watch()
-	return c.requested.Done()
+	return c.requested().Done()
 }
 
 // RequestedByOthers is Requested without the calls of Request in this process.
 func (c *Claim) RequestedByOthers() <-chan struct{} {
 	c.Watch()
-	return c.watcher.requested
+	return c.watcher.requests()
 }
 
-func (c *Claim) isRequested() bool { return c.requested.Err() != nil }
+func (c *Claim) isRequested() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.asked
+}
+
+// requested returns a context whose end says that somebody asks for the lock.
+// Most locks are given up before anybody waits for that.
+func (c *Claim) requested() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.requests == nil {
+		c.requests, c.request = context.WithCancel(context.Background())
+		if c.asked {
+			c.request()
+		}
+	}
+	return c.requests
+}

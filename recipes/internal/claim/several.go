@@ -93,7 +93,7 @@ func (s *several) Requested() <-chan struct{} {
 		s.watching = true
 		for _, c := range s.claims() {
 			c.Watch()
-			s.unlisten = append(s.unlisten, context.AfterFunc(c.requested, s.ask))
+			s.unlisten = append(s.unlisten, context.AfterFunc(c.requested(), s.ask))
 		}
 	}
 	return s.asked.Done()

@@ -89,10 +89,9 @@ func aClient(t *testing.T, opts ...framework.Option) *framework.Client {
 
 // aClaim returns a claim without any nodes at the server, and a lease of it.
 func aClaim(ctx context.Context, c *framework.Client) (*Claim, *Lease) {
-	asked, ask := context.WithCancel(ctx)
 	held := &Claim{
 		terms: Terms{Client: c}, nodes: []framework.Created{{Path: "/lock/lock-0000000000"}},
-		ctx: ctx, requested: asked, request: ask,
+		ctx: ctx,
 	}
 	return held, &Lease{claim: held, ctx: ctx, held: ctx}
 }

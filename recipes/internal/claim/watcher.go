@@ -3,6 +3,7 @@ package claim
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -17,25 +18,27 @@ import (
 // watcher watches the nodes of a claim. It tells the claim when somebody else
 // deletes one of them, or asks for the lock. The nodes, and the watcher with
 // them, may pass from one claim to its successor.
+//
+// A goroutine runs only while a node is read: a client may hold thousands of
+// locks.
 type watcher struct {
-	client *framework.Client
-	nodes  []framework.Created
-	own    *lockloop.OwnWatch // the first watch; may be nil
-	delay  *time.Timer        // its function starts to watch
-	once   sync.Once
+	client  *framework.Client
+	nodes   []framework.Created
+	trusted context.Context    // see lifetime
+	own     *lockloop.OwnWatch // the first watch; may be nil
+	once    sync.Once
+	isOver  atomic.Bool // over is set
 
-	// ctx ends when the nodes are given up, or cannot be trusted any more. The
-	// context of every claim to them ends with it.
-	ctx  context.Context
-	stop context.CancelCauseFunc
-
-	// These are made when watching begins.
-	kept      chan struct{} // closed when the nodes stay, and another watcher watches them
-	requested chan struct{} // closed when somebody has asked for the lock
-
-	mu      sync.Mutex // protects the following fields
-	owner   *Claim
-	revoked bool
+	mu        sync.Mutex // protects the following fields
+	owner     *Claim
+	delay     *time.Timer // its function starts to watch; nil when it has begun
+	revoked   bool
+	requested chan struct{}      // see requests; nil until somebody asks for it
+	kept      bool               // the nodes stay, and another watcher watches them
+	set       []*framework.Watch // one of each node, or nil
+	over      error              // why the nodes are given up, or not trusted; nil until then
+	ctx       context.Context    // see lifetime; nil until somebody needs it
+	stop      context.CancelCauseFunc
 }
 
 // watchAfter is how long a lock is held before its holder watches its own
@@ -43,10 +46,39 @@ type watcher struct {
 const watchAfter = time.Second
 
 func newWatcher(trusted context.Context, c *Claim) *watcher {
-	w := &watcher{client: c.terms.Client, nodes: c.nodes, own: c.terms.Own, owner: c}
-	w.ctx, w.stop = context.WithCancelCause(trusted)
+	w := &watcher{client: c.terms.Client, nodes: c.nodes, trusted: trusted, own: c.terms.Own, owner: c}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.delay = time.AfterFunc(watchAfter, w.start)
 	return w
+}
+
+// lifetime returns a context that ends when the nodes are given up, or cannot be
+// trusted any more. The context of every claim to them ends with it. Most locks
+// are given up before anything needs it.
+func (w *watcher) lifetime() context.Context {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ctx == nil {
+		w.ctx, w.stop = context.WithCancelCause(w.trusted)
+		if w.over != nil {
+			w.stop(w.over)
+		}
+	}
+	return w.ctx
+}
+
+// hasEnded reports whether the nodes are given up, or cannot be trusted any more.
+func (w *watcher) hasEnded() bool { return w.isOver.Load() || w.trusted.Err() != nil }
+
+func (w *watcher) endLocked(cause error) {
+	if w.over == nil {
+		w.over = cause
+		w.isOver.Store(true)
+	}
+	if w.stop != nil {
+		w.stop(cause)
+	}
 }
 
 // heedOwn begins to watch as soon as the contender's watch fires. It may be about
@@ -57,7 +89,7 @@ func (w *watcher) heedOwn() {
 		return
 	}
 	w.own.Watch.AfterFunc(func() {
-		if w.ctx.Err() == nil { // otherwise the node was given up, and deleted
+		if !w.hasEnded() { // otherwise the node was given up, and deleted
 			w.start()
 		}
 	})
@@ -66,25 +98,49 @@ func (w *watcher) heedOwn() {
 // start begins to watch now, if it has not begun yet.
 func (w *watcher) start() {
 	w.once.Do(func() {
-		w.kept, w.requested = make(chan struct{}), make(chan struct{})
-		for _, n := range w.nodes {
-			framework.Extend(w.client).Go(func(ctx context.Context) { w.watch(ctx, n.Path) })
+		w.mu.Lock()
+		w.stopDelayLocked()
+		w.set = make([]*framework.Watch, len(w.nodes))
+		w.mu.Unlock()
+		for i := range w.nodes {
+			w.look(i, w.own)
 		}
 	})
+}
+
+// look reads a node, and does so again after each change.
+func (w *watcher) look(i int, own *lockloop.OwnWatch) {
+	framework.Extend(w.client).Go(func(ctx context.Context) { w.watch(ctx, i, own) })
 }
 
 // end stops watching nodes that are deleted next. It leaves their watches
 // alone: the deletion makes them fire at the server, which saves a request.
 func (w *watcher) end() {
-	w.delay.Stop()
-	w.stop(ErrReleased)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopDelayLocked()
+	w.endLocked(ErrReleased)
 }
 
-// endKept is end for nodes that stay. It removes their watches. It is for
-// watchers that were started, as a leader's are from the beginning.
+func (w *watcher) stopDelayLocked() {
+	if w.delay != nil {
+		w.delay.Stop()
+		w.delay = nil
+	}
+}
+
+// endKept is end for nodes that stay. It removes their watches.
 func (w *watcher) endKept() {
 	w.end()
-	close(w.kept)
+	w.mu.Lock()
+	set := w.set
+	w.kept, w.set = true, nil
+	w.mu.Unlock()
+	for _, watch := range set {
+		if watch != nil {
+			watch.Stop()
+		}
+	}
 }
 
 // serve makes the watcher tell next from now on. It reports false if somebody
@@ -93,43 +149,61 @@ func (w *watcher) serve(next *Claim) bool {
 	inTime := w.nodes[0].Session.IsInTime() // asks the user's clock, and so not under w.mu
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.revoked || w.ctx.Err() != nil || !inTime {
+	if w.revoked || w.hasEnded() || !inTime {
 		return false
 	}
 	w.owner = next
 	return true
 }
 
-// watch watches one node. ctx ends with the client. When the session ends, its
-// watches may say so before w.ctx has ended. A holder that may not read its own
-// node keeps its lock, and goes on trying. So does one whose credentials are
-// refused: the session may outlast that.
-func (w *watcher) watch(ctx context.Context, path string) {
-	session := w.nodes[0].Session.Context()
+// watch reads a node until there is a watch on it. ctx ends with the client. When
+// the session ends, its watches may say so before w.trusted has ended. A holder
+// that may not read its own node keeps its lock, and goes on trying. So does one
+// whose credentials are refused: the session may outlast that.
+func (w *watcher) watch(ctx context.Context, i int, own *lockloop.OwnWatch) {
 	ctx, _ = trace.Unblocked(ctx, w.client)
-	own := w.own
 	recovery := follow.Recovery{Client: w.client, Outlasts: isOutlastedByHolder}
-	for w.ctx.Err() == nil && session.Err() == nil {
-		data, watch, err := w.read(ctx, path, own)
+	for w.mayWatch() {
+		data, watch, err := w.read(ctx, w.nodes[i].Path, own)
 		own = nil
 		switch {
 		case err == nil:
-			recovery.Recovered()
 			if IsRevocation(data) {
 				w.revoke()
 			}
-			select {
-			case <-watch.Done(): // fires for any change; the next read tells which
-			case <-w.kept:
-			case <-ctx.Done():
-			}
-			watch.Stop()
+			w.lookAfter(watch, i)
+			return
 		case reason.Is(err, zk.ErrNoNode):
 			w.deleted()
-		case recovery.Wait(w.ctx, err) != nil:
+		case recovery.Wait(w.lifetime(), err) != nil:
 			return
 		}
 	}
+}
+
+func (w *watcher) mayWatch() bool {
+	return !w.hasEnded() && w.nodes[0].Session.Context().Err() == nil
+}
+
+// lookAfter has a node read again when its watch fires. That it does for any
+// change; the next read tells which.
+func (w *watcher) lookAfter(watch *framework.Watch, i int) {
+	w.mu.Lock()
+	kept := w.kept
+	if !kept {
+		w.set[i] = watch
+	}
+	w.mu.Unlock()
+	if kept {
+		watch.Stop()
+		return
+	}
+	watch.AfterFunc(func() {
+		watch.Stop()
+		if w.mayWatch() {
+			w.look(i, nil)
+		}
+	})
 }
 
 // read reads a node and watches it, unless a contender has done so.
@@ -145,14 +219,27 @@ func isOutlastedByHolder(err error) bool {
 	return framework.IsRefusal(err) || follow.RefusedCredentials(err)
 }
 
+// requests is closed when somebody has asked for the lock.
+func (w *watcher) requests() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.requested == nil {
+		w.requested = make(chan struct{})
+		if w.revoked {
+			close(w.requested)
+		}
+	}
+	return w.requested
+}
+
 func (w *watcher) revoke() {
 	w.mu.Lock()
 	owner := w.owner
 	owner.noteRequest() // w.mu is held: a successor hears of it or is refused
-	if !w.revoked {
-		w.revoked = true
+	if !w.revoked && w.requested != nil {
 		close(w.requested)
 	}
+	w.revoked = true
 	w.mu.Unlock()
 	owner.Request()
 }
@@ -161,7 +248,7 @@ func (w *watcher) deleted() {
 	w.mu.Lock()
 	owner := w.owner
 	owner.end(ErrNodeDeleted)
-	w.stop(ErrNodeDeleted) // a claim that is just being made the owner hears of it, too
+	w.endLocked(ErrNodeDeleted) // a claim that is just being made the owner hears of it, too
 	w.mu.Unlock()
 	owner.contextEnded()
 }

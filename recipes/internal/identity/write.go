@@ -42,7 +42,7 @@ func Node(own string, since time.Time, trace map[string]string) []byte {
 	if own == "" && len(trace) == 0 {
 		return nil
 	}
-	b := strconv.AppendInt(append(make([]byte, 0, 256), `{"v":`...), version, 10)
+	b := strconv.AppendInt(append(make([]byte, 0, len(own)+roomForRest), `{"v":`...), version, 10)
 	b = append(b, own...)
 	if own != "" {
 		b = append(since.UTC().AppendFormat(append(b, `,"since":"`...), sinceFormat), '"')
@@ -68,6 +68,10 @@ func Kept(data []byte, until time.Time) []byte {
 	}
 	return slices.Concat(begin, mark, rest)
 }
+
+// roomForRest is how long the JSON is without the identity and the trace, with
+// the nine digits of a second that AppendFormat writes first.
+const roomForRest = len(`{"v":1,"since":"` + sinceFormat + `000000"}`)
 
 const sinceFormat = "2006-01-02T15:04:05.000Z"
 

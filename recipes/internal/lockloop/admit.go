@@ -1,9 +1,6 @@
 package lockloop
 
-import (
-	"iter"
-	"slices"
-)
+import "slices"
 
 // Blocks reports whether a contender of the kind ours has to wait for one of
 // the kind ahead that is in front of it in the queue. It must be a pure
@@ -37,10 +34,10 @@ type Standing struct {
 // The nearest node that blocks is the one to watch. When it goes, either it is
 // our turn or another node blocks us. Each waiter of an exclusive lock watches
 // another node, so that a release wakes one of them.
-func StandingOf(ours Entry, all iter.Seq[Entry], blocks Blocks) Standing {
+func StandingOf(ours Entry, all Contenders, blocks Blocks) Standing {
 	var s Standing
 	var first, blocker Entry
-	for c := range all {
+	for c := range all.each {
 		if s.Length == 0 || compare(c, first) < 0 {
 			first = c
 		}

@@ -35,7 +35,7 @@ func (l *Loop) Alone(ctx context.Context, node framework.Created) *framework.Wat
 
 // isAlone reports whether a listing has no contender but this one.
 func isAlone(node string, names, kinds []string) bool {
-	for c := range Entries(names, kinds...) {
+	for c := range InListing(names, kinds...).each {
 		if c.Node != node {
 			return false
 		}

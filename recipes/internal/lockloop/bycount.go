@@ -214,7 +214,7 @@ func (p *Places) readLimit(ctx context.Context, want Wanted, watch bool) (n int,
 // in errors.
 func (c *contender) noteTaken(names []string) {
 	var first Entry
-	for e := range Entries(names, c.loop.nodes.Kinds...) {
+	for e := range InListing(names, c.loop.nodes.Kinds...).each {
 		if first.Node == "" || compare(e, first) < 0 {
 			first = e
 		}

@@ -3,7 +3,6 @@ package lockloop
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"path"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Order is how a lock admits its contenders by their order in the queue.
@@ -36,7 +36,9 @@ type Order struct {
 
 // ByOrder returns a loop that admits a contender when none ahead of it blocks
 // it. A waiter watches the nearest one that does.
-func ByOrder(n Nodes, o Order) *Loop { return &Loop{nodes: n, order: o} }
+func ByOrder(n Nodes, o Order) *Loop {
+	return &Loop{nodes: n, order: o, newNode: znode.Join(n.Path, n.Kind)}
+}
 
 // step looks at the queue once. It returns nil if the contender is admitted, and
 // errAgain when the queue has changed since.
@@ -149,17 +151,17 @@ func (c *contender) entry() (Entry, error) {
 // resolve returns the entries among the children so that they can be compared
 // with ours. If the server had a number left for ours, all entries without one
 // come after it, and their order does not matter.
-func (c *contender) resolve(ctx context.Context, ours Entry, children []string) (iter.Seq[Entry], error) {
+func (c *contender) resolve(ctx context.Context, ours Entry, children []string) (Contenders, error) {
 	of := c.loop.nodes
-	all := Entries(children, of.Kinds...)
+	all := InListing(children, of.Kinds...)
 	if !ours.overflowed() {
 		return all, nil
 	}
-	read, err := readCzxids(ctx, of.Client, of.Path, slices.Collect(all))
+	read, err := readCzxids(ctx, of.Client, of.Path, slices.Collect(all.each))
 	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
 		err = errStale // it was deleted after the listing
 	}
-	return slices.Values(read), err
+	return InQueue(read), err
 }
 
 // Peek returns the state of the queue without queueing. The result is the same

@@ -86,11 +86,9 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		c.node, c.mayHaveTwin, err = c.attempt.Enter(ctx)
 		return err
 	}
-	opts := []framework.CreateOption{
-		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents(),
-	}
+	opts := asContender
 	if c.attempt.Crowd.enter(c.mayFollow()) {
-		opts = append(opts, framework.WithSiblings())
+		opts = asContenderThatLooks
 	}
 	c.node, err = c.create(ctx, opts)
 	c.mayHaveTwin = c.recovery.Trouble() != nil
@@ -100,13 +98,22 @@ func (c *contender) enter(ctx context.Context) (err error) {
 	return err
 }
 
+// These are how the nodes of contenders are created. They are made once, and not
+// for each node.
+var (
+	asContender = []framework.CreateOption{
+		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents(),
+	}
+	asContenderThatLooks = append(slices.Clip(asContender), framework.WithSiblings())
+)
+
 func (c *contender) create(ctx context.Context, opts []framework.CreateOption) (framework.Created, error) {
 	defer c.attempt.Crowd.entered() // the user's code may panic, such as an ACL provider
 	of := c.loop.nodes
 	if c.attempt.Crowd != nil {
 		ctx = framework.Extend(of.Client).OnTrouble(ctx, c.noteRetry)
 	}
-	return of.Client.Create(ctx, znode.Join(of.Path, of.Kind), c.attempt.Data, opts...)
+	return of.Client.Create(ctx, c.loop.newNode, c.attempt.Data, opts...)
 }
 
 // noteRetry is told that our create is tried again, so that there may be a

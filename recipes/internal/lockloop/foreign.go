@@ -24,11 +24,14 @@ var eventTwoRecipes = event.Kind{Warn: "two recipes use one path, and neither wa
 // Neither recipe waits for the other, so that both hold, or lead: a trap in an
 // update that goes from one recipe to another.
 func (c *contender) warnOfOthers(names []string) {
+	if c.loop.warned.Load() || !c.loop.hasOthers(names) {
+		return
+	}
 	of := c.loop.nodes
 	others := slices.DeleteFunc(kindsOfRecipes(), func(kind string) bool {
 		return kind == of.Kind || slices.Contains(of.Kinds, kind)
 	})
-	for other := range Entries(names, others...) {
+	for other := range InListing(names, others...).each {
 		if !c.loop.warned.CompareAndSwap(false, true) {
 			return
 		}
@@ -38,6 +41,12 @@ func (c *contender) warnOfOthers(names []string) {
 			event.Of(of.Client, znode.Join(of.Path, other.Node)).Path())
 		return
 	}
+}
+
+// hasOthers reports whether there are names that are not the recipe's own. Usually
+// there are none.
+func (l *Loop) hasOthers(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return !IsNode(name, l.nodes.Kinds...) })
 }
 
 func kindsOfRecipes() []string { return []string{"lock-", "latch-", "__READ__", "__WRIT__", "lease-"} }

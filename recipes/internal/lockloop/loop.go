@@ -16,6 +16,7 @@ import (
 type Loop struct {
 	nodes   Nodes
 	order   Order                   // the zero value if Places count the nodes
+	newNode string                  // the path that a contender asks for
 	warned  atomic.Bool             // see warnOfOthers
 	refused atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
 	length  atomic.Int64            // of the queue, in names, when ListAll looked last
@@ -66,10 +67,6 @@ type Attempt struct {
 	// that all is well. Other goroutines may call it, too. It may be nil.
 	OnTrouble func(error)
 
-	// OnGranted is told of the watch on the node that was admitted, if there is
-	// one. It belongs to the function then.
-	OnGranted func(*OwnWatch)
-
 	// OnAbandon deletes a node that is given up. Its ctx is Run's. If OnAbandon
 	// is nil, the client deletes the node; see Discard.
 	OnAbandon func(ctx context.Context, node framework.Created)
@@ -100,9 +97,10 @@ var (
 
 // Run queues until a node of ours is admitted, or ctx ends. The session of the
 // returned node was alive when Run saw the grant. The caller must delete the
-// node, with a guaranteed delete. A waiter outlasts every outage; only its
-// context ends it, and the error has the last one that it has outlasted.
-func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmitted) {
+// node, with a guaranteed delete. Its watch on it, if there is one, is the
+// caller's, too. A waiter outlasts every outage; only its context ends it, and
+// the error has the last one that it has outlasted.
+func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *OwnWatch, *NotAdmitted) {
 	c := newContender(l, a)
 	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
@@ -111,15 +109,12 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 		if err == nil {
 			c.recovery.Recovered()
 			l.refused.Store(nil)
-			if a.OnGranted != nil && c.own != nil {
-				a.OnGranted(c.own)
-			}
-			return c.node, nil
+			return c.node, c.own, nil
 		}
 		if ctx.Err() != nil || !c.queuesAgain(ctx, err) {
 			c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 			l.noteRefusal(c.seen)
-			return framework.Created{}, &c.seen
+			return framework.Created{}, nil, &c.seen
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
 			_ = follow.Pause(ctx, l.nodes.Client, &vanished) // the next attempt says that ctx has ended

@@ -47,18 +47,44 @@ func compare(a, b Entry) int {
 	case b.overflowed():
 		byNumber = -1
 	}
-	return cmp.Or(byNumber, strings.Compare(a.Kind, b.Kind), strings.Compare(a.Node, b.Node))
+	if byNumber != 0 { // nearly always, and then no text need be compared
+		return byNumber
+	}
+	return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Node, b.Node))
 }
 
 // Entries returns the entries among a parent's children, in the order of the
 // listing. It leaves out children whose names are not the recipe's. Curator
 // sorts those in as text, where they may block every contender.
 func Entries(children []string, kinds ...string) iter.Seq[Entry] {
-	return func(yield func(Entry) bool) {
-		for _, child := range children {
-			if c, ok := parse(child, kinds); ok && !yield(c) {
-				return
-			}
+	return InListing(children, kinds...).each
+}
+
+// Contenders are the entries of a queue, in any order. Whoever goes through them
+// allocates nothing. An iter.Seq may be any function, so that the compiler cannot
+// know this of it.
+type Contenders struct {
+	names, kinds []string // of a listing
+	entries      []Entry
+}
+
+// InListing returns the entries among a parent's children; see Entries.
+func InListing(children []string, kinds ...string) Contenders {
+	return Contenders{names: children, kinds: kinds}
+}
+
+// InQueue returns the entries of a queue.
+func InQueue(entries []Entry) Contenders { return Contenders{entries: entries} }
+
+func (q Contenders) each(yield func(Entry) bool) {
+	for _, name := range q.names {
+		if c, ok := parse(name, q.kinds); ok && !yield(c) {
+			return
+		}
+	}
+	for _, c := range q.entries {
+		if !yield(c) {
+			return
 		}
 	}
 }
@@ -81,15 +107,27 @@ func IsNode(name string, kinds ...string) bool {
 // "deadlock-0000000000", too (standardFixForSorting).
 func parse(child string, kinds []string) (Entry, bool) {
 	for _, kind := range kinds {
-		i := strings.LastIndex(child, kind)
-		if i < 0 || !isProtection(child[:i]) {
+		before, number, found := cutKind(child, kind)
+		if !found || !isProtection(before) {
 			continue
 		}
-		if seq, ok := parseSequence(child[i+len(kind):]); ok {
+		if seq, ok := parseSequence(number); ok {
 			return Entry{Node: child, Kind: kind, Seq: seq}, true
 		}
 	}
 	return Entry{}, false
+}
+
+// cutKind returns what is before and behind the recipe's name in a node's name.
+// It looks for it only where a number would leave it, and not in all of a name: a
+// queue of thousands is looked at thousands of times.
+func cutKind(child, kind string) (before, number string, found bool) {
+	for width := sequenceWidth; width <= maxSequenceWidth && width <= len(child); width++ {
+		if before, found = strings.CutSuffix(child[:len(child)-width], kind); found {
+			return before, child[len(child)-width:], true
+		}
+	}
+	return "", "", false
 }
 
 // isProtection accepts Curator's prefix with its UUID, the prefix of
@@ -101,6 +139,9 @@ func isProtection(prefix string) bool {
 // sequenceWidth is the number of characters to which a server pads a sequence
 // number with zeros, its sign included.
 const sequenceWidth = 10
+
+// maxSequenceWidth is the length of the longest one: a sign and ten digits.
+const maxSequenceWidth = 11
 
 // parseSequence reads what a server appends to a sequential node: a signed
 // number of 32 bits, as String.format("%010d") writes it.

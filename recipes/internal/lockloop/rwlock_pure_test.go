@@ -80,7 +80,7 @@ func TestReadersAndWritersAreAdmittedInOrder(t *testing.T) {
 							want = node(watched)
 						}
 					}
-					got := StandingOf(ours, Entries(children, kinds...), ReadersAndWriters(writeKind))
+					got := StandingOf(ours, InListing(children, kinds...), ReadersAndWriters(writeKind))
 					require.Equal(t, want, got.Blocker, ours.Node)
 				}
 				slices.Reverse(children)
@@ -104,7 +104,7 @@ func TestEveryWaiterWatchesAheadOfItself(t *testing.T) {
 		watchedByWriters := map[string]bool{}
 		readers, writers := 0, 0
 		for i, c := range queue {
-			blocker := StandingOf(c, slices.Values(queue), ReadersAndWriters(writeKind)).Blocker
+			blocker := StandingOf(c, InQueue(queue), ReadersAndWriters(writeKind)).Blocker
 			require.Equal(t, blocker == "", holders[i])
 			switch {
 			case blocker == "" && c.Kind == readKind:

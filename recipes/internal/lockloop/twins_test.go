@@ -27,13 +27,13 @@ func TestContenderDoesNotWaitForItsOtherNode(t *testing.T) {
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Call(func(r zktest.Request) {
 			_ = srv.Create(r.Path+"0000000000", nil)
 		})})
-		node, refusal := l.Run(t.Context(), lockloop.Attempt{})
+		node, _, refusal := l.Run(t.Context(), lockloop.Attempt{})
 		require.Nil(t, refusal)
 		synctest.Wait()
 		require.Equal(t, []string{node.Path[len("/l/"):]}, srv.Children("/l"))
 		require.Contains(t, node.Path, "lock-0000000001")
 
-		_, refusal = l.Run(t.Context(), lockloop.Attempt{})
+		_, _, refusal = l.Run(t.Context(), lockloop.Attempt{})
 		require.NotNil(t, refusal, "one node for each")
 		require.Equal(t, c.SessionID(), refusal.HolderSession)
 		time.Sleep(time.Second)

@@ -31,7 +31,7 @@ func TestViewIsALookOfItsOwn(t *testing.T) {
 			}
 			got, found := v.standing(e)
 			require.True(t, found)
-			require.Equal(t, StandingOf(e, Entries(names, kinds...), blocks), got, "%s in %v", e.Node, names)
+			require.Equal(t, StandingOf(e, InListing(names, kinds...), blocks), got, "%s in %v", e.Node, names)
 		}
 		_, found := v.standing(Entry{Node: "_c_x-r-0000000003", Kind: ours, Seq: 3})
 		require.False(t, found, "a node that was deleted")

@@ -35,40 +35,25 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 			return c, nil
 		}
 	}
-	entered := sync.OnceFunc(func() { local.entered(shared) })
+	e := &entrant{of: q, queue: local, ctx: ctx, attempt: a}
 	defer func() {
-		entered()
+		e.enter()
 		if c == nil { // refused, or the user's code has panicked, such as an ACL provider
 			local.leave(shared)
 		}
 	}()
-	at, queued, contended := q.InLoop(a), false, false
+	at := e.inLoop()
 	if w != nil {
 		at.Trouble = w.trouble
 	}
-	if shared {
-		at.Crowd = &local.crowd
-	}
-	at.OnQueued = func(node framework.Created) {
-		queued = true
-		if !shared { // if many share the lock, few come to be named as the holder
-			local.know(ours(node, at.Data))
-		}
-		entered()
-	}
-	at.OnBlocked = func(r lockloop.NotAdmitted) {
-		a.note(r)
-		contended = local.note(r, shared || !q.isReader(r.Holder)) || contended
-	}
-	at.OnTrouble = func(err error) { local.noteTrouble(ctx, err) }
 	c, refusal := q.winAtServer(ctx, a, at)
 	if refusal != nil {
-		local.complete(refusal, queued, shared)
+		local.complete(refusal, e.isQueued, shared)
 		a.Recall(refusal)
 		return nil, q.Refuse(ctx, refusal)
 	}
 	holder := holdingOf(c)
-	t := &turn{queue: local, of: q, claim: c, holder: holder.seen.Holder, since: time.Now(), n: 1, contended: contended}
+	t := &turn{queue: local, of: q, claim: c, holder: holder.seen.Holder, since: time.Now(), n: 1, contended: e.wasBehind}
 	if shared {
 		t.shared = local.noteShared(holder)
 	} else {
@@ -78,6 +63,54 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 	c.Occupy(t)
 	return c, nil
 }
+
+// entrant is a goroutine that has a place at the server, until it has the lock.
+type entrant struct {
+	of      *Queue
+	queue   *localQueue
+	ctx     context.Context // the acquire's
+	attempt Attempt
+	data    []byte // its nodes'
+
+	hasEntered bool // those behind it have been told that they may enter
+	isQueued   bool // it has had a node at the server
+	wasBehind  bool // its node was behind a node of another
+}
+
+// inLoop returns the attempt for the lock loop, which tells the queue of it.
+func (e *entrant) inLoop() lockloop.Attempt {
+	at := e.of.inLoop(e.attempt)
+	e.data = at.Data
+	if e.of.isShared() {
+		at.Crowd = e.queue.sharing()
+	}
+	at.OnQueued, at.OnBlocked, at.OnTrouble = e.queued, e.blocked, e.troubled
+	return at
+}
+
+func (e *entrant) queued(node framework.Created) {
+	e.isQueued = true
+	if !e.of.isShared() { // if many share the lock, few come to be named as the holder
+		e.queue.know(ours(node, e.data))
+	}
+	e.enter()
+}
+
+// enter lets those behind enter, once.
+func (e *entrant) enter() {
+	if !e.hasEntered {
+		e.hasEntered = true
+		e.queue.entered(e.of.isShared())
+	}
+}
+
+func (e *entrant) blocked(r lockloop.NotAdmitted) {
+	e.attempt.note(r)
+	isNews := e.queue.note(r, e.of.isShared() || !e.of.isReader(r.Holder))
+	e.wasBehind = e.wasBehind || isNews
+}
+
+func (e *entrant) troubled(err error) { e.queue.noteTrouble(e.ctx, err) }
 
 // ours describes a node of ours as the holder.
 func ours(node framework.Created, data []byte) lockloop.NotAdmitted {

@@ -30,11 +30,11 @@ type localQueue struct {
 	waiting  line  // goroutines that have no place yet
 	idle     *turn // has a place, and the lock, but no goroutine; nil if there is none
 
-	crowd lockloop.Crowd // goroutines that share the lock
+	crowd *lockloop.Crowd // goroutines that share the lock; nil before the first
 
 	seen     lockloop.NotAdmitted   // the server's queue as one of us saw it last
 	keepsOut bool                   // the queue in seen keeps those out, too, that share the lock
-	beyond   lockloop.NotAdmitted   // the queue that the holder is in, as one of us saw it last
+	beyond   *lockloop.NotAdmitted  // the queue that the holder is in, as one of us saw it last; may be nil
 	known    []lockloop.NotAdmitted // holders whose data one of us has read or written
 	gone     []string               // nodes of ours that had the lock, and were given up
 	alone    *holding               // the one of us that got the lock alone last, or nil

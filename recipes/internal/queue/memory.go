@@ -21,9 +21,29 @@ import (
 // false.
 func (q *localQueue) note(r lockloop.NotAdmitted, everybody bool) (isNews bool) {
 	if isNews = q.tryNote(r, everybody); !isNews {
-		q.crowd.Forget(r.Holder)
+		q.crowdForgets(r.Holder)
 	}
 	return isNews
+}
+
+// crowdForgets tells the crowd, if there is one, that a holder is none any more.
+func (q *localQueue) crowdForgets(holder string) {
+	q.mu.Lock()
+	crowd := q.crowd
+	q.mu.Unlock()
+	if crowd != nil {
+		crowd.Forget(holder)
+	}
+}
+
+// sharing returns the crowd of those that share the lock.
+func (q *localQueue) sharing() *lockloop.Crowd {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.crowd == nil {
+		q.crowd = &lockloop.Crowd{}
+	}
+	return q.crowd
 }
 
 func (q *localQueue) tryNote(r lockloop.NotAdmitted, everybody bool) bool {
@@ -73,13 +93,16 @@ func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
 // holding is one of us that has got the lock.
 type holding struct {
 	seen lockloop.NotAdmitted // the queue at that moment
-	has  func() bool          // reports whether it has the lock still
+	by   holder               // its claim
 }
+
+// holder knows whether it has the lock still.
+type holder interface{ HasNodes() bool }
 
 func holdingOf(c *claim.Claim) *holding {
 	r := ours(c.Nodes()[0], c.Data())
 	r.Seen, r.Ahead = time.Now(), 1
-	return &holding{r, c.HasNodes}
+	return &holding{r, c}
 }
 
 // noteAlone is note for a claim of ours that has the lock alone.
@@ -102,7 +125,7 @@ func (q *localQueue) noteShared(h *holding) *list.Element {
 // lock there: the node is given up, unless it stays. Another of ours may share
 // the lock.
 func (q *localQueue) forget(holder string, shared *list.Element, stays bool) {
-	defer q.crowd.Forget(holder)
+	defer q.crowdForgets(holder)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !stays {
@@ -132,7 +155,7 @@ func (q *localQueue) standing() lockloop.NotAdmitted {
 
 func (q *localQueue) standingLocked() lockloop.NotAdmitted {
 	if q.seen.Seen.IsZero() {
-		return q.beyond
+		return q.beyondLocked()
 	}
 	return q.seen
 }
@@ -194,9 +217,9 @@ func (q *localQueue) noteBeyond(r lockloop.NotAdmitted) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !r.Seen.IsZero() {
-		r.Recall(q.beyond)
+		r.Recall(q.beyondLocked())
 	}
-	q.beyond = r
+	q.beyond = &r
 }
 
 // Beyond returns what was recorded by NoteBeyond last.
@@ -207,5 +230,12 @@ func (q *Queue) Beyond() lockloop.NotAdmitted {
 	}
 	local.mu.Lock()
 	defer local.mu.Unlock()
-	return local.beyond
+	return local.beyondLocked()
+}
+
+func (q *localQueue) beyondLocked() lockloop.NotAdmitted {
+	if q.beyond == nil {
+		return lockloop.NotAdmitted{}
+	}
+	return *q.beyond
 }

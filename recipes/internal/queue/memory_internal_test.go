@@ -19,9 +19,9 @@ func TestQueueBehindKeepsWhatItsHolderSays(t *testing.T) {
 	later := lockloop.NotAdmitted{Seen: time.Unix(2, 0), Ahead: 3, Holder: "a"}
 	q.noteBeyond(later)
 	later.HolderData, later.HolderSession = read.HolderData, read.HolderSession
-	require.Equal(t, later, q.beyond)
+	require.Equal(t, later, q.beyondLocked())
 	q.noteBeyond(lockloop.NotAdmitted{})
-	require.Zero(t, q.beyond)
+	require.Zero(t, q.beyondLocked())
 }
 
 // One that gives up leaves its trouble to those who wait behind it. If there is

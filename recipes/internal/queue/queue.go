@@ -17,6 +17,7 @@ import (
 type Queue struct {
 	cfg      Config
 	key      Key
+	boxed    any // the key, for contexts
 	loop     *lockloop.Loop
 	places   *lockloop.Places // nil unless the configuration has a Count
 	identity string           // the part of the nodes' data that stays the same
@@ -47,6 +48,7 @@ func New(cfg Config) *Queue {
 	}
 	ext := framework.Extend(cfg.Client)
 	q.key = Key{ext.Root(), ext.FullPath(cfg.Path), cfg.Kind}
+	q.boxed = q.key
 	if !cfg.Anonymous {
 		q.identity = identity.Own(ext.ServiceName())
 	}
@@ -105,7 +107,7 @@ func (q *Queue) Reenter(ctx context.Context) (*claim.Lease, error) {
 	if err := q.Ready(ctx); err != nil {
 		return nil, q.OpError(err)
 	}
-	lease, err := claim.Reenter(ctx, q.key)
+	lease, err := claim.Reenter(ctx, q.boxed)
 	return lease, q.OpError(err)
 }
 
@@ -156,11 +158,8 @@ func (q *Queue) Win(ctx context.Context, a Attempt) (*claim.Claim, error) {
 // winAtServer queues at the server until a node of ours is admitted, and can be
 // trusted then.
 func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt) (*claim.Claim, *lockloop.NotAdmitted) {
-	var own *lockloop.OwnWatch
-	at.OnGranted = func(w *lockloop.OwnWatch) { own = w }
 	for {
-		own = nil
-		node, refusal := q.loop.Run(ctx, at)
+		node, own, refusal := q.loop.Run(ctx, at)
 		if refusal != nil {
 			return nil, refusal
 		}
@@ -183,11 +182,8 @@ func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt)
 // during an interruption, and does not give it up. The error is the lock loop's
 // own.
 func (q *Queue) Stand(ctx context.Context, at lockloop.Attempt) (*claim.Claim, error) {
-	var own *lockloop.OwnWatch
-	at.OnGranted = func(w *lockloop.OwnWatch) { own = w }
 	for {
-		own = nil
-		node, refusal := q.loop.Run(ctx, at)
+		node, own, refusal := q.loop.Run(ctx, at)
 		if refusal != nil {
 			return nil, refusal.Err
 		}
@@ -213,7 +209,7 @@ func (q *Queue) NewClaim(data []byte, nodes ...framework.Created) *claim.Claim {
 
 // Terms returns the terms of the queue's claims.
 func (q *Queue) Terms(data []byte) claim.Terms {
-	return claim.Terms{Client: q.cfg.Client, Key: q.key, Revocable: q.cfg.Revocable, Data: data}
+	return claim.Terms{Client: q.cfg.Client, Key: q.boxed, Revocable: q.cfg.Revocable, Data: data}
 }
 
 func (q *Queue) termsOf(data []byte, own *lockloop.OwnWatch) claim.Terms {
@@ -224,7 +220,14 @@ func (q *Queue) termsOf(data []byte, own *lockloop.OwnWatch) claim.Terms {
 
 // InLoop returns an attempt for the lock loop.
 func (q *Queue) InLoop(a Attempt) lockloop.Attempt {
-	return lockloop.Attempt{Wait: a.Wait, Data: q.NodeData(a), Observer: a.Trace.Observer(), OnBlocked: a.note}
+	at := q.inLoop(a)
+	at.OnBlocked = a.note
+	return at
+}
+
+// inLoop is InLoop for attempts whose OnBlocked does more.
+func (q *Queue) inLoop(a Attempt) lockloop.Attempt {
+	return lockloop.Attempt{Wait: a.Wait, Data: q.NodeData(a), Observer: a.Trace.Observer()}
 }
 
 // Take takes places in a turn, for a queue that has a Count. See

@@ -12,7 +12,7 @@ import (
 // client knows is enough for that. An acquire under a lease of the lock re-enters,
 // and is not refused.
 func (q *Queue) RefuseFirst(ctx context.Context) error {
-	if q.Ready(ctx) != nil || claim.FromContext(ctx, q.key).HasShares() {
+	if q.Ready(ctx) != nil || claim.FromContext(ctx, q.boxed).HasShares() {
 		return nil // the try has another answer
 	}
 	return q.refuseFirst(ctx, Attempt{})
@@ -88,4 +88,4 @@ func (q *localQueue) holderLocked(shared bool) *holding {
 
 // hasLock reports whether one of us has the lock still. If not, its node may be
 // gone, although it has not freed its place yet.
-func (h *holding) hasLock() bool { return h != nil && h.has() }
+func (h *holding) hasLock() bool { return h != nil && h.by.HasNodes() }

@@ -16,7 +16,7 @@ func TestOneOfUsThatHasNotTheLockAnyMoreRefusesNobody(t *testing.T) {
 	const alone, shared = false, true
 	held, end := context.WithCancel(t.Context())
 	holder := func(name string) *holding {
-		return &holding{lockloop.NotAdmitted{Seen: time.Now(), Ahead: 1, Holder: name}, func() bool { return held.Err() == nil }}
+		return &holding{lockloop.NotAdmitted{Seen: time.Now(), Ahead: 1, Holder: name}, aliveWith{held}}
 	}
 	q := newLocalQueue(&queueSet{}, localKey{})
 	require.Nil(t, q.heldByOurs(alone))
@@ -30,3 +30,8 @@ func TestOneOfUsThatHasNotTheLockAnyMoreRefusesNobody(t *testing.T) {
 	require.Nil(t, q.heldByOurs(shared))
 	require.Nil(t, q.heldByOurs(alone))
 }
+
+// aliveWith is a holder as long as a context is alive.
+type aliveWith struct{ context.Context }
+
+func (h aliveWith) HasNodes() bool { return h.Err() == nil }
