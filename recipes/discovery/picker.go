@@ -104,10 +104,14 @@ func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
 }
 
 // Update says which instances there are. Call it with what a Directory has, each
-// time that this changes:
+// time that this changes, and once for all changes of one snapshot:
 //
+//	var last *discovery.Snapshot
 //	for ch := range directory.Changes(ctx) {
-//		picker.Update(ch.Now.Instances())
+//		if ch.Now != last {
+//			picker.Update(ch.Now.Instances())
+//			last = ch.Now
+//		}
 //	}
 //
 // What is known of an instance is kept for as long as it has the same service, ID,
