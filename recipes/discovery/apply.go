@@ -133,19 +133,12 @@ func (d *Directory) unreadable(step cache.Step) (all map[place]*Bad, refusal err
 // instance at once.
 func (d *Directory) seenLocked(s *Snapshot, one sighting) {
 	was := s.entry(one.at)
-	if e := one.entry; e != nil && was != nil && d.isSuccessor(one.at, e, was) {
+	if e := one.entry; e != nil && was != nil && e.goesOnWith(was) {
 		e.Since = was.Since
 	}
 	delete(d.leaving, one.at)
 	s.setEntry(one.at, one.entry)
 	d.badLocked(s, one.at, one.bad)
-}
-
-// isSuccessor reports whether a node goes on with an instance: it is the same
-// node, or has come back within the grace.
-func (d *Directory) isSuccessor(at place, e, was *Entry) bool {
-	_, gone := d.leaving[at]
-	return !gone || e.isAt(was)
 }
 
 // badLocked notes that a node is no instance, or is none any more if b is nil.

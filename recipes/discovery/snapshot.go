@@ -28,7 +28,8 @@ type Entry struct {
 	// that the loss guard keeps the instance: see WithLossGuard.
 	Suspect bool
 
-	data []byte
+	czxid int64 // the node's own
+	data  []byte
 }
 
 // isAs reports whether two entries say the same to a reader of Changes.
@@ -38,6 +39,10 @@ func (e *Entry) isAs(other *Entry) bool {
 
 // isAt reports whether an instance is where another one of the same ID was.
 func (e *Entry) isAt(other *Entry) bool { return identityOf(e.Instance) == identityOf(other.Instance) }
+
+// goesOnWith reports whether a node goes on with an instance: it is the same node,
+// or another one at the same address, which has come before the end of the entry.
+func (e *Entry) goesOnWith(was *Entry) bool { return e.czxid == was.czxid || e.isAt(was) }
 
 // Bad is a node that is no instance, though it should be one. If a server has
 // failed to read the node of an instance, which says nothing of the instance, that
@@ -214,7 +219,9 @@ func see(codec Codec, at place, node cache.Node) (s sighting) {
 	switch {
 	case err == nil:
 		i.Service, i.ID = at.service, at.id
-		s.entry = &Entry{Instance: i, Since: node.Stat.Czxid, Session: node.Stat.EphemeralOwner, data: node.Data}
+		s.entry = &Entry{
+			Instance: i, Since: node.Stat.Czxid, Session: node.Stat.EphemeralOwner, czxid: node.Stat.Czxid, data: node.Data,
+		}
 	case !reason.Is(err, ErrNotInstance) && node.Stat.NumChildren == 0:
 		s.bad = &Bad{at.service, at.id, node.Path, err, node.Stat.Czxid, node.Stat.Mzxid}
 	}
