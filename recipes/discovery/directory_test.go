@@ -118,7 +118,9 @@ func TestOtherNodesAreNoInstances(t *testing.T) {
 func TestReaderNeedsNoRightToCreate(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpMulti} {
+			w.Fake.Inject(zktest.Rule{Op: op, Session: c.SessionID(), Times: -1, Do: zktest.Call(func(r zktest.Request) { t.Error("request", r) })})
+		}
 		d := w.directory(t, c)
 		require.Empty(t, d.Instances())
 		require.Empty(t, w.Fake.Children("/services"))
