@@ -139,11 +139,13 @@ type finder struct {
 	zxid      int64                // of the directory, when it was seen last
 	heard     map[string]string    // what its changes lead to
 	gone      map[string]time.Time // since when an instance is shown without a node
+	guard     *guard               // nil if there is none
 }
 
 // find gives an actor a directory. It returns nil if the client is closed.
-func (l *listings) find(w *explore.World, a *explore.Actor) *finder {
-	d, err := discovery.NewDirectory(a.Client(), registry, format, "orders", discovery.WithRemovalGrace(grace))
+func (l *listings) find(w *explore.World, a *explore.Actor, opts ...discovery.DirectoryOption) *finder {
+	opts = append(opts, discovery.WithRemovalGrace(grace))
+	d, err := discovery.NewDirectory(a.Client(), registry, format, "orders", opts...)
 	if err != nil {
 		refuse(w, a, err)
 		return nil
@@ -192,6 +194,9 @@ func (f *finder) check(all *listings) error {
 	if s.Zxid != 0 && !maps.Equal(shown, f.heard) {
 		return fmt.Errorf("has %v, and its changes lead to %v", shown, f.heard)
 	}
+	if f.guard != nil {
+		f.guard.pass(s.Interrupted)
+	}
 	if s.Interrupted {
 		return nil // it keeps what it has
 	}
@@ -207,6 +212,9 @@ func (f *finder) check(all *listings) error {
 	}
 	if !maps.Equal(bad, want.bad) {
 		return fmt.Errorf("of transaction %#x says that %v are malformed, and %v were", s.Zxid, bad, want.bad)
+	}
+	if f.guard != nil {
+		return f.guard.check(want, s)
 	}
 	return f.checkGone(all, want, s.Entries)
 }
