@@ -145,7 +145,6 @@ func (d *Directory) seenLocked(s *Snapshot, one sighting) {
 func (d *Directory) badLocked(s *Snapshot, at place, b *Bad) {
 	s.setBad(at, b)
 	if b != nil {
-		s.tally.malformed++
 		d.events.At(b.Path).Emit(eventBad, b.Err)
 	}
 }
@@ -249,8 +248,8 @@ func (d *Directory) publishLocked(s *Snapshot) {
 	if s.Suspects > 0 && d.now.Suspects == 0 {
 		d.events.Emit(eventGuard, nil)
 	}
-	d.now = s
-	d.tellLocked(s.tally, false)
+	d.now, s = s, d.now
+	d.tellLocked(s, false)
 	d.armLocked()
 	d.life.Tell()
 }
@@ -290,7 +289,7 @@ func (d *Directory) stop() {
 	s := d.now.next()
 	s.Interrupted = true
 	d.publishLocked(s)
-	d.tellLocked(tally{}, true)
+	d.tellLocked(s, true)
 }
 
 func (d *Directory) stopTimerLocked() {

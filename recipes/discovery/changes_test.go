@@ -3,6 +3,7 @@ package discovery_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -84,5 +85,29 @@ func TestChangesOfOneStepHaveOneSnapshot(t *testing.T) {
 		require.Equal(t, 101, changes)
 		require.Equal(t, 1, updates)
 		require.Len(t, counted(t, p, 100), 100)
+	})
+}
+
+// A malformed node that has not changed is not told again, also if those before and
+// behind it have changed together.
+func TestMalformedNodeBetweenOthersIsToldOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for _, id := range []string{"a", "b", "c"} {
+			require.NoError(t, w.Fake.Create(base+"/orders/"+id, []byte("garbage")))
+		}
+		c, network := w.Connect(t)
+		news := follow(t, w.directory(t, c))
+		settle()
+		require.Equal(t, []string{"malformed a", "malformed b", "malformed c", "synced"}, news())
+		network.Refuse(true)
+		network.Cut()
+		synctest.Wait()
+		for _, id := range []string{"a", "c"} {
+			require.NoError(t, w.Fake.Set(base+"/orders/"+id, []byte("other garbage")))
+		}
+		network.Refuse(false)
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		outlastGrace()
+		require.Equal(t, []string{"interrupted", "malformed a", "malformed c", "synced"}, news())
 	})
 }

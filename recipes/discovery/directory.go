@@ -132,7 +132,7 @@ func (d *Directory) start(client *framework.Client, opts ...cache.Option) (err e
 	d.life = follow.Life{Client: client, Closed: ErrClosed, Run: d.run, Finish: d.finish, GaveUp: d.gaveUp}
 	d.ended = d.record(client)
 	d.mu.Lock()
-	d.tellLocked(tally{}, false)
+	d.tellLocked(d.now, false)
 	d.mu.Unlock()
 	if err := d.life.Start(); err != nil {
 		d.finish(err)

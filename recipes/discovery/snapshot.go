@@ -32,6 +32,10 @@ type Entry struct {
 	data  []byte
 }
 
+// isReplacedBy reports whether an instance has gone, and another one of its ID may
+// have come.
+func (e *Entry) isReplacedBy(other *Entry) bool { return other == nil || e.Since != other.Since }
+
 // isAs reports whether two entries say the same to a reader of Changes.
 func (e *Entry) isAs(other *Entry) bool {
 	return e == other || e.Since == other.Since && e.Suspect == other.Suspect && bytes.Equal(e.data, other.data)
@@ -87,7 +91,6 @@ type Snapshot struct {
 	// nothing.
 	Filled bool
 
-	tally   tally // what is new in it
 	pickers sync.Once
 	picked  []Instance
 }
@@ -180,7 +183,6 @@ func (s *Snapshot) setEntry(at place, e *Entry) {
 	if e != nil && e.Suspect {
 		s.Suspects++
 	}
-	s.tally.count(was, e)
 	s.Entries = set(s.Entries, at, e, entryAt)
 }
 
