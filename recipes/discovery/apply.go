@@ -7,7 +7,7 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 )
 
-// leave is an entry whose node is gone.
+// leave is an entry whose node is gone, by the directory's clock.
 type leave struct {
 	at    time.Time // the time at which it went
 	until time.Time // the end of the entry
@@ -66,12 +66,12 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 	unreadable, err := d.unreadable(step)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s, now := d.now.next(), time.Now()
+	s := d.now.next()
 	s.Interrupted, s.Err = !step.Synced || err != nil, err
 	if err == nil {
 		s.Zxid, s.Filled = step.Zxid, true
 	}
-	d.goOnLocked(s.Interrupted, now)
+	now := d.clockLocked(s.Interrupted)
 	back := thereIn(seen)
 	for _, one := range seen {
 		switch {
@@ -90,22 +90,20 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 	d.publishLocked(s)
 }
 
-// goOnLocked has the guard's time go on behind an interruption, during which it
-// stands still: nobody knows then who has come back.
-func (d *Directory) goOnLocked(interrupted bool, now time.Time) {
+// clockLocked returns the time by which entries go. It stands still while the
+// directory is interrupted: nobody knows then who has come back.
+func (d *Directory) clockLocked(interrupted bool) time.Time {
+	now := time.Now()
 	switch {
-	case interrupted == d.now.Interrupted:
-	case interrupted:
-		d.interrupted = now
-	default:
-		for at, l := range d.leaving {
-			l.at = l.at.Add(min(now.Sub(d.interrupted), now.Sub(l.at)))
-			if e := d.now.entry(at); e != nil && e.Suspect {
-				l.until = l.at.Add(d.cfg.keep)
-			}
-			d.leaving[at] = l
-		}
+	case interrupted && !d.now.Interrupted:
+		d.stood = now
+	case d.now.Interrupted && !interrupted:
+		d.lost += now.Sub(d.stood)
 	}
+	if interrupted {
+		now = d.stood
+	}
+	return now.Add(-d.lost)
 }
 
 // unreadable returns the nodes that may not be read, and the refusal to read the
@@ -266,7 +264,7 @@ func (d *Directory) armLocked() {
 			next = l.until
 		}
 	}
-	d.timer = time.AfterFunc(time.Until(next), d.expire)
+	d.timer = time.AfterFunc(time.Until(next.Add(d.lost)), d.expire)
 }
 
 // expire is called when the time of an entry is over.
@@ -277,7 +275,7 @@ func (d *Directory) expire() {
 		return // the directory has ended, or is interrupted
 	}
 	s := d.now.next()
-	d.expireLocked(s, time.Now())
+	d.expireLocked(s, d.clockLocked(false))
 	d.publishLocked(s)
 }
 

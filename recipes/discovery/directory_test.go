@@ -390,6 +390,34 @@ func TestGuardKeepsInstancesOverAnOutage(t *testing.T) {
 	})
 }
 
+// So does the removal grace: an instance whose node went just before an outage may
+// come back just behind it.
+func TestRemovalGraceOverAnOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		c, network := w.Connect(t)
+		d := w.directory(t, c)
+		news := follow(t, d)
+		settle()
+		news()
+		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
+		settle()
+		network.Refuse(true)
+		network.Cut()
+		time.Sleep(time.Hour)
+		network.Refuse(false)
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		settle()
+		require.False(t, d.Snapshot().Interrupted)
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		outlastGrace()
+		require.Equal(t, []string{"interrupted", "synced"}, news())
+		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
+		outlastGrace()
+		require.Equal(t, []string{"removed a:1"}, news())
+	})
+}
+
 // One watch tells of all services, also of those whose names have slashes.
 func TestAllServicesWithOneWatch(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

@@ -139,6 +139,7 @@ type finder struct {
 	zxid      int64                // of the directory, when it was seen last
 	heard     map[string]string    // what its changes lead to
 	gone      map[string]time.Time // since when an instance is shown without a node
+	looked    time.Time            // the time of the last look, if the directory was interrupted then
 	guard     *guard               // nil if there is none
 }
 
@@ -180,6 +181,18 @@ func (f *finder) waitFor(w *explore.World, zxid int64) {
 	}
 }
 
+// stand leaves out the time of an interruption, in which the grace stands still.
+func (f *finder) stand(interrupted bool) {
+	if !f.looked.IsZero() {
+		for id, since := range f.gone {
+			f.gone[id] = since.Add(time.Since(f.looked))
+		}
+	}
+	if f.looked = (time.Time{}); interrupted {
+		f.looked = time.Now()
+	}
+}
+
 // check compares the directory with the service as of its transaction.
 func (f *finder) check(all *listings) error {
 	s := f.directory.Snapshot()
@@ -197,6 +210,7 @@ func (f *finder) check(all *listings) error {
 	if f.guard != nil {
 		f.guard.pass(s.Interrupted)
 	}
+	f.stand(s.Interrupted)
 	if s.Interrupted {
 		return nil // it keeps what it has
 	}
