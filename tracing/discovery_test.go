@@ -43,9 +43,9 @@ func (s *story) directory(v *service) *discovery.Directory {
 	require.NoError(s, err)
 	p.Update(d.Instances())
 	for range 20 {
-		_, done, err := p.Pick()
+		_, request, err := p.Pick()
 		require.NoError(s, err)
-		done(errors.New("refused"))
+		request.Done(errors.New("refused"))
 	}
 	return d
 }

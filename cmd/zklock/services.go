@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
@@ -38,12 +40,13 @@ var codecs = map[string]discovery.Codec{
 	"curator": discovery.JavaCodec(), "spring": discovery.SpringCodec(), "dubbo": discovery.DubboCodec(),
 	"dubbo-interface": discovery.DubboInterfaceCodec("dubbo"), "serverset": discovery.ServersetCodec(),
 	"nerve": discovery.NerveCodec(), "hostport": discovery.HostPortCodec(),
+	"cloudwego": discovery.CloudWeGoCodec(), "rpcx": discovery.RPCXCodec(),
 }
 
 func defineServices(fs *flag.FlagSet) action {
 	codec := "curator"
 	cli.WordVar(fs, &codec, "codec", "codec", "the `form` of the nodes; curator reads Spring's and Dubbo's, too",
-		"curator", "spring", "dubbo", "dubbo-interface", "serverset", "nerve", "hostport")
+		slices.Sorted(maps.Keys(codecs))...)
 	return func(ctx context.Context, e *env) error {
 		base := defaultBase
 		if len(e.args) > 0 {

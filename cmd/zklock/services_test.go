@@ -3,6 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,11 +60,34 @@ func TestOutputOfServices(t *testing.T) {
 	}
 }
 
+// formats returns the names of the formats of package discovery, as its source has
+// them: HostPortCodec makes hostport. JavaCodec stands for CuratorCodec.
+func formats(t *testing.T) (all []string) {
+	t.Helper()
+	files, err := filepath.Glob("../../recipes/discovery/*.go")
+	require.NoError(t, err)
+	constructor := regexp.MustCompile(`(?m)^func (\w+)Codec\(.*\) Codec `)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, found := range constructor.FindAllSubmatch(source, -1) {
+			switch name := string(found[1]); name {
+			case "Java":
+			case "DubboInterface":
+				all = append(all, "dubbo-interface")
+			default:
+				all = append(all, strings.ToLower(name))
+			}
+		}
+	}
+	return all
+}
+
 // Each format of package discovery is listed by its codec.
 func TestServicesOfEachFormat(t *testing.T) {
 	s := newStand(t)
 	c := s.client(t)
-	require.Len(t, codecs, 7)
+	require.ElementsMatch(t, formats(t), slices.Collect(maps.Keys(codecs)))
 	for name, codec := range codecs {
 		i := discovery.Instance{Service: "com.acme.Orders", ID: "a1", Address: "10.0.0.7", Port: 8080}
 		node, data, err := codec.Encode(i)
@@ -127,7 +155,7 @@ func TestServicesThatAreNotThere(t *testing.T) {
 	require.Equal(t, result{0, "", ""}, s.zklock(t, "services", "-o", "json"))
 	status, _, says := inProcess("-S", s.Addr(), "services", "--codec", "consul")
 	require.Equal(t, badUsage, status)
-	require.Contains(t, says, `"consul" is no codec: curator, spring,`)
+	require.Contains(t, says, `"consul" is no codec: cloudwego, curator,`)
 }
 
 // A node that goes while the list is made is left out.

@@ -128,12 +128,12 @@ func (s *service) run(ctx context.Context) error {
 func (s *service) call(ctx context.Context) error {
 	s.refresh()
 	for attempt := 1; ; attempt++ {
-		instance, done, err := s.picker.Pick()
+		instance, request, err := s.picker.Pick()
 		if err != nil {
 			return err
 		}
 		err = s.ask(ctx, instance)
-		done(err) // the picker leaves an instance out that fails again and again
+		request.Done(err) // the picker leaves an instance out that fails again and again
 		if err == nil || attempt == 3 || ctx.Err() != nil {
 			return err
 		}

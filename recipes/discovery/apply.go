@@ -7,7 +7,7 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 )
 
-// leave is an entry whose node is gone.
+// leave is an entry whose node is gone, by the directory's clock.
 type leave struct {
 	at    time.Time // the time at which it went
 	until time.Time // the end of the entry
@@ -66,12 +66,12 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 	unreadable, err := d.unreadable(step)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s, now := d.now.next(), time.Now()
+	s := d.now.next()
 	s.Interrupted, s.Err = !step.Synced || err != nil, err
 	if err == nil {
 		s.Zxid, s.Filled = step.Zxid, true
 	}
-	d.goOnLocked(s.Interrupted, now)
+	now := d.clockLocked(s.Interrupted)
 	back := thereIn(seen)
 	for _, one := range seen {
 		switch {
@@ -90,22 +90,20 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 	d.publishLocked(s)
 }
 
-// goOnLocked has the guard's time go on behind an interruption, during which it
-// stands still: nobody knows then who has come back.
-func (d *Directory) goOnLocked(interrupted bool, now time.Time) {
+// clockLocked returns the time by which entries go. It stands still while the
+// directory is interrupted: nobody knows then who has come back.
+func (d *Directory) clockLocked(interrupted bool) time.Time {
+	now := time.Now()
 	switch {
-	case interrupted == d.now.Interrupted:
-	case interrupted:
-		d.interrupted = now
-	default:
-		for at, l := range d.leaving {
-			l.at = l.at.Add(min(now.Sub(d.interrupted), now.Sub(l.at)))
-			if e := d.now.entry(at); e != nil && e.Suspect {
-				l.until = l.at.Add(d.cfg.keep)
-			}
-			d.leaving[at] = l
-		}
+	case interrupted && !d.now.Interrupted:
+		d.stood = now
+	case d.now.Interrupted && !interrupted:
+		d.lost += now.Sub(d.stood)
 	}
+	if interrupted {
+		now = d.stood
+	}
+	return now.Add(-d.lost)
 }
 
 // unreadable returns the nodes that may not be read, and the refusal to read the
@@ -133,7 +131,7 @@ func (d *Directory) unreadable(step cache.Step) (all map[place]*Bad, refusal err
 // instance at once.
 func (d *Directory) seenLocked(s *Snapshot, one sighting) {
 	was := s.entry(one.at)
-	if e := one.entry; e != nil && was != nil && d.isSuccessor(one.at, e, was) {
+	if e := one.entry; e != nil && was != nil && e.goesOnWith(was) {
 		e.Since = was.Since
 	}
 	delete(d.leaving, one.at)
@@ -141,18 +139,10 @@ func (d *Directory) seenLocked(s *Snapshot, one sighting) {
 	d.badLocked(s, one.at, one.bad)
 }
 
-// isSuccessor reports whether a node goes on with an instance: it is the same
-// node, or has come back within the grace.
-func (d *Directory) isSuccessor(at place, e, was *Entry) bool {
-	_, gone := d.leaving[at]
-	return !gone || e.isAt(was)
-}
-
 // badLocked notes that a node is no instance, or is none any more if b is nil.
 func (d *Directory) badLocked(s *Snapshot, at place, b *Bad) {
 	s.setBad(at, b)
 	if b != nil {
-		s.tally.malformed++
 		d.events.At(b.Path).Emit(eventBad, b.Err)
 	}
 }
@@ -256,8 +246,8 @@ func (d *Directory) publishLocked(s *Snapshot) {
 	if s.Suspects > 0 && d.now.Suspects == 0 {
 		d.events.Emit(eventGuard, nil)
 	}
-	d.now = s
-	d.tellLocked(s.tally, false)
+	d.now, s = s, d.now
+	d.tellLocked(s, false)
 	d.armLocked()
 	d.life.Tell()
 }
@@ -274,7 +264,7 @@ func (d *Directory) armLocked() {
 			next = l.until
 		}
 	}
-	d.timer = time.AfterFunc(time.Until(next), d.expire)
+	d.timer = time.AfterFunc(time.Until(next.Add(d.lost)), d.expire)
 }
 
 // expire is called when the time of an entry is over.
@@ -285,7 +275,7 @@ func (d *Directory) expire() {
 		return // the directory has ended, or is interrupted
 	}
 	s := d.now.next()
-	d.expireLocked(s, time.Now())
+	d.expireLocked(s, d.clockLocked(false))
 	d.publishLocked(s)
 }
 
@@ -297,7 +287,7 @@ func (d *Directory) stop() {
 	s := d.now.next()
 	s.Interrupted = true
 	d.publishLocked(s)
-	d.tellLocked(tally{}, true)
+	d.tellLocked(s, true)
 }
 
 func (d *Directory) stopTimerLocked() {

@@ -57,7 +57,8 @@ type Change struct {
 // during an interruption is told as another one. The end of the directory is the
 // last element: a Change that has nothing but Now, and the error that Err returns.
 //
-// A node that is malformed is told once for each version of its data. A slow
+// Of what has happened together, it tells what was removed or updated before what
+// was added. A node that is malformed is told once for each version of its data. A slow
 // reader holds up nobody: several changes become one, and it misses no last
 // state.
 func (d *Directory) Changes(ctx context.Context) iter.Seq2[Change, error] {
@@ -85,23 +86,34 @@ func (d *Directory) Changes(ctx context.Context) iter.Seq2[Change, error] {
 	}
 }
 
-// between returns the differences of two snapshots.
+// between returns the differences of two snapshots: what was removed or updated, and
+// then what was added.
 func between(old, now *Snapshot) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		tell := func(ch Change) bool {
 			ch.Now = now
 			return yield(ch)
 		}
-		for was, is := range pairs(old.Entries, now.Entries, (*Entry).place) {
-			removed, updated, added := compare(was, is)
-			if removed && !tell(Change{Type: Removed, Old: was}) ||
-				updated && !tell(Change{Type: Updated, Old: was, New: is}) ||
-				added && !tell(Change{Type: Added, New: is}) {
+		gone, come := differing(old.Entries, now.Entries)
+		for _, was := range gone {
+			switch is := now.entry(was.place()); {
+			case is != nil && was.isAs(is):
+			case !was.isReplacedBy(is) && !tell(Change{Type: Updated, Old: was, New: is}):
+				return
+			case was.isReplacedBy(is) && !tell(Change{Type: Removed, Old: was}):
 				return
 			}
 		}
-		for was, is := range pairs(old.Bad, now.Bad, (*Bad).place) {
-			isNew := is != nil && (was == nil || was.czxid != is.czxid || was.mzxid != is.mzxid)
+		for _, is := range come {
+			was := old.entry(is.place())
+			if (was == nil || was.isReplacedBy(is)) && !tell(Change{Type: Added, New: is}) {
+				return
+			}
+		}
+		_, bad := differing(old.Bad, now.Bad)
+		for _, is := range bad {
+			was := old.bad(is.place())
+			isNew := was == nil || was.czxid != is.czxid || was.mzxid != is.mzxid
 			if isNew && !tell(Change{Type: Malformed, Bad: is}) {
 				return
 			}
@@ -117,49 +129,14 @@ func between(old, now *Snapshot) iter.Seq[Change] {
 	}
 }
 
-// compare says what has become of an entry. One that was replaced by another one
-// is removed and added.
-func compare(was, is *Entry) (removed, updated, added bool) {
-	switch {
-	case was == nil || is == nil:
-		return was != nil, false, is != nil
-	case was.isAs(is):
-		return false, false, false
-	case was.Since == is.Since:
-		return false, true, false
+// differing returns two lists without what both begin with and end with, which is
+// most of them.
+func differing[T comparable](old, now []T) (_, _ []T) {
+	for len(old) > 0 && len(now) > 0 && old[0] == now[0] {
+		old, now = old[1:], now[1:]
 	}
-	return true, false, true
-}
-
-// pairs walks over two lists in the order of their places. A place that only one
-// of them has comes with nil.
-func pairs[T any](old, now []*T, at func(*T) place) iter.Seq2[*T, *T] {
-	return func(yield func(was, is *T) bool) {
-		for len(old)+len(now) > 0 {
-			var was, is *T
-			switch {
-			case len(now) == 0:
-				was = old[0]
-			case len(old) == 0:
-				is = now[0]
-			default:
-				order := at(old[0]).order(at(now[0]))
-				if order <= 0 {
-					was = old[0]
-				}
-				if order >= 0 {
-					is = now[0]
-				}
-			}
-			if was != nil {
-				old = old[1:]
-			}
-			if is != nil {
-				now = now[1:]
-			}
-			if !yield(was, is) {
-				return
-			}
-		}
+	for len(old) > 0 && len(now) > 0 && old[len(old)-1] == now[len(now)-1] {
+		old, now = old[:len(old)-1], now[:len(now)-1]
 	}
+	return old, now
 }

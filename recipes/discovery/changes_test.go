@@ -1,7 +1,9 @@
 package discovery_test
 
 import (
+	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,5 +56,58 @@ func TestEndOfChangesHasTheDirectory(t *testing.T) {
 			require.NoError(t, d.Close())
 		}
 		require.Equal(t, "a", pick(t, p))
+	})
+}
+
+// A Picker needs one update for all changes of one step.
+func TestChangesOfOneStepHaveOneSnapshot(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for n := range 100 {
+			id := fmt.Sprint(n)
+			require.NoError(t, w.Fake.Create(base+"/orders/"+id, data(t, replica(id, 1))))
+		}
+		d := w.directory(t, w.Observer)
+		p := newPicker(t, discovery.RoundRobin(), nil)
+		changes, updates := 0, 0
+		var last *discovery.Snapshot
+		for ch, err := range d.Changes(t.Context()) {
+			require.NoError(t, err)
+			changes++
+			if ch.Now != last { // as the comment at Update says
+				p.Update(ch.Now.Instances())
+				last = ch.Now
+				updates++
+			}
+			if ch.Type == discovery.Synced {
+				break
+			}
+		}
+		require.Equal(t, 101, changes)
+		require.Equal(t, 1, updates)
+		require.Len(t, counted(t, p, 100), 100)
+	})
+}
+
+// A malformed node that has not changed is not told again, also if those before and
+// behind it have changed together.
+func TestMalformedNodeBetweenOthersIsToldOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for _, id := range []string{"a", "b", "c"} {
+			require.NoError(t, w.Fake.Create(base+"/orders/"+id, []byte("garbage")))
+		}
+		c, network := w.Connect(t)
+		news := follow(t, w.directory(t, c))
+		settle()
+		require.Equal(t, []string{"malformed a", "malformed b", "malformed c", "synced"}, news())
+		network.Refuse(true)
+		network.Cut()
+		synctest.Wait()
+		for _, id := range []string{"a", "c"} {
+			require.NoError(t, w.Fake.Set(base+"/orders/"+id, []byte("other garbage")))
+		}
+		network.Refuse(false)
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		outlastGrace()
+		require.Equal(t, []string{"interrupted", "malformed a", "malformed c", "synced"}, news())
 	})
 }

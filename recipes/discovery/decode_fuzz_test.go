@@ -69,6 +69,7 @@ func FuzzDubboCodec(f *testing.F) {
 func FuzzDubboInterfaceCodec(f *testing.F) {
 	f.Add("tri%3A%2F%2F%5B2001%3Adb8%3A%3A7%5D%3A50051%2Fcom.acme.OrderService%3Fapplication%3Dorders%26empty%3D%26label%3Da%2520b%252Bc%252F%C3%A9%26timestamp%3D1", []byte("10.0.0.7"))
 	f.Add("dubbo://u@h:1/a?dynamic=false&flag&x=a=b", []byte{})
+	f.Add("dubbo://h:1/a?enabled=false", []byte{})
 	fuzz(f, discovery.DubboInterfaceCodec("dubbo"))
 }
 

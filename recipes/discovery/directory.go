@@ -41,11 +41,12 @@ type Directory struct {
 	events event.Source
 	ended  func() // takes it out of the flight recorder
 
-	mu          sync.Mutex // protects the following fields
-	now         *Snapshot
-	interrupted time.Time       // the beginning of the last interruption
-	leaving     map[place]leave // entries whose nodes are gone
-	timer       *time.Timer     // takes the first of them away; nil if there is none
+	mu      sync.Mutex // protects the following fields
+	now     *Snapshot
+	stood   time.Time       // the beginning of the last interruption
+	lost    time.Duration   // how long all interruptions before have taken
+	leaving map[place]leave // entries whose nodes are gone
+	timer   *time.Timer     // takes the first of them away; nil if there is none
 }
 
 // NewDirectory returns a directory of one service below the base of a registry,
@@ -106,7 +107,7 @@ func newDirectory(
 	client *framework.Client, base string, codec Codec, opts []DirectoryOption, what string,
 	scope func(d *Directory) ([]cache.Option, error),
 ) (_ *Directory, err error) {
-	d := &Directory{codec: codec, base: base, now: &Snapshot{Interrupted: true}, leaving: map[place]leave{}}
+	d := &Directory{codec: codec, base: base, now: &Snapshot{Interrupted: true}, stood: time.Now(), leaving: map[place]leave{}}
 	d.cfg, err = directoryOf(opts)
 	if codec == nil {
 		err = invalid("codec", "nil", "must not be nil")
@@ -132,7 +133,7 @@ func (d *Directory) start(client *framework.Client, opts ...cache.Option) (err e
 	d.life = follow.Life{Client: client, Closed: ErrClosed, Run: d.run, Finish: d.finish, GaveUp: d.gaveUp}
 	d.ended = d.record(client)
 	d.mu.Lock()
-	d.tellLocked(tally{}, false)
+	d.tellLocked(d.now, false)
 	d.mu.Unlock()
 	if err := d.life.Start(); err != nil {
 		d.finish(err)

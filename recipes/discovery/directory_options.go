@@ -20,7 +20,9 @@ type directoryConfig struct {
 // has happened. Java Curator's registrants delete and create their nodes each
 // time that a connection was interrupted, which would empty the directory of all
 // its readers for a moment. An instance that was seen to drain, or whose node
-// became one that cannot be decoded, goes at once in any case.
+// became one that cannot be decoded, goes at once in any case. While the directory
+// is interrupted, the time stands still: behind an outage, registrants need a moment
+// as well.
 func WithRemovalGrace(d time.Duration) DirectoryOption {
 	return func(c *directoryConfig) { c.grace = d }
 }

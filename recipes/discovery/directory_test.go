@@ -118,7 +118,9 @@ func TestOtherNodesAreNoInstances(t *testing.T) {
 func TestReaderNeedsNoRightToCreate(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpMulti} {
+			w.Fake.Inject(zktest.Rule{Op: op, Session: c.SessionID(), Times: -1, Do: zktest.Call(func(r zktest.Request) { t.Error("request", r) })})
+		}
 		d := w.directory(t, c)
 		require.Empty(t, d.Instances())
 		require.Empty(t, w.Fake.Children("/services"))
@@ -385,6 +387,34 @@ func TestGuardKeepsInstancesOverAnOutage(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.Equal(t, []string{"removed a:1 suspect"}, news())
+	})
+}
+
+// So does the removal grace: an instance whose node went just before an outage may
+// come back just behind it.
+func TestRemovalGraceOverAnOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		c, network := w.Connect(t)
+		d := w.directory(t, c)
+		news := follow(t, d)
+		settle()
+		news()
+		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
+		settle()
+		network.Refuse(true)
+		network.Cut()
+		time.Sleep(time.Hour)
+		network.Refuse(false)
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		settle()
+		require.False(t, d.Snapshot().Interrupted)
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+		outlastGrace()
+		require.Equal(t, []string{"interrupted", "synced"}, news())
+		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
+		outlastGrace()
+		require.Equal(t, []string{"removed a:1"}, news())
 	})
 }
 

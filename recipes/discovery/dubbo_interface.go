@@ -22,8 +22,11 @@ import (
 // an object with the protocol and the path of the URL. Encode takes the protocol
 // that is given here, such as tri, and the interface.
 //
-// An instance needs an address and a port, and cannot be Disabled. Without them
-// in Metadata, Encode adds the parameters interface and timestamp.
+// An instance needs an address and a port. It is Disabled if its parameter enabled
+// says so, because Dubbo's consumers leave it out then. Encode refuses an instance
+// whose parameter says the opposite, so that Drain is an error: it would need
+// another node. Without them in Metadata, Encode adds the parameters interface and
+// timestamp.
 func DubboInterfaceCodec(protocol string) Codec { return dubboInterface{protocol} }
 
 type dubboInterface struct{ protocol string }
@@ -57,6 +60,10 @@ func (d dubboInterface) Encode(i Instance) (string, []byte, error) {
 	if strings.ContainsAny(i.Address, "/?@") {
 		return "", nil, invalid("address", i.Address, "must have none of / ? @")
 	}
+	if i.Disabled == isEnabled(i.Metadata) {
+		return "", nil, invalid("disabled instance", i.Disabled, "must be what the parameter enabled says")
+	}
+	i.Disabled = false // it is said
 	parameters, err := dubboParameters(i)
 	if err := cmp.Or(checkPlain(i), err); err != nil {
 		return "", nil, err
@@ -106,8 +113,16 @@ func (dubboInterface) Decode(service, name string, _ []byte) (Instance, error) {
 	if i.Metadata["dynamic"] == "false" {
 		i.Kind = Permanent
 	}
+	i.Disabled = !isEnabled(i.Metadata)
 	i.Payload, err = marshal(dubboURL{protocol, path})
 	return i, err
+}
+
+// isEnabled reports whether Dubbo's consumers take a provider with these parameters.
+// For Java, each text but true is false.
+func isEnabled(parameters map[string]string) bool {
+	enabled := parameters["enabled"]
+	return enabled == "" || strings.EqualFold(enabled, "true")
 }
 
 // readParameters reads the parameters of a URL as Dubbo does: one without a

@@ -88,6 +88,27 @@ func TestDubboInterfaceReadsURLs(t *testing.T) {
 	}
 }
 
+// Dubbo's consumers leave out a provider that is not enabled.
+func TestDubboInterfaceEnabled(t *testing.T) {
+	codec := discovery.DubboInterfaceCodec("dubbo")
+	for enabled, disabled := range map[string]bool{
+		"": false, "enabled=": false, "enabled=TRUE": false,
+		"enabled=false": true, "enabled": true, "enabled=1": true, "enabled= true": true,
+	} {
+		i, err := codec.Decode(orderService, "dubbo://h:1/"+orderService+"?"+enabled, nil)
+		require.NoError(t, err)
+		require.Equal(t, disabled, i.Disabled, enabled)
+		name, data, err := codec.Encode(i)
+		require.NoError(t, err, enabled)
+		again, err := codec.Decode(orderService, name, data)
+		require.NoError(t, err)
+		require.Equal(t, disabled, again.Disabled, enabled)
+		i.Disabled = !disabled // as Drain and Resume do
+		_, _, err = codec.Encode(i)
+		require.ErrorIs(t, err, zk.ErrBadArguments, enabled)
+	}
+}
+
 func TestDubboInterfaceRefusesWhatAURLCannotSay(t *testing.T) {
 	for _, change := range []func(*discovery.Instance){
 		func(i *discovery.Instance) { i.Metadata = map[string]string{"a": "b&c"} },

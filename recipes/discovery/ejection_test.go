@@ -28,13 +28,13 @@ func failTimes(t *testing.T, p *discovery.Picker, id string, times int) {
 		if times == 0 {
 			return
 		}
-		i, done, err := p.Pick()
+		i, request, err := p.Pick()
 		require.NoError(t, err)
 		if i.ID != id {
-			done(nil)
+			request.Done(nil)
 			continue
 		}
-		done(errFailed)
+		request.Done(errFailed)
 		times--
 	}
 	t.Fatalf("%s was not picked", id)
@@ -108,9 +108,9 @@ func TestHalfOfTheInstancesStayIn(t *testing.T) {
 		for n := 1; n <= 9; n++ {
 			p := newPicker(t, discovery.RoundRobin(), some(n))
 			for range 100 * n {
-				_, done, err := p.Pick()
+				_, request, err := p.Pick()
 				require.NoError(t, err)
-				done(errFailed)
+				request.Done(errFailed)
 			}
 			require.Len(t, counted(t, p, 100), n-n/2)
 		}
@@ -176,23 +176,23 @@ func TestLateErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		list := some(2)
 		p := newPicker(t, discovery.RoundRobin(), list)
-		var late []func(error)
+		var late []discovery.Request
 		for range 40 {
-			_, done, err := p.Pick()
+			_, request, err := p.Pick()
 			require.NoError(t, err)
-			late = append(late, done)
+			late = append(late, request)
 		}
 		fail(t, p, "0")
 		time.Sleep(9 * time.Second)
 		for i := 0; i < 20; i++ {
-			late[i](errFailed)
+			late[i].Done(errFailed)
 		}
 		requireIn(t, p, "1")
 		time.Sleep(time.Second)
 		requireIn(t, p, "0", "1")
 		p.Update(some(4)[2:])
-		for _, done := range late[20:] {
-			done(errFailed)
+		for _, request := range late[20:] {
+			request.Done(errFailed)
 		}
 		requireIn(t, p, "2", "3")
 	})
@@ -203,13 +203,13 @@ func TestErrorsThatDoNotCount(t *testing.T) {
 	p := newPicker(t, discovery.RoundRobin(), some(2))
 	finish := func(p *discovery.Picker, id string, errs ...error) {
 		for n := 0; n < len(errs); {
-			i, done, err := p.Pick()
+			i, request, err := p.Pick()
 			require.NoError(t, err)
 			if i.ID != id {
-				done(nil)
+				request.Done(nil)
 				continue
 			}
-			done(errs[n])
+			request.Done(errs[n])
 			n++
 		}
 	}

@@ -18,12 +18,12 @@ func ExamplePicker() {
 		{ID: "orders-1", Address: "10.0.0.1", Port: 80, Disabled: true}, // it drains
 		{ID: "orders-2", Address: "10.0.0.2", Port: 80},
 	})
-	instance, done, err := picker.Pick()
+	instance, call, err := picker.Pick()
 	if err != nil {
 		panic(err)
 	}
 	err = request(net.JoinHostPort(instance.Address, strconv.Itoa(instance.Port)))
-	done(err)
+	call.Done(err)
 	// Output: GET 10.0.0.2:80
 }
 

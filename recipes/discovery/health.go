@@ -63,7 +63,7 @@ type health struct {
 	client *framework.Client
 	r      *Registration
 	life   follow.Life
-	late   <-chan error // what a check will return that has not done so in time
+	runs   <-chan error // what a check will return that has not done so; or nil
 
 	last    atomic.Pointer[error] // why the last check failed that has
 	passed  bool                  // a check has passed
@@ -163,44 +163,38 @@ func (h *health) failure() error {
 	return errNotChecked
 }
 
-// check returns the verdict of one check. One that ends its goroutine has
-// failed. One that takes too long has, too, and the next begins behind it.
+// check returns the verdict of one check, which begins when the one before has
+// returned.
 func (h *health) check(ctx context.Context) error {
-	if err := h.awaitLate(ctx); err != nil {
-		return err
+	late := h.runs != nil
+	err := h.await(ctx)
+	if late && h.runs == nil {
+		return h.await(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
-	defer cancel()
-	returned := make(chan error, 1)
-	started := framework.Extend(h.client).Go(func(context.Context) {
-		err := follow.ErrNoReturn
-		defer func() { returned <- err }()
-		err = h.Check(ctx)
-	})
-	if !started {
-		return framework.ErrClosed
-	}
-	select {
-	case err := <-returned:
-		return err
-	case <-ctx.Done():
-		h.late = returned
-		return reason.OfContext(ctx)
-	}
+	return err
 }
 
-// awaitLate waits for a check that has not returned in time, if there is one, for
-// as long as a check has.
-func (h *health) awaitLate(ctx context.Context) error {
-	if h.late == nil {
-		return nil
-	}
+// await waits for the check that runs, or for a new one, for as long as a check
+// has. One that ends its goroutine has failed, and so has one that takes too long.
+func (h *health) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
+	if h.runs == nil {
+		returned := make(chan error, 1)
+		started := framework.Extend(h.client).Go(func(context.Context) {
+			err := follow.ErrNoReturn
+			defer func() { returned <- err }()
+			err = h.Check(ctx)
+		})
+		if !started {
+			return framework.ErrClosed
+		}
+		h.runs = returned
+	}
 	select {
-	case <-h.late:
-		h.late = nil
-		return nil
+	case err := <-h.runs:
+		h.runs = nil
+		return err
 	case <-ctx.Done():
 		return reason.OfContext(ctx)
 	}

@@ -103,48 +103,26 @@ func (r *Registration) tell(was, now wanted) {
 	r.events.Emit(k, now.failing)
 }
 
-// tally counts what is new in a snapshot.
-type tally struct{ added, removed, updated, malformed int }
-
-// count counts what has become of an entry. It was not there if it was nil.
-func (t *tally) count(was, is *Entry) {
-	removed, updated, added := compare(was, is)
-	t.removed += oneIf(removed)
-	t.updated += oneIf(updated)
-	t.added += oneIf(added)
-}
-
-func oneIf(is bool) int {
-	if is {
-		return 1
+// tellLocked tells what is new since a snapshot, as Changes does.
+func (d *Directory) tellLocked(last *Snapshot, ended bool) {
+	var news [len(changeTypes)]int
+	for ch := range between(last, d.now) {
+		news[ch.Type]++
 	}
-	return 0
-}
-
-// String says how many instances have come, gone and changed.
-func (t tally) String() string {
 	var parts []string
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{t.added, "added"}, {t.removed, "removed"}, {t.updated, "updated"}} {
-		if part.n > 0 {
-			parts = append(parts, fmt.Sprint(part.n, " ", part.what))
+	for t := Added; t <= Updated; t++ {
+		if news[t] > 0 {
+			parts = append(parts, fmt.Sprint(news[t], " ", t))
 		}
 	}
-	return strings.Join(parts, ", ")
-}
-
-// tellLocked tells of the present snapshot, and what is new in it.
-func (d *Directory) tellLocked(news tally, ended bool) {
 	k := event.Kind{}
-	if text := news.String(); text != "" {
+	if len(parts) > 0 {
 		k = eventChanged
-		k.Flight.Name, k.Flight.Count = text, len(d.now.Entries)
+		k.Flight.Name, k.Flight.Count = strings.Join(parts, ", "), len(d.now.Entries)
 	}
 	change := DirectoryChange{
 		Directory: d, Now: d.now, Ended: ended,
-		Added: news.added, Removed: news.removed, Updated: news.updated, Malformed: news.malformed,
+		Added: news[Added], Removed: news[Removed], Updated: news[Updated], Malformed: news[Malformed],
 	}
 	k.Hook = event.Call(hookDirectoryChanged, func(h HookDirectoryChanged) { h.DirectoryChanged(change) })
 	d.events.Emit(k, nil)

@@ -104,10 +104,14 @@ func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
 }
 
 // Update says which instances there are. Call it with what a Directory has, each
-// time that this changes:
+// time that this changes, and once for all changes of one snapshot:
 //
+//	var last *discovery.Snapshot
 //	for ch := range directory.Changes(ctx) {
-//		picker.Update(ch.Now.Instances())
+//		if ch.Now != last {
+//			picker.Update(ch.Now.Instances())
+//			last = ch.Now
+//		}
 //	}
 //
 // What is known of an instance is kept for as long as it has the same service, ID,
@@ -135,35 +139,23 @@ func (p *Picker) Update(instances []Instance) {
 	p.publish(time.Now())
 }
 
-// Pick returns the next instance. Call done when the request has come to an end,
-// with its error: the power of two choices counts the requests under way, and
-// errors take an instance out. The first call of done counts, and all others do
-// nothing. If there is no instance, the error matches ErrNoInstance, and done does
-// nothing.
-func (p *Picker) Pick() (i Instance, done func(error), err error) { return p.PickFor("") }
+// Pick returns the next instance. Call the request's Done when it has come to an
+// end, with its error: the power of two choices counts the requests under way, and
+// errors take an instance out. If there is no instance, the error matches
+// ErrNoInstance, and Done does nothing. A pick allocates nothing.
+func (p *Picker) Pick() (Instance, Request, error) { return p.PickFor("") }
 
 // PickFor is Pick for a strategy that looks at a key, as Rendezvous does.
-func (p *Picker) PickFor(key string) (i Instance, done func(error), err error) {
+func (p *Picker) PickFor(key string) (Instance, Request, error) {
 	v := p.current.Load()
 	if !v.next.IsZero() && !time.Now().Before(v.next) {
 		v = p.refreshed()
 	}
 	if len(v.list) == 0 {
-		return Instance{}, func(error) {}, v.empty
+		return Instance{}, Request{}, v.empty
 	}
 	m := v.chooser.choose(v.list, key)
-	m.busy.Add(1)
-	return m.instance, p.ending(m.record), nil
-}
-
-// ending returns the function that ends a request, once.
-func (p *Picker) ending(r *record) func(error) {
-	var ended atomic.Bool
-	return func(err error) {
-		if !ended.Swap(true) {
-			p.finished(r, err)
-		}
-	}
+	return m.instance, p.begin(m.record), nil
 }
 
 func (p *Picker) refreshed() *view {

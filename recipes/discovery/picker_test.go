@@ -21,14 +21,14 @@ func TestPickerIsConcurrent(t *testing.T) {
 			for g := range 4 {
 				all.Go(func() {
 					for n := range 500 {
-						i, done, err := p.PickFor(string(rune('a' + n%7)))
+						i, request, err := p.PickFor(string(rune('a' + n%7)))
 						if err != nil || i.Service != "orders" {
 							t.Error(i, err)
 						}
 						if (n+g)%3 == 0 {
-							done(errFailed)
+							request.Done(errFailed)
 						} else {
-							done(nil)
+							request.Done(nil)
 						}
 					}
 				})
@@ -44,37 +44,58 @@ func TestPickerIsConcurrent(t *testing.T) {
 	}
 }
 
-// What a pick allocates is for done, which must know whether it was called.
-func TestPicksAllocateLittle(t *testing.T) {
+// A pick costs no work of the garbage collector.
+func TestPicksAllocateNothing(t *testing.T) {
 	for name, s := range every() {
 		p := newPicker(t, s, some(10))
-		require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
-			_, done, err := p.PickFor("user-7")
+		require.Zero(t, testing.AllocsPerRun(1000, func() {
+			_, request, err := p.PickFor("user-7")
 			if err != nil {
 				t.Error(err)
 			}
-			done(nil)
-		}), 2.0, name)
+			request.Done(nil)
+		}), name)
 	}
 }
 
-// A caller may defer done(nil), and call it with an error before.
+// A caller may defer Done(nil), and call it with an error before.
 func TestRequestEndsOnce(t *testing.T) {
 	p := newPicker(t, discovery.PowerOfTwo(), some(2), discovery.WithEjection(3, time.Minute, time.Minute))
 	first, _, err := p.Pick() // it stays under way
 	require.NoError(t, err)
 	for range 2 {
-		i, done, err := p.Pick()
+		i, request, err := p.Pick()
 		require.NoError(t, err)
 		require.NotEqual(t, first.ID, i.ID)
-		done(errFailed)
-		done(errFailed)
-		done(nil)
+		request.Done(errFailed)
+		request.Done(errFailed)
+		request.Done(nil)
 	}
 	require.NotEqual(t, first.ID, pick(t, p), "two errors take nobody out")
 	_, _, err = p.Pick()
 	require.NoError(t, err)
 	require.Len(t, counted(t, p, 100), 2, "both have one request under way")
+}
+
+// The end of a request that comes again ends none that has begun meanwhile, of the
+// same Picker or of another one.
+func TestRequestThatHasEndedEndsNoOther(t *testing.T) {
+	p := newPicker(t, discovery.PowerOfTwo(), some(2))
+	for range 100 {
+		_, old, err := p.Pick()
+		require.NoError(t, err)
+		copied := old
+		old.Done(nil)
+		busy, request, err := p.Pick()
+		require.NoError(t, err)
+		old.Done(nil)
+		copied.Done(nil)
+		for range 10 {
+			require.NotEqual(t, busy.ID, pick(t, p), "one request is under way")
+		}
+		request.Done(nil)
+	}
+	discovery.Request{}.Done(errFailed)
 }
 
 // A directory of all services may have instances with the same ID, at the same
@@ -84,13 +105,13 @@ func TestPickerOfSeveralServices(t *testing.T) {
 	list[1] = list[0]
 	list[1].Service = "bills"
 	p := newPicker(t, discovery.RoundRobin(), list, discovery.WithEjection(1, time.Minute, time.Minute))
-	i, done, err := p.Pick()
+	i, request, err := p.Pick()
 	require.NoError(t, err)
-	done(errFailed)
+	request.Done(errFailed)
 	for range 10 {
-		other, done, err := p.Pick()
+		other, request, err := p.Pick()
 		require.NoError(t, err)
-		done(nil)
+		request.Done(nil)
 		require.NotEqual(t, i.Service, other.Service, "the one that fails is out, and not the other one")
 	}
 	list[0].Disabled, list[1].Disabled = true, true
@@ -117,11 +138,11 @@ func BenchmarkPick(b *testing.B) {
 			p.Update(some(10))
 			b.ReportAllocs()
 			for b.Loop() {
-				_, done, err := p.PickFor("user-7")
+				_, request, err := p.PickFor("user-7")
 				if err != nil {
 					b.Fatal(err)
 				}
-				done(nil)
+				request.Done(nil)
 			}
 		})
 	}
@@ -135,11 +156,11 @@ func BenchmarkPickInParallel(b *testing.B) {
 			p.Update(some(10))
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					_, done, err := p.PickFor("user-7")
+					_, request, err := p.PickFor("user-7")
 					if err != nil {
 						b.Error(err)
 					}
-					done(nil)
+					request.Done(nil)
 				}
 			})
 		})

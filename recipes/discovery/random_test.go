@@ -300,6 +300,7 @@ type reader struct {
 	d     *discovery.Directory
 	last  int64                // the transaction of the last snapshot
 	since map[string]time.Time // when an entry was first there without a node
+	stood time.Time            // since when it is interrupted: the grace stands still then
 }
 
 func (r *reader) begin() {
@@ -338,11 +339,25 @@ func (r *reader) follow() {
 	}
 }
 
+// stand leaves out the time of an interruption.
+func (r *reader) stand(interrupted bool, now time.Time) {
+	switch {
+	case interrupted && r.stood.IsZero():
+		r.stood = now
+	case !interrupted && !r.stood.IsZero():
+		for id, since := range r.since {
+			r.since[id] = since.Add(now.Sub(r.stood))
+		}
+		r.stood = time.Time{}
+	}
+}
+
 func (r *reader) check(s *discovery.Snapshot, now time.Time) {
 	if s.Zxid < r.last {
 		r.Errorf("the directory has gone back from %#x to %#x", r.last, s.Zxid)
 	}
 	r.last = s.Zxid
+	r.stand(s.Interrupted, now)
 	as, known := r.at(s.Zxid)
 	if s.Interrupted || !known {
 		return

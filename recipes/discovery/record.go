@@ -47,3 +47,10 @@ func (d *Directory) recorded() flight.Directory {
 	}
 	return now
 }
+
+func oneIf(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}

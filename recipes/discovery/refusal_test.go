@@ -199,3 +199,40 @@ func TestInstanceWhoseNodeAServerFailsToReadStays(t *testing.T) {
 		require.Empty(t, d.Snapshot().Bad)
 	})
 }
+
+// A node that another process has made while a server failed to read it is another
+// instance, if it is at another address: the czxid of the first one is not its own.
+func TestInstanceThatIsReplacedWhileAServerFailsToReadIt(t *testing.T) {
+	for name, port := range map[string]int{"other address": 2, "same address": 1} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
+				c, network := w.Connect(t)
+				d := w.directory(t, c)
+				first := d.Snapshot().Entries[0].Since
+				news := follow(t, d)
+				settle()
+				news()
+				trouble := w.Fake.Inject(zktest.Rule{
+					Op: zktest.OpGetData, Path: base + "/orders/a", Session: c.SessionID(), Times: -1, Do: zktest.Fail(-1),
+				})
+				require.NoError(t, w.Fake.Set(base+"/orders/a", data(t, replica("a", 1))))
+				outlastGrace()
+				require.Equal(t, []string{"malformed a"}, news())
+				require.NoError(t, w.Fake.Delete(base+"/orders/a"))
+				require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", port))))
+				trouble.Remove()
+				network.Cut()
+				outlastGrace()
+				since := d.Snapshot().Entries[0].Since
+				if port == 1 {
+					require.Equal(t, []string{"interrupted", "synced"}, news())
+					require.Equal(t, first, since)
+					return
+				}
+				require.Equal(t, []string{"interrupted", "removed a:1", "added a:2", "synced"}, news())
+				require.Greater(t, since, first)
+			})
+		})
+	}
+}

@@ -174,7 +174,8 @@ func (r *Registration) WaitRegistered(ctx context.Context) (nodes.Registration, 
 }
 
 // Instance returns what the node says, or is to say: the last Update that was not
-// refused, with what Drain and Resume have done since. It can be changed and be
+// refused, with what Drain and Resume have done since. What somebody else has
+// written there is not in it: see WithDataPolicy. It can be changed and be
 // passed to Update. So it does not say whether the health check has the instance
 // drain: that would become a drain of the user's.
 func (r *Registration) Instance() Instance { return copied(r.wanted().instance) }

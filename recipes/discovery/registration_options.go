@@ -28,6 +28,11 @@ func WithConflictPolicy(p nodes.ConflictPolicy) RegistrationOption {
 // WithDataPolicy says what to do when somebody else has written to the node, as
 // tools of Java Curator's users do. The default is nodes.Restore, which writes
 // ours again.
+//
+// With nodes.Accept, the node says what was written there until ours is written
+// again: by Update, Drain or Resume, by a turn of the health check, or when the node
+// must be created anew. Instance does not return it. So a tool that takes instances
+// out of service goes with neither a health check nor a Drain of the program's own.
 func WithDataPolicy(p nodes.DataPolicy) RegistrationOption {
 	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithDataPolicy(p)) }
 }

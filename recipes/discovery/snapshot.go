@@ -28,8 +28,13 @@ type Entry struct {
 	// that the loss guard keeps the instance: see WithLossGuard.
 	Suspect bool
 
-	data []byte
+	czxid int64 // the node's own
+	data  []byte
 }
+
+// isReplacedBy reports whether an instance has gone, and another one of its ID may
+// have come.
+func (e *Entry) isReplacedBy(other *Entry) bool { return other == nil || e.Since != other.Since }
 
 // isAs reports whether two entries say the same to a reader of Changes.
 func (e *Entry) isAs(other *Entry) bool {
@@ -38,6 +43,10 @@ func (e *Entry) isAs(other *Entry) bool {
 
 // isAt reports whether an instance is where another one of the same ID was.
 func (e *Entry) isAt(other *Entry) bool { return identityOf(e.Instance) == identityOf(other.Instance) }
+
+// goesOnWith reports whether a node goes on with an instance: it is the same node,
+// or another one at the same address, which has come before the end of the entry.
+func (e *Entry) goesOnWith(was *Entry) bool { return e.czxid == was.czxid || e.isAt(was) }
 
 // Bad is a node that is no instance, though it should be one. If a server has
 // failed to read the node of an instance, which says nothing of the instance, that
@@ -82,7 +91,6 @@ type Snapshot struct {
 	// nothing.
 	Filled bool
 
-	tally   tally // what is new in it
 	pickers sync.Once
 	picked  []Instance
 }
@@ -175,7 +183,6 @@ func (s *Snapshot) setEntry(at place, e *Entry) {
 	if e != nil && e.Suspect {
 		s.Suspects++
 	}
-	s.tally.count(was, e)
 	s.Entries = set(s.Entries, at, e, entryAt)
 }
 
@@ -214,7 +221,9 @@ func see(codec Codec, at place, node cache.Node) (s sighting) {
 	switch {
 	case err == nil:
 		i.Service, i.ID = at.service, at.id
-		s.entry = &Entry{Instance: i, Since: node.Stat.Czxid, Session: node.Stat.EphemeralOwner, data: node.Data}
+		s.entry = &Entry{
+			Instance: i, Since: node.Stat.Czxid, Session: node.Stat.EphemeralOwner, czxid: node.Stat.Czxid, data: node.Data,
+		}
 	case !reason.Is(err, ErrNotInstance) && node.Stat.NumChildren == 0:
 		s.bad = &Bad{at.service, at.id, node.Path, err, node.Stat.Czxid, node.Stat.Mzxid}
 	}

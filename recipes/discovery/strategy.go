@@ -51,7 +51,7 @@ func Random() Strategy {
 }
 
 // PowerOfTwo looks at any two instances and picks the one that has fewer
-// requests under way. Requests are counted from Pick to the call of done.
+// requests under way. Requests are counted from Pick to Done.
 func PowerOfTwo() Strategy {
 	return strategyOf(func(list []*member, _ string) *member {
 		if len(list) == 1 {

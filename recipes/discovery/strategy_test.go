@@ -35,9 +35,9 @@ func pick(t *testing.T, p *discovery.Picker) string { return pickFor(t, p, "") }
 
 func pickFor(t *testing.T, p *discovery.Picker, key string) string {
 	t.Helper()
-	i, done, err := p.PickFor(key)
+	i, request, err := p.PickFor(key)
 	require.NoError(t, err)
-	done(nil)
+	request.Done(nil)
 	return i.ID
 }
 
@@ -80,12 +80,12 @@ func TestNobodyToPick(t *testing.T) {
 
 func requireNobody(t *testing.T, p *discovery.Picker, text string) {
 	t.Helper()
-	i, done, err := p.Pick()
+	i, request, err := p.Pick()
 	require.ErrorIs(t, err, discovery.ErrNoInstance)
 	require.EqualError(t, err, text)
 	require.Zero(t, i)
-	done(nil)
-	done(errors.New("failed"))
+	request.Done(nil)
+	request.Done(errors.New("failed"))
 }
 
 func TestRoundRobinIsFair(t *testing.T) {
@@ -112,12 +112,12 @@ func TestRandomPicksAll(t *testing.T) {
 // The busier of two is not picked.
 func TestPowerOfTwoPicksTheLessBusy(t *testing.T) {
 	p := newPicker(t, discovery.PowerOfTwo(), some(2))
-	first, done, err := p.Pick()
+	first, request, err := p.Pick()
 	require.NoError(t, err)
 	for range 50 {
 		require.NotEqual(t, first.ID, pick(t, p))
 	}
-	done(nil)
+	request.Done(nil)
 	require.Len(t, counted(t, p, 200), 2)
 }
 

@@ -60,6 +60,9 @@ func Services(ctx context.Context, c *framework.Client, base string, codec disco
 			err = &framework.ConfigError{Name: "codec", Value: "nil", Reason: "must not be nil"}
 		}
 		if err == nil {
+			err = faultOf(codec)
+		}
+		if err == nil {
 			r := &registry{reader: newReader(ctx, c, cfg.requests), base: base, codec: codec}
 			r.yield = func(i Instance) bool { return yield(i, nil) }
 			err = r.all()
@@ -68,6 +71,15 @@ func Services(ctx context.Context, c *framework.Client, base string, codec disco
 			yield(Instance{}, opError(base, gaveUp(ctx, c, err)))
 		}
 	}
+}
+
+// faultOf returns which option of a codec cannot be used. Dir says that, whatever
+// the service.
+func faultOf(codec discovery.Codec) error {
+	if _, err := codec.Dir("any"); reason.Is(err, zk.ErrBadArguments) {
+		return err
+	}
+	return nil
 }
 
 // registry is one look at a registry.

@@ -16,7 +16,7 @@ import (
 // readers of both languages. It is no change for our directory, whose grace is
 // longer.
 func TestOurInstanceComesBackInBothLanguages(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base, tap := lockPath(t), &interceptor{}
 		client := srv.connect(t, longSession, framework.WithDialer(tap.dial))
 		ours := register(t, client, base, order("a1", "one"))
@@ -25,7 +25,7 @@ func TestOurInstanceComesBackInBothLanguages(t *testing.T) {
 		require.NoError(t, err)
 		changes := readChanges(t, srv.openDirectory(t, base, discovery.WithRemovalGrace(waitLimit)))
 		requireChanges(t, changes, "added a1", "added stays", "synced")
-		java := startPeer(t, srv.addr, longSession)
+		java := start(t, srv.addr, longSession)
 		java.must(t, "discovery-open", "registry", base, "void", "compatible")
 		java.must(t, "discovery-cache", "registry", "orders")
 		events := java.discovered(t, "a1=one", "stays=three")
@@ -48,9 +48,9 @@ func TestOurInstanceComesBackInBothLanguages(t *testing.T) {
 
 // Our instance waits for one of Java's with the same ID, which it does not touch.
 func TestOurInstanceIsInConflictWithJavas(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base := lockPath(t)
-		java := startPeer(t, srv.addr, longSession)
+		java := start(t, srv.addr, longSession)
 		java.must(t, "discovery-open", "registry", base, "void", "compatible")
 		java.must(t, "discovery-register", "registry", "orders", "a1", "theirs", "8080")
 		java.must(t, "discovery-cache", "registry", "orders")
@@ -82,9 +82,9 @@ func TestOurInstanceIsInConflictWithJavas(t *testing.T) {
 // To Java, a grandchild is an instance, and a nested service or a node without data
 // fails the query. To us, they are no instances, and no errors.
 func TestOtherNodesAreInstancesToJavaOnly(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base := lockPath(t)
-		java := startPeer(t, srv.addr, longSession)
+		java := start(t, srv.addr, longSession)
 		java.must(t, "discovery-open", "registry", base, "void", "compatible")
 		java.must(t, "discovery-register", "registry", "orders/eu", "c1", "three", "8080")
 		_, data, err := discovery.CuratorCodec().Encode(order("a1", "one"))
@@ -120,14 +120,14 @@ func TestOtherNodesAreInstancesToJavaOnly(t *testing.T) {
 // An instance that is shut down while there is no connection is gone for both
 // languages when there is one, and does not come back.
 func TestOurInstanceIsShutDownInAnOutage(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base, relay := lockPath(t), startMeter(t, srv.addr)
 		client := (&testServer{addr: relay.addr()}).connect(t, longSession)
 		ours := register(t, client, base, order("a1", "one"))
 		register(t, srv.observer, base, order("stays", "three"))
 		changes := readChanges(t, srv.openDirectory(t, base))
 		requireChanges(t, changes, "added a1", "added stays", "synced")
-		java := startPeer(t, srv.addr, longSession)
+		java := start(t, srv.addr, longSession)
 		java.must(t, "discovery-open", "registry", base, "void", "compatible")
 		java.must(t, "discovery-cache", "registry", "orders")
 		events := java.discovered(t, "a1=one", "stays=three")
@@ -153,7 +153,7 @@ func TestOurInstanceIsShutDownInAnOutage(t *testing.T) {
 // Our reader has no right to create, and the service is missing: it has no
 // instances, until one comes. A cache of Java cannot be started.
 func TestReaderWithoutTheRightToCreate(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base := lockPath(t)
 		owner := srv.connect(t, longSession, framework.WithAuth("digest", []byte("owner:secret")))
 		acl := append(zk.DigestACL(zk.PermAll, "owner", "secret"), zk.WorldACL(zk.PermRead)...)
@@ -162,7 +162,7 @@ func TestReaderWithoutTheRightToCreate(t *testing.T) {
 
 		d := srv.openDirectory(t, base)
 		require.Empty(t, d.Instances())
-		java := startPeer(t, srv.addr, longSession)
+		java := start(t, srv.addr, longSession)
 		java.must(t, "discovery-open", "registry", base, "void", "compatible")
 		_, err = java.ask(withDeadline(t), "discovery-cache", "registry", "orders")
 		require.ErrorContains(t, err, "NoAuth")

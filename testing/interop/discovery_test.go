@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/state"
 )
@@ -104,7 +103,7 @@ func (p *peer) discovered(t *testing.T, want ...any) (events int) {
 // Ten breaks of the connection of our registrant are no event in either
 // language, and the node is the same.
 func TestBreaksOfOurRegistrantAreNotSeen(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base, relay := lockPath(t), startMeter(t, srv.addr)
 		client := (&testServer{addr: relay.addr()}).connect(t, longSession)
 		ours := register(t, client, base, order("a1", "one"))
@@ -112,16 +111,10 @@ func TestBreaksOfOurRegistrantAreNotSeen(t *testing.T) {
 		require.NoError(t, err)
 		changes := readChanges(t, srv.openDirectory(t, base, discovery.WithRemovalGrace(0)))
 		requireChanges(t, changes, "added a1", "synced")
-		consumers := []*peer{startPeer(t, srv.addr, longSession)}
-		if thorough.All() {
-			consumers = append(consumers, startFramework(t, srv.addr, longSession)) // the newest Curator
-		}
-		var events []int
-		for _, java := range consumers {
-			java.must(t, "discovery-open", "registry", base, "void", "compatible")
-			java.must(t, "discovery-cache", "registry", "orders")
-			events = append(events, java.discovered(t, "a1=one"))
-		}
+		java := start(t, srv.addr, longSession)
+		java.must(t, "discovery-open", "registry", base, "void", "compatible")
+		java.must(t, "discovery-cache", "registry", "orders")
+		events := java.discovered(t, "a1=one")
 
 		states, stop := iter.Pull(client.States(withDeadline(t)))
 		defer stop()
@@ -137,9 +130,7 @@ func TestBreaksOfOurRegistrantAreNotSeen(t *testing.T) {
 
 		require.NoError(t, ours.Update(withDeadline(t), order("a1", "two")))
 		requireChanges(t, changes, "updated a1")
-		for i, java := range consumers {
-			require.Equal(t, events[i]+1, java.discovered(t, "a1=two"))
-		}
+		require.Equal(t, events+1, java.discovered(t, "a1=two"))
 		after, err := ours.WaitRegistered(withDeadline(t))
 		require.NoError(t, err)
 		require.Equal(t, before, after)
@@ -152,9 +143,9 @@ func TestBreaksOfOurRegistrantAreNotSeen(t *testing.T) {
 // A registrant in Java deletes its node and creates it again after each break of
 // its connection. Our directory shows no gap.
 func TestDirectoryShowsNoGapWhenJavaRegistersAgain(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base, relay := lockPath(t), startMeter(t, srv.addr)
-		java := startPeer(t, relay.addr(), longSession)
+		java := start(t, relay.addr(), longSession)
 		java.must(t, "discovery-open", "registry", base, "void", "compatible")
 		java.must(t, "discovery-register", "registry", "orders", "a1", "one", "8080")
 		// Java would not register again if the server deleted the service's path
@@ -196,9 +187,9 @@ func (srv *testServer) awaitNewNode(t *testing.T, path string, czxid int64) int6
 
 // Instances come and go in both languages, and both see all of them.
 func TestLanguagesSeeEachOthersInstances(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base := lockPath(t)
-		java := startPeer(t, srv.addr, longSession)
+		java := start(t, srv.addr, longSession)
 		java.must(t, "discovery-open", "registry", base, "void", "compatible")
 		java.must(t, "discovery-cache", "registry", "orders")
 		changes := readChanges(t, srv.openDirectory(t, base, discovery.WithRemovalGrace(0)))
@@ -222,9 +213,9 @@ func TestLanguagesSeeEachOthersInstances(t *testing.T) {
 // Java reads what we write, with and without a payload, and also when it is
 // Disabled.
 func TestJavaReadsOurInstances(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base := lockPath(t)
-		java, client := startPeer(t, srv.addr, longSession), srv.connect(t, longSession)
+		java, client := start(t, srv.addr, longSession), srv.connect(t, longSession)
 		java.must(t, "discovery-open", "map", base, "map", "compatible")
 		java.must(t, "discovery-open", "void", base, "void", "compatible")
 
@@ -245,9 +236,9 @@ func TestJavaReadsOurInstances(t *testing.T) {
 
 // A payload has a class in Java, which we write and read.
 func TestPayloadHasAClassInJava(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base, codec := lockPath(t), discovery.CuratorCodec(discovery.WithClass("Discovery$Details"))
-		java := startPeer(t, srv.addr, longSession)
+		java := start(t, srv.addr, longSession)
 		java.must(t, "discovery-open", "details", base, "details", "compatible")
 		ours := order("a1", "one")
 		ours.Payload = []byte(`{"city":"Ulm"}`)
@@ -266,9 +257,9 @@ func TestPayloadHasAClassInJava(t *testing.T) {
 
 // We read what Java writes in both of its forms, and write the same bytes.
 func TestWeReadJavasInstances(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base := lockPath(t)
-		java := startPeer(t, srv.addr, longSession)
+		java := start(t, srv.addr, longSession)
 		for form, codec := range map[string]discovery.Codec{
 			"compatible": discovery.CuratorCodec(),
 			"enabled":    discovery.CuratorCodec(discovery.WithEnabled()),
@@ -303,9 +294,9 @@ func TestWeReadJavasInstances(t *testing.T) {
 // A malformed node fails Java's query of the whole service. Ours has the others. An
 // instance whose node becomes malformed leaves ours, and Java's cache keeps it.
 func TestMalformedNodeFailsJavasQueryAndNotOurs(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
 		base := lockPath(t)
-		java := startPeer(t, srv.addr, longSession)
+		java := start(t, srv.addr, longSession)
 		java.must(t, "discovery-open", "registry", base, "void", "compatible")
 		java.must(t, "discovery-register", "registry", "orders", "a1", "one", "8080")
 		_, err := srv.observer.Create(withDeadline(t), base+"/orders/bad", []byte("{"))

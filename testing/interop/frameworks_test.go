@@ -46,6 +46,23 @@ func startFramework(t testing.TB, addr string, session time.Duration) *peer {
 	return startPeerOf(t, frameworks.get(t), addr, session)
 }
 
+// startFunc starts a peer.
+type startFunc func(t testing.TB, addr string, session time.Duration) *peer
+
+// onEachCurator is onFakeAndReal for peers with Debian's Curator, and with
+// CURATOR_ALL_TESTS for peers with the newest one, too.
+func onEachCurator(t *testing.T, scenario func(t *testing.T, srv *testServer, start startFunc)) {
+	t.Helper()
+	for name, start := range map[string]startFunc{"Debian": startPeer, "newest": startFramework} {
+		t.Run(name, func(t *testing.T) {
+			if name == "newest" {
+				frameworks.get(t)
+			}
+			onFakeAndReal(t, func(t *testing.T, srv *testServer) { scenario(t, srv, start) })
+		})
+	}
+}
+
 // frameworks is found by the first test that needs it.
 var frameworks = &lazyFrameworks{}
 

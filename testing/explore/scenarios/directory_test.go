@@ -139,11 +139,14 @@ type finder struct {
 	zxid      int64                // of the directory, when it was seen last
 	heard     map[string]string    // what its changes lead to
 	gone      map[string]time.Time // since when an instance is shown without a node
+	looked    time.Time            // the time of the last look, if the directory was interrupted then
+	guard     *guard               // nil if there is none
 }
 
 // find gives an actor a directory. It returns nil if the client is closed.
-func (l *listings) find(w *explore.World, a *explore.Actor) *finder {
-	d, err := discovery.NewDirectory(a.Client(), registry, format, "orders", discovery.WithRemovalGrace(grace))
+func (l *listings) find(w *explore.World, a *explore.Actor, opts ...discovery.DirectoryOption) *finder {
+	opts = append(opts, discovery.WithRemovalGrace(grace))
+	d, err := discovery.NewDirectory(a.Client(), registry, format, "orders", opts...)
 	if err != nil {
 		refuse(w, a, err)
 		return nil
@@ -178,6 +181,18 @@ func (f *finder) waitFor(w *explore.World, zxid int64) {
 	}
 }
 
+// stand leaves out the time of an interruption, in which the grace stands still.
+func (f *finder) stand(interrupted bool) {
+	if !f.looked.IsZero() {
+		for id, since := range f.gone {
+			f.gone[id] = since.Add(time.Since(f.looked))
+		}
+	}
+	if f.looked = (time.Time{}); interrupted {
+		f.looked = time.Now()
+	}
+}
+
 // check compares the directory with the service as of its transaction.
 func (f *finder) check(all *listings) error {
 	s := f.directory.Snapshot()
@@ -192,6 +207,10 @@ func (f *finder) check(all *listings) error {
 	if s.Zxid != 0 && !maps.Equal(shown, f.heard) {
 		return fmt.Errorf("has %v, and its changes lead to %v", shown, f.heard)
 	}
+	if f.guard != nil {
+		f.guard.pass(s.Interrupted)
+	}
+	f.stand(s.Interrupted)
 	if s.Interrupted {
 		return nil // it keeps what it has
 	}
@@ -207,6 +226,9 @@ func (f *finder) check(all *listings) error {
 	}
 	if !maps.Equal(bad, want.bad) {
 		return fmt.Errorf("of transaction %#x says that %v are malformed, and %v were", s.Zxid, bad, want.bad)
+	}
+	if f.guard != nil {
+		return f.guard.check(want, s)
 	}
 	return f.checkGone(all, want, s.Entries)
 }
