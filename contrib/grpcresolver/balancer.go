@@ -178,13 +178,13 @@ type choice struct {
 // gRPC asks the next one then.
 func (c *choice) Pick(info balancer.PickInfo) (balancer.PickResult, error) {
 	key, _ := info.Ctx.Value(keyOfCall{}).(string)
-	i, done, err := c.picker.PickFor(key)
+	i, request, err := c.picker.PickFor(key)
 	if err != nil {
 		return balancer.PickResult{}, balancer.ErrNoSubConnAvailable
 	}
 	result, err := c.connectionTo(i, info)
 	if err != nil {
-		done(context.Canceled)
+		request.Done(context.Canceled)
 		return result, err
 	}
 	before := result.Done
@@ -192,7 +192,7 @@ func (c *choice) Pick(info balancer.PickInfo) (balancer.PickResult, error) {
 		if before != nil {
 			before(end)
 		}
-		done(outcomeOf(end))
+		request.Done(outcomeOf(end))
 	}
 	return result, nil
 }

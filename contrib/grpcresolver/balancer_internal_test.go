@@ -33,11 +33,11 @@ func pick(t *testing.T, p *discovery.Picker, child balancer.Picker, end balancer
 func isOut(p *discovery.Picker) bool {
 	seen := map[string]bool{}
 	for range 4 {
-		i, done, err := p.Pick()
+		i, request, err := p.Pick()
 		if err != nil {
 			return true
 		}
-		done(nil)
+		request.Done(nil)
 		seen[i.ID] = true
 	}
 	return len(seen) < 2
