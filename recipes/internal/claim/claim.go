@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
@@ -24,13 +25,14 @@ type Claim struct {
 
 	mu       sync.Mutex // protects the following fields
 	state    State
-	shares   int           // the claim is given up at zero, and never taken again
-	spent    bool          // see Spent
-	stopped  func()        // only a leader's claim has it; see Lead
-	place    Place         // may be nil
-	trace    *trace.Hold   // may be nil
-	over     chan struct{} // see Over; nil until the first call
-	leftover error         // why a node may still exist: the error of the last deleteNodes
+	shares   int              // the claim is given up at zero, and never taken again
+	spent    bool             // see Spent
+	stopped  func()           // only a leader's claim has it; see Lead
+	place    Place            // may be nil
+	trace    *trace.Hold      // may be nil
+	over     chan struct{}    // see Over; nil until the first call
+	leftover error            // why a node may still exist: the error of the last deleteNodes
+	removal  *follow.Recovery // hears of the trouble of deletions; see TellDeletion
 }
 
 // Terms are what a lock sets for its claims.
