@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/event"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
@@ -109,10 +111,7 @@ func (s *Selector) Run(ctx context.Context, work func(ctx context.Context) error
 			return err
 		}
 		if err != nil {
-			select {
-			case <-time.After(requeuePause):
-			case <-ctx.Done():
-			}
+			_ = follow.Pause(ctx, s.queue.Client(), &pauses.Growing{First: requeuePause}) // the wait says why, if ctx ends
 		}
 	}
 }
