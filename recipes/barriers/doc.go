@@ -57,7 +57,9 @@
 // could let the next round pass too early. The end of the round is one
 // transaction, too. A round costs nine requests for each member, if no others
 // come meanwhile. If many come, the members inside look for losses after a
-// pause: 5 ms for each member of the round, and a second at most.
+// pause: 5 ms for each member of the round, and a second at most. Members of one
+// process share nothing: each has a node and its own requests, and lists all that
+// are there when it comes. So n members list n times n names.
 //
 // # Limits
 //
