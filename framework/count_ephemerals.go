@@ -3,8 +3,10 @@ package framework
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -51,6 +53,30 @@ func (s *Session) lookForEphemerals(
 		}
 	})
 	return left, there, failed
+}
+
+// forgetMissing takes the nodes that the server does not list out of the set,
+// before the session ends. Servers list them since version 3.6. An older one ends
+// the connection.
+func (s *Session) forgetMissing(patience time.Duration) {
+	noted := s.ephemerals.list()
+	code, body, ok := answerWithin(s.link.ListEphemerals(), patience)
+	if !ok || code != proto.CodeOK {
+		return
+	}
+	there, ok := transport.EphemeralsIn(body)
+	if !ok {
+		return
+	}
+	listed := make(map[string]bool, len(there))
+	for _, path := range there {
+		listed[path] = true
+	}
+	for _, n := range noted {
+		if !listed[n.path] {
+			s.ephemerals.remove(n.path, n.number)
+		}
+	}
 }
 
 // nodeGone notes that there is no such node any more, ephemeral or not.

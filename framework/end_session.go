@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -58,6 +59,9 @@ func (s *Session) leave() {
 // If some nodes are to stay, it deletes the others instead, and leaves the
 // session to the server.
 func (s *Session) endOnServer() {
+	if len(s.ephemerals.excess()) > 0 { // others may have deleted most of them
+		s.forgetMissing(closeRequestTimeout)
+	}
 	kept := s.kept.now()
 	timeout, atOnce := closeTimeout, len(kept) == 0
 	if !atOnce {
@@ -87,18 +91,24 @@ func (s *Session) timeToDelete(nodes int) time.Duration {
 // requestEnd asks for the end of the session on the present connection and
 // reports whether the server has said that it is over.
 func (s *Session) requestEnd() bool {
-	call := s.link.CloseSession()
+	code, _, ok := answerWithin(s.link.CloseSession(), closeRequestTimeout)
+	return ok && code == proto.CodeOK
+}
+
+// answerWithin waits for the answer to a call, and reports whether there is one in
+// time. The call may be nil.
+func answerWithin(call *transport.Call, patience time.Duration) (code int32, body []byte, ok bool) {
 	if call == nil {
-		return false
+		return 0, nil, false
 	}
-	silence := time.NewTimer(closeRequestTimeout)
+	silence := time.NewTimer(patience)
 	defer silence.Stop()
 	select {
 	case <-call.Done():
-		code, _, _, err := call.Answer()
-		return code == 0 && err == nil
+		code, _, body, err := call.Answer()
+		return code, body, err == nil
 	case <-silence.C:
-		return false
+		return 0, nil, false
 	}
 }
 

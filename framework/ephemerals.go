@@ -61,6 +61,12 @@ type notedPath struct {
 	number uint64
 }
 
+func (e *ephemerals) list() []notedPath {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.listLocked()
+}
+
 func (e *ephemerals) listLocked() []notedPath {
 	all := make([]notedPath, 0, len(e.paths))
 	for path, number := range e.paths {

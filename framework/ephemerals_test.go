@@ -138,6 +138,44 @@ func TestEphemeralNodesThatOthersDeleteAreNotCounted(t *testing.T) {
 	}
 }
 
+// The client looks seldom at very many nodes. When it is closed, it looks once
+// more: to delete nodes that others have deleted long ago would take its time.
+func TestCloseDeletesNoNodesThatAreGone(t *testing.T) {
+	for name, left := range map[string]int{"all are gone": 0, "some are left": 100} {
+		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+			j := &journal{}
+			c := unclosed(t, srv, j.option())
+			createEphemerals(t, c, 3<<19)
+			synctest.Wait()
+			require.Len(t, j.warnings(), 1, name)
+			for i := left; i < 3<<19/len(longName); i++ {
+				require.NoError(t, srv.Delete(fmt.Sprintf("/%s%d", longName, i)))
+			}
+			srv.ClearRequests()
+			require.Zero(t, closing(t, c), name)
+			require.Zero(t, srv.CountRequests(zktest.OpDelete), name)
+			synctest.Wait()
+			require.Empty(t, srv.Sessions(), name)
+			srv.AssertNoNodes(t, "/")
+		})
+	}
+}
+
+// Servers before version 3.6 do not list them.
+func TestCloseDeletesTooManyNodesOnAnOldServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t, zktest.WithVersion(zktest.Version3510))
+		c := unclosed(t, srv)
+		createEphemerals(t, c, 3<<19)
+		size := ending(srv)
+		require.Less(t, closing(t, c), 2*time.Second)
+		synctest.Wait()
+		require.LessOrEqual(t, *size, 1<<20)
+		require.Positive(t, *size)
+		srv.AssertNoNodes(t, "/")
+	})
+}
+
 // A node is counted once, whatever way it has come and gone.
 func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
 	t.Parallel()

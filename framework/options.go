@@ -206,7 +206,7 @@ func WithSuspendClock(suspended func() time.Duration) Option {
 //
 // It is for servers that end the connection when they are asked for a container,
 // as some others than ZooKeeper's do. Without it, the client finds that out by
-// some connections that end, and then does the same.
+// some connections that end, and then does the same. A day later, it tries again.
 func WithoutContainers() Option {
 	return func(c *config) { c.noContainers = true }
 }

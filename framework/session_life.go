@@ -124,7 +124,7 @@ func (s *Session) endedWith(all []transport.Unanswered) {
 		what := "zookeeper servers end the connection whenever they get a request"
 		if found.IsContainer() {
 			what = "zookeeper servers end the connection whenever a container is created: " +
-				"missing parents are created as persistent nodes"
+				"missing parents are created as persistent nodes for a day"
 		}
 		found.Warn(c.cfg.logger, what)
 	}

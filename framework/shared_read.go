@@ -15,10 +15,14 @@ func readTogether[T any](
 	ctx context.Context, s *Session, key watches.ReadKey, read func(path string, watch bool) proto.Request[T],
 ) (v T, w *watches.Watch, err error) {
 	r := s.watches.TakePart(key)
+	defer func() {
+		if w == nil { // also if the user's context panics
+			r.Leave()
+		}
+	}()
 	for {
 		begins, err := beginTogether(ctx, s, r)
 		if err != nil {
-			r.Leave()
 			return v, nil, err
 		}
 		if begins {
@@ -29,7 +33,6 @@ func readTogether[T any](
 		case next != nil:
 			r = next
 		case err != nil:
-			r.Leave()
 			return v, nil, err
 		default:
 			return v, r.Watch(), nil
@@ -59,10 +62,18 @@ func beginTogether(ctx context.Context, s *Session, r *watches.Read) (begins boo
 // connection notes what it means for the watch, even if all callers have left
 // by then.
 func sendTogether[T any](ctx context.Context, s *Session, r *watches.Read, q proto.Request[T]) {
+	started := false
+	defer func() {
+		if !started { // the user's context has panicked, which is no business of the others
+			r.Failed(true)
+			r.Sent(nil, errNotSent)
+		}
+	}()
 	p, err := start(ctx, s, q, func(code int32, err error) {
 		missing := err == nil && q.NoNodeIsAnswer && code == proto.CodeNoNode
 		r.Answered(err == nil && (code == proto.CodeOK || missing), missing)
 	})
+	started = true
 	if err != nil {
 		r.Failed(reason.Is(err, errNotSent))
 	}

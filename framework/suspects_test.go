@@ -153,6 +153,31 @@ func TestServersThatHangUpOnContainersGetPersistentParents(t *testing.T) {
 	})
 }
 
+// The servers may be newer a day later. If they are not, one connection is enough
+// to know that.
+func TestContainersAreTriedAgainADayLater(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c, lines := suspectClient(t, srv, framework.WithSessionTimeout(40*time.Second))
+		hits := hangsUp(srv, zktest.OpCreateContainer, "")
+		asks := func(path string) int {
+			srv.ClearRequests()
+			mustCreate(t, c, path+"/n", "", framework.WithParents())
+			return srv.CountRequests(zktest.OpCreateContainer)
+		}
+		require.Greater(t, asks("/a"), 1)
+		time.Sleep(23 * time.Hour)
+		require.Zero(t, asks("/b"), "it is known")
+		time.Sleep(2 * time.Hour)
+		require.Equal(t, 1, asks("/c"))
+		require.Zero(t, asks("/d"), "it is known again")
+		require.Len(t, lines(), 1)
+		hits.Remove()
+		time.Sleep(25 * time.Hour)
+		require.Equal(t, 1, asks("/e"))
+		require.Equal(t, 1, asks("/f"))
+	})
+}
+
 func TestWithoutContainersParentsArePersistent(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithoutContainers())

@@ -23,6 +23,7 @@ type budget struct {
 
 	outer *schedule // nil before the outermost loop has failed
 	drawn int       // pauses drawn from outer
+	since time.Time // when the trouble of the outermost loop has begun; zero if it is over
 
 	nested  *schedule // nil: no nested loop has failed since the last success
 	open    int       // pauses drawn from nested
@@ -85,7 +86,7 @@ func (s *share) next() time.Duration {
 		return s.nextOuterLocked()
 	}
 	if s.nested == nil {
-		s.nested = newSchedule(s.policy, s.begun)
+		s.nested = newSchedule(s.policy, s.troubledLocked())
 		s.nested.skip(s.drawn)
 	}
 	if !s.drew {
@@ -96,6 +97,15 @@ func (s *share) next() time.Duration {
 	return s.nested.next()
 }
 
+// troubledLocked returns from when on the time of a nested loop counts. A trouble
+// that the outermost loop has met, too, began with that.
+func (s *share) troubledLocked() time.Time {
+	if s.since.IsZero() {
+		return s.begun
+	}
+	return s.since
+}
+
 func (s *share) nextOuterLocked() time.Duration {
 	if s.outer == nil {
 		s.outer = newSchedule(s.policy, s.begun)
@@ -103,6 +113,7 @@ func (s *share) nextOuterLocked() time.Duration {
 	if s.nested != nil && s.nested.exhausted {
 		s.outer.exhausted = true
 	}
+	s.since = s.begun
 	s.outer.skip(s.open)
 	s.drawn += s.open + 1
 	s.nested, s.open = nil, 0
@@ -117,7 +128,7 @@ func (s *share) succeeded() {
 	defer s.mu.Unlock()
 	s.standsLocked()
 	if !s.outermost && s.failing == 0 {
-		s.nested, s.open = nil, 0
+		s.nested, s.open, s.since = nil, 0, time.Time{}
 	}
 }
 

@@ -226,6 +226,47 @@ func TestUntilElapsedCountsTheFirstAttempt(t *testing.T) {
 	})
 }
 
+// A loop that has failed goes on with what is left of its time, also in the loops
+// that its op makes. If one of these has succeeded, the trouble is over, and a
+// later one has time of its own.
+func TestUntilElapsedCountsTheTimeOfTheOuterLoop(t *testing.T) {
+	policy := retry.UntilElapsed(10*time.Second, time.Second)
+	for name, tc := range map[string]struct {
+		recovers bool
+		want     []time.Duration // attempts of the nested loop that fails
+	}{
+		"trouble that goes on": {false, []time.Duration{9 * time.Second, 10 * time.Second}},
+		"another trouble":      {true, []time.Duration{9 * time.Second, 14 * time.Second, 19 * time.Second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var at []time.Duration
+				start, first := time.Now(), true
+				err := retry.Do(t.Context(), policy, transient, func(ctx context.Context) error {
+					if first {
+						first = false
+						time.Sleep(8 * time.Second)
+						return errTransient
+					}
+					nested, took := time.Since(start), time.Duration(0)
+					if tc.recovers {
+						require.NoError(t, retry.Do(ctx, policy, transient, func(context.Context) error { return nil }))
+						took = 4 * time.Second
+					}
+					require.Equal(t, 9*time.Second, nested)
+					return retry.Do(ctx, policy, transient, func(context.Context) error {
+						at = append(at, time.Since(start))
+						time.Sleep(took)
+						return errTransient
+					})
+				})
+				require.ErrorIs(t, err, errTransient)
+				require.Equal(t, tc.want, at)
+			})
+		})
+	}
+}
+
 // lossy is a call whose answer is lost as often as it says, and then not.
 func lossy(ctx context.Context, lost int) error {
 	return retry.Do(ctx, retry.None(), transient, func(context.Context) error {

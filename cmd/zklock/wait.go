@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -73,10 +74,27 @@ func waitFree(ctx context.Context, c *framework.Client, path string, noWait bool
 			return fmt.Errorf("%s %w by %s", path, errHeld, found)
 		}
 		if err := throughOutages(ctx, c, func() error { return waitDeleted(ctx, c, found.last.Path) }); err != nil {
-			return fmt.Errorf("%s %w by %s: %w", path, errHeld, found, err)
+			return fmt.Errorf("%s %w by %s: %w", path, errHeld, found.now(ctx, c, path), err)
 		}
 	}
 }
+
+// now returns who holds a lock at the end of a wait: the holder of the beginning may
+// have gone long ago. Without an answer in time, it returns those of the beginning.
+func (c *contenders) now(ctx context.Context, client *framework.Client, path string) *contenders {
+	if !client.State().IsConnected() {
+		return c
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer cancel()
+	if now, err := contendersAt(ctx, client, path); err == nil && now.last != nil {
+		return now
+	}
+	return c
+}
+
+// lastLook is how long the look at the end of a wait may take.
+const lastLook = time.Second
 
 // contenders are the holders and waiters of a path, as far as wait needs them.
 type contenders struct {

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -97,6 +103,38 @@ func TestAWaitThatEndsInAnOutageSaysSo(t *testing.T) {
 		require.Contains(t, p.stderr.String(), "/l: no connection to 127.0.0.1:")
 		require.Contains(t, p.stderr.String(), "held by ")
 	}
+}
+
+// The holder of the beginning has gone when the wait ends.
+func TestWaitNamesTheHolderOfItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		mutex := func(service string) *locks.InterProcessMutex {
+			return locks.NewInterProcessMutex(curatortest.Connect(t, srv, framework.WithServiceName(service)), "/l")
+		}
+		first, err := mutex("first").Acquire(t.Context())
+		require.NoError(t, err)
+		second := make(chan *locks.Lease)
+		go func() {
+			lease, _ := mutex("second").Acquire(t.Context())
+			second <- lease
+		}()
+		synctest.Wait()
+		waited := make(chan error)
+		go func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			waited <- waitFree(ctx, curatortest.Connect(t, srv), "/l", false)
+		}()
+		synctest.Wait()
+		require.NoError(t, first.Release(t.Context()))
+		lease := <-second
+		err = <-waited
+		require.ErrorIs(t, err, errHeld)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "held by second@")
+		require.NoError(t, lease.Release(t.Context()))
+	})
 }
 
 // A semaphore has a waiter and no holder: it is not free, and wait says so.

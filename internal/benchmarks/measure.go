@@ -19,6 +19,7 @@ import (
 var commands = []string{
 	"./recipes/locks -run ^TestCostDoesNotGrowWithTheCrowd$ -growth 10,100,1000,10000 -v -timeout 30m",
 	"./recipes/locks -run ^$ -bench ^BenchmarkAgainstZkLock$ -benchtime 10x -timeout 30m",
+	"./recipes/locks -run ^$ -bench ^BenchmarkCrowdOfOneClient$ -benchtime 1x -crowds 10000 -timeout 60m",
 	"./recipes/locks -run ^$ -bench ^BenchmarkUncontended$ -benchtime 3000x -timeout 30m",
 	"./recipes/locks -run ^$ -bench ^Benchmark(MultiLock|CachedLock)$ -benchtime 1000x -timeout 30m",
 	"./testing/interop -run ^$ -bench ^BenchmarkAgainstCurator$ -benchtime 10x -timeout 60m",

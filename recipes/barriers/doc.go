@@ -58,7 +58,9 @@
 // transaction, too. A round costs eight requests for each member and two more, if
 // no others come meanwhile, or nine with servers before 3.9. If many come, the
 // members inside look for losses after a pause: 5 ms for each member of the round,
-// and a second at most.
+// and a second at most. Members of one process share nothing: each has a node and
+// its own requests, and lists all that are there when it comes. So n members list
+// n times n names.
 //
 // # Limits
 //

@@ -189,7 +189,7 @@ func (r *Registration) wanted() wanted { return r.wishes.of(r.node.Data()) }
 // names nodes by their address, is an error: it is another instance.
 //
 // Updates are made one after the other. One whose ctx ends before its turn has
-// changed nothing. If ctx ends later, the node gets the data later. If the
+// changed nothing, and its error says what the one before it waits for. If ctx ends later, the node gets the data later. If the
 // codec or the server refuses the data, that is the error, and the node says
 // what it said, also if the server does so when the call has returned.
 func (r *Registration) Update(ctx context.Context, i Instance) error {
@@ -248,7 +248,7 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 // takeTurn waits until nobody else changes what the node is to say.
 func (r *Registration) takeTurn(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return reason.OfContext(ctx)
+		return r.gaveUp(ctx)
 	}
 	select {
 	case r.turn <- struct{}{}:
@@ -256,8 +256,17 @@ func (r *Registration) takeTurn(ctx context.Context) error {
 	case <-r.node.Done():
 		return r.node.Err()
 	case <-ctx.Done():
-		return reason.OfContext(ctx)
+		return r.gaveUp(ctx)
 	}
+}
+
+// gaveUp is the error of a change whose context has ended before its turn. What
+// keeps the one before it keeps this one, too.
+func (r *Registration) gaveUp(ctx context.Context) error {
+	if trouble := r.node.Trouble(); trouble != nil {
+		return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), trouble)
+	}
+	return reason.OfContext(ctx)
 }
 
 // Node returns the node that is kept: what becomes of it is told by its Changes

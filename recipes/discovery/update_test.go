@@ -7,11 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -115,5 +117,64 @@ func TestUpdateOfWhatInstanceReturnsDrainsNobody(t *testing.T) {
 		p.set(nil)
 		checks(10)
 		require.Equal(t, []string{"a:1"}, names(d))
+	})
+}
+
+// An update waits for its turn behind another one, which is in trouble. Its
+// error says so as the other's does.
+func TestUpdateBehindAnotherNamesTheTrouble(t *testing.T) {
+	for name, tc := range map[string]struct {
+		do   zktest.Action
+		want error
+	}{
+		"throttled": {zktest.Fail(zktest.ErrThrottled), &framework.ServerError{Code: -127}},
+		"hang-ups":  {zktest.DropRequest(), zk.ErrConnectionClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				r := w.registered(t, c, replica("a", 1))
+				trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: tc.do})
+				first := make(chan error)
+				go func() { first <- r.Update(recipetest.Within(t, time.Minute), replica("a", 2)) }()
+				synctest.Wait()
+				for name, change := range map[string]func(context.Context) error{
+					"update": func(ctx context.Context) error { return r.Update(ctx, replica("a", 3)) },
+					"drain":  r.Drain,
+					"resume": r.Resume,
+				} {
+					err := change(recipetest.Within(t, time.Second))
+					require.ErrorIs(t, err, context.DeadlineExceeded, name)
+					require.ErrorIs(t, err, tc.want, name)
+				}
+				trouble.Remove()
+				require.NoError(t, <-first)
+				require.Equal(t, 2, r.Instance().Port)
+				require.NoError(t, r.Node().Trouble())
+			})
+		})
+	}
+}
+
+// An update of a node that is not there yet, because of another one, waits behind
+// another update.
+func TestUpdateBehindAnotherNamesTheConflict(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base, nil))
+		require.NoError(t, w.Fake.Create(base+"/orders", nil))
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 7))))
+		r, err := discovery.NewRegistration(w.Observer, base, plain{}, replica("a", 1))
+		require.NoError(t, err)
+		first := make(chan error)
+		go func() { first <- r.Update(recipetest.Within(t, time.Minute), replica("a", 2)) }()
+		synctest.Wait()
+		err = r.Drain(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		var conflict *discovery.ConflictError
+		require.ErrorAs(t, err, &conflict)
+		require.Equal(t, 7, conflict.Instance.Port)
+		require.ErrorIs(t, r.Node().Trouble(), nodes.ErrConflict)
+		require.Error(t, <-first)
+		require.NoError(t, r.Shutdown(t.Context()))
 	})
 }

@@ -271,6 +271,24 @@ func TestGraphIsCompleteOrAnError(t *testing.T) {
 	})
 }
 
+// The pause between the looks ends with the client.
+func TestPauseOfAGraphEndsWithTheClient(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.ring(t, "/l", "a", "b")
+		c, _ := w.Connect(t)
+		over := make(chan error)
+		go func() {
+			_, err := inspect.WaitGraph(w.Patience(t), c, []string{"/"}, inspect.WithPause(time.Hour))
+			over <- err
+		}()
+		time.Sleep(time.Minute)
+		begun := time.Now()
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, <-over, framework.ErrClosed)
+		require.Zero(t, time.Since(begun))
+	})
+}
+
 // Two processes wait for each other's lock. One of the locks was released, and
 // goes by itself.
 func TestKeptLockIsNoDeadlock(t *testing.T) {

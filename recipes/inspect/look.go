@@ -8,7 +8,9 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // WaitGraph returns who waits for whom at and below some paths, and the
@@ -106,12 +108,7 @@ func (l *look) noteUnreadable(r Recipe) {
 }
 
 func (l *look) pause(d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-l.ctx.Done():
-		return reason.OfContext(l.ctx)
-	}
+	return follow.Pause(l.ctx, l.client, &pauses.Growing{First: d})
 }
 
 // suspicious returns the paths of the locks with waits that may not end.

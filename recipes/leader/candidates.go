@@ -6,12 +6,20 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 // candidates is the queue of those who stand for leader.
-type candidates struct{ queue.Queue }
+type candidates struct {
+	queue.Queue
+	removal follow.Recovery // takes down what deletions of our nodes outlast
+}
+
+func newCandidates(cfg queue.Config) candidates {
+	return candidates{*queue.New(cfg), follow.Recovery{Client: cfg.Client}}
+}
 
 func notAcquired(n queue.NotAcquired) error {
 	e := locks.NotAcquiredError(n)
@@ -65,14 +73,18 @@ func (q *candidates) handOver(ctx context.Context, l *leadership) error {
 	if l == nil {
 		return q.ErrorOf(op, ErrNotLeader)
 	}
-	err := q.hasSuccessor(ctx)
-	if err != nil && (ctx.Err() == nil || reason.Is(err, ErrNoSuccessor)) {
-		return q.ErrorOf(op, err)
+	late := q.hasSuccessor(ctx)
+	if late != nil && (ctx.Err() == nil || reason.Is(late, ErrNoSuccessor)) {
+		return q.ErrorOf(op, late)
 	}
 	l.claim.Request()
-	if err := l.await(ctx, q); err != nil {
-		l.claim.Lose(locks.ErrRevoked)
-		return q.ErrorOf(op, err)
+	err := l.await(ctx, q)
+	if err == nil {
+		return nil
 	}
-	return nil
+	l.claim.Lose(locks.ErrRevoked)
+	if late != nil && !reason.Is(err, ErrNotLeader) {
+		err = late // it says what the look for a successor has outlasted
+	}
+	return q.ErrorOf(op, err)
 }

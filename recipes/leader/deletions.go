@@ -21,12 +21,14 @@ type deletion struct {
 // node may still be there: Shutdown waits for it.
 func (l *Latch) deleting(ctx context.Context, of *framework.Session, del func(context.Context) error) error {
 	ctx, closing := l.deletionContext(ctx)
-	err := del(ctx)
-	if err != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.left = append(l.leftLocked(), &deletion{of, del, err, closing})
+	err := del(framework.Extend(l.queue.Client()).OnTrouble(ctx, l.queue.removal.Note))
+	if err == nil {
+		l.queue.removal.Note(nil)
+		return nil
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left = append(l.leftLocked(), &deletion{of, del, err, closing})
 	return err
 }
 

@@ -18,6 +18,10 @@
 //     again.
 //   - [Observe] tells who leads, without standing.
 //
+// A process needs one of them for an election. It may have more, but they do not
+// queue in the process, as mutexes do: each has a node and its own requests, and
+// the n candidates of a crowd list n names when they come.
+//
 // Latch and Selector do not see each other's candidates: all processes of one
 // election use the same kind. An [Option] is for both kinds. A path that cannot
 // be used is an error of NewLatch and Observe, and of every call of a Selector.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
-	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
@@ -114,13 +113,13 @@ func NewLatch(c *framework.Client, path string, opts ...LatchOption) (*Latch, er
 func newLatch(c *framework.Client, path string, opts []LatchOption) *Latch {
 	cfg := latchConfig(opts)
 	l := &Latch{
-		queue: candidates{*queue.New(queue.Config{
+		queue: newCandidates(queue.Config{
 			Client: c, Path: path, Kind: latchKind, Op: waitLeadership,
 			Order:       lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive, WatchSelf: true},
 			Recipe:      locktrace.RecipeLeaderLatch,
 			NotAcquired: notAcquired,
 			Options:     cfg.Options,
-		})},
+		}),
 		cfg:  cfg,
 		last: broadcast.New(Change{}),
 	}
@@ -139,7 +138,8 @@ func (l *Latch) start() error {
 
 // Shutdown ends the candidacy: the context of a leadership first, with
 // locks.ErrReleased, and then the node. It returns nil when the node is gone, or
-// its session was lost or closed. If ctx ends before, the error is ctx's.
+// its session was lost or closed. If ctx ends before, the error matches ctx.Err()
+// and, if the deletion is in trouble, the last error of that.
 // Without a connection for the connection timeout, it is
 // framework.ErrNotConnected, and a server in trouble may return others. The
 // client goes on in all these cases, and a later Shutdown waits anew, under its
@@ -161,7 +161,7 @@ func (l *Latch) Shutdown(ctx context.Context) error {
 	}
 	first := l.beginToClose(ctx)
 	if !l.life.WaitGone(ctx) {
-		return l.queue.ErrorOf("shutdown", reason.OfContext(ctx))
+		return l.queue.ErrorOf("shutdown", l.queue.removal.GaveUp(ctx))
 	}
 	return l.queue.ErrorOf("shutdown", l.leftBehind(ctx, first))
 }

@@ -30,9 +30,11 @@ type leadership struct {
 	stopped <-chan struct{} // a latch's: see Claim.Lead of package claim
 }
 
-func newLeadership(lease *claim.Lease) *leadership {
+func (q *candidates) newLeadership(lease *claim.Lease) *leadership {
 	c := lease.Claim()
-	c.Watch() // a leader watches its node from the beginning
+	c.Watch()           // a leader watches its node from the beginning
+	q.removal.Note(nil) // a node of ours that is ahead would keep us from leading
+	c.TellDeletion(&q.removal)
 	return &leadership{claim: c, lease: (*locks.Lease)(lease)}
 }
 
@@ -93,6 +95,6 @@ func (l *leadership) await(ctx context.Context, q *candidates) error {
 		}
 		return nil
 	case <-ctx.Done():
-		return reason.OfContext(ctx)
+		return q.removal.GaveUp(ctx)
 	}
 }

@@ -28,7 +28,7 @@ func (l *Latch) run(ctx context.Context) error {
 			return l.stand(ctx, a, kept, abandon)
 		})
 		if err == nil {
-			now := newLeadership(lease)
+			now := l.queue.newLeadership(lease)
 			now.stopped = now.claim.Lead()
 			l.begin(now)
 			now.attend(lease.Context(), l.life.Stopped().Done(), l.cfg.grace) // the client's end is the lease's

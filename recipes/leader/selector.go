@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/event"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
@@ -54,13 +56,13 @@ const mutexKind = "lock-"
 func NewSelector(c *framework.Client, path string, opts ...SelectorOption) *Selector {
 	cfg := selectorConfig(opts)
 	return &Selector{
-		queue: candidates{*queue.New(queue.Config{
+		queue: newCandidates(queue.Config{
 			Client: c, Path: path, Kind: mutexKind, Op: "run",
 			Order:       lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive, WatchSelf: true},
 			Recipe:      locktrace.RecipeLeaderSelector,
 			NotAcquired: notAcquired,
 			Options:     cfg.Options,
-		})},
+		}),
 		cfg: cfg,
 	}
 }
@@ -109,10 +111,7 @@ func (s *Selector) Run(ctx context.Context, work func(ctx context.Context) error
 			return err
 		}
 		if err != nil {
-			select {
-			case <-time.After(requeuePause):
-			case <-ctx.Done():
-			}
+			_ = follow.Pause(ctx, s.queue.Client(), &pauses.Growing{First: requeuePause}) // the wait says why, if ctx ends
 		}
 	}
 }
@@ -150,7 +149,7 @@ func (s *Selector) stop() {
 // until the work has returned. The work has another share, so that it can end
 // its leadership, but not let others lead while it runs.
 func (s *Selector) lead(ctx context.Context, own *claim.Lease, work func(context.Context) error) (err error) {
-	now := newLeadership(own)
+	now := s.queue.newLeadership(own)
 	defer func() { err = withLoss(err, s.queue.ErrorOf("run", now.end(ctx))) }() // also if work panics
 	if joined, _ := now.claim.Join(); !joined {                                  // lost between the grant and now
 		return nil

@@ -25,8 +25,10 @@ import (
 // It costs three requests, where an InterProcessMultiLock of mutexes costs three for
 // each. With servers before 3.9 it costs two, and one for each mutex. But it has its
 // place in all queues while it waits for the last of them: those behind it wait, too,
-// also for mutexes that nobody holds. The goroutines of a client do not queue for it in the process:
-// each that waits has its nodes at the server.
+// also for mutexes that nobody holds. The goroutines of a client do not queue for it
+// in the process: each that waits has its nodes at the server, and lists all queues
+// when it comes. So the work that n goroutines make grows with n times n. For
+// hundreds of them, have one mutex around it, in the process.
 //
 // An acquire under the context of a lease of some of the mutexes re-enters these,
 // and takes the others by a transaction. All mutexes of a transaction have the

@@ -40,7 +40,8 @@ var crowds = flag.String("crowds", "1000", "how many contenders BenchmarkCrowdOf
 //   - heap-MB: the most that was on the server's heap, or 0 if the server
 //     never collected garbage;
 //   - goroutines: the most goroutines that this process had;
-//   - reqs: the requests for each acquire, pings included.
+//   - reqs: the requests for each acquire, pings included;
+//   - x-zk.Lock: how many times as long all of zk.Lock's took.
 //
 // The times are medians.
 //
@@ -52,12 +53,13 @@ func BenchmarkCrowdOfOneClient(b *testing.B) {
 	for _, text := range strings.Split(*crowds, ",") {
 		n, err := strconv.Atoi(text)
 		require.NoError(b, err)
+		var beside time.Duration // what zk.Lock took
 		for _, side := range []struct {
 			name string
 			of   func(b *testing.B, addr string) (lost *atomic.Int64, cycle func(i int, locked func()) error)
 		}{
-			{"mutex", crowdOfMutexes}, {"semaphore", crowdOfSemaphores}, {"writer", crowdOfWriters},
-			{readers, crowdOfReaders}, {"zk.Lock", crowdOfZkLocks},
+			{zkLock, crowdOfZkLocks}, {"mutex", crowdOfMutexes}, {"semaphore", crowdOfSemaphores},
+			{"writer", crowdOfWriters}, {readers, crowdOfReaders},
 		} {
 			b.Run(fmt.Sprintf("contenders=%d/%s", n, side.name), func(b *testing.B) {
 				log := filepath.Join(b.TempDir(), "gc.log")
@@ -71,6 +73,11 @@ func BenchmarkCrowdOfOneClient(b *testing.B) {
 					c.run(b, srv)
 				}
 				c.report(b)
+				if side.name == zkLock {
+					beside = median(c.all)
+				} else if beside > 0 { // else it was not chosen
+					b.ReportMetric(beside.Seconds()/median(c.all).Seconds(), "x-zk.Lock")
+				}
 				b.ReportMetric(float64(lost.Load()), "lost")
 				b.ReportMetric(mostHeap(b, log), "heap-MB")
 			})
@@ -78,8 +85,10 @@ func BenchmarkCrowdOfOneClient(b *testing.B) {
 	}
 }
 
-// readers is the name of the side that holds the lock together.
-const readers = "reader"
+const (
+	readers = "reader"  // the side that holds the lock together
+	zkLock  = "zk.Lock" // the side that the others are compared with
+)
 
 type crowdOfOne struct {
 	n      int

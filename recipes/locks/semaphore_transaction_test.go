@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -38,6 +40,40 @@ func TestSeveralLeasesCostFiveRequests(t *testing.T) {
 		w.NothingLeft(t, path+"/leases")
 		w.NothingLeft(t, path+"/locks")
 	})
+}
+
+// Thousands of leases cost as many requests as one, and work that grows as their
+// number does.
+func TestThousandsOfLeasesAreOneTransaction(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const many = 2000
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(many))
+		require.NoError(t, locktest.Acquire(t, ctx, s).Release(ctx)) // it makes the parents
+		work := map[int]uint64{}
+		for _, n := range []int{many / 4, many} {
+			synctest.Wait()
+			w.Fake.ClearRequests()
+			before := allocated()
+			lease, err := s.AcquireN(ctx, n)
+			require.NoError(t, err)
+			require.Len(t, w.Fake.Children(path+"/leases"), n)
+			require.NoError(t, lease.Release(ctx))
+			work[n] = allocated() - before
+			require.Len(t, w.Requests(), 5)
+		}
+		require.Less(t, work[many], 8*work[many/4], "four times that, and sixteen if each is compared with each")
+		w.NothingLeft(t, path+"/leases")
+		w.NothingLeft(t, path+"/locks")
+	})
+}
+
+// allocated returns how often memory was allocated so far.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Mallocs
 }
 
 // lossesOf are the ways in which the request of a client's session, or its reply,

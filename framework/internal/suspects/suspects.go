@@ -35,7 +35,7 @@ type Suspects struct {
 
 	mu           sync.Mutex // protects the following fields
 	byRequest    map[Request]*suspect
-	noContainers bool // there is a proof for createContainer, and it was not answered since
+	noContainers time.Time // the last proof for createContainer, which was not answered since
 }
 
 // Request is what the attempts at the same request have in common.
@@ -67,6 +67,9 @@ const (
 	// A request that is not made again is not kept in mind for long.
 	suspectsForgotten = 5 * time.Minute
 	maxSuspects       = 1024
+
+	// Parents that are persistent stay for ever.
+	containersForgotten = 24 * time.Hour
 )
 
 // HangUpError says that connections have ended with a request.
@@ -119,7 +122,11 @@ func (x *Suspects) EndedWith(all []transport.Unanswered) (tell *HangUpError) {
 			continue
 		}
 		known[id] = true
-		if p.ended(size, r.Held >= ProvenAfter) {
+		held := r.Held >= ProvenAfter
+		if id.IsContainer() && held && !x.noContainers.IsZero() {
+			x.noContainers = time.Now() // it takes no second series of connections to be sure again
+		}
+		if p.ended(size, held) {
 			suspicious = append(suspicious, p)
 		}
 	}
@@ -152,7 +159,9 @@ func (x *Suspects) provenLocked(suspicious []*suspect) (tell *HangUpError) {
 		if p.proofs == 0 || p.told || p.isWatch() {
 			continue
 		}
-		x.noContainers = x.noContainers || p.IsContainer()
+		if p.IsContainer() {
+			x.noContainers = time.Now()
+		}
 		p.told = true
 		return p.errorLocked()
 	}
@@ -206,7 +215,7 @@ func (x *Suspects) Answered(r transport.Request) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if id.IsContainer() {
-		x.noContainers = false
+		x.noContainers = time.Time{}
 	}
 	if p := x.byRequest[id]; p != nil && (size >= p.size || p.ends < Many) {
 		delete(x.byRequest, id)
@@ -231,11 +240,12 @@ func (x *Suspects) About(r transport.Request) (why *HangUpError, proven bool, le
 }
 
 // EndContainers reports whether servers end the connection when they are asked
-// for a container.
+// for a container. After a day, the client finds out again: the servers may be
+// newer by then, or it was the network.
 func (x *Suspects) EndContainers() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.noContainers
+	return !x.noContainers.IsZero() && time.Since(x.noContainers) <= containersForgotten
 }
 
 // IsHeldBack reports whether a request is not to be sent now.

@@ -17,19 +17,39 @@ import (
 
 // CloseSession asks the server to end the session, whatever is under way, and
 // returns the call. It returns nil if there is no connection to ask on.
-func (l *Link) CloseSession() *Call {
+func (l *Link) CloseSession() *Call { return l.requestNow(opCloseSession, noPayload) }
+
+// ListEphemerals asks for the session's ephemeral nodes on the present connection,
+// and returns nil if there is none. A server that does not know the request ends
+// the connection. EphemeralsIn reads the answer.
+func (l *Link) ListEphemerals() *Call { return l.requestNow(opGetEphemerals, everywhere) }
+
+func (l *Link) requestNow(op int32, payload func([]byte) []byte) *Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.conn
 	if c == nil || !c.established {
 		return nil
 	}
-	call, err := c.enqueueLocked(opCloseSession, noPayload, nil)
+	call, err := c.enqueueLocked(op, payload, nil)
 	if err != nil {
 		return nil
 	}
 	c.signal()
 	return call
+}
+
+func everywhere(b []byte) []byte { return jute.AppendString(b, "/") }
+
+// EphemeralsIn returns the paths in the body of an answer, and whether it is well
+// formed.
+func EphemeralsIn(body []byte) (paths []string, ok bool) {
+	r := jute.NewReader(body)
+	paths = make([]string, r.Count(lengthSize))
+	for i := range paths {
+		paths[i] = r.String()
+	}
+	return paths, !r.Bad()
 }
 
 func noPayload(b []byte) []byte { return b }
@@ -165,15 +185,11 @@ func (e *endingConn) deleteOthers(o EndSessionOptions) error {
 // say.
 func (e *endingConn) ownNodes() []string {
 	e.longest = maxListFrame
-	r, err := e.exchange(opGetEphemerals, func(b []byte) []byte { return jute.AppendString(b, "/") })
+	r, err := e.exchange(opGetEphemerals, everywhere)
 	if err != nil || r.err != proto.CodeOK {
 		return nil
 	}
-	body := jute.NewReader(r.body)
-	paths := make([]string, body.Count(lengthSize))
-	for i := range paths {
-		paths[i] = body.String()
-	}
+	paths, _ := EphemeralsIn(r.body)
 	return paths
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
@@ -30,8 +31,9 @@ type Claim struct {
 	asked    bool            // somebody asks for the lock
 	requests context.Context // see requested; nil until somebody needs it
 	request  context.CancelFunc
-	over     chan struct{} // see Over; nil until the first call
-	leftover error         // why a node may still exist: the error of the last deleteNodes
+	over     chan struct{}    // see Over; nil until the first call
+	leftover error            // why a node may still exist: the error of the last deleteNodes
+	removal  *follow.Recovery // hears of the trouble of deletions; see TellDeletion
 }
 
 // Terms are what a lock sets for its claims.

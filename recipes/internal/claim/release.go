@@ -64,7 +64,7 @@ func (c *Claim) awaitRelease(ctx context.Context) error {
 	select {
 	case <-c.Over():
 	case <-ctx.Done():
-		return reason.OfContext(ctx)
+		return c.gaveUp(ctx)
 	}
 	c.mu.Lock()
 	leftover := c.leftover
@@ -187,12 +187,14 @@ func (c *Claim) isSpent() bool {
 // deleteNodes deletes the nodes and notes the error. Several are deleted in one
 // transaction. If that fails, such as because one of them is gone, they are
 // deleted one by one, the last first.
-func (c *Claim) deleteNodes(ctx context.Context) error {
+func (c *Claim) deleteNodes(ctx context.Context) (err error) {
 	if c.isSpent() {
 		return nil
 	}
 	ctx, wait := c.Trace().During(ctx, c.terms.Client)
 	defer wait()
+	ctx, done := c.telling(ctx)
+	defer func() { done(err) }()
 	var errs []error
 	left := c.nodes
 	defer func() { DeleteInBackground(c.terms.Client, left) }() // if the user's code panics

@@ -54,6 +54,39 @@ func TestWriteOfANodeThatComesAndGoesPauses(t *testing.T) {
 	})
 }
 
+// If the client is closed during a pause, the call does not wait for its end.
+func TestPausesEndWithTheClient(t *testing.T) {
+	for name, call := range map[string]func(context.Context, sharednode.Node) error{
+		"write": func(ctx context.Context, n sharednode.Node) error {
+			_, err := n.Set(ctx, nil, []byte("new"))
+			return err
+		},
+		"read": func(ctx context.Context, n sharednode.Node) error {
+			_, _, err := n.ReadW(ctx)
+			return err
+		},
+		"read of what is created": func(ctx context.Context, n sharednode.Node) error {
+			_, _, err := n.ReadSeeded(ctx, nil, true)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onNode(t, func(t *testing.T, srv *zktest.Server, n sharednode.Node) {
+				for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpGetData} {
+					srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.Fail(zktest.ErrNoNode)})
+				}
+				over := make(chan error)
+				go func() { over <- call(t.Context(), n) }()
+				time.Sleep(30*time.Second + time.Millisecond)
+				begun := time.Now()
+				require.NoError(t, n.Client.Close())
+				require.ErrorIs(t, <-over, framework.ErrClosed)
+				require.Zero(t, time.Since(begun))
+			})
+		})
+	}
+}
+
 // The look-up after a lost reply meets a server that is out of order. The outcome
 // stays unknown, and the caller hears that at once.
 func TestLookUpDoesNotWaitForAServerInTrouble(t *testing.T) {

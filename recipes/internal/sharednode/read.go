@@ -54,7 +54,7 @@ func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {
 			return Absent(asked, n.Client.LastZxid()), watch, nil
 		}
 		watch.Stop()
-		if err := vanished.Wait(ctx); err != nil {
+		if err := follow.Pause(ctx, n.Client, &vanished); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -71,7 +71,7 @@ func (n Node) ReadSeeded(ctx context.Context, seed []byte, watched bool) (*Snaps
 			return s, watch, err
 		}
 		if created {
-			if err := vanished.Wait(ctx); err != nil {
+			if err := follow.Pause(ctx, n.Client, &vanished); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -111,7 +111,7 @@ func (n Node) readPatiently(ctx context.Context) (*Snapshot, error) {
 		if err == nil || ctx.Err() != nil || follow.Judge(err) != follow.Outage {
 			return s, err
 		}
-		if ended := outage.Wait(ctx); ended != nil {
+		if ended := follow.Pause(ctx, n.Client, &outage); ended != nil {
 			return nil, fmt.Errorf("%w (last error: %w)", ended, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Attempt is one request that writes, and how to find out what has become of it
@@ -86,7 +87,7 @@ func (n Node) Set(ctx context.Context, base *Snapshot, data []byte) (*Snapshot, 
 		if !reason.Is(err, zk.ErrNodeExists) || reason.Is(err, framework.ErrOutcomeUnknown) {
 			return s, err
 		}
-		if err := vanished.Wait(ctx); err != nil {
+		if err := follow.Pause(ctx, n.Client, &vanished); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,157 @@
+package leader_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// inTrouble is what a server does with requests, and whether an error says so.
+var inTrouble = map[string]struct {
+	do      zktest.Action
+	isNamed func(error) bool
+}{
+	"throttled": {zktest.Fail(zktest.ErrThrottled), isThrottled},
+	"hang-ups":  {zktest.DropRequest(), isHangUp},
+}
+
+func isThrottled(err error) bool {
+	code, ok := framework.ServerCode(err)
+	return ok && code == -127
+}
+
+// isHangUp reports whether an error says that connections end. After some of
+// them, the client knows with which request.
+func isHangUp(err error) bool {
+	return framework.IsConnectionError(err) ||
+		strings.Contains(err.Error(), "connections have ended with this request under way: delete")
+}
+
+// The deletion is made again and again, and not given up yet.
+func TestShutdownNamesWhatTheDeletionHasOutlasted(t *testing.T) {
+	for name, tc := range inTrouble {
+		for _, who := range []string{"leader", "candidate"} {
+			t.Run(name+"/"+who, func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					first, second, _, _ := w.leaderAndNext(t, "/l")
+					synctest.Wait() // the candidate knows its node
+					closed, other := first, second
+					if who == "candidate" {
+						closed, other = second, first
+					}
+					trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: tc.do})
+					for range 3 {
+						err := closed.Shutdown(recipetest.Within(t, time.Second))
+						if name == "throttled" { // else the client may hold the deletion back for longer
+							require.ErrorIs(t, err, context.DeadlineExceeded)
+						}
+						require.True(t, tc.isNamed(err), "%v", err)
+					}
+					trouble.Remove()
+					time.Sleep(2 * time.Minute) // the client holds the deletion back
+					require.NoError(t, closed.Shutdown(t.Context()))
+					w.closeAll(t, "/l", other)
+				})
+			})
+		}
+	}
+}
+
+// The lease's release deletes the node, and Shutdown waits for that.
+func TestShutdownNamesWhatAReleaseHasOutlasted(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, lease, _ := w.leaderAndNext(t, "/l")
+		throttled := inTrouble["throttled"]
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: throttled.do})
+		released := make(chan error)
+		go func() { released <- lease.Release(t.Context()) }()
+		w.endOf(t, lease)
+		synctest.Wait()
+		err := first.Shutdown(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.True(t, throttled.isNamed(err), "%v", err)
+		trouble.Remove()
+		require.NoError(t, <-released)
+		w.closeAll(t, "/l", first, second)
+	})
+}
+
+// Whoever hands over waits for the deletion that another goroutine makes. Trouble
+// that is over is not named.
+func TestHandOverNamesWhatTheDeletionHasOutlasted(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, lease, _ := w.leaderAndNext(t, "/l")
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		released := make(chan error)
+		go func() {
+			<-lease.Revoked()
+			released <- lease.Release(context.WithoutCancel(t.Context()))
+		}()
+		err := first.HandOver(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.True(t, isThrottled(err), "%v", err)
+		trouble.Remove()
+		require.NoError(t, <-released)
+		w.await(t, second)
+		synctest.Wait() // the other one stands again
+		require.NoError(t, second.Resign(t.Context()))
+		w.await(t, first)
+		synctest.Wait()
+		err = first.HandOver(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.False(t, isThrottled(err), "that is over: %v", err)
+		w.closeAll(t, "/l", first, second)
+	})
+}
+
+// A hand-over looks first whether anybody else stands.
+func TestHandOverNamesWhatItsLookHasOutlasted(t *testing.T) {
+	for name, tc := range inTrouble {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				first, second, lease, _ := w.leaderAndNext(t, "/l")
+				synctest.Wait() // the candidate has looked at the queue
+				trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: -1, Do: tc.do})
+				err := first.HandOver(recipetest.Within(t, time.Second))
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.True(t, tc.isNamed(err), "%v", err)
+				require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
+				trouble.Remove()
+				w.closeAll(t, "/l", first, second)
+			})
+		})
+	}
+}
+
+// A selector's resignation waits until its Run has deleted the node.
+func TestResignNamesWhatTheDeletionHasOutlasted(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		s := leader.NewSelector(c, "/s")
+		leads, ran := make(chan struct{}), make(chan error)
+		go func() {
+			ran <- s.Run(t.Context(), func(ctx context.Context) error {
+				close(leads)
+				<-ctx.Done()
+				return nil
+			})
+		}()
+		<-leads
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		err := s.Resign(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.True(t, isThrottled(err), "%v", err)
+		trouble.Remove()
+		require.ErrorIs(t, <-ran, locks.ErrRevoked)
+	})
+}
