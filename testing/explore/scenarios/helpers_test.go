@@ -109,9 +109,20 @@ func meets(op zktest.Op, fault zktest.Action) trouble {
 	return func(a *explore.Actor) { a.Meets(op, fault) }
 }
 
-// late is a fault after which a request is carried out when its client has long
-// given it up, and may have made it again.
-func late() zktest.Action { return zktest.HoldRequest(time.Second) }
+// late is a trouble with the next request of that kind. It is carried out when
+// its client has another session, and may have made it again.
+func late(op zktest.Op) trouble { return replaced(op, zktest.HoldRequest(time.Second)) }
+
+// unheard is a trouble with the next request of that kind. It is carried out, and
+// its client hears nothing of that and has another session.
+func unheard(op zktest.Op) trouble { return replaced(op, zktest.DropReply()) }
+
+func replaced(op zktest.Op, fault zktest.Action) trouble {
+	return func(a *explore.Actor) {
+		replace := zktest.Call(func(zktest.Request) { a.ReplaceSession() })
+		a.Meets(op, zktest.All(replace, fault))
+	}
+}
 
 // The kinds of trouble.
 var (
