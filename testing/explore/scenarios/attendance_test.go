@@ -89,4 +89,3 @@ func (at *attendance) waitForNobodyLocked(tree explore.Tree) bool {
 	}
 	return true
 }
-

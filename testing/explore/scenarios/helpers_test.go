@@ -133,3 +133,10 @@ var (
 	givenUp trouble = (*explore.Actor).GiveUpSession
 	closed  trouble = (*explore.Actor).Close
 )
+
+// moved is a trouble in which a client has another session at once, and the
+// servers still have the old one.
+func moved(a *explore.Actor) {
+	a.ReplaceSession()
+	a.Cut()
+}
