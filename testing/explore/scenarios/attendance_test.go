@@ -46,6 +46,11 @@ func (at *attendance) take(a *explore.Actor, what string, acquire acquiring) *lo
 
 func (at *attendance) give(a *explore.Actor, lease *locks.Lease) {
 	give(at.world, a, lease)
+	at.released(lease)
+}
+
+// released notes that a lease was released.
+func (at *attendance) released(lease *locks.Lease) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	at.leases = slices.DeleteFunc(at.leases, func(l *locks.Lease) bool { return l == lease })
