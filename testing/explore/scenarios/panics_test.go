@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cenkalti/backoff/v4"
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
@@ -19,11 +20,14 @@ import (
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
-// pitfall is the user's code that panics when the search wants that: a hook and
-// an ACL provider, where they are called on the goroutine of a call that survives.
+// pitfall is the user's code that panics when the search wants that: a hook, an
+// ACL provider and a retry policy, where they are called on the goroutine of a call
+// that survives.
 type pitfall struct {
 	step func()
 	on   sync.Map // those goroutines
@@ -34,6 +38,9 @@ func digPitfall(w *explore.World) *pitfall {
 	w.ClientOptions(framework.WithHooks(p), framework.WithACLProvider(func(string) []zk.ACL {
 		p.call()
 		return zk.WorldACL(zk.PermAll)
+	}), framework.WithRetry(func() backoff.BackOff {
+		p.call()
+		return retry.Forever(100 * time.Millisecond)()
 	}))
 	return p
 }
@@ -79,8 +86,8 @@ func (p *pitfall) survives(do func(ctx context.Context) error) func(ctx context.
 	}
 }
 
-// panicking has two actors who acquire a lock twice. Whatever panics, the lock is
-// not held by nobody, and nothing is left.
+// panicking has two actors who acquire a lock twice. The first reply to a release
+// is lost. Whatever panics, the lock is not held by nobody, and nothing is left.
 func panicking(of func(*framework.Client) locks.Locker, paths ...string) explore.Scenario {
 	return func(w *explore.World) {
 		for _, path := range paths {
@@ -92,7 +99,7 @@ func panicking(of func(*framework.Client) locks.Locker, paths ...string) explore
 		for _, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
 				lock := of(a.Client())
-				for range 2 {
+				for turn := range 2 {
 					lease := all.take(a, "acquire", func(ctx context.Context) (lease *locks.Lease, err error) {
 						err = p.survives(func(ctx context.Context) (err error) {
 							lease, err = lock.Acquire(ctx)
@@ -106,6 +113,9 @@ func panicking(of func(*framework.Client) locks.Locker, paths ...string) explore
 					leave := inside.Enter(a, lease.Context(), lease.FencingToken())
 					pass(lease.Context(), time.Second)
 					leave()
+					if turn == 0 && name == "A" {
+						a.Meets(zktest.OpAny, zktest.DropReply())
+					}
 					_ = a.Call("release", p.survives(lease.Release))
 					all.released(lease)
 					if lease.Context().Err() == nil {
