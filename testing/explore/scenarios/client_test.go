@@ -37,8 +37,8 @@ func searchWrites(t *testing.T, op zktest.Op, s explore.Scenario, operator func(
 		})
 	}
 	for _, c := range writeTroubles {
-		t.Run(c.name, func(t *testing.T) { explore.Search(t, startsWith(c.with(op), s), quick()) })
-		t.Run(c.name+", operator", func(t *testing.T) { explore.Search(t, startsWith(c.with(op), beside), quick()) })
+		t.Run(c.name, func(t *testing.T) { explore.Search(t, startsWith(c.with(op), s), brief()) })
+		t.Run(c.name+", operator", func(t *testing.T) { explore.Search(t, startsWith(c.with(op), beside), brief()) })
 	}
 }
 
@@ -144,7 +144,7 @@ func TestProtectedNodeOfAClient(t *testing.T) {
 }
 
 func TestProtectedNodeWhoseLeaderLags(t *testing.T) {
-	explore.Search(t, inEnsemble(startsWith(late(zktest.OpCreate), protectedNode), time.Second), quick())
+	explore.Search(t, inEnsemble(startsWith(late(zktest.OpCreate), protectedNode), time.Second), brief())
 }
 
 func protectedNode(w *explore.World) {

@@ -18,7 +18,12 @@ import (
 // quick is how far each search goes, unless CURATOR_EXPLORE is set. All of them
 // together take less than a minute of one processor.
 func quick() explore.Limits {
-	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 40)}
+	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 30)}
+}
+
+// brief is quick for scenarios that are short, and of which there are many.
+func brief() explore.Limits {
+	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 10)}
 }
 
 // names returns the names of that many actors.
