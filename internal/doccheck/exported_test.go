@@ -15,7 +15,7 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1170
+const mostOfAll = 1171
 
 var mostExported = map[string]int{
 	"contrib/asynq":               1,

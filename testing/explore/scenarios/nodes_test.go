@@ -131,6 +131,7 @@ func onePathOf(sets bool, before, first trouble) explore.Scenario {
 					refuse(w, a, err)
 					return
 				}
+				k.deletable = !sets // a late delete may find its version, as the documentation says
 				all = append(all, k)
 				var r nodes.Registration
 				if a.Call("wait", func(ctx context.Context) (err error) {
