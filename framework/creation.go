@@ -180,6 +180,7 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 		n.giveUpNode()
 		return Created{}, false, nil
 	case stat == nil:
+		n.maybeMade = true // somebody may have deleted it
 		return Created{}, false, nil
 	case n.reserved != nil && !n.reserved.made(stat, s.ID()):
 		n.write.doubt = nil                                 // another's node is in the way

@@ -121,6 +121,18 @@ func TestPlainEphemeralWhoseSessionIsLostIsOfUnknownOutcome(t *testing.T) {
 	}
 }
 
+// The look finds no node, as somebody has deleted ours. Another one is refused.
+func TestPlainEphemeralThatSomebodyHasDeletedIsOfUnknownOutcome(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropReply(),
+			zktest.CallAfter(func(zktest.Request) { require.NoError(t, srv.Delete("/e")) }))})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, After: 1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		_, err := c.Create(t.Context(), "/e", nil, framework.WithMode(framework.Ephemeral))
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+	})
+}
+
 // If the node of the lost session is gone, the next one makes another.
 func TestPlainEphemeralIsMadeInTheNextSession(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -51,6 +51,14 @@ func (a *Actor) GiveUpSession() {
 	}()
 }
 
+// ReplaceSession lets the client of the actor have another session when it connects
+// for the next time. The servers have the old one until its timeout, and carry out
+// what they still get of it.
+func (a *Actor) ReplaceSession() {
+	a.disturb()
+	a.world.handle(a).Replace()
+}
+
 // Meets lets the next request of that kind meet that fault in the natural course,
 // where it would arrive. So a search with few deviations begins where a reply is
 // lost, say.

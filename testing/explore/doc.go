@@ -38,8 +38,10 @@
 //
 //   - a message arrives later: behind the others that are under way, or when
 //     nothing else is, or after a second
-//   - a request is lost, or its answer, with the connection; a request is carried
-//     out when its client has given up; a connection becomes a black hole
+//   - a request is lost, or its answer, with the connection; a connection becomes
+//     a black hole
+//   - a request is carried out late, or its answer is lost, and its client has
+//     another session by then, while the servers still have the old one
 //   - the connection of an actor is cut, its session expires, or the actor is cut
 //     off until its session has expired, or until its client has given it up
 //   - the context of a call ends, once with [context.Canceled], and once with a

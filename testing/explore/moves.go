@@ -104,7 +104,11 @@ func (w *World) faultsOf(i *item) []move {
 		with("into a black hole", zktest.Blackhole()),
 	}
 	if i.message.Request.Op != zktest.OpConnect {
-		moves = append(moves, with("when its client has given up", zktest.HoldRequest(shortWait/2)))
+		session := w.handle(i.actor)
+		replace := zktest.Call(func(zktest.Request) { session.Replace() })
+		moves = append(moves,
+			with("late, and its client has another session", zktest.All(replace, zktest.HoldRequest(shortWait/2))),
+			with("its answer is lost, and its client has another session", zktest.All(replace, zktest.DropReply())))
 	}
 	// A watch that a server does not take back stays, and nobody can do more.
 	if op := i.message.Request.Op; op != zktest.OpConnect && op != removeWatches {

@@ -131,7 +131,7 @@ func TestLongWhoseReplyIsLost(t *testing.T) {
 }
 
 func TestLongWhoseWriteIsLate(t *testing.T) {
-	explore.Search(t, startsWith(meets(zktest.OpSetData, late()), long(2, false)), quick())
+	explore.Search(t, startsWith(late(zktest.OpSetData), long(2, false)), quick())
 }
 
 func TestLongWithReceiptsWhoseReplyIsLost(t *testing.T) {
@@ -139,7 +139,7 @@ func TestLongWithReceiptsWhoseReplyIsLost(t *testing.T) {
 }
 
 func TestLongWithReceiptsWhoseWriteIsLate(t *testing.T) {
-	explore.Search(t, startsWith(meets(zktest.OpMulti, late()), long(2, false, atomic.WithReceipts("/receipts"))), quick())
+	explore.Search(t, startsWith(late(zktest.OpMulti), long(2, false, atomic.WithReceipts("/receipts"))), quick())
 }
 
 func TestLongWhoseLeaderLags(t *testing.T) {
@@ -148,8 +148,8 @@ func TestLongWhoseLeaderLags(t *testing.T) {
 
 // With receipts, the outcome of a write is known although the node is deleted
 // while its reply is lost, or the write comes late.
-func longThatIsDeleted(fault zktest.Action) explore.Scenario {
-	return startsWith(meets(zktest.OpMulti, fault), func(w *explore.World) {
+func longThatIsDeleted(own trouble) explore.Scenario {
+	return startsWith(own, func(w *explore.World) {
 		w.Node("/count", "")
 		w.Node("/receipts", "")
 		w.Stays("/receipts")
@@ -172,11 +172,11 @@ func longThatIsDeleted(fault zktest.Action) explore.Scenario {
 }
 
 func TestLongWithReceiptsThatIsDeleted(t *testing.T) {
-	explore.Search(t, longThatIsDeleted(zktest.DropReply()), quick())
+	explore.Search(t, longThatIsDeleted(meets(zktest.OpMulti, zktest.DropReply())), quick())
 }
 
 func TestLongWithReceiptsThatIsDeletedBeforeALateWrite(t *testing.T) {
-	explore.Search(t, longThatIsDeleted(late()), quick())
+	explore.Search(t, longThatIsDeleted(late(zktest.OpMulti)), quick())
 }
 
 // Of two who claim something by the same data, no more than one is told that it

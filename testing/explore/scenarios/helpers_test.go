@@ -18,7 +18,12 @@ import (
 // quick is how far each search goes, unless CURATOR_EXPLORE is set. All of them
 // together take less than a minute of one processor.
 func quick() explore.Limits {
-	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 40)}
+	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 30)}
+}
+
+// brief is quick for scenarios that are short, and of which there are many.
+func brief() explore.Limits {
+	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 10)}
 }
 
 // names returns the names of that many actors.
@@ -109,9 +114,20 @@ func meets(op zktest.Op, fault zktest.Action) trouble {
 	return func(a *explore.Actor) { a.Meets(op, fault) }
 }
 
-// late is a fault after which a request is carried out when its client has long
-// given it up, and may have made it again.
-func late() zktest.Action { return zktest.HoldRequest(time.Second) }
+// late is a trouble with the next request of that kind. It is carried out when
+// its client has another session, and may have made it again.
+func late(op zktest.Op) trouble { return replaced(op, zktest.HoldRequest(time.Second)) }
+
+// unheard is a trouble with the next request of that kind. It is carried out, and
+// its client hears nothing of that and has another session.
+func unheard(op zktest.Op) trouble { return replaced(op, zktest.DropReply()) }
+
+func replaced(op zktest.Op, fault zktest.Action) trouble {
+	return func(a *explore.Actor) {
+		replace := zktest.Call(func(zktest.Request) { a.ReplaceSession() })
+		a.Meets(op, zktest.All(replace, fault))
+	}
+}
 
 // The kinds of trouble.
 var (
@@ -122,3 +138,10 @@ var (
 	givenUp trouble = (*explore.Actor).GiveUpSession
 	closed  trouble = (*explore.Actor).Close
 )
+
+// moved is a trouble in which a client has another session at once, and the
+// servers still have the old one.
+func moved(a *explore.Actor) {
+	a.ReplaceSession()
+	a.Cut()
+}

@@ -136,6 +136,7 @@ func TestLatchWhoseLeaderIsInTrouble(t *testing.T) {
 		{"interrupted", cut, state.StandardPolicy},
 		{"interrupted for long", givenUp, state.StandardPolicy},
 		{"given up", givenUp, state.SessionPolicy},
+		{"lost early", moved, state.SessionPolicy},
 		{"lost", loss, state.SessionPolicy},
 		{"closed", closed, state.SessionPolicy},
 	} {
@@ -195,7 +196,25 @@ func TestLatchWhoseNodesAreDeleted(t *testing.T) {
 // Each leader hands over once, and its work takes its time to stop. Then each
 // leads to the end of its term.
 func TestLatchThatHandsOver(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
+	explore.Search(t, handingOver(func(o *office, a *explore.Actor) func(context.Context) error {
+		return o.term(a, 5*time.Second)
+	}), quick())
+}
+
+// Here the work goes on until its context ends.
+func TestLatchThatHandsOverWorkThatHeedsNoRequest(t *testing.T) {
+	explore.Search(t, handingOver(func(o *office, a *explore.Actor) func(context.Context) error {
+		return func(ctx context.Context) error {
+			lease, _ := locks.LeaseFromContext(ctx)
+			defer o.leading.Enter(a, lease.Context(), lease.FencingToken())()
+			pass(ctx, 80*time.Second)
+			return nil
+		}
+	}), quick())
+}
+
+func handingOver(work func(*office, *explore.Actor) func(context.Context) error) explore.Scenario {
+	return func(w *explore.World) {
 		o := newOffice(w)
 		for _, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
@@ -209,11 +228,11 @@ func TestLatchThatHandsOver(t *testing.T) {
 				once := sync.OnceFunc(func() { handing.Go(func() { o.handsOver(a, latch) }) })
 				o.leads(a, latch, func(ctx context.Context) error {
 					once()
-					return o.term(a, 5*time.Second)(ctx)
+					return work(o, a)(ctx)
 				})
 			})
 		}
-	}, quick())
+	}
 }
 
 // handsOver has more time than the work needs to stop.

@@ -106,7 +106,7 @@ func TestAtomicMultiLocks(t *testing.T) { explore.Search(t, crossing, quick()) }
 func TestAtomicMultiLocksInTrouble(t *testing.T) {
 	for name, first := range map[string]trouble{
 		"reply lost": meets(zktest.OpMulti, zktest.DropReply()), "request lost": meets(zktest.OpMulti, zktest.DropRequest()),
-		"late": meets(zktest.OpMulti, late()), "session lost": loss,
+		"late": late(zktest.OpMulti), "session lost": loss,
 	} {
 		t.Run(name, func(t *testing.T) { explore.Search(t, startsWith(first, crossing), quick()) })
 	}

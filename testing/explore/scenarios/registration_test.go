@@ -90,8 +90,8 @@ func TestRegistrationWithALostReply(t *testing.T) {
 		before, own trouble
 	}{
 		{"to its create", meets(zktest.OpCreate, zktest.DropReply()), none},
-		{"to a late create", meets(zktest.OpCreate, late()), none},
-		{"to a late update", none, meets(zktest.OpSetData, late())},
+		{"to a late create", late(zktest.OpCreate), none},
+		{"to a late update", none, late(zktest.OpSetData)},
 		{"to its update", none, meets(zktest.OpSetData, zktest.DropReply())},
 		{"to its delete", none, meets(zktest.OpDelete, zktest.DropReply())},
 	} {

@@ -210,7 +210,7 @@ func TestSharedValueWhoseRepliesAreLost(t *testing.T) {
 }
 
 func TestSharedValueWhoseWritesAreLate(t *testing.T) {
-	explore.Search(t, startsWith(meets(zktest.OpSetData, late()), sharedValue(false, meets(zktest.OpSetData, late()))), quick())
+	explore.Search(t, startsWith(late(zktest.OpSetData), sharedValue(false, late(zktest.OpSetData))), quick())
 }
 
 // Nobody is misled by servers that lag.

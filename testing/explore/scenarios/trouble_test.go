@@ -58,8 +58,8 @@ func TestMutexWithALostReply(t *testing.T) {
 	}{
 		{"to its create", meets(zktest.OpCreate, zktest.DropReply())},
 		{"to its delete", meets(zktest.OpDelete, zktest.DropReply())},
-		{"to a late create", meets(zktest.OpCreate, late())},
-		{"to a late delete", meets(zktest.OpDelete, late())},
+		{"to a late create", late(zktest.OpCreate)},
+		{"to a late delete", late(zktest.OpDelete)},
 	} {
 		t.Run(c.name, func(t *testing.T) { explore.Search(t, startsWith(c.own, queueing(3, none)), quick()) })
 	}
@@ -154,7 +154,7 @@ func TestSharedLimitWithALostReply(t *testing.T) {
 		own  trouble
 	}{
 		{"lost reply", meets(zktest.OpSetData, zktest.DropReply())},
-		{"late", meets(zktest.OpSetData, late())},
+		{"late", late(zktest.OpSetData)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			explore.Search(t, startsWith(c.own, func(w *explore.World) {

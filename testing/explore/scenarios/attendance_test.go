@@ -1,0 +1,96 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/explore"
+)
+
+// attendance is who waits for a lock, and who has it.
+type attendance struct {
+	world *explore.World
+	path  string
+
+	mu      sync.Mutex
+	waiting []*explore.Actor // once for each goroutine
+	leases  []*locks.Lease   // until they are released
+	idle    time.Time        // since when they wait for nobody; zero if that is not so
+}
+
+// watchAttendance sees that nobody waits for long behind nobody.
+func watchAttendance(w *explore.World, path string) *attendance {
+	at := &attendance{world: w, path: path}
+	w.Always(at.check)
+	return at
+}
+
+// take is take of somebody who waits.
+func (at *attendance) take(a *explore.Actor, what string, acquire acquiring) *locks.Lease {
+	at.mu.Lock()
+	at.waiting = append(at.waiting, a)
+	at.mu.Unlock()
+	lease, _ := take(at.world, a, what, acquire)
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	i := slices.Index(at.waiting, a)
+	at.waiting = slices.Delete(at.waiting, i, i+1)
+	if lease != nil {
+		at.leases = append(at.leases, lease)
+	}
+	return lease
+}
+
+func (at *attendance) give(a *explore.Actor, lease *locks.Lease) {
+	give(at.world, a, lease)
+	at.released(lease)
+}
+
+// released notes that a lease was released.
+func (at *attendance) released(lease *locks.Lease) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.leases = slices.DeleteFunc(at.leases, func(l *locks.Lease) bool { return l == lease })
+}
+
+// check fails when somebody waits behind nobody for longer than an outage that the
+// client has to notice by itself.
+func (at *attendance) check(tree explore.Tree) error {
+	const bound = 5 * time.Second
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	switch {
+	case !at.waitForNobodyLocked(tree):
+		at.idle = time.Time{}
+	case at.idle.IsZero():
+		at.idle = time.Now()
+	case time.Since(at.idle) > bound && at.world.Quiet() > bound:
+		return fmt.Errorf("%s waits behind nobody", at.waiting[0].Name())
+	}
+	return nil
+}
+
+// waitForNobodyLocked reports whether some wait that are connected, nobody has a
+// lease that is alive, and there are no nodes but of those who wait.
+func (at *attendance) waitForNobodyLocked(tree explore.Tree) bool {
+	has := func(l *locks.Lease) bool { return l.Context().Err() == nil }
+	if len(at.waiting) == 0 || slices.ContainsFunc(at.leases, has) {
+		return false
+	}
+	var sessions []int64
+	for _, a := range at.waiting {
+		if a.Closed() || !a.Client().State().IsConnected() || a.HasExpired(a.Client().SessionID()) {
+			return false
+		}
+		sessions = append(sessions, a.Client().SessionID())
+	}
+	for _, n := range below(tree, at.path) {
+		if !slices.Contains(sessions, n.Stat.EphemeralOwner) {
+			return false
+		}
+	}
+	return true
+}
