@@ -113,7 +113,7 @@ const retryPause = 5 * time.Second
 // isOver reports whether the next user gets another service in place of this one.
 func (s *service) isOver() bool {
 	err := s.err()
-	return err != nil && (errors.Is(err, framework.ErrClosed) || time.Since(s.opened) >= retryPause)
+	return err != nil && (errors.Is(err, framework.ErrClosed) || time.Since(s.opened) >= retryPause) //nolint:forbidigo // it had no context
 }
 
 // retryAfter returns when isOver will hold, if that is later. It is zero for never.

@@ -103,7 +103,7 @@ func isRefused(d *discovery.Directory) bool {
 // matches ctx.Err(), whatever else is wrong.
 func (r *Registry) await(ctx context.Context, s *service, isNews func([]*discovery.Entry) bool) ([]*discovery.Entry, error) {
 	entries, err := r.news(ctx, s, isNews)
-	if over := ctx.Err(); err != nil && over != nil && !errors.Is(err, over) {
+	if over := ctx.Err(); err != nil && over != nil && !errors.Is(err, over) { //nolint:forbidigo // it is for the caller
 		err = fmt.Errorf("%w (%w)", over, err)
 	}
 	return entries, err
