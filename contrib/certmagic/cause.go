@@ -55,7 +55,7 @@ func failed(ctx context.Context, did, what string, err error) error {
 	return fmt.Errorf("%s %q: %w", did, what, err)
 }
 
-// noMissingKey is an error that says that a file is missing, such as that of the
+// noMissingKey is an error that says that a file is missing, such as the
 // certificate with which the client connects. It does not match fs.ErrNotExist,
 // which would say that the key is missing.
 type noMissingKey struct{ error }
