@@ -45,7 +45,8 @@ func (r *reservation) made(stat *proto.Stat, session int64) bool {
 	return stat.EphemeralOwner == session && stat.Czxid > r.since
 }
 
-// release ends the reservation. The czxid is the node's, if there is one.
+// release ends the reservation. The czxid is the node's, if there is one. If nobody
+// knows, it is a number that the node's is not larger than.
 func (r *reservation) release(czxid int64) {
 	r.in.mu.Lock()
 	defer r.in.mu.Unlock()

@@ -39,8 +39,11 @@ func (c *Client) sweep(ctx context.Context, jobs []*cleanup) ([]*cleanup, error)
 	return w.failed, w.err
 }
 
-// finish takes the result of an attempt at a clean-up.
+// finish takes the result of an attempt at a clean-up. If it stays unknown whether
+// there is a reserved node, the client knows of newer transactions by now, because
+// one has gone ahead of the look. So no later caller takes the node for its own.
 func (w *sweep) finish(job *cleanup, err error) {
+	var newest int64
 	switch {
 	case err == nil, reason.Is(err, zk.ErrNoNode):
 		if job.reserved == nil {
@@ -52,9 +55,10 @@ func (w *sweep) finish(job *cleanup, err error) {
 	case w.ctx.Err() != nil: // the client is closed, and gives up all of them
 	default:
 		w.client.warnOfCleanup(job.name(), err)
+		newest = w.client.LastZxid()
 	}
 	if job.reserved != nil {
-		job.reserved.release(0)
+		job.reserved.release(newest)
 	}
 }
 

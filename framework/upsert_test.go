@@ -243,6 +243,33 @@ func TestPlainEphemeralOfACallerThatHasGoneIsNotTheNextOnes(t *testing.T) {
 	}
 }
 
+// That holds as well if the client could not find out what has become of the node:
+// it has no right to look, or the servers fail again and again.
+func TestPlainEphemeralThatCouldNotBeLookedAtIsNotTheNextOnes(t *testing.T) {
+	for name, look := range map[string]zktest.Rule{
+		"no right to look": {Op: zktest.OpExists, Do: zktest.Fail(zktest.ErrNoAuth)},
+		"looks that fail":  {Op: zktest.OpExists, Times: 20, Do: zktest.Fail(zktest.ErrSystem)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				ctx, cancel := context.WithCancel(t.Context())
+				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.Call(func(zktest.Request) { cancel() }), zktest.DropReply())})
+				looks := srv.Inject(look)
+				_, err := c.Create(ctx, "/e", []byte("first"), framework.WithMode(framework.Ephemeral))
+				require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+				time.Sleep(10 * time.Minute)
+				require.Positive(t, looks.Hits())
+				looks.Remove()
+
+				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
+				_, err = c.Create(t.Context(), "/e", []byte("second"), framework.WithMode(framework.Ephemeral))
+				require.ErrorIs(t, err, zk.ErrNodeExists)
+				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+			})
+		})
+	}
+}
+
 func TestPlainEphemeralMayBeMadeAgainAfterItsDeletionOrItsSession(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		ephemeral := framework.WithMode(framework.Ephemeral)

@@ -96,6 +96,24 @@ func TestADeathAfterTermLeavesNoSecondGrace(t *testing.T) {
 	})
 }
 
+// A command that somebody has stopped hears TERM when zklock dies, and has its
+// grace: a stopped process does not act on a signal before it goes on.
+func TestAStoppedCommandHasItsGraceWhenZklockDies(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	l := newLife(t)
+	p := startProcess(t, srv, "run", "--session-timeout", "200s", "--grace", "90", "/l", "--", "sh", "-c", stubborn, l.path)
+	require.Equal(t, "ready", l.line())
+	command := onlyChild(t, onlyChild(t, onlyChild(t, p.cmd.Process.Pid)))
+	killInTheEnd(t, command)
+	require.NoError(t, syscall.Kill(command, syscall.SIGSTOP))
+	awaitState(t, command, "T", true)
+	require.NoError(t, p.cmd.Process.Kill())
+	require.Equal(t, "TERM", l.line())
+	require.NoError(t, os.Remove(l.path)) // it ends then
+	l.end()
+}
+
 // Nobody leaves once a signal was passed on that asks the command to end, also if
 // zklock dies then.
 func TestNobodyLeavesAfterASignal(t *testing.T) {

@@ -126,7 +126,7 @@ func (w *Watcher) announce() error {
 	var pause pauses
 	for {
 		_, err := w.value.Update(context.Background(), w.next)
-		if err == nil || errors.Is(err, shared.ErrNodeReplaced) { // the new node has the change
+		if err == nil || errors.Is(err, shared.ErrNodeReplaced) { //nolint:forbidigo // its context has no end; the new node has the change
 			return nil
 		}
 		if !isLasting(err) {
@@ -148,5 +148,6 @@ func (w *Watcher) neverTold(err error) error {
 
 // isLasting reports whether it is in vain to repeat a write.
 func isLasting(err error) bool {
-	return framework.IsRefusal(err) || errors.Is(err, shared.ErrClosed) || errors.Is(err, framework.ErrClosed)
+	return framework.IsRefusal(err) ||
+		errors.Is(err, shared.ErrClosed) || errors.Is(err, framework.ErrClosed) //nolint:forbidigo // the context of a write has no end
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/caddyserver/certmagic"
-	"github.com/go-zookeeper/zk"
 	"golang.org/x/net/idna"
 
 	"github.com/gocurator/curator/framework"
@@ -64,7 +63,7 @@ func (s *Storage) leasesFor(p parts) map[string]*locks.Lease {
 // locks: that a lock is lost, if one of its checks has found no node.
 func refused(err error, guards []guard) error {
 	var failed *framework.TxnError
-	if !errors.As(err, &failed) || !errors.Is(err, zk.ErrNoNode) {
+	if code(err) != noNode || !errors.As(err, &failed) { //nolint:forbidigo // it is an answer
 		return err
 	}
 	of := failed.Index

@@ -39,6 +39,13 @@ type hold struct {
 // Locks of certmagic that guard nothing are those of its clean-up and of the
 // renewal information (ARI). Writes of keys that no lock guards are not checked.
 func (s *Storage) Lock(ctx context.Context, name string) error {
+	if err := s.lock(withoutCause(ctx), name); err != nil {
+		return failed(ctx, "lock", name, err)
+	}
+	return nil
+}
+
+func (s *Storage) lock(ctx context.Context, name string) error {
 	for {
 		h, mine := s.reserve(name)
 		if mine {
@@ -48,9 +55,9 @@ func (s *Storage) Lock(ctx context.Context, name string) error {
 		select {
 		case <-h.freed:
 		case <-ctx.Done():
-			return fmt.Errorf("lock %q: another goroutine has it: %w", name, ctx.Err())
+			return fmt.Errorf("another goroutine has it: %w", ctx.Err())
 		case <-closed.Done():
-			return fmt.Errorf("lock %q: %w", name, context.Cause(closed))
+			return context.Cause(closed)
 		}
 	}
 }
@@ -62,11 +69,14 @@ func (s *Storage) TryLock(ctx context.Context, name string) (bool, error) {
 	if !mine {
 		return false, nil
 	}
-	err := s.acquire(ctx, name, h, (*locks.InterProcessMutex).TryAcquire)
-	if errors.Is(err, locks.ErrNotAcquired) && ctx.Err() == nil {
+	err := s.acquire(withoutCause(ctx), name, h, (*locks.InterProcessMutex).TryAcquire)
+	switch {
+	case err == nil:
+		return true, nil
+	case is(err, locks.ErrNotAcquired) && ctx.Err() == nil:
 		return false, nil
 	}
-	return err == nil, err
+	return false, failed(ctx, "lock", name, err)
 }
 
 // Unlock gives the lock up. It returns an error if this Storage does not hold it,
@@ -80,7 +90,7 @@ func (s *Storage) Unlock(ctx context.Context, name string) error {
 	if lease == nil {
 		return fmt.Errorf("unlock %q: %w", name, errNotHeld)
 	}
-	switch err := lease.Release(ctx); {
+	switch err := lease.Release(withoutCause(ctx)); {
 	case err == nil:
 		return nil
 	case framework.IsRefusal(err):
@@ -98,9 +108,16 @@ func (s *Storage) Unlock(ctx context.Context, name string) error {
 // The duration does not matter. It is an error if this Storage does not hold the
 // lock.
 func (s *Storage) RenewLockLease(ctx context.Context, name string, _ time.Duration) error {
+	if err := s.renew(withoutCause(ctx), name); err != nil {
+		return failed(ctx, "renew", name, err)
+	}
+	return nil
+}
+
+func (s *Storage) renew(ctx context.Context, name string) error {
 	h, lease := s.holdOf(name)
 	if lease == nil {
-		return fmt.Errorf("renew %q: %w", name, errNotHeld)
+		return errNotHeld
 	}
 	if lease.Context().Err() == nil {
 		return nil
@@ -108,11 +125,11 @@ func (s *Storage) RenewLockLease(ctx context.Context, name string, _ time.Durati
 	_ = lease.Release(ctx) // returns the loss
 	next, err := s.mutex(name).Acquire(ctx)
 	if err != nil {
-		return fmt.Errorf("renew %q: %w", name, err)
+		return err
 	}
 	if !s.replace(name, h, lease, next) { // it was unlocked meanwhile
 		_ = next.Release(ctx)
-		return fmt.Errorf("renew %q: %w", name, errNotHeld)
+		return errNotHeld
 	}
 	return nil
 }
@@ -143,10 +160,7 @@ func (s *Storage) acquire(ctx context.Context, name string, h *hold,
 		}
 	}()
 	lease, err := by(s.mutex(name), ctx)
-	if err != nil {
-		return fmt.Errorf("lock %q: %w", name, err)
-	}
-	return nil
+	return err
 }
 
 // holdOf returns the hold on a lock that was acquired, and its lease.

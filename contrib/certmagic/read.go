@@ -2,8 +2,6 @@ package certstore
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -15,13 +13,13 @@ import (
 // Load returns the value of a key. If it has none, also if it is the prefix of
 // others, the error matches fs.ErrNotExist.
 func (s *Storage) Load(ctx context.Context, key string) ([]byte, error) {
-	data, _, err := s.read(ctx, partsOf(key))
+	data, _, err := s.read(withoutCause(ctx), partsOf(key))
 	value, ok := valueOf(data)
 	if err == nil && !ok {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
-		return nil, fmt.Errorf("load %q: %w", key, err)
+		return nil, failed(ctx, "load", key, err)
 	}
 	return value, nil
 }
@@ -41,9 +39,9 @@ func (s *Storage) Exists(ctx context.Context, key string) bool {
 // was stored last, or else when the key became the prefix of others, by the clock
 // of the servers. If there is no such key, the error matches fs.ErrNotExist.
 func (s *Storage) Stat(ctx context.Context, key string) (certmagic.KeyInfo, error) {
-	data, stat, err := s.read(ctx, partsOf(key))
+	data, stat, err := s.read(withoutCause(ctx), partsOf(key))
 	if err != nil {
-		return certmagic.KeyInfo{}, fmt.Errorf("stat %q: %w", key, err)
+		return certmagic.KeyInfo{}, failed(ctx, "stat", key, err)
 	}
 	value, terminal := valueOf(data)
 	return certmagic.KeyInfo{
@@ -61,16 +59,19 @@ func (s *Storage) Stat(ctx context.Context, key string) (certmagic.KeyInfo, erro
 // It makes a request for each key whose children it lists. What others store or
 // delete meanwhile may be in the list or not.
 func (s *Storage) List(ctx context.Context, prefix string, recursive bool) ([]string, error) {
-	at := partsOf(prefix)
-	err := s.client.Sync(ctx, s.pathOf(at))
-	var keys []string
-	if err == nil {
-		keys, err = s.list(ctx, at, recursive)
-	}
+	keys, err := s.listUpToDate(withoutCause(ctx), partsOf(prefix), recursive)
 	if err != nil {
-		return nil, fmt.Errorf("list %q: %w", prefix, missing(err))
+		return nil, failed(ctx, "list", prefix, err)
 	}
 	return keys, nil
+}
+
+func (s *Storage) listUpToDate(ctx context.Context, at parts, recursive bool) ([]string, error) {
+	if err := s.client.Sync(ctx, s.pathOf(at)); err != nil {
+		return nil, err
+	}
+	keys, err := s.list(ctx, at, recursive)
+	return keys, missing(err)
 }
 
 func (s *Storage) list(ctx context.Context, at parts, recursive bool) (keys []string, err error) {
@@ -91,7 +92,7 @@ func (s *Storage) list(ctx context.Context, at parts, recursive bool) (keys []st
 			continue
 		}
 		below, err := s.list(ctx, at.below(component), true)
-		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		if err != nil && code(err) != noNode {
 			return nil, err
 		}
 		keys = append(keys, below...)
@@ -113,7 +114,7 @@ func (s *Storage) read(ctx context.Context, at parts) ([]byte, *zk.Stat, error) 
 
 // missing turns the error of a node that is missing into certmagic's.
 func missing(err error) error {
-	if errors.Is(err, zk.ErrNoNode) {
+	if code(err) == noNode {
 		return fs.ErrNotExist
 	}
 	return err

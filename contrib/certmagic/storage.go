@@ -24,6 +24,10 @@ import (
 // A read sees what each Store and Delete has done that has returned, in this process
 // or another, with the exceptions of framework.Client.Sync. New makes a Storage; the
 // zero value is of no use.
+//
+// The error of a call whose context has ended matches context.Canceled or
+// context.DeadlineExceeded, and has the text of the context's cause. It does not
+// match the cause, which could be a key that another call has not found.
 type Storage struct {
 	client *framework.Client
 	root   string

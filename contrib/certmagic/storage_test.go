@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,6 +129,29 @@ func TestModified(t *testing.T) {
 		require.NoError(t, a.Store(bounded(t), "folder/key", []byte("2")))
 		require.WithinDuration(t, time.Now(), modified("folder/key"), time.Second)
 		require.WithinDuration(t, made, modified("folder"), time.Second)
+	})
+}
+
+// Nor is a file that is missing, such as that of a certificate with which the
+// client connects.
+func TestMissingFileIsNoMissingKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		noFile := func(context.Context, string, string) (net.Conn, error) {
+			return nil, &fs.PathError{Op: "open", Path: "client.pem", Err: syscall.ENOENT}
+		}
+		client, err := framework.New("zk:2181", framework.WithDialer(noFile))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, client.Close()) })
+		s := storageOf(t, client)
+		_, errLoad := s.Load(within(t, time.Minute), "key")
+		_, errStat := s.Stat(within(t, time.Second), "key")
+		_, errList := s.List(within(t, time.Second), "", true)
+		for _, err := range []error{errLoad, errStat, errList} {
+			require.ErrorIs(t, err, framework.ErrNotConnected)
+			require.ErrorContains(t, err, "client.pem")
+			require.NotErrorIs(t, err, fs.ErrNotExist)
+			require.ErrorAs(t, err, new(*fs.PathError))
+		}
 	})
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
 )
 
@@ -30,10 +28,10 @@ func (s *Storage) Store(ctx context.Context, key string, value []byte) error {
 	at := partsOf(key)
 	err := errNoKey
 	if len(at) > 0 {
-		err = s.put(ctx, at, dataOf(value))
+		err = s.put(withoutCause(ctx), at, dataOf(value))
 	}
 	if err != nil {
-		return fmt.Errorf("store %q: %w", key, err)
+		return failed(ctx, "store", key, err)
 	}
 	return nil
 }
@@ -44,11 +42,11 @@ func (s *Storage) put(ctx context.Context, at parts, data []byte) (err error) {
 	create := framework.CreateOp(p, data, framework.WithACL(s.acl),
 		framework.WithPersistentParents(), framework.WithParentACL(s.acl))
 	for range maxTries {
-		if err = s.write(ctx, at, set); !errors.Is(err, zk.ErrNoNode) {
+		if err = s.write(ctx, at, set); code(err) != noNode {
 			return err
 		}
 		err = s.write(ctx, at, create)
-		if !errors.Is(err, zk.ErrNodeExists) && !errors.Is(err, zk.ErrNoNode) { // the latter if folders vanish
+		if code(err) != nodeExists && code(err) != noNode { // the latter if folders vanish
 			return err
 		}
 	}
@@ -65,10 +63,10 @@ func (s *Storage) Delete(ctx context.Context, key string) error {
 	at := partsOf(key)
 	err := errNoKey
 	if len(at) > 0 {
-		err = s.remove(ctx, at, s.pathOf(at))
+		err = s.remove(withoutCause(ctx), at, s.pathOf(at))
 	}
 	if err != nil {
-		return fmt.Errorf("delete %q: %w", key, err)
+		return failed(ctx, "delete", key, err)
 	}
 	return nil
 }
@@ -76,10 +74,11 @@ func (s *Storage) Delete(ctx context.Context, key string) error {
 func (s *Storage) remove(ctx context.Context, at parts, path string) (err error) {
 	for range maxTries {
 		err = s.write(ctx, at, framework.DeleteOp(path, framework.AnyVersion))
-		if errors.Is(err, zk.ErrNoNode) {
+		switch code(err) {
+		case noNode:
 			return nil
-		}
-		if !errors.Is(err, zk.ErrNotEmpty) {
+		case notEmpty:
+		default:
 			return err
 		}
 		if err := s.removeBelow(ctx, at, path); err != nil {
@@ -93,7 +92,7 @@ func (s *Storage) remove(ctx context.Context, at parts, path string) (err error)
 // server has answered that by itself, so that there is no need for it to catch up.
 func (s *Storage) removeBelow(ctx context.Context, at parts, path string) error {
 	names, _, err := s.client.Children(ctx, path)
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+	if err != nil && code(err) != noNode {
 		return err
 	}
 	for _, name := range names {
@@ -115,10 +114,10 @@ func (s *Storage) write(ctx context.Context, at parts, op framework.TxnOp) (err 
 	var unknown error // the error of a try that may have succeeded
 	for range maxTries {
 		err = s.try(ctx, at, op)
-		if err != nil && unknown != nil && !errors.Is(err, framework.ErrOutcomeUnknown) {
+		if err != nil && unknown != nil && !is(err, framework.ErrOutcomeUnknown) {
 			return fmt.Errorf("%w, after a try that may have succeeded: %w", err, unknown)
 		}
-		if !errors.Is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
+		if !is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
 			return err
 		}
 		unknown = err

@@ -2,6 +2,8 @@ package cron_test
 
 import (
 	"context"
+	"errors"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -47,6 +49,29 @@ func TestShortJobRunsOnceInTheFleet(t *testing.T) {
 
 func TestShortJobRunsOnEachSchedulerWithAPlainLock(t *testing.T) {
 	require.Equal(t, 30, runs(t, locker(0)), "with a plain lock")
+}
+
+// Every minimum hold is used, or refused with an error that names it.
+func TestMinimumHoldOfAnyLength(t *testing.T) {
+	for _, d := range []time.Duration{math.MinInt64, -1, 0, 1, time.Hour, math.MaxInt64} {
+		t.Run(d.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := zktest.Start(t)
+				p, other := connect(t, srv), connect(t, srv)
+				held, err := cron.NewLocker(p.client, "/cron", d).Lock(bounded(t), "job")
+				if framework.IsRefusal(err) {
+					require.ErrorContains(t, err, d.String())
+					return
+				}
+				require.NoError(t, err)
+				require.NoError(t, held.Unlock(bounded(t)))
+				time.Sleep(time.Minute)
+				_, err = cron.NewLocker(other.client, "/cron", d).Lock(bounded(t), "job")
+				require.Equal(t, d > time.Minute, errors.Is(err, locks.ErrNotAcquired), "%v", err)
+				require.Less(t, len(srv.Requests()), 200)
+			})
+		})
+	}
 }
 
 // The process that has just run a job ends. The others come a moment later.

@@ -77,7 +77,7 @@ func (b *Builder) Build(of resolver.Target, cc resolver.ClientConn, opts resolve
 		return nil, fmt.Errorf("target %s: %w", of.URL.Redacted(), err)
 	}
 	s, err := b.acquire(t, b.config && !opts.DisableServiceConfig)
-	if errors.Is(err, framework.ErrClosed) {
+	if errors.Is(err, framework.ErrClosed) { //nolint:forbidigo // it had no context
 		cc.ReportError(t.named(err))
 		return closed{}, nil
 	}

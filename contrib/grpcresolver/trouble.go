@@ -45,10 +45,10 @@ func (s *service) trouble() error {
 // to make one has failed. A server that does not answer yet is no failure.
 func isConnecting(trouble error) (connecting, failed bool) {
 	var why interface{ Unwrap() []error } // how the wait ended, and why the last attempt failed
-	if errors.As(trouble, &why) {
+	if errors.As(trouble, &why) {         //nolint:forbidigo // it had no context
 		failed = len(why.Unwrap()) > 1
 	}
-	return errors.Is(trouble, framework.ErrNotConnected), failed
+	return errors.Is(trouble, framework.ErrNotConnected), failed //nolint:forbidigo // it had no context
 }
 
 // patienceWith returns how long a trouble may last before the channel is told.

@@ -159,7 +159,7 @@ func (r *Registry) deregister(i discovery.Instance) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), deregisterTime)
 	defer cancel()
-	if err := reg.Shutdown(ctx); ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+	if err := reg.Shutdown(ctx); ctx.Err() == nil || !errors.Is(err, ctx.Err()) { //nolint:forbidigo // its context has no cause
 		return err
 	}
 	return nil

@@ -93,7 +93,7 @@ func (w *watcher) Next() ([]*registry.ServiceInstance, error) {
 	switch {
 	case err == nil:
 		return instancesOf(entries), nil
-	case errors.Is(err, framework.ErrClosed):
+	case errors.Is(err, framework.ErrClosed): //nolint:forbidigo // behind the end of its context, Next is over in any case
 		err = fmt.Errorf("%w (%w)", err, context.Canceled) // kratos's clients end with no other error
 	}
 	return nil, fmt.Errorf("watch %q in ZooKeeper: %w", w.service.name, err)

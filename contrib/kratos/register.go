@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/go-kratos/kratos/v2/registry"
-	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/discovery"
@@ -124,7 +123,7 @@ func (r *Registry) makeFolder(ctx context.Context, service string) error {
 func (r *Registry) insist(ctx context.Context, try func() error) error {
 	for {
 		err := try()
-		if !errors.Is(err, framework.ErrNotConnected) {
+		if !errors.Is(err, framework.ErrNotConnected) { //nolint:forbidigo // if ctx has ended, WaitConnected says so
 			return err
 		}
 		if err := r.client.WaitConnected(ctx); err != nil {
@@ -139,11 +138,13 @@ func (r *Registry) tryFolder(ctx context.Context, folder string) error {
 		return err
 	}
 	_, err = r.client.Create(ctx, folder, nil, framework.WithPersistentParents(), framework.WithIdempotence())
-	if errors.Is(err, zk.ErrNodeExists) {
+	if code, _ := framework.ServerCode(err); code == nodeExists {
 		return nil
 	}
 	return err
 }
+
+const nodeExists = -110 // see framework.ServerCode
 
 // keepLocked returns the registration of an instance. It is new unless there is one
 // that goes on.

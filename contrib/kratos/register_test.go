@@ -97,6 +97,23 @@ func TestDeregisterBeforeTheFolder(t *testing.T) {
 	})
 }
 
+// A context that ends while Register makes the folder may have any error as its
+// cause, such as that of another call that has found its node. The folder is not
+// there by that, and the error says what it was about.
+func TestCauseOfTheCallersContextMakesNoFolder(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.process(t)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: folder, Do: zktest.DelayRequest(time.Second)})
+		ctx, cancel := context.WithCancelCause(w.Patience(t))
+		time.AfterFunc(500*time.Millisecond, func() { cancel(zk.ErrNodeExists) })
+		err := p.Register(ctx, replica("a"))
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorContains(t, err, "create "+folder)
+		time.Sleep(time.Minute)
+		require.Empty(t, w.Fake.Children(folder))
+	})
+}
+
 // Two that register an instance at once are ended by one Deregister. If the first
 // one gives up, the other one does not.
 func TestTwoRegistersOfAnInstance(t *testing.T) {

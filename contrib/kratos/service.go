@@ -78,7 +78,7 @@ func (s *service) await(ctx context.Context, isNews func([]*discovery.Entry) boo
 
 // alsoEnded returns an error that also says that ctx has ended, if it has.
 func alsoEnded(ctx context.Context, err error) error {
-	if over := ctx.Err(); err != nil && over != nil && !errors.Is(err, over) {
+	if over := ctx.Err(); err != nil && over != nil && !errors.Is(err, over) { //nolint:forbidigo // it is for the caller
 		return fmt.Errorf("%w (%w)", over, err)
 	}
 	return err

@@ -27,10 +27,11 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/tracing"
 )
 
-// withDuration are the functions of framework, retry and the recipes that take a
-// duration. Each is used with one, in a way to which it matters, on a client
+// withDuration are the functions of framework, retry, tracing and the recipes that
+// take a duration. Each is used with one, in a way to which it matters, on a client
 // whose connection breaks for some minutes.
 var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Duration) error{
 	"framework.WithSessionTimeout": func(t *testing.T, w *recipetest.World, d time.Duration) error {
@@ -118,12 +119,37 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 		time.Sleep(5 * time.Minute)
 		return err
 	},
+	"tracing.WithSlowWait": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		return waitAndHold(t, w, tracing.WithSlowWait(d))
+	},
+	"tracing.WithSlowHold": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		return waitAndHold(t, w, tracing.WithSlowHold(d))
+	},
 	"retry.Once":               retrying(retry.Once),
 	"retry.N":                  retrying(func(d time.Duration) retry.Policy { return retry.N(5, d) }),
 	"retry.Forever":            retrying(retry.Forever),
 	"retry.Exponential":        retrying(func(d time.Duration) retry.Policy { return retry.Exponential(d, 5) }),
 	"retry.BoundedExponential": retrying(func(d time.Duration) retry.Policy { return retry.BoundedExponential(d, d, 5) }),
 	"retry.UntilElapsed":       retrying(func(d time.Duration) retry.Policy { return retry.UntilElapsed(d, max(d, time.Second)) }),
+}
+
+// waitAndHold waits for a lock for some time, and holds it.
+func waitAndHold(t *testing.T, w *recipetest.World, opt tracing.Option) error {
+	c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), framework.WithHooks(tracing.New(opt)))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	m := locks.NewInterProcessMutex(c, "/l")
+	for range 2 {
+		lease, err := m.Acquire(w.Patience(t))
+		require.NoError(t, err)
+		next := locktest.AcquireLater(w.Patience(t), locks.NewInterProcessMutex(c, "/l"))
+		time.Sleep(time.Minute)
+		require.NoError(t, lease.Release(t.Context()))
+		require.NoError(t, next.Wait(t).Release(t.Context()))
+	}
+	return nil
 }
 
 // outlast uses a client before and after an outage.
@@ -214,7 +240,9 @@ func TestAllDurationsAreTried(t *testing.T) {
 	const root = "../.."
 	folders, err := filepath.Glob(filepath.Join(root, "recipes", "*"))
 	require.NoError(t, err)
-	folders = append(folders, filepath.Join(root, "framework"), filepath.Join(root, "retry"))
+	for _, folder := range []string{"framework", "retry", "tracing"} {
+		folders = append(folders, filepath.Join(root, folder))
+	}
 	var found []string
 	for _, folder := range folders {
 		found = append(found, takingDurations(t, folder)...)

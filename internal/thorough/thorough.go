@@ -12,6 +12,7 @@ import (
 	"hash/fnv"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 )
@@ -63,15 +64,36 @@ func Some[T any](few int, all ...T) []T { return all[:Size(len(all), few)] }
 
 // Picked reports whether a test of very many cases tries the one with this
 // name. In a full run it tries all of them, and otherwise about one in n. The
-// name decides which ones.
+// name and the number CURATOR_PICK decide which ones: with 0, which is the
+// default, up to n-1, each case is tried once. In .ci/run, the number is of the
+// commit, so that each change tries others.
 func Picked(n uint32, name ...any) bool {
 	if Full() {
 		return true
 	}
 	h := fnv.New32a()
 	fmt.Fprintln(h, name...)
-	return h.Sum32()%n == 0
+	return h.Sum32()%n == pick()%n
 }
+
+const envPick = "CURATOR_PICK"
+
+// pick returns the number, and says once what it is: go test shows that if the
+// program fails.
+func pick() uint32 {
+	value := os.Getenv(envPick)
+	if value == "" {
+		return 0
+	}
+	number, err := strconv.ParseUint(value, 10, 32)
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", envPick, err))
+	}
+	tellPick.Do(func() { fmt.Printf("This program tries the cases of %s=%s.\n", envPick, value) })
+	return uint32(number)
+}
+
+var tellPick sync.Once
 
 // OnRealServers skips a test, unless CURATOR_ALL_TESTS is set. It is for tests
 // that repeat on real servers what others show in virtual time, and for those

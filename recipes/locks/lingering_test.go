@@ -38,6 +38,12 @@ func TestWorkOfHoldersDoesNotOverlap(t *testing.T) {
 		"hand-over": held(mutexOfEach(func(c *framework.Client) locks.Locker {
 			return locks.NewInterProcessMutex(c, "/l", locks.WithLocalHandOver(5, time.Minute))
 		})),
+		"cached": held(mutexOfEach(func(c *framework.Client) locks.Locker {
+			return locks.NewInterProcessMutex(c, "/l", locks.WithCachedLock(5, time.Minute))
+		})),
+		"minimum hold": held(func(c *framework.Client) locks.Locker {
+			return locks.NewInterProcessMutex(c, "/l", locks.WithMinimumHold(5*time.Second))
+		}),
 		"semaphore mutex": held(func(c *framework.Client) locks.Locker { return locks.NewInterProcessSemaphoreMutex(c, "/l") }),
 		"multi-lock": held(func(c *framework.Client) locks.Locker {
 			return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/l/a", "/l/b"})...)

@@ -75,7 +75,7 @@ func (d *driver) acquire(kept *locks.Lease) (*locks.Lease, error) {
 	switch {
 	case d.life.Err() != nil && err != nil:
 		return nil, errClosed
-	case errors.Is(err, locks.ErrNotAcquired):
+	case errors.Is(err, locks.ErrNotAcquired): //nolint:forbidigo // its context has no cause
 		return nil, fmt.Errorf("%w: %w", database.ErrLocked, err)
 	}
 	return lease, err
@@ -145,7 +145,7 @@ func (d *driver) beginClose() (lease *locks.Lease) {
 // release returns no loss of the lease, which a step tells if it matters.
 func release(lease *locks.Lease) error {
 	err := lease.Release(context.Background())
-	if !errors.Is(context.Cause(lease.Context()), locks.ErrReleased) {
+	if !errors.Is(context.Cause(lease.Context()), locks.ErrReleased) { //nolint:forbidigo // it is the cause of the lease
 		return nil
 	}
 	return err

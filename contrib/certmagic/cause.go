@@ -1,0 +1,74 @@
+package certstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+)
+
+// causeless is a context whose cause is its own error. The cause of the caller's
+// context may be any error, also the answer to another call, which errgroup hands
+// on. It must not get into the errors here: this package and those who use it
+// decide by them. certmagic makes a new account when a Load matches fs.ErrNotExist.
+type causeless struct {
+	context.Context // the caller's values
+	callers         context.Context
+}
+
+func withoutCause(ctx context.Context) context.Context {
+	return causeless{context.WithoutCancel(ctx), ctx}
+}
+
+func (c causeless) Deadline() (time.Time, bool) { return c.callers.Deadline() }
+func (c causeless) Done() <-chan struct{}       { return c.callers.Done() }
+
+// Err returns one of the two errors of package context. That of a context of the
+// user's own making may match anything.
+func (c causeless) Err() error {
+	switch err := c.callers.Err(); {
+	case err == nil:
+		return nil
+	case is(err, context.DeadlineExceeded):
+		return context.DeadlineExceeded
+	}
+	return context.Canceled
+}
+
+// AfterFunc spares each context below this one a goroutine; see package context.
+func (c causeless) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(c.callers, f) }
+
+// failed returns the error of a call: what it was to do with what, and the text of
+// the context's cause if it has failed because of that.
+func failed(ctx context.Context, did, what string, err error) error {
+	if err != fs.ErrNotExist && is(err, fs.ErrNotExist) { //nolint:errorlint // ours is that very one
+		err = noMissingKey{err}
+	}
+	if over := withoutCause(ctx).Err(); over != nil && is(err, over) {
+		cause := cmp.Or(context.Cause(ctx), over)
+		if cause.Error() != over.Error() {
+			return fmt.Errorf("%s %q: %w: %v", did, what, err, cause) //nolint:errorlint // see causeless
+		}
+	}
+	return fmt.Errorf("%s %q: %w", did, what, err)
+}
+
+// noMissingKey is an error that says that a file is missing, such as the
+// certificate with which the client connects. It does not match fs.ErrNotExist,
+// which would say that the key is missing.
+type noMissingKey struct{ error }
+
+func (e noMissingKey) Is(target error) bool {
+	return target != fs.ErrNotExist && is(e.error, target)
+}
+
+func (e noMissingKey) As(target any) bool {
+	return errors.As(e.error, target) //nolint:forbidigo // it is for those who use this package
+}
+
+// is is errors.Is. It is not for answers of the servers: see code.
+func is(err, target error) bool {
+	return errors.Is(err, target) //nolint:forbidigo // contexts have no cause here
+}
