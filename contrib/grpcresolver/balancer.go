@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 	"google.golang.org/grpc/balancer"
@@ -160,12 +161,17 @@ func (c *children) UpdateState(s balancer.State) {
 }
 
 // instanceOf returns the instance of an endpoint, which may be another resolver's.
+// All addresses of such a one are its identity, in any order. There may be none.
 func instanceOf(e resolver.Endpoint) discovery.Instance {
 	if entry := InstanceOf(e); entry != nil {
 		return entry.Instance
 	}
-	at := e.Addresses[0].Addr
-	return discovery.Instance{ID: at, Address: at}
+	var addresses []string
+	for _, a := range e.Addresses {
+		addresses = append(addresses, a.Addr)
+	}
+	slices.Sort(addresses)
+	return discovery.Instance{ID: strings.Join(addresses, " ")}
 }
 
 // choice chooses an instance for each attempt of a call.
