@@ -203,10 +203,11 @@ func (c *choice) Pick(info balancer.PickInfo) (balancer.PickResult, error) {
 	return result, nil
 }
 
-// outcomeOf returns how an attempt has ended. If the connection is lost before the
-// attempt begins, gRPC says that nothing was sent, and names no error.
+// outcomeOf returns how an attempt has ended. What was not sent says nothing of the
+// instance: gRPC makes the attempt again on a connection that is not closing, or
+// the caller's credentials or headers are at fault.
 func outcomeOf(end balancer.DoneInfo) error {
-	if end.Err == nil && !end.BytesSent {
+	if !end.BytesSent {
 		return context.Canceled
 	}
 	return end.Err
