@@ -3,6 +3,7 @@ package grpcresolver
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/balancer"
@@ -62,6 +63,7 @@ func (c *connection) become(s connectivity.State) {
 	if s == connectivity.Ready {
 		c.healthy(balancer.SubConnState{ConnectivityState: s})
 	}
+	synctest.Wait() // gRPC leaves the idle state on a goroutine of its own
 }
 
 // A call that comes the moment that gRPC has a new picker finds an instance of that
@@ -72,50 +74,52 @@ func TestCallWithANewPickerDoesNotWait(t *testing.T) {
 		"round robin": discovery.RoundRobin(), "sticky": discovery.Sticky(discovery.Random()), "keys": discovery.Rendezvous(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			cc := &picking{t: t}
-			b := policy{"p", strategy, nil}.Build(cc, balancer.BuildOptions{})
-			defer b.Close()
-			list := func(ports ...int) {
-				var s resolver.State
-				for _, port := range ports {
-					address := fmt.Sprint("10.0.0.7:", port)
-					s.Endpoints = append(s.Endpoints, endpoint(address, &discovery.Entry{Instance: discovery.Instance{
-						ID: fmt.Sprint("i", port), Address: "10.0.0.7", Port: port,
-					}}))
-				}
-				require.NoError(t, b.UpdateClientConnState(balancer.ClientConnState{ResolverState: s}))
-			}
-			to := func(port int) *connection {
-				for _, c := range cc.connections {
-					if c.at == fmt.Sprint("10.0.0.7:", port) {
-						return c
+			synctest.Test(t, func(t *testing.T) {
+				cc := &picking{t: t}
+				b := policy{"p", strategy, nil}.Build(cc, balancer.BuildOptions{})
+				defer b.Close()
+				list := func(ports ...int) {
+					var s resolver.State
+					for _, port := range ports {
+						address := fmt.Sprint("10.0.0.7:", port)
+						s.Endpoints = append(s.Endpoints, endpoint(address, &discovery.Entry{Instance: discovery.Instance{
+							ID: fmt.Sprint("i", port), Address: "10.0.0.7", Port: port,
+						}}))
 					}
+					require.NoError(t, b.UpdateClientConnState(balancer.ClientConnState{ResolverState: s}))
 				}
-				require.FailNow(t, "nobody connects")
-				return nil
-			}
-			list(1, 2)
-			for port := range 2 {
-				to(port + 1).become(connectivity.Connecting)
-				to(port + 1).become(connectivity.Ready)
-			}
-			for range 3 {
-				to(1).become(connectivity.Idle)
-				require.Equal(t, "10.0.0.7:2", cc.picked)
-				to(1).become(connectivity.Connecting)
-				to(1).become(connectivity.Ready)
-				to(2).become(connectivity.Idle)
+				to := func(port int) *connection {
+					for _, c := range cc.connections {
+						if c.at == fmt.Sprint("10.0.0.7:", port) {
+							return c
+						}
+					}
+					require.FailNow(t, "nobody connects")
+					return nil
+				}
+				list(1, 2)
+				for port := range 2 {
+					to(port + 1).become(connectivity.Connecting)
+					to(port + 1).become(connectivity.Ready)
+				}
+				for range 3 {
+					to(1).become(connectivity.Idle)
+					require.Equal(t, "10.0.0.7:2", cc.picked)
+					to(1).become(connectivity.Connecting)
+					to(1).become(connectivity.Ready)
+					to(2).become(connectivity.Idle)
+					require.Equal(t, "10.0.0.7:1", cc.picked)
+					to(2).become(connectivity.Connecting)
+					to(2).become(connectivity.Ready)
+				}
+				list(1)
 				require.Equal(t, "10.0.0.7:1", cc.picked)
-				to(2).become(connectivity.Connecting)
-				to(2).become(connectivity.Ready)
-			}
-			list(1)
-			require.Equal(t, "10.0.0.7:1", cc.picked)
-			list(1, 3)
-			to(3).become(connectivity.Connecting)
-			to(3).become(connectivity.Ready)
-			list(3)
-			require.Equal(t, "10.0.0.7:3", cc.picked)
+				list(1, 3)
+				to(3).become(connectivity.Connecting)
+				to(3).become(connectivity.Ready)
+				list(3)
+				require.Equal(t, "10.0.0.7:3", cc.picked)
+			})
 		})
 	}
 }
