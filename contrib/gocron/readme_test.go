@@ -2,6 +2,7 @@ package cron_test
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -17,15 +18,18 @@ import (
 )
 
 // reports is what README tells people to write.
-func reports(client *framework.Client, written <-chan struct{}, writeReport func(context.Context) error) error {
+func reports(written <-chan struct{}, writeReport func(context.Context) error) error {
+	client, err := framework.New(os.Getenv("ZOOKEEPER"))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
 	locker := cron.NewLocker(client, "/cron", 50*time.Second)
 	scheduler, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
 	if err != nil {
 		return err
 	}
-	report := locker.UnderLock("report", func(ctx context.Context) error {
-		return writeReport(ctx) // ctx ends if the lock is lost
-	})
+	report := locker.UnderLock("report", writeReport) // its context ends if the lock is lost
 	scheduler.NewJob(gocron.DurationJob(time.Minute), gocron.NewTask(report), gocron.WithName("report"))
 	scheduler.Start()
 	for _, job := range scheduler.Jobs() {
@@ -56,10 +60,11 @@ func leads(client *framework.Client) error {
 }
 
 func TestCodeOfTheReadme(t *testing.T) {
-	srv := zktest.Start(t)
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
+	t.Setenv("ZOOKEEPER", srv.Addr())
 	client := curatortest.Connect(t, srv)
 	written := make(chan struct{})
-	require.NoError(t, reports(client, written, func(ctx context.Context) error {
+	require.NoError(t, reports(written, func(ctx context.Context) error {
 		close(written)
 		return ctx.Err()
 	}))

@@ -10,9 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
+
+func TestMain(m *testing.M) { recipetest.Main(m) }
 
 // process is one of a fleet: a client on a host of its own, and a scheduler.
 type process struct {

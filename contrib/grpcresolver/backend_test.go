@@ -138,6 +138,12 @@ func (n *network) serve(t *testing.T, address, certificate string) (kill func())
 // serveWith starts a backend that answers with what a function returns.
 func (n *network) serveWith(t *testing.T, address, certificate string, with answer) (kill func()) {
 	t.Helper()
+	return n.serveBy(t, address, newServer(certificate), with)
+}
+
+// serveBy is serveWith for a server that the test has made.
+func (n *network) serveBy(t *testing.T, address string, server *grpc.Server, with answer) (kill func()) {
+	t.Helper()
 	listener := bufconn.Listen(1 << 16)
 	n.mu.Lock()
 	if n.listeners == nil {
@@ -145,17 +151,20 @@ func (n *network) serveWith(t *testing.T, address, certificate string, with answ
 	}
 	n.listeners[address] = listener
 	n.mu.Unlock()
-	return serve(t, listener, certificate, with, func() {
+	return serve(t, listener, server, with, func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		delete(n.listeners, address)
 	})
 }
 
+func newServer(certificate string, opts ...grpc.ServerOption) *grpc.Server {
+	return grpc.NewServer(append(opts, grpc.Creds(ca().forName(certificate)))...)
+}
+
 // serve serves until the end of the test, or until it is killed.
-func serve(t *testing.T, listener net.Listener, certificate string, with answer, gone func()) (kill func()) {
+func serve(t *testing.T, listener net.Listener, server *grpc.Server, with answer, gone func()) (kill func()) {
 	t.Helper()
-	server := grpc.NewServer(grpc.Creds(ca().forName(certificate)))
 	server.RegisterService(&desc, with)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 	"google.golang.org/grpc/balancer"
@@ -160,12 +161,17 @@ func (c *children) UpdateState(s balancer.State) {
 }
 
 // instanceOf returns the instance of an endpoint, which may be another resolver's.
+// All addresses of such a one are its identity, in any order. There may be none.
 func instanceOf(e resolver.Endpoint) discovery.Instance {
 	if entry := InstanceOf(e); entry != nil {
 		return entry.Instance
 	}
-	at := e.Addresses[0].Addr
-	return discovery.Instance{ID: at, Address: at}
+	var addresses []string
+	for _, a := range e.Addresses {
+		addresses = append(addresses, a.Addr)
+	}
+	slices.Sort(addresses)
+	return discovery.Instance{ID: strings.Join(addresses, " ")}
 }
 
 // choice chooses an instance for each attempt of a call.
@@ -197,10 +203,11 @@ func (c *choice) Pick(info balancer.PickInfo) (balancer.PickResult, error) {
 	return result, nil
 }
 
-// outcomeOf returns how an attempt has ended. If the connection is lost before the
-// attempt begins, gRPC says that nothing was sent, and names no error.
+// outcomeOf returns how an attempt has ended. What was not sent says nothing of the
+// instance: gRPC makes the attempt again on a connection that is not closing, or
+// the caller's credentials or headers are at fault.
 func outcomeOf(end balancer.DoneInfo) error {
-	if end.Err == nil && !end.BytesSent {
+	if !end.BytesSent {
 		return context.Canceled
 	}
 	return end.Err

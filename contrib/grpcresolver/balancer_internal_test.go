@@ -1,6 +1,7 @@
 package grpcresolver
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -37,7 +38,7 @@ func isOut(p *discovery.Picker) bool {
 		if err != nil {
 			return true
 		}
-		request.Done(nil)
+		request.Done(context.Canceled) // says nothing
 		seen[i.ID] = true
 	}
 	return len(seen) < 2
@@ -62,12 +63,17 @@ func TestAttemptThatWasNotMade(t *testing.T) {
 	for range 8 {
 		require.NoError(t, pick(t, p, counting, failed))
 	}
+	unsent := balancer.DoneInfo{Err: errors.New("the connection is closing")}
+	for range 20 {
+		require.NoError(t, pick(t, p, counting, unsent))
+	}
 	for range 20 { // they are no success either
 		require.NoError(t, pick(t, p, counting, balancer.DoneInfo{}))
 		require.ErrorIs(t, pick(t, p, fixed{err: balancer.ErrNoSubConnAvailable}, failed), balancer.ErrNoSubConnAvailable)
 		require.ErrorIs(t, pick(t, p, nil, failed), balancer.ErrNoSubConnAvailable)
 	}
-	require.Equal(t, 28, calls, "the child is told as well")
+	require.False(t, isOut(p))
+	require.Equal(t, 48, calls, "the child is told as well")
 	for range 2 {
 		require.NoError(t, pick(t, p, counting, failed))
 	}

@@ -293,6 +293,7 @@ func TestPolicyWithAnotherResolver(t *testing.T) {
 		for port := range 3 {
 			s.Endpoints = append(s.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: fmt.Sprint("10.0.0.7:", port+1)}}})
 		}
+		s.Endpoints = append(s.Endpoints, resolver.Endpoint{}) // which is nobody
 		other.InitialState(s)
 		conn := dial(t, &n, w.builder(), "static:///orders", grpc.WithResolvers(other), withPolicy("turns"))
 		ready(conn)

@@ -1,14 +1,20 @@
 package grpcresolver_test
 
 import (
+	"context"
+	"errors"
 	"os"
+	"testing"
 
+	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
 	"github.com/gocurator/curator/contrib/grpcresolver"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/discovery"
+	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // A program closes the channel before the client.
@@ -35,4 +41,22 @@ func callOrders(creds credentials.TransportCredentials) error {
 		return err
 	}
 	return conn.Close()
+}
+
+// A server registers itself.
+func registerOrders(client *framework.Client) error {
+	r, err := discovery.NewRegistration(client, "/services", discovery.CuratorCodec(), discovery.Instance{
+		Service: "orders", ID: "orders-1", Address: "10.0.0.7", Port: 50051,
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.Drain(context.Background()), r.Shutdown(context.Background()))
+}
+
+// Its node is there, and has gone.
+func TestRegistrationOfTheReadme(t *testing.T) {
+	srv := zktest.Start(t)
+	require.NoError(t, registerOrders(curatortest.Connect(t, srv)))
+	require.Empty(t, srv.Children("/services/orders"))
 }

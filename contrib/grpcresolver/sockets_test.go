@@ -28,7 +28,7 @@ func TestOverSockets(t *testing.T) {
 	for _, id := range []string{"a", "b"} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		kills[id] = serve(t, listener, "orders", func() (string, error) { return id, nil }, func() {})
+		kills[id] = serve(t, listener, newServer("orders"), func() (string, error) { return id, nil }, func() {})
 		host, port, err := net.SplitHostPort(listener.Addr().String())
 		require.NoError(t, err)
 		number, err := strconv.Atoi(port)

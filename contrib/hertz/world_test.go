@@ -2,7 +2,9 @@ package hertz_test
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,13 +19,14 @@ import (
 	"github.com/gocurator/curator/contrib/hertz"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // hertz never ends these.
 func TestMain(m *testing.M) {
 	hlog.SetOutput(io.Discard)
-	goleak.VerifyTestMain(m,
+	goleak.VerifyTestMain(tests{m},
 		goleak.IgnoreAnyFunction("github.com/cloudwego/hertz/pkg/app/client/loadbalance.(*BalancerFactory).refresh"),
 		goleak.IgnoreAnyFunction("github.com/cloudwego/hertz/pkg/app/client/loadbalance.(*BalancerFactory).watcher"),
 		goleak.IgnoreAnyFunction("github.com/cloudwego/hertz/pkg/app/client.(*Client).cleaner"),
@@ -31,6 +34,18 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("github.com/cloudwego/hertz/pkg/protocol.UpdateServerDate.func1"),
 		goleak.IgnoreAnyFunction("github.com/cloudwego/hertz/pkg/protocol/http1.(*HostClient).connsCleaner"),
 	)
+}
+
+// tests end the shared real servers when they have run.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	code := m.M.Run()
+	if err := zkserver.CloseShared(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 // process is a client on a host of its own.

@@ -122,8 +122,8 @@ func TestInstanceThatFailsItsHealthCheck(t *testing.T) {
 		{"cut", none, cut},
 		{"lost", none, loss},
 		{"expired", none, expired},
-		{"late create", meets(zktest.OpCreate, late()), none},
-		{"late update", none, meets(zktest.OpSetData, late())},
+		{"late create", late(zktest.OpCreate), none},
+		{"late update", none, late(zktest.OpSetData)},
 		{"lost reply to its update", none, meets(zktest.OpSetData, zktest.DropReply())},
 	} {
 		t.Run(c.name, func(t *testing.T) { explore.Search(t, instanceThatFails(c.before, c.own), quick()) })

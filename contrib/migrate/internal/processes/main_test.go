@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // The libraries that a replica migrates with.
@@ -26,7 +27,7 @@ const command = "replica"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) < 4 || os.Args[1] != command {
-		leaktest.Main(m, closePostgres)
+		leaktest.Main(m, closePostgres, zkserver.CloseShared)
 		return
 	}
 	if err := replica(os.Args[2], works[os.Args[3]], os.Args[4:]); err != nil {

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // process is a replica as the test sees it.
@@ -22,9 +20,12 @@ type process struct {
 	out *bufio.Scanner
 }
 
+// zooKeeper is a fake server, or a real one.
+type zooKeeper interface{ Addr() string }
+
 // start starts a replica that migrates the database with a library. The rest of
 // args is for its work.
-func start(t *testing.T, srv *zktest.Server, library string, d store, args ...string) *process {
+func start(t *testing.T, srv zooKeeper, library string, d store, args ...string) *process {
 	t.Helper()
 	program, err := os.Executable()
 	require.NoError(t, err)
