@@ -28,6 +28,8 @@ type contender struct {
 	isNext      bool      // see isNextIn
 	mayHaveTwin bool      // the create was tried again, or has made two nodes
 
+	hasLookedForLeases bool // see findLease
+
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
 	since  *blocker // what has just changed, until we look
@@ -151,7 +153,7 @@ func (c *contender) children(ctx context.Context) ([]string, error) {
 	if err := c.check(names, err); err != nil {
 		return nil, err
 	}
-	c.warnOfOthers(names)
+	c.warnOfOthers(ctx, names)
 	return c.withoutTwins(names), nil
 }
 
