@@ -19,7 +19,7 @@ var recipesByKind = map[string]string{
 	leaseKind:  "semaphore",
 }
 
-var eventTwoRecipes = event.Kind{Warn: "two recipes use one path, and neither waits for the other"}
+var eventTwoRecipes = event.Kind{Warn: semconv.TwoRecipes}
 
 // warnOfOthers warns once of contenders of another recipe at the lock's path.
 // Neither recipe waits for the other, so that both hold, or lead: a trap in an
