@@ -95,7 +95,7 @@ func leftBehind(clients []string) []string {
 			break
 		}
 		if n > 0 {
-			time.Sleep(goroutinesEnd)
+			sleep(goroutinesEnd, nil)
 		}
 		var profile strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&profile, 1) // a Builder takes everything
