@@ -7,19 +7,24 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"strings"
+	"sync/atomic"
 )
 
 // clientLabel is the label of a client's goroutines, and of the contexts that
 // its dialer gets. It says which client that is, and where it was made. A client
 // that was not closed is found by it: in a profile of goroutines, in traces with
 // GODEBUG=tracebacklabels=1, and by package testing/zktest, which names it before
-// a bubble of testing/synctest panics.
+// a bubble of testing/synctest panics. Each client has another one, by its number:
+// zktest looks for goroutines that have it.
 const clientLabel = "curator.client"
+
+// clientsMade counts the clients of the process.
+var clientsMade atomic.Int64
 
 // labelled returns a context with the label.
 func labelled(ctx context.Context, serviceName, addresses string) context.Context {
 	return pprof.WithLabels(ctx, pprof.Labels(clientLabel,
-		fmt.Sprintf("%s at %s, made in %s", serviceName, addresses, callers())))
+		fmt.Sprintf("%s at %s, number %d, made in %s", serviceName, addresses, clientsMade.Add(1), callers())))
 }
 
 // maxCallers is enough to see past functions that make a client for a test.

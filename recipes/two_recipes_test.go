@@ -53,6 +53,9 @@ func TestTwoRecipesAtOnePathAreLogged(t *testing.T) {
 		"write lock behind a mutex":    {"lock-", writer, "read/write lock", "mutex or leader selector"},
 		"write lock among its own":     {"__READ__", nil, "", ""},
 		"mutex beside anything else's": {"other-", mutex, "", ""},
+		"mutex behind a semaphore":     {"leases/lease-", mutex, "mutex or leader selector", "semaphore"},
+		"latch behind a semaphore":     {"leases/lease-", latch, "leader latch", "semaphore"},
+		"mutex where one was":          {"leases/other-", mutex, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -66,6 +69,10 @@ func TestTwoRecipesAtOnePathAreLogged(t *testing.T) {
 					}
 				}
 				require.NoError(t, s.srv.Create("/p", nil))
+				if strings.HasPrefix(tc.kind, "leases/") {
+					require.NoError(t, s.srv.Create("/p/leases", nil))
+					require.NoError(t, s.srv.Create("/p/locks", nil))
+				}
 				require.NoError(t, s.srv.Create("/p/"+tc.kind+"0000000000", nil))
 				tc.second(t, recipetest.Within(t, time.Minute), c)
 				time.Sleep(time.Second)

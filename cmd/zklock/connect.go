@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
 )
 
 // connect returns a client that has a connection and a session. The caller
@@ -67,10 +68,7 @@ func (e *env) clientOptions() ([]framework.Option, error) {
 	if e.strict {
 		opts = append(opts, framework.WithStrictContact())
 	}
-	if e.verbose {
-		h := slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: slog.LevelInfo})
-		opts = append(opts, framework.WithLogger(slog.New(h)))
-	}
+	opts = append(opts, framework.WithLogger(e.logger()))
 	auth, err := readAuth(e.authFile)
 	if err != nil {
 		return nil, err
@@ -85,6 +83,34 @@ func (e *env) clientOptions() ([]framework.Option, error) {
 	}
 	return opts, nil
 }
+
+// logger writes the client's log to stderr with -v. Without it, one line is left:
+// the lock does not exclude everybody.
+func (e *env) logger() *slog.Logger {
+	h := slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: slog.LevelInfo})
+	if e.verbose {
+		return slog.New(h)
+	}
+	return slog.New(warnings{h})
+}
+
+// warnings is a handler of those lines that whoever runs zklock has to see.
+type warnings struct{ slog.Handler }
+
+func (w warnings) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+func (w warnings) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message != semconv.TwoRecipes {
+		return nil
+	}
+	return w.Handler.Handle(ctx, r)
+}
+
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
 // readAuth reads a file with lines such as "digest:user:password". Empty lines,
 // and those that begin with #, are comments. A password may end with blanks.

@@ -99,7 +99,7 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 		return stopErr
 	}
 	for {
-		g := &guarded{env: e, client: c, path: e.args[0], id: f.id, args: e.args[1:], stop: f.stop}
+		g := &guarded{env: e, client: c, path: e.args[0], kind: inspect.Mutex, id: f.id, args: e.args[1:], stop: f.stop}
 		g.background = f.restart
 		stopped, err := f.lead(ctx, g, signals)
 		if !f.restart || stopped || !mayRestart(err) || isInterrupt(e, err) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -75,7 +76,7 @@ func TestALossBeforeTheCommandIsALoss(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "started")
 	g := &guarded{
 		env:    &env{streams: streams{os.Stdin, os.Stdout, os.Stderr}, settings: set},
-		client: c, path: "/el", args: []string{"touch", file}, stop: f.stop,
+		client: c, path: "/el", kind: inspect.Mutex, args: []string{"touch", file}, stop: f.stop,
 	}
 	stopped, err := f.lead(t.Context(), g, make(chan os.Signal))
 	require.False(t, stopped)

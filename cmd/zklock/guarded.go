@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -22,6 +23,7 @@ type guarded struct {
 	*env
 	client  *framework.Client
 	path    string
+	kind    inspect.Kind
 	id      string // the holder's name for others, or empty for the default
 	args    []string
 	stop    *stopping
@@ -38,6 +40,9 @@ type guarded struct {
 // not 0 is an error without a text; the loss of the lock has one.
 func (g *guarded) run(lease *locks.Lease) error {
 	g.noteGrant(lease)
+	if err := g.checkAgain(lease); err != nil {
+		return err
+	}
 	grace := g.stop.graceOf(g.sessionTimeout(lease))
 	lossFile, err := newLossFile(lease)
 	if err != nil {
@@ -131,6 +136,9 @@ func (g *guarded) sessionTimeout(lease *locks.Lease) time.Duration {
 // held.
 func (g *guarded) hold(lease *locks.Lease) error {
 	g.noteGrant(lease)
+	if err := g.checkAgain(lease); err != nil {
+		return err
+	}
 	told := make(chan error, 1)
 	go func() { told <- g.printHolding(lease) }() // it ends with the program, if nobody reads
 	if err := g.untilHoldEnds(lease, told); err != nil {

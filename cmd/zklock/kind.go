@@ -103,3 +103,17 @@ func checkPath(ctx context.Context, c *framework.Client, path string, want inspe
 		return nil
 	})
 }
+
+// checkAgain is checkPath for a lock that was granted: two programs of different
+// kinds that begin together see nothing before. The one whose node is the later
+// sees the other's. Without an answer, the lease alone says what is held.
+func (g *guarded) checkAgain(lease *locks.Lease) error {
+	ctx, cancel := context.WithTimeout(lease.Context(), answerPatience)
+	defer cancel()
+	err := checkPath(ctx, g.client, g.path, g.kind)
+	var refused statusError
+	if errors.As(err, &refused) {
+		return err
+	}
+	return nil
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -28,7 +29,7 @@ func TestALossIsTheStatusAlsoIfTheCommandHasEnded(t *testing.T) {
 		require.NoError(t, err)
 		stop := defineStopping(&flag.FlagSet{})
 		e := &env{streams: streams{os.Stdin, os.Stdout, os.Stderr}, settings: defaults()}
-		g := &guarded{env: e, client: c, path: "/l", args: []string{"true"}, stop: stop}
+		g := &guarded{env: e, client: c, path: "/l", kind: inspect.Mutex, args: []string{"true"}, stop: stop}
 		p, err := g.start(lease, os.Environ(), &lossFile{}, time.Second)
 		require.NoError(t, err)
 		<-p.Gone()

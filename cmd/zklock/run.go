@@ -91,7 +91,7 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 		return orSignal(waitCtx, err)
 	}
 	begin := time.Now()
-	g := &guarded{env: e, client: c, path: path, args: args, stop: f.stop, signals: signals}
+	g := &guarded{env: e, client: c, path: path, kind: f.kind.kind(), args: args, stop: f.stop, signals: signals}
 	defer f.release(ctx, g, lease)
 	if stopErr != nil {
 		return stopErr // the command was never started

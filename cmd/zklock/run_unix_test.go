@@ -19,6 +19,7 @@ import (
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 func TestTheStatusIsThatOfTheCommand(t *testing.T) {
@@ -329,6 +330,50 @@ func TestAPathOfAnotherKindIsRefused(t *testing.T) {
 		}
 	}
 	require.NoError(t, latch.Shutdown(ctx))
+}
+
+// Two programs of different kinds begin together, and neither sees the other
+// before both have a node.
+func TestAPathOfAnotherKindIsRefusedAfterTheGrant(t *testing.T) {
+	t.Parallel()
+	const writer, mutex = "__WRIT__0000000000", "lock-0000000000"
+	for name, tc := range map[string]struct {
+		command   []string
+		at, other string
+	}{
+		"run":       {[]string{"run", "/l", "--", "echo", "started"}, "/l/*", writer},
+		"hold":      {[]string{"run", "--hold", "/l"}, "/l/*", writer},
+		"elect":     {[]string{"elect", "/l", "--", "echo", "started"}, "/l/*", writer},
+		"semaphore": {[]string{"run", "-c2", "/l", "--", "echo", "started"}, "/l/locks/*", mutex},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := startServer(t)
+			require.NoError(t, srv.Create("/l", nil))
+			begun := srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: tc.at, Do: zktest.Call(func(zktest.Request) {
+				require.NoError(t, srv.Create("/l/"+tc.other, nil))
+			})})
+			stdout, stderr := zklock(t, srv, badUsage, tc.command...)
+			require.Equal(t, 1, begun.Hits())
+			require.Empty(t, stdout)
+			require.Contains(t, stderr, "/l is in use as a ")
+			left := srv.Children("/l")
+			require.Subset(t, []string{tc.other, "leases", "locks"}, left)
+			require.Empty(t, srv.Children("/l/leases"))
+		})
+	}
+}
+
+// Who waits is told once that the lock excludes others than it seems.
+func TestAWaiterIsToldOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	hold(t, srv, "/l")
+	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/l/*", Do: zktest.Call(func(zktest.Request) {
+		require.NoError(t, srv.Create("/l/__WRIT__0000000000", nil))
+	})})
+	_, stderr := zklock(t, srv, notAcquired, "run", "-w", "0.3", "/l", "true")
+	require.Equal(t, 1, strings.Count(stderr, "two recipes use one path, and neither waits for the other"), stderr)
+	require.Contains(t, stderr, "/l/__WRIT__0000000000")
 }
 
 func TestASemaphore(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -24,7 +25,7 @@ func toTouch(t *testing.T, c *framework.Client, set *settings, signals chan os.S
 	require.NoError(t, err)
 	t.Cleanup(func() { lease.Release(t.Context()) })
 	e := &env{streams: streams{os.Stdin, os.Stdout, os.Stderr}, settings: set}
-	return &guarded{env: e, client: c, path: "/l", args: []string{"touch", file}, stop: stop, signals: signals}, lease, file
+	return &guarded{env: e, client: c, path: "/l", kind: inspect.Mutex, args: []string{"touch", file}, stop: stop, signals: signals}, lease, file
 }
 
 // The lock is lost between the grant and the start of the command. It is not

@@ -54,6 +54,16 @@ func TestTextQuotesWhatOthersHaveWritten(t *testing.T) {
 	require.Contains(t, b.String(), `"/locks/\x1b[31m\u202e\n<script>alert(1)</script>"`)
 }
 
+// Columns are those of a terminal, where some characters take two or none.
+func TestTextIsInColumnsOfATerminal(t *testing.T) {
+	c := Client{Servers: []Server{{Address: "zk1:2181"}, {Address: "主机:2181"}, {Address: "e\u0301:2181"}}}
+	var b bytes.Buffer
+	require.NoError(t, Snapshot{Clients: []Client{c}}.WriteText(&b))
+	what := c.Servers[0].describe(time.Time{})
+	require.NotEmpty(t, what)
+	require.Contains(t, b.String(), "    zk1:2181   "+what+"\n    主机:2181  "+what+"\n    e\u0301:2181     "+what+"\n")
+}
+
 func TestTextReportsTheWritersError(t *testing.T) {
 	require.ErrorIs(t, fixture().WriteText(full{}), errFull)
 }

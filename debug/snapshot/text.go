@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/gocurator/curator/debug/internal/brief"
@@ -15,7 +14,7 @@ import (
 // cannot be printed, such as paths that others have made. Times are relative to
 // the snapshot's. An error is from w.
 func (s Snapshot) WriteText(w io.Writer) error {
-	t := &texter{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), now: s.Time}
+	t := &texter{now: s.Time}
 	t.line("%s, pid %d on %s, %s, %s, at %s", p(s.Process.Program), s.Process.PID, p(s.Process.Host),
 		p(s.Process.GoVersion), brief.Count(s.Process.Goroutines, "goroutine"), s.Time.Format(time.RFC3339))
 	if s.Filter != "" {
@@ -27,23 +26,18 @@ func (s Snapshot) WriteText(w io.Writer) error {
 	if len(s.Clients) == 0 {
 		t.line("no clients")
 	}
-	if err := t.w.Flush(); t.err == nil {
-		t.err = err
-	}
-	return t.err
+	_, err := w.Write(aligned(t.lines))
+	return err
 }
 
 // texter writes a snapshot. A tab ends a cell of a table.
 type texter struct {
-	w   *tabwriter.Writer
-	now time.Time
-	err error // the first one
+	lines []string
+	now   time.Time
 }
 
 func (t *texter) line(format string, args ...any) {
-	if _, err := fmt.Fprintf(t.w, format+"\n", args...); err != nil && t.err == nil {
-		t.err = err
-	}
+	t.lines = append(t.lines, strings.Split(fmt.Sprintf(format, args...), "\n")...)
 }
 
 // p makes text of others safe to print.

@@ -114,7 +114,7 @@ var plan = []floor{
 // without arrows.
 var helpers = []string{
 	"internal/broadcast", "internal/flight", "internal/hooks", "internal/hostname", "internal/pauses", "internal/printable",
-	"internal/random", "internal/reason", "internal/semconv", "internal/suspension", "internal/znode",
+	"internal/random", "internal/reason", "internal/semconv", "internal/suspension", "internal/textwidth", "internal/znode",
 }
 
 // boxes returns all boxes, and the row of each in the whole house.

@@ -96,10 +96,11 @@ func (n *PersistentNode) present() (now []Change, log *broadcast.Node[Change]) {
 	if n.client == nil { // not made by NewPersistentNode
 		return []Change{{State: Ended, Err: n.Err()}}, broadcast.New(Change{})
 	}
+	clock := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.notePastLocked() // a loss that is told later is none of this reader's
-	r, there := n.registrationLocked()
+	n.notePastLocked(clock) // a loss that is told later is none of this reader's
+	r, there := n.registrationLocked(clock)
 	switch {
 	case n.failure != nil:
 		now = []Change{{State: Ended, Err: n.errorOf("persistent node", n.failure)}}
@@ -139,12 +140,13 @@ func (k *keeper) registered(r Registration) {
 // noteRegistered reports whether that is news. An answer may be handled after
 // its session has ended, and after the loss was told.
 func (n *PersistentNode) noteRegistered(r *Registration, until time.Time) bool {
+	clock := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.failure != nil || n.cfg.ephemeral() && r.Session.Context().Err() != nil {
 		return false
 	}
-	n.notePastLocked() // others may have found that it is past, and wait for its return
+	n.notePastLocked(clock) // others may have found that it is past, and wait for its return
 	isNew := n.now == nil || n.now.Czxid != r.Czxid
 	if isNew {
 		n.loseLocked(ErrNodeDeleted)
@@ -174,29 +176,40 @@ func (n *PersistentNode) loseLocked(why error) {
 	}
 }
 
+// clock returns the time that a time to live counts by, and no time for a node
+// without one. It asks the function of WithSuspendClock, which is the user's: call
+// it before n.mu is locked.
+func (n *PersistentNode) clock() time.Time {
+	if n.cfg.ttl == 0 {
+		return time.Time{}
+	}
+	return framework.Extend(n.client).Clock()
+}
+
 // notePast notes that the node is past, and so does notePastLocked. Those who
 // are called at that time, by AfterTrust or a timer, may be late.
 func (n *PersistentNode) notePast() {
+	clock := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.notePastLocked()
+	n.notePastLocked(clock)
 }
 
-func (n *PersistentNode) notePastLocked() {
-	if why := n.whyPastLocked(); why != nil && n.failure == nil {
+func (n *PersistentNode) notePastLocked(clock time.Time) {
+	if why := n.whyPastLocked(clock); why != nil && n.failure == nil {
 		n.loseLocked(why)
 	}
 }
 
 // whyPastLocked returns why a node that was there may be gone: its session is
 // over, or its time to live. Else, and if there was none, it returns nil.
-func (n *PersistentNode) whyPastLocked() error {
+func (n *PersistentNode) whyPastLocked(clock time.Time) error {
 	switch {
 	case n.now == nil:
 		return nil
 	case n.cfg.ephemeral():
 		return context.Cause(n.now.Session.Context())
-	case n.cfg.ttl > 0 && !framework.Extend(n.client).Clock().Before(n.until):
+	case n.cfg.ttl > 0 && !clock.Before(n.until):
 		return ErrNotTouched
 	}
 	return nil
@@ -204,16 +217,18 @@ func (n *PersistentNode) whyPastLocked() error {
 
 // hasNode reports whether there is a node that is ours, as far as we know.
 func (n *PersistentNode) hasNode() bool {
+	clock := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.now != nil && n.whyPastLocked() == nil
+	return n.now != nil && n.whyPastLocked(clock) == nil
 }
 
 // deleted notes that the node was found missing.
 func (n *PersistentNode) deleted() {
+	clock := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.notePastLocked()
+	n.notePastLocked(clock)
 	n.loseLocked(ErrNodeDeleted)
 }
 

@@ -152,8 +152,8 @@ func (n *PersistentNode) waitRegistered(ctx context.Context) (r Registration, er
 	if err := n.usable(); err != nil {
 		return r, err
 	}
-	err = n.await(ctx, func() (there bool) {
-		r, there = n.registrationLocked()
+	err = n.life.Wait(ctx, func() (there bool) {
+		r, there = n.Registration()
 		return there
 	})
 	return r, err
@@ -173,15 +173,16 @@ func (n *PersistentNode) await(ctx context.Context, isSo func() bool) error {
 // It does not contact the server. The answer may be old when it arrives: the
 // session's context knows.
 func (n *PersistentNode) Registration() (Registration, bool) {
+	clock := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.registrationLocked()
+	return n.registrationLocked(clock)
 }
 
 // registrationLocked does not return an ephemeral node of a session that is
 // over, nor one whose time to live is, even if nobody has noted that yet.
-func (n *PersistentNode) registrationLocked() (Registration, bool) {
-	if n.now == nil || n.failure != nil || n.whyPastLocked() != nil {
+func (n *PersistentNode) registrationLocked(clock time.Time) (Registration, bool) {
+	if n.now == nil || n.failure != nil || n.whyPastLocked(clock) != nil {
 		return Registration{}, false
 	}
 	return *n.now, true

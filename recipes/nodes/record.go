@@ -27,10 +27,11 @@ func (r *record) beginLocked(n *PersistentNode) {
 
 // recorded describes the node for the flight recorder.
 func (n *PersistentNode) recorded() flight.Registration {
+	clock := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := flight.Registration{Path: n.events.FullPath(), Changed: n.record.changed}
-	if r, there := n.registrationLocked(); there {
+	if r, there := n.registrationLocked(clock); there {
 		n.recordNode(&now, &r)
 		return now
 	}
@@ -40,7 +41,7 @@ func (n *PersistentNode) recorded() flight.Registration {
 		now.Deleting = !n.record.over && n.mayBeLeftLocked()
 		n.recordNode(&now, cmp.Or(n.now, n.record.left))
 	case n.now != nil: // it is past, and nobody has noted that yet
-		now.Err, now.Changed = n.whyPastLocked(), time.Now()
+		now.Err, now.Changed = n.whyPastLocked(clock), time.Now()
 	case n.conflict != nil:
 		now.Err, now.Conflict = n.conflict, true
 	default:

@@ -281,6 +281,8 @@ func TestTTLNodeAfterASleepOfTheMachine(t *testing.T) {
 		_, there := n.Registration()
 		require.False(t, there, "at once")
 		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Len(t, changes, 1, "told")
 		lost := <-changes
 		require.Equal(t, nodes.Lost, lost.State)
 		require.ErrorIs(t, lost.Err, nodes.ErrNotTouched)

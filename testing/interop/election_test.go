@@ -98,16 +98,14 @@ func (e *election) helper() *peer {
 
 // requireAgreement waits until all candidates are there, and requires that all
 // of them see the same candidates and leader. On a busy machine a candidate may
-// lose its place meanwhile. Then requireAgreement asks all of them again.
+// lose its place meanwhile, or a node come and go. Then requireAgreement asks all
+// of them again: views of different moments need not agree.
 func (e *election) requireAgreement() {
 	e.t.Helper()
 	ctx := withDeadline(e.t)
-	var views []view
-	for before := []string{}; ; {
-		after := e.waitAll()
-		if views != nil && slices.Equal(before, after) {
-			break
-		}
+	before := e.waitAll()
+	views := e.views()
+	for after := e.waitAll(); after != before; after = e.waitAll() {
 		require.NoError(e.t, ctx.Err(), "the candidates come and go")
 		before, views = after, e.views()
 	}
@@ -146,20 +144,21 @@ func (e *election) views() (views []view) {
 // the loss of its session.
 const javaRejoinTimeout = 2 * time.Second
 
-// waitAll waits until all candidates are there, and returns their nodes in
-// alphabetical order. After a lost session, Java's latch (Curator 5.4.0)
+// waitAll waits until all candidates are there, and nobody else. It returns how
+// many nodes had come or gone by then: if that is the same later, the candidates
+// were the same all the time. After a lost session, Java's latch (Curator 5.4.0)
 // sometimes does not come back by itself, but only with its next session. So
 // waitAll ends that session. Candidates in Go must come back by themselves.
-func (e *election) waitAll() []string {
+func (e *election) waitAll() (changes int32) {
 	e.t.Helper()
 	ctx := withDeadline(e.t)
 	for {
-		names, change, err := e.srv.children(ctx, e.path)
+		names, stat, change, err := e.srv.children(ctx, e.path)
 		require.NoError(e.t, err)
 		missing := e.missing(names)
 		if len(missing) == 0 && len(names) == len(e.candidates) {
 			change.Stop()
-			return slices.Sorted(slices.Values(names))
+			return stat.Cversion
 		}
 		soon, cancel := context.WithTimeout(ctx, javaRejoinTimeout)
 		_, err = change.Wait(soon)

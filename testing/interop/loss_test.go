@@ -80,7 +80,7 @@ func (srv *testServer) acquireBehind(t *testing.T, c contender, lock string, k k
 	if nodes != lock {
 		nodes = lock + "/locks"
 	}
-	names, change, err := srv.children(withDeadline(t), nodes)
+	names, _, change, err := srv.children(withDeadline(t), nodes)
 	require.NoError(t, err)
 	change.Stop()
 	p := acquireLater(c, lock, waitLimit)
@@ -208,7 +208,7 @@ func (srv *testServer) waitOthers(t *testing.T, lock string, n int, old []string
 	t.Helper()
 	ctx := withDeadline(t)
 	for {
-		names, change, err := srv.children(ctx, lock)
+		names, _, change, err := srv.children(ctx, lock)
 		require.NoError(t, err)
 		gone := func(name string) bool { return !slices.Contains(names, name) }
 		if len(names) == n && slices.ContainsFunc(old, gone) {

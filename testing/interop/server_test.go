@@ -182,7 +182,7 @@ func (srv *testServer) waitNodes(t *testing.T, path string, n int) []string {
 // awaitNodes is waitNodes with a context.
 func (srv *testServer) awaitNodes(ctx context.Context, path string, n int) ([]string, error) {
 	for {
-		names, change, err := srv.children(ctx, path)
+		names, _, change, err := srv.children(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -197,16 +197,18 @@ func (srv *testServer) awaitNodes(ctx context.Context, path string, n int) ([]st
 }
 
 // children returns the children of a node that may not exist, and a watch for
-// the next change.
-func (srv *testServer) children(ctx context.Context, path string) ([]string, *framework.Watch, error) {
+// the next change. The Stat of a node that does not exist is nil.
+func (srv *testServer) children(
+	ctx context.Context, path string,
+) ([]string, *zk.Stat, *framework.Watch, error) {
 	for {
-		names, _, change, err := srv.observer.ChildrenW(ctx, path)
+		names, stat, change, err := srv.observer.ChildrenW(ctx, path)
 		if !errors.Is(err, zk.ErrNoNode) {
-			return names, change, err
+			return names, stat, change, err
 		}
 		exists, _, change, err := srv.observer.ExistsW(ctx, path)
 		if err != nil || !exists {
-			return nil, change, err
+			return nil, nil, change, err
 		}
 		change.Stop()
 	}

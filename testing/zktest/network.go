@@ -28,6 +28,7 @@ func (s *Server) dialFrom(ctx context.Context, h *Host, network, address string)
 	}
 	client, server := memnet.Pipe(address)
 	if !s.start(server, h) {
+		s.dialers.note(ctx, nil)
 		return nil, memnet.DialError(network, address, syscall.ECONNREFUSED)
 	}
 	s.dialers.note(ctx, client)

@@ -22,10 +22,7 @@ func Start(tb TB, opts ...Option) *Server {
 		return nil // Fatalf of a TB that is not a test may return
 	}
 	s.tb = tb
-	tb.Cleanup(func() {
-		s.dialers.logUnclosed(tb)
-		_ = s.Close()
-	})
+	tb.Cleanup(func() { closeAtTheEnd(tb, s.Close, s) })
 	return s
 }
 
@@ -103,12 +100,7 @@ func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 		return nil // Fatalf of a TB that is not a test may return
 	}
 	e.tb = tb
-	tb.Cleanup(func() {
-		for _, s := range e.servers() {
-			s.dialers.logUnclosed(tb)
-		}
-		_ = e.Close()
-	})
+	tb.Cleanup(func() { closeAtTheEnd(tb, e.Close, e.servers()...) })
 	return e
 }
 

@@ -2,27 +2,35 @@ package zktest
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"runtime/pprof"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
 // ClientLabel is the label of a dialer's context that says who connects: one of
-// [runtime/pprof.WithLabels]. A client that has it, and is still connected when
-// the test ends, is named in the test's log: a bubble of testing/synctest
-// panics then, and its trace does not say whose goroutines are left.
+// [runtime/pprof.WithLabels]. A client that has it is named in the test's log if
+// it is still connected when the test ends, or if there is no connection at that
+// moment and goroutines with the label are left: a bubble of testing/synctest
+// panics then, and its trace does not say whose goroutines they are.
 const ClientLabel = "curator.client"
+
+// mostDialers bounds how many clients are kept in mind.
+const mostDialers = 10_000
 
 // dialers are the clients that have dialed a server within the process, and
 // have said who they are.
 type dialers struct {
-	mu     sync.Mutex
-	byConn map[*memnet.Conn]string // the keys are the clients' ends; nil until there is one
+	mu   sync.Mutex
+	last map[string]*memnet.Conn // the client's end of the last connection; nil if it was refused
 }
 
-// note keeps in mind who has connected, until the connection ends.
+// note keeps in mind who has dialed, and the connection, if there is one.
 func (d *dialers) note(ctx context.Context, client *memnet.Conn) {
 	who, ok := pprof.Label(ctx, ClientLabel)
 	if !ok {
@@ -30,28 +38,70 @@ func (d *dialers) note(ctx context.Context, client *memnet.Conn) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	maps.DeleteFunc(d.byConn, func(c *memnet.Conn, _ string) bool { return c.Closed() })
-	if d.byConn == nil {
-		d.byConn = map[*memnet.Conn]string{}
+	if d.last == nil {
+		d.last = map[string]*memnet.Conn{}
 	}
-	d.byConn[client] = who
+	if _, known := d.last[who]; known || len(d.last) < mostDialers {
+		d.last[who] = client
+	}
 }
 
-// logUnclosed names the clients that have not closed their connections.
-func (d *dialers) logUnclosed(tb TB) {
+// connected tells of each client whether it is connected.
+func (d *dialers) connected(of map[string]bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for who, client := range d.last {
+		of[who] = of[who] || client != nil && !client.Closed()
+	}
+}
+
+// closeAtTheEnd closes servers when a test has ended, and then names the clients
+// in its log that were not closed.
+func closeAtTheEnd(tb TB, closeAll func() error, servers ...*Server) {
+	tb.Helper()
+	connected := map[string]bool{}
+	for _, s := range servers {
+		s.dialers.connected(connected)
+	}
+	_ = closeAll() // ends goroutines of the servers that have the labels of those who have dialed
 	log, ok := tb.(interface {
 		Logf(format string, args ...any)
 	})
 	if !ok {
 		return
 	}
-	tb.Helper()
-	d.mu.Lock()
-	byConn := maps.Clone(d.byConn) // Logf is the user's, who may dial
-	d.mu.Unlock()
-	for client, who := range byConn {
-		if !client.Closed() {
+	left := leftBehind(slices.Collect(maps.Keys(connected)))
+	for _, who := range slices.Sorted(maps.Keys(connected)) {
+		if connected[who] || slices.Contains(left, who) {
 			log.Logf("zktest: a client was not closed: %s", who)
 		}
 	}
+}
+
+const (
+	// looksForGoroutines is how often to look for goroutines that are left. Those
+	// of a client that was just closed may not have ended quite.
+	looksForGoroutines = 3
+
+	// goroutinesEnd is the time between two looks. In a bubble, all that can go
+	// on does so before it is over.
+	goroutinesEnd = 10 * time.Millisecond
+)
+
+// leftBehind returns the clients of which there are goroutines.
+func leftBehind(clients []string) []string {
+	for n := range looksForGoroutines {
+		if len(clients) == 0 {
+			break
+		}
+		if n > 0 {
+			sleep(goroutinesEnd, nil)
+		}
+		var profile strings.Builder
+		_ = pprof.Lookup("goroutine").WriteTo(&profile, 1) // a Builder takes everything
+		clients = slices.DeleteFunc(clients, func(who string) bool {
+			return !strings.Contains(profile.String(), fmt.Sprintf("%q:%q", ClientLabel, who))
+		})
+	}
+	return clients
 }

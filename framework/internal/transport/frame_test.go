@@ -117,6 +117,7 @@ func FuzzIncoming(f *testing.F) {
 	f.Add([]byte{}, false)
 	f.Add(hello, false)
 	f.Add(hello[:9], false)
+	f.Add(frame(0, 9000, int64(7), string(make([]byte, 16)), make([]byte, 12)), false) // with fields that do not exist yet
 	f.Add(frame(0, 9000, int64(7), 0x7fffffff, make([]byte, 17)), false)
 	f.Add(append(bytes.Clone(hello), 0x03, 0xff, 0xff, 0xff), false)
 	f.Add(append(bytes.Clone(hello), answerFrame(1, 5, 0, "data", stat[:])...), true)
@@ -165,13 +166,13 @@ func FuzzIncoming(f *testing.F) {
 }
 
 // requireSaneHandshake requires every field that the library decodes without
-// bounds checks to end inside the frame.
+// bounds checks to end inside the frame. Behind them there may be fields of later
+// servers, which the library skips.
 func requireSaneHandshake(t *testing.T, frame []byte) {
 	r := jute.NewReader(frame)
 	r.Skip(handshakeSize)
 	r.Buffer()
 	require.False(t, r.Bad())
-	require.LessOrEqual(t, len(r.Rest()), 1)
 }
 
 func FuzzOutgoing(f *testing.F) {

@@ -28,7 +28,9 @@ type contender struct {
 	isNext      bool      // see isNextIn
 	mayHaveTwin bool      // the create was tried again, or has made two nodes
 
-	refused *refusal // of the last attempt before a look; see LookFirst
+	refused *refusal // the last attempt's, before a look; see LookFirst
+
+	hasLookedForLeases bool // see findLease
 
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
@@ -160,7 +162,7 @@ func (c *contender) children(ctx context.Context) ([]string, error) {
 	if err := c.check(names, err); err != nil {
 		return nil, err
 	}
-	c.warnOfOthers(names)
+	c.warnOfOthers(ctx, names)
 	return c.withoutTwins(names), nil
 }
 

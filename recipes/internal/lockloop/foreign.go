@@ -1,6 +1,7 @@
 package lockloop
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 
@@ -15,15 +16,15 @@ var recipesByKind = map[string]string{
 	"latch-":   "leader latch",
 	"__READ__": "read/write lock",
 	"__WRIT__": "read/write lock",
-	"lease-":   "semaphore",
+	leaseKind:  "semaphore",
 }
 
-var eventTwoRecipes = event.Kind{Warn: "two recipes use one path, and neither waits for the other"}
+var eventTwoRecipes = event.Kind{Warn: semconv.TwoRecipes}
 
 // warnOfOthers warns once of contenders of another recipe at the lock's path.
 // Neither recipe waits for the other, so that both hold, or lead: a trap in an
 // update that goes from one recipe to another.
-func (c *contender) warnOfOthers(names []string) {
+func (c *contender) warnOfOthers(ctx context.Context, names []string) {
 	if c.loop.warned.Load() || !c.loop.hasOthers(names) {
 		return
 	}
@@ -32,14 +33,11 @@ func (c *contender) warnOfOthers(names []string) {
 		return kind == of.Kind || slices.Contains(of.Kinds, kind)
 	})
 	for other := range InListing(names, others...).each {
-		if !c.loop.warned.CompareAndSwap(false, true) {
-			return
-		}
-		event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
-			slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
-			slog.String(semconv.Cause, "a contender of another recipe: "+recipesByKind[other.Kind]),
-			event.Of(of.Client, znode.Join(of.Path, other.Node)).Path())
+		c.warnOf(other.Kind, other.Node)
 		return
+	}
+	if lease := c.findLease(ctx, names); lease != "" {
+		c.warnOf(leaseKind, znode.Join(leasesDir, lease))
 	}
 }
 
@@ -49,4 +47,43 @@ func (l *Loop) hasOthers(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return !IsNode(name, l.nodes.Kinds...) })
 }
 
-func kindsOfRecipes() []string { return []string{"lock-", "latch-", "__READ__", "__WRIT__", "lease-"} }
+// warnOf warns of a node of another recipe, whose path is below the lock's.
+func (c *contender) warnOf(kind, node string) {
+	if !c.loop.warned.CompareAndSwap(false, true) {
+		return
+	}
+	of := c.loop.nodes
+	event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
+		slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
+		slog.String(semconv.Cause, "a contender of another recipe: "+recipesByKind[kind]),
+		event.Of(of.Client, znode.Join(of.Path, node)).Path())
+}
+
+// The children of a semaphore's path are not its contenders: its leases are the
+// children of one of them, and the nodes at its gate of the other.
+const (
+	leasesDir = "leases"
+	gateDir   = "locks"
+	leaseKind = "lease-"
+)
+
+// findLease returns a lease of a semaphore at the lock's path, or "". A semaphore
+// that nobody uses any more may have left its folders, so that only a request
+// tells. An attempt makes one, and only where there are such folders.
+func (c *contender) findLease(ctx context.Context, names []string) string {
+	if c.hasLookedForLeases || !slices.Contains(names, leasesDir) || !slices.Contains(names, gateDir) {
+		return ""
+	}
+	c.hasLookedForLeases = true
+	of := c.loop.nodes
+	leases, _, err := of.Client.Children(ctx, znode.Join(of.Path, leasesDir))
+	if err != nil {
+		return "" // the lock does not depend on it
+	}
+	for lease := range Entries(leases, leaseKind) {
+		return lease.Node
+	}
+	return ""
+}
+
+func kindsOfRecipes() []string { return []string{"lock-", "latch-", "__READ__", "__WRIT__", leaseKind} }

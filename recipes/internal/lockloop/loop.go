@@ -19,7 +19,7 @@ type Loop struct {
 	newNode string                  // the path that a contender asks for
 	warned  atomic.Bool             // see warnOfOthers
 	refused atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
-	length  atomic.Int64            // of the queue, in names, when ListAll looked last
+	length  atomic.Int64            // the queue's, in names, when ListAll looked last
 }
 
 // Nodes describes which nodes are a lock's contenders.

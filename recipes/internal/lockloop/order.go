@@ -64,7 +64,7 @@ func Entries(children []string, kinds ...string) iter.Seq[Entry] {
 // allocates nothing. An iter.Seq may be any function, so that the compiler cannot
 // know this of it.
 type Contenders struct {
-	names, kinds []string // of a listing
+	names, kinds []string // a listing's
 	entries      []Entry
 }
 

@@ -554,9 +554,13 @@ public class Peer {
             return selector.getParticipants();
         }
 
+        /**
+         * The selector is closed first. If it were not when takeLeadership
+         * returns, it would stand once more, by autoRequeue.
+         */
         public void resign() {
-            resigned.countDown();
             selector.close();
+            resigned.countDown();
         }
     }
 

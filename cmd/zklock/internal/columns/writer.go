@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"io"
 	"strings"
+
+	"github.com/gocurator/curator/internal/textwidth"
 )
 
 // Cell is a text in a column.
@@ -78,7 +80,7 @@ func (w *Writer) Row(cells ...Cell) error {
 		if i == len(w.widths) {
 			w.widths = append(w.widths, 0)
 		}
-		if n := Width(cells[i].Text); n <= widest {
+		if n := textwidth.Of(cells[i].Text); n <= widest {
 			w.widths[i] = max(w.widths[i], n)
 		}
 	}
@@ -110,6 +112,6 @@ func (w *Writer) write(cell Cell, column int, last bool) {
 		w.out.WriteByte('\n')
 		return
 	}
-	w.out.WriteString(strings.Repeat(" ", max(0, w.widths[column]-Width(cell.Text))))
+	w.out.WriteString(strings.Repeat(" ", max(0, w.widths[column]-textwidth.Of(cell.Text))))
 	w.out.WriteString(gap)
 }
