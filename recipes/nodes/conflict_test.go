@@ -167,6 +167,26 @@ func TestLateDeleteDoesNotHitTheSuccessor(t *testing.T) {
 	})
 }
 
+// The owner's delete is repeated, because its reply is lost, and arrives late. The
+// next one has seen the node, and not read it before it was gone.
+func TestLateDeleteDoesNotHitOneThatHasSeenTheNodeGo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		a, _ := w.Connect(t)
+		b, _ := w.Connect(t)
+		_, err := a.Create(t.Context(), "/a", []byte("first"), framework.WithMode(framework.Ephemeral))
+		require.NoError(t, err)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: b.SessionID(), Times: 1, Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, w.Fake.Delete("/a"))
+		})})
+		second := start(t, b, "/a", "second")
+		held := w.ready(t, second)
+		late := a.Delete(t.Context(), "/a", 0)
+		require.ErrorIs(t, late, zk.ErrBadVersion)
+		require.Equal(t, held, w.ready(t, second))
+		require.Equal(t, "second", w.dataOf("/a"))
+	})
+}
+
 // A session ends just when its client replaces its node in the next one, and
 // somebody who has waited is first. The transaction arrives late, and does not
 // delete that node.

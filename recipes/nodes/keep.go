@@ -286,6 +286,7 @@ func (k *keeper) wasDeleted(ctx context.Context) error {
 // look again.
 func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Watch) error {
 	k.clean = false
+	k.predecessor = &stat.Version // also if it goes before it is read: requests of its owner may come late
 	rival := conflictOf(k.node, stat)
 	if gone, err := k.readData(ctx, rival); gone || err != nil {
 		return err
@@ -297,7 +298,6 @@ func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Wa
 	case k.cfg.conflict != Wait:
 		return rival
 	}
-	k.predecessor = &stat.Version
 	_, err := watch.Wait(ctx)
 	k.surprises.Reset()
 	return err
