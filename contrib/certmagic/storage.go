@@ -25,7 +25,7 @@ import (
 // or another, with the exceptions of framework.Client.Sync. New makes a Storage; the
 // zero value is of no use.
 //
-// The error of a call whose context has ended matches context.Canceled or
+// The error of a call that has ended with its context matches context.Canceled or
 // context.DeadlineExceeded, and has the text of the context's cause. It does not
 // match the cause, which could be a key that another call has not found.
 type Storage struct {

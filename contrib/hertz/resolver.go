@@ -113,7 +113,7 @@ func (r *Resolver) find(name string, now time.Time) (s *service, idle []*service
 		return nil, nil, discovery.ErrClosed
 	}
 	s = r.services[name]
-	if s == nil {
+	if s == nil || s.directory.Err() != nil { // its client is closed, and so is the next one's
 		idle = r.takeIdleLocked(now)
 		d, err := discovery.NewDirectory(r.client, base, discovery.CloudWeGoCodec(), name, r.opts...)
 		if err != nil {

@@ -192,6 +192,3 @@ const (
 	BarrierWaitDuration = "curator.barrier.wait.duration"
 	BarrierMembersLost  = "curator.barrier.members.lost"
 )
-
-// TwoRecipes is a line of the log that zklock shows in any case.
-const TwoRecipes = "two recipes use one path, and neither waits for the other"

@@ -97,8 +97,9 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 	}
 	c.recovery = follow.Recovery{
 		Client: client, What: "zookeeper cache",
-		About:    c.events.Path,
-		Outlasts: follow.RefusedCredentials, // a copy keeps nothing from others
+		About: c.events.Path,
+		// A copy keeps nothing from others.
+		Outlasts: func(err error) bool { return follow.RefusedCredentials(err) || isRefusal(err) },
 	}
 	c.life = follow.Life{Client: client, Closed: ErrClosed, Run: c.run, Finish: c.finish, GaveUp: c.recovery.GaveUp}
 	if err := c.life.Start(); err != nil {
@@ -146,7 +147,8 @@ func (c *Cache) Close() error {
 func (c *Cache) Done() <-chan struct{} { return c.life.Gone() }
 
 // Err returns nil while the cache works. After that it is an error that matches
-// ErrClosed, framework.ErrClosed, or what is wrong with the path that New was given.
+// ErrClosed or framework.ErrClosed, or says that the path is too long for a request,
+// or that a function of the user's has ended its goroutine.
 func (c *Cache) Err() error { return c.named(c.life.Err()) }
 
 // WaitSynced waits until the cache was filled for the first time. The error is
@@ -270,8 +272,9 @@ func inOrder(list []*Node) iter.Seq[Node] {
 
 // Unreadable returns the nodes that the client may not read, or could not, with
 // the reasons. They are tried again after each reconnect, when they change, and from
-// time to time: within 30 seconds if a server was in trouble, or it is the cache's
-// own path, and within ten minutes if the server has refused.
+// time to time: within 30 seconds if a server was in trouble, or has refused the
+// cache's own path, and within ten minutes if it has refused another one, or what it
+// answers would be too long.
 func (c *Cache) Unreadable() map[string]error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -62,10 +62,10 @@
 //
 // One recursive persistent watch tells of all changes. ZooKeeper has that since
 // 3.6. In two cases the cache sets standard watches instead, two for each node,
-// and says so in the log: if the server is older, or refuses that watch for another
-// reason, and if its events prove wrong
-// (ClickHouse Keeper sends the path of the watch instead of the node's). The
-// cache sees that such an event is wrong, because it has not happened to the
+// and says so in the log: if the server is older, or refuses that watch three times
+// in a row, and if its events prove wrong (ClickHouse Keeper sends the path of the
+// watch instead of the node's). It does not go back to the other watch. The cache
+// sees that such an event is wrong, because it has not happened to the
 // root. Only if the root was deleted and re-created in the same step, a wrong
 // event can go unnoticed, and the change of the node with it.
 //

@@ -42,6 +42,25 @@ func TestCacheUsesStandardWatchesIfOthersAreRefused(t *testing.T) {
 	}
 }
 
+// A refusal or two may be one server's, or a moment's.
+func TestCacheAsksAgainAfterARefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r", "/r/a")
+		client := connect(t, srv)
+		for range 3 {
+			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: 2, Do: zktest.Fail(zktest.ErrNoAuth)})
+			c := open(t, client, "/r")
+			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: 2, Do: zktest.Fail(zktest.ErrNoAuth)})
+			srv.Session(client.SessionID()).Expire()
+			create(t, srv, fmt.Sprint("/r/", srv.Zxid()))
+			require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+			require.Len(t, srv.Watches(), 1)
+			require.NoError(t, c.Close())
+		}
+	})
+}
+
 // The client may move to a server that is older than the one before.
 func TestCacheGoesOnWithStandardWatchesOnAnOlderServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

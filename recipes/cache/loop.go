@@ -59,6 +59,7 @@ type loop struct {
 
 	asking      bool // a multiRead is under way
 	noMultiRead bool // a server has refused it
+	refusals    int  // of a persistent watch, in a row
 	mayRead     int  // how many nodes an answer may have; see several.go
 
 	syncing bool // nothing is read before the server has caught up
@@ -112,7 +113,8 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 	}
 }
 
-// run works until the context ends, or the client is closed.
+// run works until the context ends, the client is closed, or nothing can be done:
+// the path is too long, or a function of the user's has ended a goroutine.
 func (l *loop) run() error {
 	states := l.c.client.States(l.ctx) // not on the goroutine: it tells what follows the call
 	l.inBackground(func() { l.followStates(states) })
@@ -172,21 +174,40 @@ func (l *loop) tryToOpen() error {
 	w, err := l.c.client.NewWatcher(l.ctx, l.c.scope.root, opts...)
 	switch {
 	case err == nil:
-		l.source = &persistentSource{w}
-	case hasNoSuchWatch(err):
+		l.source, l.refusals = &persistentSource{w}, 0
+	case isUnimplemented(err), l.isRefusedAgain(err):
 		l.useStandardWatches(err)
 		err = nil
 	}
 	return err
 }
 
-// hasNoSuchWatch reports whether a server refuses a persistent watch: it is older
-// than 3.6, or something before it lets no such request through. Standard watches
+// mostRefusals is how often in a row a persistent watch is refused before the cache
+// does without. A refusal may be one server's, or a moment's.
+const mostRefusals = 3
+
+// isRefusedAgain reports whether to do without a persistent watch, because servers
+// refuse it, or something before them lets no such request through. Standard watches
 // need no request of their own, and what may not be read is known then.
-func hasNoSuchWatch(err error) bool {
+func (l *loop) isRefusedAgain(err error) bool {
+	if !isRefusal(err) {
+		return false
+	}
+	l.refusals++
+	return l.refusals >= mostRefusals
+}
+
+// isRefusal reports whether a server has refused a request, and not the client's
+// credentials.
+func isRefusal(err error) bool {
 	_, answered := framework.ServerCode(err)
 	return answered && framework.IsRefusal(err) && !follow.RefusedCredentials(err)
 }
+
+// isUnimplemented reports whether a server is older than 3.6.
+func isUnimplemented(err error) bool { return reason.Is(err, errUnimplemented) }
+
+var errUnimplemented = &framework.ServerError{Code: -6}
 
 // errWrongEvents is why events cannot be relied on: see told.
 var errWrongEvents = errors.New("the watch tells of changes of its own path that are none")

@@ -34,7 +34,7 @@ func (s *persistentSource) drain(l *loop) error {
 // ended goes on with standard watches if the client has moved to a server that
 // has no others, and with another watch after an error that waiting may cure.
 func (s *persistentSource) ended(l *loop, err error) error {
-	if hasNoSuchWatch(err) {
+	if isUnimplemented(err) {
 		l.useStandardWatches(err)
 		l.reset()
 		return nil

@@ -29,6 +29,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
@@ -233,14 +234,29 @@ public class Peer {
         return known;
     }
 
+    /**
+     * Waits until a thread has nothing to do. One that goes over listeners also calls
+     * those that are added meanwhile.
+     */
+    private static boolean waits(Thread thread) throws InterruptedException {
+        while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.sleep(1);
+        }
+        return true;
+    }
+
     /** Obeys the commands until they end, and then ends the session. */
     private void obey(BufferedReader commands) throws IOException {
         // A registry that is opened before all listeners have heard of the connection
         // registers its instances again when it hears of that, whoever has their IDs.
         CountDownLatch connected = new CountDownLatch(1);
-        client.getConnectionStateListenable().addListener((c, state) -> connected.countDown());
+        AtomicReference<Thread> tells = new AtomicReference<>();
+        client.getConnectionStateListenable().addListener((c, state) -> {
+            tells.set(Thread.currentThread());
+            connected.countDown();
+        });
         client.start();
-        run("0", () -> connected.await(60, TimeUnit.SECONDS) ? "ok" : "error no connection");
+        run("0", () -> connected.await(60, TimeUnit.SECONDS) && waits(tells.get()) ? "ok" : "error no connection");
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             dispatch(line.split(" "));
         }
