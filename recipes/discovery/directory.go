@@ -188,7 +188,7 @@ func (d *Directory) Close() error {
 func (d *Directory) Done() <-chan struct{} { return d.life.Gone() }
 
 // Err returns nil while the directory works. After that it is an error that
-// matches ErrClosed or framework.ErrClosed, or one of those of cache.Cache.Err.
+// matches ErrClosed or framework.ErrClosed, or an error of cache.Cache.Err.
 func (d *Directory) Err() error { return d.named(d.life.Err()) }
 
 // Path returns the node that the directory follows: the folder of the service, or
