@@ -67,7 +67,7 @@ func WithKey(ctx context.Context, key string) context.Context {
 
 // blamesServer is as OpenTelemetry's conventions for spans of gRPC servers.
 func blamesServer(err error) bool {
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) { //nolint:forbidigo // gRPC's errors have no cause of a context
 		return false
 	}
 	switch status.Code(err) {
