@@ -30,7 +30,10 @@ func reports(written <-chan struct{}, writeReport func(context.Context) error) e
 		return err
 	}
 	report := locker.UnderLock("report", writeReport) // its context ends if the lock is lost
-	scheduler.NewJob(gocron.DurationJob(time.Minute), gocron.NewTask(report), gocron.WithName("report"))
+	_, err = scheduler.NewJob(gocron.DurationJob(time.Minute), gocron.NewTask(report), gocron.WithName("report"))
+	if err != nil {
+		return err
+	}
 	scheduler.Start()
 	for _, job := range scheduler.Jobs() {
 		if err := job.RunNow(); err != nil {

@@ -119,7 +119,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 // elsewhere are packages of others whose names are in the documents.
 var elsewhere = []string{
 	"context", "errors", "fs", "net", "http", "os", "signal", "tls", "curator", "zk",
-	"asynq", "goose", "grpc", "kratos", "loadbalance", "migrate", "persist",
+	"asynq", "gocron", "goose", "grpc", "kratos", "loadbalance", "migrate", "persist",
 }
 
 // The guides name what other libraries have, too.
