@@ -7,9 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -153,5 +155,34 @@ func TestResignNamesWhatTheDeletionHasOutlasted(t *testing.T) {
 		require.True(t, isThrottled(err), "%v", err)
 		trouble.Remove()
 		require.ErrorIs(t, <-ran, locks.ErrRevoked)
+	})
+}
+
+// endsWith ends a context when a listing has ended.
+type endsWith struct{ end context.CancelFunc }
+
+func (e *endsWith) EndOperation(_ context.Context, of clienttrace.OperationEnd) {
+	if of.Name == "children" && e.end != nil {
+		e.end()
+	}
+}
+
+// The look for a successor fails at the moment at which the time of the hand-over is
+// up. That has made the leader stop, and the error says both: a caller who finds its
+// context's error knows that the leader does not go on.
+func TestHandOverWhoseLookFailsWhenItsTimeIsUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var tracer endsWith
+		first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithHooks(&tracer))
+		synctest.Wait() // the candidate has looked at the queue
+		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Do: zktest.Fail(zktest.ErrNoAuth)})
+		ctx, cancel := context.WithCancel(t.Context())
+		tracer.end = cancel
+		err := first.HandOver(ctx)
+		require.Equal(t, 1, refused.Hits())
+		require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		w.closeAll(t, "/l", first, second)
 	})
 }
