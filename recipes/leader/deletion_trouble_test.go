@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -67,6 +68,29 @@ func TestShutdownNamesWhatTheDeletionHasOutlasted(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A latch has given the deletion of its node up, and the client has made it in the
+// end. The latch waits for the leadership again. A Shutdown that waits for something
+// else then does not name that trouble.
+func TestShutdownDoesNotNameADeletionThatWasGivenUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithRetry(retry.N(2, time.Second)))
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		require.NoError(t, lease.Release(t.Context()))
+		require.Positive(t, trouble.Hits())
+		time.Sleep(time.Minute)
+		trouble.Remove()
+		w.await(t, second)
+		time.Sleep(2 * time.Minute) // the client holds the deletion back
+
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayReply(3 * time.Second)})
+		err := first.Shutdown(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.False(t, isThrottled(err), "that is over: %v", err)
+		time.Sleep(time.Minute)
+		w.closeAll(t, "/l", first, second)
+	})
 }
 
 // The lease's release deletes the node, and Shutdown waits for that.
@@ -135,29 +159,6 @@ func TestHandOverNamesWhatItsLookHasOutlasted(t *testing.T) {
 	}
 }
 
-// A selector's resignation waits until its Run has deleted the node.
-func TestResignNamesWhatTheDeletionHasOutlasted(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		s := leader.NewSelector(c, "/s")
-		leads, ran := make(chan struct{}), make(chan error)
-		go func() {
-			ran <- s.Run(t.Context(), func(ctx context.Context) error {
-				close(leads)
-				<-ctx.Done()
-				return nil
-			})
-		}()
-		<-leads
-		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
-		err := s.Resign(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.True(t, isThrottled(err), "%v", err)
-		trouble.Remove()
-		require.ErrorIs(t, <-ran, locks.ErrRevoked)
-	})
-}
-
 // endsWith ends a context when a listing has ended.
 type endsWith struct{ end context.CancelFunc }
 
@@ -184,5 +185,28 @@ func TestHandOverWhoseLookFailsWhenItsTimeIsUp(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 		require.ErrorIs(t, err, zk.ErrNoAuth)
 		w.closeAll(t, "/l", first, second)
+	})
+}
+
+// A selector's resignation waits until its Run has deleted the node.
+func TestResignNamesWhatTheDeletionHasOutlasted(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		s := leader.NewSelector(c, "/s")
+		leads, ran := make(chan struct{}), make(chan error)
+		go func() {
+			ran <- s.Run(t.Context(), func(ctx context.Context) error {
+				close(leads)
+				<-ctx.Done()
+				return nil
+			})
+		}()
+		<-leads
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		err := s.Resign(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.True(t, isThrottled(err), "%v", err)
+		trouble.Remove()
+		require.ErrorIs(t, <-ran, locks.ErrRevoked)
 	})
 }
