@@ -80,7 +80,7 @@ func (o Order) look(ctx context.Context, c *contender) error {
 	if err != nil {
 		return err
 	}
-	c.warnOfOthers(ctx, names)
+	c.warnOfOthers(names)
 	ours := newcomer(of.Kind, stat)
 	queue, err := c.resolve(ctx, ours, names)
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *Places) lookFor(ctx context.Context, c *contender, want Wanted) error {
 	if err != nil {
 		return err
 	}
-	c.warnOfOthers(ctx, names)
+	c.warnOfOthers(names)
 	limit, _, err := p.readLimit(ctx, want, false)
 	if err != nil {
 		return err
