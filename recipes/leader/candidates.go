@@ -2,6 +2,7 @@ package leader
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
@@ -84,7 +85,17 @@ func (q *candidates) handOver(ctx context.Context, l *leadership) error {
 	}
 	l.claim.Lose(locks.ErrRevoked)
 	if late != nil && !reason.Is(err, ErrNotLeader) {
-		err = late // it says what the look for a successor has outlasted
+		err = withLast(ctx, late)
 	}
 	return q.ErrorOf(op, err)
+}
+
+// withLast returns ctx's error with that of the request that was the last when ctx
+// ended. If it ended the request, the request's error has both already, and what
+// the request has outlasted.
+func withLast(ctx context.Context, last error) error {
+	if reason.IsOfContext(ctx, last) {
+		return last
+	}
+	return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), last)
 }

@@ -7,12 +7,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -65,6 +68,29 @@ func TestShutdownNamesWhatTheDeletionHasOutlasted(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A latch has given the deletion of its node up, and the client has made it in the
+// end. The latch waits for the leadership again. A Shutdown that waits for something
+// else then does not name that trouble.
+func TestShutdownDoesNotNameADeletionThatWasGivenUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithRetry(retry.N(2, time.Second)))
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		require.NoError(t, lease.Release(t.Context()))
+		require.Positive(t, trouble.Hits())
+		time.Sleep(time.Minute)
+		trouble.Remove()
+		w.await(t, second)
+		time.Sleep(2 * time.Minute) // the client holds the deletion back
+
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayReply(3 * time.Second)})
+		err := first.Shutdown(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.False(t, isThrottled(err), "that is over: %v", err)
+		time.Sleep(time.Minute)
+		w.closeAll(t, "/l", first, second)
+	})
 }
 
 // The lease's release deletes the node, and Shutdown waits for that.
@@ -131,6 +157,35 @@ func TestHandOverNamesWhatItsLookHasOutlasted(t *testing.T) {
 			})
 		})
 	}
+}
+
+// endsWith ends a context when a listing has ended.
+type endsWith struct{ end context.CancelFunc }
+
+func (e *endsWith) EndOperation(_ context.Context, of clienttrace.OperationEnd) {
+	if of.Name == "children" && e.end != nil {
+		e.end()
+	}
+}
+
+// The look for a successor fails at the moment at which the time of the hand-over is
+// up. That has made the leader stop, and the error says both: a caller who finds its
+// context's error knows that the leader does not go on.
+func TestHandOverWhoseLookFailsWhenItsTimeIsUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var tracer endsWith
+		first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithHooks(&tracer))
+		synctest.Wait() // the candidate has looked at the queue
+		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Do: zktest.Fail(zktest.ErrNoAuth)})
+		ctx, cancel := context.WithCancel(t.Context())
+		tracer.end = cancel
+		err := first.HandOver(ctx)
+		require.Equal(t, 1, refused.Hits())
+		require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		w.closeAll(t, "/l", first, second)
+	})
 }
 
 // A selector's resignation waits until its Run has deleted the node.

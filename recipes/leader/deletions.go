@@ -22,8 +22,10 @@ type deletion struct {
 func (l *Latch) deleting(ctx context.Context, of *framework.Session, del func(context.Context) error) error {
 	ctx, closing := l.deletionContext(ctx)
 	err := del(framework.Extend(l.queue.Client()).OnTrouble(ctx, l.queue.removal.Note))
-	if err == nil {
+	if err == nil || !closing { // else nobody waits for it any more, until a Shutdown does
 		l.queue.removal.Note(nil)
+	}
+	if err == nil {
 		return nil
 	}
 	l.mu.Lock()

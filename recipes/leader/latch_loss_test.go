@@ -238,6 +238,9 @@ func TestInterruptedLeaderLeadsAgainWithItsNode(t *testing.T) {
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		require.NotContains(t, string(stacks), "claim.(*watcher).watch(")
 		require.Len(t, w.Fake.Watches(), 1)
+		watches := framework.Extend(c).Status().Watches
+		require.Len(t, watches, 1)
+		require.Equal(t, 1, watches[0].Waiters, "all waiters share one watch at the server")
 		w.closeAll(t, "/l", l)
 	})
 }

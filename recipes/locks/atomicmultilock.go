@@ -30,6 +30,11 @@ import (
 // when it comes. So the work that n goroutines make grows with n times n. For
 // hundreds of them, have one mutex around it, in the process.
 //
+// A proxy may hang up on the request that lists several queues. That interrupts the
+// connection of the client, which ends all of its leases under state.StandardPolicy.
+// If no such request was ever answered, that happens once in the life of a client;
+// see [framework.Extension.MultiRead].
+//
 // An acquire under the context of a lease of some of the mutexes re-enters these,
 // and takes the others by a transaction. All mutexes of a transaction have the
 // same fencing token. A lease has its mutexes in the order of the paths.

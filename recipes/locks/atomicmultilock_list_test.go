@@ -98,6 +98,15 @@ func TestAtomicMultiLockListsLongQueuesOneByOne(t *testing.T) {
 			require.NoError(t, locktest.Acquire(t, ctx, l).Release(ctx))
 			require.Equal(t, want, requestCounts(w))
 		}
+
+		// A listing that fails says nothing of the length.
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/l/b", Do: zktest.Fail(zktest.ErrNoAuth)})
+		_, err := l.Acquire(ctx)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		w.Fake.ClearRequests()
+		require.NoError(t, locktest.Acquire(t, ctx, l).Release(ctx))
+		require.Equal(t, map[zktest.Op]int{zktest.OpMulti: 2, zktest.OpGetChildren2: 3}, requestCounts(w), "long still")
+
 		for _, name := range w.Fake.Children("/l/b") {
 			require.NoError(t, w.Fake.Delete("/l/b/"+name))
 		}

@@ -69,6 +69,30 @@ func TestMinimumHoldKeepsEverybodyOut(t *testing.T) {
 	})
 }
 
+// A try that looks does not read a holder again that the last one has read. So it
+// tells of a release behind that a second late.
+func TestTryTellsOfAMinimumHoldAfterASecond(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		start := time.Now()
+		lease := locktest.Acquire(t, ctx, holdingMutex(c, path))
+		theirs := locks.NewInterProcessMutex(other, path)
+		refused := isRefused(t, theirs)
+		require.Zero(t, refused.Identity().KeptUntil)
+		require.NoError(t, lease.Release(ctx))
+		for range 9 {
+			time.Sleep(100 * time.Millisecond)
+			require.Equal(t, refused.Holder, isRefused(t, theirs).Holder)
+		}
+		time.Sleep(100 * time.Millisecond)
+		require.True(t, start.Add(minimumHold).Equal(isRefused(t, theirs).Identity().KeptUntil))
+		time.Sleep(minimumHold)
+		w.NothingLeft(t, path)
+	})
+}
+
 func TestAcquireUnderAReleasedLeaseWaitsForTheMinimumHold(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

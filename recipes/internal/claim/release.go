@@ -195,6 +195,7 @@ func (c *Claim) deleteNodes(ctx context.Context) (err error) {
 	defer wait()
 	ctx, done := c.telling(ctx)
 	defer func() { done(err) }()
+	err = reason.ErrPanicked // it stays if the user's code panics
 	var errs []error
 	left := c.nodes
 	defer func() { DeleteInBackground(c.terms.Client, left) }() // if the user's code panics

@@ -33,12 +33,28 @@ type watcher struct {
 	owner     *Claim
 	delay     *time.Timer // its function starts to watch; nil when it has begun
 	revoked   bool
-	requested chan struct{}      // see requests; nil until somebody asks for it
-	kept      bool               // the nodes stay, and another watcher watches them
-	set       []*framework.Watch // one of each node, or nil
-	over      error              // why the nodes are given up, or not trusted; nil until then
-	ctx       context.Context    // see lifetime; nil until somebody needs it
+	requested chan struct{}   // see requests; nil until somebody asks for it
+	kept      bool            // the nodes stay, and another watcher watches them
+	unheed    func() bool     // see heedOwn; nil before and after that
+	set       []heard         // one of each node
+	over      error           // why the nodes are given up, or not trusted; nil until then
+	ctx       context.Context // see lifetime; nil until somebody needs it
 	stop      context.CancelCauseFunc
+}
+
+// heard is a watch, with the function that has nothing called any more when it
+// fires. Others of the client may have the same watch at the server, so that it
+// goes on, and would keep what it calls, and with that the claim.
+type heard struct {
+	watch  *framework.Watch // may be nil
+	forget func() bool
+}
+
+func (h heard) stop() {
+	if h.watch != nil {
+		h.forget()
+		h.watch.Stop()
+	}
 }
 
 // watchAfter is how long a lock is held before its holder watches its own
@@ -88,11 +104,21 @@ func (w *watcher) heedOwn() {
 	if w.own == nil {
 		return
 	}
-	w.own.Watch.AfterFunc(func() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unheed = w.own.Watch.AfterFunc(func() {
 		if !w.hasEnded() { // otherwise the node was given up, and deleted
 			w.start()
 		}
 	})
+}
+
+// unheedLocked is for whoever begins to watch, or never will.
+func (w *watcher) unheedLocked() {
+	if w.unheed != nil {
+		w.unheed()
+		w.unheed = nil
+	}
 }
 
 // start begins to watch now, if it has not begun yet.
@@ -100,7 +126,8 @@ func (w *watcher) start() {
 	w.once.Do(func() {
 		w.mu.Lock()
 		w.stopDelayLocked()
-		w.set = make([]*framework.Watch, len(w.nodes))
+		w.unheedLocked()
+		w.set = make([]heard, len(w.nodes))
 		w.mu.Unlock()
 		for i := range w.nodes {
 			w.look(i, w.own)
@@ -129,17 +156,20 @@ func (w *watcher) stopDelayLocked() {
 	}
 }
 
-// endKept is end for nodes that stay. It removes their watches.
+// endKept is end for nodes that stay. It removes their watches. That is also the
+// contender's, if nobody has begun to watch.
 func (w *watcher) endKept() {
 	w.end()
 	w.mu.Lock()
+	w.unheedLocked()
 	set := w.set
 	w.kept, w.set = true, nil
 	w.mu.Unlock()
-	for _, watch := range set {
-		if watch != nil {
-			watch.Stop()
-		}
+	for _, h := range set {
+		h.stop()
+	}
+	if w.own != nil {
+		w.own.Watch.Stop()
 	}
 }
 
@@ -191,19 +221,17 @@ func (w *watcher) lookAfter(watch *framework.Watch, i int) {
 	w.mu.Lock()
 	kept := w.kept
 	if !kept {
-		w.set[i] = watch
+		w.set[i] = heard{watch, watch.AfterFunc(func() {
+			watch.Stop()
+			if w.mayWatch() {
+				w.look(i, nil)
+			}
+		})}
 	}
 	w.mu.Unlock()
 	if kept {
 		watch.Stop()
-		return
 	}
-	watch.AfterFunc(func() {
-		watch.Stop()
-		if w.mayWatch() {
-			w.look(i, nil)
-		}
-	})
 }
 
 // read reads a node and watches it, unless a contender has done so.
@@ -244,11 +272,15 @@ func (w *watcher) revoke() {
 	owner.Request()
 }
 
+// deleted ends the claim whose node is gone. If the nodes were given up before,
+// their own holder may have deleted them.
 func (w *watcher) deleted() {
 	w.mu.Lock()
 	owner := w.owner
-	owner.end(ErrNodeDeleted)
-	w.endLocked(ErrNodeDeleted) // a claim that is just being made the owner hears of it, too
+	if w.over == nil {
+		owner.end(ErrNodeDeleted)
+		w.endLocked(ErrNodeDeleted) // a claim that is just being made the owner hears of it, too
+	}
 	w.mu.Unlock()
 	owner.contextEnded()
 }

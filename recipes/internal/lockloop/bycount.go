@@ -184,7 +184,7 @@ func (p *Places) look(c *contender, t *Turn, watch bool) (l taken, err error) {
 		l.taken, err = framework.Extend(of.Client).Siblings(ctx, of.Path)
 	}
 	if err == nil {
-		c.warnOfOthers(ctx, l.taken)
+		c.warnOfOthers(l.taken)
 	}
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
 		l.limit, l.limited, err = p.readLimit(ctx, t.Wanted, watch)

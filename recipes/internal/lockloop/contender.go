@@ -30,7 +30,7 @@ type contender struct {
 
 	refused *refusal // the last attempt's, before a look; see LookFirst
 
-	hasLookedForLeases bool // see findLease
+	hasLookedForLease bool // see lookForLease
 
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
@@ -162,7 +162,7 @@ func (c *contender) children(ctx context.Context) ([]string, error) {
 	if err := c.check(names, err); err != nil {
 		return nil, err
 	}
-	c.warnOfOthers(ctx, names)
+	c.warnOfOthers(names)
 	return c.withoutTwins(names), nil
 }
 

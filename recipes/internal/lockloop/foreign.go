@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/event"
@@ -24,7 +25,7 @@ var eventTwoRecipes = event.Kind{Warn: semconv.TwoRecipes}
 // warnOfOthers warns once of contenders of another recipe at the lock's path.
 // Neither recipe waits for the other, so that both hold, or lead: a trap in an
 // update that goes from one recipe to another.
-func (c *contender) warnOfOthers(ctx context.Context, names []string) {
+func (c *contender) warnOfOthers(names []string) {
 	if c.loop.warned.Load() || !c.loop.hasOthers(names) {
 		return
 	}
@@ -33,12 +34,10 @@ func (c *contender) warnOfOthers(ctx context.Context, names []string) {
 		return kind == of.Kind || slices.Contains(of.Kinds, kind)
 	})
 	for other := range InListing(names, others...).each {
-		c.warnOf(other.Kind, other.Node)
+		c.loop.warnOf(other.Kind, other.Node)
 		return
 	}
-	if lease := c.findLease(ctx, names); lease != "" {
-		c.warnOf(leaseKind, znode.Join(leasesDir, lease))
-	}
+	c.lookForLease(names)
 }
 
 // hasOthers reports whether there are names that are not the recipe's own. Usually
@@ -48,11 +47,11 @@ func (l *Loop) hasOthers(names []string) bool {
 }
 
 // warnOf warns of a node of another recipe, whose path is below the lock's.
-func (c *contender) warnOf(kind, node string) {
-	if !c.loop.warned.CompareAndSwap(false, true) {
+func (l *Loop) warnOf(kind, node string) {
+	if !l.warned.CompareAndSwap(false, true) {
 		return
 	}
-	of := c.loop.nodes
+	of := l.nodes
 	event.OfLock(of.Client, of.Path).Emit(eventTwoRecipes, nil,
 		slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
 		slog.String(semconv.Cause, "a contender of another recipe: "+recipesByKind[kind]),
@@ -67,23 +66,25 @@ const (
 	leaseKind = "lease-"
 )
 
-// findLease returns a lease of a semaphore at the lock's path, or "". A semaphore
-// that nobody uses any more may have left its folders, so that only a request
-// tells. An attempt makes one, and only where there are such folders.
-func (c *contender) findLease(ctx context.Context, names []string) string {
-	if c.hasLookedForLeases || !slices.Contains(names, leasesDir) || !slices.Contains(names, gateDir) {
-		return ""
+// lookForLease warns of a lease of a semaphore at the lock's path. A semaphore that
+// nobody uses any more may have left its folders, so that only a request tells. An
+// attempt makes one, and only where there are such folders.
+//
+// The attempt does not wait for the answer, which is for the log alone. Its listing
+// would be old by then, and it may be about to hold the lock by that.
+func (c *contender) lookForLease(names []string) {
+	if c.hasLookedForLease || !slices.Contains(names, leasesDir) || !slices.Contains(names, gateDir) {
+		return
 	}
-	c.hasLookedForLeases = true
-	of := c.loop.nodes
-	leases, _, err := of.Client.Children(ctx, znode.Join(of.Path, leasesDir))
-	if err != nil {
-		return "" // the lock does not depend on it
-	}
-	for lease := range Entries(leases, leaseKind) {
-		return lease.Node
-	}
-	return ""
+	c.hasLookedForLease = true
+	l := c.loop
+	framework.Extend(l.nodes.Client).Go(func(ctx context.Context) {
+		leases, _, _ := l.nodes.Client.Children(ctx, znode.Join(l.nodes.Path, leasesDir))
+		for lease := range Entries(leases, leaseKind) {
+			l.warnOf(leaseKind, znode.Join(leasesDir, lease.Node))
+			return
+		}
+	})
 }
 
 func kindsOfRecipes() []string { return []string{"lock-", "latch-", "__READ__", "__WRIT__", leaseKind} }

@@ -41,6 +41,7 @@ func (p *Places) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmi
 func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Context, *contender) error) *NotAdmitted {
 	last := l.refused.Load()
 	if last == nil || time.Since(last.at) >= looksLast {
+		l.refused.CompareAndSwap(last, nil)
 		return nil
 	}
 	c := newContender(l, a)
@@ -52,7 +53,7 @@ func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Conte
 		return nil
 	}
 	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
-	l.refused.CompareAndSwap(last, &refusal{last.at, c.seen})
+	l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
 	return &c.seen
 }
 
@@ -66,8 +67,15 @@ type refusal struct {
 // seen the queue.
 func (l *Loop) noteRefusal(r NotAdmitted) {
 	if !r.Seen.IsZero() {
-		l.refused.Store(&refusal{time.Now(), r})
+		l.refused.Store(refusalOf(time.Now(), r))
 	}
+}
+
+// refusalOf returns a refusal without its error. That may have a cause of the
+// caller's, who decides how long it is in memory.
+func refusalOf(at time.Time, r NotAdmitted) *refusal {
+	r.Err = nil
+	return &refusal{at, r}
 }
 
 // look returns errHeld if a node that we would make now would have to wait.
@@ -80,7 +88,7 @@ func (o Order) look(ctx context.Context, c *contender) error {
 	if err != nil {
 		return err
 	}
-	c.warnOfOthers(ctx, names)
+	c.warnOfOthers(names)
 	ours := newcomer(of.Kind, stat)
 	queue, err := c.resolve(ctx, ours, names)
 	if err != nil {
@@ -122,7 +130,7 @@ func (p *Places) lookFor(ctx context.Context, c *contender, want Wanted) error {
 	if err != nil {
 		return err
 	}
-	c.warnOfOthers(ctx, names)
+	c.warnOfOthers(names)
 	limit, _, err := p.readLimit(ctx, want, false)
 	if err != nil {
 		return err

@@ -86,13 +86,16 @@ func listSome(ctx context.Context, loops []*Loop, nodes []framework.Created) err
 	}
 	return make(follow.Slots, len(loops)).Each(len(loops), func(i int) error {
 		names, err := read(i)
-		if reason.Is(err, zk.ErrNoNode) {
+		switch {
+		case reason.Is(err, zk.ErrNoNode):
 			return nil
+		case err != nil: // it says nothing of the queue's length, nor of our nodes there
+			return err
 		}
 		nodes[i].Siblings = names
 		loops[i].length.Store(int64(len(names)))
 		loops[i].nodes.deleteTwins(nodes[i], names)
-		return err
+		return nil
 	})
 }
 
