@@ -32,6 +32,7 @@ type reservation struct {
 	path   string
 	since  int64 // older nodes are another's
 	hidden int64 // a node of this session may be another caller's; 0 if there is none
+	ended  bool  // protected by in.mu
 }
 
 // tryReserve returns a reservation, or a channel that is closed when the
@@ -74,7 +75,13 @@ func (r *reservation) giveUp(session int64) {
 	r.endLocked()
 }
 
+// endLocked ends the reservation once. The caller and the one who gets the answer
+// do so both, if the caller's context panics while it hands over.
 func (r *reservation) endLocked() {
+	if r.ended {
+		return
+	}
+	r.ended = true
 	close(r.in.busy[r.path])
 	delete(r.in.busy, r.path)
 }

@@ -91,7 +91,7 @@ func (c *Client) warnOfCleanup(path string, err error) {
 func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 	for _, job := range jobs {
 		if job.place != nil {
-			job.sent, _, _ = job.sentIn.awaitRoom(w.ctx, job.place) // nil if the connection ended before
+			job.sent, _, _ = job.sentIn.awaitRoom(w.ctx, w.ctx.Done(), job.place) // nil if the connection ended before
 			job.place = nil
 		}
 		p := pending[proto.Nothing]{session: job.sentIn, request: job.request(), call: job.sent}
