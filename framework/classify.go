@@ -27,7 +27,9 @@ import (
 //	                                                zk.ErrNodeExists; an error is
 //	                                                ErrOutcomeUnknown, too, if the
 //	                                                session was lost meanwhile, or
-//	                                                the other node is newer
+//	                                                no node was found and the next
+//	                                                attempt fails, or the other
+//	                                                node is newer
 //	create, WithProtection                  again   looked for by its name: done, or
 //	                                                again
 //	create, WithOverwrite or                again   again, for what exists then is

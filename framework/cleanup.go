@@ -31,6 +31,7 @@ type cleanup struct {
 	// Set if the node stays, and a reservation waits for the answer whether
 	// madeIn has made it.
 	reserved *reservation
+	newest   int64 // the node, if there is one, is not newer; 0 before that is known
 
 	// madeIn is the session in which the node may have been made. It is nil if
 	// that does not matter.

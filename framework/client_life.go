@@ -154,8 +154,9 @@ func (c *Client) supervise() {
 //
 // Servers do not survive the end of a session that has more than about two
 // megabytes of paths of ephemeral nodes (ZOOKEEPER-4306). If this client has
-// made so many, Close deletes what exceeds one megabyte before it ends the
-// session, and takes up to the session timeout for that. The client cannot do
+// made so many, Close asks the server which are there, for half a second at most,
+// deletes what exceeds one megabyte before it ends the session, and takes up to the
+// session timeout for that. The client cannot do
 // that for a session that is lost: the log has a warning when there are so
 // many.
 //

@@ -43,6 +43,7 @@ type creation struct {
 
 	write     write[Created]
 	set       *write[*zk.Stat] // for WithOverwrite
+	sentIn    *Session         // the last attempt's; nil if nothing was sent
 	made      Created          // the node, with the server's path; zero until an attempt has made it
 	abandoned bool             // the caller has gone, and late gets the answer
 	maybeMade bool             // an earlier attempt may have made a node that is not the one to return
@@ -79,6 +80,7 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 	guid := n.guid
 	q := proto.Create(newNode(n.target, n.data, acl, &n.cfg))
 	late := func(answer proto.Created, err error) { n.late(s, guid, answer, err) }
+	n.sentIn = s
 	created, siblings, err := n.sendAndList(ctx, s, q, late)
 	if abandoned(ctx, err) {
 		n.abandoned = true
@@ -150,15 +152,19 @@ func (n *creation) late(s *Session, guid string, created proto.Created, err erro
 // If a node was made and err is not nil, the call has panicked.
 func (n *creation) cleanUp(err error) {
 	made := n.made.Path != ""
-	inDoubt := err != nil && !made && n.write.doubt != nil
+	doubt := n.write.doubt
+	if doubt == nil && reason.Is(err, reason.ErrPanicked) {
+		doubt = n.sentIn // the answer may still come
+	}
+	inDoubt := err != nil && !made && doubt != nil
 	switch {
 	case n.abandoned:
 	case n.guid != "" && inDoubt:
-		n.deleteInBackground(n.write.doubt, n.guid)
+		n.deleteInBackground(doubt, n.guid)
 	case n.guid != "" && made && err != nil:
 		n.client.deleteInBackground(n.made.Path)
 	case n.reserved != nil && inDoubt:
-		n.client.resolveInBackground(n.reserved, n.write.doubt)
+		n.client.resolveInBackground(n.reserved, doubt)
 	case n.reserved != nil:
 		n.reserved.release(n.made.Czxid)
 	}

@@ -154,6 +154,51 @@ func doesNotReturn(
 	return hit
 }
 
+// A context of the user's own may panic whenever it is asked, also when a create
+// waits for room on the connection or for its answer, or is given up.
+func TestCreateWhoseContextPanicsLeavesNothingBehind(t *testing.T) {
+	for _, op := range []string{"create protected", "create ephemeral", "transaction protected", "transaction ephemeral"} {
+		for way, disturb := range waysOfACreate {
+			t.Run(op+", "+way, func(t *testing.T) {
+				for nth, hit := int32(1), true; hit; nth++ {
+					bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+						mustCreate(t, c, "/n", "")
+						wait := disturb(t, srv, c)
+						hit = contextPanics(t, srv, c, op, nth)
+						wait()
+					})
+				}
+			})
+		}
+	}
+}
+
+// waysOfACreate are what happens to a create that has a second.
+var waysOfACreate = map[string]func(*testing.T, *zktest.Server, *framework.Client) (wait func()){
+	"at once": func(*testing.T, *zktest.Server, *framework.Client) func() { return func() {} },
+	"waits for room": func(t *testing.T, srv *zktest.Server, c *framework.Client) func() {
+		return crowdConnection(t.Context(), c, srv, time.Second/2)
+	},
+	"given up": func(_ *testing.T, srv *zktest.Server, _ *framework.Client) func() {
+		srv.Inject(zktest.Rule{Do: zktest.DelayReply(2 * time.Second)})
+		return func() {}
+	},
+}
+
+func contextPanics(t *testing.T, srv *zktest.Server, c *framework.Client, op string, nth int32) (hit bool) {
+	ctx := newBroken(within(t, time.Second), nth)
+	returned := returns(func() { operationsWithReservations(c)[op](ctx, "/n") })
+	hit = ctx.hasPanicked()
+	require.Equal(t, hit, !returned)
+	time.Sleep(time.Minute)
+	for _, name := range srv.Children("/n") {
+		require.False(t, hit && strings.HasPrefix(name, "_c_"), "a protected node is left by panic %d", nth)
+	}
+	renew(t, srv)
+	require.NoError(t, operationsWithReservations(c)[op](within(t, time.Hour), "/n"))
+	return hit
+}
+
 // returns calls f and reports whether it has returned.
 func returns(f func()) (returned bool) {
 	done := make(chan struct{})

@@ -47,9 +47,10 @@ func start[T any](
 	if err := s.holdBack(ctx, onWire(q)); err != nil {
 		return pending[T]{}, err
 	}
+	ended := ctx.Done() // before the request is in the queue: a context of the user's own may panic
 	call, place, err := s.link.Send(q.Op, q.Append, then)
 	if place != nil {
-		call, _, err = s.awaitRoom(ctx, place)
+		call, _, err = s.awaitRoom(ctx, ended, place)
 	}
 	return pending[T]{session: s, request: q, call: call}, s.sendError(err)
 }
@@ -65,9 +66,10 @@ func startBoth[A, B any](
 	if err := s.holdBack(ctx, onWire(a)); err != nil {
 		return first, second, err
 	}
+	ended := ctx.Done()
 	callA, callB, place, err := s.link.SendBoth(onWire(a), onWire(b))
 	if place != nil {
-		callA, callB, err = s.awaitRoom(ctx, place)
+		callA, callB, err = s.awaitRoom(ctx, ended, place)
 	}
 	return pending[A]{session: s, request: a, call: callA}, pending[B]{session: s, request: b, call: callB}, s.sendError(err)
 }
@@ -77,13 +79,13 @@ func onWire[T any](q proto.Request[T]) transport.Request {
 }
 
 // awaitRoom returns when the connection has taken requests that wait for room,
-// or when ctx or the session has ended before that.
+// or when ctx, whose channel ended is, or the session has ended before that.
 func (s *Session) awaitRoom(
-	ctx context.Context, place *transport.Waiter,
+	ctx context.Context, ended <-chan struct{}, place *transport.Waiter,
 ) (first, second *transport.Call, err error) {
 	select {
 	case <-place.Done():
-	case <-ctx.Done():
+	case <-ended:
 		if place.Cancel() {
 			return nil, nil, notSent(ctx)
 		}

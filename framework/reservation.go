@@ -14,17 +14,25 @@ type reservations struct {
 	mu     sync.Mutex // protects the following fields
 	busy   map[string]chan struct{}
 	newest int64 // the largest czxid that some caller has been told, or could not be told
+
+	// unknown has the paths at which there may be a node that was not found out
+	// about, with the session that may have made it.
+	unknown map[string]int64
 }
 
-func newReservations() *reservations { return &reservations{busy: map[string]chan struct{}{}} }
+func newReservations() *reservations {
+	return &reservations{busy: map[string]chan struct{}{}, unknown: map[string]int64{}}
+}
 
 // reservation is the right to create a plain ephemeral node. It ends when it is
 // known what has become of the node, whether or not the caller has waited for
 // that.
 type reservation struct {
-	in    *reservations
-	path  string
-	since int64 // older nodes are another's
+	in     *reservations
+	path   string
+	since  int64 // older nodes are another's
+	hidden int64 // a node of this session may be another caller's; 0 if there is none
+	ended  bool  // protected by in.mu
 }
 
 // tryReserve returns a reservation, or a channel that is closed when the
@@ -36,13 +44,13 @@ func (rs *reservations) tryReserve(path string) (*reservation, <-chan struct{}) 
 		return nil, busy
 	}
 	rs.busy[path] = make(chan struct{})
-	return &reservation{rs, path, rs.newest}, nil
+	return &reservation{in: rs, path: path, since: rs.newest, hidden: rs.unknown[path]}, nil
 }
 
 // made reports whether a node was made under this reservation, in the session
 // with this id.
 func (r *reservation) made(stat *proto.Stat, session int64) bool {
-	return stat.EphemeralOwner == session && stat.Czxid > r.since
+	return stat.EphemeralOwner == session && session != r.hidden && stat.Czxid > r.since
 }
 
 // release ends the reservation. The czxid is the node's, if there is one. If nobody
@@ -50,7 +58,30 @@ func (r *reservation) made(stat *proto.Stat, session int64) bool {
 func (r *reservation) release(czxid int64) {
 	r.in.mu.Lock()
 	defer r.in.mu.Unlock()
+	if czxid > 0 { // nodes that were made before are older
+		delete(r.in.unknown, r.path)
+	}
 	r.in.newest = max(r.in.newest, czxid)
+	r.endLocked()
+}
+
+// giveUp ends the reservation if it stays unknown whether the session has made the
+// node, and how new that is. Until the path has a newer node, later callers take
+// none of this session for their own.
+func (r *reservation) giveUp(session int64) {
+	r.in.mu.Lock()
+	defer r.in.mu.Unlock()
+	r.in.unknown[r.path] = session
+	r.endLocked()
+}
+
+// endLocked ends the reservation once. The caller and the one who gets the answer
+// do so both, if the caller's context panics while it hands over.
+func (r *reservation) endLocked() {
+	if r.ended {
+		return
+	}
+	r.ended = true
 	close(r.in.busy[r.path])
 	delete(r.in.busy, r.path)
 }

@@ -178,6 +178,61 @@ func TestContainersAreTriedAgainADayLater(t *testing.T) {
 	})
 }
 
+// Parents that are persistent stay for ever. So an accident makes them so for a
+// day, and a second accident, much later, not at once again.
+func TestAnswerToAContainerClearsWhatWasKnown(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c, lines := suspectClient(t, srv, framework.WithSessionTimeout(40*time.Second))
+		hits := hangsUp(srv, zktest.OpCreateContainer, "")
+		asks := func(path string) int {
+			srv.ClearRequests()
+			mustCreate(t, c, path+"/n", "", framework.WithParents())
+			return srv.CountRequests(zktest.OpCreateContainer)
+		}
+		require.Greater(t, asks("/a"), 1)
+		hits.Remove()
+		time.Sleep(time.Hour)
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DropRequest()}) // nothing else is suspicious then
+		_, _, err := c.Get(t.Context(), "/")
+		require.NoError(t, err)
+		time.Sleep(24 * time.Hour)
+		require.Equal(t, 1, asks("/b"), "and it is answered")
+		time.Sleep(24 * time.Hour)
+		srv.Inject(zktest.Rule{Op: zktest.OpCreateContainer, Do: zktest.DropRequest()})
+		require.Equal(t, 2, asks("/c"), "it was an accident")
+		require.Equal(t, 1, asks("/d"))
+		require.Len(t, lines(), 1)
+	})
+}
+
+// A connection that ends with other requests, too, is no proof against one of
+// them.
+func TestAccidentADayLaterDoesNotRenewWhatWasKnown(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c, _ := suspectClient(t, srv, framework.WithSessionTimeout(40*time.Second))
+		hits := hangsUp(srv, zktest.OpCreateContainer, "")
+		mustCreate(t, c, "/a/n", "", framework.WithParents())
+		hits.Remove()
+		time.Sleep(25 * time.Hour)
+		srv.Inject(zktest.Rule{Op: zktest.OpCreateContainer, Do: zktest.DelayReply(time.Second)})
+		srv.ClearRequests()
+		var all sync.WaitGroup
+		all.Go(func() { mustCreate(t, c, "/b/n", "", framework.WithParents()) })
+		synctest.Wait()
+		require.Equal(t, 1, srv.CountRequests(zktest.OpCreateContainer))
+		all.Go(func() {
+			_, _, err := c.Get(t.Context(), "/")
+			require.NoError(t, err)
+		})
+		synctest.Wait()
+		srv.CutAll()
+		all.Wait()
+		srv.ClearRequests()
+		mustCreate(t, c, "/c/n", "", framework.WithParents())
+		require.Equal(t, 1, srv.CountRequests(zktest.OpCreateContainer))
+	})
+}
+
 func TestWithoutContainersParentsArePersistent(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithoutContainers())

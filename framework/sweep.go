@@ -40,10 +40,8 @@ func (c *Client) sweep(ctx context.Context, jobs []*cleanup) ([]*cleanup, error)
 }
 
 // finish takes the result of an attempt at a clean-up. If it stays unknown whether
-// there is a reserved node, the client knows of newer transactions by now, because
-// one has gone ahead of the look. So no later caller takes the node for its own.
+// there is a reserved node, no later caller takes that for its own.
 func (w *sweep) finish(job *cleanup, err error) {
-	var newest int64
 	switch {
 	case err == nil, reason.Is(err, zk.ErrNoNode):
 		if job.reserved == nil {
@@ -55,10 +53,13 @@ func (w *sweep) finish(job *cleanup, err error) {
 	case w.ctx.Err() != nil: // the client is closed, and gives up all of them
 	default:
 		w.client.warnOfCleanup(job.name(), err)
-		newest = w.client.LastZxid()
+		if job.reserved != nil && job.newest == 0 {
+			job.reserved.giveUp(job.madeIn.ID())
+			return
+		}
 	}
 	if job.reserved != nil {
-		job.reserved.release(newest)
+		job.reserved.release(job.newest)
 	}
 }
 
@@ -90,7 +91,7 @@ func (c *Client) warnOfCleanup(path string, err error) {
 func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 	for _, job := range jobs {
 		if job.place != nil {
-			job.sent, _, _ = job.sentIn.awaitRoom(w.ctx, job.place) // nil if the connection ended before
+			job.sent, _, _ = job.sentIn.awaitRoom(w.ctx, w.ctx.Done(), job.place) // nil if the connection ended before
 			job.place = nil
 		}
 		p := pending[proto.Nothing]{session: job.sentIn, request: job.request(), call: job.sent}
@@ -192,7 +193,9 @@ func (w *sweep) passQuorumFor(s *Session, reserved []*cleanup, parents []*unknow
 // reservations.
 func (w *sweep) resolveReserved(s *Session, jobs []*cleanup) {
 	ask := func(job *cleanup) proto.Request[*proto.Stat] { return proto.Exists(job.path, false) }
+	newest := w.client.LastZxid() // of the transaction ahead, or a later one
 	pipelineAll(w.ctx, s, jobs, ask, func(job *cleanup, stat *proto.Stat, err error) {
+		job.newest = newest
 		if err == nil && stat != nil {
 			if stat.EphemeralOwner == s.ID() {
 				s.ephemeralCreated(job.path)

@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -268,6 +269,51 @@ func TestPlainEphemeralThatCouldNotBeLookedAtIsNotTheNextOnes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server that lags, and fails at the transaction ahead of the look, tells of
+// nothing that is as new as the node.
+func TestPlainEphemeralThatALaggingServerHidesIsNotTheNextOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := zktest.StartEnsemble(t, 3)
+		c, err := framework.New(ens.ConnectString(), framework.WithDialer(ens.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		mustCreate(t, c, "/n", "")
+		session := ens.Session(c.SessionID())
+		front, behind := ens.Leader(), ens.Followers()[0]
+		require.True(t, session.MoveTo(front))
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return session.Member() == front }))
+		require.NoError(t, c.WaitConnected(t.Context()))
+		require.NoError(t, ens.WaitAgreement(t.Context()))
+		require.NoError(t, behind.Lag(zktest.Forever))
+
+		fails := ens.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 20, Do: zktest.Fail(zktest.ErrSystem)})
+		ctx, cancel := context.WithCancel(t.Context())
+		ens.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.CallAfter(func(zktest.Request) {
+			cancel()
+			session.MoveTo(behind)
+		}), zktest.DropReply())})
+		create := func(ctx context.Context, path, data string) error {
+			_, err := c.Create(ctx, path, []byte(data), framework.WithMode(framework.Ephemeral))
+			return err
+		}
+		require.ErrorIs(t, create(ctx, "/e", "first"), framework.ErrOutcomeUnknown)
+		time.Sleep(10 * time.Minute)
+		require.Equal(t, 20, fails.Hits())
+		require.Equal(t, behind, session.Member())
+
+		require.NoError(t, behind.Lag(0))
+		for range 2 { // the second does not learn whose the node is, either
+			ens.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
+			require.ErrorIs(t, create(t.Context(), "/e", "second"), zk.ErrNodeExists)
+		}
+		require.NoError(t, c.Delete(t.Context(), "/e", framework.AnyVersion))
+		require.NoError(t, create(t.Context(), "/e", "third"))
+		require.NoError(t, c.Delete(t.Context(), "/e", framework.AnyVersion))
+		ens.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
+		require.NoError(t, create(t.Context(), "/e", "fourth"), "it is newer than one that is known")
+	})
 }
 
 func TestPlainEphemeralMayBeMadeAgainAfterItsDeletionOrItsSession(t *testing.T) {

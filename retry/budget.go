@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -56,6 +57,18 @@ func (o *outermost) Value(key any) any {
 	}
 	return o.Context.Value(key)
 }
+
+// String returns the name of the context, as those of the standard library do.
+// Without it, who prints the context would read what other loops change.
+func (o *outermost) String() string {
+	if parent, ok := o.Context.(fmt.Stringer); ok {
+		return parent.String() + ".WithRetry"
+	}
+	return fmt.Sprintf("%T.WithRetry", o.Context)
+}
+
+// GoString returns the same, for the verb %#v.
+func (o *outermost) GoString() string { return o.String() }
 
 // begin returns the share of a loop that begins. A schedule is made at the first
 // failure, so that an attempt that succeeds costs nothing for it.

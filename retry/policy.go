@@ -12,7 +12,10 @@ import (
 // a backoff.BackOff is stateful and not safe for concurrent use.
 //
 // The schedule is made after the first failure. One that counts time counts from
-// then. UntilElapsed counts from the first attempt.
+// then. UntilElapsed counts from the first attempt. In a loop that is nested in
+// another, see Do, it counts from that loop's own first attempt, or once the
+// outermost loop has failed, from the outermost loop's, until one of the nested
+// loops succeeds.
 //
 // In the policies of this package a negative time counts as zero.
 type Policy func() backoff.BackOff

@@ -3,6 +3,8 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -351,4 +353,26 @@ func TestALoopThatSucceedsIsOneAllocation(t *testing.T) {
 	op := func(context.Context) error { return nil }
 	policy := retry.N(3, time.Second)
 	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _ = retry.Do(t.Context(), policy, transient, op) }), 1.0)
+}
+
+// Some write a context to their log, or to a message about a call that a mock did
+// not expect. That reads nothing that other loops change meanwhile.
+func TestContextOfALoopHasAName(t *testing.T) {
+	type own struct{ context.Context }
+	for want, ctx := range map[string]context.Context{
+		"context.Background.WithRetry": context.Background(),
+		"retry_test.own.WithRetry":     own{context.Background()},
+	} {
+		err := retry.Do(ctx, retry.Forever(0), transient, func(ctx context.Context) error {
+			var all sync.WaitGroup
+			defer all.Wait()
+			all.Go(func() { require.NoError(t, lossy(ctx, 100)) })
+			for range 100 {
+				require.Equal(t, want, fmt.Sprint(ctx))
+				require.Equal(t, want, fmt.Sprintf("%#v", ctx))
+			}
+			return nil
+		})
+		require.NoError(t, err)
+	}
 }

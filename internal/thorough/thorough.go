@@ -89,7 +89,7 @@ func pick() uint32 {
 	if err != nil {
 		panic(fmt.Sprintf("%s: %v", envPick, err))
 	}
-	tellPick.Do(func() { fmt.Printf("This program tries the cases of %s=%s.\n", envPick, value) })
+	tellPick.Do(func() { fmt.Fprintf(os.Stderr, "This program tries the cases of %s=%s.\n", envPick, value) })
 	return uint32(number)
 }
 

@@ -1,7 +1,10 @@
 package thorough_test
 
 import (
+	"os"
+	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,6 +32,18 @@ func TestEachCaseIsPickedByOneNumber(t *testing.T) {
 	for _, times := range picked {
 		require.Equal(t, 1, times)
 	}
+}
+
+// A test may run its own program as a child, and read what that writes. The number
+// is no part of it.
+func TestNumberIsToldOnStandardErrorAlone(t *testing.T) {
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestEachCaseIsPickedByOneNumber$")
+	var stdout, stderr strings.Builder
+	child.Env = append(os.Environ(), "CURATOR_PICK=3")
+	child.Stdout, child.Stderr = &stdout, &stderr
+	require.NoError(t, child.Run())
+	require.NotContains(t, stdout.String(), "CURATOR_PICK")
+	require.Contains(t, stderr.String(), "This program tries the cases of CURATOR_PICK=")
 }
 
 func TestWithoutANumberItIsZero(t *testing.T) {

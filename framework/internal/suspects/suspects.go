@@ -31,7 +31,7 @@ import (
 // Requests that were only under way with it are answered meanwhile, and are
 // suspects no longer.
 type Suspects struct {
-	some atomic.Bool // whether there is any; saves the lock
+	some atomic.Bool // whether byRequest has any; saves the lock
 
 	mu           sync.Mutex // protects the following fields
 	byRequest    map[Request]*suspect
@@ -113,6 +113,9 @@ func (x *Suspects) EndedWith(all []transport.Unanswered) (tell *HangUpError) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.forgetLocked()
+	if !x.noContainers.IsZero() && areContainersAlone(all) {
+		x.noContainers = time.Now() // it takes no second series of connections to be sure again
+	}
 	var suspicious []*suspect
 	known := map[Request]bool{} // several callers may have made the same request
 	for _, r := range all {
@@ -123,15 +126,24 @@ func (x *Suspects) EndedWith(all []transport.Unanswered) (tell *HangUpError) {
 		}
 		known[id] = true
 		held := r.Held >= ProvenAfter
-		if id.IsContainer() && held && !x.noContainers.IsZero() {
-			x.noContainers = time.Now() // it takes no second series of connections to be sure again
-		}
 		if p.ended(size, held) {
 			suspicious = append(suspicious, p)
 		}
 	}
 	x.some.Store(len(x.byRequest) > 0)
 	return x.provenLocked(suspicious)
+}
+
+// areContainersAlone reports whether a connection that has held was asked for
+// containers, and for nothing else. What ends it with other requests, too, may be
+// an accident.
+func areContainersAlone(all []transport.Unanswered) bool {
+	for _, r := range all {
+		if r.Op != proto.OpCreateContainer || r.Held < ProvenAfter {
+			return false
+		}
+	}
+	return len(all) > 0
 }
 
 // ended reports whether the request has ended too many connections.
@@ -208,7 +220,7 @@ func (p *suspect) errorLocked() *HangUpError { return &HangUpError{p.Request, p.
 // Answered is called with every request that is answered. A shorter one says
 // nothing of those that are too long.
 func (x *Suspects) Answered(r transport.Request) {
-	if !x.some.Load() {
+	if !x.some.Load() && r.Op != proto.OpCreateContainer { // noContainers may be the last that is known
 		return
 	}
 	id, size := Identify(r)
@@ -241,7 +253,7 @@ func (x *Suspects) About(r transport.Request) (why *HangUpError, proven bool, le
 
 // EndContainers reports whether servers end the connection when they are asked
 // for a container. After a day, the client finds out again: the servers may be
-// newer by then, or it was the network.
+// newer by then, or it was the network. An answer is the end of it.
 func (x *Suspects) EndContainers() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

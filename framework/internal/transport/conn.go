@@ -138,7 +138,7 @@ func (c *Conn) batchWritten(batch []byte) {
 }
 
 // spareSize is how much of a written batch's memory, in bytes, is kept for the
-// next batch.
+// next batch, and how much of an answer's for the next one.
 const spareSize = 256 << 10
 
 // Read gives the library whole frames, and only after it has checked them.
@@ -193,7 +193,8 @@ func (c *Conn) readFrame() ([]byte, error) {
 
 // A connection that has had a long answer keeps the memory for the next one, but not
 // for ever: a client that has listed one long queue may live for days. So the memory
-// goes when so many frames in a row were short.
+// goes when so many frames in a row were short. More than spareSize goes at the next
+// frame.
 const (
 	shortFrame  = 4 << 10
 	shortFrames = 16

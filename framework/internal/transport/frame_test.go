@@ -97,6 +97,26 @@ func TestMemoryOfLongAnswersIsKeptWhileTheyCome(t *testing.T) {
 	require.LessOrEqual(t, cap(c.buf), shortFrame)
 }
 
+func TestMemoryOfAVeryLongAnswerGoesWithTheNext(t *testing.T) {
+	in := connectAnswer(9*time.Second, 7)
+	sizes := []int{2 * spareSize, 50}
+	for i, size := range sizes {
+		in = append(in, answerFrame(i+1, 5, 0, make([]byte, size))...)
+	}
+	l := NewLink(Config{})
+	c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}).(*Conn)
+	defer l.Close()
+	c.Write(connectFrame(0))
+	for i := range sizes {
+		c.Write(getFrame(i+1, "/n", false))
+	}
+	for range 1 + len(sizes) {
+		_, err := c.readAll()
+		require.NoError(t, err)
+	}
+	require.LessOrEqual(t, cap(c.buf), spareSize)
+}
+
 // replay is a connection that yields the given bytes to Read and discards what
 // is written.
 type replay struct {
