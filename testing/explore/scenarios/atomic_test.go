@@ -23,8 +23,8 @@ type ledger struct {
 	knows bool // there are no unknown outcomes, unless a caller gives up or its session is lost
 
 	mu      sync.Mutex // protects the following fields
-	applied int64 // the sum of the additions that were told as applied
-	unknown int64 // the sum of those of unknown outcome
+	applied int64      // the sum of the additions that were told as applied
+	unknown int64      // the sum of those of unknown outcome
 }
 
 // told notes the answer of an addition. before is what was applied before it
