@@ -139,6 +139,9 @@ func (g *guarded) hold(lease *locks.Lease) error {
 	if err := g.checkAgain(lease); err != nil {
 		return err
 	}
+	if cause := lostCause(lease); cause != nil { // the check has waited for a server
+		return lostError(g.path, cause, "")
+	}
 	told := make(chan error, 1)
 	go func() { told <- g.printHolding(lease) }() // it ends with the program, if nobody reads
 	if err := g.untilHoldEnds(lease, told); err != nil {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -371,9 +373,24 @@ func TestAWaiterIsToldOfAnotherKind(t *testing.T) {
 	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/l/*", Do: zktest.Call(func(zktest.Request) {
 		require.NoError(t, srv.Create("/l/__WRIT__0000000000", nil))
 	})})
-	_, stderr := zklock(t, srv, notAcquired, "run", "-w", "0.3", "/l", "true")
-	require.Equal(t, 1, strings.Count(stderr, "two recipes use one path, and neither waits for the other"), stderr)
-	require.Contains(t, stderr, "/l/__WRIT__0000000000")
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	require.NoError(t, r.SetReadDeadline(time.Now().Add(patience)))
+	p := newProcess(t, srv, "run", "/l", "true")
+	p.cmd.Stderr = w
+	p.start()
+	w.Close()
+	stderr := bufio.NewReader(r)
+	line, err := stderr.ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "two recipes use one path, and neither waits for the other")
+	require.Contains(t, line, "/l/__WRIT__0000000000")
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	p.finish(bySignal + int(syscall.SIGTERM))
+	rest, err := io.ReadAll(stderr)
+	require.NoError(t, err)
+	require.Empty(t, rest)
 }
 
 func TestASemaphore(t *testing.T) {

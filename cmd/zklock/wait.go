@@ -74,20 +74,26 @@ func waitFree(ctx context.Context, c *framework.Client, path string, noWait bool
 			return fmt.Errorf("%s %w by %s", path, errHeld, found)
 		}
 		if err := throughOutages(ctx, c, func() error { return waitDeleted(ctx, c, found.last.Path) }); err != nil {
-			return fmt.Errorf("%s %w by %s: %w", path, errHeld, found.now(ctx, c, path), err)
+			now := found.now(ctx, c, path)
+			if now.last == nil { // it has become free in the last moment
+				return nil
+			}
+			return fmt.Errorf("%s %w by %s: %w", path, errHeld, now, err)
 		}
 	}
 }
 
-// now returns who holds a lock at the end of a wait: the holder of the beginning may
-// have gone long ago. Without an answer in time, it returns those of the beginning.
+// now returns who holds a lock when the time of a wait is over: the holder of the
+// beginning may have gone long ago. Without an answer in time, it returns those of
+// the beginning. It does so at once after a signal, which ends the program without
+// a word of them, and not as if the lock were free.
 func (c *contenders) now(ctx context.Context, client *framework.Client, path string) *contenders {
-	if !client.State().IsConnected() {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) || !client.State().IsConnected() {
 		return c
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
-	if now, err := contendersAt(ctx, client, path); err == nil && now.last != nil {
+	if now, err := contendersAt(ctx, client, path); err == nil {
 		return now
 	}
 	return c

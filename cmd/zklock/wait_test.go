@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,6 +136,47 @@ func TestWaitNamesTheHolderOfItsEnd(t *testing.T) {
 		require.ErrorContains(t, err, "held by second@")
 		require.NoError(t, lease.Release(t.Context()))
 	})
+}
+
+// The holder goes between the end of the time and the last look: the lock is free.
+func TestWaitThatSeesAFreeLockInTheEndSucceeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		srv, waited := waitForAHolder(ctx, t)
+		look := srv.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/l", Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
+		})})
+		require.NoError(t, <-waited)
+		require.Error(t, ctx.Err())
+		require.Equal(t, 1, look.Hits())
+	})
+}
+
+// A signal ends a wait at once, and not as if the lock were free.
+func TestWaitThatASignalEndsDoesNotLookAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		srv, waited := waitForAHolder(ctx, t)
+		look := srv.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/l", Do: zktest.Blackhole()})
+		begun := time.Now()
+		cancel(signalError{syscall.SIGINT})
+		require.ErrorIs(t, <-waited, errHeld)
+		require.Zero(t, time.Since(begun))
+		require.Zero(t, look.Hits())
+	})
+}
+
+// waitForAHolder waits until a lock is free that another client holds.
+func waitForAHolder(ctx context.Context, t *testing.T) (*zktest.Server, <-chan error) {
+	srv := zktest.Start(t)
+	_, err := locks.NewInterProcessMutex(curatortest.Connect(t, srv), "/l").Acquire(t.Context())
+	require.NoError(t, err)
+	waited := make(chan error, 1)
+	c := curatortest.Connect(t, srv)
+	go func() { waited <- waitFree(ctx, c, "/l", false) }()
+	synctest.Wait()
+	return srv, waited
 }
 
 // A semaphore has a waiter and no holder: it is not free, and wait says so.

@@ -45,6 +45,9 @@ func measure(match *regexp.Regexp, file string) error {
 	}
 	var all strings.Builder
 	for _, command := range commands {
+		if printed[command] == "" {
+			continue // it was never run
+		}
 		fmt.Fprintf(&all, "%s%s\n%s\n", start, command, printed[command])
 	}
 	return os.WriteFile(file, []byte(all.String()), 0o644)

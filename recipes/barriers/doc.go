@@ -55,8 +55,8 @@
 // and later members are in a later round. If many more than n wait, all their
 // rounds open together, for up to 500 members at once. Nothing is left that
 // could let the next round pass too early. The end of the round is one
-// transaction, too. A round costs eight requests for each member and two more, if
-// no others come meanwhile, or nine with servers before 3.9. If many come, the
+// transaction, too. A round costs about eight requests for each member, if no
+// others come meanwhile, or nine with servers before 3.9. If many come, the
 // members inside look for losses after a pause: 5 ms for each member of the round,
 // and a second at most. Members of one process share nothing: each has a node and
 // its own requests, and lists all that are there when it comes. So n members list

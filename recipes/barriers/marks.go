@@ -17,16 +17,17 @@ import (
 // it. If the server does not take that, each mark is read when it changes: this
 // member may give up while it waits for the last one, and hands on what it knows.
 func (s *stayer) awaitMarks(ctx context.Context) error {
-	var apart atomic.Bool // some nodes cannot be read together with others
-	unread := func(context.Context, string) ([]byte, *zk.Stat, error) {
-		apart.Store(true)
+	var unread atomic.Int64 // how many nodes are not read together with others
+	later := func(context.Context, string) ([]byte, *zk.Stat, error) {
+		unread.Add(1)
 		return []byte("not known"), &zk.Stat{}, nil
 	}
 	others := those(s.present, func(name string) bool { return name != s.name && !s.left[name] })
-	unmarked, err := s.readMarks(ctx, others, unread)
+	unmarked, err := s.readMarks(ctx, others, later)
+	apart := int(unread.Load()) == len(others) // a few may be left over, and be read later
 	for err == nil && len(unmarked) > 0 {
-		unmarked, err = s.awaitChanges(ctx, unmarked, apart.Load())
-		if err == nil && !apart.Load() {
+		unmarked, err = s.awaitChanges(ctx, unmarked, apart)
+		if err == nil && !apart {
 			unmarked, err = s.readMarks(ctx, unmarked, s.client.Get)
 		}
 	}

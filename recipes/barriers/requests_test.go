@@ -49,18 +49,7 @@ func (w *world) countRequests(t *testing.T, n int, atOnce, together bool) {
 	}
 	settle()
 	entered := len(w.Requests())
-	var left []*leaving
-	for _, p := range passages {
-		left = append(left, leaveLater(w.Patience(t), p))
-		if !atOnce {
-			settle()
-		}
-	}
-	for _, l := range left {
-		<-l.done
-		require.NoError(t, l.err)
-	}
-	settle()
+	w.leave(t, passages, atOnce)
 	total := len(w.Requests())
 	t.Logf("%d members: %d requests to enter, %d to leave", n, entered, total-entered)
 	if !atOnce {
@@ -78,6 +67,37 @@ func (w *world) countRequests(t *testing.T, n int, atOnce, together bool) {
 	}
 	require.LessOrEqual(t, total, 10*n)
 	w.NothingLeft(t, "/b")
+}
+
+// leave lets members leave, at once or one after the other.
+func (w *world) leave(t *testing.T, passages []*barriers.Passage, atOnce bool) {
+	var left []*leaving
+	for _, p := range passages {
+		left = append(left, leaveLater(w.Patience(t), p))
+		if !atOnce {
+			settle()
+		}
+	}
+	for _, l := range left {
+		<-l.done
+		require.NoError(t, l.err)
+	}
+	settle()
+}
+
+// One request reads the marks of 113 members. Another one reads the rest, or one for
+// each if they are up to three. The others' marks are read together all the same.
+func TestRequestsForTheMarksOfManyMembers(t *testing.T) {
+	for n, requests := range map[int]int{114: 3*114 + 1, 115: 3*115 + 2, 117: 3*117 + 4, 118: 3*118 + 3} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			passages := w.enterAll(t, "/b", w.clients(t, n))
+			settle()
+			w.Fake.ClearRequests()
+			w.leave(t, passages, false)
+			require.Len(t, w.Requests(), requests, "%d members", n)
+			w.NothingLeft(t, "/b")
+		})
+	}
 }
 
 // Many more members come at once than open the barrier. The number of requests

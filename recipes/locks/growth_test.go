@@ -127,7 +127,7 @@ func costOfLocks(t *testing.T, w *world, n int) crowdCost {
 	time.Sleep(2 * time.Second)
 	require.Equal(t, n, framework.Extend(c).Watches(), "what is measured is not yet what a lock costs that is held")
 	m.stopMemory()
-	require.Zero(t, m.routines)
+	require.LessOrEqual(t, m.routines, 0.0, "it may be less: one of an earlier test ends meanwhile")
 	for _, lease := range leases {
 		require.NoError(t, lease.Release(w.Patience(t)))
 	}

@@ -42,7 +42,7 @@ func TestSeveralLeasesCostFiveRequests(t *testing.T) {
 	})
 }
 
-// Thousands of leases cost as many requests as one, and work that grows as their
+// Thousands of leases cost as many requests as one, and memory that grows as their
 // number does.
 func TestThousandsOfLeasesAreOneTransaction(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -51,7 +51,7 @@ func TestThousandsOfLeasesAreOneTransaction(t *testing.T) {
 		c, _ := w.Connect(t)
 		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(many))
 		require.NoError(t, locktest.Acquire(t, ctx, s).Release(ctx)) // it makes the parents
-		work := map[int]uint64{}
+		allocations := map[int]uint64{}
 		for _, n := range []int{many / 4, many} {
 			synctest.Wait()
 			w.Fake.ClearRequests()
@@ -60,10 +60,10 @@ func TestThousandsOfLeasesAreOneTransaction(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, w.Fake.Children(path+"/leases"), n)
 			require.NoError(t, lease.Release(ctx))
-			work[n] = allocated() - before
+			allocations[n] = allocated() - before
 			require.Len(t, w.Requests(), 5)
 		}
-		require.Less(t, work[many], 8*work[many/4], "four times that, and sixteen if each is compared with each")
+		require.Less(t, allocations[many], 8*allocations[many/4], "four times that, and sixteen if each allocates for each")
 		w.NothingLeft(t, path+"/leases")
 		w.NothingLeft(t, path+"/locks")
 	})

@@ -104,11 +104,13 @@ func (w *World) faultsOf(i *item) []move {
 		with("into a black hole", zktest.Blackhole()),
 	}
 	if i.message.Request.Op != zktest.OpConnect {
+		// No correct server gives a client another session without a word, so that
+		// "untold" in a story says that ZooKeeper may not be able to play it.
 		session := w.handle(i.actor)
 		replace := zktest.Call(func(zktest.Request) { session.Replace() })
 		moves = append(moves,
-			with("late, and its client has another session", zktest.All(replace, zktest.HoldRequest(shortWait/2))),
-			with("its answer is lost, and its client has another session", zktest.All(replace, zktest.DropReply())))
+			with("late, and its client has another session, untold", zktest.All(replace, zktest.HoldRequest(shortWait/2))),
+			with("its answer is lost, and its client has another session, untold", zktest.All(replace, zktest.DropReply())))
 	}
 	// A watch that a server does not take back stays, and nobody can do more.
 	if op := i.message.Request.Op; op != zktest.OpConnect && op != removeWatches {

@@ -3,6 +3,7 @@ package migratelock_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,9 +17,11 @@ import (
 type steps struct {
 	world *explore.World
 	base  *base
-	when  string         // the first replica loses its session then
-	last  *explore.Actor // who has begun the last step
-	over  map[*explore.Actor]bool
+
+	mu   sync.Mutex     // protects the following fields
+	when string         // the first replica loses its session then
+	last *explore.Actor // who has begun the last step
+	over map[*explore.Actor]bool
 }
 
 // Once another replica has begun a step, the one before it begins none. A step that
@@ -58,11 +61,36 @@ func (s *steps) migrate(a *explore.Actor) {
 
 // lose cuts the first replica off until the next one has the lock.
 func (s *steps) lose(a *explore.Actor, when string) {
-	if a.Name() == "A" && s.when == when {
+	s.mu.Lock()
+	lose := a.Name() == "A" && s.when == when
+	if lose {
 		s.when = ""
+	}
+	s.mu.Unlock()
+	if lose {
 		a.LoseSession()
 		time.Sleep(20 * time.Second)
 	}
+}
+
+// begin notes that a replica begins a step. It reports whether another one has begun
+// one since the replica's last.
+func (s *steps) begin(a *explore.Actor) (over bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	over = s.over[a]
+	if s.last != nil && s.last != a {
+		s.over[s.last] = true
+	}
+	s.last = a
+	return over
+}
+
+// isOver reports whether another replica has begun a step behind those of this one.
+func (s *steps) isOver(a *explore.Actor) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over[a]
 }
 
 func (s *steps) step(a *explore.Actor, d database.Driver, version int) (goesOn bool) {
@@ -70,13 +98,9 @@ func (s *steps) step(a *explore.Actor, d database.Driver, version int) (goesOn b
 		return false
 	}
 	unwarned := a.HasExpired(a.Client().SessionID()) // it cannot know
-	if s.over[a] && !unwarned && !a.Closed() {
+	if s.begin(a) && !unwarned && !a.Closed() {
 		s.world.Fail("%s begins a step behind those of the next one", a.Name())
 	}
-	if s.last != nil && s.last != a {
-		s.over[s.last] = true
-	}
-	s.last = a
 	a.Pause("migrates")
 	s.lose(a, "in a step")
 	var lost *migratelock.LostError
@@ -84,7 +108,7 @@ func (s *steps) step(a *explore.Actor, d database.Driver, version int) (goesOn b
 	if err != nil && (!errors.As(err, &lost) || !lost.Begun) {
 		s.world.Fail("%s has not ended its step: %v", a.Name(), err)
 	}
-	if err == nil && s.over[a] && !unwarned && !a.HasExpired(a.Client().SessionID()) {
+	if err == nil && s.isOver(a) && !unwarned && !a.HasExpired(a.Client().SessionID()) {
 		s.world.Fail("%s does not hear that it has lost the lock", a.Name())
 	}
 	return err == nil

@@ -19,15 +19,19 @@ import (
 // ledger knows what each caller was told of its addition. Each adds another
 // power of ten, so that the digits of a number say who is in it, and how often.
 type ledger struct {
-	world   *explore.World
-	applied int64 // the sum of the additions that were told as applied
-	unknown int64 // the sum of those of unknown outcome
-	knows   bool  // there are no such, unless a caller gives up or its session is lost
+	world *explore.World
+	knows bool // there are no unknown outcomes, unless a caller gives up or its session is lost
+
+	mu      sync.Mutex // protects the following fields
+	applied int64      // the sum of the additions that were told as applied
+	unknown int64      // the sum of those of unknown outcome
 }
 
 // told notes the answer of an addition. before is what was applied before it
 // began.
 func (l *ledger) told(a *explore.Actor, delta, before, now int64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
 	case err == nil:
 		l.applied += delta
@@ -37,6 +41,13 @@ func (l *ledger) told(a *explore.Actor, delta, before, now int64, err error) {
 	case reason.Is(err, framework.ErrOutcomeUnknown):
 		l.unknown += delta
 	}
+}
+
+// sum returns the sum of the additions that were told as applied.
+func (l *ledger) sum() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.applied
 }
 
 // lacks returns a digit of want that number does not have, or has more than
@@ -99,7 +110,7 @@ func long(contenders int, together bool, opts ...atomic.Option) explore.Scenario
 }
 
 func (l *ledger) add(a *explore.Actor, count *atomic.Long, delta int64) {
-	before, now, session := l.applied, int64(0), a.Client().SessionID()
+	before, now, session := l.sum(), int64(0), a.Client().SessionID()
 	err := a.Call(fmt.Sprintf("add %d", delta), func(ctx context.Context) (err error) {
 		now, err = count.Add(ctx, delta)
 		if err != nil && ctx.Err() == nil && !reason.Is(err, framework.ErrOutcomeUnknown) && !isEnd(a, err) {
