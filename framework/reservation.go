@@ -71,7 +71,9 @@ func (r *reservation) release(czxid int64) {
 func (r *reservation) giveUp(session int64) {
 	r.in.mu.Lock()
 	defer r.in.mu.Unlock()
-	r.in.unknown[r.path] = session
+	if !r.ended {
+		r.in.unknown[r.path] = session
+	}
 	r.endLocked()
 }
 

@@ -38,18 +38,19 @@ func defineWait(fs *flag.FlagSet) action {
 		}
 		bounded, cancel := w.bound(ctx, e)
 		defer cancel()
-		return w.failure(bounded, e, e.waitFree(bounded, w.triesOnce()))
+		return w.failure(bounded, e, e.waitFree(bounded, ctx, w.triesOnce()))
 	}
 }
 
-// waitFree connects, and waits until the path has neither holders nor waiters.
-func (e *env) waitFree(ctx context.Context, noWait bool) error {
+// waitFree connects, and waits until the path has neither holders nor waiters. The
+// second context ends with a signal alone, and not with the time of the wait.
+func (e *env) waitFree(ctx, signaled context.Context, noWait bool) error {
 	c, err := e.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	return waitFree(ctx, c, e.args[0], noWait)
+	return waitFree(ctx, signaled, c, e.args[0], noWait)
 }
 
 // errHeld is the error of a lock that is not free.
@@ -58,7 +59,7 @@ var errHeld = errors.New("is held")
 // waitFree waits until a path has neither holders nor waiters. Contenders come
 // in behind all others, so the lock is held at least until the last one of them
 // has gone: that one alone is watched. The wait goes on after an outage.
-func waitFree(ctx context.Context, c *framework.Client, path string, noWait bool) error {
+func waitFree(ctx, signaled context.Context, c *framework.Client, path string, noWait bool) error {
 	for {
 		var found *contenders
 		err := throughOutages(ctx, c, func() (err error) {
@@ -74,7 +75,7 @@ func waitFree(ctx context.Context, c *framework.Client, path string, noWait bool
 			return fmt.Errorf("%s %w by %s", path, errHeld, found)
 		}
 		if err := throughOutages(ctx, c, func() error { return waitDeleted(ctx, c, found.last.Path) }); err != nil {
-			now := found.now(ctx, c, path)
+			now := found.now(signaled, c, path)
 			if now.last == nil { // it has become free in the last moment
 				return nil
 			}
@@ -87,16 +88,17 @@ func waitFree(ctx context.Context, c *framework.Client, path string, noWait bool
 // beginning may have gone long ago. Without an answer in time, it returns those of
 // the beginning. It does so at once after a signal, which ends the program without
 // a word of them, and not as if the lock were free.
-func (c *contenders) now(ctx context.Context, client *framework.Client, path string) *contenders {
-	if !errors.Is(ctx.Err(), context.DeadlineExceeded) || !client.State().IsConnected() {
+func (c *contenders) now(signaled context.Context, client *framework.Client, path string) *contenders {
+	if !client.State().IsConnected() {
 		return c
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	ctx, cancel := context.WithTimeout(signaled, lastLook)
 	defer cancel()
-	if now, err := contendersAt(ctx, client, path); err == nil {
-		return now
+	now, err := contendersAt(ctx, client, path)
+	if err != nil || signaled.Err() != nil {
+		return c
 	}
-	return c
+	return now
 }
 
 // lastLook is how long the look at the end of a wait may take.

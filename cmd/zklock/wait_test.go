@@ -125,7 +125,7 @@ func TestWaitNamesTheHolderOfItsEnd(t *testing.T) {
 		go func() {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			waited <- waitFree(ctx, curatortest.Connect(t, srv), "/l", false)
+			waited <- waitFree(ctx, t.Context(), curatortest.Connect(t, srv), "/l", false)
 		}()
 		synctest.Wait()
 		require.NoError(t, first.Release(t.Context()))
@@ -143,7 +143,7 @@ func TestWaitThatSeesAFreeLockInTheEndSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		srv, waited := waitForAHolder(ctx, t)
+		srv, waited := waitForAHolder(ctx, t.Context(), t)
 		look := srv.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/l", Do: zktest.Call(func(zktest.Request) {
 			require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
 		})})
@@ -157,7 +157,7 @@ func TestWaitThatSeesAFreeLockInTheEndSucceeds(t *testing.T) {
 func TestWaitThatASignalEndsDoesNotLookAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		srv, waited := waitForAHolder(ctx, t)
+		srv, waited := waitForAHolder(ctx, ctx, t)
 		look := srv.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/l", Do: zktest.Blackhole()})
 		begun := time.Now()
 		cancel(signalError{syscall.SIGINT})
@@ -167,14 +167,32 @@ func TestWaitThatASignalEndsDoesNotLookAgain(t *testing.T) {
 	})
 }
 
+// The signal comes when the time is over, and the last look under way.
+func TestWaitThatASignalEndsInItsLastLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		signaled, signal := context.WithCancelCause(t.Context())
+		ctx, cancel := context.WithTimeout(signaled, time.Minute)
+		defer cancel()
+		srv, waited := waitForAHolder(ctx, signaled, t)
+		srv.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/l", Do: zktest.Blackhole()})
+		time.Sleep(time.Minute + lastLook/2)
+		synctest.Wait()
+		require.Empty(t, waited)
+		begun := time.Now()
+		signal(signalError{syscall.SIGINT})
+		require.ErrorIs(t, <-waited, errHeld)
+		require.Zero(t, time.Since(begun))
+	})
+}
+
 // waitForAHolder waits until a lock is free that another client holds.
-func waitForAHolder(ctx context.Context, t *testing.T) (*zktest.Server, <-chan error) {
+func waitForAHolder(ctx, signaled context.Context, t *testing.T) (*zktest.Server, <-chan error) {
 	srv := zktest.Start(t)
 	_, err := locks.NewInterProcessMutex(curatortest.Connect(t, srv), "/l").Acquire(t.Context())
 	require.NoError(t, err)
 	waited := make(chan error, 1)
 	c := curatortest.Connect(t, srv)
-	go func() { waited <- waitFree(ctx, c, "/l", false) }()
+	go func() { waited <- waitFree(ctx, signaled, c, "/l", false) }()
 	synctest.Wait()
 	return srv, waited
 }

@@ -113,8 +113,12 @@ func (r *Resolver) find(name string, now time.Time) (s *service, idle []*service
 		return nil, nil, discovery.ErrClosed
 	}
 	s = r.services[name]
-	if s == nil || s.directory.Err() != nil { // its client is closed, and so is the next one's
+	if s == nil || s.directory.Err() != nil {
 		idle = r.takeIdleLocked(now)
+		if s != nil { // it has ended, mostly with the client, and so do the next ones
+			idle = append(idle, s)
+			delete(r.services, name)
+		}
 		d, err := discovery.NewDirectory(r.client, base, discovery.CloudWeGoCodec(), name, r.opts...)
 		if err != nil {
 			return nil, idle, err

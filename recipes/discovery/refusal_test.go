@@ -222,7 +222,11 @@ func TestInstanceThatIsReplacedWhileAServerFailsToReadIt(t *testing.T) {
 				require.NoError(t, w.Fake.Delete(base+"/orders/a"))
 				require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", port))))
 				trouble.Remove()
+				network.Refuse(true) // otherwise the reader may hear of the interruption when it is over
 				network.Cut()
+				settle()
+				network.Refuse(false)
+				time.Sleep(10 * time.Second)
 				outlastGrace()
 				since := d.Snapshot().Entries[0].Since
 				if port == 1 {

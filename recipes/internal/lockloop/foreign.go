@@ -67,18 +67,30 @@ const (
 )
 
 // lookForLease warns of a lease of a semaphore at the lock's path. A semaphore that
-// nobody uses any more may have left its folders, so that only a request tells. An
-// attempt makes one, and only where there are such folders.
+// nobody uses any more may have left its folders, so that only a request tells. A
+// contender makes one, and only where there are such folders, and nobody is making
+// another one for the lock.
 //
-// The attempt does not wait for the answer, which is for the log alone. Its listing
-// would be old by then, and it may be about to hold the lock by that.
+// The contender does not wait for the answer, which is for the log alone. Its
+// listing would be old by then, and it may be about to hold the lock by that. Close
+// of the client does not wait for the hooks that are told of the request.
 func (c *contender) lookForLease(names []string) {
 	if c.hasLookedForLease || !slices.Contains(names, leasesDir) || !slices.Contains(names, gateDir) {
 		return
 	}
 	c.hasLookedForLease = true
 	l := c.loop
-	framework.Extend(l.nodes.Client).Go(func(ctx context.Context) {
+	if !l.looking.CompareAndSwap(false, true) {
+		return
+	}
+	client := framework.Extend(l.nodes.Client)
+	client.Go(func(ctx context.Context) {
+		defer l.looking.Store(false)
+		if client.HasHooks() {
+			teller := client.NewTeller()
+			defer teller.Wait(ctx)
+			ctx = teller.Context(ctx)
+		}
 		leases, _, _ := l.nodes.Client.Children(ctx, znode.Join(l.nodes.Path, leasesDir))
 		for lease := range Entries(leases, leaseKind) {
 			l.warnOf(leaseKind, znode.Join(leasesDir, lease.Node))

@@ -18,6 +18,7 @@ type Loop struct {
 	order   Order                   // the zero value if Places count the nodes
 	newNode string                  // the path that a contender asks for
 	warned  atomic.Bool             // see warnOfOthers
+	looking atomic.Bool             // see lookForLease
 	refused atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
 	length  atomic.Int64            // the queue's, in names, when ListAll looked last
 }

@@ -12,8 +12,8 @@ import (
 // OwnWatch is the watch of a contender on its own node, with the data that the
 // node had when the watch was set.
 //
-// Nobody stops it. It fires when the node is deleted, which saves a request, and
-// every node is deleted in the end.
+// It fires when the node is deleted, which saves a request, and every node is
+// deleted in the end. Only the watch of a node that its holder keeps is stopped.
 type OwnWatch struct {
 	Data  []byte
 	Watch *framework.Watch
