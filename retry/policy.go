@@ -12,10 +12,10 @@ import (
 // a backoff.BackOff is stateful and not safe for concurrent use.
 //
 // The schedule is made after the first failure. One that counts time counts from
-// then. UntilElapsed counts from the first attempt. In a loop that is nested in
-// another, see Do, it counts from that loop's own first attempt, or once the
-// outermost loop has failed, from the outermost loop's, until one of the nested
-// loops succeeds.
+// then. UntilElapsed counts from the first attempt. Loops that are nested in
+// another, see Do, share one schedule. It counts from the first attempt of the one
+// that fails first, or once the outermost loop has failed, from the outermost
+// loop's, until one of them succeeds and no other is failing.
 //
 // In the policies of this package a negative time counts as zero.
 type Policy func() backoff.BackOff
