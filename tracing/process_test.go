@@ -86,7 +86,7 @@ func TestWaiterLinksToTheHoldersTrace(t *testing.T) {
 		}
 		waiting <- err
 	}()
-	waits := func() bool { return framework.Extend(c).Watches() == 1 }
+	waits := func() bool { return framework.Extend(c).Watches() == 2 } // the next in line watches its own node, too
 	require.Eventually(t, waits, 30*time.Second, time.Millisecond)
 	require.NoError(t, in.Close())
 	require.NoError(t, <-waiting)
