@@ -30,7 +30,7 @@ func startShell(t *testing.T, srv *zktest.Server) *tty {
 			}
 		}
 	}
-	late := time.AfterFunc(patience, killAll)
+	late := time.AfterFunc(patience+5*time.Second, killAll) // after those who wait have said for what
 	t.Cleanup(func() {
 		if late.Stop() {
 			killAll()

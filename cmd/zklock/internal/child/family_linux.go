@@ -301,8 +301,8 @@ func (f *family) pauseWithin(patience time.Duration) bool {
 				p.signal(syscall.SIGSTOP)
 			}
 		}
-		if !again {
-			return complete
+		if !again && complete { // what could not be read once may be read the next time
+			return true
 		}
 	}
 	return false
