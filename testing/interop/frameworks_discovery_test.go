@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
@@ -23,6 +24,9 @@ func (srv *testServer) requireSameBytes(t *testing.T, codec discovery.Codec, i d
 func TestSpringAndWeReadEachOther(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		base, codec := lockPath(t), discovery.SpringCodec()
+		// It is no container, which the server could delete while Java registers.
+		_, err := srv.observer.Create(withDeadline(t), base+"/orders", nil, framework.WithPersistentParents())
+		require.NoError(t, err)
 		spring := startFramework(t, srv.addr, longSession)
 		spring.must(t, "spring-open", base)
 		d := srv.openDirectoryAs(t, base, codec, "orders", discovery.WithRemovalGrace(0))
