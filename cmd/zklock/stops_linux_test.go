@@ -57,7 +57,9 @@ func awaitState(t *testing.T, pid int, state string, want bool) {
 }
 
 // The whole job is stopped, so that the session can end while zklock does not
-// see it. Nothing that descends from the command may run on then.
+// see it. Nothing that descends from the command may run on then. The innermost
+// shell starts its command in the background: in the foreground, it would vfork,
+// and a shell whose child is stopped before its exec is in state D, not in T.
 func TestAJobThatIsStoppedStopsWithItsDescendants(t *testing.T) {
 	srv := startServer(t)
 	for name, stop := range map[string]func(t *testing.T, y *tty, command int){
@@ -71,7 +73,7 @@ func TestAJobThatIsStoppedStopsWithItsDescendants(t *testing.T) {
 			y := startShell(t, srv)
 			l := newLife(t)
 			path := "/" + strings.ReplaceAll(name, " ", "")
-			y.keys(`"$ZKLOCK" run ` + path + ` -- sh -c 'timeout 600 sh -c "exec >\"\$0\"; echo \$\$; sleep 1000; true" ` +
+			y.keys(`"$ZKLOCK" run ` + path + ` -- sh -c 'timeout 600 sh -c "exec >\"\$0\"; echo \$\$; sleep 1000 & wait" ` +
 				l.path + `; true'` + "\n")
 			work, err := strconv.Atoi(l.line())
 			require.NoError(t, err)
