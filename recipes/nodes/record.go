@@ -22,7 +22,7 @@ type record struct {
 // beginLocked has the client's flight recorder show the node.
 func (r *record) beginLocked(n *PersistentNode) {
 	r.changed = time.Now()
-	r.end = framework.Extend(n.client).Recorder().AddRegistration(n.events.FullPath(), n.recorded)
+	r.end = framework.Extend(n.client).Recorder().Followers().Registrations.Add(n.events.FullPath(), n.recorded)
 }
 
 // recorded describes the node for the flight recorder.
