@@ -23,17 +23,9 @@ type raise struct {
 }
 
 func (b *Barrier) raise(ctx context.Context, mode framework.Mode) (Raised, error) {
-	r := &raise{Barrier: b, mode: mode, data: b.identity(time.Now()), vanished: vanished()}
+	r := &raise{Barrier: b, mode: mode, data: b.identity(time.Now()), vanished: pauses.Vanished()}
 	err := r.run(ctx, b.client, r.attempt)
 	return r.up, r.orUnknown(err)
-}
-
-// vanished returns the pauses of a call whose node is deleted again and again.
-// They are short, because others wait for the call.
-func vanished() pauses.Growing {
-	p := pauses.Vanished()
-	p.Longest = time.Second
-	return p
 }
 
 // raised notes that a request has raised the barrier.

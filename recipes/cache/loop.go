@@ -109,7 +109,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 		tree: newTree(), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
 		hot: map[string]int{}, together: map[string]struct{}{}, mayRead: mostAtATime,
-		troubled: again{pauses: pauses.Trouble()}, forbidden: again{pauses: forbidden()},
+		troubled: again{pauses: pauses.Trouble()}, forbidden: again{pauses: pauses.Refusal()},
 	}
 }
 

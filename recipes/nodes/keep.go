@@ -55,8 +55,8 @@ func newKeeper(n, before *PersistentNode) *keeper {
 		told:      func() {},
 		takeBack:  func() {},
 		touched:   touches{clock: framework.Extend(n.client).Clock},
-		repairs:   pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
-		surprises: pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
+		repairs:   pauses.Vanished(),
+		surprises: pauses.Vanished(),
 		hidden:    pauses.Trouble(),
 	}
 	k.name()
