@@ -47,7 +47,7 @@ func (r *raise) attempt(ctx context.Context, s *framework.Session) error {
 		return follow.ErrDone
 	case r.mode == framework.Persistent:
 		err = r.replace(ctx, s, version)
-	case r.hasRaisedIn(up.Owner):
+	case r.sessions.Has(up.Owner):
 		err = r.awaitFall(ctx, up.Owner)
 	default:
 		err = &RaisedError{Op: "raise", Path: r.path, Raised: up}
@@ -64,7 +64,7 @@ func (r *raise) create(ctx context.Context, s *framework.Session) error {
 	if r.mode == framework.Persistent {
 		opts = append(opts, framework.WithIdempotence())
 	} else {
-		r.noteSession(s.ID())
+		r.sessions.Note(s.ID())
 	}
 	_, err := r.client.Create(ctx, r.path, r.data, opts...)
 	if err == nil {
@@ -102,16 +102,4 @@ func (r *raise) awaitFall(ctx context.Context, owner int64) error {
 	r.Recovered()
 	_, err = watch.Wait(ctx)
 	return err
-}
-
-func (b *Barrier) noteSession(id int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.sessions.Note(id)
-}
-
-func (b *Barrier) hasRaisedIn(session int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.sessions.Has(session)
 }

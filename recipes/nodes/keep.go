@@ -250,7 +250,7 @@ func (k *keeper) judge(there bool, stat *zk.Stat) verdict {
 		return ours
 	case k.cfg.ephemeral() && stat.EphemeralOwner == k.session.ID():
 		return ours
-	case k.cfg.ephemeral() && k.hasOwned(stat.EphemeralOwner):
+	case k.cfg.ephemeral() && k.owners.Has(stat.EphemeralOwner):
 		return former
 	default:
 		return foreign

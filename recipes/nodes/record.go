@@ -58,7 +58,7 @@ func (n *PersistentNode) recordNode(now *flight.Registration, r *Registration) {
 
 // mayBeLeftLocked reports whether there may be a node that has to be deleted.
 func (n *PersistentNode) mayBeLeftLocked() bool {
-	return n.cfg.ttl == 0 && len(n.owners) > 0
+	return n.cfg.ttl == 0 && n.owners.Any()
 }
 
 // recordLeftover tells the flight recorder that nothing goes on any more, and
