@@ -45,20 +45,16 @@ func (r *round) base() (snapshot, error) {
 	if r.seen.isRecent(r.now(), r.client.SessionID()) {
 		return r.seen, nil
 	}
-	for {
-		s, err := r.look(r.path, r.synced)
-		if err == nil {
-			r.seen, r.fresh = s, r.synced
-			r.synced = false
-			if r.writes != nil {
-				r.writes.noteLoaded(s)
-			}
-			return s, nil
-		}
-		if err := r.outlast(err); err != nil {
-			return snapshot{}, err
-		}
+	var s snapshot
+	if err := r.until(func() (err error) { s, err = r.look(r.path, r.synced); return err }); err != nil {
+		return snapshot{}, err
 	}
+	r.seen, r.fresh = s, r.synced
+	r.synced = false
+	if r.writes != nil {
+		r.writes.noteLoaded(s)
+	}
+	return s, nil
 }
 
 // noteLoaded lends the node, as a Load has seen it, to the next write.

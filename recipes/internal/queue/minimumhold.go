@@ -94,18 +94,8 @@ func (r *rest) tell(ctx context.Context, from *claim.Claim) {
 	under, done := from.DuringRelease(ctx)
 	defer done()
 	if err := write(under); err != nil && !framework.IsRefusal(err) {
-		r.retell = func(ctx context.Context) { outlast(ctx, of.cfg.Client, write) }
-	}
-}
-
-// outlast writes until that succeeds, or is refused, or ctx ends.
-func outlast(ctx context.Context, c *framework.Client, write func(context.Context) error) {
-	recovery := follow.Recovery{Client: c}
-	for {
-		err := write(ctx)
-		if err == nil || framework.IsRefusal(err) || recovery.Wait(ctx, err) != nil {
-			return
-		}
+		recovery := follow.Recovery{Client: of.cfg.Client, Ends: framework.IsRefusal}
+		r.retell = func(ctx context.Context) { _ = recovery.Until(ctx, write) } // nobody waits to hear why it has ended
 	}
 }
 
