@@ -15,7 +15,7 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1178
+const mostOfAll = 1179
 
 var mostExported = map[string]int{
 	"contrib/asynq":               1,
@@ -35,7 +35,7 @@ var mostExported = map[string]int{
 	"recipes/barriers":            37,
 	"recipes/cache":               43,
 	"recipes/codec":               7,
-	"recipes/discovery":           105,
+	"recipes/discovery":           106,
 	"recipes/discovery/httpsd":    3,
 	"recipes/fence":               5,
 	"recipes/inspect":             45,
