@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/gocurator/curator/framework/internal/proto"
@@ -16,12 +17,13 @@ type reservations struct {
 	newest int64 // the largest czxid that some caller has been told, or could not be told
 
 	// unknown has the paths at which there may be a node that was not found out
-	// about, with the session that may have made it.
-	unknown map[string]int64
+	// about, with the session that may have made it. One that is over does not
+	// matter: nobody looks for a node of its own with it.
+	unknown map[string]*Session
 }
 
 func newReservations() *reservations {
-	return &reservations{busy: map[string]chan struct{}{}, unknown: map[string]int64{}}
+	return &reservations{busy: map[string]chan struct{}{}, unknown: map[string]*Session{}}
 }
 
 // reservation is the right to create a plain ephemeral node. It ends when it is
@@ -30,9 +32,9 @@ func newReservations() *reservations {
 type reservation struct {
 	in     *reservations
 	path   string
-	since  int64 // older nodes are another's
-	hidden int64 // a node of this session may be another caller's; 0 if there is none
-	ended  bool  // protected by in.mu
+	since  int64    // older nodes are another's
+	hidden *Session // a node of this session may be another caller's; nil if there is none
+	ended  bool     // protected by in.mu
 }
 
 // tryReserve returns a reservation, or a channel that is closed when the
@@ -47,10 +49,9 @@ func (rs *reservations) tryReserve(path string) (*reservation, <-chan struct{}) 
 	return &reservation{in: rs, path: path, since: rs.newest, hidden: rs.unknown[path]}, nil
 }
 
-// made reports whether a node was made under this reservation, in the session
-// with this id.
-func (r *reservation) made(stat *proto.Stat, session int64) bool {
-	return stat.EphemeralOwner == session && session != r.hidden && stat.Czxid > r.since
+// made reports whether a node was made under this reservation, in this session.
+func (r *reservation) made(stat *proto.Stat, s *Session) bool {
+	return stat.EphemeralOwner == s.ID() && s != r.hidden && stat.Czxid > r.since
 }
 
 // release ends the reservation. The czxid is the node's, if there is one. If nobody
@@ -68,12 +69,13 @@ func (r *reservation) release(czxid int64) {
 // giveUp ends the reservation if it stays unknown whether the session has made the
 // node, and how new that is. Until the path has a newer node, later callers take
 // none of this session for their own.
-func (r *reservation) giveUp(session int64) {
+func (r *reservation) giveUp(s *Session) {
 	r.in.mu.Lock()
 	defer r.in.mu.Unlock()
 	if !r.ended {
-		r.in.unknown[r.path] = session
+		r.in.unknown[r.path] = s
 	}
+	maps.DeleteFunc(r.in.unknown, func(_ string, s *Session) bool { return s.ctx.Err() != nil })
 	r.endLocked()
 }
 

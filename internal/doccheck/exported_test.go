@@ -35,7 +35,7 @@ var mostExported = map[string]int{
 	"recipes/barriers":            37,
 	"recipes/cache":               43,
 	"recipes/codec":               7,
-	"recipes/discovery":           105,
+	"recipes/discovery":           106,
 	"recipes/discovery/httpsd":    3,
 	"recipes/fence":               5,
 	"recipes/inspect":             45,

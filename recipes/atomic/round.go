@@ -135,14 +135,15 @@ func (r *round) write(base snapshot, data []byte) error {
 	}
 	switch verdict {
 	case applied:
-		if r.beaten > 0 {
-			r.forget() // others write, too
+		if r.unseen++; r.unseen >= r.longestRun() {
+			r.forget() // and so let others be the first
 		}
 		r.finish()
 		return nil
 	case conflict:
 		r.forget()
 		r.beaten++
+		r.beatenAt = r.now()
 		return r.giveWay()
 	case again:
 		return nil

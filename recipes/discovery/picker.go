@@ -166,17 +166,12 @@ func (p *Picker) refreshed() *view {
 
 // publish makes a view of what has changed. The mutex is held.
 func (p *Picker) publish(now time.Time) *view {
-	p.readmit(now)
-	v := &view{list: p.strategy.prefer(p.all)}
+	next := p.readmit(now) // before the strategy chooses
+	v := &view{list: p.strategy.prefer(p.all), next: next}
 	v.chooser = p.current.Load().chooser.renew(v.list)
 	v.empty = ErrNoInstance
 	if disabled := len(p.records) - len(p.members); disabled > 0 {
 		v.empty = fmt.Errorf("%w: all %d are disabled", ErrNoInstance, disabled)
-	}
-	for _, m := range p.members {
-		if m.out && (v.next.IsZero() || m.until.Before(v.next)) {
-			v.next = m.until
-		}
 	}
 	p.current.Store(v)
 	return v
