@@ -306,7 +306,7 @@ func (f *family) pauseWithin(patience time.Duration) bool {
 		case complete:
 			return true
 		default: // what could not be read once may be read the next time
-			time.Sleep(familyPoll)
+			<-time.After(familyPoll)
 		}
 	}
 	return false
