@@ -17,9 +17,8 @@ type Claim struct {
 	nodes   []framework.Created
 	watcher *watcher
 
-	ctx    context.Context // alive as long as the claim; the leases' contexts derive from it
-	end    context.CancelCauseFunc
-	forget func() bool // keeps the session from calling contextEnded
+	ctx context.Context // alive as long as the claim; the leases' contexts derive from it
+	end context.CancelCauseFunc
 
 	mu       sync.Mutex // protects the following fields
 	state    State
@@ -66,6 +65,9 @@ type Place interface {
 	// claim's [Claim.Successor] for that. Its requests end with ctx.
 	PassOn(ctx context.Context, from *Claim) bool
 
+	// Asked hears that somebody asks for the lock. Nobody may hold it.
+	Asked()
+
 	// Free lets the next goroutine have the place. Later calls do nothing.
 	Free()
 }
@@ -98,21 +100,11 @@ func (c *Claim) Successor() *Claim {
 	defer c.end(ErrReleased)
 	next := &Claim{terms: c.terms, nodes: c.nodes, watcher: c.watcher}
 	next.begin(c.watcher.lifetime())
-	served := false
-	defer func() {
-		if !served { // the user's suspend clock may have panicked
-			next.forget()
-		}
-	}()
-	if served = c.watcher.serve(next); !served {
+	if !c.watcher.serve(next) {
 		return nil
 	}
 	return next
 }
-
-// Forget is for a successor that nobody takes. The claim before it goes on, and
-// gives the nodes up.
-func (c *Claim) Forget() { c.forget() }
 
 // Outlasting returns a claim to the same nodes that no interruption of the
 // connection ends. It is for nodes that stay without a holder, after an
@@ -127,7 +119,6 @@ func (c *Claim) Outlasting() *Claim {
 
 func (c *Claim) begin(trusted context.Context) {
 	c.ctx, c.end = context.WithCancelCause(trusted)
-	c.forget = c.nodes[0].Session.AfterTrust(framework.Extend(c.terms.Client).ErrorPolicy(), c.contextEnded)
 }
 
 // Nodes returns the claim's nodes, the oldest first.

@@ -55,7 +55,8 @@ func (t *turn) stay(ctx context.Context, from *claim.Claim) bool {
 			next.Retire()
 		}
 	}()
-	r := &rest{turn: t.next(next), claim: next, unkeep: t.unkeep}
+	r := &rest{turn: t, claim: next, unkeep: t.unkeep}
+	t.claim = next
 	r.tell(ctx, from)
 	complete, t.unkeep = true, nil
 	if !framework.Extend(t.of.cfg.Client).Go(r.run) { // the client is closed
