@@ -83,9 +83,9 @@ func New(terms Terms, nodes ...framework.Created) *Claim {
 	if terms.Token == 0 {
 		terms.Token = nodes[len(nodes)-1].Czxid
 	}
-	c := &Claim{terms: terms, nodes: nodes}
+	c := &Claim{terms: terms}
 	c.begin(trusted)
-	c.watcher = newWatcher(trusted, c)
+	c.watchNodes(trusted, nodes)
 	c.watcher.heedOwn()
 	if terms.Revocable {
 		c.watcher.start()
@@ -111,9 +111,9 @@ func (c *Claim) Successor() *Claim {
 // interruption has ended this claim.
 func (c *Claim) Outlasting() *Claim {
 	session := c.nodes[0].Session.Context()
-	next := &Claim{terms: c.terms, nodes: c.nodes}
+	next := &Claim{terms: c.terms}
 	next.begin(session)
-	next.watcher = newWatcher(session, next)
+	next.watchNodes(session, c.nodes)
 	return next
 }
 

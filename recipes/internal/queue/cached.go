@@ -51,6 +51,7 @@ func (t *turn) mayKeep(ctx context.Context, from *claim.Claim) bool {
 func (t *turn) heed(others *framework.Watch) {
 	if others != nil {
 		t.others, t.ignoreOthers = others, others.AfterFunc(t.giveUpIdle)
+		t.amongIdle = idleTurns.of(t.queue.key.client)
 	}
 }
 
@@ -99,7 +100,7 @@ func (q *localQueue) park(t *turn, idle time.Duration) (w *localWaiter, evicted 
 	}
 	q.idle = t
 	t.endsAfterLocked(idle)
-	return nil, idleTurns.add(t), true
+	return nil, t.amongIdle.add(t), true
 }
 
 // endsAfterLocked has an idle lock given up after a time. If an acquire takes it
@@ -129,7 +130,7 @@ func (q *localQueue) takeIdleLocked() *turn {
 }
 
 func (t *turn) endIdleLocked() {
-	idleTurns.remove(t)
+	t.amongIdle.remove(t)
 	t.timer.Stop()
 }
 
@@ -201,6 +202,6 @@ func (t *turn) takeOver(ctx context.Context, by *Queue) *claim.Claim {
 	}
 	taken = true
 	t.of, t.n = by, t.n+1
-	t.queue.noteAlone(holdingOf(t.claim))
+	t.queue.noteNext(t.claim)
 	return t.claim
 }

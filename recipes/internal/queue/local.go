@@ -52,12 +52,11 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		a.Recall(refusal)
 		return nil, q.Refuse(ctx, refusal)
 	}
-	holder := holdingOf(c)
-	t := &turn{queue: local, of: q, claim: c, holder: holder.seen.Holder, since: time.Now(), n: 1, contended: e.wasBehind}
+	t := &turn{queue: local, of: q, claim: c, holding: holdingOf(c), since: time.Now(), n: 1, contended: e.wasBehind}
 	if shared {
-		t.shared = local.noteShared(holder)
+		t.shared = local.noteShared(&t.holding)
 	} else {
-		local.noteAlone(holder)
+		local.noteAlone(&t.holding)
 	}
 	t.holdAtLeast()
 	c.Occupy(t)
@@ -171,15 +170,15 @@ func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int,
 // client. It implements claim.Place. The goroutines that have the lock by this node
 // have the turn one after the other. Nobody may have it: then the turn is idle.
 type turn struct {
-	queue  *localQueue
-	of     *Queue        // the one that acquired the lock
-	claim  *claim.Claim  // the claim that has this place, or that is about to
-	holder string        // the name of the node that has it
-	since  time.Time     // the time at which a goroutine of ours got the lock at the server
-	n      int           // turns since then, including this one
-	shared *list.Element // the element of queue.shared, if the lock is shared
-	left   sync.Once
-	unkeep func() // for a minimum hold: the end of the client need not spare the node any more; may be nil
+	queue   *localQueue
+	of      *Queue        // the one that acquired the lock
+	claim   *claim.Claim  // the claim that has this place, or that is about to
+	holding holding       // the first one's; the others have theirs in queue.alone alone
+	since   time.Time     // the time at which a goroutine of ours got the lock at the server
+	n       int           // turns since then, including this one
+	shared  *list.Element // the element of queue.shared, if the lock is shared
+	left    sync.Once
+	unkeep  func() // for a minimum hold: the end of the client need not spare the node any more; may be nil
 
 	// These are for a lock that is cached.
 	contended    bool             // the node was behind a node of another, and nobody has released it yet
@@ -188,7 +187,8 @@ type turn struct {
 	freed        bool             // Free was called; protected by queue.mu
 	ending       bool             // it is idle, and is being given up; protected by queue.mu
 	retired      sync.Once        // gives the claim of an idle turn up
-	inIdle       *list.Element    // the element of idleTurns; protected by its mutex
+	amongIdle    *idleSet         // the client's; nil if there is no watch
+	inIdle       *list.Element    // its element; protected by its mutex
 	timer        *time.Timer      // gives up what is idle for too long; protected by queue.mu; nil before that
 }
 
@@ -201,7 +201,7 @@ func (t *turn) Free() {
 		if t.ignoreOthers != nil {
 			t.ignoreOthers()
 		}
-		t.queue.forget(t.holder, t.shared, t.nodeStays())
+		t.queue.forget(t.holding.seen.Holder, t.shared, t.nodeStays())
 		t.queue.leave(t.shared != nil)
 	})
 	t.waive()
@@ -257,7 +257,7 @@ func (t *turn) goesTo(next *claim.Claim) {
 
 // get gives a lock to a waiter that was taken off the queue.
 func (w *localWaiter) get(t *turn) {
-	t.queue.noteAlone(holdingOf(t.claim))
+	t.queue.noteNext(t.claim)
 	w.got = t
 	close(w.turn)
 }
