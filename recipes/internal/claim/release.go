@@ -116,9 +116,7 @@ func (c *Claim) giveUpSoon(ctx context.Context) error {
 }
 
 func (c *Claim) deleteWhileConnected(ctx context.Context) error {
-	under, done := WhileConnected(ctx, c.nodes[0].Session)
-	defer done()
-	return c.deleteNodes(under)
+	return c.deleteNodes(framework.Extend(c.terms.Client).WhileConnected(ctx, c.nodes[0].Session))
 }
 
 // abandon has the client delete the nodes of a lost claim in the background.
