@@ -37,6 +37,9 @@ func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
 	if s, _, _ := c.sessionNow(); s != nil && ctx.Err() == nil {
 		return s, s.checkPin(ctx)
 	}
+	if c.isCutOff(ctx) {
+		return nil, c.withConnectReasons(ErrNotConnected)
+	}
 	timeout := time.NewTimer(c.cfg.connectionTimeout)
 	defer timeout.Stop()
 	return c.connected(ctx, timeout.C)

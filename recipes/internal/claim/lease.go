@@ -15,7 +15,7 @@ import (
 type Lease struct {
 	claim    *Claim          // nil for several leases
 	several  *several        // nil for one lease
-	ctx      context.Context // the lease's, in which LeaseFromContext finds it
+	ctx      leaseContext    // the lease's, in which LeaseFromContext finds it
 	held     context.Context // the same, without a reference to the lease
 	life     context.Context // ends with the lease, whatever a tracer has derived; it has no values
 	end      context.CancelCauseFunc
@@ -66,7 +66,7 @@ func (l *Lease) reportIfDropped() {
 }
 
 // Context ends when the lease does.
-func (l *Lease) Context() context.Context { return l.ctx }
+func (l *Lease) Context() context.Context { return &l.ctx }
 
 // Ended returns why a single lease has ended, or nil if it has not. The cause of
 // its context may be another one: a tracer can end that, and the lease goes on.
@@ -129,7 +129,7 @@ func (l *Lease) part() parting {
 		l.unreport()
 	}
 	c, last := l.claim, l.leave()
-	cause := context.Cause(l.ctx) // the first one
+	cause := context.Cause(l.Context()) // the first one
 	if last && reason.Is(cause, ErrReleased) {
 		c.become(Releasing)
 	}

@@ -80,32 +80,31 @@ func (c *Claim) awaitRelease(ctx context.Context) error {
 // was given up before, or somebody has asked for the leadership.
 func (c *Claim) Keep() bool {
 	c.contextEnded()
-	if c.isRequested() || !c.leaveAll() {
+	if c.IsRequested() || !c.leaveAll() {
 		return false
 	}
-	c.forget()
+	c.watcher.forget()
 	c.watcher.endKept()
 	return c.become(Kept)
 }
 
 // GiveUp passes the nodes of a claim without shares on, or deletes them. The
 // error says why a node may still exist.
-func (c *Claim) GiveUp(ctx context.Context) (err error) {
+func (c *Claim) GiveUp(ctx context.Context) error { return c.giveUp(ctx, c.deleteNodes) }
+
+func (c *Claim) giveUp(ctx context.Context, remove func(context.Context) error) (err error) {
 	next := Released
-	defer func() {
-		c.forget()
-		c.become(next)
-	}()
+	defer func() { c.become(next) }()
 	defer func() { c.Trace().Released(ctx, err) }()
 	c.become(Releasing)
 	if c.State() == Releasing && c.passOn(ctx) { // otherwise it was lost meanwhile
 		next = HandedOver
 		return nil
 	}
-	c.watcher.end()
+	c.unwatch()
 	c.end(ErrReleased)
 	c.freePlace()
-	return c.deleteNodes(ctx)
+	return remove(ctx)
 }
 
 // giveUpSoon is GiveUp for callers that do not wait without a connection. It
@@ -113,9 +112,11 @@ func (c *Claim) GiveUp(ctx context.Context) (err error) {
 // session ends. The client then goes on in the background. The error is one
 // that the caller can act on.
 func (c *Claim) giveUpSoon(ctx context.Context) error {
-	under, done := WhileConnected(ctx, c.nodes[0].Session)
-	defer done()
-	return RefusalsIn(c.GiveUp(under))
+	return RefusalsIn(c.giveUp(ctx, c.deleteWhileConnected))
+}
+
+func (c *Claim) deleteWhileConnected(ctx context.Context) error {
+	return c.deleteNodes(framework.Extend(c.terms.Client).WhileConnected(ctx, c.nodes[0].Session))
 }
 
 // abandon has the client delete the nodes of a lost claim in the background.
@@ -134,7 +135,7 @@ func (c *Claim) abandon(cause error) {
 }
 
 func (c *Claim) unwatch() {
-	c.forget()
+	c.watcher.forget()
 	c.watcher.end()
 }
 

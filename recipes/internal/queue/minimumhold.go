@@ -55,7 +55,8 @@ func (t *turn) stay(ctx context.Context, from *claim.Claim) bool {
 			next.Retire()
 		}
 	}()
-	r := &rest{turn: t.next(next), claim: next, unkeep: t.unkeep}
+	r := &rest{turn: t, claim: next, unkeep: t.unkeep}
+	t.claim = next
 	r.tell(ctx, from)
 	complete, t.unkeep = true, nil
 	if !framework.Extend(t.of.cfg.Client).Go(r.run) { // the client is closed
@@ -79,7 +80,7 @@ type rest struct {
 // written the node before, that is a request to give the lock up, which run reads.
 func (r *rest) tell(ctx context.Context, from *claim.Claim) {
 	of, h := r.turn.of, holdingOf(r.claim)
-	defer func() { r.turn.queue.noteAlone(h) }()
+	defer func() { r.turn.queue.noteAlone(&h) }()
 	if of.cfg.ExactData {
 		return
 	}
