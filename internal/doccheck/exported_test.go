@@ -47,7 +47,7 @@ var mostExported = map[string]int{
 	"retry":                       10,
 	"state":                       13,
 	"testing/curatortest":         6,
-	"testing/explore":             40,
+	"testing/explore":             41,
 	"testing/zkserver":            56,
 	"testing/zktest":              224,
 	"tracing":                     11,

@@ -102,6 +102,11 @@ func (w *World) open() error {
 			return err
 		}
 	}
+	for path, next := range w.numbers {
+		if err := w.ahead().SetSequence(path, next); err != nil {
+			return err
+		}
+	}
 	for _, a := range w.actors {
 		a.host = w.newHost()
 	}

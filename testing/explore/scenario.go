@@ -23,6 +23,7 @@ type World struct {
 	timeout time.Duration
 	options []framework.Option
 	nodes   [][2]string // path and data
+	numbers map[string]int32
 
 	server   *zktest.Server   // nil with an ensemble
 	ensemble *zktest.Ensemble // nil with a single server
@@ -67,6 +68,15 @@ func (w *World) Lacks(op zktest.Op) { w.lacking = append(w.lacking, op) }
 
 // Node makes a node that is there before the actors come.
 func (w *World) Node(path string, data string) { w.nodes = append(w.nodes, [2]string{path, data}) }
+
+// Sequence sets the number that the next sequential child of a node gets, which
+// [World.Node] makes. It is for what happens at the end of the numbers.
+func (w *World) Sequence(path string, next int32) {
+	if w.numbers == nil {
+		w.numbers = map[string]int32{}
+	}
+	w.numbers[path] = next
+}
 
 // SessionTimeout sets the timeout of the actors' sessions. The default is six
 // seconds.

@@ -122,6 +122,14 @@ func late(op zktest.Op) trouble { return replaced(op, zktest.HoldRequest(time.Se
 // its client hears nothing of that and has another session.
 func unheard(op zktest.Op) trouble { return replaced(op, zktest.DropReply()) }
 
+// lastOf is a trouble with the next request of that kind. It is carried out, and its
+// client hears nothing of that, and that its session has expired.
+func lastOf(op zktest.Op) trouble {
+	return func(a *explore.Actor) {
+		a.Meets(op, zktest.All(zktest.DropReply(), zktest.CallAfter(func(zktest.Request) { a.Expire() })))
+	}
+}
+
 func replaced(op zktest.Op, fault zktest.Action) trouble {
 	return func(a *explore.Actor) {
 		replace := zktest.Call(func(zktest.Request) { a.ReplaceSession() })

@@ -61,6 +61,23 @@ func (q *wish) asks(a *explore.Actor, lock *locks.InterProcessMutex) {
 	}
 }
 
+// asksAll asks those who wait, too.
+func (q *wish) asksAll(a *explore.Actor) {
+	var names []string
+	_ = a.Call("look", func(ctx context.Context) (err error) {
+		names, _, err = a.Client().Children(ctx, "/lock")
+		return err
+	})
+	for _, name := range names {
+		node := "/lock/" + name
+		q.asked[node] = true
+		err := a.Call("revoke", func(ctx context.Context) error { return locks.Revoke(ctx, a.Client(), node) })
+		if err == nil {
+			q.told[node] = true
+		}
+	}
+}
+
 func (q *wish) contender(a *explore.Actor) {
 	lock := locks.NewInterProcessMutex(a.Client(), "/lock", locks.WithRevocation())
 	q.asks(a, lock)
