@@ -221,15 +221,20 @@ func rendezvous(contenders, times int, first trouble, opts ...barriers.Option) e
 // of has that many actors, who come that many times.
 func (plan meeting) of(contenders, times int) explore.Scenario {
 	return func(w *explore.World) {
+		plan := plan // of this run
 		w.Node("/barrier", "")
-		m := &meeting{world: w, opts: plan.opts, trouble: plan.trouble, n: plan.n, hurry: plan.hurry, apart: plan.apart}
+		m := &plan
+		m.world = w
+		var all rounds
 		w.Always(func(tree explore.Tree) error {
-			m.tree = tree
+			if err := all.check(tree); err != nil {
+				return err
+			}
 			return checkRounds(m.members, tree)
 		})
 		for i, name := range names(contenders) {
 			w.Actor(name, func(a *explore.Actor) {
-				time.Sleep(time.Duration(i) * max(m.apart, time.Millisecond)) // the order of members is that of their coming
+				m.begin(a, i)
 				for range times {
 					m.join(a)
 				}
@@ -252,15 +257,35 @@ func (plan meeting) of(contenders, times int) explore.Scenario {
 type meeting struct {
 	world   *explore.World
 	opts    []barriers.Option
-	trouble trouble       // of the first one, inside
-	n       int           // how many open it
-	hurry   bool          // all but the first give up their Leave after a second
-	apart   time.Duration // how long after one comes the next
+	trouble trouble         // of the first one, inside
+	n       int             // how many open it
+	hurry   bool            // all but the first give up their Leave after a second
+	apart   time.Duration   // how long after one comes the next
+	at      []time.Duration // or when each of them comes
+	second  trouble         // of the second one, before it enters
 	members []*member
 	alone   []inVain // those who have waited in vain
 	present int      // how many are between the beginning of their Enter and the end of their Leave
 	most    int      // how many there were at most since nobody was
-	tree    explore.Tree
+	gaveUp  int      // how many have given up their Enter, whose nodes may be there for a while
+}
+
+// begin waits until it is time to come. The order of members is that of their
+// coming.
+func (m *meeting) begin(a *explore.Actor, i int) {
+	wait := time.Duration(i) * max(m.apart, time.Millisecond)
+	if m.at != nil {
+		wait = m.at[i]
+	}
+	time.Sleep(wait)
+	if i == 1 && m.second != nil {
+		m.second(a)
+	}
+}
+
+// inPeace reports whether nothing was done to those who were inside.
+func (m *meeting) inPeace() bool {
+	return !slices.ContainsFunc(m.members, func(one *member) bool { return one.actor.Disturbed() })
 }
 
 // inVain is somebody who has waited for others, and when he began.
@@ -315,12 +340,13 @@ func (m *meeting) enter(a *explore.Actor) (me *member) {
 	defer func() {
 		if me == nil {
 			m.present--
+			m.gaveUp++
 		}
 	}()
 	_ = a.CallWithin("enter", sayGoodbye, func(ctx context.Context) error {
 		inVain, err := patiently(m.world, ctx, func(ctx context.Context) error {
 			p, err := barrier.Enter(ctx)
-			if err == nil && m.most < m.n {
+			if err == nil && m.most+m.gaveUp < m.n {
 				m.world.Fail("%s is inside, and only %d have come", a.Name(), m.most)
 			}
 			if err == nil {
