@@ -102,11 +102,12 @@ func gate(waiters int, own trouble, opts ...barriers.RaiseOption) explore.Scenar
 			raised = nil
 			for err = errors.New("not lowered"); err != nil && !reason.Is(err, framework.ErrClosed); {
 				err = a.Call("lower", func(ctx context.Context) error {
+					wasUp := up
 					err := barrier.Lower(ctx)
 					if err != nil && ctx.Err() == nil && !isEnd(a, err) {
 						w.Fail("Lower does not outlast the trouble: %v", err)
 					}
-					if err != nil && !reason.Is(err, framework.ErrOutcomeUnknown) && !up && !raisedFor(opts) {
+					if err != nil && !reason.Is(err, framework.ErrOutcomeUnknown) && wasUp && !up && !raisedFor(opts) {
 						w.Fail("the barrier is down, and Lower says that it has not lowered it: %v", err)
 					}
 					return err
