@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -94,6 +95,21 @@ func inEnsemble(s explore.Scenario, lags ...time.Duration) explore.Scenario {
 			w.Lag(3-i, lag)
 		}
 		s(w)
+	}
+}
+
+// searchAtEach searches a scenario three times in an ensemble of which some lag:
+// the first actor is at another server each time. Those before it do nothing.
+func searchAtEach(t *testing.T, s explore.Scenario, lags ...time.Duration) {
+	for others := range 3 {
+		t.Run(fmt.Sprint("behind ", others), func(t *testing.T) {
+			explore.Search(t, inEnsemble(func(w *explore.World) {
+				for i := range others {
+					w.Actor(fmt.Sprint("other ", i), func(*explore.Actor) {})
+				}
+				s(w)
+			}, lags...), brief())
+		})
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/histories"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -189,6 +190,7 @@ func TestAtomicValueWhoseUpdatePanics(t *testing.T) {
 			w.Actor(name, func(a *explore.Actor) {
 				count := atomic.NewLong(a.Client(), "/count")
 				before, now, inside := book.sum(), int64(0), false
+				call := book.calls.Begin(i)
 				err := a.Call("update", p.survives(func(ctx context.Context) (err error) {
 					now, err = count.Update(ctx, func(old int64) (int64, error) {
 						inside = true
@@ -201,6 +203,7 @@ func TestAtomicValueWhoseUpdatePanics(t *testing.T) {
 				if errors.Is(err, errTrap) && !inside {
 					err = framework.ErrOutcomeUnknown
 				}
+				note(call, histories.Add{Delta: delta}, now, err)
 				book.told(a, delta, before, now, err)
 			})
 		}
