@@ -22,7 +22,8 @@ type World struct {
 	lacking []zktest.Op
 	timeout time.Duration
 	options []framework.Option
-	nodes   [][2]string // path and data
+	configs []zktest.Option // of the servers
+	nodes   [][2]string     // path and data
 	numbers map[string]int32
 
 	server   *zktest.Server   // nil with an ensemble
@@ -92,6 +93,9 @@ func (w *World) Always(check func(Tree) error) { w.always = append(w.always, che
 
 // ClientOptions adds options to the actors' clients.
 func (w *World) ClientOptions(opts ...framework.Option) { w.options = append(w.options, opts...) }
+
+// ServerOptions adds options to the servers, such as their version.
+func (w *World) ServerOptions(opts ...zktest.Option) { w.configs = append(w.configs, opts...) }
 
 // AtEnd adds a check for the end of the run, when all actors have returned,
 // nothing has gone wrong for some time, and the clients are still open. An error

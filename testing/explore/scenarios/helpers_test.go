@@ -153,6 +153,14 @@ func replaced(op zktest.Op, fault zktest.Action) trouble {
 	}
 }
 
+// both is two troubles, the first one first.
+func both(first, second trouble) trouble {
+	return func(a *explore.Actor) {
+		first(a)
+		second(a)
+	}
+}
+
 // The kinds of trouble.
 var (
 	none    trouble = func(*explore.Actor) {}

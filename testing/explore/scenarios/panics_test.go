@@ -151,6 +151,43 @@ func TestMultiLockWhoseCallbacksPanic(t *testing.T) {
 	}, "/lock", "/other"), quick())
 }
 
+// Calls of a client panic. No watch is left of them, and nobody waits for them.
+func TestClientWhoseCallbacksPanic(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/n", "")
+		p := digPitfall(w)
+		w.Actor("A", func(a *explore.Actor) {
+			c := a.Client()
+			_ = a.Call("read with a watch", p.survives(func(ctx context.Context) error {
+				_, _, watch, err := c.GetW(ctx, "/n")
+				if err == nil {
+					watch.Stop()
+				}
+				return err
+			}))
+			_ = a.Call("watch", p.survives(func(ctx context.Context) error {
+				watcher, err := c.NewWatcher(ctx, "/n")
+				if err == nil {
+					watcher.Close()
+				}
+				return err
+			}))
+			ephemeral := framework.WithMode(framework.Ephemeral)
+			for range 2 { // the second one waits for what becomes of the first
+				_ = a.Call("transaction", p.survives(func(ctx context.Context) error {
+					_, err := c.Transaction(ctx, framework.CreateOp("/e", nil, ephemeral))
+					return err
+				}))
+				_ = a.Call("make", p.survives(func(ctx context.Context) error {
+					_, err := c.Create(ctx, "/e", nil, ephemeral)
+					return err
+				}))
+			}
+			discard(a, "/e")
+		})
+	}, quick())
+}
+
 // The work of a leader panics, and the next one leads.
 func TestLatchWhoseWorkPanics(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {

@@ -74,3 +74,16 @@ func (p *past) once(data string) {
 		return nil
 	})
 }
+
+// isChanged is a check for the end: somebody has changed a node, which was made
+// with that data.
+func (p *past) isChanged(path, data string) func(explore.Tree) error {
+	return func(tree explore.Tree) error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if n := tree[path]; string(n.Data) == data && len(p.writes[data]) == 1 {
+			return fmt.Errorf("nobody has changed %v", n)
+		}
+		return nil
+	}
+}
