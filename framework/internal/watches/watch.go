@@ -36,6 +36,8 @@ type Watch struct {
 	isDone  bool
 	isAnew  bool // it was set again, on another connection
 
+	deletion *Deletion // of the node, by the session; nil if it has sent none
+
 	asOf     int64 // every change behind this transaction is told, or lost
 	seasoned bool  // it was set before the last look
 }
