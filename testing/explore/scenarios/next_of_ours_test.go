@@ -11,7 +11,7 @@ import (
 
 // The goroutines of a client hold a lock one after the other, each by a node of its
 // own. The next one takes the lock when the release is answered.
-func TestGoroutinesOfOneClient(t *testing.T) {
+func TestMutexOfGoroutines(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		own  trouble
@@ -36,7 +36,7 @@ func TestGoroutinesOfOneClient(t *testing.T) {
 }
 
 // The session ends when the first goroutine is about to release the lock.
-func TestGoroutinesOfOneClientWhoseSessionEnds(t *testing.T) {
+func TestMutexOfGoroutinesWhoseSessionEnds(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		own  trouble
@@ -60,7 +60,7 @@ func TestGoroutinesOfOneClientWhoseSessionEnds(t *testing.T) {
 }
 
 // As TestNextInLineWhoseNodeIsDeleted, with both on one client.
-func TestNextOfOursWhoseNodeIsDeleted(t *testing.T) {
+func TestNextInLineOfOneClientWhoseNodeIsDeleted(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		before, after trouble
