@@ -49,7 +49,7 @@ func (e Extension) CurrentSiblingsW(ctx context.Context, parent string) (names [
 	full := e.full(parent)
 	complete := false
 	defer func() {
-		if !complete && w != nil { // a hook has panicked, or the call has failed
+		if !complete && w != nil { // a hook has panicked
 			w.Stop()
 		}
 	}()
@@ -89,15 +89,19 @@ func (e Extension) syncAndWatch(ctx context.Context, s *Session, parent string) 
 		return found, nil, err
 	}
 	key := watches.ReadKey{Op: "children", Watch: transport.Watch{Path: parent, Table: transport.Children}}
-	found, w, err = readTogether(ctx, s, key, proto.Children)
+	found, shared, err := readTogether(ctx, s, key, proto.Children)
 	if err != nil {
 		return found, nil, err
 	}
+	defer func() {
+		if w == nil { // the sync has failed, or the caller's context has panicked
+			shared.Leave()
+		}
+	}()
 	if err := await(); err != nil {
-		w.Leave()
 		return found, nil, err
 	}
-	return found, w, nil
+	return found, shared, nil
 }
 
 // IsCurrent reports whether the names that came with a watch of CurrentSiblingsW
@@ -110,15 +114,19 @@ func (e Extension) IsCurrent(ctx context.Context, w *Watch) (bool, error) {
 	if !w.shared.IsSteady() {
 		return false, nil
 	}
+	asked := false
 	err := e.do(ctx, "sync", e.local(full), nil, func(ctx context.Context, s *Session) error {
 		if s != w.session {
 			return nil // the watch is over
 		}
+		var err error
 		if e.cfg.quorumSync {
-			return passQuorum(ctx, s)
+			err = passQuorum(ctx, s)
+		} else {
+			_, err = send(ctx, s, proto.Sync(full), nil)
 		}
-		_, err := send(ctx, s, proto.Sync(full), nil)
+		asked = err == nil
 		return err
 	})
-	return err == nil && w.shared.IsSteady(), err
+	return asked && w.shared.IsSteady(), err
 }

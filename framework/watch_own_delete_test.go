@@ -135,6 +135,26 @@ func TestContextThatPanicsInADeleteOfAWatchedNode(t *testing.T) {
 	}
 }
 
+// A read that is under way may be one that is sent behind the Delete, of a node that
+// somebody has made anew. So the watch does not count on that Delete.
+func TestDeleteBesideAReadIsNotTheWatchs(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/n", nil))
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(time.Second)})
+		var deleted error
+		go func() {
+			time.Sleep(time.Millisecond) // the read has been sent
+			deleted = c.Delete(t.Context(), "/n", framework.AnyVersion)
+		}()
+		_, _, w, err := c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		<-w.Done()
+		synctest.Wait()
+		require.NoError(t, deleted)
+		require.False(t, w.ByOwnDelete(t.Context()))
+	})
+}
+
 // A real server tells of the deletion on the same connection, before or right behind
 // the answer.
 func TestRealServerTellsOfOwnDeletions(t *testing.T) {

@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -54,6 +56,26 @@ func TestLookOfATryListsBehindAReconnect(t *testing.T) {
 		w.Fake.ClearRequests()
 		isRefused(t, lock)
 		require.Equal(t, []zktest.Op{toSync, list}, w.Requests())
+		require.NoError(t, held.Release(t.Context()))
+	})
+}
+
+// A try without a connection waits for one as long as other calls do, and no longer,
+// whatever the tries before have seen.
+func TestLookOfATryWaitsForAConnectionOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t, framework.WithConnectionTimeout(3*time.Second), framework.WithRetry(retry.N(0, 0)))
+		held, lock := tryToHold(t, mutexAt(w.Observer)), mutexAt(c)
+		for range 4 {
+			isRefused(t, lock)
+		}
+		network.Refuse(true)
+		network.Cut()
+		begun := time.Now()
+		_, err := lock.TryAcquire(t.Context())
+		require.Error(t, err)
+		require.Equal(t, 3*time.Second, time.Since(begun))
+		network.Refuse(false)
 		require.NoError(t, held.Release(t.Context()))
 	})
 }

@@ -23,13 +23,15 @@ func (d *Deletion) Succeeded() bool { return d.ok }
 // caller passes answered on with the request, which calls it once, in order with
 // the events, or calls it if the request is not sent.
 //
-// It returns nil if there is no watch, which is usual: a server answers the reads
-// behind the request after it, so a watch that is set later hears nothing of it.
+// It returns nil if there is no watch that is set, which is usual: a server answers
+// the reads behind the request after it, so a watch that is set later hears nothing
+// of it. One whose read is under way is left out. If the read is not sent yet, the
+// watch would be that of a node which somebody makes anew.
 func (ws *Session) Deleting(path string) (answered func(code int32, err error)) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	w := ws.shared[transport.Watch{Path: path, Table: transport.Data}]
-	if w == nil {
+	if w == nil || !w.isSet {
 		return nil
 	}
 	w.deletion = &Deletion{done: make(chan struct{})}

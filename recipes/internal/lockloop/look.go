@@ -63,7 +63,11 @@ func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Conte
 
 // look returns errHeld if a node that we would make now would have to wait.
 func (o Order) look(ctx context.Context, c *contender) error {
-	if c.seesTheSame(ctx) {
+	same, err := c.seesTheSame(ctx)
+	if err != nil {
+		return err
+	}
+	if same {
 		return errHeld
 	}
 	of := c.loop.nodes
@@ -110,8 +114,11 @@ func newcomer(kind string, parent *zk.Stat) Entry {
 func (p *Places) lookFor(ctx context.Context, c *contender, want Wanted) error {
 	var names []string
 	n := c.refused.seen.Ahead
-	if !c.seesTheSame(ctx) {
-		var err error
+	same, err := c.seesTheSame(ctx)
+	if err != nil {
+		return err
+	}
+	if !same {
 		names, _, err = c.listCurrent(ctx)
 		if reason.Is(err, zk.ErrNoNode) {
 			return nil

@@ -93,16 +93,16 @@ func (c *contender) leaveWatch() {
 }
 
 // seesTheSame reports whether the queue is as the last look has seen it, so that
-// this one sees the same. That takes a sync and no listing. If it fails, the look
-// does, too.
-func (c *contender) seesTheSame(ctx context.Context) bool {
+// this one sees the same. That takes a sync and no listing. If it fails, a listing
+// would, too, and take as long again.
+func (c *contender) seesTheSame(ctx context.Context) (same bool, err error) {
 	if c.refused.watch == nil {
-		return false
+		return false, nil
 	}
-	c.isSame, _ = framework.Extend(c.loop.nodes.Client).IsCurrent(ctx, c.refused.watch)
+	c.isSame, err = framework.Extend(c.loop.nodes.Client).IsCurrent(ctx, c.refused.watch)
 	if c.isSame {
 		c.seen = c.refused.seen
 		c.seen.Seen = time.Now()
 	}
-	return c.isSame
+	return c.isSame, err
 }
