@@ -111,7 +111,7 @@ func (e Extension) syncAndWatch(ctx context.Context, s *Session, parent string) 
 // servers do not tell a client of a change that must not read the parent by then.
 func (e Extension) IsCurrent(ctx context.Context, w *Watch) (bool, error) {
 	full := w.shared.Path()
-	if !w.shared.IsSteady() {
+	if !w.shared.IsSteady() || len(e.givenUp.under(full)) > 0 { // CurrentSiblings would leave some out
 		return false, nil
 	}
 	asked := false
