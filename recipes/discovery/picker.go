@@ -74,7 +74,8 @@ func WithFailures(counts func(error) bool) PickerOption {
 	return func(p *Picker) { p.fails = counts }
 }
 
-// WithDirectory says from which directory the instances are. The log, the flight
+// WithDirectory says from which directory the instances are. The Picker still has
+// those alone that Update gives it. The log, the flight
 // recorder and the hooks of its client are then told of instances that are taken
 // out.
 func WithDirectory(d *Directory) PickerOption {
