@@ -2,21 +2,32 @@ package framework
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/gocurator/curator/state"
 )
 
 // WhileConnected returns a context for operations of the client that do not
 // outlast an interruption of the session's connection. After it, none waits for
-// another connection, or tries again: it returns its error at once, which matches
-// the cause, such as ErrSuspended. The connection may be interrupted already. The
-// context itself does not end.
+// another connection, uses one, or tries again: it returns its error at once,
+// which matches the cause, such as ErrSuspended. The cause may be missing if the
+// retry policy allows no other try. A request that is held back because it seems
+// to break connections returns within a second. The connection may be interrupted
+// already. If ctx has a connection of the client, that one counts. The context
+// itself does not end.
 //
 // It is for callers that can leave the rest to the client, such as a delete
 // WithGuarantee.
 func (e Extension) WhileConnected(ctx context.Context, s *Session) context.Context {
+	if e.connectionOf(ctx) != nil {
+		return ctx
+	}
 	return context.WithValue(ctx, connectionKey{e.core}, s.Trusted(state.StandardPolicy))
 }
+
+// errReconnected is for an operation that is cut off when there is another
+// connection.
+var errReconnected = fmt.Errorf("%w by the connection that the operation depends on", ErrNotConnected)
 
 // connectionKey is the key of the connection that an operation does not outlast,
 // for each client. The value is a context that ends with the connection.

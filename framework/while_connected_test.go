@@ -1,6 +1,7 @@
 package framework_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,7 +36,29 @@ func TestOperationsWhileConnectedEndWithTheConnection(t *testing.T) {
 		require.NoError(t, c.WaitConnected(t.Context()))
 		synctest.Wait()
 		require.Empty(t, srv.Children("/")[1:], "all but /zookeeper")
-		require.NoError(t, c.Delete(under, "/a", framework.AnyVersion, framework.WithMissingOK()), "there is a connection")
+		err = c.Delete(under, "/a", framework.AnyVersion, framework.WithMissingOK())
+		require.ErrorIs(t, err, framework.ErrSuspended, "the connection is another one")
+		require.True(t, framework.IsConnectionError(err))
+		require.ErrorIs(t, c.Delete(framework.Extend(c).WhileConnected(under, s), "/a", framework.AnyVersion), framework.ErrSuspended)
+		again := framework.Extend(c).WhileConnected(t.Context(), s)
+		require.NoError(t, c.Delete(again, "/a", framework.AnyVersion, framework.WithMissingOK()))
+	})
+}
+
+// Such an operation whose context has ended says that, and not that there is no
+// connection.
+func TestOperationCutOffWhoseContextHasEnded(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		ended, end := context.WithCancel(framework.Extend(c).WhileConnected(t.Context(), s))
+		srv.CutAll()
+		synctest.Wait()
+		require.NoError(t, c.WaitConnected(t.Context()))
+		end()
+		_, err = c.Session(ended)
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, framework.ErrNotConnected)
 	})
 }
 

@@ -90,9 +90,7 @@ func (c *Claim) Keep() bool {
 
 // GiveUp passes the nodes of a claim without shares on, or deletes them. The
 // error says why a node may still exist.
-func (c *Claim) GiveUp(ctx context.Context) error { return c.giveUp(ctx, c.deleteNodes) }
-
-func (c *Claim) giveUp(ctx context.Context, remove func(context.Context) error) (err error) {
+func (c *Claim) GiveUp(ctx context.Context) (err error) {
 	next := Released
 	defer func() { c.become(next) }()
 	defer func() { c.Trace().Released(ctx, err) }()
@@ -104,19 +102,21 @@ func (c *Claim) giveUp(ctx context.Context, remove func(context.Context) error) 
 	c.unwatch()
 	c.end(ErrReleased)
 	c.freePlace()
-	return remove(ctx)
+	return c.deleteNodes(ctx)
 }
 
 // giveUpSoon is GiveUp for callers that do not wait without a connection. It
 // waits for the server's answers until ctx ends, the connection breaks, or the
-// session ends. The client then goes on in the background. The error is one
-// that the caller can act on.
+// session ends. The client then goes on in the background. The connection is the
+// one at the beginning: what comes after a break does not wait for the next one's
+// answers. The error is one that the caller can act on.
 func (c *Claim) giveUpSoon(ctx context.Context) error {
-	return RefusalsIn(c.giveUp(ctx, c.deleteWhileConnected))
+	return RefusalsIn(c.GiveUp(c.whileConnected(ctx)))
 }
 
-func (c *Claim) deleteWhileConnected(ctx context.Context) error {
-	return c.deleteNodes(framework.Extend(c.terms.Client).WhileConnected(ctx, c.nodes[0].Session))
+// whileConnected returns a copy of ctx for what does not outlast the connection.
+func (c *Claim) whileConnected(ctx context.Context) context.Context {
+	return framework.Extend(c.terms.Client).WhileConnected(ctx, c.nodes[0].Session)
 }
 
 // abandon has the client delete the nodes of a lost claim in the background.
