@@ -145,8 +145,8 @@ func (ws *Session) Restore(set func([]transport.SetWatch)) {
 	set(append(all, ws.persistent.restoreLocked()...))
 }
 
-// bySetting is the order in which watches are set again. It is the same each time,
-// and not that of a map, so that a test can play what follows from it again.
+// bySetting is the order in which watches are set again. It is the same each time, so
+// that a test can play what follows from it again.
 func bySetting(a, b transport.SetWatch) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Table, b.Table))
 }
