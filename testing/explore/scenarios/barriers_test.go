@@ -245,7 +245,8 @@ func (plan meeting) of(contenders, times int) explore.Scenario {
 		// a member was lost after the others had given up their Leave.
 		w.Stays("/barrier/ready")
 		w.AtEnd(func(tree explore.Tree) error {
-			if n := strings.Count(string(tree["/barrier"].Data), `"members"`); n > 2 { // of the last, and of one that was there when it opened
+			most := 1 + contenders/m.n // of the last, and of those that were there when it opened
+			if n := strings.Count(string(tree["/barrier"].Data), `"members"`); n > most {
 				return fmt.Errorf("the names of %d rounds are left: %s", n, tree["/barrier"].Data)
 			}
 			delete(tree, "/barrier/ready")
