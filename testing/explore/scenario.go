@@ -14,7 +14,7 @@ import (
 type Scenario func(w *World)
 
 // World is one run of a [Scenario]. Its methods are for the scenario, before it
-// returns, but for those that say otherwise.
+// returns, but for those that say otherwise. An actor may call Always and AtEnd, too.
 type World struct {
 	members int
 	lags    map[int]time.Duration // its keys are numbers of members

@@ -26,7 +26,7 @@ func (d *Deletion) Succeeded() bool { return d.ok }
 // It returns nil if there is no watch that is set, which is usual: a server answers
 // the reads behind the request after it, so a watch that is set later hears nothing
 // of it. One whose read is under way is left out. If the read is not sent yet, the
-// watch would be that of a node which somebody makes anew.
+// watch would be on a node that somebody makes anew.
 func (ws *Session) Deleting(path string) (answered func(code int32, err error)) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -17,12 +17,13 @@ type affinity struct {
 	inside *explore.Section // nil if an operator deletes nodes: then there may be two holders
 	keeps  *keeping
 	works  time.Duration
+	ends   []error // what may end a lease, but for the loss of the session
 }
 
 func newAffinity(w *explore.World) *affinity {
 	w.Node("/lock", "")
 	w.AtEnd(nothingBelow("/lock"))
-	return &affinity{w, w.Section("the lock", 1), watchKeeping(w), 0}
+	return &affinity{world: w, inside: w.Section("the lock", 1), keeps: watchKeeping(w)}
 }
 
 // uses is how many acquires in a row come without a request.
@@ -78,11 +79,7 @@ func (s *affinity) work(a *explore.Actor, lease *locks.Lease, during trouble) {
 	pass(lease.Context(), s.works)
 	during(a)
 	pass(lease.Context(), 500*time.Millisecond)
-	if s.inside != nil {
-		checkLoss(s.world, a, lease, framework.ErrSuspended)
-	} else {
-		checkLoss(s.world, a, lease, locks.ErrNodeDeleted)
-	}
+	checkLoss(s.world, a, lease, s.ends...)
 }
 
 func cachedLock(own trouble) explore.Scenario {
@@ -105,12 +102,16 @@ func TestCachedLockOfOneThatLosesItsSession(t *testing.T) {
 	}
 }
 
-// Here the lock may be idle for long, and others come early and late.
-func longIdle(guest time.Duration, atWork, atRest trouble, opts ...framework.Option) explore.Scenario {
+// Here the lock may be idle for long, and others come early and late. With the
+// standard error policy, a lease ends with the connection.
+func longIdle(guest time.Duration, atWork, atRest trouble, standard bool) explore.Scenario {
 	return func(w *explore.World) {
-		w.ClientOptions(opts...)
 		s := newAffinity(w)
 		s.works = time.Second
+		if standard {
+			w.ClientOptions(framework.WithErrorPolicy(state.StandardPolicy))
+			s.ends = []error{framework.ErrSuspended}
+		}
 		w.Actor("A", func(a *explore.Actor) {
 			time.Sleep(200 * time.Millisecond)
 			s.comes(a, 2, 30*time.Second, atWork, atRest)
@@ -121,11 +122,10 @@ func longIdle(guest time.Duration, atWork, atRest trouble, opts ...framework.Opt
 }
 
 func TestCachedLockThatIsIdleForLong(t *testing.T) {
-	standard := framework.WithErrorPolicy(state.StandardPolicy)
 	for name, s := range map[string]explore.Scenario{
-		"while another one waits": longIdle(500*time.Millisecond, none, none), "another one was first": longIdle(0, none, none),
-		"another one comes later": longIdle(8*time.Second, none, none), "cut at work": longIdle(20*time.Second, cut, none),
-		"cut at rest": longIdle(20*time.Second, none, cut, standard),
+		"while another one waits": longIdle(500*time.Millisecond, none, none, false), "another one was first": longIdle(0, none, none, false),
+		"another one comes later": longIdle(8*time.Second, none, none, false), "cut at work": longIdle(20*time.Second, cut, none, false),
+		"cut at rest": longIdle(20*time.Second, none, cut, true),
 	} {
 		t.Run(name, func(t *testing.T) { explore.Search(t, s, brief()) })
 	}
@@ -189,7 +189,7 @@ func TestCachedLockWhoseNodeIsDeleted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			explore.Search(t, func(w *explore.World) {
 				s := newAffinity(w)
-				s.inside = nil
+				s.inside, s.ends = nil, []error{locks.ErrNodeDeleted}
 				w.Actor("A", func(a *explore.Actor) {
 					s.comes(a, c.turns, 3*time.Second, none, none)
 					time.Sleep(10 * time.Second)

@@ -101,14 +101,20 @@ func (p *past) makesEphemeral(a *explore.Actor, data string) {
 }
 
 // A client reads a node and writes it over its version. An operator makes the node
-// anew, with the same version, and a late write may come to that one as well. If
-// nobody else writes, the client does.
+// anew, with the same version, and a write of a session that is over may come late
+// to that one as well. If nobody else writes, the client does.
 func TestSetOfAClient(t *testing.T) {
 	s := func(w *explore.World) {
 		w.Node("/n", "old")
 		p := newPast(w)
 		w.Actor("A", func(a *explore.Actor) {
-			stat, ended := &zk.Stat{}, false
+			stat, ended, session := &zk.Stat{}, false, a.Client().SessionID()
+			w.AtEnd(func(tree explore.Tree) error {
+				if a.Client().SessionID() != session {
+					return nil
+				}
+				return p.isOnce("new")
+			})
 			if a.Call("read", func(ctx context.Context) error {
 				_, _, err := a.Client().Get(ctx, "/n")
 				return err

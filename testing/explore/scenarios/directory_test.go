@@ -149,7 +149,6 @@ type finder struct {
 	looked    time.Time            // the time of the last look, if the directory was interrupted then
 	guard     *guard               // nil if there is none
 	shown     map[string]string    // what it has shown at the last look
-	malformed map[string]int       // how often it has told of a node that is malformed
 }
 
 // find gives an actor a directory. It returns nil if the client is closed.
@@ -160,7 +159,7 @@ func (l *listings) find(w *explore.World, a *explore.Actor, opts ...discovery.Di
 		refuse(w, a, err)
 		return nil
 	}
-	f := &finder{actor: a, directory: d, heard: map[string]string{}, gone: map[string]time.Time{}, malformed: map[string]int{}}
+	f := &finder{actor: a, directory: d, heard: map[string]string{}, gone: map[string]time.Time{}}
 	l.finders = append(l.finders, f)
 	go f.listen()
 	return f

@@ -1,8 +1,10 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -10,9 +12,12 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
-// firsts sees that nobody has a lock whose node was never the first in the queue.
+// firsts sees that nobody has a lock whose node was never the first in the queue. A
+// node that an acquire of the same client has given up is not in the way, though it
+// may be there still, as recipes/locks promises.
 // If an operator deletes nodes, somebody may have the lock for a moment, until the
 // news is there that its own node is gone, too.
 type firsts struct {
@@ -21,12 +26,13 @@ type firsts struct {
 
 	mu      sync.Mutex
 	was     map[string]bool // nodes that were first
+	gaveUp  map[int64]bool  // sessions of which an acquire has been given up
 	granted []*locks.Lease  // whose nodes were not, as far as we know
 	since   time.Time       // when that began for one of these; zero for none
 }
 
 func watchFirsts(w *explore.World, operated bool) *firsts {
-	f := &firsts{world: w, operated: operated, was: map[string]bool{}}
+	f := &firsts{world: w, operated: operated, was: map[string]bool{}, gaveUp: map[int64]bool{}}
 	w.Always(f.check)
 	return f
 }
@@ -40,13 +46,7 @@ func (f *firsts) note(lease *locks.Lease) {
 func (f *firsts) check(tree explore.Tree) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	first := ""
-	for _, n := range below(tree, "/lock") {
-		if first == "" || sequenceOf(n.Path) < sequenceOf(first) {
-			first = n.Path
-		}
-	}
-	f.was[first] = true
+	f.seeLocked(below(tree, "/lock"))
 	wrong := ""
 	for _, l := range f.granted {
 		if l.Context().Err() == nil && !f.was[l.Path()] {
@@ -67,6 +67,28 @@ func (f *firsts) check(tree explore.Tree) error {
 	return fmt.Errorf("somebody has the lock by %s, which was never the first", wrong)
 }
 
+// seeLocked notes who is first.
+func (f *firsts) seeLocked(all []zktest.Node) {
+	slices.SortFunc(all, func(a, b zktest.Node) int { return cmp.Compare(sequenceOf(a.Path), sequenceOf(b.Path)) })
+	for i, n := range all {
+		session := n.Stat.EphemeralOwner
+		f.was[n.Path] = f.was[n.Path] || !slices.ContainsFunc(all[:i], func(o zktest.Node) bool {
+			return o.Stat.EphemeralOwner != session || !f.gaveUp[session] || f.hasHadLocked(o.Path)
+		})
+	}
+}
+
+// hasHadLocked reports whether somebody has had the lock by a node.
+func (f *firsts) hasHadLocked(path string) bool {
+	return slices.ContainsFunc(f.granted, func(l *locks.Lease) bool { return l.Path() == path })
+}
+
+func (f *firsts) noteGivenUp(session int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.gaveUp[session] = true
+}
+
 // visits takes the lock and works for a while. It comes some time after the others,
 // and has so much time for the wait.
 func (f *firsts) visits(after, patience time.Duration, opts ...locks.MutexOption) func(a *explore.Actor) {
@@ -83,11 +105,16 @@ func (f *firsts) visits(after, patience time.Duration, opts ...locks.MutexOption
 			return lease, err
 		})
 		if lease == nil {
+			f.noteGivenUp(a.Client().SessionID())
 			return
 		}
 		f.note(lease)
 		pass(lease.Context(), 4*time.Second)
-		checkLoss(f.world, a, lease, locks.ErrNodeDeleted)
+		if f.operated {
+			checkLoss(f.world, a, lease, locks.ErrNodeDeleted)
+		} else {
+			checkLoss(f.world, a, lease)
+		}
 		give(f.world, a, lease)
 	}
 }
@@ -138,13 +165,8 @@ func TestNextInLineThatIsDeletedWithTheHolder(t *testing.T) {
 		w.Actor("B", f.visits(200*time.Millisecond, time.Minute))
 		w.Actor("C", func(a *explore.Actor) {
 			time.Sleep(2 * time.Second)
-			var names []string
-			_ = a.Call("look", func(ctx context.Context) (err error) {
-				names, _, err = a.Client().Children(ctx, "/lock")
-				return err
-			})
 			var ops []framework.TxnOp
-			for _, name := range names {
+			for _, name := range childrenOf(a, "/lock") {
 				ops = append(ops, framework.DeleteOp("/lock/"+name, framework.AnyVersion))
 			}
 			_ = a.Call("delete", func(ctx context.Context) error {

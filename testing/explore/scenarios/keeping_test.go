@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -128,14 +127,8 @@ func (k *keeping) releases(a *explore.Actor, lease *locks.Lease, n *keptNode, id
 
 // asks asks for the lock, whoever has it. It is done if nobody says otherwise.
 func (k *keeping) asks(a *explore.Actor) {
-	var names []string
-	_ = a.Call("look", func(ctx context.Context) (err error) {
-		names, _, err = a.Client().Children(ctx, "/lock")
-		return err
-	})
-	for _, name := range names {
-		err := a.Call("revoke", func(ctx context.Context) error { return locks.Revoke(ctx, a.Client(), "/lock/"+name) })
-		if err == nil {
+	for _, name := range childrenOf(a, "/lock") {
+		if revoke(a, "/lock/"+name) == nil {
 			k.asked("/lock/" + name)
 		}
 	}

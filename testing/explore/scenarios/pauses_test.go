@@ -9,52 +9,6 @@ import (
 	"github.com/gocurator/curator/testing/explore"
 )
 
-// An operator takes the node of the one that waits away, time and again, so that it
-// pauses before it comes again. A pause ends with the call, and with the client.
-func TestMutexWhoseWaiterIsDeletedAgainAndAgain(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		const turns, turn = 4, 300 * time.Millisecond
-		w.Node("/lock", "")
-		inside := w.Section("the lock", 1)
-		visits := func(a *explore.Actor, times int) {
-			for range times {
-				lease, _ := take(w, a, "acquire", locks.NewInterProcessMutex(a.Client(), "/lock").Acquire)
-				if lease == nil {
-					return
-				}
-				leave := inside.Enter(a, lease.Context(), lease.FencingToken())
-				pass(lease.Context(), turn)
-				leave()
-				give(w, a, lease)
-			}
-		}
-		w.Actor("A", func(a *explore.Actor) { visits(a, turns) })
-		w.Actor("B", func(a *explore.Actor) {
-			time.Sleep(turn / 3)
-			visits(a, 1)
-		})
-		w.Actor("O", func(a *explore.Actor) {
-			for range turns {
-				time.Sleep(turn / 2)
-				deleteWaiter(a, "/lock")
-				time.Sleep(turn / 2)
-			}
-		})
-	}, quick())
-}
-
-// deleteWaiter deletes the last node if it is not alone.
-func deleteWaiter(a *explore.Actor, path string) {
-	var names []string
-	_ = a.Call("look", func(ctx context.Context) (err error) {
-		names, _, err = a.Client().Children(ctx, path)
-		return err
-	})
-	if len(names) > 1 {
-		deleteLast(a, path)
-	}
-}
-
 // pin returns a context of a session, which ends with another context, and not with
 // that session.
 func pin(ctx, session context.Context) context.Context {

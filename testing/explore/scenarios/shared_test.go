@@ -339,6 +339,12 @@ func seeded(w *explore.World) {
 			_ = v.Close()
 		})
 	}
+	w.AtEnd(func(tree explore.Tree) error {
+		if got := string(tree["/value"].Data); there && got != "seed" {
+			return fmt.Errorf("the value was created, and is %q", got)
+		}
+		return nil
+	})
 }
 
 func TestSharedValue(t *testing.T) { explore.Search(t, sharedValue(false, none), quick()) }

@@ -24,7 +24,7 @@ func besideAStranger(isThere bool, before trouble, request zktest.Action) explor
 		var k *kept
 		var first, theirs int64 // the node that was the first one, and theirs if nobody can take it for another
 		var actor *explore.Actor
-		had := false // it has said that the node is its own
+		had := false // it has said that the node is its own, or has written to it, and so taken it over
 		w.Always(func(tree explore.Tree) error {
 			n := tree["/workers/w"]
 			if n.Path != "" && first == 0 {
@@ -33,6 +33,7 @@ func besideAStranger(isThere bool, before trouble, request zktest.Action) explor
 					theirs = first
 				}
 			}
+			had = had || n.Stat.Version > 0
 			if k != nil {
 				_, registered := k.node.Registration()
 				had = had || registered
