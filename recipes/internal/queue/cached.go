@@ -10,8 +10,8 @@ import (
 
 // A lock that is cached stays with this process when it is released: its claim
 // is idle, with the turn that the next goroutine gets. A watch on the server's
-// queue tells of others. No idle lock has a goroutine: its timer, its watches and
-// the session call giveUpIdle.
+// queue tells of others. No idle lock has a goroutine: its timer and its watches
+// call giveUpIdle, and the session calls Free.
 
 // cachedNode is what the node of a cached lock depends on. Objects whose nodes
 // would not be the same have cached locks of their own.
