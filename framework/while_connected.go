@@ -3,26 +3,21 @@ package framework
 import (
 	"context"
 	"fmt"
-
-	"github.com/gocurator/curator/state"
 )
 
 // WhileConnected returns a context for operations of the client that do not
-// outlast an interruption of the session's connection. After it, none waits for
-// another connection, uses one, or tries again: it returns its error at once,
-// which matches the cause, such as ErrSuspended. The cause may be missing if the
-// retry policy allows no other try. A request that is held back because it seems
-// to break connections returns within a second. The connection may be interrupted
-// already. If ctx has a connection of the client, that one counts. The context
-// itself does not end.
+// outlast a connection, which is what Session.Trusted returns for
+// state.StandardPolicy. After its end, none waits for another connection, uses one,
+// or tries again: it returns its error at once, which matches the cause, such as
+// ErrSuspended. The cause may be missing if the retry policy allows no other try. A
+// request that is held back, because it seems to break connections, may still be
+// sent within a second, on the next one. The connection may be interrupted already.
+// The context itself does not end. WhileConnected asks ctx nothing.
 //
 // It is for callers that can leave the rest to the client, such as a delete
 // WithGuarantee.
-func (e Extension) WhileConnected(ctx context.Context, s *Session) context.Context {
-	if e.connectionOf(ctx) != nil {
-		return ctx
-	}
-	return context.WithValue(ctx, connectionKey{e.core}, s.Trusted(state.StandardPolicy))
+func (e Extension) WhileConnected(ctx, connection context.Context) context.Context {
+	return context.WithValue(ctx, connectionKey{e.core}, connection)
 }
 
 // errReconnected is for an operation that is cut off when there is another

@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// An interruption ends the operation that it meets, and those that begin before
-// there is another connection. A guaranteed delete goes on in the background.
+// An interruption ends the operation that it meets, and those that begin after it,
+// also when there is another connection. A guaranteed delete goes on in the
+// background.
 func TestOperationsWhileConnectedEndWithTheConnection(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		for _, node := range []string{"/a", "/b", "/c"} {
@@ -21,7 +23,7 @@ func TestOperationsWhileConnectedEndWithTheConnection(t *testing.T) {
 		}
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
-		under := framework.Extend(c).WhileConnected(t.Context(), s)
+		under := framework.Extend(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
 		require.NoError(t, c.Delete(under, "/a", framework.AnyVersion, framework.WithGuarantee()))
 		start := time.Now()
 		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropRequest()})
@@ -39,8 +41,7 @@ func TestOperationsWhileConnectedEndWithTheConnection(t *testing.T) {
 		err = c.Delete(under, "/a", framework.AnyVersion, framework.WithMissingOK())
 		require.ErrorIs(t, err, framework.ErrSuspended, "the connection is another one")
 		require.True(t, framework.IsConnectionError(err))
-		require.ErrorIs(t, c.Delete(framework.Extend(c).WhileConnected(under, s), "/a", framework.AnyVersion), framework.ErrSuspended)
-		again := framework.Extend(c).WhileConnected(t.Context(), s)
+		again := framework.Extend(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
 		require.NoError(t, c.Delete(again, "/a", framework.AnyVersion, framework.WithMissingOK()))
 	})
 }
@@ -51,7 +52,7 @@ func TestOperationCutOffWhoseContextHasEnded(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
-		ended, end := context.WithCancel(framework.Extend(c).WhileConnected(t.Context(), s))
+		ended, end := context.WithCancel(framework.Extend(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy)))
 		srv.CutAll()
 		synctest.Wait()
 		require.NoError(t, c.WaitConnected(t.Context()))
@@ -71,7 +72,7 @@ func TestOperationsWhileConnectedDoNotWaitForAConnection(t *testing.T) {
 		srv.CutAll()
 		synctest.Wait()
 		start := time.Now()
-		under := framework.Extend(c).WhileConnected(t.Context(), s)
+		under := framework.Extend(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
 		_, _, err = c.Get(under, "/")
 		require.ErrorIs(t, err, framework.ErrSuspended)
 		require.ErrorIs(t, err, framework.ErrNotConnected)

@@ -114,9 +114,10 @@ func (l *Lease) Release(ctx context.Context) error {
 
 // parting is the first half of a release.
 type parting struct {
-	again bool  // the lease was released before
-	last  bool  // it was the last share
-	cause error // with which the lease's context has ended
+	again      bool            // the lease was released before
+	last       bool            // it was the last share
+	cause      error           // with which the lease's context has ended
+	connection context.Context // of the session; nil if it was not the last share
 }
 
 // part ends the lease, and makes no request. What happens to the session after
@@ -129,11 +130,14 @@ func (l *Lease) part() parting {
 		l.unreport()
 	}
 	c, last := l.claim, l.leave()
-	cause := context.Cause(l.Context()) // the first one
-	if last && reason.Is(cause, ErrReleased) {
+	p := parting{last: last, cause: context.Cause(l.Context())} // the first one
+	if last {
+		p.connection = c.connection()
+	}
+	if last && reason.Is(p.cause, ErrReleased) {
 		c.become(Releasing)
 	}
-	return parting{last: last, cause: cause}
+	return p
 }
 
 // finish does what is left of the release.
@@ -155,7 +159,7 @@ func (l *Lease) giveBack(ctx context.Context, p parting) error {
 	case lost:
 		return p.cause
 	case p.last:
-		return l.claim.giveUpSoon(ctx)
+		return l.claim.giveUpSoon(ctx, p.connection)
 	default:
 		return nil
 	}

@@ -110,13 +110,13 @@ func (c *Claim) GiveUp(ctx context.Context) (err error) {
 // session ends. The client then goes on in the background. The connection is the
 // one at the beginning: what comes after a break does not wait for the next one's
 // answers. The error is one that the caller can act on.
-func (c *Claim) giveUpSoon(ctx context.Context) error {
-	return RefusalsIn(c.GiveUp(c.whileConnected(ctx)))
+func (c *Claim) giveUpSoon(ctx, connection context.Context) error {
+	return RefusalsIn(c.GiveUp(framework.Extend(c.terms.Client).WhileConnected(ctx, connection)))
 }
 
-// whileConnected returns a copy of ctx for what does not outlast the connection.
-func (c *Claim) whileConnected(ctx context.Context) context.Context {
-	return framework.Extend(c.terms.Client).WhileConnected(ctx, c.nodes[0].Session)
+// connection returns a context that ends with the present connection of the session.
+func (c *Claim) connection() context.Context {
+	return c.nodes[0].Session.Trusted(state.StandardPolicy)
 }
 
 // abandon has the client delete the nodes of a lost claim in the background.

@@ -102,14 +102,13 @@ func (s *several) Requested() <-chan struct{} {
 // release releases all leases, the last first. If one cannot be released, it
 // still releases the others. It ends all of them before it makes a request: a
 // session that is lost meanwhile is no loss of those that come later, and a
-// connection that breaks ends the wait for all.
+// connection that breaks ends the wait for all of its client.
 func (s *several) release(ctx context.Context) (err error) {
 	defer s.unwatch()
 	leases := s.single()
 	partings := make([]parting, len(leases))
 	for i, l := range slices.Backward(leases) {
 		partings[i] = l.part()
-		ctx = l.claim.whileConnected(ctx)
 	}
 	defer func() { err = finishAll(ctx, leases, partings) }() // also if the user's code panics
 	if s.client != nil {

@@ -54,7 +54,7 @@ func (c *Claim) Leave(ctx context.Context, err error) {
 	last := c.leaveLocked()
 	c.mu.Unlock()
 	if last {
-		c.giveUpSoon(UnlessDown(ctx, err))
+		c.giveUpSoon(UnlessDown(ctx, err), c.connection())
 	}
 }
 
