@@ -132,7 +132,7 @@ var errorClasses = []errorClass{
 		"of the library's encoder, before it sends"},
 	{zk.ErrPtrExpected, notApplied, notRetryable, "of the library's encoder, before it sends"},
 
-	{errUnimplemented, notApplied, notRetryable, "the server does not know this request"},
+	{ErrUnimplemented, notApplied, notRetryable, "the server does not know this request"},
 	{ErrNoQuorum, notApplied, notRetryable, "the server has looked"},
 	{ErrReconfigInProgress, notApplied, notRetryable, "the server has looked"},
 	{&ServerError{proto.CodeUnknownSession}, notApplied, notRetryable,

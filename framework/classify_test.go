@@ -38,8 +38,9 @@ var ownValues = map[string]error{
 	"ErrClosed": ErrClosed, "ErrNotConnected": ErrNotConnected, "ErrSessionLost": ErrSessionLost,
 	"ErrOutcomeUnknown": ErrOutcomeUnknown, "ErrRequestTooLarge": ErrRequestTooLarge,
 	"ErrAnswerTooLarge": ErrAnswerTooLarge,
+	"ErrUnimplemented":  ErrUnimplemented,
 	"ErrNoQuorum":       ErrNoQuorum, "ErrReconfigInProgress": ErrReconfigInProgress,
-	"ErrStandalone": fmt.Errorf("%w: %w", ErrStandalone, errUnimplemented), // as it is returned
+	"ErrStandalone": fmt.Errorf("%w: %w", ErrStandalone, ErrUnimplemented), // as it is returned
 }
 
 // notOfRequests are this package's errors that end no request.

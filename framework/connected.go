@@ -32,10 +32,19 @@ func (c *Client) Session(ctx context.Context) (*Session, error) {
 }
 
 // connectedSession returns the present session, or waits for one as long as the
-// connection timeout allows.
+// connection timeout allows. It has none for a caller who is cut off, also if
+// there is another connection by now.
 func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
-	if s, _, _ := c.sessionNow(); s != nil && ctx.Err() == nil {
-		return s, s.checkPin(ctx)
+	if ctx.Err() == nil {
+		s, _, _ := c.sessionNow()
+		switch cutOff := c.isCutOff(ctx); {
+		case cutOff && s != nil:
+			return nil, errReconnected
+		case cutOff:
+			return nil, c.withConnectReasons(ErrNotConnected)
+		case s != nil:
+			return s, s.checkPin(ctx)
+		}
 	}
 	timeout := time.NewTimer(c.cfg.connectionTimeout)
 	defer timeout.Stop()

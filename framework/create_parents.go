@@ -71,7 +71,7 @@ func createEmpty(ctx context.Context, s *Session, n proto.NewNode) error {
 		n.Mode = proto.ModePersistent
 	}
 	_, err := send(ctx, s, proto.Create(n), nil)
-	if n.Mode == proto.ModeContainer && reason.Is(err, errUnimplemented) {
+	if n.Mode == proto.ModeContainer && reason.Is(err, ErrUnimplemented) {
 		n.Mode = proto.ModePersistent
 		_, err = send(ctx, s, proto.Create(n), nil)
 	}

@@ -188,7 +188,7 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 	case stat == nil:
 		n.maybeMade = true // somebody may have deleted it
 		return Created{}, false, nil
-	case n.reserved != nil && !n.reserved.made(stat, s.ID()):
+	case n.reserved != nil && !n.reserved.made(stat, s):
 		n.write.doubt = nil                                 // another's node is in the way
 		n.maybeMade = n.maybeMade || !n.write.existed(stat) // ours may have been there before that
 		return Created{}, false, zk.ErrNodeExists

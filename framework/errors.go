@@ -185,10 +185,11 @@ func errorOf(code int32) error {
 	return &ServerError{Code: code}
 }
 
-var (
-	errUnimplemented = &ServerError{Code: proto.CodeUnimplemented}
-	errThrottled     = &ServerError{Code: proto.CodeThrottled} // not carried out
-)
+// ErrUnimplemented is the answer of a server that does not know the request, which
+// a later version of ZooKeeper does.
+var ErrUnimplemented error = &ServerError{Code: proto.CodeUnimplemented}
+
+var errThrottled = &ServerError{Code: proto.CodeThrottled} // not carried out
 
 // These errors are the server's answers to a Reconfig. Other errors to match
 // are:

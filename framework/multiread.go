@@ -161,8 +161,8 @@ func (e Extension) refusedMultiRead(paths int) error {
 
 // Reasons why a multiRead is not sent, or not again.
 var (
-	errNoProof     = fmt.Errorf("%w: nothing shows that the server is one of ZooKeeper 3.6 or later", errUnimplemented)
-	errHungUpOn    = fmt.Errorf("%w: a server has refused one before, or has ended the connection", errUnimplemented)
+	errNoProof     = fmt.Errorf("%w: nothing shows that the server is one of ZooKeeper 3.6 or later", ErrUnimplemented)
+	errHungUpOn    = fmt.Errorf("%w: a server has refused one before, or has ended the connection", ErrUnimplemented)
 	errNotRepeated = errors.New("the connection has ended with the request, which is not repeated")
 )
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,6 +108,10 @@ func operationsWithReservations(c *framework.Client) map[string]func(context.Con
 		_, err := c.Transaction(ctx, framework.CreateOp(path+"/new", nil, framework.WithMode(framework.Ephemeral)))
 		return err
 	}
+	all["create with siblings"] = func(ctx context.Context, path string) error {
+		_, err := c.Create(ctx, path+"/new-", nil, framework.WithProtection(), framework.WithSiblings())
+		return err
+	}
 	all["transaction protected"] = func(ctx context.Context, path string) error {
 		_, err := c.Transaction(ctx, protectedOps(path+"/new-", 2)...)
 		return err
@@ -157,7 +162,9 @@ func doesNotReturn(
 // A context of the user's own may panic whenever it is asked, also when a create
 // waits for room on the connection or for its answer, or is given up.
 func TestCreateWhoseContextPanicsLeavesNothingBehind(t *testing.T) {
-	for _, op := range []string{"create protected", "create ephemeral", "transaction protected", "transaction ephemeral"} {
+	for _, op := range []string{
+		"create protected", "create ephemeral", "create with siblings", "transaction protected", "transaction ephemeral",
+	} {
 		for way, disturb := range waysOfACreate {
 			t.Run(op+", "+way, func(t *testing.T) {
 				for nth, hit := int32(1), true; hit; nth++ {
@@ -197,6 +204,28 @@ func contextPanics(t *testing.T, srv *zktest.Server, c *framework.Client, op str
 	renew(t, srv)
 	require.NoError(t, operationsWithReservations(c)[op](within(t, time.Hour), "/n"))
 	return hit
+}
+
+// A context panics while a transaction waits for another caller, who makes the
+// second of its nodes. The first one can be made by others then.
+func TestTransactionWhoseContextPanicsInAReservation(t *testing.T) {
+	for nth := range int32(2) {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			mustCreate(t, c, "/n", "")
+			ephemeral := framework.WithMode(framework.Ephemeral)
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Second)})
+			var other sync.WaitGroup
+			other.Go(func() { mustCreate(t, c, "/n/b", "", ephemeral) })
+			synctest.Wait()
+			ctx := newBroken(within(t, time.Minute), nth+1)
+			require.False(t, returns(func() {
+				_, _ = c.Transaction(ctx, framework.CreateOp("/n/a", nil, ephemeral), framework.CreateOp("/n/b", nil, ephemeral))
+			}))
+			_, err := c.Create(within(t, time.Minute), "/n/a", nil, ephemeral)
+			require.NoError(t, err)
+			other.Wait()
+		})
+	}
 }
 
 // returns calls f and reports whether it has returned.

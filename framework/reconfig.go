@@ -86,7 +86,7 @@ func (r *reconfig) send(ctx context.Context, s *Session) (EnsembleConfig, error)
 	joining, leaving, members := r.change.lists()
 	answer, err := send(ctx, s, proto.Reconfig(joining, leaving, members, r.version), nil)
 	switch {
-	case reason.Is(err, errUnimplemented):
+	case reason.Is(err, ErrUnimplemented):
 		return EnsembleConfig{}, fmt.Errorf("%w: %w", ErrStandalone, err)
 	case err != nil:
 		return EnsembleConfig{}, err

@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/gocurator/curator/framework/internal/proto"
@@ -13,15 +14,17 @@ import (
 type reservations struct {
 	mu     sync.Mutex // protects the following fields
 	busy   map[string]chan struct{}
-	newest int64 // the largest czxid that some caller has been told, or could not be told
+	newest int64  // the largest czxid that some caller has been told, or could not be told
+	epoch  uint64 // of the newest session that has given up a reservation
 
 	// unknown has the paths at which there may be a node that was not found out
-	// about, with the session that may have made it.
-	unknown map[string]int64
+	// about, with the epoch of the session that may have made it. One of an earlier
+	// session does not matter: nobody looks for a node of its own with that.
+	unknown map[string]uint64
 }
 
 func newReservations() *reservations {
-	return &reservations{busy: map[string]chan struct{}{}, unknown: map[string]int64{}}
+	return &reservations{busy: map[string]chan struct{}{}, unknown: map[string]uint64{}}
 }
 
 // reservation is the right to create a plain ephemeral node. It ends when it is
@@ -30,9 +33,9 @@ func newReservations() *reservations {
 type reservation struct {
 	in     *reservations
 	path   string
-	since  int64 // older nodes are another's
-	hidden int64 // a node of this session may be another caller's; 0 if there is none
-	ended  bool  // protected by in.mu
+	since  int64  // older nodes are another's
+	hidden uint64 // the epoch of a session whose node may be another caller's; 0 if there is none
+	ended  bool   // protected by in.mu
 }
 
 // tryReserve returns a reservation, or a channel that is closed when the
@@ -47,10 +50,9 @@ func (rs *reservations) tryReserve(path string) (*reservation, <-chan struct{}) 
 	return &reservation{in: rs, path: path, since: rs.newest, hidden: rs.unknown[path]}, nil
 }
 
-// made reports whether a node was made under this reservation, in the session
-// with this id.
-func (r *reservation) made(stat *proto.Stat, session int64) bool {
-	return stat.EphemeralOwner == session && session != r.hidden && stat.Czxid > r.since
+// made reports whether a node was made under this reservation, in this session.
+func (r *reservation) made(stat *proto.Stat, s *Session) bool {
+	return stat.EphemeralOwner == s.ID() && s.epoch != r.hidden && stat.Czxid > r.since
 }
 
 // release ends the reservation. The czxid is the node's, if there is one. If nobody
@@ -68,12 +70,14 @@ func (r *reservation) release(czxid int64) {
 // giveUp ends the reservation if it stays unknown whether the session has made the
 // node, and how new that is. Until the path has a newer node, later callers take
 // none of this session for their own.
-func (r *reservation) giveUp(session int64) {
+func (r *reservation) giveUp(s *Session) {
 	r.in.mu.Lock()
 	defer r.in.mu.Unlock()
 	if !r.ended {
-		r.in.unknown[r.path] = session
+		r.in.unknown[r.path] = s.epoch
 	}
+	r.in.epoch = max(r.in.epoch, s.epoch)
+	maps.DeleteFunc(r.in.unknown, func(_ string, epoch uint64) bool { return epoch < r.in.epoch })
 	r.endLocked()
 }
 

@@ -14,7 +14,11 @@ type attempt func(ctx context.Context, s *Session) error
 // run runs an operation in the client's retry loop.
 func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
 	var trouble trouble
-	err := retry.DoUntil(ctx, c.ctx.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
+	end := c.ctx
+	if connection := c.connectionOf(ctx); connection != nil {
+		end = connection
+	}
+	err := retry.DoUntil(ctx, end.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
 		s, err := c.connectedSession(ctx)
 		if err == nil {
 			err = try(ctx, s)
@@ -30,6 +34,8 @@ func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(err
 		return nil
 	case c.ctx.Err() != nil && IsConnectionError(err): // closed during a pause
 		err = fmt.Errorf("%w: %w", ErrClosed, err)
+	case c.isCutOff(ctx) && IsConnectionError(err):
+		err = fmt.Errorf("%w: %w", context.Cause(end), err)
 	}
 	if mayBeApplied != nil && mayBeApplied(err) && !reason.Is(err, ErrOutcomeUnknown) {
 		err = unknownOutcome(err)

@@ -40,7 +40,8 @@ func WithIdempotentSet() SetOption {
 //
 // If the look takes place in a later session, the first request may still come
 // behind it: a server has stalled with it. If the repeated one fails then, the
-// error matches ErrOutcomeUnknown.
+// error matches ErrOutcomeUnknown. If it succeeds, the first one is refused, unless
+// somebody has made the node anew meanwhile, and it has the old version again.
 //
 // Somebody may delete a node and make it anew, and the new one has version 0
 // again. So a node tells nothing if it is newer than what this client has read

@@ -54,7 +54,7 @@ func (w *sweep) finish(job *cleanup, err error) {
 	default:
 		w.client.warnOfCleanup(job.name(), err)
 		if job.reserved != nil && job.newest == 0 {
-			job.reserved.giveUp(job.madeIn.ID())
+			job.reserved.giveUp(job.madeIn)
 			return
 		}
 	}

@@ -60,12 +60,13 @@ func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) ([]TxnResult, er
 	if err := t.validate(); err != nil {
 		return nil, &OpError{"transaction", ops[0].path, err}
 	}
-	if err := t.reserve(ctx); err != nil {
-		return nil, &OpError{"transaction", ops[0].path, err}
-	}
 	var results []TxnResult
-	err := reason.ErrPanicked // it stays if do panics
+	err := reason.ErrPanicked // it stays if reserve or do panics
 	defer func() { t.end(results, err) }()
+	if refusal := t.reserve(ctx); refusal != nil {
+		err = &OpError{"transaction", ops[0].path, refusal}
+		return nil, err
+	}
 	results, err = t.write.do(ctx, c, "transaction", ops[0].path)
 	return results, err
 }

@@ -104,7 +104,8 @@ func (t *txn) resultLost(op TxnOp, path string, stat *zk.Stat, s *Session, zxid 
 
 // reserve makes plain ephemeral nodes of this transaction wait for other
 // callers of the client that make the same; see reservations. The paths are in
-// order, so that two transactions do not wait for each other.
+// order, so that two transactions do not wait for each other. After an error or a
+// panic, end gives back what was reserved.
 func (t *txn) reserve(ctx context.Context) error {
 	var paths []string
 	for _, op := range t.ops {
@@ -116,7 +117,6 @@ func (t *txn) reserve(ctx context.Context) error {
 	for _, path := range slices.Compact(paths) {
 		r, err := t.client.reserve(ctx, path)
 		if err != nil {
-			t.release(0)
 			return err
 		}
 		t.reserved = append(t.reserved, r)

@@ -100,7 +100,7 @@ type Watcher struct {
 //   - ErrClosed;
 //   - zk.ErrInvalidPath, and zk.ErrBadArguments for an option that is nil;
 //   - ErrRequestTooLarge for a path that is longer than a request may be;
-//   - &ServerError{Code: -6}, "unimplemented": servers know persistent watches
+//   - ErrUnimplemented: servers know persistent watches
 //     since 3.6. An older one ends the connection when it is asked for one, and
 //     some other servers do so without a word, which the client finds out after
 //     some times. GetW and its like work there;

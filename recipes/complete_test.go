@@ -25,8 +25,10 @@ import (
 // notInTheTable are exported functions that take a context, and why its end is
 // nothing that they could mistake.
 var notInTheTable = map[string]string{
-	"framework.Extension.OnTrouble": "puts a function into the context",
-	"locks.LeaseFromContext":        "asks for a value, and not whether the context has ended",
+	"framework.(*Watch).ByOwnDelete":     "says no if the context has ended, and the caller looks",
+	"framework.Extension.OnTrouble":      "puts a function into the context",
+	"framework.Extension.WhileConnected": "puts a connection into the context",
+	"locks.LeaseFromContext":             "asks for a value, and not whether the context has ended",
 }
 
 // Every exported function and method that takes a context is called in the

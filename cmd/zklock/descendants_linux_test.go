@@ -58,6 +58,7 @@ var ends = map[string]func(t *testing.T, srv *zktest.Server, p *process, path st
 		require.NoError(t, p.cmd.Process.Kill())
 	},
 	"kill -9 of the other guard, too": func(t *testing.T, srv *zktest.Server, p *process, path string) {
+		require.NoError(t, p.cmd.Process.Signal(syscall.SIGSTOP)) // it does not act on the guard's end
 		kill(t, onlyChild(t, onlyChild(t, p.cmd.Process.Pid)))
 		require.NoError(t, p.cmd.Process.Kill())
 	},

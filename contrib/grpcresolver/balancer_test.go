@@ -93,9 +93,8 @@ func TestWhoFailsIsTakenOut(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var n network
 		all := n.backends(t, w, 3)
-		var log ejections
-		client, _ := w.Connect(t, framework.WithHooks(&log))
-		conn := dial(t, &n, grpcresolver.NewBuilder(client, grpcresolver.WithCodec("curator", discovery.SpringCodec())), orders, withPolicy("turns"))
+		b, log := w.told(t)
+		conn := dial(t, &n, b, orders, withPolicy("turns"))
 		ready(conn)
 		all[0].code.Store(uint32(codes.Internal))
 		require.Equal(t, 5, calls(t, conn, 100), "the instance that fails is taken out")
@@ -129,6 +128,14 @@ func (e *ejections) all() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.lines
+}
+
+// told returns a builder, and who is taken out in its channels.
+func (w *world) told(t *testing.T) (*grpcresolver.Builder, *ejections) {
+	t.Helper()
+	log := &ejections{}
+	client, _ := w.Connect(t, framework.WithHooks(log))
+	return grpcresolver.NewBuilder(client, grpcresolver.WithCodec("curator", discovery.SpringCodec())), log
 }
 
 // An instance without a connection is not picked. One that was taken out stays

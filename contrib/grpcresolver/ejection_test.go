@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gocurator/curator/contrib/grpcresolver"
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
@@ -64,9 +63,8 @@ func TestChangesOfAnInstanceThatIsOut(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var n network
 		all := n.backends(t, w, 3)
-		var log ejections
-		client, _ := w.Connect(t, framework.WithHooks(&log))
-		conn := dial(t, &n, grpcresolver.NewBuilder(client, grpcresolver.WithCodec("curator", discovery.SpringCodec())), orders, withPolicy("turns"))
+		b, log := w.told(t)
+		conn := dial(t, &n, b, orders, withPolicy("turns"))
 		ready(conn)
 		dials := n.dials.Load()
 		all[0].code.Store(uint32(codes.Internal))
@@ -99,9 +97,7 @@ func TestEjectionInAChannelThatWasIdle(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var n network
 		all := n.backends(t, w, 3)
-		var log ejections
-		client, _ := w.Connect(t, framework.WithHooks(&log))
-		b := grpcresolver.NewBuilder(client, grpcresolver.WithCodec("curator", discovery.SpringCodec()))
+		b, log := w.told(t)
 		conn := dial(t, &n, b, orders, withPolicy("turns"), grpc.WithIdleTimeout(5*time.Second))
 		all[0].code.Store(uint32(codes.Internal))
 		for round := range 3 {

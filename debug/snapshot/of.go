@@ -51,9 +51,10 @@ func Matching(path string, clients ...*framework.Client) Snapshot {
 
 func ofClient(e framework.Extension, path string) Client {
 	status, recorder := e.Status(), e.Recorder()
-	registrations := matching(recorder.Registrations(), path, func(r flight.Registration) string { return cmp.Or(r.Node, r.Path) })
-	directories := matching(recorder.Directories(), path, func(d flight.Directory) string { return d.Root })
-	caches := matching(recorder.Caches(), path, func(c flight.Cache) string { return c.Root })
+	followers := recorder.Followers()
+	registrations := matching(followers.Registrations.All(), path, func(r flight.Registration) string { return cmp.Or(r.Node, r.Path) })
+	directories := matching(followers.Directories.All(), path, func(d flight.Directory) string { return d.Root })
+	caches := matching(followers.Caches.All(), path, func(c flight.Cache) string { return c.Root })
 	watches := matching(status.Watches, path, func(w framework.WatchStatus) string { return w.Path })
 	c := Client{
 		Service: e.ServiceName(), Chroot: status.Chroot, Closed: status.Closed,

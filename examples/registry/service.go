@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -156,7 +155,7 @@ func (s *service) refresh() {
 
 // ask makes one attempt of a call.
 func (s *service) ask(ctx context.Context, i discovery.Instance) error {
-	url := "http://" + net.JoinHostPort(i.Address, strconv.Itoa(i.Port)) + "/work"
+	url := "http://" + i.HostPort() + "/work"
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err

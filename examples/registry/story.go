@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -215,7 +214,7 @@ func (s *story) reports(ctx context.Context, zxid int64) (map[string]report, err
 // ask makes a request to an instance, and reads the answer.
 func (s *story) ask(ctx context.Context, method, name, what string, answer any) error {
 	e := s.at[name]
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+net.JoinHostPort(e.Address, strconv.Itoa(e.Port))+"/"+what, nil)
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+e.HostPort()+"/"+what, nil)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (r *Recorder) addLocked(e Event) {
 		r.rare.add(e)
 	}
 	if e.Kind == ClientClosed { // its events say enough
-		r.registrations.ended, r.caches.ended, r.directories.ended = nil, nil, nil
+		r.followers.forgetEndsLocked()
 	}
 }
 

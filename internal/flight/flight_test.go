@@ -32,15 +32,12 @@ func TestNilRecorderRecordsNothing(t *testing.T) {
 	r := New(0, true)
 	require.Nil(t, r)
 	r.Add(Event{})
-	r.AddCache("/a", func() Cache { panic("nobody asks") })(errors.New("refused"))
-	r.AddRegistration("/a", func() Registration { panic("nobody asks") })(errors.New("refused"))
-	r.AddDirectory("/a", func() Directory { panic("nobody asks") })(errors.New("refused"))
-	r.Describe("/a", func() Instance { panic("nobody asks") })
-	require.Empty(t, r.Directories())
+	f := r.Followers()
+	f.Caches.Add("/a", func() Cache { panic("nobody asks") })(errors.New("refused"))
+	f.Registrations.Describe("/a", func(*Registration) { panic("nobody asks") })
+	require.Empty(t, f.Directories.All())
 	require.Empty(t, r.Events())
 	require.Empty(t, r.Records())
-	require.Empty(t, r.Caches())
-	require.Empty(t, r.Registrations())
 	var unbegun *Record
 	for _, a := range []*Record{unbegun, {}} {
 		r.Begin(&Record{}, What{}, time.Now(), 0)
@@ -95,11 +92,11 @@ func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {
 	v.Locate()
 	require.Equal(t, 3, v.Ahead)
 	require.Equal(t, "in process", v.Stage.String())
-	r.AddCache("/a", func() Cache {
+	r.Followers().Caches.Add("/a", func() Cache {
 		r.Add(Event{})
 		return Cache{Root: "/a"}
 	})
-	require.Equal(t, "/a", r.Caches()[0].Root)
+	require.Equal(t, "/a", r.Followers().Caches.All()[0].Root)
 }
 
 // Lost holds that nobody can release any more take no memory in the long run,

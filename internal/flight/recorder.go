@@ -5,18 +5,16 @@ import "sync"
 // Recorder is the flight recorder of one client. The nil Recorder records
 // nothing. It is safe for concurrent use.
 type Recorder struct {
-	stacks bool
+	stacks    bool
+	followers Followers
 
-	mu            sync.Mutex // protects the following fields, and fields of every Record
-	events        uint64     // how many there were: the number of the newest one
-	rare          ring
-	frequent      ring
-	records       Record // the head of a list in a circle
-	linked        int    // how many are in the list
-	lost          lost
-	registrations sources[Registration]
-	caches        sources[Cache]
-	directories   sources[Directory]
+	mu       sync.Mutex // protects the following fields, and fields of every Record and Sources
+	events   uint64     // how many there were: the number of the newest one
+	rare     ring
+	frequent ring
+	records  Record // the head of a list in a circle
+	linked   int    // how many are in the list
+	lost     lost
 }
 
 // New returns a recorder that keeps so many rare events, and as many frequent
@@ -26,13 +24,8 @@ func New(events int, stacks bool) *Recorder {
 	if events <= 0 {
 		return nil
 	}
-	r := &Recorder{
-		stacks: stacks,
-		rare:   ring{size: events}, frequent: ring{size: events},
-		registrations: newSources(func(r *Registration) *End { return &r.End }),
-		caches:        newSources(func(c *Cache) *End { return &c.End }),
-		directories:   newSources(func(d *Directory) *End { return &d.End }),
-	}
+	r := &Recorder{stacks: stacks, rare: ring{size: events}, frequent: ring{size: events}}
+	r.followers = newFollowers(r)
 	r.records.next, r.records.prev = &r.records, &r.records
 	return r
 }

@@ -1,4 +1,4 @@
-// Package histories checks what the clients of a lock were told, and when: is
+// Package histories checks what the clients of a lock, a number or a value were told, and when: is
 // there an order of all that has happened in which each answer is right? Only
 // tests import it.
 package histories
@@ -86,3 +86,6 @@ func (h *History) textLocked(m porcupine.Model) (text string) {
 	}
 	return text
 }
+
+// describe is how a call is told.
+func describe(asked, told any) string { return fmt.Sprintf("%T%+v: %+v", asked, asked, told) }

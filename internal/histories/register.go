@@ -44,5 +44,5 @@ var FencedRegister = porcupine.Model{
 		}
 		panic(fmt.Sprintf("a register is not asked for a %T", asked))
 	},
-	DescribeOperation: func(asked, told any) string { return fmt.Sprintf("%T%+v: %+v", asked, asked, told) },
+	DescribeOperation: describe,
 }

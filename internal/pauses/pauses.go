@@ -45,6 +45,18 @@ func Trouble() Growing {
 	return Growing{First: time.Second, Shortest: time.Second, Longest: 30 * time.Second}
 }
 
+// Contention returns the pauses of a loop that others are ahead of, time and
+// again. The first time, there is none.
+func Contention() Growing {
+	return Growing{Shortest: 10 * time.Millisecond, Longest: time.Second, Steady: true}
+}
+
+// Refusal returns the pauses of a loop while servers refuse what it asks for. They
+// are long, because only a person changes that.
+func Refusal() Growing {
+	return Growing{First: time.Minute, Shortest: time.Minute, Longest: 10 * time.Minute}
+}
+
 // Wait pauses, and returns ctx's error if ctx ends first.
 func (g *Growing) Wait(ctx context.Context) error {
 	if !g.began || !g.Steady && !g.last.IsZero() && time.Since(g.last) > 2*g.Longest {

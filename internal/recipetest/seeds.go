@@ -16,6 +16,7 @@ import (
 type Seeds struct {
 	flag         string
 	all          int
+	each         bool // .ci/run tries all of them
 	first, count *int
 }
 
@@ -31,17 +32,25 @@ func SeedFlags(name string, all int) *Seeds {
 	}
 }
 
+// EachTime has .ci/run try all of the seeds. It returns them.
+func (s *Seeds) EachTime() *Seeds {
+	s.each = true
+	return s
+}
+
 // Count returns how many seeds are tried. If the flag does not say, it is all
 // of them in a full run, and a fiftieth by default, or half of that under the race
-// detector. With all tests and -short, as in .ci/run, it is a fifth. A hunt, as
-// the public workflow makes one each night, tries more than all: see
-// [thorough.Times].
+// detector. With all tests and -short, as in .ci/run, it is a fifth, or all of them
+// behind EachTime. A hunt, as the public workflow makes one each night, tries more
+// than all: see [thorough.Times].
 func (s *Seeds) Count() int {
 	switch {
 	case *s.count > 0:
 		return *s.count
 	case thorough.Full():
 		return s.all * thorough.Times()
+	case thorough.All() && s.each:
+		return s.all
 	case thorough.All():
 		return s.all / 5
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
@@ -34,7 +35,9 @@ type cell struct {
 	// These fields are the worker's.
 	recovery follow.Recovery // within a round; all may ask for its trouble
 	seen     snapshot
-	number   int64 // the number of the last write that had a receipt
+	unseen   int       // how many writes were applied since the node was read
+	beatenAt time.Time // when another one was faster last; or zero
+	number   int64     // the number of the last write that had a receipt
 }
 
 // change says what to do with a node's data. It must not change the data that

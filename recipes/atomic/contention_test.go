@@ -241,8 +241,8 @@ func TestLogOfAnUnknownOutcome(t *testing.T) {
 	})
 }
 
-// Who has met another writer reads again before its next write: the other one
-// is likely to write again, too.
+// Who has met another writer reads again before its next write, if that comes
+// later: the other one is likely to have written again.
 func TestChangeBehindAConflictReadsAgain(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -258,6 +258,7 @@ func TestChangeBehindAConflictReadsAgain(t *testing.T) {
 		add()
 		other()
 		add()
+		time.Sleep(50 * time.Millisecond)
 		other()
 		w.Fake.ClearRequests()
 		add()

@@ -64,8 +64,10 @@
 // What goroutines add or store through one object at the same time is one write,
 // and each of them gets its own answer: 64 goroutines cost the server no more
 // than one. Each Update is a write of its own. Keep one object for a path. Between processes the faster one
-// wins. The others try again after random pauses. With [WithPromotion] they
-// queue for a lock, as in Curator. Loads do not wait for them.
+// wins. The others try again after random pauses, and whoever has won lets them be
+// faster from time to time: it reads the node after some writes, as they do. That
+// does not help one whose server is more than twice as far as the winner's. With
+// [WithPromotion] they queue for a lock, as in Curator. Loads do not wait for them.
 //
 // # When the session is lost
 //

@@ -135,14 +135,15 @@ func (r *round) write(base snapshot, data []byte) error {
 	}
 	switch verdict {
 	case applied:
-		if r.beaten > 0 {
-			r.forget() // others write, too
+		if r.unseen++; r.unseen >= r.longestRun() {
+			r.forget() // and so let others be the first
 		}
 		r.finish()
 		return nil
 	case conflict:
 		r.forget()
 		r.beaten++
+		r.beatenAt = r.now()
 		return r.giveWay()
 	case again:
 		return nil
@@ -284,9 +285,20 @@ func (r *round) beginAnew(err error) error {
 // outlast waits until it is time to try again after an error. It returns the
 // error if waiting does not cure it.
 func (r *round) outlast(err error) error {
-	err = r.recovery.Wait(r.ctx, err)
-	if r.ctx.Err() != nil || reason.Is(err, framework.ErrClosed) {
-		return framework.ErrClosed // nobody reads it if the round is over because all callers have gone
+	return r.orClosed(r.recovery.Wait(r.ctx, err))
+}
+
+// until makes requests until they succeed, or fail with an error that waiting does
+// not cure, which it returns.
+func (r *round) until(do func() error) error {
+	return r.orClosed(r.recovery.Until(r.ctx, func(context.Context) error { return do() }))
+}
+
+// orClosed returns an error as one of the client's end if the round has ended.
+// Nobody reads it if that is so because all callers have gone.
+func (r *round) orClosed(err error) error {
+	if err != nil && (r.ctx.Err() != nil || reason.Is(err, framework.ErrClosed)) {
+		return framework.ErrClosed
 	}
 	return err
 }

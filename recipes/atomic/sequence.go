@@ -2,14 +2,15 @@ package atomic
 
 import (
 	"context"
+	"fmt"
 	"sync"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Sequence makes numbers, each of them once, for all processes that use its
@@ -23,8 +24,8 @@ import (
 // If the reply to a write is lost, the write is repeated. A number is lost
 // then, and no number is given twice. The methods return errors as
 // framework.Client.Set does. If the node or its parent is deleted as soon as it
-// is created, time and again, that is zk.ErrNoNode, after some pauses. An error that matches framework.ErrOutcomeUnknown
-// also costs no more than a number.
+// is created, time and again, that is zk.ErrNoNode, after some pauses. An error
+// that matches framework.ErrOutcomeUnknown also costs no more than a number.
 type Sequence struct {
 	client *framework.Client
 	path   string
@@ -89,9 +90,9 @@ func (s *Sequence) checkDense(stat *zk.Stat) error {
 	return nil
 }
 
-// whileDeleted is how often, and after which pauses, the node is created again
-// that somebody deletes at once, or below a parent that the servers delete.
-var whileDeleted = retry.BoundedExponential(50*time.Millisecond, 5*time.Second, 10)
+// mostCreates is how often the node is created that somebody deletes at once, or
+// below a parent that the servers delete.
+const mostCreates = 11
 
 // write writes the node. It creates the node first if there is none.
 func (s *Sequence) write(ctx context.Context, op string) (*zk.Stat, error) {
@@ -101,12 +102,15 @@ func (s *Sequence) write(ctx context.Context, op string) (*zk.Stat, error) {
 	if s.client == nil {
 		return nil, s.failed(op, errNotMade)
 	}
-	var stat *zk.Stat
-	isGone := func(err error) bool { return reason.Is(err, zk.ErrNoNode) }
-	err := retry.Do(ctx, whileDeleted, isGone, func(context.Context) (err error) {
-		stat, err = s.writeOrCreate(ctx) // the client's own policy is for its requests
-		return err
-	})
+	vanished := pauses.Vanished()
+	stat, err := s.writeOrCreate(ctx)
+	for creates := 1; reason.Is(err, zk.ErrNoNode) && creates < mostCreates; creates++ {
+		if ended := follow.Pause(ctx, s.client, &vanished); ended != nil {
+			err = fmt.Errorf("%w (last error: %w)", ended, err)
+			break
+		}
+		stat, err = s.writeOrCreate(ctx)
+	}
 	if err != nil {
 		return nil, s.failed(op, err)
 	}

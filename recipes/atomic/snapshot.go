@@ -25,10 +25,43 @@ type snapshot struct {
 // memory is for how long a node is taken to be as it was. A write is refused if
 // it is not, by its version. The time is short, because a node that was deleted
 // and re-created may have the same version again. It ends with the session, too.
-const memory = time.Second
+//
+// While others write, too, it is shorter still: long enough for the next change of
+// several in a row, and not for one that comes later.
+const (
+	memory        = time.Second
+	crowdedMemory = 10 * time.Millisecond
+)
 
-func (s snapshot) isRecent(now time.Time, session int64) bool {
-	return !s.at.IsZero() && s.session == session && now.Sub(s.at) < memory
+// A writer whose writes are all applied learns nothing of others. They read the
+// node before they write it, and it does not, so that it is the faster one each
+// time. So it reads as well after so many writes, and is no faster than they are
+// then. While others write, too, that is after fewer. It is not after each one: as
+// long as one writer is faster, the others pause, and each change takes fewer
+// requests.
+const (
+	longestRun        = 16
+	longestCrowdedRun = 4
+)
+
+// isCrowded reports whether another one was faster within the last second.
+func (c *cell) isCrowded() bool { return !c.beatenAt.IsZero() && c.now().Sub(c.beatenAt) < memory }
+
+// knows reports whether the node is taken to be as it was when it was last seen.
+func (c *cell) knows() bool {
+	s, longest := c.seen, memory
+	if c.isCrowded() {
+		longest = crowdedMemory
+	}
+	return !s.at.IsZero() && s.session == c.client.SessionID() && c.now().Sub(s.at) < longest
+}
+
+// longestRun returns how many writes there are between two reads.
+func (c *cell) longestRun() int {
+	if c.isCrowded() {
+		return longestCrowdedRun
+	}
+	return longestRun
 }
 
 // now is the time of a clock that goes on while the machine is suspended.
@@ -42,23 +75,19 @@ func snapshotOf(now time.Time, session int64, data []byte, stat *zk.Stat) snapsh
 func (r *round) base() (snapshot, error) {
 	r.fresh = false
 	r.takeLoaded()
-	if r.seen.isRecent(r.now(), r.client.SessionID()) {
+	if r.knows() {
 		return r.seen, nil
 	}
-	for {
-		s, err := r.look(r.path, r.synced)
-		if err == nil {
-			r.seen, r.fresh = s, r.synced
-			r.synced = false
-			if r.writes != nil {
-				r.writes.noteLoaded(s)
-			}
-			return s, nil
-		}
-		if err := r.outlast(err); err != nil {
-			return snapshot{}, err
-		}
+	var s snapshot
+	if err := r.until(func() (err error) { s, err = r.look(r.path, r.synced); return err }); err != nil {
+		return snapshot{}, err
 	}
+	r.seen, r.fresh, r.unseen = s, r.synced, 0
+	r.synced = false
+	if r.writes != nil {
+		r.writes.noteLoaded(s)
+	}
+	return s, nil
 }
 
 // noteLoaded lends the node, as a Load has seen it, to the next write.
@@ -78,7 +107,7 @@ func (c *cell) takeLoaded() {
 	c.loaded = snapshot{}
 }
 
-// forget drops what is known of the node, which has changed.
+// forget drops what is known of the node, which has changed, or may have.
 func (c *cell) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

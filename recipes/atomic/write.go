@@ -125,16 +125,17 @@ func (w *write) send() (stat *zk.Stat, err error) {
 }
 
 // resolve finds out what has become of earlier attempts.
-func (w *write) resolve() (verdict, error) {
-	for {
-		v, err := w.lookForOutcome()
-		if err == nil || v == lost {
-			return v, err
+func (w *write) resolve() (v verdict, why error) {
+	err := w.until(func() error {
+		if v, why = w.lookForOutcome(); v == lost {
+			return nil // no other look can tell more
 		}
-		if err := w.outlast(err); err != nil {
-			return w.abandon(err)
-		}
+		return why
+	})
+	if err != nil {
+		return w.abandon(err)
 	}
+	return v, why
 }
 
 // abandon ends a write of which an attempt may have been applied, because of an

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -23,8 +22,6 @@ import (
 // use.
 type Barrier struct {
 	place
-
-	mu       sync.Mutex        // protects the following field
 	sessions identity.Sessions // they raised this Barrier
 }
 

@@ -114,7 +114,7 @@ type curatorLeave struct {
 // stay waits for Leave, and then until all have left.
 func (l *curatorLeave) stay(ctx context.Context) error {
 	select {
-	case <-l.leaving.Done():
+	case <-l.life.Stopped().Done():
 		return l.follow(ctx, l.leaveInOrder)
 	case <-ctx.Done():
 		return reason.OfContext(ctx)

@@ -37,7 +37,7 @@ type entry struct {
 
 func (b *DoubleBarrier) newEntry() *entry {
 	now := time.Now()
-	return &entry{DoubleBarrier: b, base: b.layout.newName(now), data: b.identity(now), vanished: vanished()}
+	return &entry{DoubleBarrier: b, base: b.layout.newName(now), data: b.identity(now), vanished: pauses.Vanished()}
 }
 
 func (e *entry) nodePath() string { return e.child(e.name) }

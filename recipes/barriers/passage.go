@@ -27,23 +27,20 @@ type Passage struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	// The goroutine lives in life, which ends with the session, and so with the
-	// client. Leave ends leaving. The last Leave that gives up ends patience, and
-	// so does the end of life.
-	life, leaving, patience context.Context
-	leave                   context.CancelFunc
-	giveUp                  context.CancelCauseFunc
-	waiting                 atomic.Int32 // Leaves that have not given up
+	// Leave stops the life, which goes on until the member is out, and is over when
+	// it is known what Leave returns. Its requests are made under session, which
+	// ends with the member's session, and so with the client. The last Leave that
+	// gives up ends patience, and so does the end of session.
+	life              follow.Life
+	session, patience context.Context
+	giveUp            context.CancelCauseFunc
+	waiting           atomic.Int32 // Leaves that have not given up
 
 	// These belong to the goroutine.
 	inside inside
 	loop   follow.Loop
-	gone   bool // the node is known to be deleted
-
-	// Answered ends when it is known what Leave returns, and has that as its
-	// cause. The first call of answer counts.
-	answered context.Context
-	answer   context.CancelCauseFunc
+	gone   bool  // the node is known to be deleted
+	why    error // why the member is out; nil if all have left
 }
 
 // newPassage starts the only goroutine of a member that is inside.
@@ -54,16 +51,18 @@ func newPassage(ctx context.Context, e *entry) (*Passage, error) {
 	p.loop.Awaited = true // the other members wait for what this one does
 	p.loop.What, p.loop.About = "passage of a double barrier", p.events.At(e.node.Path).Path
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	life, told := trace.Unblocked(e.node.Session.Context(), e.client) // the requests do not wait for a tracer
-	p.life = life
-	p.leaving, p.leave = context.WithCancel(context.Background())
-	p.patience, p.giveUp = context.WithCancelCause(life)
-	p.answered, p.answer = context.WithCancelCause(context.Background())
-	client := framework.Extend(e.client)
-	trusted := e.node.Session.Trusted(client.ErrorPolicy())
-	if !client.Go(func(context.Context) { p.run(trusted, told) }) {
-		p.finish(framework.ErrClosed)
-		return nil, framework.ErrClosed
+	session, told := trace.Unblocked(e.node.Session.Context(), e.client) // the requests do not wait for a tracer
+	p.session = session
+	p.patience, p.giveUp = context.WithCancelCause(session)
+	trusted := e.node.Session.Trusted(framework.Extend(e.client).ErrorPolicy())
+	stop := context.AfterFunc(trusted, func() { p.cancel(context.Cause(trusted)) })
+	p.life = follow.Life{Client: e.client, Closed: ErrLeft, Run: p.run, Finish: func(error) {
+		p.finish()
+		told()
+		stop()
+	}}
+	if err := p.life.Start(); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
@@ -106,7 +105,7 @@ func (p *Passage) Name() string { return p.name }
 // several at the same time, each waits as long as its own context allows. The
 // member gives up with the last of them.
 func (p *Passage) Leave(ctx context.Context) error {
-	if p.leaving.Err() != nil && p.answered.Err() != nil { // it has left before
+	if p.life.Stopped().Err() != nil && p.life.Err() != nil { // it has left before
 		return p.errorOf("leave", p.outcome())
 	}
 	begun := time.Now()
@@ -116,18 +115,18 @@ func (p *Passage) Leave(ctx context.Context) error {
 // leaveUntil waits until the member is out, or ctx ends. If no other Leave goes
 // on waiting then, the member gives up.
 func (p *Passage) leaveUntil(ctx context.Context) error {
-	defer p.leave()
+	defer p.life.Stop()
 	p.waiting.Add(1)
 	p.cancel(ErrLeft)     // the goroutine, once it knows, may end it with another cause
 	if ctx.Err() == nil { // otherwise the member gives up at once, and does not mark its node
-		p.leave()
+		p.life.Stop()
 		select {
-		case <-p.answered.Done():
+		case <-p.life.Over().Done():
 		case <-ctx.Done():
 		}
 	}
 	othersWait := p.waiting.Add(-1) > 0
-	if p.answered.Err() != nil {
+	if p.life.Err() != nil {
 		return p.outcome()
 	}
 	err := fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx))
@@ -136,15 +135,15 @@ func (p *Passage) leaveUntil(ctx context.Context) error {
 	}
 	p.giveUp(err)
 	select {
-	case <-p.answered.Done():
+	case <-p.life.Over().Done():
 	case <-time.After(lastWords):
-		p.answer(context.Cause(p.patience)) // what the servers say later changes no answer
+		p.life.End(context.Cause(p.patience)) // what the servers say later changes no answer
 	}
 	return p.outcome()
 }
 
 // outcome returns what Leave returns of a passage that is over.
-func (p *Passage) outcome() error { return ignore(context.Cause(p.answered), follow.ErrDone) }
+func (p *Passage) outcome() error { return ignore(p.life.Err(), follow.ErrDone) }
 
 // lastWords is how long a call that gives up waits for the servers. Without
 // that, a client that is closed right after a Leave would take the news with
@@ -155,34 +154,22 @@ const lastWords = 500 * time.Millisecond
 func (p *Passage) abandon() {
 	p.cancel(ErrLeft)
 	p.giveUp(ErrNotLeft)
-	p.leave()
+	p.life.Stop()
 }
 
-// run is the goroutine of a member that is inside, for as long as the session
-// is trusted. The user's code may end it, as runtime.Goexit does.
-func (p *Passage) run(trusted context.Context, told func()) {
-	defer context.AfterFunc(trusted, func() { p.cancel(context.Cause(trusted)) })()
-	defer told()
-	err := follow.ErrNoReturn
-	defer func() {
-		if err != nil && !p.gone {
-			framework.Extend(p.client).DeleteInBackground(p.node.Path)
-		}
-		p.finish(p.reasonOf(err))
-	}()
-	err = p.stayOrResign()
-}
-
-// stayOrResign stays until all have left, or the last Leave gives up.
-func (p *Passage) stayOrResign() error {
+// run is the goroutine of a member that is inside. It stays until all have left,
+// or the last Leave gives up, or the session ends. The user's code may end it, as
+// runtime.Goexit does.
+func (p *Passage) run(context.Context) error {
+	p.why = follow.ErrNoReturn
 	err := p.inside.stay(p.patience)
-	if !reason.IsOfContext(p.patience, err) || p.life.Err() != nil {
-		return err
+	if reason.IsOfContext(p.patience, err) && p.session.Err() == nil {
+		if err = p.inside.resign(p.session); err == nil {
+			err = context.Cause(p.patience)
+		}
 	}
-	if err := p.inside.resign(p.life); err != nil {
-		return err
-	}
-	return context.Cause(p.patience)
+	p.why = err
+	return err
 }
 
 // reasonOf returns why the passage ends, whose goroutine ends with err. If a
@@ -191,8 +178,8 @@ func (p *Passage) reasonOf(err error) error {
 	if err == nil || reason.Is(err, ErrNotLeft) {
 		return err
 	}
-	if p.life.Err() != nil {
-		err = context.Cause(p.life)
+	if p.session.Err() != nil {
+		err = context.Cause(p.session)
 	}
 	if gaveUp := context.Cause(p.patience); reason.Is(gaveUp, ErrNotLeft) {
 		err = fmt.Errorf("%w: %w", gaveUp, err)
@@ -228,13 +215,18 @@ func endsPassage(err error) bool {
 		reason.Is(err, ErrForeignData) || reason.Is(err, follow.ErrNoReturn)
 }
 
-// finish ends the passage.
-func (p *Passage) finish(err error) {
-	news := err != nil && p.ctx.Err() == nil && p.life.Err() == nil
+// finish ends the passage. It goes by what run has noted: the reason of the life
+// is the end of the client if that has come just behind the end of the round.
+func (p *Passage) finish() {
+	if p.why != nil && !p.gone {
+		framework.Extend(p.client).DeleteInBackground(p.node.Path)
+	}
+	err := p.reasonOf(p.why)
+	news := err != nil && p.ctx.Err() == nil && p.session.Err() == nil
 	p.cancel(err)
 	if news {
 		p.events.At(p.node.Path).Emit(eventEnds, err)
 	}
 	p.giveUp(err)
-	p.answer(cmp.Or(err, follow.ErrDone))
+	p.life.End(cmp.Or(err, follow.ErrDone))
 }

@@ -23,17 +23,9 @@ type raise struct {
 }
 
 func (b *Barrier) raise(ctx context.Context, mode framework.Mode) (Raised, error) {
-	r := &raise{Barrier: b, mode: mode, data: b.identity(time.Now()), vanished: vanished()}
+	r := &raise{Barrier: b, mode: mode, data: b.identity(time.Now()), vanished: pauses.Vanished()}
 	err := r.run(ctx, b.client, r.attempt)
 	return r.up, r.orUnknown(err)
-}
-
-// vanished returns the pauses of a call whose node is deleted again and again.
-// They are short, because others wait for the call.
-func vanished() pauses.Growing {
-	p := pauses.Vanished()
-	p.Longest = time.Second
-	return p
 }
 
 // raised notes that a request has raised the barrier.
@@ -55,7 +47,7 @@ func (r *raise) attempt(ctx context.Context, s *framework.Session) error {
 		return follow.ErrDone
 	case r.mode == framework.Persistent:
 		err = r.replace(ctx, s, version)
-	case r.hasRaisedIn(up.Owner):
+	case r.sessions.Has(up.Owner):
 		err = r.awaitFall(ctx, up.Owner)
 	default:
 		err = &RaisedError{Op: "raise", Path: r.path, Raised: up}
@@ -72,7 +64,7 @@ func (r *raise) create(ctx context.Context, s *framework.Session) error {
 	if r.mode == framework.Persistent {
 		opts = append(opts, framework.WithIdempotence())
 	} else {
-		r.noteSession(s.ID())
+		r.sessions.Note(s.ID())
 	}
 	_, err := r.client.Create(ctx, r.path, r.data, opts...)
 	if err == nil {
@@ -110,16 +102,4 @@ func (r *raise) awaitFall(ctx context.Context, owner int64) error {
 	r.Recovered()
 	_, err = watch.Wait(ctx)
 	return err
-}
-
-func (b *Barrier) noteSession(id int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.sessions.Note(id)
-}
-
-func (b *Barrier) hasRaisedIn(session int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.sessions.Has(session)
 }

@@ -56,7 +56,7 @@ func (s *stayer) beInside(ctx context.Context) error {
 	}
 	s.loop.Recovered()
 	select {
-	case <-s.leaving.Done():
+	case <-s.life.Stopped().Done():
 		return s.mark(ctx, watch)
 	case <-watch.Done():
 		s.pause(ctx)
@@ -91,7 +91,7 @@ func (s *stayer) mark(ctx context.Context, change *framework.Watch) error {
 func (s *stayer) pause(ctx context.Context) {
 	select {
 	case <-time.After(min(time.Duration(len(s.round))*pausePerMember, longestPause)):
-	case <-s.leaving.Done():
+	case <-s.life.Stopped().Done():
 	case <-ctx.Done():
 	}
 }

@@ -1,8 +1,6 @@
 package cache
 
 import (
-	"time"
-
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
@@ -17,15 +15,9 @@ type again struct {
 	pausing bool // the next time is set
 }
 
-// forbidden returns the pauses between reads that a server refuses. They are long,
-// because only a person changes that, and a tree may have many such nodes. The root
-// is one node, and all that the cache is for.
-func forbidden() pauses.Growing {
-	return pauses.Growing{First: time.Minute, Shortest: time.Minute, Longest: 10 * time.Minute}
-}
-
 // againAfter returns when a node is read again that could not be read because of an
-// error.
+// error. A tree may have many nodes that a server refuses to show. The root is one
+// node, and all that the cache is for.
 func (l *loop) againAfter(path string, err error) *again {
 	mayPass := follow.Judge(err) == follow.Trouble || path == l.c.scope.root
 	if mayPass && !reason.Is(err, framework.ErrAnswerTooLarge) {

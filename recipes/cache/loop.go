@@ -109,7 +109,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 		tree: newTree(), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
 		hot: map[string]int{}, together: map[string]struct{}{}, mayRead: mostAtATime,
-		troubled: again{pauses: pauses.Trouble()}, forbidden: again{pauses: forbidden()},
+		troubled: again{pauses: pauses.Trouble()}, forbidden: again{pauses: pauses.Refusal()},
 	}
 }
 
@@ -175,7 +175,7 @@ func (l *loop) tryToOpen() error {
 	switch {
 	case err == nil:
 		l.source, l.refusals = &persistentSource{w}, 0
-	case isUnimplemented(err), l.isRefusedAgain(err):
+	case reason.Is(err, framework.ErrUnimplemented), l.isRefusedAgain(err):
 		l.useStandardWatches(err)
 		err = nil
 	}
@@ -203,11 +203,6 @@ func isRefusal(err error) bool {
 	_, answered := framework.ServerCode(err)
 	return answered && framework.IsRefusal(err) && !follow.RefusedCredentials(err)
 }
-
-// isUnimplemented reports whether a server is older than 3.6.
-func isUnimplemented(err error) bool { return reason.Is(err, errUnimplemented) }
-
-var errUnimplemented = &framework.ServerError{Code: -6}
 
 // errWrongEvents is why events cannot be relied on: see told.
 var errWrongEvents = errors.New("the watch tells of changes of its own path that are none")

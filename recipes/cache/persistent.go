@@ -6,6 +6,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // persistentSource learns of changes from one persistent watch.
@@ -34,7 +35,7 @@ func (s *persistentSource) drain(l *loop) error {
 // ended goes on with standard watches if the client has moved to a server that
 // has no others, and with another watch after an error that waiting may cure.
 func (s *persistentSource) ended(l *loop, err error) error {
-	if isUnimplemented(err) {
+	if reason.Is(err, framework.ErrUnimplemented) {
 		l.useStandardWatches(err)
 		l.reset()
 		return nil

@@ -8,7 +8,7 @@ import (
 // record has the client's flight recorder show the cache. The returned function
 // ends that, with the error that Err returns.
 func (c *Cache) record() (end func()) {
-	told := framework.Extend(c.client).Recorder().AddCache(c.events.FullPath(), c.recorded)
+	told := framework.Extend(c.client).Recorder().Followers().Caches.Add(c.events.FullPath(), c.recorded)
 	return func() { told(c.life.UnlessWanted(c.Err())) }
 }
 

@@ -1,17 +1,13 @@
 package discovery
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/cache"
 )
-
-// leave is an entry whose node is gone, by the directory's clock.
-type leave struct {
-	at    time.Time // the time at which it went
-	until time.Time // the end of the entry
-}
 
 // see returns what a step tells of each node. It calls the user's codec, and so
 // nothing is locked meanwhile.
@@ -36,16 +32,11 @@ func (d *Directory) see(step cache.Step) (all []sighting) {
 // folders returns the nodes below which there is a new one. The cache does not
 // read a node again when it gets its first child.
 func (d *Directory) folders(step cache.Step) (all []sighting) {
-	last := d.root
 	for _, ch := range step.Changes {
 		if ch.Type != cache.Created || ch.New.Path == d.root {
 			continue
 		}
 		parent, _ := znode.Split(ch.New.Path)
-		if parent == last {
-			continue
-		}
-		last = parent
 		if at, ok := d.placeOf(parent); ok {
 			all = append(all, sighting{at: at, folder: true})
 		}
@@ -72,7 +63,6 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 		s.Zxid, s.Filled = step.Zxid, true
 	}
 	now := d.clockLocked(s.Interrupted)
-	back := thereIn(seen)
 	for _, one := range seen {
 		switch {
 		case one.folder:
@@ -80,7 +70,7 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 		case !one.gone:
 			d.seenLocked(s, one)
 		case err != nil || !unreadable[one.at].isTrouble():
-			d.goneLocked(s, one.at, now, back[one.at])
+			d.goneLocked(s, one.at, now)
 		}
 	}
 	if err == nil { // nothing is known if not, and all is kept
@@ -93,17 +83,13 @@ func (d *Directory) apply(step cache.Step, seen []sighting) {
 // clockLocked returns the time by which entries go. It stands still while the
 // directory is interrupted: nobody knows then who has come back.
 func (d *Directory) clockLocked(interrupted bool) time.Time {
-	now := time.Now()
-	switch {
-	case interrupted && !d.now.Interrupted:
-		d.stood = now
-	case d.now.Interrupted && !interrupted:
-		d.lost += now.Sub(d.stood)
+	if d.now.Interrupted && !interrupted {
+		d.lost = time.Since(d.clock)
 	}
-	if interrupted {
-		now = d.stood
+	if !d.now.Interrupted || !interrupted {
+		d.clock = time.Now().Add(-d.lost)
 	}
-	return now.Add(-d.lost)
+	return d.clock
 }
 
 // unreadable returns the nodes that may not be read, and the refusal to read the
@@ -131,7 +117,7 @@ func (d *Directory) unreadable(step cache.Step) (all map[place]*Bad, refusal err
 // instance at once.
 func (d *Directory) seenLocked(s *Snapshot, one sighting) {
 	was := s.entry(one.at)
-	if e := one.entry; e != nil && was != nil && e.goesOnWith(was) {
+	if e := one.entry; e != nil && was != nil && e.goesOnWith(was, d.cfg.grace) {
 		e.Since = was.Since
 	}
 	delete(d.leaving, one.at)
@@ -155,28 +141,12 @@ func (d *Directory) folderLocked(s *Snapshot, at place) {
 	}
 }
 
-// thereIn returns the places of the nodes that are there.
-func thereIn(seen []sighting) map[place]bool {
-	there := map[place]bool{}
-	for _, one := range seen {
-		if !one.gone && !one.folder {
-			there[one.at] = true
-		}
-	}
-	return there
-}
-
 // goneLocked takes the end of a node, which another one may have replaced in the
 // same step.
-func (d *Directory) goneLocked(s *Snapshot, at place, now time.Time, replaced bool) {
+func (d *Directory) goneLocked(s *Snapshot, at place, now time.Time) {
 	s.setBad(at, nil)
-	e := s.entry(at)
-	switch {
-	case e == nil:
-	case s.Err == nil && (e.Disabled && !replaced || d.cfg.grace == 0): // an unreadable one may be there
-		s.setEntry(at, nil)
-	default:
-		d.leaving[at] = leave{now, now.Add(d.cfg.grace)}
+	if s.entry(at) != nil {
+		d.leaving[at] = now.Add(d.cfg.grace)
 	}
 }
 
@@ -191,7 +161,7 @@ func (d *Directory) unreadableLocked(s *Snapshot, all map[place]*Bad, now time.T
 		case still && is.isTrouble() == b.isTrouble():
 			delete(all, at)
 		case !still && s.bad(at) == b:
-			d.goneLocked(s, at, now, false)
+			d.goneLocked(s, at, now)
 		}
 	}
 	for at, b := range all {
@@ -209,15 +179,21 @@ func (d *Directory) expireLocked(s *Snapshot, now time.Time) {
 	if s.Interrupted {
 		return
 	}
+	for at := range d.leaving {
+		if s.entry(at).Disabled { // nobody picks it, and it has said that it would go
+			delete(d.leaving, at)
+			s.setEntry(at, nil)
+		}
+	}
 	guarded := d.guardedLocked(s)
-	for at, l := range d.leaving {
+	for at, end := range d.leaving {
 		switch e := s.entry(at); {
-		case now.Before(l.until):
+		case now.Before(end):
 		case guarded[at.service] && !e.Suspect:
 			suspect := *e
 			suspect.Suspect = true
 			s.setEntry(at, &suspect)
-			d.leaving[at] = leave{l.at, l.at.Add(d.cfg.keep)}
+			d.leaving[at] = end.Add(d.cfg.keep - d.cfg.grace)
 		default:
 			delete(d.leaving, at)
 			s.setEntry(at, nil)
@@ -243,6 +219,10 @@ func (d *Directory) guardedLocked(s *Snapshot) map[string]bool {
 
 // publishLocked makes a snapshot the present one.
 func (d *Directory) publishLocked(s *Snapshot) {
+	s.Suspects = 0
+	for _, e := range s.Entries {
+		s.Suspects += oneIf(e.Suspect)
+	}
 	if s.Suspects > 0 && d.now.Suspects == 0 {
 		d.events.Emit(eventGuard, nil)
 	}
@@ -258,13 +238,8 @@ func (d *Directory) armLocked() {
 	if d.now.Interrupted || len(d.leaving) == 0 {
 		return
 	}
-	var next time.Time
-	for _, l := range d.leaving {
-		if next.IsZero() || l.until.Before(next) {
-			next = l.until
-		}
-	}
-	d.timer = time.AfterFunc(time.Until(next.Add(d.lost)), d.expire)
+	first := slices.MinFunc(slices.Collect(maps.Values(d.leaving)), time.Time.Compare)
+	d.timer = time.AfterFunc(time.Until(first.Add(d.lost)), d.expire)
 }
 
 // expire is called when the time of an entry is over.

@@ -44,14 +44,10 @@ func (cloudWeGo) Encode(i Instance) (string, []byte, error) {
 }
 
 func (cloudWeGo) Decode(service, name string, data []byte) (i Instance, err error) {
-	switch {
-	case len(data) == 0:
+	if len(data) == 0 {
 		return i, fmt.Errorf("%w: it has no data", ErrNotInstance)
-	case len(data) > maxData:
-		return i, fmt.Errorf("%d bytes are more than %d", len(data), maxData)
 	}
-	address, port, err := splitHostPort(name)
-	if err != nil {
+	if i, err = namedAt(service, name, name, data); err != nil {
 		return i, err
 	}
 	var node weighted
@@ -61,8 +57,7 @@ func (cloudWeGo) Decode(service, name string, data []byte) (i Instance, err erro
 	if len(node.Tags) > maxLabels {
 		return i, fmt.Errorf("%d tags are more than %d", len(node.Tags), maxLabels)
 	}
-	payload, err := marshal(node.weight)
-	return Instance{
-		Service: service, ID: name, Address: address, Port: port, Metadata: node.Tags, Payload: payload,
-	}, err
+	i.Metadata = node.Tags
+	i.Payload, err = marshal(node.weight)
+	return i, err
 }

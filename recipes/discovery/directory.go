@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,10 +44,10 @@ type Directory struct {
 
 	mu      sync.Mutex // protects the following fields
 	now     *Snapshot
-	stood   time.Time       // the beginning of the last interruption
-	lost    time.Duration   // how long all interruptions before have taken
-	leaving map[place]leave // entries whose nodes are gone
-	timer   *time.Timer     // takes the first of them away; nil if there is none
+	clock   time.Time           // as of the last step; it stands still while interrupted
+	lost    time.Duration       // by how much it was slow when it went on last
+	leaving map[place]time.Time // when entries end whose nodes are gone, by the clock
+	timer   *time.Timer         // takes the first of them away; nil if there is none
 }
 
 // NewDirectory returns a directory of one service below the base of a registry,
@@ -107,7 +108,7 @@ func newDirectory(
 	client *framework.Client, base string, codec Codec, opts []DirectoryOption, what string,
 	scope func(d *Directory) ([]cache.Option, error),
 ) (_ *Directory, err error) {
-	d := &Directory{codec: codec, base: base, now: &Snapshot{Interrupted: true}, stood: time.Now(), leaving: map[place]leave{}}
+	d := &Directory{codec: codec, base: base, now: &Snapshot{Interrupted: true}, clock: time.Now(), leaving: map[place]time.Time{}}
 	d.cfg, err = directoryOf(opts)
 	if codec == nil {
 		err = invalid("codec", "nil", "must not be nil")
@@ -223,10 +224,7 @@ func (d *Directory) WaitInstances(ctx context.Context, n int) error {
 // elsewhere, then finds it.
 func (d *Directory) WaitFor(ctx context.Context, zxid int64) error {
 	if err := d.cache.WaitFor(ctx, zxid); err != nil {
-		if ended := d.life.Err(); ended != nil {
-			err = ended
-		}
-		return d.named(err)
+		return d.named(cmp.Or(d.life.Err(), err))
 	}
 	return d.wait(ctx, func(s *Snapshot) bool { return s.Filled && s.Zxid >= zxid })
 }
@@ -237,10 +235,8 @@ func (d *Directory) wait(ctx context.Context, holds func(*Snapshot) bool) error 
 
 // gaveUp is the error of a call whose context has ended.
 func (d *Directory) gaveUp(ctx context.Context) error {
-	err := d.cache.WaitSynced(ctx) // its context has ended: it says why the cache is not filled, if so
-	if err == nil {
-		err = reason.OfContext(ctx)
-	}
+	// The context has ended: the cache says why it is not filled, if so.
+	err := cmp.Or(d.cache.WaitSynced(ctx), reason.OfContext(ctx))
 	if refusal := d.Snapshot().Err; refusal != nil {
 		return fmt.Errorf("%w (%w)", err, refusal)
 	}

@@ -14,13 +14,14 @@ type directoryConfig struct {
 }
 
 // WithRemovalGrace sets for how long an instance stays whose node is gone. The
-// default is a second, and 0 means that it goes at once.
+// default is a second, and 0 means that it goes at once, or at the end of an
+// interruption of the directory.
 //
 // If the node comes back meanwhile, with the same ID, address and ports, nothing
 // has happened. Java Curator's registrants delete and create their nodes each
 // time that a connection was interrupted, which would empty the directory of all
 // its readers for a moment. An instance that was seen to drain, or whose node
-// became one that cannot be decoded, goes at once in any case. While the directory
+// became one that cannot be decoded, goes as with 0. While the directory
 // is interrupted, the time stands still: behind an outage, registrants need a moment
 // as well.
 func WithRemovalGrace(d time.Duration) DirectoryOption {

@@ -30,7 +30,12 @@
 //     tells of changes. With [NewServices], it has all services.
 //   - A [Codec] is the format of a registry. There is one for each that is in
 //     use: of Curator, Spring, Dubbo and others.
-//   - A [Picker] picks one of a directory's instances.
+//   - A [Picker] picks one of the instances that [Picker.Update] gives it, for each
+//     request. The comment there shows how it follows a Directory.
+//
+// To find the instance that this process has registered, wait by
+// [Registration.WaitRegistered] for its node, and by [Directory.WaitFor] for that
+// node's Czxid.
 //
 // Package httpsd below this one serves a directory to Prometheus.
 //

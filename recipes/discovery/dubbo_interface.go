@@ -99,8 +99,7 @@ func (dubboInterface) Decode(service, name string, _ []byte) (Instance, error) {
 	}
 	rest, query, _ := strings.Cut(rest, "?")
 	authority, path, _ := strings.Cut(rest, "/")
-	i := Instance{Service: service, ID: name}
-	i.Address, i.Port, err = splitHostPort(authority[strings.LastIndex(authority, "@")+1:])
+	i, err := namedAt(service, name, authority[strings.LastIndex(authority, "@")+1:], nil)
 	if err != nil {
 		return Instance{}, err
 	}

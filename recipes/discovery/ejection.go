@@ -76,13 +76,14 @@ func (p *Picker) eject(r *record) (m *member, pause time.Duration) {
 }
 
 // readmit takes back in whose pause is over, and who is too many because others
-// have left: no more than half of the instances are out. The mutex is held.
-func (p *Picker) readmit(now time.Time) {
+// have left: no more than half of the instances are out. It returns when the next
+// one comes back, or zero if none is out. The mutex is held.
+func (p *Picker) readmit(now time.Time) time.Time {
 	out := p.ejected()
 	slices.SortFunc(out, func(a, b *member) int { return a.until.Compare(b.until) })
 	for n, m := range out {
 		if now.Before(m.until) && 2*(len(out)-n) <= len(p.members) {
-			return
+			return m.until
 		}
 		m.out = false
 		if now.Before(m.until) {
@@ -90,13 +91,9 @@ func (p *Picker) readmit(now time.Time) {
 		}
 		m.errors.Store(0)
 	}
+	return time.Time{}
 }
 
-func (p *Picker) ejected() (out []*member) {
-	for _, m := range p.members {
-		if m.out {
-			out = append(out, m)
-		}
-	}
-	return out
+func (p *Picker) ejected() []*member {
+	return slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return !m.out })
 }

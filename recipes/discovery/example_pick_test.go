@@ -2,8 +2,6 @@ package discovery_test
 
 import (
 	"fmt"
-	"net"
-	"strconv"
 
 	"github.com/gocurator/curator/recipes/discovery"
 )
@@ -22,7 +20,7 @@ func ExamplePicker() {
 	if err != nil {
 		panic(err)
 	}
-	err = request(net.JoinHostPort(instance.Address, strconv.Itoa(instance.Port)))
+	err = request(instance.HostPort())
 	call.Done(err)
 	// Output: GET 10.0.0.2:80
 }

@@ -60,10 +60,9 @@ var errNotChecked = errors.New("no health check has passed yet")
 // health is the goroutine that checks an instance.
 type health struct {
 	HealthCheck
-	client *framework.Client
-	r      *Registration
-	life   follow.Life
-	runs   <-chan error // what a check will return that has not done so; or nil
+	r    *Registration
+	life follow.Life
+	runs <-chan error // what a check will return that has not done so; or nil
 
 	last    atomic.Pointer[error] // why the last check failed that has
 	passed  bool                  // a check has passed
@@ -71,9 +70,9 @@ type health struct {
 	against int // how many checks in a row have said the opposite
 }
 
-func watchHealth(client *framework.Client, r *Registration, c HealthCheck) (*health, error) {
-	h := &health{HealthCheck: c, client: client, r: r, failing: true}
-	h.life = follow.Life{Client: client, Closed: nodes.ErrClosed, Run: h.run}
+func watchHealth(r *Registration, c HealthCheck) (*health, error) {
+	h := &health{HealthCheck: c, r: r, failing: true}
+	h.life = follow.Life{Client: r.client, Closed: nodes.ErrClosed, Run: h.run}
 	return h, h.life.Start()
 }
 
@@ -163,28 +162,19 @@ func (h *health) failure() error {
 	return errNotChecked
 }
 
-// check returns the verdict of one check, which begins when the one before has
-// returned.
+// check returns the verdict of a new check, which begins when the one before has
+// returned. Each has its time. One that takes longer has failed, and so has one that
+// ends its goroutine.
 func (h *health) check(ctx context.Context) error {
-	late := h.runs != nil
-	err := h.await(ctx)
-	if late && h.runs == nil {
-		return h.await(ctx)
-	}
-	return err
-}
-
-// await waits for the check that runs, or for a new one, for as long as a check
-// has. One that ends its goroutine has failed, and so has one that takes too long.
-func (h *health) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	inTime, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
-	if h.runs == nil {
+	late := h.runs != nil
+	if !late {
 		returned := make(chan error, 1)
-		started := framework.Extend(h.client).Go(func(context.Context) {
+		started := framework.Extend(h.r.client).Go(func(context.Context) {
 			err := follow.ErrNoReturn
 			defer func() { returned <- err }()
-			err = h.Check(ctx)
+			err = h.Check(inTime)
 		})
 		if !started {
 			return framework.ErrClosed
@@ -194,8 +184,11 @@ func (h *health) await(ctx context.Context) error {
 	select {
 	case err := <-h.runs:
 		h.runs = nil
+		if late {
+			return h.check(ctx)
+		}
 		return err
-	case <-ctx.Done():
-		return reason.OfContext(ctx)
+	case <-inTime.Done():
+		return reason.OfContext(inTime)
 	}
 }

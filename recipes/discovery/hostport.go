@@ -27,27 +27,23 @@ func (hostPortCodec) Encode(i Instance) (string, []byte, error) {
 }
 
 func (hostPortCodec) Decode(service, name string, data []byte) (Instance, error) {
-	i := Instance{Service: service, ID: name}
+	i, err := namedAt(service, name, name, data)
+	if err == nil && isJSON(data) {
+		i.Payload = append(i.Payload, data...)
+	}
+	return i, err
+}
+
+// namedAt returns the instance of a node whose name has its address and port: at is
+// the part that hostPort has made. The data must not be too long.
+func namedAt(service, name, at string, data []byte) (Instance, error) {
 	if len(data) > maxData {
 		return Instance{}, fmt.Errorf("%d bytes are more than %d", len(data), maxData)
 	}
-	if isJSON(data) {
-		i.Payload = append(i.Payload, data...)
-	}
-	var err error
-	i.Address, i.Port, err = splitHostPort(name)
-	if err != nil {
-		return Instance{}, err
-	}
-	return i, nil
-}
-
-// splitHostPort is the inverse of hostPort.
-func splitHostPort(text string) (string, int, error) {
-	host, port, err := net.SplitHostPort(text)
+	host, port, err := net.SplitHostPort(at)
 	n, bad := strconv.ParseUint(port, 10, 16)
 	if err != nil || bad != nil || n == 0 || host == "" {
-		return "", 0, fmt.Errorf("no address:port: %s", excerpt(text))
+		return Instance{}, fmt.Errorf("no address:port: %s", excerpt(at))
 	}
-	return host, int(n), nil
+	return Instance{Service: service, ID: name, Address: host, Port: int(n)}, nil
 }

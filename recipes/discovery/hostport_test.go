@@ -25,3 +25,15 @@ func TestHostPortNodes(t *testing.T) {
 	_, err = codec.Decode("orders", "a\u202e", nil)
 	require.EqualError(t, err, `no address:port: "a\u202e"`)
 }
+
+func TestHostPortOfAnInstance(t *testing.T) {
+	for want, i := range map[string]discovery.Instance{
+		"10.0.0.7:80": {Address: "10.0.0.7", Port: 80, TLSPort: 443},
+		"shop:443":    {Address: "shop", TLSPort: 443},
+		"[::1]:80":    {Address: "::1", Port: 80},
+		"::1":         {Address: "::1"},
+		"":            {Port: 80},
+	} {
+		require.Equal(t, want, i.HostPort())
+	}
+}

@@ -1,7 +1,10 @@
 package discovery
 
 import (
+	"cmp"
 	"encoding/json"
+	"net"
+	"strconv"
 	"time"
 )
 
@@ -32,4 +35,15 @@ type Instance struct {
 	Registered time.Time // the time of its registration; zero if not said
 	Kind       Kind      // how long the node lives, as its writer said
 	URISpec    URISpec   // how Java makes a URI of it; empty if not said
+}
+
+// HostPort returns where the instance listens, as net.Dial takes it: the address,
+// with brackets if it is one of IPv6, and the port, or the TLS port if there is no
+// other. Without an address or a port, it is the address alone.
+func (i Instance) HostPort() string {
+	port := cmp.Or(i.Port, i.TLSPort)
+	if port == 0 || i.Address == "" {
+		return i.Address
+	}
+	return net.JoinHostPort(i.Address, strconv.Itoa(port))
 }

@@ -74,7 +74,8 @@ func WithFailures(counts func(error) bool) PickerOption {
 	return func(p *Picker) { p.fails = counts }
 }
 
-// WithDirectory says from which directory the instances are. The log, the flight
+// WithDirectory says from which directory the instances are. The Picker still has
+// those alone that Update gives it. The log, the flight
 // recorder and the hooks of its client are then told of instances that are taken
 // out.
 func WithDirectory(d *Directory) PickerOption {
@@ -166,17 +167,12 @@ func (p *Picker) refreshed() *view {
 
 // publish makes a view of what has changed. The mutex is held.
 func (p *Picker) publish(now time.Time) *view {
-	p.readmit(now)
-	v := &view{list: p.strategy.prefer(p.all)}
+	next := p.readmit(now) // before the strategy chooses
+	v := &view{list: p.strategy.prefer(p.all), next: next}
 	v.chooser = p.current.Load().chooser.renew(v.list)
 	v.empty = ErrNoInstance
 	if disabled := len(p.records) - len(p.members); disabled > 0 {
 		v.empty = fmt.Errorf("%w: all %d are disabled", ErrNoInstance, disabled)
-	}
-	for _, m := range p.members {
-		if m.out && (v.next.IsZero() || m.until.Before(v.next)) {
-			v.next = m.until
-		}
 	}
 	p.current.Store(v)
 	return v

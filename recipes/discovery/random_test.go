@@ -21,7 +21,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var discoverySeeds = recipetest.SeedFlags("discovery", 200)
+var discoverySeeds = recipetest.SeedFlags("discovery", 200).EachTime()
 
 // Registrants come, change what they say, freeze, die, lose their sessions and
 // contend for an ID, while faults happen to them, to the readers and to the

@@ -7,13 +7,13 @@ import (
 
 // record has the client's flight recorder show of which instance the node is.
 func (r *Registration) record() {
-	framework.Extend(r.client).Recorder().Describe(r.events.FullPath(), func() flight.Instance {
+	framework.Extend(r.client).Recorder().Followers().Registrations.Describe(r.events.FullPath(), func(of *flight.Registration) {
 		now := r.wanted()
 		if now.failing != nil {
 			now.failing = r.health.failure()
 		}
 		i := now.instance
-		return flight.Instance{
+		of.Instance = &flight.Instance{
 			Service: i.Service, ID: i.ID, Address: i.Address, Port: i.Port, TLSPort: i.TLSPort,
 			Drains: i.Disabled, Failure: now.failing,
 		}
@@ -23,7 +23,7 @@ func (r *Registration) record() {
 // record has the client's flight recorder show the directory. The returned
 // function ends that, with the error that Err returns.
 func (d *Directory) record(client *framework.Client) (end func()) {
-	told := framework.Extend(client).Recorder().AddDirectory(d.events.FullPath(), d.recorded)
+	told := framework.Extend(client).Recorder().Followers().Directories.Add(d.events.FullPath(), d.recorded)
 	return func() { told(d.life.UnlessWanted(d.Err())) }
 }
 

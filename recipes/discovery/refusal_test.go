@@ -1,6 +1,7 @@
 package discovery_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -201,14 +202,19 @@ func TestInstanceWhoseNodeAServerFailsToReadStays(t *testing.T) {
 }
 
 // A node that another process has made while a server failed to read it is another
-// instance, if it is at another address: the czxid of the first one is not its own.
+// instance, if it is at another address, or if there is no removal grace: the czxid
+// of the first one is not its own.
 func TestInstanceThatIsReplacedWhileAServerFailsToReadIt(t *testing.T) {
-	for name, port := range map[string]int{"other address": 2, "same address": 1} {
+	for name, port := range map[string]int{"other address": 2, "same address": 1, "no grace": 1} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
 				c, network := w.Connect(t)
-				d := w.directory(t, c)
+				grace := time.Second
+				if name == "no grace" {
+					grace = 0
+				}
+				d := w.directory(t, c, discovery.WithRemovalGrace(grace))
 				first := d.Snapshot().Entries[0].Since
 				news := follow(t, d)
 				settle()
@@ -229,12 +235,12 @@ func TestInstanceThatIsReplacedWhileAServerFailsToReadIt(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				outlastGrace()
 				since := d.Snapshot().Entries[0].Since
-				if port == 1 {
+				if name == "same address" {
 					require.Equal(t, []string{"interrupted", "synced"}, news())
 					require.Equal(t, first, since)
 					return
 				}
-				require.Equal(t, []string{"interrupted", "removed a:1", "added a:2", "synced"}, news())
+				require.Equal(t, []string{"interrupted", "removed a:1", fmt.Sprint("added a:", port), "synced"}, news())
 				require.Greater(t, since, first)
 			})
 		})

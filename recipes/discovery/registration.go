@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -32,8 +34,12 @@ type Registration struct {
 	name   string // the node's, without its folder
 	health *health
 
-	turn   chan struct{} // capacity 1: taken by whoever changes what the node is to say
-	wishes wishes
+	turn chan struct{} // capacity 1: taken by whoever changes what the node is to say
+
+	// wishes is what the node was told to say, oldest first, since it was last
+	// known to say so. The server may refuse some of it, when nobody waits for it
+	// any more. Whoever has the turn replaces them.
+	wishes atomic.Pointer[[]wanted]
 }
 
 // NewRegistration registers an instance below the base of a registry from now
@@ -54,14 +60,7 @@ type Registration struct {
 func NewRegistration(
 	client *framework.Client, base string, codec Codec, i Instance, opts ...RegistrationOption,
 ) (*Registration, error) {
-	cfg, err := registrationOf(opts)
-	if err == nil && codec == nil {
-		err = invalid("codec", "nil", "must not be nil")
-	}
-	var r *Registration
-	if err == nil {
-		r, err = register(client, base, codec, completed(i), cfg)
-	}
+	r, err := register(client, base, codec, completed(i), opts)
 	if err != nil {
 		return nil, fmt.Errorf("register %q: %w", i.Service, err)
 	}
@@ -69,14 +68,12 @@ func NewRegistration(
 }
 
 func register(
-	client *framework.Client, base string, codec Codec, i Instance, cfg registrationConfig,
+	client *framework.Client, base string, codec Codec, i Instance, opts []RegistrationOption,
 ) (*Registration, error) {
-	mode, err := modeOf(i.Kind)
-	if err != nil {
-		return nil, err
-	}
+	cfg, wrongOption := registrationOf(opts)
+	mode, wrongKind := modeOf(i.Kind)
 	dir, err := dirOf(base, codec, i.Service)
-	if err != nil {
+	if err := cmp.Or(wrongOption, wrongKind, err); err != nil {
 		return nil, err
 	}
 	r := &Registration{client: client, codec: codec, turn: make(chan struct{}, 1)}
@@ -89,7 +86,7 @@ func register(
 		return nil, err
 	}
 	r.name, want.instance.ID, want.data = name, name, data
-	r.wishes.add(want)
+	r.wishes.Store(&[]wanted{want})
 	r.path = znode.Join(dir, name)
 	r.events = event.Of(client, r.path)
 	own := nodes.WithClaim(func(data []byte) bool { return isAnEarlier(codec, want.instance, data) })
@@ -98,7 +95,7 @@ func register(
 		return nil, err
 	}
 	if cfg.health != nil {
-		r.health, err = watchHealth(client, r, *cfg.health)
+		r.health, err = watchHealth(r, *cfg.health)
 	}
 	r.record()
 	return r, err
@@ -106,19 +103,17 @@ func register(
 
 // dirOf returns the path of a service's nodes below the base of a registry.
 func dirOf(base string, codec Codec, service string) (string, error) {
+	if codec == nil {
+		return "", invalid("codec", "nil", "must not be nil")
+	}
 	if err := framework.ValidatePath(base); err != nil {
 		return "", err
 	}
 	dir, err := codec.Dir(service)
-	switch {
-	case err != nil:
-		return "", err
-	case dir == "/":
-		return base, nil
-	case base == "/":
-		return dir, nil
+	if dir == "/" {
+		return base, err
 	}
-	return base + dir, nil
+	return strings.TrimSuffix(base, "/") + dir, err
 }
 
 // modeOf returns the mode of the node of an instance.
@@ -180,9 +175,6 @@ func (r *Registration) WaitRegistered(ctx context.Context) (nodes.Registration, 
 // drain: that would become a drain of the user's.
 func (r *Registration) Instance() Instance { return copied(r.wanted().instance) }
 
-// wanted returns what the node says, or is to say.
-func (r *Registration) wanted() wanted { return r.wishes.of(r.node.Data()) }
-
 // Update replaces what the node says, in place, and returns when the node has
 // it. The service, the ID and the Kind stay as they are, and so does Registered
 // if it is zero. An instance that would get another node, because its format
@@ -234,12 +226,13 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 		return r.named(invalid("instance", name, "must have the node of before"))
 	}
 	next.data = data
-	r.wishes.add(next)
+	before := r.wishes.Load()
+	r.wishes.Store(with(*before, next))
 	switch err = r.node.Set(ctx, data); {
 	case err == nil:
-		r.wishes.written(next)
+		r.wishes.Store(&[]wanted{next})
 	case framework.IsRefusal(err):
-		r.wishes.refused(next)
+		r.wishes.Store(before)
 	}
 	r.tell(was, r.wanted()) // if there is no answer, next is what is wanted
 	return r.named(err)

@@ -73,30 +73,26 @@ func networkOf(i Instance) (string, error) {
 }
 
 func (rpcx) Decode(service, name string, data []byte) (i Instance, err error) {
-	if len(data) > maxData {
-		return i, fmt.Errorf("%d bytes are more than %d", len(data), maxData)
-	}
 	network, at, found := strings.Cut(name, "@")
 	if !found {
 		network, at = "tcp", name
 	}
-	address, port, err := splitHostPort(at)
-	if err != nil || network == "" {
+	if network == "" {
 		return i, fmt.Errorf("no network@address:port: %s", excerpt(name))
+	}
+	if i, err = namedAt(service, name, at, data); err != nil {
+		return i, err
 	}
 	text := string(data)
 	if text == rpcxNoData {
 		text = ""
 	}
-	labels, err := readMetadata(text)
-	if err != nil {
+	if i.Metadata, err = readMetadata(text); err != nil {
 		return i, err
 	}
-	payload, err := marshal(rpcxNode{network, text})
-	return Instance{
-		Service: service, ID: name, Address: address, Port: port,
-		Metadata: labels, Payload: payload, Disabled: labels[rpcxState] == rpcxInactive,
-	}, err
+	i.Disabled = i.Metadata[rpcxState] == rpcxInactive
+	i.Payload, err = marshal(rpcxNode{network, text})
+	return i, err
 }
 
 // readMetadata reads metadata as rpcx does: those of which a part is malformed say

@@ -89,9 +89,13 @@ func TestRPCXReads(t *testing.T) {
 		plain.Metadata = want
 		require.Equal(t, plain, i)
 	}
-	for _, name := range []string{"web-1", "tcp@web-1", "unix@", "@web-1:80", "a@b@c:1:2", "tcp@web-1:0"} {
+	for name, text := range map[string]string{
+		"web-1": "no address:port: web-1", "tcp@web-1": "no address:port: web-1", "unix@": "no address:port: ",
+		"@web-1:80": "no network@address:port: @web-1:80", "a@b@c:1:2": "no address:port: b@c:1:2",
+		"tcp@web-1:0": "no address:port: web-1:0",
+	} {
 		_, err := codec.Decode("orders", name, nil)
-		require.EqualError(t, err, "no network@address:port: "+name)
+		require.EqualError(t, err, text)
 	}
 	_, err := codec.Decode("orders", "web-1:80", []byte("a=%ff"))
 	require.EqualError(t, err, "metadata are not UTF-8: a=%ff")

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
@@ -46,7 +47,10 @@ func (e *Entry) isAt(other *Entry) bool { return identityOf(e.Instance) == ident
 
 // goesOnWith reports whether a node goes on with an instance: it is the same node,
 // or another one at the same address, which has come before the end of the entry.
-func (e *Entry) goesOnWith(was *Entry) bool { return e.czxid == was.czxid || e.isAt(was) }
+// Without a removal grace, every entry ends with its node.
+func (e *Entry) goesOnWith(was *Entry, grace time.Duration) bool {
+	return e.czxid == was.czxid || grace > 0 && e.isAt(was)
+}
 
 // Bad is a node that is no instance, though it should be one. If a server has
 // failed to read the node of an instance, which says nothing of the instance, that
@@ -154,7 +158,7 @@ func badAt(b *Bad, p place) int     { return b.place().order(p) }
 func (s *Snapshot) next() *Snapshot {
 	return &Snapshot{
 		Entries: slices.Clone(s.Entries), Bad: slices.Clone(s.Bad),
-		Zxid: s.Zxid, Interrupted: s.Interrupted, Err: s.Err, Suspects: s.Suspects, Filled: s.Filled,
+		Zxid: s.Zxid, Interrupted: s.Interrupted, Err: s.Err, Filled: s.Filled, Suspects: s.Suspects,
 	}
 }
 
@@ -175,16 +179,7 @@ func (s *Snapshot) bad(at place) *Bad {
 }
 
 // setEntry puts an entry into its place, or takes it away if e is nil.
-func (s *Snapshot) setEntry(at place, e *Entry) {
-	was := s.entry(at)
-	if was != nil && was.Suspect {
-		s.Suspects--
-	}
-	if e != nil && e.Suspect {
-		s.Suspects++
-	}
-	s.Entries = set(s.Entries, at, e, entryAt)
-}
+func (s *Snapshot) setEntry(at place, e *Entry) { s.Entries = set(s.Entries, at, e, entryAt) }
 
 // setBad is setEntry for a node that is no instance.
 func (s *Snapshot) setBad(at place, b *Bad) { s.Bad = set(s.Bad, at, b, badAt) }

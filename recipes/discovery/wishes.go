@@ -3,7 +3,6 @@ package discovery
 import (
 	"bytes"
 	"slices"
-	"sync"
 )
 
 // wanted is what a node is to say.
@@ -16,49 +15,23 @@ type wanted struct {
 // drains reports whether the instance does not want to be picked.
 func (w wanted) drains() bool { return w.instance.Disabled || w.failing != nil }
 
-// wishes is what a node was told to say, oldest first, since it was last known to
-// say so. The server may refuse some of it, when nobody waits for it any more.
-type wishes struct {
-	mu  sync.Mutex
-	all []wanted
+// mostEarlier is more than a persistent node keeps for the case of refusals.
+const mostEarlier = 14
+
+// with returns wishes and one more. The first one is what the node has.
+func with(all []wanted, next wanted) *[]wanted {
+	all = slices.Concat(all[:1], all[max(1, len(all)-mostEarlier):], []wanted{next})
+	return &all
 }
 
-// mostWishes is more than a persistent node keeps for the case of refusals.
-const mostWishes = 16
-
-func (w *wishes) add(next wanted) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.all) == mostWishes {
-		w.all = slices.Delete(w.all, 1, 2) // the first one is what the node has
-	}
-	w.all = append(w.all, next)
-}
-
-// written notes that the node says the newest one.
-func (w *wishes) written(newest wanted) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.all = []wanted{newest}
-}
-
-// refused notes that the node does not get the newest one.
-func (w *wishes) refused(newest wanted) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if last := len(w.all) - 1; last > 0 && bytes.Equal(w.all[last].data, newest.data) {
-		w.all = w.all[:last]
-	}
-}
-
-// of returns the newest one with the data that the node is to have.
-func (w *wishes) of(data []byte) wanted {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, one := range slices.Backward(w.all) {
-		if bytes.Equal(one.data, data) {
-			return one
+// wanted returns what the node says, or is to say: the newest wish with the data
+// that the node is to have. The data come first: the wish for them is there then.
+func (r *Registration) wanted() wanted {
+	data, all := r.node.Data(), *r.wishes.Load()
+	for _, w := range slices.Backward(all) {
+		if bytes.Equal(w.data, data) {
+			return w
 		}
 	}
-	return w.all[0]
+	return all[0]
 }

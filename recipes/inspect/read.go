@@ -95,7 +95,7 @@ func (r *reader) registration(path string) (*sighting, error) {
 		return nil, err
 	}
 	if i := instanceOf(path, data); i != nil {
-		seen.Instance, seen.ID = i, cmp.Or(addressOf(*i), seen.ID)
+		seen.Instance, seen.ID = i, cmp.Or(i.HostPort(), seen.ID)
 	}
 	return seen, err
 }

@@ -1,13 +1,10 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
-	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -202,15 +199,6 @@ func instanceOf(nodePath string, data []byte) *discovery.Instance {
 		return nil
 	}
 	return &i
-}
-
-// addressOf returns where an instance listens, as text.
-func addressOf(i discovery.Instance) string {
-	port := cmp.Or(i.Port, i.TLSPort)
-	if port == 0 || i.Address == "" {
-		return i.Address
-	}
-	return net.JoinHostPort(i.Address, strconv.Itoa(port))
 }
 
 // endpoint is where an instance listens.

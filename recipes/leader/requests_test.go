@@ -36,6 +36,23 @@ func TestNextCandidateTakesOverWithoutALook(t *testing.T) {
 	})
 }
 
+// So does one on the leader's own client, whose release is answered.
+func TestNextCandidateOfTheSameClientTakesOverWithoutALook(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		first := latch(t, c, "/l")
+		w.await(t, first)
+		second := latch(t, c, "/l")
+		time.Sleep(time.Second)
+		w.Fake.ClearRequests()
+		require.NoError(t, first.Shutdown(t.Context()))
+		w.await(t, second)
+		time.Sleep(time.Minute)
+		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.Requests())
+		w.closeAll(t, "/l", second)
+	})
+}
+
 // A leader that closes, and one that hands over. The list is the look for a
 // successor.
 func TestRequestsOfAHandOver(t *testing.T) {

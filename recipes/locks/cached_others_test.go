@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
@@ -127,6 +128,31 @@ func TestOneThatComesDuringTheLookIsSeen(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Somebody queues just when the release makes the lock idle. The clock of the user
+// is asked before.
+func TestOneThatComesWhileTheLockBecomesIdleIsSeen(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		var clock suspendClock
+		c, _ := w.Connect(t, framework.WithSuspendClock(clock.suspended))
+		m := cachedMutex(c, path)
+		node := w.idle(t, ctx, m)
+		lease := locktest.Acquire(t, ctx, m)
+		require.Equal(t, node, lease.Path())
+		theirs := path + "/lock-0000000100"
+		clock.whenAsked(func() {
+			w.Fake.Create(theirs, nil)
+			time.Sleep(time.Millisecond) // the client hears of it
+		})
+		require.NoError(t, lease.Release(ctx))
+		synctest.Wait()
+		require.True(t, w.exists(theirs))
+		require.False(t, w.exists(node))
+		require.NoError(t, w.Fake.Delete(theirs))
+		w.NothingLeft(t, path)
+	})
 }
 
 // Others want a lock that had to be waited for. Its release makes no look at the

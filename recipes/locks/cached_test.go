@@ -172,6 +172,29 @@ func TestOtherObjectsGetACachedLock(t *testing.T) {
 	})
 }
 
+// Both hold the lock by the same node, but not one in the other's work.
+func TestEarlierLeaseOfACachedLockDoesNotReenter(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := cachedMutex(c, path)
+		earlier := context.WithoutCancel(once(t, ctx, m).Context())
+		lease := locktest.Acquire(t, ctx, m)
+		_, err := m.TryAcquire(earlier)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		waiting := locktest.AcquireLater(earlier, m)
+		synctest.Wait()
+		require.False(t, waiting.IsOver())
+		again := locktest.Acquire(t, lease.Context(), m)
+		require.NoError(t, again.Release(ctx))
+		require.NoError(t, lease.Release(ctx))
+		next := waiting.Wait(t)
+		require.Equal(t, lease.Path(), next.Path())
+		require.NoError(t, next.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
 func TestMultiLockOfCachedLocksCostsNoRequest(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

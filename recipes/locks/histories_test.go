@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/internal/histories"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/fence"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -115,8 +116,15 @@ func TestRealEnsembleHistories(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	ctx, path := w.Patience(t), recipetest.Path(t)
 	all, kinds := sync.WaitGroup{}, chronicledLocks()
+	var numbers histories.History
 	for client := range clients {
 		c, _ := w.Connect(t)
+		number := atomic.NewLong(c, path+"/number")
+		all.Go(func() {
+			for range rounds {
+				count(ctx, &numbers, client, number)
+			}
+		})
 		for i, kind := range kinds {
 			all.Go(func() {
 				for round := range rounds {
@@ -137,4 +145,16 @@ func TestRealEnsembleHistories(t *testing.T) {
 		require.NoError(t, kind.lock.Check(kind.model), kind.name)
 	}
 	require.NoError(t, kinds[0].data.Check(histories.FencedRegister))
+	require.NoError(t, numbers.Check(histories.Number))
+}
+
+// count adds one to a number.
+func count(ctx context.Context, h *histories.History, client int, number *atomic.Long) {
+	call, one := h.Begin(client), histories.Add{Delta: 1}
+	switch now, err := number.Add(ctx, one.Delta); {
+	case err == nil:
+		call.End(one, now)
+	case errors.Is(err, framework.ErrOutcomeUnknown):
+		call.Open(one)
+	}
 }

@@ -218,23 +218,26 @@ func TestLateLookNamesNobodyWhoHasReleased(t *testing.T) {
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, "/l")
 		first := locktest.Acquire(t, t.Context(), m)
+		rival := locktest.AcquireLater(w.Patience(t), mutexAt(w.Observer))
+		synctest.Wait()
+		waiters := []*locktest.Pending{locktest.AcquireLater(w.Patience(t), m)} // behind two: it reads the holder later
+		synctest.Wait()
 		late := zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Do: zktest.DelayReply(2 * time.Second)}
 		w.Fake.Inject(late)
-		waiters := []*locktest.Pending{locktest.AcquireLater(w.Patience(t), m)}
 		time.Sleep(time.Second)
+		late.Op, late.Times, late.Do = zktest.OpAny, -1, zktest.DelayReply(2500*time.Millisecond)
+		w.Fake.Inject(late) // the others learn late that the first has gone
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		first.Release(ended) // the client goes on with it
 		waiters = append(waiters, locktest.AcquireLater(w.Patience(t), m))
 		synctest.Wait()
 		last := locktest.AcquireLater(recipetest.Within(t, 2*time.Second), m) // it has no place at the server
-		time.Sleep(time.Second - 1)
-		late.Op, late.Times = zktest.OpAny, -1 // the others learn late that the first has gone
-		w.Fake.Inject(late)
 		<-last.Done
 		refused := notAcquired(t, last.Err)
 		require.Empty(t, refused.Holder)
 		require.Equal(t, 2, refused.Ahead)
+		require.NoError(t, rival.Wait(t).Release(t.Context()))
 		for _, waiter := range waiters {
 			require.NoError(t, waiter.Wait(t).Release(t.Context()))
 		}

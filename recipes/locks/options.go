@@ -143,7 +143,8 @@ func WithLocalHandOver(n int, d time.Duration) MutexOption {
 //
 //   - as soon as somebody else queues, or only tries: at once if the lock is idle,
 //     and otherwise with its release;
-//   - when the lock has been idle for the time given;
+//   - when the lock has been idle for the time given, or less if an acquire takes it
+//     just as that ends;
 //   - with the release after n acquires in a row that came without a request;
 //   - when somebody asks for the lock by Revoke or deletes the node;
 //   - when the session ends, or is suspended under state.StandardPolicy, and when

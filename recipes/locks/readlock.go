@@ -97,33 +97,30 @@ func (r *ReadLock) downgrade(ctx context.Context, writer *claim.Claim, a queue.A
 
 // createInPlace creates the read node. An acquire that waits outlasts every
 // interruption that the write lock outlasts.
-func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a queue.Attempt) (framework.Created, error) {
+func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a queue.Attempt) (node framework.Created, err error) {
 	q := &r.of.read
 	name := path.Base(writer.Nodes()[0].Path)
 	if lockloop.Overflowed(name, writeKind) { // its number is not its place
-		return framework.Created{}, fmt.Errorf("%w: %s has no sequence numbers left", ErrCorrupted, printable.String(q.Path()))
+		return node, fmt.Errorf("%w: %s has no sequence numbers left", ErrCorrupted, printable.String(q.Path()))
 	}
 	number := name[strings.LastIndex(name, writeKind)+len(writeKind):]
 	held := writer.Context()
 	under, done := context.WithCancelCause(ctx)
 	defer done(nil)
 	defer context.AfterFunc(held, func() { done(context.Cause(held)) })()
-	recovery := follow.Recovery{Client: q.Client(), Ends: lockloop.EndsAcquire}
-	under = framework.Extend(q.Client()).OnTrouble(under, recovery.Note)
-	for {
-		node, err := q.Client().Create(under, znode.Join(q.Path(), readKind+number), q.NodeData(a),
+	recovery := follow.Recovery{Client: q.Client(), Ends: func(err error) bool { return !a.Wait || lockloop.EndsAcquire(err) }}
+	err = recovery.Until(under, func(ctx context.Context) (err error) {
+		node, err = q.Client().Create(ctx, znode.Join(q.Path(), readKind+number), q.NodeData(a),
 			framework.WithMode(framework.Ephemeral), framework.WithProtection())
-		if err == nil {
-			return node, nil
-		}
-		again := a.Wait && recovery.Wait(under, err) == nil
-		switch {
-		case ctx.Err() != nil:
-			return node, lockloop.Settled(recovery.GaveUp(ctx))
-		case held.Err() != nil:
-			return node, writer.Loss()
-		case !again:
-			return node, lockloop.Settled(err)
-		}
+		return err
+	})
+	switch {
+	case err == nil:
+		return node, nil
+	case ctx.Err() != nil:
+		return node, lockloop.Settled(recovery.GaveUp(ctx))
+	case held.Err() != nil:
+		return node, writer.Loss()
 	}
+	return node, lockloop.Settled(err)
 }

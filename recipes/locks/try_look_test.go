@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -35,6 +36,11 @@ const (
 	toSync = zktest.OpSync
 	multi  = zktest.OpMulti
 )
+
+// again returns the requests of a try behind the second that was refused by a look.
+func (k tried) again() []zktest.Op {
+	return slices.DeleteFunc(slices.Clone(k.refused), func(op zktest.Op) bool { return op == list })
+}
 
 func limitedAt(limit locks.SemaphoreLimit) func(c *framework.Client) locks.Locker {
 	return func(c *framework.Client) locks.Locker { return locks.NewInterProcessSemaphore(c, "/l", limit) }
@@ -122,8 +128,11 @@ func TestTryAfterARefusalLooksFirst(t *testing.T) {
 		}
 		refuse := func() { isRefused(t, lock) }
 		require.Equal(t, kind.unawares, requests(refuse))
-		for range 3 {
+		for range 2 {
 			require.Equal(t, kind.refused, requests(refuse))
+		}
+		for range 3 { // the second look has set a watch
+			require.Equal(t, kind.again(), requests(refuse))
 		}
 		require.NoError(t, held.Release(t.Context()))
 		var lease *locks.Lease
@@ -161,12 +170,12 @@ func TestTriesAfterARefusalReadEachHolderOnce(t *testing.T) {
 		require.NotSame(t, &notAcquired(t, errs[0]).HolderData[0], &notAcquired(t, errs[1]).HolderData[0])
 		require.NoError(t, held.Release(t.Context()))
 		lease := tryToHold(t, kind.rival(third))
+		synctest.Wait()
 		w.Fake.ClearRequests()
 		for range 3 {
 			require.Equal(t, "third", isRefused(t, lock).Identity().Service)
 		}
-		again := len(kind.refused)
-		require.Len(t, w.Requests(), 3*again+1, "the new holder")
+		require.Len(t, w.Requests(), len(kind.refused)+2*len(kind.again())+1, "the new holder")
 		require.NoError(t, lease.Release(t.Context()))
 	})
 }
@@ -241,10 +250,11 @@ func TestTryOfALockThatIsFreeOnAServerThatLags(t *testing.T) {
 				other, ours := connectToOne(t, ens, ens.Leader()), connectToOne(t, ens, ens.Followers()[0])
 				lock, rival := kind.lock(ours), kind.rival(other)
 				require.NoError(t, ens.Followers()[0].Lag(3*time.Second))
-				for range 3 {
+				for refused := range 4 { // then it looks, looks with a watch, or asks that
 					held := tryToHold(t, rival)
-					isRefused(t, lock)
-					isRefused(t, lock)
+					for range refused + 1 {
+						isRefused(t, lock)
+					}
 					require.NoError(t, held.Release(t.Context()))
 					require.NoError(t, tryToHold(t, lock).Release(t.Context()))
 				}
@@ -264,10 +274,11 @@ func TestTryOfALockThatIsFreeOnALeaderThatLags(t *testing.T) {
 				ours := connectToOne(t, ens, ens.Leader(), framework.WithQuorumSync())
 				lock, rival := kind.lock(ours), kind.rival(other)
 				require.NoError(t, ens.Leader().Lag(3*time.Second))
-				for range 3 {
+				for refused := range 4 { // then it looks, looks with a watch, or asks that
 					held := tryToHold(t, rival)
-					isRefused(t, lock)
-					isRefused(t, lock)
+					for range refused + 1 {
+						isRefused(t, lock)
+					}
 					require.NoError(t, held.Release(t.Context()))
 					require.NoError(t, tryToHold(t, lock).Release(t.Context()))
 				}
@@ -394,6 +405,10 @@ func TestLookOfATryEndsWithItsContext(t *testing.T) {
 					w.Fake.Inject(zktest.Rule{Op: read, Do: zktest.Fail(zktest.ErrNoNode)}) // so the look has to read the holder
 				}
 				isRefused(t, lock)
+				if op == toSync { // so the look asks a watch
+					isRefused(t, lock)
+					isRefused(t, lock)
+				}
 				w.Fake.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(time.Hour)})
 				start := time.Now()
 				lease, err := lock.TryAcquire(recipetest.Within(t, time.Second))

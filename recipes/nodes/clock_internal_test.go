@@ -44,7 +44,7 @@ func TestNoMutexOfANodeIsHeldWhileTheSuspendClockIsAsked(t *testing.T) {
 				cancel()
 				n.Changes(ctx)
 			},
-			"debug page": func() { framework.Extend(c).Recorder().Registrations() },
+			"debug page": func() { framework.Extend(c).Recorder().Followers().Registrations.All() },
 			"past":       n.notePast,
 			"hidden":     func() { n.hasNode() },
 			"the keeper": func() { require.NoError(t, srv.Delete("/a")) },

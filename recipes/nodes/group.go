@@ -118,7 +118,7 @@ func (g *Group) whose(id string, owner, session int64) (self *PersistentNode, pa
 	mine := slices.Clone(g.mine[id])
 	g.mu.Unlock()
 	for _, node := range mine {
-		if node.hasOwned(owner) {
+		if node.owners.Has(owner) {
 			if owner == session && node.life.Err() == nil {
 				self = node
 			}

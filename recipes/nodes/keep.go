@@ -55,8 +55,8 @@ func newKeeper(n, before *PersistentNode) *keeper {
 		told:      func() {},
 		takeBack:  func() {},
 		touched:   touches{clock: framework.Extend(n.client).Clock},
-		repairs:   pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
-		surprises: pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
+		repairs:   pauses.Vanished(),
+		surprises: pauses.Vanished(),
 		hidden:    pauses.Trouble(),
 	}
 	k.name()
@@ -250,7 +250,7 @@ func (k *keeper) judge(there bool, stat *zk.Stat) verdict {
 		return ours
 	case k.cfg.ephemeral() && stat.EphemeralOwner == k.session.ID():
 		return ours
-	case k.cfg.ephemeral() && k.hasOwned(stat.EphemeralOwner):
+	case k.cfg.ephemeral() && k.owners.Has(stat.EphemeralOwner):
 		return former
 	default:
 		return foreign

@@ -44,7 +44,7 @@ type DataPolicy int
 // The policies for data that somebody else has written.
 const (
 	// Restore writes our data again. It is the default. If others go on
-	// writing, the pauses between the writes grow to ten seconds.
+	// writing, the pauses between the writes grow to five seconds.
 	Restore DataPolicy = iota
 
 	// Accept leaves the other data in the node. It is replaced by the next Set,

@@ -58,6 +58,8 @@ type PersistentNode struct {
 
 	keeping, removal follow.Loop // the keeper's; others ask what their trouble is
 
+	owners identity.Sessions // their nodes may be ours
+
 	whenGone func() // it is called before the life is gone; or nil
 
 	mu       sync.Mutex       // protects the following fields
@@ -70,7 +72,6 @@ type PersistentNode struct {
 	until    time.Time        // for a node with a time to live: when it may be gone
 	conflict *ConflictError
 	last     *broadcast.Node[Change]
-	owners   identity.Sessions
 	failure  error // why the life is over
 	leftover error // what kept us from deleting the node
 	record   record

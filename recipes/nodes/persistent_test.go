@@ -188,7 +188,7 @@ func TestNodeThatIsDeletedAgainAndAgain(t *testing.T) {
 		}
 		require.Zero(t, pauses[0])
 		require.Equal(t, []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, pauses[1:3])
-		require.Equal(t, 10*time.Second, pauses[11])
+		require.Equal(t, 5*time.Second, pauses[11])
 		time.Sleep(time.Minute)
 		require.NoError(t, w.Fake.Delete("/a"))
 		synctest.Wait()

@@ -22,7 +22,7 @@ type record struct {
 // beginLocked has the client's flight recorder show the node.
 func (r *record) beginLocked(n *PersistentNode) {
 	r.changed = time.Now()
-	r.end = framework.Extend(n.client).Recorder().AddRegistration(n.events.FullPath(), n.recorded)
+	r.end = framework.Extend(n.client).Recorder().Followers().Registrations.Add(n.events.FullPath(), n.recorded)
 }
 
 // recorded describes the node for the flight recorder.
@@ -58,7 +58,7 @@ func (n *PersistentNode) recordNode(now *flight.Registration, r *Registration) {
 
 // mayBeLeftLocked reports whether there may be a node that has to be deleted.
 func (n *PersistentNode) mayBeLeftLocked() bool {
-	return n.cfg.ttl == 0 && len(n.owners) > 0
+	return n.cfg.ttl == 0 && n.owners.Any()
 }
 
 // recordLeftover tells the flight recorder that nothing goes on any more, and

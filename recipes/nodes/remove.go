@@ -20,7 +20,7 @@ func (k *keeper) remove(ctx context.Context) error {
 			k.last.Stop()
 		}
 	}()
-	if k.cfg.ttl > 0 || len(k.owners) == 0 {
+	if k.cfg.ttl > 0 || !k.owners.Any() {
 		return nil
 	}
 	if !k.cfg.ephemeral() && !k.settledOnce && len(k.unanswered) == 0 {

@@ -21,7 +21,8 @@ func TestNodeThatIsGoneIsNoLeftover(t *testing.T) {
 		require.NoError(t, err)
 		defer c.Close()
 		k := newKeeper(newNode(c, "/n", nil, newConfig([]Option{WithMode(framework.Persistent)})), nil)
-		k.settledOnce, k.owners = true, []int64{1}
+		k.settledOnce = true
+		k.owners.Note(1)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		k.removal.Look = func(context.Context, *framework.Session) error {

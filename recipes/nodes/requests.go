@@ -13,7 +13,7 @@ import (
 // looks at it.
 func (k *keeper) create(ctx context.Context) error {
 	wish := k.wanted()
-	k.mayOwn(k.session.ID())
+	k.owners.Note(k.session.ID())
 	if k.predecessor != nil && *k.predecessor == 0 {
 		return k.replaceWith(ctx, wish, 0)
 	}
@@ -42,7 +42,7 @@ func (k *keeper) create(ctx context.Context) error {
 // replace deletes a node of this version, and creates ours, in one transaction.
 func (k *keeper) replace(ctx context.Context, version int32) error {
 	wish := k.wanted()
-	k.mayOwn(k.session.ID())
+	k.owners.Note(k.session.ID())
 	return k.replaceWith(ctx, wish, version, framework.DeleteOp(k.node, version))
 }
 
@@ -76,20 +76,6 @@ func (k *keeper) replaceWith(ctx context.Context, wish payload, other int32, ops
 	default:
 		return k.failed(a, err)
 	}
-}
-
-// mayOwn notes a session that is about to own the node.
-func (n *PersistentNode) mayOwn(session int64) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.owners.Note(session)
-}
-
-// hasOwned reports whether the node may have been this session's.
-func (n *PersistentNode) hasOwned(session int64) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.owners.Has(session)
 }
 
 // created notes that our node is there.

@@ -2,10 +2,11 @@ package shared
 
 import (
 	"context"
-	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Update changes the value by a function of the user's, and returns what it has
@@ -30,7 +31,7 @@ func (v *Value[T]) Update(ctx context.Context, change func(old T) (T, error)) (n
 	if change == nil {
 		return now, v.node.errorOf(op, bad("function", "nil", "must not be nil"))
 	}
-	contention := pauses.Growing{Shortest: 10 * time.Millisecond, Longest: time.Second, Steady: true}
+	contention := pauses.Contention()
 	now, err = v.refresh(ctx, op)
 	for written := false; err == nil && !written; {
 		next, failed := change(now.Value)
@@ -45,9 +46,13 @@ func (v *Value[T]) Update(ctx context.Context, change func(old T) (T, error)) (n
 	return now, err
 }
 
-// waitForOthers pauses until those who were first may be done.
+// waitForOthers pauses until those who were first may be done. The end of the
+// client ends the pause, and the function is not called again.
 func (v *Value[T]) waitForOthers(ctx context.Context, contention *pauses.Growing) error {
 	ctx, done := v.node.untilClosed(ctx)
 	defer done()
-	return contention.Wait(ctx)
+	if err := follow.Pause(ctx, v.node.Client, contention); err != nil {
+		return err
+	}
+	return context.Cause(framework.Extend(v.node.Client).Context())
 }

@@ -127,26 +127,31 @@ func TestUpdateWhoseReplyIsLost(t *testing.T) {
 }
 
 // Close ends the pause of an Update that others were ahead of, and the function
-// is not called again.
+// is not called again. So does the end of the client.
 func TestCloseEndsThePauseOfAnUpdate(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		n := w.count(t, c, "/n", 1)
-		var closedAt time.Time // zero before that
-		var closed atomic.Bool
-		_, err := n.Update(t.Context(), func(old int32) (int32, error) {
-			require.False(t, closed.Load())
-			require.NoError(t, w.Fake.Set("/n", bytesOf(old+1)))
-			if old == 20 {
-				time.AfterFunc(100*time.Millisecond, func() {
-					closedAt = time.Now()
-					closed.Store(true)
-					n.Close()
-				})
-			}
-			return old, nil
+	for reason, end := range map[error]func(n *shared.Count, c *framework.Client){
+		shared.ErrClosed:    func(n *shared.Count, _ *framework.Client) { n.Close() },
+		framework.ErrClosed: func(_ *shared.Count, c *framework.Client) { c.Close() },
+	} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			c, _ := w.Connect(t)
+			n := w.count(t, c, "/n", 1)
+			var closedAt time.Time // zero before that
+			var closed atomic.Bool
+			_, err := n.Update(t.Context(), func(old int32) (int32, error) {
+				require.False(t, closed.Load())
+				require.NoError(t, w.Fake.Set("/n", bytesOf(old+1)))
+				if old == 20 {
+					time.AfterFunc(100*time.Millisecond, func() {
+						closedAt = time.Now()
+						closed.Store(true)
+						end(n, c)
+					})
+				}
+				return old, nil
+			})
+			require.ErrorIs(t, err, reason)
+			require.Zero(t, time.Since(closedAt))
 		})
-		require.ErrorIs(t, err, shared.ErrClosed)
-		require.Zero(t, time.Since(closedAt))
-	})
+	}
 }

@@ -74,9 +74,9 @@
 // Between two moves goroutines run as Go runs them. So two goroutines of one
 // client that race for something without a message between them are seen in one
 // order only. A state is told by what each client has been sent, and when. If a
-// client has goroutines that race, the same choices may lead to another state. The
-// tally counts such runs as diverged. So it is with the race detector, which runs
-// goroutines in a random order. Packages math/rand and, with Go 1.26, crypto/rand
+// client has goroutines that race, or wakes them in the order of a map, the same
+// choices may lead to another state. The tally counts such runs as diverged. So it
+// is with the race detector, which runs goroutines in a random order. Packages math/rand and, with Go 1.26, crypto/rand
 // draw the same numbers in each run, so that nodes have the same names. Package
 // math/rand/v2 does not.
 //

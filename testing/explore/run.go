@@ -81,14 +81,15 @@ func (w *World) play(s Scenario) {
 // open starts the servers and connects the clients. The search begins after
 // that.
 func (w *World) open() error {
+	opts := append(w.configs[:len(w.configs):len(w.configs)], zktest.WithScheduler(w.schedule))
 	if w.members > 1 {
-		ens, err := zktest.RunEnsemble(w.members, zktest.WithScheduler(w.schedule))
+		ens, err := zktest.RunEnsemble(w.members, opts...)
 		if err != nil {
 			return err
 		}
 		w.ensemble = ens
 	} else {
-		srv, err := zktest.Run(zktest.WithScheduler(w.schedule))
+		srv, err := zktest.Run(opts...)
 		if err != nil {
 			return err
 		}
@@ -99,6 +100,11 @@ func (w *World) open() error {
 	}
 	for _, n := range w.nodes {
 		if err := w.create(n[0], n[1]); err != nil {
+			return err
+		}
+	}
+	for path, next := range w.numbers {
+		if err := w.ahead().SetSequence(path, next); err != nil {
 			return err
 		}
 	}

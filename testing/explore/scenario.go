@@ -14,7 +14,7 @@ import (
 type Scenario func(w *World)
 
 // World is one run of a [Scenario]. Its methods are for the scenario, before it
-// returns, but for those that say otherwise.
+// returns, but for those that say otherwise. An actor may call Always and AtEnd, too.
 type World struct {
 	members int
 	lags    map[int]time.Duration // its keys are numbers of members
@@ -22,7 +22,9 @@ type World struct {
 	lacking []zktest.Op
 	timeout time.Duration
 	options []framework.Option
-	nodes   [][2]string // path and data
+	configs []zktest.Option // of the servers
+	nodes   [][2]string     // path and data
+	numbers map[string]int32
 
 	server   *zktest.Server   // nil with an ensemble
 	ensemble *zktest.Ensemble // nil with a single server
@@ -68,6 +70,15 @@ func (w *World) Lacks(op zktest.Op) { w.lacking = append(w.lacking, op) }
 // Node makes a node that is there before the actors come.
 func (w *World) Node(path string, data string) { w.nodes = append(w.nodes, [2]string{path, data}) }
 
+// Sequence sets the number that the next sequential child of a node gets, which
+// [World.Node] makes. It is for what happens at the end of the numbers.
+func (w *World) Sequence(path string, next int32) {
+	if w.numbers == nil {
+		w.numbers = map[string]int32{}
+	}
+	w.numbers[path] = next
+}
+
 // SessionTimeout sets the timeout of the actors' sessions. The default is six
 // seconds.
 func (w *World) SessionTimeout(d time.Duration) { w.timeout = d }
@@ -82,6 +93,9 @@ func (w *World) Always(check func(Tree) error) { w.always = append(w.always, che
 
 // ClientOptions adds options to the actors' clients.
 func (w *World) ClientOptions(opts ...framework.Option) { w.options = append(w.options, opts...) }
+
+// ServerOptions adds options to the servers, such as their version.
+func (w *World) ServerOptions(opts ...zktest.Option) { w.configs = append(w.configs, opts...) }
 
 // AtEnd adds a check for the end of the run, when all actors have returned,
 // nothing has gone wrong for some time, and the clients are still open. An error

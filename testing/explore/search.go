@@ -19,7 +19,7 @@ type Limits struct {
 	// course is played. With 0 there is only the natural one.
 	Deviations int
 	// Schedules is how many runs there are at most, 0 for no limit. They are the
-	// same each time.
+	// same each time, unless some diverge: see "What is not" above.
 	Schedules int
 	// Time is how long the search goes on, 0 for no limit. When all courses with
 	// that many deviations have been played, it goes on with walks at random

@@ -12,5 +12,6 @@
 //     the requests for them, events.go who is told, and reader.go who reads;
 //   - replay.go is about setWatches on new connections, and about servers that
 //     hang up on it;
+//   - deletion.go tells whether the session itself has deleted a node;
 //   - looks.go asks about watches that have been silent for long.
 package watches

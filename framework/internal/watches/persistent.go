@@ -2,6 +2,8 @@ package watches
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -189,7 +191,8 @@ func (p *Persistent) forgetLocked(w *persistentWatch) {
 // confirmed anew.
 func (p *Persistent) restoreLocked() (all []transport.SetWatch) {
 	p.disconnectLocked()
-	for _, w := range p.byPath {
+	for _, path := range slices.Sorted(maps.Keys(p.byPath)) {
+		w := p.byPath[path]
 		switch w.waiting = p.session.settingLocked(w.path); {
 		case w.waiting:
 		case p.ends >= suspects.Many:

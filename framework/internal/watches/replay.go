@@ -211,6 +211,7 @@ func (ws *Session) sendProbe() []*transport.Call {
 			all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
 		}
 	}
+	slices.SortFunc(all, bySetting)
 	ws.lookingSince = ws.link.LastZxid()
 	return ws.link.SetWatches(ws.lookingSince, all)
 }

@@ -141,7 +141,14 @@ func (ws *Session) Restore(set func([]transport.SetWatch)) {
 			all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
 		}
 	}
+	slices.SortFunc(all, bySetting)
 	set(append(all, ws.persistent.restoreLocked()...))
+}
+
+// bySetting is the order in which watches are set again. It is the same each time, so
+// that a test can play what follows from it again.
+func bySetting(a, b transport.SetWatch) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Table, b.Table))
 }
 
 // Fired is called for every watch event, in order.

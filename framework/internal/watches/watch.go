@@ -36,6 +36,8 @@ type Watch struct {
 	isDone  bool
 	isAnew  bool // it was set again, on another connection
 
+	deletion *Deletion // of the node, by the session; nil if it has sent none
+
 	asOf     int64 // every change behind this transaction is told, or lost
 	seasoned bool  // it was set before the last look
 }
@@ -54,6 +56,15 @@ func (w *Watch) Event() (zk.Event, error) { return w.event, w.err }
 // all changes before, on the connection on which the watch was set. It is for
 // when the watch is done.
 func (w *Watch) InOrder() bool { return w.inOrder }
+
+// IsSteady reports whether the watch has told of all changes that its server knew
+// of when the session's last answer came: there were none. It does not say so when
+// the watch was set again.
+func (w *Watch) IsSteady() bool {
+	w.all.mu.Lock()
+	defer w.all.mu.Unlock()
+	return w.isSet && !w.isDone && !w.isAnew && w.carrier == nil && !w.all.isLookingLocked()
+}
 
 // Leave removes a waiter.
 func (w *Watch) Leave() {

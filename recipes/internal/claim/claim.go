@@ -17,9 +17,8 @@ type Claim struct {
 	nodes   []framework.Created
 	watcher *watcher
 
-	ctx    context.Context // alive as long as the claim; the leases' contexts derive from it
-	end    context.CancelCauseFunc
-	forget func() bool // keeps the session from calling contextEnded
+	ctx context.Context // alive as long as the claim; the leases' contexts derive from it
+	end context.CancelCauseFunc
 
 	mu       sync.Mutex // protects the following fields
 	state    State
@@ -66,6 +65,9 @@ type Place interface {
 	// claim's [Claim.Successor] for that. Its requests end with ctx.
 	PassOn(ctx context.Context, from *Claim) bool
 
+	// Asked hears that somebody asks for the lock. Nobody may hold it.
+	Asked()
+
 	// Free lets the next goroutine have the place. Later calls do nothing.
 	Free()
 }
@@ -81,9 +83,9 @@ func New(terms Terms, nodes ...framework.Created) *Claim {
 	if terms.Token == 0 {
 		terms.Token = nodes[len(nodes)-1].Czxid
 	}
-	c := &Claim{terms: terms, nodes: nodes}
+	c := &Claim{terms: terms}
 	c.begin(trusted)
-	c.watcher = newWatcher(trusted, c)
+	c.watchNodes(trusted, nodes)
 	c.watcher.heedOwn()
 	if terms.Revocable {
 		c.watcher.start()
@@ -98,36 +100,25 @@ func (c *Claim) Successor() *Claim {
 	defer c.end(ErrReleased)
 	next := &Claim{terms: c.terms, nodes: c.nodes, watcher: c.watcher}
 	next.begin(c.watcher.lifetime())
-	served := false
-	defer func() {
-		if !served { // the user's suspend clock may have panicked
-			next.forget()
-		}
-	}()
-	if served = c.watcher.serve(next); !served {
+	if !c.watcher.serve(next) {
 		return nil
 	}
 	return next
 }
-
-// Forget is for a successor that nobody takes. The claim before it goes on, and
-// gives the nodes up.
-func (c *Claim) Forget() { c.forget() }
 
 // Outlasting returns a claim to the same nodes that no interruption of the
 // connection ends. It is for nodes that stay without a holder, after an
 // interruption has ended this claim.
 func (c *Claim) Outlasting() *Claim {
 	session := c.nodes[0].Session.Context()
-	next := &Claim{terms: c.terms, nodes: c.nodes}
+	next := &Claim{terms: c.terms}
 	next.begin(session)
-	next.watcher = newWatcher(session, next)
+	next.watchNodes(session, c.nodes)
 	return next
 }
 
 func (c *Claim) begin(trusted context.Context) {
 	c.ctx, c.end = context.WithCancelCause(trusted)
-	c.forget = c.nodes[0].Session.AfterTrust(framework.Extend(c.terms.Client).ErrorPolicy(), c.contextEnded)
 }
 
 // Nodes returns the claim's nodes, the oldest first.

@@ -10,17 +10,11 @@ import "context"
 // told of nothing that has happened before. No request has just proved that the
 // session lives, so that its clock is asked.
 func (c *Claim) IsTrusted() bool {
-	return c.ctx.Err() == nil && !c.isRequested() && c.nodes[0].Session.IsInTime()
+	return c.ctx.Err() == nil && !c.IsRequested() && c.nodes[0].Session.IsInTime()
 }
 
 // IsConnected reports whether the connection of the claim's session stands.
 func (c *Claim) IsConnected() bool { return connectionOf(c.nodes[0].Session).Err() == nil }
-
-// AfterRequest has f called, on a goroutine of its own, when somebody asks for
-// the lock: at once, if that is so already. It is context.AfterFunc.
-func (c *Claim) AfterRequest(f func()) (stop func() bool) {
-	return context.AfterFunc(c.requested(), f)
-}
 
 // Retire gives up a claim without shares, lost or not. It does not wait: the
 // client deletes the nodes in the background. Nobody works under the claim, so
@@ -35,7 +29,13 @@ func (c *Claim) Retire() {
 }
 
 // DuringRelease returns a context for the requests of a release, before the
-// nodes are deleted. The function returned must be called after them.
+// nodes are deleted. It ends when the connection breaks. The function returned must
+// be called after them.
 func (c *Claim) DuringRelease(ctx context.Context) (_ context.Context, done func()) {
-	return c.Trace().During(ctx, c.terms.Client)
+	under, end := WhileConnected(ctx, c.nodes[0].Session)
+	under, wait := c.Trace().During(under, c.terms.Client)
+	return under, func() {
+		wait()
+		end()
+	}
 }

@@ -15,7 +15,7 @@ import (
 type Lease struct {
 	claim    *Claim          // nil for several leases
 	several  *several        // nil for one lease
-	ctx      context.Context // the lease's, in which LeaseFromContext finds it
+	ctx      leaseContext    // the lease's, in which LeaseFromContext finds it
 	held     context.Context // the same, without a reference to the lease
 	life     context.Context // ends with the lease, whatever a tracer has derived; it has no values
 	end      context.CancelCauseFunc
@@ -66,7 +66,7 @@ func (l *Lease) reportIfDropped() {
 }
 
 // Context ends when the lease does.
-func (l *Lease) Context() context.Context { return l.ctx }
+func (l *Lease) Context() context.Context { return &l.ctx }
 
 // Ended returns why a single lease has ended, or nil if it has not. The cause of
 // its context may be another one: a tracer can end that, and the lease goes on.
@@ -114,9 +114,10 @@ func (l *Lease) Release(ctx context.Context) error {
 
 // parting is the first half of a release.
 type parting struct {
-	again bool  // the lease was released before
-	last  bool  // it was the last share
-	cause error // with which the lease's context has ended
+	again      bool            // the lease was released before
+	last       bool            // it was the last share
+	cause      error           // with which the lease's context has ended
+	connection context.Context // of the session; nil if it was not the last share
 }
 
 // part ends the lease, and makes no request. What happens to the session after
@@ -129,11 +130,14 @@ func (l *Lease) part() parting {
 		l.unreport()
 	}
 	c, last := l.claim, l.leave()
-	cause := context.Cause(l.ctx) // the first one
-	if last && reason.Is(cause, ErrReleased) {
+	p := parting{last: last, cause: context.Cause(l.Context())} // the first one
+	if last {
+		p.connection = c.connection()
+	}
+	if last && reason.Is(p.cause, ErrReleased) {
 		c.become(Releasing)
 	}
-	return parting{last: last, cause: cause}
+	return p
 }
 
 // finish does what is left of the release.
@@ -155,7 +159,7 @@ func (l *Lease) giveBack(ctx context.Context, p parting) error {
 	case lost:
 		return p.cause
 	case p.last:
-		return l.claim.giveUpSoon(ctx)
+		return l.claim.giveUpSoon(ctx, p.connection)
 	default:
 		return nil
 	}

@@ -25,7 +25,8 @@ type place struct {
 	successor *claim.Claim
 }
 
-func (p *place) Free() { p.freed = 1 } // later calls do nothing
+func (p *place) Asked() {}
+func (p *place) Free()  { p.freed = 1 } // later calls do nothing
 
 func (p *place) PassOn(_ context.Context, from *claim.Claim) bool {
 	if !p.handOver {

@@ -80,10 +80,10 @@ func (c *Claim) awaitRelease(ctx context.Context) error {
 // was given up before, or somebody has asked for the leadership.
 func (c *Claim) Keep() bool {
 	c.contextEnded()
-	if c.isRequested() || !c.leaveAll() {
+	if c.IsRequested() || !c.leaveAll() {
 		return false
 	}
-	c.forget()
+	c.watcher.forget()
 	c.watcher.endKept()
 	return c.become(Kept)
 }
@@ -92,17 +92,14 @@ func (c *Claim) Keep() bool {
 // error says why a node may still exist.
 func (c *Claim) GiveUp(ctx context.Context) (err error) {
 	next := Released
-	defer func() {
-		c.forget()
-		c.become(next)
-	}()
+	defer func() { c.become(next) }()
 	defer func() { c.Trace().Released(ctx, err) }()
 	c.become(Releasing)
 	if c.State() == Releasing && c.passOn(ctx) { // otherwise it was lost meanwhile
 		next = HandedOver
 		return nil
 	}
-	c.watcher.end()
+	c.unwatch()
 	c.end(ErrReleased)
 	c.freePlace()
 	return c.deleteNodes(ctx)
@@ -110,12 +107,16 @@ func (c *Claim) GiveUp(ctx context.Context) (err error) {
 
 // giveUpSoon is GiveUp for callers that do not wait without a connection. It
 // waits for the server's answers until ctx ends, the connection breaks, or the
-// session ends. The client then goes on in the background. The error is one
-// that the caller can act on.
-func (c *Claim) giveUpSoon(ctx context.Context) error {
-	under, done := WhileConnected(ctx, c.nodes[0].Session)
-	defer done()
-	return RefusalsIn(c.GiveUp(under))
+// session ends. The client then goes on in the background. The connection is the
+// one at the beginning: what comes after a break does not wait for the next one's
+// answers. The error is one that the caller can act on.
+func (c *Claim) giveUpSoon(ctx, connection context.Context) error {
+	return RefusalsIn(c.GiveUp(framework.Extend(c.terms.Client).WhileConnected(ctx, connection)))
+}
+
+// connection returns a context that ends with the present connection of the session.
+func (c *Claim) connection() context.Context {
+	return c.nodes[0].Session.Trusted(state.StandardPolicy)
 }
 
 // abandon has the client delete the nodes of a lost claim in the background.
@@ -134,7 +135,7 @@ func (c *Claim) abandon(cause error) {
 }
 
 func (c *Claim) unwatch() {
-	c.forget()
+	c.watcher.forget()
 	c.watcher.end()
 }
 

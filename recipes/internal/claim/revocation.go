@@ -19,6 +19,9 @@ func (c *Claim) Request() {
 	c.noteRequest()
 	c.Trace().Revoked() // the trace may have begun after noteRequest
 	c.contextEnded()
+	if place := c.placeNow(); place != nil {
+		place.Asked()
+	}
 }
 
 // noteRequest is the part of a request that never blocks. The tracer is told
@@ -52,7 +55,9 @@ func (c *Claim) RequestedByOthers() <-chan struct{} {
 	return c.watcher.requests()
 }
 
-func (c *Claim) isRequested() bool {
+// IsRequested reports whether somebody has asked for the lock. The claim's place
+// is told of that afterwards.
+func (c *Claim) IsRequested() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.asked

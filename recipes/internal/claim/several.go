@@ -101,7 +101,8 @@ func (s *several) Requested() <-chan struct{} {
 
 // release releases all leases, the last first. If one cannot be released, it
 // still releases the others. It ends all of them before it makes a request: a
-// session that is lost meanwhile is no loss of those that come later.
+// session that is lost meanwhile is no loss of those that come later, and a
+// connection that breaks ends the wait for all of its client.
 func (s *several) release(ctx context.Context) (err error) {
 	defer s.unwatch()
 	leases := s.single()

@@ -54,7 +54,7 @@ func (c *Claim) Leave(ctx context.Context, err error) {
 	last := c.leaveLocked()
 	c.mu.Unlock()
 	if last {
-		c.giveUpSoon(UnlessDown(ctx, err))
+		c.giveUpSoon(UnlessDown(ctx, err), c.connection())
 	}
 }
 
@@ -85,7 +85,7 @@ func (c *Claim) StartTrace(first *Lease, of locktrace.Acquire, acquired *trace.A
 	c.mu.Lock()
 	c.trace = t
 	c.mu.Unlock()
-	if c.isRequested() {
+	if c.IsRequested() {
 		t.Revoked()
 	}
 	c.contextEnded() // perhaps nothing has called it yet

@@ -81,6 +81,7 @@ func heldClaim(t *testing.T, opts ...framework.Option) (*Claim, *zktest.Server) 
 
 type countingPlace struct{ freed atomic.Int32 }
 
+func (p *countingPlace) Asked()                              {}
 func (p *countingPlace) Free()                               { p.freed.Add(1) }
 func (p *countingPlace) PassOn(context.Context, *Claim) bool { return false }
 

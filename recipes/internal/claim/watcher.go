@@ -24,8 +24,10 @@ import (
 type watcher struct {
 	client  *framework.Client
 	nodes   []framework.Created
-	trusted context.Context    // see lifetime
-	own     *lockloop.OwnWatch // the first watch; may be nil
+	one     [1]framework.Created // where nodes are, if there is one
+	trusted context.Context      // see lifetime
+	forget  func() bool          // keeps the session from calling trustEnded
+	own     *lockloop.OwnWatch   // the first watch; may be nil
 	once    sync.Once
 	isOver  atomic.Bool // over is set
 
@@ -61,12 +63,24 @@ func (h heard) stop() {
 // nodes. So a short critical section does not pay for a watch.
 const watchAfter = time.Second
 
-func newWatcher(trusted context.Context, c *Claim) *watcher {
-	w := &watcher{client: c.terms.Client, nodes: c.nodes, trusted: trusted, own: c.terms.Own, owner: c}
+// watchNodes makes the watcher of a claim, and gives the claim its nodes.
+func (c *Claim) watchNodes(trusted context.Context, nodes []framework.Created) {
+	w := &watcher{client: c.terms.Client, trusted: trusted, own: c.terms.Own, owner: c}
+	w.nodes = append(w.one[:0], nodes...)
+	c.watcher, c.nodes = w, w.nodes
+	w.forget = w.nodes[0].Session.AfterTrust(framework.Extend(w.client).ErrorPolicy(), w.trustEnded)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.delay = time.AfterFunc(watchAfter, w.start)
-	return w
+}
+
+// trustEnded tells the claim that its context has ended. A claim that is just
+// being made the owner is not: it finds that out by itself.
+func (w *watcher) trustEnded() {
+	w.mu.Lock()
+	owner := w.owner
+	w.mu.Unlock()
+	owner.contextEnded()
 }
 
 // lifetime returns a context that ends when the nodes are given up, or cannot be

@@ -1,11 +1,17 @@
 package identity
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Sessions are the last sessions in which something of ours has owned a node, or
-// may have. The node is recognised by them. The zero Sessions is empty. The
-// caller's mutex protects it.
-type Sessions []int64
+// may have. The node is recognised by them. The zero Sessions is empty. It is
+// safe for concurrent use, and takes no other mutex.
+type Sessions struct {
+	mu  sync.Mutex // protects the following field
+	ids []int64
+}
 
 // maxSessions bounds how many sessions are remembered. An older one than these is
 // over for long.
@@ -13,11 +19,24 @@ const maxSessions = 16
 
 // Note remembers a session.
 func (s *Sessions) Note(id int64) {
-	if !s.Has(id) {
-		*s = append(*s, id)
-		*s = (*s)[max(0, len(*s)-maxSessions):]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.ids, id) {
+		s.ids = append(s.ids, id)
+		s.ids = s.ids[max(0, len(s.ids)-maxSessions):]
 	}
 }
 
 // Has reports whether a session is remembered.
-func (s Sessions) Has(id int64) bool { return slices.Contains(s, id) }
+func (s *Sessions) Has(id int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.ids, id)
+}
+
+// Any reports whether there was one.
+func (s *Sessions) Any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.ids) > 0
+}

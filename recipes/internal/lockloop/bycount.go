@@ -64,7 +64,7 @@ func (p *Places) Take(ctx context.Context, t Turn, a Attempt) ([]framework.Creat
 		switch {
 		case err == nil:
 			c.recovery.Recovered()
-			p.loop.refused.Store(nil)
+			p.loop.setRefusal(nil)
 			return nodes, nil
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()

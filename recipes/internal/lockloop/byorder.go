@@ -112,7 +112,6 @@ func (o Order) waitFor(ctx context.Context, c *contender, now Standing) error {
 		return err
 	}
 	defer stop()
-	c.isNext = c.isNext && c.isOfAnotherSession(b)
 	c.learn(b)
 	c.tellCrowd(b, now.Length)
 	return o.await(ctx, c, b)
@@ -127,7 +126,7 @@ func (o Order) await(ctx context.Context, c *contender, b *blocker) error {
 	if !reason.Is(err, errAgain) {
 		return err
 	}
-	if !c.isFirst(b) {
+	if !c.isFirst(ctx, b) {
 		c.since = b
 		return err
 	}

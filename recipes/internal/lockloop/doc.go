@@ -18,6 +18,7 @@
 //	contender.go  one attempt: its node, its errors, what it has seen
 //	refusal.go    why an attempt was not admitted, and who was ahead
 //	look.go       a look before an attempt that does not wait
+//	refused.go    what the last one that was refused has seen
 //	byorder.go    admission by the order of the queue: locks and leaders
 //	crowd.go      contenders of one client that look at the queue together
 //	next.go       the next in line, who need not look again

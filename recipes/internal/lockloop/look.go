@@ -41,47 +41,37 @@ func (p *Places) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmi
 func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Context, *contender) error) *NotAdmitted {
 	last := l.refused.Load()
 	if last == nil || time.Since(last.at) >= looksLast {
-		l.refused.CompareAndSwap(last, nil)
+		l.replaceRefusal(last, nil)
 		return nil
 	}
 	c := newContender(l, a)
 	c.refused = last
+	defer func() { stopWatch(c.lookWatch) }()
 	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
 	err := look(ctx, c)
 	if err == nil {
-		l.refused.Store(nil)
+		l.setRefusal(nil)
+		c.leaveWatch()
 		return nil
 	}
-	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
-	l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
-	return &c.seen
-}
-
-// refusal is what an attempt, and looks behind it, have seen of others.
-type refusal struct {
-	at   time.Time // the end of the attempt
-	seen NotAdmitted
-}
-
-// noteRefusal notes that an attempt is over without a grant. It may not have
-// seen the queue.
-func (l *Loop) noteRefusal(r NotAdmitted) {
-	if !r.Seen.IsZero() {
-		l.refused.Store(refusalOf(time.Now(), r))
+	if !c.isSame {
+		l.noteLook(c, reason.Is(err, errHeld))
 	}
-}
-
-// refusalOf returns a refusal without its error. That may have a cause of the
-// caller's, who decides how long it is in memory.
-func refusalOf(at time.Time, r NotAdmitted) *refusal {
-	r.Err = nil
-	return &refusal{at, r}
+	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
+	return &c.seen
 }
 
 // look returns errHeld if a node that we would make now would have to wait.
 func (o Order) look(ctx context.Context, c *contender) error {
+	same, err := c.seesTheSame(ctx)
+	if err != nil {
+		return err
+	}
+	if same {
+		return errHeld
+	}
 	of := c.loop.nodes
-	names, stat, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
+	names, stat, err := c.listCurrent(ctx)
 	if reason.Is(err, zk.ErrNoNode) {
 		return nil
 	}
@@ -122,23 +112,33 @@ func newcomer(kind string, parent *zk.Stat) Entry {
 
 // lookFor returns errHeld if the places that are wanted do not fit now.
 func (p *Places) lookFor(ctx context.Context, c *contender, want Wanted) error {
-	of := p.loop.nodes
-	names, _, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
-	if reason.Is(err, zk.ErrNoNode) {
-		return nil
-	}
+	var names []string
+	n := c.refused.seen.Ahead
+	same, err := c.seesTheSame(ctx)
 	if err != nil {
 		return err
 	}
-	c.warnOfOthers(names)
+	if !same {
+		names, _, err = c.listCurrent(ctx)
+		if reason.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c.warnOfOthers(names)
+		n = len(names)
+	}
 	limit, _, err := p.readLimit(ctx, want, false)
 	if err != nil {
 		return err
 	}
-	if (taken{taken: names, limit: limit}).fits(want.N) {
+	if want.N <= limit-n {
 		return nil
 	}
-	c.noteTaken(names)
-	c.recallHolder(ctx)
+	if !c.isSame {
+		c.noteTaken(names)
+		c.recallHolder(ctx)
+	}
 	return errHeld
 }

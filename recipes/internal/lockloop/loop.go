@@ -109,7 +109,7 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *OwnWatch
 		err := c.queue(ctx)
 		if err == nil {
 			c.recovery.Recovered()
-			l.refused.Store(nil)
+			l.setRefusal(nil)
 			return c.node, c.own, nil
 		}
 		if ctx.Err() != nil || !c.queuesAgain(ctx, err) {

@@ -1,6 +1,9 @@
 package lockloop
 
-import "path"
+import (
+	"context"
+	"path"
+)
 
 // A contender that has been behind one other alone is the first as soon as that
 // one is gone. It need not look at the queue again:
@@ -32,13 +35,6 @@ func (o Order) isNextIn(now Standing, c *contender) bool {
 	return isOurs && isAhead && follows(ours, ahead) && o.EntersAfter(ours.Kind, ahead.Kind)
 }
 
-// isOfAnotherSession reports whether the blocker's node is not of our session. The
-// end of a session deletes all its nodes in one transaction, in any order, and the
-// server may hang up before it has told of the second.
-func (c *contender) isOfAnotherSession(b *blocker) bool {
-	return b.stat.EphemeralOwner != c.node.Session.ID()
-}
-
 // follows reports whether numbers tell that a contender came after another, and
 // before all that come later. They do not where the server has none left. Equal
 // ones were not given by a server.
@@ -49,6 +45,15 @@ func follows(ours, ahead Entry) bool {
 // isFirst reports whether a wait for a blocker has made us the first. The order
 // of events says nothing where a server tells of changes that were made before,
 // as after a reconnect. Then it does not matter which of two we see first.
-func (c *contender) isFirst(b *blocker) bool {
-	return c.isNext && isGone(b.watch) && b.watch.InOrder() && c.own.isSet()
+func (c *contender) isFirst(ctx context.Context, b *blocker) bool {
+	return c.isNext && isGone(b.watch) && c.sessionLived(ctx, b) && b.watch.InOrder() && c.own.isSet()
+}
+
+// sessionLived reports whether our session lived when the blocker's node was
+// deleted. The end of a session deletes all its nodes in one transaction, in any
+// order, and the server may hang up before it has told of the second. So if the
+// node is of our session, its deletion must be a request of ours that was answered.
+// The answer comes right behind the event.
+func (c *contender) sessionLived(ctx context.Context, b *blocker) bool {
+	return b.stat.EphemeralOwner != c.node.Session.ID() || b.watch.ByOwnDelete(ctx)
 }

@@ -10,9 +10,8 @@ import (
 
 // A lock that is cached stays with this process when it is released: its claim
 // is idle, with the turn that the next goroutine gets. A watch on the server's
-// queue tells of others. No idle lock has a goroutine, except for the one that
-// watches a claim's node, from a second after the grant on: timers and watches
-// call giveUpIdle.
+// queue tells of others. No idle lock has a goroutine: its timer and its watches
+// call giveUpIdle, and the session calls Free.
 
 // cachedNode is what the node of a cached lock depends on. Objects whose nodes
 // would not be the same have cached locks of their own.
@@ -42,9 +41,18 @@ func (t *turn) mayKeep(ctx context.Context, from *claim.Claim) bool {
 	if t.others == nil {
 		under, done := from.DuringRelease(ctx)
 		defer done()
-		t.others = t.of.loop.Alone(under, from.Nodes()[0])
+		t.heed(t.of.loop.Alone(under, from.Nodes()[0]))
 	}
 	return t.others != nil && !t.othersCame()
+}
+
+// heed has an idle lock given up when the watch on the queue fires. The watch may
+// be nil.
+func (t *turn) heed(others *framework.Watch) {
+	if others != nil {
+		t.others, t.ignoreOthers = others, others.AfterFunc(t.giveUpIdle)
+		t.amongIdle = idleTurns.of(t.queue.key.client)
+	}
 }
 
 // othersCame reports whether somebody else may have queued since the look.
@@ -64,14 +72,13 @@ func (t *turn) keep(from *claim.Claim) bool {
 	if next == nil {
 		return false
 	}
-	following := t.next(next)
-	next.Occupy(following)
-	switch w, evicted, ok := following.queue.park(following, t.of.cfg.CachedIdle); {
+	t.goesTo(next)
+	switch w, evicted, ok := t.queue.park(t, t.of.cfg.CachedIdle); {
 	case !ok:
 		next.Retire()
 	case w != nil:
-		following.n++
-		w.get(following)
+		t.n++
+		w.get(t)
 	case evicted != nil:
 		evicted.giveUpIdle()
 	}
@@ -80,33 +87,34 @@ func (t *turn) keep(from *claim.Claim) bool {
 
 // park makes the lock idle, unless a goroutine waits here, which is to get it. It
 // also returns the turn of another lock that must not stay idle, if there are too
-// many. It reports false if the claim is lost by now.
+// many. It reports false if the lock must not stay by now. Whatever happens from
+// then on finds the lock idle.
 func (q *localQueue) park(t *turn, idle time.Duration) (w *localWaiter, evicted *turn, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if t.freed {
+	if t.freed || t.othersCame() || t.claim.IsRequested() {
 		return nil, nil, false
 	}
 	if w = q.takeFirstLocked(); w != nil {
 		return w, nil, true
 	}
 	q.idle = t
-	t.watchIdle(idle)
-	return nil, idleTurns.add(t), true
+	t.endsAfterLocked(idle)
+	return nil, t.amongIdle.add(t), true
 }
 
-// watchIdle has the turn given up when it is time. Each of these calls it on a
-// goroutine of its own, also if it is time already.
-func (t *turn) watchIdle(idle time.Duration) {
-	timer := time.AfterFunc(idle, t.giveUpIdle)
-	ignoreOthers := t.others.AfterFunc(t.giveUpIdle)
-	ignoreRequest := t.claim.AfterRequest(t.giveUpIdle)
-	t.unwatchIdle = func() {
-		timer.Stop()
-		ignoreOthers()
-		ignoreRequest()
+// endsAfterLocked has an idle lock given up after a time. If an acquire takes it
+// just when that is over, its next time may end early.
+func (t *turn) endsAfterLocked(idle time.Duration) {
+	if t.timer == nil {
+		t.timer = time.AfterFunc(idle, t.giveUpIdle)
+	} else {
+		t.timer.Reset(idle)
 	}
 }
+
+// Asked gives an idle lock up for somebody who asks for it.
+func (t *turn) Asked() { t.giveUpIdle() }
 
 // takeIdleLocked returns the turn of the lock if it is idle, or nil. The caller
 // has to take it over. A turn that is being given up stays where it is until it
@@ -122,8 +130,8 @@ func (q *localQueue) takeIdleLocked() *turn {
 }
 
 func (t *turn) endIdleLocked() {
-	idleTurns.remove(t)
-	t.unwatchIdle()
+	t.amongIdle.remove(t)
+	t.timer.Stop()
 }
 
 // stopIdle reports whether a turn was idle. Nobody gets it any more.
@@ -194,6 +202,6 @@ func (t *turn) takeOver(ctx context.Context, by *Queue) *claim.Claim {
 	}
 	taken = true
 	t.of, t.n = by, t.n+1
-	t.queue.noteAlone(holdingOf(t.claim))
+	t.queue.noteNext(t.claim)
 	return t.claim
 }

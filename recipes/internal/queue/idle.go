@@ -2,6 +2,7 @@ package queue
 
 import (
 	"container/list"
+	"context"
 	"sync"
 
 	"github.com/gocurator/curator/framework"
@@ -11,14 +12,42 @@ import (
 // two watches, and this process some kilobytes.
 const maxIdle = 1000
 
-// idleTurns are the turns of the idle locks of all clients of this process. Its
-// mutex may be locked while a queue's is.
-var idleTurns idleSet
+// idleTurns are the turns of the idle locks of all clients of this process.
+var idleTurns idleSets
 
-// idleSet has a list of idle turns for each client, the longest idle first.
-type idleSet struct {
+// idleSets has the idle turns of each client until that is closed.
+type idleSets struct {
 	mu       sync.Mutex // protects the following field
-	byClient map[framework.Extension]*list.List
+	byClient map[framework.Extension]*idleSet
+}
+
+// idleSet is a list of idle turns, the longest idle first. Its mutex may be locked
+// while a queue's is.
+type idleSet struct {
+	mu    sync.Mutex // protects the following field
+	turns list.List
+}
+
+// of returns the idle turns of a client.
+func (s *idleSets) of(client framework.Extension) *idleSet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	set := s.byClient[client]
+	if set == nil {
+		if s.byClient == nil {
+			s.byClient = map[framework.Extension]*idleSet{}
+		}
+		set = &idleSet{}
+		s.byClient[client] = set
+		context.AfterFunc(client.Context(), func() { s.forget(client) })
+	}
+	return set
+}
+
+func (s *idleSets) forget(client framework.Extension) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byClient, client)
 }
 
 // add adds a turn. If there are too many now, it takes out the one that has been
@@ -26,18 +55,9 @@ type idleSet struct {
 func (s *idleSet) add(t *turn) (evicted *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	client := t.queue.key.client
-	all := s.byClient[client]
-	if all == nil {
-		if s.byClient == nil {
-			s.byClient = map[framework.Extension]*list.List{}
-		}
-		all = list.New()
-		s.byClient[client] = all
-	}
-	t.inIdle = all.PushBack(t)
-	if all.Len() > maxIdle {
-		evicted = all.Front().Value.(*turn)
+	t.inIdle = s.turns.PushBack(t)
+	if s.turns.Len() > maxIdle {
+		evicted = s.turns.Front().Value.(*turn)
 		s.removeLocked(evicted)
 	}
 	return evicted
@@ -53,11 +73,6 @@ func (s *idleSet) remove(t *turn) {
 }
 
 func (s *idleSet) removeLocked(t *turn) {
-	client := t.queue.key.client
-	all := s.byClient[client]
-	all.Remove(t.inIdle)
+	s.turns.Remove(t.inIdle)
 	t.inIdle = nil
-	if all.Len() == 0 {
-		delete(s.byClient, client)
-	}
 }

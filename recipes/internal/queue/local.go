@@ -52,12 +52,11 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		a.Recall(refusal)
 		return nil, q.Refuse(ctx, refusal)
 	}
-	holder := holdingOf(c)
-	t := &turn{queue: local, of: q, claim: c, holder: holder.seen.Holder, since: time.Now(), n: 1, contended: e.wasBehind}
+	t := &turn{queue: local, of: q, claim: c, holding: holdingOf(c), since: time.Now(), n: 1, contended: e.wasBehind}
 	if shared {
-		t.shared = local.noteShared(holder)
+		t.shared = local.noteShared(&t.holding)
 	} else {
-		local.noteAlone(holder)
+		local.noteAlone(&t.holding)
 	}
 	t.holdAtLeast()
 	c.Occupy(t)
@@ -167,28 +166,30 @@ func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int,
 	return q.Refuse(ctx, &r)
 }
 
-// turn is the place of the goroutine that has the lock, among the goroutines of
-// its client. It implements claim.Place. Nobody may have the lock: then the turn
-// is idle.
+// turn is the place of a node that has the lock, among the goroutines of its
+// client. It implements claim.Place. The goroutines that have the lock by this node
+// have the turn one after the other. Nobody may have it: then the turn is idle.
 type turn struct {
-	queue  *localQueue
-	of     *Queue        // the one that acquired the lock
-	claim  *claim.Claim  // the claim that has this place
-	holder string        // the name of the node that has it
-	since  time.Time     // the time at which a goroutine of ours got the lock at the server
-	n      int           // turns since then, including this one
-	shared *list.Element // the element of queue.shared, if the lock is shared
-	left   sync.Once
-	unkeep func() // for a minimum hold: the end of the client need not spare the node any more; may be nil
+	queue   *localQueue
+	of      *Queue        // the one that acquired the lock
+	claim   *claim.Claim  // the claim that has this place, or that is about to
+	holding holding       // the first one's; the others have theirs in queue.alone alone
+	since   time.Time     // the time at which a goroutine of ours got the lock at the server
+	n       int           // turns since then, including this one
+	shared  *list.Element // the element of queue.shared, if the lock is shared
+	left    sync.Once
+	unkeep  func() // for a minimum hold: the end of the client need not spare the node any more; may be nil
 
 	// These are for a lock that is cached.
-	contended   bool             // the node was behind a node of another before
-	others      *framework.Watch // tells of others in the queue; nil if none was set
-	freed       bool             // Free was called; protected by queue.mu
-	ending      bool             // it is idle, and is being given up; protected by queue.mu
-	retired     sync.Once        // gives the claim of an idle turn up
-	inIdle      *list.Element    // the element of idleTurns; protected by its mutex
-	unwatchIdle func()           // ends what watchIdle has begun; protected by queue.mu
+	contended    bool             // the node was behind a node of another, and nobody has released it yet
+	others       *framework.Watch // tells of others in the queue; nil if none was set
+	ignoreOthers func() bool      // ends that; nil if there is no watch
+	freed        bool             // Free was called; protected by queue.mu
+	ending       bool             // it is idle, and is being given up; protected by queue.mu
+	retired      sync.Once        // gives the claim of an idle turn up
+	amongIdle    *idleSet         // the client's; nil if there is no watch
+	inIdle       *list.Element    // its element; protected by its mutex
+	timer        *time.Timer      // gives up what is idle for too long; protected by queue.mu; nil before that
 }
 
 // Free frees the place at the server.
@@ -197,7 +198,10 @@ func (t *turn) Free() {
 		t.retire()
 	}
 	t.left.Do(func() {
-		t.queue.forget(t.holder, t.shared, t.nodeStays())
+		if t.ignoreOthers != nil {
+			t.ignoreOthers()
+		}
+		t.queue.forget(t.holding.seen.Holder, t.shared, t.nodeStays())
 		t.queue.leave(t.shared != nil)
 	})
 	t.waive()
@@ -237,24 +241,23 @@ func (t *turn) handOver(from *claim.Claim) bool {
 	}
 	w := t.queue.takeFirstFor(next)
 	if w == nil {
-		next.Forget()
 		return false
 	}
-	following := t.next(next)
-	following.n++
-	next.Occupy(following)
-	w.get(following)
+	t.n++
+	t.goesTo(next)
+	w.get(t)
 	return true
 }
 
-// next returns the turn of a claim to the same node.
-func (t *turn) next(c *claim.Claim) *turn {
-	return &turn{queue: t.queue, of: t.of, claim: c, holder: t.holder, since: t.since, n: t.n, others: t.others}
+// goesTo gives the turn to the next claim to its node.
+func (t *turn) goesTo(next *claim.Claim) {
+	t.claim, t.contended = next, false
+	next.Occupy(t)
 }
 
 // get gives a lock to a waiter that was taken off the queue.
 func (w *localWaiter) get(t *turn) {
-	t.queue.noteAlone(holdingOf(t.claim))
+	t.queue.noteNext(t.claim)
 	w.got = t
 	close(w.turn)
 }

@@ -40,6 +40,10 @@ type localQueue struct {
 	alone    *holding               // the one of us that got the lock alone last, or nil
 	shared   list.List              // a *holding for each of us that shares the lock
 	trouble  error                  // the last error that one of us at the server has outlasted, or nil
+
+	// Most queues know of no more than one of each.
+	firstKnown [1]lockloop.NotAdmitted
+	firstGone  [1]string
 }
 
 // entering says which goroutines with a place have no node yet. The next must
@@ -83,7 +87,9 @@ type localWaiter struct {
 
 // newLocalQueue returns an empty queue.
 func newLocalQueue(in *queueSet, key localKey) *localQueue {
-	return &localQueue{in: in, key: key, free: key.places()}
+	q := &localQueue{in: in, key: key, free: key.places()}
+	q.known, q.gone = q.firstKnown[:0], q.firstGone[:0]
+	return q
 }
 
 // add takes a place. If there is none, it adds a waiter, and returns how many

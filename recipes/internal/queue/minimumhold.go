@@ -55,7 +55,8 @@ func (t *turn) stay(ctx context.Context, from *claim.Claim) bool {
 			next.Retire()
 		}
 	}()
-	r := &rest{turn: t.next(next), claim: next, unkeep: t.unkeep}
+	r := &rest{turn: t, claim: next, unkeep: t.unkeep}
+	t.claim = next
 	r.tell(ctx, from)
 	complete, t.unkeep = true, nil
 	if !framework.Extend(t.of.cfg.Client).Go(r.run) { // the client is closed
@@ -79,7 +80,7 @@ type rest struct {
 // written the node before, that is a request to give the lock up, which run reads.
 func (r *rest) tell(ctx context.Context, from *claim.Claim) {
 	of, h := r.turn.of, holdingOf(r.claim)
-	defer func() { r.turn.queue.noteAlone(h) }()
+	defer func() { r.turn.queue.noteAlone(&h) }()
 	if of.cfg.ExactData {
 		return
 	}
@@ -94,18 +95,8 @@ func (r *rest) tell(ctx context.Context, from *claim.Claim) {
 	under, done := from.DuringRelease(ctx)
 	defer done()
 	if err := write(under); err != nil && !framework.IsRefusal(err) {
-		r.retell = func(ctx context.Context) { outlast(ctx, of.cfg.Client, write) }
-	}
-}
-
-// outlast writes until that succeeds, or is refused, or ctx ends.
-func outlast(ctx context.Context, c *framework.Client, write func(context.Context) error) {
-	recovery := follow.Recovery{Client: c}
-	for {
-		err := write(ctx)
-		if err == nil || framework.IsRefusal(err) || recovery.Wait(ctx, err) != nil {
-			return
-		}
+		recovery := follow.Recovery{Client: of.cfg.Client, Ends: framework.IsRefusal}
+		r.retell = func(ctx context.Context) { _ = recovery.Until(ctx, write) } // nobody waits to hear why it has ended
 	}
 }
 

@@ -42,6 +42,9 @@ func New(cfg Config) *Queue {
 	if cfg.Name == "" {
 		cfg.Name = cfg.Path
 	}
+	if err := framework.ValidatePath(cfg.Name); err != nil { // the other paths are made from this one
+		cfg.Fault = err
+	}
 	q := &Queue{cfg: cfg}
 	if cfg.Client == nil {
 		return q
@@ -115,9 +118,6 @@ func (q *Queue) Reenter(ctx context.Context) (*claim.Lease, error) {
 // it.
 func (q *Queue) Ready(ctx context.Context) error {
 	if err := q.Usable(); err != nil {
-		return err
-	}
-	if err := framework.ValidatePath(q.cfg.Name); err != nil { // the other paths are made from this one
 		return err
 	}
 	if q.cfg.Fault != nil {

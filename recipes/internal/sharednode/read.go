@@ -2,7 +2,6 @@ package sharednode
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
@@ -104,18 +103,16 @@ func (n Node) readPresent(ctx context.Context, watched bool) (*Snapshot, *framew
 // quorum, because a sync is no barrier at a leader. It outlasts outages until
 // ctx ends. Any other error ends it: the outcome stays unknown, and the caller
 // need not wait to hear that.
-func (n Node) readPatiently(ctx context.Context) (*Snapshot, error) {
-	outage := pauses.Outage()
-	for {
-		s, err := n.readCommitted(ctx)
-		if err == nil || ctx.Err() != nil || follow.Judge(err) != follow.Outage {
-			return s, err
-		}
-		if ended := follow.Pause(ctx, n.Client, &outage); ended != nil {
-			return nil, fmt.Errorf("%w (last error: %w)", ended, err)
-		}
-	}
+func (n Node) readPatiently(ctx context.Context) (s *Snapshot, err error) {
+	outages := follow.Recovery{Client: n.Client, Ends: isNoOutage}
+	err = outages.Until(ctx, func(ctx context.Context) (err error) {
+		s, err = n.readCommitted(ctx)
+		return err
+	})
+	return s, err
 }
+
+func isNoOutage(err error) bool { return follow.Judge(err) != follow.Outage }
 
 func (n Node) readCommitted(ctx context.Context) (*Snapshot, error) {
 	if err := n.Client.SyncQuorum(ctx); err != nil {

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/histories"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/explore"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -20,11 +22,23 @@ import (
 // power of ten, so that the digits of a number say who is in it, and how often.
 type ledger struct {
 	world *explore.World
+	calls histories.History
 	knows bool // there are no unknown outcomes, unless a caller gives up or its session is lost
 
 	mu      sync.Mutex // protects the following fields
 	applied int64      // the sum of the additions that were told as applied
 	unknown int64      // the sum of those of unknown outcome
+}
+
+// note notes for the history what a caller has asked for, and was told. One that was
+// refused has no part in it.
+func note(call histories.Call, asked, told any, err error) {
+	switch {
+	case err == nil:
+		call.End(asked, told)
+	case reason.Is(err, framework.ErrOutcomeUnknown):
+		call.Open(asked)
+	}
 }
 
 // told notes the answer of an addition. before is what was applied before it
@@ -71,7 +85,8 @@ func (l *ledger) check(data []byte) error {
 	if lacks(number, l.applied) != 0 || lacks(l.applied+l.unknown, number) != 0 {
 		return fmt.Errorf("the number is %d, of which %d was told as applied, and %d as unknown", number, l.applied, l.unknown)
 	}
-	return nil
+	l.calls.Begin(0).End(histories.Load{}, number)
+	return l.calls.Check(histories.Number)
 }
 
 // long has actors who add twice, one after the other, or at once if together is
@@ -111,6 +126,7 @@ func long(contenders int, together bool, opts ...atomic.Option) explore.Scenario
 
 func (l *ledger) add(a *explore.Actor, count *atomic.Long, delta int64) {
 	before, now, session := l.sum(), int64(0), a.Client().SessionID()
+	call := l.calls.Begin(int(a.Name()[0]))
 	err := a.Call(fmt.Sprintf("add %d", delta), func(ctx context.Context) (err error) {
 		now, err = count.Add(ctx, delta)
 		if err != nil && ctx.Err() == nil && !reason.Is(err, framework.ErrOutcomeUnknown) && !isEnd(a, err) {
@@ -121,7 +137,17 @@ func (l *ledger) add(a *explore.Actor, count *atomic.Long, delta int64) {
 		}
 		return err
 	})
+	note(call, histories.Add{Delta: delta}, now, err)
 	l.told(a, delta, before, now, err)
+}
+
+func (l *ledger) load(a *explore.Actor, count *atomic.Long) {
+	call := l.calls.Begin(int(a.Name()[0]))
+	_ = a.Call("load", func(ctx context.Context) error {
+		now, err := count.Load(ctx)
+		note(call, histories.Load{}, now, err)
+		return err
+	})
 }
 
 func TestLongOfTwo(t *testing.T) { explore.Search(t, long(2, false), quick()) }
@@ -143,6 +169,10 @@ func TestLongWhoseReplyIsLost(t *testing.T) {
 
 func TestLongWhoseWriteIsLate(t *testing.T) {
 	explore.Search(t, startsWith(late(zktest.OpSetData), long(2, false)), quick())
+}
+
+func TestLongOfOneWhoseWriteIsLate(t *testing.T) {
+	explore.Search(t, startsWith(late(zktest.OpSetData), long(1, false)), quick())
 }
 
 func TestLongWithReceiptsWhoseReplyIsLost(t *testing.T) {
@@ -225,51 +255,94 @@ func TestAtomicValueWithReceiptsThatIsClaimed(t *testing.T) {
 // Whoever loads the value, or has an Update refuse it, sees all that was written
 // before, also if a server lags.
 func TestAtomicValueWhoseFollowerLags(t *testing.T) {
-	explore.Search(t, inEnsemble(func(w *explore.World) {
-		w.Node("/value", "seed")
-		h := &writes{world: w}
-		w.Always(h.record)
-		w.AtEnd(h.record)
-		known := 0 // of the writes: all up to this one were told as applied, or seen
-		for _, name := range names(2) {
-			w.Actor(name, func(a *explore.Actor) {
-				v := atomic.NewValue(a.Client(), "/value", text)
-				saw := func(what string, before int, data string) {
-					if i := h.find(data); i < before {
-						w.Fail("%s: %s has seen %q, and %q was there before", a.Name(), what, data, h.all[before].Value)
-					} else {
-						known = max(known, i)
-					}
+	explore.Search(t, inEnsemble(loadsAndRefuses, 0, time.Second), quick())
+}
+
+func TestAtomicValueThatIsRefused(t *testing.T) { explore.Search(t, loadsAndRefuses, quick()) }
+
+func loadsAndRefuses(w *explore.World) {
+	w.Node("/value", "seed")
+	h := &writes{world: w}
+	w.Always(h.record)
+	w.AtEnd(h.record)
+	known := 0 // of the writes: all up to this one were told as applied, or seen
+	for _, name := range names(2) {
+		w.Actor(name, func(a *explore.Actor) {
+			v := atomic.NewValue(a.Client(), "/value", text)
+			saw := func(what string, before int, data string) {
+				if i := h.find(data); i < before {
+					w.Fail("%s: %s has seen %q, and %q was there before", a.Name(), what, data, h.all[before].Value)
+				} else {
+					known = max(known, i)
 				}
-				for _, data := range []string{name + " one", name + " two"} {
-					if a.Call("store", func(ctx context.Context) error { return v.Store(ctx, data) }) == nil {
-						known = max(known, h.find(data))
-					}
-					before := known
-					var seen string
-					if a.Call("load", func(ctx context.Context) (err error) {
-						seen, err = v.Load(ctx)
-						return err
-					}) == nil {
-						saw("Load", before, seen)
-					}
-					a.Pause("thinks")
-					before, seen = known, ""
-					_ = a.Call("update and refuse", func(ctx context.Context) error {
-						_, err := v.Update(ctx, func(data string) (string, error) {
-							seen = data
-							return "", errRefused
-						})
-						if reason.Is(err, errRefused) {
-							saw("Update", before, seen)
-							return nil
-						}
-						return err
+			}
+			for _, data := range []string{name + " one", name + " two"} {
+				if a.Call("store", func(ctx context.Context) error { return v.Store(ctx, data) }) == nil {
+					known = max(known, h.find(data))
+				}
+				before := known
+				var seen string
+				if a.Call("load", func(ctx context.Context) (err error) {
+					seen, err = v.Load(ctx)
+					return err
+				}) == nil {
+					saw("Load", before, seen)
+				}
+				a.Pause("thinks")
+				before, seen = known, ""
+				_ = a.Call("update and refuse", func(ctx context.Context) error {
+					_, err := v.Update(ctx, func(data string) (string, error) {
+						seen = data
+						return "", errRefused
 					})
+					if reason.Is(err, errRefused) {
+						saw("Update", before, seen)
+						return nil
+					}
+					return err
+				})
+			}
+		})
+	}
+}
+
+// Whoever loads a number does not wait for the lock that a write waits for.
+func TestLongIsLoadedWhileAWriteWaits(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/count", "")
+		w.Node("/lock", "")
+		book := &ledger{world: w}
+		locked := make(chan struct{})
+		w.Actor("C", func(a *explore.Actor) {
+			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
+			var lease *locks.Lease
+			err := a.Call("lock", func(ctx context.Context) (err error) {
+				lease, err = lock.Acquire(ctx)
+				return err
+			})
+			close(locked)
+			if err == nil {
+				time.Sleep(time.Minute)
+				_ = a.Call("unlock", lease.Release)
+			}
+		})
+		for i, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				<-locked
+				count := atomic.NewLong(a.Client(), "/count", atomic.WithPromotion("/lock", 1))
+				var all sync.WaitGroup
+				all.Go(func() { book.add(a, count, []int64{1, 10}[i]) })
+				time.Sleep(time.Second)
+				begun := time.Now()
+				book.load(a, count)
+				if min(time.Since(begun), w.Quiet()) > 20*time.Second {
+					w.Fail("%s has waited for %v to load", name, time.Since(begun))
 				}
+				all.Wait()
 			})
 		}
-	}, 0, time.Second), quick())
+		w.AtEnd(func(tree explore.Tree) error { return book.check(tree["/count"].Data) })
+	}, quick())
 }
 
 var errRefused = errors.New("refused")
@@ -292,6 +365,7 @@ func atomicValue(opts ...atomic.Option) explore.Scenario {
 		h := &writes{world: w}
 		w.Always(h.record)
 		w.AtEnd(h.record)
+		w.AtEnd(h.checkCalls)
 		for _, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
 				v := atomic.NewValue(a.Client(), "/value", text, opts...)
@@ -323,10 +397,12 @@ func atomicValue(opts ...atomic.Option) explore.Scenario {
 // was told. old is what is to be replaced, or nil.
 func (h *writes) write(a *explore.Actor, old *string, how string, do func(ctx context.Context, data string) (bool, error)) {
 	data, ok := a.Name()+" "+how, false
+	call := h.calls.Begin(int(a.Name()[0]))
 	err := a.Call(how, func(ctx context.Context) (err error) {
 		ok, err = do(ctx, data)
 		return err
 	})
+	h.note(call, old, data, ok, err)
 	ok = ok && err == nil
 	h.told(a, nil, data, ok, err)
 	if i := h.find(data); ok && old != nil && i > 0 && h.all[i-1].Value != *old {

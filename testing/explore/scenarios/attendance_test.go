@@ -19,6 +19,14 @@ type attendance struct {
 	waiting []*explore.Actor // once for each goroutine
 	leases  []*locks.Lease   // until they are released
 	idle    time.Time        // since when they wait for nobody; zero if that is not so
+	nodes   int              // at the last look
+	sizes   []size
+}
+
+// size is how many want the lock or have it at some time.
+type size struct {
+	at time.Time
+	n  int
 }
 
 // watchAttendance sees that nobody waits for long behind nobody.
@@ -32,6 +40,7 @@ func watchAttendance(w *explore.World, path string) *attendance {
 func (at *attendance) take(a *explore.Actor, what string, acquire acquiring) *locks.Lease {
 	at.mu.Lock()
 	at.waiting = append(at.waiting, a)
+	at.noteLocked()
 	at.mu.Unlock()
 	lease, _ := take(at.world, a, what, acquire)
 	at.mu.Lock()
@@ -62,6 +71,8 @@ func (at *attendance) check(tree explore.Tree) error {
 	const bound = 5 * time.Second
 	at.mu.Lock()
 	defer at.mu.Unlock()
+	at.nodes = len(below(tree, at.path))
+	at.noteLocked()
 	switch {
 	case !at.waitForNobodyLocked(tree):
 		at.idle = time.Time{}
@@ -93,4 +104,29 @@ func (at *attendance) waitForNobodyLocked(tree explore.Tree) bool {
 		}
 	}
 	return true
+}
+
+// noteLocked notes how many want the lock now.
+func (at *attendance) noteLocked() {
+	at.sizes = append(at.sizes, size{time.Now(), max(at.nodes, len(at.waiting)+len(at.leases))})
+}
+
+// size returns how many wait or have the lock.
+func (at *attendance) size() int {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	return len(at.waiting) + len(at.leases)
+}
+
+// mostSince returns how many have wanted the lock or had it at once, since some
+// time.
+func (at *attendance) mostSince(t time.Time) (most int) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	for i, s := range at.sizes {
+		if lasts := i+1 == len(at.sizes) || !at.sizes[i+1].at.Before(t); lasts {
+			most = max(most, s.n)
+		}
+	}
+	return most
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,6 +80,18 @@ func (r *reader) check(history []snapshot) error {
 		if s.zxid <= zxid {
 			want = s
 		}
+	}
+	if all := r.cache.Unreadable(); len(all) > 0 { // a server has failed to read them
+		want.nodes = maps.Clone(want.nodes)
+		maps.DeleteFunc(want.nodes, func(path string, _ shown) bool {
+			_, has := nodes[path]
+			for unread := range all {
+				if path == unread || !has && strings.HasPrefix(path, unread+"/") {
+					return true
+				}
+			}
+			return false
+		})
 	}
 	if !maps.Equal(nodes, want.nodes) {
 		return fmt.Errorf("the cache of transaction %#x has %v, and the tree had %v", zxid, nodes, want.nodes)
@@ -247,6 +260,22 @@ func TestCacheAfterALoss(t *testing.T) {
 	explore.Search(t, cacheBesideAWriter(rootComesAndGoes, loss), quick())
 }
 
+// A server fails to read a node, or to set the watch.
+func TestCacheAfterAFailure(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		own  trouble
+	}{
+		{"to read", meets(zktest.OpGetData, zktest.Fail(zktest.ErrSystem))},
+		{"to set the watch", func(a *explore.Actor) {
+			a.Meets(zktest.OpAddWatch, zktest.Fail(zktest.ErrSystem))
+			loss(a)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) { explore.Search(t, cacheBesideAWriter(nodesComeAndGo, c.own), quick()) })
+	}
+}
+
 // Older servers have no persistent watches.
 func TestCacheWithStandardWatches(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
@@ -261,7 +290,39 @@ func TestCacheInAnEnsemble(t *testing.T) {
 
 // Servers that lag keep nobody from seeing what others have written.
 func TestCacheWhoseLeaderLags(t *testing.T) {
-	explore.Search(t, inEnsemble(cacheBesideAWriter(nodesComeAndGo, cut), time.Second), quick())
+	searchAtEach(t, cacheBesideAWriter(nodesComeAndGo, cut), time.Second)
+}
+
+// One is told of a write, and waits for it, at a server that may not know of it.
+func TestCacheThatIsWaitedFor(t *testing.T) {
+	searchAtEach(t, func(w *explore.World) {
+		w.Node("/top", "")
+		w.Node("/top/services", "")
+		news := make(chan int64, 3)
+		w.Actor("A", func(a *explore.Actor) {
+			c, err := cache.New(a.Client(), "/top/services")
+			if err != nil {
+				refuse(w, a, err)
+				return
+			}
+			_ = a.Call("wait until it is filled", c.WaitSynced)
+			for zxid := range news {
+				waitsFor(w, a, c, zxid)
+			}
+			_ = c.Close()
+		})
+		w.Actor("B", func(a *explore.Actor) {
+			defer close(news)
+			for range cap(news) {
+				time.Sleep(time.Second)
+				b := &writer{a, new(int64)}
+				b.write("", "again")
+				if *b.written > 0 {
+					news <- *b.written
+				}
+			}
+		})
+	}, time.Second)
 }
 
 func TestCacheWhoseFollowerLags(t *testing.T) {

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -21,9 +22,11 @@ var writeTroubles = []struct {
 	with func(op zktest.Op) trouble
 }{
 	{"in peace", func(zktest.Op) trouble { return none }},
+	{"lost", func(op zktest.Op) trouble { return meets(op, zktest.DropRequest()) }},
 	{"lost reply", func(op zktest.Op) trouble { return meets(op, zktest.DropReply()) }},
 	{"lost reply and session", unheard},
 	{"late", late},
+	{"late and lost reply", func(op zktest.Op) trouble { return both(late(op), meets(op, zktest.DropReply())) }},
 }
 
 // searchWrites plays a scenario in each of these troubles, alone and beside an
@@ -63,20 +66,25 @@ func discard(a *explore.Actor, path string) {
 // Two callers of one client make the same plain ephemeral node, and so does an
 // operator.
 func TestEphemeralNodeOfAClient(t *testing.T) {
-	s := func(w *explore.World) {
-		p := newPast(w)
-		w.Actor("A", func(a *explore.Actor) {
-			var all sync.WaitGroup
-			for _, data := range []string{"the first", "the second"} {
-				all.Go(func() { p.makesEphemeral(a, data) })
-				time.Sleep(time.Millisecond)
-			}
-			all.Wait()
-			discard(a, "/n")
-		})
-	}
-	searchWrites(t, zktest.OpCreate, s, func(a *explore.Actor) {
+	searchWrites(t, zktest.OpCreate, ephemeralNode, func(a *explore.Actor) {
 		exchange("/n", "the operator's", framework.WithMode(framework.Ephemeral))(a)
+		discard(a, "/n")
+	})
+}
+
+func TestEphemeralNodeOfAClientWhoseLeaderLags(t *testing.T) {
+	explore.Search(t, inEnsemble(startsWith(meets(zktest.OpCreate, zktest.DropReply()), ephemeralNode), time.Second), brief())
+}
+
+func ephemeralNode(w *explore.World) {
+	p := newPast(w)
+	w.Actor("A", func(a *explore.Actor) {
+		var all sync.WaitGroup
+		for _, data := range []string{"the first", "the second"} {
+			all.Go(func() { p.makesEphemeral(a, data) })
+			time.Sleep(time.Millisecond)
+		}
+		all.Wait()
 		discard(a, "/n")
 	})
 }
@@ -92,23 +100,39 @@ func (p *past) makesEphemeral(a *explore.Actor, data string) {
 	}
 }
 
-// A client writes a node over its version. An operator makes the node anew, with
-// the same version.
+// A client reads a node and writes it over its version. An operator makes the node
+// anew, with the same version, and a write of a session that is over may come late
+// to that one as well. If nobody else writes, the client does.
 func TestSetOfAClient(t *testing.T) {
 	s := func(w *explore.World) {
 		w.Node("/n", "old")
 		p := newPast(w)
-		p.once("new")
 		w.Actor("A", func(a *explore.Actor) {
-			var stat *zk.Stat
+			stat, ended, session := &zk.Stat{}, false, a.Client().SessionID()
+			w.AtEnd(func(tree explore.Tree) error {
+				if a.Client().SessionID() != session {
+					return nil
+				}
+				return p.isOnce("new")
+			})
+			if a.Call("read", func(ctx context.Context) error {
+				_, _, err := a.Client().Get(ctx, "/n")
+				return err
+			}) != nil {
+				return
+			}
 			err := a.Call("set", func(ctx context.Context) (err error) {
 				stat, err = a.Client().Set(ctx, "/n", []byte("new"), 0)
+				ended = ctx.Err() != nil
 				return err
 			})
 			if err != nil {
 				stat = &zk.Stat{}
 			}
 			p.told(a, "new", "/n", stat.Mzxid, err)
+			if err != nil && !ended && !a.Closed() {
+				w.AtEnd(p.isChanged("/n", "old"))
+			}
 		})
 	}
 	searchWrites(t, zktest.OpSetData, s, exchange("/n", "old"))
@@ -201,6 +225,20 @@ func TestTransactionOfAClient(t *testing.T) {
 	searchWrites(t, zktest.OpMulti, s, func(a *explore.Actor) { deleteLast(a, "/p") })
 }
 
+// The version of a node tells what has become of this transaction. It may be applied
+// twice, if it is late and an operator makes the node anew.
+func TestTransactionWithAWitnessOfAClient(t *testing.T) {
+	s := func(w *explore.World) {
+		w.Node("/n", "old")
+		p := newPast(w)
+		data := []string{"ephemeral", "new"}
+		p.transacts(data, "/e",
+			framework.CreateOp("/e", []byte(data[0]), framework.WithMode(framework.Ephemeral)),
+			framework.SetOp("/n", []byte(data[1]), 0))
+	}
+	searchWrites(t, zktest.OpMulti, s, exchange("/n", "old"))
+}
+
 // Nothing tells what has become of this transaction.
 func TestTransactionWithoutAWitness(t *testing.T) {
 	s := func(w *explore.World) {
@@ -216,10 +254,14 @@ func TestTransactionWithoutAWitness(t *testing.T) {
 	searchWrites(t, zktest.OpMulti, s, exchange("/n", "old"))
 }
 
-// transacts has an actor with one transaction, each operation of which writes its
-// data. It deletes its ephemeral node in the end.
+// transacts has an actor that reads a node, and makes one transaction, each operation
+// of which writes its data. It deletes its ephemeral node in the end.
 func (p *past) transacts(data []string, ephemeral string, ops ...framework.TxnOp) {
 	p.world.Actor("A", func(a *explore.Actor) {
+		_ = a.Call("read", func(ctx context.Context) error {
+			_, _, err := a.Client().Get(ctx, "/n")
+			return err
+		})
 		var results []framework.TxnResult
 		err := a.Call("transaction", func(ctx context.Context) (err error) {
 			results, err = a.Client().Transaction(ctx, ops...)
@@ -241,4 +283,43 @@ func (p *past) transacts(data []string, ephemeral string, ops ...framework.TxnOp
 			discard(a, ephemeral)
 		}
 	})
+}
+
+// A transaction checks a node between two that it makes below new paths. If an
+// operator has written that node before, nothing is made behind it.
+func TestTransactionBehindACheck(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/checked", "")
+		written := false
+		w.Always(func(tree explore.Tree) error {
+			written = written || tree["/checked"].Stat.Version > 0
+			return nil
+		})
+		w.Actor("A", func(a *explore.Actor) {
+			time.Sleep(5 * time.Millisecond)
+			a.Pause("begins")
+			if !written {
+				return
+			}
+			_ = a.Call("transaction", func(ctx context.Context) error {
+				_, err := a.Client().Transaction(ctx,
+					framework.CreateOp("/before/n", nil, framework.WithParents()),
+					framework.CheckOp("/checked", 0),
+					framework.CreateOp("/behind/n", nil, framework.WithParents()))
+				return err
+			})
+			w.Always(func(tree explore.Tree) error {
+				if _, is := tree["/behind"]; is {
+					return errors.New("a node is made behind a check that fails")
+				}
+				return nil
+			})
+		})
+		w.Actor("O", func(a *explore.Actor) {
+			_ = a.Call("write", func(ctx context.Context) error {
+				_, err := a.Client().Set(ctx, "/checked", nil, framework.AnyVersion)
+				return err
+			})
+		})
+	}, brief())
 }

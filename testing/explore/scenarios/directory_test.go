@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // The instances of the service orders are right below its path.
@@ -46,19 +48,21 @@ type listing struct {
 	zxid      int64
 	instances map[string]string // what they say, by their IDs
 	bad       map[string]bool   // nodes that are no instances
+	born      map[string]int64  // the czxids of the nodes
 }
 
 func listingOf(tree explore.Tree) listing {
-	l := listing{instances: map[string]string{}, bad: map[string]bool{}}
+	l := listing{instances: map[string]string{}, bad: map[string]bool{}, born: map[string]int64{}}
 	for _, n := range append(below(tree, orders), tree[orders]) {
 		l.zxid = max(l.zxid, n.Stat.Mzxid, n.Stat.Pzxid) // the last one also knows of deletions
 		id, ok := strings.CutPrefix(n.Path, orders+"/")
-		if !ok {
+		if !ok || strings.Contains(id, "/") {
 			continue
 		}
+		l.born[id] = n.Stat.Czxid
 		if i, err := format.Decode("orders", id, n.Data); err == nil {
 			l.instances[id] = said(i)
-		} else {
+		} else if n.Stat.NumChildren == 0 {
 			l.bad[id] = true
 		}
 	}
@@ -128,6 +132,9 @@ func (l *listings) end(tree explore.Tree) error {
 			errs = append(errs, fmt.Errorf("the directory of %s has %v in the end, and the tree %v", f.actor.Name(), f.heard, last))
 		}
 		errs = append(errs, f.directory.Close())
+		if !f.directory.Snapshot().Interrupted {
+			errs = append(errs, fmt.Errorf("the directory of %s says that it is up to date, and is closed", f.actor.Name()))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -141,6 +148,7 @@ type finder struct {
 	gone      map[string]time.Time // since when an instance is shown without a node
 	looked    time.Time            // the time of the last look, if the directory was interrupted then
 	guard     *guard               // nil if there is none
+	shown     map[string]string    // what it has shown at the last look
 }
 
 // find gives an actor a directory. It returns nil if the client is closed.
@@ -199,13 +207,18 @@ func (f *finder) check(all *listings) error {
 	if s.Zxid < f.zxid {
 		return fmt.Errorf("is of transaction %#x after %#x", s.Zxid, f.zxid)
 	}
+	same := s.Zxid == f.zxid && s.Interrupted && !f.looked.IsZero() // it was interrupted all the time
 	f.zxid = s.Zxid
-	shown := map[string]string{}
+	shown, before := map[string]string{}, f.shown
 	for _, e := range s.Entries {
 		shown[e.ID] = said(e.Instance)
 	}
+	f.shown = shown
 	if s.Zxid != 0 && !maps.Equal(shown, f.heard) {
 		return fmt.Errorf("has %v, and its changes lead to %v", shown, f.heard)
+	}
+	if same && len(shown) < len(before) {
+		return fmt.Errorf("has %v, had %v, and does not know what there is", shown, before)
 	}
 	if f.guard != nil {
 		f.guard.pass(s.Interrupted)
@@ -215,14 +228,27 @@ func (f *finder) check(all *listings) error {
 		return nil // it keeps what it has
 	}
 	want := all.at(s.Zxid)
+	bad, failed := map[string]bool{}, map[string]bool{}
+	for _, b := range s.Bad {
+		if _, is := framework.ServerCode(b.Err); is {
+			failed[b.ID] = true
+		} else {
+			bad[b.ID] = true
+		}
+	}
+	for id := range failed { // it stays as it was
+		if before[id] != shown[id] {
+			return fmt.Errorf("has %q of %s, had %q, and a server has failed to read it", shown[id], id, before[id])
+		}
+		return nil
+	}
 	for id, text := range want.instances {
 		if shown[id] != text {
 			return fmt.Errorf("of transaction %#x has %q of %s, which has said %q", s.Zxid, shown[id], id, text)
 		}
 	}
-	bad := map[string]bool{}
-	for _, b := range s.Bad {
-		bad[b.ID] = true
+	if err := all.checkSince(want, s.Entries); err != nil {
+		return err
 	}
 	if !maps.Equal(bad, want.bad) {
 		return fmt.Errorf("of transaction %#x says that %v are malformed, and %v were", s.Zxid, bad, want.bad)
@@ -231,6 +257,31 @@ func (f *finder) check(all *listings) error {
 		return f.guard.check(want, s)
 	}
 	return f.checkGone(all, want, s.Entries)
+}
+
+// checkSince checks that an instance that goes on with another node than its first
+// one is where it was.
+func (l *listings) checkSince(want listing, entries []*discovery.Entry) error {
+	for _, e := range entries {
+		if _, there := want.instances[e.ID]; !there || want.born[e.ID] == e.Since {
+			continue
+		}
+		before, now := map[string]bool{}, map[string]bool{}
+		for _, one := range l.history {
+			text, _, _ := strings.Cut(one.instances[e.ID], ",")
+			switch born := one.born[e.ID]; {
+			case text == "":
+			case born == want.born[e.ID]:
+				now[text] = true
+			case born >= e.Since && born < want.born[e.ID]:
+				before[text] = true
+			}
+		}
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(now)), func(text string) bool { return before[text] }) {
+			return fmt.Errorf("takes %s for the instance that was at %v, and it is at %v", e.ID, before, now)
+		}
+	}
+	return nil
 }
 
 // checkGone checks the instances that are shown without a node.
@@ -354,6 +405,11 @@ func TestDirectory(t *testing.T) {
 
 func TestDirectoryOfMalformedNodes(t *testing.T) {
 	explore.Search(t, directoryBesideAnOperator(nodesAreMalformed, none), quick())
+}
+
+// A server fails to read a node.
+func TestDirectoryAfterAFailure(t *testing.T) {
+	explore.Search(t, directoryBesideAnOperator(instancesFlicker, meets(zktest.OpGetData, zktest.Fail(zktest.ErrSystem))), quick())
 }
 
 func TestDirectoryAfterACut(t *testing.T) {

@@ -28,8 +28,12 @@ func newRelay(w *explore.World) *relay {
 
 // team is a client with that many goroutines.
 func (r *relay) team(runners int) func(*explore.Actor) {
+	return r.goroutines(runners, locks.WithLocalHandOver(1, time.Minute))
+}
+
+func (r *relay) goroutines(runners int, opts ...locks.MutexOption) func(*explore.Actor) {
 	return func(a *explore.Actor) {
-		lock := locks.NewInterProcessMutex(a.Client(), "/lock", locks.WithLocalHandOver(1, time.Minute))
+		lock := locks.NewInterProcessMutex(a.Client(), "/lock", opts...)
 		var all sync.WaitGroup
 		for range runners {
 			a.Pause("brings another runner")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -16,7 +17,8 @@ import (
 )
 
 // quick is how far each search goes, unless CURATOR_EXPLORE is set. All of them
-// together take less than a minute of one processor.
+// together took half a minute of one processor on 2026-11-26, without the race
+// detector.
 func quick() explore.Limits {
 	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 30)}
 }
@@ -63,11 +65,7 @@ func deleteLast(a *explore.Actor, path string) { deleteSome(a, path, 1) }
 // deleteSome deletes the last nodes in the order of their numbers, or all if last
 // is 0.
 func deleteSome(a *explore.Actor, path string, last int) {
-	var names []string
-	_ = a.Call("list", func(ctx context.Context) (err error) {
-		names, _, err = a.Client().Children(ctx, path)
-		return err
-	})
+	names := childrenOf(a, path)
 	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(a[max(len(a)-10, 0):], b[max(len(b)-10, 0):]) })
 	if last > 0 {
 		names = names[max(len(names)-last, 0):]
@@ -77,6 +75,15 @@ func deleteSome(a *explore.Actor, path string, last int) {
 			return a.Client().Delete(ctx, path+"/"+name, framework.AnyVersion)
 		})
 	}
+}
+
+// childrenOf returns the names of the children that an actor sees, or none.
+func childrenOf(a *explore.Actor, path string) (names []string) {
+	_ = a.Call("list", func(ctx context.Context) (err error) {
+		names, _, err = a.Client().Children(ctx, path)
+		return err
+	})
+	return names
 }
 
 // isEnd reports whether an error says that the client of an actor is closed, which
@@ -94,6 +101,21 @@ func inEnsemble(s explore.Scenario, lags ...time.Duration) explore.Scenario {
 			w.Lag(3-i, lag)
 		}
 		s(w)
+	}
+}
+
+// searchAtEach searches a scenario three times in an ensemble of which some lag:
+// the first actor is at another server each time. Those before it do nothing.
+func searchAtEach(t *testing.T, s explore.Scenario, lags ...time.Duration) {
+	for others := range 3 {
+		t.Run(fmt.Sprint("behind ", others), func(t *testing.T) {
+			explore.Search(t, inEnsemble(func(w *explore.World) {
+				for i := range others {
+					w.Actor(fmt.Sprint("other ", i), func(*explore.Actor) {})
+				}
+				s(w)
+			}, lags...), brief())
+		})
 	}
 }
 
@@ -122,10 +144,26 @@ func late(op zktest.Op) trouble { return replaced(op, zktest.HoldRequest(time.Se
 // its client hears nothing of that and has another session.
 func unheard(op zktest.Op) trouble { return replaced(op, zktest.DropReply()) }
 
+// lastOf is a trouble with the next request of that kind. It is carried out, and its
+// client hears nothing of that, and that its session has expired.
+func lastOf(op zktest.Op) trouble {
+	return func(a *explore.Actor) {
+		a.Meets(op, zktest.All(zktest.DropReply(), zktest.CallAfter(func(zktest.Request) { a.Expire() })))
+	}
+}
+
 func replaced(op zktest.Op, fault zktest.Action) trouble {
 	return func(a *explore.Actor) {
 		replace := zktest.Call(func(zktest.Request) { a.ReplaceSession() })
 		a.Meets(op, zktest.All(replace, fault))
+	}
+}
+
+// both is two troubles, the first one first.
+func both(first, second trouble) trouble {
+	return func(a *explore.Actor) {
+		first(a)
+		second(a)
 	}
 }
 

@@ -21,7 +21,17 @@ type office struct {
 	world   *explore.World
 	leading *explore.Section // under a lease that is alive
 	trouble trouble          // of A in its first term, or nil
+	after   time.Duration    // when that is, in the term
 	working *explore.Section // also by one that is told to stop, and has not yet
+
+	mu      sync.Mutex
+	stopped map[int64]*stop // by the transaction of the leader's node
+}
+
+// stop is the end of work whose lease was lost.
+type stop struct {
+	actor *explore.Actor
+	since time.Time // its client was connected, too
 }
 
 // stops is how long work goes on when it was told to stop. The safety margin is a
@@ -30,7 +40,36 @@ const stops = 500 * time.Millisecond
 
 func newOffice(w *explore.World) *office {
 	w.Node("/leader", "")
-	return &office{world: w, leading: w.Section("the lead", 1), working: w.Section("the work", 1)}
+	o := &office{world: w, leading: w.Section("the lead", 1), working: w.Section("the work", 1), stopped: map[int64]*stop{}}
+	w.Always(o.checkStopped)
+	return o
+}
+
+// checkStopped sees that the node of a leader goes when its work has stopped.
+func (o *office) checkStopped(tree explore.Tree) error {
+	const bound = time.Second
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, n := range below(tree, "/leader") {
+		s := o.stopped[n.Stat.Czxid]
+		switch {
+		case s == nil:
+		case s.actor.Closed() || !s.actor.Client().State().IsConnected():
+			s.since = time.Now()
+		case time.Since(s.since) > bound && o.world.Quiet() > 5*time.Second:
+			return fmt.Errorf("the work of %s has stopped, and %s is there", s.actor.Name(), n.Path)
+		}
+	}
+	return nil
+}
+
+// noteStopped notes that work has stopped after a loss.
+func (o *office) noteStopped(a *explore.Actor, lease *locks.Lease) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if errors.Is(context.Cause(lease.Context()), framework.ErrSessionLost) {
+		o.stopped[lease.FencingToken()] = &stop{a, time.Now()}
+	}
 }
 
 // term is the work of a leader: for that long, or until it is told to stop.
@@ -41,6 +80,7 @@ func (o *office) term(a *explore.Actor, d time.Duration, reasons ...error) func(
 		defer o.working.Enter(a, context.Background(), 0)()
 		if own := o.trouble; own != nil && a.Name() == "A" {
 			o.trouble = nil
+			pass(lease.Context(), o.after)
 			own(a)
 		}
 		select {
@@ -52,6 +92,7 @@ func (o *office) term(a *explore.Actor, d time.Duration, reasons ...error) func(
 			time.Sleep(stops)
 		}
 		checkLoss(o.world, a, lease, reasons...)
+		o.noteStopped(a, lease)
 		return nil
 	}
 }
@@ -150,6 +191,18 @@ func TestLatchWhoseLeaderIsInTrouble(t *testing.T) {
 			}, quick())
 		})
 	}
+}
+
+// The work of a leader that has lost its session stops early. Its node goes then,
+// and not when the time to stop is over.
+func TestLatchWhoseWorkStopsEarly(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.ClientOptions(framework.WithSafetyMargin(0.5))
+		o := newOffice(w)
+		o.trouble, o.after = moved, 8*time.Second
+		w.Actor("A", o.candidate)
+		w.Actor("B", o.candidate)
+	}, quick())
 }
 
 // An operator deletes the nodes of those who lead and wait.

@@ -26,12 +26,12 @@ func take(w *explore.World, a *explore.Actor, what string, acquire acquiring) (l
 }
 
 // try is take for an acquire that does not wait. A refusal is its answer, also if
-// its context ends while it cleans up.
+// its context ends while it cleans up, and so is that it asks for an upgrade.
 func try(w *explore.World, a *explore.Actor, what string, acquire acquiring) (lease *locks.Lease, err error) {
 	_ = a.Call(what, func(ctx context.Context) error {
 		lease, err = acquire(ctx)
 		checkAcquire(ctx, w, a, what, lease, err)
-		if errors.Is(err, locks.ErrNotAcquired) {
+		if errors.Is(err, locks.ErrNotAcquired) || errors.Is(err, locks.ErrUpgrade) {
 			return nil
 		}
 		return err
@@ -49,14 +49,21 @@ func checkAcquire(ctx context.Context, w *explore.World, a *explore.Actor, what 
 }
 
 // give releases a lease in a call that the search may end. That is no error,
-// unless the lease was lost.
+// unless the lease was lost. It does not wait for a connection.
 func give(w *explore.World, a *explore.Actor, lease *locks.Lease) {
 	lost := context.Cause(lease.Context())
+	begun, connected := time.Now(), a.Client().State().IsConnected()
 	var err error
 	_ = a.Call("release", func(ctx context.Context) error {
 		err = lease.Release(ctx)
+		if lost != nil && errors.Is(err, lost) {
+			return nil // that is its answer
+		}
 		return err
 	})
+	if !connected && time.Since(begun) > 0 {
+		w.Fail("%s: release waits for a connection", a.Name())
+	}
 	if lost == nil && err != nil && !isEnd(a, err) || lost != nil && !errors.Is(err, lost) {
 		w.Fail("%s: release returns %v, and the lease has ended with %v", a.Name(), err, lost)
 	}

@@ -31,6 +31,9 @@ type job struct {
 	session int64
 	until   time.Time
 	isOver  bool // the lock need not stay: it is lost, or somebody has asked for it
+
+	released time.Time // zero before that
+	isAsked  bool      // somebody has asked for the lock, and that is done
 }
 
 func newJobs(w *explore.World, stays time.Duration) *jobs {
@@ -58,8 +61,12 @@ func (s *jobs) check(tree explore.Tree) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, j := range s.all {
-		if _, there := tree[j.node]; !there && j.mustStay() {
+		n, there := tree[j.node]
+		switch must := j.mustStay(); {
+		case !there && must:
 			return errors.New("the lock of " + j.actor.Name() + " does not stay: " + path.Base(j.node))
+		case must && n.Stat.Version == 0 && !j.released.IsZero() && min(time.Since(j.released), s.world.Quiet()) > 8*time.Second:
+			return errors.New("nobody can see that " + j.actor.Name() + " has released the lock: " + path.Base(j.node))
 		}
 	}
 	return nil
@@ -94,7 +101,14 @@ func (s *jobs) run(a *explore.Actor, acquire acquiring) {
 	if lease.Context().Err() != nil { // a lock that is lost need not stay
 		s.end(j)
 	}
+	s.releases(j)
 	give(s.world, a, lease)
+}
+
+func (s *jobs) releases(j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j.released = time.Now()
 }
 
 // end notes that the lock of a job need not stay, if it still must.
@@ -136,6 +150,20 @@ func shortJobs(own trouble, opts ...framework.Option) explore.Scenario {
 	})
 }
 
+// interruptedJob is one after which its client is in trouble.
+func interruptedJob(own trouble, opts ...framework.Option) explore.Scenario {
+	return func(w *explore.World) {
+		w.ClientOptions(opts...)
+		s := newJobs(w, 2*time.Second)
+		w.Actor("A", func(a *explore.Actor) {
+			s.run(a, s.lock(a).TryAcquire)
+			own(a)
+			s.rest()
+		})
+		w.Actor("B", s.worker(300*time.Millisecond))
+	}
+}
+
 // Each job keeps the others out, although it is over soon.
 func TestMinimumHold(t *testing.T) { explore.Search(t, shortJobs(none), quick()) }
 
@@ -144,6 +172,7 @@ func TestMinimumHoldOfOneInTrouble(t *testing.T) {
 	standard := framework.WithErrorPolicy(state.StandardPolicy)
 	for name, s := range map[string]explore.Scenario{
 		"expired": shortJobs(expired), "given up": shortJobs(givenUp), "cut": shortJobs(cut), "cut, standard policy": shortJobs(cut, standard),
+		"cut when it stays": interruptedJob(cut, standard),
 	} {
 		t.Run(name, func(t *testing.T) { explore.Search(t, s, quick()) })
 	}
@@ -160,13 +189,26 @@ func TestMinimumHoldAndOthersThatWait(t *testing.T) {
 }
 
 // An operator asks for the lock, which would stay for very long. Somebody who waits
-// gets it then.
+// gets it then. Meanwhile, the client that has it is in trouble.
 func TestMinimumHoldEndsForOneThatAsks(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
+	explore.Search(t, asksForALockThatStays(none), quick())
+}
+
+func TestMinimumHoldEndsForOneThatAsksAfterAnInterruption(t *testing.T) {
+	explore.Search(t, asksForALockThatStays(cut, framework.WithErrorPolicy(state.StandardPolicy)), quick())
+}
+
+func asksForALockThatStays(own trouble, opts ...framework.Option) explore.Scenario {
+	return func(w *explore.World) {
+		w.ClientOptions(opts...)
 		s := newJobs(w, time.Hour)
 		over, asked := make(chan struct{}), make(chan struct{})
 		w.Actor("A", func(a *explore.Actor) {
 			s.run(a, s.lock(a).TryAcquire)
+			own(a)
+			time.Sleep(9 * time.Second)
+			a.Pause("rests")
+			time.Sleep(time.Second)
 			close(over)
 			<-asked
 			s.ask(a) // the client of B may be closed
@@ -175,6 +217,27 @@ func TestMinimumHoldEndsForOneThatAsks(t *testing.T) {
 		w.Actor("B", func(a *explore.Actor) {
 			defer close(asked)
 			<-over
+			s.ask(a)
+			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
+			if lease, _ := take(w, a, "acquire", lock.Acquire); lease != nil {
+				give(w, a, lease)
+			}
+		})
+	}
+}
+
+// An operator asks for the lock while its holder works, and is about to release it.
+func TestMinimumHoldEndsForOneThatAsksTheHolder(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		s := newJobs(w, time.Hour)
+		w.Actor("A", func(a *explore.Actor) {
+			s.run(a, s.lock(a).TryAcquire)
+			time.Sleep(20 * time.Second)
+			s.ask(a) // B may have come too early, or its client may be closed
+			time.Sleep(10 * time.Second)
+		})
+		w.Actor("B", func(a *explore.Actor) {
+			time.Sleep(100 * time.Millisecond)
 			s.ask(a)
 			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
 			if lease, _ := take(w, a, "acquire", lock.Acquire); lease != nil {
@@ -191,9 +254,9 @@ func (s *jobs) ask(a *explore.Actor) {
 	s.mu.Unlock()
 	for _, j := range all {
 		s.end(j)
-		for asked := false; !asked && !a.Closed(); {
+		for !j.isAsked && !a.Closed() {
 			err := a.Call("revoke", func(ctx context.Context) error { return locks.Revoke(ctx, a.Client(), j.node) })
-			asked = err == nil
+			j.isAsked = err == nil
 		}
 	}
 }

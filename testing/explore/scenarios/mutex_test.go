@@ -25,8 +25,10 @@ func mutex(contenders int) explore.Scenario {
 				}
 				leave := inside.Enter(a, lease.Context(), lease.FencingToken())
 				a.Pause("works")
-				leave()
-				_ = a.Call("release", lease.Release)
+				if lease.Context().Err() != nil {
+					leave()
+				}
+				_ = a.Call("release", lease.Release) // until its context ends, nobody else may have the lock
 			})
 		}
 	}
@@ -35,6 +37,14 @@ func mutex(contenders int) explore.Scenario {
 func TestMutexOfTwo(t *testing.T) { explore.Search(t, mutex(2), quick()) }
 
 func TestMutexOfThree(t *testing.T) { explore.Search(t, mutex(3), quick()) }
+
+// The servers have two numbers left, and give the last one again and again.
+func TestMutexAtTheEndOfItsNumbers(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		mutex(4)(w)
+		w.Sequence("/lock", 1<<31-2)
+	}, quick())
+}
 
 // With several servers, an answer may be older than another one.
 func TestMutexInAnEnsemble(t *testing.T) {

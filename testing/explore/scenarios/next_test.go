@@ -21,11 +21,28 @@ type queueOfTwo struct {
 	deleted map[string]bool // the nodes that were deleted for sure
 }
 
-func (q *queueOfTwo) contender(a *explore.Actor) {
-	if a.Name() == "B" {
-		q.waiter = a
-		time.Sleep(time.Second)
-	}
+func newQueueOfTwo(w *explore.World) *queueOfTwo {
+	w.Node("/lock", "")
+	q := &queueOfTwo{w, w.Section("the lock", 1), nil, map[string]bool{}, map[string]bool{}}
+	w.AtEnd(func(explore.Tree) error {
+		for node := range q.deleted {
+			if q.held[node] {
+				w.Fail("somebody held the lock by %s, which was deleted before", node)
+			}
+		}
+		return nil
+	})
+	return q
+}
+
+// next comes when the holder has come.
+func (q *queueOfTwo) next(a *explore.Actor) {
+	q.waiter = a
+	time.Sleep(time.Second)
+	q.holder(a)
+}
+
+func (q *queueOfTwo) holder(a *explore.Actor) {
 	lease, _ := take(q.world, a, "acquire", locks.NewInterProcessMutex(a.Client(), "/lock").Acquire)
 	if lease == nil {
 		return
@@ -71,19 +88,10 @@ func sequenceOf(name string) string { return name[len(name)-len("0000000000"):] 
 
 func deletedWaiter(before, after trouble) explore.Scenario {
 	return func(w *explore.World) {
-		w.Node("/lock", "")
-		q := &queueOfTwo{w, w.Section("the lock", 1), nil, map[string]bool{}, map[string]bool{}}
-		w.Actor("A", q.contender)
-		w.Actor("B", q.contender)
+		q := newQueueOfTwo(w)
+		w.Actor("A", q.holder)
+		w.Actor("B", q.next)
 		w.Actor("C", func(a *explore.Actor) { q.operator(a, before, after) })
-		w.AtEnd(func(explore.Tree) error {
-			for node := range q.deleted {
-				if q.held[node] {
-					w.Fail("somebody held the lock by %s, which was deleted before", node)
-				}
-			}
-			return nil
-		})
 	}
 }
 

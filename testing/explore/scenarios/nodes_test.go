@@ -21,9 +21,10 @@ type kept struct {
 	actor      *explore.Actor
 	node       *nodes.PersistentNode
 	changes    []nodes.Change
-	deletable  bool // somebody may have deleted it, of which it has not heard
-	persistent bool // the node is not ephemeral
-	foreign    int  // how often somebody else may have written to it
+	deletable  bool  // somebody may have deleted it, of which it has not heard
+	behind     int64 // or 0: the czxid of a node of which that cannot be, as it came behind one that it has seen
+	persistent bool  // the node is not ephemeral
+	foreign    int   // how often somebody else may have written to it
 }
 
 func keep(a *explore.Actor, path, data string, opts ...nodes.Option) (*kept, error) {
@@ -53,7 +54,7 @@ func (k *kept) check(tree explore.Tree) error {
 	if !ok || r.Session.Context().Err() != nil || k.actor.Closed() {
 		return nil
 	}
-	if k.deletable || k.actor.HasExpired(r.Session.ID()) {
+	if k.deletable && r.Czxid != k.behind || k.actor.HasExpired(r.Session.ID()) {
 		return nil // it cannot know
 	}
 	n := tree[r.Path]
@@ -61,6 +62,15 @@ func (k *kept) check(tree explore.Tree) error {
 		return fmt.Errorf("the node of %s says that it is there, and %+v is", k.actor.Name(), n.Stat)
 	}
 	return nil
+}
+
+// cameBehind notes that no late delete of another node can hit this one, if it is
+// the first that the actor has, and has come behind a node that the actor has seen:
+// it has another version then.
+func (k *kept) cameBehind(r nodes.Registration) {
+	if !k.actor.Disturbed() && len(k.changes) == 2 && k.changes[0].State == nodes.Conflict && k.changes[1].Czxid == r.Czxid {
+		k.behind = r.Czxid
+	}
 }
 
 // end compares with the tree what the node has told, when all is quiet.
@@ -141,6 +151,10 @@ func onePathOf(sets bool, before, first trouble) explore.Scenario {
 					leave := registered.Enter(a, r.Session.Context(), r.Czxid)
 					if i == 0 {
 						first(a)
+					} else if !sets {
+						time.Sleep(time.Second / 2)
+						k.cameBehind(r)
+						time.Sleep(3 * time.Second)
 					}
 					if sets {
 						err := a.Call("set", func(ctx context.Context) error {
@@ -181,7 +195,7 @@ func TestPersistentNodesOfOnePathInAnEnsemble(t *testing.T) {
 
 // A leader that lags does not know what the client has done before.
 func TestPersistentNodesOfOnePathWhoseLeaderLags(t *testing.T) {
-	explore.Search(t, inEnsemble(onePathAfter(meets(zktest.OpCreate, zktest.DropReply()), meets(zktest.OpDelete, zktest.DropReply())), time.Second), quick())
+	searchAtEach(t, onePathAfter(meets(zktest.OpCreate, zktest.DropReply()), meets(zktest.OpDelete, zktest.DropReply())), time.Second)
 }
 
 // The deletion of the first one's node arrives when the second one may have its
@@ -192,6 +206,48 @@ func TestPersistentNodesOfOnePathWithALateDelete(t *testing.T) {
 
 func TestPersistentNodesOfOnePathWithALateCreate(t *testing.T) {
 	explore.Search(t, onePathAfter(late(zktest.OpCreate), none), quick())
+}
+
+// The next one comes when the node of the first one is gone, who does not hear of
+// that.
+func TestPersistentNodeBehindALostDelete(t *testing.T) {
+	searchAtEach(t, func(w *explore.World) {
+		w.Node("/workers", "")
+		var all []*kept
+		w.Always(func(tree explore.Tree) error {
+			for _, k := range all {
+				if err := k.check(tree); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for i, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				time.Sleep(time.Duration(i) * 3 * time.Second)
+				k, err := keep(a, "/workers/w", name)
+				if err != nil {
+					refuse(w, a, err)
+					return
+				}
+				all = append(all, k)
+				if a.Call("wait", func(ctx context.Context) error {
+					_, err := k.node.WaitRegistered(ctx)
+					return err
+				}) == nil {
+					time.Sleep([]time.Duration{3 * time.Second, 400 * time.Millisecond}[i])
+				}
+				k.deletable = true // by a delete that comes late, as the documentation says
+				if i == 0 {
+					a.Meets(zktest.OpDelete, zktest.DropReply())
+				}
+				if a.Call("shut down", k.node.Shutdown) == nil {
+					<-k.node.Done()
+				}
+			})
+		}
+		w.AtEnd(nothingBelow("/workers"))
+	}, time.Second)
 }
 
 // Of two who replace each other's node, one ends, and one has the node.
@@ -343,26 +399,39 @@ func TestPersistentNodeThatOutlivesItsSession(t *testing.T) {
 }
 
 func TestPersistentNodeThatAcceptsWhatOthersWrite(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
+	for _, c := range []struct {
+		name string
+		mode framework.Mode
+		own  trouble
+	}{{"after a cut", framework.Ephemeral, cut}, {"after a loss", framework.Persistent, loss}} {
+		t.Run(c.name, func(t *testing.T) { explore.Search(t, accepting(c.mode, c.own), quick()) })
+	}
+}
+
+// accepting has an actor with a node to which another one writes. It looks at the
+// node again after its trouble.
+func accepting(mode framework.Mode, own trouble) explore.Scenario {
+	return func(w *explore.World) {
 		w.Node("/workers", "")
 		w.Stays("/workers")
 		var k *kept
 		w.Actor("A", func(a *explore.Actor) {
 			var err error
-			if k, err = keep(a, "/workers/w", "one", nodes.WithDataPolicy(nodes.Accept)); err != nil {
+			if k, err = keep(a, "/workers/w", "one", nodes.WithMode(mode), nodes.WithDataPolicy(nodes.Accept)); err != nil {
 				refuse(w, a, err)
 			}
 			time.Sleep(3 * time.Second)
-			a.Cut() // then it looks again
+			own(a)
 		})
-		written, last := 0, int64(0) // by others, who may write again what has had no answer
-		w.Always(func(tree explore.Tree) error {
-			if n := tree["/workers/w"].Stat; n.Version > 0 && n.Mzxid != last {
-				written++
+		written := map[int64]int32{} // how often others have written to each node
+		count := func(tree explore.Tree) error {
+			if n := tree["/workers/w"].Stat; n.Version > 0 {
+				written[n.Czxid] = n.Version
 			}
-			last = tree["/workers/w"].Stat.Mzxid
 			return nil
-		})
+		}
+		w.Always(count)
+		w.AtEnd(count)
 		w.Actor("B", func(a *explore.Actor) {
 			for range 2 {
 				time.Sleep(time.Second)
@@ -376,15 +445,21 @@ func TestPersistentNodeThatAcceptsWhatOthersWrite(t *testing.T) {
 			if k == nil {
 				return nil
 			}
-			k.foreign = written
+			for _, n := range written {
+				k.foreign += int(n)
+			}
 			return k.end(tree, string(tree["/workers/w"].Data))
 		})
-	}, quick())
+	}
 }
 
 // The reply to the request that makes the node is lost, or comes late.
 func TestSequentialPersistentNodeOfUnknownOutcome(t *testing.T) {
 	explore.Search(t, disturbedNodeAfter(meets(zktest.OpCreate, zktest.DropReply()), none, nodes.WithMode(framework.EphemeralSequential)), quick())
+}
+
+func TestSequentialPersistentNodeOfUnknownOutcomeWhoseLeaderLags(t *testing.T) {
+	searchAtEach(t, disturbedNodeAfter(meets(zktest.OpCreate, zktest.DropReply()), none, nodes.WithMode(framework.EphemeralSequential)), time.Second)
 }
 
 func TestSequentialPersistentNodeThatComesLate(t *testing.T) {

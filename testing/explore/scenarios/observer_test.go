@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/explore"
@@ -20,6 +21,15 @@ func observed(own trouble) explore.Scenario {
 		var latch *leader.Latch
 		observing, stop := context.WithCancel(context.Background())
 		var observer, candidate *explore.Actor
+		w.Always(func(explore.Tree) error {
+			if observer == nil {
+				return nil
+			}
+			if all := framework.Extend(observer.Client()).Status().Watches; len(all) > 1 {
+				return fmt.Errorf("the observer has more than one watch: %+v", all)
+			}
+			return nil
+		})
 		w.Actor("O", func(a *explore.Actor) {
 			observer = a
 			go func() {

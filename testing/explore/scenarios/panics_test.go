@@ -17,6 +17,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/histories"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -150,6 +151,43 @@ func TestMultiLockWhoseCallbacksPanic(t *testing.T) {
 	}, "/lock", "/other"), quick())
 }
 
+// Calls of a client panic. No watch is left of them, and nobody waits for them.
+func TestClientWhoseCallbacksPanic(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/n", "")
+		p := digPitfall(w)
+		w.Actor("A", func(a *explore.Actor) {
+			c := a.Client()
+			_ = a.Call("read with a watch", p.survives(func(ctx context.Context) error {
+				_, _, watch, err := c.GetW(ctx, "/n")
+				if err == nil {
+					watch.Stop()
+				}
+				return err
+			}))
+			_ = a.Call("watch", p.survives(func(ctx context.Context) error {
+				watcher, err := c.NewWatcher(ctx, "/n")
+				if err == nil {
+					watcher.Close()
+				}
+				return err
+			}))
+			ephemeral := framework.WithMode(framework.Ephemeral)
+			for range 2 { // the second one waits for what becomes of the first
+				_ = a.Call("transaction", p.survives(func(ctx context.Context) error {
+					_, err := c.Transaction(ctx, framework.CreateOp("/e", nil, ephemeral))
+					return err
+				}))
+				_ = a.Call("make", p.survives(func(ctx context.Context) error {
+					_, err := c.Create(ctx, "/e", nil, ephemeral)
+					return err
+				}))
+			}
+			discard(a, "/e")
+		})
+	}, quick())
+}
+
 // The work of a leader panics, and the next one leads.
 func TestLatchWhoseWorkPanics(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
@@ -189,6 +227,7 @@ func TestAtomicValueWhoseUpdatePanics(t *testing.T) {
 			w.Actor(name, func(a *explore.Actor) {
 				count := atomic.NewLong(a.Client(), "/count")
 				before, now, inside := book.sum(), int64(0), false
+				call := book.calls.Begin(i)
 				err := a.Call("update", p.survives(func(ctx context.Context) (err error) {
 					now, err = count.Update(ctx, func(old int64) (int64, error) {
 						inside = true
@@ -201,6 +240,7 @@ func TestAtomicValueWhoseUpdatePanics(t *testing.T) {
 				if errors.Is(err, errTrap) && !inside {
 					err = framework.ErrOutcomeUnknown
 				}
+				note(call, histories.Add{Delta: delta}, now, err)
 				book.told(a, delta, before, now, err)
 			})
 		}

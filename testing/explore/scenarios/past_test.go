@@ -67,10 +67,27 @@ func (p *past) told(a *explore.Actor, data, path string, zxid int64, err error) 
 
 // once checks at the end that the data was not written twice.
 func (p *past) once(data string) {
-	p.world.AtEnd(func(explore.Tree) error {
-		if len(p.writes[data]) > 1 {
-			return fmt.Errorf("%s was written twice: %v", data, p.writes[data])
+	p.world.AtEnd(func(explore.Tree) error { return p.isOnce(data) })
+}
+
+func (p *past) isOnce(data string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.writes[data]) > 1 {
+		return fmt.Errorf("%s was written twice: %v", data, p.writes[data])
+	}
+	return nil
+}
+
+// isChanged is a check for the end: somebody has changed a node, which was made
+// with that data.
+func (p *past) isChanged(path, data string) func(explore.Tree) error {
+	return func(tree explore.Tree) error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if n := tree[path]; string(n.Data) == data && len(p.writes[data]) == 1 {
+			return fmt.Errorf("nobody has changed %v", n)
 		}
 		return nil
-	})
+	}
 }

@@ -53,12 +53,26 @@ func (q *wish) asks(a *explore.Actor, lock *locks.InterProcessMutex) {
 	if len(all) == 0 {
 		return
 	}
-	holder := all[0].Path
-	q.asked[holder] = true
-	err := a.Call("revoke", func(ctx context.Context) error { return locks.Revoke(ctx, a.Client(), holder) })
-	if err == nil {
-		q.told[holder] = true
+	q.revokes(a, all[0].Path)
+}
+
+// asksAll asks those who wait, too.
+func (q *wish) asksAll(a *explore.Actor) {
+	for _, name := range childrenOf(a, "/lock") {
+		q.revokes(a, "/lock/"+name)
 	}
+}
+
+func (q *wish) revokes(a *explore.Actor, node string) {
+	q.asked[node] = true
+	if revoke(a, node) == nil {
+		q.told[node] = true
+	}
+}
+
+// revoke asks for a lock, whose holder has that node.
+func revoke(a *explore.Actor, node string) error {
+	return a.Call("revoke", func(ctx context.Context) error { return locks.Revoke(ctx, a.Client(), node) })
 }
 
 func (q *wish) contender(a *explore.Actor) {

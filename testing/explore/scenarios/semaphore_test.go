@@ -93,6 +93,33 @@ func TestSemaphoreWhoseRepliesAreLost(t *testing.T) {
 	}, quick())
 }
 
+// An operator deletes one of two leases, of which their holder hears only when it
+// gives both back.
+func TestSemaphoreWhoseLeaseIsDeleted(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		for _, path := range []string{"/s", "/s/locks", "/s/leases"} {
+			w.Node(path, "")
+		}
+		for i, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				time.Sleep(time.Duration(i) * time.Second / 4)
+				s := locks.NewInterProcessSemaphore(a.Client(), "/s", locks.Limit(2))
+				lease, _ := take(w, a, "acquire", func(ctx context.Context) (*locks.Lease, error) { return s.AcquireN(ctx, 2) })
+				if lease == nil {
+					return
+				}
+				pass(lease.Context(), time.Second/2)
+				checkLoss(w, a, lease, locks.ErrNodeDeleted)
+				give(w, a, lease)
+			})
+		}
+		w.Actor("O", func(a *explore.Actor) {
+			time.Sleep(time.Second / 4)
+			deleteLast(a, "/s/leases")
+		})
+	}, quick())
+}
+
 // Somebody raises the limit while one waits for that.
 func TestSemaphoreWhoseLimitIsRaised(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/histories"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/shared"
@@ -30,6 +31,7 @@ type (
 // same, and none writes the same twice.
 type writes struct {
 	world   *explore.World
+	calls   histories.History
 	all     []version
 	refused []string // values that were told as not written
 }
@@ -66,6 +68,22 @@ func (h *writes) told(a *explore.Actor, previous *version, data string, ok bool,
 	case !ok && !reason.Is(err, framework.ErrOutcomeUnknown):
 		h.refused = append(h.refused, data)
 	}
+}
+
+// note notes a call for the history. old is what was to be replaced, or nil for any.
+func (h *writes) note(call histories.Call, old *string, data string, ok bool, err error) {
+	if old == nil {
+		note(call, histories.Set{Value: data}, nil, err)
+		return
+	}
+	note(call, histories.Swap{Old: *old, New: data}, histories.Done(ok), err)
+}
+
+// checkCalls looks for an order of the calls that explains what each was told, and
+// what the value is at the end.
+func (h *writes) checkCalls(tree explore.Tree) error {
+	h.calls.Begin(0).End(histories.Read{}, string(tree["/value"].Data))
+	return h.calls.Check(histories.Value("seed"))
 }
 
 // find returns when the node has got a value, or -1.
@@ -141,11 +159,12 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 				data := name + " tries"
 				if a.Call("wait", v.WaitSynced) == nil {
 					previous, _ := v.Get()
-					ok := false
+					ok, call := false, h.calls.Begin(int(a.Name()[0]))
 					err := a.Call("try", func(ctx context.Context) (err error) {
 						_, ok, err = v.TrySet(ctx, previous, data)
 						return h.outlasts(ctx, a, "TrySet", err)
 					})
+					h.note(call, &previous.Value, data, ok, err)
 					h.told(a, &previous, data, ok, err)
 				}
 				if remove && name == "B" {
@@ -157,9 +176,11 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 					first(a)
 				}
 				data = name + " sets"
+				call := h.calls.Begin(int(name[0]))
 				err = a.Call("set", func(ctx context.Context) error {
 					return h.outlasts(ctx, a, "Set", v.Set(ctx, data))
 				})
+				h.note(call, nil, data, true, err)
 				h.told(a, nil, data, err == nil, err)
 				h.update(a, name+" updates", v)
 			})
@@ -173,6 +194,9 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 				if err == nil {
 					err = f.end(h)
 				}
+			}
+			if err == nil && !remove {
+				err = h.checkCalls(tree)
 			}
 			return err
 		})
@@ -191,6 +215,7 @@ func (h *writes) outlasts(ctx context.Context, a *explore.Actor, what string, er
 // update replaces the value by one that nobody else writes.
 func (h *writes) update(a *explore.Actor, data string, v *value) {
 	old := ""
+	call := h.calls.Begin(int(a.Name()[0]))
 	err := a.Call("update", func(ctx context.Context) error {
 		_, err := v.Update(ctx, func(before string) (string, error) {
 			old = before
@@ -198,6 +223,7 @@ func (h *writes) update(a *explore.Actor, data string, v *value) {
 		})
 		return h.outlasts(ctx, a, "Update", err)
 	})
+	h.note(call, &old, data, true, err)
 	h.told(a, nil, data, err == nil, err)
 	if i := h.find(data); err == nil && i > 0 && h.all[i-1].Value != old {
 		h.world.Fail("%s has overwritten %q, and not %q", a.Name(), h.all[i-1].Value, old)
@@ -206,16 +232,27 @@ func (h *writes) update(a *explore.Actor, data string, v *value) {
 
 // The replies to what the first one writes are lost, or its requests come late.
 func TestSharedValueWhoseRepliesAreLost(t *testing.T) {
-	explore.Search(t, startsWith(meets(zktest.OpSetData, zktest.DropReply()), sharedValue(false, meets(zktest.OpSetData, zktest.DropReply()))), quick())
+	for _, op := range []zktest.Op{zktest.OpSetData, zktest.OpMulti} {
+		t.Run(fmt.Sprint(op), func(t *testing.T) {
+			explore.Search(t, startsWith(meets(op, zktest.DropReply()), sharedValue(false, meets(op, zktest.DropReply()))), quick())
+		})
+	}
 }
 
 func TestSharedValueWhoseWritesAreLate(t *testing.T) {
-	explore.Search(t, startsWith(late(zktest.OpSetData), sharedValue(false, late(zktest.OpSetData))), quick())
+	for _, op := range []zktest.Op{zktest.OpSetData, zktest.OpMulti} {
+		t.Run(fmt.Sprint(op), func(t *testing.T) {
+			explore.Search(t, startsWith(late(op), sharedValue(false, late(op))), quick())
+		})
+	}
 }
 
 // Nobody is misled by servers that lag.
 func TestSharedValueWhoseLeaderLags(t *testing.T) {
-	explore.Search(t, inEnsemble(startsWith(meets(zktest.OpSetData, zktest.DropReply()), sharedValue(false, cut)), time.Second), quick())
+	searchAtEach(t, sharedValue(false, func(a *explore.Actor) {
+		time.Sleep(2 * time.Second) // the leader has caught up with all that the client has seen
+		a.Meets(zktest.OpMulti, zktest.DropReply())
+	}), time.Second)
 }
 
 func TestSharedValueWhoseFollowerLags(t *testing.T) {
@@ -267,32 +304,47 @@ func TestSharedValueThatStaysTheSame(t *testing.T) {
 	}
 }
 
-// Somebody asks for the value before the first read has created it.
+// Somebody asks for the value before the first read has created it, which a server
+// fails to do at first.
 func TestSharedValueWithASeed(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		for _, name := range names(2) {
-			w.Actor(name, func(a *explore.Actor) {
-				v, err := shared.NewValue(a.Client(), "/value", text, "seed")
-				if err != nil {
-					refuse(w, a, err)
-					return
-				}
-				_ = a.Call("refresh", func(ctx context.Context) error {
-					_, err := v.Refresh(ctx)
-					return err
-				})
-				_ = a.Call("wait", v.WaitSynced)
-				time.Sleep(time.Second)
-				_ = v.Close()
-			})
-		}
-		w.AtEnd(func(tree explore.Tree) error {
-			if string(tree["/value"].Data) != "seed" && w.Quiet() > enough {
-				return fmt.Errorf("the value is %q", tree["/value"].Data)
+	for _, c := range []struct {
+		name  string
+		first trouble
+	}{{"in peace", none}, {"behind a failure", meets(zktest.OpGetData, zktest.Fail(zktest.ErrSystem))}} {
+		t.Run(c.name, func(t *testing.T) { explore.Search(t, startsWith(c.first, seeded), quick()) })
+	}
+}
+
+func seeded(w *explore.World) {
+	there := false
+	w.Always(func(tree explore.Tree) error {
+		there = there || tree["/value"].Path != ""
+		return nil
+	})
+	for _, name := range names(2) {
+		w.Actor(name, func(a *explore.Actor) {
+			v, err := shared.NewValue(a.Client(), "/value", text, "seed")
+			if err != nil {
+				refuse(w, a, err)
+				return
 			}
-			return nil
+			_ = a.Call("refresh", func(ctx context.Context) error {
+				_, err := v.Refresh(ctx)
+				return err
+			})
+			if a.Call("wait", v.WaitSynced) == nil && !there {
+				w.Fail("%s has read the value, and it was not created", name)
+			}
+			time.Sleep(time.Second)
+			_ = v.Close()
 		})
-	}, quick())
+	}
+	w.AtEnd(func(tree explore.Tree) error {
+		if got := string(tree["/value"].Data); there && got != "seed" {
+			return fmt.Errorf("the value was created, and is %q", got)
+		}
+		return nil
+	})
 }
 
 func TestSharedValue(t *testing.T) { explore.Search(t, sharedValue(false, none), quick()) }
@@ -302,6 +354,11 @@ func TestSharedValueOfUniqueData(t *testing.T) {
 }
 
 func TestSharedValueAfterACut(t *testing.T) { explore.Search(t, sharedValue(true, cut), quick()) }
+
+// A server has too much to do, so that a write waits until it may be sent again.
+func TestSharedValueWhoseWriteIsThrottled(t *testing.T) {
+	explore.Search(t, sharedValue(false, meets(zktest.OpMulti, zktest.Fail(zktest.ErrThrottled))), quick())
+}
 
 func TestSharedValueAfterAnExpiry(t *testing.T) {
 	explore.Search(t, sharedValue(false, expired), quick())

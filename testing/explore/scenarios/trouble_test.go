@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/explore"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -98,6 +100,78 @@ func TestMutexWhoseNodesAreDeleted(t *testing.T) {
 			deleteBelow(a, "/lock")
 		})
 	}, quick())
+}
+
+// An operator deletes the nodes time and again.
+func TestMutexWhoseNodesAreDeletedAgainAndAgain(t *testing.T) {
+	for nodes, of := range map[string]func(*framework.Client) locks.Locker{"/mutex": func(c *framework.Client) locks.Locker {
+		return locks.NewInterProcessMutex(c, "/mutex")
+	}, "/s/locks": func(c *framework.Client) locks.Locker {
+		return locks.NewInterProcessSemaphore(c, "/s", locks.Limit(1))
+	}} {
+		t.Run(nodes, func(t *testing.T) {
+			explore.Search(t, func(w *explore.World) {
+				for _, path := range []string{"/mutex", "/s", "/s/locks", "/s/leases"} {
+					w.Node(path, "")
+				}
+				for _, name := range names(2) {
+					w.Actor(name, func(a *explore.Actor) {
+						if lease, _ := take(w, a, "acquire", of(a.Client()).Acquire); lease != nil {
+							pass(lease.Context(), 10*time.Second)
+							checkLoss(w, a, lease, locks.ErrNodeDeleted)
+							give(w, a, lease)
+						}
+					})
+				}
+				w.Actor("O", func(a *explore.Actor) {
+					for range 4 {
+						time.Sleep(time.Second)
+						deleteBelow(a, nodes)
+					}
+				})
+			}, brief())
+		})
+	}
+}
+
+// Under the standard policy, an interruption ends a lease. Its holder takes its time
+// to stop, and nobody works beside it, as its session lives.
+func TestMutexWhoseHolderTakesItsTimeToStop(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/lock", "")
+		w.ClientOptions(framework.WithErrorPolicy(state.StandardPolicy))
+		var at stopping
+		for i, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				time.Sleep(time.Duration(i) * time.Second)
+				lease, _ := take(w, a, "acquire", locks.NewInterProcessMutex(a.Client(), "/lock").Acquire)
+				if lease == nil {
+					return
+				}
+				session := a.Client().SessionID()
+				if o := at.actor; o != nil && o.Client().SessionID() == at.session && !o.Closed() && !o.HasExpired(at.session) && o.Client().State().IsConnected() {
+					w.Fail("%s has the lock, and %s has not stopped", a.Name(), o.Name())
+				}
+				if i == 0 {
+					cut(a)
+				}
+				at = stopping{a, session}
+				pass(lease.Context(), 2*time.Second)
+				checkLoss(w, a, lease, framework.ErrSuspended)
+				time.Sleep(2 * time.Second)
+				if at.actor == a {
+					at = stopping{}
+				}
+				give(w, a, lease)
+			})
+		}
+	}, quick())
+}
+
+// stopping is one that works, and goes on for a while when it has lost the lock.
+type stopping struct {
+	actor   *explore.Actor // or nil
+	session int64
 }
 
 // holders are those of a lock whose nodes somebody may delete. Until a holder

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -104,7 +105,7 @@ func retried(of func(c *framework.Client) locks.Locker, paths ...string) explore
 		})
 		w.Actor("B", func(a *explore.Actor) {
 			lock := of(a.Client())
-			for range 4 {
+			for range 6 {
 				tries.Store(a.Client().SessionID())
 				inTheWay.Store(others.Load())
 				lease, err := try(w, a, "try", lock.TryAcquire)
@@ -116,7 +117,7 @@ func retried(of func(c *framework.Client) locks.Locker, paths ...string) explore
 				if isRefusal(err) && !inTheWay.Load() && !a.Disturbed() {
 					w.Fail("%s is refused, and nobody was there: %v", a.Name(), err)
 				}
-				time.Sleep(time.Second)
+				time.Sleep(500 * time.Millisecond) // so soon, a try looks first
 			}
 		})
 	}
@@ -137,6 +138,150 @@ func TestTryAgainAtASemaphore(t *testing.T) {
 // A try is not misled by a server that lags.
 func TestTryAgainInAnEnsemble(t *testing.T) {
 	explore.Search(t, inEnsemble(retried(retriedMutex, "/lock"), 0, time.Second, time.Second), quick())
+}
+
+// Somebody has made a number up, which is larger than those of all contenders.
+func TestTryAgainBesideAMadeUpNode(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		retried(retriedMutex, "/lock")(w)
+		w.Node("/lock/_c_00000000-0000-0000-0000-000000000000-lock-0000009999", "")
+	}, brief())
+}
+
+// A try is no more in the way of the next one than an acquire is that was given up
+// while its node was being made.
+func TestTryAfterAnAcquire(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/lock", "")
+		var me *explore.Actor   // A, when it plays
+		var is, was atomic.Bool // a node of B is there, and one was since the last try began
+		w.Always(func(tree explore.Tree) error {
+			is.Store(me == nil || slices.ContainsFunc(below(tree, "/lock"), func(n zktest.Node) bool {
+				return n.Stat.EphemeralOwner != me.Client().SessionID()
+			}))
+			if is.Load() {
+				was.Store(true)
+			}
+			return nil
+		})
+		gone := make(chan struct{})
+		w.Actor("B", func(a *explore.Actor) {
+			defer close(gone)
+			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
+			if lease, _ := take(w, a, "acquire", lock.Acquire); lease != nil {
+				pass(lease.Context(), 300*time.Millisecond)
+				give(w, a, lease)
+			}
+		})
+		w.Actor("A", func(a *explore.Actor) {
+			me = a
+			time.Sleep(200 * time.Millisecond)
+			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
+			if lease, _ := try(w, a, "try", lock.TryAcquire); lease != nil {
+				give(w, a, lease)
+			}
+			<-gone
+			if lease, _ := take(w, a, "acquire", lock.Acquire); lease != nil {
+				give(w, a, lease)
+			}
+			was.Store(is.Load())
+			lease, err := try(w, a, "try again", lock.TryAcquire)
+			switch {
+			case lease != nil:
+				give(w, a, lease)
+			case isRefusal(err) && !was.Load() && !a.Disturbed():
+				w.Fail("%s is in its own way: %v", a.Name(), err)
+			}
+		})
+	}, quick())
+}
+
+// beside is a client of which one goroutine has something for a time, and another
+// tries to get it, or as much, again and again. It is refused only if something is
+// in its way at some time of the try.
+func beside(of func(*framework.Client) locks.Locker, first trouble, every time.Duration, inTheWay func(tree explore.Tree, acquires bool) bool, paths ...string) explore.Scenario {
+	return func(w *explore.World) {
+		for _, path := range paths {
+			w.Node(path, "")
+		}
+		var is, was, acquires atomic.Bool
+		w.Always(func(tree explore.Tree) error {
+			is.Store(inTheWay(tree, acquires.Load()))
+			if is.Load() {
+				was.Store(true)
+			}
+			return nil
+		})
+		w.Actor("A", func(a *explore.Actor) {
+			var all sync.WaitGroup
+			defer all.Wait()
+			acquires.Store(true)
+			is.Store(true)
+			all.Go(func() {
+				lease, _ := take(w, a, "acquire", of(a.Client()).Acquire)
+				acquires.Store(false)
+				if lease == nil {
+					return
+				}
+				pass(lease.Context(), time.Second)
+				first(a)
+				pass(lease.Context(), 6*time.Second)
+				if lease.Context().Err() != nil {
+					time.Sleep(15 * time.Second)
+				}
+				give(w, a, lease)
+			})
+			for range 8 {
+				a.Pause("rests")
+				time.Sleep(every)
+				session := a.Client().SessionID()
+				was.Store(is.Load())
+				lease, err := try(w, a, "try", of(a.Client()).TryAcquire)
+				if lease != nil {
+					give(w, a, lease)
+				}
+				if isRefusal(err) && !was.Load() && a.Client().SessionID() == session && a.Client().State().IsConnected() {
+					w.Fail("%s is refused, and nothing was in its way: %v", a.Name(), err)
+				}
+			}
+		})
+	}
+}
+
+// The first has lost the lock, and has not stopped yet.
+func TestTryBesideOneThatHasLostTheLock(t *testing.T) {
+	explore.Search(t, beside(retriedMutex, loss, 2*time.Second, func(tree explore.Tree, acquires bool) bool {
+		return acquires || len(below(tree, "/lock")) > 0
+	}, "/lock"), quick())
+}
+
+// There are leases enough for both.
+func TestTryBesideOneAtASemaphore(t *testing.T) {
+	explore.Search(t, beside(func(c *framework.Client) locks.Locker {
+		return locks.NewInterProcessSemaphore(c, "/s", locks.Limit(2))
+	}, none, 200*time.Millisecond, func(tree explore.Tree, acquires bool) bool {
+		leases := len(below(tree, "/s/leases"))
+		return len(below(tree, "/s/locks")) > 0 || leases > 1 || acquires && leases == 0
+	}, "/s", "/s/locks", "/s/leases"), quick())
+}
+
+// Who asks for both sides of a lock is told that this is an upgrade, whoever reads.
+func TestTryOfBothSides(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		l := newLibrary(w, 2)
+		w.Actor("B", l.reader)
+		w.Actor("A", func(a *explore.Actor) {
+			time.Sleep(time.Second)
+			lock := locks.NewInterProcessReadWriteLock(a.Client(), "/lock")
+			if lease, _ := try(w, a, "write", lock.WriteLock().TryAcquire); lease != nil {
+				give(w, a, lease)
+			}
+			lease, err := try(w, a, "read and write", locks.NewInterProcessMultiLock(lock.ReadLock(), lock.WriteLock()).TryAcquire)
+			if lease != nil || isRefusal(err) && !a.Disturbed() {
+				w.Fail("%s is not told of its upgrade: %v", a.Name(), err)
+			}
+		})
+	}, brief())
 }
 
 // isRefusal reports whether a try has seen that others are ahead.

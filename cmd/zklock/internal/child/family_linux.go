@@ -301,8 +301,12 @@ func (f *family) pauseWithin(patience time.Duration) bool {
 				p.signal(syscall.SIGSTOP)
 			}
 		}
-		if !again && complete { // what could not be read once may be read the next time
+		switch {
+		case again: // these may have started others
+		case complete:
 			return true
+		default: // what could not be read once may be read the next time
+			<-time.After(familyPoll)
 		}
 	}
 	return false

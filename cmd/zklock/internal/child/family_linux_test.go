@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -177,6 +179,20 @@ func TestTheEndIsToldAsItHasBegun(t *testing.T) {
 	for pid, want := range map[int]standing{30: hasLeft, 41: hasLeft, 60: belongs, 71: belongs, 81: belongs} {
 		require.Equal(t, want, f.standing(all, all[pid]), pid)
 	}
+}
+
+// The system cannot tell of all processes for a while, as when there are too many
+// open files. The looks are no load for it meanwhile.
+func TestPauseWaitsBetweenLooksThatAreNotComplete(t *testing.T) {
+	f := familyOf20()
+	f.paused = map[identity]bool{}
+	f.procfs = writeProcesses(t, [3]int{10, 1, 10})
+	require.NoError(t, os.MkdirAll(filepath.Join(string(f.procfs), "30", "stat"), 0o700))
+	synctest.Test(t, func(t *testing.T) { // a look takes no time here, and without a pause there is no end
+		begin := time.Now()
+		require.False(t, f.pauseWithin(2*time.Second))
+		require.Equal(t, 2*time.Second, time.Since(begin))
+	})
 }
 
 // On a busy machine, one look can take longer than there is time.

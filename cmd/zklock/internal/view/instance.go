@@ -3,7 +3,6 @@ package view
 import (
 	"encoding/json"
 	"maps"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
 	"github.com/gocurator/curator/internal/printable"
-	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
@@ -64,7 +62,7 @@ func (v View) InstanceHeader() []string {
 // InstanceRow returns the row of a node of a registry.
 func (v View) InstanceRow(r inspect.Instance) []columns.Cell {
 	row := []columns.Cell{
-		{Text: v.name(r.Service)}, {Text: v.name(r.ID)}, {Text: v.name(endpoint(r.Instance))}, v.stateCell(r),
+		{Text: v.name(r.Service)}, {Text: v.name(r.ID)}, {Text: v.name(r.HostPort())}, v.stateCell(r),
 		{Text: v.clock(r.Since)}, {Text: v.ageText(r.Since)}, {},
 	}
 	if !r.Since.IsZero() {
@@ -95,18 +93,6 @@ func as(id string) string {
 		return ""
 	}
 	return ", as " + printable.String(id)
-}
-
-// endpoint returns where an instance listens.
-func endpoint(i discovery.Instance) string {
-	port := i.Port
-	if port == 0 {
-		port = i.TLSPort
-	}
-	if port == 0 {
-		return i.Address
-	}
-	return net.JoinHostPort(i.Address, strconv.Itoa(port))
 }
 
 func portText(port int) string {

@@ -13,7 +13,7 @@ var errRefused = errors.New("refused")
 
 // roots returns the roots of the caches that have ended, and of the others.
 func roots(r *Recorder) (ended, live []string) {
-	for _, c := range r.Caches() {
+	for _, c := range r.Followers().Caches.All() {
 		if c.Ended.IsZero() {
 			live = append(live, c.Root)
 		} else {
@@ -24,7 +24,7 @@ func roots(r *Recorder) (ended, live []string) {
 }
 
 func add(r *Recorder, root string) (end func(error)) {
-	return r.AddCache(root, func() Cache { return Cache{Root: root, Nodes: 7} })
+	return r.Followers().Caches.Add(root, func() Cache { return Cache{Root: root, Nodes: 7} })
 }
 
 func TestEndsWithAnErrorAreKept(t *testing.T) {
@@ -37,7 +37,7 @@ func TestEndsWithAnErrorAreKept(t *testing.T) {
 	ended, live := roots(r)
 	require.Equal(t, []string{"/failed"}, ended)
 	require.Equal(t, []string{"/live"}, live)
-	last := r.Caches()[0]
+	last := r.Followers().Caches.All()[0]
 	require.Equal(t, errRefused, last.Why)
 	require.False(t, last.Ended.Before(before))
 	require.Equal(t, 7, last.Nodes, "as it was")
@@ -55,15 +55,15 @@ func TestEndsWithAnErrorAreKept(t *testing.T) {
 // A registration says of which instance it is, also when it has ended.
 func TestRegistrationsAreDescribed(t *testing.T) {
 	r := New(4, false)
-	r.Describe("/a", func() Instance { panic("there is no registration yet") })
-	end := r.AddRegistration("/a", func() Registration { return Registration{Path: "/a"} })
-	require.Nil(t, r.Registrations()[0].Instance)
-	r.Describe("/a", func() Instance { return Instance{ID: "a"} })
-	require.Equal(t, "a", r.Registrations()[0].Instance.ID)
+	r.Followers().Registrations.Describe("/a", func(*Registration) { panic("there is no registration yet") })
+	end := r.Followers().Registrations.Add("/a", func() Registration { return Registration{Path: "/a"} })
+	require.Nil(t, r.Followers().Registrations.All()[0].Instance)
+	r.Followers().Registrations.Describe("/a", func(r *Registration) { r.Instance = &Instance{ID: "a"} })
+	require.Equal(t, "a", r.Followers().Registrations.All()[0].Instance.ID)
 	end(errRefused)
-	require.Equal(t, "a", r.Registrations()[0].Instance.ID)
-	r.AddRegistration("/a", func() Registration { return Registration{Path: "/a"} })
-	require.Nil(t, r.Registrations()[0].Instance)
+	require.Equal(t, "a", r.Followers().Registrations.All()[0].Instance.ID)
+	r.Followers().Registrations.Add("/a", func() Registration { return Registration{Path: "/a"} })
+	require.Nil(t, r.Followers().Registrations.All()[0].Instance)
 }
 
 // The ends that are kept do not grow, and the oldest ones go.
@@ -78,7 +78,7 @@ func TestEndsAreBounded(t *testing.T) {
 	require.Equal(t, "/again", ended[keptEnds-1])
 	require.Equal(t, strconv.Itoa(3*keptEnds-1), ended[keptEnds-2])
 	require.Equal(t, strconv.Itoa(2*keptEnds+1), ended[0])
-	require.Empty(t, r.caches.newest)
+	require.Empty(t, r.Followers().Caches.newest)
 }
 
 // A program that tries again has no trouble any more, as far as is known.

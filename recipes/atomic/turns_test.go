@@ -1,0 +1,74 @@
+package atomic_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Clients that count without a pause are all served: none is the first all the
+// time, because it was the first before and need not read. The bounds are far from
+// what is usual, which is from a fourteenth to a fifth, for three requests each.
+func TestWritersTakeTurns(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const writers, way = 8, time.Millisecond
+		longs := make([]*atomic.Long, writers)
+		for i := range longs {
+			c, _ := w.Connect(t)
+			longs[i] = atomic.NewLong(c, "/n")
+		}
+		require.NoError(t, longs[0].Store(w.Patience(t), 0))
+		w.Fake.Inject(zktest.Rule{Times: -1, Do: zktest.All(zktest.DelayRequest(way), zktest.DelayReply(way))})
+		w.Fake.ClearRequests()
+		ctx := recipetest.Within(t, 10*time.Second)
+		added := make([]int, writers)
+		var all sync.WaitGroup
+		for i, n := range longs {
+			all.Go(func() { added[i] = addUntil(ctx, n) })
+		}
+		all.Wait()
+		sum := 0
+		for _, n := range added {
+			sum += n
+		}
+		t.Log(added, len(w.Requests()))
+		require.Less(t, slices.Max(added), sum/3)
+		require.Greater(t, slices.Min(added), sum/50)
+		require.Less(t, len(w.Requests()), 4*sum)
+	})
+}
+
+// addUntil adds until the context ends, and returns how often.
+func addUntil(ctx context.Context, n *atomic.Long) (added int) {
+	for {
+		if _, err := n.Add(ctx, 1); err != nil {
+			return added
+		}
+		added++
+	}
+}
+
+// One writer alone pays for that with a read in 16 writes.
+func TestRequestsOfManyAdds(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := atomic.NewLong(c, "/n")
+		require.NoError(t, n.Store(w.Patience(t), 0))
+		settle()
+		w.Fake.ClearRequests()
+		for range 160 {
+			_, err := n.Add(w.Patience(t), 1)
+			require.NoError(t, err)
+		}
+		require.Equal(t, 10, w.Fake.CountRequests(zktest.OpGetData))
+		require.Equal(t, 160, w.Fake.CountRequests(zktest.OpSetData))
+	})
+}
