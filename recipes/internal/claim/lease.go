@@ -117,7 +117,7 @@ type parting struct {
 	again      bool            // the lease was released before
 	last       bool            // it was the last share
 	cause      error           // with which the lease's context has ended
-	connection context.Context // of the session; nil if it was not the last share
+	connection context.Context // nil if it was not the last share
 }
 
 // part ends the lease, and makes no request. What happens to the session after
