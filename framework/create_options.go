@@ -23,6 +23,7 @@ type createConfig struct {
 	parentACL  givenACL
 
 	siblings   bool
+	also       *alsoListed
 	protected  bool
 	idempotent bool
 	orSet      bool
@@ -138,6 +139,11 @@ func (c *createConfig) validate(path string) error {
 		return badArgument("TTL", c.ttl.String(), "must be at least a millisecond in a TTL mode; use WithTTL")
 	case !c.mode.ttl() && c.ttl != 0:
 		return badArgument("TTL", c.ttl.String(), "needs a TTL mode")
+	}
+	if c.also != nil {
+		if err := validatePath(c.also.parent); err != nil {
+			return err
+		}
 	}
 	if err := c.validateACLs(); err != nil || !c.isUpsert() {
 		return err

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
@@ -98,27 +99,37 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 }
 
 // sendAndList makes the request and, if the siblings are asked for, lists them
-// right behind it, without waiting in between. The answer to a create that was
+// right behind it, and perhaps the children of another node behind that, without
+// waiting in between. The answer to a create that was
 // given up before comes ahead of the listing, but perhaps not ahead of the
 // request for it.
 func (n *creation) sendAndList(
 	ctx context.Context, s *Session, q proto.Request[proto.Created], late func(proto.Created, error),
 ) (created proto.Created, siblings []string, err error) {
+	n.cfg.also.forget()
 	if !n.cfg.siblings {
 		created, err = send(ctx, s, q, late)
 		return created, nil, err
 	}
-	gone := n.client.givenUp.under(n.parent)
-	creating, listing, err := startBoth(ctx, s, q, proto.ChildNames(n.parent))
+	siblingsOf, also := n.client.listOf(n.parent), n.cfg.also
+	requests := [transport.Together]transport.Request{onWire(q), onWire(siblingsOf.request)}
+	all := requests[:2]
+	var alsoOf list
+	if also != nil {
+		alsoOf = n.client.listOf(also.parent)
+		all = append(all, onWire(alsoOf.request))
+	}
+	calls, err := s.startAll(ctx, all...)
 	if err != nil {
 		return created, nil, err
 	}
-	created, err = creating.await(ctx, late)
-	if err != nil || listing.call == nil {
+	created, err = pending[proto.Created]{session: s, request: q, call: calls[0]}.await(ctx, late)
+	if err != nil {
 		return created, nil, err
 	}
-	if found, err := listing.await(ctx, nil); err == nil {
-		siblings = gone.cutFrom(found)
+	siblings = siblingsOf.await(ctx, s, calls[1]).Names
+	if also != nil {
+		*also.into = alsoOf.await(ctx, s, calls[2])
 	}
 	return created, siblings, nil
 }

@@ -50,28 +50,36 @@ func start[T any](
 	ended := ctx.Done() // before the request is in the queue: a context of the user's own may panic
 	call, place, err := s.link.Send(q.Op, q.Append, then)
 	if place != nil {
-		call, _, err = s.awaitRoom(ctx, ended, place)
+		var calls transport.Calls
+		calls, err = s.awaitRoom(ctx, ended, place)
+		call = calls[0]
 	}
 	return pending[T]{session: s, request: q, call: call}, s.sendError(err)
 }
 
-// startBoth starts two requests at once; see transport.Link.SendBoth. The
-// second one was not sent if it has no call.
+// startBoth starts two requests at once; see startAll. The second one was not sent
+// if it has no call.
 func startBoth[A, B any](
 	ctx context.Context, s *Session, a proto.Request[A], b proto.Request[B],
 ) (first pending[A], second pending[B], err error) {
+	calls, err := s.startAll(ctx, onWire(a), onWire(b))
+	return pending[A]{session: s, request: a, call: calls[0]}, pending[B]{session: s, request: b, call: calls[1]}, err
+}
+
+// startAll starts several requests at once; see transport.Link.SendAll.
+func (s *Session) startAll(ctx context.Context, requests ...transport.Request) (transport.Calls, error) {
 	if ctx.Err() != nil {
-		return first, second, notSent(ctx)
+		return transport.Calls{}, notSent(ctx)
 	}
-	if err := s.holdBack(ctx, onWire(a)); err != nil {
-		return first, second, err
+	if err := s.holdBack(ctx, requests[0]); err != nil {
+		return transport.Calls{}, err
 	}
 	ended := ctx.Done()
-	callA, callB, place, err := s.link.SendBoth(onWire(a), onWire(b))
+	calls, place, err := s.link.SendAll(requests...)
 	if place != nil {
-		callA, callB, err = s.awaitRoom(ctx, ended, place)
+		calls, err = s.awaitRoom(ctx, ended, place)
 	}
-	return pending[A]{session: s, request: a, call: callA}, pending[B]{session: s, request: b, call: callB}, s.sendError(err)
+	return calls, s.sendError(err)
 }
 
 func onWire[T any](q proto.Request[T]) transport.Request {
@@ -82,16 +90,16 @@ func onWire[T any](q proto.Request[T]) transport.Request {
 // or when ctx, whose channel ended is, or the session has ended before that.
 func (s *Session) awaitRoom(
 	ctx context.Context, ended <-chan struct{}, place *transport.Waiter,
-) (first, second *transport.Call, err error) {
+) (transport.Calls, error) {
 	select {
 	case <-place.Done():
 	case <-ended:
 		if place.Cancel() {
-			return nil, nil, notSent(ctx)
+			return transport.Calls{}, notSent(ctx)
 		}
 	case <-s.ctx.Done():
 		if place.Cancel() {
-			return nil, nil, transport.ErrNotSent
+			return transport.Calls{}, transport.ErrNotSent
 		}
 	}
 	return place.Calls()

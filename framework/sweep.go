@@ -91,8 +91,8 @@ func (c *Client) warnOfCleanup(path string, err error) {
 func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 	for _, job := range jobs {
 		if job.place != nil {
-			job.sent, _, _ = job.sentIn.awaitRoom(w.ctx, w.ctx.Done(), job.place) // nil if the connection ended before
-			job.place = nil
+			calls, _ := job.sentIn.awaitRoom(w.ctx, w.ctx.Done(), job.place)
+			job.sent, job.place = calls[0], nil // no call if the connection ended before
 		}
 		p := pending[proto.Nothing]{session: job.sentIn, request: job.request(), call: job.sent}
 		job.sent, job.sentIn = nil, nil

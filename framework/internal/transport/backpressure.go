@@ -30,7 +30,7 @@ const (
 // little for a server, which takes 1000 requests in all before it stops reading.
 const PipelineDepth = 64
 
-// Waiter is one Send or SendBoth that waits for its turn on a connection, or a
+// Waiter is one Send or SendAll that waits for its turn on a connection, or a
 // request about a watch, which nobody waits for. Waiters are sent in the order
 // of their arrival, and only the one that is sent is woken.
 type Waiter struct {
@@ -43,15 +43,16 @@ type Waiter struct {
 	elem *list.Element
 
 	// Set before done is closed.
-	calls [2]*Call
+	calls Calls
 	err   error
 }
 
 // Done is closed when the requests have been sent, or cannot be sent any more.
 func (w *Waiter) Done() <-chan struct{} { return w.done }
 
-// Calls returns what Send or SendBoth would have returned, once Done is closed.
-func (w *Waiter) Calls() (first, second *Call, err error) { return w.calls[0], w.calls[1], w.err }
+// Calls returns what SendAll would have returned, once Done is closed. The call of
+// Send is the first.
+func (w *Waiter) Calls() (Calls, error) { return w.calls, w.err }
 
 // Cancel withdraws the requests, so that they are not sent. It returns false if
 // Done is closed already; then Cancel does nothing.

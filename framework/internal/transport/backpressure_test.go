@@ -74,13 +74,13 @@ func TestCallsWaitForCapacityInOrder(t *testing.T) {
 		require.NotNil(t, call)
 		require.Nil(t, waiter, "there are no waiters any more, and there is capacity")
 
-		first, second, err := waiters[0].Calls()
+		calls, err := waiters[0].Calls()
 		require.NoError(t, err)
-		require.Nil(t, second)
+		require.Nil(t, calls[1])
 		for range maxCalls {
 			p.answerNext()
 		}
-		<-first.Done()
+		<-calls[0].Done()
 		require.True(t, p.silent(), "a request that was withdrawn is not sent")
 	})
 }
@@ -100,22 +100,24 @@ func TestSomeRequestsDoNotWaitForCapacity(t *testing.T) {
 	})
 }
 
-func TestBothWaitForCapacityTogether(t *testing.T) {
+func TestAllWaitForCapacityTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _, p, _ := filled(t, 0)
-		_, _, waiter, err := l.SendBoth(
+		_, waiter, err := l.SendAll(
 			Request{Op: opSync, Payload: path("/a")},
-			Request{Op: opSetWatches, Payload: path("/b")})
+			Request{Op: opSetWatches, Payload: path("/b")},
+			Request{Op: opSync, Payload: path("/c")})
 		require.NoError(t, err)
 		p.answerNext()
 		<-waiter.Done()
-		first, second, err := waiter.Calls()
+		calls, err := waiter.Calls()
 		require.NoError(t, err)
-		for range maxCalls + 1 {
+		for range maxCalls + 2 {
 			p.answerNext()
 		}
-		<-first.Done()
-		<-second.Done()
+		for _, call := range calls {
+			<-call.Done()
+		}
 	})
 }
 
@@ -127,12 +129,12 @@ func TestCallsThatWaitForCapacityMayBeTooLong(t *testing.T) {
 		_, short, _ := l.Send(opSync, path("/a"), nil)
 		p.answerNext()
 		<-long.Done()
-		_, _, err := long.Calls()
+		_, err := long.Calls()
 		require.ErrorIs(t, err, ErrTooLong)
 		<-short.Done()
-		call, _, err := short.Calls()
+		calls, err := short.Calls()
 		require.NoError(t, err)
-		require.NotNil(t, call)
+		require.NotNil(t, calls[0])
 	})
 }
 
@@ -154,7 +156,7 @@ func TestCallsWaitForCapacityWhenTheServerDoesNotRead(t *testing.T) {
 		_, waiter, _ := l.Send(opSync, path("/a"), nil)
 		c.Close()
 		<-waiter.Done()
-		_, _, err := waiter.Calls()
+		_, err := waiter.Calls()
 		require.ErrorIs(t, err, ErrNotSent)
 		require.False(t, waiter.Cancel())
 		_, err = send(l, "/a")

@@ -82,16 +82,22 @@ func (l *Link) Send(
 	return calls[0], waiter, err
 }
 
-// SendBoth is Send for a request and another that follows right behind it. Both
-// are written at once, which wakes the server once and no goroutine of ours. If
-// the second is too long, it is not sent and has no call.
-func (l *Link) SendBoth(one, two Request) (first, second *Call, waiter *Waiter, err error) {
-	var calls [2]*Call
-	waiter, err = l.send([]Request{one, two}, calls[:])
-	return calls[0], calls[1], waiter, err
+// Together is how many requests SendAll takes at most.
+const Together = 3
+
+// Calls are the calls of requests that are sent together, in the same order.
+type Calls [Together]*Call
+
+// SendAll is Send for a request and others that follow right behind it. All are
+// written at once, which wakes the server once and no goroutine of ours. If one of
+// the others is too long, neither it nor those behind it are sent, and they have no
+// call.
+func (l *Link) SendAll(requests ...Request) (calls Calls, waiter *Waiter, err error) {
+	waiter, err = l.send(requests, calls[:])
+	return calls, waiter, err
 }
 
-// Request is one of the two requests of SendBoth. See Send for its fields.
+// Request is one of the requests of SendAll. See Send for its fields.
 type Request struct {
 	Op      int32
 	Payload func([]byte) []byte

@@ -187,7 +187,7 @@ func (w *writes) Write(b []byte) (int, error) {
 	return w.Conn.Write(b)
 }
 
-func TestBothAreOneWrite(t *testing.T) {
+func TestAllAreOneWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
 		defer server.Close()
@@ -202,13 +202,15 @@ func TestBothAreOneWrite(t *testing.T) {
 		synctest.Wait()
 		w.sizes = nil
 
-		first, second, waiter, err := l.SendBoth(
+		calls, waiter, err := l.SendAll(
 			Request{Op: opSync, Payload: path("/a")},
-			Request{Op: opSync, Payload: path("/bc")})
+			Request{Op: opSync, Payload: path("/bc")},
+			Request{Op: opSync, Payload: path("/def")})
 		require.NoError(t, err)
 		require.Nil(t, waiter)
-		one, two := p.read(), p.read()
-		require.Equal(t, []int{4 + len(one) + 4 + len(two)}, w.sizes)
+		one, two, three := p.read(), p.read(), p.read()
+		require.Equal(t, []int{4 + len(one) + 4 + len(two) + 4 + len(three)}, w.sizes)
+		first, second := calls[0], calls[1]
 		p.write(answerFrame(xidOf(one), 17, 0, "/a"))
 		<-first.Done()
 		select {
@@ -225,24 +227,24 @@ func TestBothAreOneWrite(t *testing.T) {
 	})
 }
 
-func TestOfBothTheFirstIsSentAlone(t *testing.T) {
+func TestTheFirstOfSeveralIsSentAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := Request{Op: opSync, Payload: zeros(1000)}
 		short := Request{Op: opSync, Payload: path("/a")}
 		l := NewLink(Config{MaxRequest: 1000})
-		_, _, _, err := l.SendBoth(short, short)
+		_, _, err := l.SendAll(short, short, short)
 		require.ErrorIs(t, err, ErrNotSent)
 		_, p := established(t, l, 7, 9*time.Second)
-		first, second, _, err := l.SendBoth(long, short)
+		calls, _, err := l.SendAll(long, short)
 		require.ErrorIs(t, err, ErrTooLong)
-		require.Nil(t, first)
-		require.Nil(t, second)
+		require.Equal(t, Calls{}, calls)
 		require.True(t, p.silent(), "never the second alone")
 
-		first, second, _, err = l.SendBoth(short, long)
+		calls, _, err = l.SendAll(short, long, short)
 		require.NoError(t, err)
-		require.NotNil(t, first)
-		require.Nil(t, second)
+		require.NotNil(t, calls[0])
+		require.Nil(t, calls[1])
+		require.Nil(t, calls[2], "never the third without the second")
 		require.Equal(t, []int32{opSync}, p.readOps(1))
 		require.True(t, p.silent())
 	})
