@@ -49,10 +49,12 @@ func (o Order) step(ctx context.Context, c *contender) error {
 		c.tellQueued(c.seen.Ahead, c.seen.Ahead+1)
 		return o.await(ctx, c, b)
 	}
+	isFirstLook := c.node.Siblings != nil
 	now, seen, err := o.standing(ctx, c)
 	if err != nil {
 		return err
 	}
+	c.noteBeside(isFirstLook, now.Blocker == "")
 	c.attempt.Crowd.noteLength(now.Length)
 	c.tellQueued(now.Ahead, now.Length)
 	if now.Blocker == "" {

@@ -20,6 +20,7 @@ type Loop struct {
 	warned  atomic.Bool             // see warnOfOthers
 	looking atomic.Bool             // see lookForLease
 	refused atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
+	isBusy  atomic.Bool             // somebody was ahead of the last contender with a Beside, in its first look
 	length  atomic.Int64            // the queue's, in names, when ListAll looked last
 }
 
@@ -49,6 +50,10 @@ type Attempt struct {
 	// if it is not good any more, Run makes no other and ends with ErrPlaceLost.
 	// It reports whether the node was asked for again, so that there may be two.
 	Enter func(ctx context.Context) (node framework.Created, again bool, err error)
+
+	// Beside, if not nil, is filled in when a node is admitted by the look that
+	// comes with it. A retried Run empties it.
+	Beside *Beside
 
 	// Crowd is shared by the attempts that look at the queue together, or nil.
 	Crowd *Crowd
@@ -103,6 +108,7 @@ var (
 // the error has the last one that it has outlasted.
 func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *OwnWatch, *NotAdmitted) {
 	c := newContender(l, a)
+	a.Beside.forget()
 	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
 	for {
