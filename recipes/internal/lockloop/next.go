@@ -18,6 +18,12 @@ import (
 //
 // That is not so in some cases, and then the contender looks. The comments at
 // the conditions name them.
+//
+// At a semaphore's gate, every contender looks: who enters reads the leases next, and
+// an event does not say, as an answer does, how new the server is that tells of it, so
+// that the client may read them from an older one after a reconnect. The answer to a
+// deletion of our own session does, but the gate's node is deleted by a transaction,
+// and to know that our own node lives would cost the request that the look does.
 
 // isNextIn reports whether we are the next for sure when the one that we wait for
 // is deleted.

@@ -1,0 +1,45 @@
+package locks_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// The one ahead at the gate takes the lease. The next one hears of that, and its
+// connection breaks before it has listed the leases. The next server lags behind,
+// and knows nothing of the lease. An event does not say how new the server is that
+// tells of it, and the client does not refuse the other one. So the next one lists the
+// gate first: the answer does.
+func TestNextAtTheGateListsNoOlderLeases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := zktest.StartEnsemble(t, 3)
+		near, far := ens.Followers()[0], ens.Followers()[1]
+		first := locks.NewInterProcessSemaphore(connectToOne(t, ens, ens.Leader()), "/l", locks.Limit(1))
+		require.NoError(t, hold(t, t.Context(), first).Release(t.Context()))
+		far.RefuseConnections(true)
+		c, err := framework.Connect(t.Context(), near.Addr()+","+far.Addr(), framework.WithDialer(ens.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		far.RefuseConnections(false)
+		ens.Leader().Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DelayRequest(2 * time.Second)})
+		one := take(t.Context(), first)
+		time.Sleep(time.Second)
+		two := take(t.Context(), locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)))
+		time.Sleep(time.Second / 2)
+		require.NoError(t, far.Lag(5*time.Second))
+		near.Inject(zktest.Rule{Op: list, Path: "/l/leases", Session: c.SessionID(), Do: zktest.All(
+			zktest.Call(func(zktest.Request) { near.RefuseConnections(true) }), zktest.DropRequest())})
+		one.Wait(t)
+		time.Sleep(20 * time.Second)
+		require.False(t, two.IsOver(), "there are more leases than the limit")
+		require.NoError(t, one.Lease.Release(t.Context()))
+		require.NoError(t, two.Wait(t).Release(t.Context()))
+	})
+}
