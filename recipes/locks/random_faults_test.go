@@ -174,19 +174,26 @@ func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
 // get stuck.
 func TestSemaphoreUnderRandomFaults(t *testing.T) {
 	t.Parallel()
-	for name, limit := range map[string]func(int) locks.SemaphoreLimit{
-		"fixed":  locks.Limit,
-		"shared": func(n int) locks.SemaphoreLimit { return locks.SharedLimit("/limit", n) },
+	shared := func(n int) locks.SemaphoreLimit { return locks.SharedLimit("/limit", n) }
+	for name, tc := range map[string]struct {
+		limit func(int) locks.SemaphoreLimit
+		kept  bool // each client has one object, which knows whether the gate was free
+	}{
+		"fixed": {locks.Limit, false}, "shared": {shared, false}, "fixed, one object": {locks.Limit, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const most = 3
 			var in inside
 			var grants atomic.Int32
-			underRandomFaults(t, 5, func(ctx context.Context, i, round int, c *framework.Client) {
+			var kept [5]*locks.InterProcessSemaphore
+			underRandomFaults(t, len(kept), func(ctx context.Context, i, round int, c *framework.Client) {
 				n := 1 + (i+round)%most
 				limited, cancel := context.WithTimeout(ctx, time.Duration(1+round%20)*time.Second)
 				defer cancel()
-				l, err := locks.NewInterProcessSemaphore(c, "/l", limit(most)).AcquireN(limited, n)
+				if kept[i] == nil || !tc.kept {
+					kept[i] = locks.NewInterProcessSemaphore(c, "/l", tc.limit(most))
+				}
+				l, err := kept[i].AcquireN(limited, n)
 				if err != nil {
 					return
 				}
