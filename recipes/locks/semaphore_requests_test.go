@@ -72,10 +72,12 @@ func TestRequestsOfAnAcquireThatWaitsForLeases(t *testing.T) {
 func TestRequestsOfACrowdAtTheLeases(t *testing.T) {
 	for name, tc := range map[string]struct {
 		clients, goroutines int
+		isNew               bool // each acquire has an object of its own
 		most                float64
 	}{
-		"of one object":    {1, 64, 7.7},
-		"of eight clients": {8, 8, 7},
+		"of one object":           {1, 64, false, 7.7},
+		"of eight clients":        {8, 8, false, 7},
+		"of one client, each new": {1, 64, true, 7.7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
@@ -85,10 +87,16 @@ func TestRequestsOfACrowdAtTheLeases(t *testing.T) {
 					c, _ := w.Connect(t)
 					s := locks.NewInterProcessSemaphore(c, "/l", locks.Limit(8))
 					require.NoError(t, hold(t, t.Context(), s).Release(t.Context()))
+					of := func() *locks.InterProcessSemaphore {
+						if tc.isNew {
+							return locks.NewInterProcessSemaphore(c, "/l", locks.Limit(8))
+						}
+						return s
+					}
 					for range tc.goroutines {
 						all.Go(func() {
 							for range cycles {
-								lease := hold(t, t.Context(), s)
+								lease := hold(t, t.Context(), of())
 								time.Sleep(10 * time.Millisecond)
 								lease.Release(t.Context())
 							}

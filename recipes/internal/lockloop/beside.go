@@ -27,8 +27,8 @@ type Beside struct {
 	read framework.SiblingsRead
 }
 
-// alsoList asks for the list with the creation of our node. It is not worth it if the
-// last contender that asked found others ahead: they are likely to be there.
+// alsoList asks for the list with the creation of our node. It is not worth it if
+// the last contender of the loop found others ahead: they are likely to be there.
 func (c *contender) alsoList(opts []framework.CreateOption) []framework.CreateOption {
 	c.beside = framework.SiblingsRead{}
 	b := c.attempt.Beside
