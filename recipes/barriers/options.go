@@ -12,6 +12,9 @@ type config struct{ curator bool }
 //
 //   - The barrier may let more than n members in: those who come while others
 //     are inside pass at once.
+//   - A Java member whose server lags behind may leave while others are inside.
+//     Ours waits for all who had entered when Leave was called, and for none of
+//     those who come later.
 //   - A Java member that crashes inside may leave the node "ready" behind, and
 //     the next Java member passes alone then. Ours deletes such a node if there
 //     is no other member. A "ready" of ours ends with its session.

@@ -164,7 +164,7 @@ func raisedFor(opts []barriers.RaiseOption) bool { return len(opts) > 0 }
 type member struct {
 	actor    *explore.Actor
 	passage  *barriers.Passage
-	expiries int       // of the actor's sessions, when it entered
+	session  int64     // the actor's, when it entered
 	leaving  bool      // it has called Leave
 	left     bool      // Leave has returned nil
 	resigned bool      // Leave has given up, and nothing was wrong with its client
@@ -173,7 +173,7 @@ type member struct {
 
 // inside reports whether the member works: it is not told to stop.
 func (m *member) inside() bool {
-	return !m.leaving && m.passage.Context().Err() == nil && m.actor.Expiries() == m.expiries
+	return !m.leaving && m.passage.Context().Err() == nil && !m.actor.HasExpired(m.session)
 }
 
 // waitsFor reports whether Leave of a member waits for another one. In Curator's
@@ -365,7 +365,7 @@ func (m *meeting) enter(a *explore.Actor) (me *member) {
 				m.world.Fail("%s is inside, and only %d have come", a.Name(), m.most)
 			}
 			if err == nil {
-				me = &member{actor: a, passage: p, expiries: a.Expiries()}
+				me = &member{actor: a, passage: p, session: a.Client().SessionID()}
 				m.members = append(m.members, me)
 			}
 			return err
