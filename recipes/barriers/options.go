@@ -21,8 +21,10 @@ type config struct{ curator bool }
 //   - A Java member whose Enter timed out counts until its session ends.
 //   - The loss of another member is not noticed: the context of a Passage ends
 //     with the member's own session, or when it leaves.
-//   - A member that is disconnected while the barrier opens, and while all
-//     others leave again, does not learn of it and waits for the next opening.
+//   - A member that is disconnected while the barrier opens, and until all others
+//     have left again, does not learn of it and waits for the next opening. So it
+//     is if the session that has opened the barrier ends meanwhile. Those who are
+//     inside then wait in their Leave until that member enters, or gives up.
 func WithCuratorLayout() Option { return func(c *config) { c.curator = true } }
 
 // apply applies options, none of which may be nil.
