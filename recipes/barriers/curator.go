@@ -125,7 +125,7 @@ func (l *curatorLeave) stay(ctx context.Context) error {
 // the last one, and is the last to delete its node. All others delete their
 // nodes and wait for the first one. Members that come later are not waited for.
 func (l *curatorLeave) leaveInOrder(ctx context.Context) error {
-	others, err := l.layout.others(ctx, l.name)
+	others, err := l.listOthers(ctx)
 	if err != nil {
 		return err
 	}
@@ -144,6 +144,18 @@ func (l *curatorLeave) leaveInOrder(ctx context.Context) error {
 		return l.awaitGone(ctx, l.waitFor[0])
 	}
 	return done(l.layout.deleteReady(ctx))
+}
+
+// listOthers returns the others that are there. The first time, which decides who
+// is waited for, the server catches up before: all are seen who had entered when
+// Leave was called. Later, it is enough to see that those have gone.
+func (l *curatorLeave) listOthers(ctx context.Context) ([]string, error) {
+	if l.begun {
+		return l.layout.others(ctx, l.name)
+	}
+	names, _, err := framework.Extend(l.layout.client).CurrentSiblings(ctx, l.layout.path)
+	slices.Sort(names)
+	return but(names, l.name, readyName), ignore(err, zk.ErrNoNode)
 }
 
 // resign leaves without waiting for the others.

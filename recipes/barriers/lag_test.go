@@ -1,6 +1,7 @@
 package barriers_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,5 +91,30 @@ func TestMemberInCuratorsLayoutOnAServerThatLags(t *testing.T) {
 		w.leaveAll(t, passages)
 		_, err := barriers.NewDoubleBarrier(late, "/b", 2, barriers.WithCuratorLayout()).Enter(recipetest.Within(t, time.Minute))
 		require.ErrorIs(t, err, barriers.ErrNotEntered)
+	})
+}
+
+// In Curator's layout, a third member has entered when another one leaves, whose
+// server lags behind and does not have the third one yet. It waits for that one
+// all the same.
+func TestLeaveInCuratorsLayoutOnAServerThatLags(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := zktest.StartEnsemble(t, 3)
+		one, third := connectToOne(t, ens, ens.Leader().Addr()), connectToOne(t, ens, ens.Leader().Addr())
+		behind := connectToOne(t, ens, ens.Followers()[0].Addr())
+		w := &world{&recipetest.World{}}
+		passages := w.enterAll(t, "/b", []*framework.Client{one, behind}, barriers.WithCuratorLayout())
+		require.NoError(t, ens.Followers()[0].Lag(3*time.Second))
+		late, err := barriers.NewDoubleBarrier(third, "/b", 2, barriers.WithCuratorLayout()).Enter(w.Patience(t))
+		require.NoError(t, err)
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, passages[0].Leave(over), barriers.ErrNotLeft)
+		left := leaveLater(w.Patience(t), passages[1])
+		time.Sleep(time.Minute)
+		require.False(t, left.isOver(), "the third one is inside")
+		w.leaveAll(t, []*barriers.Passage{late})
+		<-left.done
+		require.NoError(t, left.err)
 	})
 }

@@ -199,3 +199,24 @@ func TestWatchesOfAMember(t *testing.T) {
 		w.NothingLeft(t, "/b")
 	})
 }
+
+// In Curator's layout, a Leave asks the server once to catch up, with its first
+// listing. There is no herd.
+func TestRequestsInCuratorsLayout(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 40} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			clients := w.clients(t, n)
+			w.leaveAll(t, w.enterAll(t, "/b", clients, barriers.WithCuratorLayout())) // makes the barrier's node
+			w.Fake.ClearRequests()
+			passages := w.enterAll(t, "/b", clients, barriers.WithCuratorLayout())
+			// Each member: look for the opening, create, and list twice. The last
+			// one opens.
+			require.Len(t, w.Requests(), 4*n+1)
+			w.Fake.ClearRequests()
+			w.leave(t, passages, false)
+			require.Equal(t, n, w.Fake.CountRequests(zktest.OpSync))
+			require.LessOrEqual(t, len(w.Requests()), 7*n, "who waits for whom is by chance")
+			w.NothingLeft(t, "/b")
+		})
+	}
+}

@@ -90,6 +90,27 @@ func TestRequestsOfAHandOver(t *testing.T) {
 	}
 }
 
+// A HandOver takes two round trips, and the next leads by then. Nobody waits for
+// the four requests by which the leader stands again.
+func TestRoundTripsOfAHandOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, lease, _ := w.leaderAndNext(t, "/l")
+		time.Sleep(time.Second)
+		const roundTrip = time.Millisecond
+		delayed := w.Fake.Inject(zktest.Rule{Times: -1, Do: zktest.DelayRequest(roundTrip)})
+		w.Fake.ClearRequests()
+		begun := time.Now()
+		go releaseWhenAsked(lease)
+		require.NoError(t, first.HandOver(t.Context()))
+		w.await(t, second)
+		require.Equal(t, 2*roundTrip, time.Since(begun))
+		time.Sleep(time.Second)
+		require.Len(t, w.Requests(), 6)
+		delayed.Remove()
+		w.closeAll(t, "/l", first, second)
+	})
+}
+
 func TestNextSelectorTakesOverWithoutALook(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		leading := make(chan struct{}, 2)

@@ -197,6 +197,10 @@ func (n *PersistentNode) registrationLocked(clock time.Time) (Registration, bool
 // later. If the server or the client refuses the data, such as for its size,
 // that is the error. The node then gets the data that it had, or an earlier
 // Set's that it was to get later.
+//
+// Set waits for one request. The node is looked at with another one, for which
+// nobody waits: the write has used up the watch that waits for what others do to
+// the node. The documentation of package shared says why no request is saved.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	return n.errorOf("set", n.set(ctx, data))
 }

@@ -56,7 +56,11 @@ func TestRequestsOfANode(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpExists}, w.requests(c.SessionID()))
 		w.Fake.ClearRequests()
+		delayed, begun := w.Fake.Inject(zktest.Rule{Times: -1, Do: zktest.DelayReply(time.Millisecond)}), time.Now()
 		require.NoError(t, n.Set(t.Context(), []byte("two")))
+		require.Equal(t, time.Millisecond, time.Since(begun), "one round trip")
+		delayed.Remove()
+		time.Sleep(time.Millisecond) // the look that follows was delayed, too
 		synctest.Wait()
 		require.Equal(t, []zktest.Op{zktest.OpSetData, zktest.OpExists}, w.requests(c.SessionID()))
 		w.Fake.ClearRequests()

@@ -59,6 +59,19 @@
 // all Values see it. Java Curator keeps the old value in this case, until it
 // hears of the node again after a reconnect.
 //
+// # What a write costs
+//
+// A Set waits for one request. The Value reads its own change back with another
+// one, for which nobody waits: a write uses up the watch that waits for the
+// changes of others, and a read sets it again. A hundred Sets at once cost one or
+// two such reads, and a hundred Sets one after the other cost a hundred.
+//
+// Only a persistent watch could save them. It costs a request more in the
+// beginning, servers before 3.6 have none, and none before 3.9 says which write
+// it tells of. Worse, its event comes ahead of the write's own reply. To leave the
+// read out, a Value would have to wait for that reply whenever it is told of a
+// change, and would hear of the changes of others later.
+//
 // # Limits
 //
 //   - A Value may miss values that are overwritten soon.

@@ -20,8 +20,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A Value costs one request where the node exists, and one for each change. So
-// does a write. A TrySet that is known to fail costs none.
+// A Value costs one request where the node exists, and one for each change. A
+// write costs one, and its own change another one. A TrySet that is known to fail
+// costs none.
 func TestRequests(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

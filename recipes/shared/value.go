@@ -140,7 +140,8 @@ func (v *Value[T]) refresh(ctx context.Context, op string) (Versioned[T], error)
 }
 
 // Set writes a value, whatever is there, and creates the node if it does not
-// exist. It costs one request, and two if the node does not exist.
+// exist. It waits for one request, and for two if the node does not exist. The
+// package documentation says what else a write costs.
 //
 // If the reply is lost and the session lives on, Set looks at the node. It
 // succeeds if the node has this value, and writes again if nobody has written
@@ -167,7 +168,8 @@ func (v *Value[T]) set(ctx context.Context, value T) (s *sharednode.Snapshot, er
 // TrySet writes a value if the node still has the previous one: a Versioned
 // that this Value, or another one of the path, has returned. If that does not
 // exist, such as in the zero Versioned, the node must not exist either, and is
-// created. It costs one request, or none if a newer value is known already.
+// created. It waits for one request, or for none if a newer value is known
+// already.
 //
 // TrySet returns the value that the node has then, and whether it is this one:
 //

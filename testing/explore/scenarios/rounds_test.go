@@ -91,6 +91,30 @@ func TestDoubleBarrierInCuratorsLayoutBehindARound(t *testing.T) {
 	}
 }
 
+// A third one comes when another one leaves, whose server has not heard of it yet.
+// The one that had entered with that one does not wait for anybody.
+func TestDoubleBarrierInCuratorsLayoutThatIsLeftBehindAnArrival(t *testing.T) {
+	explore.Search(t, inEnsemble(func(w *explore.World) {
+		w.Node("/barrier", "")
+		w.Stays("/barrier/ready")
+		m := &meeting{world: w, n: 2, opts: []barriers.Option{barriers.WithCuratorLayout()}}
+		w.Always(func(tree explore.Tree) error { return checkRounds(m.members, tree) })
+		comes := func(name string, at, stays time.Duration, leave func(*member)) {
+			w.Actor(name, func(a *explore.Actor) {
+				time.Sleep(at)
+				if me := m.enter(a); me != nil {
+					time.Sleep(stays)
+					leave(me)
+				}
+			})
+		}
+		comes("A", 500*time.Millisecond, 0, func(me *member) { m.leaveWithin(me, 0) })
+		comes("B", 0, 0, m.leave)
+		w.Actor("other", func(*explore.Actor) {}) // so that the next one is at the first server, which does not lag
+		comes("C", 1200*time.Millisecond, 5*time.Second, m.leave)
+	}, 0, time.Second), brief())
+}
+
 // A member calls Leave twice at once. One of the calls gives up, and the other one
 // waits on.
 func TestDoubleBarrierWithTwoLeavesAtOnce(t *testing.T) {
