@@ -106,7 +106,7 @@ func explore(t *testing.T, limits Limits) (tally, *failure) {
 	se.run()
 	se.tally.took = time.Since(se.begun)
 	if se.failure != nil {
-		se.failure = se.shrink(se.failure)
+		se.failure = se.shrink(se.failure, maxShrinkTime)
 	}
 	return se.tally, se.failure
 }
