@@ -17,8 +17,9 @@ func natural(c choices) chooser {
 	}
 }
 
-// wander deviates now and then, at random, and notes where.
-func wander(seed uint64, walked *choices) chooser {
+// wander deviates now and then, at random: at any step alike, and there by a move
+// of a kind that has rarely been made before. It notes where.
+func wander(seed uint64, before counts, walked *choices) chooser {
 	r := rand.New(rand.NewPCG(seed, 0))
 	chances := []float64{0.02, 0.05, 0.1, 0.3}
 	chance := chances[r.IntN(len(chances))]
@@ -26,10 +27,8 @@ func wander(seed uint64, walked *choices) chooser {
 		if r.Float64() >= chance {
 			return 0
 		}
-		i := r.IntN(len(moves))
-		if i > 0 {
-			*walked = append(*walked, deviation{step, i})
-		}
+		i := before.pickRare(moves, r.Float64())
+		*walked = append(*walked, deviation{step, i})
 		return i
 	}
 }

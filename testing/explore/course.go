@@ -19,6 +19,7 @@ type course struct {
 
 	mu       sync.Mutex
 	steps    []step
+	made     []string // the kinds of the deviations
 	story    []string
 	failures []string
 }
@@ -68,6 +69,7 @@ func (c *course) next(state hash, moves []move) move {
 	}
 	chosen := moves[i]
 	if i > 0 {
+		c.made = append(c.made, chosen.kind())
 		c.note(fmt.Sprintf("[%d, %d] %s", len(c.steps)-1, i, chosen.text))
 	} else {
 		c.note(chosen.text)

@@ -12,6 +12,7 @@ import (
 type order struct {
 	Choices choices
 	Walk    uint64 // not 0 for a walk at random: its seed
+	Before  counts // what the search has done before a walk
 	Tell    bool   // print the story as it goes
 	Longest time.Duration
 }
@@ -68,7 +69,7 @@ func (c *crew) playOne(t task) result {
 // play lets a worker play a task, and returns the worker for the next one: nil
 // if the run has failed, and may have left something behind.
 func (c *crew) play(w *worker, t task) (result, *worker) {
-	o := order{Choices: t.choices, Walk: t.walk}
+	o := order{Choices: t.choices, Walk: t.walk, Before: t.before}
 	r, w, err := c.order(w, o)
 	if err != nil {
 		w.stop()
@@ -133,7 +134,7 @@ func (o order) run(t *testing.T, s Scenario) result {
 		return run(t, s, natural(o.Choices), tell)
 	}
 	var walked choices
-	r := run(t, s, wander(o.Walk, &walked), tell)
+	r := run(t, s, wander(o.Walk, o.Before, &walked), tell)
 	r.Walked = walked
 	return r
 }

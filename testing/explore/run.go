@@ -27,6 +27,7 @@ const (
 // result is what has come of a run.
 type result struct {
 	Steps   []step
+	Made    []string // the kinds of its deviations
 	Failure string   // "" if there is none
 	Story   []string // nil without a failure
 	Walked  choices  // what a walk at random has chosen
@@ -52,7 +53,7 @@ func run(t *testing.T, s Scenario, choose chooser, tell func(string)) (r result)
 			w.course.fail("%v", p)
 			w.course.note(bubbledGoroutines())
 		}
-		r.Steps = w.course.steps
+		r.Steps, r.Made = w.course.steps, w.course.made
 		if w.course.failed() {
 			r.Failure, r.Story = strings.Join(w.course.failures, "; "), w.course.story
 		}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"cmp"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -99,13 +100,13 @@ func Replay(t *testing.T, s Scenario, choices ...int) {
 // explore searches with a crew of workers.
 func explore(t *testing.T, limits Limits) (tally, *failure) {
 	workers := cmp.Or(limits.Workers, runtime.NumCPU())
-	se := &search{limits: limits, begun: time.Now(), seen: map[hash]int{}, crew: newCrew(t, workers)}
+	se := &search{limits: limits, begun: time.Now(), seen: map[hash]int{}, made: counts{}, crew: newCrew(t, workers)}
 	se.tally.complete = -1
 	defer se.crew.close()
 	se.run()
 	se.tally.took = time.Since(se.begun)
 	if se.failure != nil {
-		se.failure = se.shrink(se.failure)
+		se.failure = se.shrink(se.failure, maxShrinkTime)
 	}
 	return se.tally, se.failure
 }
@@ -121,6 +122,8 @@ type search struct {
 	tally     tally
 	seen      map[hash]int // states, and how many deviations were left there
 	failure   *failure     // the first one
+
+	made counts // what the runs before those that are played now have done
 }
 
 // task is a run to be played.
@@ -128,6 +131,7 @@ type task struct {
 	choices choices
 	state   hash   // its last deviation is made in it
 	walk    uint64 // not 0 for a walk at random: its seed
+	before  counts // what the search has done before a walk
 }
 
 // failure is a run that has failed.
@@ -166,6 +170,7 @@ func (se *search) playAll(tasks []task, left int) (next []task, all bool) {
 		se.note(tasks[i].choices, r)
 		results[i] = r
 	})
+	se.made.add(results)
 	if !all || left == 0 || !se.goesOn() {
 		return nil, all && se.goesOn()
 	}
@@ -228,17 +233,24 @@ func (se *search) follow(of task, r result, left int) (next []task) {
 	return next
 }
 
-// walkAtRandom plays walks until the time is over.
+// walksAtOnce is how many walks know of the same runs before them. With each
+// number of workers they are the same ones, so that the walks are, too.
+const walksAtOnce = 64
+
+// walkAtRandom plays walks until a limit is reached.
 func (se *search) walkAtRandom() {
-	const batch = 1 << 10
-	for first, goesOn := uint64(1), true; goesOn; first += batch {
-		goesOn = se.crew.each(batch, se.handOut, func(i int) task { return task{walk: first + uint64(i)} },
-			func(_ int, r result) {
+	for first, goesOn := uint64(1), true; goesOn; first += walksAtOnce {
+		before, results := maps.Clone(se.made), make([]result, walksAtOnce)
+		goesOn = se.crew.each(walksAtOnce, se.handOut,
+			func(i int) task { return task{walk: first + uint64(i), before: before} },
+			func(i int, r result) {
 				se.note(r.Walked, r)
+				results[i] = r
 				se.mu.Lock()
 				defer se.mu.Unlock()
 				se.tally.walks++
 			})
+		se.made.add(results)
 	}
 }
 

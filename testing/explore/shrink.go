@@ -1,22 +1,29 @@
 package explore
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
-// maxShrinkRuns bounds how often a failure is played again to make it shorter.
-const maxShrinkRuns = 1_000
+// These bound how often a failure is played again to make it shorter, and for how
+// long: a run that does not end takes half a minute each time.
+const (
+	maxShrinkRuns = 1_000
+	maxShrinkTime = 2 * time.Minute
+)
 
 // maxShift is by how many steps what follows a deviation may move without it.
 const maxShift = 8
 
 // shrink takes away what a failure does not need, until no deviation can go by
-// itself.
-func (se *search) shrink(f *failure) *failure {
-	runs := 0
+// itself, or until a time is over.
+func (se *search) shrink(f *failure, atMost time.Duration) *failure {
+	begun, runs := time.Now(), 0
 	for shorter := f; shorter != nil && len(f.choices) > 1; {
 		f = shorter
 		shorter = nil
 		for _, fewer := range without(f.choices) {
-			if runs++; runs > maxShrinkRuns {
+			if runs++; runs > maxShrinkRuns || time.Since(begun) > atMost {
 				return f
 			}
 			if r := se.crew.playOne(task{choices: fewer}); r.Failure != "" {
