@@ -27,7 +27,9 @@ func facts() []string {
 		"gozookeeper: " + output("go", "list", "-m", "-f", "{{.Version}}", "github.com/go-zookeeper/zk"),
 		"kazoo: " + kazooVersion(),
 		"etcd: " + numberIn(output("etcd", "--version")),
+		"etcdclient: " + versionFor("go.etcd.io/etcd/client/v3"),
 		"redis: " + numberIn(output("redis-server", "--version")),
+		"rueidis: " + versionFor("github.com/redis/rueidis"),
 	}
 }
 
@@ -71,6 +73,13 @@ func kazooVersion() string {
 		return unknown
 	}
 	return output(python, "-c", "import kazoo.version; print(kazoo.version.__version__)")
+}
+
+// versionFor returns which version of a module the peers in Go have.
+func versionFor(module string) string {
+	text, _ := os.ReadFile("internal/benchmarks/peers/go.mod") // without it, the version is unknown
+	_, rest, _ := strings.Cut(string(text), module+" ")
+	return numberIn(firstLine(rest))
 }
 
 // noKazoo remembers that kazoo is missing.

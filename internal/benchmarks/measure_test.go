@@ -53,3 +53,12 @@ func TestPartsHaveNamesOfTheirOwn(t *testing.T) {
 		require.True(t, strings.HasPrefix(p.args, "./"), p.args)
 	}
 }
+
+func TestVersionsOfThePeersInGo(t *testing.T) {
+	t.Chdir("../..")
+	for _, module := range []string{"go.etcd.io/etcd/client/v3", "github.com/redis/rueidis"} {
+		require.Regexp(t, `^\d+\.\d+\.\d+$`, versionFor(module), module)
+	}
+	require.Equal(t, unknown, versionFor("example.org/none"))
+	require.Equal(t, "3.4.23", numberIn("etcd Version: 3.4.23\nGit SHA: none"))
+}

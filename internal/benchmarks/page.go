@@ -81,7 +81,7 @@ func page(r results) string {
 // versions are the facts that have a version, and whose it is.
 var versions = [][2]string{
 	{"ZooKeeper ", "zookeeper"}, {"Java Curator ", "curator"}, {"go-zookeeper ", "gozookeeper"},
-	{"kazoo ", "kazoo"}, {"etcd ", "etcd"}, {"Redis ", "redis"},
+	{"kazoo ", "kazoo"}, {"etcd ", "etcd"}, {"its client ", "etcdclient"}, {"Redis ", "redis"}, {"rueidis ", "rueidis"},
 }
 
 func machine(r results) string {
