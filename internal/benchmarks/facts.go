@@ -36,7 +36,7 @@ func facts() []string {
 // commit also says whether files have changed since.
 func commit() string {
 	text := output("git", "rev-parse", "--short=8", "HEAD")
-	if changed := output("git", "status", "--porcelain", "--", "*.go", "*.java", "*.py"); changed != "" {
+	if changed := output("git", "status", "--porcelain", "--", "*.go", "*.java", "*.py"); changed != "" && changed != unknown {
 		text += " and changes"
 	}
 	return text
