@@ -1,12 +1,14 @@
 // Benchmarks measures this module beside its peers, and writes what it has found
 // to BENCHMARKS.md.
 //
-//	go run ./internal/benchmarks -measure .          # half an hour, on an idle machine
-//	go run ./internal/benchmarks -measure FirstSync  # a part of it
-//	go run ./internal/benchmarks                     # writes the page anew
+//	go run ./internal/benchmarks -measure .              # less than 25 minutes, on an idle machine
+//	go run ./internal/benchmarks -measure '^peers$|cache' # parts of it: see parts.go
+//	go run ./internal/benchmarks                         # writes the page anew
 //
-// To measure needs what the tests with Java need: a ZooKeeper server, Java,
-// and Java Curator; see CONTRIBUTING.md. It writes docs/benchmarks.txt, which has
-// the format of Go's benchmarks, so that benchstat reads it, too. The page and its
-// picture, docs/growth.svg, are made of that file alone.
+// To measure needs what the tests with Java need: a ZooKeeper server, Java, and
+// Java Curator; see CONTRIBUTING.md. If CURATOR_ZOOKEEPER_MAVEN has a version,
+// Maven fetches both. kazoo, etcd and redis-server are used if they are there.
+// It writes docs/benchmarks.txt, which has the format of Go's benchmarks, so that
+// benchstat reads it, too: with the commit, the versions and the time of each part.
+// The page and its picture, docs/growth.svg, are made of that file alone.
 package main

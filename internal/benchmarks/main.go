@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -15,7 +16,7 @@ const (
 )
 
 func main() {
-	again := flag.String("measure", "", "measure what matches this regular expression first")
+	again := flag.String("measure", "", "measure the parts whose names match this regular expression first")
 	flag.Parse()
 	if err := write(*again); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmarks:", err)
@@ -23,16 +24,20 @@ func main() {
 	}
 }
 
+// write also writes the page when a part has failed: without what that would say.
 func write(again string) error {
+	var failed error
 	if again != "" {
 		match, err := regexp.Compile(again)
 		if err != nil {
 			return err
 		}
-		if err := measure(match, resultsFile); err != nil {
-			return err
-		}
+		failed = measure(match, resultsFile)
 	}
+	return errors.Join(failed, writePage())
+}
+
+func writePage() error {
 	text, err := os.ReadFile(resultsFile)
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,4 +23,42 @@ func TestVersionsAreOfWhatTheBenchmarksFind(t *testing.T) {
 	require.Contains(t, facts(), "curator: 6.5.4")
 	require.NoError(t, os.Remove(filepath.Join(dir, "curator-recipes-6.5.4.jar")))
 	require.Contains(t, facts(), "curator: unknown")
+}
+
+// What one part prints is written, and a part that fails leaves what it had, and
+// does not stop the others.
+func TestPartThatFailsStopsNoOther(t *testing.T) {
+	before := parts
+	t.Cleanup(func() { parts = before })
+	t.Setenv(envMaven, "")
+	t.Setenv("PATH", t.TempDir()) // there is no go command
+	parts = []part{{"a", "./a"}, {"b", "./b"}}
+	file := filepath.Join(t.TempDir(), "results.txt")
+	require.NoError(t, os.WriteFile(file, []byte("part: a\nBenchmarkA 1 2 B\n\n"), 0o600))
+	err := measure(regexp.MustCompile("."), file)
+	require.ErrorContains(t, err, "a: ")
+	require.ErrorContains(t, err, "b: ")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "part: a\nBenchmarkA 1 2 B\n\n", string(text))
+
+	require.ErrorContains(t, measure(regexp.MustCompile("^c$"), file), "no part matches ^c$")
+}
+
+func TestPartsHaveNamesOfTheirOwn(t *testing.T) {
+	known := map[string]bool{}
+	for _, p := range parts {
+		require.False(t, known[p.name], p.name)
+		known[p.name] = true
+		require.True(t, strings.HasPrefix(p.args, "./"), p.args)
+	}
+}
+
+func TestVersionsOfThePeersInGo(t *testing.T) {
+	t.Chdir("../..")
+	for _, module := range []string{"go.etcd.io/etcd/client/v3", "github.com/redis/rueidis"} {
+		require.Regexp(t, `^\d+\.\d+\.\d+$`, versionFor(module), module)
+	}
+	require.Equal(t, unknown, versionFor("example.org/none"))
+	require.Equal(t, "3.4.23", numberIn("etcd Version: 3.4.23\nGit SHA: none"))
 }

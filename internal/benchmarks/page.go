@@ -1,88 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
-
-// comparison is a table that has a row for each scenario of a benchmark.
-type comparison struct {
-	title, intro string
-	benchmark    string
-	ratio        string   // above 1, we are faster
-	inverse      bool     // the ratio is above 1 where the peer is faster
-	costs        []string // other columns
-
-	unmeasured bool // it has no table yet
-}
-
-var comparisons = []comparison{
-	{
-		title: "Beside Java Curator's InterProcessMutex",
-		intro: "Both sides have the same scenario in each round, one after the other, on the\n" +
-			"same server. Requests and bytes are for one acquire and release.",
-		benchmark: "AgainstCurator", ratio: "x-curator",
-		costs: []string{"our-reqs", "curator-reqs", "our-B", "curator-B"},
-	},
-	{
-		title:     "Beside zk.Lock of go-zookeeper",
-		intro:     "The server is a real one. Where n goroutines share a client, each has a zk.Lock\nof its own, because they cannot share one.",
-		benchmark: "AgainstZkLock/server=zookeeper", ratio: "mutex/s:zk.Lock/s",
-		costs: []string{"mutex-B", "zk.Lock-B"},
-	},
-	{
-		title:     "The same on the fake server",
-		intro:     "It answers at once. So the work of the clients counts, and requests are counted.",
-		benchmark: "AgainstZkLock/server=zktest-tcp", ratio: "mutex/s:zk.Lock/s",
-		costs: []string{"mutex-reqs", "zk.Lock-reqs"},
-	},
-	{
-		title: "A crowd of one client beside zk.Lock",
-		intro: "Goroutines of one client acquire one lock at once, each with an object of its\n" +
-			"own, and release it. Readers wait behind a writer of another client, and then\n" +
-			"hold it together. Lost are sessions. Requests are for one acquire and release,\npings included.",
-		benchmark: "CrowdOfOneClient", ratio: "x-zk.Lock",
-		costs:      []string{"all-ms", "reqs", "lost"},
-		unmeasured: true,
-	},
-	{
-		title: "Beside the bare requests",
-		intro: "An acquire and release of a mutex that nobody else wants, beside its three\n" +
-			"requests, which go-zookeeper sends one after the other. The mutex sends two of\n" +
-			"them together: that is where it is faster.",
-		benchmark: "Uncontended", ratio: "mutex/bare", inverse: true,
-		costs: []string{"mutex-allocs", "bare-allocs"},
-	},
-	{
-		title:     "Several mutexes by one transaction",
-		intro:     "NewAtomicMultiLock beside NewInterProcessMultiLock, which takes one after the\nother. Times are in nanoseconds.",
-		benchmark: "MultiLock", ratio: "times-as-fast",
-		costs: []string{"together-ns", "one-by-one-ns"},
-	},
-	{
-		title:     "A cached mutex",
-		intro:     "A mutex with WithCachedLock that nobody else wants, beside one without it. Times\nare in nanoseconds.",
-		benchmark: "CachedLock", ratio: "times-as-fast",
-		costs: []string{"cached-ns", "plain-ns"},
-	},
-	{
-		title: "Counters beside Java Curator's DistributedAtomicLong",
-		intro: "Writers share one number. Bare is a write of go-zookeeper alone in the place of\n" +
-			"our increment, and Next takes a number of a Sequence. The other columns are\nrequests for one increment.",
-		benchmark: "Increments", ratio: "x-curator",
-		costs: []string{"our-reqs", "curator-reqs"},
-	},
-	{
-		title: "The first state of a cache",
-		intro: "The time until a cache has all nodes below a path, beside Java's CuratorCache, and\n" +
-			"beside plain reads of all nodes by go-zookeeper, whose paths are known before\n" +
-			"(x-plain, where less than 1 means that the cache is faster). Requests and bytes of\nmemory are for one node.",
-		benchmark: "FirstSync", ratio: "x-curator", inverse: true,
-		costs: []string{"x-plain", "our-reqs", "curator-reqs", "our-B", "curator-B"},
-	},
-}
 
 const introduction = `# Benchmarks
 
@@ -92,17 +17,30 @@ This page compares the module with its peers, and shows how costs grow. It is
 written by a program, from [docs/benchmarks.txt](docs/benchmarks.txt), which has
 what the benchmarks have printed. Anybody can run them again:
 
-    go run ./internal/benchmarks -measure .
+    CURATOR_ZOOKEEPER_MAVEN=3.9.3 go run ./internal/benchmarks -measure .
+
+Maven then fetches this ZooKeeper, and Java Curator 5.9.0. Without the variable,
+it is what Debian has. kazoo, etcd and Redis are left out if they are not
+installed. No server syncs to a disk.
 
 The requests and bytes of one that nobody disturbs are exact, and the same on every
 machine. Where several want the same thing, such as a counter or a lock, it depends
 on how they meet: a slow server makes more of them wait, or try again. Times are
-different everywhere: read the ratios, whose two sides were measured in turn, in the
-same run. Above 1, this module is faster. A difference of less than a tenth is
-noise. The file says for each part at which commit it was measured.
+different everywhere: read the ratios, whose sides were measured in turn, in the
+same run. Above 1, this module is faster. Two numbers behind a ratio are the lowest
+and the highest of the rounds, of ten or more without the outermost tenth: if 1 is
+between them, neither side is faster. Without them, a difference of a tenth may be
+noise, and on a busy machine a larger one.
 
 %s
 
+%s
+## What was aimed at
+
+The wishes were written down before the work. Where one asks for a multiple of what
+there was, it is that multiple of the ratio to Curator that there was.
+
+%s
 ## How costs grow
 
 Contenders wait for one lock: goroutines of one client, or clients. Or one client
@@ -123,20 +61,53 @@ memory of ten is noise: what was in the process before shrinks by as much.
 // page returns the text of the page.
 func page(r results) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, introduction, machine(r.facts), growthTable(r))
+	fmt.Fprintf(&b, introduction, machine(r), partTable(r), aimTable(r), growthTable(r))
+	var missing []string
 	for _, c := range comparisons {
-		if !c.unmeasured {
-			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", c.title, c.intro, c.table(r.of(c.benchmark)))
+		rows := r.of(c.benchmark)
+		if len(rows) == 0 {
+			missing = append(missing, "- "+c.title+".\n")
+			continue
 		}
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", c.title, c.intro, c.table(rows))
+	}
+	if len(missing) > 0 {
+		b.WriteString("\n## Not measured yet\n\n" + strings.Join(missing, ""))
 	}
 	b.WriteString("\n## Where a peer is faster\n\n" + behind(r))
 	return b.String()
 }
 
-func machine(facts map[string]string) string {
-	text := fmt.Sprintf("Measured on %s, at commit %s, on %s processors (%s), with %s, ZooKeeper %s, Java Curator %s and %s.",
-		facts["date"], facts["commit"], facts["processors"], facts["cpu"], facts["go"], facts["zookeeper"], facts["curator"], facts["java"])
-	return fill(text)
+// versions are the facts that have a version, and whose it is.
+var versions = [][2]string{
+	{"ZooKeeper ", "zookeeper"}, {"Java Curator ", "curator"}, {"go-zookeeper ", "gozookeeper"},
+	{"kazoo ", "kazoo"}, {"etcd ", "etcd"}, {"its client ", "etcdclient"}, {"Redis ", "redis"}, {"rueidis ", "rueidis"},
+}
+
+func machine(r results) string {
+	text := fmt.Sprintf("Measured on %s processors (%s), with %s", r.all("processors"), r.all("cpu"), r.all("go"))
+	for _, v := range versions {
+		if all := r.all(v[1]); all != "" {
+			text += ", " + v[0] + all
+		}
+	}
+	return fill(text + " and " + r.all("java") + ".")
+}
+
+// partTable says of each part when it was measured, and with what.
+func partTable(r results) string {
+	var b strings.Builder
+	var sum time.Duration
+	b.WriteString("| part | date | commit | ZooKeeper | Curator | took | left out |\n|---|---|---|---|---|---:|---|\n")
+	for _, p := range r.parts {
+		f := p.facts
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n",
+			p.name, f["date"], f["commit"], f["zookeeper"], f["curator"], f["took"], f["left out"])
+		took, _ := time.ParseDuration(f["took"]) // 0 if nobody has noted it
+		sum += took
+	}
+	fmt.Fprintf(&b, "\nAll parts took %v.\n", sum)
+	return b.String()
 }
 
 // fill breaks lines before 80 columns.
@@ -161,47 +132,28 @@ func fill(text string) string {
 
 func growthTable(r results) string {
 	columns := []string{"reqs", "lists", "B", "goroutines"}
-	return table("crowd", columns, r.of("Growth"), func(metrics map[string]float64, unit string) (float64, bool) {
-		value, ok := metrics[unit]
-		return value, ok
-	})
+	return table("crowd", columns, r.of("Growth"), figureOf)
 }
 
-// table returns the rows with the ratio as the first column.
-func (c comparison) table(rows []row) string {
-	const ratio = "times as fast"
-	return table("scenario", append([]string{ratio}, c.costs...), rows, func(metrics map[string]float64, unit string) (float64, bool) {
-		if unit == ratio {
-			return c.ratioOf(metrics)
-		}
-		value, ok := metrics[unit]
-		return value, ok
-	})
-}
-
-func (c comparison) ratioOf(metrics map[string]float64) (float64, bool) {
-	value, ok := metrics[c.ratio]
-	if ok && c.inverse {
-		value = 1 / value
-	}
-	return value, ok
-}
-
-func table(first string, columns []string, rows []row, of func(map[string]float64, string) (float64, bool)) string {
+// table has a line for each row, and in each column what of returns.
+func table(first string, columns []string, rows []row, of func(metrics map[string]float64, column string) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s | %s |\n|---|%s\n", first, strings.Join(columns, " | "), strings.Repeat("---:|", len(columns)))
 	for _, line := range rows {
 		fmt.Fprintf(&b, "| %s |", line.name)
 		for _, column := range columns {
-			text := ""
-			if value, ok := of(line.metrics, column); ok {
-				text = number(value)
-			}
-			fmt.Fprintf(&b, " %s |", text)
+			fmt.Fprintf(&b, " %s |", of(line.metrics, column))
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+func figureOf(metrics map[string]float64, unit string) string {
+	if value, ok := metrics[unit]; ok {
+		return number(value)
+	}
+	return ""
 }
 
 // number has three figures, or all before the point.
@@ -225,15 +177,18 @@ func behind(r results) string {
 	var all []loss
 	for _, c := range comparisons {
 		for _, line := range r.of(c.benchmark) {
-			if ratio, ok := c.ratioOf(line.metrics); ok && ratio < 1 {
-				all = append(all, loss{fmt.Sprintf("- %s, %s: %s.\n", c.title, line.name, number(ratio)), ratio})
+			for _, one := range c.ratios {
+				if middle, _, _, ok := one.of(line.metrics); ok && middle < 1 {
+					text := fmt.Sprintf("- %s, %s: %s%s.\n", c.title, line.name, one.text(line.metrics), one.behind())
+					all = append(all, loss{text, middle})
+				}
 			}
 		}
 	}
 	if len(all) == 0 {
 		return "In no scenario above.\n"
 	}
-	slices.SortStableFunc(all, func(a, b loss) int { return int((a.ratio - b.ratio) * 1000) })
+	slices.SortStableFunc(all, func(a, b loss) int { return cmp.Compare(a.ratio, b.ratio) })
 	var b strings.Builder
 	for _, one := range all {
 		b.WriteString(one.text)

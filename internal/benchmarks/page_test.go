@@ -22,24 +22,36 @@ func TestPageIsWrittenFromTheResults(t *testing.T) {
 	}
 }
 
-// Each benchmark has a table with rows, unless it says that it was never measured,
-// and each line of the picture has points.
+// Each row has its figures, each line of the picture has points, and what is not in
+// a table is named as missing.
 func TestPageLeavesNothingOut(t *testing.T) {
 	t.Chdir("../..")
 	text, err := os.ReadFile(resultsFile)
 	require.NoError(t, err)
 	r, err := parse(string(text))
 	require.NoError(t, err)
+	whole := page(r)
 	for _, c := range comparisons {
-		require.Equal(t, c.unmeasured, len(r.of(c.benchmark)) == 0, c.title)
+		require.Contains(t, whole, c.title)
 		for _, line := range r.of(c.benchmark) {
-			for _, cost := range c.costs {
-				if cost == "x-plain" || strings.HasPrefix(cost, "curator") {
-					continue // some scenarios have no such side
+			found := 0
+			for _, one := range c.ratios {
+				if _, _, _, ok := one.of(line.metrics); ok {
+					found++
 				}
-				require.Contains(t, line.metrics, cost, line.name)
+			}
+			// The tree that a CuratorCache cannot have, and the crowd that is the peer.
+			if line.name != "plain" && !strings.HasSuffix(line.name, "/zk.Lock") {
+				require.Positive(t, found, line.name)
 			}
 		}
+	}
+	for _, line := range r.rows {
+		known := strings.HasPrefix(line.name, "Growth/")
+		for _, c := range comparisons {
+			known = known || strings.HasPrefix(line.name, c.benchmark+"/")
+		}
+		require.True(t, known, "%s is in no table", line.name)
 	}
 	sizes := map[string]int{}
 	for _, line := range r.of("Growth") {
@@ -53,21 +65,66 @@ func TestPageLeavesNothingOut(t *testing.T) {
 }
 
 func TestResultsAreParsed(t *testing.T) {
-	r, err := parse("goos: linux\ndate: 2026-11-26\nBenchmarkA/x=1-2 \t 10\t 3.5 reqs\t 7 B\nPASS\nok  \tp\t1s\ngoos: plan9\n")
+	r, err := parse("part: a\ngoos: linux\ndate: 2026-11-26\nBenchmarkA/x=1-2 \t 10\t 3.5 reqs\t 7 B\nPASS\nok  \tp\t1s\n" +
+		"left out: etcd: none\nleft out: kazoo: none\ngoos: plan9\npart: b\ngoos: plan9\n")
 	require.NoError(t, err)
 	require.Equal(t, results{
-		facts: map[string]string{"goos": "linux", "date": "2026-11-26"},
-		rows:  []row{{"A/x=1", map[string]float64{"reqs": 3.5, "B": 7}}},
+		parts: []measured{
+			{"a", map[string]string{"goos": "linux", "date": "2026-11-26", "left out": "etcd: none; kazoo: none"}},
+			{"b", map[string]string{"goos": "plan9"}},
+		},
+		rows: []row{{"A/x=1", map[string]float64{"reqs": 3.5, "B": 7}}},
 	}, r)
 	require.Len(t, r.of("A"), 1)
 	require.Empty(t, r.of("B"))
+	require.Equal(t, "linux and plan9", r.all("goos"))
+	require.Contains(t, partTable(r), "| b |")
+	value, ok := r.metric("A/x=1", "B")
+	require.True(t, ok)
+	require.Equal(t, 7.0, value)
 }
 
 // A part that is measured again leaves the others as they are.
 func TestResultsHaveSections(t *testing.T) {
-	require.Equal(t, map[string]string{"./a": "date: 1\nBenchmarkA 1 2 B\n", "./b": "PASS\n"},
-		sections("command: go test ./a\ndate: 1\nBenchmarkA 1 2 B\n\ncommand: go test ./b\nPASS\n\n"))
+	text := "part: bare\ndate: 1\nBenchmarkA 1 2 B\n\npart: cache\nPASS\n\n"
+	printed := map[string]string{"bare": "date: 1\nBenchmarkA 1 2 B\n", "cache": "PASS\n"}
+	require.Equal(t, printed, sections(text))
+	require.Equal(t, text, joined(printed))
 	require.Empty(t, sections(""))
+}
+
+// An aim is met if all its figures are good. One without a figure is not met, and
+// the page says so.
+func TestAimsAreComparedWithWhatIsReached(t *testing.T) {
+	of := aim{reached: []figure{{label: "x Curator", row: "A", unit: "x", atLeast: 2}, {label: "requests", row: "A", unit: "reqs", round: true, atMost: 1}}}
+	for _, one := range []struct {
+		metrics map[string]float64
+		met     string
+	}{
+		{map[string]float64{"x": 2, "reqs": 1.1}, "yes"},
+		{map[string]float64{"x": 1, "reqs": 1.1}, "in part"},
+		{map[string]float64{"x": 1, "reqs": 1.6}, "no"},
+		{map[string]float64{"x": 3}, "in part"},
+	} {
+		_, met := of.of(results{rows: []row{{"A", one.metrics}}})
+		require.Equal(t, one.met, met, one.metrics)
+	}
+	reached, _ := of.of(results{rows: []row{{"A", map[string]float64{"x": 3}}}})
+	require.Equal(t, "3.00 x Curator; ? requests", reached)
+	_, unknown := of.of(results{})
+	require.Equal(t, "not measured", unknown)
+	inverse := aim{reached: []figure{{row: "A", unit: "x", inverse: true, atMost: 0.75}}, missing: true}
+	_, met := inverse.of(results{rows: []row{{"A", map[string]float64{"x": 2}}}})
+	require.Equal(t, "in part", met, "a part of it is missing")
+}
+
+// A ratio has the range of the rounds behind it, if that is known.
+func TestRatiosHaveRanges(t *testing.T) {
+	one := besidePeers("etcd")[0]
+	require.Equal(t, "2.00 (1.50 to 4.00)", one.text(map[string]float64{"x-etcd": 2, "x-etcd-from": 1.5, "x-etcd-to": 4}))
+	require.Equal(t, "0.50 (0.25 to 0.67)", asFastInverse("r")[0].text(map[string]float64{"r": 2, "r-from": 1.5, "r-to": 4}))
+	require.Equal(t, "2.00", one.text(map[string]float64{"x-etcd": 2}))
+	require.Empty(t, one.text(nil))
 }
 
 func TestResultThatIsCutOffIsAnError(t *testing.T) {
@@ -83,7 +140,8 @@ func TestWhatIsSlowerIsSaid(t *testing.T) {
 		{"AgainstCurator/a", map[string]float64{"x-curator": 0.9}},
 		{"AgainstCurator/b", map[string]float64{"x-curator": 1.1}},
 		{"FirstSync/c", map[string]float64{"x-curator": 4}},
+		{"Peers/d", map[string]float64{"x-etcd": 0.5, "x-etcd-from": 0.4, "x-etcd-to": 0.6, "x-curator": 2}},
 	}}
-	require.Equal(t, "- The first state of a cache, c: 0.25.\n- Beside Java Curator's InterProcessMutex, a: 0.90.\n", behind(r))
+	require.Equal(t, "- The first state of a cache, c: 0.25.\n- Recipes beside each other, d: 0.50 (0.40 to 0.60), beside etcd.\n- Beside Java Curator's InterProcessMutex, a: 0.90.\n", behind(r))
 	require.Equal(t, "In no scenario above.\n", behind(results{}))
 }

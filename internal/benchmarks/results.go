@@ -3,14 +3,21 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // results are what a run of benchmarks has printed.
 type results struct {
-	facts map[string]string // the lines of configuration: the first of a name counts
+	parts []measured
 	rows  []row
+}
+
+// measured is a part, with its lines of configuration: the first of a name counts.
+type measured struct {
+	name  string
+	facts map[string]string
 }
 
 // row is a line of a benchmark.
@@ -21,19 +28,17 @@ type row struct {
 
 var (
 	processors = regexp.MustCompile(`-\d+$`)
-	fact       = regexp.MustCompile(`^([a-z]+): (.*)$`)
+	fact       = regexp.MustCompile(`^([a-z]+|left out): (.*)$`)
 )
 
 // parse reads the format of Go's benchmarks. A line that starts like a result
 // and is none is an error, so that no row is lost.
 func parse(text string) (results, error) {
-	r := results{facts: map[string]string{}}
+	var r results
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if found := fact.FindStringSubmatch(line); found != nil {
-			if _, known := r.facts[found[1]]; !known {
-				r.facts[found[1]] = found[2]
-			}
+			r.note(found[1], found[2])
 			continue
 		}
 		name, isResult := strings.CutPrefix(line, "Benchmark")
@@ -51,6 +56,34 @@ func parse(text string) (results, error) {
 		r.rows = append(r.rows, row{processors.ReplaceAllString(fields[0], ""), metrics})
 	}
 	return r, nil
+}
+
+// note notes a line of configuration. A part begins with its name.
+func (r *results) note(name, value string) {
+	if name+": " == start {
+		r.parts = append(r.parts, measured{value, map[string]string{}})
+		return
+	}
+	if len(r.parts) == 0 {
+		return
+	}
+	facts := r.parts[len(r.parts)-1].facts
+	if before, known := facts[name]; !known {
+		facts[name] = value
+	} else if name == "left out" {
+		facts[name] = before + "; " + value
+	}
+}
+
+// all returns the values of a fact that parts have, each once.
+func (r results) all(fact string) string {
+	var values []string
+	for _, p := range r.parts {
+		if value := p.facts[fact]; value != "" && value != unknown && !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+	}
+	return strings.Join(values, " and ")
 }
 
 // parseMetrics reads the pairs of a value and its unit that follow the name and
@@ -79,4 +112,15 @@ func (r results) of(benchmark string) []row {
 		}
 	}
 	return all
+}
+
+// metric returns a figure of one row.
+func (r results) metric(row, unit string) (float64, bool) {
+	for _, line := range r.rows {
+		if line.name == row {
+			value, ok := line.metrics[unit]
+			return value, ok
+		}
+	}
+	return 0, false
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gocurator/curator/internal/curatorjars"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -47,35 +48,11 @@ func serverEnv(version string) prepare {
 
 func restore(name, value string) { _ = os.Setenv(name, value) }
 
-// javaPOM asks for Java Curator, and for a logger.
-const javaPOM = `<project>
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>compatibility</groupId>
-  <artifactId>compatibility</artifactId>
-  <version>1</version>
-  <dependencies>
-    <dependency><groupId>org.apache.curator</groupId><artifactId>curator-recipes</artifactId><version>%[1]s</version></dependency>
-    <dependency><groupId>org.apache.curator</groupId><artifactId>curator-x-discovery</artifactId><version>%[1]s</version></dependency>
-    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.30</version></dependency>
-  </dependencies>
-</project>
-`
-
 // javaEnv lets Maven fetch Java Curator into the user's cache.
 func javaEnv(version string) prepare {
 	return func(ctx context.Context) ([]string, error) {
-		jars, err := fetched("curator-with-discovery-"+version, func(work string) error {
-			pom := filepath.Join(work, "pom.xml")
-			if err := os.WriteFile(pom, fmt.Appendf(nil, javaPOM, version), 0o600); err != nil {
-				return err
-			}
-			return quietly(exec.CommandContext(ctx, "mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies",
-				"-DincludeScope=runtime", "-DoutputDirectory="+work))
-		})
+		jars, err := curatorjars.Fetch(ctx, version)
 		if err != nil {
-			return nil, err
-		}
-		if _, err := os.Stat(filepath.Join(jars, "curator-x-discovery-"+version+".jar")); err != nil {
 			return nil, err
 		}
 		return []string{"CURATOR_JAVA_JARS=" + jars}, nil

@@ -19,7 +19,7 @@ import (
 var leftOut = []string{
 	"contrib/", "examples/", "cmd/zklock/internal/", "debug/internal/", "framework/internal/jute", "recipes",
 	"internal/recipetest", "internal/locktest", "testing/zktest/internal/", "testing/interop", "testing/explore/scenarios",
-	"internal/benchmarks", "internal/compatibility", "internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees", "internal/histories",
+	"internal/benchmarks", "internal/benchmarks/peers", "internal/compatibility", "internal/curatorjars", "internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees", "internal/histories",
 	"internal/kazootest", "internal/leadertest", "internal/leaktest", "internal/licenses", "internal/mutants",
 	"internal/othersystems", "internal/thorough",
 }

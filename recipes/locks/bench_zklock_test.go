@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,6 +58,7 @@ func contests(b *testing.B, addr string, fake *zktest.Server) {
 	}{
 		{"uncontended", crowd{clients: 1, paths: 1, goroutines: 1, cycles: 100}},
 		{"64-paths", crowd{clients: 1, paths: 64, goroutines: 64, cycles: 10}},
+		{"64-paths-4-clients", crowd{clients: 4, paths: 64, goroutines: 64, cycles: 10}},
 		{"64-goroutines", crowd{clients: 1, paths: 1, goroutines: 64, cycles: 10}},
 		{"64-goroutines-hand-over", crowd{clients: 1, paths: 1, goroutines: 64, cycles: 10, opts: handOver}},
 		{"500-goroutines-once", crowd{clients: 1, paths: 1, goroutines: 500, cycles: 1}},
@@ -98,7 +100,22 @@ func contest(b *testing.B, mutex, lock *side, fake *zktest.Server) {
 		lock.round(b, fake)
 	}
 	b.ReportMetric(0, "ns/op") // the time of a pair means nothing
-	b.ReportMetric(mutex.report(b, fake)/lock.report(b, fake), "mutex/s:zk.Lock/s")
+	const name = "mutex/s:zk.Lock/s"
+	from, to := ratios(lock.times, mutex.times)
+	b.ReportMetric(from, name+"-from")
+	b.ReportMetric(to, name+"-to")
+	b.ReportMetric(mutex.report(b, fake)/lock.report(b, fake), name)
+}
+
+// ratios returns between which ratios the rounds were, without the outermost tenth.
+func ratios(theirs, ours []time.Duration) (from, to float64) {
+	var all []float64
+	for i := range theirs {
+		all = append(all, float64(theirs[i])/float64(ours[i]))
+	}
+	slices.Sort(all)
+	outliers := len(all) / 10
+	return all[outliers], all[len(all)-1-outliers]
 }
 
 // round lets every goroutine of the crowd run its cycles.

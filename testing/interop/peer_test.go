@@ -63,8 +63,14 @@ func startProcess(t testing.TB, addr string, session time.Duration) *peer {
 // machine.
 func startProcessWith(t testing.TB, flags []string, addr string, session time.Duration) *peer {
 	t.Helper()
-	p := &peer{log: &output{}}
-	p.process = javaCurator.get(t).command(flags, addr, strconv.FormatInt(session.Milliseconds(), 10))
+	return startProgram(t, javaCurator.get(t).command(flags, addr, strconv.FormatInt(session.Milliseconds(), 10)))
+}
+
+// startProgram starts a peer that is a program of its own. Benchmarks have some in
+// other languages.
+func startProgram(t testing.TB, cmd *exec.Cmd) *peer {
+	t.Helper()
+	p := &peer{process: cmd, log: &output{}}
 	p.process.Stderr = p.log
 	var err error
 	p.commands, err = p.process.StdinPipe()
@@ -96,11 +102,11 @@ func (p *peer) close(t testing.TB) {
 	select {
 	case <-p.done:
 	case <-time.After(waitLimit):
-		t.Error("the Java peer did not end by itself")
+		t.Error("the peer did not end by itself")
 		p.kill()
 	}
 	if t.Failed() {
-		t.Logf("the Java process wrote:\n%s", p.log.from(p.logFrom))
+		t.Logf("the peer's process wrote:\n%s", p.log.from(p.logFrom))
 	}
 }
 
@@ -166,7 +172,7 @@ func (p *peer) ask(ctx context.Context, command ...any) ([]string, error) {
 	}
 	words, err := p.await(ctx, answer)
 	if err != nil {
-		return nil, fmt.Errorf("java: %v: %w", command, err)
+		return nil, fmt.Errorf("peer: %v: %w", command, err)
 	}
 	return words, nil
 }

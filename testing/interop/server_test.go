@@ -30,6 +30,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if lock := os.Getenv(envHolds); lock != "" {
+		if err := holdUntilEnd(lock); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	thorough.Parallel(16) // they mostly wait for the end of sessions
 	leaktest.Main(m, sharedHost.close, zkserver.CloseShared, deleteZklock)
 }

@@ -109,6 +109,8 @@ import org.apache.zookeeper.data.Stat;
  *     See Barriers.java.
  * bench PATH CLIENTS PATHS THREADS shared|apart CYCLES
  *     ok NANOSECONDS, the time of a round of the crowd: see Crowd.java
+ * scenario NAME PATH TIMES
+ *     ok NANOSECONDS: see Scenarios.java
  * atomic-get TYPE PATH
  *     ok VALUE. TYPE is long, int or value: see Atomics.java
  * atomic-set TYPE PATH VALUE
@@ -152,6 +154,7 @@ public class Peer {
     private final Discovery discovery;
     private final Map<String, Registry> frameworks = new HashMap<>(); // by the names of their classes
     private Crowd crowd; // made by the first bench command
+    private Scenarios scenarios; // made by the first scenario
     private final ExecutorService waits = Executors.newCachedThreadPool();
 
     private Peer(String servers, int sessionMs, PrintStream answers) {
@@ -263,6 +266,9 @@ public class Peer {
         if (crowd != null) {
             crowd.close();
         }
+        if (scenarios != null) {
+            scenarios.close();
+        }
         candidates.keySet().forEach(this::resign);
         try {
             nodes.close();
@@ -326,6 +332,10 @@ public class Peer {
                 int cycles = Integer.parseInt(words[7]);
                 waits.execute(() -> run(words[0], () -> "ok " + crowd(words).round(cycles)));
                 break;
+            case "scenario":
+                waits.execute(() -> run(words[0],
+                    () -> "ok " + scenarios().run(subject, words[3], Integer.parseInt(words[4]))));
+                break;
             case "atomic-get":
             case "atomic-set":
             case "atomic-swap":
@@ -382,6 +392,13 @@ public class Peer {
                 Integer.parseInt(words[5]), words[6].equals("apart"));
         }
         return crowd;
+    }
+
+    private synchronized Scenarios scenarios() {
+        if (scenarios == null) {
+            scenarios = new Scenarios(servers, sessionMs);
+        }
+        return scenarios;
     }
 
     private void run(String number, Callable<String> command) {

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/internal/kazootest"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// facts are about the machine, as the lines of configuration of Go's benchmarks.
+func facts() []string {
+	return []string{
+		"date: " + time.Now().UTC().Format(time.DateOnly),
+		"go: " + runtime.Version(),
+		"processors: " + fmt.Sprint(runtime.NumCPU()),
+		"commit: " + commit(),
+		"java: " + firstLine(output("java", "-version")),
+		"curator: " + curatorVersion(),
+		"zookeeper: " + zookeeperVersion(),
+		"gozookeeper: " + output("go", "list", "-m", "-f", "{{.Version}}", "github.com/go-zookeeper/zk"),
+		"kazoo: " + kazooVersion(),
+		"etcd: " + numberIn(output("etcd", "--version")),
+		"etcdclient: " + versionFor("go.etcd.io/etcd/client/v3"),
+		"redis: " + numberIn(output("redis-server", "--version")),
+		"rueidis: " + versionFor("github.com/redis/rueidis"),
+	}
+}
+
+// commit also says whether files have changed since.
+func commit() string {
+	text := output("git", "rev-parse", "--short=8", "HEAD")
+	if changed := output("git", "status", "--porcelain", "--", "*.go", "*.java", "*.py"); changed != "" && changed != unknown {
+		text += " and changes"
+	}
+	return text
+}
+
+// zookeeperVersion is the version of the server that benchmarks find. It need not
+// be Debian's.
+func zookeeperVersion() string {
+	d, err := zkserver.Find()
+	if err != nil || d.Version == "" {
+		return unknown
+	}
+	return d.Version
+}
+
+// curatorVersion is the version of the jars that the tests in testing/interop find.
+func curatorVersion() string {
+	dir := os.Getenv(envCuratorJars)
+	if dir == "" {
+		return output("dpkg-query", "-W", "-f", "${Version}", "libcurator-recipes-java")
+	}
+	jars, _ := filepath.Glob(filepath.Join(dir, "curator-recipes-*.jar")) // the pattern is well-formed
+	if len(jars) != 1 {
+		return unknown
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(jars[0]), "curator-recipes-"), ".jar")
+}
+
+// kazooVersion asks the Python that the tests find.
+func kazooVersion() string {
+	var missing noKazoo
+	python := kazootest.Python(&missing)
+	if missing {
+		return unknown
+	}
+	return output(python, "-c", "import kazoo.version; print(kazoo.version.__version__)")
+}
+
+// versionFor returns which version of a module the peers in Go have.
+func versionFor(module string) string {
+	text, _ := os.ReadFile("internal/benchmarks/peers/go.mod") // without it, the version is unknown
+	_, rest, _ := strings.Cut(string(text), module+" ")
+	return numberIn(firstLine(rest))
+}
+
+// noKazoo remembers that kazoo is missing.
+type noKazoo bool
+
+func (*noKazoo) Helper()        {}
+func (n *noKazoo) Skip(...any)  { *n = true }
+func (n *noKazoo) Fatal(...any) { *n = true }
+
+const unknown = "unknown"
+
+// output returns what a program prints, or "unknown".
+func output(name string, args ...string) string {
+	text, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		return unknown
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+var version = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// numberIn returns the first version in a text.
+func numberIn(text string) string {
+	if found := version.FindString(text); found != "" {
+		return found
+	}
+	return unknown
+}

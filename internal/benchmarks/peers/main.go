@@ -1,0 +1,137 @@
+// Peers is a program with the locks of etcd or of Redis, for benchmarks in
+// testing/interop, which send it the commands that the peer in Java has, too. It
+// is a module of its own, because of what it imports.
+//
+//	peers etcd|redis ADDRESS MILLISECONDS
+//
+// The last argument is how long a lock outlives its client. For Redis, it is the
+// validity of a key. Each command is a line on stdin: a number, the command and
+// its arguments. The line of the answer begins with the number and "ok" or
+// "error". The line "0 ok" says that there is a connection. The program ends with
+// stdin.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// library is what has locks.
+type library interface {
+	// connect returns a client with a connection of its own.
+	connect(ctx context.Context) (client, error)
+}
+
+type client interface {
+	mutex(path string) mutex
+	close()
+}
+
+// mutex is held by one goroutine at a time.
+type mutex interface {
+	acquire(ctx context.Context) error
+	// try returns false if another has the mutex.
+	try(ctx context.Context) (bool, error)
+	release(ctx context.Context) error
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 3 {
+		return errors.New("usage: peers etcd|redis ADDRESS MILLISECONDS")
+	}
+	ms, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	validity := time.Duration(ms) * time.Millisecond
+	var of library
+	switch args[0] {
+	case "etcd":
+		of = etcd{args[1], validity}
+	case "redis":
+		of = redis{args[1], validity}
+	default:
+		return fmt.Errorf("no such library: %s", args[0])
+	}
+	return serve(of)
+}
+
+// serve obeys the commands until stdin ends. Those that run then are not awaited.
+func serve(of library) error {
+	p := &peer{library: of}
+	c, err := of.connect(context.Background())
+	if err != nil {
+		return err
+	}
+	p.clients = append(p.clients, c)
+	fmt.Println("0 ok")
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		go p.answer(strings.Fields(lines.Text()))
+	}
+	for _, c := range p.clients {
+		c.close()
+	}
+	return nil
+}
+
+type peer struct {
+	library library
+
+	mu      sync.Mutex // one command at a time
+	clients []client
+}
+
+func (p *peer) answer(words []string) {
+	result, err := p.obey(context.Background(), words[1:])
+	if err != nil {
+		result = "error " + strings.Join(strings.Fields(err.Error()), " ")
+	}
+	fmt.Println(words[0] + " " + result)
+}
+
+// obey runs "acquire NAME PATH MS" or "scenario NAME PATH TIMES".
+func (p *peer) obey(ctx context.Context, words []string) (string, error) {
+	if len(words) != 4 {
+		return "", errors.New("no such command")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch words[0] {
+	case "acquire":
+		return "ok", p.clients[0].mutex(words[2]).acquire(ctx)
+	case "scenario":
+		times, err := strconv.Atoi(words[3])
+		if err != nil {
+			return "", err
+		}
+		took, err := p.scenario(ctx, words[1], words[2], times)
+		return fmt.Sprint("ok ", took.Nanoseconds()), err
+	}
+	return "", errors.New("no such command")
+}
+
+// of returns n clients, and makes those that are missing.
+func (p *peer) of(ctx context.Context, n int) ([]client, error) {
+	for len(p.clients) < n {
+		c, err := p.library.connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p.clients = append(p.clients, c)
+	}
+	return p.clients[:n], nil
+}
