@@ -51,7 +51,8 @@ are held for longer, and have a watch, but no goroutine. The fake server is in t
 same process, and its share is in the last two. Each client has a connection and its
 goroutines. A connection that has had a long answer keeps a buffer of its size for a
 while, on both sides: that is the memory that grows with the number of clients. The
-memory of ten is noise: what was in the process before shrinks by as much.
+memory of one and of ten is noise: what was in the process before shrinks by as
+much.
 
 ![Requests and memory by the size of the crowd](docs/growth.svg)
 

@@ -9,7 +9,7 @@ type part struct {
 // parts are in the order of the results. The times of Java Curator with 500 threads
 // on one object are so long that two rounds have to do.
 var parts = []part{
-	{"growth", "./recipes/locks -run ^TestCostDoesNotGrowWithTheCrowd$ -growth 10,100,1000,10000 -v -timeout 30m"},
+	{"growth", "./recipes/locks -run ^TestCostDoesNotGrowWithTheCrowd$ -growth 1,10,100,1000,10000 -v -timeout 30m"},
 	{"zk.Lock", "./recipes/locks -run ^$ -bench ^BenchmarkAgainstZkLock$ -benchtime 10x -timeout 30m"},
 	{"crowd", "./recipes/locks -run ^$ -bench ^BenchmarkCrowdOfOneClient$ -benchtime 1x -crowds 1000 -timeout 30m"},
 	{"bare", "./recipes/locks -run ^$ -bench ^BenchmarkUncontended$ -benchtime 3000x -timeout 30m"},

@@ -44,7 +44,7 @@ type crowdCost struct {
 //
 // This command prints the figures of larger crowds:
 //
-//	go test ./recipes/locks -run TestCostDoesNotGrowWithTheCrowd -v -growth 10,100,1000,10000
+//	go test ./recipes/locks -run TestCostDoesNotGrowWithTheCrowd -v -growth 1,10,100,1000,10000
 func TestCostDoesNotGrowWithTheCrowd(t *testing.T) {
 	sizes := *growth
 	if sizes == "" {
