@@ -1,6 +1,7 @@
 package barriers_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,29 @@ func TestLastMemberDiesBeforeItOpens(t *testing.T) {
 		require.False(t, first.isOver())
 		third := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[2], "/b", 2))
 		w.leaveAll(t, []*barriers.Passage{first.wait(t), third.wait(t)})
+		w.NothingLeft(t, "/b")
+	})
+}
+
+// All who have come, and are about to open the barrier with the first member, fail:
+// it has given up. The others are enough, and nobody comes any more who would open
+// it for them.
+func TestMemberGivesUpBeforeAllOthersOpen(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		newChecker(t, w.Fake, "/b", 2)
+		clients := w.clients(t, 3)
+		ctx, cancel := context.WithCancel(w.Patience(t))
+		first := enterLater(ctx, barriers.NewDoubleBarrier(clients[0], "/b", 2))
+		settle()
+		openings := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 2, Do: zktest.DelayRequest(time.Minute)})
+		second := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[1], "/b", 2))
+		third := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[2], "/b", 2))
+		time.Sleep(time.Second)
+		require.Equal(t, 2, openings.Hits())
+		cancel()
+		<-first.done
+		require.ErrorIs(t, first.err, barriers.ErrNotEntered)
+		w.leaveAll(t, []*barriers.Passage{second.wait(t), third.wait(t)})
 		w.NothingLeft(t, "/b")
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -61,5 +62,34 @@ func TestNodeThatWasMadeAnewIsListed(t *testing.T) {
 		q := request{path: "/r", needs: needNode, known: known{node: of(1), listed: 9}}
 		require.True(t, l.wantsChildren(q, of(2)))
 		require.False(t, l.wantsChildren(q, of(1)))
+	})
+}
+
+// A path is told of before the target of a batch, and once more right behind the
+// answer that the target is. The batch has the first change. The second one is behind
+// the target: what is read of it is too new for a step, and what was read together
+// with other paths does not have it.
+func TestPathThatIsToldOfRightBehindTheTargetStaysDirty(t *testing.T) {
+	const target = 5
+	node := func(mzxid int64) *Node { return &Node{Path: "/r/a", Stat: zk.Stat{Czxid: 1, Mzxid: mzxid}} }
+	told := func(l *loop) {
+		l.tree.put(node(1))
+		l.soil("/r/a", dirt{needs: needNode, first: 3, last: 3})
+		l.soil("/r/a", dirt{needs: needNode, first: target, last: target})
+	}
+	left := map[string]dirt{"/r/a": {needs: needNode, first: target, last: target}}
+	onLoop(t, func(t *testing.T, l *loop) {
+		told(l)
+		l.begin(target)
+		require.Equal(t, map[string]needs{"/r/a": needNode}, l.batch)
+		l.tree.put(node(target + 1))
+		require.Equal(t, []string{"/r/a"}, l.inTheWay())
+		require.Equal(t, left, l.dirty)
+	})
+	onLoop(t, func(t *testing.T, l *loop) {
+		told(l)
+		l.target = target
+		l.takeTogether("/r/a", framework.NodeRead{Stat: &node(4).Stat})
+		require.Equal(t, left, l.dirty)
 	})
 }

@@ -292,6 +292,22 @@ func TestForeignWriteIsToldOnce(t *testing.T) {
 	})
 }
 
+// A write of ours whose reply was lost, and that was carried out, is not told as
+// somebody else's: the version that it has left is no stranger's.
+func TestOwnWriteWhoseReplyIsLostOverwritesNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n, seen := startFollowed(t, c, "/a", "old")
+		w.ready(t, n)
+		lost := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a", Do: zktest.DropReply()})
+		require.NoError(t, n.Set(w.Patience(t), []byte("new")))
+		require.Equal(t, 1, lost.Hits())
+		settle()
+		require.Equal(t, "new", w.dataOf("/a"))
+		require.Equal(t, []nodes.State{nodes.Registered}, states(seen()))
+	})
+}
+
 // A node that is not ephemeral does not go with its session. If it is gone behind
 // the loss of the session, somebody has deleted it.
 func TestSessionDoesNotTakeANodeThatIsNotEphemeral(t *testing.T) {
