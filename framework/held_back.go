@@ -38,6 +38,18 @@ func (s *Session) holdBack(ctx context.Context, r transport.Request) error {
 	return nil
 }
 
+// beforeSuspect returns the first of the requests, and those behind it up to one with
+// which connections have ended. It would take the first with it time and again. Whoever
+// needs its answer asks for it alone, and is held back then.
+func (s *Session) beforeSuspect(requests []transport.Request) []transport.Request {
+	for i := 1; i < len(requests); i++ {
+		if why, _, _ := s.client.suspects.About(requests[i]); why != nil {
+			return requests[:i]
+		}
+	}
+	return requests
+}
+
 // lostAgain adds to the error of a request whose reply was lost that this was not the
 // first connection to end with it, or with the watches that are set before it.
 func (s *Session) lostAgain(err error, r transport.Request) error {

@@ -66,7 +66,8 @@ func startBoth[A, B any](
 	return pending[A]{session: s, request: a, call: calls[0]}, pending[B]{session: s, request: b, call: calls[1]}, err
 }
 
-// startAll starts several requests at once; see transport.Link.SendAll.
+// startAll starts several requests at once; see transport.Link.SendAll. One of the
+// others with which connections have ended is not sent, nor are those behind it.
 func (s *Session) startAll(ctx context.Context, requests ...transport.Request) (transport.Calls, error) {
 	if ctx.Err() != nil {
 		return transport.Calls{}, notSent(ctx)
@@ -75,7 +76,7 @@ func (s *Session) startAll(ctx context.Context, requests ...transport.Request) (
 		return transport.Calls{}, err
 	}
 	ended := ctx.Done()
-	calls, place, err := s.link.SendAll(requests...)
+	calls, place, err := s.link.SendAll(s.beforeSuspect(requests)...)
 	if place != nil {
 		calls, err = s.awaitRoom(ctx, ended, place)
 	}

@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -119,6 +120,29 @@ func TestLeasesThatAreListedWithoutTheGateAreNotTrusted(t *testing.T) {
 		c, _ := w.Connect(t)
 		w.listOf(c.SessionID(), "/l/locks", zktest.Fail(zktest.ErrNoAuth))
 		w.Fake.Inject(zktest.Rule{Op: list, Path: "/l/locks", Session: c.SessionID(), After: 1, Do: zktest.DelayRequest(2 * time.Second)})
+		second := take(w.Patience(t), locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)))
+		first.Wait(t)
+		time.Sleep(time.Minute)
+		require.False(t, second.IsOver(), "there are more leases than the limit")
+		require.Len(t, w.Fake.Children("/l/leases"), 1)
+		require.NoError(t, first.Lease.Release(t.Context()))
+		require.NoError(t, second.Wait(t).Release(t.Context()))
+		w.NothingLeft(t, "/l/leases")
+		w.NothingLeft(t, "/l/locks")
+	})
+}
+
+// The one that is ahead takes the lease behind both lists, and has gone from the gate
+// when its czxid is asked for, as numbers are used up.
+func TestLeasesThatAreListedWhenNumbersAreUsedUpAreNotTrusted(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		makesParents, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(makesParents, "/l", locks.Limit(1))
+		require.NoError(t, hold(t, t.Context(), s).Release(t.Context()))
+		require.NoError(t, w.Fake.SetSequence("/l/locks", math.MaxInt32))
+		first := w.slow(t, 1)
+		c, _ := w.Connect(t)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpExists, Session: c.SessionID(), Times: -1, Do: zktest.DelayRequest(2 * time.Second)})
 		second := take(w.Patience(t), locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)))
 		first.Wait(t)
 		time.Sleep(time.Minute)

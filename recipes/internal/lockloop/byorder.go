@@ -158,6 +158,7 @@ func (c *contender) resolve(ctx context.Context, ours Entry, children []string) 
 	if !ours.overflowed() {
 		return all, nil
 	}
+	c.beside.Names, c.beside.Err = nil, nil // it is older than these reads, which leave out who has gone
 	read, err := readCzxids(ctx, of.Client, of.Path, slices.Collect(all.each))
 	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
 		err = errStale // it was deleted after the listing
