@@ -66,6 +66,7 @@ type fleet struct {
 // sample is the tree as of a transaction: what the nodes say, by their names.
 type sample struct {
 	zxid int64
+	when time.Time
 	tree map[string]string
 	bad  map[string]bool // the nodes that say nothing that can be read
 	text string          // with the versions of all nodes
@@ -236,7 +237,7 @@ func (f *fleet) sample() (s sample) {
 	if head == nil {
 		return s
 	}
-	s = sample{zxid: head.Zxid(), tree: map[string]string{}, bad: map[string]bool{}}
+	s = sample{zxid: head.Zxid(), when: time.Now(), tree: map[string]string{}, bad: map[string]bool{}}
 	for _, n := range head.Tree() {
 		id, ok := strings.CutPrefix(n.Path, base+"/orders/")
 		if !ok {
@@ -290,6 +291,25 @@ func (f *fleet) at(zxid int64) (sample, bool) {
 		return f.past[i], true
 	}
 	return sample{}, false
+}
+
+// wentBefore returns when an instance has gone last, as of a transaction, or the zero
+// time.
+func (f *fleet) wentBefore(id string, zxid int64) (when time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	there := false
+	for _, s := range f.past {
+		if s.zxid > zxid {
+			break
+		}
+		_, still := s.tree[id]
+		if there && !still {
+			when = s.when
+		}
+		there = still
+	}
+	return when
 }
 
 // reader is one directory.
@@ -374,6 +394,9 @@ func (r *reader) check(s *discovery.Snapshot, now time.Time) {
 		}
 		if r.since[e.ID].IsZero() {
 			r.since[e.ID] = now
+		}
+		if went := r.wentBefore(e.ID, s.Zxid); went.After(r.since[e.ID]) { // it had come back, which no reader is told
+			r.since[e.ID] = went
 		}
 		if e.Disabled || as.bad[e.ID] || now.Sub(r.since[e.ID]) > r.grace || r.grace == 0 {
 			r.Errorf("%s: %s is shown as of %#x, without a node since %s", now, name(e), s.Zxid, r.since[e.ID])
