@@ -95,16 +95,23 @@ func New(terms Terms, nodes ...framework.Created) *Claim {
 
 // Successor ends this claim's context, and returns the claim of another
 // goroutine to the same nodes. It returns nil if the nodes should not be passed
-// on: the session is over, or somebody has asked for the lock.
+// on: the session is over, or somebody has asked for the lock. A successor that no
+// goroutine gets is to be dropped.
 func (c *Claim) Successor() *Claim {
 	defer c.end(ErrReleased)
 	next := &Claim{terms: c.terms, nodes: c.nodes, watcher: c.watcher}
 	next.begin(c.watcher.lifetime())
 	if !c.watcher.serve(next) {
+		next.Drop()
 		return nil
 	}
 	return next
 }
+
+// Drop ends a successor that no goroutine gets, and leaves the nodes to the claim
+// that it was to succeed. That may have another successor. Otherwise the context
+// of the nodes, which may live for days, would know of this claim until its end.
+func (c *Claim) Drop() { c.end(ErrReleased) }
 
 // Outlasting returns a claim to the same nodes that no interruption of the
 // connection ends. It is for nodes that stay without a holder, after an

@@ -52,11 +52,12 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		a.Recall(refusal)
 		return nil, q.Refuse(ctx, refusal)
 	}
-	t := &turn{queue: local, of: q, claim: c, holding: holdingOf(c), since: time.Now(), n: 1, contended: e.wasBehind}
+	h := holdingOf(c) // the turn may outlive this claim, and must not keep it
+	t := &turn{queue: local, of: q, claim: c, node: h.seen.Holder, since: time.Now(), n: 1, contended: e.wasBehind}
 	if shared {
-		t.shared = local.noteShared(&t.holding)
+		t.shared = local.noteShared(h)
 	} else {
-		local.noteAlone(&t.holding)
+		local.noteAlone(h)
 	}
 	t.holdAtLeast()
 	c.Occupy(t)
@@ -173,15 +174,15 @@ func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int,
 // client. It implements claim.Place. The goroutines that have the lock by this node
 // have the turn one after the other. Nobody may have it: then the turn is idle.
 type turn struct {
-	queue   *localQueue
-	of      *Queue        // the one that acquired the lock
-	claim   *claim.Claim  // the claim that has this place, or that is about to
-	holding holding       // the first one's; the others have theirs in queue.alone alone
-	since   time.Time     // the time at which a goroutine of ours got the lock at the server
-	n       int           // turns since then, including this one
-	shared  *list.Element // the element of queue.shared, if the lock is shared
-	left    sync.Once
-	unkeep  func() // for a minimum hold: the end of the client need not spare the node any more; may be nil
+	queue  *localQueue
+	of     *Queue        // the one that acquired the lock
+	claim  *claim.Claim  // the claim that has this place, or that is about to
+	node   string        // the name of the node
+	since  time.Time     // the time at which a goroutine of ours got the lock at the server
+	n      int           // turns since then, including this one
+	shared *list.Element // the element of queue.shared, if the lock is shared
+	left   sync.Once
+	unkeep func() // for a minimum hold: the end of the client need not spare the node any more; may be nil
 
 	// These are for a lock that is cached.
 	contended    bool             // the node was behind a node of another, and nobody has released it yet
@@ -204,7 +205,7 @@ func (t *turn) Free() {
 		if t.ignoreOthers != nil {
 			t.ignoreOthers()
 		}
-		t.queue.forget(t.holding.seen.Holder, t.shared, t.nodeStays())
+		t.queue.forget(t.node, t.shared, t.nodeStays())
 		t.queue.leave(t.shared != nil)
 	})
 	t.waive()
@@ -244,6 +245,7 @@ func (t *turn) handOver(from *claim.Claim) bool {
 	}
 	w := t.queue.takeFirstFor(next)
 	if w == nil {
+		next.Drop()
 		return false
 	}
 	t.n++

@@ -99,16 +99,15 @@ type holding struct {
 // holder knows whether it has the lock still.
 type holder interface{ HasNodes() bool }
 
-func holdingOf(c *claim.Claim) holding {
+func holdingOf(c *claim.Claim) *holding {
 	r := ours(c.Nodes()[0], c.Data())
 	r.Seen, r.Ahead = time.Now(), 1
-	return holding{r, c}
+	return &holding{r, c}
 }
 
 // noteNext is noteAlone for a claim that has got the lock from another one of ours.
 func (q *localQueue) noteNext(c *claim.Claim) {
-	h := holdingOf(c)
-	q.noteAlone(&h)
+	q.noteAlone(holdingOf(c))
 }
 
 // noteAlone is note for a claim of ours that has the lock alone.

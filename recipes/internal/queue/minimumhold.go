@@ -80,7 +80,7 @@ type rest struct {
 // written the node before, that is a request to give the lock up, which run reads.
 func (r *rest) tell(ctx context.Context, from *claim.Claim) {
 	of, h := r.turn.of, holdingOf(r.claim)
-	defer func() { r.turn.queue.noteAlone(&h) }()
+	defer func() { r.turn.queue.noteAlone(h) }()
 	if of.cfg.ExactData {
 		return
 	}

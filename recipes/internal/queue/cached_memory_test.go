@@ -1,0 +1,112 @@
+package queue_test
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A lock may be cached for days, and be taken all the time. Its node keeps no claim
+// in memory that was given up, also not the first.
+func TestCachedLockKeepsNoClaimOfItsPast(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		q := cachedAndHandedOver(c)
+		past := make([]weak.Pointer[claim.Claim], 5)
+		for i := range past {
+			past[i] = takeAndRelease(t, q)
+		}
+		synctest.Wait()
+		runtime.GC()
+		for i, c := range past[:len(past)-2] {
+			require.Nil(t, c.Value(), "claim %d is still in memory", i)
+		}
+	})
+}
+
+func takeAndRelease(t *testing.T, q *queue.Queue) weak.Pointer[claim.Claim] {
+	lease, err := q.Acquire(t.Context(), true)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, lease.Release(t.Context())) }()
+	return weak.Make(lease.Claim())
+}
+
+// A waiter may leave while the release makes a claim for it. The lock is cached
+// then, for a claim of its own. The session, which may last for days, does not
+// know of the other claim any more.
+func TestClaimThatNobodyTakesEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		var whenAsked atomic.Pointer[func()]
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
+			framework.WithSuspendClock(func() time.Duration {
+				if do := whenAsked.Swap(nil); do != nil {
+					(*do)()
+				}
+				return 0
+			}))
+		require.NoError(t, err)
+		defer c.Close()
+		q := cachedAndHandedOver(c)
+
+		// The first rounds fill what is kept of a fixed number of acquires, such as
+		// the flight recorder. A context that its parent knows takes 130 bytes.
+		round := func() {
+			lease, err := q.Acquire(t.Context(), true)
+			require.NoError(t, err)
+			ctx, leave := context.WithCancel(t.Context())
+			left := make(chan error)
+			go func() {
+				_, err := q.Acquire(ctx, true)
+				left <- err
+			}()
+			synctest.Wait()
+			asked := func() {
+				leave()
+				require.ErrorIs(t, <-left, context.Canceled)
+			}
+			whenAsked.Store(&asked)
+			require.NoError(t, lease.Release(t.Context()))
+			require.Nil(t, whenAsked.Load(), "the clock was not asked")
+		}
+		for range 100 {
+			round()
+		}
+		before := liveBytes()
+		const rounds = 1000
+		for range rounds {
+			round()
+		}
+		perRound := (liveBytes() - before) / rounds
+		require.Less(t, perRound, int64(40), "bytes that each round leaves")
+	})
+}
+
+func liveBytes() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// cachedAndHandedOver returns a lock that goroutines hand over, and that stays.
+func cachedAndHandedOver(c *framework.Client) *queue.Queue {
+	return queue.New(queue.Config{
+		Client: c, Path: "/m", Kind: "lock-", Local: true,
+		NotAcquired: func(n queue.NotAcquired) error { return n.Err },
+		Options: queue.Options{
+			HandOvers: 1e6, HandOver: 1e6 * time.Hour, CachedUses: 1e6, CachedIdle: time.Hour,
+		},
+	})
+}
