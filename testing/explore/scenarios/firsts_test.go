@@ -132,7 +132,9 @@ func TestNextInLineBehindOneThatGivesUp(t *testing.T) { explore.Search(t, inTurn
 
 // Two goroutines of a client are next to each other, and their session ends.
 func TestNextInLineOfTheSameClient(t *testing.T) {
-	for name, own := range map[string]trouble{"expired": expired, "lost": loss, "closed": closed} {
+	for name, own := range map[string]trouble{
+		"expired": expired, "lost": loss, "closed": closed, "expired at the release": expiresAt(zktest.OpDelete),
+	} {
 		t.Run(name, func(t *testing.T) { explore.Search(t, sameClient(own), brief()) })
 	}
 }

@@ -118,24 +118,11 @@ func TestLocalHandOverOfALockThatIsAskedFor(t *testing.T) {
 
 // The first holder loses the lock, and goes on for a while. Nobody waits for that.
 func TestLocalHandOverAfterALoss(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		own  trouble
-	}{{"lost", loss}, {"given up", givenUp}, {"expired", expired}} {
-		t.Run(c.name, func(t *testing.T) {
-			explore.Search(t, func(w *explore.World) {
-				r := newRelay(w)
-				r.lag = 15 * time.Second
-				w.Actor("A", func(a *explore.Actor) {
-					var trouble sync.WaitGroup
-					defer trouble.Wait()
-					trouble.Go(func() {
-						time.Sleep(time.Second)
-						c.own(a)
-					})
-					r.team(3)(a)
-				})
-			}, quick())
-		})
-	}
+	searchSessionEnds(t, quick(), func(own trouble) explore.Scenario {
+		return func(w *explore.World) {
+			r := newRelay(w)
+			r.lag = 15 * time.Second
+			w.Actor("A", own.beside(r.team(3), time.Second))
+		}
+	})
 }

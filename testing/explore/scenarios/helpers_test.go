@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -152,6 +153,12 @@ func lastOf(op zktest.Op) trouble {
 	}
 }
 
+// expiresAt is a trouble with the next request of that kind: the session expires when
+// it comes.
+func expiresAt(op zktest.Op) trouble {
+	return func(a *explore.Actor) { a.Meets(op, zktest.Call(func(zktest.Request) { a.Expire() })) }
+}
+
 func replaced(op zktest.Op, fault zktest.Action) trouble {
 	return func(a *explore.Actor) {
 		replace := zktest.Call(func(zktest.Request) { a.ReplaceSession() })
@@ -164,6 +171,29 @@ func both(first, second trouble) trouble {
 	return func(a *explore.Actor) {
 		first(a)
 		second(a)
+	}
+}
+
+// beside is a trouble that an actor has some time after it has begun to play.
+func (own trouble) beside(play func(*explore.Actor), after time.Duration) func(*explore.Actor) {
+	return func(a *explore.Actor) {
+		var troubled sync.WaitGroup
+		defer troubled.Wait()
+		troubled.Go(func() {
+			time.Sleep(after)
+			own(a)
+		})
+		play(a)
+	}
+}
+
+// searchSessionEnds searches a scenario with each of the troubles that end a session.
+func searchSessionEnds(t *testing.T, limits explore.Limits, of func(own trouble) explore.Scenario) {
+	for _, c := range []struct {
+		name string
+		own  trouble
+	}{{"lost", loss}, {"given up", givenUp}, {"expired", expired}} {
+		t.Run(c.name, func(t *testing.T) { explore.Search(t, of(c.own), limits) })
 	}
 }
 

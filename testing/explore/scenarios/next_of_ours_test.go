@@ -37,26 +37,13 @@ func TestMutexOfGoroutines(t *testing.T) {
 
 // The session ends when the first goroutine is about to release the lock.
 func TestMutexOfGoroutinesWhoseSessionEnds(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		own  trouble
-	}{{"lost", loss}, {"given up", givenUp}, {"expired", expired}} {
-		t.Run(c.name, func(t *testing.T) {
-			explore.Search(t, func(w *explore.World) {
-				r := newRelay(w)
-				w.Actor("A", func(a *explore.Actor) {
-					var trouble sync.WaitGroup
-					defer trouble.Wait()
-					trouble.Go(func() {
-						time.Sleep(2 * time.Second)
-						c.own(a)
-					})
-					r.goroutines(2)(a)
-				})
-				w.Actor("B", r.goroutines(1))
-			}, brief())
-		})
-	}
+	searchSessionEnds(t, brief(), func(own trouble) explore.Scenario {
+		return func(w *explore.World) {
+			r := newRelay(w)
+			w.Actor("A", own.beside(r.goroutines(2), 2*time.Second))
+			w.Actor("B", r.goroutines(1))
+		}
+	})
 }
 
 // As TestNextInLineWhoseNodeIsDeleted, with both on one client.

@@ -74,6 +74,12 @@ func TestTryOfOne(t *testing.T) {
 // refused only if somebody else has a node there at some time of the try. So the
 // lock is B's if it is told that A has gone, although the last try was refused.
 func retried(of func(c *framework.Client) locks.Locker, paths ...string) explore.Scenario {
+	return retriedEvery(500*time.Millisecond, 2*time.Second, of, paths...)
+}
+
+// retriedEvery is retried by one that tries as soon as that, while A works for so
+// long.
+func retriedEvery(every, works time.Duration, of func(c *framework.Client) locks.Locker, paths ...string) explore.Scenario {
 	return func(w *explore.World) {
 		for _, path := range paths {
 			w.Node(path, "")
@@ -93,7 +99,7 @@ func retried(of func(c *framework.Client) locks.Locker, paths ...string) explore
 		inside := w.Section("the lock", 1)
 		work := func(a *explore.Actor, lease *locks.Lease) {
 			leave := inside.Enter(a, lease.Context(), lease.FencingToken())
-			pass(lease.Context(), 2*time.Second)
+			pass(lease.Context(), works)
 			leave()
 			checkLoss(w, a, lease)
 			give(w, a, lease)
@@ -117,7 +123,7 @@ func retried(of func(c *framework.Client) locks.Locker, paths ...string) explore
 				if isRefusal(err) && !inTheWay.Load() && !a.Disturbed() {
 					w.Fail("%s is refused, and nobody was there: %v", a.Name(), err)
 				}
-				time.Sleep(500 * time.Millisecond) // so soon, a try looks first
+				time.Sleep(every) // so soon, a try looks first
 			}
 		})
 	}
