@@ -61,7 +61,7 @@ func (m *meeting) entersWithin(a *explore.Actor, d time.Duration) {
 		defer cancel()
 		p, err := barrier.Enter(within)
 		if err == nil {
-			me = &member{actor: a, passage: p, expiries: a.Expiries()}
+			me = &member{actor: a, passage: p, session: a.Client().SessionID()}
 			m.members = append(m.members, me)
 		}
 		if within.Err() == context.DeadlineExceeded {
