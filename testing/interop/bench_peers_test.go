@@ -35,7 +35,8 @@ import (
 //   - our-reqs, curator-reqs and so on: the requests to ZooKeeper, counted apart
 //     from the time, through a relay.
 //
-// A library that is not installed is left out, and a line says so.
+// A library that is not installed is left out, and so is one from a scenario in
+// which it has an error. A line says so.
 func BenchmarkPeers(b *testing.B) {
 	srv := zkserver.Start(b, zkserver.WithJVMFlags("-XX:TieredStopAtLevel=4"))
 	meter := startMeter(b, srv.Addr()) // before the clients, to end after them
@@ -196,6 +197,23 @@ type contestant struct {
 	timed, metered round // metered is nil if nobody counts requests
 	ops            int
 	times          []float64 // of an operation, in each round
+	requests       int       // of a round, if metered is not nil
+	err            error     // the first; it leaves the library out of the scenario
+}
+
+// run runs a round, unless the contestant is left out.
+func (c *contestant) run() {
+	if c.err != nil {
+		return
+	}
+	took, err := c.timed()
+	c.times, c.err = append(c.times, float64(took.Nanoseconds())/float64(c.ops)), err
+}
+
+func (c *contestant) count(m *meter) {
+	if c.err == nil && c.metered != nil {
+		c.requests, _, c.err = m.tryCost(c.metered)
+	}
 }
 
 func (s scenario) contestants(b *testing.B, addr, metered string, p peers) []*contestant {
@@ -224,23 +242,36 @@ func (s scenario) compare(b *testing.B, addr string, meter *meter, p peers) {
 	// Each has two rounds at least: the first makes connections and paths.
 	for warm, n := time.Now(), 0; n < 2 || time.Since(warm) < *warmUp; n++ {
 		for _, c := range all {
-			c.timed.must(b)
+			c.run()
 		}
+	}
+	for _, c := range all {
+		c.times = nil
 	}
 	for b.Loop() {
 		for _, c := range all {
-			c.times = append(c.times, float64(c.timed.must(b).Nanoseconds())/float64(c.ops))
+			c.run()
 		}
 	}
 	b.ReportMetric(0, "ns/op") // of a round of all, which means nothing
 	for _, c := range all {
+		c.count(meter)
+	}
+	require.NoError(b, all[0].err)
+	for _, c := range all {
+		if c.err != nil {
+			tellLeftOut(c.name+" of "+s.name, c.err)
+			if errors.Is(c.err, context.DeadlineExceeded) {
+				delete(p.timed, c.name) // each other scenario would wait as long
+			}
+			continue
+		}
 		b.ReportMetric(median(slices.Clone(c.times)), c.name+"-ns")
 		if c != all[0] {
 			reportRatios(b, "x-"+c.name, c.times, all[0].times)
 		}
 		if c.metered != nil {
-			requests, _ := meter.cost(b, c.metered)
-			b.ReportMetric(float64(requests)/float64(c.ops), c.name+"-reqs")
+			b.ReportMetric(float64(c.requests)/float64(c.ops), c.name+"-reqs")
 		}
 	}
 }

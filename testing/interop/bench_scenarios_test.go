@@ -43,8 +43,10 @@ var (
 )
 
 const (
-	queues      = 20 * time.Millisecond // how long a client has queued before the other one releases
-	crowdQueues = 2 * time.Second       // the same for a crowd
+	// How long a client has queued before the other one releases. etcd looks every
+	// 100 ms for watchers like those of its mutex.
+	queues      = 150 * time.Millisecond
+	crowdQueues = 2 * time.Second // the same for a crowd
 )
 
 // These are the scenarios. An operation is an acquire and release, unless it says
@@ -77,7 +79,7 @@ var scenarios = []scenario{
 	{name: "64-paths", command: "own", times: 2, ops: 128, ours: ownPaths(64, 2), peers: []string{"etcd", "redis"}},
 	{name: "8-sessions", command: "sessions", times: 10, ops: 80, ours: cyclesOf(8, 10), zkLock: zkCycles(8, 10), peers: []string{"curator", "kazoo", "redis"}},
 	{name: "8-sessions-once", command: "sessions", times: 1, ops: 8, ours: cyclesOf(8, 1), peers: []string{"etcd"}},
-	{name: "hand-over", command: "hand-over", times: 10, ops: 10, ours: ourHandOvers(10), zkLock: zkHandOvers(10), peers: everyone},
+	{name: "hand-over", command: "hand-over", times: 5, ops: 5, ours: ourHandOvers(5), zkLock: zkHandOvers(5), peers: everyone},
 	{name: "500-drained", command: "drain", times: 500, ops: 500, ours: ourDrain(500), zkLock: zkDrain(500), peers: onlyJavas},
 	{name: "failed-try", command: "try", times: 50, ops: 50, ours: ourTries(50, false), peers: everyone},
 	{name: "failed-try-same-object", command: "try-same", times: 50, ops: 50, ours: ourTries(50, true), peers: onlyJavas},

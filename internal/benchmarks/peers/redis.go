@@ -20,7 +20,8 @@ func (r redis) connect(context.Context) (client, error) {
 		ClientOption:   rueidis.ClientOption{InitAddress: []string{r.addr}},
 		KeyMajority:    1, // there is one server
 		KeyValidity:    r.validity,
-		NoLoopTracking: true, // its documentation recommends that for this version of Redis
+		TryNextAfter:   r.validity, // the limit of a try, and there is no next key
+		NoLoopTracking: true,       // its documentation recommends that for this version of Redis
 	})
 	if err != nil {
 		return nil, err

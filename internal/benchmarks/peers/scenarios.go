@@ -62,7 +62,7 @@ func cycles(ctx context.Context, m mutex, times int) error {
 }
 
 // queues is how long a client has to queue before the other one releases.
-const queues = 20 * time.Millisecond
+const queues = 150 * time.Millisecond
 
 // granted is the end of an acquire.
 type granted struct {

@@ -26,7 +26,7 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
  */
 class Scenarios {
     /** For as long, a client has queued before the other one releases. */
-    private static final long QUEUES_MS = 20;
+    private static final long QUEUES_MS = 150;
     /** For as long, a crowd has queued. */
     private static final long CROWD_QUEUES_MS = 2000;
 

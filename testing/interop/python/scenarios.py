@@ -20,7 +20,7 @@ import time
 from kazoo.client import KazooClient
 
 WAIT_LIMIT = 60
-QUEUES = 0.02  # seconds that a client has queued before the other one releases
+QUEUES = 0.15  # seconds that a client has queued before the other one releases
 
 clients = []
 
