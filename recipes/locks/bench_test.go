@@ -63,7 +63,7 @@ func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
 
 func median(d []time.Duration) time.Duration {
 	slices.Sort(d)
-	return d[len(d)/2]
+	return (d[(len(d)-1)/2] + d[len(d)/2]) / 2
 }
 
 // mutexCycle returns a function that acquires and releases a mutex once.
