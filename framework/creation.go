@@ -29,7 +29,7 @@ type Created struct {
 	// Siblings are the names of the parent's children right after the creation,
 	// the node's own among them. Protected nodes are left out that the client was
 	// making when their callers went, and that it deletes. The names are nil unless
-	// WithSiblings has asked for them, and also if they could not be had.
+	// WithSiblings or AlsoSiblings has asked for them, and also if they could not be had.
 	Siblings []string
 }
 

@@ -78,7 +78,8 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 	return nodes, answer.Zxid, nil
 }
 
-// SiblingsRead is what MultiSiblings has read of one node's children.
+// SiblingsRead is what MultiSiblings, or AlsoSiblings, has read of one node's
+// children.
 type SiblingsRead struct {
 	Names []string // as Siblings returns them
 

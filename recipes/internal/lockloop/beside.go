@@ -20,7 +20,8 @@ import (
 // younger than the grant, and nobody takes places as long as our node is there.
 //
 // If somebody was ahead, or the queue had to be looked at again, this list is older
-// than the grant: the one ahead may have taken places since.
+// than the grant: the one ahead may have taken places since. So it is where numbers
+// are used up, as the nodes are read behind this list then.
 type Beside struct {
 	Path string // of the parent
 
