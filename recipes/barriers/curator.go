@@ -27,14 +27,25 @@ func (l curatorLayout) inside(p *Passage) inside { return &curatorLeave{Passage:
 func (l curatorLayout) look(ctx context.Context) (present, error) {
 	names, err := l.list(ctx)
 	open := slices.Contains(names, readyName)
-	all := but(names, readyName)
+	all := l.members(names, "")
 	return present{names: all, waiting: all, inside: func(string) bool { return open }}, err
 }
 
 // others returns all members but one, in order.
 func (l curatorLayout) others(ctx context.Context, own string) ([]string, error) {
 	names, err := l.list(ctx)
-	return but(names, own, readyName), err
+	return l.members(names, own), err
+}
+
+// members returns the members but one, in order. One that has two nodes is one
+// member: the request for the older node was carried out late, when the member had
+// another session. Members of Java's have one node each.
+func (curatorLayout) members(names []string, own string) []string {
+	entry, _ := splitAttempt(own)
+	return those(newest(but(names, readyName)), func(name string) bool {
+		of, _ := splitAttempt(name)
+		return of != entry
+	})
 }
 
 func (l curatorLayout) enter(ctx context.Context, e *entry, s *framework.Session) error {
@@ -154,8 +165,7 @@ func (l *curatorLeave) listOthers(ctx context.Context) ([]string, error) {
 		return l.layout.others(ctx, l.name)
 	}
 	names, _, err := framework.Extend(l.layout.client).CurrentSiblings(ctx, l.layout.path)
-	slices.Sort(names)
-	return but(names, l.name, readyName), ignore(err, zk.ErrNoNode)
+	return l.layout.members(names, l.name), ignore(err, zk.ErrNoNode)
 }
 
 // resign leaves without waiting for the others.

@@ -19,6 +19,8 @@ type config struct{ curator bool }
 //     the next Java member passes alone then. Ours deletes such a node if there
 //     is no other member. A "ready" of ours ends with its session.
 //   - A Java member whose Enter timed out counts until its session ends.
+//   - A node that a member of ours has in a session that is over counts for Java
+//     until that ends. Ours count a member once.
 //   - The loss of another member is not noticed: the context of a Passage ends
 //     with the member's own session, or when it leaves.
 //   - A member that is disconnected while the barrier opens, and until all others

@@ -95,15 +95,20 @@ func (r rounds) alive(names []string) rounds {
 // waiting returns the members that are there and in no round, in order. If an
 // entry has several nodes, only its newest counts.
 func (r rounds) waiting(names []string) []string {
-	newest := map[string]string{} // by entry
+	return slices.DeleteFunc(newest(those(names, isMember)), set(r.members()).has)
+}
+
+// newest returns the newest node of each entry, in order.
+func newest(names []string) []string {
+	of := map[string]string{}
 	for _, name := range names {
-		entry, attempt, ok := splitName(name)
-		_, other, known := splitName(newest[entry])
-		if ok && (!known || attempt > other) {
-			newest[entry] = name
+		entry, attempt := splitAttempt(name)
+		other, known := of[entry]
+		if _, before := splitAttempt(other); !known || attempt > before {
+			of[entry] = name
 		}
 	}
-	return slices.DeleteFunc(slices.Sorted(maps.Values(newest)), set(r.members()).has)
+	return slices.Sorted(maps.Values(of))
 }
 
 // memberPrefix begins the names of members in our own layout. The time of the
@@ -112,18 +117,19 @@ func (r rounds) waiting(names []string) []string {
 const memberPrefix = "m-"
 
 func isMember(name string) bool {
-	_, _, ok := splitName(name)
-	return ok
+	_, attempt := splitAttempt(name)
+	return strings.HasPrefix(name, memberPrefix) && attempt > 0
 }
 
-// splitName splits the name of a member's node.
-func splitName(name string) (entry string, attempt int, ok bool) {
-	dot := strings.LastIndexByte(name, '.')
-	if dot < 0 || !strings.HasPrefix(name, memberPrefix) {
-		return "", 0, false
+// splitAttempt splits the name of a member's node. The attempts of an entry count
+// from 1. A name that has no such number is an entry of its own.
+func splitAttempt(name string) (entry string, attempt int) {
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		if attempt, err := strconv.Atoi(name[dot+1:]); err == nil && attempt > 0 {
+			return name[:dot], attempt
+		}
 	}
-	attempt, err := strconv.Atoi(name[dot+1:])
-	return name[:dot], attempt, err == nil
+	return name, 0
 }
 
 // resignPrefix begins the name of the node of a member that resigns. The name
