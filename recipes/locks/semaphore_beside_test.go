@@ -92,6 +92,20 @@ func (w *world) slow(t *testing.T, limit int) *locktest.Pending {
 	return first
 }
 
+// waitsFor requires that the second one gets the only lease when the first one, which
+// gets it before, has released it.
+func (w *world) waitsFor(t *testing.T, first, second *locktest.Pending) {
+	t.Helper()
+	first.Wait(t)
+	time.Sleep(time.Minute)
+	require.False(t, second.IsOver(), "there are more leases than the limit")
+	require.Len(t, w.Fake.Children("/l/leases"), 1)
+	require.NoError(t, first.Lease.Release(t.Context()))
+	require.NoError(t, second.Wait(t).Release(t.Context()))
+	w.NothingLeft(t, "/l/leases")
+	w.NothingLeft(t, "/l/locks")
+}
+
 // The leases were free when somebody came to the gate who had one ahead there. That
 // one has taken the lease since.
 func TestLeasesThatAreListedBehindAnotherAreNotTrusted(t *testing.T) {
@@ -101,14 +115,7 @@ func TestLeasesThatAreListedBehindAnotherAreNotTrusted(t *testing.T) {
 		second := take(w.Patience(t), locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)))
 		time.Sleep(time.Second / 2)
 		require.Equal(t, []zktest.Op{create, list, list, read}, (&pair{world: w}).requestsOf(c))
-		first.Wait(t)
-		time.Sleep(time.Minute)
-		require.False(t, second.IsOver(), "there are more leases than the limit")
-		require.Len(t, w.Fake.Children("/l/leases"), 1)
-		require.NoError(t, first.Lease.Release(t.Context()))
-		require.NoError(t, second.Wait(t).Release(t.Context()))
-		w.NothingLeft(t, "/l/leases")
-		w.NothingLeft(t, "/l/locks")
+		w.waitsFor(t, first, second)
 	})
 }
 
@@ -121,14 +128,7 @@ func TestLeasesThatAreListedWithoutTheGateAreNotTrusted(t *testing.T) {
 		w.listOf(c.SessionID(), "/l/locks", zktest.Fail(zktest.ErrNoAuth))
 		w.Fake.Inject(zktest.Rule{Op: list, Path: "/l/locks", Session: c.SessionID(), After: 1, Do: zktest.DelayRequest(2 * time.Second)})
 		second := take(w.Patience(t), locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)))
-		first.Wait(t)
-		time.Sleep(time.Minute)
-		require.False(t, second.IsOver(), "there are more leases than the limit")
-		require.Len(t, w.Fake.Children("/l/leases"), 1)
-		require.NoError(t, first.Lease.Release(t.Context()))
-		require.NoError(t, second.Wait(t).Release(t.Context()))
-		w.NothingLeft(t, "/l/leases")
-		w.NothingLeft(t, "/l/locks")
+		w.waitsFor(t, first, second)
 	})
 }
 
@@ -144,14 +144,7 @@ func TestLeasesThatAreListedWhenNumbersAreUsedUpAreNotTrusted(t *testing.T) {
 		c, _ := w.Connect(t)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpExists, Session: c.SessionID(), Times: -1, Do: zktest.DelayRequest(2 * time.Second)})
 		second := take(w.Patience(t), locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)))
-		first.Wait(t)
-		time.Sleep(time.Minute)
-		require.False(t, second.IsOver(), "there are more leases than the limit")
-		require.Len(t, w.Fake.Children("/l/leases"), 1)
-		require.NoError(t, first.Lease.Release(t.Context()))
-		require.NoError(t, second.Wait(t).Release(t.Context()))
-		w.NothingLeft(t, "/l/leases")
-		w.NothingLeft(t, "/l/locks")
+		w.waitsFor(t, first, second)
 	})
 }
 
