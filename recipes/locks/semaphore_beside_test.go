@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -116,6 +117,29 @@ func TestLeasesThatAreListedBehindAnotherAreNotTrusted(t *testing.T) {
 		time.Sleep(time.Second / 2)
 		require.Equal(t, []zktest.Op{create, list, list, read}, (&pair{world: w}).requestsOf(c))
 		w.waitsFor(t, first, second)
+	})
+}
+
+// One of the same client is at the gate. So the list of the leases would be too old,
+// and is not asked for.
+func TestLeasesAreNotListedBehindOneOfTheSameClient(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		atLeases := func() *locks.InterProcessSemaphore { return locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)) }
+		holder := hold(t, t.Context(), atLeases())
+		first := take(w.Patience(t), atLeases()) // it waits at the gate, for the lease
+		time.Sleep(time.Second)
+		w.Fake.ClearRequests()
+		second := take(w.Patience(t), atLeases())
+		time.Sleep(time.Second / 10)
+		asked := w.Requests()
+		require.Contains(t, asked, create)
+		require.Len(t, slices.DeleteFunc(asked, func(op zktest.Op) bool { return op != list }), 1, "the gate's alone")
+		require.NoError(t, holder.Release(t.Context()))
+		require.NoError(t, first.Wait(t).Release(t.Context()))
+		require.NoError(t, second.Wait(t).Release(t.Context()))
+		w.NothingLeft(t, "/l/leases")
+		w.NothingLeft(t, "/l/locks")
 	})
 }
 
