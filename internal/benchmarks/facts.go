@@ -19,7 +19,7 @@ func facts() []string {
 	return []string{
 		"date: " + time.Now().UTC().Format(time.DateOnly),
 		"go: " + runtime.Version(),
-		"processors: " + fmt.Sprint(runtime.NumCPU()),
+		"processors: " + fmt.Sprint(runtime.GOMAXPROCS(0)), // the tests have as many
 		"commit: " + commit(),
 		"java: " + firstLine(output("java", "-version")),
 		"curator: " + curatorVersion(),

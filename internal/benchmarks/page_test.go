@@ -65,12 +65,12 @@ func TestPageLeavesNothingOut(t *testing.T) {
 }
 
 func TestResultsAreParsed(t *testing.T) {
-	r, err := parse("part: a\ngoos: linux\ndate: 2026-11-26\nBenchmarkA/x=1-2 \t 10\t 3.5 reqs\t 7 B\nPASS\nok  \tp\t1s\n" +
+	r, err := parse("part: a\ngoos: linux\nprocessors: 2\ndate: 2026-11-26\nBenchmarkA/x=1-2 \t 10\t 3.5 reqs\t 7 B\nPASS\nok  \tp\t1s\n" +
 		"left out: etcd: none\nleft out: kazoo: none\ngoos: plan9\npart: b\ngoos: plan9\n")
 	require.NoError(t, err)
 	require.Equal(t, results{
 		parts: []measured{
-			{"a", map[string]string{"goos": "linux", "date": "2026-11-26", "left out": "etcd: none; kazoo: none"}},
+			{"a", map[string]string{"goos": "linux", "processors": "2", "date": "2026-11-26", "left out": "etcd: none; kazoo: none"}},
 			{"b", map[string]string{"goos": "plan9"}},
 		},
 		rows: []row{{"A/x=1", map[string]float64{"reqs": 3.5, "B": 7}}},
@@ -82,6 +82,15 @@ func TestResultsAreParsed(t *testing.T) {
 	value, ok := r.metric("A/x=1", "B")
 	require.True(t, ok)
 	require.Equal(t, 7.0, value)
+}
+
+// With one processor, Go adds no number to a name.
+func TestRowsEndBeforeTheNumberOfProcessors(t *testing.T) {
+	for processors, want := range map[string]string{"1": "A/of-8", "8": "A/of", "2": "A/of-8"} {
+		r, err := parse("part: a\nprocessors: " + processors + "\nBenchmarkA/of-8 1 2 B\n")
+		require.NoError(t, err)
+		require.Equal(t, want, r.rows[0].name, processors)
+	}
 }
 
 // A part that is measured again leaves the others as they are.
