@@ -22,7 +22,7 @@ func TestPageIsWrittenFromTheResults(t *testing.T) {
 	}
 }
 
-// Each row has its figures, each line of the picture has points, and what is not in
+// Each row has its figures and is there once, each line of the picture has points, and what is not in
 // a table is named as missing.
 func TestPageLeavesNothingOut(t *testing.T) {
 	t.Chdir("../..")
@@ -46,7 +46,10 @@ func TestPageLeavesNothingOut(t *testing.T) {
 			}
 		}
 	}
+	seen := map[string]bool{}
 	for _, line := range r.rows {
+		require.False(t, seen[line.name], "two rows %s: measure the part of one of them again", line.name)
+		seen[line.name] = true
 		known := strings.HasPrefix(line.name, "Growth/")
 		for _, c := range comparisons {
 			known = known || strings.HasPrefix(line.name, c.benchmark+"/")
