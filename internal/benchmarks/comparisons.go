@@ -126,9 +126,8 @@ var comparisons = []comparison{
 		intro: "How long a client still waits when the process that holds the lock is killed. All\n" +
 			"have a timeout of four seconds. It begins when the server last heard of the holder:\n" +
 			"up to a third of it before the kill, and for rueidislock up to half. ZooKeeper's\n" +
-			"server rounds the end up to a whole tick, of two seconds as in its own zoo.cfg: that\n" +
-			"is why all its clients wait longer than those of etcd. A holder of ours stops before\n" +
-			"its session ends. That margin costs nothing here, where the holder is killed.",
+			"server rounds the end up to a whole tick, of two seconds as in its own zoo.cfg. A\n" +
+			"holder of ours that lives stops before its session ends: that is not measured here.",
 		benchmark: "FailOver",
 		ratios:    besidePeers("curator", "kazoo", "etcd", "redis"),
 		costs:     []string{"our-ms", "curator-ms", "kazoo-ms", "etcd-ms", "redis-ms"},

@@ -105,5 +105,7 @@ func TestVersionsOfThePeersInGo(t *testing.T) {
 		require.Regexp(t, `^\d+\.\d+\.\d+$`, versionFor(module), module)
 	}
 	require.Equal(t, unknown, versionFor("example.org/none"))
+	require.Equal(t, unknown, clientOf(unknown, "github.com/redis/rueidis"), "there is no server")
+	require.NotEqual(t, unknown, clientOf("7.0.15", "github.com/redis/rueidis"))
 	require.Equal(t, "3.4.23", numberIn("etcd Version: 3.4.23\nGit SHA: none"))
 }
