@@ -234,7 +234,8 @@ func handOvers(two []holds, n int) round {
 	}
 }
 
-// ourDrain is for clients with so many objects each.
+// ourDrain is for clients with so many objects each. Those of one client queue in
+// this process, and have a node or two together.
 func ourDrain(clients, objects int) func(testing.TB, string) round {
 	return func(b testing.TB, addr string) round {
 		var crowd []holds
@@ -242,7 +243,7 @@ func ourDrain(clients, objects int) func(testing.TB, string) round {
 			c := benchClient(b, addr)
 			crowd = append(crowd, repeat(objects, func() holds { return locker(b, locks.NewInterProcessMutex(c, ourPath(b))) })...)
 		}
-		return drain(mutexes(b, addr, 1)[0], crowd, queueLength(b, addr, ourPath(b)))
+		return drain(mutexes(b, addr, 1)[0], crowd, nodesAt(b, addr, ourPath(b), 1+clients))
 	}
 }
 
@@ -251,36 +252,36 @@ func zkDrain(n int) func(testing.TB, string) round {
 		conn := zkConn(b, addr)
 		path := "/zk.Lock/" + b.Name()
 		crowd := repeat(n, func() holds { return zkLocker(zk.NewLock(conn, path, zk.WorldACL(zk.PermAll))) })
-		return drain(zkLocks(b, addr, 1)[0], crowd, queueLength(b, addr, path))
+		return drain(zkLocks(b, addr, 1)[0], crowd, nodesAt(b, addr, path, 1+n))
 	}
 }
 
-// queueLength returns what counts the nodes of a path.
-func queueLength(b testing.TB, addr, path string) func() (int, error) {
+// nodesAt returns what waits until a crowd has queued for long, and a path has n
+// nodes with that of the holder. As a rule, it takes one request.
+func nodesAt(b testing.TB, addr, path string, n int) func() error {
 	c := benchClient(b, addr)
-	return func() (int, error) {
-		there, stat, err := c.Exists(b.Context(), path)
-		if !there {
-			return 0, err
+	return func() error {
+		last := 0
+		for range 10 {
+			time.Sleep(crowdQueues)
+			there, stat, err := c.Exists(b.Context(), path)
+			if err != nil {
+				return err
+			}
+			if there {
+				last = int(stat.NumChildren)
+			}
+			if last >= n {
+				return nil
+			}
 		}
-		return int(stat.NumChildren), err
+		return fmt.Errorf("only %d of %d have a node at %s", last, n, path)
 	}
-}
-
-// queued waits until the queue has a holder and n that wait. It takes one request.
-func queued(length func() (int, error), n int) error {
-	for range 10 {
-		time.Sleep(crowdQueues)
-		if there, err := length(); err != nil || there > n {
-			return err
-		}
-	}
-	return fmt.Errorf("%d do not queue", n)
 }
 
 // drain returns rounds in which a crowd waits for a holder. What counts begins with
 // the holder's release, when all of them queue.
-func drain(holder holds, crowd []holds, length func() (int, error)) round {
+func drain(holder holds, crowd []holds, queued func() error) round {
 	return func() (time.Duration, error) {
 		release, err := holder()
 		if err != nil {
@@ -291,7 +292,7 @@ func drain(holder holds, crowd []holds, length func() (int, error)) round {
 			_, err := cycling(crowd, 1)()
 			done <- granted{at: time.Now(), err: err}
 		}()
-		err = queued(length, len(crowd))
+		err = queued()
 		start := time.Now()
 		if err := errors.Join(err, release()); err != nil {
 			return 0, err
