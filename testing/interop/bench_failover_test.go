@@ -56,6 +56,9 @@ func BenchmarkFailOver(b *testing.B) {
 				reportRatios(b, "x-"+name, took[name], took["our"])
 			}
 		}
+		if len(sides) == 1 {
+			b.Skip("nobody to compare with") // so there is no row
+		}
 	})
 }
 
