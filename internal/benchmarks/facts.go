@@ -16,20 +16,21 @@ import (
 
 // facts are about the machine, as the lines of configuration of Go's benchmarks.
 func facts() []string {
+	etcd, redis := numberIn(output("etcd", "--version")), numberIn(output("redis-server", "--version"))
 	return []string{
 		"date: " + time.Now().UTC().Format(time.DateOnly),
 		"go: " + runtime.Version(),
-		"processors: " + fmt.Sprint(runtime.NumCPU()),
+		"processors: " + fmt.Sprint(runtime.GOMAXPROCS(0)), // the tests have as many
 		"commit: " + commit(),
 		"java: " + firstLine(output("java", "-version")),
 		"curator: " + curatorVersion(),
 		"zookeeper: " + zookeeperVersion(),
 		"gozookeeper: " + output("go", "list", "-m", "-f", "{{.Version}}", "github.com/go-zookeeper/zk"),
 		"kazoo: " + kazooVersion(),
-		"etcd: " + numberIn(output("etcd", "--version")),
-		"etcdclient: " + versionFor("go.etcd.io/etcd/client/v3"),
-		"redis: " + numberIn(output("redis-server", "--version")),
-		"rueidis: " + versionFor("github.com/redis/rueidis"),
+		"etcd: " + etcd,
+		"etcdclient: " + clientOf(etcd, "go.etcd.io/etcd/client/v3"),
+		"redis: " + redis,
+		"rueidis: " + clientOf(redis, "github.com/redis/rueidis"),
 	}
 }
 
@@ -73,6 +74,15 @@ func kazooVersion() string {
 		return unknown
 	}
 	return output(python, "-c", "import kazoo.version; print(kazoo.version.__version__)")
+}
+
+// clientOf returns the version of a server's client. Without the server, nothing
+// is measured with it.
+func clientOf(server, module string) string {
+	if server == unknown {
+		return unknown
+	}
+	return versionFor(module)
 }
 
 // versionFor returns which version of a module the peers in Go have.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -25,6 +26,49 @@ func TestVersionsAreOfWhatTheBenchmarksFind(t *testing.T) {
 	require.Contains(t, facts(), "curator: unknown")
 }
 
+// goPrints makes a go command that prints a text, and the environment in which it
+// runs.
+func goPrints(t *testing.T, text string) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the command is a script")
+	}
+	dir := t.TempDir()
+	script := "#!/bin/sh\necho require: $CURATOR_REQUIRE_ZOOKEEPER\necho '" + text + "'\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o700))
+	t.Setenv("PATH", dir)
+}
+
+// A benchmark that is skipped prints no row, and does not fail. It takes away
+// nothing of what was measured before.
+func TestPartWithoutARowFails(t *testing.T) {
+	goPrints(t, "BenchmarkA\nPASS")
+	text, err := run(part{"a", "./a"})
+	require.ErrorIs(t, err, errNoRow)
+	require.Contains(t, text, "require: 1", "what is missing is a failure, and no reason to skip")
+	goPrints(t, "BenchmarkA 1 2 B\nPASS")
+	_, err = run(part{"a", "./a"})
+	require.NoError(t, err)
+}
+
+// What a part has printed that fails is not in the results, but in a file.
+func TestWhatAPartPrintedThatFailsIsKept(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("TMP", os.Getenv("TMPDIR")) // of Windows
+	said := kept("BenchmarkA 1 2 B\n")
+	_, file, found := strings.Cut(said, "printed is in ")
+	require.True(t, found, said)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "BenchmarkA 1 2 B\n", string(text))
+}
+
+// A row that was measured in another part once is in the results once.
+func TestRowIsOnlyInThePartThatWasMeasuredLast(t *testing.T) {
+	printed := map[string]string{"curator": "date: 1\nBenchmarkA/a-2 1 2 B\nBenchmarkA/b-2 1 2 B\nPASS\n", "cache": "date: 1\n"}
+	dropRows(printed, "date: 2\nBenchmarkA/b-2 1 3 B\nPASS\n")
+	require.Equal(t, map[string]string{"curator": "date: 1\nBenchmarkA/a-2 1 2 B\nPASS\n", "cache": "date: 1\n"}, printed)
+}
+
 // What one part prints is written, and a part that fails leaves what it had, and
 // does not stop the others.
 func TestPartThatFailsStopsNoOther(t *testing.T) {
@@ -32,6 +76,7 @@ func TestPartThatFailsStopsNoOther(t *testing.T) {
 	t.Cleanup(func() { parts = before })
 	t.Setenv(envMaven, "")
 	t.Setenv("PATH", t.TempDir()) // there is no go command
+	t.Setenv("TMPDIR", t.TempDir())
 	parts = []part{{"a", "./a"}, {"b", "./b"}}
 	file := filepath.Join(t.TempDir(), "results.txt")
 	require.NoError(t, os.WriteFile(file, []byte("part: a\nBenchmarkA 1 2 B\n\n"), 0o600))
@@ -60,5 +105,7 @@ func TestVersionsOfThePeersInGo(t *testing.T) {
 		require.Regexp(t, `^\d+\.\d+\.\d+$`, versionFor(module), module)
 	}
 	require.Equal(t, unknown, versionFor("example.org/none"))
+	require.Equal(t, unknown, clientOf(unknown, "github.com/redis/rueidis"), "there is no server")
+	require.NotEqual(t, unknown, clientOf("7.0.15", "github.com/redis/rueidis"))
 	require.Equal(t, "3.4.23", numberIn("etcd Version: 3.4.23\nGit SHA: none"))
 }

@@ -21,7 +21,8 @@ what the benchmarks have printed. Anybody can run them again:
 
 Maven then fetches this ZooKeeper, and Java Curator 5.9.0. Without the variable,
 it is what Debian has. kazoo, etcd and Redis are left out if they are not
-installed. No server syncs to a disk.
+installed. No server syncs to a disk. etcd's files are in memory, because it would
+otherwise sync each write.
 
 The requests and bytes of one that nobody disturbs are exact, and the same on every
 machine. Where several want the same thing, such as a counter or a lock, it depends
@@ -29,8 +30,8 @@ on how they meet: a slow server makes more of them wait, or try again. Times are
 different everywhere: read the ratios, whose sides were measured in turn, in the
 same run. Above 1, this module is faster. Two numbers behind a ratio are the lowest
 and the highest of the rounds, of ten or more without the outermost tenth: if 1 is
-between them, neither side is faster. Without them, a difference of a tenth may be
-noise, and on a busy machine a larger one.
+between them, it is not shown which side is faster. Without them, a difference of a
+tenth may be noise, and on a busy machine a larger one.
 
 %s
 
@@ -38,7 +39,9 @@ noise, and on a busy machine a larger one.
 ## What was aimed at
 
 The wishes were written down before the work. Where one asks for a multiple of what
-there was, it is that multiple of the ratio to Curator that there was.
+there was, it is that multiple of the ratio to Curator that there was. The tries of
+a row share the requests of its beginning and end, such as those of the holder: where
+a figure says how much more counts, it is for these.
 
 %s
 ## How costs grow
@@ -82,7 +85,7 @@ func page(r results) string {
 // versions are the facts that have a version, and whose it is.
 var versions = [][2]string{
 	{"ZooKeeper ", "zookeeper"}, {"Java Curator ", "curator"}, {"go-zookeeper ", "gozookeeper"},
-	{"kazoo ", "kazoo"}, {"etcd ", "etcd"}, {"its client ", "etcdclient"}, {"Redis ", "redis"}, {"rueidis ", "rueidis"},
+	{"kazoo ", "kazoo"}, {"etcd ", "etcd"}, {"etcd's client ", "etcdclient"}, {"Redis ", "redis"}, {"rueidis ", "rueidis"},
 }
 
 func machine(r results) string {

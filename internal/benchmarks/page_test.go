@@ -22,7 +22,7 @@ func TestPageIsWrittenFromTheResults(t *testing.T) {
 	}
 }
 
-// Each row has its figures, each line of the picture has points, and what is not in
+// Each row has its figures and is there once, each line of the picture has points, and what is not in
 // a table is named as missing.
 func TestPageLeavesNothingOut(t *testing.T) {
 	t.Chdir("../..")
@@ -46,7 +46,10 @@ func TestPageLeavesNothingOut(t *testing.T) {
 			}
 		}
 	}
+	seen := map[string]bool{}
 	for _, line := range r.rows {
+		require.False(t, seen[line.name], "two rows %s: measure the part of one of them again", line.name)
+		seen[line.name] = true
 		known := strings.HasPrefix(line.name, "Growth/")
 		for _, c := range comparisons {
 			known = known || strings.HasPrefix(line.name, c.benchmark+"/")
@@ -65,12 +68,12 @@ func TestPageLeavesNothingOut(t *testing.T) {
 }
 
 func TestResultsAreParsed(t *testing.T) {
-	r, err := parse("part: a\ngoos: linux\ndate: 2026-11-26\nBenchmarkA/x=1-2 \t 10\t 3.5 reqs\t 7 B\nPASS\nok  \tp\t1s\n" +
+	r, err := parse("part: a\ngoos: linux\nprocessors: 2\ndate: 2026-11-26\nBenchmarkA/x=1-2 \t 10\t 3.5 reqs\t 7 B\nPASS\nok  \tp\t1s\n" +
 		"left out: etcd: none\nleft out: kazoo: none\ngoos: plan9\npart: b\ngoos: plan9\n")
 	require.NoError(t, err)
 	require.Equal(t, results{
 		parts: []measured{
-			{"a", map[string]string{"goos": "linux", "date": "2026-11-26", "left out": "etcd: none; kazoo: none"}},
+			{"a", map[string]string{"goos": "linux", "processors": "2", "date": "2026-11-26", "left out": "etcd: none; kazoo: none"}},
 			{"b", map[string]string{"goos": "plan9"}},
 		},
 		rows: []row{{"A/x=1", map[string]float64{"reqs": 3.5, "B": 7}}},
@@ -82,6 +85,15 @@ func TestResultsAreParsed(t *testing.T) {
 	value, ok := r.metric("A/x=1", "B")
 	require.True(t, ok)
 	require.Equal(t, 7.0, value)
+}
+
+// With one processor, Go adds no number to a name.
+func TestRowsEndBeforeTheNumberOfProcessors(t *testing.T) {
+	for processors, want := range map[string]string{"1": "A/of-8", "8": "A/of", "2": "A/of-8"} {
+		r, err := parse("part: a\nprocessors: " + processors + "\nBenchmarkA/of-8 1 2 B\n")
+		require.NoError(t, err)
+		require.Equal(t, want, r.rows[0].name, processors)
+	}
 }
 
 // A part that is measured again leaves the others as they are.
@@ -96,14 +108,14 @@ func TestResultsHaveSections(t *testing.T) {
 // An aim is met if all its figures are good. One without a figure is not met, and
 // the page says so.
 func TestAimsAreComparedWithWhatIsReached(t *testing.T) {
-	of := aim{reached: []figure{{label: "x Curator", row: "A", unit: "x", atLeast: 2}, {label: "requests", row: "A", unit: "reqs", round: true, atMost: 1}}}
+	of := aim{reached: []figure{{label: "x Curator", row: "A", unit: "x", atLeast: 2}, {label: "requests", row: "A", unit: "reqs", atMost: 1, share: 0.1}}}
 	for _, one := range []struct {
 		metrics map[string]float64
 		met     string
 	}{
 		{map[string]float64{"x": 2, "reqs": 1.1}, "yes"},
 		{map[string]float64{"x": 1, "reqs": 1.1}, "in part"},
-		{map[string]float64{"x": 1, "reqs": 1.6}, "no"},
+		{map[string]float64{"x": 1, "reqs": 1.11}, "no"},
 		{map[string]float64{"x": 3}, "in part"},
 	} {
 		_, met := of.of(results{rows: []row{{"A", one.metrics}}})
@@ -111,6 +123,8 @@ func TestAimsAreComparedWithWhatIsReached(t *testing.T) {
 	}
 	reached, _ := of.of(results{rows: []row{{"A", map[string]float64{"x": 3}}}})
 	require.Equal(t, "3.00 x Curator; ? requests", reached)
+	reached, _ = of.of(results{rows: []row{{"A", map[string]float64{"reqs": 1.06}}}})
+	require.Equal(t, "? x Curator; 1.06 requests (0.1 more counts)", reached)
 	_, unknown := of.of(results{})
 	require.Equal(t, "not measured", unknown)
 	inverse := aim{reached: []figure{{row: "A", unit: "x", inverse: true, atMost: 0.75}}, missing: true}

@@ -26,10 +26,7 @@ type row struct {
 	metrics map[string]float64
 }
 
-var (
-	processors = regexp.MustCompile(`-\d+$`)
-	fact       = regexp.MustCompile(`^([a-z]+|left out): (.*)$`)
-)
+var fact = regexp.MustCompile(`^([a-z]+|left out): (.*)$`)
 
 // parse reads the format of Go's benchmarks. A line that starts like a result
 // and is none is an error, so that no row is lost.
@@ -53,9 +50,21 @@ func parse(text string) (results, error) {
 		if err != nil {
 			return results{}, fmt.Errorf("%q: %w", line, err)
 		}
-		r.rows = append(r.rows, row{processors.ReplaceAllString(fields[0], ""), metrics})
+		r.rows = append(r.rows, row{r.withoutProcessors(fields[0]), metrics})
 	}
 	return r, nil
+}
+
+// withoutProcessors returns the name of a row without the number of processors. Go
+// adds none if there is one: then a number at the end belongs to the name.
+func (r *results) withoutProcessors(name string) string {
+	if len(r.parts) == 0 {
+		return name
+	}
+	if n := r.parts[len(r.parts)-1].facts["processors"]; n != "1" {
+		name = strings.TrimSuffix(name, "-"+n)
+	}
+	return name
 }
 
 // note notes a line of configuration. A part begins with its name.

@@ -37,8 +37,8 @@ func Fetch(ctx context.Context, version string) (dir string, err error) {
 		return "", err
 	}
 	dir = filepath.Join(cache, version)
-	main := filepath.Join(dir, "curator-recipes-"+version+".jar")
-	if _, err := os.Stat(main); err == nil {
+	jar := "curator-recipes-" + version + ".jar" // the others are there with it
+	if _, err := os.Stat(filepath.Join(dir, jar)); err == nil {
 		return dir, nil
 	}
 	// It is complete before it has its name.
@@ -50,8 +50,11 @@ func Fetch(ctx context.Context, version string) (dir string, err error) {
 	if err := copyInto(ctx, work, version); err != nil {
 		return "", err
 	}
+	if _, err := os.Stat(filepath.Join(work, "jars", jar)); err != nil {
+		return "", fmt.Errorf("mvn: Java Curator %s: %w", version, err)
+	}
 	err = os.Rename(filepath.Join(work, "jars"), dir)
-	if _, there := os.Stat(main); there == nil {
+	if _, there := os.Stat(filepath.Join(dir, jar)); there == nil {
 		return dir, nil // another program may have been faster
 	}
 	return "", err

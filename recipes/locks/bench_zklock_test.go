@@ -26,7 +26,7 @@ import (
 //
 // The benchmark reports the medians of the time of one acquire and release
 // within such a crowd. It also reports zk.Lock's time as a multiple of the
-// mutex's, and this ratio is what counts. The cost of each side in requests
+// mutex's, the median of the rounds, and this ratio is what counts. The cost of each side in requests
 // and in bytes, in both directions, does not depend on the machine.
 func BenchmarkAgainstZkLock(b *testing.B) {
 	b.Run("server=zookeeper", func(b *testing.B) {
@@ -101,21 +101,33 @@ func contest(b *testing.B, mutex, lock *side, fake *zktest.Server) {
 	}
 	b.ReportMetric(0, "ns/op") // the time of a pair means nothing
 	const name = "mutex/s:zk.Lock/s"
-	from, to := ratios(lock.times, mutex.times)
+	middle, from, to := ratios(lock.times, mutex.times)
+	b.ReportMetric(middle, name)
 	b.ReportMetric(from, name+"-from")
 	b.ReportMetric(to, name+"-to")
-	b.ReportMetric(mutex.report(b, fake)/lock.report(b, fake), name)
+	mutex.report(b, fake)
+	lock.report(b, fake)
 }
 
-// ratios returns between which ratios the rounds were, without the outermost tenth.
-func ratios(theirs, ours []time.Duration) (from, to float64) {
+// ratios returns the median of the rounds' ratios, and between which ratios the
+// rounds were, without the outermost tenth.
+func ratios(theirs, ours []time.Duration) (middle, from, to float64) {
 	var all []float64
 	for i := range theirs {
 		all = append(all, float64(theirs[i])/float64(ours[i]))
 	}
 	slices.Sort(all)
-	outliers := len(all) / 10
-	return all[outliers], all[len(all)-1-outliers]
+	n, outliers := len(all), len(all)/10
+	return (all[(n-1)/2] + all[n/2]) / 2, all[outliers], all[n-1-outliers]
+}
+
+// The middle is between the ends: it is the median of the same ratios. That of two
+// medians can be outside.
+func TestRatiosAreThoseOfRounds(t *testing.T) {
+	middle, from, to := ratios([]time.Duration{10, 2, 9}, []time.Duration{1, 2, 3})
+	require.Equal(t, []float64{3, 1, 10}, []float64{middle, from, to})
+	middle, _, _ = ratios([]time.Duration{2, 4}, []time.Duration{2, 2})
+	require.Equal(t, 1.5, middle)
 }
 
 // round lets every goroutine of the crowd run its cycles.
@@ -150,16 +162,13 @@ func (s *side) reset() {
 	s.bytes.Store(0)
 }
 
-// report returns the number of cycles in a second.
-func (s *side) report(b *testing.B, fake *zktest.Server) float64 {
+func (s *side) report(b *testing.B, fake *zktest.Server) {
 	cycles := float64(len(s.times) * s.crowd.goroutines * s.crowd.cycles)
-	perCycle := median(s.times)
-	b.ReportMetric(float64(perCycle.Nanoseconds()), s.name+"-ns")
+	b.ReportMetric(float64(median(s.times).Nanoseconds()), s.name+"-ns")
 	b.ReportMetric(float64(s.bytes.Load())/cycles, s.name+"-B")
 	if fake != nil {
 		b.ReportMetric(float64(s.requests)/cycles, s.name+"-reqs")
 	}
-	return float64(time.Second) / float64(perCycle)
 }
 
 func mutexSide(b *testing.B, addr string, who crowd) *side {

@@ -5,19 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/internal/kazootest"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -35,17 +29,21 @@ import (
 //   - our-reqs, curator-reqs and so on: the requests to ZooKeeper, counted apart
 //     from the time, through a relay.
 //
-// A library that is not installed is left out, and so is one from a scenario in
-// which it has an error. A line says so.
+// A library that is not installed is left out, or does not start, and so is one
+// from a scenario in which it has an error. A line says so. Java Curator must be
+// there.
 func BenchmarkPeers(b *testing.B) {
 	srv := zkserver.Start(b, zkserver.WithJVMFlags("-XX:TieredStopAtLevel=4"))
 	meter := startMeter(b, srv.Addr()) // before the clients, to end after them
 	peers := startPeers(b, srv.Addr(), meter.addr())
 	// Java compiles the client, and the server's JVM its code. Each scenario has a
 	// time of its own to warm up, but all libraries share that.
-	warm := peers.timed["curator"].rounds(b, "one", "/bench/warm", 100)
-	for start := time.Now(); time.Since(start) < 4**warmUp; {
-		warm.must(b)
+	if java := peers.timed["curator"]; java != nil {
+		warm := java.rounds(b, "one", "/bench/warm", 100)
+		var err error // also those of the scenarios have it
+		for start := time.Now(); err == nil && time.Since(start) < 4**warmUp; {
+			_, err = warm()
+		}
 	}
 	for _, s := range scenarios {
 		b.Run(s.name, func(b *testing.B) { s.compare(b, srv.Addr(), meter, peers) })
@@ -65,117 +63,46 @@ var peerNames = []string{"curator", "kazoo", "etcd", "redis"}
 func startPeers(b *testing.B, addr, metered string) peers {
 	p := peers{timed: map[string]*peer{}, metered: map[string]*peer{}}
 	for _, name := range peerNames {
-		program, err := programs[name](b, addr)
-		if err != nil {
+		if err := p.start(b, name, addr, metered); err != nil {
 			tellLeftOut(name, err)
-			continue
-		}
-		p.timed[name] = startProgram(b, program(addr, longSession))
-		if name == "curator" || name == "kazoo" {
-			p.metered[name] = startProgram(b, program(metered, longSession))
 		}
 	}
 	return p
 }
 
+func (p peers) start(b *testing.B, name, addr, metered string) error {
+	program, err := programs[name](b, addr)
+	if err != nil {
+		return err
+	}
+	timed, err := tryProgram(b, program(addr, longSession))
+	if err != nil {
+		return err
+	}
+	if name == "curator" || name == "kazoo" {
+		if p.metered[name], err = tryProgram(b, program(metered, longSession)); err != nil {
+			delete(p.metered, name)
+			return err
+		}
+	}
+	p.timed[name] = timed
+	return nil
+}
+
+// leaveOut ends the programs of a library: one that does not answer would not end
+// by itself either.
+func (p peers) leaveOut(name string) {
+	for _, of := range []map[string]*peer{p.timed, p.metered} {
+		if of[name] != nil {
+			of[name].kill()
+			delete(of, name)
+		}
+	}
+}
+
 // tellLeftOut writes the line for the results.
 func tellLeftOut(name string, err error) {
 	fmt.Printf("left out: %s: %s\n", name, strings.Join(strings.Fields(err.Error()), " "))
-}
-
-// program returns the command of a peer. The address is that of ZooKeeper, and is
-// not used for others.
-type program func(addr string, session time.Duration) *exec.Cmd
-
-// programs find the peers, and start the servers that they need.
-var programs = map[string]func(b *testing.B, addr string) (program, error){
-	"curator": func(b *testing.B, _ string) (program, error) {
-		java := javaCurator.get(b)
-		return func(addr string, session time.Duration) *exec.Cmd {
-			return java.command(nil, addr, millis(session))
-		}, nil
-	},
-	"kazoo": func(*testing.B, string) (program, error) {
-		var missing withoutKazoo
-		python := kazootest.Python(&missing)
-		return func(addr string, session time.Duration) *exec.Cmd {
-			return exec.Command(python, filepath.Join("python", "scenarios.py"), addr, millis(session))
-		}, missing.err
-	},
-	"etcd": func(b *testing.B, _ string) (program, error) {
-		return otherServer(b, "etcd", "etcd", func(addr, dir string) []string {
-			client, peers := "http://"+addr, "http://"+freeAddress(b)
-			return []string{
-				"--data-dir", dir, "--log-level", "error", "--logger", "zap",
-				"--listen-client-urls", client, "--advertise-client-urls", client,
-				"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", "default=" + peers,
-			}
-		})
-	},
-	"redis": func(b *testing.B, _ string) (program, error) {
-		return otherServer(b, "redis", "redis-server", func(addr, dir string) []string {
-			host, port, err := net.SplitHostPort(addr)
-			require.NoError(b, err)
-			return []string{"--bind", host, "--port", port, "--dir", dir, "--save", "", "--appendonly", "no"}
-		})
-	},
-}
-
-func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-
-// withoutKazoo remembers why kazoo is not there, and skips nothing.
-type withoutKazoo struct{ err error }
-
-func (*withoutKazoo) Helper()            {}
-func (w *withoutKazoo) Skip(args ...any) { w.err = errors.New(fmt.Sprint(args...)) }
-func (w *withoutKazoo) Fatal(a ...any)   { w.Skip(a...) }
-
-// otherServer starts a server that is not ZooKeeper, and returns the peer of it. Its
-// files are in memory, if the system has a directory for that: ZooKeeper's are
-// written, but not synced.
-func otherServer(b *testing.B, name, server string, args func(addr, dir string) []string) (program, error) {
-	if _, err := exec.LookPath(server); err != nil {
-		return nil, err
-	}
-	peer := filepath.Join(b.TempDir(), "peers")
-	build := exec.Command("go", "build", "-o", peer, ".")
-	build.Dir, build.Env = filepath.Join("..", "..", "internal", "benchmarks", "peers"), append(os.Environ(), "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, out)
-	}
-	addr := freeAddress(b)
-	cmd := exec.Command(server, args(addr, memoryDir(b))...)
-	require.NoError(b, cmd.Start())
-	b.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait() // says that it was killed
-	})
-	require.Eventually(b, func() bool {
-		c, err := net.Dial("tcp", addr)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	}, waitLimit, 50*time.Millisecond, server)
-	return func(_ string, session time.Duration) *exec.Cmd {
-		return exec.Command(peer, name, addr, millis(session))
-	}, nil
-}
-
-func freeAddress(b *testing.B) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(b, err)
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
-func memoryDir(b *testing.B) string {
-	dir, err := os.MkdirTemp("/dev/shm", "curator-bench-")
-	if err != nil {
-		return b.TempDir()
-	}
-	b.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }
 
 // rounds returns the rounds of a scenario in a program.
@@ -199,6 +126,7 @@ type contestant struct {
 	times          []float64 // of an operation, in each round
 	requests       int       // of a round, if metered is not nil
 	err            error     // the first; it leaves the library out of the scenario
+	leaveOut       func()    // out of all scenarios
 }
 
 // run runs a round, unless the contestant is left out.
@@ -207,12 +135,24 @@ func (c *contestant) run() {
 		return
 	}
 	took, err := c.timed()
-	c.times, c.err = append(c.times, float64(took.Nanoseconds())/float64(c.ops)), err
+	c.times = append(c.times, float64(took.Nanoseconds())/float64(c.ops))
+	c.fail(err)
+}
+
+// fail leaves out, if there is an error. Where a library does not answer in time,
+// each other scenario would wait as long.
+func (c *contestant) fail(err error) {
+	c.err = err
+	if c.leaveOut != nil && errors.Is(err, context.DeadlineExceeded) {
+		c.leaveOut()
+	}
 }
 
 func (c *contestant) count(m *meter) {
 	if c.err == nil && c.metered != nil {
-		c.requests, _, c.err = m.tryCost(c.metered)
+		requests, _, err := m.tryCost(c.metered)
+		c.requests = requests
+		c.fail(err)
 	}
 }
 
@@ -229,6 +169,7 @@ func (s scenario) contestants(b *testing.B, addr, metered string, p peers) []*co
 		}
 		path := s.path(name)
 		c := &contestant{name: name, timed: p.timed[name].rounds(b, s.command, path, s.times), ops: s.ops}
+		c.leaveOut = func() { p.leaveOut(name) }
 		if through := p.metered[name]; through != nil {
 			c.metered = through.rounds(b, s.command, path, s.times)
 		}
@@ -248,9 +189,9 @@ func (s scenario) compare(b *testing.B, addr string, meter *meter, p peers) {
 	for _, c := range all {
 		c.times = nil
 	}
-	for b.Loop() {
-		for _, c := range all {
-			c.run()
+	for n := 0; b.Loop(); n++ {
+		for i := range all { // each is the first in turn
+			all[(n+i)%len(all)].run()
 		}
 	}
 	b.ReportMetric(0, "ns/op") // of a round of all, which means nothing
@@ -258,21 +199,23 @@ func (s scenario) compare(b *testing.B, addr string, meter *meter, p peers) {
 		c.count(meter)
 	}
 	require.NoError(b, all[0].err)
+	compared := 0
 	for _, c := range all {
 		if c.err != nil {
 			tellLeftOut(c.name+" of "+s.name, c.err)
-			if errors.Is(c.err, context.DeadlineExceeded) {
-				delete(p.timed, c.name) // each other scenario would wait as long
-			}
 			continue
 		}
 		b.ReportMetric(median(slices.Clone(c.times)), c.name+"-ns")
 		if c != all[0] {
 			reportRatios(b, "x-"+c.name, c.times, all[0].times)
+			compared++
 		}
 		if c.metered != nil {
 			b.ReportMetric(float64(c.requests)/float64(c.ops), c.name+"-reqs")
 		}
+	}
+	if compared == 0 {
+		b.Skip("nobody to compare with") // so there is no row
 	}
 }
 

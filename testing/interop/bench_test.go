@@ -236,7 +236,8 @@ func peerRounds(b testing.TB, java *peer, who crowd) round {
 		objects = "apart"
 	}
 	return func() (time.Duration, error) {
-		ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
+		// On a slow machine, 500 threads on one object of Curator take minutes.
+		ctx, cancel := context.WithTimeout(b.Context(), 6*time.Minute)
 		defer cancel()
 		words, err := java.ask(ctx, "bench", "/bench/java",
 			who.clients, who.paths, who.members, objects, who.cycles)

@@ -70,21 +70,40 @@ func startProcessWith(t testing.TB, flags []string, addr string, session time.Du
 // other languages.
 func startProgram(t testing.TB, cmd *exec.Cmd) *peer {
 	t.Helper()
+	p, err := tryProgram(t, cmd)
+	require.NoError(t, err)
+	return p
+}
+
+// tryProgram is startProgram for one without which a benchmark goes on.
+func tryProgram(t testing.TB, cmd *exec.Cmd) (*peer, error) {
 	p := &peer{process: cmd, log: &output{}}
 	p.process.Stderr = p.log
 	var err error
-	p.commands, err = p.process.StdinPipe()
-	require.NoError(t, err)
+	if p.commands, err = p.process.StdinPipe(); err != nil {
+		return nil, err
+	}
 	answers, err := p.process.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, p.process.Start())
-	p.start(t, answers)
-	return p
+	if err != nil {
+		return nil, err
+	}
+	if err := p.process.Start(); err != nil {
+		return nil, err
+	}
+	if err := p.tryStart(t, answers); err != nil {
+		p.kill()
+		return nil, fmt.Errorf("%w: %s", err, p.log.from(0))
+	}
+	return p, nil
 }
 
 // start waits for the session.
 func (p *peer) start(t testing.TB, answers io.Reader) {
 	t.Helper()
+	require.NoError(t, p.tryStart(t, answers))
+}
+
+func (p *peer) tryStart(t testing.TB, answers io.Reader) error {
 	p.done, p.waiting = make(chan struct{}), map[int]chan<- string{}
 	ready := p.expect(0)
 	go p.listen(answers)
@@ -93,7 +112,7 @@ func (p *peer) start(t testing.TB, answers io.Reader) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*waitLimit)
 	defer cancel()
 	_, err := p.await(ctx, ready)
-	require.NoError(t, err)
+	return err
 }
 
 // close lets the peer end its session.

@@ -58,16 +58,21 @@ func run(args []string) error {
 		return err
 	}
 	validity := time.Duration(ms) * time.Millisecond
-	var of library
-	switch args[0] {
-	case "etcd":
-		of = etcd{args[1], validity}
-	case "redis":
-		of = redis{args[1], validity}
-	default:
-		return fmt.Errorf("no such library: %s", args[0])
+	of, err := named(args[0], args[1], validity)
+	if err != nil {
+		return err
 	}
 	return serve(of)
+}
+
+func named(name, addr string, validity time.Duration) (library, error) {
+	switch name {
+	case "etcd":
+		return etcd{addr, validity}, nil
+	case "redis":
+		return redis{addr, validity}, nil
+	}
+	return nil, fmt.Errorf("no such library: %s", name)
 }
 
 // serve obeys the commands until stdin ends. Those that run then are not awaited.
@@ -82,9 +87,7 @@ func serve(of library) error {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		go p.answer(strings.Fields(lines.Text()))
 	}
-	for _, c := range p.clients {
-		c.close()
-	}
+	p.close()
 	return nil
 }
 
@@ -93,6 +96,12 @@ type peer struct {
 
 	mu      sync.Mutex // one command at a time
 	clients []client
+}
+
+func (p *peer) close() {
+	for _, c := range p.clients {
+		c.close()
+	}
 }
 
 func (p *peer) answer(words []string) {

@@ -27,7 +27,7 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 class Scenarios {
     /** For as long, a client has queued before the other one releases. */
     private static final long QUEUES_MS = 150;
-    /** For as long, a crowd has queued. */
+    /** For as long, a crowd has queued, or again as long until all are there. */
     private static final long CROWD_QUEUES_MS = 2000;
 
     private final String servers;
@@ -164,7 +164,9 @@ class Scenarios {
             if (i == 0) {
                 first.acquire();
                 held.await();
-                Thread.sleep(CROWD_QUEUES_MS);
+                do {
+                    Thread.sleep(CROWD_QUEUES_MS);
+                } while (crowd.checkExists().forPath(path).getNumChildren() <= times);
                 released[0] = System.nanoTime();
                 first.release();
                 return;

@@ -23,6 +23,7 @@ WAIT_LIMIT = 60
 QUEUES = 0.15  # seconds that a client has queued before the other one releases
 
 clients = []
+objects = {}  # by their names: they live from one round to the next
 
 
 def client(i):
@@ -31,6 +32,16 @@ def client(i):
         c.start(WAIT_LIMIT)
         clients.append(c)
     return clients[i]
+
+
+def lock(i, path):
+    return kept(("lock", i, path), lambda: client(i).Lock(path))
+
+
+def kept(name, make):
+    if name not in objects:
+        objects[name] = make()
+    return objects[name]
 
 
 def together(n, function):
@@ -99,19 +110,22 @@ def tries(holder, other, times):
 
 def scenario(name, path, times):
     if name == "one":
-        lock = client(0).Lock(path)
-        return together(1, lambda i: cycles(lock, times))
+        one = lock(0, path)
+        return together(1, lambda i: cycles(one, times))
     if name == "sessions":
-        locks = [client(i).Lock(path) for i in range(8)]
+        locks = [lock(i, path) for i in range(8)]
         return together(8, lambda i: cycles(locks[i], times))
     if name == "hand-over":
-        return hand_overs([client(i).Lock(path) for i in range(2)], times)
+        return hand_overs([lock(i, path) for i in range(2)], times)
     if name == "try":
-        return tries(client(0).Lock(path), client(1).Lock(path), times)
+        return tries(lock(0, path), lock(1, path), times)
     if name == "semaphore":
-        for i in range(8):
-            client(i)
-        return together(64, lambda i: cycles(client(i % 8).Semaphore(path, max_leases=8), times))
+        # Two threads cannot share one: it has one lease.
+        own = [
+            kept(("semaphore", i, path), lambda: client(i % 8).Semaphore(path, max_leases=8))
+            for i in range(64)
+        ]
+        return together(64, lambda i: cycles(own[i], times))
     raise ValueError("no such scenario: " + name)
 
 
