@@ -292,9 +292,17 @@ func handingOver(work func(*office, *explore.Actor) func(context.Context) error)
 func (o *office) handsOver(a *explore.Actor, latch *leader.Latch) {
 	lease := latch.Leadership()
 	time.Sleep(2 * time.Second)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	err := latch.HandOver(ctx)
+	ended := false // the search has ended it
+	err := a.CallWithin("hand over", 2*stops, func(call context.Context) error {
+		ctx, cancel := context.WithTimeout(call, time.Minute)
+		defer cancel()
+		err := latch.HandOver(ctx)
+		ended = call.Err() != nil
+		return err
+	})
+	if ended && errors.Is(err, context.Canceled) {
+		return
+	}
 	if err == nil && lease != nil && lease.Context().Err() == nil {
 		o.world.Fail("%s has handed over, and its lease is alive", a.Name())
 	}
