@@ -3,6 +3,8 @@ package framework
 import (
 	"context"
 	"fmt"
+
+	"github.com/gocurator/curator/framework/internal/teller"
 )
 
 // WhileConnected returns a context for operations of the client that do not
@@ -12,12 +14,27 @@ import (
 // ErrSuspended. The cause may be missing if the retry policy allows no other try. A
 // request that is held back, because it seems to break connections, may still be
 // sent within a second, on the next one. The connection may be interrupted already.
-// The context itself does not end. WhileConnected asks ctx nothing.
+// The context itself does not end, but a Teller waits as if it did. WhileConnected
+// asks ctx nothing.
 //
 // It is for callers that can leave the rest to the client, such as a delete
 // WithGuarantee.
 func (e Extension) WhileConnected(ctx, connection context.Context) context.Context {
-	return context.WithValue(ctx, connectionKey{e.core}, connection)
+	return whileConnected{ctx, e.core, connection}
+}
+
+// whileConnected has the connection as the value of two keys.
+type whileConnected struct {
+	context.Context
+	of         *core
+	connection context.Context
+}
+
+func (c whileConnected) Value(key any) any {
+	if key == (connectionKey{c.of}) || key == (teller.EndKey{}) {
+		return c.connection
+	}
+	return c.Context.Value(key)
 }
 
 // errReconnected is for an operation that is cut off when there is another

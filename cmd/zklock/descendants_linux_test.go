@@ -156,9 +156,10 @@ func onlyChild(t *testing.T, parent int) (pid int) {
 }
 
 // betweenLooks is the pause between two calls of processes. The system does not
-// tell a test what becomes of a process that is not its child. So the test has
-// to look again and again. Without a pause it would take a whole processor from
-// those that it waits for.
+// tell a test that a process has stopped, or was reaped, if that is not its child:
+// a pidfd tells of its end alone. So the test has to look again and again, and in
+// real time, as these are real processes. Without a pause it would take a whole
+// processor from those that it waits for.
 func betweenLooks() { time.Sleep(50 * time.Millisecond) }
 
 // processes returns what the system tells of all processes; see proc(5). The

@@ -43,7 +43,8 @@ import (
 // one after the other. But a hook holds up no session. In Close, in background
 // work, and when a lock is released, the client and its recipes call the hooks by
 // a [Teller]: they wait for them no longer than a second, and no longer than a
-// tenth of a second when their context has ended.
+// tenth of a second when their context has ended, or the connection that a release
+// depends on.
 //
 // A hook that was made with options that cannot be used says so in a method
 // Err() error. framework.New asks for it, and returns the error.

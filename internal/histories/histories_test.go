@@ -124,3 +124,13 @@ func TestModels(t *testing.T) {
 		})
 	}
 }
+
+// A history in which nothing was told proves nothing.
+func TestHistoryOfNothingIsNoProof(t *testing.T) {
+	open := step{asked: histories.Add{Delta: 1}, open: true}
+	for name, steps := range map[string][]step{"no call": nil, "no answer": {open, open}} {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorContains(t, play(steps).Check(histories.Number), "none was told anything")
+		})
+	}
+}

@@ -6,6 +6,7 @@ package histories
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -65,10 +66,14 @@ type unknown struct{}
 const longestCheck = time.Minute
 
 // Check looks for an order that explains all that was told. The error says that
-// there is none, or that none was found in a minute, and lists the calls.
+// there is none, and lists the calls, or that none was found in a minute. It is
+// also an error if nobody was told anything: any order would explain that.
 func (h *History) Check(m porcupine.Model) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if !slices.ContainsFunc(h.calls, wasTold) {
+		return fmt.Errorf("of %d calls, none was told anything", len(h.calls))
+	}
 	switch porcupine.CheckOperationsTimeout(m, h.calls, longestCheck) {
 	case porcupine.Ok:
 		return nil
@@ -77,6 +82,11 @@ func (h *History) Check(m porcupine.Model) error {
 	default:
 		return fmt.Errorf("no order explains these calls:%s", h.textLocked(m))
 	}
+}
+
+func wasTold(c porcupine.Operation) bool {
+	_, open := c.Output.(unknown)
+	return !open
 }
 
 // textLocked lists the calls by their beginnings.

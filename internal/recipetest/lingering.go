@@ -27,6 +27,7 @@ type Room struct {
 	mu    sync.Mutex // protects the following fields
 	rng   *rand.Rand
 	taken int
+	works int // how often work has begun
 	wrong []string
 }
 
@@ -45,6 +46,7 @@ func (r *Room) Work(ctx context.Context, places int) {
 func (r *Room) enter(places int) (longest, stopping time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.works++
 	if r.taken += places; r.taken > r.capacity {
 		r.wrong = append(r.wrong, time.Now().String())
 	}
@@ -102,6 +104,7 @@ func StopsWithinTheMargin(t *testing.T, seeds *Seeds, capacity int, contend Cont
 			}
 			cancel()
 			all.Wait()
+			require.Positive(t, r.works, "nobody has worked")
 			require.Empty(t, r.wrong, "work began beside that of another")
 		})
 	})

@@ -246,6 +246,7 @@ func (r *trial) check() {
 		{"Next", &r.next, sequenceModel},
 		{"NextDense", &r.dense, sequenceModel},
 	} {
+		require.Greater(r, len(c.of.operations)-c.of.unknown, 20, "%s has told too little to show anything", c.name)
 		require.Greater(r, len(c.of.operations), 40, "%s had too little to do", c.name)
 		if result := c.of.check(c.model); result != porcupine.Ok {
 			r.Errorf("the history of %s is %s:", c.name, result)

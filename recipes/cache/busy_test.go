@@ -96,6 +96,7 @@ func (b *busyCache) follow(ctx context.Context) {
 // check requires that each step has the newest change up to its transaction.
 func (b *busyCache) check() {
 	b.Logf("%d steps, %d changes", len(b.seen), len(b.written))
+	require.NotEmpty(b, b.seen)
 	for zxid, mzxid := range b.seen {
 		after, _ := slices.BinarySearch(b.written, zxid+1)
 		require.Equal(b, b.written[after-1], mzxid, "as of %d", zxid)

@@ -122,7 +122,7 @@ func TestRealEnsembleHistories(t *testing.T) {
 		number := atomic.NewLong(c, path+"/number")
 		all.Go(func() {
 			for range rounds {
-				count(ctx, &numbers, client, number)
+				count(ctx, t, &numbers, client, number)
 			}
 		})
 		for i, kind := range kinds {
@@ -148,13 +148,16 @@ func TestRealEnsembleHistories(t *testing.T) {
 	require.NoError(t, numbers.Check(histories.Number))
 }
 
-// count adds one to a number.
-func count(ctx context.Context, h *histories.History, client int, number *atomic.Long) {
+// count adds one to a number. Each addition has a part in the history: there is
+// time enough, so that none is refused.
+func count(ctx context.Context, t *testing.T, h *histories.History, client int, number *atomic.Long) {
 	call, one := h.Begin(client), histories.Add{Delta: 1}
 	switch now, err := number.Add(ctx, one.Delta); {
 	case err == nil:
 		call.End(one, now)
 	case errors.Is(err, framework.ErrOutcomeUnknown):
 		call.Open(one)
+	default:
+		t.Errorf("client %d: %v", client, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -70,6 +71,38 @@ func TestTracerThatBlocksDoesNotOutlastTheContextOfARelease(t *testing.T) {
 		open()
 		w.WaitNodes(t, "/held", 0)
 	})
+}
+
+// A release without a connection leaves the rest to the client. Its tracer has a
+// moment then, as on a context that has ended.
+func TestTracerThatBlocksDoesNotOutlastTheConnectionOfARelease(t *testing.T) {
+	for name, breaks := range map[string]time.Duration{"before it": 0, "meanwhile": 300 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				tracer := &locktest.Valve{}
+				c, network := w.Connect(t, framework.WithHooks(tracer), framework.WithErrorPolicy(state.SessionPolicy))
+				lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lock"))
+				open := func() {}
+				defer func() { open() }()
+				begin := time.Now()
+				cut := time.AfterFunc(breaks, func() {
+					network.Refuse(true)
+					network.Cut()
+				})
+				defer cut.Stop()
+				if breaks == 0 {
+					time.Sleep(time.Millisecond)
+				}
+				synctest.Wait()
+				open = tracer.Close()
+				require.NoError(t, lease.Release(t.Context()))
+				require.LessOrEqual(t, time.Since(begin)-breaks, 110*time.Millisecond)
+				network.Refuse(false)
+				open()
+				w.WaitNodes(t, "/lock", 0)
+			})
+		})
+	}
 }
 
 // Release waits for the tracer for a moment, even on a context that has ended.

@@ -49,6 +49,10 @@ func FromContext(ctx context.Context) *Teller {
 	return t
 }
 
+// EndKey is the key of a second context, in the context of a caller. After its end
+// the caller waits no longer than after the end of the first, which goes on.
+type EndKey struct{}
+
 // Post implements clienttrace.Teller.
 func (t *Teller) Post(call func()) bool {
 	t.mu.Lock()
@@ -116,17 +120,22 @@ func (t *Teller) ending() <-chan struct{} {
 func (t *Teller) await(ctx context.Context, all <-chan struct{}, deadline time.Time) (told bool) {
 	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()
+	var other <-chan struct{}
+	if end, ok := ctx.Value(EndKey{}).(context.Context); ok {
+		other = end.Done()
+	}
 	ended := ctx.Done()
 	for {
 		select {
 		case <-all:
 			return true
-		case <-ended:
-			ended = nil
-			timer.Reset(min(grace, time.Until(deadline)))
 		case <-timer.C:
 			return t.overdue()
+		case <-ended:
+		case <-other:
 		}
+		ended, other = nil, nil
+		timer.Reset(min(grace, time.Until(deadline)))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -25,7 +26,8 @@ type office struct {
 	working *explore.Section // also by one that is told to stop, and has not yet
 
 	mu      sync.Mutex
-	stopped map[int64]*stop // by the transaction of the leader's node
+	stopped map[int64]*stop           // by the transaction of the leader's node
+	late    map[*explore.Actor]func() // others do not wait for the work any more
 }
 
 // stop is the end of work whose lease was lost.
@@ -40,7 +42,8 @@ const stops = 500 * time.Millisecond
 
 func newOffice(w *explore.World) *office {
 	w.Node("/leader", "")
-	o := &office{world: w, leading: w.Section("the lead", 1), working: w.Section("the work", 1), stopped: map[int64]*stop{}}
+	o := &office{world: w, leading: w.Section("the lead", 1), working: w.Section("the work", 1)}
+	o.stopped, o.late = map[int64]*stop{}, map[*explore.Actor]func(){}
 	w.Always(o.checkStopped)
 	return o
 }
@@ -77,7 +80,8 @@ func (o *office) term(a *explore.Actor, d time.Duration, reasons ...error) func(
 	return func(ctx context.Context) error {
 		lease, _ := locks.LeaseFromContext(ctx)
 		done := o.leading.Enter(a, lease.Context(), lease.FencingToken())
-		defer o.working.Enter(a, context.Background(), 0)()
+		atDeadline, over := o.begin(a)
+		defer over()
 		if own := o.trouble; own != nil && a.Name() == "A" {
 			o.trouble = nil
 			pass(lease.Context(), o.after)
@@ -91,9 +95,38 @@ func (o *office) term(a *explore.Actor, d time.Duration, reasons ...error) func(
 		case <-ctx.Done():
 			time.Sleep(stops)
 		}
-		checkLoss(o.world, a, lease, reasons...)
+		select {
+		case <-atDeadline:
+			checkLoss(o.world, a, lease, append(slices.Clone(reasons), locks.ErrRevoked)...)
+		default:
+			checkLoss(o.world, a, lease, reasons...)
+		}
 		o.noteStopped(a, lease)
 		return nil
+	}
+}
+
+// begin begins work, for which others wait until it is over. The channel is closed
+// when the time of a hand-over is up: then they do not wait.
+func (o *office) begin(a *explore.Actor) (atDeadline <-chan struct{}, over func()) {
+	over = sync.OnceFunc(o.working.Enter(a, context.Background(), 0))
+	late := make(chan struct{})
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.late[a] = sync.OnceFunc(func() {
+		close(late)
+		over()
+	})
+	return late, over
+}
+
+// isLate is called when the time of a hand-over is up.
+func (o *office) isLate(a *explore.Actor) {
+	o.mu.Lock()
+	late := o.late[a]
+	o.mu.Unlock()
+	if late != nil {
+		late()
 	}
 }
 
@@ -259,8 +292,11 @@ func TestLatchThatHandsOverWorkThatHeedsNoRequest(t *testing.T) {
 	explore.Search(t, handingOver(func(o *office, a *explore.Actor) func(context.Context) error {
 		return func(ctx context.Context) error {
 			lease, _ := locks.LeaseFromContext(ctx)
-			defer o.leading.Enter(a, lease.Context(), lease.FencingToken())()
+			done := o.leading.Enter(a, lease.Context(), lease.FencingToken())
 			pass(ctx, 80*time.Second)
+			if checkLoss(o.world, a, lease, locks.ErrRevoked); lease.Context().Err() == nil {
+				done()
+			}
 			return nil
 		}
 	}), quick())
@@ -288,17 +324,28 @@ func handingOver(work func(*office, *explore.Actor) func(context.Context) error)
 	}
 }
 
-// handsOver has more time than the work needs to stop.
+// handsOver has more time than the work needs to stop, unless the search ends its
+// context. Then others do not wait for the work.
 func (o *office) handsOver(a *explore.Actor, latch *leader.Latch) {
 	lease := latch.Leadership()
 	time.Sleep(2 * time.Second)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	err := latch.HandOver(ctx)
+	var err error
+	ended := false // by the search
+	_ = a.Call("hand over", func(call context.Context) error {
+		ctx, cancel := context.WithTimeout(call, time.Minute)
+		defer cancel()
+		defer context.AfterFunc(call, func() { o.isLate(a) })()
+		err = latch.HandOver(ctx)
+		if errors.Is(err, leader.ErrNotLeader) || errors.Is(err, leader.ErrNoSuccessor) {
+			return nil // it is so, whatever becomes of the call
+		}
+		ended = call.Err() != nil
+		return err
+	})
 	if err == nil && lease != nil && lease.Context().Err() == nil {
 		o.world.Fail("%s has handed over, and its lease is alive", a.Name())
 	}
-	if err != nil && !errors.Is(err, leader.ErrNotLeader) && !errors.Is(err, leader.ErrNoSuccessor) && !isEnd(a, err) {
+	if err != nil && !errors.Is(err, leader.ErrNotLeader) && !errors.Is(err, leader.ErrNoSuccessor) && !ended && !isEnd(a, err) {
 		o.world.Fail("%s: HandOver returns %v", a.Name(), err)
 	}
 }
