@@ -76,7 +76,7 @@ func (m *membership) looks() {
 		switch {
 		case one.Self != (mine && !left):
 			m.world.Fail("%s sees %+v, and has left: %v", m.actor.Name(), one, left)
-		case mine && before == m.actor.Client().SessionID() && one.Session != before:
+		case one.Self && before == m.actor.Client().SessionID() && one.Session != before:
 			m.world.Fail("%s is in session %d, and sees itself as %+v", m.actor.Name(), before, one)
 		}
 	}
