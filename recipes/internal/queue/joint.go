@@ -116,8 +116,9 @@ func (q *localQueue) resume(t *turn, by *Queue) *claim.Claim {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t.of, t.n = by, t.n+1
-	t.holding.by = t.claim
-	q.seen, q.keepsOut = t.holding.seen, false
+	h := t.shared.Value.(*holding)
+	h.by = t.claim
+	q.seen, q.keepsOut = h.seen, false
 	c := t.claim.Member()
 	q.openLocked(t)
 	return c
