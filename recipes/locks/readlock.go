@@ -19,7 +19,8 @@ import (
 // ReadLock is the shared side of an InterProcessReadWriteLock.
 //
 // The fencing tokens of readers grow in the order of admission, like all
-// others, except that those that hold the lock together have different ones. A
+// others, except that those that hold the lock together have different ones. (With
+// WithCachedLock, those of one client may have the same.) A
 // guarded resource should compare a reader's token with the largest that a
 // writer has shown, and remember only writers' tokens.
 type ReadLock struct{ of *InterProcessReadWriteLock }

@@ -6,6 +6,11 @@
 // The release of the last share gives the claim up. A [Lease] is one share, or
 // the shares of several claims that were taken together.
 //
+// Several holders may have the same nodes side by side, such as readers. Each has a
+// claim, which is a [Claim.Member] of one that has no shares: that one is Lost when
+// the nodes are, and makes them Lost. A member that is given up before the last is
+// HandedOver.
+//
 // # States
 //
 // A claim is in one of six states. A mutex guards the state; every transition

@@ -30,6 +30,12 @@ type localQueue struct {
 	waiting  line  // goroutines that have no place yet
 	idle     *turn // has a place, and the lock, but no goroutine; nil if there is none
 
+	// These are for readers that share a node.
+	joint        *joint // the turn that they may join; nil if there is none
+	coming       int    // readers that have a place, and perhaps a node to share soon
+	behind       int    // those that wait for others at the server
+	waitingAlone int    // of those that wait here, the others
+
 	crowd *lockloop.Crowd // goroutines that share the lock; nil before the first
 
 	seen     lockloop.NotAdmitted   // the server's queue as one of us saw it last
@@ -74,11 +80,14 @@ func (e *entering) end(shared bool) {
 
 // localWaiter waits for a place.
 type localWaiter struct {
-	turn   chan struct{} // closed when the waiter has a place
-	idle   *turn         // set from the beginning if the lock was idle; the others are not set then
-	got    *turn         // set before that, if the lock itself came with the place
-	at     int           // its place in the line; notInLine when its turn is about to come
-	shared bool          // it shares the lock
+	turn  chan struct{} // closed when the waiter has a place
+	idle  *turn         // set from the beginning if the lock was idle; the others are not set then
+	takes bool          // set with that if readers wait for what becomes of it
+	join  *joint        // the turn to join; set from the beginning, or before turn is closed
+	again bool          // set before turn is closed, if the waiter has to come again
+	got   *turn         // set before that, if the lock itself came with the place
+	at    int           // its place in the line; notInLine when its turn is about to come
+	arrival
 
 	// trouble is what those before it have outlasted when it leaves the line. It
 	// is set before turn is closed.
@@ -95,21 +104,27 @@ func newLocalQueue(in *queueSet, key localKey) *localQueue {
 // add takes a place. If there is none, it adds a waiter, and returns how many
 // of ours are ahead of it. If the lock is idle, the waiter has that, and its
 // place. It reports false if the queue is over.
-func (q *localQueue) add(shared bool) (w *localWaiter, ahead int, ok bool) {
+func (q *localQueue) add(a arrival) (w *localWaiter, ahead int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.over {
 		return nil, 0, false
 	}
-	if t := q.takeIdleLocked(); t != nil {
-		return &localWaiter{idle: t}, 0, true
+	if w := q.takeIdleLocked(a.shared); w != nil {
+		return w, 0, true
 	}
-	if q.waiting.len() == 0 && q.takePlaceLocked(shared) {
+	if q.waiting.len() == 0 && q.joint != nil && a.shared && a.joins {
+		return &localWaiter{join: q.joint}, 0, true
+	}
+	if q.waiting.len() == 0 && !q.comesSoonLocked(a) && q.takePlaceLocked(a.shared) {
 		return nil, 0, true
 	}
 	ahead = q.used + q.waiting.len()
-	w = &localWaiter{turn: make(chan struct{}), shared: shared}
+	w = &localWaiter{turn: make(chan struct{}), arrival: a}
 	q.waiting.add(w)
+	if !a.shared {
+		q.waitingAlone++
+	}
 	return w, ahead, true
 }
 
@@ -121,10 +136,14 @@ func (q *localQueue) abandon(ctx context.Context, w *localWaiter) (ahead int) {
 		return ahead
 	}
 	<-w.turn
-	if w.got != nil {
+	switch {
+	case w.got != nil:
 		w.got.claim.GiveUp(ctx)
-	} else {
+	case !w.hasToComeAgain():
 		q.entered(w.shared)
+		if w.shared && q.key.joins() {
+			q.settled()
+		}
 		q.leave(w.shared)
 	}
 	return 1
@@ -182,15 +201,34 @@ func (q *localQueue) takePlaceLocked(shared bool) bool {
 	}
 	q.used++
 	q.entering.begin(shared)
+	switch {
+	case !shared:
+		q.joint = nil
+	case q.key.joins():
+		q.coming++
+	}
 	return true
 }
 
 // admitLocked gives places to the first waiters.
 func (q *localQueue) admitLocked() {
-	for first := q.waiting.first(); first != nil && q.takePlaceLocked(first.shared); first = q.waiting.first() {
+	for first := q.waiting.first(); first != nil && q.admitsLocked(first); first = q.waiting.first() {
 		close(q.takeFirstLocked().turn)
 	}
 }
+
+// admitsLocked reports whether the first waiter goes on now: it gets a place, or a
+// turn to join, or has to come again, because the lock is idle.
+func (q *localQueue) admitsLocked(w *localWaiter) bool {
+	w.again = w.shared && q.idle != nil
+	if w.shared && w.joins {
+		w.join = q.joint
+	}
+	return w.hasToComeAgain() || !q.comesSoonLocked(w.arrival) && q.takePlaceLocked(w.shared)
+}
+
+// hasToComeAgain reports whether a waiter whose turn it is has no place.
+func (w *localWaiter) hasToComeAgain() bool { return w.join != nil || w.again }
 
 func (q *localQueue) takeFirstLocked() *localWaiter {
 	w := q.waiting.first()
@@ -204,6 +242,9 @@ func (q *localQueue) takeFirstLocked() *localWaiter {
 // of it there.
 func (q *localQueue) takeOutLocked(w *localWaiter) (ahead int) {
 	w.trouble = q.trouble
+	if !w.shared {
+		q.waitingAlone--
+	}
 	return q.waiting.remove(w)
 }
 

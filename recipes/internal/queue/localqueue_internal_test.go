@@ -11,7 +11,7 @@ import (
 func TestWaiterThatGivesUpInTheMomentOfItsTurnLetsTheNextEnter(t *testing.T) {
 	q := newLocalQueue(&queueSet{}, localKey{})
 	wait := func() *localWaiter {
-		w, _, ok := q.add(false)
+		w, _, ok := q.add(arrival{})
 		require.True(t, ok)
 		return w
 	}

@@ -1,0 +1,199 @@
+package queue
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/recipes/internal/claim"
+)
+
+// Readers of a lock that is cached share a node. The first makes it. While one of
+// them has the lock by that node, others join its turn: each has a claim of its
+// own, as a member of the turn's. The last that releases the lock gives the node
+// up, or makes the turn idle.
+//
+// Nobody joins while somebody waits who wants the lock alone. A watch on the
+// server's queue tells of other clients, before the first joins. When it has fired,
+// the next reader looks again: others may be readers, too. Those of this client are
+// seen when they come. A reader that cannot join makes a node, which is behind
+// theirs.
+
+// joins reports whether those that share the lock share a node.
+func (k localKey) joins() bool { return k.node.readers }
+
+// arrival is how a goroutine comes to the queue.
+type arrival struct {
+	shared  bool // it shares the lock
+	patient bool // it waits for another one to make the node that it may share
+	joins   bool // it has not tried to join a turn yet
+}
+
+// joint is a turn that readers may join, with the claim that it has now.
+type joint struct {
+	turn  *turn
+	claim *claim.Claim
+	looks chan struct{} // has an element while one of them looks at the server's queue
+}
+
+func newJoint(t *turn) *joint { return &joint{turn: t, claim: t.claim, looks: make(chan struct{}, 1)} }
+
+// wantedAloneLocked reports whether one of ours has, or waits for, the lock alone.
+func (q *localQueue) wantedAloneLocked() bool {
+	return q.free < q.key.places() || q.waitingAlone > 0
+}
+
+// openLocked lets readers join a turn whose first member has the lock now. If there
+// is another such turn, that one could not be joined.
+func (q *localQueue) openLocked(t *turn) {
+	if !t.freed && !q.wantedAloneLocked() {
+		q.joint = newJoint(t)
+	}
+}
+
+// close keeps readers from joining a turn any more.
+func (q *localQueue) close(j *joint) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.joint == j {
+		q.joint = nil
+	}
+}
+
+// comesSoonLocked reports whether a reader should wait for what becomes of
+// another one's node.
+func (q *localQueue) comesSoonLocked(a arrival) bool {
+	return a.shared && a.patient && q.coming > 0 && q.behind == 0
+}
+
+// settled notes that it is known what becomes of the node of one that was coming.
+func (q *localQueue) settled() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.coming--
+	q.admitLocked()
+}
+
+// fellBehind notes that a reader of ours that was coming waits for others. Those
+// who come after it would wait, too, and need not do so here.
+func (q *localQueue) fellBehind() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.behind++
+	q.coming--
+	q.admitLocked()
+}
+
+// caughtUp notes that it waits for others no more.
+func (q *localQueue) caughtUp() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.behind--
+}
+
+// parts notes that the last one of those who share a turn releases the lock. Those
+// who come wait for what becomes of the node.
+func (q *localQueue) parts(t *turn) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.joint != nil && q.joint.turn == t {
+		q.joint = nil
+	}
+	q.coming++
+}
+
+// first makes the first member of a turn that has got the lock at the server.
+func (q *localQueue) first(t *turn) *claim.Claim {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := t.claim.Member()
+	if !t.contended {
+		q.openLocked(t)
+	}
+	return c
+}
+
+// resume makes the first member of a turn that was idle.
+func (q *localQueue) resume(t *turn, by *Queue) *claim.Claim {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t.of, t.n = by, t.n+1
+	h := t.shared.Value.(*holding)
+	h.by = t.claim
+	q.seen, q.keepsOut = h.seen, false
+	c := t.claim.Member()
+	q.openLocked(t)
+	return c
+}
+
+// join makes one more member, for an acquire. It returns nil if that must not be.
+func (j *joint) join(ctx context.Context, by *Queue) *claim.Claim {
+	if !j.claim.IsConnected() || !j.claim.IsTrusted() || !j.isWatched(ctx, by) {
+		return nil
+	}
+	return j.turn.queue.join(j, by)
+}
+
+// isWatched reports whether a watch tells of others that want the lock alone, and
+// there were none when it was set. It sets that, if need be, and closes the turn
+// if there are some.
+func (j *joint) isWatched(ctx context.Context, by *Queue) bool {
+	select {
+	case j.looks <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	defer func() { <-j.looks }()
+	if t := j.turn; t.others.Load() != nil && !t.othersCame() {
+		return true
+	}
+	under, done := claim.WhileConnected(ctx, j.claim.Nodes()[0].Session)
+	defer done()
+	watched := j.turn.heed(by.alone(under, j.claim))
+	if !watched && ctx.Err() == nil {
+		j.turn.queue.close(j)
+	}
+	return watched
+}
+
+func (q *localQueue) join(j *joint, by *Queue) *claim.Claim {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t := j.turn
+	if q.joint != j || q.wantedAloneLocked() || t.othersCame() || t.n > by.cfg.CachedUses {
+		return nil
+	}
+	c := j.claim.Member()
+	if c != nil {
+		t.of, t.n = by, t.n+1
+	}
+	return c
+}
+
+// come comes to the queue, as often as needed. It returns a claim if it has joined
+// a turn, or has taken one over. Otherwise it returns a waiter that is in the
+// queue, or nil if there is a place.
+func (q *Queue) come(ctx context.Context, a arrival) (c *claim.Claim, local *localQueue, w *localWaiter, ahead int) {
+	for {
+		local, w, ahead = localQueues.arrive(*q.local, a)
+		switch {
+		case w == nil:
+			return nil, local, nil, 0
+		case w.idle != nil:
+			c = q.takeOver(ctx, local, w)
+		case w.turn != nil:
+			return nil, local, w, ahead
+		default:
+			c = w.join.join(ctx, q)
+			a.joins, a.patient = false, false
+		}
+		if c != nil {
+			return c, local, nil, 0
+		}
+	}
+}
+
+func (q *Queue) takeOver(ctx context.Context, local *localQueue, w *localWaiter) *claim.Claim {
+	if w.takes {
+		defer local.settled()
+	}
+	return w.idle.takeOver(ctx, q)
+}
