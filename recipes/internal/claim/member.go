@@ -10,7 +10,8 @@ import (
 // readers. Then the claim to the nodes has no shares, and each holder has a
 // member of it: a claim of its own with its own leases and trace. What happens to
 // the nodes happens to all members. The last that is given up gives the nodes up,
-// or passes them on.
+// or passes them on. Until then, Retire, Dissolve, Unwatch and Spent must not be
+// called on either kind of claim: they act on the nodes.
 
 // members are the claims of those who hold nodes side by side.
 type members struct {
@@ -67,6 +68,7 @@ func (c *Claim) leaveOthers() bool {
 	m.mu.Unlock()
 	if over {
 		m.of.Stop()
+		m.of.contextEnded() // if that has ended it, and nothing has told it yet
 		m.of.become(Released)
 	}
 	return !over
