@@ -186,8 +186,8 @@ func TestReadersThatShareANodeLoseItTogether(t *testing.T) {
 	}
 }
 
-// A request to give the lock up reaches every holder, also one that joins later
-// than it, and keeps the node from becoming idle.
+// A request to give the lock up reaches every holder, and keeps the node from
+// becoming idle. Nobody joins then.
 func TestReadersThatShareANodeAreAskedTogether(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

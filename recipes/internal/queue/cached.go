@@ -37,7 +37,7 @@ func cachedNodeOf(cfg *Config) cachedNode {
 // of them, and otherwise a look at the queue. The watch also fires for those
 // that have gone again: they have found the lock held.
 func (t *turn) mayKeep(ctx context.Context, from *claim.Claim) bool {
-	if t.n > t.of.cfg.CachedUses || t.contended || !t.of.mayStay() || !from.IsConnected() {
+	if t.n > t.of.cfg.CachedUses || t.contended || !t.of.mayStay() || !from.IsConnected() || !t.queue.mayPark(t) {
 		return false
 	}
 	if t.others.Load() == nil {
@@ -90,7 +90,9 @@ func (t *turn) othersCame() bool {
 }
 
 // keep passes the lock on to a goroutine that waits, or else makes it idle. It
-// reports false if it can do neither: the lock is lost, or asked for.
+// reports false if it can do neither: the lock is lost, or asked for, or another
+// reader or a writer has come. The release goes on then, and tells its caller what
+// becomes of the node.
 func (t *turn) keep(from *claim.Claim) bool {
 	next := from.Successor()
 	if next == nil {
@@ -99,7 +101,8 @@ func (t *turn) keep(from *claim.Claim) bool {
 	t.goesTo(next)
 	switch w, evicted, ok := t.queue.park(t, t.of.cfg.CachedIdle); {
 	case !ok:
-		next.Retire()
+		next.Drop()
+		return false
 	case w != nil:
 		t.n++
 		w.get(t)
@@ -116,19 +119,32 @@ func (t *turn) keep(from *claim.Claim) bool {
 func (q *localQueue) park(t *turn, idle time.Duration) (w *localWaiter, evicted *turn, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if t.freed || t.othersCame() || t.claim.IsRequested() {
+	if t.othersCame() || !q.mayParkLocked(t) {
 		return nil, nil, false
 	}
-	if t.shared != nil {
-		if q.idle != nil || q.joint != nil || q.wantedAloneLocked() {
-			return nil, nil, false
+	if t.shared == nil {
+		if w = q.takeFirstLocked(); w != nil {
+			return w, nil, true
 		}
-	} else if w = q.takeFirstLocked(); w != nil {
-		return w, nil, true
 	}
 	q.idle = t
 	t.endsAfterLocked(idle)
 	return nil, t.amongIdle.Load().add(t), true
+}
+
+// mayPark reports whether park could make the lock idle by now, for all that this
+// client knows without a look at the server's queue.
+func (q *localQueue) mayPark(t *turn) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.mayParkLocked(t)
+}
+
+func (q *localQueue) mayParkLocked(t *turn) bool {
+	if t.freed || t.claim.IsRequested() {
+		return false
+	}
+	return t.shared == nil || q.idle == nil && q.joint == nil && !q.wantedAloneLocked()
 }
 
 // endsAfterLocked has an idle lock given up after a time. If an acquire takes it

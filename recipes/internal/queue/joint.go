@@ -24,14 +24,38 @@ func (k localKey) joins() bool { return k.node.readers }
 type arrival struct {
 	shared  bool // it shares the lock
 	patient bool // it waits for another one to make the node that it may share
-	joins   bool // it has not tried to join a turn yet
+	joins   int  // how many turns it still tries to join
 }
+
+// arrival is how an attempt comes first. It may find that a turn has gone to as many
+// others as may be, and then tries the next one, but no third.
+func (q *Queue) arrival(a Attempt) arrival {
+	return arrival{shared: q.isShared(), patient: a.Wait && q.cfg.QueueLimit == 0, joins: 2}
+}
+
+func (a arrival) mayJoin() bool { return a.shared && a.joins > 0 }
+
+// refused notes that the goroutine could not join a turn. It may try another one, if
+// no writer is the reason.
+func (a *arrival) refused(again bool) {
+	a.joins--
+	if !again || a.joins == 0 {
+		a.joins, a.patient = 0, false
+	}
+}
+
+// isAwaited reports whether others that come to the queue may wait for what becomes
+// of the node of one that comes so. They do not if it has passed those that wait
+// here: there may always be one more.
+func (q *localQueue) isAwaited(a arrival) bool { return a.shared && a.patient && q.key.joins() }
 
 // joint is a turn that readers may join, with the claim that it has now.
 type joint struct {
 	turn  *turn
 	claim *claim.Claim
 	looks chan struct{} // has an element while one of them looks at the server's queue
+
+	refused bool // a look has found others, or had no answer; protected by queue.mu
 }
 
 func newJoint(t *turn) *joint { return &joint{turn: t, claim: t.claim, looks: make(chan struct{}, 1)} }
@@ -41,27 +65,29 @@ func (q *localQueue) wantedAloneLocked() bool {
 	return q.free < q.key.places() || q.waitingAlone > 0
 }
 
-// openLocked lets readers join a turn whose first member has the lock now. If there
-// is another such turn, that one could not be joined.
+// openLocked lets readers join a turn whose first member has the lock now. Nobody
+// joins the one before it any more, which may be as good: they had a node each.
 func (q *localQueue) openLocked(t *turn) {
 	if !t.freed && !q.wantedAloneLocked() {
 		q.joint = newJoint(t)
+		q.admitLocked()
 	}
 }
 
-// close keeps readers from joining a turn any more.
-func (q *localQueue) close(j *joint) {
+// refuse keeps readers from joining a turn any more, after a look.
+func (q *localQueue) refuse(j *joint) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	j.refused = true
 	if q.joint == j {
 		q.joint = nil
 	}
 }
 
 // comesSoonLocked reports whether a reader should wait for what becomes of
-// another one's node.
+// another one's node. While one of ours wants the lock alone, nobody will join.
 func (q *localQueue) comesSoonLocked(a arrival) bool {
-	return a.shared && a.patient && q.coming > 0 && q.behind == 0
+	return a.shared && a.patient && q.coming > 0 && q.behind == 0 && !q.wantedAloneLocked()
 }
 
 // settled notes that it is known what becomes of the node of one that was coming.
@@ -116,25 +142,28 @@ func (q *localQueue) resume(t *turn, by *Queue) *claim.Claim {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t.of, t.n = by, t.n+1
-	h := t.shared.Value.(*holding)
-	h.by = t.claim
-	q.seen, q.keepsOut = h.seen, false
+	if !t.freed { // otherwise it was lost, and the queue knows
+		h := t.shared.Value.(*holding)
+		h.by = t.claim
+		q.seen, q.keepsOut = h.seen, false
+	}
 	c := t.claim.Member()
 	q.openLocked(t)
 	return c
 }
 
-// join makes one more member, for an acquire. It returns nil if that must not be.
-func (j *joint) join(ctx context.Context, by *Queue) *claim.Claim {
+// join makes one more member, for an acquire. It returns nil if that must not be, and
+// reports whether the acquire may try another turn then.
+func (j *joint) join(ctx context.Context, by *Queue) (c *claim.Claim, again bool) {
 	if !j.claim.IsConnected() || !j.claim.IsTrusted() || !j.isWatched(ctx, by) {
-		return nil
+		return nil, false
 	}
 	return j.turn.queue.join(j, by)
 }
 
 // isWatched reports whether a watch tells of others that want the lock alone, and
-// there were none when it was set. It sets that, if need be, and closes the turn
-// if there are some.
+// there were none when it was set. It sets that, if need be. If there are some,
+// nobody may join any more; nor need anybody look then, and isWatched reports true.
 func (j *joint) isWatched(ctx context.Context, by *Queue) bool {
 	select {
 	case j.looks <- struct{}{}:
@@ -142,38 +171,50 @@ func (j *joint) isWatched(ctx context.Context, by *Queue) bool {
 		return false
 	}
 	defer func() { <-j.looks }()
-	if t := j.turn; t.others.Load() != nil && !t.othersCame() {
+	if t := j.turn; !t.queue.isOpen(j) || t.others.Load() != nil && !t.othersCame() {
 		return true
 	}
 	under, done := claim.WhileConnected(ctx, j.claim.Nodes()[0].Session)
 	defer done()
 	watched := j.turn.heed(by.alone(under, j.claim))
 	if !watched && ctx.Err() == nil {
-		j.turn.queue.close(j)
+		j.turn.queue.refuse(j)
 	}
 	return watched
 }
 
-func (q *localQueue) join(j *joint, by *Queue) *claim.Claim {
+// join is the end of a joint's join. Much may have happened since the watch was set.
+func (q *localQueue) join(j *joint, by *Queue) (c *claim.Claim, again bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t := j.turn
-	if q.joint != j || q.wantedAloneLocked() || t.othersCame() || t.n > by.cfg.CachedUses {
-		return nil
+	switch {
+	case q.joint != j: // another one is open, or may be soon
+		return nil, !j.refused
+	case t.n > by.cfg.CachedUses:
+		q.joint = nil
+		return nil, true
+	case q.wantedAloneLocked() || t.othersCame() || j.claim.IsRequested() || j.claim.Context().Err() != nil:
+		return nil, false
 	}
-	c := j.claim.Member()
-	if c != nil {
+	if c = j.claim.Member(); c != nil {
 		t.of, t.n = by, t.n+1
 	}
-	return c
+	return c, true
+}
+
+func (q *localQueue) isOpen(j *joint) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.joint == j
 }
 
 // come comes to the queue, as often as needed. It returns a claim if it has joined
 // a turn, or has taken one over. Otherwise it returns a waiter that is in the
 // queue, or nil if there is a place.
-func (q *Queue) come(ctx context.Context, a arrival) (c *claim.Claim, local *localQueue, w *localWaiter, ahead int) {
+func (q *Queue) come(ctx context.Context, a *arrival) (c *claim.Claim, local *localQueue, w *localWaiter, ahead int) {
 	for {
-		local, w, ahead = localQueues.arrive(*q.local, a)
+		local, w, ahead = localQueues.arrive(*q.local, *a)
 		switch {
 		case w == nil:
 			return nil, local, nil, 0
@@ -182,13 +223,21 @@ func (q *Queue) come(ctx context.Context, a arrival) (c *claim.Claim, local *loc
 		case w.turn != nil:
 			return nil, local, w, ahead
 		default:
-			c = w.join.join(ctx, q)
-			a.joins, a.patient = false, false
+			c = q.join(ctx, w, a)
 		}
 		if c != nil {
 			return c, local, nil, 0
 		}
 	}
+}
+
+// join tries to join the turn that came with a waiter, once.
+func (q *Queue) join(ctx context.Context, w *localWaiter, a *arrival) *claim.Claim {
+	c, again := w.join.join(ctx, q)
+	if c == nil {
+		a.refused(again)
+	}
+	return c
 }
 
 func (q *Queue) takeOver(ctx context.Context, local *localQueue, w *localWaiter) *claim.Claim {

@@ -18,8 +18,8 @@ import (
 // winLocally first waits in the process, until this goroutine may queue at the
 // server, or another one hands the lock over.
 func (q *Queue) winLocally(ctx context.Context, a Attempt) (*claim.Claim, error) {
-	shared := q.isShared()
-	c, local, w, err := q.comeFor(ctx, a)
+	shared, as := q.isShared(), q.arrival(a)
+	c, local, w, err := q.comeFor(ctx, a, &as)
 	if err != nil {
 		return nil, err
 	}
@@ -27,12 +27,12 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (*claim.Claim, error)
 		a.Trace.HandedOver()
 		return c, nil
 	}
-	e := &entrant{of: q, queue: local, ctx: ctx, attempt: a}
+	e := &entrant{of: q, queue: local, ctx: ctx, attempt: a, isAwaited: local.isAwaited(as)}
 	defer func() {
 		e.enter()
 		e.settle()
 		if c == nil { // refused, or the user's code has panicked, such as an ACL provider
-			local.leave(shared)
+			local.leave(shared, nil)
 		}
 	}()
 	at := e.inLoop()
@@ -54,7 +54,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (*claim.Claim, error)
 	}
 	t.holdAtLeast()
 	c.Occupy(t)
-	if e.joins() {
+	if shared && local.key.joins() {
 		c = local.first(t)
 	}
 	return c, nil
@@ -63,8 +63,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (*claim.Claim, error)
 // comeFor leads to a claim, if the lock comes from another goroutine of ours, or to
 // a place in the queue. It also returns the waiter that the place was for, unless
 // there was no need to wait.
-func (q *Queue) comeFor(ctx context.Context, a Attempt) (*claim.Claim, *localQueue, *localWaiter, error) {
-	as := arrival{shared: q.isShared(), patient: a.Wait && q.cfg.QueueLimit == 0, joins: true}
+func (q *Queue) comeFor(ctx context.Context, a Attempt, as *arrival) (*claim.Claim, *localQueue, *localWaiter, error) {
 	for {
 		c, local, w, ahead := q.come(ctx, as)
 		if w == nil {
@@ -75,10 +74,9 @@ func (q *Queue) comeFor(ctx context.Context, a Attempt) (*claim.Claim, *localQue
 			return c, local, w, err
 		}
 		if w.join != nil {
-			if c := w.join.join(ctx, q); c != nil {
+			if c := q.join(ctx, w, as); c != nil {
 				return c, local, nil, nil
 			}
-			as.joins, as.patient = false, false
 		}
 	}
 }
@@ -91,6 +89,7 @@ type entrant struct {
 	attempt Attempt
 	data    []byte // its nodes'
 
+	isAwaited  bool // others of ours may wait for what becomes of its node
 	hasEntered bool // those behind it have been told that they may enter
 	isQueued   bool // it has had a node at the server
 	wasBehind  bool // its node was behind a node of another
@@ -127,13 +126,10 @@ func (e *entrant) enter() {
 	}
 }
 
-// joins reports whether the readers of the lock share a node.
-func (e *entrant) joins() bool { return e.of.isShared() && e.queue.key.joins() }
-
 // settle notes that it is known what becomes of its node.
 func (e *entrant) settle() {
 	switch {
-	case !e.joins():
+	case !e.isAwaited:
 	case e.fellBehind:
 		e.queue.caughtUp()
 	default:
@@ -145,7 +141,7 @@ func (e *entrant) blocked(r lockloop.NotAdmitted) {
 	e.attempt.note(r)
 	isNews := e.queue.note(r, e.of.isShared() || !e.of.isReader(r.Holder))
 	e.wasBehind = e.wasBehind || isNews
-	if e.joins() && !e.fellBehind {
+	if e.isAwaited && !e.fellBehind {
 		e.fellBehind = true
 		e.queue.fellBehind()
 	}
@@ -243,7 +239,7 @@ func (t *turn) Free() {
 			others.ignore()
 		}
 		t.queue.forget(t.node, t.shared, t.nodeStays())
-		t.queue.leave(t.shared != nil)
+		t.queue.leave(t.shared != nil, t)
 	})
 	t.waive()
 }

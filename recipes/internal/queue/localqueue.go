@@ -113,10 +113,11 @@ func (q *localQueue) add(a arrival) (w *localWaiter, ahead int, ok bool) {
 	if w := q.takeIdleLocked(a.shared); w != nil {
 		return w, 0, true
 	}
-	if q.waiting.len() == 0 && q.joint != nil && a.shared && a.joins {
+	isNext := q.waiting.len() == 0 || q.passesLocked(a)
+	if isNext && q.joint != nil && a.mayJoin() {
 		return &localWaiter{join: q.joint}, 0, true
 	}
-	if q.waiting.len() == 0 && !q.comesSoonLocked(a) && q.takePlaceLocked(a.shared) {
+	if isNext && !q.comesSoonLocked(a) && q.takePlaceLocked(a) {
 		return nil, 0, true
 	}
 	ahead = q.used + q.waiting.len()
@@ -124,8 +125,15 @@ func (q *localQueue) add(a arrival) (w *localWaiter, ahead int, ok bool) {
 	q.waiting.add(w)
 	if !a.shared {
 		q.waitingAlone++
+		q.admitLocked() // readers that have waited for a node to share
 	}
 	return w, ahead, true
+}
+
+// passesLocked reports whether one that comes passes all that wait: it does not wait
+// for another one's node, and they do nothing else.
+func (q *localQueue) passesLocked(a arrival) bool {
+	return a.shared && !a.patient && q.waitingAlone == 0
 }
 
 // abandon removes a waiter, and returns how many of ours were ahead of it. If
@@ -141,10 +149,10 @@ func (q *localQueue) abandon(ctx context.Context, w *localWaiter) (ahead int) {
 		w.got.claim.GiveUp(ctx)
 	case !w.hasToComeAgain():
 		q.entered(w.shared)
-		if w.shared && q.key.joins() {
+		if q.isAwaited(w.arrival) {
 			q.settled()
 		}
-		q.leave(w.shared)
+		q.leave(w.shared, nil)
 	}
 	return 1
 }
@@ -160,14 +168,15 @@ func (q *localQueue) remove(w *localWaiter) (ahead int, removed bool) {
 	return ahead, true
 }
 
-// leave gives a place up, to the first waiter.
-func (q *localQueue) leave(shared bool) {
+// leave gives a place up, to the first waiter. The turn that had it is nil if it did
+// not come to that.
+func (q *localQueue) leave(shared bool, had *turn) {
 	q.mu.Lock()
 	if !shared {
 		q.free++
 	}
 	q.used--
-	if q.idle != nil && q.idle.ending { // it is the one that leaves: nobody else had a place
+	if had != nil && q.idle == had {
 		q.idle = nil
 	}
 	if q.waiting.len() == 0 {
@@ -192,19 +201,17 @@ func (q *localQueue) entered(shared bool) {
 
 // takePlaceLocked takes a place at the server, if there is one and no other
 // goroutine is about to enter that must not be overtaken.
-func (q *localQueue) takePlaceLocked(shared bool) bool {
-	if !q.entering.admits(shared) || !shared && q.free == 0 {
+func (q *localQueue) takePlaceLocked(a arrival) bool {
+	if !q.entering.admits(a.shared) || !a.shared && q.free == 0 {
 		return false
 	}
-	if !shared {
+	if !a.shared {
 		q.free--
+		q.joint = nil
 	}
 	q.used++
-	q.entering.begin(shared)
-	switch {
-	case !shared:
-		q.joint = nil
-	case q.key.joins():
+	q.entering.begin(a.shared)
+	if q.isAwaited(a) {
 		q.coming++
 	}
 	return true
@@ -221,10 +228,10 @@ func (q *localQueue) admitLocked() {
 // turn to join, or has to come again, because the lock is idle.
 func (q *localQueue) admitsLocked(w *localWaiter) bool {
 	w.again = w.shared && q.idle != nil
-	if w.shared && w.joins {
+	if w.mayJoin() {
 		w.join = q.joint
 	}
-	return w.hasToComeAgain() || !q.comesSoonLocked(w.arrival) && q.takePlaceLocked(w.shared)
+	return w.hasToComeAgain() || !q.comesSoonLocked(w.arrival) && q.takePlaceLocked(w.arrival)
 }
 
 // hasToComeAgain reports whether a waiter whose turn it is has no place.

@@ -20,7 +20,7 @@ func TestWaiterThatGivesUpInTheMomentOfItsTurnLetsTheNextEnter(t *testing.T) {
 		q.entered(false)
 	}
 	first, second := wait(), wait()
-	q.leave(false)
+	q.leave(false, nil)
 	require.True(t, hasTurn(first))
 	require.False(t, hasTurn(second))
 	require.Equal(t, 1, q.abandon(t.Context(), first))

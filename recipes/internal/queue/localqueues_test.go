@@ -37,7 +37,7 @@ func TestArrivalsNeverWaitInAQueueThatIsOver(t *testing.T) {
 					<-w.turn
 				}
 				q.entered(shared)
-				q.leave(shared)
+				q.leave(shared, nil)
 			}
 		}()
 	}

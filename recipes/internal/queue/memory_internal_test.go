@@ -36,13 +36,13 @@ func TestTroubleThatKeepsNobodyWaitingIsForgotten(t *testing.T) {
 	_, waits, _ := set.arrive(key, arrival{})
 	q.noteTrouble(t.Context(), trouble)
 	q.entered(false)
-	q.leave(false)
+	q.leave(false, nil)
 	<-waits.turn
 	require.Equal(t, trouble, waits.trouble)
 
 	q.noteTrouble(t.Context(), trouble)
 	q.entered(false)
-	q.leave(false)
+	q.leave(false, nil)
 	_, _, _ = set.arrive(key, arrival{})
 	_, late, _ := set.arrive(key, arrival{})
 	q.abandon(t.Context(), late)
