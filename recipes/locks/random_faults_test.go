@@ -434,7 +434,11 @@ func (j *joinedReads) add(node string) {
 func readOnce(ctx context.Context, t *testing.T, rw *locks.InterProcessReadWriteLock, round int, in *inside, joined *joinedReads) {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(1+round%20)*time.Second)
 	defer cancel()
-	l, err := rw.ReadLock().Acquire(limited)
+	acquire := rw.ReadLock().Acquire
+	if round%5 == 4 {
+		acquire = rw.ReadLock().TryAcquire
+	}
+	l, err := acquire(limited)
 	if err != nil {
 		return
 	}
