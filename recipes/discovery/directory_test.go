@@ -79,7 +79,10 @@ func TestBadNodeSpoilsNothing(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"added a:1", "malformed bad", "synced"}, news())
 		require.Equal(t, base+"/orders/bad", d.Snapshot().Bad[0].Path)
+		network.Refuse(true) // a reader may not see an interruption that is over at once
 		network.Cut()
+		synctest.Wait()
+		network.Refuse(false)
 		outlastGrace()
 		require.Equal(t, []string{"interrupted", "synced"}, news(), "it is not told again")
 		require.NoError(t, w.Fake.Set(base+"/orders/bad", []byte("more garbage")))
@@ -202,7 +205,10 @@ func TestNodeThatMayNotBeReadIsBad(t *testing.T) {
 		outlastGrace()
 		require.Equal(t, []string{"added a:1", "malformed b", "synced"}, news())
 		require.ErrorIs(t, d.Snapshot().Bad[0].Err, zk.ErrNoAuth)
+		network.Refuse(true) // a reader may not see an interruption that is over at once
 		network.Cut()
+		synctest.Wait()
+		network.Refuse(false)
 		outlastGrace()
 		require.Equal(t, []string{"interrupted", "synced"}, news())
 		require.NoError(t, r.Shutdown(w.Patience(t)))

@@ -85,10 +85,13 @@ func TestShutdownDoesNotNameADeletionThatWasGivenUp(t *testing.T) {
 		time.Sleep(2 * time.Minute) // the client holds the deletion back
 
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayReply(3 * time.Second)})
+		closed := make(chan error, 1)
+		go func() { closed <- first.Shutdown(w.Patience(t)) }() // the deletion ends with its context
+		synctest.Wait()
 		err := first.Shutdown(recipetest.Within(t, time.Second))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.False(t, isThrottled(err), "that is over: %v", err)
-		time.Sleep(time.Minute)
+		require.NoError(t, <-closed)
 		w.closeAll(t, "/l", first, second)
 	})
 }
