@@ -75,7 +75,9 @@ func (l *Lease) WithContext(ctx context.Context) (context.Context, context.Cance
 // node's Stat. These leases share a token, or have a particular one:
 //
 //   - Leases that re-enter a lock have its token, and so have those that got it
-//     by WithLocalHandOver or WithCachedLock without a request.
+//     by WithLocalHandOver or WithCachedLock without a request. Readers may hold
+//     the lock with it at the same time, and later than one with a larger token:
+//     see ReadLock.
 //   - Several leases of a semaphore have the last one's. Others hold theirs at
 //     the same time, so that a resource cannot refuse smaller ones there.
 //   - The lease of an InterProcessMultiLock has the last lock's. A resource

@@ -34,7 +34,11 @@ var objects = map[string]struct {
 		return locks.NewInterProcessSemaphoreMutex(c, path, opts...)
 	}, "/locks"},
 	"writer": {func(c *framework.Client, path string, opts ...locks.Option) locks.Locker {
-		return locks.NewInterProcessReadWriteLock(c, path, opts...).WriteLock()
+		forBoth := make([]locks.ReadWriteOption, len(opts))
+		for i, o := range opts {
+			forBoth[i] = o
+		}
+		return locks.NewInterProcessReadWriteLock(c, path, forBoth...).WriteLock()
 	}, ""},
 }
 

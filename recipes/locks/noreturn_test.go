@@ -51,6 +51,39 @@ func TestCallThatDoesNotReturnLeavesNoCachedLockHeld(t *testing.T) {
 	})
 }
 
+// The same for readers that share a node, one of which stays when the other one
+// joins it.
+func TestCallThatDoesNotReturnLeavesNoSharedNode(t *testing.T) {
+	locktest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) (err error) {
+		rw := locks.NewInterProcessReadWriteLock(c, "/l", locks.WithCachedLock(4, 10*time.Second))
+		for range 2 {
+			var all []*locks.Lease
+			defer func() {
+				for _, l := range all {
+					_ = l.Release(ctx)
+				}
+			}()
+			for range 2 {
+				l, err := rw.ReadLock().Acquire(ctx)
+				if err != nil {
+					return err
+				}
+				all = append(all, l)
+			}
+			for _, l := range all {
+				if err := l.Release(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		l, err := rw.WriteLock().Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		return l.Release(ctx)
+	})
+}
+
 // The same within an acquire that gives up.
 func TestCallThatDoesNotReturnLeavesNoNodeInTheQueue(t *testing.T) {
 	for _, kind := range kindsOfLocks {

@@ -12,6 +12,7 @@ import (
 // []Option is no []MutexOption: append them one by one.)
 type Option interface {
 	MutexOption
+	ReadWriteOption
 	applyToAny(*queue.Options)
 }
 
@@ -20,14 +21,26 @@ type MutexOption interface {
 	applyToMutex(*queue.Options)
 }
 
+// ReadWriteOption configures an InterProcessReadWriteLock. Every Option is one.
+type ReadWriteOption interface {
+	applyToReadWrite(*queue.Options)
+}
+
 type option func(*queue.Options)
 
-func (o option) applyToMutex(c *queue.Options) { o(c) }
-func (o option) applyToAny(c *queue.Options)   { o(c) }
+func (o option) applyToMutex(c *queue.Options)     { o(c) }
+func (o option) applyToReadWrite(c *queue.Options) { o(c) }
+func (o option) applyToAny(c *queue.Options)       { o(c) }
 
 type mutexOption func(*queue.Options)
 
 func (o mutexOption) applyToMutex(c *queue.Options) { o(c) }
+
+// cachedOption is for the locks that can be cached.
+type cachedOption func(*queue.Options)
+
+func (o cachedOption) applyToMutex(c *queue.Options)     { o(c) }
+func (o cachedOption) applyToReadWrite(c *queue.Options) { o(c) }
 
 func optionsOf(opts []Option) (c queue.Options) {
 	for _, o := range opts {
@@ -36,6 +49,17 @@ func optionsOf(opts []Option) (c queue.Options) {
 			continue
 		}
 		o.applyToAny(&c)
+	}
+	return c
+}
+
+func readWriteOptionsOf(opts []ReadWriteOption) (c queue.Options) {
+	for _, o := range opts {
+		if o == nil {
+			c.Fault = queue.IsNil("option")
+			continue
+		}
+		o.applyToReadWrite(&c)
 	}
 	return c
 }
@@ -131,13 +155,13 @@ func WithLocalHandOver(n int, d time.Duration) MutexOption {
 	})
 }
 
-// WithCachedLock keeps the lock of an InterProcessMutex in the process when it is
-// released, as long as nobody else queues for it. The next acquire of the client
-// takes it over within microseconds, and without a request. It may be called on
-// any object that has this option and was made with the same path and the same
-// *framework.Client (each call of Namespace returns another one), and whose nodes
-// say the same: see WithNodeData, WithoutIdentity and WithRevocation. Each acquire
-// has the numbers of its own object.
+// WithCachedLock keeps the lock of an InterProcessMutex, or of readers, in the
+// process when it is released, as long as nobody else queues for it. The next
+// acquire of the client takes it over within microseconds, and without a request.
+// It may be called on any object that has this option and was made with the same
+// path and the same *framework.Client (each call of Namespace returns another one),
+// and whose nodes say the same: see WithNodeData, WithoutIdentity and
+// WithRevocation. Each acquire has the numbers of its own object.
 //
 // The node stays, with a watch on the queue. It is deleted:
 //
@@ -170,8 +194,42 @@ func WithLocalHandOver(n int, d time.Duration) MutexOption {
 //
 // As with WithLocalHandOver, a lease that came without a request has the fencing
 // token of the lease before it, which was released.
-func WithCachedLock(n int, idle time.Duration) MutexOption {
-	return mutexOption(func(c *queue.Options) {
+//
+// # Readers
+//
+// With an InterProcessReadWriteLock, the option is for its read side. (The node of a
+// writer goes with its release.) There it also lets readers of the client share a
+// node, by the same rules as to which objects do. While one of them has the lock, or
+// it is idle, the next reader gets a lease of its own without a request, but for one
+// when the second joins the first, which sets the watch. The node goes with the
+// release of the last, or becomes idle then. All readers of the node have its
+// fencing token, so that a later reader may have a smaller one than a reader with
+// another node before it: compare the tokens of readers with those of writers only.
+// What happens to the node happens to all: each lease ends, and each is told of a
+// request to give the lock up. If the process crashes, writers wait until its
+// session ends, as they do for readers with nodes of their own.
+//
+// Nobody joins from the moment on at which a writer comes to an object that shares
+// the node, or the client hears that the queue has changed. If it has, the next
+// reader looks at it, and joins if there are only readers. An idle node goes at any
+// change. So a writer of another client, or of an object that does not share the
+// node, waits for the readers that have come before it, and for those that come
+// until the client hears of it: that takes the time of a message while there is a
+// connection. If the connection fails silently, it takes until the client
+// notices that, which is less than the session timeout. Without a connection nobody
+// joins; but an idle lock may be taken over, once, as long as the session lives.
+// A reader that may not join queues with a node of its own, behind the writer.
+//
+// Readers that come at once wait for the first one's node. If that has to wait for a
+// writer, they have a node each, and such a node is neither shared nor kept. So do
+// they if a writer comes to one of the objects meanwhile. A reader that only tries,
+// or has WithQueueLimit, waits for no other reader's node: if it cannot join one, it
+// makes its own. Of several nodes, one is kept.
+func WithCachedLock(n int, idle time.Duration) interface {
+	MutexOption
+	ReadWriteOption
+} {
+	return cachedOption(func(c *queue.Options) {
 		c.CachedUses, c.CachedIdle = n, idle
 		if n < 1 || idle <= 0 {
 			c.Fault = queue.Invalid("cached lock", fmt.Sprintf("%d times, idle for %v", n, idle), "both must be positive")

@@ -370,3 +370,105 @@ func TestOneHolderUnderRandomFaults(t *testing.T) {
 		w.NothingLeft(t, path)
 	})
 }
+
+// Goroutines of three clients read by shared nodes, and some write. Their
+// connections and sessions break. A writer is alone.
+func TestReadersThatShareANodeUnderRandomFaults(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+		t.Run(policy.String(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, cancel := context.WithTimeout(t.Context(), troubledTime())
+				defer cancel()
+				var in inside
+				var writes atomic.Int32
+				var joined joinedReads
+				var all sync.WaitGroup
+				networks := make([]*recipetest.Network, 3)
+				for i := range networks {
+					var c *framework.Client
+					c, networks[i] = w.Connect(t, framework.WithErrorPolicy(policy))
+					rw := locks.NewInterProcessReadWriteLock(c, "/l", locks.WithCachedLock(10, 10*time.Second))
+					for j := range 4 {
+						all.Go(func() {
+							for round := j; ctx.Err() == nil; round++ {
+								if (round+i)%8 == 0 {
+									writeOnce(ctx, t, rw, round, &in, &writes)
+								} else {
+									readOnce(ctx, t, rw, round, &in, &joined)
+								}
+							}
+						})
+					}
+				}
+				disturb(ctx, t, networks)
+				all.Wait()
+				w.NothingLeft(t, "/l")
+				t.Log(writes.Load(), "writes,", joined.n, "reads joined")
+				require.Greater(t, writes.Load(), inTroubledTime(20))
+				require.Greater(t, joined.n, inTroubledTime(20))
+			})
+		})
+	}
+}
+
+// joinedReads counts reads by a node that one has read by before.
+type joinedReads struct {
+	mu   sync.Mutex
+	seen map[string]bool
+	n    int32
+}
+
+func (j *joinedReads) add(node string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.seen == nil {
+		j.seen = map[string]bool{}
+	}
+	if j.seen[node] {
+		j.n++
+	}
+	j.seen[node] = true
+}
+
+func readOnce(ctx context.Context, t *testing.T, rw *locks.InterProcessReadWriteLock, round int, in *inside, joined *joinedReads) {
+	limited, cancel := context.WithTimeout(ctx, time.Duration(1+round%20)*time.Second)
+	defer cancel()
+	acquire := rw.ReadLock().Acquire
+	if round%5 == 4 {
+		acquire = rw.ReadLock().TryAcquire
+	}
+	l, err := acquire(limited)
+	if err != nil {
+		return
+	}
+	if in.add(1, 0, 0).writers != 0 {
+		t.Error("a reader is beside a writer")
+	}
+	if !in.read(l.FencingToken()) {
+		t.Error("a reader's token is smaller than that of a writer before it")
+	}
+	joined.add(l.Path())
+	stay(l, round)
+	in.add(-1, 0, 0)
+	l.Release(ctx)
+}
+
+func writeOnce(ctx context.Context, t *testing.T, rw *locks.InterProcessReadWriteLock, round int, in *inside, writes *atomic.Int32) {
+	limited, cancel := context.WithTimeout(ctx, time.Duration(1+round%20)*time.Second)
+	defer cancel()
+	l, err := rw.WriteLock().Acquire(limited)
+	if err != nil {
+		return
+	}
+	if now := in.add(0, 1, 0); now.writers != 1 || now.readers != 0 {
+		t.Error("a writer is not alone")
+	}
+	if !in.write(l.FencingToken()) {
+		t.Error("token does not grow")
+	}
+	writes.Add(1)
+	stay(l, round)
+	in.add(0, -1, 0)
+	l.Release(ctx)
+}

@@ -21,7 +21,8 @@ import (
 // has it and the next have nodes. Other writers wait in the process, and so
 // does whoever comes after them, in the order of arrival. All other readers
 // have a node each. Those that wait look at the queue together: thousands cost
-// little more than their nodes.
+// little more than their nodes. With WithCachedLock, readers of a client share a
+// node.
 //
 // Under the context of a lease, each side re-enters. The holder of the write
 // lock may take the read lock under that lease's context, at once, and keep it
@@ -47,7 +48,7 @@ const (
 // NewInterProcessReadWriteLock returns the lock with this path. It does not
 // contact the server: a client, a path or an option that cannot be used is an
 // error of every acquire.
-func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...Option) *InterProcessReadWriteLock {
+func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...ReadWriteOption) *InterProcessReadWriteLock {
 	side := func(kind string, reenters func(holder string) bool) queue.Queue {
 		return *queue.New(queue.Config{
 			Client: c, Path: path, Kind: kind, Kinds: []string{readKind, writeKind}, Readers: readKind, Op: "acquire",
@@ -56,7 +57,7 @@ func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...Opti
 			Recipe:      locktrace.RecipeReadWriteLock,
 			Reenters:    reenters,
 			NotAcquired: notAcquired,
-			Options:     optionsOf(opts),
+			Options:     readWriteOptionsOf(opts),
 		})
 	}
 	return &InterProcessReadWriteLock{

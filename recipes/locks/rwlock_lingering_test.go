@@ -77,7 +77,7 @@ type user struct {
 
 // use reports whether the user got the lock.
 func (u *user) use(ctx context.Context, how int) bool {
-	var opts []locks.Option
+	var opts []locks.ReadWriteOption
 	switch {
 	case how == toReadUntilAsked:
 		opts = append(opts, locks.WithRevocation())

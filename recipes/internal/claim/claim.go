@@ -20,7 +20,10 @@ type Claim struct {
 	ctx context.Context // alive as long as the claim; the leases' contexts derive from it
 	end context.CancelCauseFunc
 
+	memberOf *members // those who hold the same nodes; nil for most claims
+
 	mu       sync.Mutex // protects the following fields
+	members  *members   // those who hold this claim's nodes; nil for most claims
 	state    State
 	shares   int             // the claim is given up at zero, and never taken again
 	spent    bool            // see Spent

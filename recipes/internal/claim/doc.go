@@ -6,6 +6,12 @@
 // The release of the last share gives the claim up. A [Lease] is one share, or
 // the shares of several claims that were taken together.
 //
+// Several holders may have the same nodes side by side, such as readers. Each has a
+// claim, which is a [Claim.Member] of one that has no shares: that one is Lost when
+// the nodes are, and makes them Lost. A member that is given up before the last is
+// HandedOver, or Released if it was Lost. The claim that they are members of is
+// Released when the last leaves.
+//
 // # States
 //
 // A claim is in one of six states. A mutex guards the state; every transition
@@ -63,7 +69,8 @@
 //	Released    ended             are being deleted,  freed      of a release,
 //	                              or are gone                    if not lost
 //
-// HandedOver, Kept and Released are final.
+// HandedOver, Kept and Released are final. If the claim is a member, or has members,
+// other holders or a successor may have the nodes and the place when it is Released.
 //
 // # The context ends first
 //

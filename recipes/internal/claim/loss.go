@@ -38,6 +38,7 @@ func (c *Claim) contextEnded() {
 		place.Free()
 	}
 	c.tellLoss()
+	c.eachMember((*Claim).contextEnded)
 }
 
 // tellLoss tells the tracer and the log, once, that the claim was lost.

@@ -95,6 +95,13 @@ func (c *Claim) GiveUp(ctx context.Context) (err error) {
 	defer func() { c.become(next) }()
 	defer func() { c.Trace().Released(ctx, err) }()
 	c.become(Releasing)
+	if c.leaveOthers() {
+		c.end(ErrReleased)
+		if c.State() == Releasing {
+			next = HandedOver
+		}
+		return nil
+	}
 	if c.State() == Releasing && c.passOn(ctx) { // otherwise it was lost meanwhile
 		next = HandedOver
 		return nil
@@ -126,9 +133,11 @@ func (c *Claim) connection() context.Context {
 // context, and only that.
 func (c *Claim) abandon(cause error) {
 	c.end(cause)
-	c.unwatch()
-	c.freePlace()
-	DeleteInBackground(c.terms.Client, c.nodes)
+	if !c.leaveOthers() {
+		c.unwatch()
+		c.freePlace()
+		DeleteInBackground(c.terms.Client, c.nodes)
+	}
 	c.contextEnded()
 	c.tellLoss()
 	c.become(Released)
@@ -161,7 +170,11 @@ func (c *Claim) freePlace() {
 	}
 }
 
+// placeNow returns the claim's place, or nil. Members of a claim have its place.
 func (c *Claim) placeNow() Place {
+	if c.memberOf != nil {
+		return c.memberOf.of.placeNow()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.place

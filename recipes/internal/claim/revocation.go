@@ -34,6 +34,7 @@ func (c *Claim) noteRequest() {
 		c.request()
 	}
 	c.mu.Unlock()
+	c.eachMember((*Claim).noteRequest)
 	if c.terms.Revocable {
 		c.end(ErrRevoked)
 	}

@@ -159,6 +159,23 @@ func TestNodeIsDeletedDuringAHandOver(t *testing.T) {
 	})
 }
 
+// The last member is given up, too, before anything tells the claim to the nodes.
+func TestLastMemberOfAClaimThatIsBeingLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := heldClaim(t)
+		var place countingPlace
+		c.Occupy(&place)
+		last := c.Member()
+		c.end(framework.ErrSessionLost)
+		last.GiveUp(t.Context())
+		require.Equal(t, Released, c.State())
+		require.Equal(t, Released, last.State())
+		require.Positive(t, place.freed.Load())
+		c.contextEnded()
+		require.Equal(t, Released, c.State())
+	})
+}
+
 // A tracer may give the lease a context of its own, and end it.
 func TestLeaseWhoseContextTheTracerEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

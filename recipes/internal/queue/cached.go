@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -21,12 +22,13 @@ type cachedNode struct {
 	exactData bool
 	anonymous bool
 	revocable bool
+	readers   bool // some share the lock
 }
 
 func cachedNodeOf(cfg *Config) cachedNode {
 	return cachedNode{
 		client: framework.Extend(cfg.Client), data: string(cfg.Data), exactData: cfg.ExactData,
-		anonymous: cfg.Anonymous, revocable: cfg.Revocable,
+		anonymous: cfg.Anonymous, revocable: cfg.Revocable, readers: cfg.Readers != "",
 	}
 }
 
@@ -35,30 +37,52 @@ func cachedNodeOf(cfg *Config) cachedNode {
 // of them, and otherwise a look at the queue. The watch also fires for those
 // that have gone again: they have found the lock held.
 func (t *turn) mayKeep(ctx context.Context, from *claim.Claim) bool {
-	if t.n > t.of.cfg.CachedUses || t.contended || !from.IsConnected() {
+	if t.n > t.of.cfg.CachedUses || t.contended || !t.of.mayStay() || !from.IsConnected() || !t.queue.mayPark(t) {
 		return false
 	}
-	if t.others == nil {
+	if t.others.Load() == nil {
 		under, done := from.DuringRelease(ctx)
 		defer done()
-		t.heed(t.of.loop.Alone(under, from.Nodes()[0]))
+		t.heed(t.of.alone(under, from))
 	}
-	return t.others != nil && !t.othersCame()
+	return t.others.Load() != nil && !t.othersCame()
 }
 
-// heed has an idle lock given up when the watch on the queue fires. The watch may
-// be nil.
-func (t *turn) heed(others *framework.Watch) {
-	if others != nil {
-		t.others, t.ignoreOthers = others, others.AfterFunc(t.giveUpIdle)
-		t.amongIdle = idleTurns.of(t.queue.key.client)
+// mayStay reports whether a lock may be cached when its holder was of this queue.
+// Of a lock that some share, they alone are kept.
+func (q *Queue) mayStay() bool { return q.cfg.Readers == "" || q.isShared() }
+
+// alone watches the server's queue for those that want the lock alone, or for all
+// others if nobody shares it. The watch is nil if there are some, or no answer.
+func (q *Queue) alone(ctx context.Context, c *claim.Claim) *framework.Watch {
+	kinds := q.cfg.Kinds
+	if q.isShared() {
+		kinds = slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind == q.cfg.Readers })
 	}
+	return q.loop.Alone(ctx, c.Nodes()[0], kinds...)
+}
+
+// otherContenders is a watch that tells of others in the queue.
+type otherContenders struct {
+	watch  *framework.Watch
+	ignore func() bool // an idle lock is not given up any more when it fires
+}
+
+// heed has an idle lock given up when the watch on the queue fires. It reports false
+// if the watch is nil.
+func (t *turn) heed(others *framework.Watch) bool {
+	if others == nil {
+		return false
+	}
+	t.amongIdle.Store(idleTurns.of(t.queue.key.client))
+	t.others.Store(&otherContenders{others, others.AfterFunc(t.giveUpIdle)})
+	return true
 }
 
 // othersCame reports whether somebody else may have queued since the look.
 func (t *turn) othersCame() bool {
 	select {
-	case <-t.others.Done():
+	case <-t.others.Load().watch.Done():
 		return true
 	default:
 		return false
@@ -66,7 +90,9 @@ func (t *turn) othersCame() bool {
 }
 
 // keep passes the lock on to a goroutine that waits, or else makes it idle. It
-// reports false if it can do neither: the lock is lost, or asked for.
+// reports false if it can do neither: the lock is lost, or asked for, or another
+// reader or a writer has come. The release goes on then, and tells its caller what
+// becomes of the node.
 func (t *turn) keep(from *claim.Claim) bool {
 	next := from.Successor()
 	if next == nil {
@@ -75,7 +101,8 @@ func (t *turn) keep(from *claim.Claim) bool {
 	t.goesTo(next)
 	switch w, evicted, ok := t.queue.park(t, t.of.cfg.CachedIdle); {
 	case !ok:
-		next.Retire()
+		next.Drop()
+		return false
 	case w != nil:
 		t.n++
 		w.get(t)
@@ -92,15 +119,32 @@ func (t *turn) keep(from *claim.Claim) bool {
 func (q *localQueue) park(t *turn, idle time.Duration) (w *localWaiter, evicted *turn, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if t.freed || t.othersCame() || t.claim.IsRequested() {
+	if t.othersCame() || !q.mayParkLocked(t) {
 		return nil, nil, false
 	}
-	if w = q.takeFirstLocked(); w != nil {
-		return w, nil, true
+	if t.shared == nil {
+		if w = q.takeFirstLocked(); w != nil {
+			return w, nil, true
+		}
 	}
 	q.idle = t
 	t.endsAfterLocked(idle)
-	return nil, t.amongIdle.add(t), true
+	return nil, t.amongIdle.Load().add(t), true
+}
+
+// mayPark reports whether park could make the lock idle by now, for all that this
+// client knows without a look at the server's queue.
+func (q *localQueue) mayPark(t *turn) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.mayParkLocked(t)
+}
+
+func (q *localQueue) mayParkLocked(t *turn) bool {
+	if t.freed || t.claim.IsRequested() {
+		return false
+	}
+	return t.shared == nil || q.idle == nil && q.joint == nil && !q.wantedAloneLocked()
 }
 
 // endsAfterLocked has an idle lock given up after a time. If an acquire takes it
@@ -119,18 +163,29 @@ func (t *turn) Asked() { t.giveUpIdle() }
 // takeIdleLocked returns the turn of the lock if it is idle, or nil. The caller
 // has to take it over. A turn that is being given up stays where it is until it
 // has freed its place: whoever comes waits for that, and is not refused because
-// of a lock that nobody has.
-func (q *localQueue) takeIdleLocked() *turn {
+// of a lock that nobody has. Who wants the lock alone has a turn of readers given
+// up.
+func (q *localQueue) takeIdleLocked(shared bool) *localWaiter {
 	t := q.idle
-	if t != nil && !t.ending {
-		q.idle = nil
-		t.endIdleLocked()
+	switch {
+	case t == nil:
+		return nil
+	case t.ending:
+		return &localWaiter{idle: t}
+	case t.shared != nil && !shared:
+		q.stopIdleLocked(t)
+		return &localWaiter{idle: t}
 	}
-	return t
+	q.idle = nil
+	t.endIdleLocked()
+	if t.shared != nil {
+		q.coming++
+	}
+	return &localWaiter{idle: t, takes: t.shared != nil}
 }
 
 func (t *turn) endIdleLocked() {
-	t.amongIdle.remove(t)
+	t.amongIdle.Load().remove(t)
 	t.timer.Stop()
 }
 
@@ -156,6 +211,9 @@ func (q *localQueue) disown(t *turn) (wasIdle bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t.freed = true
+	if q.joint != nil && q.joint.turn == t {
+		q.joint = nil
+	}
 	return q.stopIdleLocked(t)
 }
 
@@ -199,6 +257,11 @@ func (t *turn) takeOver(ctx context.Context, by *Queue) *claim.Claim {
 	}()
 	if t.isEnding() || t.othersCame() || ctx.Err() != nil || !t.claim.IsTrusted() {
 		return nil
+	}
+	if t.shared != nil {
+		c := t.queue.resume(t, by)
+		taken = c != nil
+		return c
 	}
 	taken = true
 	t.of, t.n = by, t.n+1

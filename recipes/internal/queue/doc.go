@@ -11,6 +11,7 @@
 //	localqueues.go  all such queues
 //	memory.go       what they have seen of the server's queue
 //	cached.go       a lock that stays in the process when nobody has it
+//	joint.go        readers that share a node
 //	idle.go         how many such locks a client keeps
 //	try.go          a try that is refused before it begins
 //	line.go         their order

@@ -5,6 +5,7 @@ import (
 	"context"
 	"path"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -16,30 +17,22 @@ import (
 
 // winLocally first waits in the process, until this goroutine may queue at the
 // server, or another one hands the lock over.
-func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err error) {
-	shared := q.isShared()
-	local, w, ahead := localQueues.arrive(*q.local, shared)
-	for w != nil && w.idle != nil {
-		if c := w.idle.takeOver(ctx, q); c != nil {
-			a.Trace.HandedOver()
-			return c, nil
-		}
-		local, w, ahead = localQueues.arrive(*q.local, shared)
+func (q *Queue) winLocally(ctx context.Context, a Attempt) (*claim.Claim, error) {
+	shared, as := q.isShared(), q.arrival(a)
+	c, local, w, err := q.comeFor(ctx, a, &as)
+	if err != nil {
+		return nil, err
 	}
-	if w != nil {
-		if c, err = q.waitLocally(ctx, a, local, w, ahead); err != nil {
-			return nil, err
-		}
-		if c != nil {
-			a.Trace.HandedOver()
-			return c, nil
-		}
+	if c != nil {
+		a.Trace.HandedOver()
+		return c, nil
 	}
-	e := &entrant{of: q, queue: local, ctx: ctx, attempt: a}
+	e := &entrant{of: q, queue: local, ctx: ctx, attempt: a, isAwaited: local.isAwaited(as)}
 	defer func() {
 		e.enter()
+		e.settle()
 		if c == nil { // refused, or the user's code has panicked, such as an ACL provider
-			local.leave(shared)
+			local.leave(shared, nil)
 		}
 	}()
 	at := e.inLoop()
@@ -61,7 +54,31 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 	}
 	t.holdAtLeast()
 	c.Occupy(t)
+	if shared && local.key.joins() {
+		c = local.first(t)
+	}
 	return c, nil
+}
+
+// comeFor leads to a claim, if the lock comes from another goroutine of ours, or to
+// a place in the queue. It also returns the waiter that the place was for, unless
+// there was no need to wait.
+func (q *Queue) comeFor(ctx context.Context, a Attempt, as *arrival) (*claim.Claim, *localQueue, *localWaiter, error) {
+	for {
+		c, local, w, ahead := q.come(ctx, as)
+		if w == nil {
+			return c, local, nil, nil
+		}
+		c, err := q.waitLocally(ctx, a, local, w, ahead)
+		if err != nil || c != nil || !w.hasToComeAgain() {
+			return c, local, w, err
+		}
+		if w.join != nil {
+			if c := q.join(ctx, w, as); c != nil {
+				return c, local, nil, nil
+			}
+		}
+	}
 }
 
 // entrant is a goroutine that has a place at the server, until it has the lock.
@@ -72,9 +89,11 @@ type entrant struct {
 	attempt Attempt
 	data    []byte // its nodes'
 
+	isAwaited  bool // others of ours may wait for what becomes of its node
 	hasEntered bool // those behind it have been told that they may enter
 	isQueued   bool // it has had a node at the server
 	wasBehind  bool // its node was behind a node of another
+	fellBehind bool // the queue knows that it waits for others
 }
 
 // inLoop returns the attempt for the lock loop, which tells the queue of it.
@@ -107,10 +126,25 @@ func (e *entrant) enter() {
 	}
 }
 
+// settle notes that it is known what becomes of its node.
+func (e *entrant) settle() {
+	switch {
+	case !e.isAwaited:
+	case e.fellBehind:
+		e.queue.caughtUp()
+	default:
+		e.queue.settled()
+	}
+}
+
 func (e *entrant) blocked(r lockloop.NotAdmitted) {
 	e.attempt.note(r)
 	isNews := e.queue.note(r, e.of.isShared() || !e.of.isReader(r.Holder))
 	e.wasBehind = e.wasBehind || isNews
+	if e.isAwaited && !e.fellBehind {
+		e.fellBehind = true
+		e.queue.fellBehind()
+	}
 }
 
 func (e *entrant) troubled(err error) { e.queue.noteTrouble(e.ctx, err) }
@@ -185,15 +219,14 @@ type turn struct {
 	unkeep func() // for a minimum hold: the end of the client need not spare the node any more; may be nil
 
 	// These are for a lock that is cached.
-	contended    bool             // the node was behind a node of another, and nobody has released it yet
-	others       *framework.Watch // tells of others in the queue; nil if none was set
-	ignoreOthers func() bool      // ends that; nil if there is no watch
-	freed        bool             // Free was called; protected by queue.mu
-	ending       bool             // it is idle, and is being given up; protected by queue.mu
-	retired      sync.Once        // gives the claim of an idle turn up
-	amongIdle    *idleSet         // the client's; nil if there is no watch
-	inIdle       *list.Element    // its element; protected by its mutex
-	timer        *time.Timer      // gives up what is idle for too long; protected by queue.mu; nil before that
+	contended bool                            // the node was behind a node of another, and nobody has released it yet
+	others    atomic.Pointer[otherContenders] // nil if no watch was set
+	amongIdle atomic.Pointer[idleSet]         // the client's; nil if there is no watch
+	freed     bool                            // Free was called; protected by queue.mu
+	ending    bool                            // it is idle, and is being given up; protected by queue.mu
+	retired   sync.Once                       // gives the claim of an idle turn up
+	inIdle    *list.Element                   // its element; protected by its mutex
+	timer     *time.Timer                     // gives up what is idle for too long; protected by queue.mu; nil before that
 }
 
 // Free frees the place at the server.
@@ -202,11 +235,11 @@ func (t *turn) Free() {
 		t.retire()
 	}
 	t.left.Do(func() {
-		if t.ignoreOthers != nil {
-			t.ignoreOthers()
+		if others := t.others.Load(); others != nil {
+			others.ignore()
 		}
 		t.queue.forget(t.node, t.shared, t.nodeStays())
-		t.queue.leave(t.shared != nil)
+		t.queue.leave(t.shared != nil, t)
 	})
 	t.waive()
 }
@@ -223,6 +256,10 @@ func (t *turn) nodeStays() bool {
 func (t *turn) PassOn(ctx context.Context, from *claim.Claim) bool {
 	if t.mustStay() {
 		return t.stay(ctx, from)
+	}
+	if t.shared != nil && t.queue.key.joins() {
+		t.queue.parts(t)
+		defer t.queue.settled()
 	}
 	if t.mayHandOver() && t.queue.isWaitedFor() && t.handOver(from) {
 		return true

@@ -30,6 +30,12 @@ type localQueue struct {
 	waiting  line  // goroutines that have no place yet
 	idle     *turn // has a place, and the lock, but no goroutine; nil if there is none
 
+	// These are for readers that share a node.
+	joint        *joint // the turn that they may join; nil if there is none
+	coming       int    // readers that have a place, and perhaps a node to share soon
+	behind       int    // those that wait for others at the server
+	waitingAlone int    // of those that wait here, the others
+
 	crowd *lockloop.Crowd // goroutines that share the lock; nil before the first
 
 	seen     lockloop.NotAdmitted   // the server's queue as one of us saw it last
@@ -74,11 +80,14 @@ func (e *entering) end(shared bool) {
 
 // localWaiter waits for a place.
 type localWaiter struct {
-	turn   chan struct{} // closed when the waiter has a place
-	idle   *turn         // set from the beginning if the lock was idle; the others are not set then
-	got    *turn         // set before that, if the lock itself came with the place
-	at     int           // its place in the line; notInLine when its turn is about to come
-	shared bool          // it shares the lock
+	turn  chan struct{} // closed when the waiter has a place
+	idle  *turn         // set from the beginning if the lock was idle; the others are not set then
+	takes bool          // set with that if readers wait for what becomes of it
+	join  *joint        // the turn to join; set from the beginning, or before turn is closed
+	again bool          // set before turn is closed, if the waiter has to come again
+	got   *turn         // set before that, if the lock itself came with the place
+	at    int           // its place in the line; notInLine when its turn is about to come
+	arrival
 
 	// trouble is what those before it have outlasted when it leaves the line. It
 	// is set before turn is closed.
@@ -95,22 +104,36 @@ func newLocalQueue(in *queueSet, key localKey) *localQueue {
 // add takes a place. If there is none, it adds a waiter, and returns how many
 // of ours are ahead of it. If the lock is idle, the waiter has that, and its
 // place. It reports false if the queue is over.
-func (q *localQueue) add(shared bool) (w *localWaiter, ahead int, ok bool) {
+func (q *localQueue) add(a arrival) (w *localWaiter, ahead int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.over {
 		return nil, 0, false
 	}
-	if t := q.takeIdleLocked(); t != nil {
-		return &localWaiter{idle: t}, 0, true
+	if w := q.takeIdleLocked(a.shared); w != nil {
+		return w, 0, true
 	}
-	if q.waiting.len() == 0 && q.takePlaceLocked(shared) {
+	isNext := q.waiting.len() == 0 || q.passesLocked(a)
+	if isNext && q.joint != nil && a.mayJoin() {
+		return &localWaiter{join: q.joint}, 0, true
+	}
+	if isNext && !q.comesSoonLocked(a) && q.takePlaceLocked(a) {
 		return nil, 0, true
 	}
 	ahead = q.used + q.waiting.len()
-	w = &localWaiter{turn: make(chan struct{}), shared: shared}
+	w = &localWaiter{turn: make(chan struct{}), arrival: a}
 	q.waiting.add(w)
+	if !a.shared {
+		q.waitingAlone++
+		q.admitLocked() // readers that have waited for a node to share
+	}
 	return w, ahead, true
+}
+
+// passesLocked reports whether one that comes passes all that wait: it does not wait
+// for another one's node, and they do nothing else.
+func (q *localQueue) passesLocked(a arrival) bool {
+	return a.shared && !a.patient && q.waitingAlone == 0
 }
 
 // abandon removes a waiter, and returns how many of ours were ahead of it. If
@@ -121,11 +144,15 @@ func (q *localQueue) abandon(ctx context.Context, w *localWaiter) (ahead int) {
 		return ahead
 	}
 	<-w.turn
-	if w.got != nil {
+	switch {
+	case w.got != nil:
 		w.got.claim.GiveUp(ctx)
-	} else {
+	case !w.hasToComeAgain():
 		q.entered(w.shared)
-		q.leave(w.shared)
+		if q.isAwaited(w.arrival) {
+			q.settled()
+		}
+		q.leave(w.shared, nil)
 	}
 	return 1
 }
@@ -141,14 +168,15 @@ func (q *localQueue) remove(w *localWaiter) (ahead int, removed bool) {
 	return ahead, true
 }
 
-// leave gives a place up, to the first waiter.
-func (q *localQueue) leave(shared bool) {
+// leave gives a place up, to the first waiter. The turn that had it is nil if it did
+// not come to that.
+func (q *localQueue) leave(shared bool, had *turn) {
 	q.mu.Lock()
 	if !shared {
 		q.free++
 	}
 	q.used--
-	if q.idle != nil && q.idle.ending { // it is the one that leaves: nobody else had a place
+	if had != nil && q.idle == had {
 		q.idle = nil
 	}
 	if q.waiting.len() == 0 {
@@ -173,24 +201,41 @@ func (q *localQueue) entered(shared bool) {
 
 // takePlaceLocked takes a place at the server, if there is one and no other
 // goroutine is about to enter that must not be overtaken.
-func (q *localQueue) takePlaceLocked(shared bool) bool {
-	if !q.entering.admits(shared) || !shared && q.free == 0 {
+func (q *localQueue) takePlaceLocked(a arrival) bool {
+	if !q.entering.admits(a.shared) || !a.shared && q.free == 0 {
 		return false
 	}
-	if !shared {
+	if !a.shared {
 		q.free--
+		q.joint = nil
 	}
 	q.used++
-	q.entering.begin(shared)
+	q.entering.begin(a.shared)
+	if q.isAwaited(a) {
+		q.coming++
+	}
 	return true
 }
 
 // admitLocked gives places to the first waiters.
 func (q *localQueue) admitLocked() {
-	for first := q.waiting.first(); first != nil && q.takePlaceLocked(first.shared); first = q.waiting.first() {
+	for first := q.waiting.first(); first != nil && q.admitsLocked(first); first = q.waiting.first() {
 		close(q.takeFirstLocked().turn)
 	}
 }
+
+// admitsLocked reports whether the first waiter goes on now: it gets a place, or a
+// turn to join, or has to come again, because the lock is idle.
+func (q *localQueue) admitsLocked(w *localWaiter) bool {
+	w.again = w.shared && q.idle != nil
+	if w.mayJoin() {
+		w.join = q.joint
+	}
+	return w.hasToComeAgain() || !q.comesSoonLocked(w.arrival) && q.takePlaceLocked(w.arrival)
+}
+
+// hasToComeAgain reports whether a waiter whose turn it is has no place.
+func (w *localWaiter) hasToComeAgain() bool { return w.join != nil || w.again }
 
 func (q *localQueue) takeFirstLocked() *localWaiter {
 	w := q.waiting.first()
@@ -204,6 +249,9 @@ func (q *localQueue) takeFirstLocked() *localWaiter {
 // of it there.
 func (q *localQueue) takeOutLocked(w *localWaiter) (ahead int) {
 	w.trouble = q.trouble
+	if !w.shared {
+		q.waitingAlone--
+	}
 	return q.waiting.remove(w)
 }
 

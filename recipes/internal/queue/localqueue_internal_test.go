@@ -11,7 +11,7 @@ import (
 func TestWaiterThatGivesUpInTheMomentOfItsTurnLetsTheNextEnter(t *testing.T) {
 	q := newLocalQueue(&queueSet{}, localKey{})
 	wait := func() *localWaiter {
-		w, _, ok := q.add(false)
+		w, _, ok := q.add(arrival{})
 		require.True(t, ok)
 		return w
 	}
@@ -20,7 +20,7 @@ func TestWaiterThatGivesUpInTheMomentOfItsTurnLetsTheNextEnter(t *testing.T) {
 		q.entered(false)
 	}
 	first, second := wait(), wait()
-	q.leave(false)
+	q.leave(false, nil)
 	require.True(t, hasTurn(first))
 	require.False(t, hasTurn(second))
 	require.Equal(t, 1, q.abandon(t.Context(), first))

@@ -33,7 +33,7 @@ func localKeyOf(q *Queue) *localKey {
 // server: the holder and the next one. If goroutines pass the lock on among
 // themselves, the next one needs no node.
 func (k localKey) places() int {
-	if k.object != nil || k.node != (cachedNode{}) {
+	if k.object != nil || k.node != (cachedNode{}) && !k.joins() {
 		return 1
 	}
 	return 2
@@ -52,10 +52,10 @@ type queueSet struct {
 
 // arrive finds the queue, or makes one. It takes a place at the server, or adds
 // a waiter with ahead waiters before it.
-func (s *queueSet) arrive(key localKey, shared bool) (q *localQueue, w *localWaiter, ahead int) {
+func (s *queueSet) arrive(key localKey, a arrival) (q *localQueue, w *localWaiter, ahead int) {
 	for {
 		q = s.find(key)
-		if w, ahead, ok := q.add(shared); ok {
+		if w, ahead, ok := q.add(a); ok {
 			return q, w, ahead
 		}
 		s.remove(q) // the goroutine that has ended it is going to do that, and may be slow

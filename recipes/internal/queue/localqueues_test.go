@@ -32,12 +32,12 @@ func TestArrivalsNeverWaitInAQueueThatIsOver(t *testing.T) {
 		go func() {
 			defer func() { done <- struct{}{} }()
 			for range arrivals {
-				q, w, _ := set.arrive(key, shared)
+				q, w, _ := set.arrive(key, arrival{shared: shared})
 				if w != nil {
 					<-w.turn
 				}
 				q.entered(shared)
-				q.leave(shared)
+				q.leave(shared, nil)
 			}
 		}()
 	}

@@ -30,21 +30,21 @@ func TestTroubleThatKeepsNobodyWaitingIsForgotten(t *testing.T) {
 	trouble := errors.New("throttled")
 	set := &queueSet{}
 	key := localKey{Key: Key{path: "/m"}}
-	q, _, _ := set.arrive(key, false)
+	q, _, _ := set.arrive(key, arrival{})
 	q.entered(false) // it has the lock
-	_, _, _ = set.arrive(key, false)
-	_, waits, _ := set.arrive(key, false)
+	_, _, _ = set.arrive(key, arrival{})
+	_, waits, _ := set.arrive(key, arrival{})
 	q.noteTrouble(t.Context(), trouble)
 	q.entered(false)
-	q.leave(false)
+	q.leave(false, nil)
 	<-waits.turn
 	require.Equal(t, trouble, waits.trouble)
 
 	q.noteTrouble(t.Context(), trouble)
 	q.entered(false)
-	q.leave(false)
-	_, _, _ = set.arrive(key, false)
-	_, late, _ := set.arrive(key, false)
+	q.leave(false, nil)
+	_, _, _ = set.arrive(key, arrival{})
+	_, late, _ := set.arrive(key, arrival{})
 	q.abandon(t.Context(), late)
 	require.NoError(t, late.trouble)
 }

@@ -1,0 +1,251 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// In these tests, the creation of a node takes a second, so that others of the
+// client come meanwhile.
+func slowCreates(w *world, times int) {
+	w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: times, Do: zktest.DelayReply(time.Second)})
+}
+
+// tryLater begins a try.
+func tryLater(ctx context.Context, l locks.Locker) *locktest.Pending {
+	p := &locktest.Pending{Done: make(chan struct{})}
+	go func() {
+		defer close(p.Done)
+		p.Lease, p.Err = l.TryAcquire(ctx)
+	}()
+	return p
+}
+
+// Two that try at once have a node each. The first to release the lock cannot leave
+// its node to those who come: they have the other one. So it makes no request
+// but the deletion, and tells what comes of that.
+func TestReleaseOfAReaderBesideAnotherNodeTellsOfARefusal(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := cachedReads(c, path)
+		once(t, ctx, locks.NewInterProcessReadWriteLock(w.Observer, path).ReadLock()) // the parent is there now
+		slowCreates(w, 1)
+		first := tryLater(ctx, rw.ReadLock())
+		time.Sleep(time.Second / 2)
+		slowCreates(w, 1)
+		second := tryLater(ctx, rw.ReadLock())
+		one, two := first.Wait(t), second.Wait(t)
+		require.NotEqual(t, one.Path(), two.Path())
+		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		w.Fake.ClearRequests()
+		require.ErrorIs(t, one.Release(ctx), zk.ErrNoAuth)
+		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.Requests())
+		refused.Remove()
+		require.NoError(t, two.Release(ctx))
+		synctest.Wait()
+		require.True(t, w.exists(two.Path()), "that one is kept")
+	})
+}
+
+// A writer of the client comes just when a reader releases the lock. The node does
+// not become idle, and the release tells what comes of its deletion.
+func TestReleaseOfAReaderBeforeAWriterTellsOfARefusal(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := cachedReads(c, path)
+		lease := locktest.Acquire(t, ctx, rw.ReadLock())
+		for _, op := range []zktest.Op{zktest.OpGetChildren2, zktest.OpCreate} {
+			w.Fake.Inject(zktest.Rule{Op: op, Session: c.SessionID(), Do: zktest.DelayRequest(time.Second)})
+		}
+		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		released := make(chan error, 1)
+		go func() { released <- lease.Release(ctx) }()
+		synctest.Wait()
+		writer := locktest.AcquireLater(ctx, rw.WriteLock())
+		require.ErrorIs(t, <-released, zk.ErrNoAuth)
+		refused.Remove()
+		w.Fake.Delete(lease.Path())
+		require.NoError(t, writer.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// A reader that only tries, or has WithQueueLimit, waits for nobody's node, nor is
+// it refused because others do.
+func TestReaderThatTriesPassesReadersThatWait(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		slowCreates(w, 1)
+		rw, limited := cachedReads(c, path), cachedReads(c, path, locks.WithQueueLimit(1))
+		waiting := []*locktest.Pending{locktest.AcquireLater(ctx, rw.ReadLock())}
+		synctest.Wait()
+		for range 3 {
+			waiting = append(waiting, locktest.AcquireLater(ctx, rw.ReadLock()))
+		}
+		synctest.Wait()
+		tried, err := rw.ReadLock().TryAcquire(ctx)
+		require.NoError(t, err)
+		other := locktest.Acquire(t, ctx, limited.ReadLock())
+		for _, p := range waiting {
+			require.NoError(t, p.Wait(t).Release(ctx))
+		}
+		require.NoError(t, tried.Release(ctx))
+		require.NoError(t, other.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Readers that wait for the node of another one do not wait for those that try
+// later, of which there may always be one.
+func TestReadersDoNotWaitForThoseThatTryLater(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		theirs := locktest.Acquire(t, ctx, locks.NewInterProcessReadWriteLock(w.Observer, path).WriteLock())
+		slowCreates(w, -1)
+		first := tryLater(ctx, cachedReads(c, path).ReadLock())
+		synctest.Wait()
+		waits := locktest.AcquireLater(ctx, cachedReads(c, path).ReadLock())
+		var tries []*locktest.Pending
+		for range 10 {
+			time.Sleep(time.Second / 2)
+			tries = append(tries, tryLater(ctx, cachedReads(c, path).ReadLock()))
+		}
+		meanwhile := w.Nodes(t, path)
+		for _, p := range append(tries, first) {
+			<-p.Done
+			require.ErrorIs(t, p.Err, locks.ErrNotAcquired)
+		}
+		synctest.Wait()
+		require.Len(t, w.Nodes(t, path), 2, "the writer's, and its own")
+		require.Subset(t, meanwhile, w.Nodes(t, path))
+		require.NoError(t, theirs.Release(ctx))
+		require.NoError(t, waits.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Readers wait for the node of another one to share it. When a writer of the client
+// comes, they will not, and each makes its node. So they do not queue up one
+// after the other, with the writer behind all of them.
+func TestReadersAheadOfAWriterMakeTheirNodesAtOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		require.NoError(t, w.Fake.Create(path, nil))
+		slowCreates(w, -1)
+		rw, start := cachedReads(c, path), time.Now()
+		readers := []*locktest.Pending{locktest.AcquireLater(ctx, rw.ReadLock())}
+		synctest.Wait()
+		for range 5 {
+			readers = append(readers, locktest.AcquireLater(ctx, rw.ReadLock()))
+		}
+		synctest.Wait()
+		writer := locktest.AcquireLater(ctx, rw.WriteLock())
+		for _, p := range readers {
+			p.Wait(t)
+		}
+		require.Equal(t, time.Second, time.Since(start), "all in one round trip")
+		for _, p := range readers {
+			require.False(t, writer.IsOver())
+			require.NoError(t, p.Lease.Release(ctx))
+		}
+		require.NoError(t, writer.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Somebody asks for the lock while a reader is about to join, and asks the clock. The
+// reader gets a node that nobody has asked for.
+func TestNoReaderJoinsANodeThatIsAskedFor(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		var clock suspendClock
+		c, _ := w.Connect(t, framework.WithSuspendClock(clock.suspended))
+		rw := cachedReads(c, path)
+		first := locktest.Acquire(t, ctx, rw.ReadLock())
+		asked := first.Revoked()
+		synctest.Wait()
+		slow := make(chan struct{})
+		clock.whenAsked(func() { <-slow })
+		second := locktest.AcquireLater(ctx, rw.ReadLock())
+		synctest.Wait()
+		require.NoError(t, locks.Revoke(ctx, w.Observer, first.Path()))
+		<-asked
+		close(slow)
+		require.NotEqual(t, first.Path(), second.Wait(t).Path())
+		require.False(t, recipetest.IsClosed(second.Lease.Revoked()))
+		require.NoError(t, first.Release(ctx))
+		require.NoError(t, second.Lease.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// A node is shared by so many. Of the others, one makes the next node, and the rest
+// share that.
+func TestReadersBeyondTheNumberShareTheNextNode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		require.NoError(t, w.Fake.Create(path, nil))
+		slowCreates(w, -1)
+		w.Fake.ClearRequests()
+		rw := locks.NewInterProcessReadWriteLock(c, path, locks.WithCachedLock(2, time.Hour))
+		var readers []*locktest.Pending
+		for range 6 {
+			readers = append(readers, locktest.AcquireLater(ctx, rw.ReadLock()))
+		}
+		for _, p := range readers {
+			p.Wait(t)
+		}
+		require.Equal(t, 2, w.Fake.CountRequests(zktest.OpCreate))
+		for _, p := range readers {
+			require.NoError(t, p.Lease.Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// If the look before the first joins finds a writer, the others do not look, too.
+func TestReadersLookOnceBeforeTheyJoin(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := cachedReads(c, path)
+		first := locktest.Acquire(t, ctx, rw.ReadLock())
+		writer := locktest.AcquireLater(ctx, locks.NewInterProcessReadWriteLock(w.Observer, path).WriteLock())
+		synctest.Wait()
+		looks := w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpGetChildren2, Session: c.SessionID(), Times: -1, Do: zktest.DelayReply(time.Second),
+		})
+		w.Fake.ClearRequests()
+		var readers []*locktest.Pending
+		for range 5 {
+			readers = append(readers, locktest.AcquireLater(ctx, rw.ReadLock()))
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Equal(t, 5, w.Fake.CountRequests(zktest.OpCreate), "each has a node behind the writer's")
+		looks.Remove()
+		require.NoError(t, first.Release(ctx))
+		require.NoError(t, writer.Wait(t).Release(ctx))
+		for _, p := range readers {
+			require.NoError(t, p.Wait(t).Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}

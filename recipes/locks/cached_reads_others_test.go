@@ -1,0 +1,319 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// readTogether acquires the read lock as often, and returns the leases, which share a
+// node.
+func readTogether(t *testing.T, ctx context.Context, rw *locks.InterProcessReadWriteLock, n int) (all []*locks.Lease) {
+	t.Helper()
+	for range n {
+		all = append(all, locktest.Acquire(t, ctx, rw.ReadLock()))
+		require.Equal(t, all[0].Path(), all[len(all)-1].Path())
+	}
+	return all
+}
+
+// A writer of another client, or of the same one, does not wait for readers that
+// come after it.
+func TestReadersThatShareANodeDoNotStarveAWriter(t *testing.T) {
+	for _, of := range []string{"another client", "another object", "the same object"} {
+		t.Run(of, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				other, _ := w.Connect(t)
+				rw := cachedReads(c, path)
+				writes := map[string]*locks.InterProcessReadWriteLock{
+					"another client":  locks.NewInterProcessReadWriteLock(other, path),
+					"another object":  locks.NewInterProcessReadWriteLock(c, path),
+					"the same object": rw,
+				}[of].WriteLock()
+				before := readTogether(t, ctx, rw, 2)
+				writer := locktest.AcquireLater(ctx, writes)
+				synctest.Wait()
+				after := locktest.AcquireLater(ctx, rw.ReadLock())
+				synctest.Wait()
+				require.False(t, after.IsOver())
+				require.NoError(t, before[0].Release(ctx))
+				synctest.Wait()
+				require.False(t, writer.IsOver())
+				require.NoError(t, before[1].Release(ctx))
+				wrote := writer.Wait(t)
+				synctest.Wait()
+				require.False(t, after.IsOver())
+				require.NoError(t, wrote.Release(ctx))
+				read := after.Wait(t)
+				require.Greater(t, read.FencingToken(), wrote.FencingToken())
+				require.NoError(t, read.Release(ctx))
+				w.NothingLeft(t, path)
+			})
+		})
+	}
+}
+
+// A writer of the same client counts from its arrival, before it has a node.
+func TestWriterOfTheSameClientStopsReadersAtOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := cachedReads(c, path)
+		before := readTogether(t, ctx, rw, 2)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 1, Do: zktest.DelayRequest(time.Second)})
+		writer := locktest.AcquireLater(ctx, rw.WriteLock())
+		synctest.Wait()
+		after := locktest.AcquireLater(ctx, rw.ReadLock())
+		synctest.Wait()
+		require.False(t, after.IsOver())
+		for _, l := range before {
+			require.NoError(t, l.Release(ctx))
+		}
+		require.NoError(t, writer.Wait(t).Release(ctx))
+		require.NoError(t, after.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// A writer waits for an idle node no longer than its deletion takes.
+func TestIdleReadersAreInNoWritersWay(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		rw := cachedReads(c, path)
+		for _, writes := range []*locks.InterProcessReadWriteLock{
+			locks.NewInterProcessReadWriteLock(other, path), locks.NewInterProcessReadWriteLock(c, path), rw,
+		} {
+			node := w.idle(t, ctx, rw.ReadLock())
+			start := time.Now()
+			lease := locktest.Acquire(t, ctx, writes.WriteLock())
+			require.Zero(t, time.Since(start))
+			require.False(t, w.exists(node))
+			require.NoError(t, lease.Release(ctx))
+			require.False(t, w.exists(lease.Path()), "the write lock is not kept")
+		}
+		w.idle(t, ctx, rw.ReadLock())
+		lease, err := rw.WriteLock().TryAcquire(ctx)
+		require.NoError(t, err)
+		require.NoError(t, lease.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// A writer that gives up is in nobody's way. Nor is a reader of another client.
+func TestReadersShareANodeBesideOthers(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		rw, theirs := cachedReads(c, path), locks.NewInterProcessReadWriteLock(other, path)
+		beside := locktest.Acquire(t, ctx, theirs.ReadLock())
+		all := readTogether(t, ctx, rw, 2)
+		third, _ := w.Connect(t)
+		_, err := locks.NewInterProcessReadWriteLock(third, path).WriteLock().TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		synctest.Wait()
+		w.Fake.ClearRequests()
+		again := readTogether(t, ctx, rw, 2)
+		require.Equal(t, []zktest.Op{zktest.OpGetChildren2}, w.Requests(), "another look")
+		require.Equal(t, all[0].Path(), again[0].Path())
+		require.NoError(t, beside.Release(ctx))
+		for _, l := range append(all, again...) {
+			require.NoError(t, l.Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// What happens to the node ends all leases, and each is told of it. The node of a
+// lost lock stays until the last holder has stopped.
+func TestReadersThatShareANodeLoseItTogether(t *testing.T) {
+	for name, how := range map[string]struct {
+		lose   func(w *world, c *framework.Client, n *recipetest.Network, node string)
+		err    error
+		stay   bool
+		policy state.ErrorPolicy
+	}{
+		"session": {func(w *world, c *framework.Client, _ *recipetest.Network, _ string) {
+			w.Fake.Session(c.SessionID()).Expire()
+		}, framework.ErrSessionLost, false, state.SessionPolicy},
+		"node":      {func(w *world, _ *framework.Client, _ *recipetest.Network, node string) { w.Fake.Delete(node) }, locks.ErrNodeDeleted, false, state.SessionPolicy},
+		"suspended": {func(_ *world, _ *framework.Client, n *recipetest.Network, _ string) { n.Cut() }, framework.ErrSuspended, true, state.StandardPolicy},
+		"revoked": {func(w *world, _ *framework.Client, _ *recipetest.Network, node string) {
+			w.Fake.Set(node, []byte("__REVOKE__"))
+		}, locks.ErrRevoked, true, state.SessionPolicy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, network := w.Connect(t, framework.WithErrorPolicy(how.policy))
+				rw := cachedReads(c, path, locks.WithRevocation())
+				all := readTogether(t, ctx, rw, 3)
+				time.Sleep(2 * time.Second)
+				how.lose(w, c, network, all[0].Path())
+				time.Sleep(3 * time.Second)
+				for _, l := range all {
+					require.ErrorIs(t, context.Cause(l.Context()), how.err)
+				}
+				require.NoError(t, c.WaitConnected(ctx))
+				next := locktest.Acquire(t, ctx, rw.ReadLock())
+				require.NotEqual(t, all[0].Path(), next.Path())
+				for i, l := range all {
+					synctest.Wait()
+					require.Equal(t, how.stay, w.exists(l.Path()), "%d", i)
+					require.ErrorIs(t, l.Release(ctx), how.err)
+				}
+				synctest.Wait()
+				require.False(t, w.exists(all[0].Path()))
+				require.NoError(t, next.Context().Err())
+				require.NoError(t, next.Release(ctx))
+				w.NothingLeft(t, path)
+			})
+		})
+	}
+}
+
+// A request to give the lock up reaches every holder, and keeps the node from
+// becoming idle. Nobody joins then.
+func TestReadersThatShareANodeAreAskedTogether(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := cachedReads(c, path)
+		all := readTogether(t, ctx, rw, 3)
+		asked := all[1].Revoked()
+		synctest.Wait()
+		require.NoError(t, locks.Revoke(ctx, c, all[0].Path()))
+		synctest.Wait()
+		require.True(t, recipetest.IsClosed(asked))
+		for _, l := range all {
+			require.True(t, recipetest.IsClosed(l.Revoked()))
+			require.NoError(t, l.Context().Err(), "nothing is forced")
+		}
+		next := locktest.Acquire(t, ctx, rw.ReadLock())
+		require.NotEqual(t, all[0].Path(), next.Path())
+		for _, l := range all {
+			require.True(t, w.exists(l.Path()))
+			require.NoError(t, l.Release(ctx))
+		}
+		require.False(t, w.exists(all[0].Path()))
+		require.NoError(t, next.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Each reader re-enters its own lease, and no other's.
+func TestReaderThatSharesANodeReentersItsOwnLease(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := cachedReads(c, path)
+		all := readTogether(t, ctx, rw, 2)
+		again := locktest.Acquire(t, all[0].Context(), rw.ReadLock())
+		found, _ := locks.LeaseFromContext(again.Context())
+		require.Same(t, again, found)
+		_, err := rw.WriteLock().Acquire(all[0].Context())
+		require.ErrorIs(t, err, locks.ErrUpgrade)
+		released := context.WithoutCancel(all[1].Context())
+		require.NoError(t, all[1].Release(ctx))
+		writer := locktest.AcquireLater(ctx, rw.WriteLock())
+		synctest.Wait()
+		later := locktest.AcquireLater(released, rw.ReadLock())
+		synctest.Wait()
+		require.False(t, later.IsOver(), "it is behind the writer")
+		third := locktest.Acquire(t, all[0].Context(), rw.ReadLock())
+		for _, l := range []*locks.Lease{all[0], again, third} {
+			require.False(t, writer.IsOver())
+			require.NoError(t, l.Release(ctx))
+		}
+		wrote := writer.Wait(t)
+		reads := locktest.Acquire(t, wrote.Context(), rw.ReadLock())
+		require.Equal(t, wrote.FencingToken(), reads.FencingToken())
+		require.NoError(t, wrote.Release(ctx))
+		require.NoError(t, reads.Release(ctx))
+		require.NoError(t, later.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// After so many acquires by one node, the next makes another.
+func TestReadersShareANodeSoManyTimes(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := locks.NewInterProcessReadWriteLock(c, path, locks.WithCachedLock(3, time.Hour))
+		all := readTogether(t, ctx, rw, 4)
+		others := readTogether(t, ctx, rw, 2)
+		require.NotEqual(t, all[0].Path(), others[0].Path())
+		for _, l := range all {
+			require.True(t, w.exists(l.Path()))
+			require.NoError(t, l.Release(ctx))
+		}
+		require.False(t, w.exists(all[0].Path()))
+		for _, l := range others {
+			require.NoError(t, l.Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// Without a connection nobody would hear of a writer.
+func TestNoReaderJoinsWithoutAConnection(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, network := w.Connect(t)
+		rw := cachedReads(c, path)
+		all := readTogether(t, ctx, rw, 2)
+		network.Refuse(true)
+		network.Cut()
+		synctest.Wait()
+		later := locktest.AcquireLater(ctx, rw.ReadLock())
+		synctest.Wait()
+		require.False(t, later.IsOver())
+		network.Refuse(false)
+		require.NoError(t, later.Wait(t).Release(ctx))
+		for _, l := range all {
+			require.NoError(t, l.Context().Err())
+			require.NoError(t, l.Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// The first reader waits for a writer of another client. The others do not wait
+// for the first in the process.
+func TestReadersBehindAWriterHaveANodeEach(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		theirs := locktest.Acquire(t, ctx, locks.NewInterProcessReadWriteLock(other, path).WriteLock())
+		var all []*locktest.Pending
+		for range 5 {
+			all = append(all, locktest.AcquireLater(ctx, cachedReads(c, path).ReadLock()))
+		}
+		synctest.Wait()
+		require.Len(t, w.Nodes(t, path), 6)
+		require.NoError(t, theirs.Release(ctx))
+		for _, p := range all {
+			p.Wait(t)
+		}
+		for _, p := range all {
+			require.NoError(t, p.Lease.Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}

@@ -1,0 +1,74 @@
+package locks_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
+	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func cachedReads(c *framework.Client, path string, opts ...locks.ReadWriteOption) *locks.InterProcessReadWriteLock {
+	return locks.NewInterProcessReadWriteLock(c, path, append(opts, locks.WithCachedLock(1000, cachedFor))...)
+}
+
+func TestReadersOneAfterTheOtherCostTheRequestsOfOne(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		require.NoError(t, w.Fake.Create(path, nil))
+		c, _ := w.Connect(t)
+		w.Fake.ClearRequests()
+		first := once(t, ctx, cachedReads(c, path).ReadLock())
+		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetChildren2}, w.Requests())
+		w.Fake.ClearRequests()
+		for range 100 {
+			again := once(t, ctx, cachedReads(c, path).ReadLock())
+			require.Equal(t, first.FencingToken(), again.FencingToken())
+		}
+		tried, err := cachedReads(c, path).ReadLock().TryAcquire(ctx)
+		require.NoError(t, err)
+		require.NoError(t, tried.Release(ctx))
+		require.Empty(t, w.Requests())
+		require.True(t, w.exists(first.Path()))
+		time.Sleep(cachedFor)
+		synctest.Wait()
+		require.False(t, w.exists(first.Path()))
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestReadersAtOnceCostTheRequestsOfOne(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		require.NoError(t, w.Fake.Create(path, nil))
+		c, _ := w.Connect(t)
+		w.Fake.ClearRequests()
+		pending := make([]*locktest.Pending, 100)
+		for i := range pending {
+			pending[i] = locktest.AcquireLater(ctx, cachedReads(c, path).ReadLock())
+		}
+		leases := make([]*locks.Lease, len(pending))
+		for i, p := range pending {
+			leases[i] = p.Wait(t)
+		}
+		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetChildren2}, w.Requests())
+		node := leases[0].Path()
+		for i, l := range leases {
+			require.Equal(t, node, l.Path())
+			require.NoError(t, l.Release(ctx))
+			require.ErrorIs(t, l.Release(ctx), locks.ErrReleased)
+			require.True(t, w.exists(node))
+			for _, other := range leases[i+1:] {
+				require.NoError(t, other.Context().Err())
+			}
+		}
+		require.Len(t, w.Requests(), 3)
+		w.NothingLeft(t, path)
+	})
+}
