@@ -214,7 +214,7 @@ func (q *localQueue) isOpen(j *joint) bool {
 // queue, or nil if there is a place.
 func (q *Queue) come(ctx context.Context, a *arrival) (c *claim.Claim, local *localQueue, w *localWaiter, ahead int) {
 	for {
-		local, w, ahead = localQueues.arrive(*q.local, *a)
+		local, w, ahead = localQueues.arrive(q.local, *a)
 		switch {
 		case w == nil:
 			return nil, local, nil, 0

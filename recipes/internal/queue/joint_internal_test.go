@@ -22,7 +22,7 @@ func TestTurnThatIsLostWhileItIsTakenOverIsNoHolder(t *testing.T) {
 		node, err := c.Create(t.Context(), "/n", nil, framework.WithMode(framework.Ephemeral))
 		require.NoError(t, err)
 		held := claim.New(claim.Terms{Client: c, Key: "key"}, node)
-		q := newLocalQueue(&queueSet{}, localKey{})
+		q := newLocalQueue(&queueSet{}, &localKey{})
 		q.used = 1
 		lost := &turn{queue: q, of: &Queue{}, claim: held, node: "n", n: 1, shared: q.noteShared(holdingOf(held))}
 		held.Occupy(lost)
@@ -41,7 +41,7 @@ func TestTurnThatIsLostWhileItIsTakenOverIsNoHolder(t *testing.T) {
 // An idle turn is being given up, and has its place still. Another reader, with a
 // node of its own, leaves. Who comes waits for the idle turn.
 func TestIdleTurnStaysUntilItHasFreedItsOwnPlace(t *testing.T) {
-	q := newLocalQueue(&queueSet{}, localKey{node: cachedNode{readers: true}})
+	q := newLocalQueue(&queueSet{}, &localKey{node: cachedNode{readers: true}})
 	for range 2 {
 		_, _, ok := q.add(arrival{shared: true})
 		require.True(t, ok)
