@@ -11,4 +11,7 @@
 // It writes docs/benchmarks.txt, which has the format of Go's benchmarks, so that
 // benchstat reads it, too: with the commit, the versions and the time of each part.
 // The page and its picture, docs/growth.svg, are made of that file alone.
+//
+// A part that fails stops no other, and leaves the figures that it had. The error
+// names a file with what it has printed. Measure it again by its name.
 package main
