@@ -202,6 +202,6 @@ func (t *turn) takeOver(ctx context.Context, by *Queue) *claim.Claim {
 	}
 	taken = true
 	t.of, t.n = by, t.n+1
-	t.queue.noteNext(t.claim)
+	t.queue.noteNext(t)
 	return t.claim
 }

@@ -262,7 +262,7 @@ func (t *turn) goesTo(next *claim.Claim) {
 
 // get gives a lock to a waiter that was taken off the queue.
 func (w *localWaiter) get(t *turn) {
-	t.queue.noteNext(t.claim)
+	t.queue.noteNext(t)
 	w.got = t
 	close(w.turn)
 }
