@@ -192,7 +192,7 @@ type turn struct {
 	ending       bool             // it is idle, and is being given up; protected by queue.mu
 	retired      sync.Once        // gives the claim of an idle turn up
 	amongIdle    *idleSet         // the client's; nil if there is no watch
-	inIdle       *list.Element    // its element; protected by its mutex
+	asIdle       *idleTurn        // nil before the turn is idle for the first time; protected by queue.mu
 	timer        *time.Timer      // gives up what is idle for too long; protected by queue.mu; nil before that
 }
 

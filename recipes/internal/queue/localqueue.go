@@ -102,7 +102,7 @@ func (q *localQueue) add(shared bool) (w *localWaiter, ahead int, ok bool) {
 		return nil, 0, false
 	}
 	if t := q.takeIdleLocked(); t != nil {
-		return &localWaiter{idle: t}, 0, true
+		return &t.asIdle.waiter, 0, true
 	}
 	if q.waiting.len() == 0 && q.takePlaceLocked(shared) {
 		return nil, 0, true
