@@ -35,6 +35,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 			return c, nil
 		}
 	}
+	a = a.Remembering()
 	e := &entrant{of: q, queue: local, ctx: ctx, attempt: a}
 	defer func() {
 		e.enter()
