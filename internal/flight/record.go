@@ -233,9 +233,12 @@ func (a *Record) Lost(nodes context.Context, err error) {
 func (a *Record) Released(err error) { a.update(func() { a.happenedLocked(Released, err) }) }
 
 func (a *Record) happenedLocked(kind Kind, err error) {
-	e := a.event(kind, time.Now())
+	var e Event
 	if kind == Released && a.released != 0 {
-		e.Time, e.seq = a.releasing, a.released
+		e = a.event(kind, a.releasing)
+		e.seq = a.released
+	} else {
+		e = a.event(kind, time.Now())
 	}
 	e.Node, e.Took, e.Err = a.node, e.Time.Sub(a.granted), err
 	a.of.addLocked(e)

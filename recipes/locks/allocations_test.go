@@ -3,6 +3,7 @@ package locks_test
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,5 +31,28 @@ func TestAllocationsOfACycle(t *testing.T) {
 		}
 		allocations := testing.AllocsPerRun(200, func() { cycle(t, t.Context(), mutex) })
 		require.LessOrEqual(t, allocations, float64(mostAllocations))
+	})
+}
+
+// mostCachedAllocations is how many there are. Of these, seven are the contexts of
+// the claim and of its lease.
+const mostCachedAllocations = 14
+
+// An acquire and release of a cached lock that nobody else wants, whose node is
+// there. It makes no request.
+func TestAllocationsOfACachedReacquire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithRecentEvents(50))
+		require.NoError(t, err)
+		defer c.Close()
+		mutex := locks.NewInterProcessMutex(c, "/locks/a", locks.WithCachedLock(1000, time.Hour))
+		for range 100 { // the flight recorder's rings are full then
+			cycle(t, t.Context(), mutex)
+		}
+		srv.ClearRequests()
+		allocations := testing.AllocsPerRun(200, func() { cycle(t, t.Context(), mutex) })
+		require.LessOrEqual(t, allocations, float64(mostCachedAllocations))
+		require.Empty(t, srv.Requests())
 	})
 }

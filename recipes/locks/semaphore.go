@@ -153,6 +153,7 @@ func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (
 
 // win passes the gate and takes n leases.
 func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int) (*claim.Claim, error) {
+	a = a.Remembering()
 	if !a.Wait {
 		if err := s.refuseTry(ctx, a, n); err != nil {
 			return nil, err

@@ -19,7 +19,16 @@ type Attempt struct {
 
 	Beside *lockloop.Beside // of the queue, for one Win; may be nil
 
-	seen *lockloop.NotAdmitted // the queue that the attempt has waited in last; may be nil
+	seen *lockloop.NotAdmitted // the queue that the attempt has waited in last; nil if nothing is noted
+}
+
+// Remembering returns the attempt for those who may wait: it notes what it sees of
+// queues, and its copies share that. Most acquires of a cached lock need no note.
+func (a Attempt) Remembering() Attempt {
+	if a.seen == nil {
+		a.seen = &lockloop.NotAdmitted{}
+	}
+	return a
 }
 
 // note records the state of a queue that the attempt waits in, for its error.
@@ -44,7 +53,7 @@ func Traced(ctx context.Context, a locktrace.Acquire, win func(context.Context, 
 	since := time.Now()
 	during, told := trace.StartAcquire(ctx, a, since)
 	defer told.EndedByPanic()
-	c, err := win(during, Attempt{Wait: !a.Try, Since: since, Trace: told, seen: &lockloop.NotAdmitted{}})
+	c, err := win(during, Attempt{Wait: !a.Try, Since: since, Trace: told})
 	if err != nil {
 		told.Ended(EndOf(nil, err))
 		return nil, err

@@ -180,8 +180,9 @@ func (q *localQueue) takeIdleLocked(shared bool) *localWaiter {
 	t.endIdleLocked()
 	if t.shared != nil {
 		q.coming++
+		return &localWaiter{idle: t, takes: true}
 	}
-	return &localWaiter{idle: t, takes: t.shared != nil}
+	return &t.asIdle.waiter
 }
 
 func (t *turn) endIdleLocked() {
@@ -265,6 +266,6 @@ func (t *turn) takeOver(ctx context.Context, by *Queue) *claim.Claim {
 	}
 	taken = true
 	t.of, t.n = by, t.n+1
-	t.queue.noteNext(t.claim)
+	t.queue.noteNext(t)
 	return t.claim
 }

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"container/list"
 	"context"
 	"sync"
 
@@ -24,8 +23,23 @@ type idleSets struct {
 // idleSet is a list of idle turns, the longest idle first. Its mutex may be locked
 // while a queue's is.
 type idleSet struct {
-	mu    sync.Mutex // protects the following field
-	turns list.List
+	mu   sync.Mutex // protects the following fields, and the links of each turn
+	head idleTurn   // the list is a circle, and this is no turn
+	n    int        // how many there are
+}
+
+// idleTurn is what a turn needs when it is idle. It stays when somebody takes the
+// lock, because that one is likely to make it idle again soon.
+type idleTurn struct {
+	turn       *turn
+	waiter     localWaiter // for all who come for the turn; it does not change
+	prev, next *idleTurn   // nil while it is not in the list
+}
+
+func newIdleSet() *idleSet {
+	s := &idleSet{}
+	s.head.prev, s.head.next = &s.head, &s.head
+	return s
 }
 
 // of returns the idle turns of a client.
@@ -37,7 +51,7 @@ func (s *idleSets) of(client framework.Extension) *idleSet {
 		if s.byClient == nil {
 			s.byClient = map[framework.Extension]*idleSet{}
 		}
-		set = &idleSet{}
+		set = newIdleSet()
 		s.byClient[client] = set
 		context.AfterFunc(client.Context(), func() { s.forget(client) })
 	}
@@ -55,10 +69,13 @@ func (s *idleSets) forget(client framework.Extension) {
 func (s *idleSet) add(t *turn) (evicted *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.inIdle = s.turns.PushBack(t)
-	if s.turns.Len() > maxIdle {
-		evicted = s.turns.Front().Value.(*turn)
-		s.removeLocked(evicted)
+	if t.asIdle == nil {
+		t.asIdle = &idleTurn{turn: t, waiter: localWaiter{idle: t}}
+	}
+	s.appendLocked(t.asIdle)
+	if s.n > maxIdle {
+		evicted = s.head.next.turn
+		s.removeLocked(evicted.asIdle)
 	}
 	return evicted
 }
@@ -67,12 +84,20 @@ func (s *idleSet) add(t *turn) (evicted *turn) {
 func (s *idleSet) remove(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.inIdle != nil {
-		s.removeLocked(t)
+	if t.asIdle.next != nil {
+		s.removeLocked(t.asIdle)
 	}
 }
 
-func (s *idleSet) removeLocked(t *turn) {
-	s.turns.Remove(t.inIdle)
-	t.inIdle = nil
+func (s *idleSet) appendLocked(i *idleTurn) {
+	last := s.head.prev
+	i.prev, i.next = last, &s.head
+	last.next, s.head.prev = i, i
+	s.n++
+}
+
+func (s *idleSet) removeLocked(i *idleTurn) {
+	i.prev.next, i.next.prev = i.next, i.prev
+	i.prev, i.next = nil, nil
+	s.n--
 }

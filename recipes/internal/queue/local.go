@@ -27,6 +27,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (*claim.Claim, error)
 		a.Trace.HandedOver()
 		return c, nil
 	}
+	a = a.Remembering()
 	e := &entrant{of: q, queue: local, ctx: ctx, attempt: a, isAwaited: local.isAwaited(as)}
 	defer func() {
 		e.enter()
@@ -225,7 +226,7 @@ type turn struct {
 	freed     bool                            // Free was called; protected by queue.mu
 	ending    bool                            // it is idle, and is being given up; protected by queue.mu
 	retired   sync.Once                       // gives the claim of an idle turn up
-	inIdle    *list.Element                   // its element; protected by its mutex
+	asIdle    *idleTurn                       // nil before the turn is idle for the first time; protected by queue.mu
 	timer     *time.Timer                     // gives up what is idle for too long; protected by queue.mu; nil before that
 }
 
@@ -312,7 +313,7 @@ func (t *turn) goesTo(next *claim.Claim) {
 
 // get gives a lock to a waiter that was taken off the queue.
 func (w *localWaiter) get(t *turn) {
-	t.queue.noteNext(t.claim)
+	t.queue.noteNext(t)
 	w.got = t
 	close(w.turn)
 }

@@ -118,8 +118,24 @@ func holdingOf(c *claim.Claim) *holding {
 }
 
 // noteNext is noteAlone for a claim that has got the lock from another one of ours.
-func (q *localQueue) noteNext(c *claim.Claim) {
-	q.noteAlone(holdingOf(c))
+// Only the claim is another one, and the time.
+func (q *localQueue) noteNext(t *turn) {
+	if !q.tryNoteNext(t) {
+		q.noteAlone(holdingOf(t.claim))
+	}
+}
+
+func (q *localQueue) tryNoteNext(t *turn) bool {
+	now := time.Now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.alone == nil || q.alone.seen.Holder != t.node {
+		return false
+	}
+	q.alone.by, q.alone.seen.Seen = t.claim, now
+	q.knowLocked(q.alone.seen)
+	q.seen, q.keepsOut = q.alone.seen, true
+	return true
 }
 
 // noteAlone is note for a claim of ours that has the lock alone.

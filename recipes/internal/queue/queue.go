@@ -149,6 +149,7 @@ func (q *Queue) Win(ctx context.Context, a Attempt) (*claim.Claim, error) {
 	if q.local != nil {
 		return q.winLocally(ctx, a)
 	}
+	a = a.Remembering()
 	c, refusal := q.winAtServer(ctx, a, q.InLoop(a))
 	if refusal != nil {
 		a.Recall(refusal)
