@@ -22,19 +22,6 @@ func (c merged) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// underClaim is a context under a claim: it has that as the value of its key.
-type underClaim struct {
-	context.Context
-	claim *Claim
-}
-
-func (c underClaim) Value(key any) any {
-	if c.claim.terms.Key == key {
-		return c.claim
-	}
-	return c.Context.Value(key)
-}
-
 // claimList are several claims, the last one first. They do not change: who holds
 // one more has a list that goes on with this one.
 type claimList struct {

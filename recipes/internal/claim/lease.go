@@ -41,7 +41,7 @@ func (l *Lease) valuesOf(ctx context.Context) context.Context {
 	if l.claim == nil {
 		return l.several.valuesOf(ctx)
 	}
-	return underClaim{ctx, l.claim}
+	return context.WithValue(ctx, l.claim.terms.Key, l.claim)
 }
 
 // workIn sets the lease's context.
