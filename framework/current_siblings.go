@@ -59,7 +59,7 @@ func (e Extension) CurrentSiblingsW(ctx context.Context, parent string) (names [
 		if err != nil {
 			return err
 		}
-		w = &Watch{shared: shared, session: s, stop: func() bool { return false }, local: e.local}
+		w = &Watch{shared: shared, session: s, view: e.Client}
 		names, stat = gone.cutFrom(found.Names), (*zk.Stat)(found.Stat)
 		return nil
 	})

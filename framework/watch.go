@@ -37,16 +37,16 @@ import (
 type Watch struct {
 	shared  *watches.Watch
 	session *Session
-	stop    func() bool // what context.AfterFunc has returned
+	view    *Client     // the one that has made it
+	stop    func() bool // what context.AfterFunc has returned; nil if there is no need for it
 	once    sync.Once
-	local   func(string) string
 }
 
 // Done is closed when the watch has fired, or its session has ended. The
 // channel of a stopped watch may stay open. A caller that uses neither Event
 // nor Wait after that should call Stop: the watch's context keeps it in memory
 // otherwise.
-func (w *Watch) Done() <-chan struct{} { return w.shared.Done().Done() }
+func (w *Watch) Done() <-chan struct{} { return w.shared.Done() }
 
 // AfterFunc has f called, on a goroutine of its own, when the watch has fired,
 // or its session has ended: at once, if that is so already. It is for those who
@@ -54,7 +54,7 @@ func (w *Watch) Done() <-chan struct{} { return w.shared.Done().Done() }
 // being called, and reports whether it has done so. Whoever stops the watch
 // calls stop, too.
 func (w *Watch) AfterFunc(f func()) (stop func() bool) {
-	return context.AfterFunc(w.shared.Done(), f)
+	return w.shared.AfterFunc(f)
 }
 
 // Event waits until Done is closed and returns what happened: the event, or an
@@ -64,7 +64,7 @@ func (w *Watch) Event() (zk.Event, error) {
 	w.Stop() // the context, which may live long, need not know of it any more
 	ev, err := w.shared.Event()
 	if err == nil {
-		ev.Path = w.local(ev.Path)
+		ev.Path = w.view.local(ev.Path)
 	}
 	return ev, err
 }
@@ -106,7 +106,9 @@ func (w *Watch) InOrder() bool {
 func (w *Watch) Stop() {
 	w.once.Do(func() {
 		defer w.shared.Leave() // also if a context of the user's own panics
-		w.stop()
+		if w.stop != nil {
+			w.stop()
+		}
 	})
 }
 
@@ -154,14 +156,18 @@ func watchedRead[T any](
 		key := watches.ReadKey{Op: op, Watch: transport.Watch{Path: c.full(path), Table: table}}
 		value, shared, err := readTogether(ctx, s, key, read)
 		if err == nil {
-			v, w = value, &Watch{shared: shared, session: s, local: c.local}
+			v, w = value, &Watch{shared: shared, session: s, view: c}
 		}
 		return err
 	})
 	if err != nil {
 		return v, nil, err
 	}
-	w.stop = context.AfterFunc(ctx, func() { w.once.Do(w.shared.Leave) })
+	switch ctx.Done() {
+	case nil, c.ctx.Done(): // the client ends its session, and that the watch
+	default:
+		w.stop = context.AfterFunc(ctx, func() { w.once.Do(w.shared.Leave) })
+	}
 	complete = true
 	return v, w, nil
 }

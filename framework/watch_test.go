@@ -363,8 +363,39 @@ func TestFunctionIsCalledWhenAWatchIsDone(t *testing.T) {
 		srv.Session(c.SessionID()).Expire()
 		require.ElementsMatch(t, []string{"data", "exists"}, []string{<-calls, <-calls})
 		require.True(t, fired(last))
-		last.AfterFunc(func() { calls <- "late" })
+		stop := last.AfterFunc(func() { calls <- "late" })
 		require.Equal(t, "late", <-calls)
+		require.False(t, stop(), "it was called")
+	})
+}
+
+// Those that stay are called, whichever of their neighbours are taken back.
+func TestFunctionsOfAWatchAreTakenBackInAnyOrder(t *testing.T) {
+	orders := [][]int{{0}, {1}, {2}, {0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}, {0, 1, 2}, {2, 1, 0}, {1, 2, 0}}
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		for i, order := range orders {
+			path := fmt.Sprint("/n", i)
+			mustCreate(t, c, path, "")
+			_, _, w, err := c.GetW(t.Context(), path)
+			require.NoError(t, err)
+			var called [3]atomic.Int32
+			var stops [3]func() bool
+			for i := range stops {
+				stops[i] = w.AfterFunc(func() { called[i].Add(1) })
+			}
+			want := [3]int32{1, 1, 1}
+			for _, i := range order {
+				require.True(t, stops[i]())
+				want[i] = 0
+			}
+			require.NoError(t, srv.Set(path, nil))
+			require.True(t, fired(w))
+			synctest.Wait()
+			for i := range stops {
+				require.Equal(t, want[i], called[i].Load(), "the function %d, when %v were taken back", i, order)
+				require.False(t, stops[i]())
+			}
+		}
 	})
 }
 

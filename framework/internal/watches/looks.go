@@ -194,7 +194,7 @@ func (ws *Session) compare(w *Watch, stat *proto.Stat) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ev := w.changeTo(stat); ev != 0 && !w.isDone {
-		w.finishLocked(zk.Event{Type: ev, State: zk.StateSyncConnected, Path: w.key.Path}, nil)
+		w.firedLocked(ev, zk.StateSyncConnected)
 	}
 }
 

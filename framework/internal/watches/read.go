@@ -77,7 +77,7 @@ func (r *Read) Begin() (begins bool, later <-chan struct{}, err error) {
 	case ws.ended:
 		return false, nil, ws.EndError()
 	case w != nil && !w.isSet:
-		return false, w.ready, nil
+		return false, w.readyLocked(), nil
 	case w == nil && carrier != nil && carrier.isComing():
 		return false, carrier.changed, nil
 	case w == nil:

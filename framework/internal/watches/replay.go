@@ -140,9 +140,9 @@ func (ws *Session) endUnlessReplayedLocked() {
 	if !p.areSuspicious() {
 		return
 	}
-	for key, w := range ws.shared {
+	for _, w := range ws.shared {
 		if w.isSet {
-			w.finishLocked(zk.Event{Type: zk.EventNotWatching, State: zk.StateDisconnected, Path: key.Path}, nil)
+			w.firedLocked(zk.EventNotWatching, zk.StateDisconnected)
 		}
 	}
 	if p.refused {

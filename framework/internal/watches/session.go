@@ -87,11 +87,10 @@ var errWatchGone = errors.New("shared watch is gone")
 // addLocked adds a watch that is on its way to the server. Its read must call
 // armedLocked.
 func (ws *Session) addLocked(key transport.Watch) *Watch {
-	w := &Watch{all: ws, key: key, ready: make(chan struct{})}
+	w := &Watch{all: ws, key: key}
 	if p := ws.persistent.byPath[key.Path]; p != nil && p.armed {
 		w.carrier = p
 	}
-	w.done, w.end = context.WithCancel(context.Background())
 	ws.shared[key] = w
 	return w
 }
@@ -155,17 +154,16 @@ func bySetting(a, b transport.SetWatch) int {
 func (ws *Session) Fired(ev transport.Event) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	event := zk.Event{Type: zk.EventType(ev.Type), State: zk.State(ev.State), Path: ev.Path}
-	for _, table := range tablesOf(event.Type) {
+	event, state := zk.EventType(ev.Type), zk.State(ev.State)
+	for _, table := range tablesOf(event) {
 		if w := ws.shared[transport.Watch{Path: ev.Path, Table: table}]; w != nil && w.isSet {
 			w.inOrder = !w.isAnew && !ws.isLookingLocked()
-			w.finishLocked(event, nil)
+			w.firedLocked(event, state)
 		}
 	}
 	if parent, ok := ws.persistent.childrenOfLocked(ev); ok {
 		if w := ws.shared[transport.Watch{Path: parent, Table: transport.Children}]; w != nil && w.isSet {
-			event := zk.Event{Type: zk.EventNodeChildrenChanged, State: event.State, Path: parent}
-			w.finishLocked(event, nil)
+			w.firedLocked(zk.EventNodeChildrenChanged, state)
 		}
 	}
 	ws.persistent.firedLocked(ws, ev)
@@ -199,7 +197,7 @@ func (ws *Session) End() {
 	defer ws.mu.Unlock()
 	ws.ended = true
 	for _, w := range ws.shared {
-		w.finishLocked(zk.Event{}, ws.EndError())
+		w.finishLocked(ws.EndError())
 	}
 }
 

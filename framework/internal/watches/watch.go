@@ -1,8 +1,6 @@
 package watches
 
 import (
-	"context"
-
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
@@ -10,27 +8,25 @@ import (
 
 // Watch is one standard watch on the server, with its local waiters.
 type Watch struct {
-	all   *Session
-	key   transport.Watch
-	ready chan struct{} // closed when the read that sets it is answered, or will not be
-
-	// done ends when the watch has fired, could not be set, or its session has
-	// ended.
-	done context.Context
-	end  context.CancelFunc
+	all *Session
+	key transport.Watch
 
 	// carrier is a persistent watch on the same path that the server had before.
 	// It is not asked for this watch then; see Persistent.
 	carrier *persistentWatch
 
-	// Set before done ends.
-	event   zk.Event
+	// Set before Done is closed, and before a function of AfterFunc is called.
+	event   zk.EventType
+	state   zk.State // the event's
 	err     error
 	inOrder bool // see InOrder
 
 	// Protected by all.mu.
 	waiters int
-	settled bool // the read that sets it is answered, or will not be
+	settled bool          // the read that sets it is answered, or will not be
+	ready   chan struct{} // see readyLocked; nil until somebody waits for it
+	done    chan struct{} // see Done; nil until somebody waits for it
+	after   *afterFunc    // see AfterFunc: the last one that was added, or nil
 	isSet   bool
 	missing bool // the node did not exist when the watch was set
 	isDone  bool
@@ -45,12 +41,13 @@ type Watch struct {
 // Path returns the path of the node.
 func (w *Watch) Path() string { return w.key.Path }
 
-// Done returns a context that ends when the watch has fired, or its session has
-// ended.
-func (w *Watch) Done() context.Context { return w.done }
-
 // Event returns what has ended the watch. It is for when it is done.
-func (w *Watch) Event() (zk.Event, error) { return w.event, w.err }
+func (w *Watch) Event() (zk.Event, error) {
+	if w.err != nil {
+		return zk.Event{}, w.err
+	}
+	return zk.Event{Type: w.event, State: w.state, Path: w.key.Path}, nil
+}
 
 // InOrder reports whether the event has come in its turn: behind the events of
 // all changes before, on the connection on which the watch was set. It is for
@@ -80,11 +77,13 @@ func (w *Watch) Leave() {
 func (w *Watch) armedLocked(ok, missing bool) {
 	defer w.all.persistent.standardSettledLocked(w.key.Path)
 	w.settled = true
-	close(w.ready)
+	if w.ready != nil {
+		close(w.ready)
+	}
 	switch {
 	case w.isDone: // the session ended
 	case !ok || !w.carriedLocked():
-		w.finishLocked(zk.Event{}, errWatchGone)
+		w.finishLocked(errWatchGone)
 	default:
 		w.isSet, w.missing = true, missing
 		w.asOf = w.all.link.LastZxid() // the answer's
@@ -104,13 +103,19 @@ func (w *Watch) withdrawIfUnusedLocked() {
 	} else {
 		w.all.link.RemoveWatch(w.key)
 	}
-	w.finishLocked(zk.Event{}, ErrStopped)
+	w.finishLocked(ErrStopped)
 }
 
-func (w *Watch) finishLocked(ev zk.Event, err error) {
+// firedLocked ends the watch with an event of its node.
+func (w *Watch) firedLocked(event zk.EventType, state zk.State) {
+	w.event, w.state = event, state
+	w.finishLocked(nil)
+}
+
+func (w *Watch) finishLocked(err error) {
 	delete(w.all.shared, w.key)
-	w.event, w.err, w.isDone = ev, err, true
-	w.end()
+	w.err, w.isDone = err, true
+	w.tellDoneLocked()
 	w.all.persistent.withdrawIfUnusedLocked(w.key.Path)
 }
 
