@@ -89,11 +89,14 @@ const stackDepth = 32
 
 // Begin begins the record of an acquire that has begun at a time. It leaves
 // this call, and so many of those above it, out of the stack.
+//
+// For the nil Recorder, it only notes what is acquired.
 func (r *Recorder) Begin(a *Record, what What, since time.Time, skip int) {
+	a.what = what
 	if r == nil {
 		return
 	}
-	a.of, a.what, a.since = r, what, since
+	a.of, a.since = r, since
 	if r.stacks {
 		a.stack = callers(skip + 2)
 	}
@@ -101,6 +104,9 @@ func (r *Recorder) Begin(a *Record, what What, since time.Time, skip int) {
 	defer r.mu.Unlock()
 	r.linkLocked(a)
 }
+
+// What describes the lock, also if the record was not begun.
+func (a *Record) What() *What { return &a.what }
 
 func callers(skip int) []uintptr {
 	var pcs [stackDepth]uintptr

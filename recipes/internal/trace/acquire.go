@@ -25,16 +25,20 @@ type Acquire struct {
 	record flight.Record // the acquire's, and then the hold's
 	hold   Hold          // here, so that both are one allocation
 
+	hooks      *acquireHooks // nil if there is no such hook
+	over       bool          // Ended was called
+	handedOver bool
+	downgraded bool
+}
+
+// acquireHooks tells the hooks of an acquire.
+type acquireHooks struct {
 	// teller makes the calls for an acquire on a goroutine of the client. It is
 	// nil for an acquire on the user's goroutine.
 	teller clienttrace.Teller
 	ctx    context.Context // the acquire's, if there is a teller
 
-	to         []locktrace.AcquireTracer // the hooks' answers; only tell reads them: a teller may set them late
-	traced     bool                      // there is such a hook
-	over       bool                      // Ended was called
-	handedOver bool
-	downgraded bool
+	to []locktrace.AcquireTracer // the hooks' answers; only tell reads them: a teller may set them late
 }
 
 // StartAcquire tells the hooks that hear of acquires, and begins the flight
@@ -44,18 +48,22 @@ type Acquire struct {
 func StartAcquire(ctx context.Context, a locktrace.Acquire, since time.Time) (context.Context, *Acquire) {
 	ext := framework.Extend(a.Client)
 	those, recorder := hookStartAcquire.Of(a.Client), ext.Recorder()
-	traced := len(those) > 0
-	if !traced && recorder == nil {
+	if len(those) == 0 && recorder == nil {
 		return ctx, nil
 	}
-	t := &Acquire{traced: traced}
-	recorder.Begin(&t.record, flight.What{
-		Path: ext.FullPath(a.Path), Recipe: a.Recipe, Name: a.Name, Shared: a.Shared, Leases: a.Leases,
-	}, since, 1)
-	if !traced {
+	t := &Acquire{}
+	recorder.Begin(&t.record, whatIs(a), since, 1)
+	if len(those) == 0 {
 		return ctx, t
 	}
 	return t.start(ctx, a, those), t
+}
+
+// whatIs describes an acquire for the flight recorder, and for the log.
+func whatIs(a locktrace.Acquire) flight.What {
+	return flight.What{
+		Path: framework.Extend(a.Client).FullPath(a.Path), Recipe: a.Recipe, Name: a.Name, Shared: a.Shared, Leases: a.Leases,
+	}
 }
 
 // StartSeveral is StartAcquire for several locks that are acquired as one. The
@@ -65,13 +73,15 @@ func StartSeveral(ctx context.Context, a locktrace.Acquire) (context.Context, *A
 	if len(those) == 0 {
 		return ctx, nil
 	}
-	t := &Acquire{traced: true}
+	t := &Acquire{}
 	return t.start(ctx, a, those), t
 }
 
 func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, those []locktrace.HookStartAcquire) context.Context {
+	h := &acquireHooks{}
+	t.hooks = h
 	if a.Recipe == locktrace.RecipeLeaderLatch { // it runs on a goroutine of the client
-		t.teller, t.ctx = framework.Extend(a.Client).NewTeller(), ctx
+		h.teller, h.ctx = framework.Extend(a.Client).NewTeller(), ctx
 	}
 	complete := false
 	defer func() {
@@ -80,7 +90,7 @@ func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, those []locktr
 		}
 	}()
 	var started context.Context // the teller may set it late, when nobody reads it
-	told := t.run(ctx, func() { started, t.to = startAcquire(ctx, those, a) })
+	told := h.run(ctx, func() { started, h.to = startAcquire(ctx, those, a) })
 	complete = true
 	if !told {
 		return ctx
@@ -89,16 +99,16 @@ func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, those []locktr
 }
 
 // run makes a call, and reports whether it has returned.
-func (t *Acquire) run(ctx context.Context, call func()) bool {
-	if t.teller == nil {
+func (h *acquireHooks) run(ctx context.Context, call func()) bool {
+	if h.teller == nil {
 		call()
 		return true
 	}
-	return t.teller.Tell(ctx, call)
+	return h.teller.Tell(ctx, call)
 }
 
 // IsTraced reports whether a hook is told of the acquire.
-func (t *Acquire) IsTraced() bool { return t != nil && t.traced }
+func (t *Acquire) IsTraced() bool { return t != nil && t.hooks != nil }
 
 // startAcquire tells the hooks, and returns what is told of the acquire from then
 // on. A hook may return nil for both.
@@ -126,11 +136,11 @@ func startAcquire(
 // whether all have returned. Callers ask whether the acquire is traced first,
 // because the function that they pass takes an allocation.
 func (t *Acquire) tell(call func(locktrace.AcquireTracer)) bool {
-	return t.tellAll(func(all []locktrace.AcquireTracer) { hooks.Each(all, call) })
+	return t.hooks.tellAll(func(all []locktrace.AcquireTracer) { hooks.Each(all, call) })
 }
 
-func (t *Acquire) tellAll(call func([]locktrace.AcquireTracer)) bool {
-	return t.run(t.ctx, func() { call(t.to) })
+func (h *acquireHooks) tellAll(call func([]locktrace.AcquireTracer)) bool {
+	return h.run(h.ctx, func() { call(h.to) })
 }
 
 // Ended tells how the acquire ended.
@@ -140,7 +150,7 @@ func (t *Acquire) Ended(end locktrace.AcquireEnd) {
 	}
 	t.over = true
 	t.record.Ended(kindOf(end.Outcome), string(end.Outcome), end.Err)
-	if t.traced {
+	if t.IsTraced() {
 		t.tellEnded(end)
 	}
 }
@@ -173,7 +183,7 @@ func (t *Acquire) EndedByPanic() {
 
 // Link returns the entries that identify the acquire's trace in its nodes.
 func (t *Acquire) Link() map[string]string {
-	if t == nil || !t.traced {
+	if !t.IsTraced() {
 		return nil
 	}
 	link := map[string]string{}
@@ -190,7 +200,7 @@ func (t *Acquire) QueuedLocally(ahead int, where func() flight.Standing) {
 		return
 	}
 	t.record.QueuedLocally(where)
-	if t.traced {
+	if t.IsTraced() {
 		t.tell(func(to locktrace.AcquireTracer) { to.QueuedLocally(ahead) })
 	}
 }
@@ -235,7 +245,7 @@ func (t *Acquire) Observer() lockloop.Observer {
 // Queued implements lockloop.Observer.
 func (t *Acquire) Queued(node framework.Created, ahead, length int) {
 	t.record.Queued(path.Base(node.Path), ahead)
-	if !t.traced {
+	if !t.IsTraced() {
 		return
 	}
 	queued := locktrace.Queued{Node: node.Path, Czxid: node.Czxid, Ahead: ahead, Length: length}
@@ -245,7 +255,7 @@ func (t *Acquire) Queued(node framework.Created, ahead, length int) {
 // Waiting implements lockloop.Observer.
 func (t *Acquire) Waiting(position int, seen time.Time, ahead, holder lockloop.Other) {
 	t.record.Blocked(position, seen, flight.Contender(ahead), flight.Contender(holder))
-	if !t.traced {
+	if !t.IsTraced() {
 		return
 	}
 	waiting := locktrace.Waiting{Ahead: contender(ahead), Holder: contender(holder)}
@@ -254,7 +264,7 @@ func (t *Acquire) Waiting(position int, seen time.Time, ahead, holder lockloop.O
 
 // Woken implements lockloop.Observer.
 func (t *Acquire) Woken(gone bool) {
-	if t.traced {
+	if t.IsTraced() {
 		t.tell(func(to locktrace.AcquireTracer) { to.Woken(gone) })
 	}
 }
@@ -262,7 +272,7 @@ func (t *Acquire) Woken(gone bool) {
 // Abandoned implements lockloop.Observer.
 func (t *Acquire) Abandoned(reason error) {
 	t.record.Abandoned()
-	if t.traced {
+	if t.IsTraced() {
 		t.tell(func(to locktrace.AcquireTracer) { to.Abandoned(reason) })
 	}
 }

@@ -20,15 +20,20 @@ import (
 // *Hold reports nothing.
 type Hold struct {
 	record *flight.Record // nil if there is none
-	of     locktrace.Acquire
+	lock   *flight.What   // the record's, if there is one
 	what   locktrace.Hold
-	teller clienttrace.Teller     // calls the tracer; nil if there is none
-	to     []locktrace.HoldTracer // the hooks' answers; only the calls read them: they may be set late
-	log    *slog.Logger           // for losses
-	ctx    context.Context        // the first lease's work's, for the log
+	hooks  *holdHooks      // nil if there is no hook to call
+	log    *slog.Logger    // for losses
+	ctx    context.Context // the first lease's work's, for the log
 
 	revoked sync.Once // for the report that the lock is asked for
 	ended   sync.Once // for the report of the end
+}
+
+// holdHooks tells the hooks of a hold.
+type holdHooks struct {
+	teller clienttrace.Teller
+	to     []locktrace.HoldTracer // the hooks' answers; only the calls read them: they may be set late
 }
 
 // StartHold reports the beginning of a hold. The argument held is the context
@@ -40,25 +45,26 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 		if !log.Enabled(held, slog.LevelWarn) {
 			return nil, held
 		}
-		return &Hold{of: of, what: what, log: log, ctx: held}, held
+		lock := whatIs(of)
+		return &Hold{lock: &lock, what: what, log: log, ctx: held}, held
 	}
 	h := &acquired.hold
-	h.record, h.of, h.what, h.log, h.ctx = &acquired.record, of, what, log, held
-	if acquired.traced {
-		h.ctx = h.start(held, acquired)
+	h.record, h.lock, h.what, h.log, h.ctx = &acquired.record, acquired.record.What(), what, log, held
+	if acquired.IsTraced() {
+		h.ctx = h.start(held, of.Client, acquired.hooks)
 	}
 	h.record.Hold(path.Base(what.Node), what.Token) // not earlier: the tracer may panic
 	return h, h.ctx
 }
 
 // start tells the tracer, and returns the context to work in.
-func (h *Hold) start(held context.Context, acquired *Acquire) context.Context {
-	h.teller = acquired.teller
-	if h.teller == nil {
-		h.teller = framework.Extend(h.of.Client).NewTeller()
+func (h *Hold) start(held context.Context, c *framework.Client, acquired *acquireHooks) context.Context {
+	h.hooks = &holdHooks{teller: acquired.teller}
+	if h.hooks.teller == nil {
+		h.hooks.teller = framework.Extend(c).NewTeller()
 	}
 	var work context.Context // the teller may set it late, when nobody reads it
-	if !acquired.tellAll(func(all []locktrace.AcquireTracer) { work = h.startAll(held, all) }) {
+	if !acquired.tellAll(func(all []locktrace.AcquireTracer) { work = h.hooks.startAll(held, h.what, all) }) {
 		return held
 	}
 	return work
@@ -66,7 +72,9 @@ func (h *Hold) start(held context.Context, acquired *Acquire) context.Context {
 
 // startAll tells the hooks that were told of the acquire. Each may return a nil
 // tracer, and a nil context.
-func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) context.Context {
+func (h *holdHooks) startAll(
+	work context.Context, what locktrace.Hold, all []locktrace.AcquireTracer,
+) context.Context {
 	complete := false
 	defer func() {
 		if !complete { // a hook has panicked, and nobody else may end the hold
@@ -76,7 +84,7 @@ func (h *Hold) startAll(work context.Context, all []locktrace.AcquireTracer) con
 		}
 	}()
 	for _, acquired := range all {
-		if to := acquired.StartHold(h.what); to != nil {
+		if to := acquired.StartHold(what); to != nil {
 			h.to = append(h.to, to)
 		}
 	}
@@ -92,13 +100,13 @@ func endAll(those []locktrace.HoldTracer, end locktrace.HoldEnd) {
 }
 
 // isTraced reports whether there is a hook to call.
-func (h *Hold) isTraced() bool { return h != nil && h.teller != nil }
+func (h *Hold) isTraced() bool { return h != nil && h.hooks != nil }
 
 // tell makes a call for each hook that has heard of the beginning, and does not
 // wait for it.
 func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 	if h.isTraced() {
-		h.teller.Post(func() { hooks.Each(h.to, call) })
+		h.hooks.teller.Post(func() { hooks.Each(h.hooks.to, call) })
 	}
 }
 
@@ -106,7 +114,7 @@ func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 // long.
 func (h *Hold) Wait(ctx context.Context) {
 	if h.isTraced() {
-		h.teller.Wait(ctx)
+		h.hooks.teller.Wait(ctx)
 	}
 }
 
@@ -138,7 +146,7 @@ func (h *Hold) Overrun() (over func()) {
 	})
 	return func() {
 		if h.isTraced() {
-			h.teller.Post(func() { hooks.Each(returned, func(call func()) { call() }) })
+			h.hooks.teller.Post(func() { hooks.Each(returned, func(call func()) { call() }) })
 		}
 	}
 }
@@ -175,7 +183,7 @@ func (h *Hold) Released(ctx context.Context, err error) {
 
 func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
 	if h.isTraced() { // the function takes an allocation
-		h.teller.Post(func() { endAll(h.to, locktrace.HoldEnd{Cause: cause, Err: err}) })
+		h.hooks.teller.Post(func() { endAll(h.hooks.to, locktrace.HoldEnd{Cause: cause, Err: err}) })
 	}
 }
 
@@ -198,7 +206,7 @@ func (h *Hold) Gone() {
 // tracer has been told of them, or that takes too long.
 func (h *Hold) During(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
 	if h.isTraced() {
-		return h.teller.Context(ctx), func() {}
+		return h.hooks.teller.Context(ctx), func() {}
 	}
 	return Unblocked(ctx, c)
 }
@@ -235,12 +243,12 @@ func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 // attributes returns the log attributes that identify the lock.
 func (h *Hold) attributes() []slog.Attr {
 	attrs := make([]slog.Attr, 0, 8)
-	if h.of.Name != "" {
-		attrs = append(attrs, slog.String(semconv.LockName, h.of.Name))
+	if h.lock.Name != "" {
+		attrs = append(attrs, slog.String(semconv.LockName, h.lock.Name))
 	}
 	return append(attrs,
-		slog.String(semconv.LockPath, framework.Extend(h.of.Client).FullPath(h.of.Path)),
-		slog.String(semconv.LockRecipe, h.of.Recipe),
+		slog.String(semconv.LockPath, h.lock.Path),
+		slog.String(semconv.LockRecipe, h.lock.Recipe),
 		slog.String(semconv.LockNode, path.Base(h.what.Node)),
 		slog.Int64(semconv.LockToken, h.what.Token))
 }
