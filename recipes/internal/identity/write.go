@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -19,6 +20,22 @@ import (
 // Own returns the part of a process's identity that stays the same, as the
 // beginning of the JSON in its nodes.
 func Own(service string) string {
+	if known := lastOwn.Load(); known != nil && known.service == service {
+		return known.text
+	}
+	own := &ownText{service, ownOf(service)}
+	lastOwn.Store(own)
+	return own.text
+}
+
+// ownText is the result of Own for a service.
+type ownText struct{ service, text string }
+
+// lastOwn is the last result. Nearly every process is one service, and each of its
+// locks has the text.
+var lastOwn atomic.Pointer[ownText]
+
+func ownOf(service string) string {
 	return fmt.Sprintf(`,"host":%s,"pid":%d,"service":%s`, quoted(hostname.Get()), os.Getpid(), quoted(service))
 }
 
