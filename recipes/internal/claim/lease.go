@@ -16,7 +16,6 @@ type Lease struct {
 	claim    *Claim          // nil for several leases
 	several  *several        // nil for one lease
 	ctx      leaseContext    // the lease's, in which LeaseFromContext finds it
-	held     context.Context // the same, without a reference to the lease
 	life     context.Context // ends with the lease, whatever a tracer has derived; it has no values
 	end      context.CancelCauseFunc
 	released atomic.Bool
@@ -46,16 +45,17 @@ func (l *Lease) valuesOf(ctx context.Context) context.Context {
 }
 
 // workIn sets the lease's context.
-func (l *Lease) workIn(held context.Context) {
-	l.held, l.ctx = held, leaseContext{held, l}
-}
+func (l *Lease) workIn(held context.Context) { l.ctx = leaseContext{held, l} }
+
+// held is the lease's context, without a reference to the lease.
+func (l *Lease) held() context.Context { return l.ctx.Context }
 
 // reportIfDropped has the lease reported if it becomes unreachable while the
 // lock is held. The report must not refer to the lease.
 func (l *Lease) reportIfDropped() {
 	c := l.claim
 	client := framework.Extend(c.terms.Client)
-	if !client.Logger().Enabled(l.held, slog.LevelWarn) {
+	if !client.Logger().Enabled(l.held(), slog.LevelWarn) {
 		return
 	}
 	l.unreport = runtime.AddCleanup(l, client.OnDrop(), func() {
@@ -74,7 +74,7 @@ func (l *Lease) Ended() error { return context.Cause(l.life) }
 
 // WithContext returns a copy of ctx that ends with the lease, too.
 func (l *Lease) WithContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return endingWith(leaseContext{merged{l.held, l.valuesOf(ctx)}, l}, ctx)
+	return endingWith(leaseContext{merged{l.held(), l.valuesOf(ctx)}, l}, ctx)
 }
 
 // Claims returns the claims that the lease has shares of.

@@ -49,7 +49,7 @@ func (l *Lease) Add(one *Lease) {
 		s.held = &claimList{c, s.held}
 	}
 	life, forget := endingWith(one.life, l.life)
-	held, stop := endingWith(merged{one.held, s.valuesOf(s.base)}, l.held)
+	held, stop := endingWith(merged{one.held(), s.valuesOf(s.base)}, l.held())
 	s.stop = append(s.stop, forget, stop)
 	l.life = life
 	l.workIn(held)

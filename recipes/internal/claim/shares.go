@@ -78,7 +78,7 @@ func (c *Claim) First(ctx context.Context) *Lease {
 // StartTrace begins to trace the hold. The lease is its first, which no other
 // goroutine has seen yet.
 func (c *Claim) StartTrace(first *Lease, of locktrace.Acquire, acquired *trace.Acquire) {
-	t, work := trace.StartHold(first.held, of, locktrace.Hold{Node: first.Path(), Token: c.Token()}, acquired)
+	t, work := trace.StartHold(first.held(), of, locktrace.Hold{Node: first.Path(), Token: c.Token()}, acquired)
 	if acquired.IsTraced() {
 		first.workIn(work)
 	}

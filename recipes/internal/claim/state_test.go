@@ -166,7 +166,7 @@ func TestLeaseWhoseContextTheTracerEnds(t *testing.T) {
 		var place countingPlace
 		lease := c.First(t.Context())
 		c.Occupy(&place)
-		work, cancel := context.WithCancel(lease.held)
+		work, cancel := context.WithCancel(lease.held())
 		lease.workIn(work)
 		cancel()
 		require.ErrorIs(t, lease.Release(t.Context()), context.Canceled)

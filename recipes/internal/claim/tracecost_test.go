@@ -93,7 +93,7 @@ func aClaim(ctx context.Context, c *framework.Client) (*Claim, *Lease) {
 		terms: Terms{Client: c}, nodes: []framework.Created{{Path: "/lock/lock-0000000000"}},
 		ctx: ctx,
 	}
-	return held, &Lease{claim: held, ctx: leaseContext{Context: ctx}, held: ctx}
+	return held, &Lease{claim: held, ctx: leaseContext{Context: ctx}}
 }
 
 // BenchmarkRecord is what the flight recorder costs for an acquire and its hold,
