@@ -34,13 +34,15 @@ type InterProcessMutex struct {
 
 const mutexKind = "lock-"
 
+var mutexKinds = []string{mutexKind}
+
 // NewInterProcessMutex returns the mutex with this path. It does not contact
 // the server: a client, a path or an option that cannot be used is an error of
 // every acquire. The first contender creates the path, and whatever is missing
 // above it, as containers, which the server removes some time after the last.
 func NewInterProcessMutex(c *framework.Client, path string, opts ...MutexOption) *InterProcessMutex {
 	return &InterProcessMutex{*queue.New(queue.Config{
-		Client: c, Path: path, Kind: mutexKind, Op: "acquire",
+		Client: c, Path: path, Kind: mutexKind, Kinds: mutexKinds, Op: "acquire",
 		Order:       lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive},
 		Local:       true,
 		Recipe:      locktrace.RecipeMutex,

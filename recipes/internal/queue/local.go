@@ -18,13 +18,13 @@ import (
 // server, or another one hands the lock over.
 func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err error) {
 	shared := q.isShared()
-	local, w, ahead := localQueues.arrive(*q.local, shared)
+	local, w, ahead := localQueues.arrive(q.local, shared)
 	for w != nil && w.idle != nil {
 		if c := w.idle.takeOver(ctx, q); c != nil {
 			a.Trace.HandedOver()
 			return c, nil
 		}
-		local, w, ahead = localQueues.arrive(*q.local, shared)
+		local, w, ahead = localQueues.arrive(q.local, shared)
 	}
 	if w != nil {
 		if c, err = q.waitLocally(ctx, a, local, w, ahead); err != nil {

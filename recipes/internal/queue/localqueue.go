@@ -20,7 +20,7 @@ import (
 // order of arrival. They look at the server's queue together.
 type localQueue struct {
 	in  *queueSet // finds this queue by its key until it is over
-	key localKey
+	key *localKey
 
 	mu       sync.Mutex // protects the following fields
 	over     bool       // it is empty for good: later arrivals get another queue
@@ -32,17 +32,17 @@ type localQueue struct {
 
 	crowd *lockloop.Crowd // goroutines that share the lock; nil before the first
 
-	seen     lockloop.NotAdmitted   // the server's queue as one of us saw it last
-	keepsOut bool                   // the queue in seen keeps those out, too, that share the lock
-	beyond   *lockloop.NotAdmitted  // the queue that the holder is in, as one of us saw it last; may be nil
-	known    []lockloop.NotAdmitted // holders whose data one of us has read or written
-	gone     []string               // nodes of ours that had the lock, and were given up
-	alone    *holding               // the one of us that got the lock alone last, or nil
-	shared   list.List              // a *holding for each of us that shares the lock
-	trouble  error                  // the last error that one of us at the server has outlasted, or nil
+	seen     lockloop.NotAdmitted  // the server's queue as one of us saw it last
+	keepsOut bool                  // the queue in seen keeps those out, too, that share the lock
+	beyond   *lockloop.NotAdmitted // the queue that the holder is in, as one of us saw it last; may be nil
+	known    []knownHolder         // holders whose data one of us has read or written
+	gone     []string              // nodes of ours that had the lock, and were given up
+	alone    *holding              // the one of us that got the lock alone last, or nil
+	shared   list.List             // a *holding for each of us that shares the lock
+	trouble  error                 // the last error that one of us at the server has outlasted, or nil
 
 	// Most queues know of no more than one of each.
-	firstKnown [1]lockloop.NotAdmitted
+	firstKnown [1]knownHolder
 	firstGone  [1]string
 }
 
@@ -86,7 +86,7 @@ type localWaiter struct {
 }
 
 // newLocalQueue returns an empty queue.
-func newLocalQueue(in *queueSet, key localKey) *localQueue {
+func newLocalQueue(in *queueSet, key *localKey) *localQueue {
 	q := &localQueue{in: in, key: key, free: key.places()}
 	q.known, q.gone = q.firstKnown[:0], q.firstGone[:0]
 	return q

@@ -9,7 +9,7 @@ import (
 // A goroutine gives up in the moment in which it gets its turn. It will make no
 // node, and the one behind it may.
 func TestWaiterThatGivesUpInTheMomentOfItsTurnLetsTheNextEnter(t *testing.T) {
-	q := newLocalQueue(&queueSet{}, localKey{})
+	q := newLocalQueue(&queueSet{}, &localKey{})
 	wait := func() *localWaiter {
 		w, _, ok := q.add(false)
 		require.True(t, ok)

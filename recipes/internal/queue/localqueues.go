@@ -18,7 +18,7 @@ type localKey struct {
 
 // localKeyOf returns the key of the queue in which a lock's goroutines wait.
 func localKeyOf(q *Queue) *localKey {
-	key := &localKey{Key: q.key}
+	key := &localKey{Key: q.Key()}
 	key.kind = q.cfg.Kinds[0] // the same for both sides of a read/write lock
 	switch {
 	case q.cfg.HandOvers > 0:
@@ -52,7 +52,7 @@ type queueSet struct {
 
 // arrive finds the queue, or makes one. It takes a place at the server, or adds
 // a waiter with ahead waiters before it.
-func (s *queueSet) arrive(key localKey, shared bool) (q *localQueue, w *localWaiter, ahead int) {
+func (s *queueSet) arrive(key *localKey, shared bool) (q *localQueue, w *localWaiter, ahead int) {
 	for {
 		q = s.find(key)
 		if w, ahead, ok := q.add(shared); ok {
@@ -62,16 +62,16 @@ func (s *queueSet) arrive(key localKey, shared bool) (q *localQueue, w *localWai
 	}
 }
 
-func (s *queueSet) find(key localKey) *localQueue {
+func (s *queueSet) find(key *localKey) *localQueue {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q := s.byKey[key]
+	q := s.byKey[*key]
 	if q == nil {
 		if s.byKey == nil {
 			s.byKey = map[localKey]*localQueue{}
 		}
 		q = newLocalQueue(s, key)
-		s.byKey[key] = q
+		s.byKey[*key] = q
 	}
 	return q
 }
@@ -87,7 +87,7 @@ func (s *queueSet) lookUp(key localKey) *localQueue {
 func (s *queueSet) remove(q *localQueue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byKey[q.key] == q {
-		delete(s.byKey, q.key)
+	if s.byKey[*q.key] == q {
+		delete(s.byKey, *q.key)
 	}
 }

@@ -24,7 +24,7 @@ func QueuesOf(c *framework.Client) (n int) {
 // next. It never waits in one that is over.
 func TestArrivalsNeverWaitInAQueueThatIsOver(t *testing.T) {
 	set := &queueSet{}
-	key := localKey{Key: Key{path: "/m"}}
+	key := &localKey{Key: Key{path: "/m"}}
 	const arrivals = 20000
 	done := make(chan struct{})
 	for i := range 4 {

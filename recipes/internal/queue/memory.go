@@ -69,12 +69,24 @@ func (q *localQueue) know(r lockloop.NotAdmitted) {
 // A listing that is on its way may name one of those.
 const maxKnown = 4
 
+// knownHolder is what a NotAdmitted says of the holder. A queue keeps no more.
+type knownHolder struct {
+	node    string
+	data    []byte
+	session int64
+	since   time.Time
+}
+
+func (h knownHolder) refusal() lockloop.NotAdmitted {
+	return lockloop.NotAdmitted{Holder: h.node, HolderData: h.data, HolderSession: h.session, HolderSince: h.since}
+}
+
 func (q *localQueue) knowLocked(r lockloop.NotAdmitted) {
-	same := func(known lockloop.NotAdmitted) bool { return known.Holder == r.Holder }
+	same := func(known knownHolder) bool { return known.node == r.Holder }
 	if !r.HasRead() || slices.ContainsFunc(q.known, same) {
 		return
 	}
-	q.known = addLast(q.known, r)
+	q.known = addLast(q.known, knownHolder{r.Holder, r.HolderData, r.HolderSession, r.HolderSince})
 }
 
 func addLast[T any](all []T, one T) []T {
@@ -86,7 +98,7 @@ func addLast[T any](all []T, one T) []T {
 
 func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
 	for _, known := range q.known {
-		r.RecallHolder(known)
+		r.RecallHolder(known.refusal())
 	}
 }
 

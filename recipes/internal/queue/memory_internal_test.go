@@ -29,7 +29,7 @@ func TestQueueBehindKeepsWhatItsHolderSays(t *testing.T) {
 func TestTroubleThatKeepsNobodyWaitingIsForgotten(t *testing.T) {
 	trouble := errors.New("throttled")
 	set := &queueSet{}
-	key := localKey{Key: Key{path: "/m"}}
+	key := &localKey{Key: Key{path: "/m"}}
 	q, _, _ := set.arrive(key, false)
 	q.entered(false) // it has the lock
 	_, _, _ = set.arrive(key, false)

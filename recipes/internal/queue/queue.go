@@ -16,8 +16,7 @@ import (
 // for concurrent use. All calls of the zero Queue return errors.
 type Queue struct {
 	cfg      Config
-	key      Key
-	boxed    any // the key, for contexts
+	boxed    any // the Key, for contexts
 	loop     *lockloop.Loop
 	places   *lockloop.Places // nil unless the configuration has a Count
 	identity string           // the part of the nodes' data that stays the same
@@ -50,8 +49,7 @@ func New(cfg Config) *Queue {
 		return q
 	}
 	ext := framework.Extend(cfg.Client)
-	q.key = Key{ext.Root(), ext.FullPath(cfg.Path), cfg.Kind}
-	q.boxed = q.key
+	q.boxed = Key{ext.Root(), ext.FullPath(cfg.Path), cfg.Kind}
 	if !cfg.Anonymous {
 		q.identity = identity.Own(ext.ServiceName())
 	}
@@ -71,8 +69,12 @@ func New(cfg Config) *Queue {
 // Client returns the client, or nil.
 func (q *Queue) Client() *framework.Client { return q.cfg.Client }
 
-// Key returns the key that finds the lock's claims in contexts.
-func (q *Queue) Key() Key { return q.key }
+// Key returns the key that finds the lock's claims in contexts. The zero Queue has
+// the zero Key.
+func (q *Queue) Key() Key {
+	key, _ := q.boxed.(Key)
+	return key
+}
 
 // Path returns the path of the node whose children are the contenders.
 func (q *Queue) Path() string { return q.cfg.Path }

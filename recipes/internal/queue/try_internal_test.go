@@ -18,7 +18,7 @@ func TestOneOfUsThatHasNotTheLockAnyMoreRefusesNobody(t *testing.T) {
 	holder := func(name string) *holding {
 		return &holding{lockloop.NotAdmitted{Seen: time.Now(), Ahead: 1, Holder: name}, aliveWith{held}}
 	}
-	q := newLocalQueue(&queueSet{}, localKey{})
+	q := newLocalQueue(&queueSet{}, &localKey{})
 	require.Nil(t, q.heldByOurs(alone))
 	q.noteShared(holder("reader"))
 	require.Nil(t, q.heldByOurs(shared))
