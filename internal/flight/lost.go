@@ -23,6 +23,7 @@ type lostHold struct {
 	record weak.Pointer[Record]
 	kept   *Record         // the record, until the nodes are gone: until then, others wait for them
 	nodes  context.Context // it ends when the nodes are gone
+	err    error           // why the hold was lost
 }
 
 // minSweep is how many lost holds are nothing to be looked through.

@@ -24,10 +24,8 @@ type Record struct {
 	token      int64
 	granted    time.Time
 	ahead      int
-	seen       time.Time
 	others     *others // nil if there is nothing to know
 	locally    func() Standing
-	err        error     // why the hold was lost
 	number     uint64    // the number of the grant's event
 	lost       *lostHold // nil unless the hold was lost
 
@@ -73,9 +71,12 @@ type Contender struct {
 	Since time.Time
 }
 
-// others are the contenders that an acquire waits for. They are not in the
-// Record, because most acquires do not wait.
-type others struct{ neighbour, holder Contender }
+// others are the contenders that an acquire waits for, and when it has seen them.
+// They are not in the Record, because most acquires do not wait.
+type others struct {
+	seen              time.Time
+	neighbour, holder Contender
+}
 
 // Standing is the place of an acquire in the queue, as of some moment.
 type Standing struct {
@@ -156,11 +157,11 @@ func (a *Record) Queued(node string, ahead int) {
 func (a *Record) Blocked(ahead int, seen time.Time, neighbour, holder Contender) {
 	a.update(func() {
 		now := time.Now()
-		a.stage, a.ahead, a.seen = Blocked, ahead, seen
+		a.stage, a.ahead = Blocked, ahead
 		if a.others == nil {
 			a.others = &others{}
 		}
-		*a.others = others{neighbour, holder}
+		*a.others = others{seen, neighbour, holder}
 		e := a.event(Waiting, now)
 		e.Node, e.Other, e.Count = a.node, holder.Node, ahead
 		a.of.addLocked(e)
@@ -170,7 +171,7 @@ func (a *Record) Blocked(ahead int, seen time.Time, neighbour, holder Contender)
 // Abandoned notes that the acquire has given its node up, and begins anew or
 // ends.
 func (a *Record) Abandoned() {
-	a.update(func() { a.stage, a.node, a.ahead, a.seen, a.others = Starting, "", 0, time.Time{}, nil })
+	a.update(func() { a.stage, a.node, a.ahead, a.others = Starting, "", 0, nil })
 }
 
 // Ended notes how the acquire ended: with an event of one of the kinds
@@ -217,10 +218,10 @@ func (a *Record) Revoked() {
 // are gone.
 func (a *Record) Lost(nodes context.Context, err error) {
 	a.update(func() {
-		a.stage, a.err = Lost, err
+		a.stage = Lost
 		if a.next != nil {
 			a.unlinkLocked()
-			a.lost = &lostHold{record: weak.Make(a), kept: a, nodes: nodes}
+			a.lost = &lostHold{record: weak.Make(a), kept: a, nodes: nodes, err: err}
 			a.of.lost.addLocked(a.lost)
 		}
 		a.happenedLocked(HoldLost, err)

@@ -37,10 +37,13 @@ func (v *View) Locate() {
 func (a *Record) viewLocked() View {
 	v := View{
 		What: a.what, Since: a.since, Granted: a.granted, Stage: a.stage, Node: a.node, Token: a.token,
-		Ahead: a.ahead, Seen: a.seen, Revoked: a.revoked, Err: a.err, Stack: a.stack, locally: a.locally,
+		Ahead: a.ahead, Revoked: a.revoked, Stack: a.stack, locally: a.locally,
 	}
 	if a.others != nil {
-		v.Neighbour, v.Holder = a.others.neighbour, a.others.holder
+		v.Seen, v.Neighbour, v.Holder = a.others.seen, a.others.neighbour, a.others.holder
+	}
+	if a.lost != nil {
+		v.Err = a.lost.err
 	}
 	return v
 }

@@ -53,7 +53,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		return nil, q.Refuse(ctx, refusal)
 	}
 	h := holdingOf(c) // the turn may outlive this claim, and must not keep it
-	t := &turn{queue: local, of: q, claim: c, node: h.seen.Holder, since: time.Now(), n: 1, contended: e.wasBehind}
+	t := &turn{queue: local, of: q.ofTurn(), claim: c, node: h.seen.Holder, since: time.Now(), n: 1, contended: e.wasBehind}
 	if shared {
 		t.shared = local.noteShared(h)
 	} else {
@@ -175,7 +175,7 @@ func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int,
 // have the turn one after the other. Nobody may have it: then the turn is idle.
 type turn struct {
 	queue  *localQueue
-	of     *Queue        // the one that acquired the lock
+	of     *Queue        // the one that acquired the lock; see ofTurn
 	claim  *claim.Claim  // the claim that has this place, or that is about to
 	node   string        // the name of the node
 	since  time.Time     // the time at which a goroutine of ours got the lock at the server
@@ -194,6 +194,19 @@ type turn struct {
 	amongIdle    *idleSet         // the client's; nil if there is no watch
 	inIdle       *list.Element    // its element; protected by its mutex
 	timer        *time.Timer      // gives up what is idle for too long; protected by queue.mu; nil before that
+}
+
+// plain is the queue of turns whose options ask for nothing.
+var plain Queue
+
+// ofTurn returns the queue whose options say what becomes of the lock when it is
+// released. Most have none of those. A lock may be held for days, and then its turn
+// does not keep the object in memory on which the lock was acquired.
+func (q *Queue) ofTurn() *Queue {
+	if q.cfg.HandOvers == 0 && q.cfg.CachedUses == 0 && !q.HasMinimumHold() {
+		return &plain
+	}
+	return q
 }
 
 // Free frees the place at the server.
