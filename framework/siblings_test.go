@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -68,9 +69,11 @@ func TestSiblingsOfSeveralNodes(t *testing.T) {
 		}
 		mustCreate(t, view, "/secret", "", framework.WithACL(zk.DigestACL(zk.PermAll, "user", "password")))
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/n/a/_c_*", Do: zktest.DelayReply(time.Second)})
+		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: "/n/a/_c_*", Do: zktest.Fail(zktest.ErrSystem)})
 		_, err = view.Create(within(t, time.Millisecond), "/a/gone-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Len(t, srv.Children("/n/a"), 3)
+		synctest.Wait() // its deletion has begun, and is refused
 		srv.ClearRequests()
 		all, err := framework.Extend(view).MultiSiblings(t.Context(), "/a", "/none", "/secret", "/empty")
 		require.NoError(t, err)

@@ -93,3 +93,31 @@ func TestPathThatIsToldOfRightBehindTheTargetStaysDirty(t *testing.T) {
 		require.Equal(t, left, l.dirty)
 	})
 }
+
+// An answer and the events behind it have come together. What was read is what the
+// server had as of the answer, and the cache takes that step.
+func TestStepIsTakenBesideEventsBehindTheNewestAnswer(t *testing.T) {
+	const newest = 1000
+	onLoop(t, func(t *testing.T, l *loop) {
+		synctest.Wait() // the cache's own loop has nothing to do
+		l.source = &upTo{zxid: newest}
+		l.soil("/r/a", dirt{needs: needNode, first: newest, last: newest})
+		l.step()
+		require.EqualValues(t, newest, l.c.Zxid())
+	})
+	onLoop(t, func(t *testing.T, l *loop) {
+		synctest.Wait()
+		l.source = &upTo{zxid: newest}
+		l.soil("/r/a", dirt{needs: needNode, first: newest - 1, last: newest})
+		l.step()
+		require.Less(t, l.c.Zxid(), int64(newest))
+	})
+}
+
+// upTo is a source that has told everything up to a transaction.
+type upTo struct {
+	quietSource
+	zxid int64
+}
+
+func (u *upTo) caughtUp() (int64, bool) { return u.zxid, true }
