@@ -42,7 +42,7 @@ func TestTurnThatIsLostWhileItIsTakenOverIsNoHolder(t *testing.T) {
 // node of its own, leaves. Who comes waits for the idle turn.
 func TestIdleTurnStaysUntilItHasFreedItsOwnPlace(t *testing.T) {
 	q := newLocalQueue(&queueSet{}, &localKey{node: cachedNode{readers: true}})
-	for range 2 {
+	for range 3 {
 		_, _, ok := q.add(arrival{shared: true})
 		require.True(t, ok)
 		q.entered(true)
@@ -53,6 +53,7 @@ func TestIdleTurnStaysUntilItHasFreedItsOwnPlace(t *testing.T) {
 	w, _, _ := q.add(arrival{})
 	require.Same(t, ending, w.idle)
 	q.leave(true, ending)
-	w, _, _ = q.add(arrival{})
+	w, _, ok := q.add(arrival{})
+	require.True(t, ok)
 	require.Nil(t, w, "there is a place")
 }
