@@ -114,7 +114,8 @@ var comparisons = []comparison{
 			"which share the requests of the holder's acquire and release. One of ten that read\n" +
 			"and write is a writer. etcd has no 8-sessions: one that has just queued for its\n" +
 			"mutex sees a release up to 100 ms late. In 8-drained eight clients have queued for\n" +
-			"two seconds. The cached lock is one of ours with WithCachedLock beside plain ones.\n" +
+			"two seconds; whether they have is looked up at ZooKeeper, which is one request of a\n" +
+			"round. The cached lock is one of ours with WithCachedLock beside plain ones.\n" +
 			"The multi-lock is NewAtomicMultiLock. The participants are the 100 candidates of a\n" +
 			"selector. Requests are to ZooKeeper, for one acquire and release, or one list.\n" +
 			"Before each row there are some seconds, and two rounds of each, that do not count:\n" +

@@ -117,20 +117,21 @@ func TestReadersDoNotWaitForThoseThatTryLater(t *testing.T) {
 		c, _ := w.Connect(t)
 		theirs := locktest.Acquire(t, ctx, locks.NewInterProcessReadWriteLock(w.Observer, path).WriteLock())
 		slowCreates(w, -1)
-		first := tryLater(ctx, cachedReads(c, path).ReadLock())
+		short := func() context.Context { return recipetest.Within(t, 700*time.Millisecond) }
+		first := tryLater(short(), cachedReads(c, path).ReadLock())
 		synctest.Wait()
 		waits := locktest.AcquireLater(ctx, cachedReads(c, path).ReadLock())
 		var tries []*locktest.Pending
 		for range 10 {
 			time.Sleep(time.Second / 2)
-			tries = append(tries, tryLater(ctx, cachedReads(c, path).ReadLock()))
+			tries = append(tries, tryLater(short(), cachedReads(c, path).ReadLock()))
 		}
 		meanwhile := w.Nodes(t, path)
 		for _, p := range append(tries, first) {
 			<-p.Done
-			require.ErrorIs(t, p.Err, locks.ErrNotAcquired)
+			require.ErrorIs(t, p.Err, context.DeadlineExceeded)
 		}
-		synctest.Wait()
+		time.Sleep(10 * time.Second) // their nodes go
 		require.Len(t, w.Nodes(t, path), 2, "the writer's, and its own")
 		require.Subset(t, meanwhile, w.Nodes(t, path))
 		require.NoError(t, theirs.Release(ctx))
@@ -247,5 +248,31 @@ func TestReadersLookOnceBeforeTheyJoin(t *testing.T) {
 			require.NoError(t, p.Wait(t).Release(ctx))
 		}
 		w.NothingLeft(t, path)
+	})
+}
+
+// The node that readers wait for cannot be made. They are not told so one after the
+// other.
+func TestReadersWhoseNodeCannotBeMadeGoOnAtOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := cachedReads(c, path)
+		once(t, ctx, locks.NewInterProcessReadWriteLock(w.Observer, path).ReadLock()) // the parent is there now
+		refused := w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpCreate, Times: -1, Do: zktest.All(zktest.DelayReply(time.Second), zktest.Fail(zktest.ErrNoAuth)),
+		})
+		begin := time.Now()
+		readers := make([]*locktest.Pending, 10)
+		for i := range readers {
+			readers[i] = take(ctx, rw.ReadLock())
+		}
+		for _, r := range readers {
+			<-r.Done
+			require.ErrorIs(t, r.Err, zk.ErrNoAuth)
+		}
+		require.LessOrEqual(t, time.Since(begin), 3*time.Second)
+		refused.Remove()
+		hold(t, ctx, rw.ReadLock())
 	})
 }

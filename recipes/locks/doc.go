@@ -31,8 +31,8 @@
 //
 // All are a [Locker]; of a read/write lock, its two sides are. An object is
 // cheap and safe for concurrent use: make one for each request, or keep it. An
-// [Option] is for every lock, a [MutexOption] for an InterProcessMutex alone,
-// and a [ReadWriteOption] for an InterProcessReadWriteLock.
+// [Option] is for every lock, a [MutexOption] for an InterProcessMutex, and a
+// [ReadWriteOption] for an InterProcessReadWriteLock.
 // [WithCachedLock] makes a lock that the same process takes again and again cost
 // no request. [WithMinimumHold] makes a short job run once in a fleet. A path that
 // cannot be used is an error of every call and matches zk.ErrInvalidPath. Any other
@@ -46,7 +46,7 @@
 // waiter. When a process crashes, the server deletes its node at the end of
 // the session. Many goroutines of one client that want one mutex have two
 // nodes between them. Many readers of one client have a node each, but look at
-// the queue together.
+// the queue together. With WithCachedLock they share a node.
 //
 // # Trying
 //

@@ -144,7 +144,8 @@ func (l *Lease) Revoked() <-chan struct{} { return l.inner().Requested() }
 //	defer lease.Release(ctx)
 //
 // is right for any ctx. With WithMinimumHold, the node stays for a while, and
-// Release waits until that is written into it. No release can delete another
+// Release waits until that is written into it. With WithCachedLock, the node may
+// stay, and readers that share it leave it to the last of them, who is told. No release can delete another
 // holder's node. The lease of an InterProcessMultiLock releases all locks, the last
 // first, and returns their errors joined.
 func (l *Lease) Release(ctx context.Context) error { return l.inner().Release(ctx) }

@@ -224,7 +224,8 @@ func WithLocalHandOver(n int, d time.Duration) MutexOption {
 // writer, they have a node each, and such a node is neither shared nor kept. So do
 // they if a writer comes to one of the objects meanwhile. A reader that only tries,
 // or has WithQueueLimit, waits for no other reader's node: if it cannot join one, it
-// makes its own. Of several nodes, one is kept.
+// makes its own. Of several nodes, one is kept at most: the deletion of another is a
+// change of the queue, too.
 func WithCachedLock(n int, idle time.Duration) interface {
 	MutexOption
 	ReadWriteOption

@@ -34,6 +34,51 @@ func TestReaderIsNotToldThatReadersKeepItOut(t *testing.T) {
 	}
 }
 
+// The same, for one that waits for the node of another reader of its client.
+func TestReaderThatWaitsForANodeIsNotToldThatReadersKeepItOut(t *testing.T) {
+	for name, held := range map[string]bool{"nobody holds": false, "a reader holds": true} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				rw := locks.NewInterProcessReadWriteLock(c, path, locks.WithCachedLock(1, time.Minute))
+				if held {
+					hold(t, ctx, rw.ReadLock()) // nobody else may use its node
+				}
+				slow := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.DelayRequest(time.Minute)})
+				first := take(ctx, rw.ReadLock())
+				synctest.Wait()
+				_, err := rw.ReadLock().Acquire(recipetest.Within(t, time.Second))
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.NotErrorIs(t, err, locks.ErrNotAcquired)
+				require.EqualValues(t, 1, slow.Hits(), "it makes no node")
+				slow.Remove()
+				require.NoError(t, first.Wait(t).Release(ctx))
+			})
+		})
+	}
+}
+
+// There is no connection, so that nobody has a node. Each is told why.
+func TestReaderThatWaitsForANodeIsToldOfTheOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, network := w.Connect(t)
+		rw := cachedReads(c, path)
+		network.Refuse(true)
+		network.Cut()
+		synctest.Wait()
+		first := take(ctx, rw.ReadLock())
+		synctest.Wait()
+		_, err := rw.ReadLock().Acquire(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		require.NotErrorIs(t, err, locks.ErrNotAcquired)
+		network.Refuse(false)
+		require.NoError(t, first.Wait(t).Release(ctx))
+	})
+}
+
 // A reader that has no node yet comes after a writer of its client that has one,
 // and waits for another reader.
 func TestReaderIsToldOfTheWriterThatCameBefore(t *testing.T) {

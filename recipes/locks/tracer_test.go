@@ -76,11 +76,19 @@ func TestTracerThatBlocksDoesNotOutlastTheContextOfARelease(t *testing.T) {
 // A release without a connection leaves the rest to the client. Its tracer has a
 // moment then, as on a context that has ended.
 func TestTracerThatBlocksDoesNotOutlastTheConnectionOfARelease(t *testing.T) {
-	for name, breaks := range map[string]time.Duration{"before it": 0, "meanwhile": 300 * time.Millisecond} {
+	for name, tc := range map[string]struct {
+		breaks time.Duration
+		policy state.ErrorPolicy
+		lost   error
+	}{
+		"before it":       {0, state.SessionPolicy, nil},
+		"meanwhile":       {300 * time.Millisecond, state.SessionPolicy, nil},
+		"before, is lost": {0, state.StandardPolicy, framework.ErrSuspended},
+	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
-				tracer := &locktest.Valve{}
-				c, network := w.Connect(t, framework.WithHooks(tracer), framework.WithErrorPolicy(state.SessionPolicy))
+				tracer, breaks := &locktest.Valve{}, tc.breaks
+				c, network := w.Connect(t, framework.WithHooks(tracer), framework.WithErrorPolicy(tc.policy))
 				lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lock"))
 				open := func() {}
 				defer func() { open() }()
@@ -95,7 +103,7 @@ func TestTracerThatBlocksDoesNotOutlastTheConnectionOfARelease(t *testing.T) {
 				}
 				synctest.Wait()
 				open = tracer.Close()
-				require.NoError(t, lease.Release(t.Context()))
+				require.ErrorIs(t, lease.Release(t.Context()), tc.lost)
 				require.LessOrEqual(t, time.Since(begin)-breaks, 110*time.Millisecond)
 				network.Refuse(false)
 				open()

@@ -1,6 +1,7 @@
 package watches
 
-// A watch is done when it has fired, could not be set, or its session has ended.
+// A watch is done when it has fired, could not be set, nobody waits for it any
+// more, or its session has ended.
 // A client may have thousands, and most have one waiter, which waits in one of
 // these ways. So a watch has only what somebody has asked for.
 

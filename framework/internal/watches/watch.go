@@ -76,6 +76,9 @@ func (w *Watch) Leave() {
 // then: events that come before it are not this watch's.
 func (w *Watch) armedLocked(ok, missing bool) {
 	defer w.all.persistent.standardSettledLocked(w.key.Path)
+	if w.settled {
+		panic("watches: a read is answered twice") // its request was left in the queue
+	}
 	w.settled = true
 	if w.ready != nil {
 		close(w.ready)

@@ -154,7 +154,8 @@ func (l *Lease) giveBack(ctx context.Context, p parting) error {
 		return ErrReleased
 	case lost && p.last:
 		l.claim.abandon(p.cause)
-		l.claim.Trace().Wait(ctx) // what the tracer records is not lost if the program ends
+		// What the tracer records is not lost if the program ends.
+		l.claim.Trace().Wait(framework.Extend(l.claim.terms.Client).WhileConnected(ctx, p.connection))
 		return p.cause
 	case lost:
 		return p.cause

@@ -21,8 +21,8 @@ func (c *Claim) Lead() (stopped <-chan struct{}) {
 	return holder.Done()
 }
 
-// Stop ends the context of a claim that its leader gives up. The leader calls
-// Dissolve next.
+// Stop ends the context of a claim that its leader, or the last of its members,
+// gives up. A leader calls Dissolve next.
 func (c *Claim) Stop() {
 	c.end(ErrReleased)
 	if reason.Is(context.Cause(c.ctx), ErrReleased) { // otherwise it was lost before
@@ -88,8 +88,8 @@ func (c *Claim) Keep() bool {
 	return c.become(Kept)
 }
 
-// GiveUp passes the nodes of a claim without shares on, or deletes them. The
-// error says why a node may still exist.
+// GiveUp passes the nodes of a claim without shares on, or deletes them. The nodes
+// of a member stay with the other members. The error says why a node may still exist.
 func (c *Claim) GiveUp(ctx context.Context) (err error) {
 	next := Released
 	defer func() { c.become(next) }()

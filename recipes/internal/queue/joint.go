@@ -45,8 +45,8 @@ func (a *arrival) refused(again bool) {
 }
 
 // isAwaited reports whether others that come to the queue may wait for what becomes
-// of the node of one that comes so. They do not if it has passed those that wait
-// here: there may always be one more.
+// of the node of one that comes so. They wait for none that passes those that wait
+// here, if there are any: there may always be one more.
 func (q *localQueue) isAwaited(a arrival) bool { return a.shared && a.patient && q.key.joins() }
 
 // joint is a turn that readers may join, with the claim that it has now.
@@ -63,6 +63,12 @@ func newJoint(t *turn) *joint { return &joint{turn: t, claim: t.claim, looks: ma
 // wantedAloneLocked reports whether one of ours has, or waits for, the lock alone.
 func (q *localQueue) wantedAloneLocked() bool {
 	return q.free < q.key.places() || q.waitingAlone > 0
+}
+
+// keepsOutLocked reports whether others keep one out that waits here. Readers that
+// it would share the lock with do not, though it waits for a node of theirs.
+func (q *localQueue) keepsOutLocked(a arrival) bool {
+	return !q.isAwaited(a) || q.keepsOut || q.wantedAloneLocked()
 }
 
 // openLocked lets readers join a turn whose first member has the lock now. Nobody
@@ -87,7 +93,7 @@ func (q *localQueue) refuse(j *joint) {
 // comesSoonLocked reports whether a reader should wait for what becomes of
 // another one's node. While one of ours wants the lock alone, nobody will join.
 func (q *localQueue) comesSoonLocked(a arrival) bool {
-	return a.shared && a.patient && q.coming > 0 && q.behind == 0 && !q.wantedAloneLocked()
+	return a.shared && a.patient && q.coming > 0 && q.behind == 0 && !q.inVain && !q.wantedAloneLocked()
 }
 
 // settled notes that it is known what becomes of the node of one that was coming.
@@ -96,6 +102,17 @@ func (q *localQueue) settled() {
 	defer q.mu.Unlock()
 	q.coming--
 	q.admitLocked()
+}
+
+// settledInVain is settled for a node that has failed to be made. All that have
+// waited for it go on at once: else, each would have its error after the one before.
+func (q *localQueue) settledInVain() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.coming--
+	q.inVain = true
+	q.admitLocked()
+	q.inVain = false
 }
 
 // fellBehind notes that a reader of ours that was coming waits for others. Those

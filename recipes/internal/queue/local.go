@@ -31,7 +31,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (*claim.Claim, error)
 	e := &entrant{of: q, queue: local, ctx: ctx, attempt: a, isAwaited: local.isAwaited(as)}
 	defer func() {
 		e.enter()
-		e.settle()
+		e.settle(c)
 		if c == nil { // refused, or the user's code has panicked, such as an ACL provider
 			local.leave(shared, nil)
 		}
@@ -127,12 +127,15 @@ func (e *entrant) enter() {
 	}
 }
 
-// settle notes that it is known what becomes of its node.
-func (e *entrant) settle() {
+// settle notes that it is known what becomes of its node. There is no claim if it
+// has failed. If it has not just run out of time, others are likely to fail, too.
+func (e *entrant) settle(c *claim.Claim) {
 	switch {
 	case !e.isAwaited:
 	case e.fellBehind:
 		e.queue.caughtUp()
+	case c == nil && e.ctx.Err() == nil:
+		e.queue.settledInVain()
 	default:
 		e.queue.settled()
 	}
@@ -181,9 +184,13 @@ func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w
 		w.got.of = q // from now on, the options of its object count
 		return w.got.claim, nil
 	case <-ctx.Done():
-		ahead := local.abandon(ctx, w)
-		r := local.standing()
-		r.Ahead, r.Err = max(r.Ahead, ahead), lockloop.ErrorOf(ctx, reason.OfContext(ctx), w.trouble)
+		var r lockloop.NotAdmitted
+		if ahead := local.abandon(ctx, w); ahead > 0 {
+			r = local.standing()
+			r.Ahead = max(r.Ahead, ahead)
+		}
+		r.Err = lockloop.ErrorOf(ctx, reason.OfContext(ctx), w.trouble)
+		q.noteOutage(ctx, &r) // also if nobody is ahead: the one whose node it waits for may not have noticed
 		return nil, q.Refuse(ctx, &r)
 	}
 }

@@ -17,13 +17,15 @@ import (
 //
 // Those that share the lock, such as readers, each have a node, unless one that
 // wants it alone was before them and still waits here. So the nodes are in the
-// order of arrival. They look at the server's queue together.
+// order of arrival. They look at the server's queue together. If the lock is
+// cached, they share a node; see joint.
 type localQueue struct {
 	in  *queueSet // finds this queue by its key until it is over
 	key *localKey
 
 	mu       sync.Mutex // protects the following fields
 	over     bool       // it is empty for good: later arrivals get another queue
+	inVain   bool       // nobody is to wait for another one's node; for settledInVain
 	free     int        // places at the server for those that want the lock alone
 	used     int        // goroutines that have a node, or are about to make one
 	entering entering
@@ -137,7 +139,8 @@ func (q *localQueue) passesLocked(a arrival) bool {
 }
 
 // abandon removes a waiter, and returns how many of ours were ahead of it. If
-// the waiter got its turn meanwhile, the next waiter gets that.
+// the waiter got its turn meanwhile, the next waiter gets that. A reader that waits
+// for another one's node has nobody ahead of it: they would share the lock.
 func (q *localQueue) abandon(ctx context.Context, w *localWaiter) (ahead int) {
 	ahead, removed := q.remove(w)
 	if removed {
@@ -154,17 +157,24 @@ func (q *localQueue) abandon(ctx context.Context, w *localWaiter) (ahead int) {
 		}
 		q.leave(w.shared, nil)
 	}
-	return 1
+	return ahead
 }
 
 func (q *localQueue) remove(w *localWaiter) (ahead int, removed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	keptOut := q.keepsOutLocked(w.arrival)
 	if w.at == notInLine {
-		return 0, false
+		if keptOut {
+			ahead = 1 // until now
+		}
+		return ahead, false
 	}
-	ahead = q.used + q.takeOutLocked(w)
+	before := q.used + q.takeOutLocked(w)
 	q.admitLocked() // those that w was in the way of
+	if keptOut {
+		ahead = before
+	}
 	return ahead, true
 }
 
@@ -260,6 +270,9 @@ func (q *localQueue) takeOutLocked(w *localWaiter) (ahead int) {
 func (q *localQueue) standingOf(w *localWaiter) flight.Standing {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if !q.keepsOutLocked(w.arrival) {
+		return flight.Standing{}
+	}
 	seen := q.standingLocked()
 	at := flight.Standing{
 		Seen: seen.Seen, Ahead: seen.Ahead,
