@@ -58,6 +58,10 @@ func Raced[T any](usual, less T) T {
 	return usual
 }
 
+// HasRaceDetector reports whether the program has the race detector. With it,
+// functions need more of the stack, and nearly everything takes longer.
+func HasRaceDetector() bool { return raceDetector }
+
 // Some returns the cases that a test tries: all in a full run, and otherwise
 // the first few.
 func Some[T any](few int, all ...T) []T { return all[:Size(len(all), few)] }

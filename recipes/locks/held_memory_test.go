@@ -108,3 +108,22 @@ func holdByItself(t *testing.T, c *framework.Client) (weak.Pointer[locks.InterPr
 	m := locks.NewInterProcessMutex(c, "/locks/a")
 	return weak.Make(m), hold(t, t.Context(), m)
 }
+
+// mostMemoryOfWaiter has some room, too: it was 7,080 with Go 1.26. Nearly all of it
+// is the stack, whose size doubles. One more call before the wait, or a large
+// variable in one of those there are, makes it 11,000. So does the race detector.
+const mostMemoryOfWaiter, mostWithALargerStack = 9000, 13_000
+
+// What the library keeps in memory for a goroutine that waits behind others of its
+// client.
+func TestMemoryOfAWaiter(t *testing.T) {
+	most := mostMemoryOfWaiter
+	if thorough.HasRaceDetector() || runtime.GOARCH != "amd64" { // other processors may need more
+		most = mostWithALargerStack
+	}
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		cost := costOfGoroutines(t, w, 1000)
+		t.Logf("a waiter costs %.0f bytes", cost.memory)
+		require.LessOrEqual(t, cost.memory, float64(most))
+	})
+}

@@ -16,9 +16,11 @@ import (
 )
 
 // winLocally first waits in the process, until this goroutine may queue at the
-// server, or another one hands the lock over.
+// server, or another one hands the lock over. Thousands may wait there, and a
+// goroutine's stack has room for what its callers need: so this is a function of its
+// own, which needs little.
 func (q *Queue) winLocally(ctx context.Context, a Attempt) (*claim.Claim, error) {
-	shared, as := q.isShared(), q.arrival(a)
+	as := q.arrival(a)
 	c, local, w, err := q.comeFor(ctx, a, &as)
 	if err != nil {
 		return nil, err
@@ -27,8 +29,16 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (*claim.Claim, error)
 		a.Trace.HandedOver()
 		return c, nil
 	}
-	a = a.Remembering()
-	e := &entrant{of: q, queue: local, ctx: ctx, attempt: a, isAwaited: local.isAwaited(as)}
+	return q.winInPlace(ctx, a.Remembering(), local, w, local.isAwaited(as))
+}
+
+// winInPlace queues at the server for a goroutine that has a place. It has waited for
+// that as w, or has not waited. Others may wait for what becomes of its node.
+func (q *Queue) winInPlace(
+	ctx context.Context, a Attempt, local *localQueue, w *localWaiter, isAwaited bool,
+) (c *claim.Claim, err error) {
+	shared := q.isShared()
+	e := &entrant{of: q, queue: local, ctx: ctx, attempt: a, isAwaited: isAwaited}
 	defer func() {
 		e.enter()
 		e.settle(c)
@@ -184,15 +194,21 @@ func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w
 		w.got.of = q // from now on, the options of its object count
 		return w.got.claim, nil
 	case <-ctx.Done():
-		var r lockloop.NotAdmitted
-		if ahead := local.abandon(ctx, w); ahead > 0 {
-			r = local.standing()
-			r.Ahead = max(r.Ahead, ahead)
-		}
-		r.Err = lockloop.ErrorOf(ctx, reason.OfContext(ctx), w.trouble)
-		q.noteOutage(ctx, &r) // also if nobody is ahead: the one whose node it waits for may not have noticed
-		return nil, q.Refuse(ctx, &r)
+		return nil, q.refuseGone(ctx, local, w)
 	}
+}
+
+// refuseGone returns the error of an acquire whose context has ended while it waited
+// in the process.
+func (q *Queue) refuseGone(ctx context.Context, local *localQueue, w *localWaiter) error {
+	var r lockloop.NotAdmitted
+	if ahead := local.abandon(ctx, w); ahead > 0 {
+		r = local.standing()
+		r.Ahead = max(r.Ahead, ahead)
+	}
+	r.Err = lockloop.ErrorOf(ctx, reason.OfContext(ctx), w.trouble)
+	q.noteOutage(ctx, &r) // also if nobody is ahead: the one whose node it waits for may not have noticed
+	return q.Refuse(ctx, &r)
 }
 
 // refuseLocally returns the error of an acquire that does not wait. It looks at

@@ -149,6 +149,11 @@ func (q *Queue) Win(ctx context.Context, a Attempt) (*claim.Claim, error) {
 	if q.local != nil {
 		return q.winLocally(ctx, a)
 	}
+	return q.winByItself(ctx, a)
+}
+
+// winByItself is winLocally for a lock whose goroutines all queue at the server.
+func (q *Queue) winByItself(ctx context.Context, a Attempt) (*claim.Claim, error) {
 	a = a.Remembering()
 	c, refusal := q.winAtServer(ctx, a, q.InLoop(a))
 	if refusal != nil {
