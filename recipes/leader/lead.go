@@ -128,6 +128,7 @@ func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.
 	under, done := lease.WithContext(ctx)
 	defer done()
 	stopped, err := l.workUntilAsked(under, lease, work)
+	claim.AwaitDeadline(ctx) // the work may have heard of it first
 	switch {
 	case ctx.Err() != nil:
 		return false, withContextError(ctx, l.queue.ErrorOf("lead", reason.OfContext(ctx)), err)

@@ -107,6 +107,7 @@ func (s *Selector) Run(ctx context.Context, work func(ctx context.Context) error
 			return err
 		}
 		err = s.lead(ctx, lease, work)
+		claim.AwaitDeadline(ctx) // the work may have heard of it first
 		if again == nil || ctx.Err() != nil || !again(err) {
 			return err
 		}
