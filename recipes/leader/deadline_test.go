@@ -3,6 +3,7 @@ package leader_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -55,5 +56,24 @@ func TestRunAtItsDeadlineReturnsTheWorksError(t *testing.T) {
 		err := leader.NewSelector(c, "/s", again).Run(ctx, func(ctx context.Context) error { <-ctx.Done(); return failed })
 		require.Equal(t, failed, err)
 		require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded, "the caller tells its own deadline by its context")
+	})
+}
+
+// If ctx ends, the error of Lead matches all that the work returned, also if that
+// says as well that ctx has ended.
+func TestLeadKeepsTheErrorOfWorkThatNamesItsContext(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		l := latch(t, c, "/l")
+		w.await(t, l)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		failed := errors.New("could not save")
+		err := l.Lead(ctx, func(ctx context.Context) error {
+			<-ctx.Done()
+			return fmt.Errorf("%w: %w", failed, ctx.Err())
+		})
+		require.ErrorIs(t, err, failed)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
