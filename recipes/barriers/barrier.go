@@ -29,7 +29,7 @@ type Barrier struct {
 // path that cannot be used is an error of every call.
 func NewBarrier(c *framework.Client, path string) *Barrier {
 	b := &Barrier{place: newPlace(c, path)}
-	if path == "/" && c != nil { // nobody could lower it
+	if path == "/" { // nobody could lower it
 		b.fault = fmt.Errorf("%w: the root is always there", zk.ErrInvalidPath)
 	}
 	return b
@@ -97,7 +97,7 @@ func WithSession() RaiseOption { return func(c *raiseConfig) { c.mode = framewor
 // barrier may be up.
 func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error) {
 	cfg := raiseConfig{mode: framework.Persistent}
-	if err := cmp.Or(b.fault, apply(&cfg, opts)); err != nil {
+	if err := cmp.Or(b.unusable(), apply(&cfg, opts)); err != nil {
 		return Raised{}, b.errorOf("raise", err)
 	}
 	up, err := b.raise(ctx, cfg.mode)
@@ -164,8 +164,8 @@ func (b *Barrier) Raised(ctx context.Context) (raised Raised, up bool, err error
 // barrier. If Wait has not seen the barrier by then, for want of a connection,
 // the error just matches ctx.Err().
 func (b *Barrier) Wait(ctx context.Context) error {
-	if b.fault != nil {
-		return b.errorOf("wait", b.fault)
+	if err := b.unusable(); err != nil {
+		return b.errorOf("wait", err)
 	}
 	begun, w := time.Now(), &waiting{Barrier: b}
 	err := w.run(ctx, b.client, w.look)

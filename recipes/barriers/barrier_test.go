@@ -277,6 +277,7 @@ func TestBarriersThatCannotBe(t *testing.T) {
 		w.Fake.ClearRequests()
 		ctx := t.Context()
 		for b, want := range map[*barriers.Barrier]error{
+			{}:                             zk.ErrBadArguments,
 			barriers.NewBarrier(nil, "/b"): zk.ErrBadArguments,
 			barriers.NewBarrier(c, "b"):    zk.ErrInvalidPath,
 			barriers.NewBarrier(c, "/"):    zk.ErrInvalidPath,

@@ -17,16 +17,21 @@ import (
 type place struct {
 	client *framework.Client
 	path   string
-	fault  error // every call returns it, if the barrier cannot be used
+	fault  error // see unusable
 	events event.Source
 }
 
 func newPlace(c *framework.Client, path string) place {
-	p := place{client: c, path: path, events: event.Of(c, path)}
-	if p.fault = framework.ValidatePath(path); c == nil {
-		p.fault = isNil("client")
+	return place{client: c, path: path, fault: framework.ValidatePath(path), events: event.Of(c, path)}
+}
+
+// unusable returns why the barrier cannot be used, which every call returns, or
+// nil. The zero value has no client.
+func (p place) unusable() error {
+	if p.client == nil {
+		return isNil("client")
 	}
-	return p
+	return p.fault
 }
 
 func (p place) child(name string) string { return znode.Join(p.path, name) }
@@ -53,7 +58,7 @@ func (p place) inStep(look look) look {
 // ask makes a call that is over with its first look that succeeds.
 func (p place) ask(ctx context.Context, op string, look look) error {
 	var c call
-	err := p.fault
+	err := p.unusable()
 	if err == nil {
 		err = c.run(ctx, p.client, func(ctx context.Context, s *framework.Session) error { return done(look(ctx, s)) })
 	}

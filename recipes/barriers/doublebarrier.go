@@ -58,8 +58,8 @@ func NewDoubleBarrier(c *framework.Client, path string, n int, opts ...Option) *
 // be. To say how many members there were, Enter takes another half second at
 // most.
 func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
-	if b.fault != nil {
-		return nil, b.errorOf("enter", b.fault)
+	if err := b.unusable(); err != nil {
+		return nil, b.errorOf("enter", err)
 	}
 	begun, e := time.Now(), b.newEntry()
 	returned := false

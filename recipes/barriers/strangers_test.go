@@ -113,6 +113,7 @@ func TestDoubleBarriersThatCannotBe(t *testing.T) {
 		ctx := t.Context()
 		for want, all := range map[error][]*barriers.DoubleBarrier{
 			zk.ErrBadArguments: {
+				{},
 				barriers.NewDoubleBarrier(nil, "/b", 2),
 				barriers.NewDoubleBarrier(c, "/b", 0),
 				barriers.NewDoubleBarrier(c, "/b", -1),

@@ -298,6 +298,8 @@ func (l *Latch) Resign(ctx context.Context) error {
 //   - This latch does not lead: ErrNotLeader. That is also so if the connection
 //     was interrupted, under state.StandardPolicy, before the leader was asked.
 //     It may lead again with the same node then.
+//   - The node stays: the server refuses to delete it, or there is no connection
+//     for the connection timeout. The client goes on in the second case.
 func (l *Latch) HandOver(ctx context.Context) error {
 	l.mu.Lock()
 	now := l.now

@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // startLatches starts n latches of as many clients, one behind the other. It
@@ -212,5 +213,26 @@ func TestCandidateThatWasRevokedStepsDown(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.NoError(t, third.Context().Err())
 		w.closeAll(t, "/l", latches...)
+	})
+}
+
+// Somebody deletes the leader's node whenever the latch leads. The latch stands
+// again at once the first time, and after pauses then.
+func TestLeaderWhoseNodeIsDeletedTimeAndAgainPauses(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		janitor := w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpGetData, Session: c.SessionID(), Times: 100,
+			Do: zktest.Call(func(r zktest.Request) { w.Fake.Delete(r.Path) }),
+		})
+		l := latch(t, c, "/l")
+		time.Sleep(10 * time.Millisecond)
+		require.Equal(t, 2, janitor.Hits())
+		time.Sleep(time.Minute)
+		require.Less(t, janitor.Hits(), 25)
+		janitor.Remove()
+		time.Sleep(5 * time.Second)
+		w.await(t, l)
+		w.closeAll(t, "/l", l)
 	})
 }

@@ -128,9 +128,10 @@ func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.
 	under, done := lease.WithContext(ctx)
 	defer done()
 	stopped, err := l.workUntilAsked(under, lease, work)
+	claim.AwaitDeadline(ctx) // the work may have heard of it first
 	switch {
 	case ctx.Err() != nil:
-		return false, withContextError(ctx, l.queue.ErrorOf("lead", reason.OfContext(ctx)), err)
+		return false, withContextError(l.queue.ErrorOf("lead", reason.OfContext(ctx)), err)
 	case stopped:
 		return true, nil
 	default:
@@ -177,12 +178,12 @@ func stopWhenAsked(lease *locks.Lease, grace time.Duration, stop context.CancelC
 	}
 }
 
-// withContextError adds what work returned to the error of ctx, unless that
-// says the same.
+// withContextError adds what work returned to the error of ctx, unless that says
+// all of it. The work's error may say more, also if it wraps the error of ctx.
 //
 //nolint:forbidigo // The error is the user's, and only its text is decided on.
-func withContextError(ctx context.Context, ended, work error) error {
-	if work == nil || errors.Is(work, ctx.Err()) || errors.Is(work, context.Cause(ctx)) {
+func withContextError(ended, work error) error {
+	if work == nil || errors.Is(ended, work) {
 		return ended
 	}
 	return errors.Join(work, ended)

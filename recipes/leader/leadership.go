@@ -93,8 +93,22 @@ func (l *leadership) await(ctx context.Context, q *candidates) error {
 		if l.claim.State() == claim.Kept {
 			return ErrNotLeader
 		}
-		return nil
+		return l.awaitNode(ctx, q)
 	case <-ctx.Done():
 		return q.removal.GaveUp(ctx)
+	}
+}
+
+// awaitNode waits until the node of a leadership that is over is gone, if whoever
+// has ended that did not. Nobody leads before. The end of the session deletes it.
+func (l *leadership) awaitNode(ctx context.Context, q *candidates) error {
+	err := l.claim.AwaitRelease(ctx)
+	switch {
+	case err == nil, l.claim.Nodes()[0].Session.Context().Err() != nil:
+		return nil
+	case reason.IsOfContext(ctx, err):
+		return q.removal.GaveUp(ctx)
+	default:
+		return err
 	}
 }

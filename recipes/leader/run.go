@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/event"
@@ -19,6 +20,7 @@ import (
 // that no node is made behind Shutdown.
 func (l *Latch) run(ctx context.Context) error {
 	var kept *keptNode
+	undone := pauses.Vanished()
 	for {
 		if ctx.Err() != nil && kept == nil {
 			return ctx.Err()
@@ -32,7 +34,11 @@ func (l *Latch) run(ctx context.Context) error {
 			now.stopped = now.claim.Lead()
 			l.begin(now)
 			now.attend(lease.Context(), l.life.Stopped().Done(), l.cfg.grace) // the client's end is the lease's
+			isUndone := isUndoing(now.ended())
 			kept = l.stepDown(ctx, now)
+			if isUndone {
+				_ = undone.Wait(ctx) // the next attempt says that ctx has ended
+			}
 			continue
 		}
 		if err := l.outlast(ctx, err); err != nil {
@@ -41,6 +47,11 @@ func (l *Latch) run(ctx context.Context) error {
 		kept = nil
 	}
 }
+
+// isUndoing reports whether a leadership has ended in a way that may come again as
+// soon as the next one begins, time and again: a script deletes its node, or the
+// user's tracer ends the context of the work.
+func isUndoing(cause error) bool { return cause == nil || reason.Is(cause, locks.ErrNodeDeleted) }
 
 // stand waits for the leadership, with the node of the one before if that was
 // kept. The context that keeps the tracer from holding up its requests is not

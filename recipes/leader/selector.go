@@ -107,6 +107,7 @@ func (s *Selector) Run(ctx context.Context, work func(ctx context.Context) error
 			return err
 		}
 		err = s.lead(ctx, lease, work)
+		claim.AwaitDeadline(ctx) // the work may have heard of it first
 		if again == nil || ctx.Err() != nil || !again(err) {
 			return err
 		}
@@ -216,7 +217,7 @@ func (s *Selector) oversee(under context.Context, now *leadership, returned <-ch
 // ctx's error if it took that. Called by the work with its own context, it
 // does not wait. It is ErrNotLeader if there is no leadership. It does not
 // touch the next leadership, for which a requeue may stand meanwhile
-// (CURATOR-518).
+// (CURATOR-518). If the node stays, the error is HandOver's.
 func (s *Selector) Resign(ctx context.Context) error {
 	now := s.current()
 	if now == nil {
@@ -234,7 +235,9 @@ func (s *Selector) Resign(ctx context.Context) error {
 //
 // If nobody else stands, the leader goes on, and the error is ErrNoSuccessor. A
 // candidate that has died stands until its session has timed out. If this
-// selector does not lead, the error is ErrNotLeader.
+// selector does not lead, the error is ErrNotLeader. If the server refuses to
+// delete the node, or there is no connection for the connection timeout, that is
+// the error. The client goes on in the second case.
 func (s *Selector) HandOver(ctx context.Context) error { return s.queue.handOver(ctx, s.current()) }
 
 // Leadership returns the lease of the leadership that is under way, or nil. It

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -19,15 +20,7 @@ import (
 // Every way to step down returns when the node is gone.
 func TestSteppingDownWaitsForTheNode(t *testing.T) {
 	const slow = time.Second
-	latchOf := func(t *testing.T, w *world) (elected, *locks.Lease) {
-		latches, lease := w.startLatches(t, "/l", 2)
-		return latches[0], lease
-	}
-	selectorOf := func(t *testing.T, w *world) (elected, *locks.Lease) {
-		first, _, lease := w.startSelectors(t, "/l", 0)
-		return first.selector, lease
-	}
-	for name, start := range map[string]func(*testing.T, *world) (elected, *locks.Lease){"latch": latchOf, "selector": selectorOf} {
+	for name, start := range bothElected {
 		for how, stepDown := range waysToStepDown {
 			t.Run(name+"/"+how, func(t *testing.T) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
@@ -43,6 +36,59 @@ func TestSteppingDownWaitsForTheNode(t *testing.T) {
 			})
 		}
 	}
+}
+
+// bothElected start a leader of each recipe, with a candidate behind it.
+var bothElected = map[string]func(*testing.T, *world) (elected, *locks.Lease){
+	"latch": func(t *testing.T, w *world) (elected, *locks.Lease) {
+		latches, lease := w.startLatches(t, "/l", 2)
+		return latches[0], lease
+	},
+	"selector": func(t *testing.T, w *world) (elected, *locks.Lease) {
+		first, _, lease := w.startSelectors(t, "/l", 0)
+		return first.selector, lease
+	},
+}
+
+// The server refuses to delete the leader's node, so that nobody leads. Whoever
+// has asked the leader to step down is told.
+func TestSteppingDownSaysThatTheNodeStays(t *testing.T) {
+	for name, start := range bothElected {
+		for how, stepDown := range waysToStepDown {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					l, lease := start(t, w)
+					go releaseWhenAsked(lease)
+					refused := w.Fake.Inject(zktest.Rule{
+						Op: zktest.OpDelete, Path: lease.Path(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
+					})
+					defer refused.Remove()
+					require.ErrorIs(t, stepDown(l, t.Context()), zk.ErrNoAuth)
+					_, there := w.Fake.Node(lease.Path())
+					require.True(t, there)
+				})
+			})
+		}
+	}
+}
+
+// A leader that is asked to step down releases its lease with a context that has
+// ended, and so does not wait for the node. HandOver does.
+func TestHandOverWaitsForTheNodeOfAReleaseThatDoesNot(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, lease := w.startLatches(t, "/l", 2)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Second)})
+		go func() {
+			<-lease.Revoked()
+			ended, end := context.WithCancel(context.Background())
+			end()
+			lease.Release(ended)
+		}()
+		require.NoError(t, latches[0].HandOver(t.Context()))
+		_, there := w.Fake.Node(lease.Path())
+		require.False(t, there)
+		w.closeAll(t, "/l", latches...)
+	})
 }
 
 // releaseWhenAsked waits for a request to give a lease up, and releases it.

@@ -37,7 +37,7 @@ func (c *Claim) Stop() {
 // stop when the leader calls this.
 func (c *Claim) Dissolve(ctx context.Context) error {
 	if !c.leaveAll() { // another goroutine is releasing the last share
-		return c.awaitRelease(ctx)
+		return c.AwaitRelease(ctx)
 	}
 	switch cause := context.Cause(c.ctx); {
 	case cause == nil, reason.Is(cause, ErrReleased):
@@ -57,10 +57,10 @@ func (c *Claim) Dissolve(ctx context.Context) error {
 
 func (c *Claim) sessionLives() bool { return c.nodes[0].Session.Context().Err() == nil }
 
-// awaitRelease waits until another goroutine has released the last share, and
+// AwaitRelease waits until another goroutine has released the last share, and
 // for the nodes if that goroutine did not. The error says why a node may still
 // exist.
-func (c *Claim) awaitRelease(ctx context.Context) error {
+func (c *Claim) AwaitRelease(ctx context.Context) error {
 	select {
 	case <-c.Over():
 	case <-ctx.Done():

@@ -1,0 +1,79 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/leader"
+)
+
+// lateContext ends some time after its deadline, as a context may whose timer
+// fires after others that were due at the same time. The work's context is one
+// of those.
+type lateContext struct {
+	context.Context
+	deadline time.Time
+}
+
+func (c lateContext) Deadline() (time.Time, bool) { return c.deadline, true }
+
+// endsLate returns a context that ends later than its deadline of a second.
+func endsLate(t *testing.T) lateContext {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second+5*time.Millisecond)
+	t.Cleanup(cancel)
+	return lateContext{ctx, time.Now().Add(time.Second)}
+}
+
+// Work that is told of the deadline of Lead may return before Lead's context has
+// ended. Lead returns its error, too.
+func TestLeadAtItsDeadlineReturnsTheWorksError(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		l := latch(t, c, "/l")
+		w.await(t, l)
+		ctx, failed := endsLate(t), errors.New("failed")
+		err := l.Lead(ctx, func(ctx context.Context) error { <-ctx.Done(); return failed })
+		require.ErrorIs(t, err, failed)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded, "the caller tells its own deadline by its context")
+	})
+}
+
+// A selector does not stand again after a leadership that its deadline has ended.
+func TestRunAtItsDeadlineReturnsTheWorksError(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		ctx, failed := endsLate(t), errors.New("failed")
+		again := leader.WithRequeue(func(error) bool {
+			t.Error("the selector asked whether to stand again")
+			return true
+		})
+		err := leader.NewSelector(c, "/s", again).Run(ctx, func(ctx context.Context) error { <-ctx.Done(); return failed })
+		require.Equal(t, failed, err)
+		require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded, "the caller tells its own deadline by its context")
+	})
+}
+
+// If ctx ends, the error of Lead matches all that the work returned, also if that
+// says as well that ctx has ended.
+func TestLeadKeepsTheErrorOfWorkThatNamesItsContext(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		l := latch(t, c, "/l")
+		w.await(t, l)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		failed := errors.New("could not save")
+		err := l.Lead(ctx, func(ctx context.Context) error {
+			<-ctx.Done()
+			return fmt.Errorf("%w: %w", failed, ctx.Err())
+		})
+		require.ErrorIs(t, err, failed)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
