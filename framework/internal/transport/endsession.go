@@ -185,6 +185,9 @@ var ErrUnlisted = errors.New("the server does not list the nodes of the session"
 // until the session ends.
 func (e *endingConn) deleteUnlessKept(o EndSessionOptions) error {
 	if !o.Unlisted {
+		if _, err := e.call(opSync, everywhere); err != nil { // the server may lag
+			return err
+		}
 		own, err := e.ownNodes()
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrUnlisted, err)
@@ -194,12 +197,8 @@ func (e *endingConn) deleteUnlessKept(o EndSessionOptions) error {
 	return e.deleteNodes(o)
 }
 
-// ownNodes returns the session's ephemeral nodes. The sync makes the server know of
-// all that the client does.
+// ownNodes returns the session's ephemeral nodes.
 func (e *endingConn) ownNodes() ([]string, error) {
-	if _, err := e.call(opSync, everywhere); err != nil {
-		return nil, err
-	}
 	e.longest = maxListFrame
 	r, err := e.exchange(opGetEphemerals, everywhere)
 	if err != nil {
