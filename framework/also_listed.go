@@ -32,6 +32,16 @@ type alsoListed struct {
 	into   *SiblingsRead
 }
 
+func (a *alsoListed) validate() error {
+	switch {
+	case a == nil:
+		return nil
+	case a.into == nil:
+		return isNil("read")
+	}
+	return validatePath(a.parent)
+}
+
 // forget forgets what an attempt has listed, before the next.
 func (a *alsoListed) forget() {
 	if a != nil {

@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/gocurator/curator/internal/reason"
@@ -41,7 +42,7 @@ import (
 // awaited. The client then deletes a protected node in the background, and so
 // it does if a hook panics at the end of the call.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (Created, error) {
-	n := &creation{client: c, data: data}
+	n := &creation{client: c, data: bytes.Clone(data)} // a request outlasts a caller whose ctx ends
 	if err := n.cfg.configure(path, opts); err != nil {
 		return Created{}, &OpError{"create", path, err}
 	}

@@ -140,10 +140,8 @@ func (c *createConfig) validate(path string) error {
 	case !c.mode.ttl() && c.ttl != 0:
 		return badArgument("TTL", c.ttl.String(), "needs a TTL mode")
 	}
-	if c.also != nil {
-		if err := validatePath(c.also.parent); err != nil {
-			return err
-		}
+	if err := c.also.validate(); err != nil {
+		return err
 	}
 	if err := c.validateACLs(); err != nil || !c.isUpsert() {
 		return err

@@ -110,6 +110,9 @@ func (e Extension) syncAndWatch(ctx context.Context, s *Session, parent string) 
 // not sure, as behind a reconnect. It has the exceptions of Sync, and another one:
 // servers do not tell a client of a change that must not read the parent by then.
 func (e Extension) IsCurrent(ctx context.Context, w *Watch) (bool, error) {
+	if w == nil {
+		return false, &OpError{"sync", "", isNil("watch")}
+	}
 	full := w.shared.Path()
 	if !w.shared.IsSteady() || len(e.givenUp.under(full)) > 0 { // CurrentSiblings would leave some out
 		return false, nil

@@ -115,22 +115,25 @@ func answerWithin(call *transport.Call, patience time.Duration) (code int32, bod
 // endSomewhere asks one server after the other to end the session, until one
 // has done it or ctx ends. Nodes that are too many for one transaction are
 // deleted before. If some are kept, all others are deleted, and the session
-// stays.
+// stays. If a server does not list them, they are those that the client has made.
 func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept map[string]bool) {
+	unlisted := false
 	for ctx.Err() == nil {
 		for left := s.hosts.Len(); left > 0 && ctx.Err() == nil; left-- {
 			deadline, _ := ctx.Deadline()
 			share := min(max(time.Until(deadline)/time.Duration(left), minEndTimeout), closeRequestTimeout)
 			e := transport.EndSessionOptions{
 				Identity: who, Credentials: s.client.credentials(), Deleted: s.nodeGone,
-				IOTimeout: share, Stay: len(kept) > 0, Keep: kept,
+				IOTimeout: share, Stay: len(kept) > 0, Keep: kept, Unlisted: unlisted,
 			}
 			if e.Delete = s.toDelete(kept); len(e.Delete) > 0 {
 				e.IOTimeout = closeTimeout
 			}
-			if s.client.endAt(ctx, s.hosts.take(), e) == nil {
+			err := s.client.endAt(ctx, s.hosts.take(), e)
+			if err == nil {
 				return
 			}
+			unlisted = unlisted || reason.Is(err, transport.ErrUnlisted)
 		}
 		select { // the servers may be about to start
 		case <-time.After(shortestRoundPause):

@@ -79,6 +79,25 @@ func TestRealServerCloseRightAfterACutLeavesNoNodes(t *testing.T) {
 	}
 }
 
+// The real servers list a session's nodes, behind a sync.
+func TestRealServerCloseThatKeepsANodeDeletesNoneOfAnotherClient(t *testing.T) {
+	t.Parallel()
+	srv := sharedServer(t)
+	root := chroot(t)
+	observer := realClient(t, srv, root)
+	c := realClient(t, srv, root)
+	keepUntil(c, mustCreate(t, c, "/kept", "", framework.WithMode(framework.Ephemeral)), time.Hour)
+	mustCreate(t, c, "/own", "", framework.WithMode(framework.Ephemeral))
+	mustCreate(t, c, "/n", "", framework.WithMode(framework.Ephemeral))
+	require.NoError(t, observer.Delete(t.Context(), "/n", framework.AnyVersion))
+	mustCreate(t, observer, "/n", "", framework.WithMode(framework.Ephemeral))
+	require.NoError(t, c.Close())
+	require.NoError(t, observer.Sync(t.Context(), "/"))
+	names, _, err := observer.Children(t.Context(), "/")
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"kept", "n"}, names)
+}
+
 func TestRealServerCloseRightAfterARestartLeavesNoNodes(t *testing.T) {
 	t.Parallel()
 	srv := borrowServer(t)

@@ -73,6 +73,49 @@ func TestCloseLeavesNothingOfARequestUnderWay(t *testing.T) {
 	})
 }
 
+// Somebody has deleted a node of the client's, and another client has made it anew.
+func TestCloseThatKeepsANodeDeletesNoneOfAnotherClient(t *testing.T) {
+	for name, trouble := range map[string]func(srv *zktest.Server){
+		"connected":             func(*zktest.Server) {},
+		"the connection is cut": func(srv *zktest.Server) { srv.CutAll() },
+	} {
+		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+			c := unclosed(t, srv)
+			keepUntil(c, mustCreate(t, c, "/kept", "", framework.WithMode(framework.Ephemeral)), time.Hour)
+			mustCreate(t, c, "/own", "", framework.WithMode(framework.Ephemeral))
+			mustCreate(t, c, "/n", "", framework.WithMode(framework.Ephemeral))
+			require.NoError(t, srv.Delete("/n"))
+			mustCreate(t, another(t, srv), "/n", "", framework.WithMode(framework.Ephemeral))
+			trouble(srv)
+			require.Less(t, closing(t, c), time.Second, name)
+			synctest.Wait()
+			require.Equal(t, []string{"kept", "n", "zookeeper"}, srv.Children("/"), name)
+		})
+	}
+}
+
+// The server at which Close deletes nodes lags behind the one that has made them.
+func TestCloseAtALaggingServerLeavesOnlyTheNodesThatAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := zktest.StartEnsemble(t, 3)
+		behind := ens.Followers()[0]
+		behind.RefuseConnections(true)
+		c, err := framework.New(ens.ConnectString(), framework.WithDialer(ens.Dialer()), framework.WithSessionTimeout(sessionTimeout))
+		require.NoError(t, err)
+		keepUntil(c, mustCreate(t, c, "/kept", "", framework.WithMode(framework.Ephemeral)), time.Hour)
+		require.NoError(t, ens.WaitAgreement(t.Context()))
+		require.NoError(t, behind.Lag(300*time.Millisecond))
+		mustCreate(t, c, "/other", "", framework.WithMode(framework.Ephemeral))
+		for _, m := range ens.Members() {
+			m.RefuseConnections(m != behind)
+		}
+		require.Less(t, closing(t, c), time.Second)
+		require.NoError(t, behind.Lag(0))
+		require.NoError(t, ens.WaitAgreement(t.Context()))
+		require.Equal(t, []string{"kept", "zookeeper"}, behind.Children("/"))
+	})
+}
+
 // Servers before 3.6 do not list the nodes of a session. Close knows of those that
 // it has made.
 func TestCloseLeavesNodesThatAreKeptAtAnOldServer(t *testing.T) {

@@ -29,6 +29,9 @@ import (
 // In the next session, f finds the nodes that the lost session has left. The
 // server deletes its ephemeral nodes only some time later.
 func (c *Client) InSession(ctx context.Context, f func(ctx context.Context) error) error {
+	if f == nil {
+		return &OpError{"session", c.servers(), isNil("function")}
+	}
 	s, err := c.Session(ctx)
 	if err != nil {
 		return err

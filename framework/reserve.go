@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -15,6 +16,11 @@ func (c *Client) reserve(ctx context.Context, path string) (*reservation, error)
 	}
 	timeout := time.NewTicker(max(c.cfg.connectionTimeout, shortestRoundPause)) // it ticks while others use the path
 	defer timeout.Stop()
+	var cutOff <-chan struct{}
+	connection := c.connectionOf(ctx)
+	if connection != nil {
+		cutOff = connection.Done()
+	}
 	for {
 		if ctx.Err() != nil {
 			return nil, c.notSent(ctx)
@@ -26,6 +32,9 @@ func (c *Client) reserve(ctx context.Context, path string) (*reservation, error)
 		select {
 		case <-busy:
 		case <-ctx.Done():
+		case <-cutOff:
+			_, err := c.connectedSession(ctx) // none, for this caller
+			return nil, fmt.Errorf("%w: %w", context.Cause(connection), err)
 		case <-c.ctx.Done():
 			return nil, ErrClosed
 		case <-timeout.C:

@@ -58,6 +58,7 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 	if err := apply(&cfg, opts); err != nil {
 		return nil, &OpError{"set", path, err}
 	}
+	data = bytes.Clone(data) // a request outlasts a caller whose ctx ends
 	return newSet(c.full(path), data, version, cfg).do(ctx, c, "set", path)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/state"
 )
 
 // readTogether makes a read, or takes part in one, and returns the value with a
@@ -41,9 +42,11 @@ func readTogether[T any](
 }
 
 // beginTogether waits until the read can be sent, and reports whether this caller
-// is to do that.
+// is to do that. What it waits for may come on the next connection only. It waits
+// for that one as every operation does.
 func beginTogether(ctx context.Context, s *Session, r *watches.Read) (begins bool, err error) {
 	for ctx.Err() == nil {
+		connection := s.Trusted(state.StandardPolicy)
 		begins, later, err := r.Begin()
 		if later == nil {
 			return begins, err
@@ -51,11 +54,23 @@ func beginTogether(ctx context.Context, s *Session, r *watches.Read) (begins boo
 		select {
 		case <-later:
 		case <-ctx.Done():
-		case <-s.ctx.Done():
-			return false, s.watches.EndError()
+		case <-connection.Done(): // also if the session has ended
+			if err := s.goOn(ctx); err != nil {
+				return false, err
+			}
 		}
 	}
 	return false, notSent(ctx)
+}
+
+// goOn waits until the session has a connection again.
+func (s *Session) goOn(ctx context.Context) error {
+	if s.ctx.Err() == nil {
+		if now, err := s.client.connectedSession(ctx); now == s || err != nil {
+			return err
+		}
+	}
+	return s.watches.EndError()
 }
 
 // sendTogether gives the read to the connection. When the answer arrives, the

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -47,6 +48,41 @@ func TestReadDoesNotWaitForAPersistentWatchThatIsHeldBack(t *testing.T) {
 		require.Equal(t, 1, last.Hits())
 		require.NotNil(t, <-opened)
 	})
+}
+
+// A read waits for the answer about a persistent watch, and the connection ends
+// before that. The next one is waited for as by every operation: as long as the
+// connection timeout allows, or not at all.
+func TestReadBehindAPersistentWatchIsNotWithoutAConnectionForLonger(t *testing.T) {
+	for name, patience := range map[string]time.Duration{"waits": time.Second, "while connected": 0} {
+		t.Run(name, func(t *testing.T) {
+			serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+				c := newClient(t, srv, framework.WithConnectionTimeout(time.Second))
+				require.NoError(t, srv.Create("/n", nil))
+				mustWatch(t, c, "/n")
+				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayRequest(time.Hour)})
+				srv.CutAll()
+				synctest.Wait()
+				s, err := c.Session(t.Context())
+				require.NoError(t, err)
+				ctx := t.Context()
+				if patience == 0 {
+					ctx = framework.Extend(c).WhileConnected(ctx, s.Trusted(state.StandardPolicy))
+				}
+				done := make(chan error, 1)
+				go func() {
+					_, _, _, err := c.GetW(ctx, "/n")
+					done <- err
+				}()
+				synctest.Wait()
+				srv.RefuseConnections(true)
+				srv.CutAll()
+				begin := time.Now()
+				require.ErrorIs(t, <-done, framework.ErrNotConnected)
+				require.Equal(t, patience, time.Since(begin))
+			})
+		})
+	}
 }
 
 // The reader of a persistent watch has gone while the server had too much to do

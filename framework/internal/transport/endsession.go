@@ -66,12 +66,14 @@ type EndSessionOptions struct {
 	Delete  []string
 	Deleted func(path string)
 
-	// Stay leaves the session to the server when the nodes are deleted. The
-	// server ends it by itself, when it has not heard of the client for the
-	// session timeout. That counts from now. EndSession also deletes
-	// what the server lists of the session's nodes, but for those in Keep.
-	Stay bool
-	Keep map[string]bool
+	// Stay leaves the session to the server when its nodes are deleted, but for
+	// those in Keep. The server ends it by itself, when it has not heard of the
+	// client for the session timeout. That counts from now. EndSession asks the
+	// server which nodes these are, unless it is Unlisted. Only then it deletes
+	// the nodes of Delete.
+	Stay     bool
+	Keep     map[string]bool
+	Unlisted bool
 
 	// IOTimeout is how long each answer may take, and how long the server may
 	// take to accept what is written.
@@ -93,14 +95,15 @@ func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	if over || err != nil {
 		return err
 	}
-	if len(o.Delete) > 0 {
+	switch {
+	case !end.resumed: // the nodes are gone, and what is at their paths is another's
+	case o.Stay:
+		return end.deleteUnlessKept(o)
+	default:
 		err = end.deleteNodes(o)
 	}
 	if err != nil {
 		return err
-	}
-	if o.Stay && end.resumed {
-		return end.deleteOthers(o)
 	}
 	code, err := end.call(opCloseSession, noPayload)
 	if code != 0 {
@@ -140,6 +143,9 @@ func (e *endingConn) resume(id Identity) (over bool, err error) {
 const endingDepth = 64
 
 func (e *endingConn) deleteNodes(o EndSessionOptions) error {
+	if len(o.Delete) == 0 {
+		return nil
+	}
 	for _, cred := range o.Credentials {
 		if code, err := e.call(opSetAuth, cred.Payload); err != nil || code != 0 {
 			return errors.Join(err, &AuthError{cred.Scheme, code})
@@ -169,28 +175,40 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 	return nil
 }
 
-// deleteOthers deletes nodes of requests that were under way when the client was
-// closed: it does not know of these nodes. Servers list them since version 3.6. An
-// older one ends the connection, and has such nodes until the session ends.
-func (e *endingConn) deleteOthers(o EndSessionOptions) error {
-	isKept := func(path string) bool { return o.Keep[path] }
-	o.Delete = slices.DeleteFunc(e.ownNodes(), isKept)
-	if len(o.Delete) == 0 {
-		return nil
+// ErrUnlisted means that a server does not say which nodes a session has.
+var ErrUnlisted = errors.New("the server does not list the nodes of the session")
+
+// deleteUnlessKept deletes the nodes that the server lists, and no others: somebody
+// may have deleted one of the client's and made it anew. The list also has nodes of
+// requests that were under way when the client was closed. Servers make it since
+// version 3.6. An older one ends the connection, and has nodes of such requests
+// until the session ends.
+func (e *endingConn) deleteUnlessKept(o EndSessionOptions) error {
+	if !o.Unlisted {
+		if _, err := e.call(opSync, everywhere); err != nil { // the server may lag
+			return err
+		}
+		own, err := e.ownNodes()
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrUnlisted, err)
+		}
+		o.Delete = slices.DeleteFunc(own, func(path string) bool { return o.Keep[path] })
 	}
 	return e.deleteNodes(o)
 }
 
-// ownNodes returns the session's ephemeral nodes, or nil if the server does not
-// say.
-func (e *endingConn) ownNodes() []string {
+// ownNodes returns the session's ephemeral nodes.
+func (e *endingConn) ownNodes() ([]string, error) {
 	e.longest = maxListFrame
 	r, err := e.exchange(opGetEphemerals, everywhere)
-	if err != nil || r.err != proto.CodeOK {
-		return nil
+	if err != nil {
+		return nil, err
 	}
-	paths, _ := EphemeralsIn(r.body)
-	return paths
+	if r.err != proto.CodeOK {
+		return nil, fmt.Errorf("code %d", r.err)
+	}
+	paths, ok := EphemeralsIn(r.body)
+	return paths, malformedUnless(ok)
 }
 
 func (e *endingConn) call(op int32, payload func([]byte) []byte) (code int32, err error) {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // endAgainst ends session 7 at a server that reads as much as it can. The
@@ -75,6 +77,40 @@ func TestEndSession(t *testing.T) {
 			require.Equal(t, tc.over, err == nil, "%v", err)
 		})
 	}
+}
+
+// The server has granted another session, so the nodes of this one are gone. What
+// is at their paths is somebody else's.
+func TestEndSessionThatGetsAnotherSessionDeletesNothing(t *testing.T) {
+	ours, theirs := net.Pipe()
+	served := make(chan struct{})
+	deletes := 0
+	go func() {
+		defer close(served)
+		defer theirs.Close()
+		xid := int32(firstOwnXid)
+		for answer := frame(0, 9000, int64(8), string(make([]byte, 16))); ; {
+			var length [lengthSize]byte
+			if _, err := io.ReadFull(theirs, length[:]); err != nil {
+				return
+			}
+			body := make([]byte, frameLength(length[:]))
+			io.ReadFull(theirs, body)
+			if h, _ := proto.ReadRequestHeader(body); h.Op == opDelete && h.Xid == xid-1 {
+				deletes++
+			}
+			theirs.Write(answer)
+			answer = answerFrame(int(xid), 1, 0)
+			xid++
+		}
+	}()
+	err := EndSession(t.Context(), ours, EndSessionOptions{
+		Identity:  Identity{ID: 7, Password: make([]byte, 16), Timeout: time.Second},
+		IOTimeout: time.Minute, Delete: []string{"/a"}, Deleted: func(string) {},
+	})
+	require.NoError(t, err)
+	<-served
+	require.Zero(t, deletes)
 }
 
 func TestEndSessionEndsWithItsContext(t *testing.T) {

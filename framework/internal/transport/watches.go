@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"strings"
+
 	"github.com/gocurator/curator/framework/internal/jute"
 	"github.com/gocurator/curator/framework/internal/proto"
 )
@@ -41,6 +43,8 @@ type Event struct {
 	Zxid        int64
 }
 
+// handleNotification passes a watch event on. One without an absolute path is about
+// no node that anybody watches.
 func (c *Conn) handleNotification(r reply) error {
 	ev, err := parseEvent(r)
 	if err == nil {
@@ -48,7 +52,7 @@ func (c *Conn) handleNotification(r reply) error {
 		c.multiReads.learnOfEvent(r)
 		c.link.mu.Unlock()
 	}
-	if err == nil && c.link.cfg.Fired != nil {
+	if err == nil && strings.HasPrefix(ev.Path, "/") && c.link.cfg.Fired != nil {
 		c.link.cfg.Fired(ev)
 	}
 	return err

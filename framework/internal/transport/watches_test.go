@@ -73,6 +73,20 @@ func TestChangeDuringAnOutageIsToldBeforeItCanBeRead(t *testing.T) {
 	}
 }
 
+// The owner goes upwards from the path of an event, to the root.
+func TestEventsThatAreAboutNoNodeAreLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var paths []string
+		c, p := established(t, NewLink(Config{Fired: func(ev Event) { paths = append(paths, ev.Path) }}), 7, 9*time.Second)
+		readInBackground(c)
+		for _, path := range []string{"", "n", "n/c", "/", "//", "/n"} {
+			p.write(answerFrame(xidNotification, -1, 0, 3, 3, path))
+		}
+		synctest.Wait()
+		require.Equal(t, []string{"/", "//", "/n"}, paths)
+	})
+}
+
 func TestWithdrawnWatchIsForgottenByTheServer(t *testing.T) {
 	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
 		o.watch(t, "/missing")

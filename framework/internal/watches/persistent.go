@@ -205,12 +205,12 @@ func (p *Persistent) restoreLocked() (all []transport.SetWatch) {
 }
 
 // disconnectLocked notes that there is another connection, or another session.
-// What was asked for before is answered in vain, and no read waits for that.
+// What was asked for before is answered in vain, and no read waits for that: a read
+// that does has noticed the end of the connection by itself.
 func (p *Persistent) disconnectLocked() {
 	p.connection++
 	for _, w := range p.byPath {
 		w.armed, w.armedRecursive, w.left, w.asked = false, false, false, 0
-		w.tell()
 		for r := range w.readers {
 			r.armed = false
 		}
