@@ -52,10 +52,10 @@ func (cloudWeGo) Decode(service, name string, data []byte) (i Instance, err erro
 	}
 	var node weighted
 	if json.Unmarshal(data, &node) != nil {
-		return i, fmt.Errorf("no weight and tags: %s", excerpt(data))
+		return Instance{}, fmt.Errorf("no weight and tags: %s", excerpt(data))
 	}
 	if len(node.Tags) > maxLabels {
-		return i, fmt.Errorf("%d tags are more than %d", len(node.Tags), maxLabels)
+		return Instance{}, fmt.Errorf("%d tags are more than %d", len(node.Tags), maxLabels)
 	}
 	i.Metadata = node.Tags
 	i.Payload, err = marshal(node.weight)

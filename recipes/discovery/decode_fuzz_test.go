@@ -58,6 +58,7 @@ func FuzzClassCodec(f *testing.F) {
 func FuzzSpringCodec(f *testing.F) {
 	f.Add("a1", []byte(javaNode))
 	f.Add("a1", []byte(`{"address":"::1","port":80.7,"payload":{"metadata":{"a":1,"instance_status":null}}}`))
+	f.Add("a1", []byte(`{"address":"h","port":80,"uriSpec":{"parts":[{"variable":true}]}}`))
 	fuzz(f, discovery.SpringCodec())
 }
 
@@ -92,11 +93,13 @@ func FuzzHostPortCodec(f *testing.F) {
 func FuzzCloudWeGoCodec(f *testing.F) {
 	f.Add("10.0.0.7:8080", []byte(`{"Weight":10,"Tags":{"idc":"hd1"}}`))
 	f.Add("[::1]:8080", []byte(`{"weight":-1,"tags":null}`))
+	f.Add("10.0.0.7:8080", []byte("0"))
 	fuzz(f, discovery.CloudWeGoCodec())
 }
 
 func FuzzRPCXCodec(f *testing.F) {
 	f.Add("tcp@10.0.0.7:8972", []byte("weight=10&state=inactive&group=a&group=b"))
 	f.Add("[::1]:8972", []byte("\x01"))
+	f.Add("10.0.0.7:8972", []byte("\x93"))
 	fuzz(f, discovery.RPCXCodec())
 }

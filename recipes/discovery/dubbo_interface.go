@@ -26,7 +26,8 @@ import (
 // says so, because Dubbo's consumers leave it out then. Encode refuses an instance
 // whose parameter says the opposite, so that Drain is an error: it would need
 // another node. Without them in Metadata, Encode adds the parameters interface and
-// timestamp.
+// timestamp, which is Registered. A Static or Permanent instance needs the same one
+// in each process: with another one it has another node, and the old one stays.
 func DubboInterfaceCodec(protocol string) Codec { return dubboInterface{protocol} }
 
 type dubboInterface struct{ protocol string }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -89,7 +90,7 @@ func register(
 	r.wishes.Store(&[]wanted{want})
 	r.path = znode.Join(dir, name)
 	r.events = event.Of(client, r.path)
-	own := nodes.WithClaim(func(data []byte) bool { return isAnEarlier(codec, want.instance, data) })
+	own := nodes.WithClaim(r.isAnEarlier)
 	r.node, err = nodes.NewPersistentNode(client, r.path, data, append(cfg.node, nodes.WithMode(mode), own)...)
 	if err != nil {
 		return nil, err
@@ -128,12 +129,15 @@ func modeOf(k Kind) (framework.Mode, error) {
 }
 
 // isAnEarlier reports whether a node that outlives its session is an earlier
-// process's of an instance, and not another instance's: it has the same address
-// and ports.
-func isAnEarlier(codec Codec, i Instance, data []byte) bool {
-	was, err := codec.Decode(i.Service, i.ID, data)
-	was.ID = i.ID
-	return err == nil && identityOf(was) == identityOf(i)
+// process's of this instance, and not another instance's: it has the address and
+// ports of now, and not those that the instance has moved away from.
+func (r *Registration) isAnEarlier(data []byte) bool {
+	return slices.ContainsFunc(*r.wishes.Load(), func(w wanted) bool {
+		i := w.instance
+		was, err := r.codec.Decode(i.Service, i.ID, data)
+		was.ID = i.ID
+		return err == nil && identityOf(was) == identityOf(i)
+	})
 }
 
 // copied returns a copy of an instance that the caller cannot change.

@@ -88,7 +88,7 @@ func (rpcx) Decode(service, name string, data []byte) (i Instance, err error) {
 		text = ""
 	}
 	if i.Metadata, err = readMetadata(text); err != nil {
-		return i, err
+		return Instance{}, err
 	}
 	i.Disabled = i.Metadata[rpcxState] == rpcxInactive
 	i.Payload, err = marshal(rpcxNode{network, text})

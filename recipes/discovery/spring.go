@@ -31,7 +31,7 @@ func (spring) Encode(i Instance) (string, []byte, error) {
 	if err := cmp.Or(checkID(i.ID), checkEndpoint(i), err); err != nil {
 		return "", nil, err
 	}
-	if i.URISpec == "" {
+	if i.URISpec.saysNothing() {
 		i.URISpec = "{scheme}://" + springHost(i) + ":{port}"
 		if i.TLSPort != 0 {
 			i.URISpec = "{scheme}://" + springHost(i) + ":{ssl-port}"

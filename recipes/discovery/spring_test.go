@@ -36,6 +36,7 @@ func TestSpringURIOfInstances(t *testing.T) {
 		"https://10.0.0.7:8443": func(i *discovery.Instance) { i.TLSPort = 8443 },
 		"http://[::1]:8080":     func(i *discovery.Instance) { i.Address = "::1" },
 		"udp://10.0.0.7":        func(i *discovery.Instance) { i.URISpec = "udp://{address}" },
+		"http://10.0.0.7:81":    func(i *discovery.Instance) { i.Port, i.URISpec = 81, "{}" }, // it would be null
 	} {
 		name, data, err := discovery.SpringCodec().Encode(orders(change))
 		require.NoError(t, err)

@@ -109,10 +109,17 @@ func (u URISpec) parts() (parts []uriPart, err error) {
 	return parts, nil
 }
 
+// saysNothing reports whether there is no part, which Java writes as null.
+func (u URISpec) saysNothing() bool {
+	parts, err := u.parts()
+	return err == nil && len(parts) == 0
+}
+
 // javaBlank reports what Java's String.trim takes away.
 func javaBlank(r rune) bool { return r <= ' ' }
 
-// uriSpec reads a URISpec that is a text, or an object with parts.
+// uriSpec reads a URISpec that is a text, or an object with parts. One that has no
+// parts says nothing.
 func (f *fields) uriSpec(key string) URISpec {
 	raw := f.value(key)
 	if raw == nil {
@@ -126,6 +133,9 @@ func (f *fields) uriSpec(key string) URISpec {
 	}
 	_, err := u.parts()
 	f.err = cmp.Or(f.err, err)
+	if u.saysNothing() {
+		return ""
+	}
 	return u
 }
 

@@ -36,12 +36,14 @@ const (
 // applied. It returns the node as the write has left it.
 func (n Node) Do(ctx context.Context, a Attempt) (s *Snapshot, err error) {
 	for {
+		inSession := false // it stays so if ctx is pinned to a session that is lost
 		err = n.Client.InSession(ctx, func(ctx context.Context) (err error) {
+			inSession = true
 			s, err = n.doInSession(ctx, a)
 			return err
 		})
 		sent := err == nil || reason.Is(err, framework.ErrOutcomeUnknown)
-		if sent || !reason.Is(err, framework.ErrSessionLost) || ctx.Err() != nil {
+		if sent || !inSession || !reason.Is(err, framework.ErrSessionLost) || ctx.Err() != nil {
 			return s, err
 		}
 	}
