@@ -81,6 +81,7 @@ func (s *Server) closeLocked() {
 		return
 	}
 	s.closed = true
+	s.forgetHeldLocked()
 	for _, c := range s.conns.inOrder() {
 		c.closeLocked()
 	}
