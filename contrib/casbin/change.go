@@ -30,6 +30,11 @@ func (c change) foreign(watcher string) string {
 	return c.id()
 }
 
+// longest bounds what a Watcher takes over from a change of somebody else's. Its
+// own are shorter. Without it, one that hardly fits into a request would keep
+// every Watcher from telling of the next.
+const longest = 128
+
 // changes is JSON, and takes whatever somebody else may write for a change,
 // such as an operator who wants the policy to be loaded again.
 func changes() codec.Codec[change] {
@@ -37,7 +42,7 @@ func changes() codec.Codec[change] {
 	strict := lenient.Decode
 	lenient.Decode = func(data []byte) (change, error) {
 		c, err := strict(data)
-		if err != nil {
+		if err != nil || len(c.By) > longest || len(c.Before) > 2*longest { // an id is longer than By
 			c = change{By: fmt.Sprintf("%x", sha256.Sum256(data))}
 		}
 		return c, nil

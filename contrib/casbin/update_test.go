@@ -175,15 +175,19 @@ func TestPendingChangeOfAWatcherThatIsClosed(t *testing.T) {
 func TestWhateverIsWrittenToTheNodeIsAChange(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		a, b := w.instance(t), w.instance(t)
-		for _, data := range []string{"x", "x", "", "{}", "null", "17", `{"by":7}`} {
+		long := strings.Repeat("<", 300_000) // six bytes each in JSON
+		for _, data := range []string{
+			"x", "x", "", "{}", "null", "17", `{"by":7}`, `{"by":"` + long + `"}`, `{"before":"` + long + `"}`,
+			`{"by":"` + long[:128] + `","number":-9000000000000000000}`, `{"by":"` + long[:129] + `"}`,
+		} {
 			a.loads()
 			b.loads()
 			require.NoError(t, w.Fake.Set(path, []byte(data)))
 			settle()
-			require.Equal(t, []int{1, 1}, []int{a.loads(), b.loads()}, data)
+			require.Equal(t, []int{1, 1}, []int{a.loads(), b.loads()}, "%.20s", data)
 			require.NoError(t, a.Update())
 			settle()
-			require.Equal(t, []int{0, 1}, []int{a.loads(), b.loads()}, data)
+			require.Equal(t, []int{0, 1}, []int{a.loads(), b.loads()}, "%.20s", data)
 		}
 		require.NoError(t, w.Fake.Delete(path))
 		settle()

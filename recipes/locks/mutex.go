@@ -88,9 +88,9 @@ func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
 // connection. An error does not tell whether f was called, because f may return
 // one that looks like Acquire's. To know that, set a variable in f.
 //
-// The context of f re-enters. Goroutines that f starts with it are all inside,
-// at once: the lock excludes others, not the goroutines of its holder from
-// each other.
+// The context of f re-enters, and [LeaseFromContext] finds the lease in it, with
+// its fencing token. Goroutines that f starts with it are all inside, at once:
+// the lock excludes others, not the goroutines of its holder from each other.
 func (m *InterProcessMutex) Do(ctx context.Context, f func(ctx context.Context) error) error {
 	return do(ctx, m, f)
 }

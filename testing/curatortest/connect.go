@@ -6,6 +6,13 @@
 //		...
 //	}
 //
+// A test that cuts the client off gives it a [zktest.Host]:
+//
+//	host := srv.NewHost()
+//	client := curatortest.Connect(t, srv, framework.WithDialer(host.Dialer()))
+//	...
+//	host.LoseSessions()
+//
 // The server may be of package zktest, also inside a bubble of
 // testing/synctest, or of package zkserver. These two import nothing of this
 // module, so that they serve tests of any ZooKeeper client. This is why the

@@ -37,8 +37,9 @@ func DropRequest() Action { return Action{apply: func(f *faults) { f.dropRequest
 // client cannot tell this from DropRequest, and may have another session by
 // then. The request is still refused if its session has ended, or has been taken
 // up over another connection, and it is lost if the server has ended, or follows
-// another leader, or none. So is a handshake. [Server.Requests] has it when its
-// time has come. A d that is not positive makes no sense.
+// another leader, or none. So is a handshake. A paused server carries it out when
+// it goes on. [Server.Requests] has it then. A d that is not positive makes no
+// sense.
 func HoldRequest(d time.Duration) Action {
 	a := Action{apply: func(f *faults) { f.holdRequest += d }}
 	if d <= 0 {

@@ -44,7 +44,7 @@ func operate(t *testing.T, srv *Server, r *rand.Rand) {
 		}
 		return 1
 	}
-	actions := []Action{DropRequest(), DropReply(), Blackhole(), BlackholeReply(), DelayRequest(time.Second), DelayReply(time.Second),
+	actions := []Action{DropRequest(), DropReply(), Blackhole(), BlackholeReply(), DelayRequest(time.Second), DelayReply(time.Second), HoldRequest(time.Second),
 		Fail(wire.ErrSystem), Call(func(Request) { srv.CutAll() }), CallAfter(func(r Request) { srv.Session(r.Session).Expire() })}
 	disruptions := []func(){
 		func() { srv.Session(someone()).Expire() },

@@ -88,7 +88,7 @@ func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
 	if c != nil {
 		tx.Session, tx.IDs = c.sess.id, c.ids
 	}
-	if c == nil || !c.behind {
+	if c == nil || !c.behind.Load() {
 		s.overflow = nil
 	}
 	tx.Overflow = maps.Clone(s.overflow)

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
@@ -41,6 +43,19 @@ func TestSessionsConform(t *testing.T) {
 		a.get("/e", true)
 		b.set("/e", "new", -1)
 		a.do(wire.OpGetEphemerals, "/")
+	})
+	conform(t, "a wrong password ends the connection", func(s *stage) {
+		a := s.client()
+		a.create("/e", wire.FlagEphemeral)
+		old, right := a.nc, a.password
+		a.connect(0, scriptSession, a.session, make([]byte, passwordSize))
+		a.awaitEnd()
+		require.NoError(t, old.SetReadDeadline(time.Now().Add(3*time.Second)))
+		_, err := wire.ReadFrame(old)
+		a.note("the old connection: %v", err)
+		a.password = right
+		a.reconnect()
+		a.get("/e", false)
 	})
 	conform(t, "a client from the future", func(s *stage) {
 		a := s.client()

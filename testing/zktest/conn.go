@@ -31,7 +31,7 @@ type conn struct {
 	tryWrite func([]byte) int // writes without waiting, as much as goes; nil if nc cannot
 
 	reading atomic.Bool // serve waits for a frame
-	behind  bool        // the request came together with the one before; used by serve only
+	behind  atomic.Bool // the request came together with the one before; written by serve
 
 	// Used by serve only; nil without a ChaosPlan.
 	rng   *rand.Rand

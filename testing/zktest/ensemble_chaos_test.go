@@ -90,7 +90,7 @@ func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
 		func() { _ = anyone().Create("/a/b", nil) },
 		func() { _ = anyone().SetSequence("/a", 1<<31-1) },
 		func() {
-			anyone().Inject(Rule{Do: []Action{DropReply(), Blackhole(), BlackholeReply(), DelayReply(time.Second)}[r.IntN(4)]})
+			anyone().Inject(Rule{Do: []Action{DropReply(), Blackhole(), BlackholeReply(), DelayReply(time.Second), HoldRequest(time.Second)}[r.IntN(5)]})
 		},
 		func() { _ = ens.Dump() },
 		ens.recover,

@@ -79,9 +79,7 @@ func (x *exchange) hangUpLocked() []byte {
 // takeUpLocked gives the connection its session.
 func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 	s := x.srv
-	if sess.conn != nil && sess.conn.srv == s {
-		sess.conn.closeByServerLocked() // other members do not know of the move
-	}
+	sess.endConnAtLocked(s)
 	if sess.host != nil && sess.host != x.conn.host {
 		sess.host.endedLocked(sess) // there, the session will never end
 	}
@@ -94,11 +92,13 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 }
 
 // lookUpLocked returns the session the client asks for, nil if it is over or
-// not its own.
+// not its own. Like a real server it ends the session's connection before it
+// looks at the password (ZooKeeperServer.processConnectRequest).
 func (op *connectOp) lookUpLocked(s *Server) *session {
 	if op.session == 0 {
 		return s.newSessionLocked()
 	}
+	s.sessions[op.session].endConnAtLocked(s)
 	if !op.provesOwner(s) {
 		return nil
 	}

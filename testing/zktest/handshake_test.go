@@ -81,7 +81,9 @@ func TestHandshakeRejectsSession(t *testing.T) {
 			require.Equal(t, make([]byte, passwordSize), r.password, name)
 			r.requireClosed()
 		}
-		require.Equal(t, wire.OK, c.call(wire.OpPing).code)
+		c.requireClosed() // as on a real server: see TestSessionsConform
+		require.True(t, dialRaw(t, srv).handshake(0, 1000, c.session, c.password))
+		require.Len(t, srv.Sessions(), 1, "nobody else has ended it")
 	})
 }
 

@@ -1,10 +1,18 @@
 package zktest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
+
+// heldRequest is a request that its server carries out later.
+type heldRequest struct {
+	x     *exchange
+	alarm *alarm
+	due   bool // its time has come
+}
 
 // holdLocked carries the request out when d has passed. Its connection ends
 // before that, and nobody is told what has become of it. A handshake is lost: no
@@ -13,17 +21,50 @@ func (x *exchange) holdLocked(d time.Duration) {
 	if x.conn.sess == nil {
 		return
 	}
-	epoch := x.leaderEpochLocked()
-	x.srv.afterLocked(d, func() {
-		x.srv.mu.Lock()
-		defer x.srv.unlock()
-		if x.srv.stopped || x.srv.closed || !x.srv.writableLocked() || x.leaderEpochLocked() != epoch {
-			return // a server forgets what it has not handed on to its leader
-		}
-		x.req.Err, x.req.Processed = x.runHeldLocked(), true
-		x.req.Zxid = x.srv.madeZxidLocked()
-		x.logLocked()
+	s, h := x.srv, &heldRequest{x: x}
+	h.alarm = s.afterLocked(d, func() {
+		s.mu.Lock()
+		defer s.unlock()
+		h.due = true
+		s.carryOutHeldLocked()
 	})
+	s.held = append(s.held, h)
+}
+
+// carryOutHeldLocked carries out what is due. A paused server does so when it
+// goes on.
+func (s *Server) carryOutHeldLocked() {
+	if s.paused {
+		return
+	}
+	var due []*heldRequest
+	s.held = slices.DeleteFunc(s.held, func(h *heldRequest) bool {
+		if h.due {
+			due = append(due, h)
+		}
+		return h.due
+	})
+	for _, h := range due {
+		h.x.carryOutLateLocked()
+	}
+}
+
+// forgetHeldLocked is the end of a server's process, or of its work for a
+// leader: what it has not handed on is lost.
+func (s *Server) forgetHeldLocked() {
+	for _, h := range s.held {
+		h.alarm.stop()
+	}
+	s.held = nil
+}
+
+func (x *exchange) carryOutLateLocked() {
+	if !x.srv.writableLocked() {
+		return
+	}
+	x.req.Err, x.req.Processed = x.runHeldLocked(), true
+	x.req.Zxid = x.srv.madeZxidLocked()
+	x.logLocked()
 }
 
 // runHeldLocked is what a leader does with a request that comes late. It does
@@ -41,12 +82,4 @@ func (x *exchange) runHeldLocked() wire.Code {
 		return wire.OK // it changes nothing, and there is nobody to answer
 	}
 	return x.op.runLocked(x, wire.NewReply())
-}
-
-// leaderEpochLocked is the epoch of the leader that gets the request.
-func (x *exchange) leaderEpochLocked() int64 {
-	if x.srv.member == nil {
-		return 0
-	}
-	return x.srv.member.epoch
 }

@@ -29,6 +29,17 @@ func TestHeldRequestOfAFollower(t *testing.T) {
 		"no leader in reach": {func(t *testing.T, ens *zktest.Ensemble, _ int64) {
 			require.NoError(t, ens.Partition(ens.Members()[0]))
 		}, false},
+		"the same leader again": {func(t *testing.T, ens *zktest.Ensemble, _ int64) {
+			require.NoError(t, ens.Partition(ens.Members()[0]))
+			time.Sleep(700 * time.Millisecond) // longer than the sync limit
+			ens.Heal()
+		}, false},
+		"a pause of the follower at that time": {func(t *testing.T, ens *zktest.Ensemble, _ int64) {
+			time.Sleep(800 * time.Millisecond)
+			require.NoError(t, ens.Members()[0].Pause())
+			time.Sleep(400 * time.Millisecond)
+			require.NoError(t, ens.Members()[0].Resume())
+		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
@@ -51,4 +62,52 @@ func TestHeldRequestOfAFollower(t *testing.T) {
 			})
 		})
 	}
+}
+
+// holdsCreate returns a server that has cut its client off, and creates /a a
+// second later.
+func holdsCreate(t *testing.T) *zktest.Server {
+	t.Helper()
+	srv := zktest.Start(t)
+	c := connect(t, srv, 9*time.Second)
+	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(
+		zktest.Call(func(zktest.Request) { srv.RefuseConnections(true) }), zktest.HoldRequest(time.Second))})
+	_, err := c.Create("/a", nil, 0, open)
+	require.ErrorIs(t, err, zk.ErrConnectionClosed)
+	return srv
+}
+
+// What a process has not carried out ends with it.
+func TestHeldRequestIsLostWithItsServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := holdsCreate(t)
+		require.NoError(t, srv.Restart())
+		time.Sleep(2 * time.Second)
+		_, found := srv.Node("/a")
+		require.False(t, found)
+		srv.RefuseConnections(false)
+	})
+}
+
+func TestHeldRequestWaitsForAPausedServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := holdsCreate(t)
+		require.NoError(t, srv.Pause())
+		time.Sleep(2 * time.Second)
+		_, found := srv.Node("/a")
+		require.False(t, found, "it stands still")
+		require.NoError(t, srv.Resume())
+		_, found = srv.Node("/a")
+		require.True(t, found)
+		srv.RefuseConnections(false)
+	})
+}
+
+func TestCloseDoesNotWaitForAHeldRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := holdsCreate(t)
+		begun := time.Now()
+		require.NoError(t, srv.Close())
+		require.Zero(t, time.Since(begun))
+	})
 }

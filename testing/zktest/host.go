@@ -87,7 +87,7 @@ func (h *Host) isolateLocked() {
 }
 
 // Heal lets the host connect again. Connections that were black holes are
-// reset.
+// reset, but for those to servers that [Server.BlackholeAll] has cut off.
 func (h *Host) Heal() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
@@ -97,7 +97,7 @@ func (h *Host) Heal() {
 func (h *Host) healLocked() {
 	h.disconnected, h.isolated, h.losing = false, false, nil
 	h.eachConnLocked(func(c *conn) {
-		if c.halfOpenLocked() {
+		if c.halfOpenLocked() && !c.srv.blackHole {
 			c.resetLocked()
 		}
 	})

@@ -1,6 +1,7 @@
 package zktest_test
 
 import (
+	"os"
 	"sync"
 	"syscall"
 	"testing"
@@ -125,6 +126,28 @@ func TestHostLosesSessionsOfSeveralClients(t *testing.T) {
 
 		host.Heal()
 		require.False(t, srv.NewHost().LoseSessions(), "there is none")
+	})
+}
+
+// A host that is healed, or has lost its sessions, reaches no server that is a
+// black hole itself: its clients do not even hear of a reset.
+func TestHostHealsBehindAServerThatIsABlackHole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		host := srv.NewHost()
+		nc, err := host.Dialer()(t.Context(), "tcp", srv.Addr())
+		require.NoError(t, err)
+		defer nc.Close()
+		srv.BlackholeAll()
+		host.Isolate()
+		host.Heal()
+		require.NoError(t, nc.SetReadDeadline(time.Now().Add(time.Second)))
+		_, err = nc.Read(make([]byte, 1))
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		srv.Heal()
+		require.NoError(t, nc.SetReadDeadline(time.Time{}))
+		_, err = nc.Read(make([]byte, 1))
+		require.ErrorIs(t, err, syscall.ECONNRESET)
 	})
 }
 

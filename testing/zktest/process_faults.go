@@ -37,6 +37,7 @@ func (s *Server) stopLocked() {
 		c.closeByServerLocked()
 	}
 	s.reaper.stopLocked()
+	s.forgetHeldLocked()
 	if s.member != nil {
 		s.ens.updateLocked()
 	}
@@ -116,6 +117,7 @@ func (s *Server) Resume() error {
 	for _, sess := range s.oldestFirstLocked() {
 		sess.expireIfOverdueLocked()
 	}
+	s.carryOutHeldLocked()
 	s.reaper.scheduleLocked()
 	return nil
 }
@@ -153,4 +155,5 @@ func (m *Member) resumeLocked() {
 	}
 	m.ens.updateLocked()
 	m.applyDueLocked()
+	m.carryOutHeldLocked()
 }

@@ -221,6 +221,7 @@ func (m *Member) startLookingLocked() {
 	for m.received > 0 {
 		m.applyNextLocked()
 	}
+	m.forgetHeldLocked()
 	m.noteGlobalSessionsLocked()
 	m.endAheadLocked()
 	m.applying.stop()

@@ -65,7 +65,7 @@ func (c *conn) serve() {
 	}
 	decode := c.decodeConnect
 	for {
-		c.behind = r.Buffered() > 0
+		c.behind.Store(r.Buffered() > 0)
 		c.reading.Store(true)
 		s.idle.notify()
 		frame, err := wire.ReadFrame(r)

@@ -29,6 +29,7 @@ type Server struct {
 	closed, stopped, paused bool
 	refusing, blackHole     bool
 	accepting               bool // the TCP port is open
+	held                    []*heldRequest
 
 	log      requestLog
 	traffic  traffic // the totals since the start or the four-letter word srst

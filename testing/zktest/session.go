@@ -25,6 +25,14 @@ type session struct {
 // connLocked returns the connection of the client, nil if there is none.
 func (sess *session) connLocked() *conn { return cmp.Or(sess.stray, sess.conn) }
 
+// endConnAtLocked ends the connection of the session to a server. It does nothing
+// if there is none, or no session. Other members do not know of a move.
+func (sess *session) endConnAtLocked(s *Server) {
+	if sess != nil && sess.conn != nil && sess.conn.srv == s {
+		sess.conn.closeByServerLocked()
+	}
+}
+
 // touchLocked notes that a server has heard of the client. A follower keeps that
 // to itself until the leader asks for it.
 func (sess *session) touchLocked(at *Server) {

@@ -9,11 +9,13 @@ import (
 
 // Start returns a running server that is closed when the test ends. Options
 // that are nil or make no sense fail the test. In a bubble of testing/synctest,
-// Start must be called in the bubble.
+// Start must be called in the bubble: the end of a server that was started
+// outside of it panics in package sync.
 //
 // A client has to connect by [Server.Dialer], as clients of package curatortest
 // do, unless the server was started [WithTCP]. One that does not is refused:
-// dial tcp 127.0.0.1:1: connect: connection refused.
+// dial tcp 127.0.0.1:1: connect: connection refused. If it tries again without
+// end, a test in a bubble hangs.
 func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
 	s, err := Run(opts...)
@@ -79,6 +81,7 @@ func (s *Server) closeLocked() {
 		return
 	}
 	s.closed = true
+	s.forgetHeldLocked()
 	for _, c := range s.conns.inOrder() {
 		c.closeLocked()
 	}
