@@ -51,7 +51,7 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 	atGate.Revocable = false // the holders of leases may be asked for them, not those that take their turn
 	return &InterProcessSemaphore{
 		gate: *queue.New(queue.Config{
-			Client: c, Path: znode.Join(path, "locks"), Kind: mutexKind, Op: "acquire", Name: path,
+			Client: c, Path: below(path, "locks"), Kind: mutexKind, Op: "acquire", Name: path,
 			Order:       lockloop.Order{Blocks: lockloop.Exclusive},
 			Local:       true,
 			Recipe:      recipe,
@@ -59,7 +59,7 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 			Options:     atGate,
 		}),
 		leases: *queue.New(queue.Config{
-			Client: c, Path: znode.Join(path, "leases"), Kind: leaseKind, Op: "acquire", Name: path,
+			Client: c, Path: below(path, "leases"), Kind: leaseKind, Op: "acquire", Name: path,
 			Count: func(ctx context.Context, watch bool) (int, *framework.Watch, error) {
 				return limit.read(ctx, c, watch)
 			},
@@ -69,6 +69,15 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 		}),
 		limit: limit,
 	}
+}
+
+// below returns the path of one of a semaphore's own nodes. An empty path stays what
+// it is, so that it is the error of every call.
+func below(path, name string) string {
+	if path == "" {
+		return ""
+	}
+	return znode.Join(path, name)
 }
 
 // Acquire waits for one lease; see AcquireN.
