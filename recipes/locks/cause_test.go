@@ -162,3 +162,37 @@ func TestAcquireEndsWithAContextThatHidesItsDeadline(t *testing.T) {
 		})
 	}
 }
+
+// lateContext ends some time after its deadline, as a context may whose timer
+// fires after others that were due at the same time.
+type lateContext struct {
+	context.Context
+	deadline time.Time
+}
+
+func (c lateContext) Deadline() (time.Time, bool) { return c.deadline, true }
+
+// A caller tells its own deadline from others by its context.
+func TestAcquireReturnsAtItsDeadlineWhenTheContextHasEnded(t *testing.T) {
+	for _, kind := range kindsOfLocks {
+		if kind.name == "downgrade" { // nobody makes it wait
+			continue
+		}
+		t.Run(kind.name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				rival, _ := w.Connect(t)
+				c, _ := w.Connect(t)
+				holder := must(kind.blocker(rival)(t.Context()))(t)
+				acquire, after := kind.taker(t, c)
+				defer after()
+				late, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				early := lateContext{late, time.Now().Add(10*time.Second - 5*time.Millisecond)}
+				_, err := acquire(early)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorIs(t, early.Err(), context.DeadlineExceeded)
+				require.NoError(t, holder.Release(t.Context()))
+			})
+		})
+	}
+}

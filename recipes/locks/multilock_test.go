@@ -70,30 +70,6 @@ func TestMultiLockStopsAtTheFirstFailureWithOneDeadline(t *testing.T) {
 	})
 }
 
-// lateContext ends some time after its deadline, as a context may whose timer
-// fires after others that were due at the same time.
-type lateContext struct {
-	context.Context
-	deadline time.Time
-}
-
-func (c lateContext) Deadline() (time.Time, bool) { return c.deadline, true }
-
-// A caller tells its own deadline from others by its context.
-func TestMultiLockReturnsAtItsDeadlineWhenTheContextHasEnded(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		defer locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b")).Release(ctx)
-		late, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		early := lateContext{late, time.Now().Add(10*time.Second - 5*time.Millisecond)}
-		_, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{path + "/a", path + "/b"})...).Acquire(early)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, early.Err(), context.DeadlineExceeded)
-	})
-}
-
 // A lock that cannot be released does not keep the multi-lock from the release
 // of the others (CURATOR-75, and Curator's
 // TestInterProcessMultiMutex#testSomeReleasesFail).

@@ -170,7 +170,11 @@ func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int)
 	}
 	vanished := pauses.Vanished()
 	for {
-		if c, err := s.winOnce(ctx, a, n); c != nil || err != nil {
+		c, err := s.winOnce(ctx, a, n)
+		if err != nil {
+			claim.AwaitDeadline(ctx)
+		}
+		if c != nil || err != nil {
 			return c, err
 		}
 		_ = follow.Pause(ctx, s.leases.Client(), &vanished) // the next attempt says that ctx has ended
