@@ -294,8 +294,12 @@ func acquireUnder(ctx context.Context, all *claim.Lease, lock Locker, one acquir
 	under, done := all.WhileHeld(ctx)
 	defer done()
 	lease, err := one(lock, under)
-	if err == nil {
-		all.Add(lease.inner())
+	switch {
+	case err != nil:
+		return err
+	case lease == nil: // of a Locker from elsewhere
+		return &framework.OpError{Op: "acquire", Path: "multi-lock", Err: queue.IsNil("lease")}
 	}
-	return err
+	all.Add(lease.inner())
+	return nil
 }
