@@ -90,3 +90,109 @@ func TestAcquireEndsWithTheCallersCause(t *testing.T) {
 		})
 	}
 }
+
+// ownDeadline is a context of the user's own making, which ends with
+// context.DeadlineExceeded at another time than its Deadline. A context of a fake
+// clock does so, and one that is over when nothing happens for too long.
+type ownDeadline struct {
+	context.Context
+	deadline time.Time // zero if there is none
+}
+
+func (c ownDeadline) Deadline() (time.Time, bool) { return c.deadline, !c.deadline.IsZero() }
+
+// withOwnDeadlines runs a scenario with contexts that end after a second.
+func withOwnDeadlines(t *testing.T, scenario func(t *testing.T, w *world, ctx context.Context)) {
+	t.Helper()
+	for name, after := range map[string]time.Duration{"without a deadline": 0, "before its deadline": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				inner, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				ctx := ownDeadline{Context: inner}
+				if after > 0 {
+					ctx.deadline = time.Now().Add(after)
+				}
+				scenario(t, w, ctx)
+			})
+		})
+	}
+}
+
+func TestWorkEndsWithAContextThatHidesItsDeadline(t *testing.T) {
+	withOwnDeadlines(t, func(t *testing.T, w *world, ctx context.Context) {
+		c, _ := w.Connect(t)
+		begin := time.Now()
+		err := locks.NewInterProcessMutex(c, "/l").Do(ctx, func(work context.Context) error {
+			select {
+			case <-work.Done():
+			case <-time.After(time.Minute):
+			}
+			return context.Cause(work)
+		})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, time.Second, time.Since(begin))
+	})
+}
+
+func TestAcquireEndsWithAContextThatHidesItsDeadline(t *testing.T) {
+	for _, kind := range kindsOfLocks {
+		if kind.name == "downgrade" { // nobody makes it wait
+			continue
+		}
+		t.Run(kind.name, func(t *testing.T) {
+			withOwnDeadlines(t, func(t *testing.T, w *world, ctx context.Context) {
+				rival, _ := w.Connect(t)
+				c, _ := w.Connect(t)
+				holder := must(kind.blocker(rival)(t.Context()))(t)
+				acquire, after := kind.taker(t, c)
+				defer after()
+				begin := time.Now()
+				released := time.AfterFunc(time.Minute, func() { holder.Release(context.Background()) })
+				_, err := acquire(ctx)
+				require.Equal(t, time.Second, time.Since(begin))
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorIs(t, err, locks.ErrNotAcquired)
+				require.True(t, released.Stop())
+				require.NoError(t, holder.Release(t.Context()))
+				for _, path := range kind.paths {
+					w.NothingLeft(t, path)
+				}
+			})
+		})
+	}
+}
+
+// lateContext ends some time after its deadline, as a context may whose timer
+// fires after others that were due at the same time.
+type lateContext struct {
+	context.Context
+	deadline time.Time
+}
+
+func (c lateContext) Deadline() (time.Time, bool) { return c.deadline, true }
+
+// A caller tells its own deadline from others by its context.
+func TestAcquireReturnsAtItsDeadlineWhenTheContextHasEnded(t *testing.T) {
+	for _, kind := range kindsOfLocks {
+		if kind.name == "downgrade" { // nobody makes it wait
+			continue
+		}
+		t.Run(kind.name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				rival, _ := w.Connect(t)
+				c, _ := w.Connect(t)
+				holder := must(kind.blocker(rival)(t.Context()))(t)
+				acquire, after := kind.taker(t, c)
+				defer after()
+				late, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				early := lateContext{late, time.Now().Add(10*time.Second - 5*time.Millisecond)}
+				_, err := acquire(early)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorIs(t, early.Err(), context.DeadlineExceeded)
+				require.NoError(t, holder.Release(t.Context()))
+			})
+		})
+	}
+}

@@ -222,9 +222,13 @@ func (l *InterProcessMultiLock) win(ctx, during context.Context, wait bool, one 
 // the values of ctx, and the requests have during's.
 func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acquireOne) (*claim.Lease, error) {
 	var before *NotAcquiredError
+	var ended error // why no attempt can succeed any more
 	places := queue.NewSeveral()
 	for {
 		lease, lost, err := l.acquireOnce(ctx, during, one, places)
+		if lost && ended != nil { // a Locker from elsewhere does not look at its context
+			lost, err = false, &framework.OpError{Op: "acquire", Path: "multi-lock", Err: ended}
+		}
 		switch {
 		case err == nil:
 			return lease, nil
@@ -233,7 +237,7 @@ func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acqu
 			return nil, withQueue(ctx, err, before)
 		}
 		reason.As(err, &before)
-		places.Pause(ctx)
+		ended = places.Pause(ctx, lease.Client())
 	}
 }
 
@@ -290,8 +294,12 @@ func acquireUnder(ctx context.Context, all *claim.Lease, lock Locker, one acquir
 	under, done := all.WhileHeld(ctx)
 	defer done()
 	lease, err := one(lock, under)
-	if err == nil {
-		all.Add(lease.inner())
+	switch {
+	case err != nil:
+		return err
+	case lease == nil: // of a Locker from elsewhere
+		return &framework.OpError{Op: "acquire", Path: "multi-lock", Err: queue.IsNil("lease")}
 	}
-	return err
+	all.Add(lease.inner())
+	return nil
 }

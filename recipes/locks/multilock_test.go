@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -66,30 +67,6 @@ func TestMultiLockStopsAtTheFirstFailureWithOneDeadline(t *testing.T) {
 		require.ErrorContains(t, err, path+"/a")
 		require.Equal(t, 10*time.Second, time.Since(begin))
 		require.Empty(t, w.Nodes(t, path+"/c"), "the third was never asked for")
-	})
-}
-
-// lateContext ends some time after its deadline, as a context may whose timer
-// fires after others that were due at the same time.
-type lateContext struct {
-	context.Context
-	deadline time.Time
-}
-
-func (c lateContext) Deadline() (time.Time, bool) { return c.deadline, true }
-
-// A caller tells its own deadline from others by its context.
-func TestMultiLockReturnsAtItsDeadlineWhenTheContextHasEnded(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		defer locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b")).Release(ctx)
-		late, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		early := lateContext{late, time.Now().Add(10*time.Second - 5*time.Millisecond)}
-		_, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{path + "/a", path + "/b"})...).Acquire(early)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, early.Err(), context.DeadlineExceeded)
 	})
 }
 
@@ -207,4 +184,70 @@ func TestMultiLockOfNothingIsAnError(t *testing.T) {
 		_, err := locks.NewInterProcessMultiLock().Acquire(ctx)
 		require.ErrorContains(t, err, "a multi-lock needs at least one lock")
 	})
+}
+
+// Somebody takes the first lock away time and again, while the second is waited
+// for. The acquire pauses between its attempts.
+func TestMultiLockWhoseLockIsLostTimeAndAgainPauses(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		held := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/l/b"))
+		losses := w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpGetData, Path: "/l/a/*", Times: 200,
+			Do: zktest.CallAfter(func(r zktest.Request) { w.Fake.Delete(r.Path) }),
+		})
+		waiting := locktest.AcquireLater(w.Patience(t), locks.NewInterProcessMultiLock(
+			locks.NewInterProcessMutex(c, "/l/a", locks.WithRevocation()), locks.NewInterProcessMutex(c, "/l/b"),
+		))
+		time.Sleep(30*time.Second + time.Millisecond)
+		require.Greater(t, losses.Hits(), 5)
+		require.Less(t, losses.Hits(), 40)
+		losses.Remove()
+		require.NoError(t, held.Release(t.Context()))
+		require.NoError(t, waiting.Wait(t).Release(t.Context()))
+		w.NothingLeft(t, "/l/a")
+	})
+}
+
+// heldAlready is a Locker from elsewhere, which returns a lease that its owner has.
+type heldAlready struct {
+	lease *locks.Lease
+	calls *int
+}
+
+func (h heldAlready) Acquire(context.Context) (*locks.Lease, error) {
+	if *h.calls++; *h.calls > 200 {
+		return nil, errors.New("asked too often")
+	}
+	return h.lease, nil
+}
+
+func (h heldAlready) TryAcquire(ctx context.Context) (*locks.Lease, error) { return h.Acquire(ctx) }
+
+// A Locker from elsewhere may return a lease that was lost, time and again, and look
+// at no context.
+func TestMultiLockWhoseLockerReturnsALostLeasePauses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		closed bool
+		err    error
+	}{"until its context ends": {false, context.DeadlineExceeded}, "until its client is closed": {true, framework.ErrClosed}} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				lost := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l/a"))
+				w.Fake.Session(c.SessionID()).Expire()
+				<-lost.Context().Done()
+				if tc.closed {
+					time.AfterFunc(20*time.Second, func() { c.Close() })
+				}
+				calls := 0
+				_, err := locks.NewInterProcessMultiLock(heldAlready{lost, &calls}, locks.NewInterProcessMutex(c, "/l/b")).
+					Acquire(recipetest.Within(t, 30*time.Second))
+				require.ErrorIs(t, err, tc.err)
+				require.Greater(t, calls, 5)
+				require.Less(t, calls, 40)
+				w.NothingLeft(t, "/l/b")
+			})
+		})
+	}
 }

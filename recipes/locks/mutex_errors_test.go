@@ -20,14 +20,23 @@ func TestInvalidPathsAreErrorsOfAcquire(t *testing.T) {
 		c, _ := w.Connect(t)
 		w.Fake.ClearRequests()
 		for _, path := range []string{"", "relative", "/end/", "//", "/a//b", "/a/../b", "/a/./b", "/nul\x00", "/\xff"} {
-			m := locks.NewInterProcessMutex(c, path)
-			for _, acquire := range []func(context.Context) (*locks.Lease, error){m.Acquire, m.TryAcquire} {
-				lease, err := acquire(t.Context())
-				require.Nil(t, lease)
-				require.ErrorIs(t, err, zk.ErrInvalidPath, "%q", path)
-				var opErr *framework.OpError
-				require.ErrorAs(t, err, &opErr)
-				require.Equal(t, path, opErr.Path)
+			rw := locks.NewInterProcessReadWriteLock(c, path)
+			for _, l := range []locks.Locker{
+				locks.NewInterProcessMutex(c, path), rw.ReadLock(), rw.WriteLock(),
+				locks.NewInterProcessSemaphore(c, path, locks.Limit(1)), locks.NewAtomicMultiLock(c, []string{path}),
+			} {
+				for _, acquire := range []func(context.Context) (*locks.Lease, error){l.Acquire, l.TryAcquire} {
+					lease, err := acquire(t.Context())
+					require.Nil(t, lease)
+					require.ErrorIs(t, err, zk.ErrInvalidPath, "%T %q", l, path)
+					var opErr *framework.OpError
+					require.ErrorAs(t, err, &opErr)
+					require.Equal(t, path, opErr.Path)
+				}
+				_, err := l.(interface {
+					Participants(context.Context) ([]locks.Participant, error)
+				}).Participants(t.Context())
+				require.ErrorIs(t, err, zk.ErrInvalidPath, "%T %q", l, path)
 			}
 		}
 		require.Empty(t, w.Fake.Requests())

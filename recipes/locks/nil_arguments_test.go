@@ -135,6 +135,9 @@ func TestNilOptionsAndLocksAreErrors(t *testing.T) {
 				require.ErrorIs(t, err, zk.ErrBadArguments)
 			}
 		}
+		_, err = locks.NewInterProcessMultiLock(m, heldAlready{lease: nil, calls: new(int)}).Acquire(t.Context())
+		require.ErrorIs(t, err, zk.ErrBadArguments)
+		require.ErrorContains(t, err, "lease")
 		require.Empty(t, w.Nodes(t, "/l"))
 	})
 }

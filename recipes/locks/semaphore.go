@@ -51,7 +51,7 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 	atGate.Revocable = false // the holders of leases may be asked for them, not those that take their turn
 	return &InterProcessSemaphore{
 		gate: *queue.New(queue.Config{
-			Client: c, Path: znode.Join(path, "locks"), Kind: mutexKind, Op: "acquire", Name: path,
+			Client: c, Path: below(path, "locks"), Kind: mutexKind, Op: "acquire", Name: path,
 			Order:       lockloop.Order{Blocks: lockloop.Exclusive},
 			Local:       true,
 			Recipe:      recipe,
@@ -59,7 +59,7 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 			Options:     atGate,
 		}),
 		leases: *queue.New(queue.Config{
-			Client: c, Path: znode.Join(path, "leases"), Kind: leaseKind, Op: "acquire", Name: path,
+			Client: c, Path: below(path, "leases"), Kind: leaseKind, Op: "acquire", Name: path,
 			Count: func(ctx context.Context, watch bool) (int, *framework.Watch, error) {
 				return limit.read(ctx, c, watch)
 			},
@@ -69,6 +69,15 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 		}),
 		limit: limit,
 	}
+}
+
+// below returns the path of one of a semaphore's own nodes. An empty path stays what
+// it is, so that it is the error of every call.
+func below(path, name string) string {
+	if path == "" {
+		return ""
+	}
+	return znode.Join(path, name)
 }
 
 // Acquire waits for one lease; see AcquireN.
@@ -161,7 +170,11 @@ func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int)
 	}
 	vanished := pauses.Vanished()
 	for {
-		if c, err := s.winOnce(ctx, a, n); c != nil || err != nil {
+		c, err := s.winOnce(ctx, a, n)
+		if err != nil {
+			claim.AwaitDeadline(ctx)
+		}
+		if c != nil || err != nil {
 			return c, err
 		}
 		_ = follow.Pause(ctx, s.leases.Client(), &vanished) // the next attempt says that ctx has ended

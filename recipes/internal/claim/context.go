@@ -79,14 +79,20 @@ func LeaseFromContext(ctx context.Context) (*Lease, bool) {
 // and the cause of the one that has ended. The cause is as it is, for callers
 // that compare it, and not reason.Foreign: the library decides on the causes of
 // its own contexts only.
+//
+// A context of the user's own making may end with context.DeadlineExceeded before
+// its Deadline, or without one. Then the error is context.Canceled, and the cause
+// says why.
 func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc) {
 	stopTimer := func() {}
-	if deadline, ok := ctx.Deadline(); ok {
+	deadline, hasTimer := ctx.Deadline()
+	if hasTimer {
 		under, stopTimer = context.WithDeadlineCause(under, deadline, causeAtDeadline(ctx))
 	}
 	under, end := context.WithCancelCause(under)
 	stop := context.AfterFunc(ctx, func() {
-		if ctx.Err() != context.DeadlineExceeded { // the timer ends the context at a deadline
+		isDue := hasTimer && !time.Now().Before(deadline)
+		if ctx.Err() != context.DeadlineExceeded || !isDue { // the timer ends the context at a deadline
 			end(context.Cause(ctx))
 		}
 	})

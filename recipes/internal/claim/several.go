@@ -76,6 +76,14 @@ func (l *Lease) AnyLost() bool {
 	return slices.ContainsFunc(l.several.leases, func(l *Lease) bool { return l.ctx.Err() != nil })
 }
 
+// Client returns the client of the first of several leases, or nil if there is none.
+func (l *Lease) Client() *framework.Client {
+	if all := l.Claims(); len(all) > 0 {
+		return all[0].terms.Client
+	}
+	return nil
+}
+
 func (s *several) valuesOf(ctx context.Context) context.Context { return underClaims{ctx, s.held} }
 
 func (s *several) claims() (all []*Claim) {

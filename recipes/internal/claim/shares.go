@@ -26,9 +26,15 @@ func Reenter(ctx context.Context, key any) (*Lease, error) {
 	if joined, err := c.Join(); !joined {
 		return nil, err
 	}
+	l, complete := c.LeaseOf(ctx), false
+	defer func() {
+		if !complete { // the user's code has panicked, such as a log handler, and no caller will get the lease
+			l.Release(ctx)
+		}
+	}()
 	c.Trace().Reentered(ctx)
-	l := c.LeaseOf(ctx)
 	l.reportIfDropped()
+	complete = true
 	return l, nil
 }
 

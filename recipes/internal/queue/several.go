@@ -64,13 +64,27 @@ func (s *Several) Left() (left []framework.Created) {
 	return left
 }
 
-// Pause is for an owner that has lost its places, and begins again. It pauses if
-// somebody deletes the nodes time and again, or if it does not come to have any.
-func (s *Several) Pause(ctx context.Context) {
-	if len(s.queues) == 0 || s.nodes != nil && s.nodes[0].Session.Context().Err() != nil {
-		return
+// Pause is for an owner that begins again, because it has lost its places or, if it
+// has none, leases of this client. It pauses if that happens time and again, or if it
+// does not come to have places. Places that are lost with their session cost no pause:
+// the next ones are in the next session.
+//
+// The error says why nothing can come of the next attempt, which usually says so
+// itself, and knows more.
+func (s *Several) Pause(ctx context.Context, c *framework.Client) error {
+	if len(s.queues) > 0 {
+		c = s.queues[0].cfg.Client
 	}
-	_ = follow.Pause(ctx, s.queues[0].cfg.Client, &s.pause) // what comes next says that ctx has ended
+	if c != nil && (s.nodes == nil || s.nodes[0].Session.Context().Err() == nil) {
+		_ = follow.Pause(ctx, c, &s.pause)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return reason.OfContext(ctx)
+	case c != nil && framework.Extend(c).Context().Err() != nil:
+		return framework.ErrClosed
+	}
+	return nil
 }
 
 // Acquire is Queue.Acquire in the place in that queue. The acquires are in the
