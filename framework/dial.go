@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"time"
@@ -182,9 +183,16 @@ func (c *config) connect(ctx context.Context, network, address string) (net.Conn
 	return conn, err
 }
 
+// errNoConnection is for a dialer that forgets to tell its error: the next
+// attempt may do better, and a nil connection ends the process.
+var errNoConnection = errors.New("dialer has returned neither a connection nor an error")
+
 func (c *config) connectApart(ctx context.Context, network, address string) (net.Conn, error) {
 	return callApart(func() (net.Conn, error) {
 		nc, err := c.dial(ctx, network, address)
+		if err == nil && !present(nc) {
+			err = errNoConnection
+		}
 		if err != nil || c.tls == nil {
 			return nc, err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -144,6 +145,33 @@ func TestDialerAndServersFuncThatEndTheirGoroutineHaveFailed(t *testing.T) {
 		require.NoError(t, c.WaitConnected(within(t, time.Minute)))
 		require.Equal(t, []int{2, 2}, []int{dials, questions})
 	})
+}
+
+// A dialer that has neither a connection nor an error has failed, too: at first,
+// when the session is to lose, and when Close ends it.
+func TestDialerWithoutAConnectionHasFailed(t *testing.T) {
+	for name, none := range map[string]net.Conn{"nil": nil, "nil pointer": (*net.TCPConn)(nil)} {
+		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+			var broken atomic.Bool
+			broken.Store(true)
+			c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+				if broken.Load() {
+					return none, nil
+				}
+				return srv.Dialer()(ctx, network, address)
+			}))
+			err := c.WaitConnected(within(t, 3*time.Second))
+			require.ErrorIs(t, err, framework.ErrNotConnected, name)
+			require.ErrorContains(t, err, "neither a connection nor an error", name)
+			broken.Store(false)
+			require.NoError(t, c.WaitConnected(within(t, time.Minute)), name)
+			broken.Store(true)
+			srv.CutAll()
+			time.Sleep(time.Second)
+			require.Equal(t, state.Suspended, c.State(), name)
+			require.NoError(t, c.Close())
+		})
+	}
 }
 
 // Close dials when there is no connection. A dialer that panics then leaves
