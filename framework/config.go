@@ -149,6 +149,8 @@ func (c *config) validateFunctions() error {
 			"must not be nil; leave the option out for the operating system's")
 	case c.logger == nil:
 		return badArgument("logger", "nil", "must not be nil; leave the option out to discard")
+	case c.logger.Handler() == nil: // the zero Logger, which panics
+		return badArgument("logger", "", "must have a handler")
 	}
 	return nil
 }
