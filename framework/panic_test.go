@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"net"
+	"os"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -172,6 +173,27 @@ func TestDialerWithoutAConnectionHasFailed(t *testing.T) {
 			require.NoError(t, c.Close())
 		})
 	}
+}
+
+// tunnel is a connection without deadlines, as some tunnels have.
+type tunnel struct{ net.Conn }
+
+func (tunnel) SetReadDeadline(time.Time) error { return os.ErrNoDeadline }
+
+// A server that is silent would not be noticed.
+func TestDialerWhoseConnectionTakesNoDeadlineHasFailed(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.Blackhole()})
+		c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			nc, err := srv.Dialer()(ctx, network, address)
+			return tunnel{nc}, err
+		}))
+		err := c.WaitConnected(within(t, time.Minute))
+		require.ErrorContains(t, err, "takes no read deadline")
+		require.ErrorIs(t, err, os.ErrNoDeadline)
+		synctest.Wait()
+		require.Zero(t, srv.Connections())
+	})
 }
 
 // Close dials when there is no connection. A dialer that panics then leaves
