@@ -122,7 +122,7 @@ func (c *core) spawn(f func(ctx context.Context)) bool {
 func (c *Client) SessionID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session == nil {
+	if c.session == nil || c.session.isLostLocked() {
 		return 0
 	}
 	return c.session.id

@@ -55,7 +55,8 @@ type aclProvider func(path string) []zk.ACL
 
 // DialFunc opens a connection to an address of the connection string. It must
 // return soon after ctx ends. (*net.Dialer).DialContext is one, and so is the
-// Dialer of a zktest server.
+// Dialer of a zktest server. The connection must take read deadlines, by which the
+// client notices a silent server. The attempt to connect has failed otherwise.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
 func defaultConfig() config {
@@ -149,6 +150,8 @@ func (c *config) validateFunctions() error {
 			"must not be nil; leave the option out for the operating system's")
 	case c.logger == nil:
 		return badArgument("logger", "nil", "must not be nil; leave the option out to discard")
+	case c.logger.Handler() == nil: // the zero Logger, which panics
+		return badArgument("logger", "", "must have a handler")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package framework
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -89,6 +90,9 @@ func parseServer(s string) (string, error) {
 	}
 	if strings.ContainsAny(host, " \t\r\n\x00[]/") {
 		return "", errors.New("invalid character in host " + strconv.Quote(host))
+	}
+	if _, err := netip.ParseAddr(host); err != nil && strings.Contains(host, ":") {
+		return "", errors.New("invalid IPv6 address " + strconv.Quote(host))
 	}
 	if !isPort(port) {
 		return "", errors.New("invalid port " + strconv.Quote(port))

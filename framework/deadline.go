@@ -69,11 +69,14 @@ func (s *Session) timeLeft() (left time.Duration, established bool) {
 	return timeout - s.client.cfg.margin(timeout) - silence, true
 }
 
+// neverConnected tells listeners that the server would have ended the session, if
+// there were one. It does nothing if there is one by now, connected or not: that
+// is not lost before its own time.
 func (s *Session) neverConnected() {
 	c := s.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.last.Value.State.IsConnected() {
+	if s.established.IsZero() && !s.isOverLocked() {
 		c.publishLocked(c.machine.Apply(connstate.Expired()))
 	}
 }

@@ -2,6 +2,8 @@ package framework
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"time"
@@ -185,6 +187,9 @@ func (c *config) connect(ctx context.Context, network, address string) (net.Conn
 func (c *config) connectApart(ctx context.Context, network, address string) (net.Conn, error) {
 	return callApart(func() (net.Conn, error) {
 		nc, err := c.dial(ctx, network, address)
+		if err == nil {
+			err = unusable(nc)
+		}
 		if err != nil || c.tls == nil {
 			return nc, err
 		}
@@ -198,4 +203,18 @@ func (c *config) connectApart(ctx context.Context, network, address string) (net
 		returned = true
 		return conn, err
 	})
+}
+
+// unusable returns why a connection that a dialer has returned is of no use. A nil
+// connection would end the process. One that takes no deadlines, as through some
+// tunnels, would hang for ever at a server that is silent.
+func unusable(nc net.Conn) error {
+	if !present(nc) {
+		return errors.New("dialer has returned neither a connection nor an error")
+	}
+	if err := nc.SetReadDeadline(time.Time{}); err != nil {
+		nc.Close()
+		return fmt.Errorf("dialer has returned a connection that takes no read deadline: %w", err)
+	}
+	return nil
 }

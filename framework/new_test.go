@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ func TestConnectStrings(t *testing.T) {
 		{"127.0.0.1:2181/a", "127.0.0.1:2181", "/a"},
 		{"[::1]", "[::1]:2181", ""},
 		{"[::1]:2182/a", "[::1]:2182", "/a"},
+		{"[fe80::1%eth0]:2182", "[fe80::1%eth0]:2182", ""},
 		{"::1,fe80::2", "[::1]:2181 [fe80::2]:2181", ""},
 		{"zk1:65535", "zk1:65535", ""},
 		{"2001:db8:0:0:0:0:0:1,2001:db8::1:ff", "[2001:db8:0:0:0:0:0:1]:2181 [2001:db8::1:ff]:2181", ""},
@@ -40,7 +42,7 @@ func TestMalformedConnectStringsAreConfigErrors(t *testing.T) {
 	for _, in := range []string{
 		"", " ", ",", " , ", ",/shop", "/shop", ":2181", "zk1:", "zk1:0", "zk1:65536", "zk1:-1", "zk1:+1", "zk1:http",
 		"zk1:1:2", "http://zk1:2181", "[::1", "::1]:2181", "[]:2181", "[]", "zk 1:2181", "zk1\t:1", "zk1:2181//a", "zk1/a/", "zk1/a//b", "zk1/./a", "zk1/\x00",
-		"fe80::zz", "http://zk1:2181", "zk1:2181/a,zk2:2181/a", "zk1/a,b", "zk1/a,", "zk1/,zk2/",
+		"fe80::zz", "[fe80::zz]", "[zk1:2181]", "[zk1:2181]:2181", "http://zk1:2181", "zk1:2181/a,zk2:2181/a", "zk1/a,b", "zk1/a,", "zk1/,zk2/",
 	} {
 		c, err := New(in)
 		var ce *ConfigError
@@ -107,6 +109,7 @@ func TestOptionsThatCannotBeUsedAreConfigErrors(t *testing.T) {
 		"no retry policy":             {WithRetry(nil), "retry policy"},
 		"no suspend clock":            {WithSuspendClock(nil), "suspend clock"},
 		"no logger":                   {WithLogger(nil), "logger"},
+		"logger without a handler":    {WithLogger(&slog.Logger{}), "logger"},
 		"unknown error policy":        {WithErrorPolicy(42), "error policy"},
 		"no option":                   {nil, "option"},
 		"no tracer":                   {WithHooks(nil), "hook"},

@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"net"
+	"os"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -143,6 +145,54 @@ func TestDialerAndServersFuncThatEndTheirGoroutineHaveFailed(t *testing.T) {
 			}))
 		require.NoError(t, c.WaitConnected(within(t, time.Minute)))
 		require.Equal(t, []int{2, 2}, []int{dials, questions})
+	})
+}
+
+// A dialer that has neither a connection nor an error has failed, too: at first,
+// when the session is to lose, and when Close ends it.
+func TestDialerWithoutAConnectionHasFailed(t *testing.T) {
+	for name, none := range map[string]net.Conn{"nil": nil, "nil pointer": (*net.TCPConn)(nil)} {
+		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+			var broken atomic.Bool
+			broken.Store(true)
+			c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+				if broken.Load() {
+					return none, nil
+				}
+				return srv.Dialer()(ctx, network, address)
+			}))
+			err := c.WaitConnected(within(t, 3*time.Second))
+			require.ErrorIs(t, err, framework.ErrNotConnected, name)
+			require.ErrorContains(t, err, "neither a connection nor an error", name)
+			broken.Store(false)
+			require.NoError(t, c.WaitConnected(within(t, time.Minute)), name)
+			broken.Store(true)
+			srv.CutAll()
+			time.Sleep(time.Second)
+			require.Equal(t, state.Suspended, c.State(), name)
+			require.NoError(t, c.Close())
+		})
+	}
+}
+
+// tunnel is a connection without deadlines, as some tunnels have.
+type tunnel struct{ net.Conn }
+
+func (tunnel) SetReadDeadline(time.Time) error { return os.ErrNoDeadline }
+
+// A server that is silent would not be noticed.
+func TestDialerWhoseConnectionTakesNoDeadlineHasFailed(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.Blackhole()})
+		c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			nc, err := srv.Dialer()(ctx, network, address)
+			return tunnel{nc}, err
+		}))
+		err := c.WaitConnected(within(t, time.Minute))
+		require.ErrorContains(t, err, "takes no read deadline")
+		require.ErrorIs(t, err, os.ErrNoDeadline)
+		synctest.Wait()
+		require.Zero(t, srv.Connections())
 	})
 }
 

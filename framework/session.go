@@ -129,6 +129,10 @@ func (s *Session) Trusted(p state.ErrorPolicy) context.Context {
 // to tell is of the past. client.mu is held.
 func (s *Session) isOverLocked() bool { return s.client.session != s || s.ctx.Err() != nil }
 
+// isLostLocked reports whether the session was lost. There may be a pause before
+// the next one takes its place. client.mu is held.
+func (s *Session) isLostLocked() bool { return !s.lost.IsZero() }
+
 // lateUntil is when no request of a session that is lost can be applied any more.
 // A server may stall with one, and hand it on to its leader later. The leader
 // ends the session when it has not heard of the client for the timeout, which

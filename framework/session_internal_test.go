@@ -3,6 +3,7 @@ package framework
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,5 +24,28 @@ func TestTimeForTheFirstConnectionThatIsUpTooLateIsNoLoss(t *testing.T) {
 		s.neverConnected()
 		require.Equal(t, state.Connected, c.State())
 		require.NoError(t, s.Context().Err())
+
+		srv.RefuseConnections(true) // the connection may have ended again by then
+		srv.CutAll()
+		synctest.Wait()
+		s.neverConnected()
+		require.Equal(t, state.Suspended, c.State())
+		require.NoError(t, s.Context().Err())
+	})
+}
+
+// The time for the first connection may be up at the moment of Close.
+func TestClosedClientThatWasNeverConnectedLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		srv.RefuseConnections(true)
+		c, err := New(srv.Addr(), WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		require.Equal(t, state.Suspended, c.State())
+		s := c.session
+		require.NoError(t, c.Close())
+		s.neverConnected()
+		require.Equal(t, state.Suspended, c.State())
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -119,5 +120,26 @@ func TestSessionIDIsThatOfThePresentSession(t *testing.T) {
 		require.Zero(t, c.SessionID())
 		require.NoError(t, c.WaitConnected(t.Context()))
 		require.NotContains(t, []int64{0, first}, c.SessionID())
+	})
+}
+
+// The client makes the next session at once, but after a session that was lost
+// soon, it pauses.
+func TestSessionIDIsZeroBetweenSessions(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		expire := func(until func(state.State) bool) {
+			transitions := c.States(within(t, time.Minute))
+			srv.Session(c.SessionID()).Expire()
+			for s := range transitions {
+				if until(s) {
+					return
+				}
+			}
+		}
+		expire(state.State.IsConnected)
+		require.NotZero(t, c.SessionID())
+		expire(func(s state.State) bool { return s == state.Lost })
+		require.Equal(t, state.Lost, c.State())
+		require.Zero(t, c.SessionID())
 	})
 }

@@ -104,6 +104,8 @@ type Watcher struct {
 //     since 3.6. An older one ends the connection when it is asked for one, and
 //     some other servers do so without a word, which the client finds out after
 //     some times. GetW and its like work there;
+//   - ErrSessionLost if ctx is of a session that is over, see Client.InSession, and
+//     was kept from ending with it;
 //   - zk.ErrNoAuth or another refusal of the server.
 func (c *Client) Watch(ctx context.Context, path string, opts ...WatcherOption) iter.Seq2[WatchEvent, error] {
 	return func(yield func(WatchEvent, error) bool) {
@@ -132,12 +134,17 @@ func (c *Client) Watch(ctx context.Context, path string, opts ...WatcherOption) 
 }
 
 // openPatiently is NewWatcher for a caller that does not give up while there is
-// no connection.
+// no connection. Between attempts it waits for one, because an attempt may fail at
+// once without. A context that is bound to a session or a connection that is over
+// does not end with it in any case, but waiting is in vain then.
 func (c *Client) openPatiently(ctx context.Context, path string, opts []WatcherOption) (*Watcher, error) {
 	for {
 		w, err := c.NewWatcher(ctx, path, opts...)
-		if ctx.Err() != nil || !IsConnectionError(err) || reason.Is(err, zk.ErrAuthFailed) {
+		if ctx.Err() != nil || !IsConnectionError(err) || reason.Is(err, zk.ErrAuthFailed) || c.isCutOff(ctx) {
 			return w, err
+		}
+		if _, err := c.connected(ctx, nil); err != nil {
+			return nil, &OpError{"watch", path, err}
 		}
 	}
 }
