@@ -168,6 +168,9 @@ func (k *keeper) step(ctx context.Context) error {
 		}
 	}()
 	whose, err = k.whose(ctx, there, stat)
+	if whose != foreign && whose != unknown {
+		k.conflictIsOver()
+	}
 	switch whose {
 	case unknown:
 		return err
