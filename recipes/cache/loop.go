@@ -62,7 +62,7 @@ type loop struct {
 	refusals    int  // of a persistent watch, in a row
 	mayRead     int  // how many nodes an answer may have; see several.go
 
-	syncing bool // nothing is read before the server has caught up
+	syncing bool // nothing is read before there is a watch, and the server has caught up
 	round   int  // counts the times that the server had to catch up
 	behind  bool // the connection was gone, and the server has not caught up since
 
@@ -118,6 +118,8 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 func (l *loop) run() error {
 	states := l.c.client.States(l.ctx) // not on the goroutine: it tells what follows the call
 	l.inBackground(func() { l.followStates(states) })
+	l.syncing = true
+	l.tellProgress() // it may take long until there is a watch
 	if err := l.open(); err != nil {
 		return err
 	}
@@ -128,8 +130,7 @@ func (l *loop) run() error {
 		}
 		l.step()
 		l.launch()
-		l.noteLag()
-		l.c.progress(len(l.tree.nodes), len(l.dirty)+len(l.batch)+len(l.inflight), l.behindSince)
+		l.tellProgress()
 		select {
 		case <-l.ctx.Done():
 			return context.Cause(l.ctx)

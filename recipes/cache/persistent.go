@@ -41,6 +41,8 @@ func (s *persistentSource) ended(l *loop, err error) error {
 		return nil
 	}
 	s.w.Close()
+	l.syncing = true
+	l.tellProgress()
 	l.c.interrupted()
 	if err := l.c.recovery.Wait(l.ctx, err); err != nil {
 		return err

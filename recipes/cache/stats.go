@@ -12,7 +12,7 @@ type Stats struct {
 
 	// Lag is for how long the cache has been behind: for how long it has known
 	// of a change, or of an interruption, that it has not caught up with. It is
-	// 0 if there is none.
+	// 0 if there is none. A cache is behind from New on, until it is filled.
 	Lag time.Duration
 
 	// Behind is by how many transactions of the ensemble the cache is behind,
@@ -74,6 +74,12 @@ func (l *loop) noteLag() {
 	case l.behindSince.IsZero():
 		l.behindSince = time.Now()
 	}
+}
+
+// tellProgress has Stats tell how far the cache is.
+func (l *loop) tellProgress() {
+	l.noteLag()
+	l.c.progress(len(l.tree.nodes), len(l.dirty)+len(l.batch)+len(l.inflight), l.behindSince)
 }
 
 // caughtUpWith notes that the cache has caught up with the batch that began at

@@ -89,6 +89,47 @@ func TestResyncsAreCountedAndLogged(t *testing.T) {
 	})
 }
 
+// A server in trouble sets no watch, so that the cache is not filled.
+func TestACacheThatIsNotFilledHasALag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r")
+		trouble := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		c, err := cache.New(connect(t, srv), "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		time.Sleep(time.Hour)
+		require.Equal(t, cache.Stats{Lag: time.Hour}, c.Stats())
+		trouble.Remove()
+		require.NoError(t, c.WaitSynced(within(t)))
+		synctest.Wait()
+		require.Equal(t, cache.Stats{Nodes: 1, Known: 1}, c.Stats())
+	})
+}
+
+// A cache has something else to do while the session ends and the next one begins.
+// It finds that there is a connection, and no watch.
+func TestACacheWithoutAWatchHasALag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r")
+		client := connect(t, srv)
+		c := open(t, client, "/r", cache.WithFilter(func(string) bool { time.Sleep(time.Minute); return false }))
+		create(t, srv, "/r/slow")
+		synctest.Wait()
+		trouble := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		srv.Session(client.SessionID()).Expire()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.True(t, client.State().IsConnected())
+		time.Sleep(time.Hour)
+		require.GreaterOrEqual(t, c.Stats().Lag, time.Hour)
+		trouble.Remove()
+		time.Sleep(5 * time.Minute)
+		require.Equal(t, cache.Stats{Nodes: 1, Known: 1, Resyncs: 1}, c.Stats())
+	})
+}
+
 // The connection may end while the goroutines of a cache begin.
 func TestACutRightAfterTheStartIsALag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,9 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -181,6 +183,33 @@ func TestHeadThatGoesIsNotTheLastThatIsRead(t *testing.T) {
 		require.Equal(t, []string{"2"}, ids(r.Holders))
 		require.Equal(t, 1, r.Unread)
 	})
+}
+
+// The holder of a write lock takes the read lock and gives the write lock up,
+// while a walk has listed the queue and not yet read it. It holds all the while.
+func TestHolderThatDowngradesMeanwhileHolds(t *testing.T) {
+	for _, waiters := range []int{0, 1} {
+		for _, most := range []int{1, 10} {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.Patience(t)
+				lock := locks.NewInterProcessReadWriteLock(w.service(t, "holder"), "/rw")
+				writer := locktest.Acquire(t, ctx, lock.WriteLock())
+				for range waiters {
+					w.acquireBehind(t, locks.NewInterProcessReadWriteLock(w.service(t, "waiter"), "/rw").WriteLock(), "/rw", 2)
+				}
+				head := w.Fake.Inject(zktest.Rule{Session: w.Observer.SessionID(), Op: zktest.OpGetData, Do: zktest.Call(func(zktest.Request) {
+					_, err := lock.ReadLock().Acquire(writer.Context())
+					require.NoError(t, err)
+					require.NoError(t, writer.Release(ctx))
+				})})
+				r := w.one(t, "/rw", inspect.WithMaxParticipants(most))
+				require.Equal(t, 1, head.Hits())
+				require.Equal(t, []string{"holder"}, services(r.Holders))
+				require.True(t, r.Holders[0].Reader)
+				require.Equal(t, waiters, len(r.Waiters)+r.Unread)
+			})
+		}
+	}
 }
 
 // A semaphore whose participants all go while they are read is not listed.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -95,7 +96,10 @@ func (r *reader) registration(path string) (*sighting, error) {
 		return nil, err
 	}
 	if i := instanceOf(path, data); i != nil {
-		seen.Instance, seen.ID = i, cmp.Or(i.HostPort(), seen.ID)
+		seen.Instance = i
+		if at := i.HostPort(); at != "" && printable.Is(at) { // anybody may have written it
+			seen.ID = at
+		}
 	}
 	return seen, err
 }

@@ -69,9 +69,9 @@ type Participant struct {
 	KeptUntil time.Time `json:"kept_until,omitzero"`
 
 	// Unsure says that it is not known whether the participant holds or waits: a
-	// lease of the next to get one, if the limit is not known, or the queue of a
-	// contender that may not be read, if the numbers in its nodes' names are
-	// used up.
+	// lease of the next to get one, if the limit is not known, or a lease that may
+	// not be read, if there are more than the limit, or the queue of a contender
+	// that may not be read, if the numbers in its nodes' names are used up.
 	Unsure bool `json:"unsure,omitempty"`
 
 	// Unreadable says that the node may not be read. The owner is not
@@ -91,8 +91,8 @@ type Participant struct {
 
 	// Instance is what a registration says of a service, in the format of Java
 	// Curator, Spring Cloud or Dubbo; else it is nil. ID is where the instance
-	// listens then. The nodes of other formats do not say what they are, but
-	// Services reads them. The JSON form leaves it out.
+	// listens then, if that can be printed in a line. The nodes of other formats do
+	// not say what they are, but Services reads them. The JSON form leaves it out.
 	Instance *discovery.Instance `json:"-"`
 }
 

@@ -155,16 +155,18 @@ func (r *Recipe) sureHolders() (n int) {
 //     Others were granted before the limit was lowered, and are held.
 //   - Without a limit, a lease that may not be granted yet is unsure.
 //   - If the gate is hidden, nothing tells these leases apart: all are unsure.
+//   - If one of too many leases may not be read, nobody knows which are the oldest.
 func (r *Recipe) admit(leases, gate []sighting, hidden bool) {
 	hidden = hidden || len(gate) > 0 && gate[0].Czxid == 0
+	byAge := !slices.ContainsFunc(leases, func(s sighting) bool { return s.Czxid == 0 })
 	for i, lease := range leases {
 		p := lease.Participant
 		switch {
-		case r.Limit != nil && i < *r.Limit:
+		case r.Limit != nil && (len(leases) <= *r.Limit || byAge && i < *r.Limit):
 		case hidden || p.Czxid == 0 && len(gate) > 0:
 			p.Unsure = true
 		case len(gate) > 0 && p.Session == gate[0].Session && p.Czxid > gate[0].Czxid:
-			if r.Limit != nil {
+			if r.Limit != nil && byAge {
 				r.Waiters = append(r.Waiters, p)
 				continue
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/inspect"
@@ -103,6 +104,18 @@ func TestRegistrationsThatAreInstances(t *testing.T) {
 			`/services/orders/member {"name":"orders","id":"other","address":"10.0.0.7"}`,
 			`/services/orders/nowhere {"name":"orders","id":"nowhere"} orders nowhere zone  curator`,
 		}, all)
+	})
+}
+
+// Anybody may write an address that begins a new line, or commands a terminal.
+func TestAddressThatCannotBePrintedIsNoID(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		data := `{"name":"orders","id":"a","address":"10.0.0.7\n\u001b[2J"}`
+		create(t, w.Observer, "/services/orders/a", data, framework.Ephemeral)
+		p := w.one(t, "/services/orders").Holders[0]
+		require.Equal(t, data, p.ID)
+		require.Equal(t, "10.0.0.7\n\x1b[2J", p.Instance.Address)
+		require.True(t, printable.Is(p.String()))
 	})
 }
 

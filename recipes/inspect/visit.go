@@ -168,7 +168,7 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 		}
 		return err
 	}
-	all, unread, err := w.participants(v.path, q.entries, w.most)
+	all, unread, err := w.contendersOf(v.path, q)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -191,6 +191,36 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 	}
 	v.note(r, all)
 	return nil
+}
+
+// contendersOf reads the contenders of a queue. A holder of a read/write lock may
+// change its write node for a read node meanwhile, which is not in the queue that
+// was listed. It holds all the while, and the next one does not.
+func (w *walk) contendersOf(path string, q queue) (all []sighting, unread int, err error) {
+	for {
+		all, unread, err = w.participants(path, q.entries, w.most)
+		if err != nil || q.Kind != ReadWriteLock || len(all)+unread == len(q.entries) {
+			return all, unread, err // none has gone
+		}
+		now, err := w.listed(path)
+		if err != nil || now == nil || !hasDowngraded(q.entries, now.readWrite) {
+			return all, unread, err
+		}
+		q.entries = now.readWrite
+	}
+}
+
+// hasDowngraded reports whether a queue has a reader with the number of a writer
+// that was in it before, and had not then.
+func hasDowngraded(before, now []lockloop.Entry) bool {
+	known, writers := map[string]bool{}, map[int32]bool{}
+	for _, e := range before {
+		known[e.Node] = true
+		writers[e.Seq] = writers[e.Seq] || e.Kind == writeNode
+	}
+	return slices.ContainsFunc(now, func(e lockloop.Entry) bool {
+		return e.Kind == readNode && writers[e.Seq] && !known[e.Node]
+	})
 }
 
 // passBy has the contenders of a recipe that is not selected visited like other

@@ -243,6 +243,14 @@ func (n *PersistentNode) conflicts(with *ConflictError) {
 	}
 }
 
+// conflictIsOver notes that somebody else's node is gone. What keeps ours from
+// being created is the trouble from then on.
+func (n *PersistentNode) conflictIsOver() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.conflict = nil
+}
+
 // conflictWith returns the present conflict, if it is with the node with this
 // czxid.
 func (n *PersistentNode) conflictWith(czxid int64) *ConflictError {

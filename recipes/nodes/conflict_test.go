@@ -346,6 +346,62 @@ func TestConflictThatIsOverIsNotNamed(t *testing.T) {
 	})
 }
 
+// The node in the way is gone, and a server is in trouble when ours is to be
+// created.
+func TestConflictThatIsOverHidesNoTrouble(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/a", []byte("theirs")))
+		c, _ := w.Connect(t)
+		n := start(t, c, "/a", "ours")
+		settle()
+		require.ErrorIs(t, n.Trouble(), nodes.ErrConflict)
+		for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpCreate} {
+			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: op, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		}
+		require.NoError(t, w.Fake.Delete("/a"))
+		settle()
+		_, err := n.WaitRegistered(recipetest.Within(t, time.Second))
+		for _, err := range []error{err, n.Trouble()} {
+			require.NotErrorIs(t, err, nodes.ErrConflict)
+			code, _ := framework.ServerCode(err)
+			require.EqualValues(t, zktest.ErrSystem, code)
+		}
+		seen := follow(t, n)
+		synctest.Wait()
+		require.Empty(t, seen(), "a reader of Changes hears of no conflict")
+	})
+}
+
+// A server that tells of a conflict has got over its trouble. That is not what
+// keeps our node from being created when the conflict is over.
+func TestConflictEndsTheTroubleBefore(t *testing.T) {
+	for name, mayRead := range map[string]bool{"may be read": true, "may not be read": false} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				require.NoError(t, w.Fake.Create("/a", []byte("theirs")))
+				c, _ := w.Connect(t)
+				w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpCreate, Do: zktest.Fail(zktest.ErrSystem)})
+				hidden := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpExists, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+				if mayRead {
+					hidden.Remove()
+				}
+				n := start(t, c, "/a", "ours")
+				time.Sleep(10 * time.Second)
+				require.ErrorIs(t, n.Trouble(), nodes.ErrConflict)
+
+				hidden.Remove()
+				slow := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpMulti, Do: zktest.DelayReply(2 * time.Second)})
+				require.NoError(t, w.Fake.Delete("/a"))
+				for slow.Hits() == 0 {
+					time.Sleep(time.Second)
+				}
+				require.NoError(t, n.Trouble())
+				w.ready(t, n)
+			})
+		})
+	}
+}
+
 // Others are faster, time and again, when the node that ours waits for is gone.
 // Whose node it is now is looked at without a pause each time.
 func TestOneThatIsOvertakenLooksAtOnce(t *testing.T) {

@@ -168,6 +168,9 @@ func (k *keeper) step(ctx context.Context) error {
 		}
 	}()
 	whose, err = k.whose(ctx, there, stat)
+	if whose != foreign && whose != unknown {
+		k.conflictIsOver()
+	}
 	switch whose {
 	case unknown:
 		return err
@@ -298,6 +301,7 @@ func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Wa
 	case k.cfg.conflict != Wait:
 		return rival
 	}
+	k.keeping.Recovered()
 	_, err := watch.Wait(ctx)
 	k.surprises.Reset()
 	return err
@@ -337,6 +341,7 @@ func (k *keeper) contendUnseen(ctx context.Context) error {
 	if k.cfg.conflict != Wait {
 		return rival
 	}
+	k.keeping.Recovered()
 	k.predecessor = new(int32) // the version of every node that was never written to
 	return k.hidden.Wait(ctx)
 }
