@@ -43,7 +43,7 @@ func (g *guarded) run(lease *locks.Lease) error {
 	if err := g.checkAgain(lease); err != nil {
 		return err
 	}
-	grace := g.stop.graceOf(g.sessionTimeout(lease))
+	grace := g.stop.graceOf(g.sessionTimeout())
 	lossFile, err := newLossFile(lease)
 	if err != nil {
 		return err
@@ -123,13 +123,15 @@ func startError(name string, err error) error {
 	return statusError{status, fmt.Errorf("%s: %w", name, err)}
 }
 
-// sessionTimeout returns what the server has granted, or 0 if that is not known.
-func (g *guarded) sessionTimeout(lease *locks.Lease) time.Duration {
-	s, err := g.client.Session(lease.Context())
-	if err != nil {
+// sessionTimeout returns what the server has granted, or 0 if the session is
+// over. It does not wait for a connection: a signal would not be heard
+// meanwhile.
+func (g *guarded) sessionTimeout() time.Duration {
+	s := framework.Extend(g.client).Status().Session
+	if s == nil {
 		return 0
 	}
-	return s.Timeout()
+	return s.Timeout
 }
 
 // hold keeps a lock without a command, and says on standard output that it is

@@ -102,7 +102,7 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 		err = g.run(lease)
 	}
 	if f.hold || g.started {
-		g.linger(lease, f.rest(begin, g.sessionTimeout(lease)))
+		g.linger(lease, f.rest(begin, g.sessionTimeout()))
 	}
 	return err
 }
