@@ -19,15 +19,15 @@ func TestTheSessionTimeoutIsKnownInAnOutage(t *testing.T) {
 		srv := zktest.Start(t)
 		c := curatortest.Connect(t, srv, framework.WithSessionTimeout(40*time.Second))
 		g := &guarded{client: c}
-		require.Equal(t, 40*time.Second, g.sessionTimeout())
+		require.Equal(t, 40*time.Second, g.session().Timeout)
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		synctest.Wait()
 		require.False(t, c.State().IsConnected())
 		begin := time.Now()
-		require.Equal(t, 40*time.Second, g.sessionTimeout())
+		require.Equal(t, 40*time.Second, g.session().Timeout)
 		require.Zero(t, time.Since(begin))
 		time.Sleep(41 * time.Second)
-		require.Zero(t, g.sessionTimeout(), "the session is over")
+		require.Zero(t, g.session().Timeout, "the session is over")
 	})
 }
