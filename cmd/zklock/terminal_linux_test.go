@@ -281,6 +281,28 @@ func TestACommandThatNobodyGivesTheTerminal(t *testing.T) {
 	l.end()
 }
 
+// The command was asked for the lock, so that zklock does not stop with it any
+// more, and wants to read in the background. It gets the terminal when zklock
+// does.
+func TestACommandThatWasAskedGetsTheTerminal(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	l := newLife(t)
+	y := startShell(t, srv)
+	y.keys(`"$ZKLOCK" run /l -- sh -c 'trap "echo TERM; read x </dev/tty; echo got \$x; exit" TERM; ` +
+		`exec >"$0"; echo $$; while :; do sleep 1 & wait $!; done' ` + l.path + " &\n")
+	command, err := strconv.Atoi(l.line())
+	require.NoError(t, err)
+	zklock(t, srv, 0, "revoke", "/l")
+	require.Equal(t, "TERM", l.line())
+	awaitState(t, command, "T", true)
+	y.keys("fg\n")
+	y.see(l.path) // the shell repeats the command line
+	y.keys("hello\n")
+	require.Equal(t, "got hello", l.line())
+	l.end()
+}
+
 // The line of progress is there while somebody waits, and is removed.
 func TestATerminalShowsTheQueue(t *testing.T) {
 	t.Parallel()

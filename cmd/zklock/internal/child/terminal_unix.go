@@ -78,27 +78,24 @@ func (t *terminal) reclaim() {
 // stopped is called when the command was stopped. If it was stopped because it
 // wants the terminal, it gets that. In other cases all that descends from it
 // stops, and then this program, so that a shell with job control sees a job that
-// is stopped. Once the grace has begun, nobody stops any more.
-//
-// Without such a shell, nobody could continue the job. The command goes on, and
-// stops again if it still wants the terminal: so it is given some time first.
+// is stopped. Once the command was asked to end, nobody stops any more.
 func (p *Process) stopped(sig syscall.Signal, over <-chan struct{}) {
 	if p.tty == nil {
 		return
 	}
 	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
 	if wants && !p.tty.inForeground() && !isAttended() {
-		select {
-		case <-time.After(unattended):
-		case <-over:
-		}
-		p.ask(request{do: toResume})
+		p.tryAgain(over)
 		return
 	}
 	if !wants || !p.tty.inForeground() {
 		if !p.pause() {
-			if sig == syscall.SIGTSTP {
+			switch {
+			case p.IsStopped(): // it may not go on
+			case sig == syscall.SIGTSTP:
 				p.Signal(syscall.SIGCONT)
+			default:
+				p.tryAgain(over)
 			}
 			return
 		}
@@ -117,9 +114,18 @@ func (p *Process) stopped(sig syscall.Signal, over <-chan struct{}) {
 	p.ask(request{do: toResume})
 }
 
-// unattended is how long a command stays stopped that wants a terminal which
-// nobody can give it.
-const unattended = time.Second
+// tryAgain continues a command that has stopped by itself, and that nobody else
+// would continue. It may do so again, as when it wants a terminal that it does not
+// get: so it is given some time first.
+func (p *Process) tryAgain(over <-chan struct{}) {
+	select {
+	case <-time.After(betweenTries):
+	case <-over:
+	}
+	p.Signal(syscall.SIGCONT)
+}
+
+const betweenTries = time.Second
 
 // pause stops all of the command's family. It reports false if that may not stop
 // any more.
