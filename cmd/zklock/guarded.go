@@ -43,7 +43,7 @@ func (g *guarded) run(lease *locks.Lease) error {
 	if err := g.checkAgain(lease); err != nil {
 		return err
 	}
-	grace := g.stop.graceOf(g.sessionTimeout(lease))
+	grace := g.stop.graceOf(g.session().Timeout)
 	lossFile, err := newLossFile(lease)
 	if err != nil {
 		return err
@@ -123,13 +123,13 @@ func startError(name string, err error) error {
 	return statusError{status, fmt.Errorf("%s: %w", name, err)}
 }
 
-// sessionTimeout returns what the server has granted, or 0 if that is not known.
-func (g *guarded) sessionTimeout(lease *locks.Lease) time.Duration {
-	s, err := g.client.Session(lease.Context())
-	if err != nil {
-		return 0
+// session returns what is known of the session. It is zero if the session is
+// over. It does not wait for a connection: a signal would not be heard meanwhile.
+func (g *guarded) session() framework.SessionStatus {
+	if s := framework.Extend(g.client).Status().Session; s != nil {
+		return *s
 	}
-	return s.Timeout()
+	return framework.SessionStatus{}
 }
 
 // hold keeps a lock without a command, and says on standard output that it is
@@ -213,17 +213,20 @@ func (g *guarded) revoked(lease *locks.Lease) <-chan struct{} {
 }
 
 // linger keeps the lock for the rest of its least time, until a signal or a
-// revocation. One that came before, for the command, counts, too.
-func (g *guarded) linger(lease *locks.Lease, rest time.Duration) {
+// revocation. One that came before, for the command, counts, too. It reports
+// whether the time has come to its end.
+func (g *guarded) linger(lease *locks.Lease, rest time.Duration) bool {
 	if rest <= 0 || g.stopAsked {
-		return
+		return false
 	}
 	t := time.NewTimer(rest)
 	defer t.Stop()
 	select {
 	case <-t.C:
+		return true
 	case <-g.signals:
 	case <-g.revoked(lease):
 	case <-lease.Context().Done():
 	}
+	return false
 }

@@ -102,16 +102,28 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 		err = g.run(lease)
 	}
 	if f.hold || g.started {
-		g.linger(lease, f.rest(begin, g.sessionTimeout(lease)))
+		f.stay(g, lease, begin)
 	}
 	return err
 }
 
-// rest is how long to stay when the command has ended. With --hold-at-least, the
-// session keeps the lock for the last part of the time, when this process has
-// ended. Its timeout may have begun with the last ping, up to a third of it ago.
-func (f *runFlags) rest(begin time.Time, sessionTimeout time.Duration) time.Duration {
-	return time.Until(begin.Add(max(*f.atLeast, *f.holdAtLeast-sessionTimeout*2/3)))
+// stay keeps the lock for its least time, which has begun with the grant.
+func (f *runFlags) stay(g *guarded, lease *locks.Lease, begin time.Time) {
+	for g.linger(lease, f.rest(begin, g.session())) {
+	}
+}
+
+// rest is how long to stay until the next look. With --hold-at-least, the session
+// keeps the lock for the last part of the time, when this process has ended. Its
+// timeout has begun with the last request that was answered: up to a third of it
+// ago as a rule, and longer ago in an outage.
+func (f *runFlags) rest(begin time.Time, s framework.SessionStatus) time.Duration {
+	end := begin.Add(*f.holdAtLeast)
+	rest := time.Until(begin.Add(max(*f.atLeast, *f.holdAtLeast-s.Timeout*2/3)))
+	if rest <= 0 && s.LastContact.Add(s.Timeout).Before(end) {
+		return min(s.Timeout/10, time.Until(end))
+	}
+	return rest
 }
 
 // release gives the lock up. There is nothing to keep it for if no command was

@@ -258,6 +258,51 @@ func TestABackgroundCommandGetsTheTerminalInTheForeground(t *testing.T) {
 	_ = y.cmd.Wait()
 }
 
+// The command wants to read from a terminal that it does not get: zklock is in
+// the background, and whoever has started it there is gone. It tries again and
+// again, and asks no server each time.
+func TestACommandThatNobodyGivesTheTerminal(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	_, release := hold(t, srv, "/l")
+	l := newLife(t)
+	y := startShell(t, srv)
+	y.keys(`("$ZKLOCK" run /l -- sh -c 'exec 3>` + l.path +
+		`; trap "echo CONT >&3" CONT; echo $$ >&3; while :; do read x </dev/tty; done' &)` + "\n")
+	y.see("prompt") // the shell has the terminal
+	require.NoError(t, srv.WaitChildren(bounded(t), "/l", 2))
+	release()
+	command, err := strconv.Atoi(l.line())
+	require.NoError(t, err)
+	zklock := parentOf(t, parentOf(t, parentOf(t, command))) // of both guards
+	require.Equal(t, "CONT", l.line())
+	require.Zero(t, srv.CountRequests(zktest.OpMulti))
+	require.NoError(t, syscall.Kill(zklock, syscall.SIGTERM))
+	l.end()
+}
+
+// The command was asked for the lock, so that zklock does not stop with it any
+// more, and wants to read in the background. It gets the terminal when zklock
+// does.
+func TestACommandThatWasAskedGetsTheTerminal(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	l := newLife(t)
+	y := startShell(t, srv)
+	y.keys(`"$ZKLOCK" run /l -- sh -c 'trap "echo TERM; read x </dev/tty; echo got \$x; exit" TERM; ` +
+		`exec >"$0"; echo $$; while :; do sleep 1 & wait $!; done' ` + l.path + " &\n")
+	command, err := strconv.Atoi(l.line())
+	require.NoError(t, err)
+	zklock(t, srv, 0, "revoke", "/l")
+	require.Equal(t, "TERM", l.line())
+	awaitState(t, command, "T", true)
+	y.keys("fg\n")
+	y.see(l.path) // the shell repeats the command line
+	y.keys("hello\n")
+	require.Equal(t, "got hello", l.line())
+	l.end()
+}
+
 // The line of progress is there while somebody waits, and is removed.
 func TestATerminalShowsTheQueue(t *testing.T) {
 	t.Parallel()

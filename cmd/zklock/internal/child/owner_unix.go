@@ -204,7 +204,7 @@ func (o *owner) end(status int) {
 	o.p.status = status
 	o.family.forgetGroup()
 	tell(o.guards.toOuter, order{Ended: true})
-	close(o.jobs.stops)
+	o.jobs.end()
 	o.settled = time.After(settling)
 	o.looks.Reset(familyPoll)
 }

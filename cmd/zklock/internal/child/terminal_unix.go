@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -77,16 +78,24 @@ func (t *terminal) reclaim() {
 // stopped is called when the command was stopped. If it was stopped because it
 // wants the terminal, it gets that. In other cases all that descends from it
 // stops, and then this program, so that a shell with job control sees a job that
-// is stopped. Once the grace has begun, nobody stops any more.
-func (p *Process) stopped(sig syscall.Signal) {
+// is stopped. Once the command was asked to end, nobody stops any more.
+func (p *Process) stopped(sig syscall.Signal, over <-chan struct{}) {
 	if p.tty == nil {
 		return
 	}
 	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
+	if wants && !p.tty.inForeground() && !isAttended() {
+		p.tryAgain(over)
+		return
+	}
 	if !wants || !p.tty.inForeground() {
 		if !p.pause() {
-			if sig == syscall.SIGTSTP {
+			switch {
+			case p.IsStopped(): // it may not go on
+			case sig == syscall.SIGTSTP:
 				p.Signal(syscall.SIGCONT)
+			default:
+				p.tryAgain(over)
 			}
 			return
 		}
@@ -105,6 +114,19 @@ func (p *Process) stopped(sig syscall.Signal) {
 	p.ask(request{do: toResume})
 }
 
+// tryAgain continues a command that has stopped by itself, and that nobody else
+// would continue. It may do so again, as when it wants a terminal that it does not
+// get: so it is given some time first.
+func (p *Process) tryAgain(over <-chan struct{}) {
+	select {
+	case <-time.After(betweenTries):
+	case <-over:
+	}
+	p.Signal(syscall.SIGCONT)
+}
+
+const betweenTries = time.Second
+
 // pause stops all of the command's family. It reports false if that may not stop
 // any more.
 func (p *Process) pause() bool { return p.askAndWait(toPause) }
@@ -112,7 +134,8 @@ func (p *Process) pause() bool { return p.askAndWait(toPause) }
 // jobs is the goroutine that follows when the command is stopped, which can
 // take as long as somebody at the terminal likes.
 type jobs struct {
-	stops chan syscall.Signal // the signals that stop the command; the owner closes it
+	stops chan syscall.Signal // the signals that stop the command
+	over  chan struct{}       // closed when the command has ended
 	ended chan struct{}
 }
 
@@ -124,14 +147,20 @@ func (j *jobs) tell(sig syscall.Signal) {
 	}
 }
 
+// end ends the goroutine.
+func (j *jobs) end() {
+	close(j.over)
+	close(j.stops)
+}
+
 // controlJobs starts the goroutine. It ends the forwarding, too.
 func (p *Process) controlJobs() *jobs {
-	j := &jobs{stops: make(chan syscall.Signal, 1), ended: make(chan struct{})}
+	j := &jobs{stops: make(chan syscall.Signal, 1), over: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
 		defer close(j.ended)
 		defer p.endForwarding()
 		for sig := range j.stops {
-			p.stopped(sig)
+			p.stopped(sig, j.over)
 		}
 	}()
 	return j
@@ -170,12 +199,10 @@ func (p *Process) forwardStops() (end func()) {
 }
 
 // stopJob stops this program's own group, and returns when it goes on. It does
-// nothing if no shell looks after the group, and would continue it. It does not
-// use SIGTSTP, for which package signal cannot restore the default.
+// nothing if nobody would continue the group. It does not use SIGTSTP, for which
+// package signal cannot restore the default.
 func stopJob() {
-	session, err := unix.Getsid(0)
-	parents, parentErr := unix.Getsid(unix.Getppid())
-	if err != nil || parentErr != nil || session != parents || session == unix.Getpgrp() {
+	if !isAttended() {
 		return
 	}
 	continued := make(chan os.Signal, 1)
@@ -184,4 +211,11 @@ func stopJob() {
 	if syscall.Kill(0, syscall.SIGSTOP) == nil {
 		<-continued
 	}
+}
+
+// isAttended reports whether a shell looks after this program's group.
+func isAttended() bool {
+	session, err := unix.Getsid(0)
+	parents, parentErr := unix.Getsid(unix.Getppid())
+	return err == nil && parentErr == nil && session == parents && session != unix.Getpgrp()
 }
