@@ -51,9 +51,13 @@ func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
 	return c.connected(ctx, timeout.C)
 }
 
-// connected waits for a connected session until ctx ends, the client is closed,
-// or timeout fires.
+// connected waits for a connected session until ctx ends, the client is closed, or
+// timeout fires. It does not wait for one that is none for this caller.
 func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
+	var cutOff <-chan struct{}
+	if connection := c.connectionOf(ctx); connection != nil {
+		cutOff = connection.Done()
+	}
 	for {
 		if ctx.Err() != nil {
 			return nil, c.notSent(ctx)
@@ -65,9 +69,14 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 		if s != nil {
 			return s, s.checkPin(ctx)
 		}
+		if pinned := c.pinOf(ctx); pinned != nil && pinned.ctx.Err() != nil {
+			return nil, pinned.lostPin()
+		}
 		select {
 		case <-refused:
 			return nil, c.refused()
+		case <-cutOff:
+			return nil, c.withConnectReasons(ErrNotConnected)
 		case <-changed:
 		case <-ctx.Done():
 		case <-c.ctx.Done():
@@ -93,11 +102,23 @@ func (c *Client) sessionNow() (s *Session, changed, refused <-chan struct{}) {
 // another session. That session is over: the context ends with it, but not at
 // the same moment.
 func (s *Session) checkPin(ctx context.Context) error {
-	pinned, _ := ctx.Value(pinKey{s.client.core}).(*Session)
+	pinned := s.client.pinOf(ctx)
 	if pinned == nil || pinned == s {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", context.Canceled, context.Cause(pinned.ctx)) // the error that ctx is about to have
+	return pinned.lostPin()
+}
+
+// pinOf returns the session that operations with this context are pinned to, or nil.
+func (c *Client) pinOf(ctx context.Context) *Session {
+	pinned, _ := ctx.Value(pinKey{c.core}).(*Session)
+	return pinned
+}
+
+// lostPin is the error of an operation that is pinned to a session that is over. It
+// is the one that its context has, or is about to have.
+func (s *Session) lostPin() error {
+	return fmt.Errorf("%w: %w", context.Canceled, context.Cause(s.ctx))
 }
 
 // pinKey is the key of the session that a context is pinned to, for each

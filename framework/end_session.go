@@ -117,23 +117,20 @@ func answerWithin(call *transport.Call, patience time.Duration) (code int32, bod
 // deleted before. If some are kept, all others are deleted, and the session
 // stays. If a server does not list them, they are those that the client has made.
 func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept map[string]bool) {
-	unlisted := false
 	for ctx.Err() == nil {
 		for left := s.hosts.Len(); left > 0 && ctx.Err() == nil; left-- {
 			deadline, _ := ctx.Deadline()
 			share := min(max(time.Until(deadline)/time.Duration(left), minEndTimeout), closeRequestTimeout)
 			e := transport.EndSessionOptions{
 				Identity: who, Credentials: s.client.credentials(), Deleted: s.nodeGone,
-				IOTimeout: share, Stay: len(kept) > 0, Keep: kept, Unlisted: unlisted,
+				IOTimeout: share, Stay: len(kept) > 0, Keep: kept,
 			}
 			if e.Delete = s.toDelete(kept); len(e.Delete) > 0 {
 				e.IOTimeout = closeTimeout
 			}
-			err := s.client.endAt(ctx, s.hosts.take(), e)
-			if err == nil {
+			if s.client.endAt(ctx, s.hosts.take(), e) == nil {
 				return
 			}
-			unlisted = unlisted || reason.Is(err, transport.ErrUnlisted)
 		}
 		select { // the servers may be about to start
 		case <-time.After(shortestRoundPause):
@@ -150,8 +147,18 @@ func (s *Session) toDelete(kept map[string]bool) []string {
 	return s.ephemerals.excess()
 }
 
-// endAt ends a session at one server.
+// endAt ends a session at one server. Another one may list the nodes, if this one
+// does not.
 func (c *Client) endAt(ctx context.Context, address string, e transport.EndSessionOptions) error {
+	err := c.tryToEndAt(ctx, address, e)
+	if reason.Is(err, transport.ErrUnlisted) {
+		e.Unlisted = true
+		err = c.tryToEndAt(ctx, address, e)
+	}
+	return err
+}
+
+func (c *Client) tryToEndAt(ctx context.Context, address string, e transport.EndSessionOptions) error {
 	dialing, cancel := context.WithTimeout(ctx, e.IOTimeout)
 	defer cancel()
 	nc, err := c.cfg.connect(dialing, "tcp", address)

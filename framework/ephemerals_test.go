@@ -161,6 +161,26 @@ func TestCloseDeletesNoNodesThatAreGone(t *testing.T) {
 	}
 }
 
+// Without a connection, the client looks on the one on which it ends the session.
+func TestCloseDeletesNoneOfTooManyNodesThatOthersHaveMadeAnew(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := unclosed(t, srv)
+		createEphemerals(t, c, 3<<19)
+		nodes := srv.Children("/")
+		for _, name := range nodes {
+			if name != "zookeeper" {
+				require.NoError(t, srv.Delete("/"+name))
+				require.NoError(t, srv.Create("/"+name, nil))
+			}
+		}
+		srv.CutAll()
+		require.Less(t, closing(t, c), time.Second)
+		synctest.Wait()
+		require.Empty(t, srv.Sessions())
+		require.Equal(t, nodes, srv.Children("/"))
+	})
+}
+
 // Servers before version 3.6 do not list them.
 func TestCloseDeletesTooManyNodesOnAnOldServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -78,6 +78,10 @@ func TestCloseThatKeepsANodeDeletesNoneOfAnotherClient(t *testing.T) {
 	for name, trouble := range map[string]func(srv *zktest.Server){
 		"connected":             func(*zktest.Server) {},
 		"the connection is cut": func(srv *zktest.Server) { srv.CutAll() },
+		"the server goes away before it lists the nodes": func(srv *zktest.Server) {
+			const getEphemerals zktest.Op = 103
+			srv.Inject(zktest.Rule{Op: getEphemerals, Times: 1, Do: zktest.DropRequest()})
+		},
 	} {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := unclosed(t, srv)

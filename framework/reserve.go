@@ -33,6 +33,9 @@ func (c *Client) reserve(ctx context.Context, path string) (*reservation, error)
 		case <-busy:
 		case <-ctx.Done():
 		case <-cutOff:
+			if ctx.Err() != nil {
+				continue // that comes first
+			}
 			_, err := c.connectedSession(ctx) // none, for this caller
 			return nil, fmt.Errorf("%w: %w", context.Cause(connection), err)
 		case <-c.ctx.Done():

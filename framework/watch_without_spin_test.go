@@ -29,8 +29,8 @@ func (l *attemptLimit) EndOperation(context.Context, clienttrace.OperationEnd) {
 	}
 }
 
-// limited runs a test in virtual time with a client and a context that ends when
-// the client makes too many attempts.
+// limited runs a test in virtual time with a context that ends when the client makes
+// too many attempts. The server refuses connections until the test lets it take them.
 func limited(
 	t *testing.T, test func(t *testing.T, ctx context.Context, srv *zktest.Server, c *framework.Client),
 	opts ...framework.Option,
@@ -40,6 +40,7 @@ func limited(
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		limit := &attemptLimit{cancel: cancel}
+		srv.RefuseConnections(true)
 		test(t, ctx, srv, newClient(t, srv, append(opts, framework.WithHooks(limit))...))
 		require.Less(t, limit.ended.Load(), int32(maxAttempts))
 	})
@@ -60,7 +61,6 @@ func watchError(t *testing.T, c *framework.Client, ctx context.Context) (err err
 // pause.
 func TestWatchWaitsWithoutASpin(t *testing.T) {
 	limited(t, func(t *testing.T, ctx context.Context, srv *zktest.Server, c *framework.Client) {
-		srv.RefuseConnections(true)
 		time.AfterFunc(time.Minute, func() { srv.RefuseConnections(false) })
 		begin := time.Now()
 		for ev, err := range c.Watch(ctx, "/n") {
@@ -76,6 +76,7 @@ func TestWatchWaitsWithoutASpin(t *testing.T) {
 // operations fail from then on.
 func TestWatchEndsWithWhatItsContextIsBoundTo(t *testing.T) {
 	limited(t, func(t *testing.T, ctx context.Context, srv *zktest.Server, c *framework.Client) {
+		srv.RefuseConnections(false)
 		require.ErrorIs(t, c.InSession(ctx, func(pinned context.Context) error {
 			renewSession(t, srv, c)
 			longer, cancel := context.WithCancel(context.WithoutCancel(pinned))
@@ -85,6 +86,7 @@ func TestWatchEndsWithWhatItsContextIsBoundTo(t *testing.T) {
 		}), framework.ErrSessionLost)
 	})
 	limited(t, func(t *testing.T, ctx context.Context, srv *zktest.Server, c *framework.Client) {
+		srv.RefuseConnections(false)
 		s, err := c.Session(ctx)
 		require.NoError(t, err)
 		connection := s.Trusted(state.StandardPolicy)
@@ -93,4 +95,43 @@ func TestWatchEndsWithWhatItsContextIsBoundTo(t *testing.T) {
 		err = watchError(t, c, framework.Extend(c).WhileConnected(ctx, connection))
 		require.ErrorIs(t, err, framework.ErrSuspended)
 	})
+}
+
+// The same without a server: no other session is there that tells them apart.
+func TestWatchOfALostSessionDoesNotWaitForAServer(t *testing.T) {
+	limited(t, func(t *testing.T, ctx context.Context, srv *zktest.Server, c *framework.Client) {
+		srv.RefuseConnections(false)
+		require.ErrorIs(t, c.InSession(ctx, func(pinned context.Context) error {
+			srv.RefuseConnections(true)
+			srv.CutAll()
+			<-pinned.Done()
+			longer, cancel := context.WithTimeout(context.WithoutCancel(pinned), time.Hour)
+			defer cancel()
+			return watchError(t, c, longer)
+		}), framework.ErrSessionLost)
+	})
+}
+
+// A watch whose answer is lost with the connection is set on the next one. NewWatcher
+// waits for that as every operation waits for a connection.
+func TestNewWatcherWhoseConnectionEndsWaitsAsOthersDo(t *testing.T) {
+	for _, cutOff := range []bool{false, true} {
+		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+			c := newClient(t, srv, framework.WithConnectionTimeout(time.Second))
+			s, err := c.Session(t.Context())
+			require.NoError(t, err)
+			ctx := t.Context()
+			if cutOff {
+				ctx = framework.Extend(c).WhileConnected(ctx, s.Trusted(state.StandardPolicy))
+			}
+			refuse := zktest.Call(func(zktest.Request) { srv.RefuseConnections(true) })
+			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: 1, Do: zktest.All(refuse, zktest.DropReply())})
+			begin := time.Now()
+			_, err = c.NewWatcher(ctx, "/n")
+			require.ErrorIs(t, err, framework.ErrNotConnected)
+			require.LessOrEqual(t, time.Since(begin), time.Second)
+			require.Zero(t, framework.Extend(c).Watches(), "the watch is given up")
+			srv.RefuseConnections(false)
+		})
+	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/state"
 )
 
 // WatchEvent is what a Watcher is told.
@@ -191,10 +192,11 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 }
 
 // awaitArmed waits until the server has the watch, and leaves out the Reset
-// that tells so.
+// that tells so. It waits for another connection as every operation does.
 func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 	var trouble trouble
 	for {
+		connection := s.Trusted(state.StandardPolicy)
 		switch ev, some, err := w.poll(); {
 		case err != nil:
 			return err
@@ -214,6 +216,10 @@ func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 			return trouble.named(ctx, reason.OfContext(ctx))
 		case <-s.ctx.Done():
 			return s.sessionError(zk.ErrNoServer)
+		case <-connection.Done(): // the next one sets the watch
+			if err := s.goOn(ctx); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (c *cell) knows() bool {
 	if c.isCrowded() {
 		longest = crowdedMemory
 	}
-	return !s.at.IsZero() && s.session == c.client.SessionID() && c.now().Sub(s.at) < longest
+	return !s.at.IsZero() && s.session != 0 && s.session == c.client.SessionID() && c.now().Sub(s.at) < longest
 }
 
 // longestRun returns how many writes there are between two reads.

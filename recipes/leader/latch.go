@@ -299,7 +299,8 @@ func (l *Latch) Resign(ctx context.Context) error {
 //     was interrupted, under state.StandardPolicy, before the leader was asked.
 //     It may lead again with the same node then.
 //   - The node stays: the server refuses to delete it, or there is no connection
-//     for the connection timeout. The client goes on in the second case.
+//     for the connection timeout, or no server that is well for all retries. The
+//     client goes on, but for a refusal.
 func (l *Latch) HandOver(ctx context.Context) error {
 	l.mu.Lock()
 	now := l.now

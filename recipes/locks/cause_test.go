@@ -196,3 +196,17 @@ func TestAcquireReturnsAtItsDeadlineWhenTheContextHasEnded(t *testing.T) {
 		})
 	}
 }
+
+// The work of Do has heard of the deadline when the caller's context has not ended
+// yet.
+func TestDoReturnsAtItsDeadlineWhenTheContextHasEnded(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		late, cancel := context.WithTimeout(t.Context(), time.Second+5*time.Millisecond)
+		defer cancel()
+		ctx, failed := lateContext{late, time.Now().Add(time.Second)}, errors.New("failed")
+		err := locks.NewInterProcessMutex(c, "/locks/a").Do(ctx, func(ctx context.Context) error { <-ctx.Done(); return failed })
+		require.Equal(t, failed, err)
+		require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded, "the caller tells its own deadline by its context")
+	})
+}

@@ -3,6 +3,7 @@ package locks_test
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -121,6 +122,8 @@ func TestMemoryOfAWaiter(t *testing.T) {
 	if thorough.HasRaceDetector() || runtime.GOARCH != "amd64" { // other processors may need more
 		most = mostWithALargerStack
 	}
+	// The garbage collector chooses the size of new stacks, by those that it finds.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		cost := costOfGoroutines(t, w, 1000)
 		t.Logf("a waiter costs %.0f bytes", cost.memory)

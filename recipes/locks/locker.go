@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -46,6 +47,7 @@ func do(ctx context.Context, l Locker, f func(context.Context) error) (err error
 	if err != nil {
 		return err
 	}
+	defer claim.AwaitDeadline(ctx)                             // f may have heard of it first
 	defer func() { err = withLoss(err, lease.Release(ctx)) }() // f may panic
 	under, done := lease.WithContext(ctx)
 	defer done()

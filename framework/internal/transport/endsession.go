@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -66,11 +67,13 @@ type EndSessionOptions struct {
 	Delete  []string
 	Deleted func(path string)
 
-	// Stay leaves the session to the server when its nodes are deleted, but for
+	// Stay leaves the session to the server when all its nodes are deleted, but for
 	// those in Keep. The server ends it by itself, when it has not heard of the
-	// client for the session timeout. That counts from now. EndSession asks the
-	// server which nodes these are, unless it is Unlisted. Only then it deletes
-	// the nodes of Delete.
+	// client for the session timeout. That counts from now.
+	//
+	// EndSession asks the server for the session's nodes before it deletes any, and
+	// returns ErrUnlisted if the server makes no list. If it is Unlisted, EndSession
+	// does not ask, and deletes the nodes in Delete.
 	Stay     bool
 	Keep     map[string]bool
 	Unlisted bool
@@ -95,15 +98,10 @@ func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	if over || err != nil {
 		return err
 	}
-	switch {
-	case !end.resumed: // the nodes are gone, and what is at their paths is another's
-	case o.Stay:
-		return end.deleteUnlessKept(o)
-	default:
-		err = end.deleteNodes(o)
-	}
-	if err != nil {
-		return err
+	if end.resumed { // otherwise the nodes are gone, and what is at their paths is another's
+		if err := end.deleteNodes(o); err != nil || o.Stay {
+			return err
+		}
 	}
 	code, err := end.call(opCloseSession, noPayload)
 	if code != 0 {
@@ -142,7 +140,19 @@ func (e *endingConn) resume(id Identity) (over bool, err error) {
 // server, and few enough to fit into the buffers of a connection.
 const endingDepth = 64
 
+// deleteNodes deletes the nodes that the server lists, and no others: somebody may
+// have deleted one of the client's and made it anew.
 func (e *endingConn) deleteNodes(o EndSessionOptions) error {
+	if len(o.Delete) == 0 && (!o.Stay || o.Unlisted) {
+		return nil
+	}
+	if !o.Unlisted {
+		own, err := e.ownNodes()
+		if err != nil {
+			return err
+		}
+		o.Delete = o.among(own)
+	}
 	if len(o.Delete) == 0 {
 		return nil
 	}
@@ -175,37 +185,48 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 	return nil
 }
 
-// ErrUnlisted means that a server does not say which nodes a session has.
+// ErrUnlisted means that a server cannot say which nodes a session has.
 var ErrUnlisted = errors.New("the server does not list the nodes of the session")
 
-// deleteUnlessKept deletes the nodes that the server lists, and no others: somebody
-// may have deleted one of the client's and made it anew. The list also has nodes of
-// requests that were under way when the client was closed. Servers make it since
-// version 3.6. An older one ends the connection, and has nodes of such requests
-// until the session ends.
-func (e *endingConn) deleteUnlessKept(o EndSessionOptions) error {
-	if !o.Unlisted {
-		if _, err := e.call(opSync, everywhere); err != nil { // the server may lag
-			return err
-		}
-		own, err := e.ownNodes()
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrUnlisted, err)
-		}
-		o.Delete = slices.DeleteFunc(own, func(path string) bool { return o.Keep[path] })
+// among returns which of the session's nodes to delete. If the session stays, these
+// may be nodes that the client does not know of: their requests were under way when
+// it was closed. Nodes that are not there are Deleted.
+func (o EndSessionOptions) among(own []string) []string {
+	if o.Stay {
+		return slices.DeleteFunc(own, func(path string) bool { return o.Keep[path] })
 	}
-	return e.deleteNodes(o)
+	there := make(map[string]bool, len(own))
+	for _, path := range own {
+		there[path] = true
+	}
+	var left []string
+	for _, path := range o.Delete {
+		if there[path] {
+			left = append(left, path)
+		} else {
+			o.Deleted(path)
+		}
+	}
+	return left
 }
 
-// ownNodes returns the session's ephemeral nodes.
+// ownNodes returns the session's ephemeral nodes. The sync makes the server know of
+// all that the client does. Servers make the list since version 3.6. An older one
+// says that it does not know the request, and ends the connection. With any other
+// error, the server may list the nodes the next time.
 func (e *endingConn) ownNodes() ([]string, error) {
+	if code, err := e.call(opSync, everywhere); code != proto.CodeOK || err != nil {
+		return nil, cmp.Or(err, fmt.Errorf("the server does not catch up (%d)", code))
+	}
 	e.longest = maxListFrame
 	r, err := e.exchange(opGetEphemerals, everywhere)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if r.err != proto.CodeOK {
-		return nil, fmt.Errorf("code %d", r.err)
+	case r.err == proto.CodeUnimplemented:
+		return nil, ErrUnlisted
+	case r.err != proto.CodeOK:
+		return nil, fmt.Errorf("the server does not list the nodes (%d)", r.err)
 	}
 	paths, ok := EphemeralsIn(r.body)
 	return paths, malformedUnless(ok)
@@ -254,9 +275,9 @@ const (
 	// shorter, but for a list.
 	maxShortFrame = 1 << 10
 
-	// maxListFrame is the same for a list of ephemeral nodes. Servers do not
-	// survive the end of a session whose paths are longer together.
-	maxListFrame = 4 << 20
+	// maxListFrame is the same for a list of ephemeral nodes. It is more than
+	// clients make: servers do not survive the end of a session with 4 MiB of paths.
+	maxListFrame = 64 << 20
 )
 
 func (e *endingConn) read() ([]byte, error) {
@@ -269,9 +290,7 @@ func (e *endingConn) read() ([]byte, error) {
 	if n < 0 || n > e.longest {
 		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
 	}
-	frame := make([]byte, n)
-	_, err := io.ReadFull(e.in, frame)
-	return frame, err
+	return readGrowing(e.in, nil, n)
 }
 
 // appendConnectRequest appends the frame that resumes a session. It names no
