@@ -258,6 +258,21 @@ func TestSemaphoreThatIsTakenBetweenTwoListsIsListed(t *testing.T) {
 	})
 }
 
+// A lock is handed over whenever its holder is read. The walk ends all the same.
+func TestWalkEndsBesideALockThatIsHandedOverAllTheTime(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		create(t, w.Observer, "/r/lock-0000000000", "", framework.Ephemeral)
+		next := 0
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/r/*", Times: -1, Do: zktest.Call(func(q zktest.Request) {
+			next++
+			require.NoError(t, w.Fake.Create(fmt.Sprintf("/r/lock-%010d", next), nil))
+			require.NoError(t, w.Fake.Delete(q.Path))
+		})})
+		require.Empty(t, w.walk(t, "/r"))
+		require.Less(t, next, 10)
+	})
+}
+
 // A semaphore whose participants all go while they are read is not listed.
 func TestRecipeWhoseParticipantsHaveAllGoneIsNotListed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

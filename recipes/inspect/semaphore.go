@@ -52,8 +52,9 @@ func (w *walk) findSemaphore(v *visit, c *contents) error {
 	s.names, s.gate = leases.names, gate.mutex
 	s.gateOnly = len(leases.lease) == 0
 	if s.gateOnly && (len(gate.mutex) == 0 || len(leases.names) > 0) {
-		v.hasGone = gate.changed > before // perhaps to the leases, which were listed before that
-		return nil                        // no semaphore, or one that nobody uses
+		// Who was at the gate may have taken a lease behind the list of these.
+		v.hasGone = len(leases.names) == 0 && gate.changed > before
+		return nil // no semaphore, or one that nobody uses
 	}
 	c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool { return slices.Contains(parts, name) })
 	v.below = append(v.below, paths(s.gateAt, gate.allBut(gate.mutex))...)

@@ -27,14 +27,18 @@ type visit struct {
 // registration.
 func (v *visit) isLeaf() bool { return v.member != nil || len(v.recipes) == 0 && len(v.below) == 0 }
 
+// mostLooks bounds how often a node is looked at. A busy lock may be handed over
+// many times in the time of one request, so that no look ever finds who was listed.
+const mostLooks = 4
+
 // visit looks at a node. If all contenders of a recipe have gone before they were
 // read, it looks again: others may have come behind them before they went, and
 // the recipe was never free.
 func (w *walk) visit(path string, level int) (*visit, error) {
 	vanished := pauses.Vanished()
-	for {
+	for looks := 1; ; looks++ {
 		v, err := w.visitOnce(path, level)
-		if err != nil || !v.hasGone {
+		if err != nil || !v.hasGone || looks == mostLooks {
 			return v, err
 		}
 		if err := follow.Pause(w.ctx, w.client, &vanished); err != nil {
