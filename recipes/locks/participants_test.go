@@ -165,6 +165,24 @@ func TestParticipantsHaveAHolderWhileALockIsHandedOver(t *testing.T) {
 	}
 }
 
+// A lock is handed over whenever its holder is read. Participants returns all the same.
+func TestParticipantsOfALockThatIsHandedOverAllTheTime(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/l", nil))
+		require.NoError(t, w.Fake.Create("/l/lock-0000000000", nil))
+		next := 0
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/l/*", Times: -1, Do: zktest.Call(func(q zktest.Request) {
+			next++
+			require.NoError(t, w.Fake.Create(fmt.Sprintf("/l/lock-%010d", next), nil))
+			require.NoError(t, w.Fake.Delete(q.Path))
+		})})
+		all, err := locks.NewInterProcessMutex(w.Observer, "/l").Participants(w.Patience(t))
+		require.NoError(t, err)
+		require.Empty(t, all)
+		require.Less(t, next, 10)
+	})
+}
+
 // The holder of a write lock takes the read lock and gives the write lock up, while
 // the queue was listed and not yet read. It holds all the while.
 func TestParticipantThatDowngradesMeanwhileHolds(t *testing.T) {

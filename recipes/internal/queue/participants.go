@@ -30,6 +30,10 @@ type Participant struct {
 // request.
 const participantReads = 32
 
+// mostLooks bounds how often the queue is listed. A busy lock may be handed over
+// many times in the time of one request, so that no look ever finds who was listed.
+const mostLooks = 4
+
 // Participants returns the contenders in the order of the queue, and marks
 // those that hold the lock. It leaves out a contender that leaves meanwhile: the
 // next one holds the lock then.
@@ -46,9 +50,10 @@ func (q *Queue) ParticipantsWhere(ctx context.Context, holdersOf func(queue []lo
 	const op = "participants"
 	vanished := pauses.Vanished()
 	queue, err := q.Entries(ctx, op)
-	for err == nil {
+	for looks := 1; err == nil; looks++ {
 		all, there, err := q.readAll(ctx, queue)
-		if err != nil || len(there) == len(queue) || len(there) > 0 && q.cfg.Readers == "" {
+		complete := len(there) == len(queue) || len(there) > 0 && q.cfg.Readers == ""
+		if err != nil || complete || looks == mostLooks {
 			return marked(all, holdersOf(there)), err
 		}
 		now, err := q.Entries(ctx, op)
