@@ -212,6 +212,67 @@ func TestHolderThatDowngradesMeanwhileHolds(t *testing.T) {
 	}
 }
 
+// One contender comes behind another, and that one goes, while a walk has listed
+// the queue and not yet read it. The lock was never free.
+func TestRecipeThatIsHandedOverMeanwhileIsListed(t *testing.T) {
+	for kind, nodes := range map[inspect.Kind][2]string{
+		inspect.Mutex:         {"/r/lock-0000000001", "/r/lock-0000000002"},
+		inspect.ReadWriteLock: {"/r/__WRIT__0000000001", "/r/__WRIT__0000000002"},
+		inspect.LeaderLatch:   {"/r/latch-0000000001", "/r/latch-0000000002"},
+		inspect.Semaphore:     {"/r/leases/" + javaIs + "lease-0000000001", "/r/leases/" + javaIs + "lease-0000000002"},
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				first := create(t, w.Observer, nodes[0], "", framework.Ephemeral)
+				c := w.service(t, "next")
+				read := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: first, Do: zktest.Call(func(zktest.Request) {
+					create(t, c, nodes[1], "", framework.Ephemeral)
+					require.NoError(t, w.Fake.Delete(first))
+				})})
+				r := w.one(t, "/r")
+				require.Equal(t, 1, read.Hits())
+				require.Equal(t, kind, r.Kind)
+				require.Len(t, r.Holders, 1)
+				require.Equal(t, nodes[1], r.Holders[0].Path)
+			})
+		})
+	}
+}
+
+// Whoever is first at the gate of a semaphore takes a lease while a walk has listed
+// the leases and not yet the gate.
+func TestSemaphoreThatIsTakenBetweenTwoListsIsListed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		create(t, w.Observer, "/s/leases", "", framework.Persistent)
+		waits := create(t, w.Observer, "/s/locks/lock-0000000001", "", framework.Ephemeral)
+		lease := "/s/leases/" + javaIs + "lease-0000000001"
+		c := w.service(t, "taker")
+		gate := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/locks", Do: zktest.Call(func(zktest.Request) {
+			create(t, c, lease, "", framework.Ephemeral)
+			require.NoError(t, w.Fake.Delete(waits))
+		})})
+		r := w.one(t, "/s")
+		require.Equal(t, 1, gate.Hits())
+		require.Len(t, r.Holders, 1)
+		require.Equal(t, lease, r.Holders[0].Path)
+	})
+}
+
+// A lock is handed over whenever its holder is read. The walk ends all the same.
+func TestWalkEndsBesideALockThatIsHandedOverAllTheTime(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		create(t, w.Observer, "/r/lock-0000000000", "", framework.Ephemeral)
+		next := 0
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/r/*", Times: -1, Do: zktest.Call(func(q zktest.Request) {
+			next++
+			require.NoError(t, w.Fake.Create(fmt.Sprintf("/r/lock-%010d", next), nil))
+			require.NoError(t, w.Fake.Delete(q.Path))
+		})})
+		require.Empty(t, w.walk(t, "/r"))
+		require.Less(t, next, 10)
+	})
+}
+
 // A semaphore whose participants all go while they are read is not listed.
 func TestRecipeWhoseParticipantsHaveAllGoneIsNotListed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

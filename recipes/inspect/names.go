@@ -35,6 +35,8 @@ const (
 
 // contents are the children of a node, sorted out by their names.
 type contents struct {
+	changed int64 // the newest transaction that has made or deleted a child; 0 if it is not known
+
 	mutex, readWrite, latch, lease []lockloop.Entry
 	kazoo                          []lockloop.Entry
 	items                          []string // a queue's items, in order

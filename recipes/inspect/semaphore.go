@@ -34,6 +34,7 @@ func (w *walk) findSemaphore(v *visit, c *contents) error {
 	s := semaphoreParts{
 		path: v.path, leasesAt: znode.Join(v.path, leasesDir), gateAt: znode.Join(v.path, gateDir),
 	}
+	before := w.client.LastZxid()
 	leases, err := w.listed(s.leasesAt)
 	if err != nil || leases == nil {
 		return err
@@ -51,6 +52,8 @@ func (w *walk) findSemaphore(v *visit, c *contents) error {
 	s.names, s.gate = leases.names, gate.mutex
 	s.gateOnly = len(leases.lease) == 0
 	if s.gateOnly && (len(gate.mutex) == 0 || len(leases.names) > 0) {
+		// Who was at the gate may have taken a lease behind the list of these.
+		v.hasGone = len(leases.names) == 0 && gate.changed > before
 		return nil // no semaphore, or one that nobody uses
 	}
 	c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool { return slices.Contains(parts, name) })
@@ -91,7 +94,7 @@ func (w *walk) listed(path string) (*contents, error) {
 // listedIfAllowed is like listed, and reports whether the node may not be
 // listed.
 func (w *walk) listedIfAllowed(path string) (c *contents, forbidden bool, err error) {
-	names, _, err := w.children(path)
+	names, stat, err := w.children(path)
 	switch {
 	case reason.Is(err, zk.ErrNoNode):
 		return nil, false, nil
@@ -101,6 +104,7 @@ func (w *walk) listedIfAllowed(path string) (c *contents, forbidden bool, err er
 		return nil, false, err
 	}
 	all := sortOut(names)
+	all.changed = stat.Pzxid
 	return &all, false, nil
 }
 

@@ -7,8 +7,10 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -18,15 +20,36 @@ type visit struct {
 	recipes []Recipe
 	below   []string     // the nodes to visit next, in order
 	member  *Participant // the node itself, if it is ephemeral
+	hasGone bool         // all that was listed of a recipe has gone before it was read
 }
 
 // isLeaf reports whether there is nothing to do for the node: it is gone, or a
 // registration.
 func (v *visit) isLeaf() bool { return v.member != nil || len(v.recipes) == 0 && len(v.below) == 0 }
 
-// visit looks at a node. Below the deepest level it only looks whether the node
-// is a registration.
+// mostLooks bounds how often a node is looked at. A busy lock may be handed over
+// many times in the time of one request, so that no look ever finds who was listed.
+const mostLooks = 4
+
+// visit looks at a node. If all contenders of a recipe have gone before they were
+// read, it looks again: others may have come behind them before they went, and
+// the recipe was never free.
 func (w *walk) visit(path string, level int) (*visit, error) {
+	vanished := pauses.Vanished()
+	for looks := 1; ; looks++ {
+		v, err := w.visitOnce(path, level)
+		if err != nil || !v.hasGone || looks == mostLooks {
+			return v, err
+		}
+		if err := follow.Pause(w.ctx, w.client, &vanished); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// visitOnce looks at a node. Below the deepest level it only looks whether the
+// node is a registration.
+func (w *walk) visitOnce(path string, level int) (*visit, error) {
 	v := &visit{path: path}
 	if level > w.depth {
 		return v, w.glance(v)
@@ -169,7 +192,7 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 		return err
 	}
 	all, unread, err := w.contendersOf(v.path, q)
-	if err != nil || len(all) == 0 {
+	if err != nil {
 		return err
 	}
 	r := q.Recipe
@@ -203,24 +226,11 @@ func (w *walk) contendersOf(path string, q queue) (all []sighting, unread int, e
 			return all, unread, err // none has gone
 		}
 		now, err := w.listed(path)
-		if err != nil || now == nil || !hasDowngraded(q.entries, now.readWrite) {
+		if err != nil || now == nil || !lockloop.HasDowngraded(q.entries, now.readWrite, readNode) {
 			return all, unread, err
 		}
 		q.entries = now.readWrite
 	}
-}
-
-// hasDowngraded reports whether a queue has a reader with the number of a writer
-// that was in it before, and had not then.
-func hasDowngraded(before, now []lockloop.Entry) bool {
-	known, writers := map[string]bool{}, map[int32]bool{}
-	for _, e := range before {
-		known[e.Node] = true
-		writers[e.Seq] = writers[e.Seq] || e.Kind == writeNode
-	}
-	return slices.ContainsFunc(now, func(e lockloop.Entry) bool {
-		return e.Kind == readNode && writers[e.Seq] && !known[e.Node]
-	})
 }
 
 // passBy has the contenders of a recipe that is not selected visited like other
@@ -250,6 +260,8 @@ func isContender(path string) bool {
 func (v *visit) note(r Recipe, all []sighting) {
 	if len(r.Holders)+len(r.Waiters)+r.Unread+r.Items > 0 {
 		v.recipes = append(v.recipes, r)
+	} else {
+		v.hasGone = true
 	}
 	for _, seen := range all {
 		if seen.parent {

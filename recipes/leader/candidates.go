@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/queue"
@@ -38,21 +39,31 @@ func (q *candidates) participants(ctx context.Context) ([]locks.Participant, err
 }
 
 // leader returns the first of the queue that is still there when it is read
-// (CURATOR-358).
+// (CURATOR-358). If all have left by then, it lists the queue again: others may
+// have come before that, and one of them leads.
 func (q *candidates) leader(ctx context.Context) (locks.Participant, error) {
-	entries, err := q.Entries(ctx, "leader")
-	if err != nil {
-		return locks.Participant{}, err
-	}
-	for i, e := range entries {
-		p, err := q.Read(ctx, e)
-		if reason.Is(err, zk.ErrNoNode) {
-			continue
+	const op = "leader"
+	vanished := pauses.Vanished()
+	for {
+		entries, err := q.Entries(ctx, op)
+		if err == nil && len(entries) == 0 {
+			err = q.ErrorOf(op, ErrNoLeader)
 		}
-		p.Position, p.Holder = i, true
-		return locks.Participant(p), err
+		if err != nil {
+			return locks.Participant{}, err
+		}
+		for i, e := range entries {
+			p, err := q.Read(ctx, e)
+			if reason.Is(err, zk.ErrNoNode) {
+				continue
+			}
+			p.Position, p.Holder = i, true
+			return locks.Participant(p), err
+		}
+		if err := follow.Pause(ctx, q.Client(), &vanished); err != nil {
+			return locks.Participant{}, q.ErrorOf(op, err)
+		}
 	}
-	return locks.Participant{}, q.ErrorOf("leader", ErrNoLeader)
 }
 
 // hasSuccessor returns ErrNoSuccessor if nobody is in the queue but the leader.

@@ -234,6 +234,25 @@ func TestLeaderAndParticipantsOfLatches(t *testing.T) {
 	})
 }
 
+// A candidate comes behind the leader, and that one goes, while the queue was
+// listed and the leader's node was not yet read. Somebody has led all the while.
+func TestLeaderThatHasComeMeanwhileIsFound(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		require.NoError(t, w.Fake.Create("/l", nil))
+		require.NoError(t, w.Fake.Create("/l/lock-0000000001", nil))
+		read := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/l/lock-0000000001", Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, w.Fake.Create("/l/lock-0000000002", nil))
+			require.NoError(t, w.Fake.Delete("/l/lock-0000000001"))
+		})})
+		leading, err := leader.NewSelector(c, "/l").Leader(ctx)
+		require.NoError(t, err)
+		require.Equal(t, 1, read.Hits())
+		require.Equal(t, "/l/lock-0000000002", leading.Path)
+	})
+}
+
 // TestLeaderLatch#testRelativePath: a latch with an invalid path or option does
 // not stand.
 func TestLatchThatCannotStand(t *testing.T) {

@@ -135,6 +135,86 @@ func TestParticipantWhoLeavesMeanwhileIsLeftOut(t *testing.T) {
 	})
 }
 
+// The lock is handed over while the queue was listed and not yet read, to one who
+// was in the list, or to one who has come since.
+func TestParticipantsHaveAHolderWhileALockIsHandedOver(t *testing.T) {
+	for _, waiters := range []int{0, 2} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.Patience(t), recipetest.Path(t)
+			c, _ := w.Connect(t)
+			first, other := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path)), path+"/lock-2147483646"
+			for i := range waiters {
+				next, _ := w.Connect(t)
+				locktest.AcquireLater(ctx, locks.NewInterProcessMutex(next, path))
+				w.WaitNodes(t, path, i+2)
+			}
+			read := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: first.Path(), Session: w.Observer.SessionID(), Do: zktest.Call(func(zktest.Request) {
+				require.NoError(t, w.Fake.Create(other, nil))
+				require.NoError(t, first.Release(ctx))
+			})})
+			all, err := locks.NewInterProcessMutex(w.Observer, path).Participants(ctx)
+			require.NoError(t, err)
+			require.Equal(t, 1, read.Hits())
+			require.Len(t, all, max(1, waiters))
+			for i, p := range all {
+				require.Equal(t, i, p.Position)
+				require.Equal(t, i == 0, p.Holder)
+			}
+			require.NoError(t, w.Fake.Delete(other))
+		})
+	}
+}
+
+// A lock is handed over whenever its holder is read. Participants returns all the same.
+func TestParticipantsOfALockThatIsHandedOverAllTheTime(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/l", nil))
+		require.NoError(t, w.Fake.Create("/l/lock-0000000000", nil))
+		next := 0
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/l/*", Times: -1, Do: zktest.Call(func(q zktest.Request) {
+			next++
+			require.NoError(t, w.Fake.Create(fmt.Sprintf("/l/lock-%010d", next), nil))
+			require.NoError(t, w.Fake.Delete(q.Path))
+		})})
+		all, err := locks.NewInterProcessMutex(w.Observer, "/l").Participants(w.Patience(t))
+		require.NoError(t, err)
+		require.Empty(t, all)
+		require.Less(t, next, 10)
+	})
+}
+
+// The holder of a write lock takes the read lock and gives the write lock up, while
+// the queue was listed and not yet read. It holds all the while.
+func TestParticipantThatDowngradesMeanwhileHolds(t *testing.T) {
+	for _, waiters := range []int{0, 1} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.Patience(t), recipetest.Path(t)
+			c, _ := w.Connect(t)
+			lock := locks.NewInterProcessReadWriteLock(c, path)
+			writer := locktest.Acquire(t, ctx, lock.WriteLock())
+			if waiters > 0 {
+				next, _ := w.Connect(t)
+				locktest.AcquireLater(ctx, locks.NewInterProcessReadWriteLock(next, path).WriteLock())
+				w.WaitNodes(t, path, 2)
+			}
+			read := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: writer.Path(), Session: w.Observer.SessionID(), Do: zktest.Call(func(zktest.Request) {
+				_, err := lock.ReadLock().Acquire(writer.Context())
+				require.NoError(t, err)
+				require.NoError(t, writer.Release(ctx))
+			})})
+			all, err := locks.NewInterProcessReadWriteLock(w.Observer, path).Participants(ctx)
+			require.NoError(t, err)
+			require.Equal(t, 1, read.Hits())
+			require.Len(t, all, 1+waiters)
+			for i, p := range all {
+				require.Equal(t, i, p.Position)
+				require.Equal(t, i == 0, p.Holder)
+				require.Equal(t, i == 0, p.Reader)
+			}
+		})
+	}
+}
+
 // A participant is called by the name that its owner has chosen, if that fits
 // into a line, and otherwise by the identity in its node.
 func TestParticipantsAreCalledByTheirNames(t *testing.T) {

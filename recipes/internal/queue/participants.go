@@ -2,12 +2,12 @@ package queue
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -30,23 +30,58 @@ type Participant struct {
 // request.
 const participantReads = 32
 
+// mostLooks bounds how often the queue is listed. A busy lock may be handed over
+// many times in the time of one request, so that no look ever finds who was listed.
+const mostLooks = 4
+
 // Participants returns the contenders in the order of the queue, and marks
-// those that hold the lock. It leaves out a contender that leaves meanwhile, so
-// the positions may have a gap.
+// those that hold the lock. It leaves out a contender that leaves meanwhile: the
+// next one holds the lock then.
 func (q *Queue) Participants(ctx context.Context) ([]Participant, error) {
 	return q.ParticipantsWhere(ctx, func(queue []lockloop.Entry) []bool {
 		return lockloop.Holders(queue, q.cfg.Order.Blocks)
 	})
 }
 
-// ParticipantsWhere is Participants for a lock that knows its holders.
+// ParticipantsWhere is Participants for a lock that knows its holders. If all have
+// left before they were read, it lists the queue again: others may have come
+// before that. So it does if a holder has changed its write node for a read node.
 func (q *Queue) ParticipantsWhere(ctx context.Context, holdersOf func(queue []lockloop.Entry) []bool) ([]Participant, error) {
-	queue, err := q.Entries(ctx, "participants")
-	if err != nil {
-		return nil, err
+	const op = "participants"
+	vanished := pauses.Vanished()
+	queue, err := q.Entries(ctx, op)
+	for looks := 1; err == nil; looks++ {
+		all, there, err := q.readAll(ctx, queue)
+		complete := len(there) == len(queue) || len(there) > 0 && q.cfg.Readers == ""
+		if err != nil || complete || looks == mostLooks {
+			return marked(all, holdersOf(there)), err
+		}
+		now, err := q.Entries(ctx, op)
+		if err != nil {
+			return nil, err
+		}
+		if len(there) > 0 && !lockloop.HasDowngraded(queue, now, q.cfg.Readers) {
+			return marked(all, holdersOf(there)), nil
+		}
+		queue = now
+		if err := follow.Pause(ctx, q.cfg.Client, &vanished); err != nil {
+			return nil, q.ErrorOf(op, err)
+		}
 	}
-	holders := holdersOf(queue)
-	all, paths := make([]Participant, len(queue)), make([]string, len(queue))
+	return nil, err
+}
+
+// marked gives participants their positions, and marks the holders.
+func marked(all []Participant, holders []bool) []Participant {
+	for i := range all {
+		all[i].Position, all[i].Holder = i, holders[i]
+	}
+	return all
+}
+
+// readAll reads the contenders of a queue, and returns those that are there.
+func (q *Queue) readAll(ctx context.Context, queue []lockloop.Entry) (all []Participant, there []lockloop.Entry, err error) {
+	read, paths := make([]Participant, len(queue)), make([]string, len(queue))
 	for i, e := range queue {
 		paths[i] = znode.Join(q.cfg.Path, e.Node)
 	}
@@ -55,17 +90,21 @@ func (q *Queue) ParticipantsWhere(ctx context.Context, holdersOf func(queue []lo
 	err = reads.Each(ctx, paths, func(i int, node framework.NodeRead) error {
 		switch {
 		case node.Err == nil:
-			all[i] = q.participant(queue[i], paths[i], node.Data, node.Stat)
-			all[i].Position, all[i].Holder = i, holders[i]
+			read[i] = q.participant(queue[i], paths[i], node.Data, node.Stat)
 		case !reason.Is(node.Err, zk.ErrNoNode):
 			return node.Err
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return slices.DeleteFunc(all, func(p Participant) bool { return p.Path == "" }), nil
+	for i, p := range read {
+		if p.Path != "" {
+			all, there = append(all, p), append(there, queue[i])
+		}
+	}
+	return all, there, nil
 }
 
 // Entries returns the queue. The operation is the call that the user made, for

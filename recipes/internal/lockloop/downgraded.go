@@ -1,0 +1,17 @@
+package lockloop
+
+import "slices"
+
+// HasDowngraded reports whether a queue of readers and writers has a reader with
+// the number of a writer that was in it before, and had not then. That writer
+// holds the lock all the while, by another node.
+func HasDowngraded(before, now []Entry, readers string) bool {
+	known, writers := map[string]bool{}, map[int32]bool{}
+	for _, e := range before {
+		known[e.Node] = true
+		writers[e.Seq] = writers[e.Seq] || e.Kind != readers
+	}
+	return slices.ContainsFunc(now, func(e Entry) bool {
+		return e.Kind == readers && writers[e.Seq] && !known[e.Node]
+	})
+}
