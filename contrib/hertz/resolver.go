@@ -87,10 +87,9 @@ func (r *Resolver) Resolve(ctx context.Context, name string) (sd.Result, error) 
 // called more than once, and always returns nil.
 func (r *Resolver) Close() error {
 	r.mu.Lock()
-	all := r.services
-	r.services, r.closed = nil, true
+	r.closed = true
 	r.mu.Unlock()
-	for _, s := range all {
+	for _, s := range r.services { // nobody changes them any more, and another Close waits for them, too
 		s.directory.Close()
 	}
 	return nil

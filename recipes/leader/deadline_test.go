@@ -77,3 +77,39 @@ func TestLeadKeepsTheErrorOfWorkThatNamesItsContext(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
+
+// outlivesItsDeadline is a context whose deadline has passed, and that never ends.
+type outlivesItsDeadline struct{ context.Context }
+
+func (outlivesItsDeadline) Deadline() (time.Time, bool) { return time.Now().Add(-time.Second), true }
+
+// The context of the work ends at a deadline. If Lead's does not, every leadership
+// would end as soon as it begins, and the next one would follow, for ever.
+func TestLeadEndsWithADeadlineThatItsContextOutlives(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		l := latch(t, c, "/l")
+		w.await(t, l)
+		ended := make(chan error)
+		go func() { ended <- l.Lead(outlivesItsDeadline{t.Context()}, func(context.Context) error { return nil }) }()
+		select {
+		case err := <-ended:
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		case <-time.After(time.Minute):
+			require.NoError(t, l.Shutdown(t.Context()))
+			require.Fail(t, "Lead goes on", <-ended)
+		}
+	})
+}
+
+// Nor does a selector stand again then.
+func TestRunEndsWithADeadlineThatItsContextOutlives(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		asked := 0
+		again := leader.WithRequeue(func(error) bool { asked++; return asked < 10 })
+		err := leader.NewSelector(c, "/s", again).Run(outlivesItsDeadline{t.Context()}, func(context.Context) error { return nil })
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Zero(t, asked)
+	})
+}

@@ -128,10 +128,12 @@ func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.
 	under, done := lease.WithContext(ctx)
 	defer done()
 	stopped, err := l.workUntilAsked(under, lease, work)
-	claim.AwaitDeadline(ctx) // the work may have heard of it first
+	overdue := claim.AwaitDeadline(ctx) // the work may have heard of it first
 	switch {
 	case ctx.Err() != nil:
 		return false, withContextError(l.queue.ErrorOf("lead", reason.OfContext(ctx)), err)
+	case stopped && overdue: // the next leadership would end as soon as it begins
+		return false, withContextError(l.queue.ErrorOf("lead", context.DeadlineExceeded), err)
 	case stopped:
 		return true, nil
 	default:

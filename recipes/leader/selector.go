@@ -107,8 +107,8 @@ func (s *Selector) Run(ctx context.Context, work func(ctx context.Context) error
 			return err
 		}
 		err = s.lead(ctx, lease, work)
-		claim.AwaitDeadline(ctx) // the work may have heard of it first
-		if again == nil || ctx.Err() != nil || !again(err) {
+		overdue := claim.AwaitDeadline(ctx) // the work may have heard of it first
+		if again == nil || overdue || ctx.Err() != nil || !again(err) {
 			return err
 		}
 		if err != nil {

@@ -404,7 +404,7 @@ func (k *keeper) waitForNews(ctx context.Context, watch *framework.Watch) error 
 func (k *keeper) settle(czxid int64) {
 	if k.cfg.ttl > 0 {
 		if k.touched.czxid != czxid {
-			k.touched.begin(czxid, k.sentFor(czxid), k.cfg.ttl, k.notTouched(czxid))
+			k.touched.begin(czxid, k.sentFor(czxid), k.cfg.ttl, k.notePast)
 		}
 		if k.touched.isOverdue() {
 			return

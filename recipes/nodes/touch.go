@@ -40,18 +40,19 @@ func (t *touches) due(ttl time.Duration) *time.Timer {
 
 // begin notes another node, whose first touch is due at once. The server may
 // delete it at any time if it was found, and not made or written at a known time.
-func (t *touches) begin(czxid int64, sent time.Time, ttl time.Duration, lost func()) {
+func (t *touches) begin(czxid int64, sent time.Time, ttl time.Duration, past func()) {
 	t.czxid, t.next, t.until = czxid, time.Time{}, time.Time{}
 	if !sent.IsZero() {
-		t.expect(sent.Add(ttl), lost)
+		t.expect(sent.Add(ttl), past)
 	}
 }
 
-// expect calls lost at a time, unless there is a touch before.
-func (t *touches) expect(until time.Time, lost func()) {
+// expect calls past at a time, unless there is a touch before. A touch at that
+// time may overtake the call.
+func (t *touches) expect(until time.Time, past func()) {
 	t.stop()
 	t.until = until
-	t.overdue = time.AfterFunc(until.Sub(t.clock()), lost)
+	t.overdue = time.AfterFunc(until.Sub(t.clock()), past)
 }
 
 // isOverdue reports whether the server may have deleted the node.
@@ -59,10 +60,10 @@ func (t *touches) isOverdue() bool { return !t.clock().Before(t.until) }
 
 // done notes a touch. The times vary, so that processes that were started
 // together do not touch together.
-func (t *touches) done(sent time.Time, ttl time.Duration, lost func()) {
+func (t *touches) done(sent time.Time, ttl time.Duration, past func()) {
 	part := ttl / touchParts
 	t.next = sent.Add(part - random.Duration(part/4+1))
-	t.expect(sent.Add(ttl), lost)
+	t.expect(sent.Add(ttl), past)
 }
 
 func (t *touches) stop() {
@@ -93,13 +94,7 @@ func (k *keeper) touchIfDue(ctx context.Context) (again bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	k.touched.done(sent, k.cfg.ttl, k.notTouched(k.touched.czxid))
+	k.touched.done(sent, k.cfg.ttl, k.notePast)
 	k.settle(k.touched.czxid)
 	return false, nil
-}
-
-// notTouched returns a function that notes the loss of a node that was not
-// touched within its time to live.
-func (n *PersistentNode) notTouched(czxid int64) func() {
-	return func() { n.lost(czxid, ErrNotTouched) }
 }

@@ -134,13 +134,20 @@ func awaitEnd(ctx context.Context) {
 	}
 }
 
-// AwaitDeadline waits until ctx has ended, if its deadline has passed. What ends
-// with ctx under a lease has a timer of its own, which may be the first to fire.
-// A caller who is told of the deadline finds that ctx has ended.
-func AwaitDeadline(ctx context.Context) {
-	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(deadline) {
+// AwaitDeadline waits until ctx has ended, if its deadline has passed, and reports
+// whether that has passed. What ends with ctx under a lease has a timer of its own,
+// which may be the first to fire. A caller who is told of the deadline finds that ctx
+// has ended, unless it is a context of the user's own making that outlives its
+// deadline: nothing can be done under a lease with that any more.
+func AwaitDeadline(ctx context.Context) (passed bool) {
+	deadline, ok := ctx.Deadline()
+	if !ok || time.Now().Before(deadline) {
+		return false
+	}
+	if ctx.Err() == nil {
 		awaitEnd(ctx)
 	}
+	return true
 }
 
 func (c *deadlineCause) Error() string { return c.cause().Error() }
