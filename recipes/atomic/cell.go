@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -187,7 +188,7 @@ func (c *cell) nextRound(ctx context.Context) *round {
 		return nil
 	}
 	c.recovery.Recovered()
-	r := &round{cell: c}
+	r := &round{cell: c, vanished: pauses.Vanished()}
 	if c.writes != nil { // a Load is never of what is known already
 		c.seen, r.synced = snapshot{}, true
 	}

@@ -30,6 +30,8 @@ type round struct {
 	beaten int    // how often somebody else has written first
 	lease  *locks.Lease
 
+	vanished pauses.Growing // somebody deletes the receipts, or writes to them
+
 	promotion *promotion // the one under way, or nil; protected by mu
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -98,6 +99,7 @@ func (w *write) attempt() (verdict, error) {
 		// It may be an earlier attempt that has changed the node.
 	case changed && inTxn:
 		w.dropReceipt()
+		_ = follow.Pause(w.ctx, w.client, &w.vanished) // if the round has ended, the next request says so
 		return again, nil
 	case changed:
 		return conflict, nil

@@ -57,7 +57,7 @@ func (l curatorLayout) enter(ctx context.Context, e *entry, s *framework.Session
 	if open {
 		ready.Stop()
 		if open, err = l.isReallyOpen(ctx, e.name); !open || err != nil {
-			return err
+			return e.giveWay(ctx, err)
 		}
 	}
 	if err := e.create(ctx, s); err != nil {

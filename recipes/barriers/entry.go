@@ -24,6 +24,7 @@ type entry struct {
 	base     string // begins the names
 	attempts int
 	vanished pauses.Growing
+	beaten   pauses.Growing // others were first
 	data     []byte
 	name     string            // the newest node's; empty before the first attempt
 	node     framework.Created // the present session's; zero if it is gone
@@ -37,7 +38,20 @@ type entry struct {
 
 func (b *DoubleBarrier) newEntry() *entry {
 	now := time.Now()
-	return &entry{DoubleBarrier: b, base: b.layout.newName(now), data: b.identity(now), vanished: pauses.Vanished()}
+	return &entry{
+		DoubleBarrier: b, base: b.layout.newName(now), data: b.identity(now),
+		vanished: pauses.Vanished(), beaten: pauses.Contention(),
+	}
+}
+
+// giveWay pauses before the next look if there is no error, because others have
+// changed what this member has just seen: not the first time, which may be an
+// opening.
+func (e *entry) giveWay(ctx context.Context, err error) error {
+	if err != nil {
+		return err
+	}
+	return e.beaten.Wait(ctx)
 }
 
 func (e *entry) nodePath() string { return e.child(e.name) }

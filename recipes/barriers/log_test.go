@@ -36,6 +36,7 @@ func TestLogOfBarriers(t *testing.T) {
 		passages := w.enterAll(t, "/ns/b", []*framework.Client{other, c})
 		other.Close()
 		<-passages[1].Context().Done()
+		settle() // the line follows the end of the context
 		require.NoError(t, w.Fake.Delete("/ns/b/"+passages[1].Name()))
 		inside, err := barriers.NewDoubleBarrier(view, "/c", 1).Enter(t.Context())
 		require.NoError(t, err)

@@ -128,7 +128,7 @@ func (e *entry) open(ctx context.Context) error {
 	}
 	opened := nextRounds(waiting, e.n)
 	if err := e.openRounds(ctx, r.alive(names), opened, version); err != nil {
-		return ignore(err, zk.ErrBadVersion, zk.ErrNoNode) // another round was opened, or a member has gone
+		return e.giveWay(ctx, ignore(err, zk.ErrBadVersion, zk.ErrNoNode)) // another round was opened, or a member has gone
 	}
 	return e.findRound(opened, nil)
 }

@@ -271,3 +271,23 @@ func requireTree(t *testing.T, srv *zktest.Server, c *cache.Cache, paths ...stri
 		}
 	}
 }
+
+// The root is there for one request and not for another, time and again. It is read
+// after pauses, and no watch is left over.
+func TestRootThatComesAndGoesIsReadAfterPauses(t *testing.T) {
+	for name, op := range map[string]zktest.Op{"data": zktest.OpGetData, "children": zktest.OpGetChildren} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := servers["3.5"](t)
+				create(t, srv, "/r", "/r/a")
+				gone := srv.Inject(zktest.Rule{Op: op, Path: "/r", Times: 1000, Do: zktest.Fail(zktest.ErrNoNode)})
+				time.AfterFunc(30*time.Second, gone.Remove)
+				c := open(t, connect(t, srv), "/r")
+				require.Greater(t, gone.Hits(), 5)
+				require.Less(t, gone.Hits(), 30)
+				require.Equal(t, []string{"/r", "/r/a"}, paths(c))
+				require.Len(t, srv.Watches(), 4)
+			})
+		})
+	}
+}

@@ -302,7 +302,15 @@ func (l *loop) inBackground(f func()) {
 	})
 }
 
+// noAnswerPause is between a request that was not answered and the next one. There
+// may be none otherwise: a server that has too much to do says so at once, and the
+// client's retry policy may allow no other try.
+const noAnswerPause = 100 * time.Millisecond
+
 func (l *loop) deliver(r result) {
+	if isNoAnswer(r.err) {
+		_ = pauses.Sleep(l.ctx, noAnswerPause)
+	}
 	select {
 	case l.results <- r:
 	case <-l.ctx.Done():

@@ -3,12 +3,15 @@ package cache
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // standardSource learns of changes from standard watches: one for the data and
@@ -43,7 +46,22 @@ func newStandardSource(l *loop) *standardSource {
 
 func (s *standardSource) wake() <-chan struct{} { return s.woken }
 
-func (s *standardSource) read(ctx context.Context, l *loop, q request) (r result) {
+// errComesAndGoes is why the root is read again: it was there for one request, and
+// not for another.
+var errComesAndGoes = errors.New("the node comes and goes")
+
+// read reads a node, and pauses if the root comes and goes time and again.
+func (s *standardSource) read(ctx context.Context, l *loop, q request) result {
+	vanished := pauses.Vanished()
+	for {
+		r := s.readOnce(ctx, l, q)
+		if !reason.Is(r.err, errComesAndGoes) || follow.Pause(ctx, s.client, &vanished) != nil {
+			return r
+		}
+	}
+}
+
+func (s *standardSource) readOnce(ctx context.Context, l *loop, q request) (r result) {
 	r.request = q
 	r.node, r.data, r.err = s.readNode(ctx, l, q.path)
 	if r.err != nil || r.node == nil || !l.c.scope.hasChildren(q.path) {
@@ -54,7 +72,7 @@ func (s *standardSource) read(ctx context.Context, l *loop, q request) (r result
 		r.stop()
 		r.node, r.data = nil, nil
 		if r.err == nil && q.path == l.c.scope.root {
-			return s.read(ctx, l, q) // it is gone, and has no parent that tells of its return
+			r.err = errComesAndGoes // it is gone, and has no parent that tells of its return
 		}
 		return r
 	}
@@ -85,7 +103,7 @@ func (s *standardSource) readNode(ctx context.Context, l *loop, path string) (*N
 		return nil, nil, nil
 	case !l.c.cfg.noData: // it was made meanwhile
 		w.Stop()
-		return s.readNode(ctx, l, path)
+		return nil, nil, errComesAndGoes
 	default:
 		return &Node{Path: path, Stat: *stat}, w, nil
 	}

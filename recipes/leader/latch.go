@@ -49,8 +49,10 @@ import (
 // to say that the work has stopped.
 //
 // A leader that somebody asks to step down, by locks.Revoke, does so at once,
-// or within the time of WithGrace, and queues again. A candidate that is asked
-// while it waits steps down as soon as it leads.
+// or within the time of WithGrace, and queues again: at once the first time, and
+// after pauses of up to five seconds if that comes time and again. So does one whose
+// node somebody deletes. A candidate that is asked while it waits steps down as soon
+// as it leads.
 //
 // When the connection is interrupted, a leader goes on until its session cannot
 // be trusted any more. Under state.StandardPolicy it stops at once, and leads

@@ -236,3 +236,38 @@ func TestLeaderWhoseNodeIsDeletedTimeAndAgainPauses(t *testing.T) {
 		w.closeAll(t, "/l", l)
 	})
 }
+
+// Somebody asks the leader to step down whenever the latch leads, and its work does
+// so. The latch stands again at once the first time, and after pauses then.
+func TestLeaderThatIsRevokedTimeAndAgainPauses(t *testing.T) {
+	for name, work := range map[string]func(ctx context.Context, l *leader.Latch) error{
+		"nobody works": func(context.Context, *leader.Latch) error { return nil },
+		"work that steps down": func(ctx context.Context, l *leader.Latch) error {
+			return l.Lead(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				operator := w.Fake.Inject(zktest.Rule{
+					Op: zktest.OpGetData, Session: c.SessionID(), Times: 100,
+					Do: zktest.Call(func(r zktest.Request) { w.Fake.Set(r.Path, []byte("__REVOKE__")) }),
+				})
+				l := latch(t, c, "/l")
+				ctx, cancel := context.WithCancel(t.Context())
+				over := make(chan error, 1)
+				go func() { over <- work(ctx, l) }()
+				time.Sleep(10 * time.Millisecond)
+				require.Equal(t, 2, operator.Hits())
+				time.Sleep(time.Minute)
+				require.Less(t, operator.Hits(), 25)
+				operator.Remove()
+				time.Sleep(5 * time.Second)
+				w.await(t, l)
+				cancel()
+				<-over
+				w.closeAll(t, "/l", l)
+			})
+		})
+	}
+}

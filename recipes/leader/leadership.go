@@ -47,6 +47,17 @@ func (l *leadership) node() slog.Attr {
 // the context of the work.
 func (l *leadership) ended() error { return (*claim.Lease)(l.lease).Ended() }
 
+// isAskedByOthers reports whether somebody has asked the leader to step down, by
+// locks.Revoke. A hand-over is none of that: its caller sees to the next one.
+func (l *leadership) isAskedByOthers() bool {
+	select {
+	case <-l.claim.RequestedByOthers():
+		return true
+	default:
+		return false
+	}
+}
+
 // attend looks after the leadership until leading ends, or stop is closed. A
 // leader that somebody asks to step down has the time of grace for that.
 func (l *leadership) attend(leading context.Context, stop <-chan struct{}, grace time.Duration) {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -56,7 +57,7 @@ func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[lo
 			}
 			return
 		}
-		o.Client, o.What = c, "leader observer"
+		o.Client, o.What, o.vanished = c, "leader observer", pauses.Vanished()
 		o.About = o.queue.Events().Path
 		follow.Each(ctx, &o.Loop, yield, o.queue.OpError, o.look)
 	}
@@ -67,8 +68,9 @@ type observer struct {
 	follow.Loop
 	queue *queue.Queue
 
-	told   bool  // the caller has had an answer
-	leader int64 // the token of the leader in the last answer, or 0
+	told     bool           // the caller has had an answer
+	leader   int64          // the token of the leader in the last answer, or 0
+	vanished pauses.Growing // leaders are gone when they are read, time and again
 }
 
 // look tells the caller who leads, if that has changed, and waits for a change.
@@ -76,10 +78,14 @@ type observer struct {
 // beginning of a session is a transaction, and the server has carried it out.
 func (o *observer) look(ctx context.Context, _ *framework.Session, tell func(locks.Participant) error) error {
 	now, watch, err := o.whoLeads(ctx)
-	if err != nil || watch == nil {
+	if err != nil {
 		return err
 	}
+	if watch == nil {
+		return o.vanished.Wait(ctx)
+	}
 	defer watch.Stop()
+	o.vanished.Reset()
 	o.Recovered()
 	if !o.told || now.Token != o.leader {
 		o.told, o.leader = true, now.Token

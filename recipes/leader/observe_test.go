@@ -297,3 +297,25 @@ func TestObserverKeepsTheBeginningOfTheData(t *testing.T) {
 		require.Len(t, w.observe(t, w.Observer, "/l")().Data, 4<<10)
 	})
 }
+
+// The first of the candidates is gone whenever it is read. The observer looks again
+// at once the first time, and after pauses then.
+func TestObserverOfLeadersThatVanishPauses(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		l := latch(t, c, "/l")
+		lease := w.await(t, l)
+		gone := w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpGetData, Session: w.Observer.SessionID(), Times: 1000, Do: zktest.Fail(zktest.ErrNoNode),
+		})
+		time.AfterFunc(time.Minute, gone.Remove)
+		for now, err := range leader.Observe(w.Patience(t), w.Observer, "/l") {
+			require.NoError(t, err)
+			require.Equal(t, lease.Path(), now.Path)
+			break
+		}
+		require.Greater(t, gone.Hits(), 5)
+		require.Less(t, gone.Hits(), 30)
+		w.closeAll(t, "/l", l)
+	})
+}

@@ -34,7 +34,7 @@ func (l *Latch) run(ctx context.Context) error {
 			now.stopped = now.claim.Lead()
 			l.begin(now)
 			now.attend(lease.Context(), l.life.Stopped().Done(), l.cfg.grace) // the client's end is the lease's
-			isUndone := isUndoing(now.ended())
+			isUndone := isUndoing(now.ended()) || now.isAskedByOthers()
 			kept = l.stepDown(ctx, now)
 			if isUndone {
 				_ = undone.Wait(ctx) // the next attempt says that ctx has ended
@@ -50,7 +50,8 @@ func (l *Latch) run(ctx context.Context) error {
 
 // isUndoing reports whether a leadership has ended in a way that may come again as
 // soon as the next one begins, time and again: a script deletes its node, or the
-// user's tracer ends the context of the work.
+// user's tracer ends the context of the work. A script that asks the leader to step
+// down is another such way, in whatever way the leader does so.
 func isUndoing(cause error) bool { return cause == nil || reason.Is(cause, locks.ErrNodeDeleted) }
 
 // stand waits for the leadership, with the node of the one before if that was

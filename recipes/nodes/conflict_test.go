@@ -423,3 +423,19 @@ func TestOneThatIsOvertakenLooksAtOnce(t *testing.T) {
 		require.Equal(t, "theirs", w.dataOf("/a"))
 	})
 }
+
+// Somebody else's node is gone whenever its data is read, and there whenever it is
+// looked for. It is looked at again at once the first time, and after pauses then.
+func TestNodeThatIsGoneWheneverItIsReadIsLookedAtAfterPauses(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/n", []byte("theirs")))
+		gone := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/n", Times: 1000, Do: zktest.Fail(zktest.ErrNoNode)})
+		c, _ := w.Connect(t)
+		n := start(t, c, "/n", "ours")
+		time.Sleep(time.Minute)
+		require.Greater(t, gone.Hits(), 5)
+		require.Less(t, gone.Hits(), 30)
+		gone.Remove()
+		require.NoError(t, n.Shutdown(w.Patience(t)))
+	})
+}

@@ -291,8 +291,11 @@ func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Wa
 	k.clean = false
 	k.predecessor = &stat.Version // also if it goes before it is read: requests of its owner may come late
 	rival := conflictOf(k.node, stat)
-	if gone, err := k.readData(ctx, rival); gone || err != nil {
+	switch gone, err := k.readData(ctx, rival); {
+	case err != nil:
 		return err
+	case gone:
+		return k.surprises.Wait(ctx)
 	}
 	k.conflicts(rival)
 	switch {

@@ -63,13 +63,27 @@ func (r *Recovery) Wait(ctx context.Context, err error) error {
 	if ended := r.pause(ctx, verdict, err); ended != nil {
 		return ended
 	}
-	if verdict != NextSession {
-		return r.waitConnected(ctx)
-	}
-	if r.isPinned(ctx) {
+	if verdict == NextSession && r.isPinned(ctx) {
 		return err
 	}
-	return nil
+	if verdict != NextSession {
+		if err := r.waitConnected(ctx); err != nil {
+			return err
+		}
+	}
+	return r.restIfCutOff(ctx)
+}
+
+// restIfCutOff pauses if ctx has no connection, although there was one just now. A
+// context of [framework.Extension.WhileConnected] has one alone, and when that is
+// over, every attempt fails at once.
+func (r *Recovery) restIfCutOff(ctx context.Context) error {
+	_, err := r.Client.Session(ctx)
+	if !reason.Is(err, framework.ErrNotConnected) {
+		return nil // the next attempt says what is wrong, if anything is
+	}
+	r.Note(err)
+	return r.wait(ctx, &r.outages, pauses.Outage)
 }
 
 // isPinned reports whether ctx is pinned to a session that is lost, so that no

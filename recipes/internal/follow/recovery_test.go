@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -146,4 +147,41 @@ func TestNoPauseBehindAWaitForAConnection(t *testing.T) {
 		require.NoError(t, r.Wait(t.Context(), framework.ErrNotConnected))
 		require.Zero(t, time.Since(begun))
 	})
+}
+
+// A context may be bound to a connection that is over, and not end with it. No attempt
+// succeeds with it, and each fails at once.
+func TestAttemptsThatAreCutOffPause(t *testing.T) {
+	for name, end := range map[string]func(w *recipetest.World, session int64){
+		"another connection": func(w *recipetest.World, _ int64) { w.Fake.CutAll() },
+		"another session":    func(w *recipetest.World, session int64) { w.Fake.Session(session).Expire() },
+		"no connection": func(w *recipetest.World, session int64) {
+			w.Fake.RefuseConnections(true)
+			w.Fake.CutAll()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+				c, _ := w.Connect(t)
+				s, err := c.Session(t.Context())
+				require.NoError(t, err)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				under := framework.Extend(c).WhileConnected(ctx, s.Trusted(state.StandardPolicy))
+				end(w, c.SessionID())
+				time.Sleep(time.Second)
+				r, attempts := follow.Recovery{Client: c}, 0
+				err = r.Until(under, func(ctx context.Context) error {
+					if attempts++; attempts > 1000 {
+						cancel()
+					}
+					_, _, err := c.Get(ctx, "/")
+					return err
+				})
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorIs(t, err, framework.ErrNotConnected)
+				require.Less(t, attempts, 30)
+			})
+		})
+	}
 }

@@ -54,6 +54,22 @@ func TestWriteOfANodeThatComesAndGoesPauses(t *testing.T) {
 	})
 }
 
+// A server answers at once that it has failed, before or after the write, and does
+// not write, time and again.
+func TestWriteThatIsNotAppliedPauses(t *testing.T) {
+	onNode(t, func(t *testing.T, srv *zktest.Server, n sharednode.Node) {
+		base, err := n.Read(t.Context())
+		require.NoError(t, err)
+		trouble := srv.Inject(zktest.Rule{Op: zktest.OpMulti, Path: "/n", Times: 1000, Do: zktest.Fail(zktest.ErrSystem)})
+		time.AfterFunc(time.Minute, trouble.Remove)
+		s, err := n.Set(t.Context(), base, []byte("new"))
+		require.NoError(t, err)
+		require.Equal(t, "new", string(s.Data))
+		require.Greater(t, trouble.Hits(), 5)
+		require.Less(t, trouble.Hits(), 30)
+	})
+}
+
 // If the client is closed during a pause, the call does not wait for its end.
 func TestPausesEndWithTheClient(t *testing.T) {
 	for name, call := range map[string]func(context.Context, sharednode.Node) error{

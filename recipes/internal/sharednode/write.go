@@ -49,7 +49,10 @@ func (n Node) Do(ctx context.Context, a Attempt) (s *Snapshot, err error) {
 	}
 }
 
+// doInSession pauses if the attempt is not applied time and again: a server may
+// answer at once that it has failed, and leave open whether it was before or after.
 func (n Node) doInSession(ctx context.Context, a Attempt) (*Snapshot, error) {
+	unapplied := pauses.Vanished()
 	for {
 		s, err := a.Send(ctx)
 		if !reason.Is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
@@ -65,6 +68,7 @@ func (n Node) doInSession(ctx context.Context, a Attempt) (*Snapshot, error) {
 		case Unknown:
 			return nil, err
 		}
+		_ = follow.Pause(ctx, n.Client, &unapplied) // the next attempt says that ctx has ended
 	}
 }
 
