@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"path"
+	"slices"
 	"sync"
 
 	"github.com/go-kratos/kratos/v2/registry"
@@ -45,7 +46,7 @@ func WithRootPath(root string) Option { return func(r *Registry) { r.root = root
 // the ID of an app. If its process crashes, its node stays until the session has
 // timed out, and the next process has to wait for that, or to replace it.
 func WithRegistrationOptions(opts ...discovery.RegistrationOption) Option {
-	return func(r *Registry) { r.registration = opts }
+	return func(r *Registry) { r.registration = slices.Clone(opts) }
 }
 
 // WithDirectoryOptions sets the options of the directories behind GetService and
