@@ -27,7 +27,7 @@ const (
 // Registry is a registry.Registry of hertz. It keeps an instance registered from
 // Register to Deregister, whatever happens to connections and sessions. It is
 // safe for concurrent use, and has nothing to close: closing the client ends its
-// registrations.
+// registrations. The zero Registry cannot be used: NewRegistry makes one.
 type Registry struct {
 	client *framework.Client
 	opts   []discovery.RegistrationOption

@@ -13,6 +13,7 @@ import (
 
 // Registry is a registry.Registrar and a registry.Discovery. One serves all apps
 // and clients of a process. It is safe for concurrent use, and need not be closed.
+// The zero Registry cannot be used: New makes one.
 type Registry struct {
 	client       *framework.Client
 	root         string
