@@ -26,7 +26,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/discovery"
 )
@@ -81,9 +80,7 @@ func Handler(d *discovery.Directory, opts ...Option) http.Handler {
 	return h
 }
 
-func isNil(name string) error {
-	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}
-}
+func isNil(name string) error { return errors.New("the " + name + " of the handler must not be nil") }
 
 type handler struct {
 	directory *discovery.Directory

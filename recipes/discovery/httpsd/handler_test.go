@@ -149,7 +149,7 @@ func TestHandlersThatCannotBe(t *testing.T) {
 		} {
 			got := get(h)
 			require.Equal(t, http.StatusServiceUnavailable, got.Code)
-			require.Contains(t, got.Body.String(), `invalid `+name+` "nil": must not be nil`)
+			require.Contains(t, got.Body.String(), "the "+name+" of the handler must not be nil")
 		}
 	})
 }
