@@ -21,9 +21,8 @@ import (
 // behind. While it has a session to lose, the pauses stay as short as always.
 // One server that refuses what the others take is passed over.
 func WithAuth(scheme string, auth []byte) Option {
-	return func(c *config) {
-		c.auth = append(c.auth, transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)})
-	}
+	cred := transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)} // its memory may be cleared before New
+	return func(c *config) { c.auth = append(c.auth, cred) }
 }
 
 // AddAuth is WithAuth at any time: it authenticates the present connection and,

@@ -20,7 +20,7 @@ import (
 // Client is a managed connection to a ZooKeeper ensemble. It has one session at
 // a time and makes a new one when the old one is lost. It is safe for
 // concurrent use and must be closed. Namespace makes more views of it, with the
-// same session.
+// same session. The zero Client cannot be used: New and Connect make one.
 //
 // # What a context carries
 //

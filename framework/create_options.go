@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -48,9 +49,10 @@ func WithTTL(d time.Duration) CreateOption {
 	return func(c *createConfig) { c.ttl = d }
 }
 
-// WithACL sets the node's access control list. The default is the
-// WithACLProvider's, or lets everyone do everything.
+// WithACL sets the node's access control list, which is copied. The default is
+// the WithACLProvider's, or lets everyone do everything.
 func WithACL(acl []zk.ACL) CreateOption {
+	acl = slices.Clone(acl)
 	return func(c *createConfig) { c.acl = givenACL{acl, true} }
 }
 
@@ -70,7 +72,9 @@ func WithPersistentParents() CreateOption {
 
 // WithParentACL sets the access control list of the parents that WithParents or
 // WithPersistentParents creates. Mind that it must let us create the nodes below.
+// The list is copied.
 func WithParentACL(acl []zk.ACL) CreateOption {
+	acl = slices.Clone(acl)
 	return func(c *createConfig) { c.parentACL = givenACL{acl, true} }
 }
 

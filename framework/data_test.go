@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -44,4 +45,35 @@ func TestDataOfAWriteIsItsCallersAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What an option or an operation was made of is its maker's again at once: a
+// buffer is used for the next operation, and a password is cleared.
+func TestOptionsAndOperationsCopyTheirArguments(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		secret := []byte("alice:secret")
+		hers := framework.WithAuth("digest", secret)
+		clear(secret)
+		c := newClient(t, srv, hers)
+		mustCreate(t, c, "/hers", "", framework.WithACL(zk.AuthACL(zk.PermAll)))
+
+		acl := zk.WorldACL(providersMark)
+		own, parents := framework.WithACL(acl), framework.WithParentACL(acl)
+		acl[0].Perms = zk.PermRead
+		mustCreate(t, c, "/a/b", "", framework.WithParents(), own, parents)
+		require.Equal(t, []int32{providersMark, providersMark}, []int32{permsOf(srv, "/a"), permsOf(srv, "/a/b")})
+
+		mustCreate(t, c, "/set", "")
+		buffer := []byte("1")
+		create := framework.CreateOp("/created", buffer)
+		buffer[0] = '2'
+		set := framework.SetOp("/set", buffer, 0)
+		buffer[0] = '3'
+		_, err := c.Transaction(t.Context(), create, set)
+		require.NoError(t, err)
+		for path, want := range map[string]string{"/created": "1", "/set": "2"} {
+			node, _ := srv.Node(path)
+			require.Equal(t, want, string(node.Data), path)
+		}
+	})
 }

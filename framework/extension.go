@@ -26,7 +26,8 @@ import (
 //     that takes at most.
 //   - Hooks are called by a Teller, unless the user's own call waits for it.
 //
-// Extensions of the same view are equal, and can be keys of a map.
+// Extensions of the same view are equal, and can be keys of a map. The zero
+// Extension cannot be used: Extend makes one of a client, which must not be nil.
 type Extension struct{ *Client }
 
 var _ clienttrace.Client = Extension{}

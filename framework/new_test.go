@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"crypto/tls"
 	"log/slog"
 	"math"
 	"strings"
@@ -130,4 +131,13 @@ func TestOptionsThatCannotBeUsedAreConfigErrors(t *testing.T) {
 			require.ErrorContains(t, err, "invalid "+tc.name)
 		})
 	}
+}
+
+func TestTLSConfigurationIsCopiedAtOnce(t *testing.T) {
+	given := &tls.Config{ServerName: "zk"}
+	option := WithTLS(given)
+	given.ServerName = "other"
+	var c config
+	option(&c)
+	require.Equal(t, "zk", c.tls.ServerName)
 }

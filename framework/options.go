@@ -161,9 +161,10 @@ func WithServers(ask func(ctx context.Context) ([]string, error)) Option {
 // returns. The handshake is part of the attempt to connect, and of the time for
 // it.
 func WithTLS(cfg *tls.Config) Option {
+	own := cfg.Clone() // nil stays nil
 	return func(c *config) {
-		c.tls = cfg.Clone() // nil stays nil
-		c.require("TLS configuration", cfg != nil)
+		c.tls = own
+		c.require("TLS configuration", own != nil)
 	}
 }
 

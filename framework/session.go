@@ -20,7 +20,8 @@ import (
 
 // Session is one ZooKeeper session of a client, from its first connection to
 // its end. Nodes that were created in a session, ephemeral ones above all, must
-// not be trusted outside of it.
+// not be trusted outside of it. The zero Session cannot be used: Client.Session
+// returns one.
 type Session struct {
 	client     *Client
 	epoch      uint64

@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"bytes"
 	"context"
 	"slices"
 
@@ -87,9 +86,6 @@ type txn struct {
 
 func newTxn(c *Client, ops []TxnOp) *txn {
 	t := &txn{client: c, ops: slices.Clone(ops)}
-	for i, op := range t.ops {
-		t.ops[i].data = bytes.Clone(op.data) // a request outlasts a caller whose ctx ends
-	}
 	t.protect()
 	t.write = write[[]TxnResult]{send: t.send, onLostReply: lookUp, resolve: t.resolve, attempt: t.attempt}
 	switch {

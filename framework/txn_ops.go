@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -31,16 +32,17 @@ const (
 // WithACL and WithProtection are what they are for Create, and so are WithParents,
 // WithPersistentParents and WithParentACL: missing parents are created before the
 // transaction. Every other option makes the transaction fail with a *ConfigError.
+// The data is copied.
 func CreateOp(path string, data []byte, opts ...CreateOption) TxnOp {
-	op := TxnOp{kind: txnCreate, path: path, data: data}
+	op := TxnOp{kind: txnCreate, path: path, data: bytes.Clone(data)}
 	op.invalid = apply(&op.create, opts)
 	return op
 }
 
 // SetOp writes a node's data in a transaction, if the node has the given
-// version. AnyVersion always matches.
+// version. AnyVersion always matches. The data is copied.
 func SetOp(path string, data []byte, version int32) TxnOp {
-	return TxnOp{kind: txnSet, path: path, data: data, version: version}
+	return TxnOp{kind: txnSet, path: path, data: bytes.Clone(data), version: version}
 }
 
 // DeleteOp deletes a node without children in a transaction, if the node has

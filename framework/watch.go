@@ -13,7 +13,8 @@ import (
 )
 
 // Watch is one local waiter for the next change of a node. It ends once: with
-// an event, with the session, or when it is stopped.
+// an event, with the session, or when it is stopped. The zero Watch cannot be
+// used: GetW, ExistsW and ChildrenW make one.
 //
 // An event of type zk.EventNotWatching means that the watch was not set again
 // after a reconnect, and that nobody knows whether there was a change: look again.

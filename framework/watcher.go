@@ -52,7 +52,7 @@ func WithRecursion() WatcherOption {
 // Watcher reads the events of a persistent watch: one that goes on after an
 // event, and after the connection or the session was lost. The node need not
 // exist. It is for one goroutine at a time, apart from Close, and must be
-// closed.
+// closed. The zero Watcher cannot be used: NewWatcher makes one.
 //
 // Events come in the order in which the server tells them. Once the client has
 // received an answer, all events from before it are there to be read. So

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 
 	"github.com/gocurator/curator/internal/reason"
 )
+
+var errNil = errors.New("retry: the policy and the functions must not be nil")
 
 // failure is the error of a Do that gave up after more than one attempt, or
 // while it waited for the next one.
@@ -60,6 +63,8 @@ func (e *failure) Unwrap() []error {
 // not add up in an op that works for long. What the outermost loop has used up
 // is gone. An op that shall begin anew after each failure, for as long as it
 // lives, takes [Forever].
+//
+// A policy or a function that is nil is an error, and op is not called.
 func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(context.Context) error) error {
 	return DoUntil(ctx, nil, p, retryable, op)
 }
@@ -71,7 +76,10 @@ func DoUntil(
 	ctx context.Context, stop <-chan struct{},
 	p Policy, retryable func(error) bool, op func(context.Context) error,
 ) error {
-	if ctx.Err() != nil {
+	switch {
+	case p == nil || retryable == nil || op == nil:
+		return errNil
+	case ctx.Err() != nil:
 		return &failure{ended: reason.OfContext(ctx)}
 	}
 	ctx, s := begin(ctx, p)

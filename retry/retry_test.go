@@ -34,6 +34,16 @@ func attempts(ctx context.Context, p retry.Policy, err error) ([]time.Duration, 
 	return at, got
 }
 
+// What is nil is an error also if no attempt fails, when nobody would need it.
+func TestNilArgumentsAreErrors(t *testing.T) {
+	called := 0
+	op := func(context.Context) error { called++; return nil }
+	require.ErrorContains(t, retry.Do(t.Context(), nil, transient, op), "must not be nil")
+	require.ErrorContains(t, retry.Do(t.Context(), retry.None(), nil, op), "must not be nil")
+	require.ErrorContains(t, retry.Do(t.Context(), retry.None(), transient, nil), "must not be nil")
+	require.Zero(t, called)
+}
+
 func TestSchedules(t *testing.T) {
 	const s = time.Second
 	for name, tc := range map[string]struct {

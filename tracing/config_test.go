@@ -1,6 +1,7 @@
 package tracing_test
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ func TestOptionsThatCannotBeUsedAreErrorsOfTheClient(t *testing.T) {
 		"nil meter provider":      {tracing.WithMeterProvider(noMetrics), "meter provider"},
 		"nil propagators":         {tracing.WithPropagators(nil), "propagators"},
 		"nil logger":              {tracing.WithLogger(nil), "logger"},
+		"logger without handler":  {tracing.WithLogger(&slog.Logger{}), "logger"},
 		"negative slow wait":      {tracing.WithSlowWait(-time.Second), "slow wait"},
 		"negative slow hold":      {tracing.WithSlowHold(-time.Second), "slow hold"},
 	}

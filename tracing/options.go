@@ -178,7 +178,11 @@ func WithSlowHold(d time.Duration) Option {
 // The default is slog.Default.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) {
-		if c.accept("logger", l, "slog.Default") {
+		switch {
+		case !c.accept("logger", l, "slog.Default"):
+		case l.Handler() == nil: // the zero Logger, which panics
+			c.reject("logger", "", "must have a handler")
+		default:
 			c.logger = l
 		}
 	}

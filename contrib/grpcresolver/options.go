@@ -1,6 +1,8 @@
 package grpcresolver
 
 import (
+	"slices"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/discovery"
 )
@@ -24,7 +26,7 @@ func WithCodec(name string, codec discovery.Codec) Option {
 // WithDirectoryOptions sets the options of all directories, such as their
 // removal grace.
 func WithDirectoryOptions(opts ...discovery.DirectoryOption) Option {
-	return func(b *Builder) { b.directory = opts }
+	return func(b *Builder) { b.directory = slices.Clone(opts) }
 }
 
 // WithServiceConfig takes the data of a service's own node for the service

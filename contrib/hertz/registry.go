@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ const (
 // Registry is a registry.Registry of hertz. It keeps an instance registered from
 // Register to Deregister, whatever happens to connections and sessions. It is
 // safe for concurrent use, and has nothing to close: closing the client ends its
-// registrations.
+// registrations. The zero Registry cannot be used: NewRegistry makes one.
 type Registry struct {
 	client *framework.Client
 	opts   []discovery.RegistrationOption
@@ -56,7 +57,7 @@ var _ registry.Registry = (*Registry)(nil)
 // NewRegistry returns a Registry below the root of a client. For another base,
 // take client.Namespace. The options are for each registration.
 func NewRegistry(client *framework.Client, opts ...discovery.RegistrationOption) *Registry {
-	return &Registry{client: client, opts: opts, localIP: utils.LocalIP, registered: map[string]*registration{}}
+	return &Registry{client: client, opts: slices.Clone(opts), localIP: utils.LocalIP, registered: map[string]*registration{}}
 }
 
 // Register registers an instance, and returns when its node is there. If it is

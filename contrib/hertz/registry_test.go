@@ -281,3 +281,16 @@ func TestInfosThatCannotBeUsed(t *testing.T) {
 		require.ErrorIs(t, hertz.NewRegistry(nil).Register(infoOf("10.0.0.7:9999")), zk.ErrBadArguments)
 	})
 }
+
+// A caller may use the slice of its options again.
+func TestOptionsAreCopied(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		c := start(t, srv).client
+		registration := []discovery.RegistrationOption{discovery.WithDataPolicy(nodes.Accept)}
+		directory := []discovery.DirectoryOption{discovery.WithRemovalGrace(0)}
+		r, resolver := hertz.NewRegistry(c, registration...), hertz.NewResolver(c, directory...)
+		registration[0], directory[0] = nil, nil
+		require.NoError(t, r.Register(infoOf("10.0.0.7:9999")))
+		require.Len(t, resolve(t, resolver, "product"), 1)
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -53,7 +54,7 @@ type service struct {
 // NewResolver returns a Resolver of the services below the root of a client. For
 // another base, take client.Namespace. The options are for each directory.
 func NewResolver(client *framework.Client, opts ...discovery.DirectoryOption) *Resolver {
-	return &Resolver{client: client, opts: opts, services: map[string]*service{}}
+	return &Resolver{client: client, opts: slices.Clone(opts), services: map[string]*service{}}
 }
 
 // Name is for hertz. No two Resolvers of a process have the same name: of those

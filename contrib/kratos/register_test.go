@@ -376,3 +376,17 @@ func TestWhatCannotBeUsed(t *testing.T) {
 		w.NoWatches(t)
 	})
 }
+
+// A caller may use the slices of its options again.
+func TestOptionsAreCopied(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		registration := []discovery.RegistrationOption{discovery.WithDataPolicy(nodes.Accept)}
+		directory := []discovery.DirectoryOption{discovery.WithRemovalGrace(0)}
+		p := w.process(t, zookeeper.WithRegistrationOptions(registration...), zookeeper.WithDirectoryOptions(directory...))
+		registration[0], directory[0] = nil, nil
+		require.NoError(t, p.Register(t.Context(), replica("a")))
+		list, err := p.GetService(t.Context(), "orders")
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+	})
+}

@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"path"
+	"slices"
 	"sync"
 
 	"github.com/go-kratos/kratos/v2/registry"
@@ -12,6 +13,7 @@ import (
 
 // Registry is a registry.Registrar and a registry.Discovery. One serves all apps
 // and clients of a process. It is safe for concurrent use, and need not be closed.
+// The zero Registry cannot be used: New makes one.
 type Registry struct {
 	client       *framework.Client
 	root         string
@@ -45,7 +47,7 @@ func WithRootPath(root string) Option { return func(r *Registry) { r.root = root
 // the ID of an app. If its process crashes, its node stays until the session has
 // timed out, and the next process has to wait for that, or to replace it.
 func WithRegistrationOptions(opts ...discovery.RegistrationOption) Option {
-	return func(r *Registry) { r.registration = opts }
+	return func(r *Registry) { r.registration = slices.Clone(opts) }
 }
 
 // WithDirectoryOptions sets the options of the directories behind GetService and

@@ -42,7 +42,7 @@ func same(a, b *Node) bool {
 }
 
 // Cache is a copy of a node, and of what is below it. It is safe for concurrent
-// use and must be closed.
+// use and must be closed. The zero Cache cannot be used: New makes one.
 type Cache struct {
 	client *framework.Client
 	scope  scope

@@ -9,7 +9,8 @@ import (
 )
 
 // Typed is a view of a cache whose nodes' data are values of a type. A view
-// costs nothing and need not be closed:
+// costs nothing and need not be closed. The zero Typed cannot be used: NewTyped
+// makes one:
 //
 //	addresses, err := cache.NewTyped(services, func(node cache.Node) (a Address, err error) {
 //		if len(node.Data) == 0 { // as a rule, a parent

@@ -25,6 +25,7 @@ var ErrClosed = errors.New("directory is closed")
 // Directory knows the instances of a service, or of all services below a path.
 // It needs no right but to read, and makes no node: a service that does not
 // exist has no instances yet. It is safe for concurrent use, and must be closed.
+// The zero Directory cannot be used: NewDirectory and NewServices make one.
 //
 // It has one watch at the server, and is equal to the tree as of one
 // transaction after the other, as a cache.Cache is, with two exceptions: the

@@ -10,7 +10,7 @@ import (
 
 // Picker picks one of the instances of a service for each request, by a
 // Strategy. All methods may be called at the same time. It has no goroutine, and
-// need not be closed.
+// need not be closed. The zero Picker cannot be used: NewPicker makes one.
 //
 // It also takes instances out that fail: after a number of errors in a row, an
 // instance is not picked for a while. See WithEjection.

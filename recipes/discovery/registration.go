@@ -20,7 +20,8 @@ import (
 
 // Registration keeps an instance registered from NewRegistration to Shutdown,
 // whatever happens to connections and sessions: its node is a
-// nodes.PersistentNode. It is safe for concurrent use.
+// nodes.PersistentNode. It is safe for concurrent use. The zero Registration
+// cannot be used: NewRegistration makes one.
 //
 // The node is created once in a session. Updates change its data in place. It is
 // never deleted and created again while the session lives, so that readers see

@@ -39,7 +39,8 @@ func WithDataPolicy(p nodes.DataPolicy) RegistrationOption {
 
 // WithACL sets the access control list of the node. The default is the client's.
 func WithACL(acl []zk.ACL) RegistrationOption {
-	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithACL(acl)) }
+	own := nodes.WithACL(acl)
+	return func(c *registrationConfig) { c.node = append(c.node, own) }
 }
 
 // WithHealthCheck drains the instance while a check fails. See HealthCheck.

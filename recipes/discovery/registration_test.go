@@ -358,3 +358,16 @@ func TestReplacedNodeOfADrainingInstanceIsNoChange(t *testing.T) {
 		require.Empty(t, news())
 	})
 }
+
+// A caller may change the list that it has given to an option.
+func TestACLOfAnOptionIsCopied(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		acl := zk.WorldACL(zk.PermAll)
+		option := discovery.WithACL(acl)
+		acl[0].Perms = zk.PermRead
+		w.registered(t, c, replica("a", 1), option)
+		node, _ := w.Fake.Node(base + "/orders/a")
+		require.Equal(t, []zktest.ACL{{Perms: zk.PermAll, Scheme: "world", ID: "anyone"}}, node.ACL)
+	})
+}

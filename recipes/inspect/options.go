@@ -46,8 +46,9 @@ func WithDepth(levels int) Option {
 // other recipes are listed, but not read. Unreadable paths are reported in any
 // case. A kind that this package does not have cannot be used.
 func WithKinds(kinds ...Kind) Option {
+	kinds = slices.Clone(kinds)
 	return func(c *config) {
-		c.kinds = slices.Clone(kinds)
+		c.kinds = kinds
 		if len(kinds) == 0 {
 			c.refuse("kinds", len(kinds), "must be at least one")
 		}

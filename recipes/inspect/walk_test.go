@@ -300,3 +300,13 @@ func count(all []string, s string) (n int) {
 	}
 	return n
 }
+
+// A caller may change the list that it has given to an option.
+func TestKindsOfAnOptionAreCopied(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		kinds := []inspect.Kind{inspect.Mutex}
+		option := inspect.WithKinds(kinds...)
+		kinds[0] = "unknown"
+		require.NoError(t, w.errorOf(t.Context(), "/", option))
+	})
+}

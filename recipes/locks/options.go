@@ -127,7 +127,8 @@ func WithoutIdentity() Option {
 // their place in the node. Package tracing calls the owner "unknown" then, and
 // nothing leads to its trace.
 func WithNodeData(data []byte) Option {
-	return option(func(c *queue.Options) { c.SetData(bytes.Clone(data)) })
+	own := bytes.Clone(data)
+	return option(func(c *queue.Options) { c.SetData(own) })
 }
 
 // WithLocalHandOver lets goroutines that share an InterProcessMutex pass the

@@ -132,7 +132,7 @@ type Waiting struct {
 // Contender is another contender, as far as its node was read.
 type Contender struct {
 	Node  string    // its name, in quotes if it cannot be printed; empty if it is not known
-	Data  []byte    // what the node says of its owner, clipped; for locks.ReadIdentity
+	Data  []byte    // what the node says of its owner, clipped; for locks.ReadIdentity; shared: do not change it
 	Since time.Time // the time at which it queued, by the server's clock; zero if its node was not read
 }
 

@@ -142,7 +142,8 @@ func (g *Group) errorOf(op string, err error) error {
 	return &framework.OpError{Op: op, Path: g.path, Err: err}
 }
 
-// GroupMember is a membership of this process.
+// GroupMember is a membership of this process. The zero GroupMember cannot be
+// used: Group.Join makes one.
 type GroupMember struct {
 	id   string
 	node *PersistentNode

@@ -96,8 +96,9 @@ func WithProtection() Option { return func(c *config) { c.protected = true } }
 // WithACLProvider returns, or lets everyone do everything. An empty list is an
 // error.
 func WithACL(acl []zk.ACL) Option {
+	acl = slices.Clone(acl)
 	return func(c *config) {
-		c.acl, c.hasACL = slices.Clone(acl), true
+		c.acl, c.hasACL = acl, true
 		if len(acl) == 0 {
 			c.refuse("ACL", "", "must not be empty")
 		}

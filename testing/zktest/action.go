@@ -3,6 +3,7 @@ package zktest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
@@ -119,6 +120,7 @@ func checkCall(do func(Request)) error {
 
 // All does several things to the same request.
 func All(actions ...Action) Action {
+	actions = slices.Clone(actions)
 	all := Action{apply: func(f *faults) {
 		for _, a := range actions {
 			a.apply(f)

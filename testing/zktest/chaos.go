@@ -72,6 +72,7 @@ func (c *cluster) simulate(plan ChaosPlan, fromBeginning bool, on victims) error
 	if plan.Latency == 0 {
 		plan.Latency = defaultLatency
 	}
+	plan.Faults, plan.Disruptions = slices.Clone(plan.Faults), slices.Clone(plan.Disruptions)
 	sim := &simulation{ChaosPlan: plan, monitor: &c.monitor, alarms: &c.alarms, fromBeginning: fromBeginning}
 	if err := sim.check(on.ens == nil); err != nil {
 		return err

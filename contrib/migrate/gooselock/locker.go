@@ -13,7 +13,8 @@ import (
 
 // Locker is a lock.Locker, for goose.WithLocker, which is the option to use. It is
 // a lock.SessionLocker, too, for code that takes no other. It makes no request to
-// the database. It is safe for concurrent use, and for several providers.
+// the database. It is safe for concurrent use, and for several providers. The zero
+// Locker cannot be used: New makes one.
 type Locker struct {
 	mutex *locks.InterProcessMutex
 	held  chan *locks.Lease // the lease of the provider that holds the lock

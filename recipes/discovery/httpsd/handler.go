@@ -63,17 +63,28 @@ func WithTarget(of func(e *discovery.Entry) string) Option {
 // that it has. While the directory is interrupted, the answer is what the
 // directory has, with the header "Zookeeper-Interrupted: true". The header
 // Zookeeper-Zxid says as of which transaction the list is. Only GET and HEAD are
-// allowed.
+// allowed. With a directory or an option that is nil, each answer has the status
+// 503, and says so.
 func Handler(d *discovery.Directory, opts ...Option) http.Handler {
 	h := &handler{directory: d}
+	if d == nil {
+		h.fault = isNil("directory")
+	}
 	for _, o := range opts {
+		if o == nil {
+			h.fault = isNil("option")
+			continue
+		}
 		o(h)
 	}
 	return h
 }
 
+func isNil(name string) error { return errors.New("the " + name + " of the handler must not be nil") }
+
 type handler struct {
 	directory *discovery.Directory
+	fault     error                         // what Handler was given that cannot be used; or nil
 	target    func(*discovery.Entry) string // nil for the default
 }
 
@@ -109,6 +120,9 @@ var errNotFilled = errors.New("there is no list of instances yet")
 
 // notReady returns why there is no list.
 func (h *handler) notReady() error {
+	if h.fault != nil {
+		return h.fault
+	}
 	if err := h.directory.Err(); err != nil {
 		return err
 	}

@@ -138,6 +138,22 @@ func TestNoListYet(t *testing.T) {
 	})
 }
 
+// A handler that cannot be used says why, and costs no target.
+func TestHandlersThatCannotBe(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		d := services(t, w.Observer)
+		require.NoError(t, d.WaitSynced(t.Context()))
+		for name, h := range map[string]http.Handler{
+			"directory": httpsd.Handler(nil),
+			"option":    httpsd.Handler(d, nil),
+		} {
+			got := get(h)
+			require.Equal(t, http.StatusServiceUnavailable, got.Code)
+			require.Contains(t, got.Body.String(), "the "+name+" of the handler must not be nil")
+		}
+	})
+}
+
 // In an outage the answer is the last list, and says so.
 func TestLastListInAnOutage(t *testing.T) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
