@@ -41,7 +41,6 @@ type Registry struct {
 // registration is what Register has begun.
 type registration struct {
 	*discovery.Registration
-	ended        bool // by the Register that has begun it, or a Deregister
 	deregistered bool // a Deregister has come
 }
 
@@ -84,27 +83,19 @@ func (r *Registry) register(info *registry.Info) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), registerTime)
 	defer cancel()
-	for {
-		reg, isNew, err := r.open(i)
-		if err != nil {
-			return err
-		}
-		if isNew {
-			_, err = reg.WaitRegistered(ctx)
-		} else {
-			err = reg.Update(ctx, i)
-		}
-		if err == nil {
-			return nil
-		}
-		deregistered, ended := r.becomes(i, reg, isNew)
-		switch {
-		case deregistered:
-			return nil
-		case isNew || !ended || ctx.Err() != nil:
-			return err
-		} // the Register that has begun it has given up, and this one has not
+	reg, isNew, err := r.open(i)
+	if err != nil {
+		return err
 	}
+	if isNew {
+		_, err = reg.WaitRegistered(ctx)
+	} else {
+		err = reg.Update(ctx, i)
+	}
+	if err == nil || r.wasDeregistered(i, reg, isNew) {
+		return nil
+	}
+	return err
 }
 
 // open returns the registration of an instance, and whether it is a new one.
@@ -123,16 +114,16 @@ func (r *Registry) open(i discovery.Instance) (reg *registration, isNew bool, er
 	return reg, true, nil
 }
 
-// becomes says what becomes of a registration whose Register has failed. It ends if
-// that Register has begun it: the client deletes the node in the background, if it
-// came at last.
-func (r *Registry) becomes(i discovery.Instance, reg *registration, begun bool) (deregistered, ended bool) {
+// wasDeregistered reports whether a Deregister has made a Register fail. It ends the
+// registration if that Register has begun it: the client deletes the node in the
+// background, if it came at last.
+func (r *Registry) wasDeregistered(i discovery.Instance, reg *registration, begun bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if begun {
 		r.endLocked(i, reg)
 	}
-	return reg.deregistered, reg.ended
+	return reg.deregistered
 }
 
 // endLocked takes a registration out, unless another one has its place, and begins
@@ -142,7 +133,6 @@ func (r *Registry) endLocked(i discovery.Instance, reg *registration) {
 	if r.registered[keyOf(i)] == reg {
 		delete(r.registered, keyOf(i))
 	}
-	reg.ended = true
 	_ = reg.Shutdown(ended)
 }
 

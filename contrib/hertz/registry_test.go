@@ -211,27 +211,6 @@ func TestDeregisterEndsARegisterThatWaits(t *testing.T) {
 	})
 }
 
-// The Register that has begun a registration gives up, and another one of the
-// instance goes on for as long as its own minute.
-func TestTwoRegistersOfAnInstance(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
-		p := startCutOff(t, srv)
-		r, info := hertz.NewRegistry(p.client), infoOf("10.0.0.7:9999")
-		first, second := make(chan error, 1), make(chan error, 1)
-		go func() { first <- r.Register(info) }()
-		time.Sleep(30 * time.Second)
-		go func() { second <- r.Register(info) }()
-		require.ErrorIs(t, <-first, framework.ErrNotConnected)
-		synctest.Wait()
-		require.Empty(t, second, "it has time")
-		p.host.Heal()
-		require.NoError(t, <-second)
-		require.NotEmpty(t, srv.Children("/product"))
-		require.NoError(t, r.Deregister(info))
-		require.Empty(t, srv.Children("/product"))
-	})
-}
-
 // A Register beside a Deregister comes before or behind it. It is not refused.
 func TestRegisterBesideADeregister(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {

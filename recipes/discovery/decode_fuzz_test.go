@@ -44,6 +44,8 @@ const javaNode = `{"name":"orders","id":"a1","address":"10.0.0.7","port":8080,"s
 
 func FuzzCuratorCodec(f *testing.F) {
 	f.Add("a1", []byte(`{"uriSpec":"{}"}`))
+	f.Add("a1", []byte(`{"uriSpec":"{ }"}`))
+	f.Add("a1", []byte(`{"uriSpec":"a{ }b"}`))
 	f.Add("a1", []byte(javaNode))
 	f.Add("a1", []byte("\ufeff"+`{"port":"80","registrationTimeUTC":1.7E12,"serviceType":1,"uriSpec":"{scheme}://{address}","payload":["java.lang.Long",7]} x`))
 	fuzz(f, discovery.CuratorCodec())

@@ -87,26 +87,36 @@ func (u URISpec) parts() (parts []uriPart, err error) {
 	for rest := string(u); rest != ""; {
 		at := strings.IndexAny(rest, "{}")
 		if at < 0 {
-			return append(parts, uriPart{rest, false}), nil
+			return withText(parts, rest), nil
 		}
 		if rest[at] == '}' {
 			return nil, u.invalid("} needs a { before it")
 		}
 		if at > 0 {
-			parts = append(parts, uriPart{rest[:at], false})
+			parts = withText(parts, rest[:at])
 		}
 		name, after, closed := strings.Cut(rest[at+1:], "}")
+		name = strings.TrimFunc(name, javaBlank)
 		switch {
 		case !closed:
 			return nil, u.invalid("{ needs a } behind it")
 		case strings.Contains(name, "{"):
 			return nil, u.invalid("a variable must not have a {")
 		case name != "":
-			parts = append(parts, uriPart{strings.TrimFunc(name, javaBlank), true})
+			parts = append(parts, uriPart{name, true})
 		}
 		rest = after
 	}
 	return parts, nil
+}
+
+// withText adds text. It goes on with the text before a variable without a name.
+func withText(parts []uriPart, text string) []uriPart {
+	if last := len(parts) - 1; last >= 0 && !parts[last].Variable {
+		parts[last].Value += text
+		return parts
+	}
+	return append(parts, uriPart{text, false})
 }
 
 // saysNothing reports whether there is no part, which Java writes as null.

@@ -27,7 +27,8 @@ type Wait struct {
 
 	// Holders are those that must go first: all of them, or, if Any is set, at
 	// least one. Each waiter waits for them, and not for the waiters ahead,
-	// which wait for the same holders.
+	// which wait for the same holders. If the limit of a semaphore is known, and
+	// not which of its leases are held, those that may be are among them.
 	Holders []Participant `json:"holders"`
 	Any     bool          `json:"any,omitempty"`
 
@@ -55,7 +56,10 @@ func (r Recipe) wait() (w Wait, ok bool) {
 	if r.Limit != nil && r.Unread == 0 && len(r.Holders) < *r.Limit {
 		return w, false // there are leases left
 	}
-	holders := slices.DeleteFunc(slices.Clone(r.Holders), func(p Participant) bool { return p.Unsure })
+	holders := slices.Clone(r.Holders)
+	if r.Limit == nil || r.sureHolders() >= *r.Limit {
+		holders = slices.DeleteFunc(holders, func(p Participant) bool { return p.Unsure })
+	} // else some of them hold, and it is enough if one of these goes
 	return Wait{
 		Path: r.Path, Kind: r.Kind, MayBe: r.MayBe, Waiters: slices.Clone(r.Waiters), Holders: holders,
 		Any: r.Kind == Semaphore, limitKnown: r.Limit != nil, layout: r.Layout,

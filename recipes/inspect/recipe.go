@@ -70,8 +70,9 @@ type Participant struct {
 
 	// Unsure says that it is not known whether the participant holds or waits: a
 	// lease of the next to get one, if the limit is not known, or a lease that may
-	// not be read, if there are more than the limit, or the queue of a contender
-	// that may not be read, if the numbers in its nodes' names are used up.
+	// not be read, if there are more than the limit. Then the leases of the next
+	// one are unsure, too. So is the queue of a contender that may not be read, if
+	// the numbers in its nodes' names are used up.
 	Unsure bool `json:"unsure,omitempty"`
 
 	// Unreadable says that the node may not be read. The owner is not

@@ -126,3 +126,30 @@ func TestLeaseThatMayNotBeReadIsUnsure(t *testing.T) {
 		require.Equal(t, map[string]bool{held: false, hidden: false}, unsure(), "no more leases than the limit allows")
 	})
 }
+
+// A lease that may not be read may be held, and given back: who waits at a known
+// limit does not wait for the other holders alone.
+func TestLeaseThatMayNotBeReadIsNoDeadlock(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		a, b, c := w.service(t, "a"), w.service(t, "b"), w.service(t, "c")
+		hidden := create(t, c, "/s/leases/lease-0000000001", "", framework.Ephemeral)
+		held := create(t, a, "/s/leases/lease-0000000002", "", framework.Ephemeral)
+		create(t, b, "/s/locks/lock-0000000001", "", framework.Ephemeral)
+		waits := create(t, b, "/s/leases/lease-0000000003", "", framework.Ephemeral)
+		create(t, b, "/m/lock-0000000001", "", framework.Ephemeral)
+		create(t, a, "/m/lock-0000000002", "", framework.Ephemeral)
+		limit := create(t, w.Observer, "/s-limit", "\x00\x00\x00\x02", framework.Persistent)
+		limits := inspect.WithSharedLimits(func(string) string { return limit })
+		for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpExists} {
+			w.Fake.Inject(zktest.Rule{Op: op, Path: hidden, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		}
+		require.Empty(t, w.graph(t, limits).Deadlocks, "c can give its lease back")
+		for _, wait := range inspect.Waits(w.walk(t, "/s", limits)) {
+			require.ElementsMatch(t, []string{hidden, held, waits}, nodesIn(wait.Holders))
+		}
+
+		require.NoError(t, w.Fake.Delete(hidden))
+		require.NoError(t, w.Fake.Set(limit, []byte("\x00\x00\x00\x01")))
+		require.Len(t, w.graph(t, limits).Deadlocks, 1, "a has the only lease")
+	})
+}

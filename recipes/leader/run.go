@@ -36,7 +36,7 @@ func (l *Latch) run(ctx context.Context) error {
 			now.attend(lease.Context(), l.life.Stopped().Done(), l.cfg.grace) // the client's end is the lease's
 			isUndone := isUndoing(now.ended()) || now.isAskedByOthers()
 			kept = l.stepDown(ctx, now)
-			if isUndone {
+			if isUndone && kept == nil { // a kept node is in the way of others
 				_ = undone.Wait(ctx) // the next attempt says that ctx has ended
 			}
 			continue
