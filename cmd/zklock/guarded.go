@@ -31,9 +31,12 @@ type guarded struct {
 
 	background bool // see child.Command
 	stopAsked  bool // a signal has asked for the end while the command ran
-	unanswered bool // no server has answered whether the lock was held to the end
 	started    bool // the command has been started
 	afterLoss  *lossGrace
+
+	// unanswered is the time since which no server has answered whether the lock
+	// was held to the end, or zero.
+	unanswered time.Time
 }
 
 // run runs the command and returns when nothing of it is left. A status that is
