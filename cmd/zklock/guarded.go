@@ -31,9 +31,12 @@ type guarded struct {
 
 	background bool // see child.Command
 	stopAsked  bool // a signal has asked for the end while the command ran
-	unanswered bool // no server has answered whether the lock was held to the end
 	started    bool // the command has been started
 	afterLoss  *lossGrace
+
+	// unanswered is the time since which no server has answered whether the lock
+	// was held to the end, or zero.
+	unanswered time.Time
 }
 
 // run runs the command and returns when nothing of it is left. A status that is
@@ -123,10 +126,11 @@ func startError(name string, err error) error {
 	return statusError{status, fmt.Errorf("%s: %w", name, err)}
 }
 
-// session returns what is known of the session. It is zero if the session is
-// over. It does not wait for a connection: a signal would not be heard meanwhile.
+// session returns what is known of the newest session. It is zero if that is
+// over, and another one after the next has begun: the lease has ended then. It does
+// not wait for a connection: a signal would not be heard meanwhile.
 func (g *guarded) session() framework.SessionStatus {
-	if s := framework.Extend(g.client).Status().Session; s != nil {
+	if s := framework.Extend(g.client).Status().Session; s != nil && s.Ended == nil {
 		return *s
 	}
 	return framework.SessionStatus{}

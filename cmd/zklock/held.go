@@ -36,11 +36,12 @@ const answerPatience = 5 * time.Second
 func (g *guarded) heldToTheEnd(lease *locks.Lease, consequence string) error {
 	cause := lostCause(lease)
 	if cause == nil {
+		begin := time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), answerPatience)
 		defer cancel()
 		var err error
 		if cause, err = g.lossByServer(ctx, lease); err != nil {
-			g.unanswered = true
+			g.unanswered = begin
 			fmt.Fprintf(g.err, "zklock: no server has confirmed that %s was held to the end: %v\n", g.path, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // When the session could keep the lock for the rest, there is no connection, and
 // the servers count the timeout from the last one. The program stays until they
-// have heard of it again.
+// have heard of it again, and writes then that the lock is kept.
 func TestHoldAtLeastStaysInAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leastTime := time.Minute
@@ -26,15 +26,18 @@ func TestHoldAtLeastStaysInAnOutage(t *testing.T) {
 		require.NoError(t, err)
 		begin := time.Now()
 		time.AfterFunc(25*time.Second, func() { srv.RefuseConnections(true); srv.CutAll() })
-		time.AfterFunc(45*time.Second, func() { srv.RefuseConnections(false) })
+		time.AfterFunc(42*time.Second, func() { srv.RefuseConnections(false) })
 
 		g := &guarded{env: &env{streams: streams{err: io.Discard}}, client: c, path: "/l", stop: &stopping{}}
 		f := &runFlags{atLeast: new(time.Duration), holdAtLeast: &leastTime}
+		time.Sleep(28 * time.Second)
+		require.NoError(t, g.heldToTheEnd(lease, ""))
 		f.stay(g, lease, begin)
 		require.NoError(t, lease.Context().Err())
 		require.Less(t, time.Since(begin), leastTime)
 		g.release(t.Context(), lease)
 		require.NoError(t, c.Close())
+		require.Contains(t, string(srv.Queue("/l")[0].Data), `"kept":"`)
 		time.Sleep(time.Until(begin.Add(leastTime)))
 		require.Len(t, srv.Children("/l"), 1)
 		time.Sleep(time.Minute)

@@ -78,8 +78,8 @@ func TestALossThatTheServerKnowsOfIsTheStatus(t *testing.T) {
 
 // No server answers when the command has ended. The session is not over, so
 // that the status is the command's, and a line says that nobody has confirmed
-// it. That takes no longer than the wait for the answer, whether the servers are
-// silent or out of reach.
+// it, whether the servers are silent or out of reach. For how long it takes, see
+// TestTheSessionTimeoutIsKnownInAnOutage.
 func TestAnOutageAtTheEndIsNoLoss(t *testing.T) {
 	thorough.LongWait(t)
 	t.Parallel()
@@ -93,9 +93,7 @@ func TestAnOutageAtTheEndIsNoLoss(t *testing.T) {
 			p := startProcess(t, srv, "run", "--session-timeout", "40s", "/l", "--", "sh", "-c", "echo ready; read x; exit 3")
 			require.Equal(t, "ready", p.line())
 			cut(srv)
-			begin := time.Now()
 			p.finish(3)
-			require.Less(t, time.Since(begin), 2*answerPatience+5*time.Second)
 			require.Contains(t, p.stderr.String(), "zklock: no server has confirmed that /l was held to the end: ")
 		})
 	}

@@ -186,13 +186,13 @@ func serviceName(args []string) framework.Option {
 }
 
 // release gives a lock up. That cannot fail for want of a connection. It does
-// not wait for a server that has not answered before.
+// not wait for a server that has not answered before, and not since.
 func (g *guarded) release(ctx context.Context, lease *locks.Lease) {
 	if lostCause(lease) != nil {
 		return
 	}
 	patience := answerPatience
-	if g.unanswered {
+	if !g.unanswered.IsZero() && !g.session().LastContact.After(g.unanswered) {
 		patience = 0
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)

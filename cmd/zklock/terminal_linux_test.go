@@ -303,6 +303,29 @@ func TestACommandThatWasAskedGetsTheTerminal(t *testing.T) {
 	l.end()
 }
 
+// The command was asked for the lock, and somebody stops it: it wants nothing that
+// it could get by going on.
+func TestACommandThatSomebodyStopsStaysStopped(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	l := newLife(t)
+	y := startShell(t, srv)
+	y.keys(`"$ZKLOCK" run /l -- sh -c 'trap "echo TERM" TERM; trap "echo CONT" CONT; ` +
+		`exec >"$0"; echo $$; while :; do sleep 1 & wait $!; done' ` + l.path + " &\n")
+	command, err := strconv.Atoi(l.line())
+	require.NoError(t, err)
+	zklock(t, srv, 0, "revoke", "/l")
+	require.ElementsMatch(t, []string{"TERM", "CONT"}, []string{l.line(), l.line()})
+	require.NoError(t, syscall.Kill(command, syscall.SIGSTOP))
+	awaitState(t, command, "T", true)
+	time.Sleep(2 * time.Second) // twice the pause before a new try
+	stat, ok := processes(t)[command]
+	require.True(t, ok)
+	require.Equal(t, "T", stat[0])
+	require.NoError(t, syscall.Kill(command, syscall.SIGKILL))
+	l.end()
+}
+
 // The line of progress is there while somebody waits, and is removed.
 func TestATerminalShowsTheQueue(t *testing.T) {
 	t.Parallel()

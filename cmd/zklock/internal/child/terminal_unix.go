@@ -94,7 +94,7 @@ func (p *Process) stopped(sig syscall.Signal, over <-chan struct{}) {
 			case p.IsStopped(): // it may not go on
 			case sig == syscall.SIGTSTP:
 				p.Signal(syscall.SIGCONT)
-			default:
+			case wants:
 				p.tryAgain(over)
 			}
 			return
@@ -114,8 +114,8 @@ func (p *Process) stopped(sig syscall.Signal, over <-chan struct{}) {
 	p.ask(request{do: toResume})
 }
 
-// tryAgain continues a command that has stopped by itself, and that nobody else
-// would continue. It may do so again, as when it wants a terminal that it does not
+// tryAgain continues a command that has stopped because it wants the terminal, and
+// that nobody else would continue. It may do so again, as when it wants a terminal that it does not
 // get: so it is given some time first.
 func (p *Process) tryAgain(over <-chan struct{}) {
 	select {
