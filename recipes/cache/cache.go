@@ -102,6 +102,7 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 		Outlasts: func(err error) bool { return follow.RefusedCredentials(err) || isRefusal(err) },
 	}
 	c.life = follow.Life{Client: client, Closed: ErrClosed, Run: c.run, Finish: c.finish, GaveUp: c.recovery.GaveUp}
+	c.behindSince = time.Now() // Stats may be asked before the goroutine runs
 	if err := c.life.Start(); err != nil {
 		return nil, c.named(err)
 	}

@@ -38,3 +38,16 @@ func TestCacheThatWasFilledAsOfNoTransactionWasFilled(t *testing.T) {
 		require.EqualValues(t, 1, c.Stats().Resyncs)
 	})
 }
+
+// A cache is behind from New on, also before its goroutine has begun.
+func TestCacheIsBehindFromNewOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := New(curatortest.Connect(t, zktest.Start(t)), "/r")
+		require.NoError(t, err)
+		c.mu.RLock()
+		since := c.behindSince
+		c.mu.RUnlock()
+		require.NotZero(t, since)
+		require.NoError(t, c.Close())
+	})
+}
