@@ -220,10 +220,11 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 // change its write node for a read node meanwhile, which is not in the queue that
 // was listed. It holds all the while, and the next one does not.
 func (w *walk) contendersOf(path string, q queue) (all []sighting, unread int, err error) {
-	for {
+	for looks := 1; ; looks++ {
 		all, unread, err = w.participants(path, q.entries, w.most)
-		if err != nil || q.Kind != ReadWriteLock || len(all)+unread == len(q.entries) {
-			return all, unread, err // none has gone
+		complete := q.Kind != ReadWriteLock || len(all)+unread == len(q.entries)
+		if err != nil || complete || looks == mostLooks {
+			return all, unread, err
 		}
 		now, err := w.listed(path)
 		if err != nil || now == nil || !lockloop.HasDowngraded(q.entries, now.readWrite, readNode) {
