@@ -51,13 +51,9 @@ func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
 	return c.connected(ctx, timeout.C)
 }
 
-// connected waits for a connected session until ctx ends, the client is closed, or
-// timeout fires. It does not wait for one that is none for this caller.
+// connected waits for a connected session until ctx ends, the client is closed,
+// or timeout fires.
 func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
-	var cutOff <-chan struct{}
-	if connection := c.connectionOf(ctx); connection != nil {
-		cutOff = connection.Done()
-	}
 	for {
 		if ctx.Err() != nil {
 			return nil, c.notSent(ctx)
@@ -69,14 +65,9 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 		if s != nil {
 			return s, s.checkPin(ctx)
 		}
-		if pinned := c.pinOf(ctx); pinned != nil && pinned.ctx.Err() != nil {
-			return nil, pinned.lostPin()
-		}
 		select {
 		case <-refused:
 			return nil, c.refused()
-		case <-cutOff:
-			return nil, c.withConnectReasons(ErrNotConnected)
 		case <-changed:
 		case <-ctx.Done():
 		case <-c.ctx.Done():

@@ -144,6 +144,9 @@ func (c *Client) openPatiently(ctx context.Context, path string, opts []WatcherO
 		if ctx.Err() != nil || !IsConnectionError(err) || reason.Is(err, zk.ErrAuthFailed) || c.isCutOff(ctx) {
 			return w, err
 		}
+		if pinned := c.pinOf(ctx); pinned != nil && pinned.ctx.Err() != nil { // no other session is for this caller
+			return nil, &OpError{"watch", path, pinned.lostPin()}
+		}
 		if _, err := c.connected(ctx, nil); err != nil {
 			return nil, &OpError{"watch", path, err}
 		}

@@ -53,7 +53,7 @@ func (w *walk) findSemaphore(v *visit, c *contents) error {
 	s.gateOnly = len(leases.lease) == 0
 	if s.gateOnly && (len(gate.mutex) == 0 || len(leases.names) > 0) {
 		// Who was at the gate may have taken a lease behind the list of these.
-		v.hasGone = len(leases.names) == 0 && gate.changed > before
+		v.hasGone = v.hasGone || len(leases.names) == 0 && gate.changed > before
 		return nil // no semaphore, or one that nobody uses
 	}
 	c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool { return slices.Contains(parts, name) })

@@ -63,13 +63,14 @@ func (r *Recovery) Wait(ctx context.Context, err error) error {
 	if ended := r.pause(ctx, verdict, err); ended != nil {
 		return ended
 	}
-	if verdict == NextSession && r.isPinned(ctx) {
-		return err
-	}
-	if verdict != NextSession {
-		if err := r.waitConnected(ctx); err != nil {
+	if verdict == NextSession {
+		if r.isPinned(ctx) {
 			return err
 		}
+		return nil
+	}
+	if err := r.waitConnected(ctx); err != nil {
+		return err
 	}
 	return r.restIfCutOff(ctx)
 }
