@@ -246,7 +246,7 @@ const end = "end"
 // and ends with a last word.
 func (l *load) lead(path string) {
 	for last := false; !last; {
-		last = l.done()
+		last = l.done() && (l.events.Load() > 0 || l.ctx.Err() != nil) // connections break too often for some
 		word := []byte("more")
 		if last {
 			word = []byte(end)
