@@ -166,6 +166,7 @@ func TestCloseDeletesNoneOfTooManyNodesThatOthersHaveMadeAnew(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := unclosed(t, srv)
 		createEphemerals(t, c, 3<<19)
+		synctest.Wait() // the client looks which nodes are there while it has too many
 		nodes := srv.Children("/")
 		for _, name := range nodes {
 			if name != "zookeeper" {
@@ -174,6 +175,7 @@ func TestCloseDeletesNoneOfTooManyNodesThatOthersHaveMadeAnew(t *testing.T) {
 			}
 		}
 		srv.CutAll()
+		synctest.Wait()
 		require.Less(t, closing(t, c), time.Second)
 		synctest.Wait()
 		require.Empty(t, srv.Sessions())
