@@ -4,7 +4,8 @@ import "slices"
 
 // HasDowngraded reports whether a queue of readers and writers has a reader with
 // the number of a writer that was in it before, and had not then. That writer
-// holds the lock all the while, by another node.
+// holds the lock all the while, by another node. An overflowed number tells nothing:
+// many contenders have it, and a writer that has it cannot downgrade.
 func HasDowngraded(before, now []Entry, readers string) bool {
 	known, writers := map[string]bool{}, map[int32]bool{}
 	for _, e := range before {
@@ -12,6 +13,6 @@ func HasDowngraded(before, now []Entry, readers string) bool {
 		writers[e.Seq] = writers[e.Seq] || e.Kind != readers
 	}
 	return slices.ContainsFunc(now, func(e Entry) bool {
-		return e.Kind == readers && writers[e.Seq] && !known[e.Node]
+		return e.Kind == readers && writers[e.Seq] && !known[e.Node] && !e.overflowed()
 	})
 }
