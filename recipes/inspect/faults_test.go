@@ -212,6 +212,34 @@ func TestHolderThatDowngradesMeanwhileHolds(t *testing.T) {
 	}
 }
 
+// In each look of a walk, the next writer gets the lock and downgrades. Whoever is
+// the first that was read in the last look need not hold the lock.
+func TestHolderIsUnsureIfOthersDowngradeAllTheTime(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		writer := func(i int) string { return fmt.Sprintf("/rw/__WRIT__%010d", i) }
+		reader := func(i int) string { return fmt.Sprintf("/rw/__READ__%010d", i) }
+		for i := range 6 {
+			create(t, w.Observer, writer(i), "", framework.Ephemeral)
+		}
+		downgrades := 0
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: 4, Do: zktest.Call(func(zktest.Request) {
+			i := downgrades
+			downgrades++
+			require.NoError(t, w.Fake.Create(reader(i), nil))
+			require.NoError(t, w.Fake.Delete(writer(i)))
+			if i > 0 {
+				require.NoError(t, w.Fake.Delete(reader(i-1)))
+			}
+		})})
+		r := w.one(t, "/rw", inspect.WithMaxRequests(1))
+		require.Equal(t, 4, downgrades)
+		require.Equal(t, []string{writer(4)}, nodesIn(r.Holders))
+		require.True(t, r.Holders[0].Unsure)
+		require.Equal(t, []string{writer(5)}, nodesIn(r.Waiters))
+		require.False(t, r.Waiters[0].Unsure, "it waits, whoever holds")
+	})
+}
+
 // One contender comes behind another, and that one goes, while a walk has listed
 // the queue and not yet read it. The lock was never free.
 func TestRecipeThatIsHandedOverMeanwhileIsListed(t *testing.T) {

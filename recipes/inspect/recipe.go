@@ -72,7 +72,8 @@ type Participant struct {
 	// lease of the next to get one, if the limit is not known, or a lease that may
 	// not be read, if there are more than the limit. Then the leases of the next
 	// one are unsure, too. So is the queue of a contender that may not be read, if
-	// the numbers in its nodes' names are used up.
+	// the numbers in its nodes' names are used up. So is a writer ahead of whom
+	// others have downgraded in each look: one of them may hold the lock.
 	Unsure bool `json:"unsure,omitempty"`
 
 	// Unreadable says that the node may not be read. The owner is not

@@ -191,7 +191,7 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 		}
 		return err
 	}
-	all, unread, err := w.contendersOf(v.path, q)
+	all, unread, downgraded, err := w.contendersOf(v.path, q)
 	if err != nil {
 		return err
 	}
@@ -207,6 +207,7 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 		p.Position, p.Unsure = i, !known
 		p.Reader = order[i].Kind == readNode || order[i].Kind == kazooReadNode
 		if holds {
+			p.Unsure = p.Unsure || downgraded && !p.Reader // a reader ahead holds beside readers
 			r.Holders = append(r.Holders, *p)
 		} else {
 			r.Waiters = append(r.Waiters, *p)
@@ -218,17 +219,19 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 
 // contendersOf reads the contenders of a queue. A holder of a read/write lock may
 // change its write node for a read node meanwhile, which is not in the queue that
-// was listed. It holds all the while, and the next one does not.
-func (w *walk) contendersOf(path string, q queue) (all []sighting, unread int, err error) {
+// was listed. It holds all the while, and the next one does not. If downgraded is
+// true, that was so in the last look, too: the reader ahead is not among all.
+func (w *walk) contendersOf(path string, q queue) (all []sighting, unread int, downgraded bool, err error) {
 	for looks := 1; ; looks++ {
 		all, unread, err = w.participants(path, q.entries, w.most)
 		complete := q.Kind != ReadWriteLock || len(all)+unread == len(q.entries)
-		if err != nil || complete || looks == mostLooks {
-			return all, unread, err
+		if err != nil || complete {
+			return all, unread, false, err
 		}
 		now, err := w.listed(path)
-		if err != nil || now == nil || !lockloop.HasDowngraded(q.entries, now.readWrite, readNode) {
-			return all, unread, err
+		downgraded = err == nil && now != nil && lockloop.HasDowngraded(q.entries, now.readWrite, readNode)
+		if !downgraded || looks == mostLooks {
+			return all, unread, downgraded, err
 		}
 		q.entries = now.readWrite
 	}
