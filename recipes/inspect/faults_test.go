@@ -286,7 +286,70 @@ func TestSemaphoreThatIsTakenBetweenTwoListsIsListed(t *testing.T) {
 	})
 }
 
-// A lock is handed over whenever its holder is read. The walk ends all the same.
+// Somebody comes to the gate of a semaphore before a walk lists its leases, and after
+// it has seen that there is no gate.
+func TestSemaphoreWhoseGateIsMadeMeanwhileIsListed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		create(t, w.Observer, "/s/leases", "", framework.Persistent)
+		waits := "/s/locks/lock-0000000001"
+		leases := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/leases", Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, w.Fake.Create("/s/locks", nil))
+			require.NoError(t, w.Fake.Create(waits, nil))
+		})})
+		r := w.one(t, "/s", inspect.WithDepth(0))
+		require.Equal(t, 1, leases.Hits())
+		require.Equal(t, inspect.Semaphore, r.Kind)
+		require.Equal(t, []string{waits}, nodesIn(r.Waiters))
+	})
+}
+
+// Whoever is at the gate of a semaphore takes a lease, and the server deletes the
+// gate, or the empty folder of leases while the gate is entered.
+func TestSemaphoreThatLosesAFolderMeanwhileIsListed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		waits, lease := "/s/locks/lock-0000000001", "/s/leases/"+javaIs+"lease-0000000001"
+		create(t, w.Observer, "/s/leases", "", framework.Persistent)
+		create(t, w.Observer, waits, "", framework.Ephemeral)
+		gate := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/locks", Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, w.Fake.Create(lease, nil))
+			require.NoError(t, w.Fake.Delete(waits))
+			require.NoError(t, w.Fake.Delete("/s/locks"))
+		})})
+		require.Equal(t, []string{lease}, nodesIn(w.one(t, "/s", inspect.WithDepth(0)).Holders))
+		require.Equal(t, 1, gate.Hits())
+
+		leases := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/leases", Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, w.Fake.Create("/s/locks", nil))
+			require.NoError(t, w.Fake.Create(waits, nil))
+			require.NoError(t, w.Fake.Delete(lease))
+			require.NoError(t, w.Fake.Delete("/s/leases"))
+		})})
+		require.Equal(t, []string{waits}, nodesIn(w.one(t, "/s", inspect.WithDepth(0)).Waiters))
+		require.Equal(t, 1, leases.Hits())
+	})
+}
+
+// A lease is taken and given back whenever a walk has listed the leases, and before
+// it looks at the gate. Nothing says that the semaphore was free at any moment.
+func TestSemaphoreThatIsTakenBetweenAllListsIsUnread(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		create(t, w.Observer, "/s/leases", "", framework.Persistent)
+		create(t, w.Observer, "/s/locks", "", framework.Persistent)
+		gate := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/locks", Times: -1, Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, w.Fake.Create("/s/leases/lease-0000000001", nil))
+			require.NoError(t, w.Fake.Delete("/s/leases/lease-0000000001"))
+		})})
+		r := w.one(t, "/s", inspect.WithDepth(0))
+		require.Equal(t, 4, gate.Hits())
+		require.Equal(t, inspect.Semaphore, r.Kind)
+		require.Empty(t, r.Holders)
+		require.Empty(t, r.Waiters)
+		require.Equal(t, 1, r.Unread)
+	})
+}
+
+// A lock is handed over whenever its holder is read. The walk ends all the same,
+// and does not take the lock for free.
 func TestWalkEndsBesideALockThatIsHandedOverAllTheTime(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		create(t, w.Observer, "/r/lock-0000000000", "", framework.Ephemeral)
@@ -296,8 +359,13 @@ func TestWalkEndsBesideALockThatIsHandedOverAllTheTime(t *testing.T) {
 			require.NoError(t, w.Fake.Create(fmt.Sprintf("/r/lock-%010d", next), nil))
 			require.NoError(t, w.Fake.Delete(q.Path))
 		})})
-		require.Empty(t, w.walk(t, "/r"))
+		r := w.one(t, "/r")
 		require.Less(t, next, 10)
+		require.Equal(t, inspect.Mutex, r.Kind)
+		require.Empty(t, r.Holders)
+		require.Empty(t, r.Waiters)
+		require.Equal(t, 1, r.Unread)
+		require.Empty(t, inspect.Waits([]inspect.Recipe{r}))
 	})
 }
 

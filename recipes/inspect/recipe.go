@@ -36,7 +36,9 @@ type Recipe struct {
 	Waiters []Participant `json:"waiters,omitempty"`
 
 	// Unread is how many participants were left out because of
-	// WithMaxParticipants.
+	// WithMaxParticipants. If there are neither holders nor waiters, nobody knows
+	// whether the recipe is free: it was handed over, or taken, in each of several
+	// looks, and so many had gone before they were read.
 	Unread int `json:"unread,omitempty"`
 
 	// Limit is how many leases of a semaphore there are, or nil if that is not

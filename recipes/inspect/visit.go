@@ -20,7 +20,7 @@ type visit struct {
 	recipes []Recipe
 	below   []string     // the nodes to visit next, in order
 	member  *Participant // the node itself, if it is ephemeral
-	hasGone bool         // all that was listed of a recipe has gone before it was read
+	gone    []Recipe     // all that was listed of these has gone before it was read
 }
 
 // isLeaf reports whether there is nothing to do for the node: it is gone, or a
@@ -33,13 +33,17 @@ const mostLooks = 4
 
 // visit looks at a node. If all contenders of a recipe have gone before they were
 // read, it looks again: others may have come behind them before they went, and
-// the recipe was never free.
+// the recipe was never free. After the last look nobody knows who holds it.
 func (w *walk) visit(path string, level int) (*visit, error) {
 	vanished := pauses.Vanished()
 	for looks := 1; ; looks++ {
 		v, err := w.visitOnce(path, level)
-		if err != nil || !v.hasGone || looks == mostLooks {
+		if err != nil || len(v.gone) == 0 {
 			return v, err
+		}
+		if looks == mostLooks {
+			v.recipes = append(v.recipes, v.gone...)
+			return v, nil
 		}
 		if err := follow.Pause(w.ctx, w.client, &vanished); err != nil {
 			return nil, err
@@ -213,7 +217,7 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 			r.Waiters = append(r.Waiters, *p)
 		}
 	}
-	v.note(r, all)
+	v.note(r, all, len(q.entries))
 	return nil
 }
 
@@ -259,13 +263,14 @@ func isContender(path string) bool {
 	return len(c.mutex)+len(c.readWrite)+len(c.latch)+len(c.lease)+len(c.kazoo) > 0
 }
 
-// note adds a recipe, unless all of it has gone. Participants that have
-// children are visited like others.
-func (v *visit) note(r Recipe, all []sighting) {
+// note adds a recipe of which so many participants were listed. It may be that all
+// of them have gone since. Participants that have children are visited like others.
+func (v *visit) note(r Recipe, all []sighting, listed int) {
 	if len(r.Holders)+len(r.Waiters)+r.Unread+r.Items > 0 {
 		v.recipes = append(v.recipes, r)
 	} else {
-		v.hasGone = true
+		r.Unread = listed
+		v.gone = append(v.gone, r)
 	}
 	for _, seen := range all {
 		if seen.parent {
