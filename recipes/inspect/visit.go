@@ -27,10 +27,6 @@ type visit struct {
 // registration.
 func (v *visit) isLeaf() bool { return v.member != nil || len(v.recipes) == 0 && len(v.below) == 0 }
 
-// mostLooks bounds how often a node is looked at. A busy lock may be handed over
-// many times in the time of one request, so that no look ever finds who was listed.
-const mostLooks = 4
-
 // visit looks at a node. If all contenders of a recipe have gone before they were
 // read, it looks again: others may have come behind them before they went, and
 // the recipe was never free. After the last look nobody knows who holds it.
@@ -41,7 +37,7 @@ func (w *walk) visit(path string, level int) (*visit, error) {
 		if err != nil || len(v.gone) == 0 {
 			return v, err
 		}
-		if looks == mostLooks {
+		if looks == lockloop.MostLooks {
 			v.recipes = append(v.recipes, v.gone...)
 			return v, nil
 		}
@@ -234,7 +230,7 @@ func (w *walk) contendersOf(path string, q queue) (all []sighting, unread int, d
 		}
 		now, err := w.listed(path)
 		downgraded = err == nil && now != nil && lockloop.HasDowngraded(q.entries, now.readWrite, readNode)
-		if !downgraded || looks == mostLooks {
+		if !downgraded || looks == lockloop.MostLooks {
 			return all, unread, downgraded, err
 		}
 		q.entries = now.readWrite
