@@ -96,6 +96,30 @@ func TestAJobThatIsStoppedStopsWithItsDescendants(t *testing.T) {
 	}
 }
 
+// A shell looks after a job that is a script, in which zklock runs.
+func TestAJobThatIsAScriptStops(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	y := startShell(t, srv)
+	l := newLife(t)
+	y.keys(`sh -c '"$ZKLOCK" run /l -- sh -c "exec >\"\$0\"; echo \$\$; sleep 1000 & wait" ` + l.path + "; true'\n")
+	command, err := strconv.Atoi(l.line())
+	require.NoError(t, err)
+	zklock := parentOf(t, parentOf(t, parentOf(t, command))) // of both guards
+	y.keys(ctrlZ)
+	for _, pid := range []int{command, zklock, parentOf(t, zklock)} {
+		awaitState(t, pid, "T", true)
+	}
+	y.see("prompt")
+	y.keys("fg\n")
+	for _, pid := range []int{command, zklock} {
+		awaitState(t, pid, "T", false)
+	}
+	require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
+	l.end()
+	y.see("the command was stopped")
+}
+
 // The grace has begun, and somebody stops the command. zklock does not stop with
 // it: it has the command go on, and waits for its end.
 func TestNothingStopsInTheGrace(t *testing.T) {

@@ -259,26 +259,36 @@ func TestABackgroundCommandGetsTheTerminalInTheForeground(t *testing.T) {
 }
 
 // The command wants to read from a terminal that it does not get: zklock is in
-// the background, and whoever has started it there is gone. It tries again and
-// again, and asks no server each time.
+// the background, and whoever has started it there is gone. A script between them
+// changes nothing. The command tries again and again, and asks no server each time.
 func TestACommandThatNobodyGivesTheTerminal(t *testing.T) {
-	t.Parallel()
-	srv := startServer(t)
-	_, release := hold(t, srv, "/l")
-	l := newLife(t)
-	y := startShell(t, srv)
-	y.keys(`("$ZKLOCK" run /l -- sh -c 'exec 3>` + l.path +
-		`; trap "echo CONT >&3" CONT; echo $$ >&3; while :; do read x </dev/tty; done' &)` + "\n")
-	y.see("prompt") // the shell has the terminal
-	require.NoError(t, srv.WaitChildren(bounded(t), "/l", 2))
-	release()
-	command, err := strconv.Atoi(l.line())
-	require.NoError(t, err)
-	zklock := parentOf(t, parentOf(t, parentOf(t, command))) // of both guards
-	require.Equal(t, "CONT", l.line())
-	require.Zero(t, srv.CountRequests(zktest.OpMulti))
-	require.NoError(t, syscall.Kill(zklock, syscall.SIGTERM))
-	l.end()
+	for name, form := range map[string]string{
+		"alone":           `(%s &)`,
+		"behind a script": `(sh -c '%s; true' &)`,
+		"behind two":      `(sh -c 'sh -c "$0; true"; true' '%s' &)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := startServer(t)
+			_, release := hold(t, srv, "/l")
+			l := newLife(t)
+			script := filepath.Join(t.TempDir(), "script")
+			require.NoError(t, os.WriteFile(script, []byte(`exec 3>`+l.path+
+				`; trap "echo CONT >&3" CONT; echo $$ >&3; while :; do read x </dev/tty; done`), 0o600))
+			y := startShell(t, srv)
+			y.keys(fmt.Sprintf(form, `"$ZKLOCK" run /l -- sh `+script) + "\n")
+			y.see("prompt") // the shell has the terminal
+			require.NoError(t, srv.WaitChildren(bounded(t), "/l", 2))
+			release()
+			command, err := strconv.Atoi(l.line())
+			require.NoError(t, err)
+			zklock := parentOf(t, parentOf(t, parentOf(t, command))) // of both guards
+			require.Equal(t, "CONT", l.line())
+			require.Zero(t, srv.CountRequests(zktest.OpMulti))
+			require.NoError(t, syscall.Kill(zklock, syscall.SIGTERM))
+			l.end()
+		})
+	}
 }
 
 // The command was asked for the lock, so that zklock does not stop with it any

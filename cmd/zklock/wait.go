@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/inspect"
 )
@@ -23,7 +24,8 @@ var waitCommand = &command{
 	Long: `
 The command takes nothing: the lock may be held again when it returns. It works
 with locks of every kind and with leader elections, also with those of Java
-Curator and of Python's kazoo. A lock that does not exist is free.
+Curator and of Python's kazoo. A lock that does not exist is free. One that is
+handed over faster than it can be read is not.
 
   zklock wait -w 60 /jobs/backup && shutdown now
 `,
@@ -53,13 +55,17 @@ func (e *env) waitFree(ctx, signaled context.Context, noWait bool) error {
 	return waitFree(ctx, signaled, c, e.args[0], noWait)
 }
 
-// errHeld is the error of a lock that is not free.
-var errHeld = errors.New("is held")
+// These are the errors of a lock that is not free, or may not be.
+var (
+	errHeld      = errors.New("is held")
+	errUndecided = errors.New("may be held")
+)
 
 // waitFree waits until a path has neither holders nor waiters. Contenders come
 // in behind all others, so the lock is held at least until the last one of them
 // has gone: that one alone is watched. The wait goes on after an outage.
 func waitFree(ctx, signaled context.Context, c *framework.Client, path string, noWait bool) error {
+	between := pauses.Contention()
 	for {
 		var found *contenders
 		err := throughOutages(ctx, c, func() (err error) {
@@ -69,17 +75,17 @@ func waitFree(ctx, signaled context.Context, c *framework.Client, path string, n
 		switch {
 		case err != nil:
 			return err
-		case found.last == nil:
+		case found.areNone():
 			return nil
 		case noWait:
-			return fmt.Errorf("%s %w by %s", path, errHeld, found)
+			return found.error(path)
 		}
-		if err := throughOutages(ctx, c, func() error { return waitDeleted(ctx, c, found.last.Path) }); err != nil {
+		if err := throughOutages(ctx, c, func() error { return found.waitForNews(ctx, c, &between) }); err != nil {
 			now := found.now(signaled, c, path)
-			if now.last == nil { // it has become free in the last moment
+			if now.areNone() { // it has become free in the last moment
 				return nil
 			}
-			return fmt.Errorf("%s %w by %s: %w", path, errHeld, now, err)
+			return fmt.Errorf("%w: %w", now.error(path), err)
 		}
 	}
 }
@@ -106,8 +112,20 @@ const lastLook = time.Second
 
 // contenders are the holders and waiters of a path, as far as wait needs them.
 type contenders struct {
-	holder *inspect.Participant // one of the holders, or nil
-	last   *inspect.Participant // the one that came last, or nil if there is none
+	holder    *inspect.Participant // one of the holders, or nil
+	last      *inspect.Participant // the one that came last, or nil if none was read
+	undecided bool                 // nobody can tell whether there are others
+}
+
+// areNone reports whether the path is free.
+func (c *contenders) areNone() bool { return c.last == nil && !c.undecided }
+
+// error says who holds the path, or that nobody can tell.
+func (c *contenders) error(path string) error {
+	if c.last == nil {
+		return fmt.Errorf("%s %w: all who were listed had gone before they could be read", path, errUndecided)
+	}
+	return fmt.Errorf("%s %w by %s", path, errHeld, c)
 }
 
 // String names the holder, as run does when it does not get the lock. A
@@ -117,6 +135,14 @@ func (c *contenders) String() string {
 		return "nobody, and " + printable.String(c.last.String()) + " waits for it"
 	}
 	return printable.String(c.holder.String())
+}
+
+// waitForNews waits until another look may find the path free.
+func (c *contenders) waitForNews(ctx context.Context, client *framework.Client, between *pauses.Growing) error {
+	if c.last == nil {
+		return between.Wait(ctx)
+	}
+	return waitDeleted(ctx, client, c.last.Path)
 }
 
 func contendersAt(ctx context.Context, c *framework.Client, path string) (*contenders, error) {
@@ -131,6 +157,7 @@ func contendersAt(ctx context.Context, c *framework.Client, path string) (*conte
 		if r.Kind == inspect.Unreadable {
 			return nil, fmt.Errorf("%s: %w", path, zk.ErrNoAuth)
 		}
+		found.undecided = found.undecided || len(r.Holders)+len(r.Waiters) == 0 && r.Unread > 0
 		if found.holder == nil && len(r.Holders) > 0 {
 			found.holder = &r.Holders[0]
 		}

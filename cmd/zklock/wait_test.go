@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -183,6 +184,57 @@ func TestWaitThatASignalEndsInItsLastLook(t *testing.T) {
 		require.ErrorIs(t, <-waited, errHeld)
 		require.Zero(t, time.Since(begun))
 	})
+}
+
+// handOver has a lock handed over whenever its holder is read, so many times. Then
+// it becomes free. It returns how often that was.
+func handOver(t *testing.T, srv *zktest.Server, path string, times int) (done *int) {
+	node := func(n int) string { return fmt.Sprintf("%s/lock-%010d", path, n) }
+	require.NoError(t, srv.Create(path, nil))
+	require.NoError(t, srv.Create(node(0), nil))
+	done = new(int)
+	srv.Inject(zktest.Rule{Op: zktest.OpGetData, Path: path + "/*", Times: -1, Do: zktest.Call(func(zktest.Request) {
+		if *done++; *done < times {
+			require.NoError(t, srv.Create(node(*done), nil))
+		}
+		require.NoError(t, srv.Delete(node(*done-1)))
+	})})
+	return done
+}
+
+// A lock is handed over faster than a request takes. Nobody can tell who holds it,
+// and it is not free: the wait goes on until it is, or until its time is over.
+func TestWaitTakesNoLockForFreeThatIsHandedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		c := curatortest.Connect(t, srv)
+		const times = 1000
+		done := handOver(t, srv, "/l", times)
+
+		err := waitFree(t.Context(), t.Context(), c, "/l", true)
+		require.ErrorIs(t, err, errUndecided)
+		require.ErrorContains(t, err, "/l may be held: ")
+		require.Equal(t, notAcquired, statusOf(err))
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err = waitFree(ctx, t.Context(), c, "/l", false)
+		require.ErrorIs(t, err, errUndecided)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Less(t, *done, times/2, "it pauses between its looks")
+
+		require.NoError(t, waitFree(t.Context(), t.Context(), c, "/l", false))
+		require.Equal(t, times, *done)
+	})
+}
+
+// The status of a wait that cannot tell is that of one in vain.
+func TestWaitThatCannotTellHasTheStatusOfAConflict(t *testing.T) {
+	s := newStand(t)
+	handOver(t, s.Server, "/l", 1000)
+	require.Equal(t, result{
+		5, "", "zklock: /l may be held: all who were listed had gone before they could be read\n",
+	}, s.zklock(t, "wait", "-n", "-E", "5", "/l"))
 }
 
 // waitForAHolder waits until a lock is free that another client holds.

@@ -69,7 +69,7 @@ func (w *waiting) failure(bounded context.Context, e *env, err error) error {
 		return e.noServerError(err)
 	case timeout && unconnected:
 		return statusError{w.conflict, fmt.Errorf("%s: no connection to %s after %v: %w", path, e.servers, *w.limit, err)}
-	case errors.Is(err, locks.ErrNotAcquired), errors.Is(err, errHeld):
+	case errors.Is(err, locks.ErrNotAcquired), errors.Is(err, errHeld), errors.Is(err, errUndecided):
 		return statusError{w.conflict, err}
 	case timeout && w.triesOnce():
 		return statusError{noServer, fmt.Errorf("%s: no answer from %s after %v: %w", path, e.servers, e.connectTimeout, err)}

@@ -62,6 +62,8 @@
 //     below leases.
 //   - A semaphore that gets its first participants while it is visited may be
 //     missing as such: its parts may be listed by themselves, or twice.
+//   - A recipe that is handed over in each of several looks is listed without
+//     participants; see Recipe.Unread.
 //   - A visit that fails does not end other visits. The walk reports the error
 //     when the visit's turn comes.
 //   - A lock that is idle, see locks.WithCachedLock, looks as if it were held. It

@@ -212,6 +212,34 @@ func TestHolderThatDowngradesMeanwhileHolds(t *testing.T) {
 	}
 }
 
+// In each look of a walk, the next writer gets the lock and downgrades. Whoever is
+// the first that was read in the last look need not hold the lock.
+func TestHolderIsUnsureIfOthersDowngradeAllTheTime(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		writer := func(i int) string { return fmt.Sprintf("/rw/__WRIT__%010d", i) }
+		reader := func(i int) string { return fmt.Sprintf("/rw/__READ__%010d", i) }
+		for i := range 6 {
+			create(t, w.Observer, writer(i), "", framework.Ephemeral)
+		}
+		downgrades := 0
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: 4, Do: zktest.Call(func(zktest.Request) {
+			i := downgrades
+			downgrades++
+			require.NoError(t, w.Fake.Create(reader(i), nil))
+			require.NoError(t, w.Fake.Delete(writer(i)))
+			if i > 0 {
+				require.NoError(t, w.Fake.Delete(reader(i-1)))
+			}
+		})})
+		r := w.one(t, "/rw", inspect.WithMaxRequests(1))
+		require.Equal(t, 4, downgrades)
+		require.Equal(t, []string{writer(4)}, nodesIn(r.Holders))
+		require.True(t, r.Holders[0].Unsure)
+		require.Equal(t, []string{writer(5)}, nodesIn(r.Waiters))
+		require.False(t, r.Waiters[0].Unsure, "it waits, whoever holds")
+	})
+}
+
 // One contender comes behind another, and that one goes, while a walk has listed
 // the queue and not yet read it. The lock was never free.
 func TestRecipeThatIsHandedOverMeanwhileIsListed(t *testing.T) {
@@ -258,7 +286,70 @@ func TestSemaphoreThatIsTakenBetweenTwoListsIsListed(t *testing.T) {
 	})
 }
 
-// A lock is handed over whenever its holder is read. The walk ends all the same.
+// Somebody comes to the gate of a semaphore before a walk lists its leases, and after
+// it has seen that there is no gate.
+func TestSemaphoreWhoseGateIsMadeMeanwhileIsListed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		create(t, w.Observer, "/s/leases", "", framework.Persistent)
+		waits := "/s/locks/lock-0000000001"
+		leases := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/leases", Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, w.Fake.Create("/s/locks", nil))
+			require.NoError(t, w.Fake.Create(waits, nil))
+		})})
+		r := w.one(t, "/s", inspect.WithDepth(0))
+		require.Equal(t, 1, leases.Hits())
+		require.Equal(t, inspect.Semaphore, r.Kind)
+		require.Equal(t, []string{waits}, nodesIn(r.Waiters))
+	})
+}
+
+// Whoever is at the gate of a semaphore takes a lease, and the server deletes the
+// gate, or the empty folder of leases while the gate is entered.
+func TestSemaphoreThatLosesAFolderMeanwhileIsListed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		waits, lease := "/s/locks/lock-0000000001", "/s/leases/"+javaIs+"lease-0000000001"
+		create(t, w.Observer, "/s/leases", "", framework.Persistent)
+		create(t, w.Observer, waits, "", framework.Ephemeral)
+		gate := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/locks", Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, w.Fake.Create(lease, nil))
+			require.NoError(t, w.Fake.Delete(waits))
+			require.NoError(t, w.Fake.Delete("/s/locks"))
+		})})
+		require.Equal(t, []string{lease}, nodesIn(w.one(t, "/s", inspect.WithDepth(0)).Holders))
+		require.Equal(t, 1, gate.Hits())
+
+		leases := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/leases", Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, w.Fake.Create("/s/locks", nil))
+			require.NoError(t, w.Fake.Create(waits, nil))
+			require.NoError(t, w.Fake.Delete(lease))
+			require.NoError(t, w.Fake.Delete("/s/leases"))
+		})})
+		require.Equal(t, []string{waits}, nodesIn(w.one(t, "/s", inspect.WithDepth(0)).Waiters))
+		require.Equal(t, 1, leases.Hits())
+	})
+}
+
+// A lease is taken and given back whenever a walk has listed the leases, and before
+// it looks at the gate. Nothing says that the semaphore was free at any moment.
+func TestSemaphoreThatIsTakenBetweenAllListsIsUnread(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		create(t, w.Observer, "/s/leases", "", framework.Persistent)
+		create(t, w.Observer, "/s/locks", "", framework.Persistent)
+		gate := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/locks", Times: -1, Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, w.Fake.Create("/s/leases/lease-0000000001", nil))
+			require.NoError(t, w.Fake.Delete("/s/leases/lease-0000000001"))
+		})})
+		r := w.one(t, "/s", inspect.WithDepth(0))
+		require.Equal(t, 4, gate.Hits())
+		require.Equal(t, inspect.Semaphore, r.Kind)
+		require.Empty(t, r.Holders)
+		require.Empty(t, r.Waiters)
+		require.Equal(t, 1, r.Unread)
+	})
+}
+
+// A lock is handed over whenever its holder is read. The walk ends all the same,
+// and does not take the lock for free.
 func TestWalkEndsBesideALockThatIsHandedOverAllTheTime(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		create(t, w.Observer, "/r/lock-0000000000", "", framework.Ephemeral)
@@ -268,8 +359,13 @@ func TestWalkEndsBesideALockThatIsHandedOverAllTheTime(t *testing.T) {
 			require.NoError(t, w.Fake.Create(fmt.Sprintf("/r/lock-%010d", next), nil))
 			require.NoError(t, w.Fake.Delete(q.Path))
 		})})
-		require.Empty(t, w.walk(t, "/r"))
+		r := w.one(t, "/r")
 		require.Less(t, next, 10)
+		require.Equal(t, inspect.Mutex, r.Kind)
+		require.Empty(t, r.Holders)
+		require.Empty(t, r.Waiters)
+		require.Equal(t, 1, r.Unread)
+		require.Empty(t, inspect.Waits([]inspect.Recipe{r}))
 	})
 }
 

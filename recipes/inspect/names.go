@@ -35,7 +35,9 @@ const (
 
 // contents are the children of a node, sorted out by their names.
 type contents struct {
-	changed int64 // the newest transaction that has made or deleted a child; 0 if it is not known
+	// changed is the newest transaction that has made or deleted a child. It is 0
+	// without a node, or if nobody has asked.
+	changed int64
 
 	mutex, readWrite, latch, lease []lockloop.Entry
 	kazoo                          []lockloop.Entry

@@ -36,7 +36,9 @@ type Recipe struct {
 	Waiters []Participant `json:"waiters,omitempty"`
 
 	// Unread is how many participants were left out because of
-	// WithMaxParticipants.
+	// WithMaxParticipants. If there are neither holders nor waiters, nobody knows
+	// whether the recipe is free: it was handed over, or taken, in each of several
+	// looks, and so many had gone before they were read.
 	Unread int `json:"unread,omitempty"`
 
 	// Limit is how many leases of a semaphore there are, or nil if that is not
@@ -72,7 +74,8 @@ type Participant struct {
 	// lease of the next to get one, if the limit is not known, or a lease that may
 	// not be read, if there are more than the limit. Then the leases of the next
 	// one are unsure, too. So is the queue of a contender that may not be read, if
-	// the numbers in its nodes' names are used up.
+	// the numbers in its nodes' names are used up. So is a writer ahead of whom
+	// others have downgraded in each look: one of them may hold the lock.
 	Unsure bool `json:"unsure,omitempty"`
 
 	// Unreadable says that the node may not be read. The owner is not

@@ -26,7 +26,7 @@ type semaphoreParts struct {
 }
 
 // findSemaphore finds one of Curator's semaphores. One that nobody holds or
-// waits for is not there.
+// waits for is not there. Servers may have deleted a folder that was empty.
 func (w *walk) findSemaphore(v *visit, c *contents) error {
 	if !slices.Contains(c.dirs, leasesDir) {
 		return nil
@@ -34,31 +34,48 @@ func (w *walk) findSemaphore(v *visit, c *contents) error {
 	s := semaphoreParts{
 		path: v.path, leasesAt: znode.Join(v.path, leasesDir), gateAt: znode.Join(v.path, gateDir),
 	}
-	before := w.client.LastZxid()
-	leases, err := w.listed(s.leasesAt)
-	if err != nil || leases == nil {
+	leases, hidden, err := w.listedIfAllowed(s.leasesAt)
+	if err != nil || hidden {
 		return err
 	}
-	parts := []string{leasesDir, gateDir}
-	gate := &contents{}
-	if slices.Contains(c.dirs, gateDir) {
-		if gate, s.hidden, err = w.listedIfAllowed(s.gateAt); err != nil {
-			return err
-		}
+	gate, hidden, err := w.listedIfAllowed(s.gateAt)
+	if err != nil {
+		return err
 	}
+	s.hidden = hidden
+	parts := []string{leasesDir, gateDir}
 	if gate == nil { // it is gone, or a visit reports that it cannot be read
 		gate, parts = &contents{}, parts[:1]
 	}
+	if leases == nil {
+		leases = &contents{}
+	}
 	s.names, s.gate = leases.names, gate.mutex
 	s.gateOnly = len(leases.lease) == 0
-	if s.gateOnly && (len(gate.mutex) == 0 || len(leases.names) > 0) {
-		// Who was at the gate may have taken a lease behind the list of these.
-		v.hasGone = v.hasGone || len(leases.names) == 0 && gate.changed > before
-		return nil // no semaphore, or one that nobody uses
+	switch {
+	case s.gateOnly && len(leases.names) > 0:
+		return nil // no semaphore
+	case s.gateOnly && len(gate.mutex) == 0:
+		return w.checkFree(v, s, leases)
 	}
 	c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool { return slices.Contains(parts, name) })
 	v.below = append(v.below, paths(s.gateAt, gate.allBut(gate.mutex))...)
 	return w.lookAtSemaphore(v, s)
+}
+
+// checkFree finds out whether a semaphore was free if both lists are empty. Who
+// was at the gate may have taken a lease behind the list of leases, and left the
+// gate ahead of its list. Both were empty at one moment if nobody has taken a
+// lease by now.
+func (w *walk) checkFree(v *visit, s semaphoreParts, leases *contents) error {
+	stat, err := w.stat(s.leasesAt)
+	if err != nil || stat == nil && leases.changed == 0 || stat != nil && stat.Pzxid == leases.changed {
+		return err
+	}
+	v.gone = append(v.gone, Recipe{
+		Path: s.path, Kind: Semaphore, Layout: Curator, MayBe: []Kind{SemaphoreMutex, Mutex}, Unread: 1,
+	})
+	return nil
 }
 
 // findLeases finds the leases of one of Curator's semaphores below a walk's
@@ -136,7 +153,7 @@ func (w *walk) lookAtSemaphore(v *visit, s semaphoreParts) error {
 		r.MayBe = append(r.MayBe, Mutex) // a mutex may have the gate's path
 	}
 	r.cut(w.most)
-	v.note(r, append(leases, gate...))
+	v.note(r, append(leases, gate...), len(s.names)+len(s.gate))
 	return nil
 }
 
@@ -269,7 +286,7 @@ func (w *walk) findKazooSemaphore(v *visit, c *contents) error {
 		r.Limit = &limit
 	}
 	r.cut(w.most)
-	v.note(r, append(leases, waiting...))
+	v.note(r, append(leases, waiting...), len(hexes)+len(gate.kazoo))
 	return nil
 }
 
@@ -313,7 +330,7 @@ func (w *walk) findLockingQueue(v *visit, c *contents) error {
 	r.Path = v.path
 	r.admit(workers, nil, false)
 	r.cut(w.most)
-	v.note(r, workers)
+	v.note(r, workers, len(taken.items))
 	for at, c := range map[string]*contents{inner.path: entries, znode.Join(v.path, takenDir): taken} {
 		v.below = append(v.below, paths(at, append(c.hexes, c.dirs...))...)
 	}

@@ -20,26 +20,26 @@ type visit struct {
 	recipes []Recipe
 	below   []string     // the nodes to visit next, in order
 	member  *Participant // the node itself, if it is ephemeral
-	hasGone bool         // all that was listed of a recipe has gone before it was read
+	gone    []Recipe     // all that was listed of these has gone before it was read
 }
 
 // isLeaf reports whether there is nothing to do for the node: it is gone, or a
 // registration.
 func (v *visit) isLeaf() bool { return v.member != nil || len(v.recipes) == 0 && len(v.below) == 0 }
 
-// mostLooks bounds how often a node is looked at. A busy lock may be handed over
-// many times in the time of one request, so that no look ever finds who was listed.
-const mostLooks = 4
-
 // visit looks at a node. If all contenders of a recipe have gone before they were
 // read, it looks again: others may have come behind them before they went, and
-// the recipe was never free.
+// the recipe was never free. After the last look nobody knows who holds it.
 func (w *walk) visit(path string, level int) (*visit, error) {
 	vanished := pauses.Vanished()
 	for looks := 1; ; looks++ {
 		v, err := w.visitOnce(path, level)
-		if err != nil || !v.hasGone || looks == mostLooks {
+		if err != nil || len(v.gone) == 0 {
 			return v, err
+		}
+		if looks == lockloop.MostLooks {
+			v.recipes = append(v.recipes, v.gone...)
+			return v, nil
 		}
 		if err := follow.Pause(w.ctx, w.client, &vanished); err != nil {
 			return nil, err
@@ -191,7 +191,7 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 		}
 		return err
 	}
-	all, unread, err := w.contendersOf(v.path, q)
+	all, unread, downgraded, err := w.contendersOf(v.path, q)
 	if err != nil {
 		return err
 	}
@@ -207,28 +207,31 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 		p.Position, p.Unsure = i, !known
 		p.Reader = order[i].Kind == readNode || order[i].Kind == kazooReadNode
 		if holds {
+			p.Unsure = p.Unsure || downgraded && !p.Reader // a reader ahead holds beside readers
 			r.Holders = append(r.Holders, *p)
 		} else {
 			r.Waiters = append(r.Waiters, *p)
 		}
 	}
-	v.note(r, all)
+	v.note(r, all, len(q.entries))
 	return nil
 }
 
 // contendersOf reads the contenders of a queue. A holder of a read/write lock may
 // change its write node for a read node meanwhile, which is not in the queue that
-// was listed. It holds all the while, and the next one does not.
-func (w *walk) contendersOf(path string, q queue) (all []sighting, unread int, err error) {
+// was listed. It holds all the while, and the next one does not. If downgraded is
+// true, that was so in the last look, too: the reader ahead is not among all.
+func (w *walk) contendersOf(path string, q queue) (all []sighting, unread int, downgraded bool, err error) {
 	for looks := 1; ; looks++ {
 		all, unread, err = w.participants(path, q.entries, w.most)
 		complete := q.Kind != ReadWriteLock || len(all)+unread == len(q.entries)
-		if err != nil || complete || looks == mostLooks {
-			return all, unread, err
+		if err != nil || complete {
+			return all, unread, false, err
 		}
 		now, err := w.listed(path)
-		if err != nil || now == nil || !lockloop.HasDowngraded(q.entries, now.readWrite, readNode) {
-			return all, unread, err
+		downgraded = err == nil && now != nil && lockloop.HasDowngraded(q.entries, now.readWrite, readNode)
+		if !downgraded || looks == lockloop.MostLooks {
+			return all, unread, downgraded, err
 		}
 		q.entries = now.readWrite
 	}
@@ -256,13 +259,14 @@ func isContender(path string) bool {
 	return len(c.mutex)+len(c.readWrite)+len(c.latch)+len(c.lease)+len(c.kazoo) > 0
 }
 
-// note adds a recipe, unless all of it has gone. Participants that have
-// children are visited like others.
-func (v *visit) note(r Recipe, all []sighting) {
+// note adds a recipe of which so many participants were listed. It may be that all
+// of them have gone since. Participants that have children are visited like others.
+func (v *visit) note(r Recipe, all []sighting, listed int) {
 	if len(r.Holders)+len(r.Waiters)+r.Unread+r.Items > 0 {
 		v.recipes = append(v.recipes, r)
 	} else {
-		v.hasGone = true
+		r.Unread = listed
+		v.gone = append(v.gone, r)
 	}
 	for _, seen := range all {
 		if seen.parent {

@@ -36,6 +36,7 @@
 //	bycount.go    admission by the number of children: semaphores
 //	order.go      which children count, and their total order; pure
 //	sort.go       the order of entries that were read elsewhere; pure
+//	downgraded.go what changes in a queue while it is read elsewhere; pure
 //	admit.go      how a contender stands in a queue; pure
 //	overflow.go   the order where the server has no numbers left
 package lockloop

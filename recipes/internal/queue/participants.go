@@ -30,10 +30,6 @@ type Participant struct {
 // request.
 const participantReads = 32
 
-// mostLooks bounds how often the queue is listed. A busy lock may be handed over
-// many times in the time of one request, so that no look ever finds who was listed.
-const mostLooks = 4
-
 // Participants returns the contenders in the order of the queue, and marks
 // those that hold the lock. It leaves out a contender that leaves meanwhile: the
 // next one holds the lock then.
@@ -53,7 +49,7 @@ func (q *Queue) ParticipantsWhere(ctx context.Context, holdersOf func(queue []lo
 	for looks := 1; err == nil; looks++ {
 		all, there, err := q.readAll(ctx, queue)
 		complete := len(there) == len(queue) || len(there) > 0 && q.cfg.Readers == ""
-		if err != nil || complete || looks == mostLooks {
+		if err != nil || complete || looks == lockloop.MostLooks {
 			return marked(all, holdersOf(there)), err
 		}
 		now, err := q.Entries(ctx, op)

@@ -213,9 +213,23 @@ func stopJob() {
 	}
 }
 
-// isAttended reports whether a shell looks after this program's group.
+// isAttended reports whether a shell looks after this program's group: the shell is
+// in another group of the session, and the parent of this program, or of one that
+// is above it in the group. A script without such a shell stops with the group, and
+// continues nobody.
 func isAttended() bool {
 	session, err := unix.Getsid(0)
-	parents, parentErr := unix.Getsid(unix.Getppid())
-	return err == nil && parentErr == nil && session == parents && session != unix.Getpgrp()
+	if err != nil {
+		return false
+	}
+	group := unix.Getpgrp()
+	for pid := unix.Getppid(); pid > 0; pid = parentOf(pid) {
+		if of, err := unix.Getsid(pid); err != nil || of != session {
+			return false
+		}
+		if of, err := unix.Getpgid(pid); err != nil || of != group {
+			return err == nil
+		}
+	}
+	return false
 }

@@ -97,6 +97,9 @@ func (v View) LockRow(r inspect.Recipe) []columns.Cell {
 // heldCell shows how many hold a recipe, and how many could.
 func heldCell(r inspect.Recipe) columns.Cell {
 	text := strconv.Itoa(len(r.Holders))
+	if isUndecided(r) {
+		text = "?"
+	}
 	switch {
 	case r.Kind == inspect.Unreadable:
 		return columns.Cell{}
@@ -107,6 +110,9 @@ func heldCell(r inspect.Recipe) columns.Cell {
 	}
 	return columns.Cell{Text: text}
 }
+
+// isUndecided reports whether nobody knows who holds a recipe, if anybody does.
+func isUndecided(r inspect.Recipe) bool { return len(r.Holders)+len(r.Waiters) == 0 && r.Unread > 0 }
 
 // waiting shows how many wait: participants, or items of a queue. Participants
 // that were not read are among them, except for registrations.
@@ -176,16 +182,18 @@ func (v View) Title(r inspect.Recipe) string {
 	if len(r.MayBe) > 0 {
 		text += " (may be " + kindsText(r.MayBe) + ")"
 	}
-	switch r.Kind {
-	case inspect.Unreadable:
+	switch {
+	case r.Kind == inspect.Unreadable:
 		return text + ": " + printable.String(r.Reason)
-	case inspect.Queue:
+	case r.Kind == inspect.Queue:
 		text += ", " + plural(r.Items, "item")
 		if !r.Since.IsZero() {
 			text += ", the first since " + v.clock(r.Since)
 		}
-	case inspect.Registrations:
+	case r.Kind == inspect.Registrations:
 		text += ", " + plural(len(r.Holders), "node")
+	case isUndecided(r):
+		text += ", may be held"
 	default:
 		text += fmt.Sprintf(", held by %d, %d waiting", len(r.Holders), len(r.Waiters))
 	}

@@ -133,6 +133,18 @@ func TestTableOfParticipants(t *testing.T) {
 	}
 }
 
+// Of a lock that was handed over in each look, nobody knows who holds it. It is not
+// shown as one that nobody holds.
+func TestLockOfWhichNobodyWasReadMayBeHeld(t *testing.T) {
+	v, held := views["table"], 2
+	r := inspect.Recipe{Path: "/busy", Kind: inspect.Mutex, Unread: 1}
+	require.Equal(t, "/busy  mutex, may be held, 1 not read", v.Title(r))
+	require.Equal(t, "?", v.LockRow(r)[held].Text)
+	r.Kind = inspect.Semaphore
+	require.Equal(t, "/busy  semaphore, may be held, limit not known, 1 not read", v.Title(r))
+	require.Equal(t, "?/?", v.LockRow(r)[held].Text)
+}
+
 func TestJSONLines(t *testing.T) {
 	var out string
 	v := views["table"]
