@@ -47,6 +47,9 @@ var ended = func() context.Context {
 func (r *Registry) Register(ctx context.Context, service *registry.ServiceInstance) error {
 	i, err := instanceOf(service)
 	if err == nil {
+		err = r.unusable()
+	}
+	if err == nil {
 		err = r.register(ctx, i)
 	}
 	if err != nil {

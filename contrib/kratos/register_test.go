@@ -377,6 +377,19 @@ func TestWhatCannotBeUsed(t *testing.T) {
 	})
 }
 
+// Every call of a Registry that New has not made is an error, but for Deregister:
+// it has registered nothing.
+func TestZeroRegistryCannotBeUsed(t *testing.T) {
+	var r zookeeper.Registry
+	require.ErrorIs(t, r.Register(t.Context(), replica("a")), zk.ErrBadArguments)
+	_, err := r.GetService(t.Context(), "orders")
+	require.ErrorIs(t, err, zk.ErrBadArguments)
+	_, err = r.Watch(t.Context(), "orders")
+	require.ErrorIs(t, err, zk.ErrBadArguments)
+	require.ErrorContains(t, err, "must be made by New")
+	require.NoError(t, r.Deregister(t.Context(), replica("a")))
+}
+
 // A caller may use the slices of its options again.
 func TestOptionsAreCopied(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

@@ -13,7 +13,7 @@ import (
 
 // Registry is a registry.Registrar and a registry.Discovery. One serves all apps
 // and clients of a process. It is safe for concurrent use, and need not be closed.
-// The zero Registry cannot be used: New makes one.
+// The zero Registry cannot be used, and its calls are errors: New makes one.
 type Registry struct {
 	client       *framework.Client
 	root         string
@@ -81,10 +81,19 @@ func New(client *framework.Client, opts ...Option) *Registry {
 	return r
 }
 
+// unusable returns what cannot be used, or nil. The zero Registry has neither a
+// client nor a fault.
+func (r *Registry) unusable() error {
+	if r.client == nil && r.fault == nil {
+		return invalid("Registry", "zero", "must be made by New")
+	}
+	return r.fault
+}
+
 // folder returns the path of a service's nodes, or what cannot be used.
 func (r *Registry) folder(service string) (string, error) {
-	if r.fault != nil {
-		return "", r.fault
+	if err := r.unusable(); err != nil {
+		return "", err
 	}
 	dir, err := theirs.Dir(service)
 	return path.Join(r.root, dir), err
