@@ -23,7 +23,7 @@ type Registry struct {
 
 	mu         sync.Mutex // protects the following fields
 	registered map[key]*registration
-	starts     map[*start]bool
+	calls      map[*call]bool      // each Register under way, until a Deregister ends it
 	services   map[string]*service // those that are watched, by their names
 }
 
@@ -63,7 +63,7 @@ func New(client *framework.Client, opts ...Option) *Registry {
 	r := &Registry{
 		client: client, root: "/microservices",
 		directory:  []discovery.DirectoryOption{discovery.WithRemovalGrace(0)},
-		registered: map[key]*registration{}, starts: map[*start]bool{}, services: map[string]*service{},
+		registered: map[key]*registration{}, calls: map[*call]bool{}, services: map[string]*service{},
 	}
 	if client == nil {
 		r.fault = invalid("client", "nil", "must not be nil")
