@@ -27,7 +27,8 @@ const (
 // Registry is a registry.Registry of hertz. It keeps an instance registered from
 // Register to Deregister, whatever happens to connections and sessions. It is
 // safe for concurrent use, and has nothing to close: closing the client ends its
-// registrations. The zero Registry cannot be used: NewRegistry makes one.
+// registrations. The zero Registry cannot be used, and its calls are errors:
+// NewRegistry makes one.
 type Registry struct {
 	client *framework.Client
 	opts   []discovery.RegistrationOption
@@ -52,6 +53,9 @@ var ended = func() context.Context {
 }()
 
 var _ registry.Registry = (*Registry)(nil)
+
+// errNotMade is the error of the zero Registry.
+var errNotMade error = &framework.ConfigError{Name: "Registry", Value: "zero", Reason: "must be made by NewRegistry"}
 
 // NewRegistry returns a Registry below the root of a client. For another base,
 // take client.Namespace. The options are for each registration.
@@ -183,6 +187,9 @@ func keyOf(i discovery.Instance) string { return i.Service + "/" + i.ID }
 
 // instanceOf returns the instance that hertz describes.
 func (r *Registry) instanceOf(info *registry.Info) (i discovery.Instance, err error) {
+	if r.localIP == nil {
+		return i, errNotMade
+	}
 	if info == nil || info.Addr == nil {
 		return i, errors.New("the info has no address")
 	}

@@ -261,6 +261,17 @@ func TestInfosThatCannotBeUsed(t *testing.T) {
 	})
 }
 
+// Every call of a Registry that NewRegistry has not made is an error.
+func TestZeroRegistryCannotBeUsed(t *testing.T) {
+	var r hertz.Registry
+	for _, address := range []string{":9999", "10.0.0.7:9999"} {
+		for _, err := range []error{r.Register(infoOf(address)), r.Deregister(infoOf(address))} {
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+			require.ErrorContains(t, err, "must be made by NewRegistry")
+		}
+	}
+}
+
 // A caller may use the slice of its options again.
 func TestOptionsAreCopied(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {

@@ -18,14 +18,13 @@ type key struct{ service, id string }
 // Registry protects its fields.
 type registration struct {
 	*discovery.Registration
-	leaves       bool // its end has begun
-	deregistered bool // a Deregister has come
+	leaves bool // its end has begun
 }
 
-// start is a Register that has no registration yet.
-type start struct {
+// call is a Register under way.
+type call struct {
 	key    key
-	cancel context.CancelFunc
+	cancel context.CancelFunc // of what it does before it has a registration
 }
 
 // ended is the context of a Shutdown that begins the end, and does not wait for it.
@@ -47,6 +46,9 @@ var ended = func() context.Context {
 func (r *Registry) Register(ctx context.Context, service *registry.ServiceInstance) error {
 	i, err := instanceOf(service)
 	if err == nil {
+		err = r.unusable()
+	}
+	if err == nil {
 		err = r.register(ctx, i)
 	}
 	if err != nil {
@@ -56,8 +58,13 @@ func (r *Registry) Register(ctx context.Context, service *registry.ServiceInstan
 }
 
 func (r *Registry) register(ctx context.Context, i discovery.Instance) error {
+	starting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c := &call{key{i.Service, i.ID}, cancel}
+	r.note(c)
+	defer r.forget(c)
 	for {
-		registration, isNew, err := r.begin(ctx, i)
+		registration, isNew, err := r.begin(starting, c, i)
 		if registration == nil {
 			return err
 		}
@@ -69,12 +76,12 @@ func (r *Registry) register(ctx context.Context, i discovery.Instance) error {
 		if err == nil {
 			return nil
 		}
-		deregistered, leaves := r.becomes(registration, isNew)
+		deregistered, leaves := r.becomes(registration, isNew, c)
 		switch {
 		case deregistered:
 			return nil // an app that is stopped while it starts is no failure
 		case isNew:
-			_ = r.drop(ctx, key{i.Service, i.ID}, registration) // it is gone, or ctx has ended, and the client goes on
+			_ = r.drop(ctx, c.key, registration) // it is gone, or ctx has ended, and the client goes on
 			return err
 		case !leaves || ctx.Err() != nil:
 			return err
@@ -82,30 +89,31 @@ func (r *Registry) register(ctx context.Context, i discovery.Instance) error {
 	}
 }
 
+func (r *Registry) note(c *call) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls[c] = true
+}
+
+func (r *Registry) forget(c *call) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.calls, c)
+}
+
 // begin makes the folder of an instance, and returns its registration. There is none
 // if a Deregister comes before, which is no error.
-func (r *Registry) begin(ctx context.Context, i discovery.Instance) (_ *registration, isNew bool, _ error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &start{key{i.Service, i.ID}, cancel}
-	r.noteStart(s)
+func (r *Registry) begin(ctx context.Context, c *call, i discovery.Instance) (_ *registration, isNew bool, _ error) {
 	err := r.makeFolder(ctx, i.Service)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.starts[s] {
+	if !r.calls[c] {
 		return nil, false, nil
 	}
-	delete(r.starts, s)
 	if err != nil {
 		return nil, false, err
 	}
 	return r.keepLocked(i)
-}
-
-func (r *Registry) noteStart(s *start) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.starts[s] = true
 }
 
 // makeFolder makes the folder of a service, as kratos's own registry does. The
@@ -181,20 +189,19 @@ func (r *Registry) Deregister(ctx context.Context, service *registry.ServiceInst
 	return nil
 }
 
-// deregister ends each Register of a key that has no registration yet. It begins the
-// end of the registration, and returns it, or nil if there is none.
+// deregister ends each Register of a key, whatever it waits for. It begins the end
+// of the registration, and returns it, or nil if there is none.
 func (r *Registry) deregister(k key) *registration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for s := range r.starts {
-		if s.key == k {
-			s.cancel()
-			delete(r.starts, s)
+	for c := range r.calls {
+		if c.key == k {
+			c.cancel()
+			delete(r.calls, c)
 		}
 	}
 	registration := r.registered[k]
 	if registration != nil {
-		registration.deregistered = true
 		registration.leaveLocked()
 	}
 	return registration
@@ -202,13 +209,13 @@ func (r *Registry) deregister(k key) *registration {
 
 // becomes says what becomes of a registration whose Register has failed. Its end
 // begins if that Register has begun it.
-func (r *Registry) becomes(registration *registration, begun bool) (deregistered, leaves bool) {
+func (r *Registry) becomes(registration *registration, begun bool, c *call) (deregistered, leaves bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if begun {
 		registration.leaveLocked()
 	}
-	return registration.deregistered, registration.leaves
+	return !r.calls[c], registration.leaves
 }
 
 // leaveLocked begins the end of a registration. The mutex is held, because the next

@@ -2,6 +2,7 @@ package zookeeper_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,6 +149,39 @@ func TestTwoRegistersOfAnInstance(t *testing.T) {
 		list, err := p.GetService(w.Patience(t), "orders")
 		require.NoError(t, err)
 		require.Equal(t, []*registry.ServiceInstance{other}, list)
+	})
+}
+
+// asked is a context that does something when it is first asked for its error.
+type asked struct {
+	context.Context
+	once sync.Once
+	do   func()
+}
+
+func (c *asked) Err() error {
+	c.once.Do(c.do)
+	return c.Context.Err()
+}
+
+// A Register has waited for the registration of another one, which was refused. It
+// is ended by a Deregister also before it begins one of its own.
+func TestDeregisterBetweenTwoRegistrations(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.put(t, replica("a"))
+		p := w.process(t)
+		first := make(chan error, 1)
+		go func() { first <- p.Register(w.Patience(t), replica("a")) }()
+		synctest.Wait()
+		ctx := &asked{Context: w.Patience(t), do: func() { // it has the registration, and has not updated it
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Fail(zktest.ErrNoAuth)})
+			require.NoError(t, w.Fake.Delete(folder+"/a"))
+			require.ErrorIs(t, <-first, zk.ErrNoAuth)
+			require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
+		}}
+		require.NoError(t, p.Register(ctx, replica("a")))
+		time.Sleep(time.Minute)
+		require.Empty(t, w.Fake.Children(folder))
 	})
 }
 
@@ -375,6 +409,19 @@ func TestWhatCannotBeUsed(t *testing.T) {
 		}
 		w.NoWatches(t)
 	})
+}
+
+// Every call of a Registry that New has not made is an error, but for Deregister:
+// it has registered nothing.
+func TestZeroRegistryCannotBeUsed(t *testing.T) {
+	var r zookeeper.Registry
+	require.ErrorIs(t, r.Register(t.Context(), replica("a")), zk.ErrBadArguments)
+	_, err := r.GetService(t.Context(), "orders")
+	require.ErrorIs(t, err, zk.ErrBadArguments)
+	_, err = r.Watch(t.Context(), "orders")
+	require.ErrorIs(t, err, zk.ErrBadArguments)
+	require.ErrorContains(t, err, "must be made by New")
+	require.NoError(t, r.Deregister(t.Context(), replica("a")))
 }
 
 // A caller may use the slices of its options again.

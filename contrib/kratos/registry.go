@@ -13,7 +13,7 @@ import (
 
 // Registry is a registry.Registrar and a registry.Discovery. One serves all apps
 // and clients of a process. It is safe for concurrent use, and need not be closed.
-// The zero Registry cannot be used: New makes one.
+// The zero Registry cannot be used, and its calls are errors: New makes one.
 type Registry struct {
 	client       *framework.Client
 	root         string
@@ -23,7 +23,7 @@ type Registry struct {
 
 	mu         sync.Mutex // protects the following fields
 	registered map[key]*registration
-	starts     map[*start]bool
+	calls      map[*call]bool      // each Register under way, until a Deregister ends it
 	services   map[string]*service // those that are watched, by their names
 }
 
@@ -63,7 +63,7 @@ func New(client *framework.Client, opts ...Option) *Registry {
 	r := &Registry{
 		client: client, root: "/microservices",
 		directory:  []discovery.DirectoryOption{discovery.WithRemovalGrace(0)},
-		registered: map[key]*registration{}, starts: map[*start]bool{}, services: map[string]*service{},
+		registered: map[key]*registration{}, calls: map[*call]bool{}, services: map[string]*service{},
 	}
 	if client == nil {
 		r.fault = invalid("client", "nil", "must not be nil")
@@ -81,10 +81,19 @@ func New(client *framework.Client, opts ...Option) *Registry {
 	return r
 }
 
+// unusable returns what cannot be used, or nil. The zero Registry has neither a
+// client nor a fault.
+func (r *Registry) unusable() error {
+	if r.client == nil && r.fault == nil {
+		return invalid("Registry", "zero", "must be made by New")
+	}
+	return r.fault
+}
+
 // folder returns the path of a service's nodes, or what cannot be used.
 func (r *Registry) folder(service string) (string, error) {
-	if r.fault != nil {
-		return "", r.fault
+	if err := r.unusable(); err != nil {
+		return "", err
 	}
 	dir, err := theirs.Dir(service)
 	return path.Join(r.root, dir), err

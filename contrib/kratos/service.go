@@ -63,8 +63,8 @@ func (r *Registry) release(s *service) {
 }
 
 func (r *Registry) open(name string) (*discovery.Directory, error) {
-	if r.fault != nil {
-		return nil, r.fault
+	if err := r.unusable(); err != nil {
+		return nil, err
 	}
 	return discovery.NewDirectory(r.client, r.root, theirs, name, r.directory...)
 }

@@ -32,6 +32,7 @@ type cell struct {
 	working bool       // there is a worker
 	receipt receipt    // only the worker changes it
 	loaded  snapshot   // what a Load saw last; zero once it is used
+	held    *hold      // the lock, or nil
 
 	// These fields are the worker's.
 	recovery follow.Recovery // within a round; all may ask for its trouble
@@ -58,6 +59,7 @@ type call struct {
 	change change
 	ctx    context.Context // the caller's
 	done   chan struct{}   // closed by the worker at the end
+	update *updating       // that this is a try of, or nil
 
 	// These fields are protected by the cell's mu.
 	round *round // the round that it is in, or nil
@@ -73,13 +75,18 @@ type call struct {
 // do has a change carried out. If the error does not match
 // framework.ErrOutcomeUnknown, nothing of it was applied, and never will be.
 func (c *cell) do(ctx context.Context, op string, change change) ([]byte, bool, error) {
+	return c.doTry(ctx, op, change, nil)
+}
+
+// doTry is do for a try of an Update.
+func (c *cell) doTry(ctx context.Context, op string, change change, u *updating) ([]byte, bool, error) {
 	if c == nil {
 		return nil, false, &framework.OpError{Op: op, Err: errNotMade}
 	}
 	err := c.cfg.fault
 	var done step
 	if err == nil {
-		done, err = c.await(ctx, &call{change: change, ctx: ctx, done: make(chan struct{})})
+		done, err = c.await(ctx, &call{change: change, ctx: ctx, done: make(chan struct{}), update: u})
 	}
 	if err != nil {
 		return nil, false, &framework.OpError{Op: op, Path: c.path, Err: withoutOp(err)}

@@ -78,6 +78,76 @@ func TestPromotion(t *testing.T) {
 	})
 }
 
+// An Update goes on under the lock, too: it has it while its function makes the next
+// try, and until it returns, however it does.
+func TestPromotionOfAnUpdate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		third func(cancel func(), n *atomic.Long) error // of the function's calls
+		ends  func(t *testing.T, update func() error)
+	}{
+		"applied": {
+			func(func(), *atomic.Long) error { return nil },
+			func(t *testing.T, update func() error) { require.NoError(t, update()) },
+		},
+		"refused by the function": {
+			func(func(), *atomic.Long) error { return errOdd },
+			func(t *testing.T, update func() error) { require.ErrorIs(t, update(), errOdd) },
+		},
+		"given up": {
+			func(cancel func(), _ *atomic.Long) error { cancel(); return nil },
+			func(t *testing.T, update func() error) { require.ErrorIs(t, update(), context.Canceled) },
+		},
+		"panic": {
+			func(func(), *atomic.Long) error { panic("ouch") },
+			func(t *testing.T, update func() error) {
+				require.PanicsWithValue(t, "ouch", func() { _ = update() })
+			},
+		},
+		"beside others of the same object": {
+			func(_ func(), n *atomic.Long) error {
+				_, err := n.Add(context.Background(), 1)
+				return err
+			},
+			func(t *testing.T, update func() error) { require.NoError(t, update()) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				n := atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 2))
+				require.NoError(t, n.Store(w.Patience(t), 0))
+				others := byte(0)
+				interfere := zktest.Call(func(zktest.Request) {
+					others++
+					_ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, others, 0})
+				})
+				w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Times: 4, Do: interfere})
+				ctx, cancel := context.WithCancel(w.Patience(t))
+				defer cancel()
+				calls := 0
+				tc.ends(t, func() error {
+					_, err := n.Update(ctx, func(old int64) (int64, error) {
+						calls++
+						if calls > 2 {
+							settle()
+							require.Len(t, w.Fake.Children("/lock"), 1, "call %d", calls)
+						}
+						if calls == 3 {
+							return old + 1, tc.third(cancel, n)
+						}
+						return old + 1, nil
+					})
+					return err
+				})
+				require.Greater(t, calls, 2)
+				w.NothingLeft(t, "/lock")
+			})
+		})
+	}
+}
+
+var errOdd = errors.New("odd")
+
 // A caller that gives up while it waits for the lock is told who holds it.
 func TestPromotionThatGivesUpNamesTheHolder(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

@@ -104,7 +104,7 @@ func (n *Number[N]) Add(ctx context.Context, delta N) (now N, err error) {
 // again with the next number if another change was faster. If f returns an
 // error, nothing is changed, and Update returns that error. The number that f
 // got then is not out of date. Update calls f on the caller's goroutine and
-// holds up nobody meanwhile.
+// holds up nobody meanwhile, but for those that wait for the lock of WithPromotion.
 func (n *Number[N]) Update(ctx context.Context, f func(old N) (N, error)) (now N, err error) {
 	if err := n.cell.refuse("update", f == nil); err != nil {
 		return 0, err

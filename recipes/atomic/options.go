@@ -47,6 +47,10 @@ func WithReceipts(path string) Option {
 // Java and Go processes that have the same lock path wait for each other then,
 // in the order of their arrival. Writers without it do not wait.
 //
+// An Update whose tries have lost that often has the lock until it returns, also
+// while it calls its function. So the function should be quick, and must not change
+// another Long, Int or Value that has this lock path: it could wait for itself.
+//
 // Callers of one object that write at the same time wait for the lock together,
 // and the wait ends with the last of them. Those with whose contexts it ends are
 // told who holds the lock: errors.As finds a *locks.NotAcquiredError. Those that

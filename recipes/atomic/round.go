@@ -9,7 +9,6 @@ import (
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/random"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/locks"
 )
 
 // round carries out the changes of several callers together: it reads the node,
@@ -27,8 +26,8 @@ type round struct {
 	closed bool   // nobody joins any more
 	synced bool   // the next read must see all that was written before it
 	fresh  bool   // it did
-	beaten int    // how often somebody else has written first
-	lease  *locks.Lease
+	beaten int    // how often somebody else has written first, also in earlier tries of a call
+	hold   *hold  // the lock, or nil
 
 	vanished pauses.Growing // somebody deletes the receipts, or writes to them
 
@@ -71,6 +70,9 @@ func (r *round) admit() bool {
 		r.calls = append(r.calls, r.waiting...)
 		for _, w := range r.waiting {
 			w.round = r
+			if w.update != nil {
+				r.beaten = max(r.beaten, w.update.beaten)
+			}
 		}
 		r.live += len(r.waiting)
 		r.waiting = nil
@@ -218,6 +220,7 @@ func (r *round) finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, w := range r.calls {
+		r.shareLocked(w, r.steps[i])
 		w.endLocked(r.steps[i])
 	}
 	r.closed = true
@@ -264,7 +267,7 @@ const longestPause = 64 * time.Millisecond
 // lock if there is one for callers that were beaten too often.
 func (r *round) giveWay() error {
 	switch {
-	case r.lease != nil:
+	case r.hold != nil:
 		return nil
 	case r.cfg.lockPath != "" && r.beaten >= r.cfg.tries:
 		return r.promote()

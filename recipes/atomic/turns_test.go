@@ -18,6 +18,22 @@ import (
 // time, because it was the first before and need not read. The bounds are far from
 // what is usual, which is from a fourteenth to a fifth, for three requests each.
 func TestWritersTakeTurns(t *testing.T) {
+	takeTurns(t, func(ctx context.Context, n *atomic.Long) error {
+		_, err := n.Add(ctx, 1)
+		return err
+	})
+}
+
+// An Update that others are faster than gives way, as an Add does, although each of
+// its tries is a write of its own.
+func TestUpdatesTakeTurns(t *testing.T) {
+	takeTurns(t, func(ctx context.Context, n *atomic.Long) error {
+		_, err := n.Update(ctx, func(old int64) (int64, error) { return old + 1, nil })
+		return err
+	})
+}
+
+func takeTurns(t *testing.T, add func(ctx context.Context, n *atomic.Long) error) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		const writers, way = 8, time.Millisecond
 		longs := make([]*atomic.Long, writers)
@@ -32,7 +48,11 @@ func TestWritersTakeTurns(t *testing.T) {
 		added := make([]int, writers)
 		var all sync.WaitGroup
 		for i, n := range longs {
-			all.Go(func() { added[i] = addUntil(ctx, n) })
+			all.Go(func() {
+				for add(ctx, n) == nil { // until the context ends
+					added[i]++
+				}
+			})
 		}
 		all.Wait()
 		sum := 0
@@ -44,16 +64,6 @@ func TestWritersTakeTurns(t *testing.T) {
 		require.Greater(t, slices.Min(added), sum/50)
 		require.Less(t, len(w.Requests()), 4*sum)
 	})
-}
-
-// addUntil adds until the context ends, and returns how often.
-func addUntil(ctx context.Context, n *atomic.Long) (added int) {
-	for {
-		if _, err := n.Add(ctx, 1); err != nil {
-			return added
-		}
-		added++
-	}
 }
 
 // One writer alone pays for that with a read in 16 writes.

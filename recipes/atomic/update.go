@@ -7,6 +7,13 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
+// updating is what the tries of one Update have in common. A round reads it, and
+// writes it before the try is over.
+type updating struct {
+	beaten int   // how often others were faster
+	hold   *hold // a share of the lock, from a try that went on under it; or nil
+}
+
 // update changes a value by a function of the user, which makes a change of the
 // data that it is called with, on the caller's goroutine. The change must be
 // made only if the node still has that data.
@@ -17,6 +24,8 @@ import (
 func update(ctx context.Context, c *cell, f func(data []byte) (change, error)) error {
 	const op = "update"
 	data, _, err := c.do(ctx, op, func(data []byte) step { return step{data: data, guess: true} })
+	var u updating
+	defer func() { c.dropShare(ctx, u.hold) }()
 	fresh := false
 	for err == nil {
 		next, failed := f(data)
@@ -35,9 +44,10 @@ func update(ctx context.Context, c *cell, f func(data []byte) (change, error)) e
 		}
 		fresh = false
 		var swapped bool
-		if data, swapped, err = c.do(ctx, op, guessing(next)); swapped {
+		if data, swapped, err = c.doTry(ctx, op, guessing(next), &u); swapped {
 			return nil
 		}
+		u.beaten++
 	}
 	return err
 }

@@ -80,7 +80,7 @@ func (v *Value[T]) CompareAndSwap(ctx context.Context, old, now T) (swapped bool
 // again with the next value if another change was faster. If f returns an
 // error, nothing is changed, and Update returns that error. The value that f
 // got then is not out of date. Update calls f on the caller's goroutine and
-// holds up nobody meanwhile.
+// holds up nobody meanwhile, but for those that wait for the lock of WithPromotion.
 func (v *Value[T]) Update(ctx context.Context, f func(old T) (T, error)) (now T, err error) {
 	if err := v.cell.refuse("update", f == nil); err != nil {
 		return now, err

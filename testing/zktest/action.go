@@ -39,8 +39,9 @@ func DropRequest() Action { return Action{apply: func(f *faults) { f.dropRequest
 // then. The request is still refused if its session has ended, or has been taken
 // up over another connection, and it is lost if the server has ended, or follows
 // another leader, or none. So is a handshake. A paused server carries it out when
-// it goes on. [Server.Requests] has it then. A d that is not positive makes no
-// sense.
+// it goes on, and one whose leader is out of reach for less than the sync limit
+// when it reaches that again. [Server.Requests] has it then. A d that is not
+// positive makes no sense.
 func HoldRequest(d time.Duration) Action {
 	a := Action{apply: func(f *faults) { f.holdRequest += d }}
 	if d <= 0 {

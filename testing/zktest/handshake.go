@@ -79,7 +79,6 @@ func (x *exchange) hangUpLocked() []byte {
 // takeUpLocked gives the connection its session.
 func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 	s := x.srv
-	sess.endConnAtLocked(s)
 	if sess.host != nil && sess.host != x.conn.host {
 		sess.host.endedLocked(sess) // there, the session will never end
 	}
@@ -92,14 +91,12 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 }
 
 // lookUpLocked returns the session the client asks for, nil if it is over or
-// not its own. Like a real server it ends the session's connection before it
-// looks at the password (ZooKeeperServer.processConnectRequest).
+// not its own.
 func (op *connectOp) lookUpLocked(s *Server) *session {
 	if op.session == 0 {
 		return s.newSessionLocked()
 	}
-	s.sessions[op.session].endConnAtLocked(s)
-	if !op.provesOwner(s) {
+	if !op.provesOwnerLocked(s, s.sessions[op.session]) {
 		return nil
 	}
 	if _, replaced := s.replaced[op.session]; replaced {
@@ -109,8 +106,12 @@ func (op *connectOp) lookUpLocked(s *Server) *session {
 	return s.sessions[op.session]
 }
 
-// provesOwner reports whether the client has the password of its session.
-func (op *connectOp) provesOwner(s *Server) bool {
+// provesOwnerLocked reports whether the client has the password of the session,
+// which is nil for one that the server does not know. Like a real server it ends
+// its connections of the session before it looks at the password
+// (ZooKeeperServer.processConnectRequest).
+func (op *connectOp) provesOwnerLocked(s *Server, sess *session) bool {
+	sess.endConnsAtLocked(s)
 	return subtle.ConstantTimeCompare(s.password(op.session), op.password) == 1
 }
 
@@ -150,7 +151,7 @@ func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
 	switch {
 	case op.session == 0:
 		sess = m.beginOwnLocked(m.Server)
-	case sess == nil || sess.home != m.Server || !op.provesOwner(x.srv):
+	case sess == nil || sess.home != m.Server || !op.provesOwnerLocked(x.srv, sess):
 		return op.rejectLocked(x)
 	}
 	return op.takeUpLocked(x, sess)
@@ -170,7 +171,7 @@ func (op *connectOp) connectWithoutMajorityLocked(x *exchange) []byte {
 	}
 	sess := sessions[op.session]
 	switch {
-	case sess == nil || !op.provesOwner(x.srv):
+	case sess == nil || !op.provesOwnerLocked(x.srv, sess):
 		return op.rejectLocked(x)
 	case m.leader.deposed == nil:
 		return op.takeUpLocked(x, sess)

@@ -32,25 +32,22 @@ func (x *exchange) holdLocked(d time.Duration) {
 }
 
 // carryOutHeldLocked carries out what is due. A paused server does so when it
-// goes on.
+// goes on, and one whose leader is out of reach when the leader is back: the
+// connection between them has kept it.
 func (s *Server) carryOutHeldLocked() {
-	if s.paused {
-		return
-	}
-	var due []*heldRequest
-	s.held = slices.DeleteFunc(s.held, func(h *heldRequest) bool {
-		if h.due {
-			due = append(due, h)
+	for !s.paused && s.writableLocked() {
+		i := slices.IndexFunc(s.held, func(h *heldRequest) bool { return h.due })
+		if i < 0 {
+			return
 		}
-		return h.due
-	})
-	for _, h := range due {
+		h := s.held[i]
+		s.held = slices.Delete(s.held, i, i+1)
 		h.x.carryOutLateLocked()
 	}
 }
 
-// forgetHeldLocked is the end of a server's process, or of its work for a
-// leader: what it has not handed on is lost.
+// forgetHeldLocked is for a server whose process ends, or its work for a leader,
+// or its read-only mode: what it has not handed on is lost.
 func (s *Server) forgetHeldLocked() {
 	for _, h := range s.held {
 		h.alarm.stop()
@@ -59,9 +56,6 @@ func (s *Server) forgetHeldLocked() {
 }
 
 func (x *exchange) carryOutLateLocked() {
-	if !x.srv.writableLocked() {
-		return
-	}
 	x.req.Err, x.req.Processed = x.runHeldLocked(), true
 	x.req.Zxid = x.srv.madeZxidLocked()
 	x.logLocked()

@@ -40,6 +40,22 @@ func TestHeldRequestOfAFollower(t *testing.T) {
 			time.Sleep(400 * time.Millisecond)
 			require.NoError(t, ens.Members()[0].Resume())
 		}, true},
+		"no leader in reach at that time": {func(t *testing.T, ens *zktest.Ensemble, _ int64) {
+			cutAtThatTime(t, ens, func() {})
+		}, true},
+		"no leader in reach, and the session is over": {func(t *testing.T, ens *zktest.Ensemble, session int64) {
+			cutAtThatTime(t, ens, func() { require.True(t, ens.Session(session).Expire()) })
+		}, false},
+		"no leader in reach, and then another one": {func(t *testing.T, ens *zktest.Ensemble, _ int64) {
+			cutAtThatTime(t, ens, func() { require.True(t, ens.Leader().Resign()) })
+		}, false},
+		"a pause of the leader at that time": {func(t *testing.T, ens *zktest.Ensemble, _ int64) {
+			time.Sleep(800 * time.Millisecond)
+			leader := ens.Leader()
+			require.NoError(t, leader.Pause())
+			time.Sleep(400 * time.Millisecond)
+			require.NoError(t, leader.Resume())
+		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
@@ -62,6 +78,17 @@ func TestHeldRequestOfAFollower(t *testing.T) {
 			})
 		})
 	}
+}
+
+// cutAtThatTime cuts the follower off when it goes on, for less than the sync
+// limit.
+func cutAtThatTime(t *testing.T, ens *zktest.Ensemble, meanwhile func()) {
+	t.Helper()
+	time.Sleep(800 * time.Millisecond)
+	require.NoError(t, ens.Partition(ens.Members()[0]))
+	time.Sleep(400 * time.Millisecond)
+	meanwhile()
+	ens.Heal()
 }
 
 // holdsCreate returns a server that has cut its client off, and creates /a a

@@ -155,5 +155,4 @@ func (m *Member) resumeLocked() {
 	}
 	m.ens.updateLocked()
 	m.applyDueLocked()
-	m.carryOutHeldLocked()
 }

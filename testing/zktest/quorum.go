@@ -25,6 +25,9 @@ func (e *Ensemble) updateLocked() {
 		}
 		m.updateReadOnlyLocked()
 	}
+	for _, m := range e.members {
+		m.carryOutHeldLocked()
+	}
 	e.scheduleElectionLocked()
 }
 

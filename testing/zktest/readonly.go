@@ -58,6 +58,7 @@ func (m *Member) endReadOnlyLocked() {
 		return
 	}
 	m.readOnly.on = false
+	m.forgetHeldLocked()
 	for _, sess := range m.ownSessionsLocked() {
 		sess.endLocked(nil)
 	}

@@ -102,6 +102,20 @@ func TestReadOnlySessionExpires(t *testing.T) {
 	})
 }
 
+// What was held ends with the mode, whose sessions no leader knows.
+func TestHeldRequestEndsWithReadOnlyMode(t *testing.T) {
+	inMinority(t, func(t *testing.T, ens *Ensemble, alone *Member, _ *raw) {
+		c := loginReadOnly(t, alone)
+		alone.Inject(Rule{Op: wire.OpExists, Do: HoldRequest(time.Second)})
+		c.send(wire.OpExists, "/e", false)
+		time.Sleep(2 * time.Second)
+		zxid := ens.Leader().Zxid()
+		ens.Heal()
+		require.Equal(t, "follower", alone.Mode())
+		require.Equal(t, zxid, ens.Leader().Zxid())
+	})
+}
+
 // The mode lasts while others stop, and ends with the member's own process.
 func TestReadOnlyModeEndsWithTheProcess(t *testing.T) {
 	inMinority(t, func(t *testing.T, ens *Ensemble, alone *Member, _ *raw) {

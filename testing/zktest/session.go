@@ -25,11 +25,16 @@ type session struct {
 // connLocked returns the connection of the client, nil if there is none.
 func (sess *session) connLocked() *conn { return cmp.Or(sess.stray, sess.conn) }
 
-// endConnAtLocked ends the connection of the session to a server. It does nothing
-// if there is none, or no session. Other members do not know of a move.
-func (sess *session) endConnAtLocked(s *Server) {
-	if sess != nil && sess.conn != nil && sess.conn.srv == s {
-		sess.conn.closeByServerLocked()
+// endConnsAtLocked ends the connections of the session to a server. It does
+// nothing if there is none, or no session. Other members do not know of a move.
+func (sess *session) endConnsAtLocked(s *Server) {
+	if sess == nil {
+		return
+	}
+	for _, c := range []*conn{sess.conn, sess.stray} {
+		if c != nil && c.srv == s {
+			c.closeByServerLocked()
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // Locker is a lock.Locker, for goose.WithLocker, which is the option to use. It is
 // a lock.SessionLocker, too, for code that takes no other. It makes no request to
 // the database. It is safe for concurrent use, and for several providers. The zero
-// Locker cannot be used: New makes one.
+// Locker cannot be used, and its calls are errors: New makes one.
 type Locker struct {
 	mutex *locks.InterProcessMutex
 	held  chan *locks.Lease // the lease of the provider that holds the lock
@@ -24,6 +24,9 @@ var (
 	_ lock.Locker        = (*Locker)(nil)
 	_ lock.SessionLocker = (*Locker)(nil)
 )
+
+// errNotMade is the error of the zero Locker.
+var errNotMade error = &framework.ConfigError{Name: "Locker", Value: "zero", Reason: "must be made by New"}
 
 // New returns a Locker whose lock is at the path. All replicas need the same path,
 // and databases that have nothing to do with each other need different ones.
@@ -46,6 +49,9 @@ func New(c *framework.Client, path string) *Locker {
 // Do returns the error of f. If the lock was lost while f ran, the error also
 // matches the reason, such as framework.ErrSessionLost.
 func (l *Locker) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	if l.mutex == nil {
+		return errNotMade
+	}
 	return l.mutex.Do(ctx, f)
 }
 
@@ -56,6 +62,9 @@ func (l *Locker) Do(ctx context.Context, f func(ctx context.Context) error) erro
 // it does so without its lock, or because both are under the same Do. If the lock is
 // lost during that wait, the error is the reason.
 func (l *Locker) Lock(ctx context.Context, _ *sql.DB) error {
+	if l.mutex == nil {
+		return errNotMade
+	}
 	lease, err := l.mutex.Acquire(ctx)
 	if err != nil {
 		return err

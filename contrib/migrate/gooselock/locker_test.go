@@ -186,6 +186,16 @@ func TestProvidersUnderOneDoTakeTurns(t *testing.T) {
 	})
 }
 
+func TestZeroLockerCannotBeUsed(t *testing.T) {
+	var l gooselock.Locker
+	require.ErrorIs(t, l.Lock(t.Context(), nil), zk.ErrBadArguments)
+	require.ErrorIs(t, l.SessionLock(t.Context(), nil), zk.ErrBadArguments)
+	err := l.Do(t.Context(), func(context.Context) error { panic("called") })
+	require.ErrorIs(t, err, zk.ErrBadArguments)
+	require.ErrorContains(t, err, "must be made by New")
+	require.ErrorIs(t, l.Unlock(t.Context(), nil), locks.ErrReleased)
+}
+
 func TestLockerThatCannotBeUsed(t *testing.T) {
 	require.ErrorIs(t, gooselock.New(nil, path).Lock(t.Context(), nil), zk.ErrBadArguments)
 	synctest.Test(t, func(t *testing.T) {

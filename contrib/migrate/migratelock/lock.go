@@ -21,17 +21,22 @@ var (
 // and gives none back. A driver may wait for its lock without end.
 const lateLock = 14 * time.Second
 
-func (d *driver) Lock() error {
+// Lock has locked nothing if the other driver panics.
+func (d *driver) Lock() (err error) {
 	begun := time.Now()
 	kept, err := d.beginLock()
 	if err != nil {
 		return err
 	}
-	lease, err := d.lockBoth(kept)
+	var lease *locks.Lease // nil unless both locks are held
+	defer func() { err = d.endLock(lease, err) }()
+	lease, err = d.lockBoth(kept)
 	if err == nil && time.Since(begun) >= lateLock {
-		err = errors.Join(errLate, d.inner.Unlock(), release(lease))
+		late := lease
+		lease = nil
+		err = errors.Join(errLate, d.unlockBoth(late))
 	}
-	return d.endLock(lease, err)
+	return err
 }
 
 // beginLock returns the lease that Open has acquired, if it is still there.
@@ -49,16 +54,29 @@ func (d *driver) beginLock() (kept *locks.Lease, err error) {
 	return kept, nil
 }
 
-// lockBoth takes our lock first, so that waiters wait there.
-func (d *driver) lockBoth(kept *locks.Lease) (*locks.Lease, error) {
+// lockBoth takes our lock first, so that waiters wait there. A driver that
+// refuses its lock, or panics, gives ours back.
+func (d *driver) lockBoth(kept *locks.Lease) (both *locks.Lease, err error) {
 	lease, err := d.acquire(kept)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if both == nil {
+			err = errors.Join(err, release(lease))
+		}
+	}()
 	if err := d.inner.Lock(); err != nil {
-		return nil, errors.Join(err, release(lease))
+		return nil, err
 	}
 	return lease, nil
+}
+
+// unlockBoth gives the locks back in the opposite order, ours also if the driver
+// panics.
+func (d *driver) unlockBoth(lease *locks.Lease) (err error) {
+	defer func() { err = errors.Join(err, release(lease)) }()
+	return d.inner.Unlock()
 }
 
 // acquire returns the lease that was kept, unless that was lost meanwhile.
@@ -81,18 +99,18 @@ func (d *driver) acquire(kept *locks.Lease) (*locks.Lease, error) {
 	return lease, err
 }
 
-// endLock keeps the lease, unless the driver was closed meanwhile.
+// endLock keeps the lease, nil for none, unless the driver was closed meanwhile.
 func (d *driver) endLock(lease *locks.Lease, err error) error {
-	if d.keep(lease, err == nil) || err != nil {
+	if d.keep(lease) || lease == nil {
 		return err
 	}
-	return errors.Join(errClosed, d.inner.Unlock(), release(lease))
+	return errors.Join(errClosed, d.unlockBoth(lease))
 }
 
-func (d *driver) keep(lease *locks.Lease, succeeded bool) bool {
+func (d *driver) keep(lease *locks.Lease) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.locked = succeeded && d.life.Err() == nil
+	d.locked = lease != nil && d.life.Err() == nil
 	if d.locked {
 		d.lease = lease
 	}
@@ -105,7 +123,7 @@ func (d *driver) Unlock() error {
 		return database.ErrNotLocked
 	}
 	defer d.endUnlock()
-	return errors.Join(d.inner.Unlock(), release(lease))
+	return d.unlockBoth(lease)
 }
 
 func (d *driver) beginUnlock() (lease *locks.Lease) {
@@ -123,13 +141,11 @@ func (d *driver) endUnlock() {
 	d.locked = false
 }
 
-func (d *driver) Close() error {
-	lease := d.beginClose()
-	err := d.inner.Close()
-	if lease != nil {
-		err = errors.Join(err, release(lease))
+func (d *driver) Close() (err error) {
+	if lease := d.beginClose(); lease != nil {
+		defer func() { err = errors.Join(err, release(lease)) }()
 	}
-	return err
+	return d.inner.Close()
 }
 
 // beginClose ends a Lock that waits for our lock. One that waits for the driver's

@@ -167,6 +167,46 @@ func TestRefusalOfTheDriverGivesOurLockBack(t *testing.T) {
 	})
 }
 
+// Whoever recovers from the panic goes on without a lock that nobody gives back.
+func TestDriverThatPanicsLeavesNoLockBehind(t *testing.T) {
+	for name, tc := range map[string]struct {
+		at     string // the call of the driver that panics
+		call   func(d database.Driver) error
+		locked bool          // before the call
+		takes  time.Duration // for the driver's lock
+	}{
+		"Lock":                    {at: "lock", call: database.Driver.Lock},
+		"Unlock":                  {at: "unlock", call: database.Driver.Unlock, locked: true},
+		"Unlock after a late one": {at: "unlock", call: database.Driver.Lock, takes: 15 * time.Second},
+		"Close":                   {at: "close", call: database.Driver.Close},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := zktest.Start(t)
+				r := newReplica(t, srv, newBase(false), nil)
+				r.mustOpen(t)
+				if tc.locked {
+					require.NoError(t, r.opened.Lock())
+				}
+				r.driver.done = func(call string) {
+					switch {
+					case call == "lock" && tc.takes > 0:
+						time.Sleep(tc.takes)
+					case call == tc.at:
+						panic("ouch")
+					}
+				}
+				require.PanicsWithValue(t, "ouch", func() { _ = tc.call(r.opened) })
+				require.Empty(t, srv.Children(path))
+				r.driver.done = func(string) {}
+				if tc.at != "close" {
+					require.NoError(t, r.up(t), "it is not locked")
+				}
+			})
+		})
+	}
+}
+
 func TestOpenThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
