@@ -47,7 +47,9 @@ func update(ctx context.Context, c *cell, f func(data []byte) (change, error)) e
 		if data, swapped, err = c.doTry(ctx, op, guessing(next), &u); swapped {
 			return nil
 		}
-		u.beaten++
+		if err == nil { // otherwise the try may be under way
+			u.beaten++
+		}
 	}
 	return err
 }
