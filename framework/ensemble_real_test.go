@@ -229,7 +229,7 @@ func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 // loses it in time.
 func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
 	t.Parallel()
-	const timeout, sync = 11 * time.Second, 6 * time.Second // the roaming client has what is between to find another server
+	const timeout, sync = 16 * time.Second, 6 * time.Second // the roaming client has what is between to find another server
 	e := borrowEnsemble(t, minorityLane, sync)
 	ctx := within(t, stuck)
 	leader, minority := roles(t, e)

@@ -23,10 +23,12 @@ type life struct {
 	path string
 	f    *os.File
 	r    *bufio.Reader
+
+	patience time.Duration // for a line, and for the end
 }
 
 func newLife(t *testing.T) *life {
-	l := &life{t: t, path: filepath.Join(t.TempDir(), "life")}
+	l := &life{t: t, path: filepath.Join(t.TempDir(), "life"), patience: patience}
 	require.NoError(t, syscall.Mkfifo(l.path, 0o600))
 	return l
 }
@@ -41,7 +43,7 @@ func (l *life) line() string {
 		l.t.Cleanup(func() { f.Close() })
 		l.f, l.r = f, bufio.NewReader(f)
 	}
-	require.NoError(l.t, l.f.SetReadDeadline(time.Now().Add(patience)))
+	require.NoError(l.t, l.f.SetReadDeadline(time.Now().Add(l.patience)))
 	line, err := l.r.ReadString('\n')
 	require.NoError(l.t, err)
 	return strings.TrimSpace(line)
@@ -68,7 +70,7 @@ func (l *life) over() bool {
 // end waits until all processes have died.
 func (l *life) end() {
 	l.t.Helper()
-	require.NoError(l.t, l.f.SetReadDeadline(time.Now().Add(patience)))
+	require.NoError(l.t, l.f.SetReadDeadline(time.Now().Add(l.patience)))
 	for {
 		_, err := l.r.ReadString('\n')
 		if errors.Is(err, io.EOF) {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ var program string
 func TestMain(m *testing.M) {
 	child.RunHelper()
 	if filepath.Base(os.Args[0]) == "zklock" {
+		os.Args = slices.Insert(os.Args, 1, "--session-timeout", longSession)
 		main()
 	}
 	for _, name := range []string{"ZKLOCK_SERVERS", "ZOOKEEPER_SERVERS", "ZKLOCK_FD"} {
@@ -57,6 +59,11 @@ func TestMain(m *testing.M) {
 	thorough.Parallel(atOnce)
 	leaktest.Main(m, func() error { return os.RemoveAll(dir) }, zkserver.CloseShared)
 }
+
+// longSession is the session timeout of the programs that tests start, unless
+// they say another. They keep their locks then while a busy machine keeps them
+// waiting, or while a test has stopped them: no test waits as long for anything.
+const longSession = "1m"
 
 // hearSignals lets programs that the tests start have signals that these tests
 // ignore, as under nohup(1) or in the background of a script: a child inherits

@@ -13,7 +13,7 @@ import (
 func TestHoldAtLeastOutlastsTheProgram(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
-	zklock(t, srv, 6, "run", "--hold-at-least", "1", "/l", "--", "sh", "-c", "exit 6")
+	zklock(t, srv, 6, "run", "--hold-at-least", longSession, "/l", "--", "sh", "-c", "exit 6")
 	require.Len(t, srv.Children("/l"), 1)
 	zklock(t, srv, notAcquired, "run", "-n", "/l", "true")
 	for _, command := range []string{"ls", "show"} {

@@ -122,14 +122,16 @@ func TestTheCommandKnowsItsLock(t *testing.T) {
 
 func TestLossOfTheLockStopsTheCommandBeforeOthersHoldIt(t *testing.T) {
 	thorough.LongWait(t)
+	t.Parallel()
 	for name, script := range map[string]string{"the command": stubborn, "below a shell": nested} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := startServer(t)
 			l := newLife(t)
-			// A margin of two seconds, and a KILL one second before others can hold the
+			l.patience *= 2 // TERM comes after 54 s
+			// A margin of six seconds, and a KILL four seconds before others can hold the
 			// lock: that is for a busy machine, and so is the time for an answer to TERM.
-			p := startProcess(t, srv, "run", "--session-timeout", "20s", "--grace", "1", "/l", "--", "sh", "-c", script, l.path)
+			p := startProcess(t, srv, "run", "--session-timeout", "1m", "--grace", "2", "/l", "--", "sh", "-c", script, l.path)
 			require.Equal(t, "ready", l.line())
 
 			c := curatortest.Connect(t, srv)

@@ -43,6 +43,13 @@ func holdSale(t *testing.T, args ...string) flashSale {
 // longSession is for sessions that must survive pauses of the processes.
 const longSession = "-session-timeout=30s"
 
+// longThink is for workers all of which must have read before one of them writes.
+const longThink = "8s"
+
+// deadSession is the timeout of sessions one of which ends with its process. The
+// others must survive.
+const deadSession = 8 * time.Second
+
 func TestStory(t *testing.T) {
 	status, out, errs := runProgram(t, t.Context(), longSession)
 	require.Equal(t, asExpected, status)
@@ -65,7 +72,7 @@ func TestUnsafe(t *testing.T) {
 	t.Parallel()
 	think := "2s"
 	if thorough.All() { // beside many other tests
-		think = "4s"
+		think = longThink
 	}
 	status, out, _ := runProgram(t, t.Context(), "-unsafe", "-think", think, longSession)
 	require.Equal(t, asExpected, status)
@@ -87,8 +94,8 @@ func TestUnsafeByLuck(t *testing.T) {
 func TestCrash(t *testing.T) {
 	thorough.LongWait(t)
 	t.Parallel()
-	const session = 5 * time.Second // up to a third of it is over when the worker dies
-	const slack = 30 * time.Second  // for a busy machine
+	const session = deadSession    // up to a third of it is over when the worker dies
+	const slack = 30 * time.Second // for a busy machine
 	for _, at := range []moment{beforeWrite, afterWrite} {
 		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()
@@ -125,9 +132,9 @@ func TestRealServer(t *testing.T) {
 	require.NoError(t, err)
 	defer client.Close()
 	for _, args := range [][]string{
-		{"-crash", "before-write", "-session-timeout", "4s"},
-		{"-crash", "after-write", "-session-timeout", "4s"},
-		{"-unsafe", "-think", "2s", longSession},
+		{"-crash", "before-write", "-session-timeout", deadSession.String()},
+		{"-crash", "after-write", "-session-timeout", deadSession.String()},
+		{"-unsafe", "-think", longThink, longSession},
 	} {
 		status, out, _ := runProgram(t, t.Context(), append(args, "-servers", srv.Addr()+"/")...)
 		require.Equal(t, asExpected, status)

@@ -38,14 +38,14 @@ func takeOvers(t *testing.T, out string) []time.Duration {
 }
 
 // session is long enough that a live process is not taken for dead when it
-// pauses for a while.
-const session = 6 * time.Second
+// pauses for a while, and longSession for one that nobody kills.
+const session, longSession = 12 * time.Second, time.Minute
 
 // requireStory requires that the leader was killed the given number of times
 // and that only the last one handed over. When a leader was killed, up to a
 // third of its session may already have passed since the server last heard from
 // it.
-func requireStory(t *testing.T, out string, kills int) {
+func requireStory(t *testing.T, out string, kills int, session time.Duration) {
 	t.Helper()
 	waits := takeOvers(t, out)
 	require.Len(t, waits, kills)
@@ -60,15 +60,15 @@ func requireStory(t *testing.T, out string, kills int) {
 
 func TestStory(t *testing.T) {
 	t.Parallel()
-	args, kills := []string{"-session-timeout", session.String(), "-timeout", "3m"}, 3
+	args, kills, session := []string{"-timeout", "3m"}, 3, session
 	if !thorough.All() {
 		// Nobody waits for the session of a dead leader.
-		args, kills = append(args, "-kills", "1"), 1
+		args, kills, session = append(args, "-kills", "1"), 1, longSession
 	}
-	status, out, errs := runProgram(t, t.Context(), args...)
+	status, out, errs := runProgram(t, t.Context(), append(args, "-session-timeout", session.String())...)
 	require.Equal(t, asExpected, status)
 	require.Empty(t, errs)
-	requireStory(t, out, kills)
+	requireStory(t, out, kills, session)
 	require.LessOrEqual(t, strings.Count(out, "\n"), 50, "one screen")
 }
 
@@ -79,7 +79,7 @@ func TestRealServer(t *testing.T) {
 	status, out, _ := runProgram(t, t.Context(),
 		"-servers", srv.Addr(), "-kills", "2", "-session-timeout", session.String(), "-timeout", "3m")
 	require.Equal(t, asExpected, status)
-	requireStory(t, out, 2)
+	requireStory(t, out, 2, session)
 }
 
 // With -stay the user kills the leader. Another worker replaces it, and the

@@ -119,7 +119,7 @@ func TestWorkerOutlastsAnOutage(t *testing.T) {
 	thorough.LongWait(t)
 	t.Parallel()
 	b := newTestbed(t)
-	w, _ := b.startWorker(t, "berlin", 4*time.Second)
+	w, _ := b.startWorker(t, "berlin", session)
 	first := <-b.entries
 	status, body := get(t, w, "/healthz")
 	require.Equal(t, http.StatusOK, status, "%s", body)

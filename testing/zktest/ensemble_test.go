@@ -280,7 +280,7 @@ func TestEnsembleLog(t *testing.T) {
 func TestEnsembleOverTCP(t *testing.T) {
 	ens := zktest.StartEnsemble(t, 3, zktest.WithTCP("127.0.0.1:0"))
 	c := &client{change: make(chan struct{})}
-	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), 9*time.Second,
+	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), time.Minute,
 		zk.WithDialer(net.DialTimeout), zk.WithLogger(silent{}), zk.WithEventCallback(c.record))
 	require.NoError(t, err)
 	c.Conn = conn

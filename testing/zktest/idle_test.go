@@ -50,7 +50,7 @@ func TestWaitIdleInRealTime(t *testing.T) {
 			require.NoError(t, err)
 			c := &raw{t: t, nc: nc}
 			t.Cleanup(func() { nc.Close() })
-			require.True(t, c.handshake(0, 10_000, 0, nil))
+			require.True(t, c.handshake(0, hour, 0, nil))
 			for i := range 50 {
 				c.send(wire.OpCreate, fmt.Sprintf("/%d", i), []byte{}, datatree.OpenACL, 0)
 				if len(opts) > 0 { // what is on its way over TCP is not known

@@ -237,7 +237,7 @@ func TestOrderOverTCP(t *testing.T) {
 	srv := Start(t, WithTCP(":0"))
 	srv.Inject(Rule{Op: wire.OpGetData, Path: "/late", Times: -1, Do: DelayReply(50 * time.Microsecond)})
 	c := dialTCP(t, srv)
-	c.handshake(0, 10_000, 0, nil)
+	c.handshake(0, hour, 0, nil)
 	seen := c.call(wire.OpAddWatch, "/", 1).zxid
 	unread, stopped := make(chan struct{}, 20), make(chan struct{}) // one for each event that the client has not got
 	stop := make(chan struct{})

@@ -20,10 +20,13 @@ import (
 // The zxid of an event is left out where the real server is older than 3.9: it
 // is always -1 there.
 
+// patience is how long a script waits for a server, on a busy machine.
+const patience = 20 * time.Second
+
 // watchTheClock makes the test fail, instead of hanging, when the server is
 // silent.
 func (p *player) watchTheClock() {
-	require.NoError(p.stage.t, p.nc.SetReadDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(p.stage.t, p.nc.SetReadDeadline(time.Now().Add(patience)))
 }
 
 func (p *player) note(format string, args ...any) {
