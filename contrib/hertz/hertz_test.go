@@ -98,7 +98,7 @@ func TestServerIsFoundAndCalled(t *testing.T) {
 	cli, err := client.NewClient(client.WithDialer(standard.NewDialer()))
 	require.NoError(t, err)
 	cli.Use(middleware.Discovery(resolver, middleware.WithLoadBalanceOptions(lb, loadbalance.Options{
-		RefreshInterval: 10 * time.Millisecond, ExpireInterval: time.Second,
+		RefreshInterval: 10 * time.Millisecond, ExpireInterval: time.Hour, // it is never forgotten
 	})))
 	ping := func() (int, string, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -197,6 +197,11 @@ func TestSecondProcessIsInConflict(t *testing.T) {
 		require.NoError(t, fails.Shutdown(w.Patience(t)))
 
 		waits := register(t, b, replica("a", 3))
+		for c := range waits.Node().Changes(w.Patience(t)) { // a busy server may take its time
+			if c.State == nodes.Conflict {
+				break
+			}
+		}
 		_, err = waits.WaitRegistered(recipetest.Within(t, time.Second))
 		check(err)
 		require.ErrorIs(t, err, context.DeadlineExceeded)

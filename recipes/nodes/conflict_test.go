@@ -27,6 +27,7 @@ func TestSecondOwnerWaits(t *testing.T) {
 		held := w.ready(t, first)
 		second := start(t, b, path, "second")
 		changes := second.Changes(w.Patience(t))
+		awaitConflict(t, w, second)
 		_, err := second.WaitRegistered(recipetest.Within(t, time.Second))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		var conflict *nodes.ConflictError
@@ -48,6 +49,18 @@ func TestSecondOwnerWaits(t *testing.T) {
 		w.awaitNode(t, path, false)
 		w.NoWatches(t)
 	})
+}
+
+// awaitConflict waits until a node knows which one is in its way. A busy server may
+// take its time.
+func awaitConflict(t *testing.T, w *world, n *nodes.PersistentNode) {
+	t.Helper()
+	for c := range n.Changes(w.Patience(t)) {
+		if c.State == nodes.Conflict {
+			return
+		}
+	}
+	require.FailNow(t, "there is no conflict")
 }
 
 // The data of a node in the way are read once for each node. One that may not be

@@ -2,7 +2,6 @@ package claim
 
 import (
 	"context"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,26 +19,32 @@ func TestReleaseThatALeaderSees(t *testing.T) {
 		c, srv := heldClaim(t)
 		lease := c.First(t.Context())
 		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-		yieldAfterTheEnd(lease)
 		dissolved := make(chan error, 1)
-		go func() {
-			<-lease.ctx.Done()
-			dissolved <- c.Dissolve(t.Context())
-		}()
+		whenItEnds(lease, func() { dissolved <- c.Dissolve(t.Context()) })
 		require.ErrorIs(t, lease.Release(t.Context()), zk.ErrNoAuth)
 		require.ErrorIs(t, <-dissolved, zk.ErrNoAuth)
 		require.Equal(t, Released, c.State())
 	})
 }
 
-// yieldAfterTheEnd lets other goroutines run between the end of the lease's
-// context and the next step of its release.
-func yieldAfterTheEnd(l *Lease) {
-	end := l.end
+// whenItEnds has another goroutine act as soon as the lease's context has ended. If
+// the claim is not locked then, that goroutine comes before the next step of the
+// release, and goes as far as it can.
+func whenItEnds(l *Lease, act func()) {
+	end, seen := l.end, false
 	l.end = func(cause error) {
 		end(cause)
-		for range 1000 {
-			runtime.Gosched()
+		if seen {
+			return
+		}
+		seen = true
+		free := l.claim.mu.TryLock()
+		if free {
+			l.claim.mu.Unlock()
+		}
+		go act()
+		if free {
+			synctest.Wait()
 		}
 	}
 }
