@@ -15,7 +15,7 @@ import (
 // These are how many names each package may export, and all of them together.
 // More names are more to read for everybody, so they only come on purpose: raise
 // a number together with a line in CHANGELOG.md. Lower it after a cut.
-const mostOfAll = 1188
+const mostOfAll = 1189
 
 var mostExported = map[string]int{
 	"contrib/asynq":               1,
@@ -29,7 +29,7 @@ var mostExported = map[string]int{
 	"contrib/migrate/migratelock": 4,
 	"debug/curatorz":              1,
 	"debug/snapshot":              30,
-	"framework":                   189,
+	"framework":                   190,
 	"framework/clienttrace":       11,
 	"recipes/atomic":              29,
 	"recipes/barriers":            37,
