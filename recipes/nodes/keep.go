@@ -167,6 +167,9 @@ func (k *keeper) step(ctx context.Context) error {
 			watch.Stop()
 		}
 	}()
+	if !there || k.conflictWith(stat.Czxid) == nil { // whose it is may take long to read
+		k.conflictIsOver()
+	}
 	whose, err = k.whose(ctx, there, stat)
 	if whose != foreign && whose != unknown {
 		k.conflictIsOver()
