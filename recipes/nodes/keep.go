@@ -176,6 +176,7 @@ func (k *keeper) step(ctx context.Context) error {
 	}
 	switch whose {
 	case unknown:
+		k.deleted() // the one that was ours is gone, whosever this is
 		return err
 	case missing:
 		return k.recreate(ctx)
@@ -292,6 +293,7 @@ func (k *keeper) wasDeleted(ctx context.Context) error {
 // look again.
 func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Watch) error {
 	k.clean = false
+	k.deleted()
 	k.predecessor = &stat.Version // also if it goes before it is read: requests of its owner may come late
 	rival := conflictOf(k.node, stat)
 	switch gone, err := k.readData(ctx, rival); {

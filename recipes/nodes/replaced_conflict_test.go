@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,7 @@ import (
 func TestConflictWithANodeThatIsReplacedIsNotNamed(t *testing.T) {
 	for name, opts := range map[string][]nodes.Option{
 		"ephemeral": nil,
-		"claimed":   {nodes.WithMode(framework.Persistent), nodes.WithClaim(func([]byte, [][]byte) bool { return false })},
+		"claimed":   claiming(false),
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
@@ -54,7 +55,7 @@ func TestConflictThatGoesOnIsNamed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create("/a", []byte("first")))
 		c, _ := w.Connect(t)
-		n, seen := startFollowed(t, c, "/a", "ours", nodes.WithMode(framework.Persistent), nodes.WithClaim(func([]byte, [][]byte) bool { return false }))
+		n, seen := startFollowed(t, c, "/a", "ours", claiming(false)...)
 		settle()
 		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
 		require.NoError(t, w.Fake.Set("/a", []byte("changed")))
@@ -62,4 +63,45 @@ func TestConflictThatGoesOnIsNamed(t *testing.T) {
 		require.ErrorIs(t, n.Trouble(), nodes.ErrConflict)
 		require.Equal(t, []nodes.State{nodes.Conflict}, states(seen()))
 	})
+}
+
+// Our node is replaced by another one, which a server fails to read. Ours is gone in
+// any case, and is not told as there meanwhile.
+func TestNodeThatIsReplacedIsLostBeforeTheOtherOneIsRead(t *testing.T) {
+	for name, tc := range map[string]struct {
+		opts  []nodes.Option
+		after []nodes.State // what is told when the other node is read
+	}{
+		"ephemeral":      {after: []nodes.State{nodes.Conflict}},
+		"not claimed":    {opts: claiming(false), after: []nodes.State{nodes.Conflict}},
+		"claimed":        {opts: claiming(true), after: []nodes.State{nodes.Registered}},
+		"other and ends": {opts: []nodes.Option{nodes.WithConflictPolicy(nodes.Fail)}, after: []nodes.State{nodes.Conflict, nodes.Ended}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				n, seen := startFollowed(t, c, "/a", "ours", tc.opts...)
+				w.ready(t, n)
+				synctest.Wait()
+				trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+				_, err := w.Observer.Transaction(t.Context(), framework.DeleteOp("/a", framework.AnyVersion), framework.CreateOp("/a", []byte("theirs")))
+				require.NoError(t, err)
+				settle()
+				_, there := n.Registration()
+				require.False(t, there)
+				require.Equal(t, []nodes.State{nodes.Registered, nodes.Lost}, states(seen()))
+				require.ErrorIs(t, seen()[1].Err, nodes.ErrNodeDeleted)
+
+				trouble.Remove()
+				time.Sleep(time.Minute)
+				require.Equal(t, append([]nodes.State{nodes.Registered, nodes.Lost}, tc.after...), states(seen()))
+			})
+		})
+	}
+}
+
+// claiming returns the options of a node that claims all others, or none.
+func claiming(all bool) []nodes.Option {
+	claim := func([]byte, [][]byte) bool { return all }
+	return []nodes.Option{nodes.WithMode(framework.Persistent), nodes.WithClaim(claim)}
 }
