@@ -357,7 +357,7 @@ func (k *keeper) contendUnseen(ctx context.Context) error {
 // attend looks after a node that is ours. It returns nil when it is time to
 // look again.
 func (k *keeper) attend(ctx context.Context, stat *zk.Stat, watch *framework.Watch) error {
-	if k.clean && stat.Czxid != k.czxid { // somebody else has created it again
+	if stat.Czxid != k.czxid { // it is not the one that was registered, if one was
 		if err := k.wasDeleted(ctx); err != nil {
 			return err
 		}

@@ -105,3 +105,31 @@ func claiming(all bool) []nodes.Option {
 	claim := func([]byte, [][]byte) bool { return all }
 	return []nodes.Option{nodes.WithMode(framework.Persistent), nodes.WithClaim(claim)}
 }
+
+// A write to our node is in doubt when another one is put in its place, which a server
+// fails to write to. It is taken over later, and ours is gone until then.
+func TestNodeThatIsReplacedDuringADoubtIsLost(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		n, seen := startFollowed(t, c, "/a", "ours", nodes.WithMode(framework.Persistent))
+		w.ready(t, n)
+		synctest.Wait()
+		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Do: zktest.All(zktest.DropReply(), zktest.Call(func(zktest.Request) { network.Refuse(true) }))})
+		require.Error(t, n.Set(recipetest.Within(t, time.Second), []byte("new")))
+		require.NoError(t, w.Fake.Delete("/a"))
+		require.NoError(t, w.Fake.Create("/a", []byte("theirs")))
+		trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		network.Refuse(false)
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		time.Sleep(time.Minute)
+		require.Positive(t, trouble.Hits())
+		_, there := n.Registration()
+		require.False(t, there)
+		require.Equal(t, []nodes.State{nodes.Registered, nodes.Lost}, states(seen()))
+
+		trouble.Remove()
+		time.Sleep(time.Minute)
+		require.Equal(t, []nodes.State{nodes.Registered, nodes.Lost, nodes.Registered}, states(seen()))
+		require.Equal(t, "new", w.dataOf("/a"))
+	})
+}
