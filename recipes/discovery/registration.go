@@ -239,7 +239,7 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 	}
 	next.data = data
 	before := r.wishes.Load()
-	r.wishes.Store(with(*before, next))
+	r.wishes.Store(r.with(*before, next))
 	switch err = r.node.Set(ctx, data); {
 	case err == nil:
 		r.wishes.Store(&[]wanted{next})

@@ -56,7 +56,11 @@ func TestClaimIsGivenWhatOursMaySay(t *testing.T) {
 		synctest.Wait()
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DelayReply(time.Second)})
 		require.Error(t, n.Set(recipetest.Within(t, time.Millisecond), []byte("2")))
+		written, _ := n.Written()
+		require.Equal(t, "1", string(written))
 		time.Sleep(time.Minute) // the node has it now
+		written, _ = n.Written()
+		require.Equal(t, "2", string(written))
 		network.Refuse(true)
 		network.Cut()
 		synctest.Wait()
