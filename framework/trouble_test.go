@@ -167,3 +167,17 @@ func TestWatcherTellsWhyItIsNotSetAgain(t *testing.T) {
 		require.NoError(t, w.Trouble())
 	})
 }
+
+// A server that has too much to do to make a watch recursive has the one of the node
+// alone, whose reader misses nothing.
+func TestWatcherThatIsSetTellsNoTroubleOfAnother(t *testing.T) {
+	persistent(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		w := mustWatch(t, c, "/n")
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		_, err := c.NewWatcher(within(t, time.Second), "/n", framework.WithRecursion())
+		require.ErrorIs(t, err, &framework.ServerError{Code: throttled})
+		require.NoError(t, w.Trouble())
+		_, caughtUp := w.CaughtUp()
+		require.True(t, caughtUp)
+	})
+}
