@@ -143,3 +143,41 @@ func TestSessionIDIsZeroBetweenSessions(t *testing.T) {
 		require.Zero(t, c.SessionID())
 	})
 }
+
+// Whoever reads a persistent watch hears of no change while the server has too much
+// to do to set it again after a reconnect, and can ask why.
+func TestWatcherTellsWhyItIsNotSetAgain(t *testing.T) {
+	persistent(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		w := mustWatch(t, c, "/n")
+		require.NoError(t, w.Trouble())
+		rule := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		srv.CutAll()
+		time.Sleep(time.Second)
+		require.Empty(t, unread(t, w))
+		_, caughtUp := w.CaughtUp()
+		require.False(t, caughtUp)
+		require.ErrorIs(t, w.Trouble(), &framework.ServerError{Code: throttled})
+		var op *framework.OpError
+		require.ErrorAs(t, w.Trouble(), &op)
+		require.Equal(t, "/n", op.Path)
+
+		rule.Remove()
+		time.Sleep(time.Second)
+		require.Equal(t, []string{"reset /n"}, unread(t, w))
+		require.NoError(t, w.Trouble())
+	})
+}
+
+// A server that has too much to do to make a watch recursive has the one of the node
+// alone, whose reader misses nothing.
+func TestWatcherThatIsSetTellsNoTroubleOfAnother(t *testing.T) {
+	persistent(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		w := mustWatch(t, c, "/n")
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		_, err := c.NewWatcher(within(t, time.Second), "/n", framework.WithRecursion())
+		require.ErrorIs(t, err, &framework.ServerError{Code: throttled})
+		require.NoError(t, w.Trouble())
+		_, caughtUp := w.CaughtUp()
+		require.True(t, caughtUp)
+	})
+}

@@ -264,6 +264,18 @@ func (w *Watcher) Changed() <-chan struct{} { return w.reader.Changed() }
 // knows that they were all as of that transaction, however many it has made.
 func (w *Watcher) CaughtUp() (zxid int64, ok bool) { return w.reader.CaughtUp() }
 
+// Trouble returns why the server has not set the watch, or not again after a
+// reconnect: an *OpError with its last answer, such as that it has too much to do,
+// or with why it gave none. It is nil if the server has the watch, or has had no
+// time to answer. The client goes on to ask, and a Reset follows.
+func (w *Watcher) Trouble() error {
+	err := w.reader.Trouble()
+	if err == nil {
+		return nil
+	}
+	return &OpError{"watch", w.localPath(), err}
+}
+
 // Close ends the Watcher. When it was the last one for its path, the client
 // withdraws the watch from the server. It may be called more than once.
 func (w *Watcher) Close() { w.reader.Close() }

@@ -17,8 +17,8 @@ type ChangeType int
 //
 //   - Synced means that it is up to date: what was told before is all there is,
 //     as of the change's Zxid.
-//   - Interrupted means that the connection is gone, or was, and that the cache
-//     may be behind until the next Synced.
+//   - Interrupted means that the connection or the watch is gone, or was, and that
+//     the cache may be behind until the next Synced.
 const (
 	Created ChangeType = iota + 1
 	Changed

@@ -64,7 +64,8 @@ type loop struct {
 
 	syncing bool // nothing is read before there is a watch, and the server has caught up
 	round   int  // counts the times that the server had to catch up
-	behind  bool // the connection was gone, and the server has not caught up since
+	behind  bool // the connection or the watch was gone, and the server has not caught up since
+	warned  bool // the log has a line of a watch that is not there
 
 	behindSince time.Time // zero if there is nothing that the cache has not caught up with
 
@@ -249,6 +250,22 @@ func (l *loop) stateChanged() {
 	l.c.interrupted()
 }
 
+// unwatched is called while the server does not have the watch, between a reconnect
+// and the reset behind it. The loop may have been told too late to see that there was
+// no connection. A server that has too much to do says so, and may take long. Of one
+// that hangs up, the client tells the log.
+func (l *loop) unwatched(trouble error) {
+	l.behind = true
+	l.c.interrupted()
+	if trouble != nil {
+		l.c.recovery.Note(trouble)
+	}
+	if _, answered := framework.ServerCode(trouble); answered && !l.warned {
+		l.warned = true
+		l.c.events.Emit(eventUnwatched, trouble)
+	}
+}
+
 // reset makes the loop look at everything again, after the server has caught
 // up. Servers see to that themselves: in a session by the zxid that the client
 // tells them, and before one by the transaction that creates it. But servers can
@@ -259,6 +276,7 @@ func (l *loop) stateChanged() {
 // Nodes whose reads are under way now are read once more.
 func (l *loop) reset() {
 	l.round++
+	l.warned = false
 	l.source.reset()
 	l.rootTold, l.rootEvents = told{}, nil
 	for path := range l.inflight {

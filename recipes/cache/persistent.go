@@ -16,10 +16,14 @@ func (s *persistentSource) wake() <-chan struct{} { return s.w.Changed() }
 
 func (s *persistentSource) drain(l *loop) error {
 	for {
+		_, caughtUp := s.w.CaughtUp()
 		ev, ok, err := s.w.Poll()
 		switch {
 		case err != nil:
 			return s.ended(l, err)
+		case !ok && !caughtUp: // not because of what there is to read
+			l.unwatched(s.w.Trouble())
+			return nil
 		case !ok:
 			return nil
 		case ev.Reset:

@@ -159,7 +159,7 @@ func (s *standardSource) drain(l *loop) error {
 		if s.byPath[p.path] != p {
 			continue
 		}
-		if sessionEnded(p) {
+		if areLost(p) {
 			l.reset()
 			continue
 		}
@@ -169,14 +169,16 @@ func (s *standardSource) drain(l *loop) error {
 	return nil
 }
 
-// sessionEnded reports whether the watches of a path were lost, and with them
-// all others.
-func sessionEnded(p *pathWatches) bool {
+// areLost reports whether the watches of a path were lost, and with them all others:
+// with the session, or because they were not set again after a reconnect.
+func areLost(p *pathWatches) bool {
 	for _, w := range []*framework.Watch{p.data, p.list} {
-		if hasFired(w) {
-			if _, err := w.Event(); err != nil && !reason.Is(err, framework.ErrWatchStopped) {
-				return true
-			}
+		if !hasFired(w) {
+			continue
+		}
+		ev, err := w.Event()
+		if err == nil && ev.Type == zk.EventNotWatching || err != nil && !reason.Is(err, framework.ErrWatchStopped) {
+			return true
 		}
 	}
 	return false

@@ -131,14 +131,21 @@ func modeOf(k Kind) (framework.Mode, error) {
 
 // isAnEarlier reports whether a node that outlives its session is an earlier
 // process's of this instance, and not another instance's: it has the address and
-// ports of now, and not those that the instance has moved away from.
-func (r *Registration) isAnEarlier(data []byte) bool {
-	return slices.ContainsFunc(*r.wishes.Load(), func(w wanted) bool {
-		i := w.instance
-		was, err := r.codec.Decode(i.Service, i.ID, data)
-		was.ID = i.ID
-		return err == nil && identityOf(was) == identityOf(i)
+// ports of what the node may say now, and not those that the instance has moved away
+// from.
+func (r *Registration) isAnEarlier(data []byte, ours [][]byte) bool {
+	was, err := r.identityIn(data)
+	return err == nil && slices.ContainsFunc(ours, func(data []byte) bool {
+		own, err := r.identityIn(data)
+		return err == nil && own == was
 	})
+}
+
+func (r *Registration) identityIn(data []byte) (identity, error) {
+	service := (*r.wishes.Load())[0].instance.Service // no Update changes it
+	i, err := r.codec.Decode(service, r.name, data)
+	i.ID = r.name
+	return identityOf(i), err
 }
 
 // copied returns a copy of an instance that the caller cannot change.
@@ -232,7 +239,7 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 	}
 	next.data = data
 	before := r.wishes.Load()
-	r.wishes.Store(with(*before, next))
+	r.wishes.Store(r.with(*before, next))
 	switch err = r.node.Set(ctx, data); {
 	case err == nil:
 		r.wishes.Store(&[]wanted{next})

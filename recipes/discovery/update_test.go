@@ -178,3 +178,56 @@ func TestUpdateBehindAnotherNamesTheConflict(t *testing.T) {
 		require.NoError(t, r.Shutdown(t.Context()))
 	})
 }
+
+// An update that came later than its call is what counts, however many others were
+// made in an outage, and are refused after that.
+func TestUpdatesThatAreRefusedLaterDoNotReviveAnOldOne(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		r := w.registered(t, c, replica("a", 1))
+		synctest.Wait()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DelayReply(time.Second)})
+		require.ErrorIs(t, r.Update(recipetest.Within(t, time.Millisecond), replica("a", 2)), context.DeadlineExceeded)
+		time.Sleep(time.Minute) // the node has it now
+		network.Refuse(true)
+		network.Cut()
+		synctest.Wait() // on a connection, the client would refuse it at once
+		large := replica("a", 3)
+		large.Metadata = map[string]string{"x": strings.Repeat("x", 2<<20)}
+		for range 16 { // more than are kept
+			require.ErrorIs(t, r.Update(recipetest.Within(t, time.Millisecond), large), context.DeadlineExceeded)
+		}
+		network.Refuse(false)
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		outlastGrace()
+		require.Equal(t, 2, r.Instance().Port)
+		require.NoError(t, r.Drain(w.Patience(t)))
+		drained := replica("a", 2)
+		drained.Disabled = true
+		n, _ := w.Fake.Node(base + "/orders/a")
+		require.Equal(t, string(data(t, drained)), string(n.Data))
+	})
+}
+
+// An update that a server in trouble has not carried out yet is what counts, however
+// many others are refused meanwhile.
+func TestRefusedUpdatesDoNotDropOneThatIsUnderWay(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		r := w.registered(t, c, replica("a", 1))
+		synctest.Wait()
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		require.ErrorIs(t, r.Update(recipetest.Within(t, time.Second), replica("a", 2)), context.DeadlineExceeded)
+		large := replica("a", 3)
+		large.Metadata = map[string]string{"x": strings.Repeat("x", 2<<20)}
+		for range 16 { // more than are kept
+			require.True(t, framework.IsRefusal(r.Update(recipetest.Within(t, time.Hour), large)))
+		}
+		require.Equal(t, 2, r.Instance().Port)
+		trouble.Remove()
+		time.Sleep(time.Minute)
+		require.Equal(t, 2, r.Instance().Port)
+		n, _ := w.Fake.Node(base + "/orders/a")
+		require.Equal(t, string(data(t, replica("a", 2))), string(n.Data))
+	})
+}

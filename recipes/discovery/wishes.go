@@ -18,8 +18,13 @@ func (w wanted) drains() bool { return w.instance.Disabled || w.failing != nil }
 // mostEarlier is more than a persistent node keeps for the case of refusals.
 const mostEarlier = 14
 
-// with returns wishes and one more. The first one is what the node has.
-func with(all []wanted, next wanted) *[]wanted {
+// with returns wishes and one more. The first one is what the node has, which may have
+// been written when nobody waited for it any more.
+func (r *Registration) with(all []wanted, next wanted) *[]wanted {
+	if data, ok := r.node.Written(); ok {
+		has := func(w wanted) bool { return bytes.Equal(w.data, data) }
+		all = all[max(0, slices.IndexFunc(all, has)):]
+	}
 	all = slices.Concat(all[:1], all[max(1, len(all)-mostEarlier):], []wanted{next})
 	return &all
 }

@@ -92,7 +92,7 @@ func (k *keeper) isClaimed(ctx context.Context, found *zk.Stat) (bool, error) {
 			return true, nil
 		}
 	}
-	return stat.Czxid == found.Czxid && k.cfg.claim(data), nil
+	return stat.Czxid == found.Czxid && k.cfg.claim(data, k.said()), nil
 }
 
 func (k *keeper) findUnanswered(ctx context.Context) (*zk.Stat, error) {

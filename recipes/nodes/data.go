@@ -30,6 +30,23 @@ func (n *PersistentNode) wanted() payload {
 	return n.wish
 }
 
+// said returns what the node may say: the data that it has, unless it never was
+// there, and all that it was to have since. The last one is the newest.
+func (n *PersistentNode) said() (all [][]byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.have.set != 0 {
+		all = append(all, n.have.data)
+	}
+	for _, p := range n.earlier {
+		all = append(all, p.data)
+	}
+	if n.wish.set != n.have.set {
+		all = append(all, n.wish.data)
+	}
+	return all
+}
+
 // has returns the number of the Set whose data the node has.
 func (n *PersistentNode) has() uint64 {
 	n.mu.Lock()

@@ -167,12 +167,16 @@ func (k *keeper) step(ctx context.Context) error {
 			watch.Stop()
 		}
 	}()
+	if !there || k.conflictWith(stat.Czxid) == nil { // whose it is may take long to read
+		k.conflictIsOver()
+	}
 	whose, err = k.whose(ctx, there, stat)
 	if whose != foreign && whose != unknown {
 		k.conflictIsOver()
 	}
 	switch whose {
 	case unknown:
+		k.deleted() // the one that was ours is gone, whosever this is
 		return err
 	case missing:
 		return k.recreate(ctx)
@@ -289,6 +293,7 @@ func (k *keeper) wasDeleted(ctx context.Context) error {
 // look again.
 func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Watch) error {
 	k.clean = false
+	k.deleted()
 	k.predecessor = &stat.Version // also if it goes before it is read: requests of its owner may come late
 	rival := conflictOf(k.node, stat)
 	switch gone, err := k.readData(ctx, rival); {
@@ -352,7 +357,7 @@ func (k *keeper) contendUnseen(ctx context.Context) error {
 // attend looks after a node that is ours. It returns nil when it is time to
 // look again.
 func (k *keeper) attend(ctx context.Context, stat *zk.Stat, watch *framework.Watch) error {
-	if k.clean && stat.Czxid != k.czxid { // somebody else has created it again
+	if stat.Czxid != k.czxid { // it is not the one that was registered, if one was
 		if err := k.wasDeleted(ctx); err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ type config struct {
 	hasACL    bool
 	conflict  ConflictPolicy
 	data      DataPolicy
-	claim     func(data []byte) bool // or nil
+	claim     func(data []byte, ours [][]byte) bool // or nil
 	ttl       time.Duration
 	touchName string
 	fault     error // says which option cannot be used; or nil
@@ -130,10 +130,15 @@ func WithDataPolicy(p DataPolicy) Option {
 // WithClaim says which nodes that are not ephemeral may be taken over: those
 // whose data the function returns true for, as of an earlier process of the same
 // owner. Any other node that this persistent node has not made is a conflict, and
-// is not deleted by Shutdown. The function must not change the data. It does not
-// matter for ephemeral nodes, whose sessions say whose they are. Without this
-// option, every node that is not ephemeral is taken over.
-func WithClaim(isOurs func(data []byte) bool) Option {
+// is not deleted by Shutdown. It does not matter for ephemeral nodes, whose sessions
+// say whose they are. Without this option, every node that is not ephemeral is taken
+// over.
+//
+// The function is also given what the node may say that is to be there: the data
+// that it is known to have had last, if it was there, and that of every Set since
+// then. Data that was replaced is not among them. The last one is the newest. The
+// function must not change any of that.
+func WithClaim(isOurs func(data []byte, ours [][]byte) bool) Option {
 	return func(c *config) {
 		c.claim = isOurs
 		if isOurs == nil {

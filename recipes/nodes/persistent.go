@@ -209,6 +209,15 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 // given that was not refused. It is shared: do not change it.
 func (n *PersistentNode) Data() []byte { return n.wanted().data }
 
+// Written returns the data of ours that the node is known to have had last, and false
+// if it never was there. It tells whether a Set whose context has ended was carried
+// out since. The data is shared: do not change it.
+func (n *PersistentNode) Written() (data []byte, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.have.data, n.have.set != 0
+}
+
 func (n *PersistentNode) set(ctx context.Context, data []byte) error {
 	set, err := n.ask(data)
 	if err != nil {

@@ -80,9 +80,18 @@ func (k *keeper) replaceWith(ctx context.Context, wish payload, other int32, ops
 
 // created notes that our node is there.
 func (k *keeper) created(wish payload, czxid int64, version int32) {
-	k.czxid, k.version, k.clean = czxid, version, true
+	k.left(czxid, version)
 	k.wrote(wish)
 	k.settle(czxid)
+}
+
+// left notes how a request has left our node. What became of earlier ones is known
+// then, unless one of them has not been looked for: no other node is of these.
+func (k *keeper) left(czxid int64, version int32) {
+	k.czxid, k.version, k.clean = czxid, version, true
+	if !k.doubt {
+		k.unanswered = nil
+	}
 }
 
 // write writes the data that the node is to have, if it still has the given
@@ -92,7 +101,7 @@ func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
 	stat, err := k.client.Set(ctx, k.node, wish.data, version)
 	switch {
 	case err == nil:
-		k.czxid, k.version, k.clean = stat.Czxid, stat.Version, true
+		k.left(stat.Czxid, stat.Version)
 		k.wrote(wish)
 		k.settle(stat.Czxid)
 		return nil

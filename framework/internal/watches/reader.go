@@ -53,6 +53,9 @@ func (r *Reader) Poll() (ev Event, ok bool, err error) {
 func (r *Reader) Trouble() error {
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
+	if r.armed {
+		return nil
+	}
 	return r.watch.trouble
 }
 
