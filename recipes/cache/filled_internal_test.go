@@ -42,7 +42,9 @@ func TestCacheThatWasFilledAsOfNoTransactionWasFilled(t *testing.T) {
 // A cache is behind from New on, also before its goroutine has begun.
 func TestCacheIsBehindFromNewOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, err := New(curatortest.Connect(t, zktest.Start(t)), "/r")
+		srv := zktest.Start(t)
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayRequest(time.Second)}) // it may be filled before we look
+		c, err := New(curatortest.Connect(t, srv), "/r")
 		require.NoError(t, err)
 		c.mu.RLock()
 		since := c.behindSince
