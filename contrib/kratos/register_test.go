@@ -205,6 +205,7 @@ func TestRegisterBehindADeregisterThatHasGivenUp(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.process(t)
 		require.NoError(t, p.Register(w.Patience(t), replica("a")))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Second)}) // it may be gone at once
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		require.ErrorIs(t, p.Deregister(ended, replica("a")), context.Canceled)
