@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gocurator/curator/internal/curatorjars"
 )
 
 // The environment. If a ZooKeeper of Maven's is asked for, and no jars of Curator
@@ -109,7 +108,7 @@ func findCurator() error {
 	if os.Getenv(envMaven) == "" || os.Getenv(envCuratorJars) != "" {
 		return nil
 	}
-	jars, err := curatorjars.Fetch(context.Background(), newestCurator)
+	jars, err := fetchJars(context.Background(), newestCurator)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package doccheck
 import (
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,64 +53,29 @@ func TestGoBlocksOfDocumentsAreTested(t *testing.T) {
 		}
 		return err
 	}))
-	for _, document := range slices.Concat([]string{"README.md", "docs/PRODUCTION.md", "contrib/README.md"}, ofContrib("README.md"), guides) {
-		require.NoError(t, Snippets(read(t, document), texts))
+	for _, document := range documents(t) {
+		require.NoError(t, Snippets(read(t, document), texts), document)
 	}
 }
 
-func TestContributingHasTheDependenciesOfGoMod(t *testing.T) {
-	var texts []string
-	for _, name := range goMods(t) {
-		texts = append(texts, read(t, name))
-	}
-	require.NoError(t, Dependencies(read(t, "CONTRIBUTING.md"), texts...))
-}
-
-// goMods returns the go.mod files of the repository.
-func goMods(t *testing.T) []string {
+// documents returns the names of all Markdown files.
+func documents(t *testing.T) (names []string) {
 	t.Helper()
-	below, err := fs.Glob(repository(), "contrib/*/go.mod")
-	require.NoError(t, err)
-	require.NotEmpty(t, below)
-	return append([]string{"go.mod"}, below...)
-}
-
-func TestWorkspaceHasAllModules(t *testing.T) {
-	require.NoError(t, Workspace(read(t, "go.work"), goMods(t)))
-	checkProblem(t, Workspace("use (\n\t.\n\t./contrib/ab\n)\n", []string{"go.mod", "contrib/a/go.mod"}), "does not use ./contrib/a")
-}
-
-func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
-	require.NoError(t, House(read(t, "CONTRIBUTING.md"), repository()))
-}
-
-var documents = []string{
-	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "SECURITY.md", "examples/README.md",
-	"contrib/README.md",
-	"docs/SUPPORT.md", "docs/PRODUCTION.md", "docs/ROLLING_UPDATES.md", "docs/COMPATIBILITY.md",
-}
-
-// ofContrib returns the documents with this name of the modules below contrib.
-func ofContrib(name string) []string {
-	files, err := fs.Glob(repository(), "contrib/*/"+name)
-	if err != nil {
-		panic(err)
-	}
-	return files
-}
-
-// allDocuments returns the documents that are checked.
-func allDocuments() []string {
-	return slices.Concat(documents, ofContrib("README.md"), ofContrib("GUARANTEES.md"))
-}
-
-// guides are for people who come from another library.
-var guides = []string{
-	"docs/FROM_ZK_LOCK.md", "docs/FROM_CURATOR.md", "docs/FROM_ETCD.md", "docs/FROM_CONSUL.md", "docs/FROM_REDSYNC.md",
+	require.NoError(t, fs.WalkDir(repository(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && entry.Name() == ".git" {
+			return fs.SkipDir
+		}
+		if err == nil && strings.HasSuffix(name, ".md") {
+			names = append(names, name)
+		}
+		return err
+	}))
+	require.NotEmpty(t, names)
+	return names
 }
 
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
-	for _, document := range slices.Concat(guides, allDocuments()) {
+	for _, document := range documents(t) {
 		require.NoError(t, Links(repository(), document))
 	}
 }
@@ -122,9 +86,12 @@ var elsewhere = []string{
 	"asynq", "gocron", "goose", "grpc", "kratos", "loadbalance", "migrate", "persist",
 }
 
-// The guides name what other libraries have, too.
+// The guides also name what other libraries have, and TELEMETRY has attributes.
 func TestDocumentsNameWhatExists(t *testing.T) {
-	for _, document := range allDocuments() {
+	for _, document := range documents(t) {
+		if strings.HasPrefix(document, "docs/FROM_") || document == "tracing/TELEMETRY.md" {
+			continue
+		}
 		require.NoError(t, code(t).Names(document, elsewhere...))
 	}
 }
@@ -137,42 +104,9 @@ func TestSnippets(t *testing.T) {
 		"```go\nb.D()\n```\n\n```go\nb.D(1)\n```\n": "b.D(1)",
 		"```go\nb.D()\nb.C()\n```\n":                "no test file",
 		"```go\nD()\n```\n":                         "no test file",
-		"```\nb.D()\n```\n":                         "no Go block",
+		"```\nb.D()\n```\n":                         "",
 	} {
 		checkProblem(t, Snippets(document, []string{"package other\n", code}), problem)
-	}
-}
-
-func TestDependencies(t *testing.T) {
-	goMod := "module x.org/m\n\ngo 1.25.0\n\nrequire x.org/a v1.0.0\n\n" +
-		"require (\n\tx.org/b/v2 v2.0.0\n\tx.org/c v0.1.0 // indirect\n)\n"
-	head := "# C\n\n## Dependencies\n\n| module | why |\n|---|---|\n"
-	for document, problem := range map[string]string{
-		head + "| x.org/a | it is good |\n| x.org/b/v2 | so is it |\n":         "",
-		head + "| x.org/a | it is good |\n":                                    "x.org/b/v2 is not in the table",
-		head + "| x.org/a | it is good |\n| x.org/b/v2 | |\n":                  "x.org/b/v2 has no description",
-		head + "| x.org/a | good |\n| x.org/b/v2 | good |\n| x.org/c | no |\n": "x.org/c is in the table, and does not exist",
-		head + "| x.org/a | good |\n| x.org/a | good |\n":                      "x.org/a twice",
-		head + "\n## Other\n\n| x.org/a | it is good |\n":                      "no table",
-		"# C\n": `no section "Dependencies"`,
-	} {
-		checkProblem(t, Dependencies(document, goMod), problem)
-		below := "module x.org/m/d\n\nrequire x.org/m v0.0.0\nrequire x.org/a v1.0.0\n\nreplace x.org/m => ../..\n"
-		checkProblem(t, Dependencies(document, goMod, below), problem)
-	}
-}
-
-func TestHouse(t *testing.T) {
-	tree := fstest.MapFS{
-		"a/a.go": {}, "a/b/b.go": {}, "a/testdata/t.go": {}, ".hidden/h.go": {}, "text/t.md": {},
-	}
-	head := "# C\n\n## The house\n\n| folder | what is in it |\n|---|---|\n"
-	for document, problem := range map[string]string{
-		head + "| [a](a) | the first |\n| [a/b](a/b) | the second |\n": "",
-		head + "| `a` | the first |\n":                                 "folder a/b is not in the table",
-		head + "| a | the first |\n| a/b | b |\n| text | t |\n":        "text is in the table, and does not exist",
-	} {
-		checkProblem(t, House(document, tree), problem)
 	}
 }
 

@@ -1,8 +1,6 @@
 package doccheck
 
 import (
-	"errors"
-	"fmt"
 	"go/ast"
 	"path"
 	"slices"
@@ -40,32 +38,4 @@ func isPublic(folder string) bool {
 func isExported(name string) bool {
 	of, method, isMethod := strings.Cut(name, ".")
 	return ast.IsExported(of) && (!isMethod || ast.IsExported(method))
-}
-
-// Budget compares the numbers of names that packages export with the numbers
-// that they may export, and their sum with a limit of its own. The error says
-// what to do.
-func Budget(exported map[string][]string, most map[string]int, total int) error {
-	var problems []error
-	sum := 0
-	for folder, names := range exported {
-		sum += len(names)
-		if len(names) > most[folder] {
-			problems = append(problems, fmt.Errorf("%s exports %d names, and may export %d", folder, len(names), most[folder]))
-		}
-	}
-	for folder := range most {
-		if _, there := exported[folder]; !there {
-			problems = append(problems, fmt.Errorf("%s may export names, and exports none", folder))
-		}
-	}
-	if sum > total {
-		problems = append(problems, fmt.Errorf("all packages export %d names, and may export %d", sum, total))
-	}
-	if len(problems) == 0 {
-		return nil
-	}
-	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return fmt.Errorf("%w\nUnexport what no user's program needs. If one needs it, raise the number on purpose, "+
-		"and say in CHANGELOG.md what the new name is for", errors.Join(problems...))
 }

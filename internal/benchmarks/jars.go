@@ -1,6 +1,4 @@
-// Package curatorjars has Maven fetch Java Curator for programs of this
-// repository. Only programs and tests import it.
-package curatorjars
+package main
 
 import (
 	"context"
@@ -25,9 +23,9 @@ const pom = `<project>
 </project>
 `
 
-// Fetch returns a directory in the user's cache that has the jars of a version of
+// fetchJars returns a directory in the user's cache that has the jars of a version of
 // Java Curator, and of its dependencies. If it is not there, Maven fills it.
-func Fetch(ctx context.Context, version string) (dir string, err error) {
+func fetchJars(ctx context.Context, version string) (dir string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
