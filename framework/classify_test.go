@@ -39,8 +39,6 @@ var ownValues = map[string]error{
 	"ErrOutcomeUnknown": ErrOutcomeUnknown, "ErrRequestTooLarge": ErrRequestTooLarge,
 	"ErrAnswerTooLarge": ErrAnswerTooLarge,
 	"ErrUnimplemented":  ErrUnimplemented,
-	"ErrNoQuorum":       ErrNoQuorum, "ErrReconfigInProgress": ErrReconfigInProgress,
-	"ErrStandalone": fmt.Errorf("%w: %w", ErrStandalone, ErrUnimplemented), // as it is returned
 }
 
 // notOfRequests are this package's errors that end no request.

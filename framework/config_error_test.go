@@ -32,35 +32,24 @@ func TestArgumentsThatCannotBeUsedAreConfigErrorsOfEveryOperation(t *testing.T) 
 			_, err := c.SetACL(ctx, "/n", list, 0)
 			return err
 		}
-		reconfig := func(change framework.EnsembleChange) error {
-			_, err := c.Reconfig(ctx, change, 0)
-			return err
-		}
-		circuit := func() error {
-			_, err := c.CircuitBreakerStates(ctx, nil)
-			return err
-		}
 		for name, err := range map[string]error{
-			"create, nil option":              create(nil),
-			"create, mode":                    create(framework.WithMode(7)),
-			"create, TTL without a mode":      create(framework.WithTTL(time.Second)),
-			"create, mode without a TTL":      create(framework.WithMode(framework.PersistentTTL)),
-			"create, empty ACL":               create(framework.WithACL(nil)),
-			"create, empty ACL of parents":    create(framework.WithParents(), framework.WithParentACL(nil)),
-			"create, ACL of no parents":       create(framework.WithParentACL(acl)),
-			"create, options":                 create(framework.WithOverwrite(0), framework.WithProtection()),
-			"set, nil option":                 set(nil),
-			"setACL, empty":                   setACL(nil),
-			"delete, nil option":              c.Delete(ctx, "/n", 0, nil),
-			"transaction, nil option":         transaction(framework.CreateOp("/n", nil, nil)),
-			"transaction, option":             transaction(framework.CreateOp("/n", nil, framework.WithOverwrite(0))),
-			"transaction, mode":               transaction(framework.CreateOp("/n", nil, framework.WithMode(-1))),
-			"transaction, TxnOp of no kind":   transaction(framework.TxnOp{}),
-			"reconfig, empty":                 reconfig(framework.EnsembleChange{}),
-			"reconfig, member has no address": reconfig(framework.EnsembleChange{Members: []framework.Member{{ID: 1}}}),
-			"auth, no scheme":                 c.AddAuth(ctx, "", nil),
-			"auth, no password":               c.AddAuth(ctx, "digest", []byte("user")),
-			"circuit breaker, nil policy":     circuit(),
+			"create, nil option":            create(nil),
+			"create, mode":                  create(framework.WithMode(7)),
+			"create, TTL without a mode":    create(framework.WithTTL(time.Second)),
+			"create, mode without a TTL":    create(framework.WithMode(framework.PersistentTTL)),
+			"create, empty ACL":             create(framework.WithACL(nil)),
+			"create, empty ACL of parents":  create(framework.WithParents(), framework.WithParentACL(nil)),
+			"create, ACL of no parents":     create(framework.WithParentACL(acl)),
+			"create, options":               create(framework.WithOverwrite(0), framework.WithProtection()),
+			"set, nil option":               set(nil),
+			"setACL, empty":                 setACL(nil),
+			"delete, nil option":            c.Delete(ctx, "/n", 0, nil),
+			"transaction, nil option":       transaction(framework.CreateOp("/n", nil, nil)),
+			"transaction, option":           transaction(framework.CreateOp("/n", nil, framework.WithOverwrite(0))),
+			"transaction, mode":             transaction(framework.CreateOp("/n", nil, framework.WithMode(-1))),
+			"transaction, TxnOp of no kind": transaction(framework.TxnOp{}),
+			"auth, no scheme":               c.AddAuth(ctx, "", nil),
+			"auth, no password":             c.AddAuth(ctx, "digest", []byte("user")),
 		} {
 			var config *framework.ConfigError
 			require.ErrorAs(t, err, &config, name)

@@ -191,28 +191,6 @@ var ErrUnimplemented error = &ServerError{Code: proto.CodeUnimplemented}
 
 var errThrottled = &ServerError{Code: proto.CodeThrottled} // not carried out
 
-// These errors are the server's answers to a Reconfig. Other errors to match
-// are:
-//
-//   - zk.ErrReconfigDisabled for an ensemble whose configuration does not have
-//     reconfigEnabled=true.
-//   - zk.ErrBadVersion for another version than the one that was asked for.
-//   - zk.ErrNoAuth for want of rights.
-//   - zk.ErrBadArguments for a member that the server does not understand or
-//     that conflicts with another one.
-var (
-	// ErrStandalone means that the server is no member of an ensemble, or is
-	// older than 3.5.
-	ErrStandalone = errors.New("server is standalone")
-
-	// ErrNoQuorum means that too few of the new members are connected and up to
-	// date.
-	ErrNoQuorum error = &ServerError{Code: proto.CodeNewConfigNoQuorum}
-
-	// ErrReconfigInProgress means that another change is under way.
-	ErrReconfigInProgress error = &ServerError{Code: proto.CodeReconfigInProgress}
-)
-
 func notSent(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", errNotSent, reason.OfContext(ctx))
 }

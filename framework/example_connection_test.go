@@ -10,7 +10,6 @@ import (
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/retry"
-	"github.com/gocurator/curator/state"
 )
 
 func ExampleClient_Namespace() {
@@ -98,43 +97,4 @@ func ExampleClient_InSession() {
 	})
 	fmt.Println(tries, err)
 	// Output: 2 <nil>
-}
-
-// A connection that breaks twice in a moment is told of twice only by States.
-func ExampleClient_CircuitBreakerStates() {
-	client, srv, done := exampletest.Connect()
-	defer done()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-
-	few, err := client.CircuitBreakerStates(ctx, retry.Forever(500*time.Millisecond))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	states := client.States(ctx)
-	srv.CutAll()
-	n := 0
-	for s := range states {
-		fmt.Println("all:   ", s)
-		if n++; n == 4 {
-			break
-		}
-		if n == 2 {
-			srv.CutAll()
-		}
-	}
-	for s := range few {
-		fmt.Println("few:   ", s)
-		if s == state.Reconnected {
-			break
-		}
-	}
-	// Output:
-	// all:    Suspended
-	// all:    Reconnected
-	// all:    Suspended
-	// all:    Reconnected
-	// few:    Suspended
-	// few:    Reconnected
 }

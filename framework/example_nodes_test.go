@@ -73,24 +73,3 @@ func ExampleSession() {
 	// registered in a new session: true
 	// registered in a new session: true
 }
-
-func ExampleClient_Config() {
-	client, srv, done := exampletest.Connect()
-	defer done()
-	// A real ensemble writes this node by itself.
-	err := srv.Set("/zookeeper/config", []byte("server.1=zk1:2888:3888:participant;0.0.0.0:2181\n"+
-		"server.2=zk2:2888:3888:observer;0.0.0.0:2181\nversion=100000000"))
-	if err != nil {
-		panic(err)
-	}
-
-	config, err := client.Config(context.Background())
-	for _, m := range config.Members {
-		fmt.Println(m.ID, m.Addresses[0].Host, m.Role)
-	}
-	fmt.Println(config.Version, err)
-	// Output:
-	// 1 zk1 participant
-	// 2 zk2 observer
-	// 4294967296 <nil>
-}

@@ -60,18 +60,6 @@ func TestLateDeleteOfALostSessionIsOfUnknownOutcome(t *testing.T) {
 	})
 }
 
-// The standalone server refuses each change, but what counts is that the look has
-// found nothing.
-func TestLateReconfigOfALostSessionIsOfUnknownOutcome(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, srv.Set("/zookeeper/config", []byte("version=10")))
-		late(srv, c, zktest.OpReconfig)
-		_, err := c.Reconfig(t.Context(), framework.EnsembleChange{Leaving: []int64{2}}, 0x10)
-		require.ErrorIs(t, err, zk.ErrReconfigDisabled)
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-	})
-}
-
 // The second node has another id, and the first one does not stay.
 func TestLateProtectedCreateOfALostSessionMakesNoSecondNode(t *testing.T) {
 	for _, mode := range []framework.Mode{framework.Persistent, framework.PersistentSequential} {

@@ -21,7 +21,7 @@ import (
 // These functions are the calls in the table of operations, and prepare them.
 
 // errAnother is the error of a wrong answer.
-var errAnother = &framework.OpError{Op: "test", Path: "/", Err: framework.ErrStandalone}
+var errAnother = &framework.OpError{Op: "test", Path: "/", Err: framework.ErrUnimplemented}
 
 // errIf returns an error that only a wrong answer has.
 func errIf(err error, wrong bool) error {

@@ -126,11 +126,6 @@ var everyOperation = []operation{
 		_, err := framework.Extend(s.client).MultiSiblings(ctx, "/tree", "/none")
 		return err
 	})},
-	{"config", onTree(func(ctx context.Context, s *scene) error { _, err := s.client.Config(ctx); return err })},
-	{"reconfig", onTree(func(ctx context.Context, s *scene) error {
-		_, err := s.client.Reconfig(ctx, framework.EnsembleChange{Leaving: []int64{9}}, framework.AnyConfig)
-		return err
-	})},
 	{"in session", onTree(func(ctx context.Context, s *scene) error {
 		return s.client.InSession(ctx, func(ctx context.Context) error { return set(0)(ctx, s) })
 	})},
@@ -158,13 +153,6 @@ var everyOperation = []operation{
 	})},
 	{"session", onTree(func(ctx context.Context, s *scene) error { _, err := s.client.Session(ctx); return err })},
 	{"states", onTree(func(ctx context.Context, s *scene) error { return drain(s.client.States(ctx)) })},
-	{"states of a circuit breaker", onTree(func(ctx context.Context, s *scene) error {
-		states, err := s.client.CircuitBreakerStates(ctx, retry.N(1, time.Second))
-		if err == nil {
-			err = drain(states)
-		}
-		return err
-	})},
 	{"retry", onTree(func(ctx context.Context, s *scene) error {
 		return retry.Do(ctx, retry.N(3, time.Second), framework.IsConnectionError, func(ctx context.Context) error { return set(0)(ctx, s) })
 	})},

@@ -20,7 +20,6 @@ var readers = []func([]byte){
 	func(b []byte) { SetData("/", nil, 0).Read(b, 0) },
 	func(b []byte) { SetACL("/", nil, 0).Read(b, 0) },
 	func(b []byte) { Delete("/", 0).Read(b, 0) },
-	func(b []byte) { Reconfig("", "", "", 0).Read(b, 0) },
 	func(b []byte) { Auth("digest", nil).Read(b, 0) },
 	func(b []byte) { Multi().Read(b, 0) },
 	func(b []byte) { MultiRead().Read(b, 0) },
@@ -109,7 +108,6 @@ func FuzzRequestsAndAnswers(f *testing.F) {
 		requireBody(t, Delete(text, n).Append, OpDelete, Delete(text, n).Op, text, n)
 		requireBody(t, Check(text, n).Append, OpCheck, Check(text, n).Op, text, n)
 		requireBody(t, Auth(text, data).Append, OpAuth, Auth(text, data).Op, int32(0), text, data)
-		requireBody(t, Reconfig("", "1,2", "", long).Append, OpReconfig, OpReconfig, []byte(nil), "1,2", []byte(nil), long)
 		for mode, op := range map[int32]int32{
 			ModePersistent: OpCreate, ModeEphemeralSequential: OpCreate, ModeContainer: OpCreateContainer,
 		} {
@@ -122,7 +120,6 @@ func FuzzRequestsAndAnswers(f *testing.F) {
 		}
 
 		requireAnswer(t, GetData(text, flag), Data{data, stat}, data, stat)
-		requireAnswer(t, Reconfig("", "", "", 0), Data{data, stat}, data, stat)
 		requireAnswer(t, Exists(text, flag), stat, stat)
 		requireAnswer(t, SetData(text, data, n), stat, stat)
 		requireAnswer(t, SetACL(text, acl, n), stat, stat)

@@ -2,7 +2,7 @@ package proto
 
 import "github.com/gocurator/curator/framework/internal/jute"
 
-// Data is the answer to GetData and Reconfig. Data is a part of the message.
+// Data is the answer to GetData. Data is a part of the message.
 type Data struct {
 	Data []byte
 	Stat *Stat

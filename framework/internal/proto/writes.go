@@ -87,27 +87,6 @@ func pathAndVersion(path string, version int32) func([]byte) []byte {
 	return func(b []byte) []byte { return jute.AppendInt32(jute.AppendString(b, path), version) }
 }
 
-// Reconfig changes the members of an ensemble if its configuration has the
-// version. Each list has commas between its elements. The answer is the new
-// configuration as the server has it in /zookeeper/config.
-func Reconfig(joining, leaving, members string, version int64) Request[Data] {
-	return Request[Data]{Op: OpReconfig, Append: func(b []byte) []byte {
-		for _, list := range []string{joining, leaving, members} {
-			b = appendNullable(b, list)
-		}
-		return jute.AppendInt64(b, version)
-	}, read: readData}
-}
-
-// appendNullable appends a string, or null for an empty one: to the server, an
-// empty list of members is a list.
-func appendNullable(b []byte, s string) []byte {
-	if s == "" {
-		return jute.AppendBuffer(b, nil)
-	}
-	return jute.AppendString(b, s)
-}
-
 // Auth shows the server credentials for this connection.
 func Auth(scheme string, auth []byte) Request[Nothing] {
 	return Request[Nothing]{Op: OpAuth, Append: func(b []byte) []byte {
