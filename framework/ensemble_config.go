@@ -42,16 +42,6 @@ type MemberAddress struct {
 	ElectionPort int
 }
 
-// member returns the member with an ID, if there is one.
-func (c EnsembleConfig) member(id int64) (Member, bool) {
-	for _, m := range c.Members {
-		if m.ID == id {
-			return m, true
-		}
-	}
-	return Member{}, false
-}
-
 // String returns the member as in a configuration:
 // server.1=host:2888:3888:participant;0.0.0.0:2181.
 func (m Member) String() string {

@@ -43,20 +43,24 @@ func (c *Client) Config(ctx context.Context) (EnsembleConfig, error) {
 // by default. See ErrStandalone and its neighbours for errors to match.
 //
 // A change of the servers makes it likely that the connection breaks while the
-// reply is awaited. A change of a given version is looked up then. It counts as
-// done if the configuration has another version and is as asked for, by IDs and
-// addresses. It is repeated if the configuration still has the old version.
-// Otherwise, and if ctx ends while the reply is awaited, the error matches
-// ErrOutcomeUnknown. What Set says of a later session applies here, too.
+// reply is awaited. The error then matches ErrOutcomeUnknown, and Config tells
+// what the configuration is.
 func (c *Client) Reconfig(ctx context.Context, change EnsembleChange, version int64) (EnsembleConfig, error) {
 	if err := change.validate(); err != nil {
 		return EnsembleConfig{}, &OpError{"reconfig", configPath, err}
 	}
-	r := &reconfig{change, version}
-	w := write[EnsembleConfig]{send: r.send, onLostReply: lookUp, resolve: r.resolve}
-	if version == AnyConfig {
-		w.onLostReply = giveUp
-	}
+	joining, leaving, members := change.lists()
+	q := proto.Reconfig(joining, leaving, members, version)
+	w := write[EnsembleConfig]{send: func(ctx context.Context, s *Session) (EnsembleConfig, error) {
+		answer, err := send(ctx, s, q, nil)
+		if reason.Is(err, ErrUnimplemented) {
+			err = fmt.Errorf("%w: %w", ErrStandalone, err)
+		}
+		if err != nil {
+			return EnsembleConfig{}, err
+		}
+		return parseEnsembleConfig(answer.Data), nil
+	}}
 	return w.do(ctx, c, "reconfig", configPath)
 }
 
@@ -74,56 +78,6 @@ func (ch *EnsembleChange) validate() error {
 		}
 	}
 	return nil
-}
-
-// reconfig is what a Reconfig asks for.
-type reconfig struct {
-	change  EnsembleChange
-	version int64
-}
-
-func (r *reconfig) send(ctx context.Context, s *Session) (EnsembleConfig, error) {
-	joining, leaving, members := r.change.lists()
-	answer, err := send(ctx, s, proto.Reconfig(joining, leaving, members, r.version), nil)
-	switch {
-	case reason.Is(err, ErrUnimplemented):
-		return EnsembleConfig{}, fmt.Errorf("%w: %w", ErrStandalone, err)
-	case err != nil:
-		return EnsembleConfig{}, err
-	}
-	return parseEnsembleConfig(answer.Data), nil
-}
-
-// resolve looks at the configuration.
-func (r *reconfig) resolve(ctx context.Context, s *Session) (EnsembleConfig, bool, error) {
-	now, err := afterQuorum(ctx, s, proto.GetData(configPath, false))
-	if err != nil {
-		return EnsembleConfig{}, false, err
-	}
-	config := parseEnsembleConfig(now.Data)
-	switch {
-	case config.Version == r.version:
-		return EnsembleConfig{}, false, nil
-	case !r.change.isDone(config):
-		err := fmt.Errorf("configuration has version %x now", config.Version)
-		return EnsembleConfig{}, false, unknownOutcome(err)
-	}
-	return config, true, nil
-}
-
-// isDone reports whether a configuration is what the change leads to.
-func (ch *EnsembleChange) isDone(c EnsembleConfig) bool {
-	for _, want := range slices.Concat(ch.Joining, ch.Members) {
-		if m, ok := c.member(want.ID); !ok || !slices.Equal(m.Addresses, want.Addresses) {
-			return false
-		}
-	}
-	for _, id := range ch.Leaving {
-		if _, ok := c.member(id); ok {
-			return false
-		}
-	}
-	return len(ch.Members) == 0 || len(ch.Members) == len(c.Members)
 }
 
 // lists returns the change as the request has it.
