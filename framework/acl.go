@@ -3,7 +3,6 @@ package framework
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -75,59 +74,13 @@ func (c *Client) GetACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, e
 //   - zk.ErrInvalidACL for a list that is empty, or that the server does not
 //     understand.
 //
-// If the connection breaks while the reply is awaited, a write with AnyVersion
-// is repeated. One with a version is looked up. It counts as done if the list
-// has the next version and is this one, and is repeated if it still has the old
-// version and the node was there before the request, as with Set. What Set says
-// of a later session applies here, too. Otherwise, and if ctx ends while the
-// reply is awaited, the error matches ErrOutcomeUnknown.
-//
-// Some lists cannot be recognised when they are looked up, so that the outcome
-// stays unknown:
-//
-//   - The server stores another list than it was given, as it does for the
-//     scheme auth and for entries that are given twice.
-//   - The list does not let us read it.
+// If the reply is lost, a write with AnyVersion is repeated. For a write with a
+// version, the error matches ErrOutcomeUnknown.
 func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version int32) (*zk.Stat, error) {
 	if len(acl) == 0 {
 		return nil, &OpError{"setACL", path, invalid(zk.ErrInvalidACL, "ACL", "", "must not be empty")}
 	}
-	o := &setACL{path: c.full(path), acl: toACL(acl), version: version}
-	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version), resolve: o.resolve}
-	o.existed = w.existed
-	return w.do(ctx, c, "setACL", path)
-}
-
-// setACL is what a SetACL asks for.
-type setACL struct {
-	path    string
-	acl     []proto.ACL
-	version int32
-	existed func(*proto.Stat) bool // see write.existed
-}
-
-func (o *setACL) send(ctx context.Context, s *Session) (*zk.Stat, error) {
-	stat, err := send(ctx, s, proto.SetACL(o.path, o.acl, o.version), nil)
-	return (*zk.Stat)(stat), err
-}
-
-// resolve looks at the list. It is an error if there is no node, or if we have
-// no right to read the list: both may be the result of our write, or of a later
-// one.
-func (o *setACL) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
-	now, err := afterQuorum(ctx, s, proto.GetACL(o.path))
-	switch {
-	case err != nil:
-		return nil, false, err
-	case now.Stat.Aversion == o.version && o.existed(now.Stat):
-		return nil, false, nil
-	case now.Stat.Aversion == o.version:
-		return nil, false, unknownOutcome(errAnew)
-	case now.Stat.Aversion == o.version+1 && slices.Equal(now.ACL, o.acl):
-		return (*zk.Stat)(now.Stat), true, nil
-	default:
-		return nil, false, unknownOutcome(fmt.Errorf("version of the list is %d now", now.Stat.Aversion))
-	}
+	return writeStat(ctx, c, "setACL", path, proto.SetACL(c.full(path), toACL(acl), version), version)
 }
 
 func toACL(list []zk.ACL) []proto.ACL {

@@ -9,44 +9,8 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// This file decides what an error means for what comes next. An operation makes
-// of it:
-//
-//	operation                               unsent  unknown
-//	get, exists, children, getACL, config,  again   again
-//	  sync, a transaction of checks
-//	multiRead                               again   the error is returned
-//	set, setACL, delete with AnyVersion     again   again
-//	set, setACL with a version              again   looked up: done, or again, or
-//	                                                ErrOutcomeUnknown
-//	delete with a version                   again   again; what is found then is
-//	                                                ErrOutcomeUnknown, unless it
-//	                                                worked
-//	create, plain                           again   ErrOutcomeUnknown
-//	create, plain and Ephemeral             again   looked up: done, or again, or
-//	                                                zk.ErrNodeExists; an error is
-//	                                                ErrOutcomeUnknown, too, if the
-//	                                                session was lost meanwhile, or
-//	                                                no node was found and the next
-//	                                                attempt fails, or the other
-//	                                                node is newer
-//	create, WithProtection                  again   looked for by its name: done, or
-//	                                                again
-//	create, WithOverwrite or                again   again, for what exists then is
-//	  WithIdempotence                               taken as it is
-//	transaction that writes                 again   looked up if a versioned set
-//	                                                allows it, else
-//	                                                ErrOutcomeUnknown
-//	reconfig                                again   looked up if a version was asked
-//	                                                for, else ErrOutcomeUnknown
-//
-// A node that is looked up tells only if it is older than the request. A newer
-// one may have been made anew, and the outcome is unknown, unless it is as the
-// request leaves it.
-//
-// "Again" is for errors that are retryable. Every other error ends the
-// operation. If its outcome is unknown, or an earlier attempt's was and has not
-// been resolved, the error matches ErrOutcomeUnknown.
+// This file decides what an error means for what comes next. ErrOutcomeUnknown
+// has the table of what each operation makes of that.
 
 // outcome is what an error says about the request that it answers.
 type outcome int

@@ -12,8 +12,7 @@ import (
 )
 
 // cleanup is one thing that a client has promised to do although no caller
-// waits for it: to delete a node, or to find out whether there is one. A
-// connection that is lost with much under way can leave thousands of them.
+// waits for it: to delete a node, which may not exist. A connection that is lost with much under way can leave thousands of them.
 type cleanup struct {
 	path    string
 	version int32
@@ -27,11 +26,6 @@ type cleanup struct {
 	// Set if the node's name is not known yet: it is below parent, if it
 	// exists.
 	parent, guid string
-
-	// Set if the node stays, and a reservation waits for the answer whether
-	// madeIn has made it.
-	reserved *reservation
-	newest   int64 // the node, if there is one, is not newer; 0 before that is known
 
 	// madeIn is the session in which the node may have been made. It is nil if
 	// that does not matter.

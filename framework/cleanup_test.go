@@ -183,22 +183,3 @@ func TestCleanUpThatAlwaysBreaksTheConnectionHoldsUpNoOther(t *testing.T) {
 		require.Equal(t, []string{"n00000", "zookeeper"}, srv.Children("/"))
 	})
 }
-
-// A path is not reserved for ever when a server cannot say whether a node is
-// there.
-func TestReservationEndsWhenItsCleanUpIsGivenUp(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Minute)})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := c.Create(ctx, "/e", nil, framework.WithMode(framework.Ephemeral))
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		srv.Inject(zktest.Rule{Op: zktest.OpExists, Times: -1, Do: zktest.Fail(-12345)})
-		srv.CutAll()
-		require.NoError(t, srv.Delete("/e"))
-		start := time.Now()
-		mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
-		require.Greater(t, time.Since(start), 30*time.Second, "it was waited for")
-		require.Equal(t, 20, srv.CountRequests(zktest.OpExists))
-	})
-}

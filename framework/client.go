@@ -64,19 +64,18 @@ type core struct {
 	ctx    context.Context // Close ends it, with ErrClosed as the cause
 	cancel context.CancelCauseFunc
 
-	goroutines   sync.WaitGroup // everything this client has started; see spawn
-	tellers      teller.Group   // these call the user's code
-	dropped      dropped
-	followers    []func(clienttrace.StateChange)
-	over         chan struct{} // closed when Close is done
-	cleanups     cleanups      // what is still to be done in the background
-	reservations *reservations // plain ephemeral nodes that are being created
-	givenUp      givenUp
-	hooks        *hooks.List
-	recorder     *flight.Recorder // nil for none
-	persistent   *watches.Persistent
-	suspects     suspects.Suspects
-	multiReads   lostMultiReads
+	goroutines sync.WaitGroup // everything this client has started; see spawn
+	tellers    teller.Group   // these call the user's code
+	dropped    dropped
+	followers  []func(clienttrace.StateChange)
+	over       chan struct{} // closed when Close is done
+	cleanups   cleanups      // what is still to be done in the background
+	givenUp    givenUp
+	hooks      *hooks.List
+	recorder   *flight.Recorder // nil for none
+	persistent *watches.Persistent
+	suspects   suspects.Suspects
+	multiReads lostMultiReads
 
 	mu          sync.Mutex // protects the following fields
 	closed      bool       // no goroutine may be added

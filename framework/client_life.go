@@ -102,17 +102,16 @@ func Connect(ctx context.Context, connectString string, opts ...Option) (*Client
 func newClient(cfg config, addresses []string, chroot string) *Client {
 	c := &Client{
 		core: &core{
-			cfg:          cfg,
-			addresses:    addresses,
-			serverList:   newServerList(addresses, cfg.servers),
-			last:         broadcast.New(clienttrace.StateChange{}),
-			refusal:      newRefusal(),
-			over:         make(chan struct{}),
-			reservations: newReservations(),
-			hooks:        hooks.NewList(cfg.hooks),
-			recorder:     flight.New(cfg.recentEvents, cfg.acquireStacks),
-			persistent:   watches.NewPersistent(),
-			auth:         cfg.auth,
+			cfg:        cfg,
+			addresses:  addresses,
+			serverList: newServerList(addresses, cfg.servers),
+			last:       broadcast.New(clienttrace.StateChange{}),
+			refusal:    newRefusal(),
+			over:       make(chan struct{}),
+			hooks:      hooks.NewList(cfg.hooks),
+			recorder:   flight.New(cfg.recentEvents, cfg.acquireStacks),
+			persistent: watches.NewPersistent(),
+			auth:       cfg.auth,
 		},
 		chroot: chroot,
 	}

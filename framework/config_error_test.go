@@ -24,10 +24,6 @@ func TestArgumentsThatCannotBeUsedAreConfigErrorsOfEveryOperation(t *testing.T) 
 			_, err := c.Transaction(ctx, op)
 			return err
 		}
-		set := func(opt framework.SetOption) error {
-			_, err := c.Set(ctx, "/n", nil, 0, opt)
-			return err
-		}
 		setACL := func(list []zk.ACL) error {
 			_, err := c.SetACL(ctx, "/n", list, 0)
 			return err
@@ -41,7 +37,6 @@ func TestArgumentsThatCannotBeUsedAreConfigErrorsOfEveryOperation(t *testing.T) 
 			"create, empty ACL of parents":  create(framework.WithParents(), framework.WithParentACL(nil)),
 			"create, ACL of no parents":     create(framework.WithParentACL(acl)),
 			"create, options":               create(framework.WithOverwrite(0), framework.WithProtection()),
-			"set, nil option":               set(nil),
 			"setACL, empty":                 setACL(nil),
 			"delete, nil option":            c.Delete(ctx, "/n", 0, nil),
 			"transaction, nil option":       transaction(framework.CreateOp("/n", nil, nil)),

@@ -165,8 +165,8 @@ func TestOperationThatIsCancelledBeforehandSendsNothing(t *testing.T) {
 func TestWriteThatIsCancelledWhileItsReplyIsAwaitedIsOfUnknownOutcome(t *testing.T) {
 	for _, name := range []string{
 		"create", "create ephemeral", "create container", "create protected", "create or set", "create or set version",
-		"create idempotent", "set", "set version", "set idempotent", "setACL", "setACL version", "delete", "delete version",
-		"delete children", "transaction", "transaction version",
+		"create idempotent", "set", "set version", "setACL", "setACL version", "delete", "delete version",
+		"delete children", "transaction", "transaction version", "transaction repeated",
 	} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			mustCreate(t, c, "/n", "")

@@ -95,12 +95,11 @@ func WithProtection() CreateOption {
 // given version. AnyVersion always matches; another version is zk.ErrBadVersion.
 // The mode and the access control list of a node that exists stay as they are.
 // Created has the czxid that the node was created with, by this call or
-// another.
+// another, and the version that this call has left.
 //
-// If a reply is lost, the call is repeated as a whole: it ends with a node that
-// has the data, or with an error. A node that somebody deletes in the meantime
-// may be created anew. With a version, the node is read first, and counts as
-// done if it is as this call would have left it.
+// If a reply is lost, a call with AnyVersion is repeated as a whole. A node that
+// another client deletes in the meantime may be re-created. For a call with a
+// version, the error matches ErrOutcomeUnknown.
 //
 // It is for nodes whose name the caller knows and whose owner does not matter:
 // not protected, sequential or ephemeral.
@@ -110,14 +109,13 @@ func WithOverwrite(version int32) CreateOption {
 
 // WithIdempotence makes a node that exists a success if it has this data and was
 // never written since it was made (version 0), by this call or another. It
-// needs the right to read the node. With WithOverwrite, a node that exists may
-// also have this data and the version that follows WithOverwrite's.
+// needs the right to read the node.
 //
-// If a reply is lost, the call is repeated. A node that somebody deletes in the
-// meantime may be created anew.
+// If a reply is lost, the call is repeated. A node that another client deletes in
+// the meantime may be re-created.
 //
 // It is for nodes whose name the caller knows and whose owner does not matter:
-// not protected, sequential or ephemeral.
+// not protected, sequential or ephemeral. It excludes WithOverwrite.
 func WithIdempotence() CreateOption {
 	return func(c *createConfig) { c.idempotent = true }
 }
@@ -174,6 +172,8 @@ func (c *createConfig) validateUpsert() error {
 		name = "WithOverwrite"
 	}
 	switch {
+	case c.orSet && c.idempotent:
+		return badArgument("options", "WithOverwrite and WithIdempotence", "a node that exists is either written or left")
 	case c.protected:
 		return badArgument("options", name+" and WithProtection", "no such node exists before")
 	case c.mode.sequential():
@@ -184,10 +184,6 @@ func (c *createConfig) validateUpsert() error {
 	}
 	return nil
 }
-
-// isRecognisedByOwner reports whether the node's session is the only thing that
-// distinguishes the node from one that somebody else has made.
-func (c *createConfig) isRecognisedByOwner() bool { return c.mode == Ephemeral && !c.protected }
 
 // newNode is the request's form of a node with this path.
 func newNode(path string, data []byte, acl []proto.ACL, cfg *createConfig) proto.NewNode {

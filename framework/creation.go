@@ -22,6 +22,10 @@ type Created struct {
 	// created anywhere in the ensemble, the later one has the larger Czxid.
 	Czxid int64
 
+	// Version is the version that the call has left the node with. It is 0, except
+	// for a node that existed and was written WithOverwrite.
+	Version int32
+
 	// Session is the one in which the node was created. An ephemeral node must
 	// not be trusted when its context ends.
 	Session *Session
@@ -43,12 +47,9 @@ type creation struct {
 	target string // the path to ask the server for
 
 	write     write[Created]
-	set       *write[*zk.Stat] // for WithOverwrite
-	sentIn    *Session         // the last attempt's; nil if nothing was sent
-	made      Created          // the node, with the server's path; zero until an attempt has made it
-	abandoned bool             // the caller has gone, and late gets the answer
-	maybeMade bool             // an earlier attempt may have made a node that is not the one to return
-	reserved  *reservation     // nil unless the node is recognised by its owner
+	sentIn    *Session // the last attempt's; nil if nothing was sent
+	made      Created  // the node, with the server's path; zero until an attempt has made it
+	abandoned bool     // the caller has gone, and late gets the answer
 }
 
 func (n *creation) createWithParents(ctx context.Context, s *Session) (Created, error) {
@@ -147,82 +148,61 @@ func (n *creation) late(s *Session, guid string, created proto.Created, err erro
 		n.noteEphemeral(s, created.Path)
 	}
 	switch {
-	case guid != "" && err == nil:
+	case guid == "":
+	case err == nil:
 		n.client.deleteInBackground(created.Path)
-	case guid != "" && ambiguous(err):
+	case ambiguous(err):
 		n.deleteInBackground(s, guid)
-	case n.reserved != nil && ambiguous(err):
-		n.client.resolveInBackground(n.reserved, s)
-	case n.reserved != nil:
-		n.reserved.release(created.Czxid)
 	}
 	n.client.givenUp.remove(&n.protectedNode)
 }
 
-// cleanUp deletes or releases what the last attempt has left, unless late will.
-// If a node was made and err is not nil, the call has panicked.
+// cleanUp deletes the protected node that the last attempt has left, unless late
+// will. If a node was made and err is not nil, the call has panicked.
 func (n *creation) cleanUp(err error) {
-	made := n.made.Path != ""
+	if n.guid == "" || n.abandoned || err == nil {
+		return
+	}
 	doubt := n.write.doubt
 	if doubt == nil && reason.Is(err, reason.ErrPanicked) {
 		doubt = n.sentIn // the answer may still come
 	}
-	inDoubt := err != nil && !made && doubt != nil
 	switch {
-	case n.abandoned:
-	case n.guid != "" && inDoubt:
-		n.deleteInBackground(doubt, n.guid)
-	case n.guid != "" && made && err != nil:
+	case n.made.Path != "":
 		n.client.deleteInBackground(n.made.Path)
-	case n.reserved != nil && inDoubt:
-		n.client.resolveInBackground(n.reserved, doubt)
-	case n.reserved != nil:
-		n.reserved.release(n.made.Czxid)
+	case doubt != nil:
+		n.deleteInBackground(doubt, n.guid)
 	}
 }
 
-// resolve returns the node if an earlier attempt has made it. In a later
-// session, one that is not there may still come: a protected create takes
-// another id then, and leaves the old one to the clean-up.
+// resolve returns the protected node if an earlier attempt has made it. In a
+// later session, a node that is not there may still come: the create takes
+// another id then, and leaves the old one to the clean-up. If the node's list gives
+// us no right to read it, servers of 3.8.4 and of 3.9 refuse the look, and the
+// outcome stays unknown.
 func (n *creation) resolve(ctx context.Context, s *Session) (created Created, applied bool, err error) {
-	if n.cfg.mode.ephemeral() && n.write.doubt != s {
+	sessionLost := n.write.doubt != s
+	if n.cfg.mode.ephemeral() && sessionLost {
 		n.giveUpNode()
 		return Created{}, false, nil
 	}
-	path, stat, err := n.find(ctx, s)
+	path, err := findProtected(ctx, s, n.parent, n.guid)
+	var stat *proto.Stat
+	if path != "" && err == nil {
+		stat, err = send(ctx, s, proto.Exists(path, false), nil)
+	}
 	switch {
 	case err != nil:
 		return Created{}, false, err
-	case stat == nil && n.guid != "" && n.write.doubt != s:
+	case stat == nil && sessionLost:
 		n.giveUpNode()
 		return Created{}, false, nil
 	case stat == nil:
-		n.maybeMade = true // somebody may have deleted it
 		return Created{}, false, nil
-	case n.reserved != nil && !n.reserved.made(stat, s):
-		n.write.doubt = nil                                 // another's node is in the way
-		n.maybeMade = n.maybeMade || !n.write.existed(stat) // ours may have been there before that
-		return Created{}, false, zk.ErrNodeExists
 	}
 	n.made = Created{Path: path, Czxid: stat.Czxid, Session: s}
 	n.noteEphemeral(s, path)
 	return n.made, true, nil
-}
-
-// find looks for the node that an earlier attempt may have made. If that gives us
-// no right to read it, servers of 3.8.4 and of 3.9 refuse the look, and the
-// outcome stays unknown. After a search, the server knows already of all writes
-// that earlier connections have sent.
-func (n *creation) find(ctx context.Context, s *Session) (path string, stat *proto.Stat, err error) {
-	if n.guid == "" {
-		stat, err = afterQuorum(ctx, s, proto.Exists(n.target, false))
-		return n.target, stat, err
-	}
-	path, err = findProtected(ctx, s, n.parent, n.guid)
-	if path != "" && err == nil {
-		stat, err = send(ctx, s, proto.Exists(path, false), nil)
-	}
-	return path, stat, err
 }
 
 // giveUpNode gives up a node that an earlier attempt may have made, or may still
@@ -231,10 +211,6 @@ func (n *creation) find(ctx context.Context, s *Session) (path string, stat *pro
 func (n *creation) giveUpNode() {
 	lost := n.write.doubt
 	n.write.doubt = nil
-	if n.guid == "" {
-		n.maybeMade = true
-		return
-	}
 	n.deleteInBackground(lost, n.guid)
 	guid := znode.GUID()
 	n.target = strings.Replace(n.target, protectedPrefix(n.guid), protectedPrefix(guid), 1)

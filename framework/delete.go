@@ -61,15 +61,18 @@ func WithChildren() DeleteOption {
 //   - zk.ErrNotEmpty for a node with children.
 //   - zk.ErrBadArguments for the server's own nodes, "/" and "/zookeeper".
 //
-// If the connection breaks while the reply is awaited, the delete is repeated.
-// A node that is missing then counts as deleted if the version did not matter,
-// and is ErrOutcomeUnknown if it did. A repeated delete may hit a node that
-// somebody has created anew meanwhile, if it has the version. If ctx ends while
-// the reply is awaited, the error matches ErrOutcomeUnknown.
+// If the reply is lost, a delete of AnyVersion or WithGuarantee is repeated, and a
+// node that is missing then counts as deleted. A repeated delete may hit a node that
+// another client has re-created meanwhile. For any other delete of a version, the
+// error matches ErrOutcomeUnknown. It also does if ctx ends while the reply is
+// awaited.
 func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
 	d := newDeletion(c.full(path), version)
 	if err := apply(&d.cfg, opts); err != nil {
 		return &OpError{"delete", path, err}
+	}
+	if d.cfg.guaranteed {
+		d.write.onLostReply = sendAgain
 	}
 	if d.cfg.children {
 		d.write.partly = func(err error) bool { return d.begunBelow && !IsRefusal(err) }
@@ -97,7 +100,7 @@ type deletion struct {
 
 func newDeletion(path string, version int32) *deletion {
 	d := &deletion{path: path, version: version}
-	d.write = write[proto.Nothing]{send: d.send, onLostReply: sendAgain, attempt: d.attempt}
+	d.write = write[proto.Nothing]{send: d.send, onLostReply: ofVersion(version), attempt: d.attempt}
 	return d
 }
 
@@ -128,11 +131,10 @@ func sendDeletion(ctx context.Context, s *Session, q proto.Request[proto.Nothing
 }
 
 // attempt deletes the node, and what is below it if that was asked for. If an
-// earlier delete of a version may have been applied, a missing node stays an
-// error: what was there in between may have been another's node.
+// earlier attempt may have deleted the node, a missing node is success.
 func (d *deletion) attempt(ctx context.Context, s *Session) (proto.Nothing, error) {
 	err := d.deleteAll(ctx, s)
-	missingIsDone := d.cfg.guaranteed || d.cfg.quietly || d.write.doubt != nil && d.version == AnyVersion
+	missingIsDone := d.cfg.guaranteed || d.cfg.quietly || d.write.doubt != nil
 	if reason.Is(err, zk.ErrNoNode) && missingIsDone {
 		err = nil
 	}

@@ -211,7 +211,7 @@ func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
 		},
 		"found after a lost reply": func(t *testing.T, srv *zktest.Server, c *framework.Client, path string) {
 			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
-			mustCreate(t, c, path, "", ephemeral)
+			mustCreate(t, c, path, "", ephemeral, framework.WithProtection())
 		},
 		"sequential": func(t *testing.T, _ *zktest.Server, c *framework.Client, path string) {
 			mustCreate(t, c, path, "", framework.WithMode(framework.EphemeralSequential), framework.WithProtection())

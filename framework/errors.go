@@ -38,8 +38,40 @@ var (
 	// ErrWatchStopped means that a watch was stopped before it fired.
 	ErrWatchStopped = watches.ErrStopped
 
-	// ErrOutcomeUnknown means that a write was sent, its reply was lost, and
-	// reading back could not tell whether it was applied.
+	// ErrOutcomeUnknown means that a write was sent, that no answer has told
+	// whether it was applied, and that it may still be applied later. The caller
+	// reads what is there and decides. A request that was never sent is repeated.
+	// What follows a request whose reply was lost depends on the operation:
+	//
+	//	operation                                         the reply was lost
+	//	Get, Exists, Children, GetACL, Sync, Config,      repeated
+	//	  and a Transaction of checks
+	//	Set, SetACL and Delete of AnyVersion,             repeated
+	//	  Delete WithGuarantee
+	//	Transaction of checks, and of SetOps and          repeated; an error of the
+	//	  DeleteOps of AnyVersion                         repeated one is unknown, too
+	//	Create WithIdempotence, and WithOverwrite         repeated, for what exists
+	//	  of AnyVersion                                   then is taken as it is
+	//	Create WithProtection                             looked for by its name: done,
+	//	                                                  or repeated
+	//	Transaction with a protected CreateOp             looked for by the names: done,
+	//	                                                  repeated, or unknown
+	//	Set, SetACL and Delete of a version,              unknown
+	//	  Create WithOverwrite of a version,
+	//	  every other Create, ephemeral or not,
+	//	  every other Transaction, Reconfig
+	//
+	// Extension.MultiRead is the exception among the reads: its error is returned.
+	//
+	// "Repeated" ends with the client's retry policy, with ctx, and with an error
+	// that is no matter of the connection. If the reply to an earlier attempt of
+	// a write was lost, that error matches ErrOutcomeUnknown as well. Every write
+	// is of unknown outcome if ctx ends or the client is closed while the reply
+	// is awaited, and if a server answers that it has failed.
+	//
+	// In a later session, a server that has stalled may still apply a request of
+	// the session that was lost. So it may overwrite what a repeated write, or
+	// another client, has written since.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 
 	// ErrRequestTooLarge means that a request was not sent because it is longer

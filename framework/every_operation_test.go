@@ -94,10 +94,6 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 			_, err := c.Set(ctx, path, []byte("x"), 0)
 			return err
 		},
-		"set idempotent": func(ctx context.Context, path string) error {
-			_, err := c.Set(ctx, path, []byte("x"), 0, framework.WithIdempotentSet())
-			return err
-		},
 		"getACL":                     func(ctx context.Context, path string) error { _, _, err := c.GetACL(ctx, path); return err },
 		"setACL":                     setACL(framework.AnyVersion),
 		"setACL version":             setACL(0),
@@ -111,6 +107,9 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 		}),
 		"transaction": transaction(func(path string) []framework.TxnOp {
 			return []framework.TxnOp{framework.CheckOp(path, 0), framework.CreateOp(child(path), nil)}
+		}),
+		"transaction repeated": transaction(func(path string) []framework.TxnOp {
+			return []framework.TxnOp{framework.CheckOp(path, framework.AnyVersion), framework.SetOp(path, []byte("x"), framework.AnyVersion)}
 		}),
 		"transaction version": transaction(func(path string) []framework.TxnOp {
 			return []framework.TxnOp{framework.SetOp(path, []byte("x"), 0), framework.CreateOp(child(path), nil)}

@@ -37,29 +37,6 @@ func late(srv *zktest.Server, c *framework.Client, op zktest.Op) {
 	srv.Inject(zktest.Rule{Op: op, After: after, Do: zktest.DelayRequest(2 * stall)})
 }
 
-func TestLateRequestOfALostSessionIsOfUnknownOutcome(t *testing.T) {
-	for name, write := range versionedWrites {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			mustCreate(t, c, "/n", "old")
-			late(srv, c, write.op)
-			err := write.do(t, c)
-			require.ErrorIs(t, err, zk.ErrBadVersion, name)
-			require.ErrorIs(t, err, framework.ErrOutcomeUnknown, name)
-			require.Equal(t, 1, write.was(srv), name)
-		})
-	}
-}
-
-func TestLateDeleteOfALostSessionIsOfUnknownOutcome(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		late(srv, c, zktest.OpDelete)
-		err := c.Delete(t.Context(), "/n", 0)
-		require.ErrorIs(t, err, zk.ErrNoNode)
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-	})
-}
-
 // The second node has another id, and the first one does not stay.
 func TestLateProtectedCreateOfALostSessionMakesNoSecondNode(t *testing.T) {
 	for _, mode := range []framework.Mode{framework.Persistent, framework.PersistentSequential} {
@@ -108,24 +85,6 @@ func TestLateEphemeralOfALostSessionMakesNoDoubt(t *testing.T) {
 		time.Sleep(2 * sessionTimeout)
 		require.Empty(t, srv.Children("/p"))
 		require.Equal(t, 1, srv.CountRequests(zktest.OpGetChildren), "one look of the clean-up")
-	})
-}
-
-// The transaction comes late, and the reply to the one that was sent again is
-// lost. What was applied is that of the session that is lost, and its ephemeral
-// node ends with that.
-func TestLateTransactionOfALostSessionHasNoEphemeralNodeOfTheNext(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "old")
-		lost := c.SessionID()
-		stallWith(srv, c, zktest.OpMulti)
-		srv.Inject(zktest.Rule{Op: zktest.OpMulti, After: 2, Do: zktest.All(zktest.DelayRequest(2*stall), zktest.DropReply())})
-		_, err := c.Transaction(t.Context(), framework.SetOp("/n", []byte("new"), 0),
-			framework.CreateOp("/e", nil, framework.WithMode(framework.Ephemeral)))
-		node, there := srv.Node("/e")
-		require.True(t, there)
-		require.Equal(t, lost, node.Stat.EphemeralOwner)
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 	})
 }
 

@@ -14,69 +14,52 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func TestVersionedSetIsFoundOutAndNeverAppliedTwice(t *testing.T) {
-	for name, faults := range map[string][]zktest.Rule{
-		"request lost": {{Op: zktest.OpSetData, Do: zktest.DropRequest()}},
-		"reply lost":   {{Op: zktest.OpSetData, Do: zktest.DropReply()}},
-		"reply muted":  {{Op: zktest.OpSetData, Do: zktest.BlackholeReply()}},
-		"reply lost, and the reading": {
-			{Op: zktest.OpSetData, Do: zktest.DropReply()}, {Op: zktest.OpMulti, Do: zktest.DropReply()}, {Op: zktest.OpGetData, Do: zktest.DropReply()}},
-		"request lost, then reply lost": {
-			{Op: zktest.OpSetData, Do: zktest.DropRequest()}, {Op: zktest.OpSetData, After: 1, Do: zktest.DropReply()}},
-	} {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			mustCreate(t, c, "/n", "old")
-			for _, r := range faults {
-				srv.Inject(r)
-			}
-			stat, err := c.Set(t.Context(), "/n", []byte("new"), 0)
-			require.NoError(t, err, name)
-			require.EqualValues(t, 1, stat.Version, name)
-			node, _ := srv.Node("/n")
-			require.EqualValues(t, 1, node.Stat.Version, name)
-			require.Equal(t, node.Stat.Mzxid, stat.Mzxid)
-			require.Equal(t, "new", string(node.Data))
-		})
-	}
-}
-
-func TestVersionedSetThatCannotBeFoundOutIsOfUnknownOutcome(t *testing.T) {
-	for name, meanwhile := range map[string]func(t *testing.T, other *framework.Client){
-		"somebody wrote after us": func(t *testing.T, other *framework.Client) {
-			_, err := other.Set(t.Context(), "/n", []byte("theirs"), framework.AnyVersion)
-			require.NoError(t, err)
+// The server refuses a write of a version, because the same data was written over
+// that version before, and the refusal is lost. Nobody wins a second time.
+func TestRefusalThatIsLostIsNoSuccess(t *testing.T) {
+	taken := []byte("taken")
+	for name, take := range map[string]func(ctx context.Context, c *framework.Client) error{
+		"set": func(ctx context.Context, c *framework.Client) error {
+			_, err := c.Set(ctx, "/slot", taken, 0)
+			return err
 		},
-		"somebody deleted the node": func(t *testing.T, other *framework.Client) {
-			require.NoError(t, other.Delete(t.Context(), "/n", framework.AnyVersion))
+		"create or set": func(ctx context.Context, c *framework.Client) error {
+			_, err := c.Create(ctx, "/slot", taken, framework.WithOverwrite(0))
+			return err
+		},
+		"set of an ACL": func(ctx context.Context, c *framework.Client) error {
+			_, err := c.SetACL(ctx, "/slot", zk.WorldACL(zk.PermAll&^zk.PermDelete), 0)
+			return err
+		},
+		"transaction": func(ctx context.Context, c *framework.Client) error {
+			_, err := c.Transaction(ctx, framework.SetOp("/slot", taken, 0), framework.DeleteOp("/job", framework.AnyVersion))
+			return err
+		},
+		"transaction behind a fence": func(ctx context.Context, c *framework.Client) error {
+			_, err := c.Transaction(ctx, framework.CheckOp("/fence", framework.AnyVersion), framework.SetOp("/slot", taken, 0))
+			return err
 		},
 	} {
-		for _, fault := range []zktest.Action{zktest.DropReply(), zktest.DropRequest()} {
+		for _, own := range []bool{true, false} {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				other := another(t, srv)
-				mustCreate(t, c, "/n", "old")
-				srv.Inject(zktest.Rule{Op: zktest.OpSetData, Session: c.SessionID(), Do: fault})
-				srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Call(func(zktest.Request) { meanwhile(t, other) })})
-				stat, err := c.Set(t.Context(), "/n", []byte("new"), 0)
-				require.ErrorIs(t, err, framework.ErrOutcomeUnknown, name)
-				require.Nil(t, stat)
+				first := c
+				if !own {
+					first = another(t, srv)
+				}
+				for _, path := range []string{"/slot", "/job", "/fence"} {
+					mustCreate(t, c, path, "")
+				}
+				require.NoError(t, take(t.Context(), first), name)
+				require.NoError(t, srv.Delete("/fence"))
+				time.Sleep(time.Hour)
+				require.False(t, framework.IsConnectionError(take(t.Context(), c)), name)
+				srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply()})
+				srv.Inject(zktest.Rule{Op: zktest.OpSetACL, Do: zktest.DropReply()})
+				srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropReply()})
+				require.ErrorIs(t, take(t.Context(), c), framework.ErrOutcomeUnknown, name)
 			})
 		}
 	}
-}
-
-func TestVersionedSetToTheSameDataBySomebodyElseIsNotToldFromOurs(t *testing.T) {
-	// Version + 1 and equal data is all that can be known. A counter must add
-	// something of its own to its data, or two writers of the same number are
-	// both told that they have counted.
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		other := another(t, srv)
-		mustCreate(t, c, "/n", "old")
-		srv.Inject(zktest.Rule{Op: zktest.OpSetData, Session: c.SessionID(), Do: zktest.All(zktest.DropRequest(),
-			zktest.Call(func(zktest.Request) { other.Set(t.Context(), "/n", []byte("new"), 0) }))})
-		stat, err := c.Set(t.Context(), "/n", []byte("new"), 0)
-		require.NoError(t, err)
-		require.EqualValues(t, 1, stat.Version)
-	})
 }
 
 func TestSetOfAnyVersionIsRepeated(t *testing.T) {
@@ -111,25 +94,6 @@ func TestDeleteIsRepeatedAfterALostReply(t *testing.T) {
 			srv.AssertNoNodes(t, "/")
 		})
 	}
-}
-
-func TestVersionedDeleteWhoseReplyIsLostIsOfUnknownOutcome(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropReply()})
-		err := c.Delete(t.Context(), "/n", 0)
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		require.ErrorIs(t, err, zk.ErrNoNode)
-	})
-}
-
-func TestVersionedDeleteWhoseRequestIsLostIsRepeated(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropRequest()})
-		require.NoError(t, c.Delete(t.Context(), "/n", 0))
-		srv.AssertNoNodes(t, "/")
-	})
 }
 
 func TestDeleteOfAMissingNodeIsNoNodeAlsoAfterALostRead(t *testing.T) {

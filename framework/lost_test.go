@@ -173,7 +173,7 @@ func TestProtectedCreateThatGivesUpLeavesNoNode(t *testing.T) {
 // repeated.
 func TestPlainCreateWhoseReplyIsLostIsOfUnknownOutcome(t *testing.T) {
 	for _, mode := range []framework.Mode{
-		framework.Persistent, framework.PersistentSequential, framework.EphemeralSequential, framework.Container,
+		framework.Persistent, framework.Ephemeral, framework.PersistentSequential, framework.EphemeralSequential, framework.Container,
 	} {
 		for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -185,44 +185,6 @@ func TestPlainCreateWhoseReplyIsLostIsOfUnknownOutcome(t *testing.T) {
 				require.Equal(t, 1, srv.CountRequests(zktest.OpCreate))
 			})
 		}
-	}
-}
-
-func TestPlainEphemeralWhoseReplyIsLostIsRecognisedByItsOwner(t *testing.T) {
-	for name, inject := range createFaults {
-		if name == "reply lost, and the search" {
-			continue
-		}
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			inject(srv)
-			n, err := c.Create(t.Context(), "/e", nil, framework.WithMode(framework.Ephemeral))
-			require.NoError(t, err, name)
-			node, _ := srv.Node("/e")
-			require.Equal(t, c.SessionID(), node.Stat.EphemeralOwner)
-			require.Equal(t, node.Stat.Czxid, n.Czxid)
-		})
-	}
-}
-
-// A node of somebody else is in the way. If it is older than the request, ours
-// was not made. If it is newer, ours may have been made and deleted before it.
-func TestPlainEphemeralOfSomebodyElseIsNodeExists(t *testing.T) {
-	for _, older := range []bool{true, false} {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			other := another(t, srv)
-			makeTheirs := func() { mustCreate(t, other, "/e", "", framework.WithMode(framework.Ephemeral)) }
-			fault := zktest.DropRequest()
-			if older {
-				makeTheirs()
-				require.NoError(t, c.Sync(t.Context(), "/"))
-			} else {
-				fault = zktest.All(fault, zktest.Call(func(zktest.Request) { makeTheirs() }))
-			}
-			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Do: fault})
-			_, err := c.Create(t.Context(), "/e", nil, framework.WithMode(framework.Ephemeral))
-			require.ErrorIs(t, err, zk.ErrNodeExists)
-			require.Equal(t, !older, errors.Is(err, framework.ErrOutcomeUnknown), "%v", err)
-		})
 	}
 }
 
@@ -245,9 +207,9 @@ func TestOperationInFlightAtAnExpiryIsRepeatedInTheNewSession(t *testing.T) {
 		old := c.SessionID()
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropRequest(),
 			zktest.Call(func(zktest.Request) { srv.Session(old).Expire() }))})
-		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
+		n := mustCreate(t, c, "/e-", "", protectedSeq()...)
 		require.NotEqual(t, old, n.Session.ID())
-		node, _ := srv.Node("/e")
+		node, _ := srv.Node(n.Path)
 		require.Equal(t, n.Session.ID(), node.Stat.EphemeralOwner)
 	})
 }

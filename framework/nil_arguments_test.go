@@ -26,7 +26,6 @@ func TestNilArgumentsAreErrors(t *testing.T) {
 		srv.ClearRequests()
 		for op, call := range map[string]func() error{
 			"create": func() error { _, err := c.Create(ctx, "/a", nil, framework.WithParents(), nil); return err },
-			"set":    func() error { _, err := c.Set(ctx, "/a", nil, 0, nil); return err },
 			"delete": func() error { return c.Delete(ctx, "/a", 0, framework.WithMissingOK(), nil) },
 			"transaction": func() error {
 				_, err := c.Transaction(ctx, framework.CreateOp("/a", nil, nil), framework.DeleteOp("/b", 0))

@@ -26,8 +26,8 @@ import (
 //   - What goes on inside: [WithLogger] and [WithHooks]. Without them, and
 //     without a reader of [Client.States], an outage is silent.
 //   - Lost replies, which are matters of single operations: [WithProtection],
-//     [WithOverwrite] and [WithIdempotence] for a create, [WithIdempotentSet]
-//     for a set, [WithGuarantee] for a delete.
+//     [WithOverwrite] and [WithIdempotence] for a create, [WithGuarantee] for a
+//     delete. [ErrOutcomeUnknown] has the whole table.
 type Option func(*config)
 
 // WithSessionTimeout sets how long the server keeps the session, and with it

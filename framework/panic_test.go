@@ -94,23 +94,6 @@ func (p *tracerThatPanics) EndOperation(_ context.Context, end clienttrace.Opera
 	}
 }
 
-// A plain ephemeral node stays when its create does not return, as it does when
-// the caller has gone. It is not taken for the node of a later create.
-func TestNodeOfACreateThatPanicsIsNotALaterOnes(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		tracer := &tracerThatPanics{op: "create"}
-		c := newClient(t, srv, framework.WithHooks(tracer))
-		create := func(data string) error {
-			_, err := c.Create(within(t, time.Hour), "/x", []byte(data), framework.WithMode(framework.Ephemeral))
-			return err
-		}
-		require.Panics(t, func() { create("first") })
-		tracer.op = ""
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropRequest()})
-		require.ErrorIs(t, create("second"), zk.ErrNodeExists)
-	})
-}
-
 // The path may be another's by the time at which the client would delete it
 // once more.
 func TestGuaranteedDeleteThatIsDoneWhenTheTracerPanicsIsNotRepeated(t *testing.T) {

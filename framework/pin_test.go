@@ -217,7 +217,7 @@ func TestInSessionBeginsAnewIfThatIsSaid(t *testing.T) {
 				if len(sessions) < 3 {
 					srv.Session(n.Session.ID()).Expire()
 				}
-				_, err = c.Set(ctx, "/e", []byte("x"), 0)
+				_, err = c.Set(ctx, "/e", []byte("x"), framework.AnyVersion)
 				return err
 			})
 		})

@@ -39,27 +39,16 @@ func (c *Client) sweep(ctx context.Context, jobs []*cleanup) ([]*cleanup, error)
 	return w.failed, w.err
 }
 
-// finish takes the result of an attempt at a clean-up. If it stays unknown whether
-// there is a reserved node, no later caller takes that for its own.
+// finish takes the result of an attempt at a clean-up.
 func (w *sweep) finish(job *cleanup, err error) {
 	switch {
 	case err == nil, reason.Is(err, zk.ErrNoNode):
-		if job.reserved == nil {
-			w.client.nodeGone(job.path)
-		}
+		w.client.nodeGone(job.path)
 	case isWorthRepeating(err, &job.tries):
 		w.failed, w.err = append(w.failed, job), err
-		return
 	case w.ctx.Err() != nil: // the client is closed, and gives up all of them
 	default:
 		w.client.warnOfCleanup(job.name(), err)
-		if job.reserved != nil && job.newest == 0 {
-			job.reserved.giveUp(job.madeIn)
-			return
-		}
-	}
-	if job.reserved != nil {
-		job.reserved.release(job.newest)
 	}
 }
 
@@ -125,31 +114,24 @@ func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
 // are left then. One transaction comes first, so that the server knows of all
 // writes that earlier connections of the session have sent.
 func (w *sweep) lookUp(s *Session, jobs []*cleanup) (deletes []*cleanup) {
-	var reserved []*cleanup
 	var parents []*unknownNodes
 	below := map[string]*unknownNodes{}
 	for _, job := range jobs {
-		switch {
-		case job.reserved != nil && job.madeIn != s: // no node of this session can be confused with that one
-			w.finish(job, nil)
-		case job.reserved != nil:
-			reserved = append(reserved, job)
-		case job.guid == "":
+		if job.guid == "" {
 			deletes = append(deletes, job)
-		default:
-			d := below[job.parent]
-			if d == nil {
-				d = &unknownNodes{parent: job.parent}
-				below[job.parent] = d
-				parents = append(parents, d)
-			}
-			d.jobs = append(d.jobs, job)
+			continue
 		}
+		d := below[job.parent]
+		if d == nil {
+			d = &unknownNodes{parent: job.parent}
+			below[job.parent] = d
+			parents = append(parents, d)
+		}
+		d.jobs = append(d.jobs, job)
 	}
-	if err := w.passQuorumFor(s, reserved, parents); err != nil {
+	if err := w.passQuorumFor(s, parents); err != nil {
 		return deletes
 	}
-	w.resolveReserved(s, reserved)
 	return append(deletes, w.findProtected(s, parents)...)
 }
 
@@ -170,16 +152,13 @@ type unknownNodes struct {
 }
 
 // passQuorumFor makes the transaction, if there is anything to look up.
-func (w *sweep) passQuorumFor(s *Session, reserved []*cleanup, parents []*unknownNodes) error {
-	if len(reserved)+len(parents) == 0 {
+func (w *sweep) passQuorumFor(s *Session, parents []*unknownNodes) error {
+	if len(parents) == 0 {
 		return nil
 	}
 	err := passQuorum(w.ctx, s)
 	if err == nil {
 		return nil
-	}
-	for _, job := range reserved {
-		w.finish(job, err)
 	}
 	for _, d := range parents {
 		for _, job := range d.jobs {
@@ -187,24 +166,6 @@ func (w *sweep) passQuorumFor(s *Session, reserved []*cleanup, parents []*unknow
 		}
 	}
 	return err
-}
-
-// resolveReserved finds out whether reserved nodes exist, and ends the
-// reservations.
-func (w *sweep) resolveReserved(s *Session, jobs []*cleanup) {
-	ask := func(job *cleanup) proto.Request[*proto.Stat] { return proto.Exists(job.path, false) }
-	newest := w.client.LastZxid() // of the transaction ahead, or a later one
-	pipelineAll(w.ctx, s, jobs, ask, func(job *cleanup, stat *proto.Stat, err error) {
-		job.newest = newest
-		if err == nil && stat != nil {
-			if stat.EphemeralOwner == s.ID() {
-				s.ephemeralCreated(job.path)
-			}
-			job.reserved.release(stat.Czxid)
-			return
-		}
-		w.finish(job, err)
-	})
 }
 
 // findProtected lists each parent once, and returns the clean-ups whose nodes

@@ -23,46 +23,6 @@ func atLeadersThatAreBehind(t *testing.T, test func(t *testing.T, l *leadertest.
 	leadertest.AtEach(t, func(t *testing.T, c *framework.Client) { mustCreate(t, c, "/n", "old") }, test)
 }
 
-func TestLeaderThatIsBehindGivesNoVerdict(t *testing.T) {
-	for name, tc := range map[string]struct {
-		op    zktest.Op
-		write func(ctx context.Context, c *framework.Client) error
-	}{
-		"set version": {zktest.OpSetData, func(ctx context.Context, c *framework.Client) error {
-			stat, err := c.Set(ctx, "/n", []byte("new"), 0)
-			if err == nil && stat.Version != 1 {
-				return zk.ErrBadVersion
-			}
-			return err
-		}},
-		"setACL version": {zktest.OpSetACL, func(ctx context.Context, c *framework.Client) error {
-			_, err := c.SetACL(ctx, "/n", zk.WorldACL(zk.PermAll&^zk.PermDelete), 0)
-			return err
-		}},
-		"create ephemeral": {zktest.OpCreate, func(ctx context.Context, c *framework.Client) error {
-			_, err := c.Create(ctx, "/e", nil, framework.WithMode(framework.Ephemeral))
-			return err
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
-				l.Lose(tc.op)
-				require.NoError(t, tc.write(t.Context(), l.Client))
-			})
-		})
-	}
-}
-
-func TestLeaderThatIsBehindGivesNoVerdictOnATransaction(t *testing.T) {
-	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
-		l.Lose(zktest.OpMulti)
-		results, err := l.Client.Transaction(t.Context(),
-			framework.SetOp("/n", []byte("new"), 0), framework.CreateOp("/n/new", nil))
-		require.NoError(t, err)
-		require.EqualValues(t, 1, results[0].Stat.Version)
-	})
-}
-
 func TestLeaderThatIsBehindHidesNoProtectedNode(t *testing.T) {
 	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
 		l.Lose(zktest.OpCreate)

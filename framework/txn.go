@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/once"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -23,61 +24,55 @@ import (
 // operation creates a node right below them, and so are missing parents of a
 // CreateOp WithParents: before the transaction and not in it. They stay if it fails.
 //
-// If the connection breaks while the reply is awaited, the operations decide
-// what follows, be it in the same session or in a new one:
+// If the reply is lost, the operations decide what follows, in the same session or
+// in a new one:
 //
 //   - A transaction that only checks is repeated.
+//   - A transaction of checks, and of SetOps and DeleteOps of AnyVersion, is
+//     repeated, like Set and Delete of AnyVersion. If the repeated one is refused,
+//     the error also matches ErrOutcomeUnknown: the first one may be the reason.
+//     So a write that is fenced by a lease's Checks is as good as one without.
 //   - A transaction with a CreateOp WithProtection is looked up by the names of
 //     its protected nodes. It was applied if one of them is there. If none is,
 //     and the session is the same, it was not applied, and is repeated. (If
-//     somebody has deleted all of them, it is repeated, too.)
-//   - A transaction with a SetOp with a version is looked up by that, if no
-//     other operation but checks is about the same node. It was not applied,
-//     and is repeated, if the node still has the old version, and was there
-//     before the request. It was applied if the node has the next version and
-//     this data. As with Set, it may also be applied later than that, in a
-//     later session.
-//   - Otherwise, and if ctx ends while the reply is awaited, the error matches
-//     ErrOutcomeUnknown.
+//     another client has deleted all of them, it is repeated, too.)
+//   - For every other transaction, the error matches ErrOutcomeUnknown.
 //
-// A transaction that was applied counts as done only if its results can be had:
+// A transaction that was found to be applied by its protected nodes counts as done
+// only if its results can be had:
 //
-//   - The nodes of the other SetOps have not been written since.
+//   - The nodes of its SetOps have not been written since.
 //   - All protected nodes are there.
 //   - No other operation is a sequential create.
 //   - Ephemeral nodes are of the present session.
 //
-// If the call fails, the client deletes in the background the protected nodes
-// that the transaction may have made. It undoes nothing else.
-//
-// As with Set, two callers that write the same data over the same version are
-// not told apart.
+// The error also matches ErrOutcomeUnknown if ctx ends while the reply is
+// awaited. If the call fails, the client deletes in the background the protected
+// nodes that the transaction may have made. It undoes nothing else.
 func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) ([]TxnResult, error) {
 	if len(ops) == 0 {
 		return nil, nil
 	}
 	t := newTxn(c, ops)
+	if t.isRepeatable() && !once.IsAsked(ctx) {
+		t.write.onLostReply = sendAgain
+	}
 	if err := t.validate(); err != nil {
 		return nil, &OpError{"transaction", ops[0].path, err}
 	}
 	var results []TxnResult
-	err := reason.ErrPanicked // it stays if reserve or do panics
-	defer func() { t.end(results, err) }()
-	if refusal := t.reserve(ctx); refusal != nil {
-		err = &OpError{"transaction", ops[0].path, refusal}
-		return nil, err
-	}
+	err := reason.ErrPanicked // it stays if do panics
+	defer func() { t.end(err) }()
 	results, err = t.write.do(ctx, c, "transaction", ops[0].path)
 	return results, err
 }
 
 // txn is what a Transaction asks for, and what its attempts have done.
 type txn struct {
-	client   *Client
-	ops      []TxnOp
-	write    write[[]TxnResult]
-	sentIn   *Session       // the last attempt's; nil if nothing was sent
-	reserved []*reservation // for nodes that are recognised by their owner
+	client *Client
+	ops    []TxnOp
+	write  write[[]TxnResult]
+	sentIn *Session // the last attempt's; nil if nothing was sent
 
 	protected []*protectedNode // the node of each protected create, and nil for other operations; nil if there is none
 	made      []TxnResult      // what was made; nil until that is known
@@ -87,12 +82,12 @@ type txn struct {
 func newTxn(c *Client, ops []TxnOp) *txn {
 	t := &txn{client: c, ops: slices.Clone(ops)}
 	t.protect()
-	t.write = write[[]TxnResult]{send: t.send, onLostReply: lookUp, resolve: t.resolve, attempt: t.attempt}
+	t.write = write[[]TxnResult]{send: t.send, resolve: t.resolve, attempt: t.attempt}
 	switch {
 	case t.onlyChecks():
 		t.write.onLostReply = changesNothing
-	case t.protected == nil && t.witness() < 0:
-		t.write.onLostReply = giveUp
+	case t.protected != nil:
+		t.write.onLostReply = lookUp
 	}
 	return t
 }
@@ -210,4 +205,12 @@ func (t *txn) result(i int, s *Session, zxid int64) TxnResult {
 
 func (t *txn) onlyChecks() bool {
 	return !slices.ContainsFunc(t.ops, func(op TxnOp) bool { return op.kind != txnCheck })
+}
+
+// isRepeatable reports whether to apply the transaction twice does no more harm
+// than to repeat a Set or Delete of AnyVersion.
+func (t *txn) isRepeatable() bool {
+	return !t.onlyChecks() && !slices.ContainsFunc(t.ops, func(op TxnOp) bool {
+		return op.kind == txnCreate || op.kind != txnCheck && op.version != AnyVersion
+	})
 }

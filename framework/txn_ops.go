@@ -104,7 +104,9 @@ var (
 )
 
 // TxnError says which operation made a transaction fail. errors.Is finds the
-// operation's error in it. Nothing of the transaction was applied.
+// operation's error in it. Nothing of the transaction was applied, unless the
+// error that holds the TxnError matches ErrOutcomeUnknown: an earlier attempt,
+// whose reply was lost, may have been applied.
 type TxnError struct {
 	Index   int // which operation failed, counted from 0
 	Op      string

@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -40,9 +41,8 @@ func (t *txn) target(i int) string {
 // outcome if a later session does not find its nodes.
 var errMayCome = errors.New("the session was lost, and the servers may still apply it")
 
-// resolveProtected finds out by the protected nodes whether the transaction was
-// applied.
-func (t *txn) resolveProtected(ctx context.Context, s *Session) ([]TxnResult, bool, error) {
+// resolve finds out by the protected nodes whether the transaction was applied.
+func (t *txn) resolve(ctx context.Context, s *Session) ([]TxnResult, bool, error) {
 	found, err := t.findProtected(ctx, s)
 	one := slices.IndexFunc(found, func(path string) bool { return path != "" })
 	switch {
@@ -86,6 +86,66 @@ func (t *txn) findProtected(ctx context.Context, s *Session) ([]string, error) {
 	return found, nil
 }
 
+// writes returns how many operations write a node.
+func (t *txn) writes(path string) int {
+	n := 0
+	for _, op := range t.ops {
+		if op.kind != txnCheck && op.path == path {
+			n++
+		}
+	}
+	return n
+}
+
+// resultsSince puts together the results of a transaction that was applied, by
+// its zxid, and the paths at which the protected nodes of its operations were
+// found.
+func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64, found []string) ([]TxnResult, error) {
+	results := make([]TxnResult, len(t.ops))
+	for i, op := range t.ops {
+		results[i] = t.result(i, s, zxid)
+		path := t.client.full(op.path)
+		if op.create.protected {
+			path = found[i]
+			results[i].Path = t.client.local(path)
+		}
+		if op.kind == txnSet {
+			stat, err := send(ctx, s, proto.Exists(t.client.full(op.path), false), nil)
+			if err != nil {
+				return nil, err
+			}
+			results[i].Stat = (*zk.Stat)(stat)
+		}
+		if reason := t.resultLost(op, path, results[i].Stat, s, zxid); reason != "" {
+			err := fmt.Errorf("applied as transaction %#x, but %s %s", zxid, op.path, reason)
+			if path == "" {
+				err = fmt.Errorf("%w: %w", err, zk.ErrNoNode)
+			}
+			return nil, unknownOutcome(err)
+		}
+		t.noteEphemeral(s, op, path)
+	}
+	return results, nil
+}
+
+// resultLost says why the result of an operation that was applied cannot be had
+// any more. The path is where its node was found.
+func (t *txn) resultLost(op TxnOp, path string, stat *zk.Stat, s *Session, zxid int64) string {
+	switch {
+	case op.create.protected && path == "":
+		return "is gone"
+	case op.kind == txnCreate && op.create.mode.sequential() && !op.create.protected:
+		return "has got a number that is not known"
+	case op.kind == txnCreate && op.create.mode.ephemeral() && t.write.doubt != s:
+		return "may end with a session that was lost"
+	case op.kind == txnSet && t.writes(op.path) > 1:
+		return "was written several times"
+	case op.kind == txnSet && (stat == nil || stat.Mzxid != zxid):
+		return "has changed since"
+	}
+	return ""
+}
+
 // abandon notes that the caller goes before the answer tells the names of the
 // protected nodes.
 func (t *txn) abandon() {
@@ -97,9 +157,9 @@ func (t *txn) abandon() {
 	}
 }
 
-// end deletes or releases what the last attempt has left, unless late will.
-func (t *txn) end(results []TxnResult, err error) {
-	t.endReservations(results, err)
+// end deletes the protected nodes that the last attempt has left, unless late
+// will.
+func (t *txn) end(err error) {
 	if err == nil || t.abandoned {
 		return
 	}

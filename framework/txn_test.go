@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -135,35 +134,44 @@ func TestTransactionOfChecksIsRepeated(t *testing.T) {
 	})
 }
 
-func TestTransactionWithAVersionedSetIsFoundOutAndNeverAppliedTwice(t *testing.T) {
+// A write behind a fence is as good as one without.
+func TestTransactionOfChecksAndWritesOfAnyVersionIsRepeated(t *testing.T) {
 	eachLoss(t, func() []framework.TxnOp {
-		return []framework.TxnOp{
-			framework.CheckOp("/n", 0),
-			framework.SetOp("/m", []byte("any"), framework.AnyVersion),
-			framework.CreateOp("/made", []byte("data")),
-			framework.SetOp("/n", []byte("new"), 0),
-		}
+		return []framework.TxnOp{framework.CheckOp("/m", 0), framework.SetOp("/n", []byte("new"), framework.AnyVersion)}
 	}, func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error) {
 		require.NoError(t, err, loss)
-		require.Len(t, results, 4)
-		made, _ := srv.Node("/made")
-		for path, i := range map[string]int{"/n": 3, "/m": 1} {
-			node, _ := srv.Node(path)
-			require.EqualValues(t, 1, node.Stat.Version, "%s %s", loss, path)
-			require.EqualValues(t, 1, results[i].Stat.Version)
-			require.Equal(t, node.Stat.Mzxid, results[i].Stat.Mzxid)
-			require.Equal(t, made.Stat.Czxid, results[i].Zxid)
-		}
-		require.Equal(t, "/made", results[2].Path)
-		require.Nil(t, results[2].Stat)
+		require.Equal(t, 2, srv.CountRequests(zktest.OpMulti))
+		require.Equal(t, c.SessionID(), results[0].Session.ID())
+		node, _ := srv.Node("/n")
+		require.Equal(t, node.Stat.Version, results[1].Stat.Version)
+		require.Equal(t, "new", string(node.Data))
 	})
+}
+
+// The server refuses the second request because of the first one, which it may
+// have applied.
+func TestTransactionThatIsRefusedTheSecondTimeIsOfUnknownOutcome(t *testing.T) {
+	for name, list := range map[string][]framework.TxnOp{
+		"delete":                 {framework.DeleteOp("/n", framework.AnyVersion)},
+		"check of what it wrote": {framework.CheckOp("/n", 0), framework.SetOp("/n", nil, framework.AnyVersion)},
+	} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			mustCreate(t, c, "/n", "")
+			srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropReply()})
+			_, err := c.Transaction(t.Context(), list...)
+			require.ErrorIs(t, err, framework.ErrOutcomeUnknown, name)
+			var failed *framework.TxnError
+			require.ErrorAs(t, err, &failed, name)
+		})
+	}
 }
 
 func TestTransactionThatNothingTellsIsOfUnknownOutcome(t *testing.T) {
 	for name, list := range map[string][]framework.TxnOp{
 		"create":               {framework.CreateOp("/made", nil)},
 		"delete":               {framework.DeleteOp("/n", 0)},
-		"set of any version":   {framework.SetOp("/n", nil, framework.AnyVersion)},
+		"create, and a check":  {framework.CheckOp("/n", 0), framework.CreateOp("/made", nil, framework.WithMode(framework.Ephemeral))},
+		"set":                  {framework.SetOp("/n", []byte("new"), 0)},
 		"set twice":            {framework.SetOp("/n", []byte("a"), 0), framework.SetOp("/n", []byte("b"), 1)},
 		"set, then deleted":    {framework.SetOp("/n", []byte("a"), 0), framework.DeleteOp("/n", 1)},
 		"created and then set": {framework.CreateOp("/made", nil), framework.SetOp("/made", nil, 0)},
@@ -180,7 +188,7 @@ func TestTransactionThatNothingTellsIsOfUnknownOutcome(t *testing.T) {
 }
 
 func TestTransactionIsOfUnknownOutcomeWhenItsResultsCannotBeHad(t *testing.T) {
-	versioned := framework.SetOp("/n", []byte("new"), 0)
+	protected := framework.CreateOp("/p", nil, framework.WithProtection())
 	write := func(path string) func(srv *zktest.Server) {
 		return func(srv *zktest.Server) { srv.Set(path, []byte("theirs")) }
 	}
@@ -188,22 +196,15 @@ func TestTransactionIsOfUnknownOutcomeWhenItsResultsCannotBeHad(t *testing.T) {
 		ops       []framework.TxnOp
 		meanwhile func(srv *zktest.Server)
 	}{
-		"request lost: somebody else's":  {[]framework.TxnOp{versioned}, write("/n")},
-		"a number that is not known":     {[]framework.TxnOp{versioned, framework.CreateOp("/s", nil, framework.WithMode(framework.PersistentSequential))}, nil},
-		"another set was written since":  {[]framework.TxnOp{versioned, framework.SetOp("/m", nil, 0)}, write("/m")},
-		"another set's node is gone":     {[]framework.TxnOp{versioned, framework.SetOp("/m", nil, 0)}, func(srv *zktest.Server) { srv.Delete("/m") }},
-		"the node was written since":     {[]framework.TxnOp{versioned}, write("/n")},
-		"the node was deleted since":     {[]framework.TxnOp{versioned}, func(srv *zktest.Server) { srv.Delete("/n") }},
-		"two sets of another node in it": {[]framework.TxnOp{versioned, framework.SetOp("/m", nil, 0), framework.SetOp("/m", nil, 1)}, nil},
+		"a number that is not known":     {[]framework.TxnOp{protected, framework.CreateOp("/s", nil, framework.WithMode(framework.PersistentSequential))}, nil},
+		"another set was written since":  {[]framework.TxnOp{protected, framework.SetOp("/m", nil, 0)}, write("/m")},
+		"another set's node is gone":     {[]framework.TxnOp{protected, framework.SetOp("/m", nil, 0)}, func(srv *zktest.Server) { srv.Delete("/m") }},
+		"two sets of another node in it": {[]framework.TxnOp{protected, framework.SetOp("/m", nil, 0), framework.SetOp("/m", nil, 1)}, nil},
 	} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			mustCreate(t, c, "/n", "old")
 			mustCreate(t, c, "/m", "old")
-			fault := zktest.DropReply()
-			if strings.HasPrefix(name, "request lost") {
-				fault = zktest.DropRequest()
-			}
-			srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: fault})
+			srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropReply()})
 			srv.Inject(zktest.Rule{Op: zktest.OpMulti, After: 1, Do: zktest.Call(func(zktest.Request) {
 				if tc.meanwhile != nil {
 					tc.meanwhile(srv)
@@ -215,24 +216,6 @@ func TestTransactionIsOfUnknownOutcomeWhenItsResultsCannotBeHad(t *testing.T) {
 			require.Equal(t, 2, srv.CountRequests(zktest.OpMulti), "the second is the look's")
 		})
 	}
-}
-
-// An ephemeral node of a session that is over is not handed out, although the
-// transaction was applied.
-func TestTransactionWithAnEphemeralOfALostSessionIsOfUnknownOutcome(t *testing.T) {
-	eachLoss(t, func() []framework.TxnOp {
-		return []framework.TxnOp{framework.SetOp("/n", nil, 0), framework.CreateOp("/e", nil, framework.WithMode(framework.Ephemeral))}
-	}, func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error) {
-		if err != nil {
-			require.Contains(t, loss, "reply, session")
-			require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-			return
-		}
-		require.NotContains(t, loss, "reply, session")
-		node, _ := srv.Node("/e")
-		require.Equal(t, results[1].Session.ID(), node.Stat.EphemeralOwner, loss)
-		require.Equal(t, c.SessionID(), node.Stat.EphemeralOwner, loss)
-	})
 }
 
 func TestTransactionThatIsCancelledIsOfUnknownOutcomeUnlessItOnlyChecks(t *testing.T) {

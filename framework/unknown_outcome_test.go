@@ -33,7 +33,6 @@ var effects = map[string]func(srv *zktest.Server) bool{
 	"create idempotent":          hasNew,
 	"set":                        func(srv *zktest.Server) bool { return versions(srv).Version > 0 },
 	"set version":                func(srv *zktest.Server) bool { return versions(srv).Version > 0 },
-	"set idempotent":             func(srv *zktest.Server) bool { return versions(srv).Version > 0 },
 	"setACL":                     func(srv *zktest.Server) bool { return versions(srv).Aversion > 0 },
 	"setACL version":             func(srv *zktest.Server) bool { return versions(srv).Aversion > 0 },
 	"delete":                     isGone,
@@ -43,6 +42,7 @@ var effects = map[string]func(srv *zktest.Server) bool{
 	"delete children guaranteed": isGone,
 	"transaction":                hasNew,
 	"transaction version":        hasNew,
+	"transaction repeated":       func(srv *zktest.Server) bool { return versions(srv).Version > 0 },
 }
 
 func hasNew(srv *zktest.Server) bool { _, ok := srv.Node("/n/new"); return ok }
@@ -62,6 +62,38 @@ var breakages = map[string]func(srv *zktest.Server, session int64, fault zktest.
 	"session expired": func(srv *zktest.Server, session int64, fault zktest.Action) zktest.Action {
 		return zktest.All(fault, zktest.CallAfter(func(zktest.Request) { srv.Session(session).Expire() }))
 	},
+}
+
+// The table of ErrOutcomeUnknown: after a lost reply these writes are made again,
+// and all others are of unknown outcome, with one request.
+var repeated = map[string]bool{
+	"set": true, "setACL": true, "delete": true, "delete guaranteed": true,
+	"delete children": true, "delete children guaranteed": true,
+	"create or set": true, "create idempotent": true, "create protected": true,
+	"transaction repeated": true,
+}
+
+func TestWhatIsMadeAgainAfterALostReply(t *testing.T) {
+	for op := range effects {
+		for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
+			for breakage, with := range breakages {
+				bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+					mustCreate(t, c, "/n", "")
+					srv.ClearRequests()
+					srv.Inject(zktest.Rule{Do: with(srv, c.SessionID(), fault)})
+					err := everyOperation(c)[op](t.Context(), "/n")
+					if repeated[op] {
+						require.NoError(t, err, "%s, %s", op, breakage)
+						return
+					}
+					require.ErrorIs(t, err, framework.ErrOutcomeUnknown, "%s, %s", op, breakage)
+					require.True(t, framework.IsConnectionError(err), "%s, %s: %v", op, breakage, err)
+					time.Sleep(time.Minute)
+					require.Equal(t, 1, srv.CountRequests(zktest.OpAny), "%s, %s", op, breakage)
+				})
+			}
+		}
+	}
 }
 
 func TestNoWriteLiesAboutItsOutcomeWhateverIsLost(t *testing.T) {

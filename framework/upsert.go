@@ -11,22 +11,18 @@ import (
 )
 
 // upsert makes the node, or does with one that exists what WithOverwrite and
-// WithIdempotence say. After a lost reply it begins again: it judges the node
-// that it finds then as if somebody else had made it.
+// WithIdempotence say. An attempt that follows a lost reply does not ask who has
+// made the node that it finds.
 func (n *creation) upsert(ctx context.Context, s *Session) (Created, error) {
 	for tries := 0; ; tries++ {
 		created, err := n.createUnlessRoot(ctx, s)
 		if !reason.Is(err, zk.ErrNodeExists) {
 			return created, err
 		}
-		stat, err := n.update(ctx, s)
-		switch {
-		case reason.Is(err, zk.ErrNoNode) && tries < maxVanished:
-			continue
-		case err != nil:
-			return Created{}, err
+		created, err = n.takeExisting(ctx, s)
+		if !reason.Is(err, zk.ErrNoNode) || tries == maxVanished {
+			return created, err
 		}
-		return Created{Path: n.target, Czxid: stat.Czxid, Session: s}, nil
 	}
 }
 
@@ -38,23 +34,30 @@ func (n *creation) createUnlessRoot(ctx context.Context, s *Session) (Created, e
 	return n.createWithParents(ctx, s)
 }
 
-// update makes a node that exists as it was asked for, or returns zk.ErrNoNode
-// if it does not exist any more.
-func (n *creation) update(ctx context.Context, s *Session) (*zk.Stat, error) {
-	mayBeDone := n.cfg.idempotent || n.write.doubt != nil && n.cfg.orVersion != AnyVersion
-	if mayBeDone {
-		// The server that reported the node has seen it made, so there is no
-		// need for a sync.
-		now, err := send(ctx, s, proto.GetData(n.target, false), nil)
-		switch {
-		case err != nil:
-			return nil, err
-		case now.Stat.Version == 0 && bytes.Equal(now.Data, n.data):
-			return (*zk.Stat)(now.Stat), nil
-		}
+// takeExisting makes a node that exists as it was asked for, or returns
+// zk.ErrNoNode if it does not exist any more.
+func (n *creation) takeExisting(ctx context.Context, s *Session) (Created, error) {
+	var stat *proto.Stat
+	var err error
+	if n.cfg.orSet {
+		stat, err = send(ctx, s, proto.SetData(n.target, n.data, n.cfg.orVersion), nil)
+		err = n.write.noteOutcome(s, err)
+	} else {
+		stat, err = n.readEqual(ctx, s)
 	}
-	if !n.cfg.orSet {
-		return nil, zk.ErrNodeExists
+	if err != nil {
+		return Created{}, err
 	}
-	return n.set.try(ctx, s)
+	return Created{Path: n.target, Czxid: stat.Czxid, Version: stat.Version, Session: s}, nil
+}
+
+// readEqual returns the node's Stat if the node is as the call would have made it.
+// The server that reported the node has seen it made, so there is no need for a
+// sync.
+func (n *creation) readEqual(ctx context.Context, s *Session) (*proto.Stat, error) {
+	now, err := send(ctx, s, proto.GetData(n.target, false), nil)
+	if err == nil && (now.Stat.Version != 0 || !bytes.Equal(now.Data, n.data)) {
+		err = zk.ErrNodeExists
+	}
+	return now.Stat, err
 }

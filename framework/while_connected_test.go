@@ -46,33 +46,6 @@ func TestOperationsWhileConnectedEndWithTheConnection(t *testing.T) {
 	})
 }
 
-// So it is for one that waits for another create of the same node, which nobody can
-// find out about without a connection.
-func TestOperationWhileConnectedWaitsForNoOtherBeyondTheConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		s, err := c.Session(t.Context())
-		require.NoError(t, err)
-		create := func(ctx context.Context, c *framework.Client) error {
-			_, err := c.Create(ctx, "/n", nil, framework.WithMode(framework.Ephemeral))
-			return err
-		}
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Hour)})
-		require.ErrorIs(t, create(within(t, time.Millisecond), c), framework.ErrOutcomeUnknown)
-		under := framework.Extend(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
-		second := make(chan error, 1)
-		go func() { second <- create(under, c) }()
-		synctest.Wait()
-		start := time.Now()
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		err = <-second
-		require.Zero(t, time.Since(start))
-		require.ErrorIs(t, err, framework.ErrSuspended)
-		require.ErrorIs(t, err, framework.ErrNotConnected)
-		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-	})
-}
-
 // Such an operation whose context has ended says that, and not that there is no
 // connection.
 func TestOperationCutOffWhoseContextHasEnded(t *testing.T) {

@@ -2,9 +2,7 @@ package framework
 
 import (
 	"context"
-	"errors"
 
-	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -38,34 +36,24 @@ type write[T any] struct {
 
 	// doubt is the session of a request that may have been applied, or nil.
 	doubt *Session
-
-	// since is the newest transaction that the client knew of when it sent that
-	// request.
-	since int64
-
-	// late reports whether a request may still be applied that a look has not
-	// found: one of a session that is lost. A look has only the requests of its
-	// own session behind it. The client gives a session up before the servers
-	// end it, and until then, a server that has stalled with a request may go
-	// on with it.
-	late bool
 }
 
 // lostReply says what a write does when the reply to its request is lost, and
-// with it the outcome.
+// with it the outcome. ErrOutcomeUnknown has the table of which write does what.
 type lostReply int
 
 const (
+	// giveUp fails with ErrOutcomeUnknown at once: nothing tells the outcome.
+	giveUp lostReply = iota
+
 	// sendAgain makes the request again: applying it twice does no harm. If no
 	// later attempt succeeds, the call fails with ErrOutcomeUnknown.
-	sendAgain lostReply = iota
+	sendAgain
 
-	// lookUp resolves the outcome before anything else. If it cannot be
-	// resolved, the call fails with ErrOutcomeUnknown.
+	// lookUp resolves the outcome before anything else, by the unique name of a
+	// protected node. If it cannot be resolved, the call fails with
+	// ErrOutcomeUnknown.
 	lookUp
-
-	// giveUp fails with ErrOutcomeUnknown at once: nothing tells the outcome.
-	giveUp
 
 	// changesNothing is for a request that only reads, after all. It is made
 	// again, and its outcome does not matter.
@@ -77,13 +65,14 @@ const (
 const AnyVersion int32 = -1
 
 // ofVersion returns what a write that asks for a version does about a lost
-// reply: the node's version tells the outcome. Without a version, each write
-// overwrites the one before.
+// reply. The write is repeated only if it asks for none. With a version, no read
+// tells the outcome: another client may have written the same data, and a
+// deleted node that was re-created has the old version again.
 func ofVersion(version int32) lostReply {
 	if version == AnyVersion {
 		return sendAgain
 	}
-	return lookUp
+	return giveUp
 }
 
 // do runs the operation in the client's retry loop.
@@ -97,16 +86,13 @@ func (w *write[T]) do(ctx context.Context, c *Client, op, path string) (T, error
 }
 
 // try makes one attempt. If the outcome of an earlier one is unknown and can be
-// looked up, it does that first. In a later session, a request that was not
-// found may still be applied: the outcome is unknown if no later attempt
-// succeeds.
+// looked up, it does that first.
 func (w *write[T]) try(ctx context.Context, s *Session) (T, error) {
 	if w.doubt != nil && w.onLostReply == lookUp {
 		v, applied, err := w.resolve(ctx, s)
 		if applied || err != nil {
 			return v, err
 		}
-		w.late = w.late || w.doubt != nil && w.doubt != s
 		w.doubt = nil
 	}
 	if w.attempt != nil {
@@ -118,31 +104,28 @@ func (w *write[T]) try(ctx context.Context, s *Session) (T, error) {
 // request makes the request that changes something, and notes whether its
 // outcome is unknown.
 func (w *write[T]) request(ctx context.Context, s *Session) (T, error) {
-	since := s.client.LastZxid()
 	v, err := w.send(ctx, s)
+	return v, w.noteOutcome(s, err)
+}
+
+// noteOutcome notes whether the outcome of a request with this error is unknown.
+// It returns the error, which matches ErrOutcomeUnknown if the write gives up.
+func (w *write[T]) noteOutcome(s *Session, err error) error {
 	var failed *TxnError // nothing was applied, whatever the error of the operation
 	switch {
 	case !ambiguous(err), reason.Is(err, ErrOutcomeUnknown), reason.As(err, &failed):
-		return v, err
+		return err
 	case w.onLostReply == changesNothing:
-		return v, err
+		return err
 	case w.onLostReply == giveUp:
-		return v, unknownOutcome(err)
+		return unknownOutcome(err)
 	}
-	w.doubt, w.since = s, since
-	return v, err
+	w.doubt = s
+	return err
 }
-
-// existed reports whether a node is older than the request in doubt. Only then
-// does it tell of the request: a newer one may have taken the place of the node
-// that the request has written or made.
-func (w *write[T]) existed(node *proto.Stat) bool { return node.Czxid <= w.since }
-
-// errAnew is why a node does not tell what has become of a request.
-var errAnew = errors.New("the node may have been made anew since")
 
 // mayBeApplied reports, after the last attempt has failed with an error,
 // whether something may have been changed all the same.
 func (w *write[T]) mayBeApplied(err error) bool {
-	return w.doubt != nil || w.late || w.partly != nil && w.partly(err)
+	return w.doubt != nil || w.partly != nil && w.partly(err)
 }

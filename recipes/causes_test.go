@@ -251,7 +251,7 @@ var sentinels = map[string]error{
 	"system error": &framework.ServerError{Code: -1}, "no watcher": &framework.ServerError{Code: -121},
 	"client closed": framework.ErrClosed, "not connected": framework.ErrNotConnected, "session lost": framework.ErrSessionLost,
 	"suspended": framework.ErrSuspended, "watch stopped": framework.ErrWatchStopped, "unknown": framework.ErrOutcomeUnknown,
-	"too large": framework.ErrRequestTooLarge,
+	"too large":   framework.ErrRequestTooLarge,
 	"rolled back": framework.ErrRolledBack, "not attempted": framework.ErrNotAttempted,
 	"not acquired": locks.ErrNotAcquired, "queue full": locks.ErrQueueFull, "upgrade": locks.ErrUpgrade,
 	"released": locks.ErrReleased, "node deleted": locks.ErrNodeDeleted, "revoked": locks.ErrRevoked, "corrupted": locks.ErrCorrupted,

@@ -72,9 +72,9 @@ func stopped(w *framework.Watch, err error) error {
 	return err
 }
 
-func set(version int32, opts ...framework.SetOption) func(context.Context, *scene) error {
+func set(version int32) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
-		_, err := s.client.Set(ctx, "/tree", []byte("new"), version, opts...)
+		_, err := s.client.Set(ctx, "/tree", []byte("new"), version)
 		return err
 	}
 }

@@ -88,7 +88,6 @@ var everyOperation = []operation{
 	{"set", onTree(set(framework.AnyVersion))},
 	{"set of a version", onTree(set(0))},
 	{"set of another version", onTree(set(7))},
-	{"idempotent set", onTree(set(0, framework.WithIdempotentSet()))},
 	{"create", onTree(create("/new"))},
 	{"create, exists", onTree(create("/tree"))},
 	{"create, no parent", onTree(create("/a/b"))},

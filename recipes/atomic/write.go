@@ -2,7 +2,6 @@ package atomic
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,16 +11,14 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/retry"
 )
 
 // write is one write of a node that must still be as it was, through all of its
 // attempts.
 //
-// Framework's Set would take a node with the next version and the same data for
-// its own. That is wrong here: two writers that both make 6 out of 5 leave the
-// same bytes. So each attempt is one request, and this type judges what has
-// become of it.
+// A node with the next version and the same data does not tell that the write was
+// applied: two writers that both make 6 out of 5 leave the same bytes. So this type
+// judges what has become of each attempt, by the receipt if there is one.
 //
 // All attempts ask for the same version, so no more than one of them can be
 // applied. An attempt that was lost, and arrives late, can do no harm.
@@ -107,23 +104,18 @@ func (w *write) attempt() (verdict, error) {
 	return pending, err
 }
 
-// send makes the request once: not even framework repeats it.
-func (w *write) send() (stat *zk.Stat, err error) {
-	never := func(error) bool { return false }
-	err = retry.Do(w.ctx, retry.None(), never, func(ctx context.Context) (err error) {
-		if w.receipt == nil {
-			stat, err = w.client.Set(ctx, w.path, w.data, w.base.version)
-			return err
-		}
-		results, err := w.client.Transaction(ctx,
-			framework.SetOp(w.receipt.path, numberBytes(w.number), w.receipt.version),
-			framework.SetOp(w.path, w.data, w.base.version))
-		if err == nil {
-			stat = results[1].Stat
-		}
-		return err
-	})
-	return stat, err
+// send makes the request, which framework does not repeat once it was sent.
+func (w *write) send() (*zk.Stat, error) {
+	if w.receipt == nil {
+		return w.client.Set(w.ctx, w.path, w.data, w.base.version)
+	}
+	results, err := w.client.Transaction(w.ctx,
+		framework.SetOp(w.receipt.path, numberBytes(w.number), w.receipt.version),
+		framework.SetOp(w.path, w.data, w.base.version))
+	if err != nil {
+		return nil, err
+	}
+	return results[1].Stat, nil
 }
 
 // resolve finds out what has become of earlier attempts.

@@ -55,6 +55,30 @@ func (p place) inStep(look look) look {
 	}
 }
 
+// create creates an ephemeral node of a session, to which ctx is pinned. After a
+// lost reply, a node that is there and that the session owns is the created one: no
+// two callers of one client create the same, or it does not matter whose it is.
+func (p place) create(
+	ctx context.Context, s *framework.Session, path string, data []byte, opts ...framework.CreateOption,
+) (made framework.Created, err error) {
+	opts = append(opts, framework.WithMode(framework.Ephemeral))
+	err = follow.Resolve(ctx, p.client, func(ctx context.Context) (err error) {
+		made, err = p.client.Create(ctx, path, data, opts...)
+		return err
+	}, func(ctx context.Context) (follow.Fate, error) {
+		there, stat, err := p.client.Exists(ctx, path)
+		switch {
+		case err != nil || there && stat.EphemeralOwner != s.ID():
+			return follow.Unknown, err
+		case !there:
+			return follow.NotApplied, nil // or another client has deleted it since
+		}
+		made = framework.Created{Path: path, Czxid: stat.Czxid, Session: s}
+		return follow.Applied, nil
+	})
+	return made, err
+}
+
 // ask makes a call that is over with its first look that succeeds.
 func (p place) ask(ctx context.Context, op string, look look) error {
 	var c call

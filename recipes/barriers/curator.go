@@ -100,7 +100,7 @@ func (l curatorLayout) awaitReady(ctx context.Context, e *entry, ready *framewor
 		return err
 	}
 	if len(others)+1 >= l.n {
-		_, err := l.client.Create(ctx, l.child(readyName), nil, framework.WithMode(framework.Ephemeral))
+		_, err := l.create(ctx, e.node.Session, l.child(readyName), nil)
 		return done(ignore(err, zk.ErrNodeExists))
 	}
 	if err := e.awaitChange(ctx, ready); err != nil {

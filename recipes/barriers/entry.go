@@ -100,8 +100,7 @@ func (e *entry) create(ctx context.Context, s *framework.Session) error {
 	e.discard(ctx)
 	e.attempts++
 	e.name = fmt.Sprintf("%s.%d", e.base, e.attempts)
-	node, err := e.client.Create(ctx, e.nodePath(), e.data,
-		framework.WithMode(framework.Ephemeral), framework.WithParents(), framework.WithSiblings())
+	node, err := e.place.create(ctx, s, e.nodePath(), e.data, framework.WithParents(), framework.WithSiblings())
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,10 @@ func TestResignationThatTheUsersCodeEndsIsWithdrawn(t *testing.T) {
 		settle()
 		beaten := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: c.SessionID(), Do: zktest.Fail(zktest.ErrBadVersion)})
 		told := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/b/left-*", Do: zktest.All(
-			zktest.Call(func(zktest.Request) { exits.Store(1) }), zktest.DropReply())})
+			zktest.Call(func(zktest.Request) {
+				exits.Store(1)
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: c.SessionID(), Do: zktest.DropRequest()}) // ahead of the look
+			}), zktest.DropReply())})
 		err := p[0].Leave(recipetest.Within(t, time.Second))
 		time.Sleep(time.Second)
 		require.Equal(t, []int{1, 1}, []int{beaten.Hits(), told.Hits()})

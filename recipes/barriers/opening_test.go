@@ -167,3 +167,27 @@ func TestNodeKeepsNoRoundsThatAreOver(t *testing.T) {
 		w.leaveAll(t, stay)
 	})
 }
+
+// The request that makes a member's node is lost, or its reply. The member finds out
+// which, and has no second node: the others would take that for another member, or
+// the first one for a member that was lost.
+func TestMemberWhoseCreateIsLostHasOneNode(t *testing.T) {
+	for layout, opts := range layouts {
+		for lost, fault := range map[string]zktest.Action{"request": zktest.DropRequest(), "reply": zktest.DropReply()} {
+			t.Run(layout+"/"+lost, func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					require.NoError(t, w.Fake.Create("/b", nil))
+					made := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/b/*", Do: fault})
+					p := w.enterAll(t, "/b", w.clients(t, 2), opts...)
+					require.Equal(t, 1, made.Hits())
+					for _, one := range p {
+						require.True(t, strings.HasSuffix(one.Name(), ".1"), one.Name())
+						require.NoError(t, one.Context().Err())
+					}
+					w.leaveAll(t, p)
+					w.NothingLeft(t, "/b")
+				})
+			})
+		}
+	}
+}

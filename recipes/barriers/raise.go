@@ -60,13 +60,13 @@ func (r *raise) attempt(ctx context.Context, s *framework.Session) error {
 
 // create raises the barrier, unless it is up.
 func (r *raise) create(ctx context.Context, s *framework.Session) error {
-	opts := []framework.CreateOption{framework.WithMode(r.mode), framework.WithParents()}
+	var err error
 	if r.mode == framework.Persistent {
-		opts = append(opts, framework.WithIdempotence())
+		_, err = r.client.Create(ctx, r.path, r.data, framework.WithParents(), framework.WithIdempotence())
 	} else {
 		r.sessions.Note(s.ID())
+		_, err = r.place.create(ctx, s, r.path, r.data, framework.WithParents())
 	}
-	_, err := r.client.Create(ctx, r.path, r.data, opts...)
 	if err == nil {
 		r.raised(s)
 	}

@@ -88,7 +88,7 @@ func (s *stayer) tell(ctx context.Context) error {
 		return nil
 	}
 	s.mayTell = true
-	_, err := s.client.Create(ctx, s.child(resignPrefix+s.name), nil, framework.WithMode(framework.Ephemeral))
+	_, err := s.create(ctx, s.node.Session, s.child(resignPrefix+s.name), nil)
 	s.told = ignore(err, zk.ErrNodeExists) == nil
 	return ignore(err, zk.ErrNodeExists, zk.ErrNoNode)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
@@ -75,7 +76,7 @@ func (r *replica) trySet(ctx context.Context, e expected, data []byte) (s *share
 	}
 	s, err = r.Do(ctx, sharednode.Attempt{
 		Send:    func(ctx context.Context) (*sharednode.Snapshot, error) { return r.sendExpecting(ctx, e, data) },
-		Resolve: func(now *sharednode.Snapshot) sharednode.Fate { return e.resolve(now, data, r.unique) },
+		Resolve: func(now *sharednode.Snapshot) follow.Fate { return e.resolve(now, data, r.unique) },
 	})
 	switch {
 	case isConflict(e, err):
@@ -113,20 +114,20 @@ func (r *replica) sendExpecting(ctx context.Context, e expected, data []byte) (*
 
 // resolve finds out what has become of a request by the node. If the node was
 // created, deleted or written more than once, nothing tells.
-func (e expected) resolve(now *sharednode.Snapshot, data []byte, unique bool) sharednode.Fate {
+func (e expected) resolve(now *sharednode.Snapshot, data []byte, unique bool) follow.Fate {
 	ours := now.Exists && bytes.Equal(now.Data, data)
 	sameNode := e.exists && now.Exists && now.Czxid == e.czxid
 	switch {
 	case sameNode && now.Version == e.version:
-		return sharednode.NotApplied // nobody has written: equal data was there before
+		return follow.NotApplied // nobody has written: equal data was there before
 	case ours && unique:
-		return sharednode.Applied
+		return follow.Applied
 	case !sameNode:
-		return sharednode.Unknown
+		return follow.Unknown
 	case !ours && e.next(now.Version):
-		return sharednode.NotApplied // the next request says so, too: with BadVersion
+		return follow.NotApplied // the next request says so, too: with BadVersion
 	}
-	return sharednode.Unknown
+	return follow.Unknown
 }
 
 // set writes data, whatever is there, and returns the node as it is then.

@@ -98,25 +98,3 @@ func (n Node) readPresent(ctx context.Context, watched bool) (*Snapshot, *framew
 	}
 	return Present(data, stat), watch, nil
 }
-
-// readPatiently reads what decides about a write whose reply was lost: behind a
-// quorum, because a sync is no barrier at a leader. It outlasts outages until
-// ctx ends. Any other error ends it: the outcome stays unknown, and the caller
-// need not wait to hear that.
-func (n Node) readPatiently(ctx context.Context) (s *Snapshot, err error) {
-	outages := follow.Recovery{Client: n.Client, Ends: isNoOutage}
-	err = outages.Until(ctx, func(ctx context.Context) (err error) {
-		s, err = n.readCommitted(ctx)
-		return err
-	})
-	return s, err
-}
-
-func isNoOutage(err error) bool { return follow.Judge(err) != follow.Outage }
-
-func (n Node) readCommitted(ctx context.Context) (*Snapshot, error) {
-	if err := n.Client.SyncQuorum(ctx); err != nil {
-		return nil, err
-	}
-	return n.Read(ctx)
-}

@@ -3,11 +3,11 @@ package sharednode
 import (
 	"bytes"
 	"context"
-	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/once"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -19,18 +19,8 @@ import (
 // next session, one still may.
 type Attempt struct {
 	Send    func(ctx context.Context) (*Snapshot, error)
-	Resolve func(now *Snapshot) Fate
+	Resolve func(now *Snapshot) follow.Fate
 }
-
-// Fate is what has become of a request whose reply was lost.
-type Fate int
-
-// The fates of a request.
-const (
-	Unknown Fate = iota
-	Applied      // the node is as the request leaves it
-	NotApplied
-)
 
 // Do makes the attempt, and makes it again after a lost reply if it was not
 // applied. It returns the node as the write has left it.
@@ -39,36 +29,24 @@ func (n Node) Do(ctx context.Context, a Attempt) (s *Snapshot, err error) {
 		inSession := false // it stays so if ctx is pinned to a session that is lost
 		err = n.Client.InSession(ctx, func(ctx context.Context) (err error) {
 			inSession = true
-			s, err = n.doInSession(ctx, a)
-			return err
+			return follow.Resolve(ctx, n.Client, func(ctx context.Context) (err error) {
+				s, err = a.Send(ctx)
+				return err
+			}, func(ctx context.Context) (fate follow.Fate, err error) {
+				if s, err = n.Read(ctx); err == nil {
+					fate = a.Resolve(s)
+				}
+				return fate, err
+			})
 		})
 		sent := err == nil || reason.Is(err, framework.ErrOutcomeUnknown)
-		if sent || !inSession || !reason.Is(err, framework.ErrSessionLost) || ctx.Err() != nil {
-			return s, err
+		if !sent && inSession && reason.Is(err, framework.ErrSessionLost) && ctx.Err() == nil {
+			continue
 		}
-	}
-}
-
-// doInSession pauses if the attempt is not applied time and again: a server may
-// answer at once that it has failed, and leave open whether it was before or after.
-func (n Node) doInSession(ctx context.Context, a Attempt) (*Snapshot, error) {
-	unapplied := pauses.Vanished()
-	for {
-		s, err := a.Send(ctx)
-		if !reason.Is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
-			return s, err
-		}
-		now, readErr := n.readPatiently(ctx)
-		if readErr != nil {
-			return nil, fmt.Errorf("%w (and then: %w)", err, readErr)
-		}
-		switch a.Resolve(now) {
-		case Applied:
-			return now, nil
-		case Unknown:
+		if err != nil {
 			return nil, err
 		}
-		_ = follow.Pause(ctx, n.Client, &unapplied) // the next attempt says that ctx has ended
+		return s, nil
 	}
 }
 
@@ -81,14 +59,14 @@ func (n Node) Set(ctx context.Context, base *Snapshot, data []byte) (*Snapshot, 
 	for {
 		s, err := n.Do(ctx, Attempt{
 			Send:    func(ctx context.Context) (*Snapshot, error) { return n.Transact(ctx, data) },
-			Resolve: func(now *Snapshot) Fate { return resolveSet(base, now, data) },
+			Resolve: func(now *Snapshot) follow.Fate { return resolveSet(base, now, data) },
 		})
 		if !reason.Is(err, zk.ErrNoNode) || reason.Is(err, framework.ErrOutcomeUnknown) {
 			return s, err
 		}
 		s, err = n.Do(ctx, Attempt{
 			Send:    func(ctx context.Context) (*Snapshot, error) { return n.Create(ctx, data) },
-			Resolve: func(now *Snapshot) Fate { return resolveSet(nil, now, data) },
+			Resolve: func(now *Snapshot) follow.Fate { return resolveSet(nil, now, data) },
 		})
 		if !reason.Is(err, zk.ErrNodeExists) || reason.Is(err, framework.ErrOutcomeUnknown) {
 			return s, err
@@ -103,21 +81,21 @@ func (n Node) Set(ctx context.Context, base *Snapshot, data []byte) (*Snapshot, 
 // whatever is there. If the node has the data, it does not matter who has
 // written it. If it was not written at all since base was known, then not by
 // us. Otherwise ours may have been overwritten.
-func resolveSet(base, now *Snapshot, data []byte) Fate {
+func resolveSet(base, now *Snapshot, data []byte) follow.Fate {
 	switch {
 	case now.Exists && bytes.Equal(now.Data, data):
-		return Applied
+		return follow.Applied
 	case base != nil && base.Exists && now.Exists && now.Mzxid == base.Mzxid:
-		return NotApplied
+		return follow.NotApplied
 	default:
-		return Unknown
+		return follow.Unknown
 	}
 }
 
-// Transact writes data in a transaction behind other operations. It is one
-// request, which framework does not repeat: its Set would be repeated, or take
-// the same bytes of another client for its own.
+// Transact writes data in a transaction behind other operations. Framework does not
+// repeat it after a lost reply: another client may have written since.
 func (n Node) Transact(ctx context.Context, data []byte, before ...framework.TxnOp) (*Snapshot, error) {
+	ctx = once.Context(ctx)
 	results, err := n.Client.Transaction(ctx, append(before, framework.SetOp(n.Path, data, framework.AnyVersion))...)
 	if err != nil {
 		return nil, err
