@@ -138,9 +138,9 @@ func withNames(all []*mutant, names []string) (chosen []*mutant, err error) {
 	return chosen, nil
 }
 
-// build compiles the tests with those of the mutants that are to run. It returns
-// the mutants that it has compiled, and of all mutants those that do not fit. If
-// some cannot be compiled, it begins again without them.
+// build compiles the tests with the mutants in toRun that fit. It returns these,
+// and says of each other mutant in all why it does not fit. If some mutants cannot
+// be compiled, it begins again without them.
 func (p programs) build(all, toRun []*mutant) (fitting []*mutant, misfits map[*mutant]string, err error) {
 	uncompiled := map[*mutant]string{}
 	for {

@@ -18,9 +18,9 @@ const catalogue = ".ci/mutants"
 type mutant struct {
 	name       string
 	rule       string
-	folder     string // of the package that it changes
+	folder     string // the folder of the package that the mutant changes
 	function   string // F, T.M or (*T).M
-	testFolder string
+	testFolder string // the folder of the test
 	test       string // TestF, or TestF/PATTERN, whose subtests match regular expressions
 	old, new   []string
 	place      string // file and line

@@ -86,9 +86,10 @@ func TestMutantThatDoesNotFit(t *testing.T) {
 
 func TestCatalogueThatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]string{
-		"rule: r":                       ".ci/mutants/p.txt:1: a mutant begins with its name",
-		"# comment\n\nmutant: m\n?":     ".ci/mutants/p.txt:4: neither a field nor a line to delete or to add",
-		"mutant: m\nrule: r\nfunc: f\n": ".ci/mutants/p.txt:1: m lacks a part, or its name has other characters than a-z, 0-9 and -",
+		"rule: r":                   ".ci/mutants/p.txt:1: a mutant begins with its name",
+		"# comment\n\nmutant: m\n?": ".ci/mutants/p.txt:4: neither a field nor a line to delete or to add",
+		"mutant: m\nrule: r\nfunc: f\n": ".ci/mutants/p.txt:1: m lacks a part, " +
+			"or its name has other characters than a-z, 0-9 and -",
 	} {
 		_, err := parseMutants("p.txt", text)
 		require.EqualError(t, err, want)

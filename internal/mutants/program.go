@@ -62,7 +62,9 @@ var inMutant = regexp.MustCompile(`/mutant/([a-z0-9-]+):(\d+):(?:\d+:)? (.*)`)
 
 // run runs a test as a mutant, or as none. It returns whether the test passes,
 // and what it prints. A test that hangs has noticed nothing, so it passes.
-func (p programs) run(ctx context.Context, mutant, folder, pattern string, flags ...string) (passes bool, log string, err error) {
+func (p programs) run(ctx context.Context, mutant, folder, pattern string, flags ...string) (
+	passes bool, log string, err error,
+) {
 	program := filepath.Join(p.dir, "programs", filepath.Base(folder)+".test")
 	args := append([]string{"-test.failfast", "-test.timeout=2m", "-test.run", pattern}, flags...)
 	cmd := exec.CommandContext(ctx, program, args...)

@@ -65,20 +65,20 @@ func TestAll(t *testing.T) {
 const killed = `mutant: method
 rule: it succeeds
 func: list.method
-test: . TestAll/method
+test: kinds TestAll/method
 -return len(l), nil
 +return len(l), errRefused
 
 mutant: unnamed
 rule: it moves
 func: (*point).unnamed
-test: . TestAll/unnamed
+test: kinds TestAll/unnamed
 -p.moved = true
 
 mutant: generic
 rule: it returns something
 func: generic
-test: . TestAll/generic
+test: kinds TestAll/generic
 -return m
 +return nil
 `
@@ -87,7 +87,7 @@ const survives = `
 mutant: survivor
 rule: it counts
 func: list.method
-test: . TestAll/generic
+test: kinds TestAll/generic
 -n = len(names)
 +n = 7
 `
@@ -96,7 +96,7 @@ const misfits = `
 mutant: uncompiled
 rule: it compiles
 func: list.method
-test: . TestAll/method
+test: kinds TestAll/method
 -n = len(names)
 +n = m
 `
@@ -117,9 +117,9 @@ func TestRun(t *testing.T) {
 		return out.String(), err
 	}
 	put(t, root, "go.mod", "module example.com/kinds\n\ngo 1.25\n")
-	put(t, root, "kinds.go", kinds)
-	put(t, root, "kinds_test.go", kindsTest)
-	put(t, root, catalogue+"/..txt", killed)
+	put(t, root, "kinds/kinds.go", kinds)
+	put(t, root, "kinds/kinds_test.go", kindsTest)
+	put(t, root, catalogue+"/kinds.txt", killed)
 	git("init", "-q")
 	git("add", ".")
 	git("commit", "-q", "-m", "first")
@@ -128,10 +128,11 @@ func TestRun(t *testing.T) {
 	require.NoError(t, err, out)
 	require.Contains(t, out, "3 mutants of 3: 3 killed, 0 survived, 0 do not fit")
 
-	put(t, root, catalogue+"/..txt", killed+survives+misfits)
+	put(t, root, catalogue+"/kinds.txt", killed+survives+misfits)
 	out, err = play(options{times: 1})
 	require.EqualError(t, err, "1 survived, 1 do not fit")
-	require.Contains(t, out, "survivor survived 1 times of 1\n    rule: it counts\n    func: list.method\n    test: . TestAll/generic\n")
+	require.Contains(t, out, "survivor survived 1 times of 1\n"+
+		"    rule: it counts\n    func: list.method\n    test: kinds TestAll/generic\n")
 	require.Contains(t, out, "uncompiled does not fit: it cannot be compiled\n    line 4 of the function: undefined: m\n")
 	require.Contains(t, out, "5 mutants of 5: 3 killed, 1 survived, 1 do not fit")
 
@@ -146,12 +147,12 @@ func TestRun(t *testing.T) {
 	out, err = play(options{since: "HEAD", times: 1})
 	require.NoError(t, err)
 	require.Contains(t, out, "0 mutants of 5: 0 killed, 0 survived, 0 do not fit")
-	put(t, root, "kinds.go", strings.Replace(kinds, "p.moved = true", "p.moved = 1 > 0", 1))
+	put(t, root, "kinds/kinds.go", strings.Replace(kinds, "p.moved = true", "p.moved = 1 > 0", 1))
 	out, err = play(options{since: "HEAD", times: 1})
 	require.EqualError(t, err, "0 survived, 1 do not fit")
 	require.Contains(t, out, "closest:  p.moved = 1 > 0")
-	put(t, root, "kinds.go", kinds)
-	put(t, root, "kinds_test.go", strings.ReplaceAll(kindsTest, "t.Fatal()", "t.FailNow()"))
+	put(t, root, "kinds/kinds.go", kinds)
+	put(t, root, "kinds/kinds_test.go", strings.ReplaceAll(kindsTest, "t.Fatal()", "t.FailNow()"))
 	out, err = play(options{since: "HEAD~1", times: 1, names: []string{"method", "survivor"}})
 	require.EqualError(t, err, "1 survived, 0 do not fit")
 	require.Contains(t, out, "2 mutants of 5: 1 killed, 1 survived, 0 do not fit")

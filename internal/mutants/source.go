@@ -33,9 +33,9 @@ type function struct {
 // folder is the package in a folder, tests included, as it is compiled on this
 // system without build tags.
 type folder struct {
-	name      string // of the package
+	name      string // the name of the package
 	files     []*file
-	functions map[string]function // by names as in mutant.function
+	functions map[string]function // the keys are names such as mutant.function
 	tests     map[string]function // the functions of test files
 	chosen    []*mutant           // what mutate has added
 }
@@ -136,8 +136,8 @@ func (f *folder) mutate(m *mutant) string {
 	}
 	g, d, body := fn.file, fn.decl, fn.body()
 	name := d.Name.Name + "_" + m.identifier()
-	changed := fmt.Sprintf("%s%s%s%s%s%s", g.between(d.Pos(), d.Name.Pos()), name, g.between(d.Name.End(), d.Body.Lbrace+1),
-		body[:found[0][0]], strings.Join(m.new, "\n"), body[found[0][1]:]+"}")
+	changed := g.between(d.Pos(), d.Name.Pos()) + name + g.between(d.Name.End(), d.Body.Lbrace+1) +
+		body[:found[0][0]] + strings.Join(m.new, "\n") + body[found[0][1]:] + "}"
 	if _, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+changed, parser.SkipObjectResolution); err != nil {
 		return fmt.Sprintf("its function does not parse: %v", err)
 	}

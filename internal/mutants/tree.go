@@ -22,7 +22,7 @@ type tree struct {
 	folders map[string]*folder
 }
 
-// readTree reads the packages that mutants change, and those of their tests.
+// readTree reads the packages that mutants change, and the packages of their tests.
 func readTree(root string, mutants []*mutant) (*tree, error) {
 	t := &tree{root: root, folders: map[string]*folder{}}
 	for _, m := range mutants {
@@ -149,7 +149,8 @@ func checkOut(root, ref, dir string) error {
 		if err != nil {
 			return err
 		}
-		if path.Ext(header.Name) != ".go" && !strings.HasPrefix(header.Name, catalogue+"/") || header.Typeflag != tar.TypeReg {
+		needed := path.Ext(header.Name) == ".go" || strings.HasPrefix(header.Name, catalogue+"/")
+		if !needed || header.Typeflag != tar.TypeReg {
 			continue
 		}
 		text, err := io.ReadAll(r)
