@@ -23,6 +23,7 @@ func atLeadersThatAreBehind(t *testing.T, test func(t *testing.T, l *leadertest.
 	leadertest.AtEach(t, func(t *testing.T, c *framework.Client) { mustCreate(t, c, "/n", "old") }, test)
 }
 
+// Promise: A leader that lags does not mislead the look-up after a lost reply.
 func TestLeaderThatIsBehindGivesNoVerdict(t *testing.T) {
 	for name, tc := range map[string]struct {
 		op    zktest.Op
@@ -75,6 +76,7 @@ func TestLeaderThatIsBehindHidesNoProtectedNode(t *testing.T) {
 	})
 }
 
+// Promise: The clean-up of an abandoned create finds its node even if the leader has not applied it yet.
 func TestLeaderThatIsBehindHidesNoNodeFromTheCleanUp(t *testing.T) {
 	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
 		l.Lose(zktest.OpCreate)
@@ -87,6 +89,7 @@ func TestLeaderThatIsBehindHidesNoNodeFromTheCleanUp(t *testing.T) {
 	})
 }
 
+// Promise: A read after SyncQuorum sees every write that was acknowledged before.
 func TestSyncQuorumIsABarrierAtALeaderThatIsBehind(t *testing.T) {
 	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
 		require.NoError(t, l.Front.Set("/n", []byte("new")))

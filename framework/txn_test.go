@@ -159,6 +159,7 @@ func TestTransactionWithAVersionedSetIsFoundOutAndNeverAppliedTwice(t *testing.T
 	})
 }
 
+// Promise: A transaction is not repeated if it may have been applied.
 func TestTransactionThatNothingTellsIsOfUnknownOutcome(t *testing.T) {
 	for name, list := range map[string][]framework.TxnOp{
 		"create":               {framework.CreateOp("/made", nil)},

@@ -64,6 +64,7 @@ var breakages = map[string]func(srv *zktest.Server, session int64, fault zktest.
 	},
 }
 
+// Promise: A write that returns nil was applied, and a write whose error does not match ErrOutcomeUnknown was not.
 func TestNoWriteLiesAboutItsOutcomeWhateverIsLost(t *testing.T) {
 	t.Parallel()
 	faults := map[string]zktest.Action{
