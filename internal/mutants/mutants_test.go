@@ -65,6 +65,7 @@ func TestMutantThatFits(t *testing.T) {
 func TestMutantThatDoesNotFit(t *testing.T) {
 	root := t.TempDir()
 	put(t, root, "p/p.go", source)
+	put(t, root, "p/p_test.go", "package p\n\nfunc TestSecond() {}\n")
 	for text, want := range map[string]string{
 		"func: second\n-len(l) < 3\n+true": "the old text is 0 times in second\n" +
 			"    old text: len(l) < 3\n    closest:  if len(l) < 2 {  (p/p.go:16)",
@@ -72,16 +73,14 @@ func TestMutantThatDoesNotFit(t *testing.T) {
 			"    old text: l\n    closest:    (p/p.go:15)\n    it is in: list.first (p/p.go)",
 		"func: third\n-return 0\n+return 1": "there is no function third in p\n" +
 			"    old text: return 0\n    it is in: second (p/p.go)",
-		"func: second\n-return 0\n+}}": "its function does not parse: 5:2: expected declaration, found '}'",
+		"func: second\n-return 0\n+}}":                       "its function does not parse: 5:2: expected declaration, found '}'",
+		"func: second\n-return 0\ntest: p TestThird/subtest": "there is no test TestThird in p",
 	} {
-		f, err := readFolder(root, "p")
+		m := parse(t, text)
+		tree, err := readTree(root, []*mutant{m})
 		require.NoError(t, err)
-		require.Equal(t, want, f.mutate(parse(t, text)))
+		require.Equal(t, map[*mutant]string{m: want}, tree.mutate([]*mutant{m}))
 	}
-	tree, err := readTree(root, []*mutant{parse(t, "func: second\n-return 0")})
-	require.NoError(t, err)
-	m := parse(t, "func: second\n-return 0")
-	require.Equal(t, map[*mutant]string{m: "there is no test TestSecond in p"}, tree.mutate([]*mutant{m}))
 }
 
 func TestCatalogueThatCannotBeRead(t *testing.T) {

@@ -164,11 +164,6 @@ func (f *folder) misfit(m *mutant, exists bool, times int) string {
 		line := 1 + bytes.Count(fn.file.text[:fn.decl.Body.Lbrace], []byte("\n")) + at
 		fmt.Fprintf(&b, "\n    closest:  %s  (%s:%d)", strings.TrimSpace(lines[at]), fn.file.path, line)
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.functions)) {
-		if name != m.function && len(m.find(f.functions[name].body())) > 0 {
-			fmt.Fprintf(&b, "\n    it is in: %s (%s)", name, f.functions[name].file.path)
-		}
-	}
 	return b.String()
 }
 

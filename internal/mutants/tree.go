@@ -52,10 +52,24 @@ func (t *tree) mutate(mutants []*mutant) map[*mutant]string {
 		if _, test := t.of(m); test.decl == nil {
 			misfits[m] = fmt.Sprintf("there is no test %s in %s", m.testFunction(), m.testFolder)
 		} else if why := t.folders[m.folder].mutate(m); why != "" {
-			misfits[m] = why
+			misfits[m] = why + t.elsewhere(m)
 		}
 	}
 	return misfits
+}
+
+// elsewhere names the functions that have the old text of a mutant that does not fit.
+func (t *tree) elsewhere(m *mutant) string {
+	var b strings.Builder
+	for _, dir := range slices.Sorted(maps.Keys(t.folders)) {
+		f := t.folders[dir]
+		for _, name := range slices.Sorted(maps.Keys(f.functions)) {
+			if (dir != m.folder || name != m.function) && len(m.find(f.functions[name].body())) > 0 {
+				fmt.Fprintf(&b, "\n    it is in: %s (%s)", name, f.functions[name].file.path)
+			}
+		}
+	}
+	return b.String()
 }
 
 // write writes copies of the files that have mutants to dir, and the overlay
