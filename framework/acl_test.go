@@ -73,6 +73,7 @@ func TestWithACLAndWithParentACLGoBeforeTheProvider(t *testing.T) {
 	})
 }
 
+// Promise: A node for which the ACL provider returns no list is not created open to everyone.
 func TestACLProviderThatHasNothingToSayOpensNothing(t *testing.T) {
 	for _, none := range [][]zk.ACL{nil, {}} {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {

@@ -69,6 +69,7 @@ func (a await) nothingLeft(t *testing.T, srv *zktest.Server, c *framework.Client
 	}
 }
 
+// Promise: Every call returns when its context ends.
 func TestOperationReturnsWhenItsDeadlineComesWhateverItAwaits(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]zktest.Action{

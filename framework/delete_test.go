@@ -119,6 +119,7 @@ func TestDeleteWithChildrenGoesOnAfterEachLostRequest(t *testing.T) {
 	}
 }
 
+// Promise: A guaranteed delete is finished in the background if its caller gives up.
 func TestGuaranteedDeleteOfATreeIsFinishedInTheBackground(t *testing.T) {
 	for n, hit := 0, true; hit; n++ {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -40,7 +40,7 @@
 // learns of the loss too late: only a fencing token helps, as in package
 // recipes/fence. A server that is cut off from its ensemble answers for some
 // time: see [WithStrictContact]. There is no SASL, and so no Kerberos.
-// [GUARANTEES.md] lists all limits, the promises, and the tests that hold them.
+// [GUARANTEES.md] lists what users can rely on, and the limits.
 //
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/framework/GUARANTEES.md
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md
 package framework

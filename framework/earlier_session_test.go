@@ -14,6 +14,8 @@ import (
 // A server creates a session, and the connection breaks before the first
 // answer. The server that takes the session over lags behind. The client does
 // not read there what is older than what it saw in the session before.
+//
+// Promise: A new session reads nothing older than what the client has already seen.
 func TestNewSessionDoesNotGoBackBehindTheOneBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)

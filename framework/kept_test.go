@@ -19,6 +19,8 @@ func keepUntil(c *framework.Client, n framework.Created, in time.Duration) (take
 
 // The session of a closed client stays for the sake of one node, for its timeout
 // from Close. All others go at once.
+//
+// Promise: Close leaves a node that is to be kept until its time is over.
 func TestCloseLeavesNodesThatAreKept(t *testing.T) {
 	for name, trouble := range map[string]func(srv *zktest.Server){
 		"connected":             func(*zktest.Server) {},
@@ -55,6 +57,8 @@ func TestCloseLeavesNodesThatAreKept(t *testing.T) {
 }
 
 // Of a request that is under way, nobody knows what it has made.
+//
+// Promise: Close leaves no node of a create that is still in flight.
 func TestCloseLeavesNothingOfARequestUnderWay(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := unclosed(t, srv)
@@ -74,6 +78,9 @@ func TestCloseLeavesNothingOfARequestUnderWay(t *testing.T) {
 }
 
 // Somebody has deleted a node of the client's, and another client has made it anew.
+//
+// Promise: Close that keeps a node lists its nodes again if the connection breaks meanwhile.
+// Promise: Close deletes no node that another client re-created at the same path.
 func TestCloseThatKeepsANodeDeletesNoneOfAnotherClient(t *testing.T) {
 	for name, trouble := range map[string]func(srv *zktest.Server){
 		"connected":             func(*zktest.Server) {},
@@ -99,6 +106,8 @@ func TestCloseThatKeepsANodeDeletesNoneOfAnotherClient(t *testing.T) {
 }
 
 // The server at which Close deletes nodes lags behind the one that has made them.
+//
+// Promise: Close that keeps a node deletes the others even at a server that lags.
 func TestCloseAtALaggingServerLeavesOnlyTheNodesThatAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)
@@ -122,6 +131,8 @@ func TestCloseAtALaggingServerLeavesOnlyTheNodesThatAreKept(t *testing.T) {
 
 // Servers before 3.6 do not list the nodes of a session. Close knows of those that
 // it has made.
+//
+// Promise: Close deletes the ephemeral nodes that are not kept, even if the server cannot list them.
 func TestCloseLeavesNodesThatAreKeptAtAnOldServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t, zktest.WithVersion(zktest.Version3510))

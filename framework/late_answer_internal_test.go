@@ -28,6 +28,8 @@ func (c lingeringConn) Close() error {
 // A session is lost, the next one has begun, and then an answer arrives over the
 // old connection. The caller does not get it: the next session does not know of
 // as much, and could read what is older.
+//
+// Promise: A reply of the former session that arrives in the next session reaches no caller.
 func TestAnswerBehindTheBeginOfTheNextSessionIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

@@ -21,6 +21,8 @@ import (
 // The goroutines of a session go on for a while when it is lost. Whatever they
 // tell then changes nothing of the next session, whether that is connected
 // already or not.
+//
+// Promise: A late reply of a lost session sets no watch in the next session.
 func TestLateCallbacksOfALostSessionChangeNothing(t *testing.T) {
 	for _, connected := range thorough.Raced([]bool{true, false}, []bool{true}) {
 		for name := range lateCallbacks(t, nil) {

@@ -38,6 +38,8 @@ func late(srv *zktest.Server, c *framework.Client, op zktest.Op) {
 }
 
 // The second node has another id, and the first one does not stay.
+//
+// Promise: A protected create that a lost session applies late makes no second node.
 func TestLateProtectedCreateOfALostSessionMakesNoSecondNode(t *testing.T) {
 	for _, mode := range []framework.Mode{framework.Persistent, framework.PersistentSequential} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -51,6 +53,7 @@ func TestLateProtectedCreateOfALostSessionMakesNoSecondNode(t *testing.T) {
 	}
 }
 
+// Promise: A protected create that is applied after its caller gave up leaves no node.
 func TestLateProtectedCreateThatWasGivenUpLeavesNoNode(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.NoError(t, srv.Create("/p", nil))

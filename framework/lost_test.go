@@ -75,6 +75,7 @@ var createFaults = map[string]func(srv *zktest.Server){
 	},
 }
 
+// Promise: A protected create makes exactly one node, whatever request or reply is lost.
 func TestProtectedCreateMakesExactlyOneNodeWhateverIsLost(t *testing.T) {
 	for name, inject := range createFaults {
 		for _, mode := range []framework.Mode{

@@ -81,6 +81,9 @@ func (b bombBackOff) NextBackOff() time.Duration {
 // Each operation is made with each function of the user's, which does not
 // return from its first call, then from its second, and so on, with and without
 // a reply that was lost before.
+//
+// Promise: A protected create that panics leaves no node.
+// Promise: A read with a watch that panics leaves no watch.
 func TestCallThatDoesNotReturnLeavesNothingBehind(t *testing.T) {
 	for op := range operationsWithReservations(nil) {
 		for function := range functionsOfTheUser {
@@ -161,6 +164,8 @@ func doesNotReturn(
 
 // A context of the user's own may panic whenever it is asked, also when a create
 // waits for room on the connection or for its answer, or is given up.
+//
+// Promise: A create whose context panics leaves no protected node.
 func TestCreateWhoseContextPanicsLeavesNothingBehind(t *testing.T) {
 	for _, op := range []string{
 		"create protected", "create ephemeral", "create with siblings", "transaction protected", "transaction ephemeral",

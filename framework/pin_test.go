@@ -93,6 +93,8 @@ func TestInSessionARetryDoesNotMoveToALaterSession(t *testing.T) {
 }
 
 // The next session has set the watch by the time at which the caller looks.
+//
+// Promise: A Watcher that is requested within a session never belongs to a later session.
 func TestInSessionWatcherOfALaterSessionIsNotReturned(t *testing.T) {
 	for range 100 { // mostly, the caller sees the end of the session first
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

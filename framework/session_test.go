@@ -65,6 +65,7 @@ func lastRequest(srv *zktest.Server, s *framework.Session) time.Time {
 	return all[len(all)-1].Time
 }
 
+// Promise: A partitioned client gives its session up before the servers delete its nodes.
 func TestSessionEndsBeforeTheServerDeletesItsNodesInASilentPartition(t *testing.T) {
 	for offset := time.Duration(0); offset <= 2*pingInterval; offset += pingInterval / 12 {
 		l := loseSession(t, offset, func(srv *zktest.Server, s *framework.Session) time.Time {

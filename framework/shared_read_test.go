@@ -61,6 +61,8 @@ func TestReadersOfABusyNodeShareTheirReads(t *testing.T) {
 
 // A caller sees what it has written before: the read that is under way was sent
 // before that.
+//
+// Promise: A read is not shared with a caller that arrives after the read was sent.
 func TestReadIsNotSharedWithACallerThatComesLater(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "old")

@@ -47,6 +47,7 @@ func TestIdleClientStaysConnected(t *testing.T) {
 	})
 }
 
+// Promise: A short outage keeps the session.
 func TestShortOutageKeepsTheSession(t *testing.T) {
 	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
 		s, err := c.Session(t.Context())

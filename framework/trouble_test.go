@@ -125,6 +125,8 @@ func TestSessionIDIsThatOfThePresentSession(t *testing.T) {
 
 // The client makes the next session at once, but after a session that was lost
 // soon, it pauses.
+//
+// Promise: SessionID is 0 between the loss of a session and the next session.
 func TestSessionIDIsZeroBetweenSessions(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		expire := func(until func(state.State) bool) {

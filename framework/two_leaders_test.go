@@ -35,6 +35,7 @@ func TestLeaderThatIsBehindHidesNoProtectedNode(t *testing.T) {
 	})
 }
 
+// Promise: The clean-up of an abandoned create finds its node even if the leader has not applied it yet.
 func TestLeaderThatIsBehindHidesNoNodeFromTheCleanUp(t *testing.T) {
 	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
 		l.Lose(zktest.OpCreate)
@@ -47,6 +48,7 @@ func TestLeaderThatIsBehindHidesNoNodeFromTheCleanUp(t *testing.T) {
 	})
 }
 
+// Promise: A read after SyncQuorum sees every write that was acknowledged before.
 func TestSyncQuorumIsABarrierAtALeaderThatIsBehind(t *testing.T) {
 	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
 		require.NoError(t, l.Front.Set("/n", []byte("new")))

@@ -31,6 +31,7 @@ func TestProtectedCreateKeepsOneNodeOfItsId(t *testing.T) {
 	})
 }
 
+// Promise: An abandoned protected create leaves no node, even if the request was applied twice.
 func TestCleanUpDeletesAllNodesOfAnId(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -75,6 +75,8 @@ func TestTransactionWithProtectedNodesIsFoundOutByTheirNames(t *testing.T) {
 
 // Somebody deletes one of the nodes before the client has found out that they
 // were made. The rest is deleted.
+//
+// Promise: A transaction whose reply was lost is not reported as applied if one of its protected nodes is gone.
 func TestTransactionWithAProtectedNodeThatIsGoneIsOfUnknownOutcome(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
@@ -93,6 +95,8 @@ func TestTransactionWithAProtectedNodeThatIsGoneIsOfUnknownOutcome(t *testing.T)
 
 // The caller goes before the answer comes. The client deletes the nodes, whether
 // the answer comes late or is lost.
+//
+// Promise: The protected nodes of a transaction are deleted if its caller gave up.
 func TestProtectedNodesOfATransactionWhoseCallerHasGoneAreDeleted(t *testing.T) {
 	for name, fault := range map[string]zktest.Action{
 		"late": zktest.DelayReply(3 * time.Second), "request late": zktest.DelayRequest(3 * time.Second),
@@ -118,6 +122,8 @@ func TestProtectedNodesOfATransactionWhoseCallerHasGoneAreDeleted(t *testing.T) 
 
 // The parent is there, so that the request that is lost is the one that makes the
 // nodes.
+//
+// Promise: A transaction whose reply was lost is recognized as applied by its protected nodes.
 func TestTransactionWithProtectedNodesWhoseReplyIsLostIsFoundOutAsDone(t *testing.T) {
 	list := func() []framework.TxnOp {
 		return append(protectedOps("/m/lease-", 3), framework.DeleteOp("/n", framework.AnyVersion))
@@ -178,6 +184,8 @@ func TestTransactionWhoseParentsVanishWhileTheyAreMade(t *testing.T) {
 // A transaction of two that a server has applied both. The first nodes of all
 // creates belong together, and the others are deleted. The servers list them in
 // any order.
+//
+// Promise: A transaction that was applied twice returns the nodes of its first application.
 func TestTransactionThatWasAppliedTwiceHasItsFirstNodes(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		var parents []string

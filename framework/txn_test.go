@@ -166,6 +166,7 @@ func TestTransactionThatIsRefusedTheSecondTimeIsOfUnknownOutcome(t *testing.T) {
 	}
 }
 
+// Promise: A transaction is not repeated if it may have been applied.
 func TestTransactionThatNothingTellsIsOfUnknownOutcome(t *testing.T) {
 	for name, list := range map[string][]framework.TxnOp{
 		"create":               {framework.CreateOp("/made", nil)},

@@ -96,6 +96,7 @@ func TestWhatIsMadeAgainAfterALostReply(t *testing.T) {
 	}
 }
 
+// Promise: A write that returns nil was applied, and a write whose error does not match ErrOutcomeUnknown was not.
 func TestNoWriteLiesAboutItsOutcomeWhateverIsLost(t *testing.T) {
 	t.Parallel()
 	faults := map[string]zktest.Action{

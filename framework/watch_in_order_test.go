@@ -13,6 +13,8 @@ import (
 
 // An event says in which order changes were made only if the server has told of
 // it by itself, on the connection on which the watch was set.
+//
+// Promise: An event after a reconnect is not taken to be in order.
 func TestEventIsInOrder(t *testing.T) {
 	set := func(t *testing.T, srv *zktest.Server) { require.NoError(t, srv.Set("/n", nil)) }
 	for name, tc := range map[string]struct {
@@ -59,6 +61,8 @@ func TestEventIsInOrder(t *testing.T) {
 
 // A machine sleeps, and wakes up with an event that came before. The session's
 // time is over, which the client has not noticed yet.
+//
+// Promise: An event that arrives after the end of its session is not taken to be in order.
 func TestEventThatIsSeenTooLateIsNotInOrder(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		var machine suspendClock

@@ -38,6 +38,7 @@ func inSilence(t *testing.T, srv *zktest.Server, path string, change func()) {
 	require.NoError(t, admin.Close())
 }
 
+// Promise: A change that the server did not report is noticed within minutes.
 func TestChangeThatWasNotToldIsNoticed(t *testing.T) {
 	set := func(srv *zktest.Server) error { return srv.Set("/n", nil) }
 	addChild := func(srv *zktest.Server) error { return srv.Create("/n/c", nil) }

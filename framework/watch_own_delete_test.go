@@ -75,6 +75,8 @@ func TestDeletionIsKnownToBeOurOwn(t *testing.T) {
 
 // The answer is waited for, also if the connection ends without it, and no longer
 // than the caller's context or the session.
+//
+// Promise: An event is taken for this client's own deletion only after the server confirmed the deletion.
 func TestAnswerThatTellsOfAnOwnDeletionIsWaitedFor(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answer func(srv *zktest.Server, c *framework.Client) // two seconds behind the event
@@ -114,6 +116,8 @@ func TestAnswerThatTellsOfAnOwnDeletionIsWaitedFor(t *testing.T) {
 
 // A context of the user's own panics while a Delete is under way. Nobody waits for
 // the answer to a request that was not sent.
+//
+// Promise: A watch does not wait for the reply to a deletion that was never sent.
 func TestContextThatPanicsInADeleteOfAWatchedNode(t *testing.T) {
 	for nth, hit := int32(1), true; hit; nth++ {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -137,6 +141,8 @@ func TestContextThatPanicsInADeleteOfAWatchedNode(t *testing.T) {
 
 // A read that is under way may be one that is sent behind the Delete, of a node that
 // somebody has made anew. So the watch does not count on that Delete.
+//
+// Promise: A watch that is set after a Delete was sent does not take its event for that Delete.
 func TestDeleteBesideAReadIsNotTheWatchs(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.NoError(t, srv.Create("/n", nil))

@@ -115,6 +115,8 @@ func TestServersThatHangUpOnSetWatchesAreWorkedAround(t *testing.T) {
 
 // The answer to a setWatches that was not carried out has a newer zxid than the
 // changes that it was to tell of.
+//
+// Promise: A change before a setWatches that fails is still reported.
 func TestChangeBeforeASetWatchesThatFailsIsTold(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c, _ := suspectClient(t, srv)

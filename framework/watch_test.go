@@ -370,6 +370,8 @@ func TestFunctionIsCalledWhenAWatchIsDone(t *testing.T) {
 }
 
 // Those that stay are called, whichever of their neighbours are taken back.
+//
+// Promise: Removing one function from a watch leaves the other functions.
 func TestFunctionsOfAWatchAreTakenBackInAnyOrder(t *testing.T) {
 	orders := [][]int{{0}, {1}, {2}, {0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}, {0, 1, 2}, {2, 1, 0}, {1, 2, 0}}
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -14,6 +14,8 @@ import (
 
 // The server has a watch of the node alone, on which a standard one rides. It has
 // no time to make it recursive, and the readers go meanwhile.
+//
+// Promise: A watch that could not be made recursive is removed from the server.
 func TestWatchThatIsNotMadeRecursiveIsWithdrawn(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.NoError(t, srv.Create("/n", nil))

@@ -29,6 +29,8 @@ func opening(t *testing.T, c *framework.Client, path string, opts ...framework.W
 // A read waits for the answer about a persistent watch, and the connection ends
 // with that. The client holds the watch back on the next connection, because
 // several have ended so. The read does not wait for that.
+//
+// Promise: A read does not wait for a persistent watch that was requested on a former connection.
 func TestReadDoesNotWaitForAPersistentWatchThatIsHeldBack(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.NoError(t, srv.Create("/n", nil))

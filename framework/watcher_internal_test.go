@@ -11,6 +11,8 @@ import (
 )
 
 // The session of an operation may end right before the watch is asked for.
+//
+// Promise: A Watcher of a lost session is not requested in the next session.
 func TestPersistentWatchOfALostSessionIsNotAskedForInTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

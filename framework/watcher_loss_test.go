@@ -187,6 +187,8 @@ func (r slowReader) Read(p []byte) (int, error) {
 // A session is lost while its handshake with a server is under way, and the
 // handshake ends when the next session is connected. The watches are the next
 // session's by then, and stay so.
+//
+// Promise: A late handshake of a lost session takes no watch away.
 func TestLateHandshakeOfALostSessionTakesNoWatchAway(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		gate := make(chan struct{})

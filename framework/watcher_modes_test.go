@@ -18,6 +18,8 @@ import (
 
 // A standard watch takes the place of a persistent one on servers before 3.9,
 // and the persistent one is gone with the first event (ZOOKEEPER-4466).
+//
+// Promise: A standard watch does not replace the persistent watch at its path.
 func TestStandardWatchLeavesThePersistentOneAlone(t *testing.T) {
 	for kind := range watchKinds(nil) {
 		t.Run(kind, func(t *testing.T) {
@@ -284,6 +286,8 @@ func TestReadDoesNotWaitForAPersistentWatchThatIsThrottled(t *testing.T) {
 
 // The request for the persistent watch may be under way when a read comes. A
 // watch of the read's own would take its place, on servers before 3.9.
+//
+// Promise: A read with a watch waits until the persistent watch at its path is confirmed.
 func TestReadWaitsForTheAnswerAboutAPersistentWatch(t *testing.T) {
 	for _, code := range []zktest.Code{0, zktest.ErrThrottled} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) { eachVersion(t, readBesideAddWatch(code)) })

@@ -168,6 +168,8 @@ func TestRefusedRecursiveWatchLeavesTheOneBelowAStandardWatch(t *testing.T) {
 }
 
 // The Watcher that the server has agreed to leaves while another one is refused.
+//
+// Promise: A recursive watch that is refused leaves no part of the watch before it.
 func TestRefusedRecursiveWatchLeavesNothingOfTheOneBefore(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		node := mustWatch(t, c, "/n")
@@ -183,6 +185,8 @@ func TestRefusedRecursiveWatchLeavesNothingOfTheOneBefore(t *testing.T) {
 
 // A standard watch on the path of a persistent one is not taken back, because a
 // part of the other might go with it. There is no other if that is refused.
+//
+// Promise: A watch that is refused leaves no standard watch at its path.
 func TestRefusedWatchLeavesNothingOfAStandardOne(t *testing.T) {
 	for kind := range watchKinds(nil) {
 		t.Run(kind, func(t *testing.T) {
@@ -204,6 +208,8 @@ func TestRefusedWatchLeavesNothingOfAStandardOne(t *testing.T) {
 
 // The server refuses a watch, and agrees to the recursive one that was asked for
 // meanwhile.
+//
+// Promise: A recursive watch is set even if another watch at its path was refused.
 func TestRecursiveWatchBehindARefusedOneIsSet(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayRequest(time.Second)})

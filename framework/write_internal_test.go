@@ -12,6 +12,8 @@ import (
 
 // A transaction has failed as a whole, also if the error of its operation would
 // say of a single request that nobody knows its outcome.
+//
+// Promise: A transaction whose error does not match ErrOutcomeUnknown changed nothing.
 func TestTransactionThatFailedIsNotInDoubt(t *testing.T) {
 	s := &Session{link: transport.NewLink(transport.Config{})}
 	s.client = &Client{core: &core{session: s}}

@@ -90,7 +90,8 @@
 //     return the error of a server in trouble: their caller knows better what
 //     to do.
 //
-// Each package says in its documentation what a loss of the session does, and
-// lists its promises in a file GUARANTEES.md in its folder, with the tests that
-// hold them.
+// The documentation of each package says what a loss of the session does.
+// [GUARANTEES.md] lists what users can rely on, and the limits.
+//
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md
 package recipes

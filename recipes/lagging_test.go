@@ -20,6 +20,8 @@ import (
 // A client loses its server. The other one that it reaches lags, and does not have
 // the client's own nodes yet. Nobody takes them for deleted: not the holder of a
 // lock, not one who waits, and neither a leader nor a persistent node.
+//
+// Promise: A session that moves to another server sees its own writes there.
 func TestNobodyMissesItsOwnNodeAtAServerThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)

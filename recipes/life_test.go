@@ -145,6 +145,7 @@ func TestLifeThatIsClosedBeforeThereIsAConnection(t *testing.T) {
 	})
 }
 
+// Promise: Close leaves no node that is to go, no watch and no goroutine.
 func TestLifeIsClosedOftenAndAtOnce(t *testing.T) {
 	eachSubject(t, func(t *testing.T, h *home, s subject) {
 		l := s.start(t, h)
@@ -261,6 +262,8 @@ func TestRefusalEndsALife(t *testing.T) {
 
 // Who gives up waiting is told of his context, of its cause, and of the trouble
 // that has kept him waiting.
+//
+// Promise: A call that gives up reports the last error that it retried through.
 func TestWaitThatGivesUpNamesTheTrouble(t *testing.T) {
 	errMine := errors.New("mine")
 	for name, early := range map[string]bool{"before": true, "during": false} {

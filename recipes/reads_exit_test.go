@@ -30,6 +30,8 @@ func (*exitingReads) EndOperation(context.Context, clienttrace.OperationEnd) {}
 
 // The user's code ends the goroutine that reads one of many nodes. That node is
 // not left out: it was not found to be gone.
+//
+// Promise: A read that does not return does not report its node as gone.
 func TestReadThatDoesNotReturnFindsNothingGone(t *testing.T) {
 	walk := func(ctx context.Context, c *framework.Client) error {
 		for _, err := range inspect.Walk(ctx, c, "/") {

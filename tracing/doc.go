@@ -109,9 +109,7 @@
 //
 // [TELEMETRY.md] lists every metric, attribute and event. Durations are in
 // seconds. No metric has an attribute with many values, such as a path, a node
-// or a session. [GUARANTEES.md] lists what is promised and the tests that hold
-// it.
+// or a session.
 //
 // [TELEMETRY.md]: https://github.com/gocurator/curator/blob/main/tracing/TELEMETRY.md
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/tracing/GUARANTEES.md
 package tracing

@@ -7,10 +7,8 @@
 //	zklock wait /jobs/bill
 //
 // The command is stopped before the server can give its lock to somebody else,
-// and nothing of it outlives the lock, also if zklock is killed. Beside the
-// code, README.md is the page for users, and GUARANTEES.md lists what is
-// promised, and the tests that hold it. "zklock help" lists the commands and the
-// common flags.
+// and nothing of it outlives the lock, also if zklock is killed. README.md is the
+// page for users. "zklock help" lists the commands and the common flags.
 //
 // # For those who add a command
 //

@@ -17,6 +17,8 @@ import (
 
 // The lock is lost while zklock looks, after the grant, whether the path is of
 // another kind. Nobody is told that it is held.
+//
+// Promise: zklock does not print that it holds a lock that was lost before the line was printed.
 func TestHoldDoesNotTellOfALockThatIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

@@ -17,6 +17,8 @@ import (
 // When the session could keep the lock for the rest, there is no connection, and
 // the servers count the timeout from the last one. The program stays until they
 // have heard of it again, and writes then that the lock is kept.
+//
+// Promise: After an outage, zklock run --hold-at-least exits only while its session keeps the lock.
 func TestHoldAtLeastStaysInAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leastTime := time.Minute

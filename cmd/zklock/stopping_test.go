@@ -41,6 +41,8 @@ func TestTheGraceFitsIntoTheMargin(t *testing.T) {
 }
 
 // A stop that comes at the very moment of the grant is heard.
+//
+// Promise: A signal that arrives together with the grant keeps the command from starting.
 func TestAStopAtTheGrantIsHeard(t *testing.T) {
 	for range 200 {
 		signals := make(chan os.Signal, 1)

@@ -205,6 +205,8 @@ func handOver(t *testing.T, srv *zktest.Server, path string, times int) (done *i
 
 // A lock is handed over faster than a request takes. Nobody can tell who holds it,
 // and it is not free: the wait goes on until it is, or until its time is over.
+//
+// Promise: zklock wait does not report a lock as free while contenders hand it over.
 func TestWaitTakesNoLockForFreeThatIsHandedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

@@ -32,6 +32,4 @@
 // is due then is not enqueued later: a scheduler knows no past. A process that
 // is stopped, and goes on after its session, may enqueue a task before it hears
 // of that.
-//
-// GUARANTEES.md lists every promise, and the tests that hold it.
 package periodic

@@ -152,6 +152,8 @@ func TestLateCertificateIsNotStored(t *testing.T) {
 
 // A program loses its lock while it obtains a certificate, and nobody else needs
 // one. It is refused, and its next attempt succeeds.
+//
+// Promise: A lock that was lost is acquired again before certmagic's next attempt.
 func TestNextAttemptHasTheLock(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, a, b *process) {
 		issuer := newAuthority(t)

@@ -15,6 +15,8 @@ import (
 // The holder does not know that its lock is lost, and the next one has stored
 // something already: the servers refuse the late Store, and the late Delete with
 // which certmagic takes back what it has stored.
+//
+// Promise: A write under a lost lock is refused by the server.
 func TestLateWritesOfALostLockAreRefused(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, a, b *process) {
 		ctx := bounded(t)

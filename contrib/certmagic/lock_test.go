@@ -143,6 +143,8 @@ func TestNamesOfLocks(t *testing.T) {
 }
 
 // A goroutine whose lock is lost does not free the lock of the next one.
+//
+// Promise: Unlock of a lost lock does not free the lock of the next holder.
 func TestUnlockOfALostLock(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, _ *zktest.Server, a, b *process) {
 		ctx := bounded(t)
@@ -190,6 +192,8 @@ func TestLostLockIsTakenAgainForTheNextAttempt(t *testing.T) {
 }
 
 // An Unlock during the wait for a lost lock ends the hold all the same.
+//
+// Promise: A lock that is unlocked while it is acquired again is released.
 func TestUnlockWhileALostLockIsTakenAgain(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, a, b *process) {
 		ctx := bounded(t)

@@ -45,6 +45,8 @@ func TestStorageThatCannotBeMade(t *testing.T) {
 }
 
 // Only those who share the credentials can read keys, and list their names.
+//
+// Promise: Clients without the storage's credentials cannot list the names of keys.
 func TestStrangersReadNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
@@ -156,6 +158,8 @@ func TestMissingFileIsNoMissingKey(t *testing.T) {
 }
 
 // An outage is no key that is missing: certmagic would obtain a new certificate.
+//
+// Promise: During an outage, reads do not report a key as missing.
 func TestOutageIsNoMissingKey(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, a, _ *process) {
 		require.NoError(t, a.Store(bounded(t), "key", nil))
@@ -181,6 +185,8 @@ func TestOutageIsNoMissingKey(t *testing.T) {
 }
 
 // A process finds what another has stored a moment ago, also at a server that lags.
+//
+// Promise: A read returns what was stored before it, even from a server that lags.
 func TestReadsAreUpToDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)
@@ -209,6 +215,8 @@ func TestReadsAreUpToDate(t *testing.T) {
 }
 
 // Connections end with each request in turn, before it is carried out or after.
+//
+// Promise: A write is repeated if its reply was lost.
 func TestWritesWhoseConnectionEnds(t *testing.T) {
 	for name, fault := range map[string]zktest.Action{"request": zktest.DropRequest(), "reply": zktest.DropReply()} {
 		for after := range 8 {

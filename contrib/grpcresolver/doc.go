@@ -68,8 +68,4 @@
 // Where the environment has HTTPS_PROXY, a channel needs grpc.WithNoProxy. Without
 // it, gRPC dials the proxy in the place of each instance, and takes all instances for
 // one.
-//
-// [GUARANTEES.md] lists every promise, and the tests that hold it.
-//
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/contrib/grpcresolver/GUARANTEES.md
 package grpcresolver

@@ -141,6 +141,8 @@ func TestLongTroubleIsToldWhenItChanges(t *testing.T) {
 
 // In an outage, a channel keeps its list, also what leaves meanwhile. It is
 // told of the outage, and of the list again when that is up to date.
+//
+// Promise: A channel keeps its addresses during an outage.
 func TestOutageKeepsTheList(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.put(t, replica("a", 1))

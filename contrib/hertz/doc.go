@@ -31,8 +31,4 @@
 // service, and makes no request. So hertz may ask more often: see
 // sd.WithLoadBalanceOptions. An instance whose node is gone stays for another
 // second: see discovery.WithRemovalGrace.
-//
-// [GUARANTEES.md] lists every promise, and the tests that hold it.
-//
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/contrib/hertz/GUARANTEES.md
 package hertz

@@ -223,6 +223,7 @@ func TestNextInAnOutageAtTheStart(t *testing.T) {
 	})
 }
 
+// Promise: A watcher reports neither a change nor an error during an outage.
 func TestOutageKeepsTheList(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.put(t, replica("a"))

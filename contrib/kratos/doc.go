@@ -28,8 +28,4 @@
 // kratos's clients ignore a list without an instance that they can call, and go on
 // with the last one. So calls of a service whose last instance has gone fail when
 // they are made.
-//
-// [GUARANTEES.md] lists every promise, and the tests that hold it.
-//
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/contrib/kratos/GUARANTEES.md
 package zookeeper

@@ -22,6 +22,8 @@ import (
 
 // kratos's own registry goes on to look at the session, and registers again when
 // that is another one.
+//
+// Promise: A deregistered instance does not come back.
 func TestDeregisteredStaysGone(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.process(t)
@@ -77,6 +79,8 @@ func TestDeregisterDuringRegister(t *testing.T) {
 }
 
 // The same holds while Register waits for the folder of the service.
+//
+// Promise: Deregister cancels a Register that has not created its node yet.
 func TestDeregisterBeforeTheFolder(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.process(t)

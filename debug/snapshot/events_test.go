@@ -17,6 +17,8 @@ import (
 )
 
 // However an acquire and a hold end, the snapshot says so, and nothing is left.
+//
+// Promise: The flight recorder forgets a hold that has ended.
 func TestEveryEndIsAnEventAndLeavesNothing(t *testing.T) {
 	type scene struct {
 		t    *testing.T

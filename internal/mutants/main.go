@@ -1,179 +1,231 @@
-// Command mutants lets one program break many rules of the library, one at a
-// time. It reads patches, each of which breaks one rule, and writes copies of
-// the files that they change, for the flag -overlay of the go command:
+// Command mutants breaks the rules of the library, one at a time, and runs the
+// test that has to notice: a test that cannot fail holds nothing.
 //
-//	mutants DIR PATCH...
-//	go test -c -overlay DIR/overlay.json ...
+//	go run ./internal/mutants [-since REF] [-times N] [-p N] [NAME...]
 //
-// A program that is made of the copies obeys all rules. With the environment
-// variable CURATOR_MUTANT=NAME, it behaves as after NAME.patch. So all patches
-// cost one compilation, and not one each.
+// A mutant replaces a text in the body of one function. The file
+// .ci/mutants/DIR.txt has the mutants of the package in DIR:
 //
-// A patch may change only the bodies of functions.
+//	mutant: a-name
+//	rule: what the mutant breaks
+//	func: (*T).Method
+//	test: FOLDER TestName or FOLDER TestName/PATTERN
+//	-the old text, which is once in the function
+//	+the new text
+//
+// All mutants are compiled into one program for each package of tests. With the
+// environment variable CURATOR_MUTANT=NAME, such a program behaves as the mutant,
+// and without it as the library does.
+//
+// The exit status is 1 if a mutant survives, or does not fit. A mutant does not
+// fit if its function or its test does not exist, if its old text is not in the
+// function exactly once, or if it cannot be compiled. With -since, only mutants
+// are run that were written after a commit, or whose function or test has changed
+// since then, and the others need not fit. A NAME may be a regular expression.
+// With -times, each mutant must be killed that many times, on one processor, on
+// two and on four in turn.
 package main
 
 import (
-	"bytes"
-	"encoding/json"
+	"context"
+	"flag"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
 	"strings"
+	"time"
 )
 
 func main() {
-	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: mutants DIR PATCH...")
-		os.Exit(2)
+	var o options
+	flag.StringVar(&o.since, "since", "", "run only what has changed since this `commit`")
+	flag.IntVar(&o.times, "times", 1, "run each mutant `n` times")
+	flag.IntVar(&o.processes, "p", runtime.NumCPU(), "run `n` mutants at a time")
+	flag.Parse()
+	o.names = flag.Args()
+	root, err := os.Getwd()
+	if err == nil {
+		err = run(context.Background(), os.Stdout, root, o)
 	}
-	if err := run(os.Args[1], os.Args[2:]); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, patches []string) error {
-	root, err := os.Getwd()
+type options struct {
+	since     string
+	times     int
+	processes int
+	names     []string
+}
+
+// run runs the mutants of the catalogue below root. It prints those that survive
+// and those that do not fit, and returns an error if there are any.
+func run(ctx context.Context, out io.Writer, root string, o options) error {
+	begin := time.Now()
+	all, err := readMutants(root)
 	if err != nil {
 		return err
 	}
-	m := newModule(root)
-	for _, patch := range patches {
-		if err := m.add(patch); err != nil {
-			return fmt.Errorf("%s: %w", patch, err)
-		}
-	}
-	return m.write(dir)
-}
-
-// module is a module, with the mutants of its functions.
-type module struct {
-	root    string
-	files   map[string]*file    // the files that patches change; the keys are paths below root
-	mutants map[string][]string // the names of the mutants in each folder
-}
-
-func newModule(root string) *module {
-	return &module{root: root, files: map[string]*file{}, mutants: map[string][]string{}}
-}
-
-// add adds what a patch makes of the files that it changes.
-func (m *module) add(patch string) error {
-	patched, err := apply(m.root, patch)
+	chosen, err := withNames(all, o.names)
 	if err != nil {
 		return err
 	}
-	name := strings.TrimSuffix(filepath.Base(patch), ".patch")
-	folders := map[string]bool{}
-	for path, text := range patched {
-		if m.files[path] == nil {
-			original, err := os.ReadFile(filepath.Join(m.root, path))
-			if err != nil {
-				return err
-			}
-			if m.files[path], err = parse(original); err != nil {
-				return err
-			}
-		}
-		if err := m.files[path].mutate(name, text); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		folders[filepath.Dir(path)] = true
+	now, err := readTree(root, chosen)
+	if err != nil {
+		return err
 	}
-	for folder := range folders {
-		m.mutants[folder] = append(m.mutants[folder], name)
+	changed := chosen
+	if o.since != "" {
+		if changed, err = now.changedSince(o.since, chosen); err != nil {
+			return err
+		}
+	}
+	dir, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p := programs{root: root, dir: dir}
+	fitting, misfits, err := p.build(chosen, changed)
+	if err != nil {
+		return err
+	}
+	blocking := 0
+	for _, m := range chosen {
+		if why, ok := misfits[m]; ok {
+			fmt.Fprintf(out, "%s: %s does not fit: %s\n", m.place, m.name, why)
+			if slices.Contains(changed, m) {
+				blocking++
+			}
+		}
+	}
+	compiled := time.Since(begin)
+	survivors, err := p.kill(ctx, out, fitting, o)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d mutants of %d: %d killed, %d survived, %d do not fit; compiled in %v, run in %v\n",
+		len(changed), len(all), len(fitting)-survivors, survivors, len(misfits),
+		compiled.Round(time.Second), (time.Since(begin) - compiled).Round(time.Second))
+	if survivors+blocking > 0 {
+		return fmt.Errorf("%d survived, %d do not fit", survivors, blocking)
 	}
 	return nil
 }
 
-// apply returns the files that a patch changes, as they are after it, by their
-// paths below root.
-func apply(root, patch string) (map[string][]byte, error) {
-	patch, err := filepath.Abs(patch)
+// withNames returns the mutants of some names, or all.
+func withNames(all []*mutant, names []string) (chosen []*mutant, err error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	pattern, err := regexp.Compile("^(?:" + strings.Join(names, "|") + ")$")
 	if err != nil {
 		return nil, err
 	}
-	list, err := git(root, "apply", "--numstat", "-z", patch)
-	if err != nil {
-		return nil, err
+	for _, m := range all {
+		if pattern.MatchString(m.name) {
+			chosen = append(chosen, m)
+		}
 	}
-	dir, err := os.MkdirTemp("", "mutants-")
-	if err != nil {
-		return nil, err
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("no mutant has the name %s", strings.Join(names, " or "))
 	}
-	defer os.RemoveAll(dir)
-	var paths []string
-	for line := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
-		path := line[strings.LastIndexByte(line, '\t')+1:] // two numbers come first
-		paths = append(paths, path)
-		text, err := os.ReadFile(filepath.Join(root, path))
+	return chosen, nil
+}
+
+// build compiles the tests with the mutants in toRun that fit. It returns these,
+// and says of each other mutant in all why it does not fit. If some mutants cannot
+// be compiled, it begins again without them.
+func (p programs) build(all, toRun []*mutant) (fitting []*mutant, misfits map[*mutant]string, err error) {
+	uncompiled := map[*mutant]string{}
+	for {
+		t, err := readTree(p.root, all)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if err := writeFile(filepath.Join(dir, path), text); err != nil {
-			return nil, err
+		misfits = t.mutate(all)
+		if t, err = readTree(p.root, toRun); err != nil {
+			return nil, nil, err
+		}
+		fitting = slices.DeleteFunc(slices.Clone(toRun), func(m *mutant) bool {
+			return misfits[m] != "" || uncompiled[m] != ""
+		})
+		t.mutate(fitting)
+		for m, why := range uncompiled {
+			misfits[m] = why
+		}
+		if len(fitting) == 0 {
+			return nil, misfits, nil
+		}
+		if err := t.write(p.dir); err != nil {
+			return nil, nil, err
+		}
+		faults, err := p.compile(fitting)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(faults) == 0 {
+			return fitting, misfits, nil
+		}
+		for _, m := range fitting {
+			if why := faults[m.name]; why != "" {
+				uncompiled[m] = "it cannot be compiled" + why
+			}
 		}
 	}
-	if _, err := git(dir, "apply", patch); err != nil {
-		return nil, err
-	}
-	patched := map[string][]byte{}
-	for _, path := range paths {
-		if patched[path], err = os.ReadFile(filepath.Join(dir, path)); err != nil {
-			return nil, err
-		}
-	}
-	return patched, nil
 }
 
-func git(dir string, args ...string) ([]byte, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, &stderr)
+// kill runs the tests of the mutants. It prints those that survive, and returns
+// their number.
+func (p programs) kill(ctx context.Context, out io.Writer, mutants []*mutant, o options) (survivors int, err error) {
+	processors := func(i int) string { return fmt.Sprintf("-test.cpu=%d", 1<<(i%3)) }
+	var flags []string
+	if o.times > 1 {
+		flags = []string{"-test.cpu=1,2,4"}
 	}
-	return out, nil
-}
-
-// write writes the copies and the overlay that names them.
-func (m *module) write(dir string) error {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return err
+	if err := p.check(ctx, mutants, o.processes, flags...); err != nil {
+		return 0, err
 	}
-	var overlay struct{ Replace map[string]string }
-	overlay.Replace = map[string]string{}
-	put := func(path string, text []byte) error {
-		copied := filepath.Join(dir, path)
-		overlay.Replace[filepath.Join(m.root, path)] = copied
-		return writeFile(copied, text)
+	type result struct {
+		m   *mutant
+		log string
 	}
-	packages := map[string]string{} // the name of the package in each folder
-	for path, f := range m.files {
-		packages[filepath.Dir(path)] = f.syntax.Name.Name
-		if err := put(path, f.withMutants()); err != nil {
-			return err
+	results := make(chan result, len(mutants))
+	err = each(mutants, o.processes, func(m *mutant) error {
+		survived, hint := 0, ""
+		for i := range o.times {
+			if o.times > 1 {
+				flags = []string{processors(i)}
+			}
+			passes, log, err := p.run(ctx, m.name, m.testFolder, m.pattern(), flags...)
+			if err != nil {
+				return err
+			}
+			if passes {
+				survived++
+			}
+			if passes && strings.Contains(log, "panic: test timed out") {
+				hint = "\n    the test hangs, which notices nothing"
+			}
+			if passes && strings.Contains(log, "testing: warning: no tests to run") {
+				hint = "\n    there is no such test"
+			}
 		}
-	}
-	for folder, names := range m.mutants {
-		if err := put(filepath.Join(folder, "chosen_mutant.go"), choice(packages[folder], names)); err != nil {
-			return err
+		if survived > 0 {
+			results <- result{m, fmt.Sprintf("%s: %s survived %d times of %d\n    rule: %s\n    func: %s\n    test: %s %s%s\n",
+				m.place, m.name, survived, o.times, m.rule, m.function, m.testFolder, m.test, hint)}
 		}
+		return nil
+	})
+	close(results)
+	for r := range results {
+		survivors++
+		fmt.Fprint(out, r.log)
 	}
-	text, err := json.MarshalIndent(overlay, "", "\t")
-	if err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(dir, "overlay.json"), text)
-}
-
-func writeFile(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o644)
+	return survivors, err
 }

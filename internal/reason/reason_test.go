@@ -16,6 +16,8 @@ import (
 var errAnswer = errors.New("answer")
 
 // Users find the cause of a context in its error, and the library does not.
+//
+// Promise: The cause of the caller's context is never taken for the server's reply.
 func TestCauseIsNoAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(fmt.Errorf("another call: %w", &fs.PathError{Op: "get", Path: "/a", Err: errAnswer}))

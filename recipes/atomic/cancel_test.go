@@ -49,6 +49,8 @@ func TestCallersThatGiveUp(t *testing.T) {
 
 // A caller gives up when somebody else was faster than its write, while the
 // node is read again. It hears that the change was not applied, and so it is.
+//
+// Promise: A caller that gives up after a conflict is not told that its write may be applied.
 func TestCallerThatGivesUpAfterAConflict(t *testing.T) {
 	for name, opts := range waysToCount {
 		t.Run(name, func(t *testing.T) {
@@ -72,6 +74,8 @@ func TestCallerThatGivesUpAfterAConflict(t *testing.T) {
 
 // A caller gives up when its change is composed with those of others, and not
 // yet sent. It hears that the change was not applied, and so it is.
+//
+// Promise: A change that was reported as not applied is never sent.
 func TestCallerThatGivesUpJustBeforeTheWrite(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)

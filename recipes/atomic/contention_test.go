@@ -251,6 +251,8 @@ func TestReceiptsEnd(t *testing.T) {
 
 // A Load sees what was complete before it, also on a server that lags behind.
 // With the option, that is so at a leader, too.
+//
+// Promise: A value is as new as the call that returns it, even from a server that lags.
 func TestLoadOnAServerThatLags(t *testing.T) {
 	loadOnServersThatLag(t, func(ens *zktest.Ensemble) []*zktest.Member { return ens.Followers() })
 }

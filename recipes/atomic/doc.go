@@ -92,7 +92,7 @@
 // attributes curator.znode.path and curator.cause. Package tracing counts writes
 // by their outcome, and promotions; see [HookAtomicWritten].
 //
-// [GUARANTEES.md] lists every promise, and the tests that hold it.
+// [GUARANTEES.md] lists what users can rely on, and the limits.
 //
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/atomic/GUARANTEES.md
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md
 package atomic

@@ -88,6 +88,9 @@ func (w *world) countWithFaultAt(t *testing.T, opts []atomic.Option, fault recip
 // The reply to a write is lost, and at that moment somebody else writes what
 // the write was to leave. That was not us. So it is with two who make 6 out of
 // 5, in Curator, and one of them is lost.
+//
+// Promise: An equal value written by another client is not taken for this client's write.
+// Promise: After a lost reply, equal data does not prove that this client's write was applied.
 func TestSameDataOfAnotherWriterIsNotOurs(t *testing.T) {
 	for name, opts := range waysToCount {
 		t.Run(name, func(t *testing.T) {
@@ -140,6 +143,8 @@ func TestReceiptTellsAfterWritesOfOthers(t *testing.T) {
 
 // The first attempt of a write seems to be lost, and is not. It arrives when
 // the second attempt is on its way already. One of them is applied, never both.
+//
+// Promise: A write whose reply was lost is applied once, even if its first attempt arrives late.
 func TestFirstAttemptThatArrivesLate(t *testing.T) {
 	for name, opts := range waysToCount {
 		t.Run(name, func(t *testing.T) {

@@ -77,6 +77,8 @@ func TestNodeRecreatedDuringAnOutage(t *testing.T) {
 // The machine sleeps, for a moment in its session or for longer, in which its
 // clock stands still, and the node is re-created with the same version. It is
 // not taken to be as it was.
+//
+// Promise: A remembered value is not used after the machine slept.
 func TestNodeIsNotRememberedThroughASleep(t *testing.T) {
 	for _, sleep := range []time.Duration{3 * time.Second, time.Hour} {
 		notRemembered(t, sleep.String(), func(_ *world, host *zktest.Host, _ *framework.Client) error {
@@ -86,6 +88,8 @@ func TestNodeIsNotRememberedThroughASleep(t *testing.T) {
 }
 
 // The same holds for the loss of the session.
+//
+// Promise: A remembered value is not used in the next session.
 func TestNodeIsNotRememberedInTheNextSession(t *testing.T) {
 	notRemembered(t, "loss", func(w *world, _ *zktest.Host, c *framework.Client) error {
 		w.Fake.Session(c.SessionID()).Expire()

@@ -27,6 +27,8 @@ var atomicSeeds = recipetest.SeedFlags("atomic", 200)
 // The history of each object must be one that a single writer could have made,
 // with what is unknown left open. When the faults have stopped, everything works
 // again.
+//
+// Promise: No change is lost or doubled, and every change takes effect between its call and its return.
 func TestHistoriesUnderRandomFaults(t *testing.T) {
 	atomicSeeds.Each(t, func(t *testing.T, seed uint64) {
 		r := &trial{T: t, seed: seed}

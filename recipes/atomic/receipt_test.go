@@ -15,6 +15,9 @@ import (
 // The node is deleted while the outcome of a write is in doubt. The receipt
 // tells whether the write was applied. If it was not, the receipt is used, so
 // that an attempt that is still on its way does no harm.
+//
+// Promise: With receipts, the outcome of a write is known even if the node was deleted meanwhile.
+// Promise: With receipts, an attempt that is still in flight is not applied in addition to its repetition.
 func TestReceiptTellsAfterADeletion(t *testing.T) {
 	numbered := func(n byte) []byte { return []byte{0, 0, 0, 0, 0, 0, 0, n} }
 	for name, test := range map[string]struct {

@@ -9,6 +9,8 @@ import (
 
 // What a Load has seen is taken if it is younger than what is known, also by the
 // version: a server that lags behind answers later, and with what is older.
+//
+// Promise: A Load that read earlier does not replace newer data.
 func TestOnlyAYoungerLoadIsTaken(t *testing.T) {
 	at := func(second, czxid int64, version int32) snapshot {
 		return snapshot{at: time.Unix(second, 0), exists: true, czxid: czxid, version: version}

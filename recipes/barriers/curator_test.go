@@ -22,6 +22,8 @@ func curatorBarrier(c *framework.Client, n int) *barriers.DoubleBarrier {
 
 // A crash has left the node that opens the barrier. A lone member does not pass
 // because of it.
+//
+// Promise: In Curator's layout, a ready node that a crash left behind lets no member pass.
 func TestStaleReadyIsNotAnOpening(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create("/b", nil))
@@ -76,6 +78,8 @@ func TestReadyEndsWithItsSession(t *testing.T) {
 
 // All members give up their Leave, one after the other or at the same time.
 // They leave nothing behind.
+//
+// Promise: In Curator's layout, the last member that gives up Leave deletes the ready node.
 func TestReadyGoesWhenAllGiveUpTheirLeave(t *testing.T) {
 	for _, atOnce := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
@@ -103,6 +107,8 @@ func TestReadyGoesWhenAllGiveUpTheirLeave(t *testing.T) {
 
 // An operator deletes the node of a member that waits. The member makes another
 // one, and so it passes with the next that comes.
+//
+// Promise: In Curator's layout, a waiting member notices that its node was deleted.
 func TestNodeInCuratorsLayoutThatAnOperatorDeletes(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		clients := w.clients(t, 2)

@@ -12,6 +12,8 @@ import (
 // The request for a member's node arrives when its client has another session, in
 // which the member has made another node. It is one member still, and does not pass
 // when it looks again, in a third session.
+//
+// Promise: In Curator's layout, a member whose create was applied twice counts once.
 func TestMemberInCuratorsLayoutWithALateNodeIsOne(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create("/b", nil))

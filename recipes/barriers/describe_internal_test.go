@@ -13,6 +13,8 @@ import (
 
 // The session that a barrier is bound to ends. The next session of the client is
 // not the barrier's.
+//
+// Promise: A barrier that fell with its session is not reported as raised in the next session.
 func TestNextSessionIsNotThatOfTheBarrier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

@@ -99,7 +99,7 @@
 // Package tracing measures how long calls wait, and counts lost members; see
 // [HookBarrierWaited].
 //
-// [GUARANTEES.md] lists every promise, and the tests that hold it.
+// [GUARANTEES.md] lists what users can rely on, and the limits.
 //
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/barriers/GUARANTEES.md
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md
 package barriers

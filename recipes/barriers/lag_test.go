@@ -25,6 +25,8 @@ func connectToOne(t *testing.T, ens *zktest.Ensemble, addresses string) *framewo
 
 // What is done about a barrier is seen by all calls that begin then, also on a
 // server that lags behind.
+//
+// Promise: Wait does not pass a barrier that was raised before the call.
 func TestBarrierOnAServerThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)
@@ -79,6 +81,8 @@ func TestMembersOnAServerThatLags(t *testing.T) {
 
 // In Curator's layout, a member comes to a server that lags behind, and still
 // has the round before this one. The member does not pass alone.
+//
+// Promise: In Curator's layout, the ready node of a former round lets no member pass at a server that lags.
 func TestMemberInCuratorsLayoutOnAServerThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)
@@ -97,6 +101,8 @@ func TestMemberInCuratorsLayoutOnAServerThatLags(t *testing.T) {
 // In Curator's layout, a third member has entered when another one leaves, whose
 // server lags behind and does not have the third one yet. It waits for that one
 // all the same.
+//
+// Promise: In Curator's layout, Leave waits for every member that entered before, even at a server that lags.
 func TestLeaveInCuratorsLayoutOnAServerThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)

@@ -77,6 +77,8 @@ func TestEveryCallThatGivesUpInAnOutageSaysWhy(t *testing.T) {
 }
 
 // The reply to Lower is lost, and there is no connection until Lower gives up.
+//
+// Promise: A Lower that gives up returns ErrOutcomeUnknown if the barrier may have been lowered.
 func TestLowerThatGivesUpInAnOutage(t *testing.T) {
 	for name, patience := range map[string]time.Duration{"at once": time.Second, "later": 10 * time.Minute} {
 		t.Run(name, func(t *testing.T) {

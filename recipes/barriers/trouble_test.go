@@ -140,6 +140,8 @@ func TestRaiseNamesTheTroubleThatItOutlasts(t *testing.T) {
 
 // A server has failed before it has raised the barrier, or after. Raise finds
 // out by doing it again. If the server fails at a look, Raise says so.
+//
+// Promise: A Raise whose reply was lost is repeated.
 func TestRaiseWhoseOutcomeIsUnknownIsRepeated(t *testing.T) {
 	const systemError = zktest.Code(-1)
 	for _, mode := range [][]barriers.RaiseOption{nil, {barriers.WithSession()}} {

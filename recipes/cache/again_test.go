@@ -15,6 +15,8 @@ import (
 
 // A server in trouble answers the read of a changed node with an error. No event
 // says that it would answer now.
+//
+// Promise: A node that a server failed to read is read again without an event.
 func TestNodeIsReadAgainAfterTrouble(t *testing.T) {
 	for _, code := range []zktest.Code{-1, -5, -122} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {

@@ -27,6 +27,8 @@ func onLoop(t *testing.T, test func(t *testing.T, l *loop)) {
 
 // A path that was told of before its creation was there before: the creation is
 // not the first event.
+//
+// Promise: A path that had an event before its creation was read is not reported as created twice.
 func TestPathThatWasToldOfBeforeIsNotBorn(t *testing.T) {
 	onLoop(t, func(t *testing.T, l *loop) {
 		l.soil("/r/a", dirt{needs: needNode, first: 5, last: 5})
@@ -40,6 +42,8 @@ func TestPathThatWasToldOfBeforeIsNotBorn(t *testing.T) {
 
 // A list names a child whose read is under way. What the read brings may be
 // older than the list, so the child is read again.
+//
+// Promise: A child is read again if it was being read while its parent was listed.
 func TestChildThatIsBeingReadIsReadAgain(t *testing.T) {
 	onLoop(t, func(t *testing.T, l *loop) {
 		l.tree.put(&Node{Path: "/r/known"})
@@ -54,6 +58,8 @@ func TestChildThatIsBeingReadIsReadAgain(t *testing.T) {
 
 // A node that was made anew may have had children before there was a watch. So
 // it is listed, though nobody has told of them.
+//
+// Promise: The children of a re-created node are listed.
 func TestNodeThatWasMadeAnewIsListed(t *testing.T) {
 	onLoop(t, func(t *testing.T, l *loop) {
 		of := func(czxid int64) *Node {
@@ -69,6 +75,8 @@ func TestNodeThatWasMadeAnewIsListed(t *testing.T) {
 // answer that the target is. The batch has the first change. The second one is behind
 // the target: what is read of it is too new for a step, and what was read together
 // with other paths does not have it.
+//
+// Promise: A change right after the transaction that a step waits for is not lost.
 func TestPathThatIsToldOfRightBehindTheTargetStaysDirty(t *testing.T) {
 	const target = 5
 	node := func(mzxid int64) *Node { return &Node{Path: "/r/a", Stat: zk.Stat{Czxid: 1, Mzxid: mzxid}} }

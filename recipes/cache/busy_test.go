@@ -20,6 +20,8 @@ import (
 // A busy client takes an answer to a multiRead late, when it has been told of
 // changes that are younger than the answer, with other answers in between. They
 // are not in the answer, and the cache does not say that they are.
+//
+// Promise: Changes that arrive before a reply is processed are not lost.
 func TestChangesToldBeforeAnAnswerIsTakenAreNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBusyCache(t)

@@ -184,6 +184,7 @@ func TestBadArguments(t *testing.T) {
 	})
 }
 
+// Promise: WaitFor returns when the cache includes a given transaction.
 func TestWriterReadsItsOwnWrites(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
 		create(t, srv, "/r")
@@ -220,6 +221,8 @@ func TestWriterReadsItsOwnWrites(t *testing.T) {
 
 // A leader answers a sync before it has applied what its followers have
 // acknowledged. A number that is the next is still of no transaction.
+//
+// Promise: WaitFor does not miss a transaction because a server lags.
 func TestWaitForAtALeaderThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)
@@ -267,6 +270,8 @@ func TestUnreadableNodesAreReportedAndNotFatal(t *testing.T) {
 
 // The right to read is taken away. The cache does not ask for little data and
 // for much in the same way, nor for one node and for several.
+//
+// Promise: A node that may no longer be read leaves the cache.
 func TestNodeThatMayNotBeReadAnyMoreLeavesTheCache(t *testing.T) {
 	for _, size := range []int{0, 10, 1024, 1025, 100_000} {
 		for _, nodes := range []int{1, 5} {

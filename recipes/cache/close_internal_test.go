@@ -17,6 +17,8 @@ type quietSource struct{ persistentSource }
 func (*quietSource) drain(*loop) error { return nil }
 
 // The client may be closed when the context of the loop has not ended yet.
+//
+// Promise: Closing the client reports no node as unreadable.
 func TestErrorOfAClosedClientSaysNothingOfANode(t *testing.T) {
 	const path = "/r/a"
 	read := request{path: path, needs: needNode}

@@ -32,6 +32,9 @@ var cacheSeeds = recipetest.SeedFlags("cache", 200)
 //  2. That transaction never goes back.
 //  3. When the faults have stopped, WaitFor brings the last state.
 //  4. When the cache and its client are closed, nothing is left.
+//
+// Promise: Every step of a cache equals the tree after one transaction.
+// Promise: A cache takes a step only when every read that the step needs has been answered.
 func TestCacheIsEqualToTheTreeUnderRandomFaults(t *testing.T) {
 	allSteps, allTogether = 0, 0
 	cacheSeeds.InTurn(t, func(t *testing.T, seed uint64) {

@@ -90,6 +90,8 @@ func TestResyncsAreCountedAndLogged(t *testing.T) {
 }
 
 // A server in trouble sets no watch, so that the cache is not filled.
+//
+// Promise: A cache that is not filled yet reports a lag.
 func TestACacheThatIsNotFilledHasALag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
@@ -109,6 +111,8 @@ func TestACacheThatIsNotFilledHasALag(t *testing.T) {
 
 // A cache has something else to do while the session ends and the next one begins.
 // It finds that there is a connection, and no watch.
+//
+// Promise: A cache without a watch reports a lag.
 func TestACacheWithoutAWatchHasALag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
@@ -131,6 +135,8 @@ func TestACacheWithoutAWatchHasALag(t *testing.T) {
 }
 
 // The connection may end while the goroutines of a cache begin.
+//
+// Promise: An interruption right after the start of a cache is noticed.
 func TestACutRightAfterTheStartIsALag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

@@ -49,6 +49,8 @@ func stateTold(t *testing.T, c *cache.Cache) (synced func() bool) {
 
 // A server has too much to do to set the watch again after a reconnect, which the
 // cache hears of when it is over. Nothing tells the cache of changes, and it says so.
+//
+// Promise: A cache whose watch is not set again after a reconnect reports a lag.
 func TestCacheWhoseWatchIsThrottledIsInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

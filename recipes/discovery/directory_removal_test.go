@@ -53,6 +53,8 @@ func TestFlickerIsNoChange(t *testing.T) {
 
 // An instance whose node is gone goes after the grace, and one that drained goes
 // at once.
+//
+// Promise: An instance that announced its end leaves the directory at once.
 func TestRemovalGrace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		draining := replica("b", 2)
@@ -168,6 +170,8 @@ func TestGuardKeepsInstancesOverAnOutage(t *testing.T) {
 
 // So does the removal grace: an instance whose node went just before an outage may
 // come back just behind it.
+//
+// Promise: The removal grace does not run while the directory is interrupted.
 func TestRemovalGraceOverAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))

@@ -135,6 +135,8 @@ func TestReaderNeedsNoRightToCreate(t *testing.T) {
 
 // Without a connection, a directory keeps what it has and says so, also what was
 // about to go.
+//
+// Promise: A directory keeps its instances during an outage.
 func TestInterruptedDirectoryKeepsWhatItHas(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		for _, id := range []string{"a", "b"} {

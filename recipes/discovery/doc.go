@@ -74,7 +74,7 @@
 //     the whole service, or keeps its last good instance for ever.
 //   - A directory needs no right to create, and makes no nodes.
 //
-// [GUARANTEES.md] lists every promise, and the tests that hold it.
+// [GUARANTEES.md] lists what users can rely on, and the limits.
 //
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/discovery/GUARANTEES.md
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md
 package discovery

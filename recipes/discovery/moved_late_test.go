@@ -15,6 +15,8 @@ import (
 // An Update gives up before its data is written, or before it is known that it was.
 // When the node is known to have the data, the instance has moved: a node at the
 // address that it has left is another instance's.
+//
+// Promise: A permanent instance that moved after its update has left its old address.
 func TestPermanentInstanceThatHasMovedLateIsElsewhere(t *testing.T) {
 	for name, late := range map[string]zktest.Action{
 		"lost reply":   zktest.DropReply(),

@@ -19,6 +19,8 @@ func permanent(port int) discovery.Instance {
 
 // A permanent instance at another address is a conflict, as an ephemeral one is.
 // It is neither overwritten nor deleted, unless the policy is to replace it.
+//
+// Promise: A permanent instance of another client is a conflict and is not overwritten.
 func TestPermanentInstanceOfAnotherIsAConflict(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, permanent(1))))

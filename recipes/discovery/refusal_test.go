@@ -166,6 +166,8 @@ func TestUnreadableFoldersOfOneName(t *testing.T) {
 
 // A server that fails to read a node says nothing of the instance. It stays as it
 // was until its node is read again, or is gone.
+//
+// Promise: An instance whose node a server fails to read stays in the directory.
 func TestInstanceWhoseNodeAServerFailsToReadStays(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
@@ -204,6 +206,8 @@ func TestInstanceWhoseNodeAServerFailsToReadStays(t *testing.T) {
 // A node that another process has made while a server failed to read it is another
 // instance, if it is at another address, or if there is no removal grace: the czxid
 // of the first one is not its own.
+//
+// Promise: An instance that was replaced while its node could not be read is reported as a different instance.
 func TestInstanceThatIsReplacedWhileAServerFailsToReadIt(t *testing.T) {
 	for name, port := range map[string]int{"other address": 2, "same address": 1, "no grace": 1} {
 		t.Run(name, func(t *testing.T) {

@@ -128,6 +128,8 @@ func TestUpdateChangesTheNodeInPlace(t *testing.T) {
 }
 
 // What the codec or the server refuses changes nothing.
+//
+// Promise: An update that the server refuses changes nothing.
 func TestRefusedUpdateChangesNothing(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -237,6 +239,8 @@ func TestForeignNodeIsReplacedInOneTransaction(t *testing.T) {
 
 // An instance that is shut down during an outage is gone after it, and never
 // back (B9).
+//
+// Promise: An instance that was shut down during an outage does not come back.
 func TestInstanceThatIsShutDownInAnOutageNeverComesBack(t *testing.T) {
 	for name, outage := range map[string]time.Duration{"session survives": time.Second, "session is lost": time.Minute} {
 		t.Run(name, func(t *testing.T) {

@@ -71,6 +71,8 @@ func TestRefusedUpdatesDoNotReviveAnOldOne(t *testing.T) {
 
 // Updates whose contexts have ended, and which the server refuses later, change
 // nothing, and hold up no later change.
+//
+// Promise: An update that the server refuses later changes nothing.
 func TestUpdateThatIsRefusedLaterChangesNothing(t *testing.T) {
 	for _, updates := range []int{1, 2, 30} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
@@ -181,6 +183,8 @@ func TestUpdateBehindAnotherNamesTheConflict(t *testing.T) {
 
 // An update that came later than its call is what counts, however many others were
 // made in an outage, and are refused after that.
+//
+// Promise: A refused update does not revive an older one.
 func TestUpdatesThatAreRefusedLaterDoNotReviveAnOldOne(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)

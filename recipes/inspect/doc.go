@@ -88,7 +88,7 @@
 //
 // The names of nodes are those in the sources of Curator, go-zookeeper and
 // kazoo. Package testing/interop tries it with Java Curator and kazoo.
-// [GUARANTEES.md] lists every promise, and the tests that hold it.
+// [GUARANTEES.md] lists what users can rely on, and the limits.
 //
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/inspect/GUARANTEES.md
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md
 package inspect

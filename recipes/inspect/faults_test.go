@@ -22,6 +22,8 @@ import (
 // A fault hits one request of a walk, whichever it is. The answer is complete,
 // or there is an error that says what has happened. There is never a part of an
 // answer without an error.
+//
+// Promise: A walk that could not list a node returns an error.
 func TestFaultAtEveryRequestOfAWalk(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.scene(t, w.Observer)
@@ -350,6 +352,8 @@ func TestSemaphoreThatIsTakenBetweenAllListsIsUnread(t *testing.T) {
 
 // A lock is handed over whenever its holder is read. The walk ends all the same,
 // and does not take the lock for free.
+//
+// Promise: A lock that is handed over during each look is not reported as free.
 func TestWalkEndsBesideALockThatIsHandedOverAllTheTime(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		create(t, w.Observer, "/r/lock-0000000000", "", framework.Ephemeral)

@@ -63,7 +63,7 @@
 // Java's LeaderLatch and LeaderSelector may stand in the same election. Each
 // node says who its candidate is, in an identity or in the text of WithID.
 //
-// [GUARANTEES.md] lists every promise, and the tests that hold it.
+// [GUARANTEES.md] lists what users can rely on, and the limits.
 //
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/leader/GUARANTEES.md
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md
 package leader

@@ -14,6 +14,8 @@ import (
 // A candidate waits behind another one through several outages that cost its
 // session. The nodes of those sessions are gone long since. Without a connection
 // for the connection timeout, Shutdown returns framework.ErrNotConnected.
+//
+// Promise: Shutdown does not wait for nodes of former sessions.
 func TestShutdownForgetsNodesOfFormerSessions(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		leads := latch(t, w.Observer, "/l")

@@ -29,6 +29,8 @@ var troubles = []zktest.Code{
 // A candidacy goes on in the background, where it has no caller to return an
 // error to. So it outlasts the errors of a server in trouble, at each of its
 // requests. An acquire may return them.
+//
+// Promise: Outages and server errors do not end a candidacy.
 func TestCandidacyOutlastsTheServersTrouble(t *testing.T) {
 	for _, code := range troubles {
 		t.Run(code.Error(), func(t *testing.T) {

@@ -165,6 +165,8 @@ func grace(seconds int) []leader.LatchOption {
 
 // A hand-over takes as long as the work needs to stop. It does not use up all
 // the time that it may take.
+//
+// Promise: A leader that is asked to step down stops its work before the next leader starts.
 func TestHandOverTakesAsLongAsTheWork(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		l, next := leads(t, w, nil)

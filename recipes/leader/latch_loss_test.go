@@ -211,6 +211,8 @@ func TestLatchOutlivesOutages(t *testing.T) {
 // Under the standard policy each interruption ends the leadership, but keeps
 // the node. However many there are, they leave no goroutine and no watch
 // behind.
+//
+// Promise: An interrupted leader leads again with its own node and leaves no watch.
 func TestInterruptedLeaderLeadsAgainWithItsNode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))

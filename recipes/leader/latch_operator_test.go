@@ -84,6 +84,8 @@ func TestLeaderNoticesTheDeletionOfItsNode(t *testing.T) {
 
 // CURATOR-171: a waiting candidate whose node was deleted notices at once. It
 // does not wait for a change of the candidate ahead of it.
+//
+// Promise: A candidate notices that its node was deleted.
 func TestCandidateNoticesTheDeletionOfItsNode(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -54,6 +54,8 @@ func TestShutdownWaitsForTheNode(t *testing.T) {
 
 // The leader steps down when Shutdown comes, and its node is being deleted.
 // Shutdown waits for that, too.
+//
+// Promise: Shutdown waits for a node whose deletion has already begun.
 func TestShutdownWaitsForANodeThatIsBeingDeleted(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *world, *locks.Lease){
 		"released": func(t *testing.T, _ *world, lease *locks.Lease) { go lease.Release(t.Context()) },

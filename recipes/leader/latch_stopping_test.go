@@ -71,6 +71,8 @@ func waysToStop(stopping, margin time.Duration) map[string]ledUntil {
 // A leader that has lost its session has the safety margin to stop, also if the
 // network is back at that moment, and the latch with it. The next one leads
 // when somebody says that the work has stopped, or when the margin is over.
+//
+// Promise: The work of a lost leadership has the safety margin to stop before its node is deleted.
 func TestLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
 	for name, row := range waysToStop(600*time.Millisecond, 900*time.Millisecond) {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +99,8 @@ func TestLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
 // A leader that was interrupted under the standard policy has the margin to
 // stop, too. The latch leads again with the same node after that. So it may pass
 // the node on at once.
+//
+// Promise: An interrupted leader leads again only after its work has stopped or the safety margin is over.
 func TestInterruptedLeaderHasItsMarginToStop(t *testing.T) {
 	for name, row := range waysToStop(600*time.Millisecond, 900*time.Millisecond) {
 		t.Run(name, func(t *testing.T) {
@@ -130,6 +134,9 @@ func TestInterruptedLeaderHasItsMarginToStop(t *testing.T) {
 // the session is lost a moment later. The node, with which the latch would have
 // led again, is not deleted before the leader has stopped. A tracer that ends
 // the next attempt does not change that.
+//
+// Promise: The node of an interrupted leader is not deleted before its safety margin is over.
+// Promise: The safety margin of a former leader lasts even if the next attempt fails.
 func TestInterruptedLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
 	const part, soon = 0.4, 100 * time.Millisecond
 	for name, row := range waysToStop(2*time.Second, 3600*time.Millisecond) {
@@ -236,6 +243,8 @@ func TestLatchLeadsAgainWhenItsMarginIsOver(t *testing.T) {
 // A leader has lost its session, and the server refuses the next candidate. The
 // candidacy is over at once, and the leader still has its margin. Shutdown says
 // that the work is over, and returns when the client deletes the node.
+//
+// Promise: Shutdown deletes the node of a lost leader even after a refusal ended the candidacy.
 func TestShutdownGivesTheNodeOfALostLeaderUpAfterARefusal(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
@@ -264,6 +273,8 @@ func TestShutdownGivesTheNodeOfALostLeaderUpAfterARefusal(t *testing.T) {
 // The latch is shut down while a leader that was asked to finish, and was
 // interrupted, still stops. Its session lives. So Shutdown waits for the
 // deletion of its node, and returns the server's refusal.
+//
+// Promise: Shutdown deletes the node of a leader that is still stopping, and reports a refusal.
 func TestShutdownDeletesTheNodeOfALeaderThatIsStopping(t *testing.T) {
 	const slow = 100 * time.Millisecond
 	for name, row := range map[string]struct {
@@ -339,6 +350,8 @@ func TestLatchWhoseGoroutineIsEndedDoesNotHurryItsLeader(t *testing.T) {
 // An interrupted leader does not say that it has stopped, and its session ends.
 // The latch stands again at once, in the next session, and does not wait until
 // the margin is over.
+//
+// Promise: An interrupted latch whose session ends queues again at once.
 func TestInterruptedLatchStandsAgainWhenItsSessionEnds(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy), framework.WithSafetyMargin(0.5))

@@ -10,6 +10,8 @@ import (
 )
 
 // The lease is lost between the grant and the call of work.
+//
+// Promise: No work starts under a lease that has ended.
 func TestWorkDoesNotStartUnderAnEndedLease(t *testing.T) {
 	ended, cancel := context.WithCancelCause(t.Context())
 	cancel(locks.ErrNodeDeleted)

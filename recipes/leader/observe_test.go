@@ -240,6 +240,10 @@ func TestObserverIgnoresOtherNodes(t *testing.T) {
 // A candidate comes while the observer looks for one: before the path is there,
 // or when it is, between the look and the watch. The observer sees it, and leaves
 // no watch behind but the one on its node.
+//
+// Promise: An observer sees a candidate that arrives between its read and its watch.
+// Promise: An observer that re-reads leaves no watch.
+// Promise: An observer sees a candidate that arrives just before the path is read.
 func TestCandidateThatComesDuringALookIsSeen(t *testing.T) {
 	for name, tc := range map[string]struct {
 		path string // what is there before

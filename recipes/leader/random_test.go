@@ -25,6 +25,10 @@ var leaderSeeds = recipetest.SeedFlags("leader", 100)
 // servers. Then the faults stop. Seeds take turns with the recipe and with the
 // clients' error policy, and a quarter of them has an ensemble of three. The
 // comment of election lists the checks.
+//
+// Promise: A selector keeps its node until its work has returned.
+// Promise: A leader notices that its node was deleted.
+// Promise: At most one candidate leads at a time, and tokens grow from leader to leader.
 func TestOneLeaderUnderRandomFaults(t *testing.T) {
 	t.Parallel()
 	leaderSeeds.Each(t, func(t *testing.T, seed uint64) {

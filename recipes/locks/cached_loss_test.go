@@ -17,6 +17,9 @@ import (
 
 // Whatever ends a lease ends an idle lock. Its node goes, and the next acquire
 // has another one.
+//
+// Promise: A cached lock is released when another client requests it.
+// Promise: The node of a cached lock that is lost is deleted at once.
 func TestIdleLockIsLostLikeALease(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, w *world, c *framework.Client, network *recipetest.Network, node string){
 		"session": func(_ *testing.T, w *world, c *framework.Client, _ *recipetest.Network, _ string) {
@@ -87,6 +90,8 @@ func TestIdleLocksGoWithTheirClient(t *testing.T) {
 
 // A machine wakes up when the session's time is over. An acquire that comes before
 // the client has noticed does not get the lock of that session.
+//
+// Promise: A cached lock is not reused after the session's time ran out.
 func TestIdleLockIsNotHandedOutAfterASleep(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

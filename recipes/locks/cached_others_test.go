@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
+// Promise: A cached lock is released as soon as another contender queues.
 func TestIdleLockIsGivenUpForOthers(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -107,6 +108,8 @@ func TestIdleLockIsGivenUpForOneThatCameDuringAnOutage(t *testing.T) {
 }
 
 // Somebody queues just before the look at the queue is answered, or just after.
+//
+// Promise: A lock is cached only if no other contender was queued when its watch was set.
 func TestOneThatComesDuringTheLookIsSeen(t *testing.T) {
 	for name, action := range map[string]func(func(zktest.Request)) zktest.Action{"before": zktest.Call, "after": zktest.CallAfter} {
 		t.Run(name, func(t *testing.T) {
@@ -132,6 +135,8 @@ func TestOneThatComesDuringTheLookIsSeen(t *testing.T) {
 
 // Somebody queues just when the release makes the lock idle. The clock of the user
 // is asked before.
+//
+// Promise: A lock is not cached if another contender has queued meanwhile.
 func TestOneThatComesWhileTheLockBecomesIdleIsSeen(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -172,6 +172,8 @@ func TestReadersAheadOfAWriterMakeTheirNodesAtOnce(t *testing.T) {
 
 // Somebody asks for the lock while a reader is about to join, and asks the clock. The
 // reader gets a node that nobody has asked for.
+//
+// Promise: No reader joins a shared node whose release was requested.
 func TestNoReaderJoinsANodeThatIsAskedFor(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -253,6 +255,8 @@ func TestReadersLookOnceBeforeTheyJoin(t *testing.T) {
 
 // The node that readers wait for cannot be made. They are not told so one after the
 // other.
+//
+// Promise: Readers that wait for a shared node continue at once if it cannot be created.
 func TestReadersWhoseNodeCannotBeMadeGoOnAtOnce(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

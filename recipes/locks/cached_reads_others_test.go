@@ -29,6 +29,8 @@ func readTogether(t *testing.T, ctx context.Context, rw *locks.InterProcessReadW
 
 // A writer of another client, or of the same one, does not wait for readers that
 // come after it.
+//
+// Promise: Readers that share a node do not starve a writer.
 func TestReadersThatShareANodeDoNotStarveAWriter(t *testing.T) {
 	for _, of := range []string{"another client", "another object", "the same object"} {
 		t.Run(of, func(t *testing.T) {
@@ -140,6 +142,9 @@ func TestReadersShareANodeBesideOthers(t *testing.T) {
 
 // What happens to the node ends all leases, and each is told of it. The node of a
 // lost lock stays until the last holder has stopped.
+//
+// Promise: Readers that share a node lose their leases together.
+// Promise: The node of a lost shared lock stays until the last reader has stopped.
 func TestReadersThatShareANodeLoseItTogether(t *testing.T) {
 	for name, how := range map[string]struct {
 		lose   func(w *world, c *framework.Client, n *recipetest.Network, node string)
@@ -188,6 +193,8 @@ func TestReadersThatShareANodeLoseItTogether(t *testing.T) {
 
 // A request to give the lock up reaches every holder, and keeps the node from
 // becoming idle. Nobody joins then.
+//
+// Promise: A revocation request reaches every reader that shares the node.
 func TestReadersThatShareANodeAreAskedTogether(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -271,6 +278,8 @@ func TestReadersShareANodeSoManyTimes(t *testing.T) {
 }
 
 // Without a connection nobody would hear of a writer.
+//
+// Promise: No reader joins a shared node while the client has no connection.
 func TestNoReaderJoinsWithoutAConnection(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

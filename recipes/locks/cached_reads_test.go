@@ -43,6 +43,7 @@ func TestReadersOneAfterTheOtherCostTheRequestsOfOne(t *testing.T) {
 	})
 }
 
+// Promise: A shared read lock lasts until its last reader releases it.
 func TestReadersAtOnceCostTheRequestsOfOne(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

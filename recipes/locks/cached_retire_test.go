@@ -18,6 +18,8 @@ import (
 
 // A machine wakes up when the session's time is over. The holder's release must
 // not give the lock of that session to a goroutine that waits.
+//
+// Promise: A lock is not handed over within the process after the session's time ran out.
 func TestLockIsNotPassedOnAfterASleep(t *testing.T) {
 	for name, opt := range map[string]locks.MutexOption{
 		"cached": locks.WithCachedLock(1000, time.Minute), "local": locks.WithLocalHandOver(1000, 24*time.Hour),
@@ -83,6 +85,8 @@ func TestCachedLockHasTheBoundOfItsLastObject(t *testing.T) {
 
 // An operator deletes the node of a holder, which hears of it after a second. The
 // release before that looks at the queue, and leaves its watch behind.
+//
+// Promise: A release of a cached lock whose node is gone leaves no watch.
 func TestReleaseOfACachedLockThatIsGoneLeavesNoWatch(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -109,6 +113,7 @@ func (p *cancelAtStart) StartAcquire(ctx context.Context, _ locktrace.Acquire) (
 	return ctx, locktest.SpyOnAcquire{Spy: &p.Spy}
 }
 
+// Promise: A cached lock is not given to a caller whose context has ended.
 func TestIdleLockIsNotForAContextThatHasEnded(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

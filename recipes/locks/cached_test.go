@@ -199,6 +199,8 @@ func TestOtherObjectsGetACachedLock(t *testing.T) {
 }
 
 // Both hold the lock by the same node, but not one in the other's work.
+//
+// Promise: An acquire under a released lease does not re-enter the lock of the next holder.
 func TestEarlierLeaseOfACachedLockDoesNotReenter(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

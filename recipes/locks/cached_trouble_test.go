@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
+// Promise: A release without a connection caches no lock.
 func TestReleaseWithoutAConnectionKeepsNoLock(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -27,6 +27,8 @@ import (
 // next contender gets the lock. This holds for one acquire and for several of
 // one object. It holds for a lock that is free, for one that has never been
 // used, and for one that is held.
+//
+// Promise: An Acquire that fails holds nothing and leaves no node.
 func TestCancelAtEveryAwaitPoint(t *testing.T) {
 	t.Parallel()
 	variants := []struct {

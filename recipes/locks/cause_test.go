@@ -119,6 +119,7 @@ func withOwnDeadlines(t *testing.T, scenario func(t *testing.T, w *world, ctx co
 	}
 }
 
+// Promise: Work under a lock ends with its caller's context, even before the deadline that the context reports.
 func TestWorkEndsWithAContextThatHidesItsDeadline(t *testing.T) {
 	withOwnDeadlines(t, func(t *testing.T, w *world, ctx context.Context) {
 		c, _ := w.Connect(t)

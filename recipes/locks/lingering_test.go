@@ -20,6 +20,9 @@ const places = 6
 // Holders take their time to stop, and machines come back when their sessions
 // are just lost. If each work stops within the safety margin, no two overlap,
 // whatever the lock.
+//
+// Promise: The node of a lost lock stays until its last release.
+// Promise: Work that stops within the safety margin never overlaps the next holder's work.
 func TestWorkOfHoldersDoesNotOverlap(t *testing.T) {
 	t.Parallel()
 	held := func(lock func(c *framework.Client) locks.Locker) recipetest.Contend {

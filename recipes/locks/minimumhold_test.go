@@ -38,6 +38,8 @@ func shortJob(t *testing.T, ctx context.Context, l locks.Locker) *locks.Lease {
 
 // Two processes want the lock of a job that was short: one of them, and one that
 // only tries. The clients of one process are no better off than the others.
+//
+// Promise: A lock with a minimum hold stays held after its release.
 func TestMinimumHoldKeepsEverybodyOut(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -155,6 +157,8 @@ func TestRequestsOfAMinimumHold(t *testing.T) {
 
 // An operator asks for the lock, or deletes its node, or the holder itself has
 // found nothing to do.
+//
+// Promise: A minimum hold ends when another client requests the lock.
 func TestMinimumHoldEndsForOneThatAsks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -195,6 +199,8 @@ func TestMinimumHoldEndsForOneThatAsks(t *testing.T) {
 
 // A process ends cleanly. Its session keeps the lock for its timeout, and nothing
 // else.
+//
+// Promise: A minimum hold survives the end of its client.
 func TestMinimumHoldOutlastsTheClient(t *testing.T) {
 	for name, released := range map[string]bool{"released": true, "held": false} {
 		t.Run(name, func(t *testing.T) {
@@ -249,6 +255,8 @@ func TestSessionKeepsTheLockOfAClosedClient(t *testing.T) {
 }
 
 // The end of the client comes when no lock has to stay any more.
+//
+// Promise: A client whose minimum holds are over ends its session.
 func TestClientEndsItsSessionAfterTheMinimumHold(t *testing.T) {
 	for name, play := range map[string]func(t *testing.T, ctx context.Context, w *world, c *framework.Client, l *locks.Lease){
 		"released long ago": func(t *testing.T, ctx context.Context, _ *world, _ *framework.Client, l *locks.Lease) {
@@ -280,6 +288,8 @@ func TestClientEndsItsSessionAfterTheMinimumHold(t *testing.T) {
 
 // Nobody works, so that the lock need not go when its session is lost, nor when it
 // is suspended, whatever the policy.
+//
+// Promise: A minimum hold survives an interruption as long as the session lasts.
 func TestMinimumHoldLastsAsLongAsTheSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

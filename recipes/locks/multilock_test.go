@@ -51,6 +51,8 @@ func TestMultiLockIsAllOrNone(t *testing.T) {
 
 // Curator goes on after a failure, and gives each lock the whole timeout. This
 // multi-lock stops at the first failure, and all locks share one deadline.
+//
+// Promise: A multi-lock acquires all of its locks or none.
 func TestMultiLockStopsAtTheFirstFailureWithOneDeadline(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

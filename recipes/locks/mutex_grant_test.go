@@ -29,6 +29,8 @@ func (c *askedContext) Err() error {
 // it stayed, the acquire would wait for itself. The connection breaks each time at
 // another one of the moments at which the acquire asks its context, of which one is
 // behind the grant.
+//
+// Promise: A grant that arrives during an interruption leaves no node.
 func TestInterruptionBehindTheGrantLeavesNoNode(t *testing.T) {
 	const never = -1
 	acquire := func(t *testing.T, w *world, at int) (asked int) {

@@ -89,6 +89,7 @@ func TestNoReentryAfterRelease(t *testing.T) {
 	})
 }
 
+// Promise: Fencing tokens grow from holder to holder.
 func TestFencingTokenIsTheNodesCzxidAndGrows(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -196,6 +197,8 @@ func TestWithContextOfTwoLocks(t *testing.T) {
 }
 
 // The holder's context has ended when the server hears of the release.
+//
+// Promise: A release ends the lease's context before the node is deleted.
 func TestReleaseEndsTheContextBeforeItTellsTheServer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

@@ -58,6 +58,8 @@ func TestWaiterGoesOnInTheNextSession(t *testing.T) {
 
 // The lock of a crashed holder is free when the holder's session has timed
 // out.
+//
+// Promise: The lock of a process that crashed is free after its session timeout.
 func TestCrashedHolderFreesTheLock(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -86,6 +88,8 @@ func TestCrashedHolderFreesTheLock(t *testing.T) {
 // whatever point of the holder's ping cycle the network fails. Curator's LOST
 // came four seconds too late. The safety margin is the default: it leaves two
 // seconds of a recipetest.LongSession session.
+//
+// Promise: A partitioned holder's context ends before the servers admit the next contender.
 func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		phases := 3
@@ -147,6 +151,8 @@ func (w *world) startTransfer(t *testing.T, path string) *transfer {
 
 // A holder whose session is over does not re-enter a lock that another client
 // holds now.
+//
+// Promise: A lost lock cannot be re-entered.
 func TestNoReentryAfterLoss(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -231,6 +237,8 @@ func waitState(t *testing.T, c *framework.Client, want state.State) {
 
 // Curator tests this in
 // TestInterProcessMutexBase#testWaitingProcessKilledServer.
+//
+// Promise: An interruption that the session survives loses neither a lease nor a place in the queue.
 func TestServerRestartLosesNeitherHolderNorWaiter(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

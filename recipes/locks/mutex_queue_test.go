@@ -16,6 +16,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
+// Promise: Contenders are admitted in the order of their nodes.
 func TestWaitersAreAdmittedInOrderOfArrival(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -43,6 +44,7 @@ func TestWaitersAreAdmittedInOrderOfArrival(t *testing.T) {
 	})
 }
 
+// Promise: A waiter that gives up leaves no watch on the server.
 func TestWaiterThatLeavesDoesNotHoldUpTheQueue(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -87,6 +89,8 @@ func TestUncontendedCycleIsThreeRequests(t *testing.T) {
 
 // One release wakes one waiter. It takes one event, and a number of requests
 // that does not grow with the queue.
+//
+// Promise: A release wakes one waiter.
 func TestNoHerd(t *testing.T) {
 	perRelease := map[int]int{}
 	for _, waiters := range []int{2, 20, 200} {
@@ -131,6 +135,8 @@ func TestNoHerd(t *testing.T) {
 
 // Curator takes a child whose name sorts before the digits for the holder
 // (CURATOR-43).
+//
+// Promise: Children with other names do not block the queue.
 func TestForeignChildrenDoNotBlock(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -92,6 +92,9 @@ func (p *pair) requestsOf(c *framework.Client) (ops []zktest.Op) {
 
 // In these cases an event does not say who is the first, and the next in line
 // looks at the queue.
+//
+// Promise: After a reconnect, the next waiter lists the queue before it is admitted.
+// Promise: A waiter whose create was sent twice lists the queue before it is admitted.
 func TestNextInLineLooksWhereAnEventProvesNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		first, second func(c *framework.Client) locks.Locker
@@ -145,6 +148,7 @@ func TestNextInLineLooksWhereAnEventProvesNothing(t *testing.T) {
 	}
 }
 
+// Promise: The next waiter is admitted by the deletion of the holder's node and by no other change.
 func TestNextInLineIsNotAdmittedByAChangeOfTheHoldersNode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.pair(t, mutexAt, mutexAt)
@@ -161,6 +165,8 @@ func TestNextInLineIsNotAdmittedByAChangeOfTheHoldersNode(t *testing.T) {
 
 // An operator deletes both nodes at once. The next in line is told of both, and
 // has no place in the queue any more.
+//
+// Promise: A waiter whose own node was deleted is not admitted.
 func TestNextInLineHasNothingWithoutItsNode(t *testing.T) {
 	for range 20 {
 		inVirtualTime(t, func(t *testing.T, w *world) {
@@ -179,6 +185,8 @@ func TestNextInLineHasNothingWithoutItsNode(t *testing.T) {
 }
 
 // The one ahead gives up, and others are still ahead of that.
+//
+// Promise: A waiter that had several contenders ahead lists the queue before it is admitted.
 func TestWaiterThatHadOthersAheadLooks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.pair(t, mutexAt, mutexAt)
@@ -196,6 +204,8 @@ func TestWaiterThatHadOthersAheadLooks(t *testing.T) {
 
 // A writer goes on as a reader, in its own place. The writer behind it is on
 // another client.
+//
+// Promise: A writer is not admitted while a writer ahead has downgraded to a reader.
 func TestNextWriterDoesNotEnterBesideADowngradedReader(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.pair(t, writerAt, writerAt)
@@ -224,6 +234,8 @@ func TestNextInLineNoticesTheDeletionOfItsNode(t *testing.T) {
 
 // Somebody asks a waiter for the lock. It hears of that when it has the lock, by
 // the watch that it had before.
+//
+// Promise: A holder receives a revocation request that was written before the grant.
 func TestHolderHearsOfARequestFromBeforeTheGrant(t *testing.T) {
 	for name, ask := range map[string]func(t *testing.T, p *pair){
 		"while it waits": func(t *testing.T, p *pair) {

@@ -113,6 +113,8 @@ func (w *world) deleteTogether(t *testing.T, one, two string) {
 // As TestNextInLineHasNothingWithoutItsNode, but the holder's node goes first. The
 // next one's own watch fires a moment behind the event that makes it the holder.
 // It ought to be told then, and not a second later.
+//
+// Promise: A node that was deleted right after the grant ends the lease.
 func TestOwnWatchThatFiresBehindTheGrantIsHeard(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		slow := &trickle{dial: w.Dial}
@@ -142,6 +144,8 @@ func TestOwnWatchThatFiresBehindTheGrantIsHeard(t *testing.T) {
 // next one, a goroutine of the same client, in one transaction, in any order. The
 // server closes the connection then, and with it goes what it has not sent yet.
 // Another client has the lock since.
+//
+// Promise: The end of the session admits no waiter of that session.
 func TestNextInLineIsNotAdmittedByTheEndOfItsSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		slow := &trickle{dial: w.Dial}

@@ -85,6 +85,8 @@ func TestGoroutinesOfOneClientPassOnWithoutALook(t *testing.T) {
 
 // In these cases the answer does not say that the session lived when the node was
 // deleted, or that we are the first, and the next in line looks at the queue.
+//
+// Promise: A waiter does not take another client's deletion for the release of its own process.
 func TestNextOfOursLooksWhereTheAnswerProvesNothing(t *testing.T) {
 	deletion := func(do zktest.Action) func(t *testing.T, p *pair) {
 		return func(_ *testing.T, p *pair) { p.Fake.Inject(zktest.Rule{Op: remove, Path: p.holder.Path(), Do: do}) }
@@ -141,6 +143,8 @@ func TestNextOfOursLooksBehindADeletionInTheBackground(t *testing.T) {
 // does not arrive any more. As in TestNextInLineIsNotAdmittedByTheEndOfItsSession,
 // the next goroutine of the client hears that the holder's node is gone, and not that
 // its own is.
+//
+// Promise: A waiter is not admitted by a release of its own process whose reply was lost.
 func TestNextOfOursIsNotAdmittedByAReleaseThatIsLost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.pairOfOne(t, mutexAt, mutexAt)

@@ -15,6 +15,8 @@ import (
 
 // Every call of the user's code within an acquire and its release does not
 // return in turn, for every kind of lock. A default run tries some of them.
+//
+// Promise: A multi-lock release that panics still releases every lock.
 func TestCallThatDoesNotReturnLeavesNoLockHeld(t *testing.T) {
 	for _, kind := range kindsOfLocks {
 		if kind.name == cachedKind { // its node stays

@@ -276,6 +276,8 @@ func (h handlerThatPanics) WithGroup(string) slog.Handler             { return h
 
 // A re-entry that panics has no lease, and keeps the lock from nobody when the
 // holder releases it.
+//
+// Promise: A re-entry that panics leaves no share of the lock.
 func TestPanicOfAReentryLeavesNoLockHeld(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		armed := &atomic.Bool{}

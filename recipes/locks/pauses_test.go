@@ -15,6 +15,8 @@ import (
 
 // Somebody deletes the node of each attempt, so that the acquire pauses between
 // them. If the client is closed meanwhile, the pause is over.
+//
+// Promise: A pause between two attempts ends when the client is closed.
 func TestPauseOfAnAcquireEndsWithItsClient(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lock   func(c *framework.Client) locks.Locker

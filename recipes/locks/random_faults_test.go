@@ -328,6 +328,8 @@ func disturb(ctx context.Context, t *testing.T, networks []*recipetest.Network) 
 // Three clients suffer random faults. No two are at work at once, although it
 // goes on for a while after the end of its context. Tokens grow, and no node is
 // left.
+//
+// Promise: At most one lease of a mutex has a live context.
 func TestOneHolderUnderRandomFaults(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, func(t *testing.T, w *world) {

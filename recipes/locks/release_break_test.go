@@ -54,6 +54,8 @@ type mute struct{ context.Context }
 func (mute) Value(any) any { panic("value") }
 
 // A release that panics releases all the same.
+//
+// Promise: A release whose context panics still deletes its node.
 func TestReleaseWhoseContextPanicsWhenItIsAskedForAValue(t *testing.T) {
 	for name, lock := range map[string]func(c *framework.Client) locks.Locker{
 		"one": func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/l/a") },

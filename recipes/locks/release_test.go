@@ -38,6 +38,8 @@ var outages = map[string]outage{
 
 // A release in an outage returns no error and does not wait, because the
 // caller could do nothing about it. The client deletes the node later.
+//
+// Promise: A release without a connection returns at once and deletes its node after the reconnect.
 func TestReleaseInAnOutage(t *testing.T) {
 	for name, outage := range outages {
 		for _, kind := range kindsOfLocks {
@@ -257,6 +259,7 @@ func TestReleaseFromManyGoroutinesSucceedsOnce(t *testing.T) {
 	})
 }
 
+// Promise: A release deletes its node even if the caller's context has ended.
 func TestReleaseOnAnEndedContextStillFreesTheLock(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)

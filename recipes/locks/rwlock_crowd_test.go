@@ -133,6 +133,8 @@ func TestReaderThatComesLaterFollowsTheNews(t *testing.T) {
 
 // The reader that sets the watch for all gives up while it does, or while all
 // wait. The others go on waiting.
+//
+// Promise: Readers that share a watch keep it if the reader that set it leaves.
 func TestReadersOutlastTheOneThatWatchesForThem(t *testing.T) {
 	for when, reads := range map[time.Duration]int{time.Second / 2: 2, 2 * time.Second: 1} {
 		t.Run(fmt.Sprint(when), func(t *testing.T) {
@@ -270,6 +272,8 @@ func TestReaderInACrowdDeletesItsOtherNode(t *testing.T) {
 // A reader's create is sent twice, and makes two nodes, as on a server that lags
 // behind. The reader deletes one of them before it waits with others: it may
 // give up then.
+//
+// Promise: A reader whose create was sent twice leaves no second node.
 func TestReaderThatGivesUpInACrowdLeavesNoOtherNode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -20,6 +20,8 @@ var crowdSeeds = recipetest.SeedFlags("crowd", 20)
 // have different options. Meanwhile they lose their sessions. If each work stops
 // within the safety margin, no writer's work overlaps with another's, and nobody
 // waits for ever.
+//
+// Promise: A writer excludes all others, and readers share the lock.
 func TestWorkOfCrowdsOfReadersAndWritersDoesNotOverlap(t *testing.T) {
 	t.Parallel()
 	const crowd = 4                  // goroutines

@@ -20,6 +20,8 @@ import (
 
 // Readers and writers of one client are admitted in the order of arrival,
 // although most of them wait in the process.
+//
+// Promise: Readers and writers of one client keep the order in which they arrive.
 func TestReadersAndWritersOfOneClientKeepTheirOrder(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -59,6 +61,8 @@ func TestReadersAndWritersOfOneClientKeepTheirOrder(t *testing.T) {
 
 // Readers wait in the process behind a writer that gives up there. They go on
 // at that moment.
+//
+// Promise: Readers continue when the writer ahead of them in the process gives up.
 func TestReadersGoOnWhenTheWriterBeforeThemGivesUpInTheProcess(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

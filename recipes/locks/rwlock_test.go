@@ -112,6 +112,8 @@ func TestReadersAndWritersUnderLoad(t *testing.T) {
 
 // A writer becomes a reader at the writer's place in the queue, so that the
 // next writer waits for it (CURATOR-621).
+//
+// Promise: No other writer is admitted while a writer downgrades to a reader.
 func TestDowngradeKeepsItsPlace(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -17,6 +17,8 @@ import (
 // and knows nothing of the lease. An event does not say how new the server is that
 // tells of it, and the client does not refuse the other one. So the next one lists the
 // gate first: the answer does.
+//
+// Promise: The next waiter of a semaphore does not trust a list of leases that is older than its turn.
 func TestNextAtTheGateListsNoOlderLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)

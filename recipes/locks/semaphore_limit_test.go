@@ -178,6 +178,8 @@ func TestParticipantsAtANegativeLimit(t *testing.T) {
 // The request of a SetSharedLimit, or its reply, is lost. SetSharedLimit finds
 // out what has become of it. It does not write over the limit of somebody else
 // who was faster.
+//
+// Promise: A Set whose reply was lost does not overwrite another client's later write.
 func TestLostSetSharedLimit(t *testing.T) {
 	other := func(w *world) zktest.Action {
 		return zktest.CallAfter(func(zktest.Request) { _ = w.Fake.Set("/limit", []byte{0, 0, 0, 9}) })

@@ -45,6 +45,8 @@ func TestSemaphoreHasItsLimitOfLeases(t *testing.T) {
 
 // In Curator, two clients that want both of two leases may each get one, and
 // wait for ever.
+//
+// Promise: AcquireN takes all n leases or none.
 func TestSeveralLeasesAreAllOrNone(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -169,6 +169,8 @@ func TestLeasesOfACallerThatGoesAreDeleted(t *testing.T) {
 
 // Somebody deletes the node at the gate just before the transaction, and others
 // take the leases.
+//
+// Promise: A semaphore grants no lease to an owner whose node at the gate is gone.
 func TestLeasesAreNotTakenWithoutTheGate(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -193,6 +195,8 @@ func TestLeasesAreNotTakenWithoutTheGate(t *testing.T) {
 }
 
 // A lease that somebody has deleted does not keep the others from their release.
+//
+// Promise: A release of several leases deletes the others if one is already gone.
 func TestReleaseOfSeveralDeletesTheRest(t *testing.T) {
 	for i := range 3 {
 		inVirtualTime(t, func(t *testing.T, w *world) {

@@ -147,6 +147,8 @@ func TestReleaseOfSeveralWhoseCallerGoes(t *testing.T) {
 
 // The server is too busy for the transaction. Meanwhile an operator deletes our
 // node at the gate, and others take the leases.
+//
+// Promise: A semaphore waiter whose transaction was throttled notices that its node at the gate is gone.
 func TestWaiterWhoseTransactionWasThrottledNoticesThatTheGateIsGone(t *testing.T) {
 	for _, later := range []time.Duration{0, 10 * time.Second} {
 		inVirtualTime(t, func(t *testing.T, w *world) {

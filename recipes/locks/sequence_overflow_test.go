@@ -127,6 +127,8 @@ func TestOneHolderWhenTheSequenceIsUsedUp(t *testing.T) {
 
 // Nodes of one transaction, and of requests under way at the same time, get
 // negative numbers. These numbers say nothing about the order of arrival.
+//
+// Promise: The queue keeps the order of arrival after the sequence number overflows.
 func TestQueueIsInOrderOfArrivalWhenTheSequenceIsUsedUp(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)

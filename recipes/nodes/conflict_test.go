@@ -161,6 +161,8 @@ func TestNodeWithChildrenIsNotReplaced(t *testing.T) {
 
 // The owner of a node that is replaced is about to delete it. The delete
 // arrives late, and hits nobody: the node behind it has another version.
+//
+// Promise: A late delete of a former node misses its successor.
 func TestLateDeleteDoesNotHitTheSuccessor(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		a, _ := w.Connect(t)
@@ -182,6 +184,8 @@ func TestLateDeleteDoesNotHitTheSuccessor(t *testing.T) {
 
 // The owner's delete is repeated, because its reply is lost, and arrives late. The
 // next one has seen the node, and not read it before it was gone.
+//
+// Promise: A late delete misses a node that replaced one that was seen but never read.
 func TestLateDeleteDoesNotHitOneThatHasSeenTheNodeGo(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		a, _ := w.Connect(t)
@@ -232,6 +236,8 @@ func TestLateReplacementDoesNotHitTheSuccessor(t *testing.T) {
 // Somebody deletes the node, and another puts its own in the place: the node is
 // lost, in conflict, and comes back when the place is free. Shutdown does not
 // touch the other's.
+//
+// Promise: Shutdown deletes no node of another client.
 func TestForeignReplacement(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

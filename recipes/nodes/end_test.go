@@ -227,6 +227,8 @@ func TestTextOfAConflict(t *testing.T) {
 
 // Credentials that the servers refuse in a new session end a node, at once. As
 // long as the old session lives, the node is there.
+//
+// Promise: A node is deleted as soon as a server accepts the credentials again.
 func TestRefusedCredentialsEndANode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t, framework.WithAuth("digest", []byte("a:b")))
@@ -250,6 +252,8 @@ func TestRefusedCredentialsEndANode(t *testing.T) {
 
 // A node is shut down in an outage, and another one has its path since. The end of
 // the first does not give the path up.
+//
+// Promise: The end of a persistent node does not free the path that its successor uses.
 func TestPathOfASuccessorStaysInUse(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
@@ -304,6 +308,8 @@ func TestShutdownTellsThatANodeOfUnknownOutcomeMayNotBeRead(t *testing.T) {
 
 // The reply to the delete was lost. What the servers say next of the node is asked
 // for behind a quorum: another node may be there by then.
+//
+// Promise: After a lost reply to a delete, a leader that lags does not mislead the look-up.
 func TestLookAfterALostDeleteIsBehindAQuorum(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

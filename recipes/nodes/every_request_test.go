@@ -95,6 +95,8 @@ func (w *world) onlyNode(t *testing.T, c *framework.Client, path, data string) {
 
 // Shutdown comes at any moment: before a request, after it, and when its answer
 // is lost. When Shutdown returns, there is no node, and none comes later.
+//
+// Promise: No request that is applied late brings a node back after Shutdown.
 func TestShutdownAtEveryRequestOfANode(t *testing.T) {
 	for kind, opts := range kindsOfNodes {
 		for name, at := range map[string]func(closing func(zktest.Request)) zktest.Action{

@@ -49,6 +49,8 @@ func TestShutdownLooksBehindAnInterruption(t *testing.T) {
 // What the server sends does not arrive any more, and what the client sends does.
 // The client does not know yet. Somebody else's node takes the place of ours.
 // Shutdown has to hear from the server before it deletes.
+//
+// Promise: Shutdown reads a persistent node before it deletes the node.
 func TestShutdownLooksBehindAConnectionThatIsSilent(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

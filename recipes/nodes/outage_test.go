@@ -49,6 +49,9 @@ func (c closedInOutage) run(t *testing.T, w *world) {
 
 // Shutdown deletes no node that this persistent node has neither made nor
 // written to: its request was never sent, or was lost, or found the node there.
+//
+// Promise: After a lost reply, Shutdown deletes no node that is older than the request.
+// Promise: A create that was not applied makes no other client's node this client's own.
 func TestShutdownInAnOutageLeavesTheNodeOfAnother(t *testing.T) {
 	ofCreate := func(do zktest.Action) zktest.Rule { return zktest.Rule{Op: zktest.OpCreate, Do: do} }
 	for name, c := range map[string]closedInOutage{
@@ -94,6 +97,8 @@ func TestShutdownInAnOutageDeletesANodeThatWasTakenOver(t *testing.T) {
 
 // The other's node has the same data. It was made while the client had no
 // connection, and before our request was sent, which was lost.
+//
+// Promise: Shutdown leaves a node that another client created during an outage.
 func TestShutdownLeavesANodeThatWasMadeInAnOutage(t *testing.T) {
 	for name, inOutage := range map[string]bool{"started in the outage": true, "started behind it": false} {
 		t.Run(name, func(t *testing.T) {

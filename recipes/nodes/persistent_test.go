@@ -113,6 +113,8 @@ func TestFirstRequestOfANewSessionCreatesTheNode(t *testing.T) {
 // The client gives its session up before the server does. The server still has
 // the node of the lost session when the next one begins: it is replaced in one
 // transaction, so that there is never no node, nor two.
+//
+// Promise: An ephemeral node of a former session is replaced and not adopted (CURATOR-97).
 func TestLingeringNodeOfAFormerSessionIsReplaced(t *testing.T) {
 	for _, opts := range [][]nodes.Option{nil, {nodes.WithProtection()}, {nodes.WithMode(framework.EphemeralSequential)}} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
@@ -310,6 +312,8 @@ func TestOwnWriteWhoseReplyIsLostOverwritesNothing(t *testing.T) {
 
 // A node that is not ephemeral does not go with its session. If it is gone behind
 // the loss of the session, somebody has deleted it.
+//
+// Promise: The end of a session does not report a node as lost that is not ephemeral.
 func TestSessionDoesNotTakeANodeThatIsNotEphemeral(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)

@@ -27,6 +27,8 @@ var nodeSeeds = recipetest.SeedFlags("node", 100)
 // contend for a common one, set data, end, and begin again. Random faults
 // happen to them and to the server. Then the faults stop. The comment of
 // registry lists the checks.
+//
+// Promise: A persistent node exists from WaitRegistered to Shutdown, across sessions.
 func TestNodesUnderRandomFaults(t *testing.T) {
 	nodeSeeds.Each(t, func(t *testing.T, seed uint64) {
 		synctest.Test(t, func(t *testing.T) {

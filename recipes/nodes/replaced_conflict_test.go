@@ -67,6 +67,9 @@ func TestConflictThatGoesOnIsNamed(t *testing.T) {
 
 // Our node is replaced by another one, which a server fails to read. Ours is gone in
 // any case, and is not told as there meanwhile.
+//
+// Promise: A claimed node that was replaced is reported as lost before the replacement is read.
+// Promise: An ephemeral node that was replaced is reported as lost before the replacement is read.
 func TestNodeThatIsReplacedIsLostBeforeTheOtherOneIsRead(t *testing.T) {
 	for name, tc := range map[string]struct {
 		opts  []nodes.Option
@@ -108,6 +111,8 @@ func claiming(all bool) []nodes.Option {
 
 // A write to our node is in doubt when another one is put in its place, which a server
 // fails to write to. It is taken over later, and ours is gone until then.
+//
+// Promise: A node that is replaced while a write to it has an unknown outcome is reported as lost.
 func TestNodeThatIsReplacedDuringADoubtIsLost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)

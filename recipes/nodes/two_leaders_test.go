@@ -13,6 +13,8 @@ import (
 
 // A leader that has not applied the create whose reply was lost does not make
 // the node be created twice, as a sequential one would be.
+//
+// Promise: A leader that lags does not mislead a persistent node about a lost reply.
 func TestNodeIsNotMisledByALeader(t *testing.T) {
 	for name, mode := range map[string]framework.Mode{
 		"ephemeral": framework.Ephemeral, "ephemeral sequential": framework.EphemeralSequential,

@@ -127,6 +127,8 @@ func TestMemberThatMayBeReadByNowIsUpdated(t *testing.T) {
 
 // A node that may not be read goes before it is asked for without its data. No
 // watch is left on it.
+//
+// Promise: A member that disappears before it is read leaves no watch.
 func TestMemberThatGoesBeforeItIsAskedForLeavesNoWatch(t *testing.T) {
 	recipetest.InVirtualTime(t, func(t *testing.T, rw *recipetest.World) {
 		w := &world{rw}

@@ -94,7 +94,7 @@
 // tracing counts changes, reads after an interruption, and data that cannot be
 // decoded; see [HookSharedValue].
 //
-// [GUARANTEES.md] lists every promise, and the tests that hold it.
+// [GUARANTEES.md] lists what users can rely on, and the limits.
 //
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/recipes/shared/GUARANTEES.md
+// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md
 package shared

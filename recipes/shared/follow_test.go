@@ -64,6 +64,8 @@ func TestRequests(t *testing.T) {
 
 // After each reconnect the node is read again, once, whether the server tells
 // of a change or not (CURATOR-311).
+//
+// Promise: A shared value is read again after each reconnect.
 func TestValueIsReadAgainAfterEachReconnect(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

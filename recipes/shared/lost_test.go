@@ -78,6 +78,8 @@ func w32(l *lostWrite) int32 { return l.onServer(l.T, "/n") }
 // The reply was lost, and the node has the next version and the same bytes.
 // That does not prove that the bytes are ours: in the second case, they are
 // not.
+//
+// Promise: After a lost reply, equal bytes do not prove that TrySet was applied.
 func TestSameBytesProveNothing(t *testing.T) {
 	for name, happens := range map[string]func(l *lostWrite) zktest.Action{
 		"ours":            func(*lostWrite) zktest.Action { return zktest.DropReply() },
@@ -108,6 +110,8 @@ func TestUniqueBytesAreRecognised(t *testing.T) {
 
 // The previous value is the same as the next one, in spite of WithUniqueData.
 // That the node has it does not mean that TrySet has written it.
+//
+// Promise: After a lost reply, a node that still has the expected version was not written.
 func TestUnchangedNodeWasNotWritten(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -124,6 +128,8 @@ func TestUnchangedNodeWasNotWritten(t *testing.T) {
 
 // A write that was applied is never reported as one that was not, whatever has
 // become of the node since.
+//
+// Promise: A write that was applied is never reported as not applied.
 func TestAppliedIsNeverReportedAsNotApplied(t *testing.T) {
 	remake := func(l *lostWrite, n int32) {
 		require.NoError(l, l.Fake.Delete("/n"))

@@ -15,6 +15,8 @@ func at(mzxid int64, version int32) *sharednode.Snapshot {
 
 // Reads are ordered by transactions, and not by versions, which wrap
 // (CURATOR-688) and begin anew.
+//
+// Promise: A shared value never goes back to an older version.
 func TestReadsAreOrderedByTransactions(t *testing.T) {
 	none := sharednode.Absent(5, 9)
 	for name, test := range map[string]struct {
@@ -98,6 +100,8 @@ func TestVersionsWrap(t *testing.T) {
 
 // There was no node before the one that is expected, either. That it was seen
 // to be missing then is no reason to refuse a TrySet.
+//
+// Promise: TrySet is refused only because of a newer change.
 func TestOnlyWhatCameLaterRefusesATrySet(t *testing.T) {
 	e := expected{exists: true, mzxid: 5}
 	for name, test := range map[string]struct {
@@ -120,6 +124,8 @@ func TestOnlyWhatCameLaterRefusesATrySet(t *testing.T) {
 
 // A read that is answered late finds no node either. What is known of its absence
 // does not become older.
+//
+// Promise: A late reply makes a known absence no older.
 func TestAbsenceDoesNotBecomeOlder(t *testing.T) {
 	r := &replica{now: sharednode.Absent(5, 9)}
 	v, setBack := r.accept(sharednode.Absent(2, 4), r.now, false)

@@ -13,6 +13,8 @@ import (
 
 // A leader that has not applied the write whose reply was lost does not make it
 // be told as a conflict.
+//
+// Promise: A leader that lags does not mislead a shared value about a lost reply.
 func TestWriteIsNotMisledByALeader(t *testing.T) {
 	seed := func(t *testing.T, c *framework.Client) {
 		_, err := c.Create(t.Context(), "/n", []byte{0, 0, 0, 1})

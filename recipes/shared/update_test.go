@@ -48,6 +48,8 @@ func TestUpdatesLoseNothing(t *testing.T) {
 
 // Somebody else writes, or deletes the node, while the function runs. It is
 // called again with what is there then.
+//
+// Promise: An Update that lost a race is made again with the current value.
 func TestUpdateIsCalledAgainWithWhatIsThere(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -128,6 +130,8 @@ func TestUpdateWhoseReplyIsLost(t *testing.T) {
 
 // Close ends the pause of an Update that others were ahead of, and the function
 // is not called again. So does the end of the client.
+//
+// Promise: A waiting Update ends when the client is closed and does not call its function again.
 func TestCloseEndsThePauseOfAnUpdate(t *testing.T) {
 	for reason, end := range map[error]func(n *shared.Count, c *framework.Client){
 		shared.ErrClosed:    func(n *shared.Count, _ *framework.Client) { n.Close() },

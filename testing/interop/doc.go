@@ -9,8 +9,6 @@
 //	go test ./testing/interop              # less than a minute
 //	go test ./testing/interop -v -run Exclude -stress 5m
 //
-// [GUARANTEES.md] lists what the tests show.
-//
 // # Requirements
 //
 // The tests need a JDK, which is $JAVA_HOME/bin if JAVA_HOME is set, or else
@@ -116,6 +114,4 @@
 //
 // A CuratorCache of 100,000 nodes does not fill: it stops with an error when it
 // begins to read more than 65,535 nodes at a time.
-//
-// [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/testing/interop/GUARANTEES.md
 package interop

@@ -148,6 +148,8 @@ func TestProvidersOfOneLockerDoNotOverlapAfterALoss(t *testing.T) {
 
 // The wait for a provider that goes on without its lock can be longer than a
 // session lives.
+//
+// Promise: A lock that is lost while it waits for another provider is not returned as held.
 func TestLockThatIsLostWhileItWaitsForAProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

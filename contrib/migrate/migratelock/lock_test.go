@@ -75,6 +75,8 @@ func TestLockGivesUpBeforeGolangMigrateDoes(t *testing.T) {
 
 // golang-migrate gives up a Lock that waits for the driver's lock, too, and never
 // unlocks what that takes. A replica that knows nothing of our lock may have it.
+//
+// Promise: A lock that is granted after golang-migrate gave up is released.
 func TestLockOfTheDriverThatComesLateIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
@@ -168,6 +170,8 @@ func TestRefusalOfTheDriverGivesOurLockBack(t *testing.T) {
 }
 
 // Whoever recovers from the panic goes on without a lock that nobody gives back.
+//
+// Promise: A database driver that panics leaves no lock behind.
 func TestDriverThatPanicsLeavesNoLockBehind(t *testing.T) {
 	for name, tc := range map[string]struct {
 		at     string // the call of the driver that panics

@@ -80,6 +80,7 @@ func (l loss) play(t *testing.T, b *base) (lost, next error) {
 	return lost, next
 }
 
+// Promise: No migration step begins without the lock.
 func TestLossStopsBetweenTwoSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBase(false)
@@ -175,6 +176,7 @@ func TestNextReplicaFindsAStepOfADriverWithoutALockDirty(t *testing.T) {
 	})
 }
 
+// Promise: A migration step that ends after the lock was lost returns an error.
 func TestLastStepThatEndsWithoutTheLockIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBase(true)

@@ -21,6 +21,7 @@ var in = map[string][]Input{
 	"Lost after Suspended":       {Established(1), Disconnected(), Expired()},
 }
 
+// Promise: Every transition of the connection state is reported, in order.
 func TestEveryTransition(t *testing.T) {
 	for _, tc := range []struct {
 		from string

@@ -81,6 +81,8 @@ func TestEndSession(t *testing.T) {
 
 // The server has granted another session, so the nodes of this one are gone. What
 // is at their paths is somebody else's.
+//
+// Promise: Close deletes nothing if the server granted a different session.
 func TestEndSessionThatGetsAnotherSessionDeletesNothing(t *testing.T) {
 	ours, theirs := net.Pipe()
 	served := make(chan struct{})

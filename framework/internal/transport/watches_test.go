@@ -14,6 +14,8 @@ import (
 
 // A request may be sent as soon as a new connection takes it. It still comes
 // after the watches, which are set in several requests.
+//
+// Promise: After a reconnect, watches are set again before any other request is sent.
 func TestWatchesAreSetAgainBeforeAnyRequest(t *testing.T) {
 	for _, n := range []int{1, 10, 3000} {
 		withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {

@@ -20,6 +20,9 @@ import (
 // client has the same watch on the node, so that the watch goes on. The claim does
 // not wait for it any more, nor does the watch keep the claim in memory: there may
 // be an interruption each minute, and the node stays for days.
+//
+// Promise: A leader that keeps its node leaves nothing in the client's watches.
+// Promise: A leader that keeps its node stops the watch that its candidacy had set.
 func TestKeptClaimLeavesNothingAtItsWatches(t *testing.T) {
 	for name, how := range map[string]struct{ own, watched bool }{
 		"nobody has watched":                   {},
@@ -78,6 +81,8 @@ func keepInterrupted(
 
 // A holder deletes the node by itself, as a semaphore does with that of its gate.
 // A look at the node that was under way finds it gone. That is no loss.
+//
+// Promise: A node that its own holder deletes is not reported as a loss.
 func TestNodeThatItsHolderDeletesIsNoLoss(t *testing.T) {
 	withClaim(t, func(t *testing.T, w claimed) {
 		look := w.srv.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/n", Do: zktest.DelayRequest(time.Second)})

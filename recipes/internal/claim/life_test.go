@@ -89,6 +89,7 @@ func TestReleaseDeletesTheNode(t *testing.T) {
 	})
 }
 
+// Promise: A lost lock frees its place in the local queue.
 func TestLossFreesThePlaceAndTheReleaseReportsIt(t *testing.T) {
 	withClaim(t, func(t *testing.T, w claimed) {
 		w.expire()
@@ -122,6 +123,8 @@ func TestHandOverKeepsTheNode(t *testing.T) {
 // The session ends while the claim is handed over. If there is no successor
 // yet, the claim is released as if no goroutine waited. If there is one, the
 // successor is lost.
+//
+// Promise: A lock of an ended session is not handed over within the process.
 func TestSessionEndsDuringAHandOver(t *testing.T) {
 	withClaim(t, func(t *testing.T, w claimed) {
 		w.place.handOver, w.place.meanwhile = true, w.expire
@@ -142,6 +145,8 @@ func TestSessionEndsDuringAHandOver(t *testing.T) {
 }
 
 // Somebody asks for the lock while it is handed over. So there is no successor.
+//
+// Promise: A lock whose release was requested is not handed over within the process.
 func TestRequestPreventsAHandOver(t *testing.T) {
 	withClaim(t, func(t *testing.T, w claimed) {
 		asked := w.claim.Requested()

@@ -13,6 +13,8 @@ import (
 
 // A request to give the nodes up reaches all who hold them, also one that comes after
 // it.
+//
+// Promise: A reader that joins a shared node receives an earlier revocation request.
 func TestRequestReachesAllMembers(t *testing.T) {
 	withClaim(t, func(t *testing.T, w claimed) {
 		before := w.claim.Member()
@@ -41,6 +43,8 @@ func TestLossReachesAllMembers(t *testing.T) {
 
 // The last member that is given up gives the nodes up, or passes them on. Nobody is
 // a member any more then.
+//
+// Promise: No reader joins a shared node after its last member has left.
 func TestLastMemberGivesTheNodesUp(t *testing.T) {
 	for _, handOver := range []bool{false, true} {
 		withClaim(t, func(t *testing.T, w claimed) {

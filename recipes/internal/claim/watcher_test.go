@@ -15,6 +15,8 @@ import (
 
 // A holder that may not read its own node for a while keeps its lock. It asks
 // more and more seldom, and hears of a revocation when it may.
+//
+// Promise: A holder watches its node again after each change.
 func TestHolderThatMayNotReadItsNode(t *testing.T) {
 	withClaim(t, func(t *testing.T, w claimed) {
 		asked := w.claim.Requested() // from now on the node is watched

@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
+// Promise: A lost session is not taken for a refusal.
 func TestWhatFollowsAnError(t *testing.T) {
 	reached := map[string]bool{} // reasons of rows that decide about an error here
 	for name, c := range map[string]struct {

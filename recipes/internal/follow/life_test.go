@@ -72,6 +72,8 @@ func settled(*follow.Life, *framework.Client)         { synctest.Wait() }
 func closeClient(_ *follow.Life, c *framework.Client) { c.Close() }
 
 // A life that is over goes on until it is gone: so do the contexts of its run.
+//
+// Promise: Close of a recipe returns after its last goroutine has ended.
 func TestLifeIsOverBeforeItIsGone(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		rest, ended := make(chan struct{}), make(chan struct{})
@@ -142,6 +144,8 @@ func goroutine() string {
 }
 
 // Waits are told of each change, and of the end.
+//
+// Promise: The end of a recipe wakes every waiter.
 func TestWaitOfALife(t *testing.T) {
 	gaveUp := errors.New("gave up")
 	l := &follow.Life{Run: untilEnd, GaveUp: func(context.Context) error { return gaveUp }}

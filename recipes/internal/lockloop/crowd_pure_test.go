@@ -10,6 +10,8 @@ import (
 
 // The answer to the creation of a node may be handled late, when there is news
 // of a writer behind that node. Who follows such news waits for itself.
+//
+// Promise: A reader does not wait for a writer that queued after it.
 func TestNewsIsForThoseBehindItsNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the news stays fresh
 		readers := func(_, ahead string) bool { return ahead == "w-" }

@@ -9,6 +9,8 @@ import (
 
 // A downgraded reader has the number of its writer. Where the server has no
 // numbers left, contenders have one number, and nobody can downgrade.
+//
+// Promise: A sequence number after the overflow is not taken for a downgraded lock.
 func TestOnlyACountedNumberTellsOfADowngrade(t *testing.T) {
 	queue := func(name string) []Entry {
 		return slices.Collect(Entries([]string{name}, readKind, writeKind))

@@ -9,6 +9,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
+// Promise: Sequence numbers that the server did not count prove no order.
 func TestNumbersThatProveTheOrder(t *testing.T) {
 	for _, tc := range []struct {
 		ours, ahead int32

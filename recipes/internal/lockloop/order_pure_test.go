@@ -103,6 +103,7 @@ func anyEntries(r *rand.Rand, n int) []Entry {
 	return all
 }
 
+// Promise: The order of two contenders depends on nothing else.
 func TestOrderIsTotal(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {

@@ -14,6 +14,8 @@ import (
 
 // A contender whose create has made two nodes does not wait for itself. Nodes of
 // other contenders of its client stay.
+//
+// Promise: A contender whose create was applied twice deletes the second node and does not wait for it.
 func TestContenderDoesNotWaitForItsOtherNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

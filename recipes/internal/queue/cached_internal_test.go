@@ -9,6 +9,8 @@ import (
 
 // An idle lock is being given up, and has its place still. Whoever comes then gets
 // to know of it, and waits until the place is free, which is soon.
+//
+// Promise: An acquire waits until a cached lock that is being released is gone.
 func TestIdleLockThatIsBeingGivenUpIsWaitedFor(t *testing.T) {
 	q := newLocalQueue(&queueSet{}, &localKey{})
 	w, _, ok := q.add(arrival{})

@@ -44,6 +44,8 @@ func takeAndRelease(t *testing.T, q *queue.Queue) weak.Pointer[claim.Claim] {
 // A waiter may leave while the release makes a claim for it. The lock is cached
 // then, for a claim of its own. The session, which may last for days, does not
 // know of the other claim any more.
+//
+// Promise: A lock that is handed to a waiter who has left is released.
 func TestClaimThatNobodyTakesEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

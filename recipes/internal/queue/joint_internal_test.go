@@ -40,6 +40,8 @@ func TestTurnThatIsLostWhileItIsTakenOverIsNoHolder(t *testing.T) {
 
 // An idle turn is being given up, and has its place still. Another reader, with a
 // node of its own, leaves. Who comes waits for the idle turn.
+//
+// Promise: An idle shared node keeps its place until its release has ended.
 func TestIdleTurnStaysUntilItHasFreedItsOwnPlace(t *testing.T) {
 	q := newLocalQueue(&queueSet{}, &localKey{node: cachedNode{readers: true}})
 	for range 3 {

@@ -8,6 +8,8 @@ import (
 
 // A goroutine gives up in the moment in which it gets its turn. It will make no
 // node, and the one behind it may.
+//
+// Promise: A waiter that gives up at the moment of its turn lets the next one enter.
 func TestWaiterThatGivesUpInTheMomentOfItsTurnLetsTheNextEnter(t *testing.T) {
 	q := newLocalQueue(&queueSet{}, &localKey{})
 	wait := func() *localWaiter {

@@ -26,6 +26,8 @@ func onNode(t *testing.T, test func(t *testing.T, srv *zktest.Server, n sharedno
 
 // A node that is gone whenever it is read, and there whenever it is looked for, is
 // read after pauses. No watch is left.
+//
+// Promise: A read of a node that is created and deleted again and again leaves no watch.
 func TestReadOfANodeThatComesAndGoesPauses(t *testing.T) {
 	onNode(t, func(t *testing.T, srv *zktest.Server, n sharednode.Node) {
 		gone := srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 1000, Do: zktest.Fail(zktest.ErrNoNode)})
@@ -71,6 +73,8 @@ func TestWriteThatIsNotAppliedPauses(t *testing.T) {
 }
 
 // If the client is closed during a pause, the call does not wait for its end.
+//
+// Promise: The pauses of a shared value end when the client is closed.
 func TestPausesEndWithTheClient(t *testing.T) {
 	for name, call := range map[string]func(context.Context, sharednode.Node) error{
 		"write": func(ctx context.Context, n sharednode.Node) error {

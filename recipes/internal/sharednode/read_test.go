@@ -15,6 +15,8 @@ import (
 // before the read returns: from the answer here, or from that to another request
 // right behind it, which may be of after the node's creation. So the node was
 // missing as of what was known before.
+//
+// Promise: A missing node is reported as of the time before the read.
 func TestAbsenceIsAsOfWhatWasKnownBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

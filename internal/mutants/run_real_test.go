@@ -1,0 +1,159 @@
+//go:build real
+
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// kinds has functions of all kinds.
+const kinds = `package kinds
+
+import "errors"
+
+type list[T any] []T
+
+func (l list[T]) method(_ int, names ...string) (n int, err error) {
+	defer func() {
+		if err != nil {
+			n = len(names)
+		}
+	}()
+	return len(l), nil
+}
+
+type point struct{ moved bool }
+
+func (p *point) unnamed(int, string) { p.moved = true }
+
+func generic[K comparable, V any](m map[K]V, _ ...V) map[K]V {
+	return m
+}
+
+var errRefused = errors.New("refused")
+`
+
+const kindsTest = `package kinds
+
+import "testing"
+
+func TestAll(t *testing.T) {
+	t.Run("method", func(t *testing.T) {
+		if n, err := (list[int]{1, 2}).method(1, "a"); n != 2 || err != nil {
+			t.Fatal(n, err)
+		}
+	})
+	t.Run("unnamed", func(t *testing.T) {
+		var p point
+		if p.unnamed(1, ""); !p.moved {
+			t.Fatal()
+		}
+	})
+	t.Run("generic", func(t *testing.T) {
+		if generic(map[int]string{1: "a"}, "x") == nil {
+			t.Fatal()
+		}
+	})
+}
+`
+
+const killed = `mutant: method
+rule: it succeeds
+func: list.method
+test: kinds TestAll/method
+-return len(l), nil
++return len(l), errRefused
+
+mutant: unnamed
+rule: it moves
+func: (*point).unnamed
+test: kinds TestAll/unnamed
+-p.moved = true
+
+mutant: generic
+rule: it returns something
+func: generic
+test: kinds TestAll/generic
+-return m
++return nil
+`
+
+const survives = `
+mutant: survivor
+rule: it counts
+func: list.method
+test: kinds TestAll/generic
+-n = len(names)
++n = 7
+`
+
+const misfits = `
+mutant: uncompiled
+rule: it compiles
+func: list.method
+test: kinds TestAll/method
+-n = len(names)
++n = m
+`
+
+// A run kills, and names what survives and what does not fit.
+func TestRun(t *testing.T) {
+	root := t.TempDir()
+	git := func(args ...string) {
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		cmd.Dir = root
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	play := func(o options) (string, error) {
+		o.processes = 2
+		var out bytes.Buffer
+		err := run(t.Context(), &out, root, o)
+		return out.String(), err
+	}
+	put(t, root, "go.mod", "module example.com/kinds\n\ngo 1.25\n")
+	put(t, root, "kinds/kinds.go", kinds)
+	put(t, root, "kinds/kinds_test.go", kindsTest)
+	put(t, root, catalogue+"/kinds.txt", killed)
+	git("init", "-q")
+	git("add", ".")
+	git("commit", "-q", "-m", "first")
+
+	out, err := play(options{times: 2})
+	require.NoError(t, err, out)
+	require.Contains(t, out, "3 mutants of 3: 3 killed, 0 survived, 0 do not fit")
+
+	put(t, root, catalogue+"/kinds.txt", killed+survives+misfits)
+	out, err = play(options{times: 1})
+	require.EqualError(t, err, "1 survived, 1 do not fit")
+	require.Contains(t, out, "survivor survived 1 times of 1\n"+
+		"    rule: it counts\n    func: list.method\n    test: kinds TestAll/generic\n")
+	require.Contains(t, out, "uncompiled does not fit: it cannot be compiled\n    line 4 of the function: undefined: m\n")
+	require.Contains(t, out, "5 mutants of 5: 3 killed, 1 survived, 1 do not fit")
+
+	out, err = play(options{times: 1, names: []string{"m.*d"}})
+	require.NoError(t, err)
+	require.Contains(t, out, "1 mutants of 5: 1 killed")
+	_, err = play(options{names: []string{"none"}})
+	require.EqualError(t, err, "no mutant has the name none")
+
+	// With a commit, only what has changed is run, and has to fit.
+	git("commit", "-q", "-a", "-m", "second")
+	out, err = play(options{since: "HEAD", times: 1})
+	require.NoError(t, err)
+	require.Contains(t, out, "0 mutants of 5: 0 killed, 0 survived, 0 do not fit")
+	put(t, root, "kinds/kinds.go", strings.Replace(kinds, "p.moved = true", "p.moved = 1 > 0", 1))
+	out, err = play(options{since: "HEAD", times: 1})
+	require.EqualError(t, err, "0 survived, 1 do not fit")
+	require.Contains(t, out, "closest:  p.moved = 1 > 0")
+	put(t, root, "kinds/kinds.go", kinds)
+	put(t, root, "kinds/kinds_test.go", strings.ReplaceAll(kindsTest, "t.Fatal()", "t.FailNow()"))
+	out, err = play(options{since: "HEAD~1", times: 1, names: []string{"method", "survivor"}})
+	require.EqualError(t, err, "1 survived, 0 do not fit")
+	require.Contains(t, out, "2 mutants of 5: 1 killed, 1 survived, 0 do not fit")
+}

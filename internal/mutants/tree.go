@@ -1,0 +1,178 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// tree is the packages below a folder.
+type tree struct {
+	root    string
+	folders map[string]*folder
+}
+
+// readTree reads the packages that mutants change, and the packages of their tests.
+func readTree(root string, mutants []*mutant) (*tree, error) {
+	t := &tree{root: root, folders: map[string]*folder{}}
+	for _, m := range mutants {
+		for _, dir := range []string{m.folder, m.testFolder} {
+			if t.folders[dir] != nil {
+				continue
+			}
+			f, err := readFolder(root, dir)
+			if err != nil {
+				return nil, err
+			}
+			t.folders[dir] = f
+		}
+	}
+	return t, nil
+}
+
+// of returns the function that a mutant changes, and its test.
+func (t *tree) of(m *mutant) (changed, test function) {
+	return t.folders[m.folder].functions[m.function], t.folders[m.testFolder].tests[m.testFunction()]
+}
+
+// mutate adds the mutants. It returns the others by why they do not fit.
+func (t *tree) mutate(mutants []*mutant) map[*mutant]string {
+	misfits := map[*mutant]string{}
+	for _, m := range mutants {
+		if _, test := t.of(m); test.decl == nil {
+			misfits[m] = fmt.Sprintf("there is no test %s in %s", m.testFunction(), m.testFolder)
+		} else if why := t.folders[m.folder].mutate(m); why != "" {
+			misfits[m] = why + t.elsewhere(m)
+		}
+	}
+	return misfits
+}
+
+// elsewhere names the functions that have the old text of a mutant that does not fit.
+func (t *tree) elsewhere(m *mutant) string {
+	var b strings.Builder
+	for _, dir := range slices.Sorted(maps.Keys(t.folders)) {
+		f := t.folders[dir]
+		for _, name := range slices.Sorted(maps.Keys(f.functions)) {
+			if (dir != m.folder || name != m.function) && len(m.find(f.functions[name].body())) > 0 {
+				fmt.Fprintf(&b, "\n    it is in: %s (%s)", name, f.functions[name].file.path)
+			}
+		}
+	}
+	return b.String()
+}
+
+// write writes copies of the files that have mutants to dir, and the overlay
+// that names them, for the go command.
+func (t *tree) write(dir string) error {
+	var overlay struct{ Replace map[string]string }
+	overlay.Replace = map[string]string{}
+	put := func(path string, text []byte) error {
+		copied := filepath.Join(dir, path)
+		overlay.Replace[filepath.Join(t.root, path)] = copied
+		return writeFile(copied, text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.folders)) {
+		f := t.folders[name]
+		if len(f.chosen) == 0 {
+			continue
+		}
+		if err := put(filepath.Join(name, "chosen_mutant.go"), f.choice()); err != nil {
+			return err
+		}
+		for _, g := range f.files {
+			if len(g.appended) > 0 {
+				if err := put(g.path, g.withMutants()); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	text, err := json.MarshalIndent(overlay, "", "\t")
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, "overlay.json"), text)
+}
+
+func writeFile(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
+}
+
+// changedSince returns the mutants that were written, or whose function or test
+// has changed, since a commit.
+func (t *tree) changedSince(ref string, mutants []*mutant) (changed []*mutant, err error) {
+	dir, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := checkOut(t.root, ref, dir); err != nil {
+		return nil, err
+	}
+	earlier, err := readTree(dir, mutants)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	// A catalogue that had another form has no mutants: all are new.
+	if old, err := readMutants(dir); err == nil {
+		for _, m := range old {
+			texts[m.name] = fmt.Sprintf("%q", []any{m.folder, m.function, m.testFolder, m.test, m.old, m.new})
+		}
+	}
+	for _, m := range mutants {
+		text := fmt.Sprintf("%q", []any{m.folder, m.function, m.testFolder, m.test, m.old, m.new})
+		function, test := t.of(m)
+		oldFunction, oldTest := earlier.of(m)
+		if texts[m.name] != text || function.text() != oldFunction.text() || test.text() != oldTest.text() {
+			changed = append(changed, m)
+		}
+	}
+	return changed, nil
+}
+
+// checkOut writes the Go files of a commit, and its mutants, to dir.
+func checkOut(root, ref, dir string) error {
+	cmd := exec.Command("git", "archive", "--format=tar", ref)
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	archive, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("git archive %s: %w: %s", ref, err, &stderr)
+	}
+	for r := tar.NewReader(bytes.NewReader(archive)); ; {
+		header, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		needed := path.Ext(header.Name) == ".go" || strings.HasPrefix(header.Name, catalogue+"/")
+		if !needed || header.Typeflag != tar.TypeReg {
+			continue
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(dir, header.Name), text); err != nil {
+			return err
+		}
+	}
+}
