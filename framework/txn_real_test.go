@@ -1,3 +1,5 @@
+//go:build real
+
 package framework_test
 
 import (
@@ -9,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -180,7 +181,6 @@ func TestRealServerThatIsAloneIsNotReconfigured(t *testing.T) {
 }
 
 func TestRealEnsembleReconfig(t *testing.T) {
-	thorough.OnRealServers(t)
 	t.Parallel()
 	ensemble := zkserver.StartEnsemble(t, 3,
 		zkserver.WithProperty("reconfigEnabled", "true"), zkserver.WithProperty("skipACL", "yes"))

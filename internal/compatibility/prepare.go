@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gocurator/curator/internal/curatorjars"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -48,24 +47,13 @@ func serverEnv(version string) prepare {
 
 func restore(name, value string) { _ = os.Setenv(name, value) }
 
-// javaEnv lets Maven fetch Java Curator into the user's cache.
-func javaEnv(version string) prepare {
-	return func(ctx context.Context) ([]string, error) {
-		jars, err := curatorjars.Fetch(ctx, version)
-		if err != nil {
-			return nil, err
-		}
-		return []string{"CURATOR_JAVA_JARS=" + jars}, nil
-	}
-}
-
 // kazooEnv takes Debian's kazoo if it has the version, and otherwise lets pip
 // fetch it into the user's cache.
 func kazooEnv(version string) prepare {
 	return func(ctx context.Context) ([]string, error) {
 		const debian = "/usr/bin/python3"
 		if hasKazoo(ctx, debian, version) == nil {
-			return []string{"CURATOR_PYTHON=" + debian}, nil
+			return []string{"PATH=/usr/bin:" + os.Getenv("PATH")}, nil
 		}
 		venv, err := fetched("kazoo-"+version, func(work string) error {
 			if err := quietly(exec.CommandContext(ctx, "python3", "-m", "venv", work)); err != nil {
@@ -77,7 +65,7 @@ func kazooEnv(version string) prepare {
 			return nil, err
 		}
 		python := filepath.Join(venv, "bin", "python")
-		return []string{"CURATOR_PYTHON=" + python}, hasKazoo(ctx, python, version)
+		return []string{"PATH=" + filepath.Dir(python) + string(filepath.ListSeparator) + os.Getenv("PATH")}, hasKazoo(ctx, python, version)
 	}
 }
 

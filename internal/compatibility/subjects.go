@@ -65,20 +65,16 @@ func subjects() []subject {
 	return all
 }
 
-// real has the variables with which tests of real servers run, and fail if they
-// find none.
-var real = []string{"CURATOR_ALL_TESTS=1", "CURATOR_REQUIRE_ZOOKEEPER=1"}
-
 func serverSubject(version string) subject {
-	recipes := []string{"test", "-vet=off", "-count=1", "-short", "-timeout", "20m", "-run", "/^real$", "-skip", slow}
+	recipes := []string{"test", "-tags", "real", "-vet=off", "-count=1", "-timeout", "20m", "-run", "/^real$", "-skip", slow}
 	return subject{kindServer, version, []check{
 		{
-			name: "the recipes on it", counted: "/real", env: real,
+			name: "the recipes on it", counted: "/real",
 			args: append(recipes, onServers...), prepare: serverEnv(version),
 		},
 		{
-			name: "zktest does as it does", env: real,
-			args:    []string{"test", "-vet=off", "-count=1", "-timeout", "20m", "-run", "Conform", "./testing/zktest"},
+			name:    "zktest does as it does",
+			args:    []string{"test", "-tags", "real", "-vet=off", "-count=1", "-timeout", "20m", "-run", "Conform", "./testing/zktest"},
 			prepare: serverEnv(version),
 		},
 	}}
@@ -86,16 +82,18 @@ func serverSubject(version string) subject {
 
 func javaSubject(version string) subject {
 	return subject{kindJava, version, []check{{
-		name: "shares recipes with ours", env: real,
-		args:    []string{"test", "-vet=off", "-count=1", "-short", "-timeout", "20m", "-skip", "Kazoo", "./testing/interop"},
-		prepare: javaEnv(version),
+		name: "shares recipes with ours",
+		args: []string{
+			"test", "-tags", "real", "-vet=off", "-count=1", "-timeout", "20m", "-skip", "Kazoo",
+			"./testing/interop", "-curator", version,
+		},
 	}}}
 }
 
 func kazooSubject(version string) subject {
 	return subject{kindKazoo, version, []check{{
-		name: "shows its locks to ours, and runs on zktest", env: real,
-		args:    []string{"test", "-vet=off", "-count=1", "-timeout", "20m", "-run", "Kazoo", "./testing/interop"},
+		name:    "shows its locks to ours, and runs on zktest",
+		args:    []string{"test", "-tags", "real", "-vet=off", "-count=1", "-timeout", "20m", "-run", "Kazoo", "./testing/interop"},
 		prepare: kazooEnv(version),
 	}}}
 }
@@ -104,7 +102,7 @@ func goSubject(version string) subject {
 	return subject{kindGo, version, []check{{
 		name: "tests in virtual time",
 		args: []string{
-			"test", "-count=1", "-exec", "env -u JAVA_HOME PATH=/nonexistent", "-skip", slow,
+			"test", "-count=1",
 			"./state", "./retry", "./framework", "./recipes/...", "./tracing",
 		},
 		prepare: goEnv(version),

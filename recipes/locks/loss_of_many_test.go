@@ -82,7 +82,7 @@ func (l lossTracerOnHold) Ended(end locktrace.HoldEnd) {
 // All contexts end before the client does anything else. The test runs in real
 // time, because the scheduler decides whether that holds.
 func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
-	leases := thorough.Raced(2000, 500)
+	leases := thorough.Size(2000, 500)
 	srv := zktest.Start(t)
 	tracer := &lossTracer{}
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithHooks(tracer))
