@@ -1,3 +1,5 @@
+//go:build real
+
 package framework_test
 
 import (
@@ -13,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -159,7 +160,6 @@ func (c *slowConn) Read(p []byte) (int, error) {
 
 // Three servers that take longer to answer than an attempt may take at first.
 func TestRealServerNewClientConnectsToASlowEnsemble(t *testing.T) {
-	thorough.LongWait(t)
 	t.Parallel()
 	srv := sharedServer(t)
 	c, err := framework.New("a,b,c", framework.WithSessionTimeout(6*time.Second),

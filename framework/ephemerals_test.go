@@ -229,7 +229,7 @@ func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
 			time.Sleep(2 * time.Second)
 		},
 	}
-	for _, name := range thorough.Some(thorough.Raced(2, 1), slices.Sorted(maps.Keys(ways))...) {
+	for _, name := range thorough.Some(thorough.Size(2, 1), slices.Sorted(maps.Keys(ways))...) {
 		create := ways[name]
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			j := &journal{}

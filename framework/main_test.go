@@ -5,10 +5,13 @@ import (
 
 	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/testing/zkserver"
 )
+
+// closeShared are functions that close what tests share. Without the build tag
+// real, tests share nothing.
+var closeShared []func() error
 
 func TestMain(m *testing.M) {
 	thorough.Parallel(32) // tests on real servers mostly wait
-	leaktest.Main(m, zkserver.CloseShared)
+	leaktest.Main(m, closeShared...)
 }

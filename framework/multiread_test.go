@@ -1,20 +1,14 @@
 package framework_test
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -54,65 +48,4 @@ func TestMultiReadRefusesWhatMakesNoSense(t *testing.T) {
 		require.ErrorIs(t, err, framework.ErrRequestTooLarge)
 		require.Zero(t, srv.CountRequests(zktest.OpMultiRead))
 	})
-}
-
-// One node is written, and then the other one, again and again. So the first one
-// has the version of the other one or the next, at each moment. Reads one by one
-// see it otherwise, and MultiRead does not, whatever is between the two.
-func TestRealServerMultiReadIsAsOfOneTransaction(t *testing.T) {
-	thorough.OnRealServers(t)
-	t.Parallel()
-	ens := zkserver.StartEnsemble(t, 3)
-	for i, srv := range append(ens.Members(), sharedServer(t)) {
-		writer, reader := realClient(t, srv, ""), framework.Extend(realClient(t, srv, ""))
-		first, second := fmt.Sprint("/first-", i), fmt.Sprint("/second-", i)
-		mustCreate(t, writer, first, "")
-		mustCreate(t, writer, second, "")
-		mustWatch(t, reader.Client, first) // servers before 3.9 show by that what they know
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for ctx.Err() == nil {
-				writer.Set(ctx, first, nil, framework.AnyVersion)
-				writer.Set(ctx, second, nil, framework.AnyVersion)
-			}
-		}()
-		paths := append([]string{first}, slices.Repeat([]string{"/"}, 1000)...)
-		paths = append(paths, second)
-		versions := map[int32]struct{}{}
-		for begun := time.Now(); len(versions) < thorough.Size(40, 10) && time.Since(begun) < time.Second || len(versions) < 10; {
-			nodes, zxid, err := reader.MultiRead(ctx, paths...)
-			require.NoError(t, err)
-			a, b := nodes[0].Stat, nodes[len(nodes)-1].Stat
-			require.Contains(t, []int32{0, 1}, a.Version-b.Version)
-			require.LessOrEqual(t, max(a.Mzxid, b.Mzxid), zxid)
-			versions[a.Version] = struct{}{}
-		}
-		stop()
-		<-done
-		require.NoError(t, writer.Delete(t.Context(), first, framework.AnyVersion))
-		require.NoError(t, writer.Delete(t.Context(), second, framework.AnyVersion))
-	}
-}
-
-// The probe ends no connection, whatever the server's version. A server that has
-// set a persistent watch takes multiReads.
-func TestRealServerProbeEndsNoConnection(t *testing.T) {
-	thorough.OnRealServers(t)
-	t.Parallel()
-	c := realClient(t, sharedServer(t), "")
-	s, err := c.Session(t.Context())
-	require.NoError(t, err)
-	connected := s.Trusted(state.StandardPolicy)
-	for range 3 {
-		err := readTwo(t, c)
-		require.True(t, err == nil || framework.IsRefusal(err), "%v", err)
-	}
-	w, err := c.NewWatcher(t.Context(), "/")
-	if err == nil {
-		defer w.Close()
-		require.NoError(t, readTwo(t, c))
-	}
-	require.NoError(t, connected.Err())
 }

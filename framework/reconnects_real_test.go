@@ -1,3 +1,5 @@
+//go:build real
+
 package framework_test
 
 import (
@@ -35,7 +37,7 @@ import (
 // With go-zookeeper alone, this test would meet a data race (lastZxid), a lost
 // watch, and a hang.
 func TestRealServerHundredsOfReconnectsUnderLoad(t *testing.T) {
-	reconnects := thorough.Raced(200, 40)
+	reconnects := thorough.Size(200, 40)
 	t.Parallel()
 	srv := sharedServer(t)
 	ctx := within(t, stuck)

@@ -68,35 +68,6 @@ func tlsDialer(srv *zktest.Server, cert tls.Certificate) framework.DialFunc {
 	}
 }
 
-func TestTLSOverTheNetwork(t *testing.T) {
-	cert, pool := certificate(t)
-	srv := zktest.Start(t)
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}})
-	require.NoError(t, err)
-	accepting := make(chan struct{})
-	go func() {
-		defer close(accepting)
-		for {
-			nc, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go proxy(nc, srv)
-		}
-	}()
-	t.Cleanup(func() { l.Close(); <-accepting })
-
-	c, err := framework.New(l.Addr().String(), framework.WithTLS(&tls.Config{RootCAs: pool, ServerName: "zk1"}))
-	require.NoError(t, err)
-	defer c.Close()
-	ctx := within(t, 10*time.Second)
-	_, err = c.Create(ctx, "/a", make([]byte, 500<<10))
-	require.NoError(t, err)
-	data, _, err := c.Get(ctx, "/a")
-	require.NoError(t, err)
-	require.Len(t, data, 500<<10)
-}
-
 func TestTLSKeepsASessionThroughReconnects(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		cert, pool := certificate(t)

@@ -223,7 +223,7 @@ func TestLookDoesNotMakeAChangeNewer(t *testing.T) {
 
 func TestClientsDoNotLookTogether(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		for range thorough.Raced(50, 5) {
+		for range thorough.Size(50, 5) {
 			_, _, _, err := another(t, srv).GetW(t.Context(), "/")
 			require.NoError(t, err)
 		}

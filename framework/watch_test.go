@@ -407,11 +407,6 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) { noWakeUpIsLost(t, srv, c, 300) })
 }
 
-func TestNoWakeUpIsLostInRealTime(t *testing.T) {
-	srv := zktest.Start(t)
-	noWakeUpIsLost(t, srv, newClient(t, srv), 2000)
-}
-
 func noWakeUpIsLost(t *testing.T, srv *zktest.Server, c *framework.Client, writes int) {
 	mustCreate(t, c, "/n", "0")
 	writer := another(t, srv)

@@ -1,3 +1,5 @@
+//go:build real
+
 package framework_test
 
 import (
@@ -7,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -76,7 +77,6 @@ func TestRealServerPersistentAndStandardWatchesOfOnePath(t *testing.T) {
 }
 
 func TestRealServerWatchGoesOnAfterARestart(t *testing.T) {
-	thorough.OnRealServers(t)
 	srv := zkserver.Start(t)
 	c := realClient(t, srv, "/chroot")
 	ctx := within(t, stuck)

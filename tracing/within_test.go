@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -56,42 +57,44 @@ func TestWorkUnderSeveralLocksIsInNoSpanThatHasEnded(t *testing.T) {
 // This test runs in real time, since virtual time would stand still between the
 // end of a span and its last event.
 func TestEventsAreWithinTheirSpans(t *testing.T) {
-	srv := zktest.Start(t)
-	spans := tracetest.NewSpanRecorder()
-	c, err := framework.New(srv.Addr(),
-		framework.WithDialer(srv.Dialer()),
-		recordInto(spans))
-	require.NoError(t, err)
-	defer c.Close()
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		spans := tracetest.NewSpanRecorder()
+		c, err := framework.New(srv.Addr(),
+			framework.WithDialer(srv.Dialer()),
+			recordInto(spans))
+		require.NoError(t, err)
+		defer c.Close()
 
-	mutex := locks.NewInterProcessMutex(c, "/lock")
-	lease, err := mutex.Acquire(t.Context())
-	require.NoError(t, err)
-	next := make(chan error, 1)
-	go func() {
-		lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
-		if err == nil {
-			srv.Session(c.SessionID()).Expire()
-			<-lease.Context().Done()
-			err = ignoreLoss(lease.Release(context.Background()))
-		}
-		next <- err
-	}()
-	require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Watches()) > 0 }))
-	require.NoError(t, lease.Release(context.Background()))
-	require.NoError(t, <-next)
-
-	require.Len(t, spans.Ended(), 4, "a release, even of a lost lock, ends the spans before it returns")
-	for _, span := range spans.Ended() {
-		for _, e := range span.Events() {
-			// The client reports these at any time.
-			if strings.HasPrefix(e.Name, "connection ") {
-				continue
+		mutex := locks.NewInterProcessMutex(c, "/lock")
+		lease, err := mutex.Acquire(t.Context())
+		require.NoError(t, err)
+		next := make(chan error, 1)
+		go func() {
+			lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
+			if err == nil {
+				srv.Session(c.SessionID()).Expire()
+				<-lease.Context().Done()
+				err = ignoreLoss(lease.Release(context.Background()))
 			}
-			require.False(t, e.Time.Before(span.StartTime()), "%s: %s", span.Name(), e.Name)
-			require.False(t, e.Time.After(span.EndTime()), "%s: %s", span.Name(), e.Name)
+			next <- err
+		}()
+		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Watches()) > 0 }))
+		require.NoError(t, lease.Release(context.Background()))
+		require.NoError(t, <-next)
+
+		require.Len(t, spans.Ended(), 4, "a release, even of a lost lock, ends the spans before it returns")
+		for _, span := range spans.Ended() {
+			for _, e := range span.Events() {
+				// The client reports these at any time.
+				if strings.HasPrefix(e.Name, "connection ") {
+					continue
+				}
+				require.False(t, e.Time.Before(span.StartTime()), "%s: %s", span.Name(), e.Name)
+				require.False(t, e.Time.After(span.EndTime()), "%s: %s", span.Name(), e.Name)
+			}
 		}
-	}
+	})
 }
 
 // A multi-lock has one span even if only a later one of its locks has a hook.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -56,7 +57,9 @@ func registerOrders(client *framework.Client) error {
 
 // Its node is there, and has gone.
 func TestRegistrationOfTheReadme(t *testing.T) {
-	srv := zktest.Start(t)
-	require.NoError(t, registerOrders(curatortest.Connect(t, srv)))
-	require.Empty(t, srv.Children("/services/orders"))
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		require.NoError(t, registerOrders(curatortest.Connect(t, srv)))
+		require.Empty(t, srv.Children("/services/orders"))
+	})
 }

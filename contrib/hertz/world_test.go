@@ -18,8 +18,8 @@ import (
 
 	"github.com/gocurator/curator/contrib/hertz"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/testing/curatortest"
-	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -41,7 +41,7 @@ type tests struct{ *testing.M }
 
 func (m tests) Run() int {
 	code := m.M.Run()
-	if err := zkserver.CloseShared(); err != nil && code == 0 {
+	if err := recipetest.CloseShared(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

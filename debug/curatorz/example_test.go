@@ -21,14 +21,10 @@ func ExampleHandler() {
 
 	mux := http.NewServeMux()
 	mux.Handle("/debug/curatorz", curatorz.Handler(client))
-	admin := httptest.NewServer(mux) // a service: http.ListenAndServe("127.0.0.1:6060", mux)
-	defer admin.Close()
+	// A service: http.ListenAndServe("127.0.0.1:6060", mux)
 
-	page, err := http.Get(admin.URL + "/debug/curatorz") // as curl does
-	if err != nil {
-		panic(err)
-	}
-	defer page.Body.Close()
+	page := httptest.NewRecorder() // curl http://127.0.0.1:6060/debug/curatorz
+	mux.ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/debug/curatorz", nil))
 	lines := bufio.NewScanner(page.Body)
 	for lines.Scan() {
 		if lines.Text() == "  no holds" {
@@ -42,14 +38,9 @@ func ExampleHandler() {
 func ExampleHandler_json() {
 	client, _, done := exampletest.Connect(framework.WithServiceName("orders"))
 	defer done()
-	admin := httptest.NewServer(curatorz.Handler(client))
-	defer admin.Close()
 
-	answer, err := http.Get(admin.URL + "?format=json")
-	if err != nil {
-		panic(err)
-	}
-	defer answer.Body.Close()
+	answer := httptest.NewRecorder()
+	curatorz.Handler(client).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/?format=json", nil))
 	var s snapshot.Snapshot
 	if err := json.NewDecoder(answer.Body).Decode(&s); err != nil {
 		panic(err)

@@ -2,19 +2,11 @@ package curatorz
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
-	"flag"
-	"fmt"
-	"hash/crc32"
 	"image"
 	"image/color"
 	"image/png"
-	"maps"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,8 +18,6 @@ import (
 
 	"github.com/gocurator/curator/debug/snapshot"
 )
-
-var update = flag.Bool("update", false, "draw the pictures of the documents again")
 
 const (
 	pictureWidth  = 1100    // pixels
@@ -41,13 +31,17 @@ var pictureFiles = map[string]string{
 	"dark":  filepath.Join("..", "..", "docs", "debug-page-dark.png"),
 }
 
+// draw draws the pictures again if that is asked for. It is nil without the build tag
+// real.
+var draw func(t *testing.T, page string)
+
 // The pictures of the documents show the page as it is now. A picture is not the
 // same on all machines, since fonts differ. So each names the page that it was
 // drawn from, which is the same everywhere, but for its numbers.
 func TestPicture(t *testing.T) {
 	_, page := get(t, serve(func(string) snapshot.Snapshot { return livedIn(t) }), "?format=html", "")
-	if *update {
-		drawPictures(t, page)
+	if draw != nil {
+		draw(t, page)
 	}
 	for scheme, file := range pictureFiles {
 		picture, err := os.ReadFile(file)
@@ -57,7 +51,7 @@ func TestPicture(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, pictureWidth, decoded.Bounds().Dx())
 		require.Equal(t, scheme == "dark", isDark(t, picture))
-		require.Equal(t, digest(page), drawnFrom(t, picture), "the page has changed: run go test ./debug/curatorz -run TestPicture -update, and look at %s", file)
+		require.Equal(t, digest(page), drawnFrom(t, picture), "the page has changed: run go test -tags real ./debug/curatorz -run TestPicture -update, and look at %s", file)
 	}
 }
 
@@ -79,56 +73,6 @@ func TestPictureShowsWhoWaitsForWhom(t *testing.T) {
 	require.True(t, slices.ContainsFunc(shown, func(e snapshot.Event) bool { return e.Kind == "lost" }))
 }
 
-// drawPictures draws a page in each color scheme.
-func drawPictures(t *testing.T, page string) {
-	t.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		setHeaders(w.Header(), formats[0])
-		w.Write([]byte(page))
-	}))
-	defer srv.Close()
-	b := startBrowser(t)
-	for scheme, file := range pictureFiles {
-		b.screen(pictureWidth, 800, scheme)
-		b.load(srv.URL)
-		shot, err := png.Decode(bytes.NewReader(b.screenshot()))
-		require.NoError(t, err)
-		last := fmt.Sprintf("document.querySelector('#client-1-events tbody tr:nth-child(%d)')", pictureEvents)
-		height := int(eval[float64](b, last+".getBoundingClientRect().bottom"))
-		var small bytes.Buffer
-		encoder := png.Encoder{CompressionLevel: png.BestCompression}
-		require.NoError(t, encoder.Encode(&small, withFewColors(shot, height)))
-		require.NoError(t, os.WriteFile(file, withSource(small.Bytes(), digest(page)), 0o666))
-	}
-}
-
-// withFewColors returns the upper part of a picture in its 256 most frequent
-// colors, which takes a third of the room.
-func withFewColors(p image.Image, height int) image.Image {
-	counts := map[color.Color]int{}
-	bounds := p.Bounds()
-	bounds.Max.Y = bounds.Min.Y + height
-	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
-		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			counts[p.At(x, y)]++
-		}
-	}
-	colors := slices.SortedFunc(maps.Keys(counts), func(a, b color.Color) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))
-	})
-	few := image.NewPaletted(bounds, colors[:min(len(colors), 256)])
-	nearest := map[color.Color]uint8{}
-	for c := range counts {
-		nearest[c] = uint8(few.Palette.Index(c))
-	}
-	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
-		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			few.SetColorIndex(x, y, nearest[p.At(x, y)])
-		}
-	}
-	return few
-}
-
 // digest returns a digest of a page, but for its times and other numbers: a
 // picture need not be drawn again because a request more was sent.
 func digest(page string) string {
@@ -147,15 +91,6 @@ const (
 	keyword    = "Source\x00page of SHA-256 "
 )
 
-// withSource adds to a picture from which page it was drawn.
-func withSource(picture []byte, page string) []byte {
-	data := typeOfText + keyword + page
-	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(data)-len(typeOfText)))
-	chunk = append(chunk, data...)
-	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE([]byte(data)))
-	return slices.Concat(picture[:headOfPNG], chunk, picture[headOfPNG:])
-}
-
 // drawnFrom returns from which page a picture was drawn.
 func drawnFrom(t *testing.T, picture []byte) (page string) {
 	t.Helper()
@@ -170,4 +105,13 @@ func TestDigestIsOfAllButNumbers(t *testing.T) {
 	for _, other := range []string{"held", "1px", "td"} {
 		require.NotEqual(t, digest(page), digest(strings.Replace(page, other, "2px", 1)), other)
 	}
+}
+
+// isDark reports whether the page's paper, in the corner, is dark.
+func isDark(t *testing.T, shot []byte) bool {
+	picture, err := png.Decode(bytes.NewReader(shot))
+	require.NoError(t, err)
+	corner := picture.At(picture.Bounds().Min.X, picture.Bounds().Min.Y)
+	require.NotEqual(t, image.Rectangle{}, picture.Bounds())
+	return color.GrayModel.Convert(corner).(color.Gray).Y < 128
 }

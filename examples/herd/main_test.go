@@ -3,19 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leaktest"
-	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -79,23 +73,6 @@ func expectedCosts(waiters ...int) (want []cost) {
 	return want
 }
 
-func designOf(c cost) design {
-	return designs[slices.IndexFunc(designs, func(d design) bool { return d.name == c.design })]
-}
-
-// sameCost compares costs without bytes. On a busy machine an InterProcessMutex
-// may have been held for a second, so it may have one more of each.
-func sameCost(want, got cost) bool {
-	got = withoutBytes([]cost{got})[0]
-	if want.design != designs[2].name {
-		return got == want
-	}
-	more := got.release.sub(want.release).add(got.arrival.sub(want.arrival))
-	least := min(more.woken, more.events, more.requests)
-	most := max(more.woken, more.events, more.requests)
-	return least >= 0 && most <= 1
-}
-
 func withoutBytes(costs []cost) []cost {
 	for i := range costs {
 		costs[i].release.bytes, costs[i].arrival.bytes = 0, 0
@@ -134,53 +111,6 @@ func TestStory(t *testing.T) {
 	})
 }
 
-// A real server shows the same counts, and nothing is left on it. The program
-// takes the server to be idle when it has been silent for a while. The server
-// or the test itself may also have been paused during that time. Such a pause
-// spoils one measurement, but a bug spoils all of them.
-func TestRealServer(t *testing.T) {
-	thorough.OnRealServers(t)
-	t.Parallel()
-	srv := zkserver.Start(t)
-	cfg, err := parse([]string{"-releases", "2", "-servers", srv.Addr()}, t.Output())
-	require.NoError(t, err)
-	for _, want := range expectedCosts(2, 20) {
-		for tries := 5; ; tries-- {
-			got, err := measure(t.Context(), cfg, designOf(want), want.waiters)
-			require.NoError(t, err)
-			if sameCost(want, got) {
-				break
-			}
-			t.Log(got)
-			require.Greater(t, tries, 1, "%v", want)
-		}
-	}
-	client, err := framework.New(srv.Addr())
-	require.NoError(t, err)
-	defer client.Close()
-	left, _, err := client.Children(t.Context(), "/herd")
-	// The server has already removed the container. It looks for empty
-	// containers once a minute.
-	if !errors.Is(err, zk.ErrNoNode) {
-		require.NoError(t, err)
-	}
-	require.Empty(t, left)
-}
-
-// A server as it is installed takes 60 connections from one address.
-func TestServerAsInstalled(t *testing.T) {
-	thorough.OnRealServers(t)
-	t.Parallel()
-	srv := zkserver.Start(t, zkserver.WithProperty("maxClientCnxns", "60"))
-	cfg, err := parse([]string{"-servers", srv.Addr()}, t.Output())
-	require.NoError(t, err)
-	_, err = measure(t.Context(), cfg, designs[2], slices.Max(cfg.waiters))
-	require.NoError(t, err)
-	status, _, errs := runProgram(t, t.Context(), "-servers", srv.Addr(), "-waiters", "70", "-timeout", "5s")
-	require.Equal(t, failed, status)
-	require.Contains(t, errs, "maxClientCnxns")
-}
-
 func TestBadInput(t *testing.T) {
 	for _, tt := range []struct {
 		args []string
@@ -206,20 +136,4 @@ func TestHelp(t *testing.T) {
 	status, _, errs := runProgram(t, t.Context(), "-h")
 	require.Equal(t, done, status)
 	require.Contains(t, errs, "-waiters")
-}
-
-// If no server answers, the program still ends, with the reason.
-func TestTimeout(t *testing.T) {
-	t.Parallel()
-	status, _, errs := runProgram(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "300ms")
-	require.Equal(t, failed, status)
-	require.Contains(t, errs, errTimeout.Error())
-}
-
-func TestInterrupt(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	interrupt()
-	status, _, errs := runProgram(t, ctx)
-	require.Equal(t, failed, status)
-	require.Contains(t, errs, "canceled")
 }

@@ -3,6 +3,7 @@ package moving
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -63,24 +64,26 @@ func (l *Lock) Context() context.Context {
 }
 
 func TestShimOfZkLock(t *testing.T) {
-	srv := zktest.Start(t)
-	client := curatortest.Connect(t, srv)
-	lock, other := NewLock(client, "/locks/shim"), NewLock(client, "/locks/shim")
-	require.ErrorIs(t, lock.Unlock(), zk.ErrNotLocked)
-	require.ErrorIs(t, context.Cause(lock.Context()), zk.ErrNotLocked)
-	require.NoError(t, lock.Lock())
-	require.ErrorIs(t, lock.Lock(), zk.ErrDeadlock)
-	held := lock.Context()
-	require.NoError(t, held.Err())
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		client := curatortest.Connect(t, srv)
+		lock, other := NewLock(client, "/locks/shim"), NewLock(client, "/locks/shim")
+		require.ErrorIs(t, lock.Unlock(), zk.ErrNotLocked)
+		require.ErrorIs(t, context.Cause(lock.Context()), zk.ErrNotLocked)
+		require.NoError(t, lock.Lock())
+		require.ErrorIs(t, lock.Lock(), zk.ErrDeadlock)
+		held := lock.Context()
+		require.NoError(t, held.Err())
 
-	require.NoError(t, lock.Unlock())
-	require.ErrorIs(t, context.Cause(held), locks.ErrReleased)
-	require.NoError(t, other.LockWithData([]byte("other")))
-	people, err := locks.NewInterProcessMutex(client, "/locks/shim").Participants(t.Context())
-	require.NoError(t, err)
-	require.Len(t, people, 1)
-	data, _, err := client.Get(t.Context(), people[0].Path)
-	require.NoError(t, err)
-	require.Equal(t, "other", string(data))
-	require.NoError(t, other.Unlock())
+		require.NoError(t, lock.Unlock())
+		require.ErrorIs(t, context.Cause(held), locks.ErrReleased)
+		require.NoError(t, other.LockWithData([]byte("other")))
+		people, err := locks.NewInterProcessMutex(client, "/locks/shim").Participants(t.Context())
+		require.NoError(t, err)
+		require.Len(t, people, 1)
+		data, _, err := client.Get(t.Context(), people[0].Path)
+		require.NoError(t, err)
+		require.Equal(t, "other", string(data))
+		require.NoError(t, other.Unlock())
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,16 +11,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-
 )
 
-// The environment. If a ZooKeeper of Maven's is asked for, and no jars of Curator
-// are named, Curator is Maven's, too.
+// If the environment asks for a ZooKeeper of Maven's, Curator is Maven's, too.
 const (
-	envMaven       = "CURATOR_ZOOKEEPER_MAVEN"
-	envCuratorJars = "CURATOR_JAVA_JARS"
-	envRequire     = "CURATOR_REQUIRE_ZOOKEEPER"
-
+	envMaven      = "CURATOR_ZOOKEEPER_MAVEN"
 	newestCurator = "5.9.0"
 )
 
@@ -33,9 +27,6 @@ func measure(match *regexp.Regexp, file string) error {
 	chosen := slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return !match.MatchString(p.name) })
 	if len(chosen) == 0 {
 		return fmt.Errorf("no part matches %v: see parts.go", match)
-	}
-	if err := findCurator(); err != nil {
-		return err
 	}
 	before, err := os.ReadFile(file)
 	if err != nil && !os.IsNotExist(err) {
@@ -104,17 +95,6 @@ func joined(printed map[string]string) string {
 	return all.String()
 }
 
-func findCurator() error {
-	if os.Getenv(envMaven) == "" || os.Getenv(envCuratorJars) != "" {
-		return nil
-	}
-	jars, err := fetchJars(context.Background(), newestCurator)
-	if err != nil {
-		return err
-	}
-	return os.Setenv(envCuratorJars, jars)
-}
-
 // start is the start of the line before what a part has printed.
 const start = "part: "
 
@@ -134,14 +114,17 @@ var errNoRow = errors.New("it has measured nothing")
 // skipped is an error: it would take the place of what was measured before.
 func run(p part) (string, error) {
 	var out bytes.Buffer
-	fmt.Fprintln(&out, "command: go test "+p.args)
+	args := append([]string{"test", "-tags", "real", "-count=1"}, strings.Fields(p.args)...)
+	if strings.Contains(p.args, "testing/interop ") && os.Getenv(envMaven) != "" {
+		args = append(args, "-curator", newestCurator)
+	}
+	fmt.Fprintln(&out, "command: go "+strings.Join(args, " "))
 	for _, fact := range facts() {
 		fmt.Fprintln(&out, fact)
 	}
 	fmt.Fprintln(os.Stderr, start+p.name)
 	begin := time.Now()
-	cmd := exec.Command("go", append([]string{"test", "-count=1"}, strings.Fields(p.args)...)...)
-	cmd.Env = append(os.Environ(), envRequire+"=1")
+	cmd := exec.Command("go", args...)
 	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, os.Stderr), os.Stderr
 	err := cmd.Run()
 	took := "took: " + time.Since(begin).Round(time.Second).String() // the compiler's time is in it

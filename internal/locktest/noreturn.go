@@ -42,7 +42,7 @@ func NoReturn(
 				continue
 			}
 			t.Run(function+", "+way, func(t *testing.T) {
-				for n, more := 0, true; more; n += thorough.Raced(1, 5) {
+				for n, more := 0, true; more; n += thorough.Size(1, 5) {
 					recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 						b, lost := &bomb{left: n + 1, end: end}, -1
 						if function == "retry policy" { // it is asked when a reply is lost

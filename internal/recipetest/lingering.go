@@ -98,7 +98,7 @@ func StopsWithinTheMargin(t *testing.T, seeds *Seeds, capacity int, contend Cont
 					all.Go(func() { contend(ctx, c, r) })
 				}
 			}
-			for range thorough.Raced(30, 12) {
+			for range thorough.Size(30, 12) {
 				time.Sleep(r.upTo(w.Session / 2))
 				machines[r.upTo(3)].cutOff(ctx, r, margin)
 			}

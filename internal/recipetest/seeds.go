@@ -16,13 +16,11 @@ import (
 type Seeds struct {
 	flag         string
 	all          int
-	each         bool // .ci/run tries all of them
 	first, count *int
 }
 
 // SeedFlags declares the flags -x-seed and -x-seeds, for the flag x, and
-// returns the seeds that they choose. All is how many have to be tried before a
-// change is accepted.
+// returns the seeds that they choose. All is how many a full run tries.
 func SeedFlags(name string, all int) *Seeds {
 	return &Seeds{
 		flag:  name,
@@ -32,33 +30,20 @@ func SeedFlags(name string, all int) *Seeds {
 	}
 }
 
-// EachTime has .ci/run try all of the seeds. It returns them.
-func (s *Seeds) EachTime() *Seeds {
-	s.each = true
-	return s
-}
-
-// Count returns how many seeds are tried. If the flag does not say, it is all
-// of them in a full run, and a fiftieth by default, or half of that under the race
-// detector. With all tests and -short, as in .ci/run, it is a fifth, or all of them
-// behind EachTime. A hunt, as the public workflow makes one each night, tries more
-// than all: see [thorough.Times].
+// Count returns how many seeds are tried. If the flag does not say, it is a fiftieth
+// of all by default, and two at least. In a full run it is all of them, as often as
+// [thorough.Times] says.
 func (s *Seeds) Count() int {
 	switch {
 	case *s.count > 0:
 		return *s.count
 	case thorough.Full():
 		return s.all * thorough.Times()
-	case thorough.All() && s.each:
-		return s.all
-	case thorough.All():
-		return s.all / 5
 	}
-	return max(s.all/thorough.Raced(50, 100), thorough.Raced(2, 1))
+	return max(s.all/50, 2)
 }
 
-// All reports whether no fewer seeds are tried than before a change is
-// accepted.
+// All reports whether no fewer seeds are tried than in a full run.
 func (s *Seeds) All() bool { return s.Count() >= s.all }
 
 // Each runs a parallel subtest for each seed.

@@ -5,7 +5,6 @@ package recipetest
 import (
 	"context"
 	"crypto/rand"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +16,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -35,15 +32,13 @@ type World struct {
 	Observer *framework.Client // a client that has no part in the scenario
 }
 
-// OnFakeAndReal runs a scenario on zktest in virtual time, and on real
-// ZooKeeper if all tests are asked for. The test is parallel from here on.
+// OnFakeAndReal runs a scenario on zktest in virtual time, and with the build tag
+// real on real ZooKeeper as well. The test is parallel from here on.
 func OnFakeAndReal(t *testing.T, scenario func(t *testing.T, w *World)) {
 	t.Helper()
 	t.Parallel()
 	t.Run("virtual", func(t *testing.T) { InVirtualTime(t, scenario) })
-	t.Run("real", func(t *testing.T) {
-		scenario(t, NewReal(t))
-	})
+	onReal(t, scenario)
 }
 
 // InVirtualTime runs a scenario on zktest in virtual time.
@@ -65,38 +60,9 @@ func InVirtualTime(t *testing.T, scenario func(t *testing.T, w *World), opts ...
 	})
 }
 
-// NewReal is [BorrowServer] with clients.
-func NewReal(t *testing.T) *World {
-	t.Helper()
-	return Real(t, BorrowServer(t))
-}
-
-// BorrowServer returns a real server, which no other test uses at the same
-// time. It skips the test unless all tests are asked for.
-func BorrowServer(t *testing.T) *zkserver.Server {
-	t.Helper()
-	thorough.OnRealServers(t)
-	realServers.enter(t)
-	return zkserver.Borrow(t)
-}
-
-// Real returns a real server.
-func Real(t *testing.T, srv *zkserver.Server) *World {
-	w := &World{
-		Addr:    srv.Addr(),
-		Dial:    (&net.Dialer{}).DialContext,
-		Session: LongSession,
-		Stop:    func() { require.NoError(t, srv.Stop()) },
-		Start:   func() { require.NoError(t, srv.Restart()) },
-		Watches: func() int {
-			n, err := srv.WatchCount(t.Context())
-			require.NoError(t, err)
-			return n
-		},
-	}
-	w.Observer, _ = w.Connect(t)
-	return w
-}
+// LongSession is the session timeout of clients that are to keep their session,
+// whatever happens to servers.
+const LongSession = 20 * time.Second
 
 // ShortSession is the session timeout of clients whose session is meant to end
 // by itself.

@@ -27,7 +27,7 @@ func TestCacheTakesStepsInATreeThatNeverRests(t *testing.T) {
 
 func testTreeThatNeverRests(t *testing.T) {
 	const nodes, every = 100, 2 * time.Millisecond
-	changes := thorough.Raced(2000, 500)
+	changes := thorough.Size(2000, 500)
 	for _, version := range []string{"3.9", "3.8"} {
 		for _, latency := range []time.Duration{time.Millisecond, 20 * time.Millisecond} {
 			t.Run(fmt.Sprint(version, " ", latency), func(t *testing.T) {

@@ -203,7 +203,7 @@ func TestEventsWithTheWrongPathAreNoticedBesideAChangeOfTheRoot(t *testing.T) {
 // and whatever else happens. Wrong ones leave nothing stale behind, as long as
 // the root stays the same node.
 func TestEventsOfTheRootUnderRandomChanges(t *testing.T) {
-	for seed := range uint64(thorough.Raced(20, 4)) {
+	for seed := range uint64(thorough.Size(20, 4)) {
 		for _, wrong := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				srv := zktest.Start(t)

@@ -14,7 +14,7 @@ import (
 // A connection ends by accident with its first multiRead. The servers have
 // answered many before. The cache goes on reading hot nodes together.
 func TestCacheTakesStepsBehindALostMultiRead(t *testing.T) {
-	long := thorough.Raced(5*time.Second, 2*time.Second)
+	long := thorough.Size(5*time.Second, 2*time.Second)
 	onHotTree(t, "", func(h *hotTree, roundTrip time.Duration) {
 		h.change(500*time.Millisecond, func(int) { h.write("/r/hot0") })
 		h.srv.CutAll()
@@ -41,7 +41,7 @@ func TestCacheOfManyHotNodesTakesStepsBehindALostMultiRead(t *testing.T) {
 		change(time.Second)
 		require.Less(h, h.cache.Stats().Lag, time.Second)
 		h.srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Do: zktest.DropReply()})
-		change(thorough.Raced(4*time.Second, 2*time.Second))
+		change(thorough.Size(4*time.Second, 2*time.Second))
 		require.Less(h, h.cache.Stats().Lag, time.Second)
 	})
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var discoverySeeds = recipetest.SeedFlags("discovery", 200).EachTime()
+var discoverySeeds = recipetest.SeedFlags("discovery", 200)
 
 // Registrants come, change what they say, freeze, die, lose their sessions and
 // contend for an ID, while faults happen to them, to the readers and to the

@@ -135,7 +135,7 @@ func TestTryGetsALockThatIsBeingGivenUp(t *testing.T) {
 		c, _ := w.Connect(t)
 		m := cachedMutex(c, path)
 		failed := 0
-		for range thorough.Raced(300, 30) {
+		for range thorough.Size(300, 30) {
 			once(t, ctx, m)
 			time.Sleep(cachedFor)
 			lease, err := m.TryAcquire(ctx)

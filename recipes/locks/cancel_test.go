@@ -40,7 +40,7 @@ func TestCancelAtEveryAwaitPoint(t *testing.T) {
 		for _, v := range variants {
 			for _, faultName := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
 				name := kind.name + "/" + v.name + "/" + faultName
-				if !thorough.Picked(thorough.Raced[uint32](8, 16), name) {
+				if !thorough.Picked(8, name) {
 					continue
 				}
 				t.Run(name, func(t *testing.T) {

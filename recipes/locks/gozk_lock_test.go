@@ -83,3 +83,7 @@ func TestGoZookeepersLockIsTheSameLock(t *testing.T) {
 		w.NothingLeft(t, path)
 	})
 }
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}

@@ -1,3 +1,5 @@
+//go:build !race
+
 package locks_test
 
 import (
@@ -13,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -25,9 +26,6 @@ const mostMemory = 3900
 // about 100 B. The profile has the stack of each allocation, so that what the fake
 // server keeps is left out.
 func TestMemoryOfAHeldLock(t *testing.T) {
-	if thorough.Raced(false, true) {
-		t.Skip("with the race detector, a profile of every allocation takes long, and says the same")
-	}
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		const n = 1000
 		c, _ := w.Connect(t)
@@ -112,14 +110,14 @@ func holdByItself(t *testing.T, c *framework.Client) (weak.Pointer[locks.InterPr
 
 // mostMemoryOfWaiter has some room, too: it was 7,080 with Go 1.26. Nearly all of it
 // is the stack, whose size doubles. One more call before the wait, or a large
-// variable in one of those there are, makes it 11,000. So does the race detector.
+// variable in one of those there are, makes it 11,000.
 const mostMemoryOfWaiter, mostWithALargerStack = 9000, 13_000
 
 // What the library keeps in memory for a goroutine that waits behind others of its
 // client.
 func TestMemoryOfAWaiter(t *testing.T) {
 	most := mostMemoryOfWaiter
-	if thorough.HasRaceDetector() || runtime.GOARCH != "amd64" { // other processors may need more
+	if runtime.GOARCH != "amd64" { // other processors may need more
 		most = mostWithALargerStack
 	}
 	// The garbage collector chooses the size of new stacks, by those that it finds.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -82,17 +83,19 @@ func (l lossTracerOnHold) Ended(end locktrace.HoldEnd) {
 // All contexts end before the client does anything else. The test runs in real
 // time, because the scheduler decides whether that holds.
 func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
-	leases := thorough.Raced(2000, 500)
-	srv := zktest.Start(t)
-	tracer := &lossTracer{}
-	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithHooks(tracer))
-	require.NoError(t, err)
-	tracer.leases = acquireMany(t, c, leases)
-	srv.Session(c.SessionID()).Expire()
-	<-tracer.leases[0].Context().Done()
-	require.NoError(t, c.Close())
-	require.EqualValues(t, leases, tracer.Ended.Load())
-	require.Zero(t, tracer.alive, "leases alive when the tracer was told of the first loss")
+	synctest.Test(t, func(t *testing.T) {
+		leases := thorough.Size(2000, 500)
+		srv := zktest.Start(t)
+		tracer := &lossTracer{}
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithHooks(tracer))
+		require.NoError(t, err)
+		tracer.leases = acquireMany(t, c, leases)
+		srv.Session(c.SessionID()).Expire()
+		<-tracer.leases[0].Context().Done()
+		require.NoError(t, c.Close())
+		require.EqualValues(t, leases, tracer.Ended.Load())
+		require.Zero(t, tracer.alive, "leases alive when the tracer was told of the first loss")
+	})
 }
 
 // BenchmarkLossOfManyLeases measures how far apart the contexts of 10,000

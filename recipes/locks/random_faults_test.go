@@ -60,7 +60,7 @@ func (in *inside) read(token int64) bool {
 
 // troubledTime is how long tests of random faults disturb their clients.
 func troubledTime() time.Duration {
-	return thorough.Size(time.Hour, time.Hour/thorough.Raced[time.Duration](10, 20))
+	return thorough.Size(time.Hour, time.Hour/10)
 }
 
 // inTroubledTime returns what has to happen in troubledTime if perHour does in

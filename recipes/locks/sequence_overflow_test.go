@@ -12,11 +12,8 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
-	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -40,15 +37,14 @@ func atTheEndOfTheSequence(t *testing.T, paths []string, scenario func(t *testin
 			scenario(t, w)
 		})
 	})
-	t.Run("real", func(t *testing.T) {
-		thorough.OnRealServers(t)
-		var opts []zkserver.Option
-		for _, path := range paths {
-			opts = append(opts, zkserver.WithSequence(path, next))
-		}
-		scenario(t, &world{recipetest.Real(t, zkserver.Start(t, opts...))})
-	})
+	if onRealSequence != nil {
+		t.Run("real", func(t *testing.T) { onRealSequence(t, paths, next, scenario) })
+	}
 }
+
+// onRealSequence runs a scenario on a real server whose next sequential nodes below
+// the paths have this number. It is nil without the build tag real.
+var onRealSequence func(t *testing.T, paths []string, next int32, scenario func(t *testing.T, w *world))
 
 // takeTurns lets several clients take a lock many times. It fails the test if
 // two of them ever have the lock at the same time. It returns the paths of

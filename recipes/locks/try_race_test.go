@@ -49,7 +49,7 @@ func TestTriesOfManyOnServersThatLag(t *testing.T) {
 		"mutex": mutexAt, "mutex with hand-over": handOverAt, "writer": writerAt, "semaphore": semaphoreAt, "multi-lock": multiAt,
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(thorough.Size(20, thorough.Raced(3, 1))) {
+			for seed := range uint64(thorough.Size(20, 3)) {
 				synctest.Test(t, func(t *testing.T) { tryAtRandom(t, lock, seed) })
 			}
 		})

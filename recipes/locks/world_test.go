@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 func TestMain(m *testing.M) { recipetest.Main(m) }
@@ -22,12 +21,6 @@ func onFakeAndReal(t *testing.T, scenario func(t *testing.T, w *world)) {
 func inVirtualTime(t *testing.T, scenario func(t *testing.T, w *world)) {
 	t.Helper()
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) { scenario(t, &world{w}) })
-}
-
-// newEnsembleWorld returns an ensemble of three real servers.
-func newEnsembleWorld(t *testing.T, opts ...zkserver.Option) (*world, *zkserver.Ensemble) {
-	w, e := recipetest.NewEnsembleWorld(t, opts...)
-	return &world{w}, e
 }
 
 // anyKey is the key of a value that a user has put into a context.

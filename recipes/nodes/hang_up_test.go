@@ -11,10 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/nodes"
-	"github.com/gocurator/curator/testing/curatortest"
-	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -42,21 +39,4 @@ func TestValueThatMakesServersHangUpIsNamed(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, n.Shutdown(t.Context()))
 	})
-}
-
-// The same on a server that means it.
-func TestValueThatIsTooLongForARealServerIsNamed(t *testing.T) {
-	thorough.OnRealServers(t)
-	t.Parallel()
-	srv := zkserver.Start(t, zkserver.WithJVMFlags("-Djute.maxbuffer=100000"))
-	c := curatortest.Connect(t, srv)
-	n, err := nodes.NewPersistentNode(c, "/pn", make([]byte, 120_000))
-	require.NoError(t, err)
-	_, err = n.WaitRegistered(recipetest.Within(t, 20*time.Second))
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.ErrorContains(t, err, "connections have ended with this request under way: create /pn, 1200")
-	require.NoError(t, n.Set(recipetest.Within(t, time.Minute), []byte("short")))
-	_, err = n.WaitRegistered(recipetest.Within(t, time.Minute))
-	require.NoError(t, err)
-	require.NoError(t, n.Shutdown(t.Context()))
 }

@@ -12,11 +12,14 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/testing/curatortest"
-	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m, zkserver.CloseShared) }
+// closeShared are functions that close what tests share. Without the build tag
+// real, tests share nothing.
+var closeShared []func() error
+
+func TestMain(m *testing.M) { leaktest.Main(m, closeShared...) }
 
 func TestConnectToAServer(t *testing.T) {
 	srv := zktest.Start(t)
@@ -44,43 +47,6 @@ func TestConnectToAnEnsemble(t *testing.T) {
 		curatortest.Connect(t, ens.Members()[1])
 		require.Len(t, ens.Leader().Sessions(), 2)
 	})
-}
-
-func TestConnectToARealServer(t *testing.T) {
-	t.Parallel()
-	c := curatortest.Connect(t, zkserver.Shared(t))
-	require.NoError(t, c.Sync(t.Context(), "/"))
-}
-
-// One test body serves for both kinds of servers.
-func TestProcessOfEitherKind(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) curatortest.Process{
-		"fake":   func(t *testing.T) curatortest.Process { return zktest.Start(t, zktest.WithTCP("127.0.0.1:0")) },
-		"member": func(t *testing.T) curatortest.Process { return zktest.StartEnsemble(t, 1).Leader() },
-		"real":   func(t *testing.T) curatortest.Process { return zkserver.Borrow(t) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			srv := start(t)
-			client := curatortest.Connect(t, srv, framework.WithSessionTimeout(20*time.Second))
-			node, err := client.Create(t.Context(), "/process-", nil, framework.WithMode(framework.EphemeralSequential))
-			require.NoError(t, err)
-
-			require.NoError(t, srv.Stop())
-			require.NoError(t, srv.Stop(), "it does not run")
-			require.Error(t, srv.Pause())
-			require.Error(t, srv.Resume())
-			require.NoError(t, srv.Restart())
-			require.NoError(t, srv.Resume(), "it is not paused")
-			require.NoError(t, srv.Pause())
-			require.NoError(t, srv.Restart())
-
-			require.NoError(t, client.WaitConnected(t.Context()))
-			exists, _, err := client.Exists(t.Context(), node.Path)
-			require.NoError(t, err)
-			require.True(t, exists, "the session has outlived the restarts")
-		})
-	}
 }
 
 // A client of a host uses the network of the host, and not that of the server.

@@ -6,29 +6,26 @@
 // TCP. Further tests run the recipes of Java Curator and of Python's kazoo on
 // zktest.
 //
-//	go test ./testing/interop              # less than a minute
-//	go test ./testing/interop -v -run Exclude -stress 5m
+//	go test -tags real ./testing/interop   # about two minutes
+//	go test -tags real ./testing/interop -v -run Exclude -stress 5m
 //
 // # Requirements
 //
 // The tests need a JDK, which is $JAVA_HOME/bin if JAVA_HOME is set, or else
 // java and javac in PATH. They need the jars of Curator and of its
-// dependencies: those in the directory CURATOR_JAVA_JARS, if set, or else
-// Debian's.
+// dependencies: Debian's, or those of the version that the flag -curator names,
+// which Maven fetches.
 //
 //	apt install default-jdk-headless libcurator-recipes-java \
 //		libcurator-discovery-java python3-kazoo zookeeper
 //
-// For kazoo they need a Python that has it: $CURATOR_PYTHON if set, or else
-// python3 in PATH, or else Debian's. For Spring Cloud Zookeeper, Dubbo and the
+// For kazoo they need a Python that has it: python3 in PATH, or else Debian's. For Spring Cloud Zookeeper, Dubbo and the
 // newest Curator they need the command mvn, which fetches them once into the
-// user's cache directory, if CURATOR_ALL_TESTS is set.
+// user's cache directory.
 //
 // The tests compile the files in java and keep the classes in the user's cache
-// directory. A test is skipped if something that it needs is missing. If
-// CURATOR_REQUIRE_ZOOKEEPER is set to a non-empty value, it fails instead: set
-// it in CI, where a skipped test would go unnoticed. Package zkserver says how
-// the real server is found.
+// directory. A test fails if something that it needs is missing. Package zkserver
+// says how the real server is found.
 //
 // # How it works
 //
@@ -45,7 +42,7 @@
 //
 // # The speed of our mutex compared with Curator's
 //
-//	go test ./testing/interop -run - -bench Curator -benchtime 5s -timeout 20m
+//	go test -tags real ./testing/interop -run - -bench Curator -benchtime 5s -timeout 20m
 //
 // The benchmark takes about eight minutes. The first column is Curator's time
 // for one acquire and release divided by ours: the median of the runs, and the
@@ -77,7 +74,7 @@
 //
 // # The speed of our increments compared with Curator's
 //
-//	go test ./testing/interop -run - -bench Increments -benchtime 10x -timeout 20m
+//	go test -tags real ./testing/interop -run - -bench Increments -benchtime 10x -timeout 20m
 //
 // The benchmark takes about ten minutes. The first column is Curator's time for
 // one increment divided by ours, and the others are the requests of each side
@@ -100,7 +97,7 @@
 //
 // # The first sync of our cache compared with Curator's
 //
-//	go test ./testing/interop -run - -bench FirstSync -benchtime 3x -timeout 20m
+//	go test -tags real ./testing/interop -run - -bench FirstSync -benchtime 3x -timeout 20m
 //
 // The benchmark fills caches from a real server, with 64 bytes of data in each
 // node, and makes the same reads with 64 goroutines of go-zookeeper. Times are

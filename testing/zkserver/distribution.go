@@ -15,10 +15,9 @@ import (
 
 // Environment variables. The package comment explains them.
 const (
-	envHome    = "ZOOKEEPER_HOME"
-	envMaven   = "CURATOR_ZOOKEEPER_MAVEN"
-	envRequire = "CURATOR_REQUIRE_ZOOKEEPER"
-	envJava    = "JAVA_HOME"
+	envHome  = "ZOOKEEPER_HOME"
+	envMaven = "CURATOR_ZOOKEEPER_MAVEN"
+	envJava  = "JAVA_HOME"
 )
 
 // ErrNotInstalled is matched by the errors of this package if the machine has

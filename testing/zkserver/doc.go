@@ -39,8 +39,7 @@
 //  3. Debian's package: apt install zookeeper.
 //
 // A variable that is set but does not work is an error; the search does not go
-// on. If nothing is installed, the test is skipped ([ErrNotInstalled]), or
-// fails if CURATOR_REQUIRE_ZOOKEEPER is set to a non-empty value.
+// on. If nothing is installed, the test fails ([ErrNotInstalled]).
 //
 // # What the servers are like
 //

@@ -1,17 +1,12 @@
 package zktest_test
 
 import (
-	"io"
-	"net"
-	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -64,12 +59,6 @@ func TestEverydayOperationsInMemory(t *testing.T) {
 	})
 }
 
-func TestEverydayOperationsOverTCP(t *testing.T) {
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	script(t, connectVia(t, srv, net.DialTimeout, 10*time.Second))
-	srv.AssertNoNodes(t, "/")
-}
-
 func TestClientSeesStatsAndVariants(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
 		path, err := c.CreateContainer("/c", nil, zk.FlagContainer, open)
@@ -93,55 +82,4 @@ func TestClientSeesStatsAndVariants(t *testing.T) {
 		_, err = c.Set("/private", []byte("x"), -1)
 		require.NoError(t, err)
 	})
-}
-
-func TestOverTCPWithFaults(t *testing.T) {
-	thorough.LongWait(t) // go-zookeeper's pauses between attempts
-	t.Parallel()
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	c := connectVia(t, srv, net.DialTimeout, 10*time.Second)
-	id := c.SessionID()
-	_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
-	require.NoError(t, err)
-	srv.BlackholeAll()
-	srv.Heal()
-	c.await(t, zk.StateHasSession)
-	require.Equal(t, id, c.SessionID())
-	require.True(t, srv.Session(id).Expire())
-	c.await(t, zk.StateExpired)
-	srv.AssertNoNodes(t, "/")
-}
-
-// Over TCP on other systems than Linux the port stays open, and the end of a
-// connection takes the place of a refusal.
-func TestRefusalInMemoryAndOverTCP(t *testing.T) {
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	for name, set := range map[string]func(refuse bool){
-		"RefuseConnections": srv.RefuseConnections,
-		"Stop": func(refuse bool) {
-			if refuse {
-				srv.Stop()
-			} else {
-				srv.Restart()
-			}
-		},
-	} {
-		set(true)
-		_, err := srv.Dialer()(t.Context(), "tcp", srv.Addr())
-		require.ErrorIs(t, err, syscall.ECONNREFUSED, name)
-		nc, err := net.Dial("tcp", srv.Addr())
-		if runtime.GOOS == "linux" {
-			require.ErrorIs(t, err, syscall.ECONNREFUSED, name)
-		} else {
-			require.NoError(t, err, name)
-			_, err = nc.Read(make([]byte, 1))
-			require.ErrorIs(t, err, io.EOF, name)
-			nc.Close()
-		}
-
-		set(false)
-		nc, err = srv.Dialer()(t.Context(), "tcp", srv.Addr())
-		require.NoError(t, err, name)
-		nc.Close()
-	}
 }

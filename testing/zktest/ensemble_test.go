@@ -277,26 +277,6 @@ func TestEnsembleLog(t *testing.T) {
 	})
 }
 
-func TestEnsembleOverTCP(t *testing.T) {
-	ens := zktest.StartEnsemble(t, 3, zktest.WithTCP("127.0.0.1:0"))
-	c := &client{change: make(chan struct{})}
-	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), time.Minute,
-		zk.WithDialer(net.DialTimeout), zk.WithLogger(silent{}), zk.WithEventCallback(c.record))
-	require.NoError(t, err)
-	c.Conn = conn
-	t.Cleanup(func() {
-		conn.Close()
-		for range events {
-		}
-	})
-	c.await(t, zk.StateHasSession)
-	_, err = c.Create("/a", nil, zk.FlagEphemeral, open)
-	require.NoError(t, err)
-	for _, m := range ens.Members() {
-		require.True(t, has(m, "/a"))
-	}
-}
-
 func TestEnsembleErrors(t *testing.T) {
 	_, err := zktest.RunEnsemble(0)
 	require.ErrorContains(t, err, "0 members")

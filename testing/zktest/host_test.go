@@ -11,7 +11,6 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -163,22 +162,6 @@ func TestHostHealsBeforeItsSessionsAreLost(t *testing.T) {
 		require.Len(t, srv.Sessions(), 1, "the end of the session is not the end of an Isolate")
 		host.Heal()
 	})
-}
-
-// Outside of a bubble it takes the time that it takes.
-func TestHostLosesItsSessionInRealTime(t *testing.T) {
-	thorough.LongWait(t)
-	t.Parallel()
-	srv := zktest.Start(t)
-	host := srv.NewHost()
-	c := connectVia(t, srv, zkDialer(host.Dialer()), 3*time.Second)
-	old := c.SessionID()
-	start := time.Now()
-	require.True(t, host.LoseSessions())
-	c.await(t, zk.StateExpired)
-	require.Greater(t, time.Since(start), time.Second, "the client was heard of a second ago at the earliest")
-	c.await(t, zk.StateHasSession)
-	require.NotEqual(t, old, c.SessionID())
 }
 
 func TestHostSuspend(t *testing.T) {

@@ -6,6 +6,9 @@ import (
 	"github.com/gocurator/curator/internal/leaktest"
 )
 
-// TestMain ends the shared real server after the last test, and then looks for
-// leaked goroutines.
-func TestMain(m *testing.M) { leaktest.Main(m, realServer.close) }
+// closeShared are functions that close what tests share. Without the build tag
+// real, tests share nothing.
+var closeShared []func() error
+
+// TestMain looks for leaked goroutines after the last test.
+func TestMain(m *testing.M) { leaktest.Main(m, closeShared...) }

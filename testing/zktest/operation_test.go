@@ -52,22 +52,24 @@ func TestFailedWriteConsumesZxid(t *testing.T) {
 // The zxid of a create's reply is the czxid of the node, whatever others do at
 // the same time: clients use it as a fencing token.
 func TestCreateReplyCarriesCzxid(t *testing.T) {
-	srv := Start(t)
-	var wg sync.WaitGroup
-	for range 8 {
-		c := login(t, srv)
-		wg.Go(func() {
-			for range 200 {
-				r := c.create("/n-", int(wire.FlagSequence))
-				node, found := srv.Node(r.body.String())
-				if !found || node.Stat.Czxid != r.zxid {
-					t.Errorf("czxid %d, reply says %d", node.Stat.Czxid, r.zxid)
+	synctest.Test(t, func(t *testing.T) {
+		srv := Start(t)
+		var wg sync.WaitGroup
+		for range 8 {
+			c := login(t, srv)
+			wg.Go(func() {
+				for range 200 {
+					r := c.create("/n-", int(wire.FlagSequence))
+					node, found := srv.Node(r.body.String())
+					if !found || node.Stat.Czxid != r.zxid {
+						t.Errorf("czxid %d, reply says %d", node.Stat.Czxid, r.zxid)
+					}
 				}
-			}
-		})
-	}
-	wg.Wait()
-	require.Len(t, srv.Tree(), 1600)
+			})
+		}
+		wg.Wait()
+		require.Len(t, srv.Tree(), 1600)
+	})
 }
 
 func TestCreateVariants(t *testing.T) {
@@ -206,14 +208,16 @@ func TestTTLNodesCanBeSwitchedOff(t *testing.T) {
 }
 
 func TestLargeTree(t *testing.T) {
-	n := thorough.Size(100_000, 10_000)
-	srv := Start(t)
-	for i := range n {
-		require.NoError(t, srv.Create(fmt.Sprintf("/many/%05d", i), nil))
-	}
-	c := login(t, srv)
-	require.Len(t, c.call(wire.OpGetChildren, "/many", false).body.Strings(), n)
-	require.NoError(t, srv.Delete("/many"))
+	synctest.Test(t, func(t *testing.T) {
+		n := thorough.Size(100_000, 10_000)
+		srv := Start(t)
+		for i := range n {
+			require.NoError(t, srv.Create(fmt.Sprintf("/many/%05d", i), nil))
+		}
+		c := login(t, srv)
+		require.Len(t, c.call(wire.OpGetChildren, "/many", false).body.Strings(), n)
+		require.NoError(t, srv.Delete("/many"))
+	})
 }
 
 // An alarm that is just going off while the server stops and starts again must
@@ -242,28 +246,30 @@ func TestRestartWhileReaping(t *testing.T) {
 
 // The order of the log is the order in which requests took effect.
 func TestRequestsAreInTheOrderOfTheirTransactions(t *testing.T) {
-	srv := Start(t)
-	var wg sync.WaitGroup
-	for range 4 {
-		c := login(t, srv)
-		wg.Go(func() {
-			for range 200 {
-				c.create("/n-", int(wire.FlagSequence))
-				c.call(wire.OpExists, "/", false)
-			}
-		})
-	}
-	wg.Wait()
-	var last Request
-	for _, r := range srv.Requests() {
-		if r.Op == wire.OpCreate {
-			require.Greater(t, r.Zxid, last.Zxid)
-			require.Greater(t, r.Created, last.Created)
-			last = r
-			continue
+	synctest.Test(t, func(t *testing.T) {
+		srv := Start(t)
+		var wg sync.WaitGroup
+		for range 4 {
+			c := login(t, srv)
+			wg.Go(func() {
+				for range 200 {
+					c.create("/n-", int(wire.FlagSequence))
+					c.call(wire.OpExists, "/", false)
+				}
+			})
 		}
-		require.GreaterOrEqual(t, r.Zxid, last.Zxid)
-	}
+		wg.Wait()
+		var last Request
+		for _, r := range srv.Requests() {
+			if r.Op == wire.OpCreate {
+				require.Greater(t, r.Zxid, last.Zxid)
+				require.Greater(t, r.Created, last.Created)
+				last = r
+				continue
+			}
+			require.GreaterOrEqual(t, r.Zxid, last.Zxid)
+		}
+	})
 }
 
 func TestContainerCheckInterval(t *testing.T) {

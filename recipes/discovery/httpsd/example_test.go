@@ -3,7 +3,6 @@ package httpsd_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 
@@ -24,16 +23,9 @@ func ExampleHandler() {
 	if err := all.WaitSynced(context.Background()); err != nil { // a service need not wait
 		panic(err)
 	}
-	page := httptest.NewServer(httpsd.Handler(all)) // a service: http.Handle("/targets", httpsd.Handler(all))
-	defer page.Close()
-	answer, err := http.Get(page.URL) // as Prometheus does
-	if err != nil {
-		panic(err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	fmt.Print(string(body), err)
+	answer := httptest.NewRecorder() // a service: http.Handle("/targets", httpsd.Handler(all))
+	httpsd.Handler(all).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/targets", nil))
+	fmt.Print(answer.Body)
 	// Output:
 	// [{"targets":["10.0.0.7:8080"],"labels":{"__meta_zookeeper_disabled":"false","__meta_zookeeper_id":"web-1","__meta_zookeeper_service":"orders"}}]
-	// <nil>
 }

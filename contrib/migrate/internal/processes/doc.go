@@ -2,7 +2,5 @@
 // processes migrate a real database: a file of SQLite, or a database of Postgres.
 //
 // Postgres is Debian's package postgresql, or what has initdb in the PATH. The
-// tests have a server of their own, without a port. Without Postgres they are
-// skipped, or fail if CURATOR_REQUIRE_ZOOKEEPER is set to a non-empty value, as
-// all tests do that need what .ci/run installs.
+// tests start a server without a port. They have the build tag real.
 package processes

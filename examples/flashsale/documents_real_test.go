@@ -1,0 +1,72 @@
+//go:build real
+
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The documents show what the program prints. They may differ from it in what
+// differs from run to run.
+func TestDocumentsShowTheOutput(t *testing.T) {
+	status, out, _ := runProgram(t, t.Context(), longSession)
+	require.Equal(t, asExpected, status)
+	for _, document := range []string{"../../README.md", "../README.md"} {
+		text, err := os.ReadFile(document)
+		require.NoError(t, err)
+		require.Equal(t, shape(out), shape(shown(t, string(text))), document)
+	}
+}
+
+var outputBlock = regexp.MustCompile(`(?m)^    Flash sale in .*\n(?:    .*\n|\n)+`)
+
+// shown returns the output of the program in a document: the one indented block
+// that begins as the output does.
+func shown(t *testing.T, document string) (output string) {
+	t.Helper()
+	blocks := outputBlock.FindAllString(document, -1)
+	require.Len(t, blocks, 1)
+	for line := range strings.Lines(strings.TrimSpace(blocks[0])) {
+		output += strings.TrimPrefix(line, "    ")
+	}
+	return output + "\n"
+}
+
+// varying is what differs from run to run: the path, who comes in which turn,
+// the times and the tokens, and so the widths of the columns.
+var varying = []struct {
+	pattern *regexp.Regexp
+	name    string
+}{
+	{regexp.MustCompile(`/flashsale/\w+`), "PATH"},
+	{regexp.MustCompile(`(?m)^  order-[1-4] +(berlin|lisbon|oslo|vienna) `), "  ORDER WORKER "},
+	{regexp.MustCompile(`(?m) (0s|[0-9.]+m?s) +[0-9]+$`), " TIME TOKEN"},
+	{regexp.MustCompile(`\b {2,}`), " "},
+}
+
+func shape(output string) string {
+	for _, v := range varying {
+		output = v.pattern.ReplaceAllLiteralString(output, v.name)
+	}
+	return output
+}
+
+func TestShape(t *testing.T) {
+	first := "Sale in /flashsale/A2 on\n\n  order-1   oslo     sneaker   0 left   1.02s   16\n  ok     rule\n"
+	for other, same := range map[string]bool{
+		"Sale in /flashsale/B on\n\n  order-2   vienna   sneaker   0 left   0s   1234\n  ok     rule\n":  true,
+		"Sale in /flashsale/B on\n\n  order-1   oslo     sneaker   1 left   1.02s   16\n  ok     rule\n": false,
+		"Sale in /flashsale/B on\n\n  order-1   rome     sneaker   0 left   1.02s   16\n  ok     rule\n": false,
+		"Sale in /flashsale/B on\n\n  order-1   oslo     sneaker   0 left   1.02s\n  ok     rule\n":      false,
+		"Sale in /flashsale/B on\n\n  order-1   oslo     sneaker   0 left   1.02s   16\n  ok     law\n":  false,
+		"Sale in /flashsale/B on\n  order-1   oslo     sneaker   0 left   1.02s   16\n  ok     rule\n":   false,
+		"Sale in /flashsale/B on\n\n  order-1   oslo     sneaker   0 left   1.02s   16\n":                false,
+	} {
+		require.Equal(t, same, shape(first) == shape(other), other)
+	}
+}

@@ -1,0 +1,71 @@
+//go:build real
+
+package main
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/examples/internal/demo"
+	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// TestMain turns the test binary into a worker if the program under test has
+// started it as one.
+func TestMain(m *testing.M) {
+	demo.BeforeTests(runWorker)
+	thorough.Parallel(4)
+	leaktest.Main(m)
+}
+
+// requireStory runs the program with real processes, and requires that it has
+// shown what it is to show.
+func requireStory(t *testing.T, args ...string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status := demo.Run(t.Context(), "workers", runStory, args, &out, &errs)
+	t.Logf("%s%s", &out, &errs)
+	require.Equal(t, demo.AsExpected, status)
+	require.Empty(t, errs.String())
+	require.Regexp(t, regexp.MustCompile(`^All workers have joined\. The barrier falls\.
+Two workers pack, at two tables\. (\w+) is killed\. There are two more tables\.
+All others pack\. The warehouse opens\.
+(\w+ has packed order \d\d instead of \w+\n){2,}all 24 orders are packed, with one invoice each
+$`), out.String())
+}
+
+func TestStory(t *testing.T) {
+	t.Parallel()
+	requireStory(t)
+}
+
+func TestRealServer(t *testing.T) {
+	t.Parallel()
+	requireStory(t, "-servers", zkserver.Start(t).Addr())
+}
+
+// The program fails if an order is packed twice. Here an order of each worker has
+// an invoice already, which nobody has waited for. The failure does not wait for
+// the end of the session of the one that is killed.
+func TestStoryThatGoesWrong(t *testing.T) {
+	t.Parallel()
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
+	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/examples/workers/*/start", Do: zktest.CallAfter(func(r zktest.Request) {
+		for _, name := range names {
+			order := sharesOf(names)[name][0]
+			_ = srv.Create(path.Join(path.Dir(r.Path), "invoices", "of-"+name), []byte(order+" by nobody"))
+		}
+	})})
+	var out, errs bytes.Buffer
+	status := demo.Run(t.Context(), "workers", runStory, []string{"-servers", srv.Addr()}, &out, &errs)
+	t.Logf("%s%s", &out, &errs)
+	require.Equal(t, demo.Failed, status)
+	require.Contains(t, errs.String(), "was packed again")
+}

@@ -1,0 +1,26 @@
+//go:build real
+
+package thorough
+
+import (
+	"flag"
+	"strconv"
+)
+
+const realTag = true
+
+// Parallel lets n parallel tests of a program run at the same time, unless the
+// command line says how many. It is for TestMain of packages whose tests mostly
+// wait, so that there can be more of them than processors.
+func Parallel(n int) {
+	const name = "test.parallel"
+	flag.Parse()
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == name })
+	if asked {
+		return
+	}
+	if err := flag.Set(name, strconv.Itoa(n)); err != nil {
+		panic(err)
+	}
+}

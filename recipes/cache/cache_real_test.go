@@ -1,0 +1,187 @@
+//go:build real
+
+package cache_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// stuck is when a test in real time gives up.
+const stuck = 4 * time.Minute
+
+func connectReal(t testing.TB, srv *zkserver.Server, opts ...framework.Option) *framework.Client {
+	t.Helper()
+	client, err := framework.New(srv.Addr(), append([]framework.Option{
+		framework.WithSessionTimeout(time.Minute), framework.WithConnectionTimeout(stuck)}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return client
+}
+
+// One writer changes a tree, and notes its state after each transaction. A
+// cache must only show such states, also after restarts of the server.
+func TestRealServerCacheIsEqualToTheTree(t *testing.T) {
+	srv := zkserver.Start(t)
+	w := &world{T: t, rng: rand.New(rand.NewPCG(1, 1)), keep: func(string) bool { return true }}
+	writer, client := connectReal(t, srv), connectReal(t, srv)
+	ctx, cancel := context.WithTimeout(t.Context(), stuck)
+	defer cancel()
+	tree := &written{world: w, client: writer, nodes: map[string]cache.Node{}}
+	tree.change(ctx, "/r")
+	c, err := cache.New(client, "/r")
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.WaitSynced(ctx))
+
+	reading, stop := context.WithCancel(ctx)
+	var readers sync.WaitGroup
+	readers.Go(func() { w.follow(reading, "follower", c, 0) })
+	readers.Go(func() { w.look(reading, c) })
+	for i := range thorough.Size(800, 500) {
+		tree.changeSomething(ctx)
+		if i%500 == 250 {
+			require.NoError(t, srv.Restart())
+		}
+		if i%10 == 0 {
+			require.NoError(t, c.WaitFor(ctx, writer.LastZxid()))
+		}
+	}
+	last := writer.LastZxid()
+	require.NoError(t, c.WaitFor(ctx, last))
+	w.observe("last", c.Zxid(), slices.Collect(c.All()))
+	stop()
+	readers.Wait()
+	w.check(w.past[len(w.past)-1].zxid)
+
+	require.NoError(t, c.Close())
+	require.NoError(t, client.Sync(ctx, "/"))
+	n, err := srv.WatchCount(ctx)
+	require.NoError(t, err)
+	require.Zero(t, n, "watches left on the server")
+}
+
+// Two nodes change several times while a request is on its way, and one of them
+// is the root. About forty others come, change and go, so that they are hot for a
+// time. The cache shows a part of the states that the tree has meanwhile, and
+// nothing else.
+func TestRealServerHotNodesDoNotHoldUpTheCache(t *testing.T) {
+	srv := zkserver.Start(t)
+	w := &world{T: t, rng: rand.New(rand.NewPCG(2, 1)), keep: func(string) bool { return true }}
+	const roundTrip = 50 * time.Millisecond
+	writer, far := connectReal(t, srv), connectReal(t, srv, framework.WithDialer(distant(t, (&net.Dialer{}).DialContext, roundTrip)))
+	ctx, cancel := context.WithTimeout(t.Context(), stuck)
+	defer cancel()
+	tree := &written{world: w, client: writer, nodes: map[string]cache.Node{}}
+	tree.change(ctx, "/r")
+	c, err := cache.New(far, "/r")
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.WaitSynced(ctx))
+
+	var readers sync.WaitGroup
+	readers.Go(func() { w.follow(ctx, "follower", c, 0) })
+	steps := map[int64]struct{}{}
+	// A busy machine has ten times as long for the few steps that are required.
+	for begin := time.Now(); time.Since(begin) < 60*roundTrip || len(steps) < 5 && time.Since(begin) < 600*roundTrip; {
+		tree.change(ctx, "/r")
+		tree.change(ctx, "/r/hot")
+		tree.changeSomething(ctx)
+		steps[c.Zxid()] = struct{}{}
+	}
+	t.Logf("%d steps in %d states of the tree", len(steps), len(w.past))
+	require.Greater(t, len(steps), 4)
+	last := writer.LastZxid()
+	require.NoError(t, c.WaitFor(ctx, last))
+	w.observe("last", c.Zxid(), slices.Collect(c.All()))
+	require.NoError(t, c.Close())
+	readers.Wait()
+	w.check(w.past[len(w.past)-1].zxid)
+}
+
+// written is a tree as its only writer knows it.
+type written struct {
+	*world
+	client *framework.Client
+	nodes  map[string]cache.Node
+}
+
+func (w *written) changeSomething(ctx context.Context) {
+	path := "/r"
+	for range w.rng.IntN(4) {
+		path += "/" + string('a'+rune(w.rng.IntN(3)))
+		if _, there := w.nodes[path]; !there {
+			break
+		}
+	}
+	w.change(ctx, path)
+}
+
+// change creates, writes or deletes a node whose parent exists.
+func (w *written) change(ctx context.Context, path string) {
+	n, there := w.nodes[path]
+	names, _, err := w.client.Children(ctx, path)
+	data := fmt.Append(nil, w.rng.IntN(1000))
+	switch {
+	case !there:
+		require.Error(w, err)
+		made, err := w.client.Create(ctx, path, data)
+		require.NoError(w, err)
+		n = cache.Node{Path: path, Data: data}
+		n.Stat.Czxid, n.Stat.Mzxid = made.Czxid, made.Czxid
+		w.nodes[path] = n
+		w.noteAt(made.Czxid)
+	case len(names) == 0 && path != "/r" && w.rng.IntN(3) == 0:
+		require.NoError(w, w.client.Delete(ctx, path, framework.AnyVersion))
+		delete(w.nodes, path)
+		w.noteAt(w.client.LastZxid())
+	default:
+		stat, err := w.client.Set(ctx, path, data, n.Stat.Version)
+		require.NoError(w, err)
+		n.Data, n.Stat = data, *stat
+		w.nodes[path] = n
+		w.noteAt(stat.Mzxid)
+	}
+}
+
+func (w *written) noteAt(zxid int64) {
+	w.past = append(w.past, version{zxid: zxid, tree: w.text(values(w.nodes))})
+}
+
+func TestRealServerLargeTree(t *testing.T) {
+	srv := zkserver.Start(t)
+	writer, client := connectReal(t, srv), connectReal(t, srv)
+	ctx, cancel := context.WithTimeout(t.Context(), stuck)
+	defer cancel()
+	_, err := writer.Create(ctx, "/r", nil)
+	require.NoError(t, err)
+	for i := range 10 {
+		ops := []framework.TxnOp{framework.CreateOp(fmt.Sprintf("/r/%d", i), nil)}
+		for j := range 1000 {
+			ops = append(ops, framework.CreateOp(fmt.Sprintf("/r/%d/%d", i, j), []byte("data")))
+		}
+		_, err := writer.Transaction(ctx, ops...)
+		require.NoError(t, err)
+	}
+	begin := time.Now()
+	c, err := cache.New(client, "/r")
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.WaitSynced(ctx))
+	require.Len(t, slices.Collect(c.All()), 10011)
+	t.Logf("%d nodes in %v", 10011, time.Since(begin))
+	require.Len(t, slices.Collect(c.Children("/r/7")), 1000)
+}

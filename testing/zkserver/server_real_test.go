@@ -1,0 +1,231 @@
+//go:build real
+
+package zkserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+)
+
+func TestServerLifecycle(t *testing.T) {
+	kept := ownPath()
+	began := time.Now()
+	srv := Borrow(t)
+	t.Logf("standalone start: %v", time.Since(began))
+	conn := connect(t, srv.Addr())
+	create(t, conn, kept)
+
+	require.NoError(t, srv.Restart())
+	requireData(t, conn, kept)
+
+	require.NoError(t, srv.Kill())
+	requireRefused(t, srv)
+	require.NoError(t, srv.Kill(), "killing what does not run is no error")
+	require.NoError(t, srv.Restart())
+	requireData(t, conn, kept)
+
+	require.NoError(t, srv.Stop())
+	requireRefused(t, srv)
+	require.ErrorIs(t, srv.Pause(), ErrNotRunning)
+}
+
+func requireRefused(t *testing.T, srv *Server) {
+	t.Helper()
+	conn, err := net.Dial("tcp", srv.Addr())
+	if err == nil {
+		conn.Close()
+	}
+	require.Error(t, err)
+}
+
+func TestWipedServerStartsAgainWithNothing(t *testing.T) {
+	lost := ownPath()
+	srv := Borrow(t)
+	create(t, connect(t, srv.Addr()), lost)
+	require.NoError(t, srv.Wipe())
+	requireRefused(t, srv)
+	require.NoError(t, srv.Restart())
+	there, _, err := connect(t, srv.Addr()).Exists(lost)
+	require.NoError(t, err)
+	require.False(t, there)
+}
+
+func TestCloseIsFinal(t *testing.T) {
+	t.Parallel()
+	srv := Start(t)
+	dir := srv.files.dir
+	said := strings.TrimSpace(srv.Log())
+	lastLine := said[strings.LastIndexByte(said, '\n')+1:]
+	require.NotEmpty(t, lastLine)
+	require.NoError(t, srv.Close())
+	require.NoError(t, srv.Close())
+	require.NoDirExists(t, dir)
+	require.ErrorIs(t, srv.Restart(), ErrClosed)
+	require.Contains(t, srv.Log(), lastLine, "the log outlives the files")
+}
+
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	srv := Start(t)
+	ctx := withTimeout(t, time.Minute)
+	count := func(f func(context.Context) (int, error)) int {
+		n, err := f(ctx)
+		require.NoError(t, err)
+		return n
+	}
+	ephemerals := func(ctx context.Context) (int, error) { return srv.metric(ctx, "zk_ephemerals_count") }
+	require.Zero(t, count(srv.WatchCount))
+	require.Zero(t, count(srv.Connections))
+	require.Zero(t, count(ephemerals))
+
+	conn := connect(t, srv.Addr())
+	create(t, conn, "/n")
+	_, err := conn.Create("/e", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	require.NoError(t, err)
+	_, _, _, err = conn.GetW("/n")
+	require.NoError(t, err)
+	_, _, _, err = conn.ChildrenW("/n")
+	require.NoError(t, err)
+	_, _, _, err = conn.ExistsW("/missing")
+	require.NoError(t, err)
+
+	require.Equal(t, 3, count(srv.WatchCount))
+	require.Equal(t, 1, count(srv.Connections))
+	require.Equal(t, 1, count(ephemerals))
+}
+
+func TestFourLetter(t *testing.T) {
+	t.Parallel()
+	srv := Shared(t)
+	ctx := withTimeout(t, time.Minute)
+	for _, word := range []string{"ruok", "srvr", "mntr", "wchs", "dump", "cons", "conf", "envi"} {
+		reply, err := srv.FourLetter(ctx, word)
+		require.NoError(t, err, word)
+		require.NotEmpty(t, reply, word)
+	}
+	mode, err := srv.Mode(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "standalone", mode)
+	requireToldID(t, srv)
+	require.Zero(t, srv.ID())
+	_, err = srv.FourLetter(ctx, "hello")
+	require.ErrorContains(t, err, "four-letter")
+}
+
+func TestPauseFreezesTheServer(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("cannot pause")
+	}
+	srv := Borrow(t)
+	require.NoError(t, srv.Pause())
+	_, err := srv.FourLetter(withTimeout(t, 200*time.Millisecond), "srvr")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.NoError(t, srv.Resume())
+	_, err = srv.FourLetter(withTimeout(t, time.Minute), "srvr")
+	require.NoError(t, err)
+
+	require.NoError(t, srv.Pause())
+	require.NoError(t, srv.Stop(), "a paused server can be stopped")
+}
+
+func TestTTLAndContainerNodesAreRemoved(t *testing.T) {
+	t.Parallel()
+	srv := Start(t, WithContainerCheckInterval(100*time.Millisecond))
+	conn := connect(t, srv.Addr())
+	_, err := conn.CreateTTL("/ttl", nil, zk.FlagTTL, zk.WorldACL(zk.PermAll), 50*time.Millisecond)
+	require.NoError(t, err)
+	_, err = conn.CreateContainer("/container", nil, zk.FlagContainer, zk.WorldACL(zk.PermAll))
+	require.NoError(t, err)
+	// A container that never had a child is kept.
+	create(t, conn, "/container/child")
+	require.NoError(t, conn.Delete("/container/child", -1))
+
+	err = poll(withTimeout(t, time.Minute), nil, func(context.Context) error {
+		children, _, err := conn.Children("/")
+		if err == nil && len(children) > 1 {
+			err = fmt.Errorf("still there: %v", children)
+		}
+		return err
+	})
+	require.NoError(t, err)
+}
+
+func TestStartFailureTellsWhatTheServerSaid(t *testing.T) {
+	t.Parallel()
+	_, err := Run(WithProperty("tickTime", "soon"))
+	if skipUnlessInstalled(t, err) {
+		return
+	}
+	require.ErrorContains(t, err, "ended while starting")
+	require.ErrorContains(t, err, `"soon"`)
+}
+
+// Another program takes the port between its reservation and the start of the
+// server.
+func TestStartTriesOtherPorts(t *testing.T) {
+	t.Parallel()
+	var occupied net.Listener
+	attempts := 0
+	e, err := run(nil, 0, func(int) ([]member, error) {
+		attempts++
+		members, err := standalone()
+		if err == nil && attempts == 1 {
+			occupied, err = net.Listen("tcp", members[0].addr())
+		}
+		return members, err
+	})
+	if skipUnlessInstalled(t, err) {
+		return
+	}
+	defer occupied.Close()
+	require.NoError(t, err)
+	require.Equal(t, 2, attempts)
+	require.NoError(t, e.Close())
+}
+
+// Another server of this package answers on the port. The answer alone must not
+// count.
+func TestStartIsNotFooledByAnotherServer(t *testing.T) {
+	t.Parallel()
+	srv := Shared(t)
+	impostor := &Server{member: srv.member, files: layout{"/nowhere/zkserver-other"}}
+	require.ErrorIs(t, impostor.checkServing(withTimeout(t, time.Minute)), errPortTaken)
+}
+
+func TestCloseEndsARestartThatWaits(t *testing.T) {
+	t.Parallel()
+	e := StartEnsemble(t, 2)
+	require.NoError(t, each(e.Members(), (*Server).Kill))
+	result := make(chan error)
+	// Waits in vain: there is no majority.
+	go func() { result <- e.Members()[0].Restart() }()
+	err := poll(withTimeout(t, time.Minute), nil, func(ctx context.Context) error {
+		_, err := e.Members()[0].FourLetter(ctx, "ruok")
+		return err
+	})
+	require.NoError(t, err)
+	_, err = e.Members()[0].Mode(withTimeout(t, time.Minute))
+	require.ErrorIs(t, err, ErrNotServing)
+	require.NoError(t, e.Close())
+	require.ErrorContains(t, <-result, "ended while starting")
+}
+
+// skipUnlessInstalled skips the test like Start if err says that nothing is
+// installed. Otherwise it returns false.
+func skipUnlessInstalled(t *testing.T, err error) bool {
+	t.Helper()
+	if errors.Is(err, ErrNotInstalled) {
+		check(t, err)
+		return true
+	}
+	return false
+}
