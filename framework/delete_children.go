@@ -44,35 +44,48 @@ func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []st
 // returns all = false if there are too many.
 func descendants(ctx context.Context, s *Session, path string) (below []string, all bool, err error) {
 	for level := []string{path}; len(level) > 0; {
-		level, all, err = childrenOf(ctx, s, level, maxCollected-len(below))
+		found, err := childrenOf(ctx, s, level, maxCollected-len(below))
+		level = found.below
 		below = append(below, level...)
-		if !all || err != nil {
+		if !found.complete || len(found.rest) > 0 || err != nil {
 			return below, false, err
 		}
 	}
 	return below, true, nil
 }
 
-// childrenOf returns the children of nodes, but no more than limit, and whether
-// these are all.
-func childrenOf(ctx context.Context, s *Session, parents []string, limit int) (below []string, all bool, err error) {
+// children are the children of some nodes.
+type children struct {
+	below    []string
+	rest     []string // children, for which there was no room, of the last node that was listed
+	complete bool     // no other children are left out
+}
+
+// childrenOf returns the children of nodes: no more than limit, and the rest of
+// the node at which that is reached.
+func childrenOf(ctx context.Context, s *Session, parents []string, limit int) (all children, err error) {
+	listed := 0
 	list := func(path string) proto.Request[proto.ChildrenAnswer] { return proto.Children(path, false) }
 	err = pipeline(ctx, s, parents, list, func(parent string, found proto.ChildrenAnswer, err error) error {
-		if reason.Is(err, zk.ErrNoNode) {
-			return nil
+		if err != nil && !reason.Is(err, zk.ErrNoNode) {
+			return err
 		}
-		for _, name := range found.Names {
-			if len(below) >= limit {
-				return errTooMany
-			}
-			below = append(below, znode.Join(parent, name))
+		listed++
+		for i, name := range found.Names {
+			found.Names[i] = znode.Join(parent, name)
 		}
-		return err
+		room := min(limit-len(all.below), len(found.Names))
+		all.below = append(all.below, found.Names[:room]...)
+		if all.rest = found.Names[room:]; len(all.rest) > 0 {
+			return errTooMany
+		}
+		return nil
 	})
 	if reason.Is(err, errTooMany) {
-		return below, false, nil
+		err = nil
 	}
-	return below, err == nil, err
+	all.complete = err == nil && listed == len(parents)
+	return all, err
 }
 
 var errTooMany = errors.New("more nodes than are collected at once")
@@ -80,6 +93,10 @@ var errTooMany = errors.New("more nodes than are collected at once")
 // largeTree deletes a tree of any size. It lists some nodes, does the same with
 // their children, and then deletes the nodes. Each node is listed once, unless
 // there is no room for its children, and deleted once.
+//
+// A node may have more children than there is room for. The rest of them is deleted
+// at once, without a look at what is below, because most of them have no children:
+// the node itself would have to be listed for each portion otherwise.
 type largeTree struct {
 	steps   []*treeStep // each is below the one before
 	held    int         // paths in memory
@@ -132,9 +149,16 @@ func (t *largeTree) room() int { return max(maxCollected-t.held, pipelineDepth) 
 
 // descend makes the next step: it lists nodes.
 func (t *largeTree) descend(ctx context.Context, s *Session, nodes []string) error {
-	below, all, err := childrenOf(ctx, s, nodes, t.room())
-	t.steps = append(t.steps, &treeStep{nodes: nodes, below: below, cut: !all, before: t.deleted})
-	t.held += len(below)
+	all, err := childrenOf(ctx, s, nodes, t.room())
+	step := &treeStep{nodes: nodes, below: all.below, cut: !all.complete, before: t.deleted}
+	t.steps = append(t.steps, step)
+	t.held += len(all.below)
+	if err != nil || len(all.rest) == 0 {
+		return err
+	}
+	notEmpty, deleted, err := deleteNodes(ctx, s, all.rest)
+	t.deleted += deleted
+	step.cut = step.cut || len(notEmpty) > 0
 	return err
 }
 

@@ -95,6 +95,25 @@ func TestDeleteWithChildrenOfALargeTree(t *testing.T) {
 	}
 }
 
+// The answer with the names of a node's children is long if they are many. So the
+// node is not listed again for each portion of them.
+func TestDeleteWithChildrenListsALargeFlatNodeFewTimes(t *testing.T) {
+	t.Parallel()
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv)
+		require.NoError(t, srv.Create("/flat", nil))
+		require.NoError(t, srv.Create("/flat/z", nil))
+		require.NoError(t, srv.Create("/flat/z/n", nil))
+		for i := range 24_000 {
+			require.NoError(t, srv.Create(fmt.Sprint("/flat/", i), nil))
+		}
+		lists := srv.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/flat", Times: -1, Do: zktest.DelayReply(0)})
+		require.NoError(t, c.Delete(t.Context(), "/flat", framework.AnyVersion, framework.WithChildren()))
+		require.LessOrEqual(t, lists.Hits(), 3, "the third time because of a node with children behind the first portion")
+		srv.AssertNoNodes(t, "/")
+	})
+}
+
 // An interrupted delete goes on where it was.
 func TestDeleteWithChildrenOfALargeTreeGoesOnAfterLostRequests(t *testing.T) {
 	thorough.MuchWork(t)

@@ -66,6 +66,9 @@ func refused(err error, guards []guard) error {
 	if code(err) != noNode || !errors.As(err, &failed) { //nolint:forbidigo // it is an answer
 		return err
 	}
+	if is(err, framework.ErrOutcomeUnknown) {
+		return err // an earlier request, whose reply was lost, may have been applied; the next try tells the rest
+	}
 	of := failed.Index
 	for _, g := range guards {
 		if of < len(g.checks) {

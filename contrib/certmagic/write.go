@@ -42,7 +42,7 @@ func (s *Storage) put(ctx context.Context, at parts, data []byte) (err error) {
 	create := framework.CreateOp(p, data, framework.WithACL(s.acl),
 		framework.WithPersistentParents(), framework.WithParentACL(s.acl))
 	for range maxTries {
-		if err = s.write(ctx, at, set); code(err) != noNode {
+		if err = s.write(ctx, at, set); code(err) != noNode || ctx.Err() != nil {
 			return err
 		}
 		err = s.write(ctx, at, create)
@@ -115,7 +115,8 @@ func (s *Storage) write(ctx context.Context, at parts, op framework.TxnOp) (err 
 	for range maxTries {
 		err = s.try(ctx, at, op)
 		if err != nil && unknown != nil && !is(err, framework.ErrOutcomeUnknown) {
-			return fmt.Errorf("%w, after a try that may have succeeded: %w", err, unknown)
+			//nolint:errorlint // callers ask for the code of err alone
+			return fmt.Errorf("%w, after a try that may have succeeded (%v): %w", err, unknown, framework.ErrOutcomeUnknown)
 		}
 		if !is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
 			return err

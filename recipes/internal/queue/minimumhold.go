@@ -78,6 +78,8 @@ type rest struct {
 // release cannot wait for it: its context has ended, or there is no connection. Any
 // other error does not matter, because the data is for people. If somebody has
 // written the node before, that is a request to give the lock up, which run reads.
+// After a lost reply, the write is made again over the same version: it is refused if
+// the first one was applied.
 func (r *rest) tell(ctx context.Context, from *claim.Claim) {
 	of, h := r.turn.of, holdingOf(r.claim)
 	defer func() { r.turn.queue.noteAlone(h) }()
