@@ -90,6 +90,36 @@
 //     return the error of a server in trouble: their caller knows better what
 //     to do.
 //
+// # How a call ends a node
+//
+// Shutdown, Leave, Resign and HandOver delete a node and wait until it is gone. All
+// of them return nil when a server has said that the node is gone, and return
+// earlier, with an error, if one of these comes first:
+//
+//	the context ends                   the context's error
+//	there was no connection for as     framework.ErrNotConnected, or
+//	long as the connection timeout     zk.ErrAuthFailed if the servers refuse
+//	                                   the client's credentials
+//	the session is lost                framework.ErrLeftToServers, or nil if a
+//	                                   server has said that it has ended the
+//	                                   session
+//	the client is closed               framework.ErrLeftToServers, or nil if
+//	                                   Close has reached a server
+//	a server refuses the deletion      the server's error
+//
+// A server in trouble is asked again. The error names the last trouble and, if the
+// session is over by then, also matches [framework.ErrLeftToServers], which says
+// when the servers delete the node at the latest. Unless the server has refused the
+// deletion, the client goes on in the background: it deletes the node when it has a
+// connection. A later call waits again, under its own context.
+//
+// Calls that wait for something else first, such as the end of the leader's work or
+// the other members of a barrier, wait for that as long as their context allows.
+//
+// Release of a lease, and with it Do, Lead and Run, do not wait without a
+// connection. Their nil means that the client goes on in the background. Close of a
+// shared value, a cache or a directory deletes nothing, and waits for no server.
+//
 // Each package says in its documentation what a loss of the session does, and
 // lists its promises in a file GUARANTEES.md in its folder, with the tests that
 // hold them.
