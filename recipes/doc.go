@@ -92,9 +92,9 @@
 //
 // # How a call ends a node
 //
-// Shutdown, Leave, Resign and HandOver delete a node and wait until it is gone. All
-// of them return nil when a server has said that the node is gone, and return
-// earlier, with an error, if one of these comes first:
+// Shutdown, Leave and Resign delete a node and wait until it is gone. All of them
+// return nil when a server has said that the node is gone, and return earlier, with
+// an error, if one of these comes first:
 //
 //	the context ends                   the context's error
 //	there was no connection for as     framework.ErrNotConnected, or
@@ -104,7 +104,8 @@
 //	                                   server has said that it has ended the
 //	                                   session
 //	the client is closed               framework.ErrLeftToServers, or nil if
-//	                                   Close has reached a server
+//	                                   Close has reached a server; for a node
+//	                                   of no session, framework.ErrClosed
 //	a server refuses the deletion      the server's error
 //
 // A server in trouble is asked again. The error names the last trouble and, if the
@@ -113,8 +114,8 @@
 // deletion, the client goes on in the background: it deletes the node when it has a
 // connection. A later call waits again, under its own context.
 //
-// Calls that wait for something else first, such as the end of the leader's work or
-// the other members of a barrier, wait for that as long as their context allows.
+// Selector.Resign and HandOver wait for the leader's work first, as long as their
+// context allows, and then for the node by this rule.
 //
 // Release of a lease, and with it Do, Lead and Run, do not wait without a
 // connection. Their nil means that the client goes on in the background. Close of a

@@ -157,6 +157,14 @@ var everyOperation = []operation{
 		return err
 	})},
 	{"session", onTree(func(ctx context.Context, s *scene) error { _, err := s.client.Session(ctx); return err })},
+	{"session, its end", onTree(func(ctx context.Context, s *scene) error {
+		of, err := s.client.Session(context.WithoutCancel(ctx))
+		if err == nil {
+			err = of.AwaitEnd(ctx)
+		}
+		return err
+	})},
+	{"outage", onTree(func(ctx context.Context, s *scene) error { return framework.Extend(s.client).AwaitOutage(ctx) })},
 	{"states", onTree(func(ctx context.Context, s *scene) error { return drain(s.client.States(ctx)) })},
 	{"states of a circuit breaker", onTree(func(ctx context.Context, s *scene) error {
 		states, err := s.client.CircuitBreakerStates(ctx, retry.N(1, time.Second))

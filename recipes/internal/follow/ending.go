@@ -67,38 +67,29 @@ func (e *Ending) Done() {
 // that has ended with Context has the error that reason.OfContext returns, or one
 // that an operation returns then.
 func (e *Ending) Err(of *framework.Session, err error) error {
-	if err == nil {
-		return nil
-	}
-	why, gaveUp := e.why(err)
-	if of != nil && of.Context().Err() != nil {
-		switch left := of.AwaitEnd(e.ctx); {
-		case left == nil: // a server has said so
-			return nil
-		case !reason.Is(left, framework.ErrLeftToServers): // ctx has ended
-		case why == nil:
-			return left
-		case !reason.Is(why, framework.ErrLeftToServers):
-			return fmt.Errorf("%w (last error: %w)", left, why)
-		}
-	}
+	gaveUp := reason.IsOfContext(e.wait, err)
 	if gaveUp {
-		return fmt.Errorf("the node may still be there: %w", cmp.Or(why, context.Cause(e.wait)))
+		err = fmt.Errorf("the node may still be there: %w", e.GaveUp())
 	}
-	return why
+	if err == nil || of == nil || of.Context().Err() == nil {
+		return err
+	}
+	left := of.AwaitEnd(e.ctx)
+	switch {
+	case left == nil: // a server has said so
+		return nil
+	case !reason.Is(left, framework.ErrLeftToServers), reason.Is(err, framework.ErrLeftToServers):
+		return err
+	case gaveUp && reason.Is(context.Cause(e.wait), framework.ErrSessionLost):
+		return left
+	}
+	return fmt.Errorf("%w (last error: %w)", left, err)
 }
 
-// why returns why a wait has failed, and whether it was given up. The reason is
-// nil if it is nothing but the end of the session.
-func (e *Ending) why(err error) (why error, gaveUp bool) {
-	cause := context.Cause(e.wait)
-	switch {
-	case reason.IsOfContext(e.ctx, err):
-		return e.r.GaveUp(e.ctx), true
-	case !reason.IsOfContext(e.wait, err):
-		return err, false
-	case reason.Is(cause, framework.ErrSessionLost):
-		return e.r.Obstacle(), true
+// GaveUp returns the error of a wait that Context has ended.
+func (e *Ending) GaveUp() error {
+	if e.ctx.Err() != nil {
+		return e.r.GaveUp(e.ctx)
 	}
-	return cmp.Or(e.r.Obstacle(), cause), true
+	return cmp.Or(e.r.Obstacle(), context.Cause(e.wait))
 }
