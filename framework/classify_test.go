@@ -42,7 +42,7 @@ var ownValues = map[string]error{
 }
 
 // notOfRequests are this package's errors that end no request.
-var notOfRequests = []string{"ErrSuspended", "ErrWatchStopped", "ErrRolledBack", "ErrNotAttempted"}
+var notOfRequests = []string{"ErrLeftToServers", "ErrSuspended", "ErrWatchStopped", "ErrRolledBack", "ErrNotAttempted"}
 
 func TestEveryErrorHasAClass(t *testing.T) {
 	library, err := build.Import("github.com/go-zookeeper/zk", ".", build.FindOnly)

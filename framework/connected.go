@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/state"
 )
 
 // WaitConnected waits until the client has a connection and a session. It does
@@ -135,6 +138,43 @@ func (e Extension) NotConnected() error {
 		return nil
 	}
 	return e.withConnectReasons(ErrNotConnected)
+}
+
+// AwaitOutage waits until there was no connection for as long as the connection
+// timeout, counted from this call at the earliest. It returns why, or ErrClosed if
+// the client is closed. If ctx ends first, the error matches ctx.Err().
+func (e Extension) AwaitOutage(ctx context.Context) error {
+	timeout := time.NewTimer(e.cfg.connectionTimeout)
+	defer timeout.Stop()
+	for {
+		s, changed, refused := e.sessionNow()
+		if s != nil {
+			changed = s.Trusted(state.StandardPolicy).Done()
+		}
+		select {
+		case <-changed:
+			if s != nil {
+				timeout.Reset(e.cfg.connectionTimeout)
+			}
+		case <-timeout.C:
+			if s == nil {
+				return e.whyNotConnected(refused)
+			}
+		case <-e.ctx.Done():
+			return ErrClosed
+		case <-ctx.Done():
+			return reason.OfContext(ctx)
+		}
+	}
+}
+
+func (c *Client) whyNotConnected(refused <-chan struct{}) error {
+	select {
+	case <-refused:
+		return c.refused()
+	default:
+		return c.withConnectReasons(ErrNotConnected)
+	}
 }
 
 // ConnectionNews returns a channel that is closed when NotConnected may have another

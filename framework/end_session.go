@@ -73,6 +73,7 @@ func (s *Session) endOnServer() {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	if atOnce && s.requestEnd() {
+		s.ended.Store(true)
 		return
 	}
 	s.link.Close() // a handshake under way would take the session up again meanwhile
@@ -129,6 +130,7 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept
 				e.IOTimeout = closeTimeout
 			}
 			if s.client.endAt(ctx, s.hosts.take(), e) == nil {
+				s.ended.Store(!e.Stay)
 				return
 			}
 		}

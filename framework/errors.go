@@ -31,6 +31,16 @@ var (
 	// cause with which a Session's context ends.
 	ErrSessionLost = errors.New("session lost")
 
+	// ErrLeftToServers means that no server has said that an ephemeral node is
+	// gone, and that the client has no session any more in which it would ask:
+	// it has given the session up, or was closed without reaching a server. The
+	// servers delete the node by themselves when they end the session. That
+	// takes at most the session timeout, rounded up to their tick, after they
+	// heard from the client last. A new leader grants every session its whole
+	// timeout again, from its election on, and servers without a leader delete
+	// nothing. An open client also deletes the node when it has a connection.
+	ErrLeftToServers = errors.New("node is left to the servers")
+
 	// ErrSuspended means that the connection was interrupted, where the error
 	// policy treats that as loss.
 	ErrSuspended = errors.New("connection suspended")

@@ -81,10 +81,16 @@ func (e Extension) NewTeller() clienttrace.Teller { return e.tellers.New() }
 // HasNews reports whether the client has had an answer since it was connected
 // last. If not, others may have done much of which LastZxid says nothing.
 func (e Extension) HasNews() bool {
-	e.mu.Lock()
-	s := e.session
-	e.mu.Unlock()
+	s := e.PresentSession()
 	return s != nil && s.link.HasNews()
+}
+
+// PresentSession returns the client's newest session, connected or not, or nil if
+// there was none yet. It may be over.
+func (e Extension) PresentSession() *Session {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.session
 }
 
 // Siblings returns the names of a node's children, as Created.Siblings has them:
@@ -100,9 +106,7 @@ func (e Extension) Siblings(ctx context.Context, parent string) ([]string, error
 // more than one for the data and one for the children of each node, however
 // many local waiters there are.
 func (e Extension) Watches() int {
-	e.mu.Lock()
-	s := e.session
-	e.mu.Unlock()
+	s := e.PresentSession()
 	if s == nil {
 		return 0
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/hooks"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/state"
 )
 
@@ -42,6 +43,7 @@ type Session struct {
 
 	lastConn chan struct{} // closed when the library has the connection on which it ends
 	closing  atomic.Bool   // close has been called
+	ended    atomic.Bool   // a server has told close that it has ended the session
 	gone     chan struct{} // closed when nothing of the session is left in this process
 
 	suspendMu sync.Mutex    // protects the following field
@@ -111,6 +113,42 @@ func (s *Session) Epoch() uint64 { return s.epoch }
 // from a server. Work that must not be done by two at a time needs a fencing
 // token; see locks.Lease.FencingToken.
 func (s *Session) Context() context.Context { return s.ctx }
+
+// AwaitEnd waits until the session is over, and returns nil if a server has said
+// that it has ended the session, so that its ephemeral nodes are gone. Otherwise,
+// the error matches ErrLeftToServers and the cause of Context. After Client.Close,
+// AwaitEnd waits until Close has reached a server or has given up. If ctx ends
+// first, the error matches ctx.Err().
+func (s *Session) AwaitEnd(ctx context.Context) error {
+	if err := awaitClosed(ctx, s.ctx.Done()); err != nil {
+		return err
+	}
+	cause := context.Cause(s.ctx)
+	if reason.Is(cause, ErrClosed) {
+		if err := awaitClosed(ctx, s.gone); err != nil {
+			return err
+		}
+	}
+	if reason.Is(cause, errEndedByServer) || s.ended.Load() {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrLeftToServers, cause)
+}
+
+// awaitClosed waits until a channel is closed. It asks the channel first.
+func awaitClosed(ctx context.Context, ch <-chan struct{}) error {
+	select {
+	case <-ch:
+		return nil
+	default:
+	}
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	}
+}
 
 // Trusted returns a context that ends as soon as the policy says that what was
 // built on the session must be given up: with the session, or at the first

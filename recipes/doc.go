@@ -90,6 +90,37 @@
 //     return the error of a server in trouble: their caller knows better what
 //     to do.
 //
+// # How a call ends a node
+//
+// Shutdown, Leave and Resign delete a node and wait until it is gone. All of them
+// return nil when a server has said that the node is gone, and return earlier, with
+// an error, if one of these comes first:
+//
+//	the context ends                   the context's error
+//	there was no connection for as     framework.ErrNotConnected, or
+//	long as the connection timeout     zk.ErrAuthFailed if the servers refuse
+//	                                   the client's credentials
+//	the session is lost                framework.ErrLeftToServers, or nil if a
+//	                                   server has said that it has ended the
+//	                                   session
+//	the client is closed               framework.ErrLeftToServers, or nil if
+//	                                   Close has reached a server; for a node
+//	                                   of no session, framework.ErrClosed
+//	a server refuses the deletion      the server's error
+//
+// A server in trouble is asked again. The error names the last trouble and, if the
+// session is over by then, also matches [framework.ErrLeftToServers], which says
+// when the servers delete the node at the latest. Unless the server has refused the
+// deletion, the client goes on in the background: it deletes the node when it has a
+// connection. A later call waits again, under its own context.
+//
+// Selector.Resign and HandOver wait for the leader's work first, as long as their
+// context allows, and then for the node by this rule.
+//
+// Release of a lease, and with it Do, Lead and Run, do not wait without a
+// connection. Their nil means that the client goes on in the background. Close of a
+// shared value, a cache or a directory deletes nothing, and waits for no server.
+//
 // The documentation of each package says what a loss of the session does.
 // [GUARANTEES.md] lists what users can rely on, and the limits.
 //

@@ -151,6 +151,14 @@ var everyOperation = []operation{
 		return err
 	})},
 	{"session", onTree(func(ctx context.Context, s *scene) error { _, err := s.client.Session(ctx); return err })},
+	{"session, its end", onTree(func(ctx context.Context, s *scene) error {
+		of, err := s.client.Session(context.WithoutCancel(ctx))
+		if err == nil {
+			err = of.AwaitEnd(ctx)
+		}
+		return err
+	})},
+	{"outage", onTree(func(ctx context.Context, s *scene) error { return framework.Extend(s.client).AwaitOutage(ctx) })},
 	{"states", onTree(func(ctx context.Context, s *scene) error { return drain(s.client.States(ctx)) })},
 	{"retry", onTree(func(ctx context.Context, s *scene) error {
 		return retry.Do(ctx, retry.N(3, time.Second), framework.IsConnectionError, func(ctx context.Context) error { return set(0)(ctx, s) })

@@ -178,13 +178,38 @@ func (c *cell) gaveUp(ctx context.Context, w *call) error {
 
 // work carries out rounds until nobody waits.
 func (c *cell) work(ctx context.Context) {
-	for {
-		r := c.nextRound(ctx)
-		if r == nil {
-			return
+	var r *round
+	defer func() {
+		if r != nil { // the user's code has ended the goroutine, as runtime.Goexit does
+			c.replaceWorker(r)
 		}
+	}()
+	for r = c.nextRound(ctx); r != nil; r = c.nextRound(ctx) {
 		r.run()
 	}
+}
+
+// replaceWorker ends the calls of a round whose goroutine has ended, and has
+// another goroutine carry out the calls that wait for the next round.
+func (c *cell) replaceWorker(r *round) {
+	r.dropReceipt()
+	c.forget()
+	r.failAll(func(w *call) error {
+		if w.sent {
+			return unknown(follow.ErrNoReturn)
+		}
+		return follow.ErrNoReturn
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.working = len(c.waiting) > 0 && framework.Extend(c.client).Go(c.work)
+	if c.working {
+		return
+	}
+	for _, w := range c.waiting {
+		w.endLocked(step{err: framework.ErrClosed})
+	}
+	c.waiting = nil
 }
 
 func (c *cell) nextRound(ctx context.Context) *round {

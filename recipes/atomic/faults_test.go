@@ -2,6 +2,8 @@ package atomic_test
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -221,4 +223,33 @@ func TestLogOfACallerThatGaveUp(t *testing.T) {
 		settle()
 		require.Equal(t, 1, bytes.Count([]byte(log.String()), []byte("outcome of a write is unknown")))
 	})
+}
+
+// Another client makes an ephemeral node between the read, which finds none, and
+// the create. A number that was counted into that node would be lost with its
+// session.
+func TestEphemeralNodeThatIsMadeMeanwhileIsNotWritten(t *testing.T) {
+	for name, change := range map[string]func(ctx context.Context, n *atomic.Long) error{
+		"add":              func(ctx context.Context, n *atomic.Long) error { _, err := n.Add(ctx, 5); return err },
+		"store":            func(ctx context.Context, n *atomic.Long) error { return n.Store(ctx, 5) },
+		"compare and swap": func(ctx context.Context, n *atomic.Long) error { _, err := n.CompareAndSwap(ctx, 0, 5); return err },
+		"update": func(ctx context.Context, n *atomic.Long) error {
+			_, err := n.Update(ctx, func(old int64) (int64, error) { return old + 5, nil })
+			return err
+		},
+	} {
+		for _, opts := range [][]atomic.Option{nil, {atomic.WithReceipts("/receipts")}} {
+			t.Run(fmt.Sprint(name, len(opts)), func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					c, _ := w.Connect(t)
+					w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/n", Session: c.SessionID(), Do: zktest.Call(func(zktest.Request) {
+						_, err := w.Observer.Create(context.Background(), "/n", nil, framework.WithMode(framework.Ephemeral))
+						require.NoError(t, err)
+					})})
+					require.ErrorIs(t, change(w.Patience(t), atomic.NewLong(c, "/n", opts...)), atomic.ErrEphemeral)
+					require.Empty(t, w.dataOf(t, "/n"))
+				})
+			})
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -23,15 +24,20 @@ func (r *round) promote() error {
 	if r.hold = r.shareHold(); r.hold != nil {
 		return nil
 	}
-	p := r.beginPromotion()
-	lease, err := locks.NewInterProcessMutex(r.client, r.cfg.lockPath).Acquire(r.ctx)
-	r.endPromotion(p, err)
+	lease, err := r.acquire()
 	if err != nil {
 		return r.beginAnew(err)
 	}
 	r.hold = r.newHold(lease)
 	r.events.Emit(eventPromoted, nil)
 	return nil
+}
+
+func (r *round) acquire() (lease *locks.Lease, err error) {
+	p := r.beginPromotion()
+	err = follow.ErrNoReturn // it stays if the user's code ends the goroutine
+	defer func() { r.endPromotion(p, err) }()
+	return locks.NewInterProcessMutex(r.client, r.cfg.lockPath).Acquire(r.ctx)
 }
 
 // promotion is a wait for the lock.

@@ -227,11 +227,15 @@ func (r *round) finish() {
 }
 
 // fail ends the round with an error for each caller.
-func (r *round) fail(err error) {
+func (r *round) fail(err error) { r.failAll(func(*call) error { return err }) }
+
+// failAll is fail with an error of its own for each call. The round's mutex is
+// held while errorOf is called.
+func (r *round) failAll(errorOf func(*call) error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range r.calls {
-		w.endLocked(step{err: err})
+		w.endLocked(step{err: errorOf(w)})
 	}
 	r.closed = true
 }

@@ -144,18 +144,18 @@ func (r *round) look(path string, sync bool) (s snapshot, err error) {
 }
 
 // create makes the node without any data, which stands for the zero value. So
-// it does not matter who has made it, or how often.
+// it does not matter whose create was applied. A node that is there already is
+// read before it is written, because it may be ephemeral.
 func (r *round) create() error {
 	session := r.client.SessionID()
-	created, err := r.client.Create(r.ctx, r.path, nil, framework.WithParents(), framework.WithIdempotence())
-	switch {
-	case err == nil:
+	created, err := r.client.Create(r.ctx, r.path, nil, framework.WithParents())
+	if err == nil {
 		r.seen = snapshot{at: r.now(), session: session, exists: true, czxid: created.Czxid}
 		return nil
-	case reason.Is(err, zk.ErrNodeExists):
-		r.forget()
-		return nil
-	default:
-		return r.beginAnew(err)
 	}
+	r.forget()
+	if reason.Is(err, zk.ErrNodeExists) {
+		return nil
+	}
+	return r.beginAnew(err)
 }

@@ -91,22 +91,24 @@ func (p *Passage) Name() string { return p.name }
 // of the round have left. A member that was lost has left. When Leave returns
 // nil, no node of the round is there.
 //
-// If ctx ends first, this member leaves all the same: Leave tells the servers,
-// for which it takes at most another half second, and the others do not take
-// the member for lost. If there is no connection in that time, the client goes
-// on in the background; a client that is closed by then cannot, and the others
-// take the member for lost. The error matches ErrNotLeft and the context's
-// error.
+// When Leave returns earlier is the same for all recipes: see "How a call ends a
+// node" in the documentation of package recipes. If ctx ends first, or there was no
+// connection for the connection timeout, this member leaves all the same: Leave
+// tells the servers, for which it takes at most another half second, and the others
+// do not take the member for lost. If there is no connection in that time, the
+// client goes on in the background; a client that is closed by then cannot, and the
+// others take the member for lost. The error also matches ErrNotLeft.
 //
 // If this member's session is lost, Leave does not wait for the others. The
-// error matches framework.ErrSessionLost then.
+// error matches framework.ErrSessionLost then, and framework.ErrLeftToServers
+// unless a server has said that it has ended the session.
 //
 // Leave may be called again, and returns what the first Leave returned. Of
 // several at the same time, each waits as long as its own context allows. The
 // member gives up with the last of them.
 func (p *Passage) Leave(ctx context.Context) error {
 	if p.life.Stopped().Err() != nil && p.life.Err() != nil { // it has left before
-		return p.errorOf("leave", p.outcome())
+		return p.errorOf("leave", p.outcome(ctx))
 	}
 	begun := time.Now()
 	return p.waited("leave", begun, p.leaveUntil(ctx))
@@ -116,20 +118,22 @@ func (p *Passage) Leave(ctx context.Context) error {
 // on waiting then, the member gives up.
 func (p *Passage) leaveUntil(ctx context.Context) error {
 	defer p.life.Stop()
+	ending := p.loop.Ending(ctx, nil) // the life ends with the session
+	defer ending.Done()
 	p.waiting.Add(1)
 	p.cancel(ErrLeft)     // the goroutine, once it knows, may end it with another cause
 	if ctx.Err() == nil { // otherwise the member gives up at once, and does not mark its node
 		p.life.Stop()
 		select {
 		case <-p.life.Over().Done():
-		case <-ctx.Done():
+		case <-ending.Context().Done():
 		}
 	}
 	othersWait := p.waiting.Add(-1) > 0
 	if p.life.Err() != nil {
-		return p.outcome()
+		return p.outcome(ctx)
 	}
-	err := fmt.Errorf("%w: %w", ErrNotLeft, p.loop.GaveUp(ctx))
+	err := fmt.Errorf("%w: %w", ErrNotLeft, ending.GaveUp())
 	if othersWait {
 		return err
 	}
@@ -139,11 +143,21 @@ func (p *Passage) leaveUntil(ctx context.Context) error {
 	case <-time.After(lastWords):
 		p.life.End(context.Cause(p.patience)) // what the servers say later changes no answer
 	}
-	return p.outcome()
+	return p.outcome(ctx)
 }
 
-// outcome returns what Leave returns of a passage that is over.
-func (p *Passage) outcome() error { return ignore(p.life.Err(), follow.ErrDone) }
+// outcome returns what Leave returns of a passage that is over. If it has ended with
+// its session, the node may still be there.
+func (p *Passage) outcome(ctx context.Context) error {
+	err := ignore(p.life.Err(), follow.ErrDone)
+	if !reason.Is(err, framework.ErrSessionLost) && !reason.Is(err, framework.ErrClosed) {
+		return err
+	}
+	if left := p.node.Session.AwaitEnd(ctx); reason.Is(left, framework.ErrLeftToServers) {
+		return fmt.Errorf("%w: %w", framework.ErrLeftToServers, err)
+	}
+	return err
+}
 
 // lastWords is how long a call that gives up waits for the servers. Without
 // that, a client that is closed right after a Leave would take the news with

@@ -279,14 +279,14 @@ func (r *Registration) gaveUp(ctx context.Context) error {
 // relied on. Do not call its Set and Shutdown.
 func (r *Registration) Node() *nodes.PersistentNode { return r.node }
 
-// Shutdown deletes the node, and returns when it is gone. If ctx ends first, as
-// in an outage, the error matches ctx.Err(), and the client goes on: it deletes
-// the node when there is a connection, or the session's end does. The instance
-// does not come back. Somebody else's node is never deleted.
+// Shutdown deletes the node, and returns nil when a server has said that it is
+// gone. When it returns earlier, as in an outage, and with which error, is the same
+// for all recipes: see "How a call ends a node" in the documentation of package
+// recipes. The client goes on then, and the instance does not come back. A node of
+// another client is never deleted.
 //
 // To let clients finish first, call Drain before, and wait as long as that may
-// take. Every Shutdown waits and returns the same. Closing the client ends its
-// registrations.
+// take. Closing the client ends its registrations.
 func (r *Registration) Shutdown(ctx context.Context) error {
 	if r.health != nil {
 		r.health.life.Stop()

@@ -43,8 +43,8 @@ func TestShutdownForgetsNodesOfFormerSessions(t *testing.T) {
 	})
 }
 
-// The only node that the latch had is of a session that is lost. Shutdown returns
-// nil then, as its comment says.
+// The only node that the latch had is of a session that is lost. Without a
+// connection, Shutdown does not know that the servers have ended it.
 func TestShutdownOfACandidateWhoseSessionIsLost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		leads := latch(t, w.Observer, "/l")
@@ -59,6 +59,8 @@ func TestShutdownOfACandidateWhoseSessionIsLost(t *testing.T) {
 		require.Len(t, w.Fake.Children("/l"), 1)
 		err := waits.Shutdown(context.Background())
 		network.Refuse(false)
-		require.NoError(t, err, "the session was lost")
+		require.ErrorIs(t, err, framework.ErrLeftToServers)
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		require.NoError(t, waits.Shutdown(context.Background()), "there is a connection")
 	})
 }

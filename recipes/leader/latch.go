@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
@@ -138,34 +139,32 @@ func (l *Latch) start() error {
 	return l.life.Start()
 }
 
-// Shutdown ends the candidacy: the context of a leadership first, with
-// locks.ErrReleased, and then the node. It returns nil when the node is gone, or
-// its session was lost or closed. If ctx ends before, the error matches ctx.Err()
-// and, if the deletion is in trouble, the last error of that.
-// Without a connection for the connection timeout, it is
-// framework.ErrNotConnected, and a server in trouble may return others. The
-// client goes on in all these cases, and a later Shutdown waits anew, under its
-// own context. So the node goes in any case, unless the server refuses that,
-// which is the error of every Shutdown. Changes tells nothing more, except with
-// WithCloseNotification. Closing the client ends its latches, too.
+// Shutdown ends the candidacy at once, and does not wait for the work of Lead: it
+// ends the context of a leadership, with locks.ErrReleased, and then deletes the
+// node. Call HandOver before it to let the work finish first; the example of
+// HandOver shows that. After Lead has returned, there is no work to wait for.
+//
+// Shutdown returns nil when a server has said that the node is gone. When it
+// returns earlier, and with which error, is the same for all recipes: see "How a
+// call ends a node" in the documentation of package recipes. A server in trouble
+// may return other errors. If the server refuses the deletion, that is the error
+// of every Shutdown. The client deletes a node in the background whose creation is
+// under way, and Shutdown does not wait for that. Changes tells nothing more,
+// except with WithCloseNotification. Closing the client ends its latches, too.
 //
 // Shutdown says that the work is over, even if its leadership was lost just
-// before: the node goes without the rest of the safety margin. If the session
-// was lost, too, the client deletes the node in the background. It does so with a
-// node whose creation is under way, too.
-//
-// After Lead, the work has finished already, and a ctx that has ended does no
-// harm: Shutdown only does not wait then, and returns ctx's error. Callers that
-// lead in their own way call HandOver before it, for an orderly shutdown.
+// before: the node goes without the rest of the safety margin.
 func (l *Latch) Shutdown(ctx context.Context) error {
 	if err := l.queue.Usable(); err != nil {
 		return l.queue.ErrorOf("shutdown", err)
 	}
-	first := l.beginToClose(ctx)
+	ending := l.queue.removal.Ending(ctx, framework.Extend(l.queue.Client()).PresentSession())
+	defer ending.Done()
+	first := l.beginToClose(ending.Context())
 	if !l.life.WaitGone(ctx) {
-		return l.queue.ErrorOf("shutdown", l.queue.removal.GaveUp(ctx))
+		return l.queue.ErrorOf("shutdown", ending.Err(nil, reason.OfContext(ctx)))
 	}
-	return l.queue.ErrorOf("shutdown", l.leftBehind(ctx, first))
+	return l.queue.ErrorOf("shutdown", l.leftBehind(ending, first))
 }
 
 // beginToClose reports whether this is the first Shutdown. The node is deleted
@@ -276,15 +275,21 @@ func (l *Latch) present() (now []Change, log *broadcast.Node[Change]) {
 	}
 }
 
-// Resign gives the leadership up at once, to the next in line, as a release of
-// its lease does. It is ErrNotLeader if there is none to give up: also while
-// the connection is interrupted under state.StandardPolicy.
+// Resign gives the leadership up at once, as a release of its lease does, and does
+// not wait for the work of Lead: HandOver does. The next in line leads. Resign
+// returns nil when a server has said that the node is gone; see "How a call ends a
+// node" in the documentation of package recipes. Called with the leadership's own
+// context, it does not wait for that. It is ErrNotLeader if there is no leadership
+// to give up: also while the connection is interrupted under
+// state.StandardPolicy.
 func (l *Latch) Resign(ctx context.Context) error {
-	lease := l.Leadership()
-	if lease == nil {
+	l.mu.Lock()
+	now := l.now
+	l.mu.Unlock()
+	if now == nil || l.Leadership() != now.lease {
 		return l.queue.ErrorOf("resign", ErrNotLeader)
 	}
-	return lease.Release(ctx)
+	return l.queue.ErrorOf("resign", now.release(ctx, &l.queue))
 }
 
 // HandOver passes the leadership on to the next in line, in an orderly way. It
@@ -300,9 +305,9 @@ func (l *Latch) Resign(ctx context.Context) error {
 //   - This latch does not lead: ErrNotLeader. That is also so if the connection
 //     was interrupted, under state.StandardPolicy, before the leader was asked.
 //     It may lead again with the same node then.
-//   - The node stays: the server refuses to delete it, or there is no connection
-//     for the connection timeout, or no server that is well for all retries. The
-//     client goes on, but for a refusal.
+//   - The node may stay: the server refuses to delete it, or one of the other
+//     errors that "How a call ends a node" in the documentation of package recipes
+//     lists.
 func (l *Latch) HandOver(ctx context.Context) error {
 	l.mu.Lock()
 	now := l.now

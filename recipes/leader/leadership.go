@@ -3,14 +3,17 @@ package leader
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path"
 	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/event"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -82,7 +85,7 @@ func (l *leadership) attend(leading context.Context, stop <-chan struct{}, grace
 // what the caller of the work can act on: the reason of a loss, and the
 // server's if it refuses the deletion.
 func (l *leadership) end(ctx context.Context) error {
-	under, done := claim.WhileConnected(ctx, l.claim.Nodes()[0].Session)
+	under, done := claim.WhileConnected(ctx, l.created().Session)
 	defer done()
 	refused := claim.RefusalsIn(l.claim.Dissolve(under))
 	if cause := context.Cause(l.claim.Context()); !reason.Is(cause, locks.ErrReleased) {
@@ -110,16 +113,50 @@ func (l *leadership) await(ctx context.Context, q *candidates) error {
 	}
 }
 
-// awaitNode waits until the node of a leadership that is over is gone, if whoever
-// has ended that did not. Nobody leads before. The end of the session deletes it.
-func (l *leadership) awaitNode(ctx context.Context, q *candidates) error {
-	err := l.claim.AwaitRelease(ctx)
-	switch {
-	case err == nil, l.claim.Nodes()[0].Session.Context().Err() != nil:
-		return nil
-	case reason.IsOfContext(ctx, err):
-		return q.removal.GaveUp(ctx)
-	default:
-		return err
+// created is the leader's node.
+func (l *leadership) created() framework.Created { return l.claim.Nodes()[0] }
+
+// dissolve gives the claim up. The claim of a session that is over leaves its node
+// to the client, and does not wait for a server: that is an error here.
+func (l *leadership) dissolve(ctx context.Context) error {
+	return l.unlessOver(l.claim.Dissolve(ctx))
+}
+
+func (l *leadership) unlessOver(err error) error {
+	if session := l.created().Session.Context(); err == nil && session.Err() != nil {
+		return fmt.Errorf("%w: %w", framework.ErrLeftToServers, context.Cause(session))
 	}
+	return err
+}
+
+// awaitNode waits until the node of a leadership that is over is gone, if whoever
+// has ended that did not. Nobody leads before.
+func (l *leadership) awaitNode(ctx context.Context, q *candidates) error {
+	ending := q.removal.Ending(ctx, l.created().Session)
+	defer ending.Done()
+	return l.awaitEnding(ending, q)
+}
+
+// awaitEnding is awaitNode for an ending that has begun.
+func (l *leadership) awaitEnding(ending *follow.Ending, q *candidates) error {
+	err := l.unlessOver(l.claim.AwaitRelease(ending.Context()))
+	if reason.Is(err, framework.ErrLeftToServers) {
+		err = q.delete(ending.Context(), l.created())
+	}
+	return ending.Err(l.created().Session, err)
+}
+
+// release releases the lease, and waits until the node is gone. The leader itself,
+// whose context it gets, does not wait: that context ends with the release.
+func (l *leadership) release(ctx context.Context, q *candidates) error {
+	if claim.FromContext(ctx, q.Key()) == l.claim {
+		return l.lease.Release(ctx)
+	}
+	ending := q.removal.Ending(ctx, l.created().Session)
+	defer ending.Done()
+	err := l.lease.Release(ending.Context())
+	if err == nil || reason.Is(err, locks.ErrReleased) {
+		return l.awaitEnding(ending, q)
+	}
+	return ending.Err(l.created().Session, err)
 }

@@ -96,7 +96,7 @@ func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *keptNode) 
 	cause := now.ended()
 	switch {
 	case cause == nil, reason.Is(cause, locks.ErrReleased) && l.isClosing():
-		l.deleting(ctx, now.claim.Nodes()[0].Session, now.claim.Dissolve)
+		l.deleting(ctx, now.created(), now.dissolve)
 		l.end(now)
 	case reason.Is(cause, framework.ErrSuspended) && now.claim.Keep():
 		return l.keep(ctx, now)
@@ -112,7 +112,7 @@ func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *keptNode) 
 
 // dissolve gives a leadership's node up, and logs if the server refuses that.
 func (l *Latch) dissolve(ctx context.Context, now *leadership) {
-	if err := l.deleting(ctx, now.claim.Nodes()[0].Session, now.claim.Dissolve); framework.IsRefusal(err) {
+	if err := l.deleting(ctx, now.created(), now.dissolve); framework.IsRefusal(err) {
 		l.queue.Events().Emit(eventNodeStays, err, now.node(), event.Cause(err))
 	}
 }
@@ -125,11 +125,7 @@ func (l *Latch) isClosing() bool {
 
 // abandon deletes the node of a candidate that gives up.
 func (l *Latch) abandon(ctx context.Context, node framework.Created) {
-	l.deleting(ctx, node.Session, func(ctx context.Context) error {
-		ctx, wait := trace.Unblocked(ctx, l.queue.Client())
-		defer wait()
-		return l.queue.Client().Delete(ctx, node.Path, framework.AnyVersion, framework.WithGuarantee())
-	})
+	l.deleting(ctx, node, func(ctx context.Context) error { return l.queue.delete(ctx, node) })
 }
 
 // end notes the end of a leadership.

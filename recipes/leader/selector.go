@@ -212,12 +212,12 @@ func (s *Selector) oversee(under context.Context, now *leadership, returned <-ch
 	events.Emit(eventOverrunOver, nil, node, cause, slog.Float64(semconv.LockOverrun, time.Since(ended).Seconds()))
 }
 
-// Resign ends the context of the leadership under way, with locks.ErrRevoked.
-// It returns when the work has returned and the node is given up, or with
-// ctx's error if it took that. Called by the work with its own context, it
-// does not wait. It is ErrNotLeader if there is no leadership. It does not
-// touch the next leadership, for which a requeue may stand meanwhile
-// (CURATOR-518). If the node stays, the error is HandOver's.
+// Resign ends the context of the leadership under way, with locks.ErrRevoked. It
+// waits as long as ctx allows until the work has returned, and then until the node
+// is gone: see "How a call ends a node" in the documentation of package recipes.
+// Called by the work with its own context, it does not wait. It is ErrNotLeader if
+// there is no leadership. It does not touch the next leadership, for which a
+// requeue may stand meanwhile (CURATOR-518).
 func (s *Selector) Resign(ctx context.Context) error {
 	now := s.current()
 	if now == nil {
@@ -235,9 +235,8 @@ func (s *Selector) Resign(ctx context.Context) error {
 //
 // If nobody else stands, the leader goes on, and the error is ErrNoSuccessor. A
 // candidate that has died stands until its session has timed out. If this
-// selector does not lead, the error is ErrNotLeader. If the server refuses to
-// delete the node, or there is no connection for the connection timeout, that is
-// the error. The client goes on in the second case.
+// selector does not lead, the error is ErrNotLeader. The other errors are those
+// that "How a call ends a node" in the documentation of package recipes lists.
 func (s *Selector) HandOver(ctx context.Context) error { return s.queue.handOver(ctx, s.current()) }
 
 // Leadership returns the lease of the leadership that is under way, or nil. It

@@ -30,6 +30,9 @@ func (l *Latch) outlast(ctx context.Context, err error) error {
 func (l *Latch) noteQueue(r lockloop.NotAdmitted) {
 	l.noteSeen(r)
 	l.recovery.Recovered()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgetEndedLocked()
 }
 
 func (l *Latch) noteSeen(r lockloop.NotAdmitted) {

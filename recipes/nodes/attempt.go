@@ -3,6 +3,7 @@ package nodes
 import (
 	"bytes"
 	"context"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -16,6 +17,41 @@ type attempt struct {
 	wish    payload
 	version int32
 	after   int64 // the newest transaction that the client knew when it sent the request
+}
+
+// lateCreate is a request that creates an ephemeral node, and whose reply was lost
+// with its session. A server that has stalled with the request may still carry it
+// out, as long as the servers keep that session. The zero lateCreate is none.
+type lateCreate struct {
+	session *framework.Session
+	until   time.Time // when the servers have ended the session, unless they had no leader
+}
+
+// noteLate notes that the reply to a create was lost, if the error says so.
+func (k *keeper) noteLate(err error) {
+	if !k.cfg.ephemeral() || !reason.Is(err, framework.ErrOutcomeUnknown) {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.late = lateCreate{k.session, time.Now().Add(3 * k.session.Timeout())}
+}
+
+// forgetLate notes that no server carries a request of this session out any more.
+func (k *keeper) forgetLate() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.late.session == k.session {
+		k.late = lateCreate{}
+	}
+}
+
+// mayCome returns an error that says so if a server may still create the node.
+func (l lateCreate) mayCome(ctx context.Context) error {
+	if l.session == nil || l.session.Context().Err() == nil || time.Now().After(l.until) {
+		return nil
+	}
+	return l.session.AwaitEnd(ctx)
 }
 
 // hearNews makes sure that the client knows of what others have done while it

@@ -5,7 +5,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	defer node.Shutdown(ctx) // the node is gone when Shutdown returns
+//	defer node.Shutdown(ctx) // the node is gone when Shutdown returns nil
 //	if _, err := node.WaitRegistered(ctx); err != nil {
 //		return err // says whose node is in the way, or why there is no connection
 //	}

@@ -3,17 +3,20 @@ package nodes
 import (
 	"cmp"
 	"context"
-	"fmt"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
-// Shutdown deletes the node, and returns when it is gone; a node with a time to
-// live stays. If ctx ends first, the error matches ctx.Err(), and the client
-// goes on: it deletes the node when there is a connection, or the session's end
-// does. If the server refuses the deletion, that is the error, and the node
-// stays. Somebody else's node is never deleted.
+// Shutdown deletes the node, and returns nil when a server has said that it is
+// gone. A node with a time to live stays, and a node of another client is never
+// deleted. When Shutdown returns earlier, and with which error, is the same for
+// all recipes: see "How a call ends a node" in the documentation of package
+// recipes. If the server refuses the deletion, that is the error of every
+// Shutdown, and the node stays.
 //
-// Every Shutdown waits and returns the same. Closing the client ends its
-// persistent nodes, and deletes those that are ephemeral.
+// Closing the client ends its persistent nodes, and deletes those that are
+// ephemeral.
 func (n *PersistentNode) Shutdown(ctx context.Context) error {
 	return n.errorOf("shutdown", n.shutdown(ctx))
 }
@@ -24,12 +27,23 @@ func (n *PersistentNode) shutdown(ctx context.Context) error {
 	}
 	n.end(ErrClosed)
 	n.life.Stop()
-	if !n.life.WaitGone(ctx) {
-		return fmt.Errorf("the node may still be there: %w", n.removal.GaveUp(ctx))
+	ending := n.removal.Ending(ctx, n.session())
+	defer ending.Done()
+	if !n.life.WaitGone(ending.Context()) {
+		return ending.Err(n.session(), reason.OfContext(ending.Context()))
 	}
 	n.mu.Lock()
+	leftover, late := n.leftover, n.late
+	n.mu.Unlock()
+	return cmp.Or(ending.Err(n.session(), leftover), late.mayCome(ctx))
+}
+
+// session returns the session on which the node depends, or nil if it does not
+// depend on one.
+func (n *PersistentNode) session() *framework.Session {
+	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.leftover
+	return n.madeIn
 }
 
 // end ends the persistent node, if nothing has ended it before. The keeper still

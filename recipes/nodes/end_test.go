@@ -243,9 +243,12 @@ func TestRefusedCredentialsEndANode(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrAuthFailed)
 		require.NotErrorIs(t, err, context.DeadlineExceeded, "it says so at once")
 		require.ErrorIs(t, n.Err(), zk.ErrAuthFailed)
-		require.ErrorIs(t, n.Shutdown(recipetest.Within(t, time.Minute)), context.DeadlineExceeded, "nobody knows whether the node is there")
+		err = n.Shutdown(recipetest.Within(t, time.Minute))
+		require.ErrorIs(t, err, framework.ErrLeftToServers, "no server has said that the node is gone")
+		require.ErrorIs(t, err, zk.ErrAuthFailed)
 		require.Equal(t, "-", w.dataOf("/a"))
 		refused.Remove()
+		time.Sleep(time.Minute) // the client asks again
 		require.NoError(t, n.Shutdown(w.Patience(t)))
 	})
 }
@@ -329,4 +332,42 @@ func TestLookAfterALostDeleteIsBehindAQuorum(t *testing.T) {
 		require.Less(t, slices.Index(behind, quorum[0]), slices.Index(behind, zktest.OpExists))
 		require.Contains(t, behind, quorum[0])
 	})
+}
+
+// A server has stalled with the create, and the client has given its session up.
+// The servers still keep that session when the server goes on. So Shutdown, which
+// finds no node, must not return nil. Once the servers have ended the session, it
+// may.
+func TestShutdownBeforeALateCreateSaysThatTheNodeIsLeftToTheServers(t *testing.T) {
+	for _, shutdown := range []string{"before the node comes", "after the session's end"} {
+		t.Run(shutdown, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				const session = 40 * time.Second
+				c, network := w.Connect(t, framework.WithSessionTimeout(session), framework.WithSafetyMargin(0.5)) // given up halfway
+				require.NoError(t, c.WaitConnected(w.Patience(t)))
+				lost, err := c.Session(w.Patience(t))
+				require.NoError(t, err)
+				stalls := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: lost.ID(), Do: zktest.All(
+					zktest.HoldRequest(session*3/4), zktest.Call(func(zktest.Request) { network.Refuse(true) }))})
+				n := start(t, c, "/a", "data")
+				<-stalls.Done()
+				<-lost.Context().Done()
+				network.Refuse(false)
+				w.ready(t, n) // in the next session
+				if shutdown == "after the session's end" {
+					time.Sleep(3 * session)
+					require.NoError(t, n.Shutdown(w.Patience(t)))
+					require.Equal(t, "-", w.dataOf("/a"))
+					return
+				}
+				err = n.Shutdown(w.Patience(t))
+				time.Sleep(session * 3 / 10)
+				require.Equal(t, "data", w.dataOf("/a"), "it has come late")
+				require.ErrorIs(t, err, framework.ErrLeftToServers)
+				require.ErrorIs(t, err, framework.ErrSessionLost)
+				time.Sleep(session)
+				require.Equal(t, "-", w.dataOf("/a"))
+			})
+		})
+	}
 }

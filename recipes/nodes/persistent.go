@@ -62,18 +62,20 @@ type PersistentNode struct {
 
 	whenGone func() // it is called before the life is gone; or nil
 
-	mu       sync.Mutex       // protects the following fields
-	sets     uint64           // how often the data was set
-	wish     payload          // the data that the node is to have
-	earlier  []payload        // earlier wishes that the node has not had yet
-	waiting  map[uint64]error // the Sets that wait: why each was refused, or nil
-	have     payload          // the data that the node has; none if it never was there
-	now      *Registration    // nil if there is none
-	until    time.Time        // for a node with a time to live: when it may be gone
+	mu       sync.Mutex         // protects the following fields
+	sets     uint64             // how often the data was set
+	wish     payload            // the data that the node is to have
+	earlier  []payload          // earlier wishes that the node has not had yet
+	waiting  map[uint64]error   // the Sets that wait: why each was refused, or nil
+	have     payload            // the data that the node has; none if it never was there
+	now      *Registration      // nil if there is none
+	madeIn   *framework.Session // an ephemeral node's: the newest in which it may have been created
+	until    time.Time          // for a node with a time to live: when it may be gone
 	conflict *ConflictError
 	last     *broadcast.Node[Change]
 	failure  error // why the life is over
 	leftover error // what kept us from deleting the node
+	late     lateCreate
 	record   record
 
 	registeredOnce bool // for tracers

@@ -12,8 +12,7 @@ import (
 
 // remove deletes the node, if it is ours, however long that takes. It returns
 // why the node may still be there: the server's refusal, or that the client was
-// closed. If the client was closed, the end of its session deletes an ephemeral
-// node.
+// closed.
 func (k *keeper) remove(ctx context.Context) error {
 	defer func() {
 		if k.last != nil {
@@ -28,9 +27,6 @@ func (k *keeper) remove(ctx context.Context) error {
 	}
 	if err := k.removal.Run(ctx); err == nil || ctx.Err() == nil && !reason.Is(err, framework.ErrClosed) {
 		return err
-	}
-	if k.cfg.ephemeral() {
-		return nil
 	}
 	return framework.ErrClosed
 }

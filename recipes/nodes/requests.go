@@ -13,7 +13,7 @@ import (
 // looks at it.
 func (k *keeper) create(ctx context.Context) error {
 	wish := k.wanted()
-	k.owners.Note(k.session.ID())
+	k.noteOwner()
 	if k.predecessor != nil && *k.predecessor == 0 {
 		return k.replaceWith(ctx, wish, 0)
 	}
@@ -32,6 +32,7 @@ func (k *keeper) create(ctx context.Context) error {
 		return k.surprises.Wait(ctx)
 	}
 	if err != nil {
+		k.noteLate(err)
 		return k.failed(a, err)
 	}
 	k.node = created.Path
@@ -39,10 +40,21 @@ func (k *keeper) create(ctx context.Context) error {
 	return nil
 }
 
+// noteOwner notes the session in which the node may be created next.
+func (k *keeper) noteOwner() {
+	k.owners.Note(k.session.ID())
+	if !k.cfg.ephemeral() {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.madeIn = k.session
+}
+
 // replace deletes a node of this version, and creates ours, in one transaction.
 func (k *keeper) replace(ctx context.Context, version int32) error {
 	wish := k.wanted()
-	k.owners.Note(k.session.ID())
+	k.noteOwner()
 	return k.replaceWith(ctx, wish, version, framework.DeleteOp(k.node, version))
 }
 
@@ -74,6 +86,7 @@ func (k *keeper) replaceWith(ctx context.Context, wish payload, other int32, ops
 		k.predecessor = nil // create makes missing parents, too, if there is none
 		return k.surprises.Wait(ctx)
 	default:
+		k.noteLate(err)
 		return k.failed(a, err)
 	}
 }
