@@ -23,6 +23,11 @@ func (c *Claim) Lose(cause error) {
 	c.contextEnded()
 }
 
+// NodeDeleted makes a claim that is Held Lost, with ErrNodeDeleted as the cause. It
+// is for callers that learn of the deletion before the claim's watch tells of it. It
+// must not block.
+func (c *Claim) NodeDeleted() { c.watcher.deleted() }
+
 // contextEnded makes the claim Lost if its context has ended and it is not
 // being released. The session calls it when the session has ended, after the
 // contexts of all claims that end at the same moment. It must not block.
