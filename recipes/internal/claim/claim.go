@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/trace"
@@ -116,10 +117,17 @@ func (c *Claim) Successor() *Claim {
 // of the nodes, which may live for days, would know of this claim until its end.
 func (c *Claim) Drop() { c.end(ErrReleased) }
 
-// Outlasting returns a claim to the same nodes that no interruption of the
-// connection ends. It is for nodes that stay without a holder, after an
-// interruption has ended this claim.
-func (c *Claim) Outlasting() *Claim {
+// Unattended ends this claim's context, and returns a claim to the same nodes that no
+// interruption of the connection ends: nobody works under it. It returns nil if the
+// nodes are lost, or somebody has asked for the lock.
+func (c *Claim) Unattended() *Claim {
+	cause := context.Cause(c.ctx)
+	if cause != nil && !reason.Is(cause, framework.ErrSuspended) || !c.sessionLives() || c.IsRequested() {
+		return nil
+	}
+	c.watcher.forget()
+	c.watcher.endKept()
+	c.end(ErrReleased)
 	session := c.nodes[0].Session.Context()
 	next := &Claim{terms: c.terms}
 	next.begin(session)
