@@ -28,6 +28,7 @@ type Claim struct {
 	state    State
 	shares   int             // the claim is given up at zero, and never taken again
 	spent    bool            // see Spent
+	spared   []func()        // take back what spare has done; nil before and after that
 	stopped  func()          // only a leader's claim has it; see Lead
 	place    Place           // may be nil
 	trace    *trace.Hold     // may be nil

@@ -176,6 +176,7 @@ func (l *Lease) leave() (last bool) {
 	l.end(ErrReleased)
 	if stopped := l.claim.stopped; stopped != nil && !reason.Is(l.Ended(), ErrReleased) {
 		stopped()
+		l.claim.holderStoppedLocked()
 		return false
 	}
 	last = l.claim.leaveLocked()
