@@ -55,6 +55,10 @@ func (s *Session) runAfterFuncsLocked() {
 		s.afterInterruption = nil
 	}
 	for _, fs := range due {
-		s.client.goroutines.Go(fs.run)
+		s.afterFuncs.Add(1)
+		s.client.goroutines.Go(func() {
+			defer s.afterFuncs.Done()
+			fs.run()
+		})
 	}
 }

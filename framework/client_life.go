@@ -148,8 +148,16 @@ func (c *Client) supervise() {
 // session that was lost, for the same reason for which the client gave it up
 // early: its holders need the time to stop.
 //
-// If a lock has a minimum hold that is not over, see locks.WithMinimumHold, Close
-// deletes the other ephemeral nodes, and leaves the session to the servers.
+// Close deletes the other ephemeral nodes and leaves the session to the servers, which
+// end it when its timeout is over, in two cases:
+//
+//   - A lock has a minimum hold that is not over; see locks.WithMinimumHold.
+//   - A lease was lost less than the safety margin ago, for example to an
+//     interruption under state.StandardPolicy, and was not released since: its holder
+//     may still be stopping.
+//
+// A lease that Close itself ends has no such time: the next holder may be admitted as
+// soon as Close is called. Stop the work and release its leases before.
 //
 // Servers do not survive the end of a session that has more than about two
 // megabytes of paths of ephemeral nodes (ZOOKEEPER-4306). If this client has

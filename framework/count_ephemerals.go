@@ -81,6 +81,7 @@ func (s *Session) forgetMissing(patience time.Duration) {
 
 // nodeGone notes that there is no such node any more, ephemeral or not.
 func (s *Session) nodeGone(path string) {
+	s.kept.remove(path)
 	s.ephemerals.mu.Lock()
 	defer s.ephemerals.mu.Unlock()
 	s.ephemerals.removeLocked(path)

@@ -57,8 +57,10 @@ func (s *Session) leave() {
 // connection.
 //
 // If some nodes are to stay, it deletes the others instead, and leaves the
-// session to the server.
+// session to the server. Whoever learns that an interruption has ended its work, and
+// says then which nodes stay, may be saying so just now.
 func (s *Session) endOnServer() {
+	s.afterFuncs.Wait()
 	if len(s.ephemerals.excess()) > 0 { // others may have deleted most of them
 		s.forgetMissing(closeRequestTimeout)
 	}

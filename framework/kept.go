@@ -21,6 +21,16 @@ func (k *keptNodes) add(path string, until time.Time) {
 	k.until[path] = until
 }
 
+// takeBack removes a node, unless another call has replaced the time.
+func (k *keptNodes) takeBack(path string, until time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.until[path].Equal(until) {
+		delete(k.until, path)
+	}
+}
+
+// remove removes a node that does not exist any more.
 func (k *keptNodes) remove(path string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -41,10 +51,11 @@ func (k *keptNodes) now() map[string]bool {
 }
 
 // KeepUntil has Close leave an ephemeral node to the servers, if Close is called
-// before the given time. It is for what must outlast a process that ends, such
-// as a lock that others must not get so soon. The recipe calls the function
-// returned when it gives the node up by itself. Another call for the node
-// replaces the time.
+// before the given time. It is for a lock that others must not get as soon as Close
+// is called: its holder has lost it and may still be stopping, or it has a minimum
+// hold. The recipe calls the function returned when it gives the node up by itself.
+// Another call for the node replaces the time, and the function of the earlier call
+// has no effect then.
 //
 // Close then deletes the client's other ephemeral nodes, and leaves the session to
 // the servers. They end it when the session timeout is over, be it before or after
@@ -59,5 +70,5 @@ func (k *keptNodes) now() map[string]bool {
 func (e Extension) KeepUntil(n Created, until time.Time) (takeBack func()) {
 	path := e.full(n.Path)
 	n.Session.kept.add(path, until)
-	return func() { n.Session.kept.remove(path) }
+	return func() { n.Session.kept.takeBack(path, until) }
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -150,6 +151,10 @@ func TestCloseEndsASessionThatNeedNotStay(t *testing.T) {
 		"taken back":        func(c *framework.Client, n framework.Created) { keepUntil(c, n, time.Hour)() },
 		"the time is over":  func(c *framework.Client, n framework.Created) { keepUntil(c, n, time.Minute); time.Sleep(time.Minute) },
 		"it was never kept": func(*framework.Client, framework.Created) {},
+		"the node is gone": func(c *framework.Client, n framework.Created) {
+			keepUntil(c, n, time.Hour)
+			_ = c.Delete(context.Background(), n.Path, framework.AnyVersion)
+		},
 	} {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := unclosed(t, srv)
@@ -159,6 +164,26 @@ func TestCloseEndsASessionThatNeedNotStay(t *testing.T) {
 			require.Empty(t, srv.Sessions(), name)
 		})
 	}
+}
+
+// A function that is called after an interruption may keep a node, also if the client
+// is closed as soon as the interruption is seen. It replaces what was kept before.
+func TestCloseWaitsForThoseWhoKeepANodeAfterAnInterruption(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := unclosed(t, srv)
+		node := mustCreate(t, c, "/n", "", framework.WithMode(framework.Ephemeral))
+		before := keepUntil(c, node, time.Minute)
+		node.Session.AfterTrust(state.StandardPolicy, func() {
+			keepUntil(c, node, time.Hour)
+			before()
+		})
+		trusted := node.Session.Trusted(state.StandardPolicy)
+		srv.CutAll()
+		<-trusted.Done()
+		closing(t, c)
+		_, there := srv.Node("/n")
+		require.True(t, there)
+	})
 }
 
 func TestCloseThatReachesNoServerLeavesTheNodesThatAreKept(t *testing.T) {

@@ -60,6 +60,8 @@ type Session struct {
 	// What to call when ctx has ended, and when uninterrupted has. Protected by
 	// client.mu.
 	afterEnd, afterInterruption afterFuncs
+
+	afterFuncs sync.WaitGroup // those that run; none begins after Close has ended ctx
 }
 
 // ID returns the server's id of the session, which is the EphemeralOwner of the

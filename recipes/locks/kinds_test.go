@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // lease is the part that the leases of all kinds of locks have in common.
@@ -33,6 +34,14 @@ type lockKind struct {
 	blocker func(c *framework.Client) acquireFunc
 	// rival takes everything that the lock has to give.
 	rival func(c *framework.Client) acquireFunc
+}
+
+// creation is the request that makes the node.
+func (k lockKind) creation() zktest.Op {
+	if k.name == "downgrade" {
+		return zktest.OpMulti
+	}
+	return zktest.OpCreate
 }
 
 // cachedKind is the kind whose lock may stay in the process.

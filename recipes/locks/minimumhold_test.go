@@ -501,3 +501,37 @@ func TestMinimumHoldThatCannotBe(t *testing.T) {
 		w.NothingLeft(t, path)
 	})
 }
+
+// The connection is interrupted during a release: when the lease has ended, and when
+// the client tells others of the release, or has just done so. Whatever the client's
+// error policy, the lock stays for its minimum hold, and no longer.
+func TestInterruptionDuringTheReleaseOfAMinimumHold(t *testing.T) {
+	for name, during := range map[string]func(w *world, lease *locks.Lease, cut func()){
+		"when the lease has ended": func(_ *world, lease *locks.Lease, cut func()) {
+			context.AfterFunc(lease.Context(), cut)
+		},
+		"when it is told": func(w *world, _ *locks.Lease, cut func()) {
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: 1, Do: zktest.Call(func(zktest.Request) { cut() })})
+		},
+		"when it was told": func(w *world, _ *locks.Lease, cut func()) {
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: 1, Do: zktest.DropReply()})
+		},
+	} {
+		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+			t.Run(name+", "+policy.String(), func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					c, network := w.Connect(t, framework.WithErrorPolicy(policy))
+					granted := time.Now()
+					lease := locktest.Acquire(t, t.Context(), holdingMutex(c, "/l"))
+					time.Sleep(5500 * time.Millisecond)
+					during(w, lease, network.Cut)
+					require.NoError(t, lease.Release(t.Context()))
+					require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
+					next := locktest.Acquire(t, w.Patience(t), mutexAt(w.Observer))
+					require.Equal(t, minimumHold, time.Since(granted))
+					require.NoError(t, next.Release(t.Context()))
+				})
+			})
+		}
+	}
+}

@@ -6,8 +6,11 @@ import (
 	"path"
 	"strings"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -78,10 +81,15 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 // downgrade makes a read node in the place of the writer's, which is held all
 // the while. The read node has the writer's number and is not sequential. The
 // fencing token is the writer's, because a writer that waits has a smaller one
-// than any new node.
+// than any new node. If an operator has deleted the writer's node, the server
+// makes no read node, and the write lock is lost.
 func (r *ReadLock) downgrade(ctx context.Context, writer *claim.Claim, a queue.Attempt) (*claim.Claim, error) {
 	q := &r.of.read
 	node, err := r.createInPlace(ctx, writer, a)
+	if isGone(err) {
+		writer.NodeDeleted()
+		return nil, writer.Loss()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +105,22 @@ func (r *ReadLock) downgrade(ctx context.Context, writer *claim.Claim, a queue.A
 	return nil, writer.Loss()
 }
 
-// createInPlace creates the read node. An acquire that waits outlasts every
-// interruption that the write lock outlasts.
+// checkOfWriter is the index of the check of the writer's node in the transaction
+// that creates the read node.
+const checkOfWriter = 0
+
+// isGone reports whether the server has refused to create the read node because the
+// writer's node does not exist.
+func isGone(err error) bool {
+	var failed *framework.TxnError
+	return reason.As(err, &failed) && failed.Index == checkOfWriter && reason.Is(err, zk.ErrNoNode)
+}
+
+// createInPlace creates the read node, and has the server check in the same
+// transaction that the writer's node exists: the writer may not have learned yet
+// that another client deleted it, and the next writer may hold the lock already.
+// An acquire that waits retries through every interruption that the write lock
+// survives.
 func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a queue.Attempt) (node framework.Created, err error) {
 	q := &r.of.read
 	name := path.Base(writer.Nodes()[0].Path)
@@ -112,8 +134,14 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a que
 	defer context.AfterFunc(held, func() { done(context.Cause(held)) })()
 	recovery := follow.Recovery{Client: q.Client(), Ends: func(err error) bool { return !a.Wait || lockloop.EndsAcquire(err) }}
 	err = recovery.Until(under, func(ctx context.Context) (err error) {
-		node, err = q.Client().Create(ctx, znode.Join(q.Path(), readKind+number), q.NodeData(a),
-			framework.WithMode(framework.Ephemeral), framework.WithProtection())
+		results, err := q.Client().Transaction(ctx,
+			framework.CheckOp(writer.Nodes()[0].Path, framework.AnyVersion),
+			framework.CreateOp(znode.Join(q.Path(), readKind+number), q.NodeData(a),
+				framework.WithMode(framework.Ephemeral), framework.WithProtection()))
+		if err == nil {
+			made := results[len(results)-1]
+			node = framework.Created{Path: made.Path, Czxid: made.Zxid, Session: made.Session}
+		}
 		return err
 	})
 	switch {

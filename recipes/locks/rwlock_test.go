@@ -206,7 +206,7 @@ func TestDowngradeThatComesTooLate(t *testing.T) {
 				writer := hold(t, ctx, rw.WriteLock())
 				next := take(ctx, locks.NewInterProcessReadWriteLock(other, path).WriteLock())
 				w.WaitNodes(t, path, 2)
-				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Times: 1, Do: zktest.Call(func(zktest.Request) {
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: c.SessionID(), Times: 1, Do: zktest.Call(func(zktest.Request) {
 					go late(w, writer, c.SessionID())
 					time.Sleep(time.Second)
 				})})

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/trace"
@@ -27,6 +28,7 @@ type Claim struct {
 	state    State
 	shares   int             // the claim is given up at zero, and never taken again
 	spent    bool            // see Spent
+	spared   []func()        // take back what spare has done; nil before and after that
 	stopped  func()          // only a leader's claim has it; see Lead
 	place    Place           // may be nil
 	trace    *trace.Hold     // may be nil
@@ -116,10 +118,17 @@ func (c *Claim) Successor() *Claim {
 // of the nodes, which may live for days, would know of this claim until its end.
 func (c *Claim) Drop() { c.end(ErrReleased) }
 
-// Outlasting returns a claim to the same nodes that no interruption of the
-// connection ends. It is for nodes that stay without a holder, after an
-// interruption has ended this claim.
-func (c *Claim) Outlasting() *Claim {
+// Unattended ends this claim's context, and returns a claim to the same nodes that no
+// interruption of the connection ends: nobody works under it. It returns nil if the
+// nodes are lost, or somebody has asked for the lock.
+func (c *Claim) Unattended() *Claim {
+	cause := context.Cause(c.ctx)
+	if cause != nil && !reason.Is(cause, framework.ErrSuspended) || !c.sessionLives() || c.IsRequested() {
+		return nil
+	}
+	c.watcher.forget()
+	c.watcher.endKept()
+	c.end(ErrReleased)
 	session := c.nodes[0].Session.Context()
 	next := &Claim{terms: c.terms}
 	next.begin(session)

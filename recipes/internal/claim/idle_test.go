@@ -75,3 +75,35 @@ func TestNoMutexIsHeldWhileTheSuspendClockIsAsked(t *testing.T) {
 		require.False(t, locked)
 	})
 }
+
+// A claim is lost, or asked for, when its holder has just released it. The nodes may
+// stay if only the connection was interrupted: nobody works under them.
+func TestNodesThatMayStayWithoutAHolder(t *testing.T) {
+	for name, c := range map[string]struct {
+		happens func(c *Claim)
+		stay    bool
+	}{
+		"nothing":      {func(*Claim) {}, true},
+		"interruption": {func(c *Claim) { c.Lose(framework.ErrSuspended) }, true},
+		"deletion":     {func(c *Claim) { c.NodeDeleted() }, false},
+		"request":      {func(c *Claim) { c.Request() }, false},
+		"session lost": {func(c *Claim) { c.Lose(framework.ErrSessionLost) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				held, _ := heldClaim(t)
+				lease := held.First(t.Context())
+				require.True(t, lease.part().last)
+				c.happens(held)
+				require.Equal(t, Releasing, held.State())
+				next := held.Unattended()
+				require.Equal(t, c.stay, next != nil)
+				if c.stay {
+					require.True(t, next.HasNodes())
+					next.Retire()
+				}
+				held.GiveUp(t.Context())
+			})
+		})
+	}
+}

@@ -129,13 +129,10 @@ func (l *Lease) part() parting {
 	if l.unreport != nil {
 		l.unreport()
 	}
-	c, last := l.claim, l.leave()
+	last := l.leave()
 	p := parting{last: last, cause: context.Cause(l.Context())} // the first one
 	if last {
-		p.connection = c.connection()
-	}
-	if last && reason.Is(p.cause, ErrReleased) {
-		c.become(Releasing)
+		p.connection = l.claim.connection()
 	}
 	return p
 }
@@ -169,15 +166,22 @@ func (l *Lease) giveBack(ctx context.Context, p parting) error {
 // leave ends the lease's context and removes its share. It reports whether that
 // was the last one. It does both at once: a leader that sees the end calls
 // [Claim.Dissolve], which must not find the share and take over the deletion.
-// The server's answer is this release's. The share of a leader's claim that was
-// lost stays: see [Claim.Lead].
+// The server's answer is this release's. For the same reason the claim becomes
+// Releasing at that moment: an interruption that comes next is no loss, and a
+// minimum hold goes on. The share of a leader's claim that was lost stays: see
+// [Claim.Lead].
 func (l *Lease) leave() (last bool) {
 	l.claim.mu.Lock()
 	defer l.claim.mu.Unlock()
 	l.end(ErrReleased)
 	if stopped := l.claim.stopped; stopped != nil && !reason.Is(l.Ended(), ErrReleased) {
 		stopped()
+		l.claim.holderStoppedLocked()
 		return false
 	}
-	return l.claim.leaveLocked()
+	last = l.claim.leaveLocked()
+	if last && reason.Is(l.Ended(), ErrReleased) {
+		l.claim.becomeLocked(Releasing)
+	}
+	return last
 }

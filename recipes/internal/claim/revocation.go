@@ -28,6 +28,9 @@ func (c *Claim) Request() {
 // before the holder, whose release would be the last that it is told of.
 func (c *Claim) noteRequest() {
 	c.Trace().Revoked()
+	if c.terms.Revocable {
+		c.spare(ErrRevoked)
+	}
 	c.mu.Lock()
 	c.asked = true
 	if c.request != nil {

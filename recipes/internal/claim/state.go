@@ -66,6 +66,9 @@ func (c *Claim) becomeLocked(s State) bool {
 	if s == Releasing {
 		c.trace.Releasing()
 	}
+	if s == Released {
+		c.holderStoppedLocked()
+	}
 	if s.final() {
 		c.trace.Gone()
 		if c.over != nil {

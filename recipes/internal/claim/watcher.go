@@ -292,6 +292,7 @@ func (w *watcher) deleted() {
 	w.mu.Lock()
 	owner := w.owner
 	if w.over == nil {
+		owner.spare(ErrNodeDeleted)
 		owner.end(ErrNodeDeleted)
 		w.endLocked(ErrNodeDeleted) // a claim that is just being made the owner hears of it, too
 	}

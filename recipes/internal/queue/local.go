@@ -58,13 +58,15 @@ func (q *Queue) winInPlace(
 	}
 	h := holdingOf(c) // the turn may outlive this claim, and must not keep it
 	t := &turn{queue: local, of: q.ofTurn(), claim: c, node: h.seen.Holder, since: time.Now(), n: 1, contended: e.wasBehind}
+	var before *holding
 	if shared {
 		t.shared = local.noteShared(h)
 	} else {
-		local.noteAlone(h)
+		before = local.noteAlone(h)
 	}
 	t.holdAtLeast()
 	c.Occupy(t)
+	local.endGone(h, before, shared)
 	if shared && local.key.joins() {
 		c = local.first(t)
 	}

@@ -20,8 +20,9 @@ import (
 // order of arrival. They look at the server's queue together. If the lock is
 // cached, they share a node; see joint.
 type localQueue struct {
-	in  *queueSet // finds this queue by its key until it is over
-	key *localKey
+	in   *queueSet // finds this queue by its key until it is over
+	key  *localKey
+	next *localQueue // another queue of the same lock, or nil; protected by in.mu
 
 	mu       sync.Mutex // protects the following fields
 	over     bool       // it is empty for good: later arrivals get another queue

@@ -46,8 +46,8 @@ var localQueues queueSet
 // queueSet finds queues by their keys. No goroutine holds its mutex and a
 // queue's at once.
 type queueSet struct {
-	mu    sync.Mutex // protects the following field
-	byKey map[localKey]*localQueue
+	mu    sync.Mutex          // protects the following field, and the links between queues
+	byKey map[Key]*localQueue // the first queue of each lock; the others are linked to it
 }
 
 // arrive finds the queue, or makes one. It takes a place at the server, or adds
@@ -65,14 +65,15 @@ func (s *queueSet) arrive(key *localKey, a arrival) (q *localQueue, w *localWait
 func (s *queueSet) find(key *localKey) *localQueue {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q := s.byKey[*key]
-	if q == nil {
-		if s.byKey == nil {
-			s.byKey = map[localKey]*localQueue{}
-		}
-		q = newLocalQueue(s, key)
-		s.byKey[*key] = q
+	if q := s.lookUpLocked(*key); q != nil {
+		return q
 	}
+	if s.byKey == nil {
+		s.byKey = map[Key]*localQueue{}
+	}
+	q := newLocalQueue(s, key)
+	q.next = s.byKey[key.Key]
+	s.byKey[key.Key] = q
 	return q
 }
 
@@ -80,14 +81,47 @@ func (s *queueSet) find(key *localKey) *localQueue {
 func (s *queueSet) lookUp(key localKey) *localQueue {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.byKey[key]
+	return s.lookUpLocked(key)
+}
+
+func (s *queueSet) lookUpLocked(key localKey) *localQueue {
+	for q := s.byKey[key.Key]; q != nil; q = q.next {
+		if *q.key == key {
+			return q
+		}
+	}
+	return nil
+}
+
+// others returns the other queues of the same lock: objects whose options differ may
+// have a queue each.
+func (s *queueSet) others(q *localQueue) (others []*localQueue) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for other := s.byKey[q.key.Key]; other != nil; other = other.next {
+		if other != q {
+			others = append(others, other)
+		}
+	}
+	return others
 }
 
 // remove removes a queue that is over, unless it was removed before.
 func (s *queueSet) remove(q *localQueue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byKey[*q.key] == q {
-		delete(s.byKey, *q.key)
+	first := s.byKey[q.key.Key]
+	if first == q {
+		first = q.next
+	}
+	for p := first; p != nil; p = p.next {
+		if p.next == q {
+			p.next = q.next
+		}
+	}
+	if first == nil {
+		delete(s.byKey, q.key.Key)
+	} else {
+		s.byKey[q.key.Key] = first
 	}
 }

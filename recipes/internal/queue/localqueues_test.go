@@ -12,8 +12,8 @@ import (
 func QueuesOf(c *framework.Client) (n int) {
 	localQueues.mu.Lock()
 	defer localQueues.mu.Unlock()
-	for key := range localQueues.byKey {
-		if key.client == framework.Extend(c).Root() {
+	for key, first := range localQueues.byKey {
+		for q := first; q != nil && key.client == framework.Extend(c).Root(); q = q.next {
 			n++
 		}
 	}

@@ -104,17 +104,58 @@ func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
 
 // holding is one of us that has got the lock.
 type holding struct {
-	seen lockloop.NotAdmitted // the queue at that moment
-	by   holder               // its claim
+	seen  lockloop.NotAdmitted // the queue at that moment
+	by    holder               // its claim
+	czxid int64                // its node's
 }
 
 // holder knows whether it has the lock still.
-type holder interface{ HasNodes() bool }
+type holder interface {
+	HasNodes() bool
+	NodeDeleted()
+}
 
 func holdingOf(c *claim.Claim) *holding {
-	r := ours(c.Nodes()[0], c.Data())
+	node := c.Nodes()[0]
+	r := ours(node, c.Data())
 	r.Seen, r.Ahead = time.Now(), 1
-	return &holding{r, c}
+	return &holding{r, c, node.Czxid}
+}
+
+// endGone ends what this client holds of the lock that h has just got, and that
+// excludes h: another client has deleted the node, and no watch has told the holder
+// of that yet. Of two holders, the one with the older node has lost it. The caller
+// has noted h before, and passes the holder that it has replaced, or nil.
+func (q *localQueue) endGone(h, replaced *holding, shared bool) {
+	gone := q.rivalsOf(h, shared)
+	if replaced.hasLock() {
+		gone = append(gone, replaced)
+	}
+	for _, other := range q.in.others(q) {
+		gone = append(gone, other.rivalsOf(h, shared)...)
+	}
+	for _, rival := range gone {
+		if rival.czxid > h.czxid {
+			rival = h
+		}
+		rival.by.NodeDeleted()
+	}
+}
+
+// rivalsOf returns those of us that have the lock, as far as they know, and cannot
+// have it at the same time as h.
+func (q *localQueue) rivalsOf(h *holding, shared bool) (rivals []*holding) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.alone != h && q.alone.hasLock() {
+		rivals = append(rivals, q.alone)
+	}
+	for e := q.shared.Front(); e != nil && !shared; e = e.Next() {
+		if one := e.Value.(*holding); one.hasLock() {
+			rivals = append(rivals, one)
+		}
+	}
+	return rivals
 }
 
 // noteNext is noteAlone for a claim that has got the lock from another one of ours.
@@ -138,12 +179,14 @@ func (q *localQueue) tryNoteNext(t *turn) bool {
 	return true
 }
 
-// noteAlone is note for a claim of ours that has the lock alone.
-func (q *localQueue) noteAlone(h *holding) {
+// noteAlone is note for a claim of ours that has the lock alone. It returns the
+// holder that was noted before, or nil.
+func (q *localQueue) noteAlone(h *holding) (before *holding) {
 	q.mu.Lock()
-	q.alone = h
+	before, q.alone = q.alone, h
 	q.mu.Unlock()
 	q.note(h.seen, true)
+	return before
 }
 
 // noteShared is note for a claim of ours that shares the lock.

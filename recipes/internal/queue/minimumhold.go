@@ -45,7 +45,7 @@ func (t *turn) mustStay() bool { return t.of.HasMinimumHold() && time.Now().Befo
 // stay keeps a lock that its holder releases. It reports false if the lock is
 // lost, or if somebody has asked for it: then it goes with the release.
 func (t *turn) stay(ctx context.Context, from *claim.Claim) bool {
-	next := from.Successor()
+	next := from.Unattended()
 	if next == nil {
 		return false
 	}
@@ -121,34 +121,18 @@ func (r *rest) run(ctx context.Context) {
 func (r *rest) await(ctx context.Context) bool {
 	timer := time.NewTimer(time.Until(r.turn.stayUntil()))
 	defer timer.Stop()
-	session := r.claim.Nodes()[0].Session.Context()
-	ended := r.claim.Context().Done()
-	for {
-		select {
-		case <-timer.C:
-			return true
-		case <-r.claim.Requested():
-			return true
-		case <-ctx.Done():
-			return false
-		case <-session.Done():
-			r.claim.Lose(context.Cause(session))
-			return !reason.Is(context.Cause(session), framework.ErrClosed)
-		case <-ended:
-			if !reason.Is(r.claim.Loss(), framework.ErrSuspended) {
-				return !reason.Is(r.claim.Loss(), framework.ErrClosed)
-			}
-			r.outlast()
-			ended = r.claim.Context().Done()
-		}
+	select {
+	case <-timer.C:
+		return true
+	case <-r.claim.Requested():
+		return true
+	case <-ctx.Done():
+		return false
+	case <-r.claim.Context().Done():
+		cause := r.claim.Loss()
+		r.claim.Lose(cause) // under state.StandardPolicy, nothing else does after an interruption
+		return !reason.Is(cause, framework.ErrClosed)
 	}
-}
-
-// outlast goes on after an interruption, which ends a claim under
-// state.StandardPolicy: nobody works, and the node is still there.
-func (r *rest) outlast() {
-	r.claim = r.claim.Outlasting()
-	r.turn.claim = r.claim
 }
 
 // giveUp deletes the node, and frees the place. If the session is lost, the

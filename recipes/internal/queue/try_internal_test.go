@@ -16,7 +16,7 @@ func TestOneOfUsThatHasNotTheLockAnyMoreRefusesNobody(t *testing.T) {
 	const alone, shared = false, true
 	held, end := context.WithCancel(t.Context())
 	holder := func(name string) *holding {
-		return &holding{lockloop.NotAdmitted{Seen: time.Now(), Ahead: 1, Holder: name}, aliveWith{held}}
+		return &holding{lockloop.NotAdmitted{Seen: time.Now(), Ahead: 1, Holder: name}, aliveWith{held}, 1}
 	}
 	q := newLocalQueue(&queueSet{}, &localKey{})
 	require.Nil(t, q.heldByOurs(alone))
@@ -35,3 +35,4 @@ func TestOneOfUsThatHasNotTheLockAnyMoreRefusesNobody(t *testing.T) {
 type aliveWith struct{ context.Context }
 
 func (h aliveWith) HasNodes() bool { return h.Err() == nil }
+func (h aliveWith) NodeDeleted()   {}

@@ -1,0 +1,115 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// deletedWriter returns a holder of the write lock whose node was deleted, and who
+// has not learned of that. Another client holds the write lock.
+func (w *world) deletedWriter(t *testing.T, c *framework.Client, deleted func(writer *locks.Lease) string) (writer, second *locks.Lease) {
+	t.Helper()
+	writer = hold(t, w.Patience(t), writerAt(c))
+	require.NoError(t, w.Fake.Delete(deleted(writer)))
+	second = hold(t, w.Patience(t), writerAt(w.Observer))
+	require.NoError(t, writer.Context().Err())
+	return writer, second
+}
+
+func itsNode(writer *locks.Lease) string { return writer.Path() }
+
+// A holder of the write lock whose node was deleted cannot take the read lock: it
+// would hold that beside the next writers for ever. The refusal tells the holder of
+// the deletion.
+func TestDowngradeBehindADeletion(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		writer, second := w.deletedWriter(t, c, itsNode)
+		for range 2 {
+			_, err := readerAt(c).Acquire(context.WithoutCancel(writer.Context()))
+			require.ErrorIs(t, err, locks.ErrNodeDeleted)
+			require.ErrorIs(t, context.Cause(writer.Context()), locks.ErrNodeDeleted)
+		}
+		require.NoError(t, second.Context().Err())
+		require.ErrorIs(t, writer.Release(t.Context()), locks.ErrNodeDeleted)
+		require.NoError(t, second.Release(t.Context()))
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// The same if the lock's path was deleted, so that the numbers begin anew and no
+// later writer would be behind the reader.
+func TestDowngradeBehindTheDeletionOfThePath(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		for range 20 { // so that the numbers have grown
+			require.NoError(t, hold(t, t.Context(), writerAt(c)).Release(t.Context()))
+		}
+		writer, second := w.deletedWriter(t, c, func(*locks.Lease) string { return "/l" })
+		_, err := readerAt(c).Acquire(context.WithoutCancel(writer.Context()))
+		require.ErrorIs(t, err, locks.ErrNodeDeleted)
+		require.NoError(t, second.Release(t.Context()))
+		require.ErrorIs(t, writer.Release(t.Context()), locks.ErrNodeDeleted)
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// The reply to a downgrade is lost, and the node of the writer is deleted before the
+// client finds out what has become of it. The reader has its place if its node was
+// made by then, and otherwise the write lock is lost: no transaction with the checks
+// of a lease is carried out beside the next writer's.
+func TestChecksOfAReaderBehindADeletion(t *testing.T) {
+	for name, lost := range map[string]zktest.Action{"the request": zktest.DropRequest(), "the reply": zktest.DropReply()} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, network := w.Connect(t)
+				writer := hold(t, w.Patience(t), writerAt(c))
+				fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: c.SessionID(), Do: lost})
+				network.Refuse(true)
+				pending := take(context.WithoutCancel(writer.Context()), readerAt(c))
+				<-fault.Done()
+				synctest.Wait()
+				require.NoError(t, w.Fake.Delete(writer.Path()))
+				next := take(w.Patience(t), writerAt(w.Observer))
+				network.Refuse(false) // within the first second, in which no watch tells the writer of the deletion
+				<-pending.Done
+				if name == "the request" {
+					require.ErrorIs(t, pending.Err, locks.ErrNodeDeleted)
+					require.NoError(t, next.Wait(t).Release(t.Context()))
+					w.NothingLeft(t, "/l")
+					return
+				}
+				require.NoError(t, pending.Err)
+				time.Sleep(time.Minute)
+				require.ErrorIs(t, context.Cause(writer.Context()), locks.ErrNodeDeleted)
+				require.False(t, next.IsOver())
+				_, err := c.Transaction(t.Context(), pending.Lease.Checks()...)
+				require.NoError(t, err)
+				require.NoError(t, pending.Lease.Release(t.Context()))
+				require.NoError(t, next.Wait(t).Release(t.Context()))
+				w.NothingLeft(t, "/l")
+			})
+		})
+	}
+}
+
+// A downgrade is one request.
+func TestDowngradeIsOneRequest(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		writer := hold(t, t.Context(), writerAt(c))
+		w.Fake.ClearRequests()
+		reader := hold(t, writer.Context(), readerAt(c))
+		require.Equal(t, []zktest.Op{zktest.OpMulti}, w.Requests())
+		require.NoError(t, writer.Release(t.Context()))
+		require.NoError(t, reader.Release(t.Context()))
+	})
+}
