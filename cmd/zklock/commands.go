@@ -44,8 +44,8 @@ func newProgram(set *settings) *cli.Program[*env] {
 func commands() []*command {
 	return []*command{
 		runCommand, electCommand, waitCommand,
-		lsCommand, showCommand, watchCommand, graphCommand, servicesCommand,
-		revokeCommand, freeCommand, limitCommand, doctorCommand,
+		lsCommand, showCommand, graphCommand, servicesCommand,
+		revokeCommand, freeCommand, doctorCommand,
 	}
 }
 

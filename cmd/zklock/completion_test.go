@@ -68,7 +68,6 @@ var completed = []struct {
 	{[]string{"zklock", "run", "/et"}, "", "/etc/"},
 	{[]string{"zklock", "show", "/et"}, "", "/etc/"},
 	{[]string{"zklock", "show", "/jobs/"}, "/jobs/bill /jobs/backup", "$(halt)"},
-	{[]string{"zklock", "run", "-c", "2", "--limit-path=/jobs/bi"}, "--limit-path=/jobs/bill", "/jobs/bill"},
 }
 
 // serveJobs starts a server that has some nodes, for the shells.

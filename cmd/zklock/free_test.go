@@ -291,17 +291,6 @@ func TestRevokeRefusesOtherNodes(t *testing.T) {
 	require.Equal(t, "py", data(t, s, "/kazoo/0af7651916cd43dd8448eb211c80319c__lock__0000000000"))
 }
 
-func TestLimit(t *testing.T) {
-	s := newStand(t)
-	require.Equal(t, result{refused, "", "zklock: /limit: there is no limit\n"}, s.zklock(t, "limit", "/limit"))
-	require.Equal(t, result{0, "7\n", ""}, s.zklock(t, "limit", "/limit", "7"))
-	require.Equal(t, "\x00\x00\x00\x07", data(t, s, "/limit"))
-	require.Equal(t, result{0, "7\n", ""}, s.zklock(t, "limit", "/limit"))
-	require.Equal(t, result{0, "0\n", ""}, s.zklock(t, "limit", "/limit", "0"))
-	require.NoError(t, s.Set("/limit", []byte("text")[:3]))
-	require.Equal(t, refused, s.zklock(t, "limit", "/limit").status)
-}
-
 // Without the right to delete, the status says so, and nothing is gone.
 func TestFreeWithoutTheRight(t *testing.T) {
 	s := newStand(t)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -26,7 +25,6 @@ func TestOutputOfInspection(t *testing.T) {
 		"show.table": "show /jobs/bill", "show.wide": "show -o wide /jobs/bill", "show.json": "show /jobs/bill -o json",
 		"show-semaphore.table": "show /gate --limits {path}-limit", "show-rw.table": "show /rw", "show-kazoo.table": "show /kazoo",
 		"graph.table": "graph -r", "graph.wide": "graph -r / -o wide", "graph.json": "graph -o json -r /", "graph.dot": "graph -r --dot /",
-		"limit.table": "limit /gate-limit", "limit.json": "limit -o json /gate-limit",
 	} {
 		got := s.zklock(t, strings.Fields(line)...)
 		require.Zero(t, got.status, "%s: %s", line, got.err)
@@ -121,8 +119,8 @@ func TestShowOfAFreeLock(t *testing.T) {
 func TestBadUsageOfOperatorsCommands(t *testing.T) {
 	for line, want := range map[string]string{
 		"ls --kind nonsense": "nonsense", "ls a b": "unexpected argument", "show": "too few", "ls relative": "relative",
-		"show /a/": "/a/", "watch": "too few", "free /a/b": "--czxid", "free /a/b --czxid x --yes": `"x"`,
-		"free /a --czxid 1": "--yes", "limit /a -1": "-1", "limit /a x": `"x"`, "revoke": "too few", "ls --held-over x": `"x"`,
+		"show /a/": "/a/", "free /a/b": "--czxid", "free /a/b --czxid x --yes": `"x"`,
+		"free /a --czxid 1": "--yes", "revoke": "too few", "ls --held-over x": `"x"`,
 	} {
 		s := newStand(t)
 		got := s.zklock(t, strings.Fields(line)...)
@@ -226,74 +224,6 @@ func TestLsIntoAPipeThatEnds(t *testing.T) {
 	}
 }
 
-// Watch tells what happens, line by line, until it is stopped.
-func TestWatch(t *testing.T) {
-	s := newStand(t)
-	orders, billing := s.client(t), s.client(t)
-	first := node(t, orders, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
-	s.clock.Advance(time.Minute)
-	for _, format := range []string{"table", "json"} {
-		ctx, stop := context.WithCancel(t.Context())
-		out, lines := linesOf(t)
-		status := make(chan int, 1)
-		go func() {
-			status <- run(ctx, []string{"-S", s.Addr(), "watch", "-o", format, "/jobs/bill"}, streams{nil, out, t.Output()})
-		}()
-		var got string
-		read := func(n int) {
-			for range n {
-				got += <-lines + "\n"
-			}
-		}
-		if format == "table" {
-			read(1)
-		}
-		read(1)
-		second := node(t, billing, "/jobs/bill/"+guid(2)+"lock-", identity("billing", 4712))
-		read(1)
-		require.Zero(t, s.zklock(t, "revoke", "/jobs/bill").status)
-		read(1)
-		require.NoError(t, orders.Delete(t.Context(), first, framework.AnyVersion))
-		read(2)
-		require.NoError(t, billing.Delete(t.Context(), second, framework.AnyVersion))
-		read(1)
-		stop()
-		require.Equal(t, ownFailure, <-status)
-		requireGolden(t, "watch."+format, s.plain(got))
-		first = node(t, orders, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
-	}
-}
-
-// A watch goes on after an outage, and in the next session.
-func TestWatchGoesOn(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	require.NoError(t, s.Create("/jobs", nil))
-	ctx, stop := context.WithCancel(t.Context())
-	out, lines := linesOf(t)
-	status := make(chan int, 1)
-	go func() {
-		status <- run(ctx, []string{"-S", s.Addr(), "watch", "/jobs"}, streams{nil, out, t.Output()})
-	}()
-	require.Contains(t, <-lines, "EVENT")
-	first := node(t, c, "/jobs/"+guid(1)+"lock-", "a")
-	require.Contains(t, <-lines, "enqueued")
-	require.Contains(t, <-lines, "granted")
-	s.CutAll()
-	require.NoError(t, c.Delete(t.Context(), first, framework.AnyVersion))
-	require.Contains(t, <-lines, "released")
-	for _, session := range s.Sessions() {
-		if session.ID != c.SessionID() {
-			s.Session(session.ID).Expire()
-		}
-	}
-	node(t, c, "/jobs/"+guid(2)+"lock-", "b")
-	require.Contains(t, <-lines, "enqueued")
-	require.Contains(t, <-lines, "granted")
-	stop()
-	<-status
-}
-
 // A root that does not exist is no empty list.
 func TestRootThatIsMissing(t *testing.T) {
 	s := newStand(t)
@@ -302,18 +232,3 @@ func TestRootThatIsMissing(t *testing.T) {
 	}
 }
 
-// linesOf returns a writer, and the lines that were written to it.
-func linesOf(t *testing.T) (io.Writer, <-chan string) {
-	t.Helper()
-	lines := make(chan string, 100)
-	return writerFunc(func(p []byte) (int, error) {
-		for line := range strings.Lines(string(p)) {
-			lines <- strings.TrimSuffix(line, "\n")
-		}
-		return len(p), nil
-	}), lines
-}
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

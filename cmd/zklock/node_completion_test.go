@@ -31,7 +31,6 @@ func TestNodesAreCompleted(t *testing.T) {
 		"show ":                   "/jobs /services /zookeeper",
 		"run /jobs/b":             "/jobs/backup /jobs/bill",
 		"graph /services /jobs/":  "/jobs/backup /jobs/bill",
-		"run --limit-path=/jobs/": "--limit-path=/jobs/backup --limit-path=/jobs/bill",
 		"free --czxid 5 /jobs/bi": "/jobs/bill",
 		"show jobs":               "",
 		"show /none/":             "",

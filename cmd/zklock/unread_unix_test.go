@@ -148,7 +148,7 @@ func TestAnUnreadHoldEnds(t *testing.T) {
 // A command whose output nobody reads ends at the first signal.
 func TestAStopEndsACommandThatNobodyReads(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"elect", "--observe", "/l"}, {"watch", "/l"}, {"ls", "/"}} {
+	for _, args := range [][]string{{"elect", "--observe", "/l"}, {"ls", "/"}} {
 		srv := startServer(t)
 		hold(t, srv, "/l")
 		p := startUnread(t, srv, args...)
