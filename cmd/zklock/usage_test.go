@@ -1,19 +1,17 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// inProcess runs a command line that needs no child and no signals.
-func inProcess(args ...string) (status int, stdout, stderr string) {
-	var out, errOut bytes.Buffer
-	status = run(context.Background(), args, streams{strings.NewReader(""), &out, &errOut})
-	return status, out.String(), errOut.String()
+// runWith is inProcess for a test that looks at the result as a whole.
+func runWith(t *testing.T, args ...string) result {
+	t.Helper()
+	status, out, errs := inProcess(args...)
+	return result{status, out, errs}
 }
 
 func TestBadUsageIsOneLine(t *testing.T) {

@@ -1,3 +1,5 @@
+//go:build real
+
 package main
 
 import (
@@ -17,7 +19,7 @@ func TestOperatorsCommandsOnARealServer(t *testing.T) {
 	c, err := framework.Connect(t.Context(), addr)
 	require.NoError(t, err)
 	defer c.Close()
-	zklock := func(args ...string) result { return runWith(t, &stand{}, append([]string{"-S", addr}, args...)...) }
+	zklock := func(args ...string) result { return runWith(t, append([]string{"-S", addr}, args...)...) }
 
 	held := node(t, c, "/jobs/"+guid(1)+"lock-", identity("orders", 1))
 	require.Zero(t, zklock("revoke", "/jobs").status)
