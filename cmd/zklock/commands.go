@@ -16,8 +16,10 @@ type (
 // env is what a command runs with.
 type env struct {
 	streams
+	host
 	*settings
-	args []string // the operands
+	args        []string     // the operands
+	credentials *credentials // of the newest client; nil before there is one
 }
 
 // newProgram is the command line of zklock. The common flags change set.
@@ -44,15 +46,16 @@ func newProgram(set *settings) *cli.Program[*env] {
 func commands() []*command {
 	return []*command{
 		runCommand, electCommand, waitCommand,
-		lsCommand, showCommand, watchCommand, graphCommand, servicesCommand,
-		revokeCommand, freeCommand, limitCommand, doctorCommand,
+		lsCommand, showCommand, graphCommand, servicesCommand,
+		revokeCommand, freeCommand, doctorCommand,
 	}
 }
 
 const statusHelp = `Exit status: that of the child, 128+n after signal n, or
    1 refused         2 found something (graph, doctor)
   64 bad usage     69 no server     75 not acquired     76 lost
-  77 no rights    125 own failure  126, 127 the child cannot be started
+  77 no rights     78 lost, and not stopped            125 own failure
+ 126, 127 the child cannot be started
 `
 
 // jsonHelp says what programs get.

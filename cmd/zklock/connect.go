@@ -1,17 +1,10 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"strings"
-	"unicode"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/semconv"
@@ -33,6 +26,7 @@ func (e *env) connect(ctx context.Context, opts ...framework.Option) (*framework
 	if err != nil && ctx.Err() == nil && errors.Is(err, framework.ErrNotConnected) {
 		return nil, e.noServerError(err)
 	}
+	e.credentials.serve(c)
 	return c, err
 }
 
@@ -73,15 +67,14 @@ func (e *env) clientOptions() ([]framework.Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts = append(opts, auth...)
-	cfg, err := e.tls.config()
-	if err != nil {
+	for _, a := range auth {
+		opts = append(opts, framework.WithAuth(a.scheme, []byte(a.secret)))
+	}
+	e.credentials = &credentials{file: e.authFile, known: auth, err: e.err}
+	if _, err := e.tls.config(); err != nil {
 		return nil, err
 	}
-	if cfg != nil {
-		opts = append(opts, framework.WithTLS(cfg))
-	}
-	return opts, nil
+	return append(opts, framework.WithDialer(e.dialer(e.credentials))), nil
 }
 
 // logger writes the client's log to stderr with -v. Without it, one line is left:
@@ -111,63 +104,3 @@ func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 
 func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
-
-// readAuth reads a file with lines such as "digest:user:password". Empty lines,
-// and those that begin with #, are comments. A password may end with blanks.
-func readAuth(name string) ([]framework.Option, error) {
-	if name == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, usagef("--auth-file: %w", err)
-	}
-	var opts []framework.Option
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark is no part of a scheme
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimLeftFunc(lines.Text(), unicode.IsSpace)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		scheme, credentials, ok := strings.Cut(line, ":")
-		if !ok || scheme == "" {
-			// The line is not shown: it may be a password.
-			return nil, usagef("--auth-file: line %d of %s is not scheme:credentials", n, name)
-		}
-		opts = append(opts, framework.WithAuth(scheme, []byte(credentials)))
-	}
-	if err := lines.Err(); err != nil {
-		return nil, usagef("--auth-file: %s: %w", name, err)
-	}
-	return opts, nil
-}
-
-// tlsFiles are the values of the flags for TLS.
-type tlsFiles struct{ ca, cert, key, serverName string }
-
-// config returns the configuration of TLS, or nil if no flag asks for TLS.
-func (f tlsFiles) config() (*tls.Config, error) {
-	if f == (tlsFiles{}) {
-		return nil, nil
-	}
-	cfg := &tls.Config{ServerName: f.serverName, MinVersion: tls.VersionTLS12}
-	if f.ca != "" {
-		pem, err := os.ReadFile(f.ca)
-		if err != nil {
-			return nil, usagef("--tls-ca: %w", err)
-		}
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, usagef("--tls-ca: %s has no certificate in PEM", f.ca)
-		}
-	}
-	if f.cert != "" || f.key != "" {
-		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
-		if err != nil {
-			return nil, usagef("--tls-cert, --tls-key: %w", err)
-		}
-		cfg.Certificates = []tls.Certificate{pair}
-	}
-	return cfg, nil
-}

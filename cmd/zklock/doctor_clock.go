@@ -43,9 +43,9 @@ func (d *doctor) time(ctx context.Context, c *framework.Client) error {
 // give or take half the time of a round trip. The server puts its time on each
 // node that it creates, and tells it in no other way.
 func clockOffset(ctx context.Context, c *framework.Client) (offset, half time.Duration, err error) {
-	begin := now()
+	begin := time.Now()
 	n, err := c.Create(ctx, "/zklock-doctor-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
-	end := now()
+	end := time.Now()
 	if err != nil {
 		return 0, 0, err
 	}

@@ -89,7 +89,7 @@ func (d *doctor) askServer(ctx context.Context, addr, chroot string, opts []fram
 	s := server{Type: "server", Address: addr}
 	ctx, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
-	conn, err := dial(ctx, addr) // a client would try it again and again
+	conn, err := d.dialServer(ctx, addr) // a client would try it again and again
 	if err != nil {
 		s.Error = err.Error()
 		return s
@@ -105,17 +105,17 @@ func (d *doctor) askServer(ctx context.Context, addr, chroot string, opts []fram
 	s.Answers, s.Latency = true, &took
 	c.Close()
 	if d.tls == (tlsFiles{}) {
-		s.Mode, s.Version = serverStatus(ctx, addr)
+		s.Mode, s.Version = d.serverStatus(ctx, addr)
 	}
 	return s
 }
 
-// dial connects to a server, by default to ZooKeeper's port.
-func dial(ctx context.Context, addr string) (net.Conn, error) {
+// dialServer connects to a server, by default to ZooKeeper's port.
+func (d *doctor) dialServer(ctx context.Context, addr string) (net.Conn, error) {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		addr = net.JoinHostPort(strings.Trim(addr, "[]"), "2181")
 	}
-	return new(net.Dialer).DialContext(ctx, "tcp", addr)
+	return d.dial(ctx, "tcp", addr)
 }
 
 var (
@@ -125,10 +125,10 @@ var (
 
 // serverStatus asks for what a server says of itself. Servers may be told not
 // to, and then nothing is known.
-func serverStatus(ctx context.Context, addr string) (mode, version string) {
+func (d *doctor) serverStatus(ctx context.Context, addr string) (mode, version string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	conn, err := dial(ctx, addr)
+	conn, err := d.dialServer(ctx, addr)
 	if err != nil {
 		return "", ""
 	}

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -64,7 +63,7 @@ func (f *electFlags) run(ctx context.Context, e *env) error {
 		return usagef("elect: give a command, or --observe")
 	}
 	if f.observe {
-		ctx, stop := untilSignal(ctx)
+		ctx, stop := e.untilSignal(ctx)
 		defer stop()
 		e.out = stoppable{ctx, e.out}
 		return orSignal(ctx, observe(ctx, e))
@@ -73,10 +72,9 @@ func (f *electFlags) run(ctx context.Context, e *env) error {
 		return err
 	}
 	signals := make(chan os.Signal, 32)
-	notify(signals, child.Forwarded...)
-	survivePipes()
-	defer signal.Stop(signals)
-	defer child.Adopt()()
+	e.notify(signals, child.Forwarded...)
+	defer e.forget(signals)
+	defer e.prepare()()
 	return f.stand(ctx, e, signals)
 }
 
@@ -105,7 +103,7 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 		if !f.restart || stopped || !mayRestart(err) || isInterrupt(e, err) {
 			return err
 		}
-		fmt.Fprintln(e.err, "zklock: standing again:", outcomeText(err))
+		fmt.Fprintln(e.err, "zklock: standing again:", outcomeText(err)+connectionText(c))
 		waitCtx, endWait := untilStart(ctx, signals)
 		select {
 		case <-time.After(pause):
@@ -130,6 +128,9 @@ func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signa
 		opts = append(opts, leader.WithID(f.id))
 	}
 	waitCtx, endWait := untilStart(ctx, signals)
+	if err := g.credentials.renew(waitCtx); err != nil && waitCtx.Err() == nil {
+		fmt.Fprintln(g.err, "zklock: --auth-file:", err)
+	}
 	var outcome error
 	led := false
 	hideProgress := showWaiting(waitCtx, g.env, g.client, g.path)
@@ -197,6 +198,15 @@ func outcomeText(err error) string {
 		return fmt.Sprintf("the command has ended with status %d", statusOf(err))
 	}
 	return err.Error()
+}
+
+// connectionText says why there is no connection, if there is none.
+func connectionText(c *framework.Client) string {
+	s := framework.Extend(c).Status()
+	if s.State.IsConnected() || s.Cause == nil {
+		return ""
+	}
+	return fmt.Sprintf("; there is no connection: %v", s.Cause)
 }
 
 // observed is a leader, for the output as JSON.

@@ -27,22 +27,24 @@ func czxidOf(t *testing.T, c *framework.Client, path string) string {
 
 // The node of a holder is deleted, and the record says whose it was and why.
 func TestFree(t *testing.T) {
-	s := newStand(t)
-	orders, billing := s.client(t), s.client(t)
-	for name, format := range map[string]string{"free.table": "table", "free.json": "json"} {
-		require.NoError(t, orders.Delete(t.Context(), "/jobs/bill", framework.AnyVersion, framework.WithChildren(), framework.WithMissingOK()))
-		held := node(t, orders, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
-		next := node(t, billing, "/jobs/bill/"+guid(2)+"lock-", identity("billing", 4712))
-		czxid := czxidOf(t, orders, held)
-		got := s.zklock(t, "free", held, "--czxid", czxid, "--yes", "--reason", "web-1 is gone", "-o", format)
-		require.Zero(t, got.status, got.err)
-		require.Empty(t, got.err)
-		out := strings.ReplaceAll(got.out, "czxid "+czxid, "czxid 0x8")
-		out = strings.ReplaceAll(out, fmt.Sprintf(`"fencing_token":%d`, mustInt(t, czxid)), `"fencing_token":8`)
-		out = sequence.ReplaceAllString(out, "lock-0000000000")
-		requireGolden(t, name, out)
-		require.Equal(t, []string{next}, pathsIn(s.Queue("/jobs/bill")))
-	}
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		orders, billing := s.client(t), s.client(t)
+		for name, format := range map[string]string{"free.table": "table", "free.json": "json"} {
+			require.NoError(t, orders.Delete(t.Context(), "/jobs/bill", framework.AnyVersion, framework.WithChildren(), framework.WithMissingOK()))
+			held := node(t, orders, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
+			next := node(t, billing, "/jobs/bill/"+guid(2)+"lock-", identity("billing", 4712))
+			czxid := czxidOf(t, orders, held)
+			got := s.zklock(t, "free", held, "--czxid", czxid, "--yes", "--reason", "web-1 is gone", "-o", format)
+			require.Zero(t, got.status, got.err)
+			require.Empty(t, got.err)
+			out := strings.ReplaceAll(got.out, "czxid "+czxid, "czxid 0x8")
+			out = strings.ReplaceAll(out, fmt.Sprintf(`"fencing_token":%d`, mustInt(t, czxid)), `"fencing_token":8`)
+			out = sequence.ReplaceAllString(out, "lock-0000000000")
+			requireGolden(t, name, out)
+			require.Equal(t, []string{next}, pathsIn(s.Queue("/jobs/bill")))
+		}
+	})
 }
 
 var sequence = regexp.MustCompile(`lock-[0-9]{10}`)
@@ -64,24 +66,26 @@ func pathsIn(nodes []zktest.Node) (paths []string) {
 // Another incarnation, a node of another kind, and one that is gone stay as they
 // are.
 func TestFreeRefusesOtherNodes(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	held := node(t, c, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
-	_, err := c.Create(t.Context(), "/config", []byte("precious"))
-	require.NoError(t, err)
-	for args, want := range map[string]string{
-		held + " --czxid 1":                                   "is another one now, with czxid " + czxidOf(t, c, held) + ": nothing was deleted",
-		"/config --czxid " + czxidOf(t, c, "/config"):         "/config is no node of a lock",
-		"/jobs/bill --czxid " + czxidOf(t, c, "/jobs/bill"):   "/jobs/bill is no node of a lock",
-		"/jobs/bill/" + guid(2) + "lock-0000000007 --czxid 1": "is gone",
-	} {
-		before := s.Tree()
-		got := s.zklock(t, append([]string{"free", "--yes"}, strings.Fields(args)...)...)
-		require.Equal(t, refused, got.status, got.err)
-		require.Contains(t, got.err, want)
-		require.Empty(t, got.out)
-		require.Equal(t, len(before), len(s.Tree()))
-	}
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		c := s.client(t)
+		held := node(t, c, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
+		_, err := c.Create(t.Context(), "/config", []byte("precious"))
+		require.NoError(t, err)
+		for args, want := range map[string]string{
+			held + " --czxid 1":                                   "is another one now, with czxid " + czxidOf(t, c, held) + ": nothing was deleted",
+			"/config --czxid " + czxidOf(t, c, "/config"):         "/config is no node of a lock",
+			"/jobs/bill --czxid " + czxidOf(t, c, "/jobs/bill"):   "/jobs/bill is no node of a lock",
+			"/jobs/bill/" + guid(2) + "lock-0000000007 --czxid 1": "is gone",
+		} {
+			before := s.Tree()
+			got := s.zklock(t, append([]string{"free", "--yes"}, strings.Fields(args)...)...)
+			require.Equal(t, refused, got.status, got.err)
+			require.Contains(t, got.err, want)
+			require.Empty(t, got.out)
+			require.Equal(t, len(before), len(s.Tree()))
+		}
+	})
 }
 
 // A node that is deleted and created anew right before a request of free is
@@ -131,130 +135,146 @@ func TestFreeNeverDeletesAnotherIncarnation(t *testing.T) {
 
 // A node with children stays, and the status says that it is what is there.
 func TestFreeOfANodeWithChildren(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	turn := "/jobs/" + guid(1) + "lock-0000000001"
-	_, err := c.Create(t.Context(), turn+"/child", nil, framework.WithParents())
-	require.NoError(t, err)
-	got := s.zklock(t, "free", turn, "--czxid", czxidOf(t, c, turn), "--yes")
-	require.Equal(t, result{refused, "", "zklock: " + turn + " has children: nothing was deleted\n"}, got)
-	require.Equal(t, []string{"child"}, s.Children(turn))
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		c := s.client(t)
+		turn := "/jobs/" + guid(1) + "lock-0000000001"
+		_, err := c.Create(t.Context(), turn+"/child", nil, framework.WithParents())
+		require.NoError(t, err)
+		got := s.zklock(t, "free", turn, "--czxid", czxidOf(t, c, turn), "--yes")
+		require.Equal(t, result{refused, "", "zklock: " + turn + " has children: nothing was deleted\n"}, got)
+		require.Equal(t, []string{"child"}, s.Children(turn))
+	})
 }
 
 // Other nodes may come and go beside the node meanwhile. Nothing else of free is
 // left.
 func TestFreeBesideOthers(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	member := node(t, c, "/up/web-1", "10.0.0.7:80")
-	comes := func(zktest.Request) { node(t, c, "/up/n-", "") }
-	others := s.Inject(zktest.Rule{Op: zktest.OpMulti, Path: member, Times: 3, Do: zktest.Call(comes)})
-	got := s.zklock(t, "free", member, "--czxid", czxidOf(t, c, member), "--yes")
-	require.Zero(t, got.status, got.err)
-	require.Equal(t, 3, others.Hits())
-	require.Equal(t, []string{"n-0000000001", "n-0000000002", "n-0000000003"}, s.Children("/up"))
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		c := s.client(t)
+		member := node(t, c, "/up/web-1", "10.0.0.7:80")
+		comes := func(zktest.Request) { node(t, c, "/up/n-", "") }
+		others := s.Inject(zktest.Rule{Op: zktest.OpMulti, Path: member, Times: 3, Do: zktest.Call(comes)})
+		got := s.zklock(t, "free", member, "--czxid", czxidOf(t, c, member), "--yes")
+		require.Zero(t, got.status, got.err)
+		require.Equal(t, 3, others.Hits())
+		require.Equal(t, []string{"n-0000000001", "n-0000000002", "n-0000000003"}, s.Children("/up"))
+	})
 }
 
 // A server that counts no further does not tell whether a node was created anew.
 func TestFreeAtTheEndOfTheNumbers(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	member := node(t, c, "/up/web-1", "10.0.0.7:80")
-	require.NoError(t, s.SetSequence("/up", math.MaxInt32))
-	got := s.zklock(t, "free", member, "--czxid", czxidOf(t, c, member), "--yes")
-	require.Equal(t, result{
-		refused, "", "zklock: /up/web-1: the server does not tell it from another one: nothing was deleted\n",
-	}, got)
-	require.Len(t, s.Children("/up"), 1)
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		c := s.client(t)
+		member := node(t, c, "/up/web-1", "10.0.0.7:80")
+		require.NoError(t, s.SetSequence("/up", math.MaxInt32))
+		got := s.zklock(t, "free", member, "--czxid", czxidOf(t, c, member), "--yes")
+		require.Equal(t, result{
+			refused, "", "zklock: /up/web-1: the server does not tell it from another one: nothing was deleted\n",
+		}, got)
+		require.Len(t, s.Children("/up"), 1)
+	})
 }
 
 // The node that is shown is the one that the user has named, and the one that is
 // deleted.
 func TestFreeShowsTheNodeThatItDeletes(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	member := node(t, c, "/up/web-1", "10.0.0.7:80")
-	_, stat, err := c.Exists(t.Context(), member)
-	require.NoError(t, err)
-	s.Inject(zktest.Rule{Op: zktest.OpGetData, Path: member, Do: zktest.Call(func(zktest.Request) {
-		require.NoError(t, s.Delete(member))
-		node(t, c, member, "10.0.0.8:80")
-	})})
-	var out bytes.Buffer
-	e := &env{streams: streams{strings.NewReader("y\n"), &out, &out}, settings: defaults(), args: []string{member}}
-	err = e.free(t.Context(), s.client(t), stat.Czxid, "", false)
-	require.ErrorContains(t, err, "is another one now")
-	require.Empty(t, out.String(), "it was not asked")
-	require.Equal(t, "10.0.0.8:80", data(t, s, member))
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		c := s.client(t)
+		member := node(t, c, "/up/web-1", "10.0.0.7:80")
+		_, stat, err := c.Exists(t.Context(), member)
+		require.NoError(t, err)
+		s.Inject(zktest.Rule{Op: zktest.OpGetData, Path: member, Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, s.Delete(member))
+			node(t, c, member, "10.0.0.8:80")
+		})})
+		var out bytes.Buffer
+		e := &env{streams: streams{strings.NewReader("y\n"), &out, &out}, settings: defaults(), args: []string{member}}
+		err = e.free(t.Context(), s.client(t), stat.Czxid, "", false)
+		require.ErrorContains(t, err, "is another one now")
+		require.Empty(t, out.String(), "it was not asked")
+		require.Equal(t, "10.0.0.8:80", data(t, s, member))
+	})
 }
 
 // A revocation between the look and the delete is no obstacle.
 func TestFreeOfANodeThatIsWritten(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	held := node(t, c, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
-	written := s.Inject(zktest.Rule{Op: zktest.OpMulti, Path: held, Times: 1, Do: zktest.Call(func(zktest.Request) {
-		require.NoError(t, s.Set(held, []byte("__REVOKE__")))
-	})})
-	got := s.zklock(t, "free", held, "--czxid", czxidOf(t, c, held), "--yes")
-	require.Zero(t, got.status, got.err)
-	require.Equal(t, 1, written.Hits())
-	require.Empty(t, s.Queue("/jobs/bill"))
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		c := s.client(t)
+		held := node(t, c, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
+		written := s.Inject(zktest.Rule{Op: zktest.OpMulti, Path: held, Times: 1, Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, s.Set(held, []byte("__REVOKE__")))
+		})})
+		got := s.zklock(t, "free", held, "--czxid", czxidOf(t, c, held), "--yes")
+		require.Zero(t, got.status, got.err)
+		require.Equal(t, 1, written.Hits())
+		require.Empty(t, s.Queue("/jobs/bill"))
+	})
 }
 
 // With a path all holders are asked, and with a node its owner.
 func TestRevoke(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	first := node(t, c, "/rw/"+guid(1)+"__READ__", identity("orders", 1))
-	second := node(t, c, "/rw/"+guid(2)+"__READ__", identity("orders", 2))
-	waiter := node(t, c, "/rw/"+guid(3)+"__WRIT__", identity("orders", 3))
-	got := s.zklock(t, "revoke", waiter)
-	require.Equal(t, result{0, "asked orders@web-1/3 to give up /rw (node " + waiter + ")\n", ""}, got)
-	require.Equal(t, "__REVOKE__", data(t, s, waiter))
-	require.NotEqual(t, "__REVOKE__", data(t, s, first))
-	got = s.zklock(t, "revoke", "/rw")
-	require.Zero(t, got.status, got.err)
-	require.Equal(t, 2, strings.Count(got.out, "asked orders@web-1/"))
-	require.Equal(t, "__REVOKE__", data(t, s, first))
-	require.Equal(t, "__REVOKE__", data(t, s, second))
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		c := s.client(t)
+		first := node(t, c, "/rw/"+guid(1)+"__READ__", identity("orders", 1))
+		second := node(t, c, "/rw/"+guid(2)+"__READ__", identity("orders", 2))
+		waiter := node(t, c, "/rw/"+guid(3)+"__WRIT__", identity("orders", 3))
+		got := s.zklock(t, "revoke", waiter)
+		require.Equal(t, result{0, "asked orders@web-1/3 to give up /rw (node " + waiter + ")\n", ""}, got)
+		require.Equal(t, "__REVOKE__", data(t, s, waiter))
+		require.NotEqual(t, "__REVOKE__", data(t, s, first))
+		got = s.zklock(t, "revoke", "/rw")
+		require.Zero(t, got.status, got.err)
+		require.Equal(t, 2, strings.Count(got.out, "asked orders@web-1/"))
+		require.Equal(t, "__REVOKE__", data(t, s, first))
+		require.Equal(t, "__REVOKE__", data(t, s, second))
+	})
 }
 
 // A holder releases its lock between the look and the request. It was not
 // asked, and the command says so. The others are asked all the same. A holder
 // that releases its lock because it was asked is one that was.
 func TestRevokeOfANodeThatIsGone(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	first := node(t, c, "/rw/"+guid(1)+"__READ__", identity("orders", 1))
-	second := node(t, c, "/rw/"+guid(2)+"__READ__", identity("orders", 2))
-	deleted := func(zktest.Request) { require.NoError(t, s.Delete(first)) }
-	s.Inject(zktest.Rule{Op: zktest.OpSetData, Path: first, Do: zktest.Call(deleted)})
-	got := s.zklock(t, "revoke", "/rw")
-	require.Equal(t, result{
-		refused, "asked orders@web-1/2 to give up /rw (node " + second + ")\n",
-		"zklock: not asked: " + first + " is gone\n",
-	}, got)
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		c := s.client(t)
+		first := node(t, c, "/rw/"+guid(1)+"__READ__", identity("orders", 1))
+		second := node(t, c, "/rw/"+guid(2)+"__READ__", identity("orders", 2))
+		deleted := func(zktest.Request) { require.NoError(t, s.Delete(first)) }
+		s.Inject(zktest.Rule{Op: zktest.OpSetData, Path: first, Do: zktest.Call(deleted)})
+		got := s.zklock(t, "revoke", "/rw")
+		require.Equal(t, result{
+			refused, "asked orders@web-1/2 to give up /rw (node " + second + ")\n",
+			"zklock: not asked: " + first + " is gone\n",
+		}, got)
 
-	third := node(t, c, "/rw/"+guid(3)+"__READ__", identity("orders", 3))
-	deleted = func(zktest.Request) { require.NoError(t, s.Delete(third)) }
-	s.Inject(zktest.Rule{Op: zktest.OpSetData, Path: third, Do: zktest.CallAfter(deleted)})
-	got = s.zklock(t, "revoke", third)
-	require.Equal(t, result{0, "asked orders@web-1/3 to give up /rw (node " + third + ")\n", ""}, got)
+		third := node(t, c, "/rw/"+guid(3)+"__READ__", identity("orders", 3))
+		deleted = func(zktest.Request) { require.NoError(t, s.Delete(third)) }
+		s.Inject(zktest.Rule{Op: zktest.OpSetData, Path: third, Do: zktest.CallAfter(deleted)})
+		got = s.zklock(t, "revoke", third)
+		require.Equal(t, result{0, "asked orders@web-1/3 to give up /rw (node " + third + ")\n", ""}, got)
+	})
 }
 
 // The holder releases its lock while there is no connection, and the server hangs
 // up when watches are set again. So nobody tells what has happened to the node.
 func TestRevokeOfANodeWhoseEndIsNotTold(t *testing.T) {
-	s := newStand(t)
-	held := node(t, s.client(t), "/rw/"+guid(1)+"__READ__", identity("orders", 1))
-	s.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
-	s.Inject(zktest.Rule{Op: zktest.OpSetData, Path: held, Do: zktest.Call(func(zktest.Request) {
-		s.CutAll()
-		require.NoError(t, s.Delete(held))
-	})})
-	got := s.zklock(t, "revoke", held)
-	require.Equal(t, result{refused, "", "zklock: not asked: " + held + " is gone\n"}, got)
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		held := node(t, s.client(t), "/rw/"+guid(1)+"__READ__", identity("orders", 1))
+		s.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
+		s.Inject(zktest.Rule{Op: zktest.OpSetData, Path: held, Do: zktest.Call(func(zktest.Request) {
+			s.CutAll()
+			require.NoError(t, s.Delete(held))
+		})})
+		got := s.zklock(t, "revoke", held)
+		require.Equal(t, result{refused, "", "zklock: not asked: " + held + " is gone\n"}, got)
+	})
 }
 
 func data(t *testing.T, s *stand, path string) string {
@@ -266,52 +286,47 @@ func data(t *testing.T, s *stand, path string) string {
 
 // A real holder hears of it.
 func TestRevokeReachesAHolder(t *testing.T) {
-	s := newStand(t)
-	lease, err := locks.NewInterProcessMutex(s.client(t), "/jobs/bill").Acquire(t.Context())
-	require.NoError(t, err)
-	revoked := lease.Revoked()
-	require.Zero(t, s.zklock(t, "revoke", "/jobs/bill").status)
-	<-revoked
-	require.NoError(t, lease.Release(t.Context()))
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		lease, err := locks.NewInterProcessMutex(s.client(t), "/jobs/bill").Acquire(t.Context())
+		require.NoError(t, err)
+		revoked := lease.Revoked()
+		require.Zero(t, s.zklock(t, "revoke", "/jobs/bill").status)
+		<-revoked
+		require.NoError(t, lease.Release(t.Context()))
+	})
 }
 
 // Data that is no lock's is not overwritten.
 func TestRevokeRefusesOtherNodes(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	node(t, c, "/up/web-1", "10.0.0.7:80")
-	node(t, c, "/kazoo/0af7651916cd43dd8448eb211c80319c__lock__", "py")
-	for _, path := range []string{"/up", "/up/web-1", "/", "/never"} {
-		got := s.zklock(t, "revoke", path)
-		require.Equal(t, refused, got.status, got.err)
-		require.Contains(t, got.err, path+": neither a lock that is held, nor a node of one")
-	}
-	require.Equal(t, badUsage, s.zklock(t, "revoke", "/kazoo").status)
-	require.Equal(t, "10.0.0.7:80", data(t, s, "/up/web-1"))
-	require.Equal(t, "py", data(t, s, "/kazoo/0af7651916cd43dd8448eb211c80319c__lock__0000000000"))
-}
-
-func TestLimit(t *testing.T) {
-	s := newStand(t)
-	require.Equal(t, result{refused, "", "zklock: /limit: there is no limit\n"}, s.zklock(t, "limit", "/limit"))
-	require.Equal(t, result{0, "7\n", ""}, s.zklock(t, "limit", "/limit", "7"))
-	require.Equal(t, "\x00\x00\x00\x07", data(t, s, "/limit"))
-	require.Equal(t, result{0, "7\n", ""}, s.zklock(t, "limit", "/limit"))
-	require.Equal(t, result{0, "0\n", ""}, s.zklock(t, "limit", "/limit", "0"))
-	require.NoError(t, s.Set("/limit", []byte("text")[:3]))
-	require.Equal(t, refused, s.zklock(t, "limit", "/limit").status)
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		c := s.client(t)
+		node(t, c, "/up/web-1", "10.0.0.7:80")
+		node(t, c, "/kazoo/0af7651916cd43dd8448eb211c80319c__lock__", "py")
+		for _, path := range []string{"/up", "/up/web-1", "/", "/never"} {
+			got := s.zklock(t, "revoke", path)
+			require.Equal(t, refused, got.status, got.err)
+			require.Contains(t, got.err, path+": neither a lock that is held, nor a node of one")
+		}
+		require.Equal(t, badUsage, s.zklock(t, "revoke", "/kazoo").status)
+		require.Equal(t, "10.0.0.7:80", data(t, s, "/up/web-1"))
+		require.Equal(t, "py", data(t, s, "/kazoo/0af7651916cd43dd8448eb211c80319c__lock__0000000000"))
+	})
 }
 
 // Without the right to delete, the status says so, and nothing is gone.
 func TestFreeWithoutTheRight(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	_, err := c.Create(t.Context(), "/jobs", nil, framework.WithACL(zk.WorldACL(zk.PermAll&^zk.PermDelete)))
-	require.NoError(t, err)
-	held := node(t, c, "/jobs/"+guid(1)+"lock-", identity("orders", 4711))
-	got := s.zklock(t, "free", held, "--czxid", czxidOf(t, c, held), "--yes")
-	require.Equal(t, noRights, got.status, got.err)
-	require.Len(t, s.Queue("/jobs"), 1)
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		c := s.client(t)
+		_, err := c.Create(t.Context(), "/jobs", nil, framework.WithACL(zk.WorldACL(zk.PermAll&^zk.PermDelete)))
+		require.NoError(t, err)
+		held := node(t, c, "/jobs/"+guid(1)+"lock-", identity("orders", 4711))
+		got := s.zklock(t, "free", held, "--czxid", czxidOf(t, c, held), "--yes")
+		require.Equal(t, noRights, got.status, got.err)
+		require.Len(t, s.Queue("/jobs"), 1)
+	})
 }
 
 // The answer to the question decides. Anything but yes leaves the node alone.

@@ -61,8 +61,7 @@ func (g *guarded) run(lease *locks.Lease) error {
 		return startError(g.args[0], err)
 	}
 	g.started = true
-	w := &watch{guarded: g, p: p, lease: lease, grace: g.afterLoss.left(), environ: environ}
-	return w.untilGone()
+	return newWatch(g, p, lease, g.afterLoss.left(), environ).untilGone()
 }
 
 // noteGrant tells with -v when the lock was acquired.
@@ -71,19 +70,15 @@ func (g *guarded) noteGrant(lease *locks.Lease) {
 }
 
 // start starts the command with the program's own standard files.
-func (g *guarded) start(lease *locks.Lease, environ []string, lossFile *lossFile, grace time.Duration) (*child.Process, error) {
-	in, out, errOut := fileOf(g.in), fileOf(g.out), fileOf(g.err)
-	if in == nil || out == nil || errOut == nil {
-		return nil, errors.New("the standard files cannot be passed on")
-	}
+func (g *guarded) start(lease *locks.Lease, environ []string, lossFile *lossFile, grace time.Duration) (process, error) {
 	token := fmt.Sprint(lease.FencingToken())
 	args := make([]string, len(g.args))
 	for i, arg := range g.args {
 		args[i] = strings.ReplaceAll(arg, "{token}", token)
 	}
 	g.afterLoss = graceAfter(lease.Context(), grace)
-	return child.Start(child.Command{
-		Args: args, Env: environ, Stdin: in, Stdout: out, Stderr: errOut,
+	return g.host.start(child.Command{
+		Args: args, Env: environ, Stdin: fileOf(g.in), Stdout: fileOf(g.out), Stderr: fileOf(g.err),
 		Files:  lossFile.forChild(),
 		Ready:  func() error { return g.mayStart(lease) },
 		Cancel: g.afterLoss.over,
@@ -138,7 +133,7 @@ func (g *guarded) session() framework.SessionStatus {
 
 // hold keeps a lock without a command, and says on standard output that it is
 // held.
-func (g *guarded) hold(lease *locks.Lease) error {
+func (g *guarded) hold(lease *locks.Lease, parent int) error {
 	g.noteGrant(lease)
 	if err := g.checkAgain(lease); err != nil {
 		return err
@@ -148,18 +143,26 @@ func (g *guarded) hold(lease *locks.Lease) error {
 	}
 	told := make(chan error, 1)
 	go func() { told <- g.printHolding(lease) }() // it ends with the program, if nobody reads
-	if err := g.untilHoldEnds(lease, told); err != nil {
+	if err := g.untilHoldEnds(lease, told, parent); err != nil {
 		return err
 	}
-	return g.heldToTheEnd(lease, "")
+	if cause := g.lossAtTheEnd(lease); cause != nil {
+		return lostError(g.path, cause, "")
+	}
+	return nil
 }
 
 // untilHoldEnds returns when the lock need not be held any more, or when it
 // could not be told that it is. It returns even if nobody reads standard
 // output: the text that was not read then has a moment more.
-func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
-	ended, stop := pipeEnd(g.in)
-	defer stop()
+func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error, parent int) error {
+	var inputEnd, orphaned <-chan struct{}
+	if g.tells(g.in) {
+		inputEnd = endOf(g.in)
+	}
+	if parent > 0 {
+		orphaned = g.ended(parent)
+	}
 	loss, revoked := lease.Context().Done(), g.revoked(lease)
 	var late <-chan time.Time
 	for {
@@ -174,7 +177,9 @@ func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 			return nil
 		case <-g.signals:
 			g.stopAsked = true
-		case <-ended:
+		case <-inputEnd:
+		case <-orphaned:
+			fmt.Fprintf(g.err, "zklock: %s: process %d has ended, and the hold with it\n", printable.String(g.path), parent)
 		case <-revoked:
 		case <-loss:
 		}
@@ -182,29 +187,23 @@ func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 			return nil
 		}
 		late = time.After(lastWords)
-		ended, loss, revoked = nil, nil, nil
+		inputEnd, orphaned, loss, revoked = nil, nil, nil, nil
 	}
 }
 
-// pipeEnd returns a channel that is closed at the end of a pipe or a socket. It
-// is nil for any other file: a service often reads /dev/null, which ends at
-// once.
-func pipeEnd(r io.Reader) (ended <-chan struct{}, stop func()) {
-	f, ok := r.(*os.File)
-	if !ok {
-		return nil, func() {}
+// endOf returns a channel that is closed at the end of an input.
+func endOf(in io.Reader) <-chan struct{} {
+	if f, ok := in.(*os.File); ok {
+		in = entire{f}
 	}
-	if info, err := f.Stat(); err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) == 0 {
-		return nil, func() {}
-	}
-	c := make(chan struct{})
-	go func() {
-		defer close(c)
-		_, _ = io.Copy(io.Discard, entire{f})
-	}()
+	end := make(chan struct{})
 	// The goroutine ends with the program: a read of a file cannot be taken
 	// back, and its owner may go on with the file.
-	return c, func() {}
+	go func() {
+		defer close(end)
+		_, _ = io.Copy(io.Discard, in)
+	}()
+	return end
 }
 
 // revoked is closed when somebody has asked for the lock, unless that is to be

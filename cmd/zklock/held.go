@@ -28,12 +28,12 @@ func lostError(path string, cause error, consequence string) error {
 // answer whether the lock was held, and for that to the release.
 const answerPatience = 5 * time.Second
 
-// heldToTheEnd returns nil if the lock was held until now, and the error of a
-// loss otherwise. It asks the server, because the lease may have been lost
-// without a word: a holder watches its node after a second only, and a session
-// that the servers have ended is known with the next connection. If no server
-// answers, the session is not over, and the lock counts as held.
-func (g *guarded) heldToTheEnd(lease *locks.Lease, consequence string) error {
+// lossAtTheEnd returns nil if the lock was held until now, and the cause of a loss
+// otherwise. It asks the server, because the lease may have been lost without a
+// word: a holder watches its node after a second only, and a session that the
+// servers have ended is known with the next connection. If no server answers, the
+// session is not over, and the lock counts as held.
+func (g *guarded) lossAtTheEnd(lease *locks.Lease) error {
 	cause := lostCause(lease)
 	if cause == nil {
 		begin := time.Now()
@@ -45,10 +45,7 @@ func (g *guarded) heldToTheEnd(lease *locks.Lease, consequence string) error {
 			fmt.Fprintf(g.err, "zklock: no server has confirmed that %s was held to the end: %v\n", g.path, err)
 		}
 	}
-	if cause == nil {
-		return nil
-	}
-	return lostError(g.path, cause, consequence)
+	return cause
 }
 
 // lossByServer asks the server whether the lock is held, and returns the cause

@@ -33,7 +33,7 @@ func TestHoldAtLeastStaysInAnOutage(t *testing.T) {
 		g := &guarded{env: &env{streams: streams{err: io.Discard}}, client: c, path: "/l", stop: &stopping{}}
 		f := &runFlags{atLeast: new(time.Duration), holdAtLeast: &leastTime}
 		time.Sleep(28 * time.Second)
-		require.NoError(t, g.heldToTheEnd(lease, ""))
+		require.NoError(t, g.lossAtTheEnd(lease))
 		f.stay(g, lease, begin)
 		require.NoError(t, lease.Context().Err())
 		require.Less(t, time.Since(begin), leastTime)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -13,141 +12,151 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // Each form of each table, and each JSON line, changes only on purpose.
 func TestOutputOfInspection(t *testing.T) {
-	s := shop(t)
-	for name, line := range map[string]string{
-		"ls.table": "ls -r", "ls-all.table": "ls -r --kind all", "ls.wide": "ls -r -o wide --limits {path}-limit",
-		"ls.json":    "ls -r -o json --kind all --limits {path}-limit",
-		"show.table": "show /jobs/bill", "show.wide": "show -o wide /jobs/bill", "show.json": "show /jobs/bill -o json",
-		"show-semaphore.table": "show /gate --limits {path}-limit", "show-rw.table": "show /rw", "show-kazoo.table": "show /kazoo",
-		"graph.table": "graph -r", "graph.wide": "graph -r / -o wide", "graph.json": "graph -o json -r /", "graph.dot": "graph -r --dot /",
-		"limit.table": "limit /gate-limit", "limit.json": "limit -o json /gate-limit",
-	} {
-		got := s.zklock(t, strings.Fields(line)...)
-		require.Zero(t, got.status, "%s: %s", line, got.err)
-		require.Empty(t, got.err, line)
-		requireGolden(t, name, got.out)
-	}
+	inBubble(t, func(t *testing.T) {
+		s := shop(t)
+		for name, line := range map[string]string{
+			"ls.table": "ls -r", "ls-all.table": "ls -r --kind all", "ls.wide": "ls -r -o wide --limits {path}-limit",
+			"ls.json":    "ls -r -o json --kind all --limits {path}-limit",
+			"show.table": "show /jobs/bill", "show.wide": "show -o wide /jobs/bill", "show.json": "show /jobs/bill -o json",
+			"show-semaphore.table": "show /gate --limits {path}-limit", "show-rw.table": "show /rw", "show-kazoo.table": "show /kazoo",
+			"graph.table": "graph -r", "graph.wide": "graph -r / -o wide", "graph.json": "graph -o json -r /", "graph.dot": "graph -r --dot /",
+		} {
+			got := s.zklock(t, strings.Fields(line)...)
+			require.Zero(t, got.status, "%s: %s", line, got.err)
+			require.Empty(t, got.err, line)
+			requireGolden(t, name, got.out)
+		}
+	})
 }
 
 func TestLsSelects(t *testing.T) {
-	s := shop(t)
-	for line, want := range map[string]string{
-		"ls":                               "/gate /kazoo /lead /rw",
-		"ls /jobs":                         "/jobs/bill",
-		"ls /jobs/bill":                    "/jobs/bill",
-		"ls -r --kind rw":                  "/rw", // and what may be one
-		"ls -r --kind latch":               "/lead",
-		"ls -r --kind sem,latch":           "/gate /lead",
-		"ls -r --kind leader_latch":        "/lead",
-		"ls -r --kind group":               "/up",
-		"ls -r --waiters-over 1":           "/jobs/bill",
-		"ls -r --waiters-over 2":           "",
-		"ls -r --held-over 2h30s /":        "/jobs/bill /lead /rw",
-		"ls --held-over 7200 -r --kind=rw": "/rw",
-		"ls -r --held-over 24h":            "",
-	} {
-		got := s.zklock(t, strings.Fields(line)...)
-		require.Zero(t, got.status, got.err)
-		var paths []string
-		for i, row := range strings.Split(strings.TrimSpace(got.out), "\n") {
-			if i > 0 && !strings.HasPrefix(row, "/kazoo") || i > 0 && line == "ls" {
-				paths = append(paths, strings.Fields(row)[0])
+	inBubble(t, func(t *testing.T) {
+		s := shop(t)
+		for line, want := range map[string]string{
+			"ls":                               "/gate /kazoo /lead /rw",
+			"ls /jobs":                         "/jobs/bill",
+			"ls /jobs/bill":                    "/jobs/bill",
+			"ls -r --kind rw":                  "/rw", // and what may be one
+			"ls -r --kind latch":               "/lead",
+			"ls -r --kind sem,latch":           "/gate /lead",
+			"ls -r --kind leader_latch":        "/lead",
+			"ls -r --kind group":               "/up",
+			"ls -r --waiters-over 1":           "/jobs/bill",
+			"ls -r --waiters-over 2":           "",
+			"ls -r --held-over 2h30s /":        "/jobs/bill /lead /rw",
+			"ls --held-over 7200 -r --kind=rw": "/rw",
+			"ls -r --held-over 24h":            "",
+		} {
+			got := s.zklock(t, strings.Fields(line)...)
+			require.Zero(t, got.status, got.err)
+			var paths []string
+			for i, row := range strings.Split(strings.TrimSpace(got.out), "\n") {
+				if i > 0 && !strings.HasPrefix(row, "/kazoo") || i > 0 && line == "ls" {
+					paths = append(paths, strings.Fields(row)[0])
+				}
+			}
+			require.Equal(t, want, strings.Join(paths, " "), line)
+			if want == "" {
+				require.Equal(t, "nothing found\n", got.err)
 			}
 		}
-		require.Equal(t, want, strings.Join(paths, " "), line)
-		if want == "" {
-			require.Equal(t, "nothing found\n", got.err)
-		}
-	}
+	})
 }
 
 // Nothing was found, but not all was looked at.
 func TestWalksOfOneLevelSaySo(t *testing.T) {
-	s := newStand(t)
-	require.NoError(t, s.Create("/a", nil))
-	for line, says := range map[string]string{
-		"ls": "nothing found at / and right below; -r looks deeper\n", "ls -r": "nothing found\n",
-		"ls /a":    "nothing found at /a and right below; -r looks deeper\n",
-		"graph":    "nobody waits for anybody at / and right below; -r looks deeper\n",
-		"graph -r": "nobody waits for anybody\n", "graph / /a": "nobody waits for anybody at /, /a and right below; -r looks deeper\n",
-		"ls -o json": "", "graph -o json": "",
-	} {
-		require.Equal(t, result{0, "", says}, s.zklock(t, strings.Fields(line)...), line)
-	}
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		require.NoError(t, s.Create("/a", nil))
+		for line, says := range map[string]string{
+			"ls": "nothing found at / and right below; -r looks deeper\n", "ls -r": "nothing found\n",
+			"ls /a":    "nothing found at /a and right below; -r looks deeper\n",
+			"graph":    "nobody waits for anybody at / and right below; -r looks deeper\n",
+			"graph -r": "nobody waits for anybody\n", "graph / /a": "nobody waits for anybody at /, /a and right below; -r looks deeper\n",
+			"ls -o json": "", "graph -o json": "",
+		} {
+			require.Equal(t, result{0, "", says}, s.zklock(t, strings.Fields(line)...), line)
+		}
+	})
 }
 
 // A long name is shortened, unless the table is wide.
 func TestALongNameIsShortened(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	long := strings.Repeat("x", 100)
-	node(t, c, "/a/"+guid(1)+"lock-", identity(long, 1))
-	node(t, c, "/b/"+guid(2)+"lock-", long)
-	for line, want := range map[string]bool{
-		"ls": false, "show /a": false, "show /b": false, "ls -o wide": true, "show -o wide /b": true, "show -o json /a": true,
-	} {
-		require.Equal(t, want, strings.Contains(s.zklock(t, strings.Fields(line)...).out, long), line)
-	}
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		c := s.client(t)
+		long := strings.Repeat("x", 100)
+		node(t, c, "/a/"+guid(1)+"lock-", identity(long, 1))
+		node(t, c, "/b/"+guid(2)+"lock-", long)
+		for line, want := range map[string]bool{
+			"ls": false, "show /a": false, "show /b": false, "ls -o wide": true, "show -o wide /b": true, "show -o json /a": true,
+		} {
+			require.Equal(t, want, strings.Contains(s.zklock(t, strings.Fields(line)...).out, long), line)
+		}
+	})
 }
 
 // A node in the session of zklock run is the user's own.
 func TestShowMarksTheOwnSession(t *testing.T) {
-	s := shop(t)
-	t.Setenv("ZKLOCK_SESSION", s.sessions[1])
-	got := s.zklock(t, "show", "/jobs/bill")
-	require.Equal(t, 1, strings.Count(got.out, "(own)"))
-	require.Contains(t, got.out, "0x1000a2b3c4d00002 (own)")
+	inBubble(t, func(t *testing.T) {
+		s := shop(t)
+		t.Setenv("ZKLOCK_SESSION", s.sessions[1])
+		got := s.zklock(t, "show", "/jobs/bill")
+		require.Equal(t, 1, strings.Count(got.out, "(own)"))
+		require.Contains(t, got.out, "0x1000a2b3c4d00002 (own)")
+	})
 }
 
 // A lock that nobody holds is free, whether it has a node or not.
 func TestShowOfAFreeLock(t *testing.T) {
-	s := newStand(t)
-	require.NoError(t, s.Create("/idle", nil))
-	for _, path := range []string{"/idle", "/never"} {
-		require.Equal(t, result{0, path + "  free\n", ""}, s.zklock(t, "show", path))
-		require.Equal(t, result{0, `{"path":"` + path + `","holders":0,"waiters":0}` + "\n", ""},
-			s.zklock(t, "show", "-o", "json", path))
-	}
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		require.NoError(t, s.Create("/idle", nil))
+		for _, path := range []string{"/idle", "/never"} {
+			require.Equal(t, result{0, path + "  free\n", ""}, s.zklock(t, "show", path))
+			require.Equal(t, result{0, `{"path":"` + path + `","holders":0,"waiters":0}` + "\n", ""},
+				s.zklock(t, "show", "-o", "json", path))
+		}
+	})
 }
 
 // What cannot be used is an error with the status of bad usage, before anybody
 // is asked.
 func TestBadUsageOfOperatorsCommands(t *testing.T) {
-	for line, want := range map[string]string{
-		"ls --kind nonsense": "nonsense", "ls a b": "unexpected argument", "show": "too few", "ls relative": "relative",
-		"show /a/": "/a/", "watch": "too few", "free /a/b": "--czxid", "free /a/b --czxid x --yes": `"x"`,
-		"free /a --czxid 1": "--yes", "limit /a -1": "-1", "limit /a x": `"x"`, "revoke": "too few", "ls --held-over x": `"x"`,
-	} {
+	inBubble(t, func(t *testing.T) {
 		s := newStand(t)
-		got := s.zklock(t, strings.Fields(line)...)
-		require.Equal(t, badUsage, got.status, "%s: %s", line, got.err)
-		require.Contains(t, got.err, want)
-		require.Equal(t, 1, strings.Count(got.err, "\n"), got.err)
-	}
+		for line, want := range map[string]string{
+			"ls --kind nonsense": "nonsense", "ls a b": "unexpected argument", "show": "too few", "ls relative": "relative",
+			"show /a/": "/a/", "free /a/b": "--czxid", "free /a/b --czxid x --yes": `"x"`,
+			"free /a --czxid 1": "--yes", "revoke": "too few", "ls --held-over x": `"x"`,
+		} {
+			got := s.zklock(t, strings.Fields(line)...)
+			require.Equal(t, badUsage, got.status, "%s: %s", line, got.err)
+			require.Contains(t, got.err, want)
+			require.Equal(t, 1, strings.Count(got.err, "\n"), got.err)
+		}
+	})
 }
 
 // A deadlock comes first, names its processes, and is the exit status.
 func TestGraphFindsADeadlock(t *testing.T) {
-	t.Parallel()
-	s := newStand(t)
-	orders, billing := s.client(t), s.client(t)
-	node(t, orders, "/x/"+guid(1)+"lock-", identity("orders", 1))
-	node(t, billing, "/y/"+guid(2)+"lock-", identity("billing", 2))
-	s.clock.Advance(time.Minute)
-	node(t, billing, "/x/"+guid(3)+"lock-", identity("billing", 2))
-	node(t, orders, "/y/"+guid(4)+"lock-", identity("orders", 1))
-	s.clock.Advance(time.Minute)
 	for name, line := range map[string]string{
 		"deadlock.table": "graph", "deadlock.json": "graph -o json", "deadlock.dot": "graph --dot",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		inBubble(t, func(t *testing.T) {
+			s := newStand(t)
+			orders, billing := s.client(t), s.client(t)
+			node(t, orders, "/x/"+guid(1)+"lock-", identity("orders", 1))
+			node(t, billing, "/y/"+guid(2)+"lock-", identity("billing", 2))
+			time.Sleep(time.Minute)
+			node(t, billing, "/x/"+guid(3)+"lock-", identity("billing", 2))
+			node(t, orders, "/y/"+guid(4)+"lock-", identity("orders", 1))
+			time.Sleep(time.Minute - time.Second) // graph looks for a second
 			got := s.zklock(t, strings.Fields(line)...)
 			require.Equal(t, deadlocked, got.status, got.err)
 			require.Empty(t, got.err)
@@ -159,47 +168,50 @@ func TestGraphFindsADeadlock(t *testing.T) {
 // A path that may not be read is told, and is no reason to keep quiet about the
 // rest.
 func TestWhatMayNotBeRead(t *testing.T) {
-	s := shop(t)
-	c := s.client(t, framework.WithAuth("digest", []byte("joe:secret")))
-	_, err := c.Create(t.Context(), "/secret", nil, framework.WithACL(zk.AuthACL(zk.PermAll)))
-	require.NoError(t, err)
-	got := s.zklock(t, "ls", "-r", "--kind", "latch")
-	require.Zero(t, got.status)
-	require.Contains(t, got.out, "/secret  unreadable")
-	require.Contains(t, got.out, "/lead ")
-	require.Contains(t, s.zklock(t, "graph", "-r").err, "/secret may not be read")
-	require.Equal(t, result{0, "/secret  unreadable: children /secret: zk: not authenticated\n", ""}, s.zklock(t, "show", "/secret"))
+	inBubble(t, func(t *testing.T) {
+		s := shop(t)
+		c := s.client(t, framework.WithAuth("digest", []byte("joe:secret")))
+		_, err := c.Create(t.Context(), "/secret", nil, framework.WithACL(zk.AuthACL(zk.PermAll)))
+		require.NoError(t, err)
+		got := s.zklock(t, "ls", "-r", "--kind", "latch")
+		require.Zero(t, got.status)
+		require.Contains(t, got.out, "/secret  unreadable")
+		require.Contains(t, got.out, "/lead ")
+		require.Contains(t, s.zklock(t, "graph", "-r").err, "/secret may not be read")
+		require.Equal(t, result{0, "/secret  unreadable: children /secret: zk: not authenticated\n", ""}, s.zklock(t, "show", "/secret"))
+	})
 }
 
-// Ten thousand locks are listed while they are read: in the memory of a few of
+// Thousands of locks are listed while they are read: in the memory of a few of
 // them, and with no more requests than nodes.
-func TestLsOfTenThousandLocks(t *testing.T) {
-	thorough.MuchWork(t)
-	const locks = 10_000
-	s := newStand(t)
-	c := s.client(t)
-	for i := range 100 {
-		name := fmt.Sprintf("/jobs/%02d", i)
-		ops := make([]framework.TxnOp, 0, 2*locks/100)
-		_, err := c.Create(t.Context(), name, nil, framework.WithParents())
-		require.NoError(t, err)
-		for j := range locks / 100 {
-			lock := fmt.Sprintf("%s/%02d", name, j)
-			ops = append(ops, framework.CreateOp(lock, nil),
-				framework.CreateOp(lock+"/"+guid(i*100+j)+"lock-", []byte(identity("orders", 1)), framework.WithMode(framework.EphemeralSequential)))
+func TestLsOfThousandsOfLocks(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		const locks = 2_000
+		s := newStand(t)
+		c := s.client(t)
+		for i := range locks / 100 {
+			name := fmt.Sprintf("/jobs/%02d", i)
+			ops := make([]framework.TxnOp, 0, 2*100)
+			_, err := c.Create(t.Context(), name, nil, framework.WithParents())
+			require.NoError(t, err)
+			for j := range 100 {
+				lock := fmt.Sprintf("%s/%02d", name, j)
+				ops = append(ops, framework.CreateOp(lock, nil),
+					framework.CreateOp(lock+"/"+guid(i*100+j)+"lock-", []byte(identity("orders", 1)), framework.WithMode(framework.EphemeralSequential)))
+			}
+			_, err = c.Transaction(t.Context(), ops...)
+			require.NoError(t, err)
 		}
-		_, err = c.Transaction(t.Context(), ops...)
-		require.NoError(t, err)
-	}
-	before := s.CountRequests(zktest.OpAny)
-	out := &counter{requests: func() int { return s.CountRequests(zktest.OpAny) - before }}
-	status := run(t.Context(), []string{"-S", s.Addr(), "ls", "-r", "/jobs"}, streams{nil, out, t.Output()})
-	require.Zero(t, status)
-	require.Equal(t, int64(locks+1), out.lines.Load())
-	nodes := 1 + 100 + 2*locks // the root, the folders, the locks and their holders
-	require.InDelta(t, nodes, s.CountRequests(zktest.OpAny)-before, 50)
-	require.Less(t, out.longest.Load(), int64(256<<10), "no more rows than a block are kept")
-	require.Less(t, out.first.Load(), int64(nodes/4), "rows are written while others are read")
+		before := s.CountRequests(zktest.OpAny)
+		out := &counter{requests: func() int { return s.CountRequests(zktest.OpAny) - before }}
+		status := s.printTo(t, out, "ls", "-r", "/jobs")
+		require.Zero(t, status)
+		require.Equal(t, int64(locks+1), out.lines.Load())
+		nodes := 1 + locks/100 + 2*locks // the root, the folders, the locks and their holders
+		require.InDelta(t, nodes, s.CountRequests(zktest.OpAny)-before, 50)
+		require.Less(t, out.longest.Load(), int64(64<<10), "no more rows than a block are kept")
+		require.Less(t, out.first.Load(), int64(nodes/4), "rows are written while others are read")
+	})
 }
 
 // counter counts lines, the bytes of the largest write, and the requests that
@@ -218,102 +230,22 @@ func (c *counter) Write(p []byte) (int, error) {
 
 // A reader that goes away, such as head, ends the list with an error.
 func TestLsIntoAPipeThatEnds(t *testing.T) {
-	s := shop(t)
-	r, w := io.Pipe()
-	require.NoError(t, r.Close())
-	for _, format := range []string{"table", "json"} {
-		require.Equal(t, ownFailure, run(t.Context(), []string{"-S", s.Addr(), "ls", "-r", "-o", format}, streams{nil, w, io.Discard}))
-	}
-}
-
-// Watch tells what happens, line by line, until it is stopped.
-func TestWatch(t *testing.T) {
-	s := newStand(t)
-	orders, billing := s.client(t), s.client(t)
-	first := node(t, orders, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
-	s.clock.Advance(time.Minute)
-	for _, format := range []string{"table", "json"} {
-		ctx, stop := context.WithCancel(t.Context())
-		out, lines := linesOf(t)
-		status := make(chan int, 1)
-		go func() {
-			status <- run(ctx, []string{"-S", s.Addr(), "watch", "-o", format, "/jobs/bill"}, streams{nil, out, t.Output()})
-		}()
-		var got string
-		read := func(n int) {
-			for range n {
-				got += <-lines + "\n"
-			}
+	inBubble(t, func(t *testing.T) {
+		s := shop(t)
+		r, w := io.Pipe()
+		require.NoError(t, r.Close())
+		for _, format := range []string{"table", "json"} {
+			require.Equal(t, ownFailure, s.printTo(t, w, "ls", "-r", "-o", format))
 		}
-		if format == "table" {
-			read(1)
-		}
-		read(1)
-		second := node(t, billing, "/jobs/bill/"+guid(2)+"lock-", identity("billing", 4712))
-		read(1)
-		require.Zero(t, s.zklock(t, "revoke", "/jobs/bill").status)
-		read(1)
-		require.NoError(t, orders.Delete(t.Context(), first, framework.AnyVersion))
-		read(2)
-		require.NoError(t, billing.Delete(t.Context(), second, framework.AnyVersion))
-		read(1)
-		stop()
-		require.Equal(t, ownFailure, <-status)
-		requireGolden(t, "watch."+format, s.plain(got))
-		first = node(t, orders, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
-	}
-}
-
-// A watch goes on after an outage, and in the next session.
-func TestWatchGoesOn(t *testing.T) {
-	s := newStand(t)
-	c := s.client(t)
-	require.NoError(t, s.Create("/jobs", nil))
-	ctx, stop := context.WithCancel(t.Context())
-	out, lines := linesOf(t)
-	status := make(chan int, 1)
-	go func() {
-		status <- run(ctx, []string{"-S", s.Addr(), "watch", "/jobs"}, streams{nil, out, t.Output()})
-	}()
-	require.Contains(t, <-lines, "EVENT")
-	first := node(t, c, "/jobs/"+guid(1)+"lock-", "a")
-	require.Contains(t, <-lines, "enqueued")
-	require.Contains(t, <-lines, "granted")
-	s.CutAll()
-	require.NoError(t, c.Delete(t.Context(), first, framework.AnyVersion))
-	require.Contains(t, <-lines, "released")
-	for _, session := range s.Sessions() {
-		if session.ID != c.SessionID() {
-			s.Session(session.ID).Expire()
-		}
-	}
-	node(t, c, "/jobs/"+guid(2)+"lock-", "b")
-	require.Contains(t, <-lines, "enqueued")
-	require.Contains(t, <-lines, "granted")
-	stop()
-	<-status
+	})
 }
 
 // A root that does not exist is no empty list.
 func TestRootThatIsMissing(t *testing.T) {
-	s := newStand(t)
-	for _, command := range []string{"ls", "graph"} {
-		require.Equal(t, result{refused, "", "zklock: /jbos: there is no such node\n"}, s.zklock(t, command, "/jbos"))
-	}
-}
-
-// linesOf returns a writer, and the lines that were written to it.
-func linesOf(t *testing.T) (io.Writer, <-chan string) {
-	t.Helper()
-	lines := make(chan string, 100)
-	return writerFunc(func(p []byte) (int, error) {
-		for line := range strings.Lines(string(p)) {
-			lines <- strings.TrimSuffix(line, "\n")
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		for _, command := range []string{"ls", "graph"} {
+			require.Equal(t, result{refused, "", "zklock: /jbos: there is no such node\n"}, s.zklock(t, command, "/jbos"))
 		}
-		return len(p), nil
-	}), lines
+	})
 }
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -17,21 +17,23 @@ import (
 
 // JSON has no character that a terminal hides or obeys. It has the same meaning.
 func TestJSONCanBePrinted(t *testing.T) {
-	s := newStand(t)
-	path := "/l/\u202eevil\ufeff<größe>"
-	node(t, s.client(t), path+"/"+guid(1)+"lock-", identity("orders", 1))
-	for _, command := range []string{"ls", "show"} {
-		out := strings.TrimSuffix(s.zklock(t, command, "-o", "json", path).out, "\n")
-		require.True(t, printable.Is(out), out)
-		require.Contains(t, out, "<größe>", "what can be printed is")
-		var lock view.Lock
-		require.NoError(t, json.Unmarshal([]byte(out), &lock))
-		require.Equal(t, path, lock.Path)
-	}
-	var out bytes.Buffer
-	e := &env{streams: streams{out: &out}, settings: &settings{format: jsonForm}}
-	require.NoError(t, printLeader(e, path, locks.Participant{Path: path + "/latch-0000000001"}))
-	require.True(t, printable.Is(strings.TrimSuffix(out.String(), "\n")), out.String())
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		path := "/l/\u202eevil\ufeff<größe>"
+		node(t, s.client(t), path+"/"+guid(1)+"lock-", identity("orders", 1))
+		for _, command := range []string{"ls", "show"} {
+			out := strings.TrimSuffix(s.zklock(t, command, "-o", "json", path).out, "\n")
+			require.True(t, printable.Is(out), out)
+			require.Contains(t, out, "<größe>", "what can be printed is")
+			var lock view.Lock
+			require.NoError(t, json.Unmarshal([]byte(out), &lock))
+			require.Equal(t, path, lock.Path)
+		}
+		var out bytes.Buffer
+		e := &env{streams: streams{out: &out}, settings: &settings{format: jsonForm}}
+		require.NoError(t, printLeader(e, path, locks.Participant{Path: path + "/latch-0000000001"}))
+		require.True(t, printable.Is(strings.TrimSuffix(out.String(), "\n")), out.String())
+	})
 }
 
 // What run, elect and the doctor print for programs has names as the manual

@@ -20,7 +20,6 @@ import (
 type lockKind struct {
 	shared, exclusive bool
 	leases            int
-	limitPath         string
 }
 
 func (k *lockKind) define(fs *flag.FlagSet) {
@@ -30,16 +29,12 @@ func (k *lockKind) define(fs *flag.FlagSet) {
 	cli.Alias(fs, "x", "exclusive")
 	cli.NumberVar(fs, &k.leases, "c", 1, math.MaxInt32, "a semaphore with at most `n` holders")
 	cli.Alias(fs, "c", "count")
-	fs.StringVar(&k.limitPath, "limit-path", "", "with -c: obey the number at this `path`, if any")
 }
 
 // check returns the usage error of flags that contradict each other.
 func (k *lockKind) check() error {
-	switch {
-	case k.shared && k.exclusive, (k.shared || k.exclusive) && k.leases > 0:
+	if k.shared && k.exclusive || (k.shared || k.exclusive) && k.leases > 0 {
 		return usagef("run: only one of -s, -x and -c can be given")
-	case k.limitPath != "" && k.leases == 0:
-		return usagef("run: --limit-path needs -c")
 	}
 	return nil
 }
@@ -63,8 +58,6 @@ func (k *lockKind) locker(c *framework.Client, path string, minimumHold time.Dur
 		return rw.ReadLock()
 	case k.exclusive:
 		return rw.WriteLock()
-	case k.limitPath != "":
-		return locks.NewInterProcessSemaphore(c, path, locks.SharedLimit(k.limitPath, k.leases))
 	case k.leases > 0:
 		return locks.NewInterProcessSemaphore(c, path, locks.Limit(k.leases))
 	case minimumHold > 0:

@@ -11,7 +11,7 @@ import (
 
 func main() {
 	child.RunHelper()
-	os.Exit(run(context.Background(), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+	os.Exit(run(context.Background(), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, thisHost()))
 }
 
 // streams are what the program reads and writes. A child gets the very files.
@@ -22,10 +22,10 @@ type streams struct {
 
 // run carries out one command line and returns the exit status. An error is one
 // line on stderr. Nothing waits for somebody who reads that.
-func run(ctx context.Context, args []string, s streams) int {
+func run(ctx context.Context, args []string, s streams, h host) int {
 	n := newNotes(inFull(s.err))
 	s.out, s.err = inFull(s.out), n
-	err := dispatch(ctx, args, s)
+	err := dispatch(ctx, args, s, h)
 	n.finish(lineOf(err))
 	return statusOf(err)
 }
@@ -40,7 +40,7 @@ func lineOf(err error) string {
 
 // dispatch parses a command line and runs its command. A command that runs
 // another program passes signals on. All others end at the first one.
-func dispatch(ctx context.Context, args []string, s streams) error {
+func dispatch(ctx context.Context, args []string, s streams, h host) error {
 	set := defaults()
 	call, err := newProgram(set).Parse(args)
 	if err != nil {
@@ -48,10 +48,10 @@ func dispatch(ctx context.Context, args []string, s streams) error {
 	}
 	if !call.Command.RunsProgram() {
 		var stop func()
-		ctx, stop = untilSignal(ctx)
+		ctx, stop = h.untilSignal(ctx)
 		defer stop()
 		s.out = stoppable{ctx, s.out}
 	}
-	err = call.Run(ctx, &env{streams: s, settings: set, args: call.Operands})
+	err = call.Run(ctx, &env{streams: s, host: h, settings: set, args: call.Operands})
 	return orSignal(ctx, err)
 }

@@ -24,7 +24,7 @@ func withoutEnvironment(t *testing.T) {
 // makes it.
 func TestCommandsPageIsGenerated(t *testing.T) {
 	withoutEnvironment(t)
-	got := runWith(t, &stand{}, "man", "--markdown")
+	got := runWith(t, "man", "--markdown")
 	require.Zero(t, got.status)
 	want, err := os.ReadFile("COMMANDS.md")
 	require.NoError(t, err)
@@ -39,7 +39,7 @@ func TestHelpOfOperatorsFits24Lines(t *testing.T) {
 		if name == "run" || name == "elect" {
 			continue
 		}
-		got := runWith(t, &stand{}, "help", name)
+		got := runWith(t, "help", name)
 		require.Zero(t, got.status)
 		require.LessOrEqual(t, strings.Count(got.out, "\n"), 24, name)
 		for line := range strings.Lines(got.out) {
@@ -59,7 +59,7 @@ func requireInManual(t *testing.T, manual string, f *flag.Flag) {
 // nothing wrong with it.
 func TestManual(t *testing.T) {
 	withoutEnvironment(t)
-	got := runWith(t, &stand{}, "man")
+	got := runWith(t, "man")
 	require.Zero(t, got.status)
 	fs := &flag.FlagSet{}
 	defaults().define(fs)

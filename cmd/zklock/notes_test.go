@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -144,30 +143,6 @@ func TestNotesThatWereRefusedAreCounted(t *testing.T) {
 	})
 }
 
-// All that a command writes to stderr are notes.
-func TestStderrIsNotes(t *testing.T) {
-	s := newStand(t)
-	for _, args := range [][]string{{"graph", "-S", s.Addr(), "/"}, {"no-such-command"}} {
-		r, w := io.Pipe()
-		endsUnread(t, r, func() { run(t.Context(), args, streams{strings.NewReader(""), io.Discard, w}) })
-	}
-}
-
-// A lock that is held without a command is given up at a signal, while the line
-// that it is held waits for somebody who reads it.
-func TestHoldWaitsForNobody(t *testing.T) {
-	t.Parallel()
-	srv := startServer(t)
-	set := defaults()
-	signals := make(chan os.Signal, 1)
-	g, lease, _ := toTouch(t, curatortest.Connect(t, srv), set, signals)
-	r, w := io.Pipe()
-	g.env = &env{streams: streams{out: w}, settings: set}
-	signals <- syscall.SIGTERM
-	endsUnread(t, r, func() { _ = g.hold(lease) })
-	require.True(t, g.stopAsked)
-}
-
 // The line that a lock is held has a moment in the end, also after a loss, and no
 // longer than it takes to read it.
 func TestTheLineOfHoldHasAMomentInTheEnd(t *testing.T) {
@@ -183,30 +158,14 @@ func TestTheLineOfHoldHasAMomentInTheEnd(t *testing.T) {
 				require.NoError(t, err)
 				require.True(t, srv.Session(c.SessionID()).Expire())
 				<-lease.Context().Done()
-				g := &guarded{env: &env{}, stop: defineStopping(&flag.FlagSet{})}
+				e := &env{host: host{tells: func(io.Reader) bool { return false }}}
+				g := &guarded{env: e, stop: defineStopping(&flag.FlagSet{})}
 				told := make(chan error, 1)
 				time.AfterFunc(tc.read, func() { told <- nil })
 				begin := time.Now()
-				require.NoError(t, g.untilHoldEnds(lease, told))
+				require.NoError(t, g.untilHoldEnds(lease, told, 0))
 				require.Equal(t, tc.want, time.Since(begin))
 			})
 		})
 	}
-}
-
-// endsUnread requires that something ends before somebody reads its output.
-func endsUnread(t *testing.T, output *io.PipeReader, f func()) {
-	t.Helper()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		f()
-	}()
-	select {
-	case <-ended:
-	case <-time.After(patience / 3):
-		t.Error("it waits for somebody who reads its output")
-	}
-	require.NoError(t, output.Close())
-	<-ended
 }

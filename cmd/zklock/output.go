@@ -20,17 +20,10 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
-// Ages are counted from now, and tables have the times of this zone. Tests
-// replace both.
-var (
-	now  = time.Now
-	zone = time.Local
-)
-
 // view returns how results are shown at this moment. Inside a command of
 // zklock run, the nodes of its session are the user's own.
 func (e *env) view() view.View {
-	v := view.View{Now: now(), Zone: zone, Wide: e.format == wide}
+	v := view.View{Now: time.Now(), Zone: time.Local, Wide: e.format == wide}
 	var own inspect.SessionID
 	if own.UnmarshalText([]byte(os.Getenv("ZKLOCK_SESSION"))) == nil {
 		v.Own = own

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"time"
 
@@ -49,6 +48,7 @@ type runFlags struct {
 	atLeast     *time.Duration
 	holdAtLeast *time.Duration
 	hold        bool
+	parent      parentFlag
 }
 
 func defineRun(fs *flag.FlagSet) action {
@@ -56,7 +56,8 @@ func defineRun(fs *flag.FlagSet) action {
 	f.kind.define(fs)
 	f.atLeast = cli.Seconds(fs, "at-least", 0, "keep the lock for no less than this `time`")
 	f.holdAtLeast = cli.Seconds(fs, "hold-at-least", 0, "as --at-least, but end sooner: the session keeps the lock for the rest of the `time`")
-	fs.BoolVar(&f.hold, "hold", false, "run nothing: hold until a signal, or EOF on a pipe")
+	fs.BoolVar(&f.hold, "hold", false, "run nothing: hold until a signal, or EOF on a pipe, or the end of the parent")
+	fs.Var(&f.parent, "parent", "with --hold: the `process` to end with, 0 for none; zklock's parent without a pipe")
 	return f.run
 }
 
@@ -76,10 +77,9 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 		return err
 	}
 	signals := make(chan os.Signal, 32)
-	notify(signals, child.Forwarded...)
-	survivePipes()
-	defer signal.Stop(signals)
-	defer child.Adopt()()
+	e.notify(signals, child.Forwarded...)
+	defer e.forget(signals)
+	defer e.prepare()()
 
 	waitCtx, endWait := untilStart(ctx, signals)
 	c, lease, err := f.grab(waitCtx, e)
@@ -97,7 +97,7 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 		return stopErr // the command was never started
 	}
 	if f.hold {
-		err = g.hold(lease)
+		err = g.hold(lease, f.parent.of(e))
 	} else {
 		err = g.run(lease)
 	}

@@ -19,6 +19,7 @@ const (
 	notAcquired = 75
 	lost        = 76
 	noRights    = 77
+	notStopped  = 78 // the lock was lost, and the command goes on
 	ownFailure  = 125
 	notExecuted = 126 // the child's program is no program
 	notFound    = 127 // the child's program does not exist

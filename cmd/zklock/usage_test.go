@@ -1,19 +1,17 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// inProcess runs a command line that needs no child and no signals.
-func inProcess(args ...string) (status int, stdout, stderr string) {
-	var out, errOut bytes.Buffer
-	status = run(context.Background(), args, streams{strings.NewReader(""), &out, &errOut})
-	return status, out.String(), errOut.String()
+// runWith is inProcess for a test that looks at the result as a whole.
+func runWith(t *testing.T, args ...string) result {
+	t.Helper()
+	status, out, errs := inProcess(args...)
+	return result{status, out, errs}
 }
 
 func TestBadUsageIsOneLine(t *testing.T) {
@@ -35,7 +33,6 @@ func TestBadUsageIsOneLine(t *testing.T) {
 		"run -c -2 /p true":                      "is no number from 1 to",
 		"run -c 0 /p true":                       "is no number from 1 to",
 		"run -E 256 /p true":                     "is no number from 0 to 255",
-		"run --limit-path /l /p true":            "--limit-path needs -c",
 		"run --grace 9s /p true":                 "--grace 9s is too long for a session timeout of 10s",
 		"run --strict --grace 3 /p true":         "can be 25% at most",
 		"run --on-lost panic /p true":            `"panic" is no action`,
@@ -70,9 +67,21 @@ func TestBadUsageIsOneLine(t *testing.T) {
 	require.Contains(t, stderr, "no servers: name them with -S or ZKLOCK_SERVERS")
 }
 
+// The version has a command and a flag, as the form for a report asks for it.
+func TestVersion(t *testing.T) {
+	for _, line := range []string{"version", "--version"} {
+		status, out, stderr := inProcess(line)
+		require.Zero(t, status, stderr)
+		require.Regexp(t, `^zklock \S+\n$`, out)
+	}
+	_, help, _ := inProcess("help")
+	require.Regexp(t, `(?m)^  version +print the version$`, help)
+	require.Regexp(t, `(?m)^ +--version +print the version$`, help)
+}
+
 // commandNames returns the names of all commands.
 func commandNames() []string {
-	names := []string{"help", "completion", "man"}
+	names := []string{"help", "completion", "man", "version"}
 	for _, c := range commands() {
 		names = append(names, c.Name)
 	}

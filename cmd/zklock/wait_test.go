@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -12,101 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// commandLine is a command with flags, for a lock /l.
-func commandLine(command string, flags ...string) []string {
-	line := append([]string{command}, flags...)
-	line = append(line, "/l")
-	if command == "run" {
-		line = append(line, "--", "echo", "started")
-	}
-	return line
-}
-
-// -w bounds all that comes before the grant, also the first connection. Where
-// the wait has run out, the status is the one for that, and the reason says
-// that there is no connection. -n waits for a connection no longer than the
-// time for that.
-func TestAWaitWithoutAConnectionIsBounded(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		flags  []string
-		status int
-		says   string
-	}{
-		{[]string{"-w", "0.3", "--connect-timeout", "20"}, notAcquired, "/l: no connection to 127.0.0.1:1 after 300ms: "},
-		{[]string{"-w", "0.3", "-E", "5", "--connect-timeout", "20"}, 5, "/l: no connection to 127.0.0.1:1 after 300ms: "},
-		{[]string{"-w", "20", "--connect-timeout", "0.3"}, noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
-		{[]string{"-n", "--connect-timeout", "0.3"}, noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
-		{[]string{"-w", "0", "--connect-timeout", "0.3"}, noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
-	} {
-		for _, command := range []string{"run", "wait"} {
-			args := commandLine(command, tc.flags...)
-			t.Run(strings.Join(args, " "), func(t *testing.T) {
-				t.Parallel()
-				out, stderr := zklock(t, deadServer{}, tc.status, args...)
-				require.Empty(t, out)
-				require.Contains(t, stderr, tc.says)
-				// On a busy machine, the refusal may come later than that, or nobody has
-				// come to dial.
-				require.Regexp(t, "connection refused|127.0.0.1:1 has not answered for |request not sent: ", stderr)
-			})
-		}
-	}
-}
-
-// The server falls silent after the handshake, when the program looks at the
-// path. It answers after the time that the program has, if at all.
-func TestAWaitForAnAnswerIsBounded(t *testing.T) {
-	thorough.LongWait(t)
-	t.Parallel()
-	for _, tc := range []struct {
-		flags  []string
-		status int
-		says   string
-	}{
-		{[]string{"-w", "10", "--connect-timeout", "20"}, notAcquired, "/l: no answer from 127.0.0.1:"},
-		{[]string{"-n", "--connect-timeout", "10"}, noServer, "/l: no answer from 127.0.0.1:"},
-	} {
-		for _, command := range []string{"run", "wait"} {
-			t.Run(command+" "+tc.flags[0], func(t *testing.T) {
-				t.Parallel()
-				srv := startServer(t)
-				srv.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/l", Do: zktest.Blackhole()})
-				out, stderr := zklock(t, srv, tc.status, commandLine(command, tc.flags...)...)
-				require.Empty(t, out)
-				require.Contains(t, stderr, tc.says)
-				require.Contains(t, stderr, " after 10s")
-			})
-		}
-	}
-}
-
-// The servers go while the program is in the queue. The reason names both: who
-// was ahead, and that there is no connection.
-func TestAWaitThatEndsInAnOutageSaysSo(t *testing.T) {
-	thorough.LongWait(t)
-	t.Parallel()
-	srv := startServer(t)
-	hold(t, srv, "/l")
-	run := startProcess(t, srv, commandLine("run", "-w", "20")...)
-	require.NoError(t, srv.WaitChildren(bounded(t), "/l", 2))
-	wait := startProcess(t, srv, commandLine("wait", "-w", "20")...)
-	last := srv.Queue("/l")[1].Path
-	// The next in line watches its own node, and the other one waits for that.
-	require.NoError(t, srv.WaitFor(bounded(t), func() bool { return len(srv.WatchesOn(last)) == 2 }))
-	srv.Stop()
-	for _, p := range []*process{run, wait} {
-		require.Empty(t, p.finish(notAcquired))
-		require.Contains(t, p.stderr.String(), "/l: no connection to 127.0.0.1:")
-		require.Contains(t, p.stderr.String(), "held by ")
-	}
-}
 
 // The holder of the beginning has gone when the wait ends.
 func TestWaitNamesTheHolderOfItsEnd(t *testing.T) {
@@ -233,11 +141,13 @@ func TestWaitTakesNoLockForFreeThatIsHandedOver(t *testing.T) {
 
 // The status of a wait that cannot tell is that of one in vain.
 func TestWaitThatCannotTellHasTheStatusOfAConflict(t *testing.T) {
-	s := newStand(t)
-	handOver(t, s.Server, "/l", 1000)
-	require.Equal(t, result{
-		5, "", "zklock: /l may be held: all who were listed had gone before they could be read\n",
-	}, s.zklock(t, "wait", "-n", "-E", "5", "/l"))
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		handOver(t, s.Server, "/l", 1000)
+		require.Equal(t, result{
+			5, "", "zklock: /l may be held: all who were listed had gone before they could be read\n",
+		}, s.zklock(t, "wait", "-n", "-E", "5", "/l"))
+	})
 }
 
 // waitForAHolder waits until a lock is free that another client holds.
@@ -254,11 +164,13 @@ func waitForAHolder(ctx, signaled context.Context, t *testing.T) (*zktest.Server
 
 // A semaphore has a waiter and no holder: it is not free, and wait says so.
 func TestWaitNamesAWaiterWithoutAHolder(t *testing.T) {
-	s := newStand(t)
-	require.NoError(t, s.Create("/sem", nil))
-	require.NoError(t, s.Create("/sem/leases", nil))
-	node(t, s.client(t), "/sem/locks/"+guid(1)+"lock-", identity("orders", 4711))
-	require.Equal(t, result{
-		notAcquired, "", "zklock: /sem is held by nobody, and orders@web-1/4711 waits for it\n",
-	}, s.zklock(t, "wait", "-n", "/sem"))
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		require.NoError(t, s.Create("/sem", nil))
+		require.NoError(t, s.Create("/sem/leases", nil))
+		node(t, s.client(t), "/sem/locks/"+guid(1)+"lock-", identity("orders", 4711))
+		require.Equal(t, result{
+			notAcquired, "", "zklock: /sem is held by nobody, and orders@web-1/4711 waits for it\n",
+		}, s.zklock(t, "wait", "-n", "/sem"))
+	})
 }

@@ -2,22 +2,23 @@
 // command, and what it starts, can be signalled and killed as one, also by the
 // death of this program.
 //
-// On Unix two processes stand between this program and the command, which has a
-// process group of its own:
+// On Unix a guard, which is a process, starts the command in a new process group:
 //
-//	this program - outer guard - inner guard - command
+//	this program - guard - command
 //
-// The inner guard starts the command, and tells this program how it does. When
-// this program has died, as by kill -9, the inner guard ends the command: by
-// SIGTERM, and after the grace by SIGKILL. The outer guard does that when the
-// inner one cannot, as it was killed or stopped, too. If the inner guard alone
-// dies, the system kills the command at once (on Linux), and this program ends
-// the rest.
+// The guard tells this program how the command does. When this program has died,
+// as by kill -9, the guard ends the command: by SIGTERM, and after the grace by
+// SIGKILL. If the guard dies, the system kills the command at once (on Linux),
+// and this program ends the rest. If both are killed together, the system kills
+// the command, and what the command has started goes on. If the guard is stopped
+// and this program is killed, the command goes on until the guard does.
 //
-// On Linux each of the three adopts the processes below it whose parents have
-// ended. So all that descends from the command is found, in whichever group or
-// session; see family. Elsewhere it is the command's group alone that is
-// signalled and waited for.
+// On Linux this program and the guard adopt the processes below them whose
+// parents have ended. So all that descends from the command is found, in
+// whichever group or session; see family. Elsewhere it is the command's group
+// alone that is signalled and waited for.
+//
+// What follows from an event is decided by a course, a state machine.
 //
 // On Windows the command is in a job object, which the system kills with its
 // last handle.
@@ -53,9 +54,9 @@ type Command struct {
 	// program does not stop when the command does.
 	NoTerminal bool
 
-	// Grace is the time that the guards leave the command between SIGTERM and
+	// Grace is the time that the guard leaves the command between SIGTERM and
 	// SIGKILL. If this program has sent SIGTERM before its death, or has called
-	// BeginGrace, they send SIGKILL at once: one grace has begun then.
+	// BeginGrace, the guard sends SIGKILL at once: one grace has begun then.
 	Grace time.Duration
 
 	// Resume is called when the whole job was stopped, as by Ctrl-Z, and goes
@@ -64,7 +65,7 @@ type Command struct {
 }
 
 var (
-	// ErrGuard means that the guards could not be started, or have ended at the
+	// ErrGuard means that the guard could not be started, or has ended at the
 	// start. Nothing of the command is left.
 	ErrGuard = errors.New("guard")
 
@@ -78,8 +79,9 @@ var (
 
 // Process is a command that was started. Any goroutine may call its methods.
 type Process struct {
-	exited chan struct{}
-	gone   chan struct{}
+	exited  chan struct{}
+	gone    chan struct{}
+	refused chan int
 
 	// These are written before exited is closed.
 	status    int
@@ -96,6 +98,11 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 // ended, too, and its resources are freed. Without a Kill that can take for
 // ever.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
+
+// Refused has the id of a process of the command that this program may not
+// signal, as one of another user. There is one at most: the first. Such a process
+// goes on, and Gone is not closed before it has ended.
+func (p *Process) Refused() <-chan int { return p.refused }
 
 // Status returns the exit status of the command as shells have it, which is
 // 128+n after signal n. It may be called once Exited is closed.

@@ -25,7 +25,6 @@ type ownChild struct {
 	pid   int
 	proc  *os.Process
 	ended chan struct{} // closed when it was waited for
-	well  bool          // it has ended by itself, with the status 0; written before ended is closed
 }
 
 // start starts a child.
@@ -43,8 +42,7 @@ func (b *brood) start(path string, args []string, files []*os.File, sys *syscall
 	c := &ownChild{pid: pid, proc: proc, ended: make(chan struct{})}
 	b.own[c.pid] = c
 	go func() {
-		state, err := proc.Wait()
-		c.well = err == nil && state.Success()
+		_, _ = proc.Wait()
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		delete(b.own, c.pid)

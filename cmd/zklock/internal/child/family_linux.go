@@ -1,6 +1,7 @@
 package child
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"sync"
@@ -34,7 +35,7 @@ type family struct {
 	procfs  procfs
 	unread  []int      // keepers that the system has not told of yet
 	keepers []identity // they adopt orphans, which become their children
-	after   uint64     // the command's start: nothing belongs that began before
+	after   uint64     // nothing belongs that began before
 	ended   endedLeaders
 
 	ending bool
@@ -42,6 +43,8 @@ type family struct {
 	seen   map[identity]bool // the processes that have belonged since then
 
 	paused map[identity]bool // the processes that pause has stopped
+
+	sender func(p process, sigs ...syscall.Signal) error // of a test, in place of process.signal
 }
 
 // endedLeaders are sessions whose leaders had been adopted, and have ended.
@@ -51,20 +54,15 @@ type endedLeaders struct {
 	closed   bool // the end of the family has begun
 }
 
-// newFamily returns the family of a command that is below these guards.
-func newFamily(command int, keepers ...int) *family {
+// newFamily returns the family of a command that is below this guard, and that did
+// not begin before after, in the unit of startOf.
+func newFamily(command, guard int, after uint64) *family {
 	session, _ := unix.Getsid(0)
-	f := &family{command: command, session: session, procfs: theProcfs, unread: keepers}
+	f := &family{command: command, session: session, procfs: theProcfs, unread: []int{guard}}
 	f.left, f.seen, f.paused = map[identity]bool{}, map[identity]bool{}, map[identity]bool{}
 	f.ended.sessions = map[int]bool{}
 	f.identify()
-	oldest := command
-	if oldest == 0 && len(keepers) > 0 {
-		oldest = keepers[0] // it was there before the command
-	}
-	if p, ok := readProcess(oldest); ok {
-		f.after = p.start
-	}
+	f.after = after
 	f.group.id.Store(int64(command))
 	return f
 }
@@ -91,8 +89,8 @@ func (f *family) look() (all map[int]process, complete bool) {
 	return all, f.identify() && complete
 }
 
-// takeOver must be called when the guards have died: this program has adopted
-// what was below them.
+// takeOver must be called when the guard has died: this program has adopted what
+// was below it.
 func (f *family) takeOver() {
 	f.unread = append(f.unread, os.Getpid())
 	f.identify()
@@ -125,7 +123,7 @@ func (e *endedLeaders) close() {
 	e.closed = true
 }
 
-// gather begins the end of a family whose inner guard has died, and with it the
+// gather begins the end of a family whose guard has died, and with it the
 // command. What the command has left looks like what had left it, so all of that
 // belongs.
 func (f *family) gather() {
@@ -263,19 +261,40 @@ func (f *family) isApart(p process) bool {
 	return p.start < f.after || slices.Contains(f.keepers, p.identity) || children.find(p.pid) != nil
 }
 
-// signal sends signals to all of the family.
-func (f *family) signal(sigs ...syscall.Signal) {
+// signal sends signals to all of the family. It returns the id of a process that
+// this program may not signal, or 0.
+func (f *family) signal(sigs ...syscall.Signal) (refused int) {
 	f.begin()
 	group := int(f.group.id.Load())
 	for _, sig := range sigs {
-		f.group.signal(sig)
+		_ = f.group.signal(sig)
 	}
 	all, _ := f.look()
 	for _, p := range f.members(all) {
-		if p.group != group {
-			p.signal(sigs...)
+		own := sigs
+		if p.group == group {
+			own = []syscall.Signal{0} // the group's signals reach those that this program may signal
+		}
+		if errors.Is(f.send(p, own...), syscall.EPERM) && refused == 0 {
+			refused = p.pid
 		}
 	}
+	return refused
+}
+
+// killGroup kills all processes of a group.
+func (f *family) killGroup(group int) {
+	if f.sender == nil { // the groups of a test are not of this machine
+		_ = syscall.Kill(-group, syscall.SIGKILL)
+	}
+}
+
+// send sends signals to a process.
+func (f *family) send(p process, sigs ...syscall.Signal) error {
+	if f.sender != nil {
+		return f.sender(p, sigs...)
+	}
+	return p.signal(sigs...)
 }
 
 // pause stops all of the family, and processes that it starts meanwhile. It
@@ -289,7 +308,7 @@ func (f *family) pause() bool { return f.pauseWithin(guardPatience) }
 const leastLooks = 5
 
 func (f *family) pauseWithin(patience time.Duration) bool {
-	f.group.signal(syscall.SIGSTOP)
+	_ = f.group.signal(syscall.SIGSTOP)
 	group := int(f.group.id.Load())
 	begin := time.Now()
 	for looks := 0; looks < leastLooks || time.Since(begin) < patience; looks++ {
@@ -298,7 +317,7 @@ func (f *family) pauseWithin(patience time.Duration) bool {
 		for _, p := range f.members(all) {
 			if p.group != group && !p.stopped && !f.paused[p.identity] {
 				f.paused[p.identity], again = true, true
-				p.signal(syscall.SIGSTOP)
+				_ = f.send(p, syscall.SIGSTOP)
 			}
 		}
 		switch {
@@ -316,25 +335,29 @@ func (f *family) pauseWithin(patience time.Duration) bool {
 // group.
 func (f *family) resume() {
 	for id := range f.paused {
-		process{identity: id}.signal(syscall.SIGCONT)
+		_ = f.send(process{identity: id}, syscall.SIGCONT)
 	}
 	clear(f.paused)
-	f.group.signal(syscall.SIGCONT)
+	_ = f.group.signal(syscall.SIGCONT)
 }
 
 // kill ends all of the family that it finds. Processes that are started
-// meanwhile are found by another call.
-func (f *family) kill() {
+// meanwhile are found by another call. It returns the id of a process that this
+// program may not kill, or 0.
+func (f *family) kill() (refused int) {
 	f.begin()
-	f.group.signal(syscall.SIGKILL)
+	_ = f.group.signal(syscall.SIGKILL)
 	all, _ := f.look()
 	members := f.members(all)
 	for group := range groupsOf(all, members) {
-		_ = syscall.Kill(-group, syscall.SIGKILL) // reaches processes that have just begun, too
+		f.killGroup(group) // reaches processes that have just begun, too
 	}
 	for _, p := range members {
-		p.signal(syscall.SIGKILL)
+		if errors.Is(f.send(p, syscall.SIGKILL), syscall.EPERM) && refused == 0 {
+			refused = p.pid
+		}
 	}
+	return refused
 }
 
 // groupsOf returns the process groups in which there are members alone.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -202,4 +203,34 @@ func TestPauseLooksAgainHoweverLongALookTakes(t *testing.T) {
 	f.procfs = writeProcesses(t, [3]int{10, 1, 10}, [3]int{20, 10, 20}, [3]int{30, 20, 30})
 	require.True(t, f.pauseWithin(0))
 	require.Len(t, f.paused, 2, "the command has no group here")
+}
+
+// A process of another user is named, whichever signal it is that this program may
+// not send. The others get theirs.
+func TestAProcessThatRefusesSignalsIsNamed(t *testing.T) {
+	for name, send := range map[string]func(f *family) int{
+		"TERM": func(f *family) int { return f.signal(syscall.SIGTERM, syscall.SIGCONT) },
+		"KILL": func(f *family) int { return f.kill() },
+	} {
+		for foreign, want := range map[int]int{0: 0, 30: 30, 20: 20} {
+			f := familyOf20()
+			f.procfs = writeProcesses(t, [3]int{10, 1, 10}, [3]int{20, 10, 20}, [3]int{30, 20, 30}, [3]int{40, 20, 40})
+			sent := map[int]bool{}
+			f.sender = func(p process, _ ...syscall.Signal) error {
+				sent[p.pid] = true
+				if p.pid == foreign {
+					return syscall.EPERM
+				}
+				return nil
+			}
+			require.Equal(t, want, send(f), "%s to %d", name, foreign)
+			require.Equal(t, map[int]bool{20: true, 30: true, 40: true}, sent)
+		}
+	}
+	p := newProcess()
+	p.noteRefused(0)
+	p.noteRefused(30)
+	p.noteRefused(40)
+	require.Equal(t, 30, <-p.Refused(), "the first one")
+	require.Empty(t, p.Refused())
 }

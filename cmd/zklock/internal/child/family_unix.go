@@ -15,14 +15,14 @@ const familyPoll = 10 * time.Millisecond
 // pace is how often to look again. The zero pace is right for the first look.
 type pace struct{ first time.Time }
 
-// after returns how long to wait after a look that has begun then: longer if
-// there are so many processes that a look takes long, and if somebody stays whom
-// this program cannot kill.
-func (p *pace) after(begin time.Time) time.Duration {
+// after returns how long to wait after a look: longer if there are so many
+// processes that a look takes long, and if a process stays that this program
+// cannot kill.
+func (p *pace) after(now time.Time, took time.Duration) time.Duration {
 	if p.first.IsZero() {
-		p.first = begin
+		p.first = now
 	}
-	return max(familyPoll, 10*time.Since(begin), min(time.Second, time.Since(p.first)/100))
+	return max(familyPoll, 10*took, min(time.Second, now.Sub(p.first)/100))
 }
 
 // end ends the processes of a family, with this patience from SIGTERM on, and
@@ -49,7 +49,7 @@ func (f *family) end(patience time.Duration, alone <-chan struct{}) {
 				return
 			}
 			alone = nil
-		case <-time.After(pace.after(begin)):
+		case <-time.After(pace.after(time.Now(), time.Since(begin))):
 		case <-late:
 			killing = true
 		}
@@ -61,11 +61,23 @@ func (f *family) end(patience time.Duration, alone <-chan struct{}) {
 // none.
 type group struct{ id atomic.Int64 }
 
-// signal sends a signal to all processes of the group.
-func (g *group) signal(sig syscall.Signal) {
+// signal sends a signal to all processes of the group. The error is EPERM if this
+// program may not signal any of them.
+func (g *group) signal(sig syscall.Signal) error {
 	if id := g.id.Load(); id > 1 && g.exists() {
-		_ = syscall.Kill(-int(id), sig) // ESRCH: they have just ended
+		return syscall.Kill(-int(id), sig) // ESRCH: they have just ended
 	}
+	return nil
+}
+
+// signalGroup sends a signal to the command's group. It returns the id of the
+// group if this program may not signal any process of it, or 0.
+func (f *family) signalGroup(sig syscall.Signal) (refused int) {
+	id := int(f.group.id.Load())
+	if errors.Is(f.group.signal(sig), syscall.EPERM) {
+		return id
+	}
+	return 0
 }
 
 // exists reports whether the group has processes. A group without any is

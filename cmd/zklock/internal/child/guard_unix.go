@@ -3,32 +3,27 @@
 package child
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 )
 
-// guardName is the guards' name in the list of processes, and how the program
+// guardName is the guard's name in the list of processes, and how the program
 // knows that it is meant to be one.
 const guardName = "zklock-guard"
 
-// The two guards; see the package.
-const (
-	outerRole = "outer"
-	innerRole = "inner"
-)
-
-// order is what this program tells a guard.
+// order is what this program tells its guard.
 type order struct {
-	Start   *program      `json:",omitempty"` // for the inner guard: start this
-	Command int           `json:",omitempty"` // for the outer guard: the inner one has started this
+	Start   *program      `json:",omitempty"` // start this
 	Grace   time.Duration `json:",omitempty"` // see Command.Grace
 	Termed  bool          `json:",omitempty"` // the grace has begun: see Command.Grace
 	Ending  *ending       `json:",omitempty"` // nobody leaves the command any more
-	Ended   bool          `json:",omitempty"` // for the outer guard: the command has ended
 	Dismiss bool          `json:",omitempty"` // nothing of the command is left
 }
 
@@ -39,188 +34,149 @@ type program struct {
 	Foreground bool // it gets the controlling terminal
 }
 
-// event is what the inner guard tells this program. N depends on the kind.
-type event struct {
-	Kind eventKind
+// report is what the guard tells this program. N depends on the kind.
+type report struct {
+	Kind reportKind
 	N    int `json:",omitempty"`
 }
 
-type eventKind string
+type reportKind string
 
 const (
-	guardReady     eventKind = "ready"   // N is the inner guard's id
-	commandStarted eventKind = "started" // N is the command's id
-	commandFailed  eventKind = "failed"  // N is the system's error
-	commandStopped eventKind = "stopped" // N is the signal
-	commandEnded   eventKind = "ended"   // N is the status, as shells have it
-	sessionLeft    eventKind = "left"    // N is the session; see family
-	guardAlone     eventKind = "alone"   // nothing is left below the inner guard
+	saysReady   reportKind = "ready"
+	saysStarted reportKind = "started" // N is the command's id
+	saysFailed  reportKind = "failed"  // N is the system's error
+	saysStopped reportKind = "stopped" // N is the signal
+	saysEnded   reportKind = "ended"   // N is the status, as shells have it
+	saysLeft    reportKind = "left"    // N is the session; see family
+	saysAlone   reportKind = "alone"   // nothing is left below the guard
 )
 
-// guards is this program's end of the pipes to its guards. A guard reads until
-// the other end is closed, which the system does however this program dies.
-type guards struct {
-	proc             *ownChild // the outer one
-	toOuter, toInner *os.File
-	fromInner        *os.File
-	events           <-chan event // closed at the end of the inner guard
-	inner            int          // its id
-	innerProc        *os.Process  // nil before its id is known
-	isTermed         bool         // they know: see Command.Grace
-	isEnding         bool         // they know: see family
+// event returns what a report means to a course.
+func (r report) event() event {
+	switch {
+	case r.Kind == saysStopped:
+		return event{kind: commandStopped, sig: syscall.Signal(r.N)}
+	case r.Kind == saysLeft:
+		return event{kind: sessionLeft, n: r.N}
+	case r.Kind == saysEnded:
+		return event{kind: commandEnded, n: r.N}
+	case r.Kind == saysAlone && adopts:
+		return event{kind: guardAlone}
+	}
+	return event{kind: lookDue}
 }
 
-// startGuards starts both guards, which do nothing until they get an order. It
-// returns when they are there.
-func startGuards(files []*os.File) (*guards, error) {
+// guard is this program's end of the pipes to its guard. The guard reads until
+// the other end is closed, which the system does however this program dies.
+type guard struct {
+	proc     *ownChild
+	began    uint64 // see startOf
+	to, from *os.File
+	reports  <-chan report // closed at the end of the guard
+}
+
+// startGuard starts a guard for a command with these files. The guard does
+// nothing until it gets an order.
+func startGuard(files []*os.File) (*guard, error) {
 	path, err := executable()
 	if err != nil {
 		return nil, err
 	}
-	var forOuter, forInner, events *os.File
-	g := &guards{}
-	forOuter, g.toOuter, err = os.Pipe()
+	g := &guard{}
+	var orders, reports, null *os.File
+	orders, g.to, err = os.Pipe()
 	if err == nil {
-		forInner, g.toInner, err = os.Pipe()
+		g.from, reports, err = os.Pipe()
 	}
 	if err == nil {
-		g.fromInner, events, err = os.Pipe()
+		null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	}
 	if err == nil {
-		g.proc, err = startGuard(path, outerRole, forOuter, events, append([]*os.File{forInner}, files...))
+		err = g.spawn(path, append([]*os.File{orders, reports, null}, files...))
 	}
-	for _, end := range []*os.File{forOuter, forInner, events} {
-		end.Close() // the guards have them; Close of nil is an error, and no more
+	for _, end := range []*os.File{orders, reports, null} {
+		end.Close() // the guard has them; Close of nil is an error, and no more
 	}
 	if err != nil {
 		g.close()
 		return nil, err
 	}
-	g.events = listen(g.fromInner)
+	g.reports = listen(g.from)
 	return g, nil
 }
 
-// startGuard starts a guard that reads orders, writes events, and has further
-// files.
-func startGuard(path, role string, orders, events *os.File, files []*os.File) (*ownChild, error) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer null.Close()
-	files = append([]*os.File{orders, events, null}, files...)
+func (g *guard) spawn(path string, files []*os.File) error {
 	_, numbers, err := arrange(files)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ownGroup := &syscall.SysProcAttr{Setpgid: true} // the terminal's signals are not for it
-	return children.start(path, []string{guardName, role, asArgument(numbers)}, files, ownGroup)
+	g.proc, err = children.start(path, []string{guardName, asArgument(numbers)}, files, ownGroup)
+	if err != nil {
+		return err
+	}
+	if g.began, err = startOf(g.proc.pid); err != nil {
+		g.proc.kill()
+		<-g.proc.ended
+	}
+	return err
 }
 
-func (g *guards) close() {
-	for _, f := range []*os.File{g.toOuter, g.toInner, g.fromInner} {
-		f.Close()
-	}
-	if g.innerProc != nil {
-		_ = g.innerProc.Release()
-	}
+func (g *guard) close() {
+	g.to.Close()
+	g.from.Close()
 }
 
-// listen returns what the inner guard tells.
-func listen(from *os.File) <-chan event {
-	events := make(chan event, 16)
+// listen returns what the guard tells.
+func listen(from *os.File) <-chan report {
+	reports := make(chan report, 16)
 	go func() {
-		defer close(events)
+		defer close(reports)
 		for d := json.NewDecoder(from); ; {
-			var e event
-			if d.Decode(&e) != nil {
+			var r report
+			if d.Decode(&r) != nil {
 				return
 			}
-			events <- e
+			reports <- r
 		}
 	}()
-	return events
+	return reports
 }
 
-// tell writes an order. A guard that has died is no error: the other one is
-// there, and its death shows in another way.
-func tell(f *os.File, o order) { _ = json.NewEncoder(f).Encode(o) }
+// tell writes an order. A guard that has died is no error: its death shows in
+// another way.
+func (g *guard) tell(o order) { _ = json.NewEncoder(g.to).Encode(o) }
 
-func (g *guards) tellBoth(o order) {
-	tell(g.toInner, o)
-	tell(g.toOuter, o)
-}
-
-// ending tells the guards, once, that the end of the family has begun.
-func (g *guards) ending(f *family) {
-	if !g.isEnding {
-		g.isEnding = true
-		g.tellBoth(order{Ending: f.howItEnds()})
-	}
-}
-
-// termed tells the guards, once, that the grace has begun.
-func (g *guards) termed() {
-	if !g.isTermed {
-		g.isTermed = true
-		g.tellBoth(order{Termed: true})
-	}
-}
+// signal sends a signal to the guard, and to no other process that has got its
+// id: it is a child of this program, which has not waited for it.
+func (g *guard) signal(sig syscall.Signal) { _ = g.proc.proc.Signal(sig) }
 
 // guardPatience is how long a guard that was dismissed may take to end. One
 // that somebody has stopped does not.
 const guardPatience = 2 * time.Second
 
-// dismiss ends the guards and waits for their end.
-func (g *guards) dismiss() {
-	g.tellBoth(order{Dismiss: true})
-	late := time.AfterFunc(guardPatience, func() {
-		g.killInner()
-		g.fromInner.Close() // if it has not told its id, nobody waits for it
-	})
-	for range g.events { // the inner guard's end closes the channel
+// dismiss ends the guard and waits for its end.
+func (g *guard) dismiss() {
+	g.tell(order{Dismiss: true})
+	late := time.AfterFunc(guardPatience, g.proc.kill)
+	for range g.reports { // its end closes the channel
 	}
-	late.Stop()
-	late = time.AfterFunc(guardPatience, g.proc.kill)
 	<-g.proc.ended
 	late.Stop()
 	g.close()
 }
 
-// meetInner notes who the inner guard is. The system gives its id to another process
-// when it has ended, and the outer guard has waited for it. So signals go to what is
-// there now: on Linux since 5.4, os.FindProcess holds on to it by a pidfd.
-func (g *guards) meetInner(pid int) {
-	g.inner = pid
-	g.innerProc, _ = os.FindProcess(pid) // never fails on Unix
-}
-
-// signalInner sends a signal to the inner guard, if its id is known.
-func (g *guards) signalInner(sig syscall.Signal) {
-	if g.innerProc != nil {
-		_ = g.innerProc.Signal(sig) // an error says that it has ended
-	}
-}
-
-func (g *guards) killInner() { g.signalInner(syscall.SIGKILL) }
-
 // RunHelper must be the first call of main. It is the whole life of a process
 // that is a guard, and does nothing in any other.
 func RunHelper() {
-	if os.Args[0] != guardName || len(os.Args) != 3 {
+	if os.Args[0] != guardName || len(os.Args) != 2 {
 		return
 	}
-	files, err := takeFiles(os.Args[2])
-	if err != nil {
-		return
-	}
-	endure()
-	adoptOrphans()
-	switch os.Args[1] {
-	case outerRole:
-		beOuter(files)
-	case innerRole:
-		beInner(files)
+	if files, err := takeFiles(os.Args[1]); err == nil {
+		endure()
+		adoptOrphans()
+		beGuard(files)
 	}
 	exit()
 }
@@ -242,21 +198,14 @@ func endure() {
 	}
 }
 
-// letGo gives up what a guard has only had to pass on.
-func letGo(files []*os.File) {
-	for _, f := range files {
-		f.Close()
-	}
-	_ = os.Chdir("/") // nobody can unmount a file system that is in use
-}
-
-// errnoOf returns the system's number of an error.
-func errnoOf(err error) int {
-	var number syscall.Errno
-	if !errors.As(err, &number) {
-		number = syscall.EINVAL
-	}
-	return int(number)
+// guarding is the life of a guard: the command's parent.
+type guarding struct {
+	obedience
+	orders  *json.Decoder
+	reports *json.Encoder
+	command int
+	family  *family
+	alone   chan struct{} // closed when there is nothing below this process
 }
 
 // obedience is what a guard knows of the program that it guards.
@@ -279,4 +228,156 @@ func (o *obedience) patience() time.Duration {
 		return 0
 	}
 	return o.grace
+}
+
+// beGuard is the life of a guard, until it is dismissed or its program has died.
+func beGuard(files []*os.File) {
+	// Linux sends the parent-death signal at the end of the thread.
+	runtime.LockOSThread()
+	g := &guarding{
+		orders:  json.NewDecoder(os.Stdin),
+		reports: json.NewEncoder(os.Stdout),
+		alone:   make(chan struct{}),
+	}
+	g.tell(saysReady, 0)
+	var o order
+	for o.Start == nil {
+		if g.orders.Decode(&o) != nil || g.heed(o) {
+			return // the command is not to start any more
+		}
+	}
+	var err error
+	g.command, err = launch(o.Start, files)
+	letGo(files)
+	if err != nil {
+		g.tell(saysFailed, errnoOf(err))
+		return
+	}
+	began, _ := startOf(g.command) // it is this process's child, and there
+	g.family = newFamily(g.command, os.Getpid(), began)
+	g.tell(saysStarted, g.command)
+	go g.obey()
+	g.watch()
+	<-make(chan struct{}) // obey ends this process
+}
+
+func (g *guarding) tell(kind reportKind, n int) { _ = g.reports.Encode(report{kind, n}) }
+
+// launch starts the command. The system does not run a script without "#!": a
+// shell does, as below execvp(3).
+func launch(c *program, files []*os.File) (pid int, err error) {
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(attr)
+	if tty := openTerminal(); tty != nil && c.Foreground {
+		defer tty.close()
+		attr.Foreground, attr.Ctty = true, tty.fd
+	}
+	path, args, env := string(c.Path), texts(c.Args), texts(c.Env)
+	pid, err = spawn(path, args, env, files, attr)
+	if errors.Is(err, syscall.ENOEXEC) && isText(path) {
+		pid, err = spawn(shell, append([]string{shell, path}, args[1:]...), env, files, attr)
+	}
+	return pid, err
+}
+
+const shell = "/bin/sh"
+
+// isText reports whether a file may be a script. A program for another machine
+// begins with bytes that no text has.
+func isText(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	begin, err := io.ReadAll(io.LimitReader(f, 512))
+	return err == nil && bytes.IndexByte(begin, 0) < 0
+}
+
+// letGo gives up what a guard has only had to pass on.
+func letGo(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+	_ = os.Chdir("/") // nobody can unmount a file system that is in use
+}
+
+func texts(raw [][]byte) []string {
+	s := make([]string, len(raw))
+	for i := range raw {
+		s[i] = string(raw[i])
+	}
+	return s
+}
+
+func raw(texts []string) [][]byte {
+	b := make([][]byte, len(texts))
+	for i := range texts {
+		b[i] = []byte(texts[i])
+	}
+	return b
+}
+
+// errnoOf returns the system's number of an error.
+func errnoOf(err error) int {
+	var number syscall.Errno
+	if !errors.As(err, &number) {
+		number = syscall.EINVAL
+	}
+	return int(number)
+}
+
+// watch waits for the command and for all that this process adopts, until there
+// is nothing left. What had ended before the command is told before it.
+func (g *guarding) watch() {
+	status, ended := 255, false // if somebody else has reaped it, there is no status
+	flags := syscall.WUNTRACED
+	for {
+		pid, ws, err := g.wait(flags)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case pid == g.command && ws.Stopped():
+			g.tell(saysStopped, int(ws.StopSignal()))
+		case pid == g.command:
+			status = statusOf(ws)
+			flags |= syscall.WNOHANG
+		case pid > 0:
+		case !ended:
+			ended = true
+			g.family.forgetGroup()
+			g.tell(saysEnded, status)
+			flags &^= syscall.WNOHANG
+		case err != nil:
+			close(g.alone)
+			g.tell(saysAlone, 0)
+			return
+		}
+	}
+}
+
+// statusOf returns the status of a process that has ended, as shells have it.
+func statusOf(ws syscall.WaitStatus) int {
+	if ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return ws.ExitStatus()
+}
+
+// obey carries out orders. Without a dismissal their end is the death of the
+// program.
+func (g *guarding) obey() {
+	for {
+		var o order
+		if g.orders.Decode(&o) != nil {
+			break
+		}
+		if o.Ending != nil {
+			g.family.beginAs(o.Ending)
+		}
+		if g.heed(o) {
+			exit()
+		}
+	}
+	g.family.end(g.patience(), g.alone)
+	exit()
 }

@@ -75,14 +75,14 @@ func peekEnded(options int) (pid int, err error) {
 
 // wait waits for the command, or for an orphan. It notes a session whose leader
 // was an orphan, and has ended; see family.
-func (g *inner) wait(flags int) (pid int, ws syscall.WaitStatus, err error) {
+func (g *guarding) wait(flags int) (pid int, ws syscall.WaitStatus, err error) {
 	pid, err = peekEnded(unix.WEXITED | unix.WSTOPPED | flags&unix.WNOHANG)
 	if err != nil || pid == 0 {
 		return 0, 0, err
 	}
 	if p, ok := readProcess(pid); ok && p.dead && p.session == pid {
 		g.family.leftIn(pid)
-		g.tell(sessionLeft, pid)
+		g.tell(saysLeft, pid)
 	}
 	pid, err = syscall.Wait4(pid, &ws, flags|syscall.WNOHANG, nil)
 	if pid == 0 && err == nil { // it was stopped, and goes on by now

@@ -8,7 +8,7 @@ import "syscall"
 func adoptOrphans() {}
 
 // wait waits for the command.
-func (g *inner) wait(flags int) (pid int, ws syscall.WaitStatus, err error) {
+func (g *guarding) wait(flags int) (pid int, ws syscall.WaitStatus, err error) {
 	pid, err = syscall.Wait4(-1, &ws, flags, nil)
 	return pid, ws, err
 }

@@ -3,45 +3,34 @@
 package child
 
 import (
-	"slices"
 	"syscall"
 	"time"
 )
 
-// owner owns a command from its start until nothing of it is left.
+// owner owns a command from its start until nothing of it is left. It tells a
+// course what happens, and takes the steps that follow.
 type owner struct {
+	course
 	p      *Process
-	guards *guards
+	guard  *guard
 	family *family
 	jobs   *jobs
 
-	events  <-chan event    // nil when the inner guard has ended
-	outer   <-chan struct{} // the end of the outer guard; nil when that has ended
-	settled <-chan time.Time
+	reports <-chan report // nil when the guard has ended
 	looks   *time.Timer
-	pace    pace
-	// empty is the time of the first look that found nobody of the family. It
-	// is zero if the last look has found somebody.
-	empty time.Time
-
+	settled <-chan time.Time
 	dead    <-chan struct{}  // the command has ended; nobody may have waited for it
-	overdue <-chan time.Time // the inner guard should have told of that by then
-
-	ended   bool // the command's end is known
-	alone   bool // nothing is left below the inner guard
-	paused  bool // the family is stopped, and may not go on yet
-	over    bool // the grace has begun, and perhaps ended
-	killing bool
-	exited  bool // all who wait for the command's end know
+	overdue <-chan time.Time // the guard should have told of that by then
+	asker   chan<- bool      // waits for the answer to a request
 }
 
 // settling is how long what the command has started last has to go its own way,
 // by setsid(2), after the command's end.
 const settling = 50 * time.Millisecond
 
-func newOwner(p *Process, g *guards) *owner {
-	o := &owner{p: p, guards: g, events: g.events, outer: g.proc.ended}
-	o.family = newFamily(p.command, g.proc.pid, g.inner)
+func newOwner(p *Process, g *guard) *owner {
+	o := &owner{p: p, guard: g, reports: g.reports}
+	o.family = newFamily(p.command, g.proc.pid, g.began)
 	o.jobs = p.controlJobs()
 	o.dead = whenDead(p.command)
 	o.looks = time.NewTimer(0)
@@ -53,210 +42,118 @@ func newOwner(p *Process, g *guards) *owner {
 func (o *owner) run() {
 	defer close(o.p.gone)
 	defer o.p.tty.close()
-	defer o.guards.dismiss()
+	defer o.guard.dismiss()
 	o.untilGone()
 }
 
 // untilGone returns when nothing of the command is left.
 func (o *owner) untilGone() {
 	defer o.looks.Stop()
-	for !o.exited || o.empty.IsZero() {
-		select {
-		case r := <-o.p.asked:
-			o.carryOut(r)
-		case e, ok := <-o.events:
-			o.hear(e, ok)
-		case <-o.outer:
-			o.outer = nil
-			o.takeOver()
-		case <-o.looks.C:
-			o.look()
-		case <-o.dead:
-			o.dead = nil
-			o.rouse()
-		case <-o.overdue:
-			o.rouse()
-		case <-o.settled:
-			o.settled = nil
-		case <-o.jobs.ended:
-			o.jobs.ended = nil
+	for !o.isOver() {
+		o.learn(o.next())
+	}
+}
+
+// next waits for the next event.
+func (o *owner) next() event {
+	select {
+	case r := <-o.p.asked:
+		o.asker = r.done
+		return event{kind: r.do, sig: r.sig}
+	case r, ok := <-o.reports:
+		if !ok {
+			o.reports = nil
+			return event{kind: guardEnded}
 		}
-		o.exit()
-	}
-}
-
-// carryOut does what is asked for. Guards know of the end before the command
-// does, so that they leave no second grace if this program dies, and let nobody
-// go who has not left by now.
-func (o *owner) carryOut(r request) {
-	hasGrace := r.do == toKill || r.do == toTerminate || r.do == toBeginGrace
-	if hasGrace || slices.Contains(stopSignals, r.sig) {
-		o.family.begin() // what the command is the parent of does not leave by its end
-		o.guards.ending(o.family)
-	}
-	if hasGrace || r.sig == syscall.SIGTERM {
-		o.guards.termed()
-	}
-	o.over = o.over || hasGrace
-	switch r.do {
-	case toKill:
-		o.killing = true
-		o.look()
-	case toTerminate:
-		o.terminate()
-	case toBeginGrace:
-		r.done <- true
-	case toPause:
-		r.done <- o.pause()
-	case toResume:
-		o.resume(true)
-	case toStayStopped:
-		o.resume(false)
-	case toSignal:
-		if r.sig != syscall.SIGTSTP || !o.over {
-			o.family.group.signal(r.sig)
-		}
-	}
-}
-
-// terminate asks the family to end. One that is paused does not go on before it
-// is known that the lock is held.
-func (o *owner) terminate() {
-	if o.paused {
-		o.family.signal(syscall.SIGTERM)
-		return
-	}
-	o.family.signal(syscall.SIGTERM, syscall.SIGCONT)
-}
-
-// pause stops the family, and reports whether this program may stop, too: the
-// end of a grace must find it awake.
-func (o *owner) pause() bool {
-	if o.over || o.killing || o.ended {
-		return false
-	}
-	if !o.family.pause() {
-		o.family.resume()
-		return false
-	}
-	o.paused = true
-	return true
-}
-
-// resume ends a pause. A family that may not go on stays as it is, and is killed
-// if it was told to end meanwhile.
-func (o *owner) resume(mayGoOn bool) {
-	o.paused = false
-	switch {
-	case mayGoOn:
-		o.family.resume()
-	case o.over:
-		o.killing = true
-		o.look()
-	}
-}
-
-// rouse is called when the command has ended, and the inner guard has not told
-// of that. As a rule it is about to. If somebody has stopped it, it goes on; if
-// it cannot, it is killed.
-func (o *owner) rouse() {
-	if o.ended {
+		return r.event()
+	case <-o.looks.C:
+		return event{kind: lookDue}
+	case <-o.dead:
+		o.dead = nil
+		return event{kind: commandDead}
+	case <-o.overdue:
 		o.overdue = nil
-		return
-	}
-	if o.overdue != nil {
-		o.endStopped()
-	}
-	o.guards.signalInner(syscall.SIGCONT)
-	o.overdue = time.After(guardPatience)
-}
-
-// endStopped kills the inner guard if somebody has stopped it.
-func (o *owner) endStopped() {
-	if isStopped(o.guards.inner) {
-		o.guards.killInner()
+		return event{kind: guardLate}
+	case <-o.settled:
+		return event{kind: settlingOver}
+	case <-o.jobs.ended:
+		o.jobs.ended = nil
+		return event{kind: jobsOver}
 	}
 }
 
-// stopSignals are those that ask a program to end.
-var stopSignals = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
-
-// hear is called with what the inner guard tells, and at its end.
-func (o *owner) hear(e event, ok bool) {
-	switch {
-	case !ok:
-		o.events = nil
-		o.lose()
-	case e.Kind == commandStopped:
-		o.jobs.tell(syscall.Signal(e.N))
-	case e.Kind == sessionLeft:
-		o.family.leftIn(e.N)
-	case e.Kind == commandEnded:
-		o.end(e.N)
-	case e.Kind == guardAlone && adopts:
-		o.alone, o.empty = true, time.Now()
+// learn takes the steps that follow from an event, and from what they bring.
+func (o *owner) learn(e event) {
+	e.at = time.Now()
+	for _, s := range o.on(e) {
+		o.take(s)
 	}
 }
 
-// end is called when the command has ended.
-func (o *owner) end(status int) {
-	o.ended = true
-	o.p.status = status
-	o.family.forgetGroup()
-	tell(o.guards.toOuter, order{Ended: true})
-	o.jobs.end()
-	o.settled = time.After(settling)
-	o.looks.Reset(familyPoll)
-}
-
-// lose is called when the inner guard has died. The system kills the command
-// then, and this program the rest of it.
-func (o *owner) lose() {
-	if !o.ended {
-		o.p.guardDied = true
-		o.end(128 + int(syscall.SIGKILL))
-	}
-	o.family.gather()
-	o.takeOver()
-	o.killing = true
-	o.look()
-}
-
-// takeOver is called when a guard has died. What was below both guards was
-// adopted by this program.
-func (o *owner) takeOver() {
-	if o.outer == nil && o.events == nil {
+func (o *owner) take(s step) {
+	switch s.kind {
+	case beginEnd:
+		o.family.begin() // what the command is the parent of does not leave by its end
+		o.guard.tell(order{Ending: o.family.howItEnds()})
+	case tellTermed:
+		o.guard.tell(order{Termed: true})
+	case signalGroup:
+		o.p.noteRefused(o.family.signalGroup(s.sig))
+	case terminateFamily:
+		o.terminate(s.ok)
+	case look:
+		o.look(s.ok)
+	case lookLater:
+		o.looks.Reset(s.wait)
+	case pauseFamily:
+		o.learn(event{kind: familyPaused, ok: o.family.pause()})
+	case resumeFamily:
+		o.family.resume()
+	case answer:
+		o.asker <- s.ok
+	case tellStop:
+		o.jobs.tell(s.sig)
+	case noteLeft:
+		o.family.leftIn(s.n)
+	case forgetGroup:
+		o.family.forgetGroup()
+	case endJobs:
+		o.jobs.end()
+	case settle:
+		o.settled = time.After(settling)
+	case rouseGuard:
+		o.guard.signal(syscall.SIGCONT)
+		o.overdue = time.After(guardPatience)
+	case killStoppedGuard:
+		if isStopped(o.guard.proc.pid) {
+			o.guard.signal(syscall.SIGKILL)
+		}
+	case takeOver:
+		o.family.gather()
 		o.family.takeOver()
+	case tellExit:
+		o.p.tty.takeBack(o.p.command)
+		o.p.status, o.p.guardDied = o.status, o.guardDied
+		close(o.p.exited)
 	}
 }
 
-// look looks whether somebody of the family is left, and kills if it is time.
-func (o *owner) look() {
-	if o.alone {
+// terminate asks the family to end, and to go on for that if it is stopped.
+func (o *owner) terminate(goOn bool) {
+	if !goOn {
+		o.p.noteRefused(o.family.signal(syscall.SIGTERM))
 		return
 	}
+	o.p.noteRefused(o.family.signal(syscall.SIGTERM, syscall.SIGCONT))
+}
+
+// look looks whether something of the family is left, and kills it before if
+// it is time.
+func (o *owner) look(killing bool) {
 	begin := time.Now()
-	if o.killing {
-		o.family.kill()
+	if killing {
+		o.p.noteRefused(o.family.kill())
 	}
-	switch {
-	case !o.family.isEmpty():
-		o.empty = time.Time{}
-	case o.empty.IsZero():
-		o.empty = time.Now()
-	case !o.ended && time.Since(o.empty) > guardPatience:
-		o.endStopped() // it has to tell of the end
-	}
-	o.looks.Reset(o.pace.after(begin))
-}
-
-// exit tells of the command's end, as soon as nobody is on the way to a session
-// of its own, and the terminal can be taken back.
-func (o *owner) exit() {
-	if o.exited || !o.ended || o.jobs.ended != nil || o.settled != nil && o.empty.IsZero() {
-		return
-	}
-	o.exited = true
-	o.p.tty.takeBack(o.p.command)
-	close(o.p.exited)
+	empty := o.family.isEmpty()
+	o.learn(event{kind: familySeen, ok: empty, took: time.Since(begin)})
 }

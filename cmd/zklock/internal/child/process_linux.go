@@ -2,6 +2,7 @@ package child
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -119,6 +120,12 @@ func readProcess(pid int) (process, bool) {
 	return p, err == nil
 }
 
+// startOf returns when a process began, in ticks from the system's start.
+func startOf(pid int) (uint64, error) {
+	p, err := theProcfs.read(pid)
+	return p.start, err
+}
+
 // isStopped reports whether somebody has stopped a process.
 func isStopped(pid int) bool {
 	p, ok := readProcess(pid)
@@ -145,20 +152,22 @@ func parseStat(pid int, stat []byte) (p process, ok bool) {
 	return p, true
 }
 
-// signal sends signals to the process, and to no other that has got its id.
-func (p process) signal(sigs ...syscall.Signal) {
+// signal sends signals to the process, and to no other that has got its id. It
+// returns the first error.
+func (p process) signal(sigs ...syscall.Signal) (failure error) {
 	fd, err := unix.PidfdOpen(p.pid, 0)
 	if err == nil {
 		defer unix.Close(fd)
 	}
 	if now, ok := readProcess(p.pid); !ok || now.identity != p.identity {
-		return
+		return nil
 	}
 	for _, sig := range sigs {
 		if err == nil {
-			_ = unix.PidfdSendSignal(fd, sig, nil, 0)
-		} else {
-			_ = syscall.Kill(p.pid, sig) // an older kernel
+			failure = cmp.Or(failure, unix.PidfdSendSignal(fd, sig, nil, 0))
+		} else { // an older kernel, or no descriptor is free
+			failure = cmp.Or(failure, syscall.Kill(p.pid, sig))
 		}
 	}
+	return failure
 }

@@ -67,13 +67,27 @@ func passedOn() (passed [maxPassed]bool, end int) {
 	syscall.ForkLock.Lock() // some systems mark a new descriptor a moment later
 	defer syscall.ForkLock.Unlock()
 	end = 3
-	for fd := 3; fd < maxPassed; fd++ {
+	for fd := range highest() {
+		if fd < 3 {
+			continue
+		}
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		if err == nil && flags&unix.FD_CLOEXEC == 0 {
 			passed[fd], end = true, fd+1
 		}
 	}
 	return passed, end
+}
+
+// highest returns the number from which on no descriptor is looked at. A caller can
+// pass on a descriptor and lower the limit below its number afterwards. A child
+// inherits that descriptor, but nothing can be duplicated to its number.
+func highest() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return maxPassed
+	}
+	return int(min(maxPassed, uint64(limit.Cur)))
 }
 
 // FirstFile returns the descriptor that the first of the Files of a Command gets.

@@ -17,7 +17,7 @@ var Forwarded = []os.Signal{
 
 // system is the part of a Process that differs from system to system.
 type system struct {
-	command int // the id of the command, and of its process group
+	command int // the id of the command, and of its process group; 0 if it is not known
 	tty     *terminal
 	asked   chan request
 	resume  func() bool
@@ -31,25 +31,13 @@ type system struct {
 	}
 }
 
-// request is what a caller asks the owner of a command for.
+// request is what a caller asks the owner of a command for. The kind of event is
+// one of those that begin with askedTo.
 type request struct {
-	do   task
-	sig  syscall.Signal // for toSignal
-	done chan<- bool    // gets an answer: to toPause, whether the family is stopped
+	do   eventKind
+	sig  syscall.Signal // for askedToSignal
+	done chan<- bool    // gets an answer: to askedToPause, whether the family is stopped
 }
-
-// task is the kind of a request.
-type task int
-
-const (
-	toSignal      task = iota // sends a signal to the group
-	toTerminate               // asks all of the family to end
-	toKill                    // kills all of it
-	toBeginGrace              // says that the grace has begun, by other means than SIGTERM
-	toPause                   // stops all of it
-	toResume                  // continues what toPause has stopped
-	toStayStopped             // says that this may not go on
-)
 
 // Start starts a command. The error matches fs.ErrNotExist or exec.ErrNotFound
 // if there is no such program. The caller reads Gone, after Kill if need be.
@@ -64,12 +52,12 @@ func Start(c Command) (*Process, error) {
 		return nil, err
 	}
 	adoptOrphans()
-	g, err := startGuards(append([]*os.File{c.Stdin, c.Stdout, c.Stderr}, c.Files...))
+	g, err := startGuard(append([]*os.File{c.Stdin, c.Stdout, c.Stderr}, c.Files...))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrGuard, err)
 	}
-	p := &Process{exited: make(chan struct{}), gone: make(chan struct{})}
-	p.asked, p.resume, p.background = make(chan request, 16), c.Resume, c.Background
+	p := newProcess()
+	p.resume, p.background = c.Resume, c.Background
 	if !c.NoTerminal {
 		p.tty = openTerminal()
 	}
@@ -84,30 +72,32 @@ func Start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// launch has the inner guard start the command if all is ready.
-func (p *Process) launch(path string, c Command, g *guards) error {
-	first, ok := <-g.events
-	if !ok || first.Kind != guardReady {
+func newProcess() *Process {
+	p := &Process{exited: make(chan struct{}), gone: make(chan struct{}), refused: make(chan int, 1)}
+	p.asked = make(chan request, 16)
+	return p
+}
+
+// launch has the guard start the command if all is ready.
+func (p *Process) launch(path string, c Command, g *guard) error {
+	if first, ok := <-g.reports; !ok || first.Kind != saysReady {
 		return fmt.Errorf("%w: it has ended", ErrGuard)
 	}
-	g.meetInner(first.N)
 	if err := c.Ready(); err != nil {
 		return err
 	}
 	foreground := !c.Background && p.tty.inForeground() && p.tty.is(c.Stdin) && p.tty.is(c.Stdout)
-	g.tellBoth(order{Grace: c.Grace})
-	// It ends when that guard has read it, or has died. One that is stopped would
-	// keep this program from a cancellation.
-	go tell(g.toInner, order{Start: &program{[]byte(path), raw(c.Args), raw(c.Env), foreground}})
+	// It ends when the guard has read it, or has died. A guard that is stopped
+	// would keep this program from a cancellation.
+	go g.tell(order{Grace: c.Grace, Start: &program{[]byte(path), raw(c.Args), raw(c.Env), foreground}})
 	begun, err := g.begun(c.Cancel)
-	if begun.Kind == commandStarted {
+	if begun.Kind == saysStarted {
 		p.command = begun.N
-		tell(g.toOuter, order{Command: p.command})
 	}
 	if err != nil {
-		p.endEarly(g)
+		newOwner(p, g).untilGone() // the command may have begun, and have started others
 	}
-	if begun.Kind == commandStarted && err == nil {
+	if begun.Kind == saysStarted && err == nil {
 		return nil
 	}
 	if foreground {
@@ -119,35 +109,35 @@ func (p *Process) launch(path string, c Command, g *guards) error {
 	return err
 }
 
-// begun waits until the inner guard tells that the command has begun, or has
-// failed to. If there is an error, that guard has ended, and the command may have
-// begun in any case.
-func (g *guards) begun(cancel <-chan struct{}) (event, error) {
+// begun waits until the guard tells that the command has begun, or has failed to.
+// If there is an error, the guard has ended, and the command may have begun in any
+// case.
+func (g *guard) begun(cancel <-chan struct{}) (report, error) {
 	if !adopts {
 		cancel = nil // the command would not die with its guard
 	}
 	select {
-	case e, ok := <-g.events:
-		return e, orDead(ok)
+	case r, ok := <-g.reports:
+		return r, orDead(ok)
 	case <-cancel:
 	}
 	select {
-	case e, ok := <-g.events: // it was told before
-		return e, orDead(ok)
+	case r, ok := <-g.reports: // it was told before
+		return r, orDead(ok)
 	default:
 	}
 	// The command dies with its parent, also while the system loads its program.
-	g.killInner()
-	var begun event
-	for e := range g.events {
-		if e.Kind == commandStarted {
-			begun = e
+	g.proc.kill()
+	var begun report
+	for r := range g.reports {
+		if r.Kind == saysStarted {
+			begun = r
 		}
 	}
 	return begun, ErrCanceled
 }
 
-// orDead returns an error if the inner guard tells nothing more.
+// orDead returns an error if the guard tells nothing more.
 func orDead(tells bool) error {
 	if !tells {
 		return fmt.Errorf("%w: it has ended", ErrGuard)
@@ -155,29 +145,25 @@ func orDead(tells bool) error {
 	return nil
 }
 
-// endEarly ends what is there of a command although the inner guard has died at
-// its start: the command may have begun, and have started others.
-func (p *Process) endEarly(g *guards) { newOwner(p, g).untilGone() }
-
 // Signal sends a signal to the command and to all others in its group. It does
 // nothing if there are none.
 func (p *Process) Signal(sig os.Signal) {
 	if s, ok := sig.(syscall.Signal); ok {
-		p.ask(request{sig: s})
+		p.ask(request{do: askedToSignal, sig: s})
 	}
 }
 
 // Terminate asks the command, and all that descends from it, to end, also if
 // they are stopped.
-func (p *Process) Terminate() { p.ask(request{do: toTerminate}) }
+func (p *Process) Terminate() { p.ask(request{do: askedToTerminate}) }
 
 // BeginGrace says that the grace has begun, and the command is asked to end by
 // other means than Terminate. Nobody leaves it any more, it does not stop any
-// more, and the guards leave no second grace. It returns when they know.
-func (p *Process) BeginGrace() { p.askAndWait(toBeginGrace) }
+// more, and the guard leaves no second grace. It returns when the guard knows.
+func (p *Process) BeginGrace() { p.askAndWait(askedToBeginGrace) }
 
 // Kill ends the command, and all that descends from it.
-func (p *Process) Kill() { p.ask(request{do: toKill}) }
+func (p *Process) Kill() { p.ask(request{do: askedToKill}) }
 
 // ask hands a request to the owner, which carries them out in their order.
 func (p *Process) ask(r request) {
@@ -189,7 +175,7 @@ func (p *Process) ask(r request) {
 
 // askAndWait returns the owner's answer, or false if nothing of the command is
 // left.
-func (p *Process) askAndWait(do task) bool {
+func (p *Process) askAndWait(do eventKind) bool {
 	done := make(chan bool, 1)
 	p.ask(request{do: do, done: done})
 	select {
@@ -211,6 +197,17 @@ func (p *Process) noteStopped(stopped bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mu.stopped = stopped
+}
+
+// noteRefused notes that this program may not signal a process, if there is one.
+func (p *Process) noteRefused(pid int) {
+	if pid == 0 {
+		return
+	}
+	select {
+	case p.refused <- pid:
+	default: // the first one counts
+	}
 }
 
 // PID returns the id of the command, and of its group.

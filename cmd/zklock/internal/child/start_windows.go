@@ -55,7 +55,7 @@ func Start(c Command) (*Process, error) {
 		_ = windows.CloseHandle(job)
 		return nil, err
 	}
-	p := &Process{exited: make(chan struct{}), gone: make(chan struct{})}
+	p := &Process{exited: make(chan struct{}), gone: make(chan struct{}), refused: make(chan int, 1)}
 	p.pid, p.job = uint32(proc.Pid), job
 	err = p.assign()
 	if err == nil {

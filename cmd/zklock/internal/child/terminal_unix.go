@@ -103,7 +103,7 @@ func (p *Process) stopped(sig syscall.Signal, over <-chan struct{}) {
 		p.noteStopped(true)
 		stopJob()
 		if !p.resume() {
-			p.ask(request{do: toStayStopped})
+			p.ask(request{do: askedToStayStopped})
 			return
 		}
 		p.noteStopped(false)
@@ -111,7 +111,7 @@ func (p *Process) stopped(sig syscall.Signal, over <-chan struct{}) {
 	if p.tty.inForeground() && (wants || !p.background) {
 		p.tty.give(p.command)
 	}
-	p.ask(request{do: toResume})
+	p.ask(request{do: askedToResume})
 }
 
 // tryAgain continues a command that has stopped because it wants the terminal, and
@@ -129,7 +129,7 @@ const betweenTries = time.Second
 
 // pause stops all of the command's family. It reports false if that may not stop
 // any more.
-func (p *Process) pause() bool { return p.askAndWait(toPause) }
+func (p *Process) pause() bool { return p.askAndWait(askedToPause) }
 
 // jobs is the goroutine that follows when the command is stopped, which can
 // take as long as somebody at the terminal likes.
@@ -183,7 +183,7 @@ func (p *Process) forwardStops() (end func()) {
 			select {
 			case sig := <-stops:
 				select {
-				case p.asked <- request{sig: sig.(syscall.Signal)}:
+				case p.asked <- request{do: askedToSignal, sig: sig.(syscall.Signal)}:
 				case <-done:
 				}
 			case <-done:

@@ -9,7 +9,7 @@ import (
 
 // all returns the commands of a program, and those that each program has.
 func (p *Program[E]) all() []*Command[E] {
-	return append(slices.Clone(p.Commands), p.helpCommand(), p.completionCommand(), p.manCommand())
+	return append(slices.Clone(p.Commands), p.helpCommand(), p.completionCommand(), p.manCommand(), p.versionCommand())
 }
 
 func (p *Program[E]) helpCommand() *Command[E] {
@@ -31,6 +31,18 @@ func (p *Program[E]) helpCommand() *Command[E] {
 	}
 }
 
+func (p *Program[E]) versionCommand() *Command[E] {
+	return &Command[E]{
+		Name:    "version",
+		Purpose: "print the version",
+		Long:    fmt.Sprintf("\n\"%s --version\" does the same.\n", p.Name),
+		text:    func(*flag.FlagSet, []string) (string, error) { return p.version(), nil },
+	}
+}
+
+// version is what the version command and --version print.
+func (p *Program[E]) version() string { return p.Name + " " + moduleVersion() + "\n" }
+
 // overview has the commands and the common flags.
 func (p *Program[E]) overview() string {
 	var b strings.Builder
@@ -40,6 +52,7 @@ func (p *Program[E]) overview() string {
 	}
 	b.WriteString("\nCommon flags:\n")
 	writeFlags(&b, p.commonFlags())
+	writeFlags(&b, []*flagDoc{{names: []string{"--version"}, usage: "print the version"}})
 	b.WriteString("\n" + p.Status)
 	return b.String()
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Program is a program with commands, which run with an E. Beside its own ones
-// it has the commands help, completion and man. It is used for one command
-// line, because Common may bind its flags to variables.
+// it has the commands help, completion, man and version. It is used for one
+// command line, because Common may bind its flags to variables.
 type Program[E any] struct {
 	Name     string // the word that users type
 	Purpose  string // one line, without a full stop
@@ -108,7 +108,7 @@ func (p *Program[E]) Parse(args []string) (*Call[E], error) {
 	case err != nil:
 		return nil, err
 	case *version:
-		return p.printing(p.Name + " " + moduleVersion() + "\n"), nil
+		return p.printing(p.version()), nil
 	case len(l.operands) == 0:
 		return nil, fmt.Errorf("no command; see %s help", p.Name)
 	case l.operands[0] == completeName:

@@ -205,63 +205,6 @@ func TestGraph(t *testing.T) {
 	requireGolden(t, "graph.dot", view.DOT(g))
 }
 
-// Each thing that happens between two looks is one event.
-func TestEvents(t *testing.T) {
-	v := views["table"]
-	before := recipes()[:1]
-	after := recipes()[:1]
-	after[0].Holders = after[0].Waiters[:1]
-	after[0].Waiters = []inspect.Participant{ours("/jobs/bill/"+guid+"lock-0000000004", 2, time.Second)}
-	last := recipes()[:1]
-	last[0].Holders, last[0].Waiters = []inspect.Participant{revoked(after[0].Holders[0])}, nil
-
-	var events []view.Event
-	first, second, third := view.LookAt(before), view.LookAt(after), view.LookAt(last)
-	for _, looks := range [][2]view.Look{{nil, first}, {first, second}, {second, third}, {third, third}, {third, {}}} {
-		events = append(events, v.Events(looks[0], looks[1])...)
-	}
-	var lines string
-	out := tableOf(t, v.EventHeader(), func(row func([]columns.Cell)) {
-		for _, e := range events {
-			row(v.EventRow(e))
-			lines += jsonLine(t, e)
-		}
-	})
-	requireGolden(t, "events.table", out)
-	requireGolden(t, "events.json", lines)
-}
-
-// A revocation overwrites the owner's name in the node. A watch keeps the name.
-func TestNamesSurviveARevocation(t *testing.T) {
-	before, after := view.LookAt(recipes()[:1]), recipes()[:1]
-	after[0].Holders = []inspect.Participant{revoked(after[0].Holders[0])}
-	look := view.LookAt(after)
-	look.KeepNames(before)
-	events := views["table"].Events(before, look)
-	require.Len(t, events, 1)
-	require.Equal(t, view.Revoked, events[0].Event)
-	require.Equal(t, "orders@web-1/4711", events[0].Participant.ID)
-
-	other := after[0].Holders[0]
-	other.Czxid++
-	after[0].Holders[0] = other
-	look = view.LookAt(after)
-	look.KeepNames(before)
-	require.Equal(t, "unknown", look[other.Path].ID, "another node of the same name")
-}
-
-// A node that was deleted and created anew between two looks is another one.
-func TestEventsTellIncarnationsApart(t *testing.T) {
-	before := recipes()[:1]
-	after := recipes()[:1]
-	after[0].Holders[0].Czxid += 100
-	var names []string
-	for _, e := range views["table"].Events(view.LookAt(before), view.LookAt(after)) {
-		names = append(names, e.Event)
-	}
-	require.Equal(t, []string{view.Released, view.Enqueued, view.Granted}, names)
-}
-
 // Names in JSON are those of attributes, as the package's documentation says.
 func TestNamesAreThoseOfAttributes(t *testing.T) {
 	for attribute, field := range map[string]any{

@@ -1,12 +1,10 @@
-//go:build unix
-
 package main
 
 import (
 	"context"
 	"flag"
+	"io"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +13,8 @@ import (
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locktrace"
+	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // atGrant is a tracer that does something between the grant and the begin of
@@ -59,29 +59,24 @@ func (silentHold) Overrun() func()                             { return func() {
 // The leadership is lost before the command is started. That is a loss like any
 // other: it has the status, and with --restart the program stands again.
 func TestALossBeforeTheCommandIsALoss(t *testing.T) {
-	srv := startServer(t)
-	var c *framework.Client
-	tracer := atGrant{do: func() {
-		s, err := c.Session(t.Context())
-		require.NoError(t, err)
-		require.True(t, srv.Session(c.SessionID()).Expire())
-		<-s.Context().Done()
-	}}
-	c, err := framework.Connect(t.Context(), srv.Addr(), framework.WithHooks(tracer))
-	require.NoError(t, err)
-	defer c.Close()
-	f := &electFlags{stop: defineStopping(&flag.FlagSet{})}
-	set := defaults()
-	require.NoError(t, f.stop.plan(set))
-	file := filepath.Join(t.TempDir(), "started")
-	g := &guarded{
-		env:    &env{streams: streams{os.Stdin, os.Stdout, os.Stderr}, settings: set},
-		client: c, path: "/el", kind: inspect.Mutex, args: []string{"touch", file}, stop: f.stop,
-	}
-	stopped, err := f.lead(t.Context(), g, make(chan os.Signal))
-	require.False(t, stopped)
-	require.Equal(t, lost, statusOf(err), "%v", err)
-	require.True(t, mayRestart(err))
-	require.EqualError(t, err, "lost /el: session lost: the server has ended it; the command was not started")
-	require.NoFileExists(t, file)
+	inBubble(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		var c *framework.Client
+		c = curatortest.Connect(t, srv, framework.WithHooks(atGrant{do: func() {
+			s, err := c.Session(t.Context())
+			require.NoError(t, err)
+			require.True(t, srv.Session(c.SessionID()).Expire())
+			<-s.Context().Done()
+		}}))
+		f := &electFlags{stop: defineStopping(&flag.FlagSet{})}
+		set := defaults()
+		require.NoError(t, f.stop.plan(set))
+		e := &env{streams: streams{nil, io.Discard, io.Discard}, settings: set} // it cannot start a command
+		g := &guarded{env: e, client: c, path: "/el", kind: inspect.Mutex, args: []string{"cmd"}, stop: f.stop}
+		stopped, err := f.lead(t.Context(), g, make(chan os.Signal))
+		require.False(t, stopped)
+		require.Equal(t, lost, statusOf(err), "%v", err)
+		require.True(t, mayRestart(err))
+		require.EqualError(t, err, "lost /el: session lost: the server has ended it; the command was not started")
+	})
 }

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// authority issues certificates.
+type authority struct {
+	t    *testing.T
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T) *authority {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	a := &authority{t: t, key: key, cert: &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: start.Add(-time.Hour), NotAfter: start.Add(1000 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}}
+	raw, err := x509.CreateCertificate(rand.Reader, a.cert, a.cert, key.Public(), key)
+	require.NoError(t, err)
+	a.cert, err = x509.ParseCertificate(raw)
+	require.NoError(t, err)
+	return a
+}
+
+// issue returns a certificate for an address, and its key, both in PEM.
+func (a *authority) issue(address string) (cert, key []byte) {
+	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(a.t, err)
+	raw, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: big.NewInt(2), NotBefore: a.cert.NotBefore, NotAfter: a.cert.NotAfter,
+		IPAddresses: []net.IP{net.ParseIP(address)}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}, a.cert, own.Public(), a.key)
+	require.NoError(a.t, err)
+	der, err := x509.MarshalPKCS8PrivateKey(own)
+	require.NoError(a.t, err)
+	return inPEM("CERTIFICATE", raw), inPEM("PRIVATE KEY", der)
+}
+
+func (a *authority) pem() []byte { return inPEM("CERTIFICATE", a.cert.Raw) }
+
+func inPEM(kind string, raw []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: raw})
+}
+
+// secured is a server that speaks TLS: with certificates of one authority, and
+// for clients of another one.
+type secured struct {
+	own, clients *authority
+	address      string // in the server's certificate
+}
+
+// serve makes zklock reach the server through TLS, as it is when zklock connects.
+func (x *secured) serve(t *testing.T, s *stand) {
+	s.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		cert, key := x.own.issue(x.address)
+		pair, err := tls.X509KeyPair(cert, key)
+		require.NoError(t, err)
+		roots := x509.NewCertPool()
+		roots.AddCert(x.clients.cert)
+		back, err := s.Dialer()(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		client, pipe := net.Pipe()
+		server := newUnblocked(pipe)
+		front := tls.Server(server, &tls.Config{
+			Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: roots,
+		})
+		for to, from := range map[net.Conn]net.Conn{back: front, front: back} {
+			go func() {
+				_, _ = io.Copy(to, from)
+				server.Close()
+				back.Close()
+			}()
+		}
+		return client, nil
+	}
+}
+
+// unblocked is a connection whose writes do not wait for the reader: both sides of
+// a handshake that fails write at once.
+type unblocked struct {
+	net.Conn
+	unread chan []byte
+	closed context.Context
+	close  context.CancelFunc
+}
+
+func newUnblocked(c net.Conn) *unblocked {
+	u := &unblocked{Conn: c, unread: make(chan []byte, 1000)}
+	u.closed, u.close = context.WithCancel(context.Background())
+	go func() {
+		for {
+			select {
+			case p := <-u.unread:
+				_, _ = c.Write(p)
+			case <-u.closed.Done():
+				return
+			}
+		}
+	}()
+	return u
+}
+
+func (u *unblocked) Write(p []byte) (int, error) {
+	u.unread <- bytes.Clone(p)
+	return len(p), nil
+}
+
+func (u *unblocked) Close() error {
+	u.close()
+	return u.Conn.Close()
+}
+
+// The file of each flag changes while zklock leads, and so does what the server
+// asks for. zklock loses its session, and leads again with what the file says now.
+func TestFilesAreReadAgain(t *testing.T) {
+	for flag, renew := range map[string]func(t *testing.T, s *stand, x *secured, write func(name string, data []byte)){
+		"--tls-ca": func(t *testing.T, _ *stand, x *secured, write func(string, []byte)) {
+			x.own = newAuthority(t)
+			write("ca", x.own.pem())
+		},
+		"--tls-cert and --tls-key": func(t *testing.T, _ *stand, x *secured, write func(string, []byte)) {
+			x.clients = newAuthority(t)
+			cert, key := x.clients.issue("10.0.0.1")
+			write("cert", cert)
+			write("key", key)
+		},
+		"--auth-file": func(t *testing.T, s *stand, _ *secured, write func(string, []byte)) {
+			c := s.client(t, framework.WithAuth("digest", []byte("joe:old")))
+			_, err := c.SetACL(t.Context(), "/el", zk.DigestACL(zk.PermAll, "joe", "new"), framework.AnyVersion)
+			require.NoError(t, err)
+			write("auth", []byte("digest:joe:new\n"))
+		},
+	} {
+		t.Run(flag, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				dir := t.TempDir()
+				write := func(name string, data []byte) {
+					require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+				}
+				s, x := newStand(t), &secured{newAuthority(t), newAuthority(t), "127.0.0.1"}
+				x.serve(t, s)
+				write("ca", x.own.pem())
+				cert, key := x.clients.issue("10.0.0.1")
+				write("cert", cert)
+				write("key", key)
+				write("auth", []byte("digest:joe:old\n"))
+				c := s.client(t, framework.WithAuth("digest", []byte("joe:old")))
+				_, err := c.Create(t.Context(), "/el", nil, framework.WithACL(zk.DigestACL(zk.PermAll, "joe", "old")))
+				require.NoError(t, err)
+				r := s.start(t, "--tls-ca", dir+"/ca", "--tls-cert", dir+"/cert", "--tls-key", dir+"/key",
+					"--auth-file", dir+"/auth", "elect", "--restart", "/el", "cmd")
+				p := r.command()
+
+				renew(t, s, x, write)
+				s.expire(t, "/el")
+				require.Equal(t, "TERM", <-p.got)
+				p.end(0)
+				p = r.command()
+				r.signal(1)
+				p.end(0)
+				r.finish(0)
+			})
+		})
+	}
+}
+
+// A file that was not renewed is the reason why zklock does not lead again, and
+// "standing again" names it. A certificate of another server is refused.
+func TestStandingAgainNamesTheLastConnectionError(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, x := newStand(t), &secured{newAuthority(t), newAuthority(t), "127.0.0.1"}
+		x.serve(t, s)
+		dir := t.TempDir()
+		cert, key := x.clients.issue("10.0.0.1")
+		for name, data := range map[string][]byte{"ca": x.own.pem(), "cert": cert, "key": key} {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+		}
+		flags := []string{"--tls-ca", dir + "/ca", "--tls-cert", dir + "/cert", "--tls-key", dir + "/key"}
+		r := s.start(t, append(flags, "elect", "--restart", "/el", "cmd")...)
+		p := r.command()
+		x.address = "127.0.0.2"
+		s.CutAll()
+		require.Equal(t, "TERM", <-p.got)
+		p.end(0)
+		time.Sleep(pause / 2)
+		require.Regexp(t, `^zklock: standing again: lost /el: .*; there is no connection: .*certificate.* 127.0.0.1`, r.err.String())
+		x.address = "127.0.0.1"
+		p = r.command()
+		r.signal(1)
+		p.end(0)
+		r.finish(0)
+	})
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/framework"
+)
+
+// host is what the program has from the machine that it runs on: processes,
+// signals and a network. Tests have one that is in a bubble.
+type host struct {
+	dial   framework.DialFunc
+	start  func(child.Command) (process, error)
+	runFor func(limit time.Duration, cmd *exec.Cmd) error
+	// prepare is called before a lock is held for a command, and stop after it.
+	prepare func() (stop func())
+	parent  int
+	ended   func(pid int) <-chan struct{} // closed when a process has ended
+	tells   func(in io.Reader) bool       // the end of this input means something
+	notify  func(chan<- os.Signal, ...os.Signal)
+	forget  func(chan<- os.Signal)
+}
+
+// process is a command that runs: a child.Process.
+type process interface {
+	Exited() <-chan struct{}
+	Gone() <-chan struct{}
+	Refused() <-chan int
+	Status() int
+	GuardDied() bool
+	PID() int
+	IsStopped() bool
+
+	Signal(os.Signal)
+	Terminate()
+	BeginGrace()
+	Kill()
+}
+
+// thisHost returns the machine.
+func thisHost() host {
+	return host{
+		dial: new(net.Dialer).DialContext, start: startChild, runFor: child.RunFor, prepare: prepare,
+		parent: os.Getppid(), ended: child.Ended, tells: isPipe, notify: notify, forget: signal.Stop,
+	}
+}
+
+func startChild(c child.Command) (process, error) {
+	if c.Stdin == nil || c.Stdout == nil || c.Stderr == nil {
+		return nil, errors.New("the standard files cannot be passed on")
+	}
+	p, err := child.Start(c)
+	if err != nil {
+		return nil, err // and not a process that is a nil pointer
+	}
+	return p, nil
+}
+
+// notify is signal.Notify for signals that are not ignored: a program under
+// nohup(1) does not hear of hangups, and neither does its child.
+func notify(c chan<- os.Signal, sigs ...os.Signal) {
+	for _, sig := range sigs {
+		if !signal.Ignored(sig) {
+			signal.Notify(c, sig)
+		}
+	}
+}
+
+// isPipe reports whether an input is a pipe or a socket. The end of another file
+// says nothing: a service often reads /dev/null, which ends at once.
+func isPipe(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0
+}
+
+// prepare adopts orphans of the command, and makes writes to a closed pipe an error.
+// By default they end the program, and with it the lock. Children are not concerned.
+func prepare() (stop func()) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return child.Adopt()
+}
