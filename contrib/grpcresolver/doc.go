@@ -19,15 +19,16 @@
 //   - CLIENT is the name of a client of [WithClient], and mostly empty.
 //   - BASE is the path below which the services are, and SERVICE the name of
 //     one, which is the last element. A slash in a name may be written as %2F.
-//   - FORMAT is curator, which is the default, spring, dubbo, serverset, nerve,
-//     hostport, or a name of [WithCodec].
+//   - FORMAT is curator, which is the default and reads what Spring and Dubbo write,
+//     too, spring, dubbo, serverset, or a name of [WithCodec].
 //   - PORT is ssl for discovery.Instance.TLSPort, or the name of a label that
 //     is the port, or of an additional endpoint of a serverset. The default is
 //     discovery.Instance.Port.
 //   - ZONE is a value of the label zone. The instances that have it come first,
 //     until less than half of them can be used, as with discovery.ZoneFirst.
 //
-// The default format has no labels, and so neither such ports nor zones.
+// Java Curator's own nodes have no labels, and so neither such ports nor zones.
+// Spring's and Dubbo's have.
 //
 // # Names
 //

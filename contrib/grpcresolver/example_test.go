@@ -24,12 +24,12 @@ func ExampleInstanceOf() {
 	_ = choose
 }
 
-// Two ensembles, and a registry whose instances are named by their addresses.
+// Two ensembles, and a registry of Spring's alone.
 func ExampleNewBuilder() {
 	build := func(here, prod *framework.Client) *grpcresolver.Builder {
 		return grpcresolver.NewBuilder(here, // zookeeper:///services/orders
 			grpcresolver.WithClient("prod", prod), // zookeeper://prod/services/orders
-			grpcresolver.WithCodec("curator", discovery.HostPortCodec()),
+			grpcresolver.WithCodec("curator", discovery.SpringCodec()),
 			grpcresolver.WithServiceConfig())
 	}
 	_ = build

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -100,7 +101,7 @@ func (dubboInterface) Decode(service, name string, _ []byte) (Instance, error) {
 	}
 	rest, query, _ := strings.Cut(rest, "?")
 	authority, path, _ := strings.Cut(rest, "/")
-	i, err := namedAt(service, name, authority[strings.LastIndex(authority, "@")+1:], nil)
+	i, err := namedAt(service, name, authority[strings.LastIndex(authority, "@")+1:])
 	if err != nil {
 		return Instance{}, err
 	}
@@ -116,6 +117,17 @@ func (dubboInterface) Decode(service, name string, _ []byte) (Instance, error) {
 	i.Disabled = !isEnabled(i.Metadata)
 	i.Payload, err = marshal(dubboURL{protocol, path})
 	return i, err
+}
+
+// namedAt returns the instance of a node whose name has its address and port: at is
+// the part that hostPort has made.
+func namedAt(service, name, at string) (Instance, error) {
+	host, port, err := net.SplitHostPort(at)
+	n, bad := strconv.ParseUint(port, 10, 16)
+	if err != nil || bad != nil || n == 0 || host == "" {
+		return Instance{}, fmt.Errorf("no address:port: %s", excerpt(at))
+	}
+	return Instance{Service: service, ID: name, Address: host, Port: int(n)}, nil
 }
 
 // isEnabled reports whether Dubbo's consumers take a provider with these parameters.
