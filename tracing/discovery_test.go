@@ -40,7 +40,7 @@ func (s *story) directory(v *service) *discovery.Directory {
 	require.NoError(s, d.WaitInstances(s.Context(), 2))
 	p, err := discovery.NewPicker(discovery.RoundRobin(), discovery.WithDirectory(d))
 	require.NoError(s, err)
-	p.Update(d.Instances())
+	p.Update(d.Snapshot().Entries)
 	for range 20 {
 		_, request, err := p.Pick()
 		require.NoError(s, err)

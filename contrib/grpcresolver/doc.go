@@ -25,7 +25,7 @@
 //     is the port, or of an additional endpoint of a serverset. The default is
 //     discovery.Instance.Port.
 //   - ZONE is a value of the label zone. The instances that have it come first,
-//     until less than half of them can be used, as with discovery.ZoneFirst.
+//     until less than half of them can be used: the others would get too much.
 //
 // Java Curator's own nodes have no labels, and so neither such ports nor zones.
 // Spring's and Dubbo's have.
@@ -50,19 +50,17 @@
 //
 // # Instances that fail
 //
-// A resolver leaves out who drains or has gone. It does not see calls. A balancing
-// policy does, and there are two ways to leave out who fails calls:
+// A resolver leaves out instances that drain or have gone. It does not see calls.
+// gRPC's balancing policies do:
 //
-//   - [RegisterBalancer] makes a policy of a discovery.Strategy. After five errors
-//     in a row it leaves an instance out for a while, as discovery.WithEjection
-//     says.
-//   - gRPC's round robin leaves out a backend to which there is no connection. The
-//     option grpc.WithKeepaliveParams finds one that does not answer any more, and
+//   - round_robin leaves out a backend to which there is no connection. The option
+//     grpc.WithKeepaliveParams finds one that does not answer any more, and
 //     healthCheckConfig, which needs an import of google.golang.org/grpc/health,
-//     leaves out one that says itself that it does not serve, as does
-//     discovery.WithHealthCheck at the server.
+//     leaves out a backend that reports itself as not serving.
+//   - outlier_detection_experimental, which an import of google.golang.org/grpc/xds
+//     registers, leaves out a backend that fails calls.
 //
-// With both, the retry policy of a service config gives a call to another backend.
+// With either, the retry policy of a service config gives a call to another backend.
 //
 // # Proxies
 //

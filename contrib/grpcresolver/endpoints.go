@@ -70,10 +70,9 @@ func (t target) pick(s *discovery.Snapshot) selection {
 const zoneLabel = "zone"
 
 // preferred returns the instances of the zone, or all if none of these can be
-// used, or less than half of them: the others would get too much. It is the
-// rule of discovery.ZoneFirst.
+// used, or less than half of them: the others would get too much.
 func (s selection) preferred() []resolver.Endpoint {
-	if discovery.ZoneSuffices(len(s.near), len(s.inZone)) {
+	if len(s.near) > 0 && 2*len(s.near) >= len(s.inZone) {
 		return s.near
 	}
 	return s.all

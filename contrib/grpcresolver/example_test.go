@@ -1,9 +1,7 @@
 package grpcresolver_test
 
 import (
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/balancer"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/resolver"
 
 	"github.com/gocurator/curator/contrib/grpcresolver"
@@ -33,18 +31,4 @@ func ExampleNewBuilder() {
 			grpcresolver.WithServiceConfig())
 	}
 	_ = build
-}
-
-// Calls go to the instance of two that has fewer under way, and not to one that
-// fails.
-func ExampleRegisterBalancer() {
-	main := func(b *grpcresolver.Builder, creds credentials.TransportCredentials) (*grpc.ClientConn, error) {
-		if err := grpcresolver.RegisterBalancer("power_of_two", discovery.PowerOfTwo()); err != nil {
-			return nil, err
-		}
-		return grpc.NewClient("zookeeper:///services/orders", grpc.WithResolvers(b),
-			grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"power_of_two": {}}]}`),
-			grpc.WithTransportCredentials(creds))
-	}
-	_ = main
 }

@@ -38,9 +38,9 @@ func TestNodesAreTheirs(t *testing.T) {
 // Their readers take the names of the fields in any case of letters.
 func TestNodesOfOtherWriters(t *testing.T) {
 	for data, weight := range map[string]int{
-		`{"weight":7,"TAGS":{"a":"b"},"x":1}`: 7,
-		`{"Tags":{"a":"b"}}`:                  0,
-		`{"Weight":1000000000,"Tags":{"a":"b"}}`:     maxWeight,
+		`{"weight":7,"TAGS":{"a":"b"},"x":1}`:    7,
+		`{"Tags":{"a":"b"}}`:                     0,
+		`{"Weight":1000000000,"Tags":{"a":"b"}}`: maxWeight,
 	} {
 		i, err := theirs.Decode("orders", "web-1:80", []byte(data))
 		require.NoError(t, err)

@@ -132,7 +132,10 @@ func TestEventsOfServices(t *testing.T) {
 		require.NoError(t, d.WaitInstances(t.Context(), 1))
 		p, err := discovery.NewPicker(discovery.Random(), discovery.WithDirectory(d), discovery.WithEjection(1, time.Second, time.Second))
 		require.NoError(t, err)
-		p.Update([]discovery.Instance{{Service: "mail", ID: "a"}, {Service: "mail", ID: "b"}})
+		p.Update([]*discovery.Entry{
+			{Instance: discovery.Instance{Service: "mail", ID: "a"}},
+			{Instance: discovery.Instance{Service: "mail", ID: "b"}},
+		})
 		_, request, err := p.Pick()
 		require.NoError(t, err)
 		request.Done(errors.New("refused"))

@@ -118,7 +118,7 @@ func TestHookIsToldOfEjections(t *testing.T) {
 		d := w.directory(t, c)
 		p, err := discovery.NewPicker(discovery.RoundRobin(), discovery.WithDirectory(d))
 		require.NoError(t, err)
-		p.Update([]discovery.Instance{replica("0", 1), replica("1", 1), replica("2", 1)})
+		p.Update(entries([]discovery.Instance{replica("0", 1), replica("1", 1), replica("2", 1)}))
 		fail(t, p, "1")
 		fail(t, p, "2") // it stays in: half of them are out
 		synctest.Wait()
