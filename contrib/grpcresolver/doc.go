@@ -30,6 +30,10 @@
 // Java Curator's own nodes have no labels, and so neither such ports nor zones.
 // Spring's and Dubbo's have.
 //
+// Of several instances with the same address, the newest node counts: a process that
+// has crashed and is back has another ID, and its old node stays until its session has
+// timed out.
+//
 // # Names
 //
 // Servers see the name of the service as :authority, and TLS verifies it: for
