@@ -469,7 +469,7 @@ var everyOperation = []operation{
 		return last
 	})},
 	{"list of services", heldBy(func(ctx context.Context, s *scene) (last error) {
-		for _, err := range inspect.Services(ctx, s.client, "/", discovery.JavaCodec()) {
+		for _, err := range inspect.Services(ctx, s.client, "/", discovery.CuratorCodec()) {
 			last = err
 		}
 		return last

@@ -13,29 +13,17 @@ import (
 // InstanceChanged implements the hook. A drain is an event of the span of the
 // instance's node.
 func (t *tracer) InstanceChanged(change discovery.InstanceChange) {
-	event, attrs := semconv.EventDrainsNoMore, []attribute.KeyValue(nil)
+	event := semconv.EventDrainsNoMore
 	if change.Drains {
 		event = semconv.EventDrains
-		attrs = append(attrs, attribute.String(semconv.DiscoveryDrain, drainOf(change)))
-		t.metrics.count(semconv.DiscoveryDrains, 1, attrs...)
-	}
-	if change.Failure != nil {
-		attrs = append(attrs, attribute.String(semconv.Cause, change.Failure.Error()))
+		t.metrics.count(semconv.DiscoveryDrains, 1)
 	}
 	client := framework.Extend(change.Client)
 	for _, n := range t.nodesOfClient(client.Root()) {
 		if n.path == client.FullPath(change.Path) {
-			n.openSpan().AddEvent(event, trace.WithTimestamp(change.Time), trace.WithAttributes(attrs...))
+			n.openSpan().AddEvent(event, trace.WithTimestamp(change.Time))
 		}
 	}
-}
-
-// drainOf says in a word why an instance drains.
-func drainOf(change discovery.InstanceChange) string {
-	if change.Failure != nil {
-		return "health_check"
-	}
-	return "caller"
 }
 
 // DirectoryChanged implements the hook.

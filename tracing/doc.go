@@ -92,8 +92,7 @@
 //
 // The node of an instance of a service has the spans of a persistent node. A drain
 // of the instance, and its end, are events of the registration span. Metrics count
-// drains by who wants them, changes of directories, and instances that pickers
-// have taken out. They tell how many instances directories have, how many nodes
+// drains, changes of directories, and instances that pickers have taken out. They tell how many instances directories have, how many nodes
 // are malformed, and how many directories may be old.
 //
 // # Values and barriers

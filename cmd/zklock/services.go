@@ -37,10 +37,8 @@ const defaultBase = "/services"
 
 // codecs has the formats of registries.
 var codecs = map[string]discovery.Codec{
-	"curator": discovery.JavaCodec(), "spring": discovery.SpringCodec(), "dubbo": discovery.DubboCodec(),
+	"curator": discovery.CuratorCodec(), "spring": discovery.SpringCodec(), "dubbo": discovery.DubboCodec(),
 	"dubbo-interface": discovery.DubboInterfaceCodec("dubbo"), "serverset": discovery.ServersetCodec(),
-	"nerve": discovery.NerveCodec(), "hostport": discovery.HostPortCodec(),
-	"cloudwego": discovery.CloudWeGoCodec(), "rpcx": discovery.RPCXCodec(),
 }
 
 func defineServices(fs *flag.FlagSet) action {

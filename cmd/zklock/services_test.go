@@ -62,7 +62,7 @@ func TestOutputOfServices(t *testing.T) {
 }
 
 // formats returns the names of the formats of package discovery, as its source has
-// them: HostPortCodec makes hostport. JavaCodec stands for CuratorCodec.
+// them: ServersetCodec makes serverset.
 func formats(t *testing.T) (all []string) {
 	t.Helper()
 	files, err := filepath.Glob("../../recipes/discovery/*.go")
@@ -73,7 +73,6 @@ func formats(t *testing.T) (all []string) {
 		require.NoError(t, err)
 		for _, found := range constructor.FindAllSubmatch(source, -1) {
 			switch name := string(found[1]); name {
-			case "Java":
 			case "DubboInterface":
 				all = append(all, "dubbo-interface")
 			default:
@@ -163,7 +162,7 @@ func TestServicesThatAreNotThere(t *testing.T) {
 		require.Equal(t, result{0, "", ""}, s.zklock(t, "services", "-o", "json"))
 		status, _, says := inProcess("-S", s.Addr(), "services", "--codec", "consul")
 		require.Equal(t, badUsage, status)
-		require.Contains(t, says, `"consul" is no codec: cloudwego, curator,`)
+		require.Contains(t, says, `"consul" is no codec: curator, dubbo,`)
 	})
 }
 

@@ -29,16 +29,6 @@ func endpoint(address string, e *discovery.Entry) resolver.Endpoint {
 	}
 }
 
-// directoryKey is the key of a directory in the attributes of a state.
-type directoryKey struct{}
-
-// directoryOf returns the directory that a state is of, or nil if it is of another
-// resolver.
-func directoryOf(s resolver.State) *discovery.Directory {
-	d, _ := s.Attributes.Value(directoryKey{}).(*discovery.Directory)
-	return d
-}
-
 // isSame reports whether a channel needs not be told of a change from a to b.
 func isSame(a, b resolver.Endpoint) bool {
 	return a.Addresses[0].Addr == b.Addresses[0].Addr && a.Attributes.Equal(b.Attributes)

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc/attributes"
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/serviceconfig"
 
@@ -126,9 +125,7 @@ func (c *channel) tell(again bool) {
 	c.reported, c.hasTrouble = "", false
 	// The error means that the balancer can do nothing with the state. Trying
 	// again is no cure: the next change is.
-	state := stateOf(c.told, c.toldConfig)
-	state.Attributes = attributes.New(directoryKey{}, c.service.directory)
-	_ = c.conn.UpdateState(state)
+	_ = c.conn.UpdateState(stateOf(c.told, c.toldConfig))
 }
 
 // stateOf also has the addresses alone: balancers that are made with gRPC's

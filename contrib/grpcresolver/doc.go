@@ -19,15 +19,20 @@
 //   - CLIENT is the name of a client of [WithClient], and mostly empty.
 //   - BASE is the path below which the services are, and SERVICE the name of
 //     one, which is the last element. A slash in a name may be written as %2F.
-//   - FORMAT is curator, which is the default, spring, dubbo, serverset, nerve,
-//     hostport, or a name of [WithCodec].
+//   - FORMAT is curator, which is the default and reads what Spring and Dubbo write,
+//     too, spring, dubbo, serverset, or a name of [WithCodec].
 //   - PORT is ssl for discovery.Instance.TLSPort, or the name of a label that
 //     is the port, or of an additional endpoint of a serverset. The default is
 //     discovery.Instance.Port.
 //   - ZONE is a value of the label zone. The instances that have it come first,
-//     until less than half of them can be used, as with discovery.ZoneFirst.
+//     until less than half of them can be used: the others would get too much.
 //
-// The default format has no labels, and so neither such ports nor zones.
+// Java Curator's own nodes have no labels, and so neither such ports nor zones.
+// Spring's and Dubbo's have.
+//
+// Of several instances with the same address, the newest node counts: a process that
+// has crashed and is back has another ID, and its old node stays until its session has
+// timed out.
 //
 // # Names
 //
@@ -49,19 +54,17 @@
 //
 // # Instances that fail
 //
-// A resolver leaves out who drains or has gone. It does not see calls. A balancing
-// policy does, and there are two ways to leave out who fails calls:
+// A resolver leaves out instances that drain or have gone. It does not see calls.
+// gRPC's balancing policies do:
 //
-//   - [RegisterBalancer] makes a policy of a discovery.Strategy. After five errors
-//     in a row it leaves an instance out for a while, as discovery.WithEjection
-//     says.
-//   - gRPC's round robin leaves out a backend to which there is no connection. The
-//     option grpc.WithKeepaliveParams finds one that does not answer any more, and
+//   - round_robin leaves out a backend to which there is no connection. The option
+//     grpc.WithKeepaliveParams finds one that does not answer any more, and
 //     healthCheckConfig, which needs an import of google.golang.org/grpc/health,
-//     leaves out one that says itself that it does not serve, as does
-//     discovery.WithHealthCheck at the server.
+//     leaves out a backend that reports itself as not serving.
+//   - outlier_detection_experimental, which an import of google.golang.org/grpc/xds
+//     registers, leaves out a backend that fails calls.
 //
-// With both, the retry policy of a service config gives a call to another backend.
+// With either, the retry policy of a service config gives a call to another backend.
 //
 // # Proxies
 //

@@ -36,44 +36,55 @@ func (t target) endpoints(s *discovery.Snapshot, seed maphash.Seed) ([]resolver.
 	return chosen, nil
 }
 
-// pick returns the instances that do not drain and can be dialed. Of several
-// with the same address, it is the first.
+// pick returns the instances that do not drain and can be dialed. Of several with the
+// same address, the newest node speaks: the process of the others has ended, and their
+// sessions have not timed out yet.
 func (t target) pick(s *discovery.Snapshot) selection {
-	picked, taken := selection{inZone: map[string]bool{}}, map[string]bool{}
+	picked, newest := selection{inZone: map[string]bool{}}, t.newest(s)
 	for _, e := range s.Entries {
-		near := t.zone != "" && e.Metadata[zoneLabel] == t.zone
 		address, usable := t.addressOf(e)
+		if usable && newest[address] != e {
+			continue
+		}
+		near := t.zone != "" && e.Metadata[zoneLabel] == t.zone
 		if near {
 			picked.inZone[cmp.Or(address, e.ID)] = true
 		}
 		switch {
 		case e.Disabled:
 			picked.draining++
-			continue
 		case !usable:
 			picked.unusable++
-			continue
-		case taken[address]:
-			continue
-		}
-		taken[address] = true
-		one := endpoint(address, e)
-		picked.all = append(picked.all, one)
-		if near {
-			picked.near = append(picked.near, one)
+		default:
+			one := endpoint(address, e)
+			picked.all = append(picked.all, one)
+			if near {
+				picked.near = append(picked.near, one)
+			}
 		}
 	}
 	return picked
+}
+
+// newest returns the newest instance of each address.
+func (t target) newest(s *discovery.Snapshot) map[string]*discovery.Entry {
+	newest := make(map[string]*discovery.Entry, len(s.Entries))
+	for _, e := range s.Entries {
+		address, usable := t.addressOf(e)
+		if other := newest[address]; usable && (other == nil || e.Since > other.Since) {
+			newest[address] = e
+		}
+	}
+	return newest
 }
 
 // zoneLabel is the label whose value the parameter zone names.
 const zoneLabel = "zone"
 
 // preferred returns the instances of the zone, or all if none of these can be
-// used, or less than half of them: the others would get too much. It is the
-// rule of discovery.ZoneFirst.
+// used, or less than half of them: the others would get too much.
 func (s selection) preferred() []resolver.Endpoint {
-	if discovery.ZoneSuffices(len(s.near), len(s.inZone)) {
+	if len(s.near) > 0 && 2*len(s.near) >= len(s.inZone) {
 		return s.near
 	}
 	return s.all

@@ -26,9 +26,6 @@ func Example() {
 }
 
 func callOrders(creds credentials.TransportCredentials) error {
-	if err := grpcresolver.RegisterBalancer("power_of_two", discovery.PowerOfTwo()); err != nil {
-		return err
-	}
 	client, err := framework.New(os.Getenv("ZOOKEEPER"))
 	if err != nil {
 		return err

@@ -1,9 +1,7 @@
 package grpcresolver_test
 
 import (
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/balancer"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/resolver"
 
 	"github.com/gocurator/curator/contrib/grpcresolver"
@@ -24,27 +22,13 @@ func ExampleInstanceOf() {
 	_ = choose
 }
 
-// Two ensembles, and a registry whose instances are named by their addresses.
+// Two ensembles, and a registry of Spring's alone.
 func ExampleNewBuilder() {
 	build := func(here, prod *framework.Client) *grpcresolver.Builder {
 		return grpcresolver.NewBuilder(here, // zookeeper:///services/orders
 			grpcresolver.WithClient("prod", prod), // zookeeper://prod/services/orders
-			grpcresolver.WithCodec("curator", discovery.HostPortCodec()),
+			grpcresolver.WithCodec("curator", discovery.SpringCodec()),
 			grpcresolver.WithServiceConfig())
 	}
 	_ = build
-}
-
-// Calls go to the instance of two that has fewer under way, and not to one that
-// fails.
-func ExampleRegisterBalancer() {
-	main := func(b *grpcresolver.Builder, creds credentials.TransportCredentials) (*grpc.ClientConn, error) {
-		if err := grpcresolver.RegisterBalancer("power_of_two", discovery.PowerOfTwo()); err != nil {
-			return nil, err
-		}
-		return grpc.NewClient("zookeeper:///services/orders", grpc.WithResolvers(b),
-			grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"power_of_two": {}}]}`),
-			grpc.WithTransportCredentials(creds))
-	}
-	_ = main
 }

@@ -3,7 +3,6 @@ module github.com/gocurator/curator/contrib/grpcresolver
 go 1.25.0
 
 require (
-	github.com/go-zookeeper/zk v1.0.4
 	github.com/gocurator/curator v0.0.0
 	github.com/stretchr/testify v1.12.1
 	google.golang.org/grpc v1.84.0
@@ -12,6 +11,7 @@ require (
 
 require (
 	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
+	github.com/go-zookeeper/zk v1.0.4 // indirect
 	go.uber.org/goleak v1.3.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/net v0.58.0 // indirect

@@ -1,7 +1,6 @@
 package grpcresolver_test
 
 import (
-	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -16,38 +15,34 @@ import (
 // for the servers, is what a client needs.
 func TestWhoDoesNotServeIsLeftOut(t *testing.T) {
 	const not, does = grpc_health_v1.HealthCheckResponse_NOT_SERVING, grpc_health_v1.HealthCheckResponse_SERVING
-	for _, policy := range []string{"round_robin", "turns"} {
-		t.Run(policy, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				var n network
-				var checks []*health.Server
-				for i, address := range []string{here, there} {
-					server, check := newServer("orders"), health.NewServer()
-					check.SetServingStatus("orders", does)
-					grpc_health_v1.RegisterHealthServer(server, check)
-					n.serveBy(t, address, server, func() (string, error) { return address, nil })
-					w.put(t, replica(string(rune('a'+i)), i+1))
-					checks = append(checks, check)
-				}
-				config := fmt.Sprintf(`{"loadBalancingConfig": [{%q: {}}], "healthCheckConfig": {"serviceName": "orders"}}`, policy)
-				conn := dial(t, &n, w.builder(), orders, grpc.WithDefaultServiceConfig(config))
-				require.Len(t, connected(t, conn), 2)
-				dials := n.dials.Load()
-				checks[0].SetServingStatus("orders", not)
-				synctest.Wait()
-				require.Equal(t, map[string]bool{there: true}, everyone(t, conn))
-				checks[1].SetServingStatus("orders", not)
-				synctest.Wait()
-				_, err := ask(t.Context(), conn)
-				require.ErrorContains(t, err, "NOT_SERVING")
-				checks[0].SetServingStatus("orders", does)
-				synctest.Wait()
-				require.Equal(t, map[string]bool{here: true}, everyone(t, conn))
-				checks[1].SetServingStatus("orders", does)
-				synctest.Wait()
-				require.Len(t, everyone(t, conn), 2)
-				require.Equal(t, dials, n.dials.Load())
-			})
-		})
-	}
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var n network
+		var checks []*health.Server
+		for i, address := range []string{here, there} {
+			server, check := newServer("orders"), health.NewServer()
+			check.SetServingStatus("orders", does)
+			grpc_health_v1.RegisterHealthServer(server, check)
+			n.serveBy(t, address, server, func() (string, error) { return address, nil })
+			w.put(t, replica(string(rune('a'+i)), i+1))
+			checks = append(checks, check)
+		}
+		const config = `{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": "orders"}}`
+		conn := dial(t, &n, w.builder(), orders, grpc.WithDefaultServiceConfig(config))
+		require.Len(t, connected(t, conn), 2)
+		dials := n.dials.Load()
+		checks[0].SetServingStatus("orders", not)
+		synctest.Wait()
+		require.Equal(t, map[string]bool{there: true}, everyone(t, conn))
+		checks[1].SetServingStatus("orders", not)
+		synctest.Wait()
+		_, err := ask(t.Context(), conn)
+		require.ErrorContains(t, err, "NOT_SERVING")
+		checks[0].SetServingStatus("orders", does)
+		synctest.Wait()
+		require.Equal(t, map[string]bool{here: true}, everyone(t, conn))
+		checks[1].SetServingStatus("orders", does)
+		synctest.Wait()
+		require.Len(t, everyone(t, conn), 2)
+		require.Equal(t, dials, n.dials.Load())
+	})
 }

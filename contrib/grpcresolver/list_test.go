@@ -80,11 +80,11 @@ func TestAddressIsToldOnce(t *testing.T) {
 		w.put(t, replica("b", 1))
 		c := channel(t, w.builder(), orders)
 		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
-		require.Equal(t, "a", grpcresolver.InstanceOf(c.last(t).Endpoints[0]).ID)
-		w.remove(t, "a")
+		require.Equal(t, "b", grpcresolver.InstanceOf(c.last(t).Endpoints[0]).ID, "the newest node speaks")
+		w.remove(t, "b")
 		outlastGrace()
 		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
-		require.Equal(t, "b", grpcresolver.InstanceOf(c.last(t).Endpoints[0]).ID)
+		require.Equal(t, "a", grpcresolver.InstanceOf(c.last(t).Endpoints[0]).ID)
 	})
 }
 
@@ -232,5 +232,37 @@ func TestZone(t *testing.T) {
 		drains.Disabled = true
 		w.put(t, drains)
 		require.Equal(t, []string{"state 10.0.0.7:3 10.0.0.7:4"}, c.news())
+	})
+}
+
+// A process has crashed and has started again at its address, with another ID, and it
+// still drains. The node of the crashed one says otherwise until its session is over.
+func TestNewestNodeOfAnAddressSpeaks(t *testing.T) {
+	for _, ids := range [][2]string{{"a", "b"}, {"b", "a"}} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			w.put(t, replica(ids[0], 1)) // the crashed process's
+			c := channel(t, w.builder(), orders)
+			require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
+			again := replica(ids[1], 1)
+			again.Disabled = true
+			w.put(t, again)
+			require.Equal(t, "state", c.news()[0])
+			again.Disabled = false
+			w.put(t, again)
+			require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
+		})
+	}
+}
+
+// An instance of Spring's that is out of service gets no calls, also with the default
+// format, which reads its node.
+func TestSpringOutOfServiceWithTheDefaultFormat(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		up, out := replica("a", 1), replica("b", 2)
+		out.Disabled = true
+		w.putAs(t, discovery.SpringCodec(), up)
+		w.putAs(t, discovery.SpringCodec(), out)
+		c := channel(t, grpcresolver.NewBuilder(w.Observer), orders)
+		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
 	})
 }

@@ -48,8 +48,6 @@ func codecs() map[string]discovery.Codec {
 		"spring":     discovery.SpringCodec(),
 		"dubbo":      discovery.DubboCodec(),
 		"serverset":  discovery.ServersetCodec(),
-		"nerve":      discovery.NerveCodec(),
-		"hostport":   discovery.HostPortCodec(),
 	}
 }
 

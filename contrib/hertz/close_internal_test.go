@@ -28,7 +28,7 @@ func TestEachCloseOfAResolverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		require.NoError(t, srv.Create("/product/10.0.0.7:8888", []byte(`{"Weight":10}`)))
-		client, slow := curatortest.Connect(t, srv), slowCodec{discovery.CloudWeGoCodec(), make(chan struct{})}
+		client, slow := curatortest.Connect(t, srv), slowCodec{theirs, make(chan struct{})}
 		d, err := discovery.NewDirectory(client, base, slow, "product")
 		require.NoError(t, err)
 		goOn := sync.OnceFunc(func() { close(slow.goOn) })

@@ -109,7 +109,7 @@ func (r *Registry) open(i discovery.Instance) (reg *registration, isNew bool, er
 	if reg = r.registered[keyOf(i)]; reg != nil && reg.Err() == nil {
 		return reg, false, nil
 	}
-	begun, err := discovery.NewRegistration(r.client, base, discovery.CloudWeGoCodec(), i, r.opts...)
+	begun, err := discovery.NewRegistration(r.client, base, theirs, i, r.opts...)
 	if err != nil {
 		return nil, false, err
 	}
@@ -207,12 +207,6 @@ func (r *Registry) instanceOf(info *registry.Info) (i discovery.Instance, err er
 			return i, fmt.Errorf("address %q: this machine has no address that others know", info.Addr)
 		}
 	}
-	return discovery.Instance{
-		Service:  strings.TrimPrefix(info.ServiceName, "/"),
-		ID:       net.JoinHostPort(host, strconv.Itoa(port)),
-		Address:  host,
-		Port:     port,
-		Metadata: info.Tags,
-		Payload:  fmt.Appendf(nil, `{"Weight":%d}`, info.Weight),
-	}, nil
+	name := net.JoinHostPort(host, strconv.Itoa(port))
+	return theirs.Decode(strings.TrimPrefix(info.ServiceName, "/"), name, dataOf(info))
 }

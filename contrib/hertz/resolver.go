@@ -3,9 +3,7 @@ package hertz
 import (
 	"context"
 	"fmt"
-	"net"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -119,7 +117,7 @@ func (r *Resolver) find(name string, now time.Time) (s *service, idle []*service
 			idle = append(idle, s)
 			delete(r.services, name)
 		}
-		d, err := discovery.NewDirectory(r.client, base, discovery.CloudWeGoCodec(), name, r.opts...)
+		d, err := discovery.NewDirectory(r.client, base, theirs, name, r.opts...)
 		if err != nil {
 			return nil, idle, err
 		}
@@ -186,12 +184,7 @@ func (s *service) list(ctx context.Context) (*discovery.Snapshot, error) {
 
 // toldOf returns what hertz is told of an instance.
 func toldOf(i discovery.Instance) sd.Instance {
-	said, err := discovery.PayloadOf[struct{ Weight int }](i)
-	if err != nil {
-		said.Weight = 0 // hertz takes its default
-	}
-	at := net.JoinHostPort(i.Address, strconv.Itoa(i.Port))
-	return sd.NewInstance("tcp", at, min(said.Weight, maxWeight), i.Metadata)
+	return sd.NewInstance("tcp", i.HostPort(), weightOf(i), i.Metadata)
 }
 
 // noneIn says why there is no instance.

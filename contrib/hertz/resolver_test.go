@@ -83,7 +83,7 @@ func TestUnknownName(t *testing.T) {
 		require.NoError(t, srv.Create(node2, []byte("garbage")))
 		synctest.Wait()
 		require.EqualError(t, hasError(t, r, "product"),
-			`zookeeper: service "product": no instance to pick: 1 malformed, such as "/product/10.0.0.7:2": no weight and tags: garbage`)
+			`zookeeper: service "product": no instance to pick: 1 malformed, such as "/product/10.0.0.7:2": no weight and tags: "garbage"`)
 		require.NoError(t, srv.Create(node1, []byte(says)))
 		synctest.Wait()
 		require.Equal(t, []found{first}, resolve(t, r, "product"))

@@ -14,9 +14,9 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
-// theirs is the format of kratos's registry on ZooKeeper. Its tree is Nerve's: the
+// theirs is the format of kratos's registry on ZooKeeper. Its tree is Curator's: the
 // instances of a service are right below its name.
-var theirs = codec{discovery.NerveCodec()}
+var theirs = codec{discovery.CuratorCodec()}
 
 // codec takes the data of a node as they are for the payload of an instance, so
 // that no byte changes. The other fields are for the log and the debug page.

@@ -392,15 +392,12 @@ func TestWhatCannotBeUsed(t *testing.T) {
 			"no root":      zookeeper.New(p.client, zookeeper.WithRootPath("")),
 			"slash":        zookeeper.New(p.client, zookeeper.WithRootPath("/prod/")),
 			"registration": zookeeper.New(p.client, zookeeper.WithRegistrationOptions(nil)),
-			"check": zookeeper.New(p.client, zookeeper.WithRegistrationOptions(discovery.WithHealthCheck(discovery.HealthCheck{
-				Check: func(context.Context) error { return nil },
-			}))),
-			"directory": zookeeper.New(p.client, zookeeper.WithDirectoryOptions(nil)),
+			"directory":    zookeeper.New(p.client, zookeeper.WithDirectoryOptions(nil)),
 		} {
 			if name != "directory" {
 				require.Error(t, r.Register(ctx, replica("a")), name)
 			}
-			if name != "registration" && name != "check" {
+			if name != "registration" {
 				_, err := r.Watch(ctx, "orders")
 				require.Error(t, err, name)
 				_, err = r.GetService(ctx, "orders")

@@ -40,8 +40,7 @@ type Option func(*Registry)
 func WithRootPath(root string) Option { return func(r *Registry) { r.root = root } }
 
 // WithRegistrationOptions sets the options of each registration, in place of those
-// that were set before. A health check is an error of Register: kratos has no place
-// for an instance that drains. One option is what to do
+// that were set before. One option is what to do
 // about somebody else's node with the ID: Register waits until it is gone, unless
 // discovery.WithConflictPolicy says nodes.Fail or nodes.Replace. kratos.ID can fix
 // the ID of an app. If its process crashes, its node stays until the session has

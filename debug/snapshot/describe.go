@@ -190,7 +190,7 @@ func (c Cache) describe(now time.Time) string {
 
 func (i Instance) describe(now time.Time) string {
 	state := brief.Instance(i.State)
-	if i.State == "unhealthy" || i.State == "draining" {
+	if i.State == "draining" {
 		state += ", registered"
 	}
 	return brief.List(state+" for "+brief.Since(now, i.Since), p(i.Trouble), "node "+p(i.Node))

@@ -74,7 +74,7 @@ func inGoodOrder(now time.Time) Client {
 		}},
 		Instances: List[Instance]{4, []Instance{
 			{Service: "orders", ID: "a1", Address: "10.0.0.7", Port: 8080, State: "registered", Node: "/shop/services/orders/a1", Since: before(3 * time.Hour)},
-			{Service: "orders", ID: "a2", Address: "2001:db8::7", TLSPort: 8443, State: "unhealthy", Node: "/shop/services/orders/a2", Since: before(3 * time.Hour), Trouble: "the disk is full"},
+			{Service: "orders", ID: "a2", Address: "2001:db8::7", TLSPort: 8443, State: "missing", Node: "/shop/services/orders/a2", Since: before(3 * time.Hour), Trouble: "the disk is full"},
 			{Service: "orders", ID: "a3", Address: "10.0.0.7", Port: 8082, State: "draining", Node: "/shop/services/orders/a3", Since: before(time.Hour)},
 			{Service: "orders", ID: evil, State: "conflict", Node: "/shop/services/orders/a4", Since: before(time.Minute), Trouble: "an instance at \"10.0.0.9\" has the ID"},
 		}},
@@ -90,7 +90,7 @@ func inGoodOrder(now time.Time) Client {
 			{Time: before(3 * time.Hour), Kind: "state", Name: "connected", Text: "connected to zk1:2181"},
 			{Time: before(72 * time.Second), Kind: "acquired", Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock", Node: firstNode, Duration: Seconds(1234 * time.Microsecond), Text: "after 1.23ms"},
 			{Time: before(time.Minute), Kind: "waiting", Path: evil, Recipe: "mutex", Text: "2 ahead"},
-			{Time: before(2 * time.Second), Kind: "instance", Path: "/shop/services/orders/a2", Text: "drains", Cause: "the disk is full", Trouble: true},
+			{Time: before(2 * time.Second), Kind: "instance", Path: "/shop/services/orders/a2", Text: "drains"},
 			{Time: before(time.Second), Kind: "lost", Path: "/shop/locks/sku-7", Recipe: "leader_latch", Node: firstNode, Duration: Seconds(time.Hour), Text: "held for 1h", Cause: "lock node deleted by someone else", Trouble: true},
 		},
 	}

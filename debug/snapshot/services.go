@@ -31,8 +31,6 @@ func instanceOf(r flight.Registration) Instance {
 	switch i.State {
 	case "ended":
 		i.Since, i.Trouble = r.Ended, text(r.Why)
-	case "unhealthy":
-		i.Trouble = text(r.Instance.Failure)
 	default:
 		i.Trouble = text(r.Err)
 	}
@@ -50,8 +48,6 @@ func stateOfInstance(r flight.Registration) string {
 		return "conflict"
 	case r.Node == "":
 		return "missing"
-	case r.Instance.Failure != nil:
-		return "unhealthy"
 	case r.Instance.Drains:
 		return "draining"
 	}

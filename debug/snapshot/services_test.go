@@ -45,27 +45,24 @@ func instances(c snapshot.Client) (all []string) {
 // Each instance of a service says what it does, and why.
 func TestInstancesSayWhatTheyDo(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c *framework.Client) {
-		sick := discovery.WithHealthCheck(discovery.HealthCheck{Check: func(context.Context) error { return errors.New("sick") }})
 		other := curatortest.Connect(t, srv)
 		register(t, other, "b")
 		synctest.Wait()
 		register(t, c, "a")
 		register(t, c, "b")
 		require.NoError(t, register(t, c, "c").Drain(t.Context()))
-		register(t, c, "d", sick)
 		time.Sleep(time.Minute)
 		s := one(t, c)
-		require.Equal(t, 4, s.Instances.Total)
+		require.Equal(t, 3, s.Instances.Total)
 		all := instances(s)
 		require.Equal(t, "a registered", all[0])
 		require.Contains(t, all[1], "b conflict: somebody else's node is in the way: /services/mail/b")
 		require.Equal(t, "c draining", all[2])
-		require.Equal(t, "d unhealthy: sick", all[3])
 		first := s.Instances.Items[0]
 		require.Equal(t, "/services/mail/a", first.Node)
 		require.Equal(t, "10.0.0.7:25", fmt.Sprint(first.Address, ":", first.Port))
 		require.Equal(t, time.Minute, time.Since(first.Since).Round(time.Second))
-		require.Equal(t, 4, s.Registrations.Total, "their nodes are registrations, too")
+		require.Equal(t, 3, s.Registrations.Total, "their nodes are registrations, too")
 
 		host.Isolate()
 		host.Disconnect()
@@ -135,7 +132,10 @@ func TestEventsOfServices(t *testing.T) {
 		require.NoError(t, d.WaitInstances(t.Context(), 1))
 		p, err := discovery.NewPicker(discovery.Random(), discovery.WithDirectory(d), discovery.WithEjection(1, time.Second, time.Second))
 		require.NoError(t, err)
-		p.Update([]discovery.Instance{{Service: "mail", ID: "a"}, {Service: "mail", ID: "b"}})
+		p.Update([]*discovery.Entry{
+			{Instance: discovery.Instance{Service: "mail", ID: "a"}},
+			{Instance: discovery.Instance{Service: "mail", ID: "b"}},
+		})
 		_, request, err := p.Pick()
 		require.NoError(t, err)
 		request.Done(errors.New("refused"))

@@ -274,7 +274,6 @@ type Instance struct {
 	//   - "deleting": it was closed, and its node is not known to be deleted;
 	//   - "conflict": somebody else has the ID;
 	//   - "missing": it is not registered;
-	//   - "unhealthy": it is visible, and its health check has it drain;
 	//   - "draining": it is visible, and does not want to be picked;
 	//   - "registered".
 	State string `json:"state"`

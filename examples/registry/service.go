@@ -146,7 +146,7 @@ func (s *service) refresh() {
 	if now == s.picked {
 		return
 	}
-	others := slices.DeleteFunc(slices.Clone(now.Instances()), func(i discovery.Instance) bool {
+	others := slices.DeleteFunc(slices.Clone(now.Entries), func(i *discovery.Entry) bool {
 		return i.ID == s.self.Instance().ID
 	})
 	s.picker.Update(others)

@@ -26,8 +26,7 @@ type Registration struct {
 type Instance struct {
 	Service, ID, Address string
 	Port, TLSPort        int
-	Drains               bool  // the user has it drain
-	Failure              error // why its health check has it drain; or nil
+	Drains               bool
 }
 
 // Directory is a directory of services as it is now, or as it was when it

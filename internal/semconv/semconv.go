@@ -110,7 +110,6 @@ const (
 const (
 	DiscoveryState  = "curator.discovery.state"  // of the instances in a directory, such as "draining"
 	DiscoveryChange = "curator.discovery.change" // what has become of an instance, such as "added"
-	DiscoveryDrain  = "curator.discovery.drain"  // why an instance drains, such as "health_check"
 )
 
 // Attributes that OpenTelemetry's semantic conventions define.

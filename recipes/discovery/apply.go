@@ -103,12 +103,11 @@ func (d *Directory) unreadable(step cache.Step) (all map[place]*Bad, refusal err
 			continue
 		}
 		at, ok := d.place(path)
+		_, id := znode.Split(path)
 		if !ok {
-			_, at.id = znode.Split(path)
-			at.service = ""
+			at = place{"", path} // others may have its name
 		}
-		b := &Bad{Service: at.service, ID: at.id, Path: path, Err: err}
-		all[b.place()] = b
+		all[at] = &Bad{Service: at.service, ID: id, Path: path, Err: err, at: at}
 	}
 	return all, refusal
 }
@@ -154,7 +153,7 @@ func (d *Directory) goneLocked(s *Snapshot, at place, now time.Time) {
 // once, until it can be read again, or is gone.
 func (d *Directory) unreadableLocked(s *Snapshot, all map[place]*Bad, now time.Time) {
 	for _, b := range d.now.Bad {
-		at := b.place()
+		at := b.at
 		is, still := all[at]
 		switch {
 		case b.czxid != 0:

@@ -112,7 +112,7 @@ func between(old, now *Snapshot) iter.Seq[Change] {
 		}
 		_, bad := differing(old.Bad, now.Bad)
 		for _, is := range bad {
-			was := old.bad(is.place())
+			was := old.bad(is.at)
 			isNew := was == nil || was.czxid != is.czxid || was.mzxid != is.mzxid
 			if isNew && !tell(Change{Type: Malformed, Bad: is}) {
 				return

@@ -52,7 +52,7 @@ func TestEndOfChangesHasTheDirectory(t *testing.T) {
 		d := w.directory(t, w.Observer)
 		p := newPicker(t, discovery.RoundRobin(), nil)
 		for ch := range d.Changes(t.Context()) {
-			p.Update(ch.Now.Instances())
+			p.Update(ch.Now.Entries)
 			require.NoError(t, d.Close())
 		}
 		require.Equal(t, "a", pick(t, p))
@@ -74,7 +74,7 @@ func TestChangesOfOneStepHaveOneSnapshot(t *testing.T) {
 			require.NoError(t, err)
 			changes++
 			if ch.Now != last { // as the comment at Update says
-				p.Update(ch.Now.Instances())
+				p.Update(ch.Now.Entries)
 				last = ch.Now
 				updates++
 			}

@@ -33,10 +33,12 @@ func WithEnabled() CuratorOption { return func(c *curator) { c.enabled = true } 
 // CuratorCodec is the format of Java Curator's curator-x-discovery. The base is
 // the basePath of Java's ServiceDiscoveryBuilder.
 //
-// A payload is written as it is, but for its class; see WithClass. Metadata are
-// left out, because the format has none. Payloads with the class of Spring or
-// Dubbo have labels: JavaCodec reads them, too. An option that cannot be used is
-// the error of Dir.
+// A payload is written as it is, except for its class: see WithClass. Metadata are
+// left out, because the format has none. Spring Cloud and Dubbo write the same JSON
+// with a payload of their class: CuratorCodec reads such a node as SpringCodec or
+// DubboCodec does, with its labels and with Spring's instance_status. So one base
+// may have all three. FormatOf tells them apart. An option that cannot be used is an
+// error of Dir.
 func CuratorCodec(opts ...CuratorOption) Codec {
 	c := &curator{}
 	if err := applyAll(c, opts); err != nil {
@@ -69,7 +71,17 @@ func (c *curator) Encode(i Instance) (string, []byte, error) {
 }
 
 func (c *curator) Decode(service, name string, data []byte) (Instance, error) {
-	return decodeJava(service, name, data)
+	i, err := decodeJava(service, name, data)
+	if err != nil {
+		return i, err
+	}
+	switch FormatOf(i) {
+	case "spring":
+		return spring{}.Decode(service, name, data)
+	case "dubbo":
+		return dubbo{}.Decode(service, name, data)
+	}
+	return i, nil
 }
 
 // javaInstance is Java's JSON of an instance, in Java's order.

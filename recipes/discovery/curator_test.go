@@ -165,7 +165,7 @@ func TestCuratorSaysWhatIsMalformed(t *testing.T) {
 // A parent has no data, and is no instance.
 func TestNodeWithoutDataIsNoInstance(t *testing.T) {
 	for _, c := range []discovery.Codec{
-		discovery.CuratorCodec(), discovery.SpringCodec(), discovery.DubboCodec(), discovery.NerveCodec(), discovery.ServersetCodec(),
+		discovery.CuratorCodec(), discovery.SpringCodec(), discovery.DubboCodec(), discovery.ServersetCodec(),
 	} {
 		for _, data := range [][]byte{nil, {}, []byte(" ")} {
 			_, err := c.Decode("orders", "member_1", data)
@@ -174,31 +174,33 @@ func TestNodeWithoutDataIsNoInstance(t *testing.T) {
 	}
 }
 
-// One codec reads the nodes of three writers, and writes as the first of them.
-func TestJavaCodecReadsThree(t *testing.T) {
-	java := discovery.JavaCodec()
+// CuratorCodec reads the nodes of three writers, and who of them drains.
+func TestCuratorCodecReadsThree(t *testing.T) {
+	all := discovery.CuratorCodec()
 	i := discovery.Instance{
 		Service: "orders", ID: "10.0.0.7:80", Address: "10.0.0.7", Port: 80, Metadata: map[string]string{"zone": "b"},
 	}
-	for format, codec := range map[string]discovery.Codec{
-		"spring": discovery.SpringCodec(), "dubbo": discovery.DubboCodec(), "curator": discovery.CuratorCodec(),
+	draining := i
+	draining.Disabled = true
+	for _, c := range []struct {
+		format   string
+		codec    discovery.Codec
+		instance discovery.Instance
+	}{
+		{"spring", discovery.SpringCodec(), i}, {"spring", discovery.SpringCodec(), draining},
+		{"dubbo", discovery.DubboCodec(), i},
+		{"curator", discovery.CuratorCodec(), i}, {"curator", discovery.CuratorCodec(), draining},
 	} {
-		name, data, err := codec.Encode(i)
+		name, data, err := c.codec.Encode(c.instance)
 		require.NoError(t, err)
-		want, err := codec.Decode("orders", name, data)
+		want, err := c.codec.Decode("orders", name, data)
 		require.NoError(t, err)
-		got, err := java.Decode("orders", name, data)
+		got, err := all.Decode("orders", name, data)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
-		require.Equal(t, format, discovery.FormatOf(got))
+		require.Equal(t, c.instance.Disabled, got.Disabled, c.format)
+		require.Equal(t, c.format, discovery.FormatOf(got))
 	}
-	_, data, err := java.Encode(i)
-	require.NoError(t, err)
-	_, want, err := discovery.CuratorCodec().Encode(i)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(data))
-	_, err = java.Decode("orders", "a", []byte("garbage"))
-	require.Error(t, err)
 	i.Payload = []byte(`["java.lang.Long",7]`)
 	require.Equal(t, "curator", discovery.FormatOf(i))
 }

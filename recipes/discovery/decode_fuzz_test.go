@@ -80,28 +80,3 @@ func FuzzServersetCodec(f *testing.F) {
 	f.Add("member_0000000007", []byte(`{"serviceEndpoint":{"host":"10.0.0.7","port":8080},"additionalEndpoints":{"http":{"host":"10.0.0.7","port":80}},"status":"ALIVE","shard":3}`))
 	fuzz(f, discovery.ServersetCodec())
 }
-
-func FuzzNerveCodec(f *testing.F) {
-	f.Add("web-1_0000000007", []byte(`{"host":"10.0.0.7","port":8080,"name":"web-1","weight":3,"labels":{"zone":"b"}}`))
-	fuzz(f, discovery.NerveCodec())
-}
-
-func FuzzHostPortCodec(f *testing.F) {
-	f.Add("10.0.0.7:8080", []byte(`{"Weight":10}`))
-	f.Add("[::1]:8080", []byte("10.0.0.7"))
-	fuzz(f, discovery.HostPortCodec())
-}
-
-func FuzzCloudWeGoCodec(f *testing.F) {
-	f.Add("10.0.0.7:8080", []byte(`{"Weight":10,"Tags":{"idc":"hd1"}}`))
-	f.Add("[::1]:8080", []byte(`{"weight":-1,"tags":null}`))
-	f.Add("10.0.0.7:8080", []byte("0"))
-	fuzz(f, discovery.CloudWeGoCodec())
-}
-
-func FuzzRPCXCodec(f *testing.F) {
-	f.Add("tcp@10.0.0.7:8972", []byte("weight=10&state=inactive&group=a&group=b"))
-	f.Add("[::1]:8972", []byte("\x01"))
-	f.Add("10.0.0.7:8972", []byte("\x93"))
-	fuzz(f, discovery.RPCXCodec())
-}

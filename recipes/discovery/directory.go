@@ -70,17 +70,33 @@ func NewDirectory(
 	})
 }
 
-// NewServices returns a directory of all services below the base of a registry.
+// NewServices returns a directory of all services below the base of a registry. It
+// keeps all that is below the base in memory.
+//
+// The root of an ensemble has other programs' nodes as well. There, the directory
+// leaves out /zookeeper and what is deeper than the instances of a service without a
+// slash in its name.
 func NewServices(client *framework.Client, base string, codec Codec, opts ...DirectoryOption) (*Directory, error) {
-	return newDirectory(client, base, codec, opts, fmt.Sprintf("services below %q", base), func(d *Directory) ([]cache.Option, error) {
+	what := fmt.Sprintf("services below %q", base)
+	return newDirectory(client, base, codec, opts, what, func(d *Directory) ([]cache.Option, error) {
 		d.root = base
 		d.place = func(p string) (place, bool) {
 			parent, name := znode.Split(strings.TrimPrefix(p, strings.TrimSuffix(base, "/")))
 			service, ok := serviceOf(codec, parent)
 			return place{service, name}, ok
 		}
+		if client != nil && framework.Extend(client).FullPath(base) == "/" {
+			return ofTheRoot(codec), faultOf(codec)
+		}
 		return nil, faultOf(codec)
 	})
+}
+
+// ofTheRoot returns what a directory of all services reads at the root of an ensemble.
+func ofTheRoot(codec Codec) []cache.Option {
+	dir, _ := codec.Dir("any")
+	depth := strings.Count(strings.TrimSuffix(dir, "/"), "/") + 1
+	return []cache.Option{cache.WithDepth(depth), cache.WithFilter(func(p string) bool { return p != "/zookeeper" })}
 }
 
 // serviceOf returns whose nodes are below a path. A path that stands for a service,

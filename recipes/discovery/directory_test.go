@@ -264,6 +264,67 @@ func TestAllServicesWithOneWatch(t *testing.T) {
 	})
 }
 
+// The root of an ensemble has nodes of others, which are neither malformed instances
+// nor kept. A namespace has the registry alone.
+func TestServicesOfTheRootOfAnEnsemble(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for _, node := range []struct {
+			path string
+			data []byte
+		}{
+			{"/orders/a", data(t, replica("a", 1))}, {"/orders/a/deep", []byte("of others")},
+			{"/locks/sku/7", []byte("of others")}, {"/zookeeper/of-others/b", []byte("garbage")},
+			{"/app/orders/eu/b", data(t, replica("b", 1))},
+		} {
+			require.NoError(t, w.Fake.Create(node.path, node.data))
+		}
+		w.Fake.ClearRequests()
+		d, err := discovery.NewServices(w.Observer, "/", plain{})
+		require.NoError(t, err)
+		defer d.Close()
+		require.NoError(t, d.WaitSynced(w.Patience(t)))
+		require.Empty(t, d.Snapshot().Bad)
+		require.Equal(t, []string{"a:1"}, names(d))
+		for _, r := range w.Fake.Requests() {
+			require.NotContains(t, []string{"/locks/sku/7", "/orders/a/deep", "/zookeeper"}, r.Path)
+		}
+
+		app, err := w.Observer.Namespace("app")
+		require.NoError(t, err)
+		below, err := discovery.NewServices(app, "/", plain{})
+		require.NoError(t, err)
+		defer below.Close()
+		require.NoError(t, below.WaitInstances(w.Patience(t), 1))
+		require.Equal(t, []string{"orders/eu"}, below.Snapshot().Services())
+	})
+}
+
+// nameless is a format whose only service is the base itself.
+type nameless struct{ plain }
+
+func (nameless) Dir(string) (string, error)        { return "/", nil }
+func (nameless) Service(dir string) (string, bool) { return "", dir == "/" }
+
+// A bad node of a service without a name is told once for each version, and leaves.
+func TestBadNodeOfAServiceWithoutAName(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/x", []byte("garbage")))
+		require.NoError(t, w.Fake.Create(base+"/y", []byte("garbage")))
+		d, err := discovery.NewDirectory(w.Observer, base, nameless{}, "")
+		require.NoError(t, err)
+		defer d.Close()
+		require.NoError(t, d.WaitSynced(w.Patience(t)))
+		require.Len(t, d.Snapshot().Bad, 2)
+		require.NoError(t, w.Fake.Set(base+"/x", []byte("more garbage")))
+		settle()
+		require.Len(t, d.Snapshot().Bad, 2, "a second version")
+		require.NoError(t, w.Fake.Delete(base+"/x"))
+		settle()
+		require.Len(t, d.Snapshot().Bad, 1)
+		require.Equal(t, "y", d.Snapshot().Bad[0].ID)
+	})
+}
+
 // Many instances take one watch, and a change of one of them is one update (B11).
 func TestManyInstances(t *testing.T) {
 	n := thorough.Size(10_000, 500)

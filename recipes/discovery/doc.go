@@ -25,19 +25,18 @@
 // # Which one
 //
 //   - A [Registration] keeps an instance registered, through outages and losses
-//     of the session. It can update it, drain it, and check its health.
+//     of the session. It can update it and drain it.
 //   - A [Directory] has the instances of a service, as of one transaction, and
 //     tells of changes. With [NewServices], it has all services.
-//   - A [Codec] is the format of a registry. There is one for each that is in
-//     use: of Curator, Spring, Dubbo and others.
+//   - A [Codec] is the format of a registry: [CuratorCodec], which also reads what
+//     Spring and Dubbo write, [SpringCodec], [DubboCodec], [DubboInterfaceCodec],
+//     [ServersetCodec], or your own.
 //   - A [Picker] picks one of the instances that [Picker.Update] gives it, for each
 //     request. The comment there shows how it follows a Directory.
 //
 // To find the instance that this process has registered, wait by
 // [Registration.WaitRegistered] for its node, and by [Directory.WaitFor] for that
 // node's Czxid.
-//
-// Package httpsd below this one serves a directory to Prometheus.
 //
 // # To leave without a failed request
 //

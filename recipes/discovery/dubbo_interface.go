@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -61,7 +62,7 @@ func (d dubboInterface) Encode(i Instance) (string, []byte, error) {
 	if strings.ContainsAny(i.Address, "/?@") {
 		return "", nil, invalid("address", i.Address, "must have none of / ? @")
 	}
-	if i.Disabled == isEnabled(i.Metadata) {
+	if i.Disabled == isTrue(i.Metadata, "enabled") {
 		return "", nil, invalid("disabled instance", i.Disabled, "must be what the parameter enabled says")
 	}
 	i.Disabled = false // it is said
@@ -81,8 +82,8 @@ func dubboParameters(i Instance) (string, error) {
 	maps.Copy(all, i.Metadata)
 	var parameters []string
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if key == "" || strings.ContainsAny(key, "&=") || strings.Contains(all[key], "&") {
-			return "", invalid("metadata", key+"="+all[key], "a parameter of Dubbo must have no & and, in its name, no =")
+		if key == "" || strings.ContainsAny(key, "&;=") || strings.ContainsAny(all[key], "&;") {
+			return "", invalid("metadata", key+"="+all[key], "a parameter of Dubbo must have no & or ;, and its name no =")
 		}
 		parameters = append(parameters, key+"="+all[key])
 	}
@@ -100,7 +101,7 @@ func (dubboInterface) Decode(service, name string, _ []byte) (Instance, error) {
 	}
 	rest, query, _ := strings.Cut(rest, "?")
 	authority, path, _ := strings.Cut(rest, "/")
-	i, err := namedAt(service, name, authority[strings.LastIndex(authority, "@")+1:], nil)
+	i, err := namedAt(service, name, authority[strings.LastIndex(authority, "@")+1:])
 	if err != nil {
 		return Instance{}, err
 	}
@@ -110,39 +111,63 @@ func (dubboInterface) Decode(service, name string, _ []byte) (Instance, error) {
 	if ms, err := strconv.ParseInt(i.Metadata["timestamp"], 10, 64); err == nil {
 		i.Registered = time.UnixMilli(ms).UTC()
 	}
-	if i.Metadata["dynamic"] == "false" {
+	if !isTrue(i.Metadata, "dynamic") {
 		i.Kind = Permanent
 	}
-	i.Disabled = !isEnabled(i.Metadata)
+	i.Disabled = !isTrue(i.Metadata, "enabled")
 	i.Payload, err = marshal(dubboURL{protocol, path})
 	return i, err
 }
 
-// isEnabled reports whether Dubbo's consumers take a provider with these parameters.
-// For Java, each text but true is false.
-func isEnabled(parameters map[string]string) bool {
-	enabled := parameters["enabled"]
-	return enabled == "" || strings.EqualFold(enabled, "true")
+// namedAt returns the instance of a node whose name has its address and port: at is
+// the part that hostPort has made. Dubbo itself writes an IPv6 address without
+// brackets.
+func namedAt(service, name, at string) (Instance, error) {
+	host, port, err := net.SplitHostPort(at)
+	if last := strings.LastIndex(at, ":"); err != nil && last >= 0 && isIPv6(at[:last]) {
+		host, port, err = at[:last], at[last+1:], nil
+	}
+	n, bad := strconv.ParseUint(port, 10, 16)
+	if err != nil || bad != nil || n == 0 || host == "" {
+		return Instance{}, fmt.Errorf("no address:port: %s", excerpt(at))
+	}
+	return Instance{Service: service, ID: name, Address: host, Port: int(n)}, nil
 }
 
-// readParameters reads the parameters of a URL as Dubbo does: one without a
-// value has its name as its value.
+// isTrue returns a parameter that is a boolean, and true if it is missing or empty.
+// For Java, each text but true is false.
+func isTrue(parameters map[string]string, name string) bool {
+	value := parameters[name]
+	return value == "" || strings.EqualFold(value, "true")
+}
+
+// defaultPrefix begins the name of a parameter that older versions of Dubbo write. Its
+// value is also that of the name without it, if there is no such parameter.
+const defaultPrefix = "default."
+
+// readParameters reads the parameters of a URL as Dubbo does: one without = is empty.
 func readParameters(query string) (map[string]string, error) {
-	if strings.Count(query, "&") > maxLabels {
+	if strings.Count(query, "&")+strings.Count(query, ";") > maxLabels {
 		return nil, fmt.Errorf("more than %d parameters", maxLabels)
 	}
 	parameters := map[string]string{}
-	for pair := range strings.SplitSeq(query, "&") {
-		key, value, ok := strings.Cut(pair, "=")
-		if !ok {
-			value = key
-		}
-		if key != "" {
+	for pair := range strings.FieldsFuncSeq(query, isSeparator) {
+		if key, value, _ := strings.Cut(strings.TrimLeft(pair, "="), "="); key != "" {
 			parameters[key] = value
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		short, found := strings.CutPrefix(name, defaultPrefix)
+		for ; found && short != ""; short, found = strings.CutPrefix(short, defaultPrefix) {
+			if _, known := parameters[short]; !known {
+				parameters[short] = parameters[name]
+			}
 		}
 	}
 	return parameters, nil
 }
+
+func isSeparator(r rune) bool { return r == '&' || r == ';' }
 
 // javaEscape is Java's URLEncoder: other than url.QueryEscape, it escapes ~ and
 // not *.

@@ -1,7 +1,13 @@
 package discovery_test
 
 import (
+	"cmp"
+	_ "embed"
 	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,6 +69,40 @@ func TestDubboInterfaceEscapesAsJava(t *testing.T) {
 	}
 }
 
+//go:embed testdata/dubbo_urls.txt
+var dubboURLs string
+
+// Each line is what Dubbo 3.3.5 was seen to read.
+func TestDubboInterfaceReadsWhatDubboReads(t *testing.T) {
+	codec := discovery.DubboInterfaceCodec("dubbo")
+	for line := range strings.Lines(dubboURLs) {
+		if line[0] == '#' {
+			continue
+		}
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		t.Run(f[0], func(t *testing.T) {
+			f[2] = strings.Trim(f[2], "[]")
+			i, err := codec.Decode(orderService, url.QueryEscape(f[0]), nil)
+			require.NoError(t, err)
+			payload, err := discovery.PayloadOf[struct{ Protocol, Path string }](i)
+			require.NoError(t, err)
+			var parameters []string
+			for _, key := range slices.Sorted(maps.Keys(i.Metadata)) {
+				parameters = append(parameters, key+"="+i.Metadata[key])
+			}
+			require.Equal(t, f[1:], []string{
+				payload.Protocol,
+				i.Address,
+				strconv.Itoa(i.Port),
+				cmp.Or(payload.Path, f[4]), // null and empty are the same
+				"{" + strings.Join(parameters, ", ") + "}",
+				strconv.FormatBool(!i.Disabled),
+				strconv.FormatBool(i.Kind == discovery.Dynamic),
+			})
+		})
+	}
+}
+
 func TestDubboInterfaceReadsURLs(t *testing.T) {
 	codec := discovery.DubboInterfaceCodec("dubbo")
 	i, err := codec.Decode(orderService, "dubbo://user:pass@h:1/a/b?dynamic=false&flag&&x=a=b", []byte("10.0.0.7"))
@@ -70,7 +110,7 @@ func TestDubboInterfaceReadsURLs(t *testing.T) {
 	require.Equal(t, "h", i.Address)
 	require.Equal(t, 1, i.Port)
 	require.Equal(t, discovery.Permanent, i.Kind)
-	require.Equal(t, map[string]string{"dynamic": "false", "flag": "flag", "x": "a=b"}, i.Metadata)
+	require.Equal(t, map[string]string{"dynamic": "false", "flag": "", "x": "a=b"}, i.Metadata)
 	require.JSONEq(t, `{"protocol":"dubbo","path":"a/b"}`, string(i.Payload))
 	for name, text := range map[string]string{
 		"%zz":                                   `no escaped URL: %zz`,
@@ -81,6 +121,8 @@ func TestDubboInterfaceReadsURLs(t *testing.T) {
 		"dubbo://h:0/a":                         `no address:port: h:0`,
 		"dubbo://h:65536/a":                     `no address:port: h:65536`,
 		"dubbo://%E2%80%AE/a":                   `no address:port: "\u202e"`,
+		"dubbo://2001:db8::7/a":                 `no address:port: 2001:db8::7`,
+		"dubbo://a:b:80/a":                      `no address:port: a:b:80`,
 		"d://h:1/?" + strings.Repeat("&", 1001): `more than 1000 parameters`,
 	} {
 		_, err := codec.Decode(orderService, name, nil)
@@ -92,8 +134,8 @@ func TestDubboInterfaceReadsURLs(t *testing.T) {
 func TestDubboInterfaceEnabled(t *testing.T) {
 	codec := discovery.DubboInterfaceCodec("dubbo")
 	for enabled, disabled := range map[string]bool{
-		"": false, "enabled=": false, "enabled=TRUE": false,
-		"enabled=false": true, "enabled": true, "enabled=1": true, "enabled= true": true,
+		"": false, "enabled=": false, "enabled": false, "enabled=TRUE": false,
+		"enabled=false": true, "enabled=1": true, "enabled= true": true, "default.enabled=false": true,
 	} {
 		i, err := codec.Decode(orderService, "dubbo://h:1/"+orderService+"?"+enabled, nil)
 		require.NoError(t, err)
@@ -112,6 +154,7 @@ func TestDubboInterfaceEnabled(t *testing.T) {
 func TestDubboInterfaceRefusesWhatAURLCannotSay(t *testing.T) {
 	for _, change := range []func(*discovery.Instance){
 		func(i *discovery.Instance) { i.Metadata = map[string]string{"a": "b&c"} },
+		func(i *discovery.Instance) { i.Metadata = map[string]string{"a": "b;c"} },
 		func(i *discovery.Instance) { i.Metadata = map[string]string{"a=b": "c"} },
 		func(i *discovery.Instance) { i.Metadata = map[string]string{"": "c"} },
 		func(i *discovery.Instance) { i.Service = "a/b" },

@@ -36,7 +36,6 @@ func counts(err error) bool { return !reason.Is(err, context.Canceled) }
 
 // finished notes how a request has ended.
 func (p *Picker) finished(r *record, err error) {
-	r.busy.Add(-1)
 	switch {
 	case err == nil:
 		if r.errors.Load() != 0 {
@@ -46,7 +45,7 @@ func (p *Picker) finished(r *record, err error) {
 		// If it has to stay in, it is looked at again after as many errors.
 		if n := r.errors.Add(1); n%int64(p.ejection.errors) == 0 {
 			if m, pause := p.eject(r); m != nil && p.from != nil {
-				p.from.tellEjected(m.instance, pause, err)
+				p.from.tellEjected(m.entry.Instance, pause, err)
 			}
 		}
 	}
@@ -57,11 +56,7 @@ func (p *Picker) finished(r *record, err error) {
 func (p *Picker) eject(r *record) (m *member, pause time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at := slices.IndexFunc(p.members, func(m *member) bool { return m.record == r })
-	if r.out || at < 0 {
-		return nil, 0
-	}
-	if 2*(len(p.ejected())+1) > len(p.members) {
+	if r.out || !r.isUp() || 2*(len(p.ejected())+1) > p.up {
 		return nil, 0
 	}
 	now := time.Now()
@@ -71,29 +66,33 @@ func (p *Picker) eject(r *record) (m *member, pause time.Duration) {
 		r.pause += min(r.pause, p.ejection.longest-r.pause) // must not overflow
 	}
 	r.out, r.until = true, now.Add(r.pause)
+	p.outs = append(p.outs, r)
 	p.publish(now)
-	return p.members[at], r.pause
+	return r.now, r.pause
 }
 
 // readmit takes back in whose pause is over, and who is too many because others
 // have left: no more than half of the instances are out. It returns when the next
 // one comes back, or zero if none is out. The mutex is held.
-func (p *Picker) readmit(now time.Time) time.Time {
+func (p *Picker) readmit(now time.Time) (next time.Time) {
 	out := p.ejected()
-	slices.SortFunc(out, func(a, b *member) int { return a.until.Compare(b.until) })
-	for n, m := range out {
-		if now.Before(m.until) && 2*(len(out)-n) <= len(p.members) {
-			return m.until
+	slices.SortFunc(out, func(a, b *record) int { return a.until.Compare(b.until) })
+	for n, r := range out {
+		if now.Before(r.until) && 2*(len(out)-n) <= p.up {
+			next = r.until
+			break
 		}
-		m.out = false
-		if now.Before(m.until) {
-			m.until = now
+		r.out = false
+		if now.Before(r.until) {
+			r.until = now
 		}
-		m.errors.Store(0)
+		r.errors.Store(0)
 	}
-	return time.Time{}
+	p.outs = slices.DeleteFunc(p.outs, func(r *record) bool { return !r.out || r.now == nil })
+	return next
 }
 
-func (p *Picker) ejected() []*member {
-	return slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return !m.out })
+// ejected returns those that are out and up. The mutex is held.
+func (p *Picker) ejected() []*record {
+	return slices.DeleteFunc(slices.Clone(p.outs), func(r *record) bool { return !r.isUp() })
 }

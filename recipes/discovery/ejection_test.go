@@ -142,9 +142,9 @@ func TestHalfStaysInWhenOthersLeave(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		requireIn(t, p, "3", "4", "5")
-		p.Update(list[:4])
+		p.Update(entries(list[:4]))
 		requireIn(t, p, "2", "3")
-		p.Update(list[:1])
+		p.Update(entries(list[:1]))
 		requireIn(t, p, "0")
 	})
 }
@@ -159,14 +159,14 @@ func TestUpdateKeepsWhatIsKnown(t *testing.T) {
 		for i := range list {
 			list[i].Metadata = map[string]string{"zone": "b"}
 		}
-		p.Update(list)
+		p.Update(entries(list))
 		failTimes(t, p, "2", 1)
 		requireIn(t, p, "0", "3")
 		list[1].Port = 1 // another process
-		p.Update(list)
+		p.Update(entries(list))
 		requireIn(t, p, "0", "1", "3")
-		p.Update(list[:2])
-		p.Update(list)
+		p.Update(entries(list[:2]))
+		p.Update(entries(list))
 		requireIn(t, p, "0", "1", "2", "3")
 	})
 }
@@ -190,7 +190,7 @@ func TestLateErrors(t *testing.T) {
 		requireIn(t, p, "1")
 		time.Sleep(time.Second)
 		requireIn(t, p, "0", "1")
-		p.Update(some(4)[2:])
+		p.Update(entries(some(4)[2:]))
 		for _, request := range late[20:] {
 			request.Done(errFailed)
 		}

@@ -12,9 +12,9 @@ func ExamplePicker() {
 	if err != nil {
 		panic(err)
 	}
-	picker.Update([]discovery.Instance{ // what a Directory says, each time that it changes
-		{ID: "orders-1", Address: "10.0.0.1", Port: 80, Disabled: true}, // it drains
-		{ID: "orders-2", Address: "10.0.0.2", Port: 80},
+	picker.Update([]*discovery.Entry{ // Snapshot.Entries of a Directory, each time that it changes
+		{Instance: discovery.Instance{ID: "orders-1", Address: "10.0.0.1", Port: 80, Disabled: true}}, // it drains
+		{Instance: discovery.Instance{ID: "orders-2", Address: "10.0.0.2", Port: 80}},
 	})
 	instance, call, err := picker.Pick()
 	if err != nil {

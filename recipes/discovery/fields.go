@@ -146,12 +146,11 @@ func (f *fields) labels(key string) map[string]string {
 	return labels
 }
 
-// endpoint returns a host and a port, neither of which may be missing from what
-// they belong to.
-func (f *fields) endpoint(of string) (host string, port int) {
+// endpoint returns the host and the port of a service endpoint, which needs both.
+func (f *fields) endpoint() (host string, port int) {
 	host, port = f.host("host"), f.port("port")
 	if f.err == nil && (host == "" || port == 0) {
-		f.err = fmt.Errorf("host or port%s is missing", of)
+		f.err = errors.New("host or port of the service endpoint is missing")
 	}
 	return host, port
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/gocurator/curator/recipes/internal/event"
 )
 
-// HookInstanceChanged is a clienttrace.Hook that is told when an instance which a
-// client keeps registered begins to drain, and when that ends. It is not told of
-// the drain that a health check begins with. nodes.HookNodeStarted is told of the
-// instance's node: when it is registered, lost, or in conflict. A
+// HookInstanceChanged is a clienttrace.Hook that is called when an instance which a
+// client keeps registered begins to drain, and when that ends. nodes.HookNodeStarted
+// is called about the instance's node: when it is registered, lost, or in conflict. A
 // clienttrace.Teller makes the calls: a hook that blocks holds up no
 // Registration. The method must not panic.
 type HookInstanceChanged interface {
@@ -26,7 +25,6 @@ type InstanceChange struct {
 	Path     string   // the node's
 	Instance Instance // what Registration.Instance returns
 	Drains   bool
-	Failure  error // why the health check has it drain; nil if it does not
 	Time     time.Time
 }
 
@@ -70,8 +68,6 @@ var (
 var (
 	eventDrains  = event.Kind{Flight: flight.Event{Kind: flight.InstanceChanged, Name: "drains"}}
 	eventResumed = event.Kind{Flight: flight.Event{Kind: flight.InstanceChanged, Name: "drains no more"}}
-	eventFailing = event.Kind{Warn: "instance drains, because its health check fails"}
-	eventPassing = event.Kind{Info: "instance passes its health check"}
 
 	eventChanged = event.Kind{Flight: flight.Event{Kind: flight.DirectoryChanged}}
 	eventBad     = event.Kind{
@@ -89,18 +85,18 @@ var (
 )
 
 // tell tells whether the instance drains, if that has changed.
-func (r *Registration) tell(was, now wanted) {
-	if was.drains() == now.drains() {
+func (r *Registration) tell(was, now Instance) {
+	if was.Disabled == now.Disabled {
 		return
 	}
 	k, change := eventResumed, InstanceChange{
-		Client: r.client, Path: r.path, Instance: copied(now.instance), Drains: now.drains(), Failure: now.failing, Time: time.Now(),
+		Client: r.client, Path: r.path, Instance: copied(now), Drains: now.Disabled, Time: time.Now(),
 	}
 	if change.Drains {
 		k = eventDrains
 	}
 	k.Hook = event.Call(hookInstanceChanged, func(h HookInstanceChanged) { h.InstanceChanged(change) })
-	r.events.Emit(k, now.failing)
+	r.events.Emit(k, nil)
 }
 
 // tellLocked tells what is new since a snapshot, as Changes does.

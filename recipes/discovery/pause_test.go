@@ -15,8 +15,8 @@ func TestLongestPauseHasNoLimit(t *testing.T) {
 		const forEver = time.Duration(math.MaxInt64)
 		p := newPicker(t, discovery.RoundRobin(), some(4), discovery.WithEjection(1, forEver, forEver))
 		failTimes(t, p, "0", 1)
-		p.Update(some(1)) // it is back, because all others have left
-		p.Update(some(4))
+		p.Update(entries(some(1))) // it is back, because all others have left
+		p.Update(entries(some(4)))
 		failTimes(t, p, "0", 1)
 		requireIn(t, p, "1", "2", "3")
 	})

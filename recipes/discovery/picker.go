@@ -3,6 +3,7 @@ package discovery
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,10 +23,10 @@ type Picker struct {
 	fault    error      // why an option cannot be used, or nil
 	current  atomic.Pointer[view]
 
-	mu      sync.Mutex
-	records map[identity]*record
-	all     []*member // disabled ones are among them
-	members []*member // those that are not
+	mu   sync.Mutex
+	all  []*member // of the last Update, in its order
+	up   int       // how many of all are not disabled
+	outs []*record // those that are out, also if they have left or drain since
 }
 
 // identity is what makes two instances the same to a Picker, whatever else they
@@ -40,18 +41,22 @@ func identityOf(i Instance) identity { return identity{i.Service, i.ID, i.Addres
 // record is what a Picker knows of an instance, for as long as the instance
 // stays in the list.
 type record struct {
-	hash   uint64
-	busy   atomic.Int64 // requests under way
 	errors atomic.Int64 // errors in a row
 
 	// These have the picker's mutex.
+	now   *member       // what the instance says now; nil if it has left
 	out   bool          // it is out
 	until time.Time     // the end of the last time out
 	pause time.Duration // the length of the last time out
 }
 
+// isUp reports whether an instance is there and does not drain. The mutex is held.
+func (r *record) isUp() bool { return r.now != nil && !r.now.disabled }
+
+// member is an instance in one list.
 type member struct {
-	instance Instance
+	entry    *Entry
+	disabled bool // the entry's, which need not be looked up for each new list
 	*record
 }
 
@@ -66,8 +71,8 @@ type view struct {
 // PickerOption configures a Picker.
 type PickerOption func(*Picker)
 
-// WithFailures says which errors count against an instance. The default is all,
-// but for context.Canceled: a caller that has no more interest says nothing of
+// WithFailures says which errors count against an instance. The default is all
+// except context.Canceled: a caller that has no more interest says nothing of
 // the instance. An error that does not count is no success either. The function
 // may be called by several goroutines at the same time.
 func WithFailures(counts func(error) bool) PickerOption {
@@ -75,9 +80,8 @@ func WithFailures(counts func(error) bool) PickerOption {
 }
 
 // WithDirectory says from which directory the instances are. The Picker still has
-// those alone that Update gives it. The log, the flight
-// recorder and the hooks of its client are then told of instances that are taken
-// out.
+// those alone that Update gives it. The log, the flight recorder and the hooks of the
+// directory's client then receive which instances are taken out.
 func WithDirectory(d *Directory) PickerOption {
 	return func(p *Picker) {
 		if p.from = d; d == nil {
@@ -110,44 +114,63 @@ func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
 //	var last *discovery.Snapshot
 //	for ch := range directory.Changes(ctx) {
 //		if ch.Now != last {
-//			picker.Update(ch.Now.Instances())
+//			picker.Update(ch.Now.Entries)
 //			last = ch.Now
 //		}
 //	}
 //
-// What is known of an instance is kept for as long as it has the same service, ID,
-// address and ports. Those that are Disabled are not picked. Update keeps the instances,
-// and not the slice.
-func (p *Picker) Update(instances []Instance) {
+// Those that are Disabled are not picked. What is known of an instance is kept for as
+// long as it has the same service, ID, address and ports. Update keeps the entries,
+// and not the slice. An entry that was in the last list is taken to be unchanged, so
+// that an update of a few among many costs little.
+func (p *Picker) Update(entries []*Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	old := p.records
-	p.records = make(map[identity]*record, len(instances))
-	p.all, p.members = nil, nil
-	for _, i := range instances {
-		key := identityOf(i)
-		r := old[key]
-		if r == nil {
-			r = &record{hash: hashOf(i)}
-		}
-		p.records[key] = r
-		m := &member{i, r}
-		p.all = append(p.all, m)
-		if !i.Disabled {
-			p.members = append(p.members, m)
-		}
+	old := p.all
+	first := 0
+	for first < min(len(old), len(entries)) && old[first].entry == entries[first] {
+		first++
 	}
+	same := 0 // at the end
+	for same < min(len(old), len(entries))-first && old[len(old)-1-same].entry == entries[len(entries)-1-same] {
+		same++
+	}
+	if first+same == len(old) && len(old) == len(entries) {
+		return
+	}
+	come := p.replace(old[first:len(old)-same], entries[first:len(entries)-same])
+	p.all = slices.Concat(old[:first], come, old[len(old)-same:])
 	p.publish(time.Now())
 }
 
-// Pick returns the next instance. Call the request's Done when it has come to an
-// end, with its error: the power of two choices counts the requests under way, and
-// errors take an instance out. If there is no instance, the error matches
-// ErrNoInstance, and Done does nothing. A pick allocates nothing.
-func (p *Picker) Pick() (Instance, Request, error) { return p.PickFor("") }
+// replace returns the members of a part of the list that has changed. The mutex is
+// held.
+func (p *Picker) replace(old []*member, entries []*Entry) []*member {
+	known := make(map[identity]*record, len(old))
+	for _, m := range old {
+		known[identityOf(m.entry.Instance)] = m.record
+		p.up -= oneIf(!m.disabled)
+		m.now = nil
+	}
+	come := make([]*member, len(entries))
+	for at, e := range entries {
+		key := identityOf(e.Instance)
+		r := known[key]
+		if r == nil {
+			r = &record{}
+		}
+		delete(known, key) // no two members share a record
+		come[at] = &member{e, e.Disabled, r}
+		p.up += oneIf(!e.Disabled)
+		r.now = come[at]
+	}
+	return come
+}
 
-// PickFor is Pick for a strategy that looks at a key, as Rendezvous does.
-func (p *Picker) PickFor(key string) (Instance, Request, error) {
+// Pick returns the next instance. Call the request's Done when it has come to an
+// end, with its error: errors take an instance out. If there is no instance, the
+// error matches ErrNoInstance, and Done does nothing. A pick allocates nothing.
+func (p *Picker) Pick() (Instance, Request, error) {
 	v := p.current.Load()
 	if !v.next.IsZero() && !time.Now().Before(v.next) {
 		v = p.refreshed()
@@ -155,24 +178,33 @@ func (p *Picker) PickFor(key string) (Instance, Request, error) {
 	if len(v.list) == 0 {
 		return Instance{}, Request{}, v.empty
 	}
-	m := v.chooser.choose(v.list, key)
-	return m.instance, p.begin(m.record), nil
+	m := v.chooser.choose(v.list)
+	return m.entry.Instance, p.begin(m.record), nil
 }
 
+// refreshed returns the view in which those are back whose time is over. Of many
+// callers that find it to be time, the first makes it.
 func (p *Picker) refreshed() *view {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.publish(time.Now())
+	now := time.Now()
+	if v := p.current.Load(); v.next.IsZero() || now.Before(v.next) {
+		return v
+	}
+	return p.publish(now)
 }
 
 // publish makes a view of what has changed. The mutex is held.
 func (p *Picker) publish(now time.Time) *view {
-	next := p.readmit(now) // before the strategy chooses
-	v := &view{list: p.strategy.prefer(p.all), next: next}
+	v := &view{next: p.readmit(now), list: make([]*member, 0, p.up), empty: ErrNoInstance} // readmit comes first
+	for _, m := range p.all {
+		if !m.disabled && (len(p.outs) == 0 || !m.out) {
+			v.list = append(v.list, m)
+		}
+	}
 	v.chooser = p.current.Load().chooser.renew(v.list)
-	v.empty = ErrNoInstance
-	if disabled := len(p.records) - len(p.members); disabled > 0 {
-		v.empty = fmt.Errorf("%w: all %d are disabled", ErrNoInstance, disabled)
+	if p.up == 0 && len(p.all) > 0 {
+		v.empty = fmt.Errorf("%w: all %d are disabled", ErrNoInstance, len(p.all))
 	}
 	p.current.Store(v)
 	return v

@@ -8,14 +8,9 @@ import (
 // record has the client's flight recorder show of which instance the node is.
 func (r *Registration) record() {
 	framework.Extend(r.client).Recorder().Followers().Registrations.Describe(r.events.FullPath(), func(of *flight.Registration) {
-		now := r.wanted()
-		if now.failing != nil {
-			now.failing = r.health.failure()
-		}
-		i := now.instance
+		i := r.wanted().instance
 		of.Instance = &flight.Instance{
-			Service: i.Service, ID: i.ID, Address: i.Address, Port: i.Port, TLSPort: i.TLSPort,
-			Drains: i.Disabled, Failure: now.failing,
+			Service: i.Service, ID: i.ID, Address: i.Address, Port: i.Port, TLSPort: i.TLSPort, Drains: i.Disabled,
 		}
 	})
 }

@@ -34,7 +34,6 @@ type Registration struct {
 	node   *nodes.PersistentNode
 	path   string // the node's
 	name   string // the node's, without its folder
-	health *health
 
 	turn chan struct{} // capacity 1: taken by whoever changes what the node is to say
 
@@ -79,16 +78,12 @@ func register(
 		return nil, err
 	}
 	r := &Registration{client: client, codec: codec, turn: make(chan struct{}, 1)}
-	want := wanted{instance: i}
-	if cfg.health != nil {
-		want.failing = errNotChecked
-	}
-	name, data, err := r.encode(want)
+	name, data, err := codec.Encode(i)
 	if err := cmp.Or(err, checkID(name)); err != nil {
 		return nil, err
 	}
-	r.name, want.instance.ID, want.data = name, name, data
-	r.wishes.Store(&[]wanted{want})
+	r.name, i.ID = name, name
+	r.wishes.Store(&[]wanted{{i, data}})
 	r.path = znode.Join(dir, name)
 	r.events = event.Of(client, r.path)
 	own := nodes.WithClaim(r.isAnEarlier)
@@ -96,11 +91,8 @@ func register(
 	if err != nil {
 		return nil, err
 	}
-	if cfg.health != nil {
-		r.health, err = watchHealth(r, *cfg.health)
-	}
 	r.record()
-	return r, err
+	return r, nil
 }
 
 // dirOf returns the path of a service's nodes below the base of a registry.
@@ -164,12 +156,6 @@ func completed(i Instance) Instance {
 	return i
 }
 
-// encode returns the node's name and data.
-func (r *Registration) encode(w wanted) (name string, data []byte, err error) {
-	w.instance.Disabled = w.drains()
-	return r.codec.Encode(w.instance)
-}
-
 // WaitRegistered waits until the node is there and is ours, and returns it. If
 // ctx ends first, the error matches ctx.Err(), and says what it has waited for:
 // a *ConflictError, or the last error of the server or of an attempt to connect.
@@ -181,10 +167,9 @@ func (r *Registration) WaitRegistered(ctx context.Context) (nodes.Registration, 
 }
 
 // Instance returns what the node says, or is to say: the last Update that was not
-// refused, with what Drain and Resume have done since. What somebody else has
+// refused, with what Drain and Resume have done since. What another client has
 // written there is not in it: see WithDataPolicy. It can be changed and be
-// passed to Update. So it does not say whether the health check has the instance
-// drain: that would become a drain of the user's.
+// passed to Update.
 func (r *Registration) Instance() Instance { return copied(r.wanted().instance) }
 
 // Update replaces what the node says, in place, and returns when the node has
@@ -198,13 +183,12 @@ func (r *Registration) Instance() Instance { return copied(r.wanted().instance) 
 // what it said, also if the server does so when the call has returned.
 func (r *Registration) Update(ctx context.Context, i Instance) error {
 	i = copied(i)
-	return r.change(ctx, func(w *wanted) {
-		was := w.instance
+	return r.change(ctx, func(was Instance) Instance {
 		i.Service, i.ID, i.Kind = was.Service, was.ID, was.Kind
 		if i.Registered.IsZero() {
 			i.Registered = was.Registered
 		}
-		w.instance = i
+		return i
 	})
 }
 
@@ -212,25 +196,28 @@ func (r *Registration) Update(ctx context.Context, i Instance) error {
 // returns when that is written. The instance stays visible, and its clients can
 // finish. A format that cannot say it is an error.
 func (r *Registration) Drain(ctx context.Context) error {
-	return r.change(ctx, func(w *wanted) { w.instance.Disabled = true })
+	return r.setDisabled(ctx, true)
 }
 
-// Resume ends what Drain, or an Update with Disabled, has begun. An instance
-// whose health check fails goes on draining.
-func (r *Registration) Resume(ctx context.Context) error {
-	return r.change(ctx, func(w *wanted) { w.instance.Disabled = false })
+// Resume ends what Drain, or an Update with Disabled, has begun.
+func (r *Registration) Resume(ctx context.Context) error { return r.setDisabled(ctx, false) }
+
+func (r *Registration) setDisabled(ctx context.Context, disabled bool) error {
+	return r.change(ctx, func(i Instance) Instance {
+		i.Disabled = disabled
+		return i
+	})
 }
 
 // change changes what the node is to say, and waits until the node says it.
-func (r *Registration) change(ctx context.Context, change func(w *wanted)) error {
+func (r *Registration) change(ctx context.Context, change func(was Instance) Instance) error {
 	if err := r.takeTurn(ctx); err != nil {
 		return r.named(err)
 	}
 	defer func() { <-r.turn }()
-	was := r.wanted()
-	next := was
-	change(&next)
-	name, data, err := r.encode(next)
+	was := r.wanted().instance
+	next := wanted{instance: change(was)}
+	name, data, err := r.codec.Encode(next.instance)
 	switch {
 	case err != nil:
 		return r.named(err)
@@ -246,7 +233,7 @@ func (r *Registration) change(ctx context.Context, change func(w *wanted)) error
 	case framework.IsRefusal(err):
 		r.wishes.Store(before)
 	}
-	r.tell(was, r.wanted()) // if there is no answer, next is what is wanted
+	r.tell(was, r.wanted().instance) // if there is no answer, next is what is wanted
 	return r.named(err)
 }
 
@@ -288,9 +275,6 @@ func (r *Registration) Node() *nodes.PersistentNode { return r.node }
 // To let clients finish first, call Drain before, and wait as long as that may
 // take. Closing the client ends its registrations.
 func (r *Registration) Shutdown(ctx context.Context) error {
-	if r.health != nil {
-		r.health.life.Stop()
-	}
 	return r.named(r.node.Shutdown(ctx))
 }
 

@@ -13,8 +13,7 @@ import (
 type RegistrationOption func(*registrationConfig)
 
 type registrationConfig struct {
-	node   []nodes.Option
-	health *HealthCheck
+	node []nodes.Option
 }
 
 // WithConflictPolicy says what to do about somebody else's node with the ID:
@@ -29,10 +28,10 @@ func WithConflictPolicy(p nodes.ConflictPolicy) RegistrationOption {
 // tools of Java Curator's users do. The default is nodes.Restore, which writes
 // ours again.
 //
-// With nodes.Accept, the node says what was written there until ours is written
-// again: by Update, Drain or Resume, by a turn of the health check, or when the node
-// must be created anew. Instance does not return it. So a tool that takes instances
-// out of service goes with neither a health check nor a Drain of the program's own.
+// With nodes.Accept, the node says what was written there until this client writes
+// its own data again: in Update, Drain or Resume, or when it re-creates the node.
+// Instance does not return it. So do not combine a tool that takes instances out of
+// service with a Drain in the program.
 func WithDataPolicy(p nodes.DataPolicy) RegistrationOption {
 	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithDataPolicy(p)) }
 }
@@ -43,19 +42,8 @@ func WithACL(acl []zk.ACL) RegistrationOption {
 	return func(c *registrationConfig) { c.node = append(c.node, own) }
 }
 
-// WithHealthCheck drains the instance while a check fails. See HealthCheck.
-func WithHealthCheck(check HealthCheck) RegistrationOption {
-	return func(c *registrationConfig) {
-		own := check // the option may be used again
-		c.health = &own
-	}
-}
-
 func registrationOf(opts []RegistrationOption) (c registrationConfig, err error) {
-	if err = applyAll(&c, opts); err == nil && c.health != nil {
-		err = c.health.complete()
-	}
-	return c, err
+	return c, applyAll(&c, opts)
 }
 
 // ConflictError says that somebody else has registered an instance with the ID.

@@ -315,8 +315,6 @@ func TestRegistrationsThatCannotBe(t *testing.T) {
 			_, err := discovery.NewRegistration(c, base, codec, i, opts...)
 			require.ErrorIs(t, err, want)
 		}
-		check := func(h discovery.HealthCheck) discovery.RegistrationOption { return discovery.WithHealthCheck(h) }
-		works := func(context.Context) error { return nil }
 		good := replica("a", 1)
 		numbered := good
 		numbered.Kind = discovery.DynamicSequential
@@ -327,9 +325,6 @@ func TestRegistrationsThatCannotBe(t *testing.T) {
 		refused(zk.ErrBadArguments, w.Observer, plain{}, good, discovery.WithConflictPolicy(9))
 		refused(zk.ErrBadArguments, w.Observer, plain{}, good, discovery.WithDataPolicy(9))
 		refused(zk.ErrBadArguments, w.Observer, plain{}, good, discovery.WithACL(nil))
-		refused(zk.ErrBadArguments, w.Observer, plain{}, good, check(discovery.HealthCheck{}))
-		refused(zk.ErrBadArguments, w.Observer, plain{}, good, check(discovery.HealthCheck{Check: works, Interval: -1}))
-		refused(zk.ErrBadArguments, w.Observer, plain{}, good, check(discovery.HealthCheck{Check: works, Passes: -1}))
 		elsewhere := replica("a", 1)
 		elsewhere.Service = "orders/.."
 		refused(zk.ErrInvalidPath, w.Observer, plain{}, elsewhere)

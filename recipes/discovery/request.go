@@ -22,7 +22,6 @@ var turns = sync.Pool{New: func() any { return new(atomic.Uint64) }}
 
 // begin begins a request.
 func (p *Picker) begin(r *record) Request {
-	r.busy.Add(1)
 	turn := turns.Get().(*atomic.Uint64)
 	return Request{p, r, turn, turn.Load()}
 }

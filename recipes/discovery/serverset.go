@@ -48,6 +48,22 @@ func (serverset) Encode(i Instance) (string, []byte, error) {
 	return name, data, err
 }
 
+// payloadObject returns the fields of a payload, which must be an object.
+func payloadObject(i Instance) (map[string]any, error) {
+	object := map[string]any{}
+	if len(i.Payload) == 0 {
+		return object, nil
+	}
+	f, err := readFields(i.Payload)
+	if err != nil || !isJSON(i.Payload) {
+		return nil, invalid("payload", string(i.Payload), "must be a JSON object")
+	}
+	for key := range f.raw {
+		object[key] = f.raw[key]
+	}
+	return object, nil
+}
+
 func (serverset) Decode(service, name string, data []byte) (Instance, error) {
 	if !strings.HasPrefix(name, memberPrefix) {
 		return Instance{}, ErrNotInstance
@@ -58,7 +74,7 @@ func (serverset) Decode(service, name string, data []byte) (Instance, error) {
 	}
 	at := f.object("serviceEndpoint")
 	i := Instance{Service: service, ID: name, Disabled: f.text("status") != memberAlive}
-	i.Address, i.Port = at.endpoint(" of the service endpoint")
+	i.Address, i.Port = at.endpoint()
 	i.Payload = f.rest("serviceEndpoint", "status")
 	f.err = cmp.Or(f.err, at.err)
 	return f.instance(i)

@@ -1,6 +1,9 @@
 package discovery_test
 
 import (
+	"cmp"
+	"net"
+	"strconv"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -26,13 +29,23 @@ func TestFolderThatIsEscapedOtherwiseIsNoService(t *testing.T) {
 	})
 }
 
+// addressNames is a format whose nodes are named by their addresses and have no data:
+// in a directory of all services, any empty folder looks like a malformed one.
+type addressNames struct{ plain }
+
+func (addressNames) Decode(service, name string, _ []byte) (discovery.Instance, error) {
+	host, port, err := net.SplitHostPort(name)
+	n, bad := strconv.Atoi(port)
+	return discovery.Instance{Service: service, ID: name, Address: host, Port: n}, cmp.Or(err, bad)
+}
+
 // A folder that was empty need not be an instance any more when something comes
 // below it.
 func TestFolderThatWasEmptyIsNoBadNode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create(base+"/com/orders", nil))
 		require.NoError(t, w.Fake.Create(base+"/com/web-1", nil))
-		d, err := discovery.NewServices(w.Observer, base, discovery.HostPortCodec())
+		d, err := discovery.NewServices(w.Observer, base, addressNames{})
 		require.NoError(t, err)
 		defer d.Close()
 		require.NoError(t, d.WaitSynced(w.Patience(t)))

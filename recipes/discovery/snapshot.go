@@ -60,6 +60,7 @@ type Bad struct {
 	Path        string // the node's
 	Err         error  // the codec's, or why the node was not read
 
+	at           place
 	czxid, mzxid int64 // 0 if it was not read
 }
 
@@ -143,16 +144,8 @@ func (p place) order(other place) int {
 
 func (e *Entry) place() place { return place{e.Service, e.ID} }
 
-// place is the path for a node that is no service's: others may have its name.
-func (b *Bad) place() place {
-	if b.Service == "" {
-		return place{"", b.Path}
-	}
-	return place{b.Service, b.ID}
-}
-
 func entryAt(e *Entry, p place) int { return e.place().order(p) }
-func badAt(b *Bad, p place) int     { return b.place().order(p) }
+func badAt(b *Bad, p place) int     { return b.at.order(p) }
 
 // next returns a snapshot that can be changed, and is as this one.
 func (s *Snapshot) next() *Snapshot {
@@ -220,7 +213,7 @@ func see(codec Codec, at place, node cache.Node) (s sighting) {
 			Instance: i, Since: node.Stat.Czxid, Session: node.Stat.EphemeralOwner, czxid: node.Stat.Czxid, data: node.Data,
 		}
 	case !reason.Is(err, ErrNotInstance) && node.Stat.NumChildren == 0:
-		s.bad = &Bad{at.service, at.id, node.Path, err, node.Stat.Czxid, node.Stat.Mzxid}
+		s.bad = &Bad{at.service, at.id, node.Path, err, at, node.Stat.Czxid, node.Stat.Mzxid}
 	}
 	return s
 }

@@ -26,16 +26,23 @@ func newPicker(t *testing.T, s discovery.Strategy, instances []discovery.Instanc
 	t.Helper()
 	p, err := discovery.NewPicker(s, opts...)
 	require.NoError(t, err)
-	p.Update(instances)
+	p.Update(entries(instances))
 	return p
 }
 
-// pick returns the ID of an instance that does its work well.
-func pick(t *testing.T, p *discovery.Picker) string { return pickFor(t, p, "") }
+// entries returns what a directory has of instances.
+func entries(list []discovery.Instance) []*discovery.Entry {
+	all := make([]*discovery.Entry, len(list))
+	for at, i := range list {
+		all[at] = &discovery.Entry{Instance: i}
+	}
+	return all
+}
 
-func pickFor(t *testing.T, p *discovery.Picker, key string) string {
+// pick returns the ID of an instance that does its work well.
+func pick(t *testing.T, p *discovery.Picker) string {
 	t.Helper()
-	i, request, err := p.PickFor(key)
+	i, request, err := p.Pick()
 	require.NoError(t, err)
 	request.Done(nil)
 	return i.ID
@@ -53,9 +60,7 @@ func counted(t *testing.T, p *discovery.Picker, n int) map[string]int {
 
 func every() map[string]discovery.Strategy {
 	return map[string]discovery.Strategy{
-		"round robin": discovery.RoundRobin(), "random": discovery.Random(), "power of two": discovery.PowerOfTwo(),
-		"sticky": discovery.Sticky(discovery.Random()), "rendezvous": discovery.Rendezvous(),
-		"zone": discovery.ZoneFirst("zone", "a", discovery.RoundRobin()),
+		"round robin": discovery.RoundRobin(), "random": discovery.Random(), "sticky": discovery.Sticky(discovery.Random()),
 	}
 }
 
@@ -68,10 +73,10 @@ func TestNobodyToPick(t *testing.T) {
 		requireNobody(t, p, "no instance to pick")
 		list := some(2)
 		list[0].Disabled, list[1].Disabled = true, true
-		p.Update(list)
+		p.Update(entries(list))
 		requireNobody(t, p, "no instance to pick: all 2 are disabled")
 		list[1].Disabled = false
-		p.Update(list)
+		p.Update(entries(list))
 		for range 10 {
 			require.Equal(t, "1", pick(t, p), name)
 		}
@@ -109,33 +114,6 @@ func TestRandomPicksAll(t *testing.T) {
 	}
 }
 
-// The busier of two is not picked.
-func TestPowerOfTwoPicksTheLessBusy(t *testing.T) {
-	p := newPicker(t, discovery.PowerOfTwo(), some(2))
-	first, request, err := p.Pick()
-	require.NoError(t, err)
-	for range 50 {
-		require.NotEqual(t, first.ID, pick(t, p))
-	}
-	request.Done(nil)
-	require.Len(t, counted(t, p, 200), 2)
-}
-
-// Requests that are under way spread evenly, and a slow instance gets few more.
-func TestPowerOfTwoSpreads(t *testing.T) {
-	const n, each = 10, 100
-	p := newPicker(t, discovery.PowerOfTwo(), some(n))
-	counts := map[string]int{}
-	for range n * each {
-		i, _, err := p.Pick()
-		require.NoError(t, err)
-		counts[i.ID]++
-	}
-	for id, count := range counts {
-		require.InDelta(t, each, count, 10, id)
-	}
-}
-
 // Java's strategy changes when anything of the instance changes.
 func TestStickyStaysByIDAndAddress(t *testing.T) {
 	list := some(5)
@@ -150,7 +128,7 @@ func TestStickyStaysByIDAndAddress(t *testing.T) {
 		for i := range list {
 			list[i].Registered, list[i].Metadata = registered, map[string]string{"zone": zone}
 		}
-		p.Update(list)
+		p.Update(entries(list))
 		i, _, err := p.Pick()
 		require.NoError(t, err)
 		require.Equal(t, held, i.ID)
@@ -164,97 +142,20 @@ func TestStickyTakesTheNextWhenItsInstanceHasGone(t *testing.T) {
 	held := pick(t, p)
 	at := int(held[0] - '0')
 	list[at].Address = "10.0.0.8" // another process, with the same ID
-	p.Update(list)
+	p.Update(entries(list))
 	seen := map[string]bool{}
 	for range 20 {
 		seen[pick(t, p)] = true
 	}
 	require.Len(t, seen, 1)
 	list[at].Disabled = true
-	p.Update(list)
+	p.Update(entries(list))
 	require.NotEqual(t, held, pick(t, p))
-}
-
-// All processes agree on the instance of a key, and few keys move.
-func TestRendezvousMovesFewKeys(t *testing.T) {
-	const keys = 1000
-	of := func(list []discovery.Instance) (ids [keys]string) {
-		p := newPicker(t, discovery.Rendezvous(), list)
-		for key := range keys {
-			ids[key] = pickFor(t, p, fmt.Sprint("user-", key))
-		}
-		return ids
-	}
-	list := some(10)
-	all, counts := of(list), map[string]int{}
-	reversed := slices.Clone(list)
-	slices.Reverse(reversed)
-	require.Equal(t, all, of(reversed))
-	without := of(list[1:])
-	for key, id := range all {
-		counts[id]++
-		if id != "0" {
-			require.Equal(t, id, without[key])
-		}
-	}
-	for id, count := range counts {
-		require.InDelta(t, keys/10, count, 50, id)
-	}
-	require.Equal(t, []string{"6", "4", "9", "8", "3"}, all[:5], "another release agrees with this one")
-}
-
-func zoned(n, near int) []discovery.Instance {
-	list := some(n)
-	for i := range near {
-		list[i].Metadata = map[string]string{"zone": "a"}
-	}
-	return list
-}
-
-func TestZoneFirst(t *testing.T) {
-	p := newPicker(t, discovery.ZoneFirst("zone", "a", discovery.RoundRobin()), zoned(6, 2))
-	require.Equal(t, map[string]int{"0": 50, "1": 50}, counted(t, p, 100))
-	p.Update(zoned(6, 0))
-	require.Len(t, counted(t, p, 100), 6)
-	list := zoned(6, 2)
-	list[0].Disabled, list[1].Disabled = true, true
-	p.Update(list)
-	require.Len(t, counted(t, p, 100), 4)
-}
-
-// When more than half of the zone is out, the rest of it would get too much.
-func TestZoneSpillsOver(t *testing.T) {
-	p := newPicker(t, discovery.ZoneFirst("zone", "a", discovery.RoundRobin()), zoned(8, 4))
-	fail(t, p, "0")
-	fail(t, p, "1")
-	require.Len(t, counted(t, p, 100), 2)
-	fail(t, p, "2")
-	require.Len(t, counted(t, p, 100), 5)
-}
-
-func TestZoneSuffices(t *testing.T) {
-	for _, c := range []struct {
-		usable, all int
-		want        bool
-	}{{0, 0, false}, {0, 1, false}, {1, 1, true}, {1, 2, true}, {1, 3, false}, {2, 4, true}, {2, 5, false}} {
-		require.Equal(t, c.want, discovery.ZoneSuffices(c.usable, c.all), c)
-	}
-}
-
-func TestStrategiesCombine(t *testing.T) {
-	p := newPicker(t, discovery.ZoneFirst("zone", "a", discovery.Sticky(discovery.Random())), zoned(6, 3))
-	counts := counted(t, p, 50)
-	require.Len(t, counts, 1)
-	for id := range counts {
-		require.Less(t, id, "3")
-	}
-	p = newPicker(t, discovery.Sticky(discovery.ZoneFirst("zone", "a", discovery.Random())), zoned(6, 3))
-	require.Less(t, pick(t, p), "3")
 }
 
 func TestPickerArgumentsThatCannotBeUsed(t *testing.T) {
 	none := discovery.Strategy{}
-	for _, s := range []discovery.Strategy{none, discovery.Sticky(none), discovery.ZoneFirst("zone", "a", none)} {
+	for _, s := range []discovery.Strategy{none, discovery.Sticky(none)} {
 		_, err := discovery.NewPicker(s)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 	}
@@ -264,32 +165,4 @@ func TestPickerArgumentsThatCannotBeUsed(t *testing.T) {
 		_, err := discovery.NewPicker(discovery.Random(), opt)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 	}
-}
-
-// The instances of a region come first, and of them those of a zone, also if these
-// are few.
-func TestZoneWithinAZone(t *testing.T) {
-	list := some(10)
-	for i := range list {
-		list[i].Metadata = map[string]string{"region": "us", "zone": "a"}
-	}
-	for i := range 6 {
-		list[i].Metadata = map[string]string{"region": "eu", "zone": "b"}
-	}
-	list[0].Metadata["zone"] = "a"
-	p := newPicker(t, discovery.ZoneFirst("region", "eu", discovery.ZoneFirst("zone", "a", discovery.RoundRobin())), list)
-	require.Equal(t, map[string]int{"0": 100}, counted(t, p, 100), "nobody in the other region")
-	list[0].Disabled = true
-	p.Update(list)
-	require.Len(t, counted(t, p, 100), 5, "the region, without the zone")
-}
-
-// Instances of the zone that drain count among those that cannot be picked.
-func TestZoneSpillsOverWhenItDrains(t *testing.T) {
-	list := zoned(8, 4)
-	for i := range 3 {
-		list[i].Disabled = true
-	}
-	p := newPicker(t, discovery.ZoneFirst("zone", "a", discovery.RoundRobin()), list)
-	require.Len(t, counted(t, p, 100), 5)
 }

@@ -102,23 +102,18 @@ func TestUpdateThatIsRefusedLaterChangesNothing(t *testing.T) {
 	}
 }
 
-// What Instance returns can be changed and passed to Update: the drain of a
-// health check stays the check's, and ends with its passes.
-func TestUpdateOfWhatInstanceReturnsDrainsNobody(t *testing.T) {
+// What Instance returns can be changed and passed to Update: a drain stays one.
+func TestUpdateOfWhatInstanceReturns(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := &patient{}
-		p.set(errSick)
-		r := w.registered(t, w.Observer, replica("a", 1), p.every10s())
+		r := w.registered(t, w.Observer, replica("a", 1))
 		d := w.directory(t, w.Observer)
-		settle()
+		require.NoError(t, r.Drain(w.Patience(t)))
 		i := r.Instance()
 		i.Metadata = map[string]string{"zone": "b"}
 		require.NoError(t, r.Update(w.Patience(t), i))
 		settle()
-		require.Equal(t, []string{"a:1 drains"}, names(d), "the check has not passed yet")
-		p.set(nil)
-		checks(10)
-		require.Equal(t, []string{"a:1"}, names(d))
+		require.Equal(t, []string{"a:1 drains"}, names(d))
+		require.Equal(t, "b", d.Snapshot().Entries[0].Metadata["zone"])
 	})
 }
 

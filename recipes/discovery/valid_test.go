@@ -17,14 +17,12 @@ func all() map[string]discovery.Codec {
 	return map[string]discovery.Codec{
 		"curator": discovery.CuratorCodec(), "spring": discovery.SpringCodec(), "dubbo": discovery.DubboCodec(),
 		"dubbo interface": discovery.DubboInterfaceCodec("tri"), "serverset": discovery.ServersetCodec(),
-		"nerve": discovery.NerveCodec(), "host:port": discovery.HostPortCodec(),
-		"cloudwego": discovery.CloudWeGoCodec(), "rpcx": discovery.RPCXCodec(),
 	}
 }
 
 // An ID is the name of one node. A slash would make an instance below another.
 func TestIDsAreNamesOfNodes(t *testing.T) {
-	for _, format := range []string{"curator", "spring", "serverset", "nerve"} {
+	for _, format := range []string{"curator", "spring", "serverset"} {
 		for _, id := range []string{"", "/", "a/b", ".", "..", "a\x00", "a\x1f", "\xff", "\U0001F600", "a\ud7ff\ue000"} {
 			t.Run(fmt.Sprintf("%s %q", format, id), func(t *testing.T) {
 				_, _, err := all()[format].Encode(orders(func(i *discovery.Instance) { i.ID = id }))
@@ -39,7 +37,7 @@ func TestIDsAreNamesOfNodes(t *testing.T) {
 
 // The address makes the name of the node, or a part of a URL.
 func TestAddressesThatMakeNoName(t *testing.T) {
-	for _, format := range []string{"dubbo", "host:port", "dubbo interface", "cloudwego", "rpcx"} {
+	for _, format := range []string{"dubbo", "dubbo interface"} {
 		for _, address := range []string{"a/b", "http://a"} {
 			_, _, err := all()[format].Encode(orders(func(i *discovery.Instance) { i.Address = address }))
 			require.ErrorIs(t, err, zk.ErrBadArguments, "%s %q", format, address)
@@ -83,7 +81,7 @@ func TestInstancesThatNoFormatCanTake(t *testing.T) {
 
 // A format that cannot say that an instance drains must not say that it does not.
 func TestDisabledIsSaidOrRefused(t *testing.T) {
-	refuse := map[string]bool{"dubbo": true, "dubbo interface": true, "nerve": true, "host:port": true, "cloudwego": true}
+	refuse := map[string]bool{"dubbo": true, "dubbo interface": true}
 	for format, codec := range all() {
 		i := orders(func(i *discovery.Instance) { i.Disabled = true })
 		name, data, err := codec.Encode(i)

@@ -7,13 +7,9 @@ import (
 
 // wanted is what a node is to say.
 type wanted struct {
-	instance Instance // the user's
-	failing  error    // why the health check wants it drained; or nil
-	data     []byte   // what the codec makes of both
+	instance Instance
+	data     []byte // what the codec makes of it
 }
-
-// drains reports whether the instance does not want to be picked.
-func (w wanted) drains() bool { return w.instance.Disabled || w.failing != nil }
 
 // mostEarlier is more than a persistent node keeps for the case of refusals.
 const mostEarlier = 14

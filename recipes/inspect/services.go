@@ -39,7 +39,7 @@ type Instance struct {
 // services, or should be, in the order of their paths. It only reads, and sets no
 // watch: a discovery.Directory is for programs that call the instances.
 //
-//	for i, err := range inspect.Services(ctx, client, "/services", discovery.JavaCodec()) {
+//	for i, err := range inspect.Services(ctx, client, "/services", discovery.CuratorCodec()) {
 //		if err != nil {
 //			return err // the answer is not complete
 //		}
@@ -194,7 +194,7 @@ func instanceOf(nodePath string, data []byte) *discovery.Instance {
 	if json.Unmarshal(data, &said) != nil || said.ID != name || said.Name == "" || !strings.HasSuffix(parent, "/"+said.Name) {
 		return nil
 	}
-	i, err := discovery.JavaCodec().Decode(said.Name, name, data)
+	i, err := discovery.CuratorCodec().Decode(said.Name, name, data)
 	if err != nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ func enter(t *testing.T, c *framework.Client, codec discovery.Codec, i discovery
 
 func (w *world) services(t *testing.T) (all []string) {
 	t.Helper()
-	for i, err := range inspect.Services(w.Patience(t), w.Observer, "/services", discovery.JavaCodec()) {
+	for i, err := range inspect.Services(w.Patience(t), w.Observer, "/services", discovery.CuratorCodec()) {
 		require.NoError(t, err)
 		text := fmt.Sprint(i.Path, " ", i.Service, " ", i.Address, ":", i.Port)
 		if i.SameAs != "" {
@@ -62,7 +62,7 @@ func TestServices(t *testing.T) {
 			"/services/orders/b orders 10.0.0.7:80 as a spring",
 			"/services/orders/bad orders :0 malformed: no JSON object: garbage",
 		}, w.services(t))
-		for i, err := range inspect.Services(t.Context(), w.Observer, "/services", discovery.JavaCodec()) {
+		for i, err := range inspect.Services(t.Context(), w.Observer, "/services", discovery.CuratorCodec()) {
 			require.NoError(t, err)
 			require.EqualValues(t, c.SessionID(), i.Session)
 			require.False(t, i.Since.IsZero())
@@ -142,7 +142,7 @@ func TestServicesThatCannotBeListed(t *testing.T) {
 			require.Equal(t, 1, n)
 			return err
 		}
-		java := discovery.JavaCodec()
+		java := discovery.CuratorCodec()
 		require.ErrorIs(t, fails(t.Context(), w.Observer, "/none", java), zk.ErrNoNode)
 		require.ErrorIs(t, fails(t.Context(), w.Observer, "none", java), zk.ErrInvalidPath)
 		require.ErrorIs(t, fails(t.Context(), w.Observer, "/", nil), zk.ErrBadArguments)

@@ -98,8 +98,6 @@ func Instance(code string) string {
 		return "not registered, somebody else has the ID"
 	case "missing":
 		return "not registered"
-	case "unhealthy":
-		return "drains, its health check fails"
 	case "draining":
 		return "drains"
 	default: // it needs no words, or a newer version has made the snapshot

@@ -1,9 +1,12 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -12,6 +15,15 @@ import (
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/testing/explore"
 )
+
+// addressNames is a format whose nodes are named by their addresses and have no data.
+type addressNames struct{ discovery.Codec }
+
+func (addressNames) Decode(service, name string, _ []byte) (discovery.Instance, error) {
+	host, port, err := net.SplitHostPort(name)
+	n, bad := strconv.Atoi(port)
+	return discovery.Instance{Service: service, ID: name, Address: host, Port: n}, cmp.Or(err, bad)
+}
 
 // Three nodes are malformed, of which two change at times. They become instances, or
 // folders of them. A reader who takes its time is told of each version once.
@@ -50,7 +62,7 @@ func malformedNodes(own trouble) explore.Scenario {
 		})
 		w.Actor("A", func(a *explore.Actor) {
 			var err error
-			if d, err = discovery.NewServices(a.Client(), registry, discovery.HostPortCodec()); err != nil {
+			if d, err = discovery.NewServices(a.Client(), registry, addressNames{discovery.CuratorCodec()}); err != nil {
 				refuse(w, a, err)
 				return
 			}
