@@ -54,7 +54,8 @@ type serversFunc = func(ctx context.Context) ([]string, error)
 type aclProvider func(path string) []zk.ACL
 
 // DialFunc opens a connection to an address of the connection string. It must
-// return soon after ctx ends. (*net.Dialer).DialContext is one, and so is the
+// return soon after ctx ends: until then, the client has no connection and tries no
+// other server, and Close waits. (*net.Dialer).DialContext is one, and so is the
 // Dialer of a zktest server. The connection must take read deadlines, by which the
 // client notices a silent server. The attempt to connect has failed otherwise.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)

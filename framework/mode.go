@@ -14,6 +14,12 @@ type Mode int32
 //   - The server deletes a container some time after its last child is gone.
 //   - The server deletes a TTL node when it has no children and was not changed
 //     for its time to live, if the server is configured for that.
+//
+// The Stat of a node does not tell its mode. EphemeralOwner is the session of an
+// ephemeral node. It is 0 for every other node, also for a container and a TTL
+// node. The exception is a TTL node on a server that is no longer configured for TTL
+// nodes: EphemeralOwner is the time to live then, with the highest byte 0xff, which
+// no session's id has.
 const (
 	Persistent              Mode = zk.FlagPersistent
 	Ephemeral               Mode = zk.FlagEphemeral

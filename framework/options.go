@@ -49,7 +49,8 @@ func WithConnectionTimeout(d time.Duration) Option {
 }
 
 // WithDialer sets how connections are made, for proxies or tests. The default
-// is a net.Dialer, which resolves names anew for each attempt.
+// is a net.Dialer, which resolves names anew for each attempt. The dialer must
+// return soon after its context ends; see DialFunc.
 func WithDialer(dial DialFunc) Option {
 	return func(c *config) { c.dial = dial }
 }
@@ -137,8 +138,8 @@ func WithServiceName(name string) Option {
 
 // WithServers sets a function that knows the servers of the ensemble, for
 // ensembles that change. It returns them as they are now, each a host with an
-// optional port, as in the connection string, and must return soon after ctx
-// ends.
+// optional port, as in the connection string. It must return soon after ctx ends:
+// until then, the client has no connection and tries no server, and Close waits.
 //
 // It is asked before each round over all servers, while there is no connection,
 // so that a change takes effect at the next reconnect; the session goes on. The

@@ -3,6 +3,8 @@ package framework
 import (
 	"context"
 	"fmt"
+	"io"
+	"syscall"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -11,6 +13,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // startSession replaces the client's session by a new one that begins to
@@ -81,7 +84,7 @@ func (s *Session) linkConfig(seen int64) transport.Config {
 		Accepted:    s.wakeUp,
 		Watches:     s.watches.Restore,
 		Fired:       s.watches.Fired,
-		Failed:      s.disconnected,
+		Failed:      s.handshakeFailed,
 		Ended:       s.endedWith,
 		Answered:    s.answered,
 	}
@@ -193,6 +196,17 @@ func (s *Session) disconnected(attempt error) {
 	if outage := s.noteDisconnected(attempt); outage > 0 {
 		s.client.logOutage(outage, attempt)
 	}
+}
+
+// handshakeFailed is disconnected for an attempt whose connection ended before the
+// session was accepted. If the server has hung up, the error says why it may have
+// done so: a TLS port answers nothing else to a client without TLS.
+func (s *Session) handshakeFailed(attempt error) {
+	hungUp := reason.Is(attempt, io.EOF) || reason.Is(attempt, syscall.ECONNRESET)
+	if hungUp && s.client.cfg.tls == nil {
+		attempt = fmt.Errorf("%w (the server may expect TLS, have no quorum, or have too many connections)", attempt)
+	}
+	s.disconnected(attempt)
 }
 
 // noteDisconnected reports how long the outage has lasted when that is to be

@@ -105,12 +105,14 @@ func TestTLSFailuresAreNamed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		server string
 		trust  bool
-		plain  bool
+		plain  bool // the server
+		none   bool // the client has no TLS
 		want   string
 	}{
 		"unknown authority": {server: "zk1", want: "tls handshake with zk1:2181: tls: failed to verify certificate: x509: certificate signed by unknown authority"},
 		"another host":      {server: "zk2", trust: true, want: "tls handshake with zk2:2181: tls: failed to verify certificate: x509: certificate is valid for zk1, not zk2"},
 		"no TLS there":      {server: "zk1", plain: true, want: "tls handshake with zk1:2181: EOF"},
+		"no TLS here":       {server: "zk1", none: true, want: "handshake with pipe: EOF (the server may expect TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			serverOnly(t, func(t *testing.T, srv *zktest.Server) {
@@ -128,8 +130,11 @@ func TestTLSFailuresAreNamed(t *testing.T) {
 					open.Add(1)
 					return &countedConn{Conn: nc, open: &open}, err
 				}
-				c, err := framework.New(tc.server, framework.WithDialer(counted), framework.WithTLS(&tls.Config{RootCAs: pool}),
-					framework.WithConnectionTimeout(time.Second))
+				opts := []framework.Option{framework.WithDialer(counted), framework.WithConnectionTimeout(time.Second)}
+				if !tc.none {
+					opts = append(opts, framework.WithTLS(&tls.Config{RootCAs: pool}))
+				}
+				c, err := framework.New(tc.server, opts...)
 				require.NoError(t, err)
 				defer c.Close()
 				_, _, err = c.Get(t.Context(), "/")

@@ -43,6 +43,13 @@ func (m Member) Identity() locks.Identity { return locks.ReadIdentity(m.Payload)
 // exists in the present session, and until it leaves. A node of a former
 // session, which the server is about to delete, is not listed, and neither is
 // one that a Leave has given up on before it was deleted.
+//
+// The members are those that the client's server knows. A server that lags behind
+// the others still lists a member that has left, and does not list one yet that has
+// joined at another server, also if its Join has returned. For a list that has all
+// that was complete before the call, call Sync first, both inside
+// framework.Client.InSession; Sync says which exceptions remain, and SyncQuorum has
+// none.
 func (g *Group) Members(ctx context.Context) ([]Member, error) {
 	if err := g.usable(); err != nil {
 		return nil, g.errorOf("members", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework/internal/jute"
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // path returns a payload that is a path.
@@ -332,4 +333,54 @@ func TestRetiredLinkAnswersNoCallAndTakesNone(t *testing.T) {
 		_, _, _, err = call.Answer()
 		require.ErrorIs(t, err, ErrLost)
 	})
+}
+
+// A server that does not have the session is no sign of its life, and the connection
+// to it is of no use. The answer may be that to an operation of a transaction.
+func TestAnswerAboutTheSessionEndsTheConnection(t *testing.T) {
+	failed := func(code int32) (parts []any) { // a multi of two operations
+		return []any{proto.OpError, false, int32(proto.CodeOK), int32(proto.CodeOK), proto.OpError, false, code, code, proto.OpError, true, int32(-1)}
+	}
+	for name, answer := range map[string]struct {
+		op   int32
+		code int32
+		body []any
+		ends bool
+	}{
+		"expired":                  {opSync, proto.CodeSessionExpired, nil, true},
+		"moved":                    {opSync, proto.CodeSessionMoved, nil, true},
+		"moved, transaction":       {opMulti, proto.CodeOK, failed(proto.CodeSessionMoved), true},
+		"no node":                  {opSync, proto.CodeNoNode, nil, false},
+		"no node, transaction":     {opMulti, proto.CodeOK, failed(proto.CodeNoNode), false},
+		"no operation":             {opMulti, proto.CodeOK, []any{proto.OpError, true, int32(-1)}, false},
+		"answer that is malformed": {opMulti, proto.CodeOK, []any{proto.OpError}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := NewLink(Config{Ended: func([]Unanswered) { t.Error("no request is the reason") }})
+				c, p := established(t, l, 7, 9*time.Second)
+				readInBackground(c)
+				before, _ := l.LastContact()
+				time.Sleep(time.Second)
+				call, _, err := l.Send(answer.op, path("/"), nil)
+				require.NoError(t, err)
+				other, err := send(l, "/other")
+				require.NoError(t, err)
+				p.write(answerFrame(xidOf(p.read()), 17, int(answer.code), answer.body...))
+				<-call.Done()
+				code, _, _, err := call.Answer()
+				require.NoError(t, err)
+				require.Equal(t, answer.code, code)
+				now, _ := l.LastContact()
+				require.Equal(t, answer.ends, now.Equal(before))
+				_, err = send(l, "/next")
+				if answer.ends {
+					require.ErrorIs(t, err, ErrNotSent)
+					<-other.Done()
+					return
+				}
+				require.NoError(t, err)
+			})
+		})
+	}
 }

@@ -3,11 +3,15 @@ package transport
 import (
 	"bufio"
 	"container/list"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"slices"
 	"time"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // Conn is one connection of a session. The library has one goroutine that
@@ -244,9 +248,17 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 		return nil, c.handleNotification(r)
 	}
 	c.answering = 0
-	switch call, known := c.matchReply(r); {
-	case !known: // it answers no request, so it proves nothing
+	call, sent, known := c.matchReply(r)
+	if !known { // it answers no request, so it proves nothing
 		return nil, nil
+	}
+	if isAboutSession(sent.op, r) {
+		// The caller learns of it when the connection is over, so that the next
+		// attempt is made on another one.
+		c.Close()
+		err = errSessionRefused
+	}
+	switch {
 	case call != nil:
 		if frameLength(frame) > maxFrame {
 			call.err = ErrAnswerTooLong
@@ -255,26 +267,44 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 			c.link.cfg.Answered(call.request, r.err)
 		}
 		call.completeWith(r)
-		return nil, nil
+		return nil, err
 	default:
-		return frame, nil
+		return frame, err
 	}
 }
 
+// isAboutSession reports whether a server refuses a request because the session is
+// over, or at another server. The connection is of no use then, and only a handshake
+// tells whether the session is over. The parts of a transaction that has failed are
+// errors, from the first one on.
+func isAboutSession(op int32, r reply) bool {
+	code := r.err
+	if op == opMulti && code == proto.CodeOK && len(r.body) >= 4 && int32(binary.BigEndian.Uint32(r.body)) == proto.OpError {
+		if answer, ok := proto.Multi().Read(r.body, r.zxid); ok {
+			code = answer.Code
+		}
+	}
+	return code == proto.CodeSessionExpired || code == proto.CodeSessionMoved
+}
+
+// errSessionRefused ends a connection whose server does not have the session.
+var errSessionRefused = errors.New("the server says that the session is over, or at another server")
+
 // matchReply finds the request that a reply belongs to. It returns the call if
 // the request is one of ours.
-func (c *Conn) matchReply(r reply) (call *Call, known bool) {
+func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
 	if c.link.retired {
-		return nil, false
+		return nil, sent, false
 	}
-	sent, known := c.inflight.answered(r.xid)
+	sent, known = c.inflight.answered(r.xid)
 	if !known {
-		return nil, false
+		return nil, sent, false
 	}
-	// Servers answer an auth request without renewing the session.
-	if !c.link.cfg.LeaderConfirmed && sent.op != opSetAuth {
+	// Servers do not renew the session with an auth request, nor with a request that
+	// they refuse because they do not have the session.
+	if !c.link.cfg.LeaderConfirmed && sent.op != opSetAuth && !isAboutSession(sent.op, r) {
 		c.link.contactLocked(sent.at)
 	}
 	call = c.calls[r.xid]
@@ -287,7 +317,7 @@ func (c *Conn) matchReply(r reply) (call *Call, known bool) {
 		}
 		c.admitWaitersLocked()
 	}
-	return call, true
+	return call, sent, true
 }
 
 // SetReadDeadline is how the library notices a server that has gone silent.

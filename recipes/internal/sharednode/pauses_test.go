@@ -2,6 +2,7 @@ package sharednode_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
+	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -135,5 +137,24 @@ func TestAttemptThatWasNotSentIsMadeInTheNextSession(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		require.Equal(t, 2, sent)
+	})
+}
+
+// Another client writes after a request that is lost. The request is not made again
+// over that, not even in the retry loop of a caller, whose policy comes first.
+func TestLostSetIsNotMadeAgainInARetryLoop(t *testing.T) {
+	onNode(t, func(t *testing.T, srv *zktest.Server, n sharednode.Node) {
+		base, err := n.Read(t.Context())
+		require.NoError(t, err)
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Path: "/n", Do: zktest.All(zktest.DropRequest(),
+			zktest.Call(func(zktest.Request) { require.NoError(t, srv.Set("/n", []byte("theirs"))) }))})
+		unsent := func(err error) bool { return !errors.Is(err, framework.ErrOutcomeUnknown) }
+		err = retry.Do(t.Context(), retry.N(3, time.Second), unsent, func(ctx context.Context) error {
+			_, err := n.Set(ctx, base, []byte("new"))
+			return err
+		})
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		node, _ := srv.Node("/n")
+		require.Equal(t, "theirs", string(node.Data))
 	})
 }
