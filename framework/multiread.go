@@ -69,9 +69,6 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 			nodes[i].Err = errorOf(r.Code)
 			continue
 		}
-		if r.Stat == nil {
-			return nil, 0, &OpError{"multiRead", paths[i], errMalformedAnswer}
-		}
 		// A node that is kept must not keep the whole answer.
 		nodes[i] = NodeRead{Data: bytes.Clone(r.Data), Stat: (*zk.Stat)(r.Stat)}
 	}
@@ -105,8 +102,6 @@ func (e Extension) MultiSiblings(ctx context.Context, parents ...string) ([]Sibl
 		switch {
 		case r.Code != proto.CodeOK:
 			all[i].Err = errorOf(r.Code)
-		case r.Names == nil:
-			return nil, &OpError{"children", parents[i], errMalformedAnswer}
 		default:
 			all[i].Names = gone[i].cutFrom(r.Names)
 		}
@@ -135,11 +130,8 @@ func (e Extension) readAll(
 		answer, err = s.multiRead(ctx, of(full...))
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return answer, err
-	case len(answer.Reads) != len(paths):
-		return answer, &OpError{op, paths[0], errMalformedAnswer}
 	}
 	e.multiReads.hasRead(len(paths))
 	return answer, nil

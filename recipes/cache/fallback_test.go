@@ -153,10 +153,10 @@ func TestWaitSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {
 // the node.
 func TestEventsWithTheWrongPathAreNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
+		srv := zktest.Start(t, zktest.WithClickHouseKeeper())
 		create(t, srv, "/r", "/r/a")
 		var log bytes.Buffer
-		client := connect(t, srv, framework.WithDialer(keeper(srv, "/r")), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		client := connect(t, srv, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		c := open(t, client, "/r")
 		require.NoError(t, srv.Set("/r", []byte("mine"))) // this event is right
 		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
@@ -186,9 +186,9 @@ func TestEventsWithTheWrongPathAreNoticedBesideAChangeOfTheRoot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.Start(t)
+				srv := zktest.Start(t, zktest.WithClickHouseKeeper())
 				create(t, srv, "/r", "/r/a")
-				c := open(t, connect(t, srv, framework.WithDialer(keeper(srv, "/r"))), "/r")
+				c := open(t, connect(t, srv), "/r")
 				require.NoError(t, srv.Set("/r", []byte("first")))
 				change(t, srv)
 				require.NoError(t, srv.Set("/r", []byte("second")))
@@ -206,13 +206,13 @@ func TestEventsOfTheRootUnderRandomChanges(t *testing.T) {
 	for seed := range uint64(thorough.Raced(20, 4)) {
 		for _, wrong := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.Start(t)
-				var log bytes.Buffer
-				opts := []framework.Option{framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}
+				var keeper []zktest.Option
 				if wrong {
-					opts = append(opts, framework.WithDialer(keeper(srv, "/r")))
+					keeper = append(keeper, zktest.WithClickHouseKeeper())
 				}
-				client := connect(t, srv, opts...)
+				srv := zktest.Start(t, keeper...)
+				var log bytes.Buffer
+				client := connect(t, srv, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				create(t, srv, "/r")
 				c := open(t, client, "/r")
 				changeAtRandom(srv, rand.New(rand.NewPCG(seed, 2)), !wrong)
