@@ -20,12 +20,13 @@ import (
 // what two, or one, may hold. The session of one ends, and the server gives the
 // client another one in silence.
 func TestLocksOnClickHouseKeeper(t *testing.T) {
-	locker := func(of func(c *framework.Client) locks.Locker) func(context.Context, *framework.Client) (*locks.Lease, error) {
+	type acquire func(context.Context, *framework.Client) (*locks.Lease, error)
+	locker := func(of func(c *framework.Client) locks.Locker) acquire {
 		return func(ctx context.Context, c *framework.Client) (*locks.Lease, error) { return of(c).Acquire(ctx) }
 	}
 	for name, tc := range map[string]struct {
 		holders int
-		acquire func(context.Context, *framework.Client) (*locks.Lease, error)
+		acquire acquire
 	}{
 		"mutex": {1, locker(func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/p/q") })},
 		"write lock": {1, locker(func(c *framework.Client) locks.Locker {

@@ -224,7 +224,8 @@ func TestMultiReadErrorsOfClickHouseKeeper(t *testing.T) {
 // nobody knows what it means.
 func TestAnswersThatContradictThemselvesAreMalformed(t *testing.T) {
 	const ok = int32(0)
-	stat, end := &Stat{Czxid: 7}, encode(OpError, true, int32(-1))
+	stat := &Stat{Czxid: 7}
+	ended := func(fields ...any) []byte { return append(encode(fields...), encode(OpError, true, int32(-1))...) }
 	reads := func(q Request[MultiReadAnswer]) func([]byte) bool {
 		return func(b []byte) bool { _, ok := q.Read(b, answerZxid); return ok }
 	}
@@ -234,6 +235,7 @@ func TestAnswersThatContradictThemselvesAreMalformed(t *testing.T) {
 	creates := func(path string, mode int32) func([]byte) bool {
 		return func(b []byte) bool { _, ok := Create(NewNode{Path: path, Mode: mode}).Read(b, answerZxid); return ok }
 	}
+	one := reads(MultiRead("/a"))
 	create := Create(NewNode{Path: "/a"}).Part()
 	numbered := Create(NewNode{Path: "/a-", Mode: ModeEphemeralSequential}).Part()
 	remove, set := Delete("/b", 0).Part(), SetData("/c", nil, 0).Part()
@@ -242,41 +244,43 @@ func TestAnswersThatContradictThemselvesAreMalformed(t *testing.T) {
 		answer []byte
 		ok     bool
 	}{
-		"multiRead":                          {reads(MultiRead("/a")), append(encode(OpGetData, false, ok, []byte("x"), stat), end...), true},
-		"multiRead, an error without a code": {reads(MultiRead("/a")), append(encode(OpError, false, ok, ok), end...), false},
-		"multiRead, two codes":               {reads(MultiRead("/a")), append(encode(OpError, false, CodeNoNode, CodeNoAuth), end...), false},
-		"multiRead, a code in the body only": {reads(MultiRead("/a")), append(encode(OpError, false, ok, CodeNoNode), end...), false},
-		"multiRead, a result with a code":    {reads(MultiRead("/a")), append(encode(OpGetData, false, CodeNoNode, []byte("x"), stat), end...), false},
-		"multiRead, another result":          {reads(MultiRead("/a")), append(encode(OpGetChildren, false, ok, int32(0)), end...), false},
-		"multiRead, an unknown type":         {reads(MultiRead("/a")), append(encode(OpExists, false, ok, stat), end...), false},
-		"multiRead, too few":                 {reads(MultiRead("/a")), end, false},
-		"multiRead, too many":                {reads(MultiRead()), append(encode(OpError, false, CodeNoNode, CodeNoNode), end...), false},
+		"multiRead":                          {one, ended(OpGetData, false, ok, []byte("x"), stat), true},
+		"multiRead, an error without a code": {one, ended(OpError, false, ok, ok), false},
+		"multiRead, two codes":               {one, ended(OpError, false, CodeNoNode, CodeNoAuth), false},
+		"multiRead, a code in the body only": {one, ended(OpError, false, ok, CodeNoNode), false},
+		"multiRead, a result with a code":    {one, ended(OpGetData, false, CodeNoNode, []byte("x"), stat), false},
+		"multiRead, another result":          {one, ended(OpGetChildren, false, ok, int32(0)), false},
+		"multiRead, an unknown type":         {one, ended(OpExists, false, ok, stat), false},
+		"multiRead, too few":                 {one, ended(), false},
+		"multiRead, too many":                {reads(MultiRead()), ended(OpError, false, CodeNoNode, CodeNoNode), false},
 		"multiRead, an end of a type":        {reads(MultiRead()), encode(OpGetData, true, int32(-1)), false},
-		"multiRead, bytes behind the end":    {reads(MultiRead()), append(end, 0), false},
-		"children, data":                     {reads(MultiChildren("/a")), append(encode(OpGetData, false, ok, []byte("x"), stat), end...), false},
+		"multiRead, bytes behind the end":    {reads(MultiRead()), append(ended(), 0), false},
+		"children, data": {
+			reads(MultiChildren("/a")), ended(OpGetData, false, ok, []byte("x"), stat), false,
+		},
 
-		"multi":                       {writes(create, remove), append(encode(OpCreate, false, ok, "/a", OpDelete, false, ok), end...), true},
-		"multi, numbered":             {writes(numbered), append(encode(OpCreate, false, ok, "/a-01"), end...), true},
-		"multi, results exchanged":    {writes(create, remove), append(encode(OpDelete, false, ok, OpCreate, false, ok, "/a"), end...), false},
-		"multi, another type":         {writes(set), append(encode(OpDelete, false, ok), end...), false},
-		"multi, a result with a code": {writes(remove), append(encode(OpDelete, false, CodeNoNode), end...), false},
-		"multi, two codes":            {writes(remove), append(encode(OpError, false, CodeNoNode, CodeNoAuth), end...), false},
+		"multi":                       {writes(create, remove), ended(OpCreate, false, ok, "/a", OpDelete, false, ok), true},
+		"multi, numbered":             {writes(numbered), ended(OpCreate, false, ok, "/a-01"), true},
+		"multi, results exchanged":    {writes(create, remove), ended(OpDelete, false, ok, OpCreate, false, ok, "/a"), false},
+		"multi, another type":         {writes(set), ended(OpDelete, false, ok), false},
+		"multi, a result with a code": {writes(remove), ended(OpDelete, false, CodeNoNode), false},
+		"multi, two codes":            {writes(remove), ended(OpError, false, CodeNoNode, CodeNoAuth), false},
 		"multi, an error that is none": {
-			writes(remove), append(encode(OpError, false, ok, ok), end...), false,
+			writes(remove), ended(OpError, false, ok, ok), false,
 		},
 		"multi, a result before the error": {
-			writes(remove, set), append(encode(OpDelete, false, ok, OpError, false, CodeNoNode, CodeNoNode), end...), false,
+			writes(remove, set), ended(OpDelete, false, ok, OpError, false, CodeNoNode, CodeNoNode), false,
 		},
 		"multi, a result behind the error": {
-			writes(set, remove), append(encode(OpError, false, CodeNoNode, CodeNoNode, OpDelete, false, ok), end...), false,
+			writes(set, remove), ended(OpError, false, CodeNoNode, CodeNoNode, OpDelete, false, ok), false,
 		},
-		"multi, too few":              {writes(remove, remove), append(encode(OpDelete, false, ok), end...), false},
-		"multi, too many":             {writes(remove), append(encode(OpDelete, false, ok, OpDelete, false, ok), end...), false},
+		"multi, too few":              {writes(remove, remove), ended(OpDelete, false, ok), false},
+		"multi, too many":             {writes(remove), ended(OpDelete, false, ok, OpDelete, false, ok), false},
 		"multi, an end of a type":     {writes(), encode(OpDelete, true, int32(-1)), false},
-		"multi, bytes behind the end": {writes(), append(end, 0), false},
-		"multi, another path":         {writes(create), append(encode(OpCreate, false, ok, "/b"), end...), false},
-		"multi, no path":              {writes(create), append(encode(OpCreate, false, ok, ""), end...), false},
-		"multi, no number":            {writes(numbered), append(encode(OpCreate, false, ok, "/a-"), end...), false},
+		"multi, bytes behind the end": {writes(), append(ended(), 0), false},
+		"multi, another path":         {writes(create), ended(OpCreate, false, ok, "/b"), false},
+		"multi, no path":              {writes(create), ended(OpCreate, false, ok, ""), false},
+		"multi, no number":            {writes(numbered), ended(OpCreate, false, ok, "/a-"), false},
 
 		"create":                    {creates("/a", ModePersistent), encode("/a"), true},
 		"create, another path":      {creates("/a", ModePersistent), encode("/a0000000001"), false},
