@@ -78,30 +78,14 @@ func TestCacheGoesOnWithStandardWatchesOnAnOlderServer(t *testing.T) {
 	})
 }
 
-// Servers that do not know the request may end the connection without a word.
-func TestCacheUsesStandardWatchesIfTheServerHangsUpOnOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		create(t, srv, "/r", "/r/a")
-		hits := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.DropRequest()})
-		c, err := cache.New(connect(t, srv), "/r")
-		require.NoError(t, err)
-		defer c.Close()
-		begin := time.Now()
-		require.NoError(t, c.WaitSynced(within(t)))
-		require.Less(t, time.Since(begin), 15*time.Second)
-		require.LessOrEqual(t, hits.Hits(), 6)
-	})
-}
-
-// The same servers may hang up when watches are set again after a reconnect.
+// A server that knows no persistent watches may hang up when watches are set again
+// after a reconnect.
 func TestCacheGoesOnIfTheServerDoesNotSetWatchesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		create(t, srv, "/r", "/r/a")
-		for _, op := range []zktest.Op{zktest.OpAddWatch, zktest.OpSetWatches} {
-			srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DropRequest()})
-		}
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
 		c, err := cache.New(connect(t, srv), "/r")
 		require.NoError(t, err)
 		defer c.Close()

@@ -32,7 +32,7 @@ func (k *keeper) create(ctx context.Context) error {
 		return k.surprises.Wait(ctx)
 	}
 	if err != nil {
-		return k.failed(a, err)
+		return k.failed(ctx, a, err)
 	}
 	k.node = created.Path
 	k.created(wish, created.Czxid, 0)
@@ -74,7 +74,7 @@ func (k *keeper) replaceWith(ctx context.Context, wish payload, other int32, ops
 		k.predecessor = nil // create makes missing parents, too, if there is none
 		return k.surprises.Wait(ctx)
 	default:
-		return k.failed(a, err)
+		return k.failed(ctx, a, err)
 	}
 }
 
@@ -108,6 +108,6 @@ func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
 	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion):
 		return k.surprises.Wait(ctx)
 	default:
-		return k.failed(a, err)
+		return k.failed(ctx, a, err)
 	}
 }
