@@ -44,8 +44,7 @@ var (
 
 	// ErrRequestTooLarge means that a request was not sent because it is longer
 	// than WithMaxRequestSize allows, which is the servers' own limit unless
-	// set otherwise, or that a MultiRead has more paths than it may have. It
-	// matches zk.ErrShortBuffer too, the library's error for it.
+	// set otherwise. It matches zk.ErrShortBuffer too, the library's error for it.
 	ErrRequestTooLarge = fmt.Errorf("request too large: %w", zk.ErrShortBuffer)
 
 	// ErrAnswerTooLarge means that the server has answered, and that the answer

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 )
@@ -48,8 +50,9 @@ const (
 	requestsInMind = 1024
 )
 
-// await waits until the request may be sent.
-func (h *hangUps) await(ctx context.Context, s *Session, r countedRequest) error {
+// await waits until the request may be sent, but not longer than to the end of ctx, the
+// session, or the connection of Extension.WhileConnected.
+func (h *hangUps) await(ctx, connection context.Context, s *Session, r countedRequest) error {
 	if !h.some.Load() {
 		return nil
 	}
@@ -68,11 +71,13 @@ func (h *hangUps) await(ctx context.Context, s *Session, r countedRequest) error
 	defer pause.Stop()
 	select {
 	case <-pause.C:
-	case <-s.ctx.Done(): // the attempt says so
+		return nil
 	case <-ctx.Done():
 		return notSent(ctx)
+	case <-s.ctx.Done():
+	case <-connection.Done():
 	}
-	return nil
+	return s.sessionError(zk.ErrNoServer)
 }
 
 // attempted counts the attempt, which has ended with err, and returns what the

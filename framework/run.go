@@ -22,7 +22,7 @@ func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(err
 	err := retry.DoUntil(ctx, end.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
 		s, err := c.connectedSession(ctx)
 		if err == nil {
-			err = c.hangUps.await(ctx, s, request)
+			err = c.hangUps.await(ctx, end, s, request)
 		}
 		if err == nil {
 			err = c.hangUps.attempted(c.cfg.logger, s, request, try(ctx, s))

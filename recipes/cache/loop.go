@@ -252,8 +252,7 @@ func (l *loop) stateChanged() {
 
 // unwatched is called while the server does not have the watch, between a reconnect
 // and the reset behind it. The loop may have been told too late to see that there was
-// no connection. A server that has too much to do says so, and may take long. Of one
-// that hangs up, the client tells the log.
+// no connection. A server that has too much to do says so, and may take long.
 func (l *loop) unwatched(trouble error) {
 	l.behind = true
 	l.c.interrupted()
