@@ -37,7 +37,8 @@ import (
 // batch without a multiRead brings a step.
 
 // maxTogether bounds what is read by one multiRead, in bytes of its request and
-// of its answer. What is hot beyond that is read one by one.
+// of its answer. What is hot beyond that is read one by one. If that is too long for
+// a server, it is half as much until the next reconnect.
 const maxTogether = 512 << 10
 
 // restsToCool is in how many batches a hot path must have rested. A node that
@@ -58,16 +59,13 @@ type together struct {
 
 // hotPaths returns what is to be read together, if any of it is dirty.
 func (l *loop) hotPaths() (paths []string) {
-	if l.noMultiRead || !l.isToldAll() {
+	if !l.readsTogether() {
 		return nil
 	}
 	dirty, size := false, 0
 	for path := range l.hot {
-		size += overhead + len(path)
-		if n := l.tree.node(path); n != nil {
-			size += int(n.Stat.DataLength)
-		}
-		if size > maxTogether && len(paths) > 0 {
+		size += l.sizeTogether(path)
+		if size > l.mayTogether && len(paths) > 0 {
 			break
 		}
 		_, told := l.dirty[path]
@@ -78,6 +76,18 @@ func (l *loop) hotPaths() (paths []string) {
 		return nil
 	}
 	return paths
+}
+
+// sizeTogether returns about how many bytes a multiRead and its answer have for some
+// paths.
+func (l *loop) sizeTogether(paths ...string) (size int) {
+	for _, path := range paths {
+		size += overhead + len(path)
+		if n := l.tree.node(path); n != nil {
+			size += int(n.Stat.DataLength)
+		}
+	}
+	return size
 }
 
 // readTogether begins a batch with a multiRead.
@@ -102,6 +112,9 @@ func (l *loop) readTogetherArrived(r result) {
 		return
 	case reason.Is(err, zk.ErrAuthFailed):
 		l.awaitReconnect()
+		return
+	case isTooLong(err) && len(r.together.paths) > 1:
+		l.mayTogether = l.sizeTogether(r.together.paths...) / 2
 		return
 	case err == nil && !r.together.isAsOfOne():
 		err = errors.New("the server changes nodes while it reads them")
@@ -133,16 +146,15 @@ func (l *loop) takeTogether(path string, read framework.NodeRead) {
 	d, dirty := l.dirty[path]
 	switch {
 	case read.Err == nil:
-		n := &Node{Path: path, Data: read.Data, Stat: *read.Stat}
-		if l.c.cfg.noData {
-			n.Data = nil
-		}
+		n := l.nodeOf(path, read)
 		if l.wantsChildren(request{path: path, needs: d.needs, known: l.tree.nodes[path].copy()}, n) {
 			return
 		}
 		l.tree.put(n)
 	case reason.Is(read.Err, zk.ErrNoNode):
 		l.tree.remove(path)
+	case l.needsNoRight(read.Err):
+		return
 	default:
 		l.refused(result{request: request{path: path}, err: read.Err})
 	}
