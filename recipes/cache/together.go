@@ -64,7 +64,10 @@ func (l *loop) hotPaths() (paths []string) {
 	}
 	dirty, size := false, 0
 	for path := range l.hot {
-		size += l.sizeTogether(path)
+		size += overhead + len(path)
+		if n := l.tree.node(path); n != nil {
+			size += int(n.Stat.DataLength)
+		}
 		if size > l.mayTogether && len(paths) > 0 {
 			break
 		}
@@ -76,18 +79,6 @@ func (l *loop) hotPaths() (paths []string) {
 		return nil
 	}
 	return paths
-}
-
-// sizeTogether returns about how many bytes a multiRead and its answer have for some
-// paths.
-func (l *loop) sizeTogether(paths ...string) (size int) {
-	for _, path := range paths {
-		size += overhead + len(path)
-		if n := l.tree.node(path); n != nil {
-			size += int(n.Stat.DataLength)
-		}
-	}
-	return size
 }
 
 // readTogether begins a batch with a multiRead.
@@ -114,7 +105,7 @@ func (l *loop) readTogetherArrived(r result) {
 		l.awaitReconnect()
 		return
 	case isTooLong(err) && len(r.together.paths) > 1:
-		l.mayTogether = l.sizeTogether(r.together.paths...) / 2
+		l.mayTogether /= 2
 		return
 	case err == nil && !r.together.isAsOfOne():
 		err = errors.New("the server changes nodes while it reads them")
