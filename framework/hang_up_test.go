@@ -209,6 +209,7 @@ func TestCallersOfTheSameRequestAreInterruptedTogether(t *testing.T) {
 			synctest.Wait()
 			srv.CutAll()
 			callers.Wait()
+			time.Sleep(time.Second)
 			require.NoError(t, c.Sync(t.Context(), "/"))
 		}
 		require.Empty(t, lines())

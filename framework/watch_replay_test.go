@@ -106,6 +106,7 @@ func TestServersThatDoNotSetWatchesAgain(t *testing.T) {
 				}
 				rule.Remove()
 				changedMeanwhile(t, srv, "/n", "new")
+				time.Sleep(10 * time.Second)
 				data, unknown := f.seen()
 				require.Equal(t, "new", data)
 				require.Equal(t, 3, unknown, "the server tells of it")
