@@ -105,25 +105,3 @@ func TestAlsoSiblingsOfABadPath(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 	})
 }
-
-// A list on which servers hang up does not take the creations before it with it.
-func TestAlsoSiblingsOnWhichServersHangUp(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c, lines := suspectClient(t, srv)
-		for _, path := range []string{"/p", "/other"} {
-			mustCreate(t, c, path, "")
-		}
-		hits := hangsUp(srv, zktest.OpGetChildren, "/other")
-		h := observe(t, c)
-		var read framework.SiblingsRead
-		for begin := time.Now(); time.Since(begin) < time.Minute; time.Sleep(time.Second) {
-			_, err := c.Create(t.Context(), "/p/n-", nil, framework.WithMode(framework.EphemeralSequential),
-				framework.WithProtection(), framework.Extend(c).AlsoSiblings("/other", &read))
-			require.NoError(t, err)
-			require.Zero(t, read)
-		}
-		require.LessOrEqual(t, hits.Hits(), 12)
-		require.Equal(t, hits.Hits(), suspensions(h))
-		require.Len(t, lines(), 1)
-	})
-}

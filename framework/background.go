@@ -16,9 +16,6 @@ func (c *Client) begin(job *cleanup) {
 		return
 	}
 	q := job.request()
-	if c.suspects.IsHeldBack(onWire(q)) {
-		return
-	}
 	job.sent, job.place, _ = s.link.Send(q.Op, q.Append, nil) // neither if there is no connection
 	job.sentIn = s
 }

@@ -51,11 +51,11 @@ var errorClasses = []errorClass{
 		"the caller has gone, and the request cannot be taken back"},
 	{context.DeadlineExceeded, outcomeUnknown, notRetryable,
 		"the caller has gone, and the request cannot be taken back"},
-	{errNotRepeated, outcomeUnknown, notRetryable, "a server may hang up on it again"},
 	{ErrNotConnected, unsent, retryExhausted,
 		"has waited for a connection for its whole time already"},
 
-	{errHeldBack, unsent, retryExhausted, "connections have ended with it, and it has to wait for longer"},
+	{errNotRepeated, outcomeUnknown, notRetryable, "the caller can read the nodes in another way"},
+	{&HangUpError{}, outcomeUnknown, notRetryable, "the server would end the next connection, too"},
 
 	{zk.ErrNoServer, unsent, isRetryable, "there was no connection to send it on"},
 	{errThrottled, unsent, isRetryable,

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/framework/internal/connstate"
-	"github.com/gocurator/curator/framework/internal/suspects"
 	"github.com/gocurator/curator/framework/internal/teller"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
@@ -74,8 +73,7 @@ type core struct {
 	hooks      *hooks.List
 	recorder   *flight.Recorder // nil for none
 	persistent *watches.Persistent
-	suspects   suspects.Suspects
-	multiReads lostMultiReads
+	hangUps    hangUps
 
 	mu          sync.Mutex // protects the following fields
 	closed      bool       // no goroutine may be added

@@ -64,10 +64,10 @@ func (c *Client) createPath(
 	return missing != nil, nil
 }
 
-// createEmpty creates a node. If the servers know no containers, it is a
-// persistent one. Old ones say so, and others end the connection.
+// createEmpty creates a node. If the server says that it knows no containers, it is
+// a persistent one.
 func createEmpty(ctx context.Context, s *Session, n proto.NewNode) error {
-	if c := s.client; n.Mode == proto.ModeContainer && (c.cfg.noContainers || c.suspects.EndContainers()) {
+	if n.Mode == proto.ModeContainer && s.client.cfg.noContainers {
 		n.Mode = proto.ModePersistent
 	}
 	_, err := send(ctx, s, proto.Create(n), nil)

@@ -86,8 +86,7 @@ var (
 
 	// ErrRequestTooLarge means that a request was not sent because it is longer
 	// than WithMaxRequestSize allows, which is the servers' own limit unless
-	// set otherwise, or that a MultiRead has more paths than it may have. It
-	// matches zk.ErrShortBuffer too, the library's error for it.
+	// set otherwise. It matches zk.ErrShortBuffer too, the library's error for it.
 	ErrRequestTooLarge = fmt.Errorf("request too large: %w", zk.ErrShortBuffer)
 
 	// ErrAnswerTooLarge means that the server has answered, and that the answer
@@ -117,12 +116,33 @@ func (e *OpError) Error() string {
 // Unwrap returns Err.
 func (e *OpError) Unwrap() error { return e.Err }
 
+// HangUpError says that connections end, one after the other, while the same
+// long request is in flight, and that other requests are answered in between. A
+// server ends the connection without an answer when a request is longer than its
+// jute.maxbuffer. The *OpError around it names the operation and the path. A write
+// may have been carried out all the same, and matches ErrOutcomeUnknown then.
+type HangUpError struct {
+	Size int // of the request, in bytes
+	Ends int // how many connections in a row
+}
+
+// Error returns the length of the request, and asks about the servers' limit.
+func (e *HangUpError) Error() string {
+	return fmt.Sprintf("the last %d connections have ended with this request of %d bytes in flight: "+
+		"is jute.maxbuffer of the servers lower than that?", e.Ends, e.Size)
+}
+
+// Is reports whether target is a *HangUpError, whatever its fields.
+func (e *HangUpError) Is(target error) bool {
+	_, ok := target.(*HangUpError)
+	return ok
+}
+
 // These errors are parts of others.
 var (
 	errNotSent         = errors.New("request not sent")                           // a context had ended before
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
 	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
-	errHeldBack        = errors.New("request held back")                          // connections have ended with it
 	errMalformedAnswer = errors.New("malformed answer of the server")
 )
 

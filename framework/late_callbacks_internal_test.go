@@ -11,7 +11,6 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework/internal/jute"
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/thorough"
@@ -108,9 +107,6 @@ func lateCallbacks(t *testing.T, s *Session) map[string]func() {
 	return all
 }
 
-// watchRequest is one of those whose loss may end Watchers.
-var watchRequest = transport.Request{Op: proto.OpAddWatch, Payload: func(b []byte) []byte { return jute.AppendString(b, "/n") }}
-
 // someArguments are arguments that make a difference if the function heeds
 // them.
 func someArguments(f reflect.Type) (args []reflect.Value) {
@@ -124,10 +120,6 @@ func someArguments(f reflect.Type) (args []reflect.Value) {
 			args = append(args, reflect.ValueOf(proto.CodeThrottled))
 		case in == reflect.TypeFor[transport.Event]():
 			args = append(args, reflect.ValueOf(transport.Event{Type: int32(zk.EventNodeDataChanged), Path: "/n"}))
-		case in == reflect.TypeFor[transport.Request]():
-			args = append(args, reflect.ValueOf(watchRequest))
-		case in == reflect.TypeFor[[]transport.Unanswered]():
-			args = append(args, reflect.ValueOf([]transport.Unanswered{{Request: watchRequest, Held: time.Hour}}))
 		default:
 			panic("no argument for " + in.String())
 		}

@@ -40,20 +40,8 @@ type NodeRead struct {
 // returns an error for which IsRefusal holds, and the nodes are best read one by
 // one.
 //
-// A multiRead with which a connection ends is not repeated. A server or a proxy
-// may hang up on long answers. So the client takes half as many paths from then
-// on, but always 64, and more of them are ErrRequestTooLarge. That is so unless
-// one with as many was answered since the last loss.
-//
-// A server or a proxy may also hang up on all multiReads. So the client sends no
-// more if none was answered before, or when five connections have ended with one.
-// MultiRead is refused as above then. A probe counts as a multiRead here. So it
-// is, too, after a server has refused one.
-//
-// Connections also end with multiReads by accident. So a day after the last one
-// that was lost, the client takes as many paths as before, and counts the five
-// anew. But if no multiRead was ever answered, or a server has refused one, the
-// client sends no more for as long as it lives.
+// A multiRead with which a connection ends is not repeated: a proxy may hang up on
+// long answers, and the nodes can be read with shorter ones.
 //
 // The error is an *OpError. It is about no node in particular, but for a path
 // that is not valid. Without paths, it matches zk.ErrBadArguments, as a
@@ -68,9 +56,6 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 		if r.Code != proto.CodeOK {
 			nodes[i].Err = errorOf(r.Code)
 			continue
-		}
-		if r.Stat == nil {
-			return nil, 0, &OpError{"multiRead", paths[i], errMalformedAnswer}
 		}
 		// A node that is kept must not keep the whole answer.
 		nodes[i] = NodeRead{Data: bytes.Clone(r.Data), Stat: (*zk.Stat)(r.Stat)}
@@ -105,8 +90,6 @@ func (e Extension) MultiSiblings(ctx context.Context, parents ...string) ([]Sibl
 		switch {
 		case r.Code != proto.CodeOK:
 			all[i].Err = errorOf(r.Code)
-		case r.Names == nil:
-			return nil, &OpError{"children", parents[i], errMalformedAnswer}
 		default:
 			all[i].Names = gone[i].cutFrom(r.Names)
 		}
@@ -128,50 +111,24 @@ func (e Extension) readAll(
 		}
 		full[i] = e.full(path)
 	}
-	if err := e.refusedMultiRead(len(paths)); err != nil {
-		return answer, &OpError{op, paths[0], err}
+	if s, _, _ := e.sessionNow(); s != nil && s.link.HasNoProof() {
+		return answer, &OpError{op, paths[0], errNoProof} // hooks do not hear of it: it is no operation
 	}
 	err = e.do(ctx, op, paths[0], nil, func(ctx context.Context, s *Session) (err error) {
 		answer, err = s.multiRead(ctx, of(full...))
 		return err
 	})
-	switch {
-	case err != nil:
-		return answer, err
-	case len(answer.Reads) != len(paths):
-		return answer, &OpError{op, paths[0], errMalformedAnswer}
-	}
-	e.multiReads.hasRead(len(paths))
-	return answer, nil
-}
-
-// refusedMultiRead returns why a multiRead of so many paths is refused before there
-// is anything to send, or nil. Hooks do not hear of it. Each read of many nodes
-// would be a failed operation for them.
-func (e Extension) refusedMultiRead(paths int) error {
-	switch s, _, _ := e.sessionNow(); {
-	case e.multiReads.hasGivenUp():
-		return errHungUpOn
-	case !e.multiReads.allows(paths):
-		return ErrRequestTooLarge
-	case s != nil && s.link.HasNoProof():
-		return errNoProof
-	}
-	return nil
+	return answer, err
 }
 
 // Reasons why a multiRead is not sent, or not again.
 var (
 	errNoProof     = fmt.Errorf("%w: nothing shows that the server is one of ZooKeeper 3.6 or later", ErrUnimplemented)
-	errHungUpOn    = fmt.Errorf("%w: a server has refused one before, or has ended the connection", ErrUnimplemented)
 	errNotRepeated = errors.New("the connection has ended with the request, which is not repeated")
 )
 
 // multiRead makes one attempt.
 func (s *Session) multiRead(ctx context.Context, q proto.Request[proto.MultiReadAnswer]) (a proto.MultiReadAnswer, err error) {
-	if s.client.multiReads.hasGivenUp() {
-		return a, errHungUpOn
-	}
 	p, err := start(ctx, s, q, nil)
 	if reason.Is(err, errNoProof) {
 		if err = s.probeMultiRead(ctx); err == nil {

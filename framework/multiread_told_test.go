@@ -40,19 +40,3 @@ func TestRefusedMultiReadIsToldOnceAConnection(t *testing.T) {
 		}
 	})
 }
-
-// A client that has given multiReads up tells hooks of none.
-func TestMultiReadBehindALostOneIsNotTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		var told multiReadsTold
-		c := newClient(t, srv, framework.WithHooks(&told))
-		require.NoError(t, c.WaitConnected(t.Context()))
-		srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.DropRequest()})
-		for range 5 {
-			require.Error(t, readTwo(t, c))
-			settled(t, c)
-		}
-		require.Equal(t, 1, told.n)
-	})
-}

@@ -206,16 +206,17 @@ func WithSuspendClock(suspended func() time.Duration) Option {
 // recipes create, the chroot and namespaces. Nobody deletes them when they have
 // become empty.
 //
-// It is for servers that end the connection when they are asked for a container,
-// as some others than ZooKeeper's do. Without it, the client finds that out by
-// some connections that end, and then does the same. A day later, it tries again.
+// It is for servers that end the connection when they are asked for a container, as
+// ClickHouse Keeper does. A server that says that it knows no containers needs no
+// option.
 func WithoutContainers() Option {
 	return func(c *config) { c.noContainers = true }
 }
 
 // WithMaxRequestSize sets the length in bytes up to which requests are sent.
 // Servers cut the connection at requests longer than their jute.maxbuffer,
-// which is the default here, 1,048,575; set both or neither.
+// which is the default here, 1,048,575; set both or neither. A request that is
+// longer than the servers' limit, and not longer than this one, is a HangUpError.
 func WithMaxRequestSize(n int) Option {
 	return func(c *config) { c.maxRequest = n }
 }

@@ -14,37 +14,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// One of the requests of a replay is refused, and those before it are answered.
-func TestReplayOfSeveralRequestsIsGivenUp(t *testing.T) {
-	for name, do := range map[string]zktest.Action{"refused": zktest.Fail(zktest.ErrNoAuth), "hang-up": zktest.DropRequest()} {
-		t.Run(name, func(t *testing.T) {
-			serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-				c := newClient(t, srv, framework.WithMaxRequestSize(1<<10))
-				const many = 60
-				for i := range many {
-					require.NoError(t, srv.Create(watchedName(i), nil))
-					_, _, _, err := c.GetW(t.Context(), watchedName(i))
-					require.NoError(t, err)
-				}
-				begins := true
-				srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Call(func(zktest.Request) { begins = true })})
-				srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.Call(func(zktest.Request) {
-					if begins { // the next one
-						srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: do})
-					}
-					begins = false
-				})})
-				before := srv.CountRequests(zktest.OpConnect)
-				srv.CutAll()
-				time.Sleep(30 * time.Second)
-				require.Less(t, srv.CountRequests(zktest.OpConnect)-before, 15)
-				_, _, err := c.Get(within(t, 10*time.Second), "/")
-				require.NoError(t, err)
-			})
-		})
-	}
-}
-
 // A persistent watch waits for a read, and nobody needs either when that is
 // answered.
 func TestReadThatAPersistentWatchHasWaitedForLeavesNothing(t *testing.T) {

@@ -44,9 +44,6 @@ func start[T any](
 	if ctx.Err() != nil {
 		return pending[T]{}, notSent(ctx)
 	}
-	if err := s.holdBack(ctx, onWire(q)); err != nil {
-		return pending[T]{}, err
-	}
 	ended := ctx.Done() // before the request is in the queue: a context of the user's own may panic
 	call, place, err := s.link.Send(q.Op, q.Append, then)
 	if place != nil {
@@ -66,17 +63,13 @@ func startBoth[A, B any](
 	return pending[A]{session: s, request: a, call: calls[0]}, pending[B]{session: s, request: b, call: calls[1]}, err
 }
 
-// startAll starts several requests at once; see transport.Link.SendAll. One of the
-// others with which connections have ended is not sent, nor are those behind it.
+// startAll starts several requests at once; see transport.Link.SendAll.
 func (s *Session) startAll(ctx context.Context, requests ...transport.Request) (transport.Calls, error) {
 	if ctx.Err() != nil {
 		return transport.Calls{}, notSent(ctx)
 	}
-	if err := s.holdBack(ctx, requests[0]); err != nil {
-		return transport.Calls{}, err
-	}
 	ended := ctx.Done()
-	calls, place, err := s.link.SendAll(s.beforeSuspect(requests)...)
+	calls, place, err := s.link.SendAll(requests...)
 	if place != nil {
 		calls, err = s.awaitRoom(ctx, ended, place)
 	}
@@ -148,6 +141,14 @@ func (p pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 	return none, reason.OfContext(ctx)
 }
 
+// lostError is the error of a request whose connection has ended.
+type lostError struct {
+	error
+	transport.HangUp
+}
+
+func (e *lostError) Unwrap() error { return e.error }
+
 // result reads the answer of a call that is done.
 func (p pending[T]) result() (T, error) {
 	var none T
@@ -158,7 +159,11 @@ func (p pending[T]) result() (T, error) {
 	case reason.Is(err, transport.ErrAnswerTooLong):
 		return none, ErrAnswerTooLarge
 	case err != nil:
-		return none, p.session.lostAgain(p.session.sessionError(zk.ErrConnectionClosed), onWire(p.request))
+		lost := p.session.sessionError(zk.ErrConnectionClosed)
+		if hangUp, ok := p.call.HungUp(); ok {
+			lost = &lostError{lost, hangUp}
+		}
+		return none, lost
 	case code == proto.CodeNoNode && p.request.NoNodeIsAnswer:
 		return none, nil
 	case code != proto.CodeOK:

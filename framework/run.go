@@ -14,6 +14,7 @@ type attempt func(ctx context.Context, s *Session) error
 // run runs an operation in the client's retry loop.
 func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
 	var trouble trouble
+	request := countedRequest{op, c.full(path)}
 	end := c.ctx
 	if connection := c.connectionOf(ctx); connection != nil {
 		end = connection
@@ -21,7 +22,10 @@ func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(err
 	err := retry.DoUntil(ctx, end.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
 		s, err := c.connectedSession(ctx)
 		if err == nil {
-			err = try(ctx, s)
+			err = c.hangUps.await(ctx, end, s, request)
+		}
+		if err == nil {
+			err = c.hangUps.attempted(c.cfg.logger, s, request, try(ctx, s))
 		}
 		if retryable(err) {
 			trouble.note(ctx, op, path, err)

@@ -85,8 +85,7 @@ func (s *Session) linkConfig(seen int64) transport.Config {
 		Watches:     s.watches.Restore,
 		Fired:       s.watches.Fired,
 		Failed:      s.handshakeFailed,
-		Ended:       s.endedWith,
-		Answered:    s.answered,
+		NotSet:      s.watches.NotSet,
 	}
 }
 
@@ -94,7 +93,6 @@ func (s *Session) linkConfig(seen int64) transport.Config {
 func (s *Session) ownerOfWatches() watches.Owner {
 	return watches.Owner{
 		Context: s.ctx,
-		Log:     s.client.cfg.logger,
 		Spawn:   s.client.spawn,
 		Exists:  s.lookAtWatched,
 		Judge: func(code int32) (later bool, err error) {
@@ -118,37 +116,6 @@ const shortestGrant = 100 * time.Millisecond
 // handshakes, pings and the end of the session. By default it allocates three
 // megabytes for each connection.
 const libraryBuffer = 4 << 10
-
-// endedWith is called when a connection has ended with requests that were not
-// answered.
-func (s *Session) endedWith(all []transport.Unanswered) {
-	c := s.client
-	if found := c.suspects.EndedWith(all); found != nil {
-		what := "zookeeper servers end the connection whenever they get a request"
-		if found.IsContainer() {
-			what = "zookeeper servers end the connection whenever a container is created: " +
-				"missing parents are created as persistent nodes for a day"
-		}
-		found.Warn(c.cfg.logger, what)
-	}
-	c.multiReads.endedWith(all)
-	s.watches.EndedWith(all)
-}
-
-// answered is called with every request that is answered. An error is an answer,
-// too, but not to setWatches.
-func (s *Session) answered(r transport.Request, code int32) {
-	s.client.suspects.Answered(r)
-	switch r.Op {
-	case proto.OpMultiRead:
-		s.client.multiReads.answeredWith(code)
-	case proto.OpRemoveWatches:
-		s.client.multiReads.answeredRemoval(code)
-	}
-	if r.Op == proto.OpSetWatches && code == proto.CodeOK {
-		s.watches.SetAgain(r)
-	}
-}
 
 // Causes with which the context of a lost session ends.
 var (

@@ -3,7 +3,6 @@ package framework
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -95,16 +94,8 @@ func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 	return others
 }
 
-// deleteAll deletes the nodes of clean-ups. A request that is held back waits for
-// the next sweep, and holds up no other.
+// deleteAll deletes the nodes of clean-ups.
 func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
-	jobs = slices.DeleteFunc(jobs, func(job *cleanup) bool {
-		held := w.client.suspects.IsHeldBack(onWire(job.request()))
-		if held {
-			w.finish(job, errHeldBack)
-		}
-		return held
-	})
 	pipelineAll(w.ctx, s, jobs, (*cleanup).request, func(job *cleanup, _ proto.Nothing, err error) {
 		w.finish(job, err)
 	})

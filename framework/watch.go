@@ -18,10 +18,9 @@ import (
 //
 // An event of type zk.EventNotWatching means that the watch was not set again
 // after a reconnect, and that nobody knows whether there was a change: look again.
-// It follows when several connections in a row have ended while watches were set
-// again. Either the network breaks all the time, or the servers hang up on that
-// request or refuse it, which the log tells then. If their limit of a request's length is the
-// reason, WithMaxRequestSize cures it.
+// It follows when the connection has ended while watches were set again, or the server
+// has refused that. If it happens after each reconnect, because servers hang up on a
+// request for many watches, WithMaxRequestSize cures it.
 //
 // All waiters of a client for the same table (data and existence, or children)
 // of the same node share one watch on the server. It survives reconnects in the

@@ -102,9 +102,7 @@ type Watcher struct {
 //   - zk.ErrInvalidPath, and zk.ErrBadArguments for an option that is nil;
 //   - ErrRequestTooLarge for a path that is longer than a request may be;
 //   - ErrUnimplemented: servers know persistent watches
-//     since 3.6. An older one ends the connection when it is asked for one, and
-//     some other servers do so without a word, which the client finds out after
-//     some times. GetW and its like work there;
+//     since 3.6. GetW and its like work on older ones;
 //   - ErrSessionLost if ctx is of a session that is over, see Client.InSession, and
 //     was kept from ending with it;
 //   - zk.ErrNoAuth or another refusal of the server.
@@ -210,9 +208,7 @@ func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 		case some:
 			continue
 		}
-		if err := w.reader.Trouble(); err != nil {
-			trouble.note(ctx, "watch", w.localPath(), err)
-		}
+		w.noteTrouble(ctx, &trouble)
 		select {
 		case <-w.Changed():
 		case <-ctx.Done():
@@ -221,9 +217,17 @@ func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 			return s.sessionError(zk.ErrNoServer)
 		case <-connection.Done(): // the next one sets the watch
 			if err := s.goOn(ctx); err != nil {
-				return err
+				w.noteTrouble(ctx, &trouble)
+				return trouble.named(ctx, err)
 			}
 		}
+	}
+}
+
+// noteTrouble takes down why the server has not set the watch yet.
+func (w *Watcher) noteTrouble(ctx context.Context, t *trouble) {
+	if err := w.reader.Trouble(); err != nil {
+		t.note(ctx, "watch", w.localPath(), err)
 	}
 }
 

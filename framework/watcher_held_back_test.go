@@ -27,32 +27,6 @@ func opening(t *testing.T, c *framework.Client, path string, opts ...framework.W
 }
 
 // A read waits for the answer about a persistent watch, and the connection ends
-// with that. The client holds the watch back on the next connection, because
-// several have ended so. The read does not wait for that.
-//
-// Promise: A read does not wait for a persistent watch that was requested on a former connection.
-func TestReadDoesNotWaitForAPersistentWatchThatIsHeldBack(t *testing.T) {
-	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, srv.Create("/n", nil))
-		const many = 4
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: many - 1, Do: zktest.DropRequest()})
-		last := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, After: many - 1, Do: zktest.All(zktest.DelayRequest(10*time.Millisecond), zktest.DropRequest())})
-		fourth := make(chan struct{})
-		srv.Inject(zktest.Rule{Op: zktest.OpConnect, After: many - 2, Do: zktest.Call(func(zktest.Request) { close(fourth) })})
-		opened := opening(t, c, "/n")
-		<-fourth
-		synctest.Wait() // the server has the request, and waits
-		var connected time.Time
-		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.Call(func(zktest.Request) { connected = time.Now() })})
-		_, _, _, err := c.GetW(within(t, time.Minute), "/n")
-		require.NoError(t, err)
-		require.Zero(t, time.Since(connected))
-		require.Equal(t, 1, last.Hits())
-		require.NotNil(t, <-opened)
-	})
-}
-
-// A read waits for the answer about a persistent watch, and the connection ends
 // before that. The next one is waited for as by every operation: as long as the
 // connection timeout allows, or not at all.
 func TestReadBehindAPersistentWatchIsNotWithoutAConnectionForLonger(t *testing.T) {

@@ -11,11 +11,9 @@ import (
 // outlast a connection, which is what Session.Trusted returns for
 // state.StandardPolicy. After its end, none waits for another connection, uses one,
 // or tries again: it returns its error at once, which matches the cause, such as
-// ErrSuspended. The cause may be missing if the retry policy allows no other try. A
-// request that is held back, because it seems to break connections, may still be
-// sent within a second, on the next one. The connection may be interrupted already.
-// The context itself does not end, but a Teller waits as if it did. WhileConnected
-// asks ctx nothing.
+// ErrSuspended. The cause may be missing if the retry policy allows no other try. The
+// connection may be interrupted already. The context itself does not end, but a Teller
+// waits as if it did. WhileConnected asks ctx nothing.
 //
 // It is for callers that can leave the rest to the client, such as a delete
 // WithGuarantee.

@@ -79,9 +79,8 @@ const (
 	ZNodeOwner = "curator.znode.owner"
 	Attempts   = "curator.operation.attempts"
 
-	Operation      = "curator.operation"       // ZooKeeper's name for it, such as "setData"
-	RequestSize    = "curator.request.size"    // bytes
-	RequestWatches = "curator.request.watches" // how many watches setWatches is about
+	Operation   = "curator.operation"    // ZooKeeper's name for it, such as "setData"
+	RequestSize = "curator.request.size" // bytes
 )
 
 // Attributes of persistent nodes, and of caches.

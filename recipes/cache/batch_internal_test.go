@@ -19,6 +19,7 @@ func onLoop(t *testing.T, test func(t *testing.T, l *loop)) {
 		c, err := New(curatortest.Connect(t, zktest.Start(t)), "/r")
 		require.NoError(t, err)
 		defer c.Close()
+		synctest.Wait() // only one loop may use the cache at a time
 		l := newLoop(t.Context(), c)
 		l.source = &quietSource{}
 		test(t, l)

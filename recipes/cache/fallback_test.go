@@ -78,30 +78,14 @@ func TestCacheGoesOnWithStandardWatchesOnAnOlderServer(t *testing.T) {
 	})
 }
 
-// Servers that do not know the request may end the connection without a word.
-func TestCacheUsesStandardWatchesIfTheServerHangsUpOnOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		create(t, srv, "/r", "/r/a")
-		hits := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.DropRequest()})
-		c, err := cache.New(connect(t, srv), "/r")
-		require.NoError(t, err)
-		defer c.Close()
-		begin := time.Now()
-		require.NoError(t, c.WaitSynced(within(t)))
-		require.Less(t, time.Since(begin), 15*time.Second)
-		require.LessOrEqual(t, hits.Hits(), 6)
-	})
-}
-
-// The same servers may hang up when watches are set again after a reconnect.
+// A server that knows no persistent watches may hang up when watches are set again
+// after a reconnect.
 func TestCacheGoesOnIfTheServerDoesNotSetWatchesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		create(t, srv, "/r", "/r/a")
-		for _, op := range []zktest.Op{zktest.OpAddWatch, zktest.OpSetWatches} {
-			srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DropRequest()})
-		}
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
 		c, err := cache.New(connect(t, srv), "/r")
 		require.NoError(t, err)
 		defer c.Close()
@@ -153,10 +137,10 @@ func TestWaitSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {
 // the node.
 func TestEventsWithTheWrongPathAreNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
+		srv := zktest.Start(t, zktest.WithClickHouseKeeper())
 		create(t, srv, "/r", "/r/a")
 		var log bytes.Buffer
-		client := connect(t, srv, framework.WithDialer(keeper(srv, "/r")), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		client := connect(t, srv, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		c := open(t, client, "/r")
 		require.NoError(t, srv.Set("/r", []byte("mine"))) // this event is right
 		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
@@ -186,9 +170,9 @@ func TestEventsWithTheWrongPathAreNoticedBesideAChangeOfTheRoot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.Start(t)
+				srv := zktest.Start(t, zktest.WithClickHouseKeeper())
 				create(t, srv, "/r", "/r/a")
-				c := open(t, connect(t, srv, framework.WithDialer(keeper(srv, "/r"))), "/r")
+				c := open(t, connect(t, srv), "/r")
 				require.NoError(t, srv.Set("/r", []byte("first")))
 				change(t, srv)
 				require.NoError(t, srv.Set("/r", []byte("second")))
@@ -206,13 +190,13 @@ func TestEventsOfTheRootUnderRandomChanges(t *testing.T) {
 	for seed := range uint64(thorough.Size(20, 4)) {
 		for _, wrong := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.Start(t)
-				var log bytes.Buffer
-				opts := []framework.Option{framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}
+				var keeper []zktest.Option
 				if wrong {
-					opts = append(opts, framework.WithDialer(keeper(srv, "/r")))
+					keeper = append(keeper, zktest.WithClickHouseKeeper())
 				}
-				client := connect(t, srv, opts...)
+				srv := zktest.Start(t, keeper...)
+				var log bytes.Buffer
+				client := connect(t, srv, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				create(t, srv, "/r")
 				c := open(t, client, "/r")
 				changeAtRandom(srv, rand.New(rand.NewPCG(seed, 2)), !wrong)

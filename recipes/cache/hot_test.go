@@ -66,11 +66,13 @@ func TestServerThatRefusesMultiReadIsAskedOnce(t *testing.T) {
 }
 
 // onHotTree runs a test on a tree whose servers are near and far.
-func onHotTree(t *testing.T, name string, test func(h *hotTree, roundTrip time.Duration)) {
+func onHotTree(
+	t *testing.T, name string, test func(h *hotTree, roundTrip time.Duration), opts ...framework.Option,
+) {
 	for _, version := range thorough.Some(1, "3.9", "3.8") {
 		for _, roundTrip := range thorough.Some(1, 20*time.Millisecond, time.Millisecond) {
 			t.Run(fmt.Sprint(name, " ", version, " ", roundTrip), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { test(newHotTree(t, servers[version](t), roundTrip), roundTrip) })
+				synctest.Test(t, func(t *testing.T) { test(newHotTree(t, servers[version](t), roundTrip, opts...), roundTrip) })
 			})
 		}
 	}
@@ -92,14 +94,14 @@ type hotTree struct {
 	behind time.Duration
 }
 
-func newHotTree(t *testing.T, srv *zktest.Server, roundTrip time.Duration) *hotTree {
+func newHotTree(t *testing.T, srv *zktest.Server, roundTrip time.Duration, opts ...framework.Option) *hotTree {
 	h := &hotTree{T: t, srv: srv, steps: map[int64]struct{}{}}
 	create(t, srv, "/r", "/r/hot0", "/r/hot1", "/r/hot2")
 	for i := range coldNodes {
 		create(t, srv, fmt.Sprint("/r/", i))
 	}
-	h.client = connect(t, srv, framework.WithDialer(distant(t, srv.Dialer(), roundTrip)),
-		framework.WithLogger(slog.New(slog.NewTextHandler(&h.log, nil))))
+	h.client = connect(t, srv, append(opts, framework.WithDialer(distant(t, srv.Dialer(), roundTrip)),
+		framework.WithLogger(slog.New(slog.NewTextHandler(&h.log, nil))))...)
 	h.cache = open(t, h.client, "/r")
 	ctx, stop := context.WithCancel(t.Context())
 	h.stop = stop
@@ -138,6 +140,16 @@ func (h *hotTree) change(d time.Duration, hot func(i int)) {
 			h.write(fmt.Sprint("/r/", i/coldEvery%coldNodes))
 		}
 		time.Sleep(every)
+	}
+}
+
+// changeAll writes the 100 nodes by turns, so fast that all of them are hot.
+func (h *hotTree) changeAll(d time.Duration) {
+	for i := range int(d / (2 * time.Millisecond)) {
+		for j := range 20 {
+			h.write(fmt.Sprint("/r/", (20*i+j)%coldNodes))
+		}
+		time.Sleep(2 * time.Millisecond)
 	}
 }
 

@@ -61,6 +61,7 @@ type loop struct {
 	noMultiRead bool // a server has refused it
 	refusals    int  // of a persistent watch, in a row
 	mayRead     int  // how many nodes an answer may have; see several.go
+	mayTogether int  // how many bytes of hot nodes are read together; see maxTogether
 
 	syncing bool // nothing is read before there is a watch, and the server has caught up
 	round   int  // counts the times that the server had to catch up
@@ -107,9 +108,9 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 	return &loop{
 		c: c, ctx: ctx, cancel: cancel,
 		results: make(chan result), states: make(chan state.State),
-		tree: newTree(), dirty: map[string]dirt{}, batch: map[string]needs{},
+		tree: newTree(c), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
-		hot: map[string]int{}, together: map[string]struct{}{}, mayRead: mostAtATime,
+		hot: map[string]int{}, together: map[string]struct{}{},
 		troubled: again{pauses: pauses.Trouble()}, forbidden: again{pauses: pauses.Refusal()},
 	}
 }
@@ -252,8 +253,7 @@ func (l *loop) stateChanged() {
 
 // unwatched is called while the server does not have the watch, between a reconnect
 // and the reset behind it. The loop may have been told too late to see that there was
-// no connection. A server that has too much to do says so, and may take long. Of one
-// that hangs up, the client tells the log.
+// no connection. A server that has too much to do says so, and may take long.
 func (l *loop) unwatched(trouble error) {
 	l.behind = true
 	l.c.interrupted()
@@ -290,7 +290,7 @@ func (l *loop) reset() {
 	clear(l.members)
 	clear(l.together)
 	clear(l.hot)
-	l.noMultiRead = false // it may be another server
+	l.noMultiRead, l.mayRead, l.mayTogether = false, mostAtATime, maxTogether // it may be another server
 	l.c.interrupted()
 	l.catchUp()
 }

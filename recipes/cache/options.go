@@ -31,8 +31,10 @@ func WithFilter(keep func(path string) bool) Option {
 	return func(c *config) { c.filter = keep }
 }
 
-// WithoutData keeps no data of nodes, and does not read it. The nodes have
-// their Stat.
+// WithoutData keeps no data of nodes. The nodes have their Stat. Where many nodes are
+// read by one request, the answer has their data all the same, because requests cost
+// more than little data. A node that is known to have more than a kilobyte is asked for
+// alone, without its data.
 func WithoutData() Option {
 	return func(c *config) { c.noData = true }
 }

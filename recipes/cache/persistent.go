@@ -58,12 +58,8 @@ func (s *persistentSource) ended(l *loop, err error) error {
 	return nil
 }
 
-func (s *persistentSource) read(ctx context.Context, l *loop, q request) (r result) {
-	r.request = q
-	if r.node, r.err = l.readNode(ctx, q); r.err != nil || !l.wantsChildren(q, r.node) {
-		return r
-	}
-	return l.list(ctx, r)
+func (s *persistentSource) read(ctx context.Context, l *loop, q request) result {
+	return l.read(ctx, q)
 }
 
 func (s *persistentSource) arrived(*loop, result) {}

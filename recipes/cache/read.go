@@ -51,6 +51,15 @@ func (r result) stop() {
 	}
 }
 
+// read reads a node, and lists its children where that is needed.
+func (l *loop) read(ctx context.Context, q request) (r result) {
+	r.request = q
+	if r.node, r.err = l.readNode(ctx, q); r.err != nil || !l.wantsChildren(q, r.node) {
+		return r
+	}
+	return l.list(ctx, r)
+}
+
 // readNode reads a node, and its data unless those are known. Data whose ACL has
 // changed are read again: older servers let everybody ask whether a node exists,
 // and only a read tells whether we still may.

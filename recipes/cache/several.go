@@ -19,6 +19,7 @@ import (
 // way than WithConcurrency says, whether in one request or in many.
 const (
 	mostAtATime    = 32       // nodes of one multiRead
+	leastAtATime   = 2        // fewer tell nothing about how many the next one may have
 	largeAnswer    = 64 << 10 // bytes of data, which the next answers should not have
 	longestPath    = 1 << 10  // bytes; a node with a longer path is read alone
 	littleData     = 1 << 10  // bytes, which may be read again for nothing
@@ -27,22 +28,25 @@ const (
 
 // atATime is how many nodes may be read by one request.
 func (l *loop) atATime() int {
-	if l.noMultiRead || !l.isToldAll() || l.c.cfg.noData {
+	if !l.readsTogether() {
 		return 1
 	}
 	return max(1, min(l.mayRead, l.c.cfg.pending/partOfAllReads))
 }
 
-// hasRead is told how much data an answer had. The next ones have two nodes at
-// least, so that there is something to learn from them.
+// readsTogether reports whether several nodes may be read by one request.
+func (l *loop) readsTogether() bool { return !l.noMultiRead && l.isToldAll() }
+
+// hasRead is told how much data an answer had.
 func (l *loop) hasRead(nodes, size int) {
-	l.mayRead = min(mostAtATime, max(2, follow.NextReads(l.mayRead, nodes, size, largeAnswer)))
+	l.mayRead = min(mostAtATime, max(leastAtATime, follow.NextReads(l.mayRead, nodes, size, largeAnswer)))
 }
 
-// asksFirst reports whether a node is likely not to have changed, and has so
-// much data that a smaller request should say so.
-func (q request) asksFirst() bool {
-	return q.mayBeUnchanged() && q.known.node.Stat.DataLength > littleData
+// asksForStat reports whether a node is known to have much data that may not be
+// needed: it is likely not to have changed, or the cache keeps no data. A smaller
+// request tells then.
+func (l *loop) asksForStat(q request) bool {
+	return (q.mayBeUnchanged() || l.c.cfg.noData && q.known.node != nil) && q.known.node.Stat.DataLength > littleData
 }
 
 // launch begins as many reads as may be under way.
@@ -66,7 +70,7 @@ func (l *loop) launchNext(n int) {
 		q := request{path: path, needs: l.batch[path], known: l.tree.nodes[path].copy(), asked: l.round}
 		delete(l.batch, path)
 		l.inflight[path] = struct{}{}
-		if n > 1 && len(path) <= longestPath && !q.asksFirst() {
+		if n > 1 && len(path) <= longestPath && !l.asksForStat(q) {
 			several = append(several, q)
 			continue
 		}
@@ -80,7 +84,8 @@ func (l *loop) launchNext(n int) {
 }
 
 // readSeveral reads nodes with one request, and then lists the children where
-// that is needed.
+// that is needed. If the request or the answer is too long, the nodes are read one
+// by one.
 func (l *loop) readSeveral(all []request) {
 	paths := make([]string, len(all))
 	for i, q := range all {
@@ -91,9 +96,12 @@ func (l *loop) readSeveral(all []request) {
 	for i, q := range all {
 		r := result{request: q}
 		switch {
+		case isTooLong(err), err == nil && l.needsNoRight(nodes[i].Err):
+			l.inBackground(func() { l.deliver(l.read(l.ctx, q)) })
+			continue
 		case err != nil:
 		case nodes[i].Err == nil:
-			r.node = &Node{Path: q.path, Data: nodes[i].Data, Stat: *nodes[i].Stat}
+			r.node = l.nodeOf(q.path, nodes[i])
 		case !reason.Is(nodes[i].Err, zk.ErrNoNode):
 			r.err = &framework.OpError{Op: "get", Path: q.path, Err: nodes[i].Err}
 		}
@@ -106,11 +114,32 @@ func (l *loop) readSeveral(all []request) {
 	l.deliver(read)
 }
 
+// isTooLong reports whether a multiRead, or its answer, is too long.
+func isTooLong(err error) bool {
+	return reason.Is(err, framework.ErrRequestTooLarge) || reason.Is(err, framework.ErrAnswerTooLarge) ||
+		reason.Is(err, &framework.HangUpError{})
+}
+
+// needsNoRight reports whether a node whose data may not be read is looked for
+// without it: older servers tell everybody whether a node exists.
+func (l *loop) needsNoRight(err error) bool { return l.c.cfg.noData && reason.Is(err, zk.ErrNoAuth) }
+
+// nodeOf returns a node that was read with others.
+func (l *loop) nodeOf(path string, read framework.NodeRead) *Node {
+	n := &Node{Path: path, Data: read.Data, Stat: *read.Stat}
+	if l.c.cfg.noData {
+		n.Data = nil
+	}
+	return n
+}
+
 // severalArrived takes the results of one multiRead.
 func (l *loop) severalArrived(read result) {
 	refused := false
 	switch err := read.err; {
 	case err == nil, isNoAnswer(err), reason.Is(err, zk.ErrAuthFailed), l.ctx.Err() != nil:
+	case isTooLong(err):
+		l.mayRead = max(leastAtATime, l.mayRead/2)
 	default:
 		refused = true // this is no refusal of the nodes
 		l.cannotReadTogether(err)
@@ -121,7 +150,7 @@ func (l *loop) severalArrived(read result) {
 			r.err, r.notOwn = read.err, refused
 		}
 		if r.node != nil {
-			size += len(r.node.Data)
+			size += int(r.node.Stat.DataLength)
 		}
 		l.arrived(r)
 	}
@@ -136,5 +165,6 @@ func (l *loop) cannotReadTogether(err error) {
 		return
 	}
 	l.noMultiRead = true
+	l.hot = map[string]int{}
 	l.c.events.Emit(eventNoMultiRead, err)
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -36,28 +35,6 @@ func TestCacheOfAServerWithoutMultiRead(t *testing.T) {
 		require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), 4, "no more than are under way at a time")
 		require.NoError(t, client.Close())
 		require.Equal(t, 1, strings.Count(log.String(), "zookeeper cache cannot read nodes together"))
-	})
-}
-
-// A proxy hangs up on multiReads. That costs one connection, also after the loss of
-// the session.
-func TestCacheBehindAProxyThatHangsUpOnMultiRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		hangsUp := srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.DropRequest()})
-		create(t, srv, "/r")
-		for i := range 1000 {
-			create(t, srv, fmt.Sprint("/r/", i))
-		}
-		client := connect(t, srv)
-		c := open(t, client, "/r")
-		require.Len(t, paths(c), 1001)
-		srv.Session(client.SessionID()).Expire()
-		time.Sleep(time.Minute)
-		create(t, srv, "/r/last")
-		time.Sleep(time.Minute)
-		require.Len(t, paths(c), 1002)
-		require.Equal(t, 1, hangsUp.Hits())
 	})
 }
 

@@ -28,7 +28,9 @@ func (l *loop) step() {
 			l.stepTo(l.target)
 		}
 		for _, path := range paths {
-			l.hot[path] = restsToCool
+			if l.readsTogether() {
+				l.hot[path] = restsToCool
+			}
 		}
 	}
 	if !l.syncing {

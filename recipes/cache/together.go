@@ -37,7 +37,8 @@ import (
 // batch without a multiRead brings a step.
 
 // maxTogether bounds what is read by one multiRead, in bytes of its request and
-// of its answer. What is hot beyond that is read one by one.
+// of its answer. What is hot beyond that is read one by one. If that is too long for
+// a server, it is half as much until the next reconnect.
 const maxTogether = 512 << 10
 
 // restsToCool is in how many batches a hot path must have rested. A node that
@@ -58,7 +59,7 @@ type together struct {
 
 // hotPaths returns what is to be read together, if any of it is dirty.
 func (l *loop) hotPaths() (paths []string) {
-	if l.noMultiRead || !l.isToldAll() {
+	if !l.readsTogether() {
 		return nil
 	}
 	dirty, size := false, 0
@@ -67,7 +68,7 @@ func (l *loop) hotPaths() (paths []string) {
 		if n := l.tree.node(path); n != nil {
 			size += int(n.Stat.DataLength)
 		}
-		if size > maxTogether && len(paths) > 0 {
+		if size > l.mayTogether && len(paths) > 0 {
 			break
 		}
 		_, told := l.dirty[path]
@@ -103,6 +104,9 @@ func (l *loop) readTogetherArrived(r result) {
 	case reason.Is(err, zk.ErrAuthFailed):
 		l.awaitReconnect()
 		return
+	case isTooLong(err) && len(r.together.paths) > 1:
+		l.mayTogether /= 2
+		return
 	case err == nil && !r.together.isAsOfOne():
 		err = errors.New("the server changes nodes while it reads them")
 		fallthrough
@@ -133,16 +137,15 @@ func (l *loop) takeTogether(path string, read framework.NodeRead) {
 	d, dirty := l.dirty[path]
 	switch {
 	case read.Err == nil:
-		n := &Node{Path: path, Data: read.Data, Stat: *read.Stat}
-		if l.c.cfg.noData {
-			n.Data = nil
-		}
+		n := l.nodeOf(path, read)
 		if l.wantsChildren(request{path: path, needs: d.needs, known: l.tree.nodes[path].copy()}, n) {
 			return
 		}
 		l.tree.put(n)
 	case reason.Is(read.Err, zk.ErrNoNode):
 		l.tree.remove(path)
+	case l.needsNoRight(read.Err):
+		return
 	default:
 		l.refused(result{request: request{path: path}, err: read.Err})
 	}

@@ -8,9 +8,10 @@ import (
 // tree is what the loop has read so far. It becomes the cache's when it is
 // complete. Only the loop uses it.
 type tree struct {
+	c          *Cache
 	nodes      map[string]*entry
 	unreadable map[string]error
-	touched    map[string]struct{} // what has changed since the last publication
+	touched    map[string]struct{} // what has changed since the last publication, and is in the tree, or in the cache
 }
 
 // entry is a node, with what the loop knows of its children.
@@ -20,9 +21,9 @@ type entry struct {
 	listed int64               // the Pzxid at that time; -1 if they were not
 }
 
-func newTree() tree {
+func newTree(c *Cache) tree {
 	return tree{
-		nodes: map[string]*entry{}, unreadable: map[string]error{}, touched: map[string]struct{}{},
+		c: c, nodes: map[string]*entry{}, unreadable: map[string]error{}, touched: map[string]struct{}{},
 	}
 }
 
@@ -39,13 +40,17 @@ func (t *tree) put(n *Node) *entry {
 	return e
 }
 
-// remove notes that there is no such node.
+// remove notes that there is no such node. Nobody needs to be told of one that has
+// come and gone since the last publication. No other goroutine changes what the cache
+// has.
 func (t *tree) remove(path string) {
-	if t.knows(path) {
-		t.touched[path] = struct{}{}
-	}
 	delete(t.unreadable, path)
 	delete(t.nodes, path)
+	if t.c.nodes[path] == nil && t.c.unreadable[path] == nil {
+		delete(t.touched, path)
+	} else {
+		t.touched[path] = struct{}{}
+	}
 }
 
 // refuse notes that a node cannot be read. That it still cannot is no change.

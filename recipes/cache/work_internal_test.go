@@ -4,9 +4,14 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // A step costs what has changed, however many nodes may not be read.
@@ -15,7 +20,7 @@ func TestStepCostsWhatHasChanged(t *testing.T) {
 		nodes: map[string]*Node{}, children: map[string]map[string]struct{}{},
 		unreadable: map[string]error{},
 	}
-	tree := newTree()
+	tree := newTree(c)
 	for i := range 20_000 {
 		tree.refuse(fmt.Sprint("/r/", i), zk.ErrNoAuth)
 	}
@@ -42,4 +47,40 @@ func TestStepCostsWhatHasChanged(t *testing.T) {
 	require.NotContains(t, c.Unreadable(), "/r/1")
 	require.ErrorIs(t, c.Unreadable()["/r/2"], zk.ErrSessionExpired)
 	require.ErrorIs(t, c.Unreadable()["/r/hot"], zk.ErrNoAuth)
+}
+
+// The root changes in the time of each read, at a server that reads no nodes
+// together, so that the cache takes no step. Nodes come and go with ever new names.
+// The cache keeps nothing of those that are gone.
+func TestCacheThatTakesNoStepDoesNotGrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(10 * time.Millisecond)})
+		require.NoError(t, srv.Create("/r", nil))
+		client := curatortest.Connect(t, srv)
+		c, err := New(client, "/r")
+		require.NoError(t, err)
+		require.NoError(t, c.WaitSynced(t.Context()))
+		for i := range 4000 {
+			require.NoError(t, srv.Set("/r", []byte(fmt.Sprint(i))))
+			if i%20 == 0 {
+				require.NoError(t, srv.Create(fmt.Sprint("/r/", i), nil))
+			}
+			if i%20 == 0 && i >= 40 {
+				require.NoError(t, srv.Delete(fmt.Sprint("/r/", i-40)))
+			}
+			time.Sleep(time.Millisecond)
+		}
+		require.Greater(t, c.Stats().Lag, 3*time.Second)
+		require.NoError(t, client.Close())
+		<-c.Done()
+		require.NoError(t, c.Close())
+		for name, size := range map[string]int{
+			"nodes": len(c.loop.tree.nodes), "touched": len(c.loop.tree.touched), "hot": len(c.loop.hot),
+			"dirty": len(c.loop.dirty), "members": len(c.loop.members), "unreadable": len(c.loop.tree.unreadable),
+		} {
+			require.LessOrEqual(t, size, 10, name)
+		}
+	})
 }

@@ -31,8 +31,7 @@ import (
 // hundreds of them, have one mutex around it, in the process.
 //
 // A proxy may hang up on the request that lists several queues. That interrupts the
-// connection of the client, which ends all of its leases under state.StandardPolicy.
-// If no such request was ever answered, that happens once in the life of a client;
+// connection of the client, which ends all of its leases under state.StandardPolicy;
 // see [framework.Extension.MultiRead].
 //
 // An acquire under the context of a lease of some of the mutexes re-enters these,

@@ -149,16 +149,41 @@ func (k *keeper) findUnanswered(ctx context.Context) (*zk.Stat, error) {
 
 // failed decides about a request that has failed. If its data was refused, and
 // there is other data, the node gets that.
-func (k *keeper) failed(a attempt, err error) error {
+func (k *keeper) failed(ctx context.Context, a attempt, err error) error {
 	if reason.Is(err, framework.ErrOutcomeUnknown) {
 		k.doubtful(a)
 	}
 	if !framework.IsRefusal(err) {
 		k.doubt, k.clean = true, false
+		if reason.Is(err, &framework.HangUpError{}) {
+			return k.restFrom(ctx, a.wish, err)
+		}
 		return err
 	}
 	if k.refuse(a.wish, err) {
 		return nil
 	}
 	return err
+}
+
+// hangUpPause is how long a node rests whose data makes servers hang up. Each request
+// with that data interrupts all others of the client.
+const hangUpPause = 5 * time.Minute
+
+// restFrom waits before the next request with data on which servers have hung up. It
+// returns early if the node is to have shorter data.
+func (k *keeper) restFrom(ctx context.Context, long payload, err error) error {
+	k.keeping.Note(err)
+	rest := time.NewTimer(hangUpPause)
+	defer rest.Stop()
+	for len(k.wanted().data) >= len(long.data) {
+		select {
+		case <-k.wake:
+		case <-rest.C:
+			return nil
+		case <-ctx.Done():
+			return reason.OfContext(ctx)
+		}
+	}
+	return nil
 }

@@ -33,7 +33,7 @@ func (k *keeper) create(ctx context.Context) error {
 	}
 	if err != nil {
 		k.noteLate(err)
-		return k.failed(a, err)
+		return k.failed(ctx, a, err)
 	}
 	k.node = created.Path
 	k.created(wish, created.Czxid, 0)
@@ -87,7 +87,7 @@ func (k *keeper) replaceWith(ctx context.Context, wish payload, other int32, ops
 		return k.surprises.Wait(ctx)
 	default:
 		k.noteLate(err)
-		return k.failed(a, err)
+		return k.failed(ctx, a, err)
 	}
 }
 
@@ -121,6 +121,6 @@ func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
 	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion):
 		return k.surprises.Wait(ctx)
 	default:
-		return k.failed(a, err)
+		return k.failed(ctx, a, err)
 	}
 }

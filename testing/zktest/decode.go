@@ -77,6 +77,9 @@ func (c *conn) decodeRequest(frame []byte) (*exchange, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.srv.cfg.keeper && isUnknownToKeeper(kind) {
+		return nil, errNotInKeeper
+	}
 	x := &exchange{srv: c.srv, conn: c, op: op}
 	_, x.unknown = op.(unknownOp)
 	x.req = Request{Time: time.Now(), Member: c.srv.number(), Conn: c.id, Xid: xid, Op: kind, Path: op.target()}

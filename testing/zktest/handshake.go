@@ -93,7 +93,7 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 // lookUpLocked returns the session the client asks for, nil if it is over or
 // not its own.
 func (op *connectOp) lookUpLocked(s *Server) *session {
-	if op.session == 0 {
+	if op.session == 0 || s.cfg.keeper && s.sessions[op.session] == nil {
 		return s.newSessionLocked()
 	}
 	if !op.provesOwnerLocked(s, s.sessions[op.session]) {

@@ -64,6 +64,10 @@ func (o *multiReadOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 		out.MultiHeader(r.kind, false, wire.OK)
 		if code := r.op.runLocked(x, out); code != wire.OK {
 			out.Buf = out.Buf[:start]
+			if x.srv.cfg.keeper {
+				out.MultiHeader(r.kind, false, code)
+				continue
+			}
 			out.MultiHeader(wire.OpError, false, code)
 			out.Int32(int32(code))
 		}

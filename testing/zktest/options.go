@@ -26,6 +26,7 @@ type config struct {
 	readOnlyMode           bool
 	errs                   []error // what is wrong with the options
 	version                Version
+	keeper                 bool // see WithClickHouseKeeper
 	wallClock              func() time.Time
 }
 

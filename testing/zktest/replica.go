@@ -22,8 +22,10 @@ type lead struct {
 	zxid int64
 }
 
-func newReplica(v Version) replica {
-	return replica{tree: datatree.New(), watches: datatree.NewWatches[*conn](v.isBefore39())}
+func newReplica(cfg *config) replica {
+	tree := datatree.New()
+	tree.DeletesKeepPzxid = cfg.keeper
+	return replica{tree: tree, watches: datatree.NewWatches[*conn](cfg.version.isBefore39())}
 }
 
 // madeLocked returns the tree in which the server makes transactions, and the
@@ -86,9 +88,15 @@ func (r *replica) fireLocked(change datatree.NodeChange, zxid int64) {
 			acl = change.ParentACL
 		}
 		for c := range to {
-			if datatree.Permitted(acl, c.ids, wire.PermRead) {
-				c.notifyLocked(ev.Event, ev.Path, frame)
+			if !datatree.Permitted(acl, c.ids, wire.PermRead) {
+				continue
 			}
+			path, frame := ev.Path, frame
+			if c.srv.cfg.keeper {
+				path = r.keeperPathLocked(c, path)
+				frame = wire.Notification(ev.Event, path, zxid)
+			}
+			c.notifyLocked(ev.Event, path, frame)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func newServer(c *cluster) *Server {
 		cluster: c,
 		address: memoryAddr(0),
 		born:    time.Now(),
-		replica: newReplica(c.cfg.version),
+		replica: newReplica(&c.cfg),
 		clock:   clock{wall: c.cfg.wallClock, rate: 1},
 	}
 	s.reaper.srv = s

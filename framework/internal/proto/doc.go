@@ -11,8 +11,10 @@
 //
 // Every function that reads takes any bytes: it does not panic, and it
 // allocates no more than in proportion to what it was given. It reports false
-// for a message that is too short or that has an impossible length in it. Bytes
-// that follow a message are ignored, because newer servers append fields.
+// for a message that is too short, that has an impossible length in it, or whose
+// parts contradict each other or the request. Bytes that follow a message are
+// ignored, because newer servers append fields. Only the answer to a multi has an
+// end mark, and nothing may follow that.
 //
 // # The twin in testing/zktest
 //

@@ -7,10 +7,11 @@ import "github.com/gocurator/curator/framework/internal/jute"
 type Part struct {
 	op     int32
 	append func([]byte) []byte
+	path   createdPath // of a Create
 }
 
 // Part returns the request as an operation of a multi.
-func (q Request[T]) Part() Part { return Part{q.Op, q.Append} }
+func (q Request[T]) Part() Part { return Part{q.Op, q.Append, q.path} }
 
 // MultiAnswer is the answer to a Multi.
 type MultiAnswer struct {
@@ -34,7 +35,10 @@ func Multi(parts ...Part) Request[MultiAnswer] {
 			b = part.append(appendMultiHeader(b, part.op, false))
 		}
 		return appendMultiHeader(b, OpError, true)
-	}, read: readMultiAnswer}
+	}, read: func(body []byte, zxid int64) (MultiAnswer, bool) {
+		a, errors, ok := readMultiAnswer(body, zxid, parts)
+		return a, ok && len(a.Parts) == len(parts) && a.isAllOrNothing(errors)
+	}}
 }
 
 func appendMultiHeader(b []byte, op int32, done bool) []byte {
@@ -42,37 +46,74 @@ func appendMultiHeader(b []byte, op int32, done bool) []byte {
 	return jute.AppendInt32(jute.AppendBool(jute.AppendInt32(b, op), done), noError)
 }
 
-// readMultiAnswer reads a part for each operation. The parts of a multi that
-// has failed are errors:
+// readPart reads what is in front of each part of an answer: the type of the part,
+// and its error code. A part that is an error by its type has the code in its body
+// once more. ClickHouse Keeper leaves an error of a multiRead the type of its
+// operation, and sends no body. So the code decides, and comes first.
+func readPart(r *jute.Reader) (op, code int32, done, ok bool) {
+	op, done, code = r.Int32(), r.Bool(), r.Int32()
+	if done {
+		return op, code, true, op == OpError && !r.Bad() && len(r.Rest()) == 0
+	}
+	ok = op != OpError || r.Int32() == code
+	return op, code, false, ok && !r.Bad()
+}
+
+// readMultiAnswer reads a part for each operation, and counts those that are
+// errors. The parts of a multi that has failed are errors:
 //
 //   - CodeOK for each operation before the one that has failed.
 //   - The code of the operation that has failed.
 //   - One and the same code for each operation behind it.
-func readMultiAnswer(body []byte, zxid int64) (MultiAnswer, bool) {
+func readMultiAnswer(body []byte, zxid int64, parts []Part) (a MultiAnswer, errors int, ok bool) {
 	r := jute.NewReader(body)
-	a := MultiAnswer{Zxid: zxid, Failed: -1}
-	for i := 0; !r.Bad(); i++ {
-		op, done := r.Int32(), r.Bool()
-		r.Int32() // an error code, which is repeated behind the header if the part is an error
-		if done {
-			return a, !r.Bad()
+	a = MultiAnswer{Zxid: zxid, Failed: -1}
+	for i := 0; ; i++ {
+		op, code, done, ok := readPart(r)
+		if !ok || done || i == len(parts) {
+			return a, errors, ok && done
 		}
 		var part PartAnswer
-		switch op {
-		case OpCreate:
-			part.Path = r.String()
-		case OpCreate2: // newer servers' answer for containers and for nodes with a TTL, too
-			part.Path, part.Stat = r.String(), readStat(r)
-		case OpSetData:
-			part.Stat = readStat(r)
-		case OpError:
-			if code := r.Int32(); code != CodeOK && a.Failed < 0 {
+		switch {
+		case op == OpError:
+			if errors++; code != CodeOK && a.Failed < 0 {
 				a.Failed, a.Code = i, code
 			}
+		case code != CodeOK || !parts[i].isAnsweredBy(op):
+			return a, errors, false
+		case op == OpSetData:
+			part.Stat = readStat(r)
+		case op == OpCreate, op == OpCreate2:
+			if part.Path = r.String(); !parts[i].path.is(part.Path) {
+				return a, errors, false
+			}
+			if op == OpCreate2 { // newer servers' answer for containers and for nodes with a TTL, too
+				part.Stat = readStat(r)
+			}
+		}
+		if r.Bad() {
+			return a, errors, false
 		}
 		a.Parts = append(a.Parts, part)
 	}
-	return a, false
+}
+
+// isAnsweredBy reports whether a part of an answer that is no error may have this
+// type.
+func (p Part) isAnsweredBy(op int32) bool {
+	if p.path.asked == "" {
+		return op == p.op
+	}
+	return op == OpCreate || op == OpCreate2
+}
+
+// isAllOrNothing reports whether the answer agrees with itself: either one
+// operation has failed, and no part is a result, or no part is an error.
+func (a MultiAnswer) isAllOrNothing(errors int) bool {
+	if a.Failed < 0 {
+		return errors == 0
+	}
+	return errors == len(a.Parts)
 }
 
 // ReadAnswer is the answer to one operation of a MultiRead, which has Data and
@@ -104,28 +145,33 @@ func multiRead(op int32, paths []string) Request[MultiReadAnswer] {
 			b = pathAndWatch(path, false)(appendMultiHeader(b, op, false))
 		}
 		return appendMultiHeader(b, OpError, true)
-	}, read: readMultiReadAnswer}
+	}, read: func(body []byte, zxid int64) (MultiReadAnswer, bool) {
+		a, ok := readMultiReadAnswer(body, zxid, op)
+		return a, ok && len(a.Reads) == len(paths)
+	}}
 }
 
-func readMultiReadAnswer(body []byte, zxid int64) (MultiReadAnswer, bool) {
+func readMultiReadAnswer(body []byte, zxid int64, asked int32) (MultiReadAnswer, bool) {
 	r := jute.NewReader(body)
 	a := MultiReadAnswer{Zxid: zxid}
-	for !r.Bad() {
-		op, done := r.Int32(), r.Bool()
-		r.Int32() // an error code, which is repeated behind the header if the part is an error
-		if done {
-			return a, !r.Bad()
+	for {
+		op, code, done, ok := readPart(r)
+		if !ok || done {
+			return a, ok
 		}
-		var part ReadAnswer
-		switch op {
-		case OpGetData:
+		part := ReadAnswer{Code: code}
+		switch {
+		case op != asked && op != OpError, op == OpError && code == CodeOK:
+			return a, false
+		case code != CodeOK: // no result follows, whatever the type
+		case op == OpGetData:
 			part.Data, part.Stat = r.Buffer(), readStat(r)
-		case OpGetChildren:
-			part.Names = readNames(r)
 		default:
-			part.Code = r.Int32()
+			part.Names = readNames(r)
+		}
+		if r.Bad() {
+			return a, false
 		}
 		a.Reads = append(a.Reads, part)
 	}
-	return a, false
 }

@@ -11,6 +11,8 @@ type Request[T any] struct {
 	// zero value of T.
 	NoNodeIsAnswer bool
 
+	path createdPath // of a Create
+
 	// read is Read. It makes the jute.Reader by itself: passed to a function that
 	// may be any, that would be an allocation.
 	read func(body []byte, zxid int64) (answer T, ok bool)

@@ -28,15 +28,37 @@ type Created struct {
 	Czxid int64
 }
 
-// Create makes a node.
+// Create makes a node. An answer about a node with another path is malformed.
 func Create(n NewNode) Request[Created] {
-	return Request[Created]{Op: n.op(), Append: n.append, read: readCreated}
+	path := createdPath{n.Path, n.sequential()}
+	return Request[Created]{Op: n.op(), Append: n.append, path: path, read: func(body []byte, zxid int64) (Created, bool) {
+		r := jute.NewReader(body)
+		c := Created{r.String(), zxid}
+		return c, !r.Bad() && path.is(c.Path)
+	}}
 }
 
-func readCreated(body []byte, zxid int64) (Created, bool) {
-	r := jute.NewReader(body)
-	c := Created{r.String(), zxid}
-	return c, !r.Bad()
+// createdPath is the path of the node that a Create makes.
+type createdPath struct {
+	asked    string // empty for other requests
+	numbered bool   // a number follows
+}
+
+// is reports whether a node may have been created by the request.
+func (p createdPath) is(path string) bool {
+	if p.numbered {
+		return len(path) > len(p.asked) && path[:len(p.asked)] == p.asked
+	}
+	return path == p.asked
+}
+
+func (n NewNode) sequential() bool {
+	switch n.Mode {
+	case ModePersistentSequential, ModeEphemeralSequential, ModePersistentSequentialTTL:
+		return true
+	default:
+		return false
+	}
 }
 
 func (n NewNode) op() int32 {

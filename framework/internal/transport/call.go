@@ -28,8 +28,8 @@ var (
 // because a library call cannot be abandoned, and each takes two goroutines
 // more than a request needs.
 type Call struct {
-	request    Request
-	held       time.Duration // how long the connection had been established when the call was sent
+	sent       HangUp
+	hungUp     bool // see HungUp; set before done is closed
 	done       chan struct{}
 	ignoreZxid bool // the answer's zxid does not become Link.lastZxid
 
@@ -49,6 +49,19 @@ func (c *Call) Answer() (code int32, zxid int64, body []byte, err error) {
 	return c.reply.err, c.reply.zxid, c.reply.body, c.err
 }
 
+// HangUp is what there is to know of a request with which a connection has ended.
+type HangUp struct {
+	Request
+	Size        int           // of the request, in bytes
+	Established time.Time     // when the connection was established
+	Held        time.Duration // how long that was before the request was sent
+}
+
+// HungUp reports whether a call is lost because the connection has ended in
+// another way than by us, or by the silence of the peer: perhaps because of this
+// request.
+func (c *Call) HungUp() (HangUp, bool) { return c.sent, c.hungUp }
+
 // completeWith completes a call with its reply. It keeps a copy of the body,
 // because the frame's memory is used again.
 func (c *Call) completeWith(r reply) {
@@ -58,8 +71,8 @@ func (c *Call) completeWith(r reply) {
 }
 
 func (c *Call) complete() {
-	if c.request.Then != nil {
-		c.request.Then(c.reply.err, c.err)
+	if c.sent.Then != nil {
+		c.sent.Then(c.reply.err, c.err)
 	}
 	close(c.done)
 }
@@ -159,7 +172,8 @@ func (c *Conn) enqueueLimitedLocked(limit int, r Request) (*Call, error) {
 		return nil, ErrTooLong
 	}
 	c.inflight.sent(header, time.Now())
-	call := &Call{request: r, held: c.heldLocked(), done: make(chan struct{})}
+	sent := HangUp{r, len(c.out) - before - lengthSize, c.establishedAt, c.heldLocked()}
+	call := &Call{sent: sent, done: make(chan struct{})}
 	c.calls[header.xid] = call
 	return call, nil
 }
@@ -177,12 +191,12 @@ func (c *Conn) heldLocked() time.Duration {
 func (c *Conn) failCalls() {
 	c.link.mu.Lock()
 	c.closed = true
-	lost := c.calls
+	lost, hungUp := c.calls, c.hungUp
 	c.calls = nil
 	c.failWaitersLocked()
 	c.link.mu.Unlock()
 	for _, call := range lost {
-		call.err = ErrLost
+		call.err, call.hungUp = ErrLost, hungUp
 		call.complete()
 	}
 }

@@ -357,7 +357,7 @@ func TestAnswerAboutTheSessionEndsTheConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := NewLink(Config{Ended: func([]Unanswered) { t.Error("no request is the reason") }})
+				l := NewLink(Config{})
 				c, p := established(t, l, 7, 9*time.Second)
 				readInBackground(c)
 				before, _ := l.LastContact()

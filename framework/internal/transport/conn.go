@@ -27,7 +27,6 @@ type Conn struct {
 	rest        []byte        // the part of it that the library has not read
 	readTimeout time.Duration // how long the library waits for a frame
 	handshake   handshake
-	answering   int32 // xid of the answer that is being read, or 0
 
 	wake  chan struct{} // capacity 1: there is something in out
 	done  chan struct{} // ends the connection's goroutines
@@ -48,6 +47,7 @@ type Conn struct {
 	waitingWatches   int             // how many of them set persistent watches
 	multiReads       multiReads
 	ending           bool // by the peer or by us
+	hungUp           bool // by the peer, or for what it has sent
 	closed           bool // no call may be added
 }
 
@@ -115,7 +115,7 @@ func (c *Conn) flush() {
 			_, err := c.Conn.Write(batch)
 			c.batchWritten(batch)
 			if err != nil {
-				c.end(err, 0) // the library's Read fails then
+				c.end(err) // the library's Read fails then
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 		if err != nil {
 			// The library stops reading but does not close. Without Close,
 			// a flush that is blocked in Write would block for ever.
-			c.end(err, c.answering)
+			c.end(err)
 			c.handshakeFailed(err)
 			return 0, err
 		}
@@ -190,7 +190,6 @@ func (c *Conn) readFrame() ([]byte, error) {
 	if n > limit {
 		return c.buf, c.skipAnswer(n)
 	}
-	c.noteAnswer()
 	c.buf, err = readGrowing(c.in, c.buf, lengthSize+n)
 	return c.buf, err
 }
@@ -247,7 +246,6 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 	if r.xid == xidNotification {
 		return nil, c.handleNotification(r)
 	}
-	c.answering = 0
 	call, sent, known := c.matchReply(r)
 	if !known { // it answers no request, so it proves nothing
 		return nil, nil
@@ -262,9 +260,6 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 	case call != nil:
 		if frameLength(frame) > maxFrame {
 			call.err = ErrAnswerTooLong
-		}
-		if c.link.cfg.Answered != nil && !call.ignoreZxid {
-			c.link.cfg.Answered(call.request, r.err)
 		}
 		call.completeWith(r)
 		return nil, err
@@ -311,6 +306,7 @@ func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 	c.multiReads.learn(sent.op, call, r.err)
 	if call != nil {
 		delete(c.calls, r.xid)
+		c.link.answers++
 		if !call.ignoreZxid && !isRefusedSetWatches(sent.op, r) {
 			c.link.lastZxid = max(c.link.lastZxid, r.zxid)
 			c.link.zxidFrom = c

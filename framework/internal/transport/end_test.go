@@ -3,80 +3,72 @@ package transport
 import (
 	"encoding/binary"
 	"net"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// ends is what the owner of a link is told of connections that end: the paths
-// of the requests, for each connection.
-type ends struct{ paths [][]string }
-
-func (e *ends) ended(all []Unanswered) {
-	var paths []string
-	for _, r := range all {
-		paths = append(paths, jute.NewReader(r.Payload(nil)).String())
-	}
-	e.paths = append(e.paths, paths)
-}
-
-func TestEndOfAConnectionNamesWhatWasUnderWay(t *testing.T) {
+// A request with which the peer has ended the connection is told from one that is
+// lost for another reason.
+func TestRequestsWithWhichThePeerHasEndedTheConnection(t *testing.T) {
 	for name, tc := range map[string]struct {
-		end  func(l *Link, c *Conn, p *peer)
-		want [][]string
+		end    func(l *Link, c *Conn, p *peer)
+		hungUp bool
 	}{
-		"the peer hangs up": {func(_ *Link, _ *Conn, p *peer) { p.nc.Close() }, [][]string{{"/b", "/c"}}},
+		"the peer hangs up": {func(_ *Link, _ *Conn, p *peer) { p.nc.Close() }, true},
 		"the peer is silent": {func(_ *Link, c *Conn, _ *peer) {
 			c.SetReadDeadline(time.Now().Add(time.Second))
-		}, nil},
-		"an answer takes too long": {func(_ *Link, c *Conn, p *peer) {
-			answer := answerFrame(firstOwnXid+2, 1, 0, string(make([]byte, 1000)))
-			p.write(answer[:500])
-			c.SetReadDeadline(time.Now().Add(time.Second))
-		}, [][]string{{"/c"}}},
-		"the peer speaks nonsense": {func(_ *Link, _ *Conn, p *peer) { p.write(frame(1)) }, [][]string{{"/b", "/c"}}},
-		"we close it":              {func(_ *Link, c *Conn, _ *peer) { c.Close() }, nil},
-		"the session is over":      {func(l *Link, _ *Conn, _ *peer) { l.Close() }, nil},
+		}, false},
+		"the peer speaks nonsense": {func(_ *Link, _ *Conn, p *peer) { p.write(frame(1)) }, true},
+		"we close it":              {func(_ *Link, c *Conn, _ *peer) { c.Close() }, false},
+		"the session is over":      {func(l *Link, _ *Conn, _ *peer) { l.Close() }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var told ends
-				l := NewLink(Config{Ended: told.ended})
+				l := NewLink(Config{})
 				c, p := established(t, l, 7, 9*time.Second)
+				since := time.Now()
 				readInBackground(c)
+				time.Sleep(time.Second)
+				var calls []*Call
 				for _, path := range []string{"/a", "/b", "/c"} {
-					_, err := send(l, path)
+					call, err := send(l, path)
 					require.NoError(t, err)
+					calls = append(calls, call)
 				}
 				p.write(answerFrame(xidOf(p.read()), 1, 0, "/a"))
 				synctest.Wait()
+				require.Equal(t, 1, l.Answers())
 				tc.end(l, c, p)
 				time.Sleep(2 * time.Second)
 				synctest.Wait()
-				require.Equal(t, tc.want, told.paths)
+				for i, call := range calls {
+					<-call.Done()
+					hangUp, ok := call.HungUp()
+					require.Equal(t, tc.hungUp && i > 0, ok)
+					require.Equal(t, time.Second, hangUp.Held)
+					require.Equal(t, since, hangUp.Established)
+					require.Equal(t, len(hangUp.Payload(nil))+8, hangUp.Size)
+				}
 			})
 		})
 	}
 }
 
 // A peer may reset the connection before it has read all of a long request.
-func TestEndOfAConnectionDuringAWriteNamesTheRequest(t *testing.T) {
+func TestEndOfAConnectionDuringAWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told ends
-		l := NewLink(Config{Ended: told.ended})
+		l := NewLink(Config{})
 		c := stalledPeer(t, l)
-		_, err := send(l, "/long")
+		call, err := send(l, "/long")
 		require.NoError(t, err)
 		synctest.Wait()
 		c.Conn.Close() // nobody reads: the write fails
-		synctest.Wait()
-		require.Equal(t, [][]string{{"/long"}}, told.paths)
+		<-call.Done()
+		_, ok := call.HungUp()
+		require.True(t, ok)
 	})
 }
 
@@ -110,37 +102,6 @@ func TestAnswerThatIsTooLongIsLeftOut(t *testing.T) {
 	})
 }
 
-// The library's read and our write may fail at the same moment.
-func TestEndOfAConnectionIsToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var told atomic.Int32
-		goOn := make(chan struct{})
-		release := sync.OnceFunc(func() { close(goOn) })
-		defer release()
-		l := NewLink(Config{Ended: func([]Unanswered) {
-			told.Add(1)
-			<-goOn
-		}})
-		c := stalledPeer(t, l)
-		readInBackground(c)
-		call, _, err := l.Send(opSync, path("/long"), nil)
-		require.NoError(t, err)
-		synctest.Wait()
-		c.Conn.Close()
-		synctest.Wait()
-		require.EqualValues(t, 1, told.Load())
-		select {
-		case <-call.Done():
-			t.Error("its caller knows before the owner of the link does")
-		default:
-		}
-		release()
-		<-call.Done()
-		synctest.Wait()
-		require.EqualValues(t, 1, told.Load())
-	})
-}
-
 // slowToClose is a connection whose Close returns some time after its readers
 // have found it closed.
 type slowToClose struct {
@@ -158,11 +119,10 @@ func (c slowToClose) Close() error {
 // returned.
 func TestConnectionThatWeCloseHasNotEndedWithARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told ends
-		l := NewLink(Config{Ended: told.ended})
+		l := NewLink(Config{})
 		c := stalledPeer(t, l)
 		readInBackground(c)
-		_, err := send(l, "/n")
+		call, err := send(l, "/n")
 		require.NoError(t, err)
 		synctest.Wait()
 		goOn := make(chan struct{})
@@ -170,7 +130,8 @@ func TestConnectionThatWeCloseHasNotEndedWithARequest(t *testing.T) {
 		go c.Close()
 		synctest.Wait()
 		close(goOn)
-		synctest.Wait()
-		require.Empty(t, told.paths)
+		<-call.Done()
+		_, ok := call.HungUp()
+		require.False(t, ok)
 	})
 }

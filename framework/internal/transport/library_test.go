@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,8 @@ import (
 // sessionOwner owns a link as a session does, as far as these tests need it: it
 // keeps the watches that are set.
 type sessionOwner struct {
-	link *Link
+	link   *Link
+	notSet atomic.Int32
 
 	mu     sync.Mutex
 	set    map[SetWatch]bool
@@ -38,7 +40,7 @@ func withLibrary(
 		srv, o := zktest.Start(t), &sessionOwner{set: map[SetWatch]bool{}}
 		o.link = NewLink(Config{
 			LeaderConfirmed: leaderConfirmed, Credentials: o.credentials,
-			Watches: o.restore, Fired: o.fired, Failed: o.fail,
+			Watches: o.restore, Fired: o.fired, Failed: o.fail, NotSet: func() { o.notSet.Add(1) },
 		})
 		conn, events, err := zk.Connect([]string{srv.Addr()}, 9*time.Second, zk.WithLogger(quiet{}),
 			zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {

@@ -46,15 +46,9 @@ type Config struct {
 	// handshake was done.
 	Failed func(error)
 
-	// Ended is called when an established connection has ended, by the peer or
-	// for what the peer has sent, with the requests that were under way, oldest
-	// first. Their callers learn of it after that. If the peer has refused to set
-	// the watches again, that is the only one.
-	Ended func([]Unanswered)
-
-	// Answered is called with every request that is answered, and the answer's
-	// code.
-	Answered func(r Request, code int32)
+	// NotSet is called when the server has refused to set standard watches again, or
+	// the connection has ended before it had answered.
+	NotSet func()
 }
 
 // Link is what the connections of one session share. The library makes one
@@ -75,6 +69,7 @@ type Link struct {
 	ownXid   int32
 	lastZxid int64 // the newest in an answer to one of our calls
 	zxidFrom *Conn // the connection of the last such answer
+	answers  int   // to our calls
 
 	identity    Identity // the session's, once a server has accepted it
 	established bool     // a handshake is done: the library knows of it
@@ -135,6 +130,13 @@ func (l *Link) Held() (d time.Duration, ok bool) {
 		return 0, false
 	}
 	return l.conn.heldLocked(), true
+}
+
+// Answers returns how many of our calls were answered.
+func (l *Link) Answers() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.answers
 }
 
 // HasNews reports whether an answer with a zxid has come on the newest

@@ -98,10 +98,9 @@ func (c *Conn) restoreLocked(watches []SetWatch) {
 	}
 	batches := batchesOf(standard, c.setWatchesSize())
 	for i, batch := range batches {
-		var call *Call
-		call, err := c.enqueueSetWatchesLocked(c.link.lastZxid, batch, func(code int32, _ error) {
-			if code != proto.CodeOK {
-				c.endRefused(call, code)
+		call, err := c.enqueueSetWatchesLocked(c.link.lastZxid, batch, func(code int32, err error) {
+			if (err != nil || code != proto.CodeOK) && c.link.cfg.NotSet != nil {
+				c.link.cfg.NotSet()
 			}
 		})
 		if err == nil { // an error means that the connection is closed; the next one sets them
@@ -115,7 +114,7 @@ func (c *Conn) restoreLocked(watches []SetWatch) {
 
 // isRefusedSetWatches reports whether a reply says that watches were not set
 // again. Its zxid does not count: it is newer than the changes of which the
-// server was to tell. The next connection must ask for these once more.
+// server was to tell.
 func isRefusedSetWatches(op int32, r reply) bool { return op == opSetWatches && r.err != proto.CodeOK }
 
 // SetWatches sets standard watches again that the server may have, or may have

@@ -103,15 +103,17 @@ func TestWithdrawnWatchIsForgottenByTheServer(t *testing.T) {
 	})
 }
 
-// If a server cannot set watches again, for whatever reason, the connection
-// ends. Otherwise a user of those watches would wait for ever.
-func TestWatchesThatCannotBeSetAgainEndTheConnection(t *testing.T) {
-	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
-		o.watch(t, "/missing")
-		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: 1, Do: zktest.Fail(-1)})
-		srv.CutAll()
-		time.Sleep(10 * time.Second)
-		require.Equal(t, 2, srv.CountRequests(zktest.OpSetWatches))
-		require.Len(t, srv.Watches(), 1)
-	})
+// If a server cannot set watches again, for whatever reason, or the connection ends
+// before it has, their owner is told. Otherwise a user of those watches would wait for
+// ever.
+func TestWatchesThatAreNotSetAgainAreTold(t *testing.T) {
+	for _, do := range []zktest.Action{zktest.Fail(-1), zktest.DropRequest()} {
+		withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
+			o.watch(t, "/missing")
+			srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: do})
+			srv.CutAll()
+			time.Sleep(10 * time.Second)
+			require.EqualValues(t, 1, o.notSet.Load())
+		})
+	}
 }

@@ -3,13 +3,11 @@ package watches
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
-	"github.com/gocurator/curator/framework/internal/suspects"
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
@@ -18,7 +16,6 @@ import (
 func (p *Persistent) answered(w *persistentWatch, connection uint64, recursive bool, code int32) (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ends, p.proven = 0, 0
 	if !p.isCurrentLocked(w, connection) {
 		return false
 	}
@@ -96,43 +93,14 @@ func (p *Persistent) endAllLocked(err error) {
 	}
 }
 
-// endedWith is called when a connection has ended with requests that were not
-// answered. If connections end with requests for watches, one after the other,
-// those are held back until a connection has lasted without them. If two such
-// connections end as soon as they are asked for a watch, that is as if the server
-// had said that it knows no such request.
-func (p *Persistent) endedWith(session *Session, all []transport.Unanswered) {
-	i := slices.IndexFunc(all, func(r transport.Unanswered) bool { return r.Op == proto.OpAddWatch })
-	if i < 0 {
-		return
-	}
-	if found := p.noteEnd(session, all[i]); found != nil {
-		found.Warn(session.owner.Log, "zookeeper servers end the connection whenever they are asked for a persistent watch")
-	}
-}
-
-// noteEnd returns what the log is to be told, or nil.
-func (p *Persistent) noteEnd(session *Session, r transport.Unanswered) *suspects.HangUpError {
+// lost notes that the connection has ended with a request for the watch. The next
+// connection sets it. Until then, its readers know why it is not there.
+func (p *Persistent) lost(w *persistentWatch, connection uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if session != p.session {
-		return nil
+	if p.isCurrentLocked(w, connection) {
+		w.troubledLocked(fmt.Errorf("%w with the request for the watch under way", zk.ErrConnectionClosed))
 	}
-	if p.ends++; r.Held >= suspects.ProvenAfter {
-		p.proven++
-	}
-	id, size := suspects.Identify(r.Request)
-	found := &suspects.HangUpError{Request: id, Size: size, Ends: p.ends}
-	if p.ends < suspects.Many || p.proven < 2 {
-		for _, w := range p.byPath {
-			w.troubledLocked(fmt.Errorf("%w: %w", zk.ErrConnectionClosed, found))
-		}
-		return nil
-	}
-	p.ends, p.proven = 0, 0
-	_, unknown := session.owner.Judge(proto.CodeUnimplemented)
-	p.endAllLocked(fmt.Errorf("%w: %w", unknown, found))
-	return found
 }
 
 // hasReadersOfNode reports whether a reader did not ask for a recursive watch.
@@ -180,10 +148,8 @@ func (p *Persistent) removeLeftLocked(w *persistentWatch) {
 // busyPause is how long a server that has too much to do is left alone.
 const busyPause = 100 * time.Millisecond
 
-func (p *Persistent) setLater(
-	ctx context.Context, w *persistentWatch, connection uint64, pause time.Duration,
-) {
-	sleep(ctx, pause)
+func (p *Persistent) setLater(ctx context.Context, w *persistentWatch, connection uint64) {
+	sleep(ctx, busyPause)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if ctx.Err() != nil || !p.isCurrentLocked(w, connection) || w.armed && (!w.recursive || w.armedRecursive) {

@@ -10,8 +10,6 @@
 //   - watch.go has a standard watch, and read.go the reads that set it;
 //   - persistent.go has the persistent watches, answers.go what servers make of
 //     the requests for them, events.go who is told, and reader.go who reads;
-//   - replay.go is about setWatches on new connections, and about servers that
-//     hang up on it;
 //   - deletion.go tells whether the session itself has deleted a node;
 //   - looks.go asks about watches that have been silent for long.
 package watches

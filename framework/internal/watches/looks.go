@@ -48,7 +48,7 @@ const (
 )
 
 // LookAgain looks at the session's watches from time to time until the session
-// ends. It also tries setWatches when that is suspicious.
+// ends.
 func (ws *Session) LookAgain() {
 	for {
 		pause := time.NewTimer(shortestLookPause + random.Duration(longestLookPause-shortestLookPause))
@@ -58,9 +58,6 @@ func (ws *Session) LookAgain() {
 		case <-ws.owner.Context.Done():
 			pause.Stop()
 			return
-		case <-ws.probes:
-			pause.Stop()
-			ws.probe()
 		}
 	}
 }
@@ -83,8 +80,7 @@ func (ws *Session) look(ctx context.Context) {
 
 // due returns the watches that were there at the look before: those that the
 // server is asked about together, and those that ride on a persistent watch. On
-// servers that take no setWatches, and on connections that have refused it, all
-// of them are looked at as the latter.
+// connections that have refused setWatches, all of them are looked at as the latter.
 func (ws *Session) due() (together [][]*Watch, carried []*Watch) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -101,7 +97,7 @@ func (ws *Session) due() (together [][]*Watch, carried []*Watch) {
 		}
 	}
 	together = slices.Collect(maps.Values(byZxid))
-	if ws.replays.refused || ws.looksRefused {
+	if ws.looksRefused {
 		return nil, append(carried, slices.Concat(together...)...)
 	}
 	return together, carried

@@ -5,9 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
-	"github.com/gocurator/curator/framework/internal/suspects"
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
@@ -43,10 +41,7 @@ type Persistent struct {
 	byPath     map[string]*persistentWatch
 	recursive  int      // how many of them are recursive
 	tooOld     *Session // the session whose server said that it knows no persistent watches
-	refusal    error    // what it said, or how else that is known
-
-	ends   int // how many connections in a row have ended with a request for a watch
-	proven int // how many of them had held until the request was sent
+	refusal    error    // what it said
 }
 
 // persistentWatch is one persistent watch on the server, with its readers. The
@@ -127,18 +122,7 @@ func (p *Persistent) setLocked(w *persistentWatch) {
 	if w.waiting = p.session.settingLocked(w.path); w.waiting || p.session == nil {
 		return
 	}
-	if p.ends >= suspects.Many {
-		p.setAfterLocked(w, 2*suspects.ProvenAfter)
-		return
-	}
 	p.session.link.AddWatch(p.requestLocked(w))
-}
-
-// setAfterLocked has the server set the watch after a pause, if the connection
-// has held until then.
-func (p *Persistent) setAfterLocked(w *persistentWatch, pause time.Duration) {
-	connection := p.connection
-	p.session.owner.Spawn(func(ctx context.Context) { p.setLater(ctx, w, connection, pause) })
 }
 
 // standardSettledLocked is called when a standard watch is no longer on its
@@ -153,8 +137,10 @@ func (p *Persistent) requestLocked(w *persistentWatch) *transport.PersistentWatc
 	w.asked++
 	connection, recursive, spawn := p.connection, w.recursive, p.session.owner.Spawn
 	return &transport.PersistentWatch{Path: w.path, Recursive: recursive, Then: func(code int32, err error) {
-		if err == nil && p.answered(w, connection, recursive, code) {
-			spawn(func(ctx context.Context) { p.setLater(ctx, w, connection, busyPause) })
+		if err != nil {
+			p.lost(w, connection)
+		} else if p.answered(w, connection, recursive, code) {
+			spawn(func(ctx context.Context) { p.setLater(ctx, w, connection) })
 		}
 	}}
 }
@@ -193,11 +179,7 @@ func (p *Persistent) restoreLocked() (all []transport.SetWatch) {
 	p.disconnectLocked()
 	for _, path := range slices.Sorted(maps.Keys(p.byPath)) {
 		w := p.byPath[path]
-		switch w.waiting = p.session.settingLocked(w.path); {
-		case w.waiting:
-		case p.ends >= suspects.Many:
-			p.setAfterLocked(w, 2*suspects.ProvenAfter)
-		default:
+		if w.waiting = p.session.settingLocked(w.path); !w.waiting {
 			all = append(all, transport.SetWatch{Persistent: p.requestLocked(w)})
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"slices"
 	"sync"
@@ -19,7 +18,6 @@ import (
 // Owner is what the watches need of their session.
 type Owner struct {
 	Context context.Context // the session's: its cause says why the session has ended
-	Log     *slog.Logger
 
 	// Spawn runs a function in a goroutine, with a context that ends with the
 	// client.
@@ -53,9 +51,6 @@ type Session struct {
 	// tell of; see looks.go.
 	lookingSince int64
 	looksRefused bool // on this connection
-
-	replays replays
-	probes  chan struct{} // capacity 1: setWatches is to be tried
 }
 
 // NewSession returns the watches of a session that has none. They are of no use
@@ -64,7 +59,6 @@ func NewSession(p *Persistent, o Owner) *Session {
 	return &Session{
 		owner: o, persistent: p, mu: &p.mu, lookingSince: math.MaxInt64,
 		shared: map[transport.Watch]*Watch{}, reads: map[ReadKey]*Read{},
-		probes: make(chan struct{}, 1),
 	}
 }
 
@@ -132,7 +126,6 @@ func (ws *Session) Restore(set func([]transport.SetWatch)) {
 		return
 	}
 	ws.looksRefused = false
-	ws.endUnlessReplayedLocked()
 	var all []transport.SetWatch
 	for key, w := range ws.shared {
 		if w.isSet {
@@ -184,11 +177,22 @@ func tablesOf(t zk.EventType) []transport.Table {
 	}
 }
 
-// EndedWith is called when a connection has ended with requests that were not
-// answered.
-func (ws *Session) EndedWith(all []transport.Unanswered) {
-	ws.persistent.endedWith(ws, all)
-	ws.endedWithReplay(all)
+// NotSet is called when the server has not set watches again on a new connection:
+// it has refused that, or the connection has ended before the answer. The watches
+// end without an event of the server, and their waiters read again. So a server
+// that hangs up on the request, whatever the reason, is asked once for each
+// connection that holds, and not for ever.
+func (ws *Session) NotSet() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.owner.Context.Err() != nil {
+		return // they end for that reason
+	}
+	for _, w := range ws.shared {
+		if w.isSet && w.isAnew {
+			w.firedLocked(zk.EventNotWatching, zk.StateDisconnected)
+		}
+	}
 }
 
 // End finishes every watch, because the session is over.

@@ -96,8 +96,9 @@ func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node f
 		case reason.Is(err, framework.ErrNotConnected): // another request would wait as long again
 			return r.failAll(rest, begun, err, take)
 		case framework.IsConnectionError(err):
-			_, err = r.oneByOne(ctx, rest[:n], begun, take)
-			atOnce = max(fewReads, n/2)
+			var size int
+			size, err = r.oneByOne(ctx, rest[:n], begun, take)
+			atOnce = min(max(fewReads, n/2), nextReads(n, size))
 		default:
 			_, err = r.oneByOne(ctx, rest, begun, take)
 			return err

@@ -25,6 +25,6 @@ func (t *Tree) Clone() *Tree {
 			c.attach(path, &twin)
 		}
 	})
-	c.Recording = t.Recording
+	c.Recording, c.DeletesKeepPzxid = t.Recording, t.DeletesKeepPzxid
 	return c
 }

@@ -22,6 +22,9 @@ type Tree struct {
 	// TakeEffects. The trees of an ensemble's members do that.
 	Recording bool
 	effects   []Effect
+
+	// DeletesKeepPzxid makes a deletion leave the Pzxid of the parent unchanged.
+	DeletesKeepPzxid bool
 }
 
 // New returns the tree a fresh server starts with.
@@ -135,7 +138,9 @@ func (t *Tree) remove(path string, zxid int64) (undo func()) {
 	n, parent := t.nodes[path], t.nodes[ParentOf(path)]
 	pzxid := parent.Pzxid
 	t.detach(path, n)
-	parent.Pzxid = zxid
+	if !t.DeletesKeepPzxid {
+		parent.Pzxid = zxid
+	}
 	if t.Recording {
 		t.record(func(t *Tree) { t.remove(path, zxid) })
 	}

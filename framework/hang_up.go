@@ -1,0 +1,137 @@
+package framework
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
+)
+
+// hangUps counts the connections that end with a request in flight: each time that
+// it is made again, all other requests are interrupted, too. Only the ends of a
+// connection count that had held before the request was sent, because a network
+// that breaks all the time is no matter of a request. So a request that was in
+// flight at two ends in a row is not sent before the connection has held. An
+// answer to the request ends the count.
+//
+// A long request fails when it was in flight at three such ends in a row. Any other
+// one pauses for longer each time, and never fails by this count. Nor does one that
+// makes a protected node: its caller relies on the client to find the node.
+type hangUps struct {
+	some atomic.Bool // whether byRequest has any; saves the lock
+
+	mu        sync.Mutex // protects the following field
+	byRequest map[countedRequest]hangUp
+}
+
+// countedRequest is what the attempts at the same operation have in common.
+type countedRequest struct{ op, path string }
+
+type hangUp struct {
+	ends       int       // connections in a row that have ended with the request in flight
+	counted    int       // how many of them had held
+	served     int       // how often others were answered from one end that counts to the next
+	answers    int       // of the session, at the last end that counts
+	connection time.Time // when the last one was established; several callers may make the same request
+	resume     time.Time // the end of the pause
+}
+
+const (
+	longRequest    = 64 << 10
+	mostHangUps    = 3
+	heldAfter      = 500 * time.Millisecond
+	requestsInMind = 1024
+)
+
+// await waits until the request may be sent, but not longer than to the end of ctx, the
+// session, or the connection of Extension.WhileConnected.
+func (h *hangUps) await(ctx, connection context.Context, s *Session, r countedRequest) error {
+	if !h.some.Load() {
+		return nil
+	}
+	held, connected := s.link.Held()
+	h.mu.Lock()
+	u := h.byRequest[r]
+	h.mu.Unlock()
+	left := time.Until(u.resume)
+	if u.ends >= 2 {
+		left = max(left, heldAfter-held)
+	}
+	if left <= 0 || !connected {
+		return nil
+	}
+	pause := time.NewTimer(left)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+		return nil
+	case <-ctx.Done():
+		return notSent(ctx)
+	case <-s.ctx.Done():
+	case <-connection.Done():
+	}
+	return s.sessionError(zk.ErrNoServer)
+}
+
+// attempted counts the attempt, which has ended with err, and returns what the
+// caller gets.
+func (h *hangUps) attempted(log *slog.Logger, s *Session, r countedRequest, err error) error {
+	var lost *lostError
+	if !reason.As(err, &lost) && (!h.some.Load() || err != nil && !IsRefusal(err)) {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	defer func() { h.some.Store(len(h.byRequest) > 0) }()
+	u := h.byRequest[r]
+	if lost == nil {
+		delete(h.byRequest, r)
+		return err
+	}
+	if !u.connection.Equal(lost.Established) {
+		if u.count(lost, s.link.Answers()); u.counted == mostHangUps {
+			log.Warn("zookeeper connections end whenever a request is in flight", semconv.Operation, r.op,
+				semconv.ZNodePath, r.path, semconv.RequestSize, lost.Size, semconv.ConnectionsEnded, u.ends)
+		}
+	}
+	fails := u.served >= mostHangUps-1 && lost.Size >= longRequest &&
+		!bytes.Contains(lost.Payload(nil), []byte("/_c_")) // a protected node's name
+	if fails {
+		u.resume = time.Time{} // a shorter request of the same operation need not wait
+	}
+	if len(h.byRequest) >= requestsInMind || h.byRequest == nil {
+		h.byRequest = map[countedRequest]hangUp{}
+	}
+	h.byRequest[r] = u
+	if !fails {
+		return err
+	}
+	if reason.Is(err, ErrOutcomeUnknown) {
+		return unknownOutcome(&HangUpError{lost.Size, u.ends})
+	}
+	return &HangUpError{lost.Size, u.ends}
+}
+
+// count counts the end of a connection.
+func (u *hangUp) count(lost *lostError, answers int) {
+	u.ends++
+	u.connection = lost.Established
+	if lost.Held < heldAfter {
+		return
+	}
+	if u.counted++; u.counted > 1 && u.answers != answers {
+		u.served++
+	}
+	u.answers = answers
+	if u.counted >= mostHangUps {
+		const doublings = 6 // a minute or so
+		u.resume = time.Now().Add(time.Second << min(u.counted-mostHangUps, doublings))
+	}
+}
