@@ -75,9 +75,12 @@ func (c *contender) queue(ctx context.Context) (err error) {
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()
 		case err != nil && c.outlasts(ctx, err): // our node keeps its place meanwhile
-		default:
-			admitted = err == nil
+		case err != nil:
 			return err
+		default:
+			c.recovery.Recovered()
+			admitted = true
+			return nil
 		}
 	}
 }

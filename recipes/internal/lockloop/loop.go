@@ -114,7 +114,6 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *OwnWatch
 	for {
 		err := c.queue(ctx)
 		if err == nil {
-			c.recovery.Recovered()
 			l.setRefusal(nil)
 			return c.node, c.own, nil
 		}
@@ -137,9 +136,14 @@ func EndsAcquire(err error) bool { return !framework.IsConnectionError(err) }
 // waits for the deletion unless ctx has ended. In any case the server handles
 // the caller's next request after the deletion.
 func Discard(ctx context.Context, c *framework.Client, node string) {
-	if ctx.Err() != nil {
-		framework.Extend(c).DeleteInBackground(node)
-		return
+	handled := false
+	defer func() {
+		if !handled { // ctx has ended, or is a context of the user's own that has panicked
+			framework.Extend(c).DeleteInBackground(node)
+		}
+	}()
+	if ctx.Err() == nil {
+		c.Delete(ctx, node, framework.AnyVersion, framework.WithGuarantee())
+		handled = true
 	}
-	c.Delete(ctx, node, framework.AnyVersion, framework.WithGuarantee())
 }
