@@ -14,14 +14,15 @@ import (
 // Loop queues for one lock, and waits in the queue for admission. [ByOrder]
 // makes one. It is safe for concurrent use.
 type Loop struct {
-	nodes   Nodes
-	order   Order                   // the zero value if Places count the nodes
-	newNode string                  // the path that a contender asks for
-	warned  atomic.Bool             // see warnOfOthers
-	looking atomic.Bool             // see lookForLease
-	refused atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
-	isBusy  atomic.Bool             // somebody was ahead of the last contender with a Beside, in its first look
-	length  atomic.Int64            // the queue's, in names, when ListAll looked last
+	nodes         Nodes
+	order         Order                   // the zero value if Places count the nodes
+	newNode       string                  // the path that a contender asks for
+	warned        atomic.Bool             // see warnOfOthers
+	warnedUnowned atomic.Bool             // see noteOwner
+	looking       atomic.Bool             // see lookForLease
+	refused       atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
+	isBusy        atomic.Bool             // somebody was ahead of the last contender with a Beside, in its first look
+	length        atomic.Int64            // the queue's, in names, when ListAll looked last
 }
 
 // Nodes describes which nodes are a lock's contenders.
