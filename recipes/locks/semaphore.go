@@ -16,7 +16,7 @@ import (
 
 // InterProcessSemaphore is a distributed semaphore: no more than its limit of
 // leases are held at once, across every client of the ensemble. Acquires are
-// served one after the other, in the order of their arrival. It is safe for
+// served one after the other, in the order of an InterProcessMutex. It is safe for
 // concurrent use, and it is not re-entrant: each acquire takes leases of its
 // own.
 //
