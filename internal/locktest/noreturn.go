@@ -24,9 +24,9 @@ import (
 
 // NoReturn tests what is left of a recipe when a function of the user's panics,
 // or ends its goroutine. The function use uses the recipe, and leaves nothing
-// behind unless it is interrupted so. Each call that a hook, an ACL provider and
-// a suspend clock get on the goroutine of use does not return in turn, and the
-// call of a retry policy behind each request.
+// behind unless it is interrupted so. Each call that a hook, an ACL provider, a
+// suspend clock and the context of use get on the goroutine of use does not return in
+// turn, and the call of a retry policy behind each request.
 //
 // After that there are no watches, and no ephemeral nodes but those that may
 // stay, and the same client and another one can use the recipe.
@@ -34,30 +34,44 @@ func NoReturn(
 	t *testing.T, use func(t *testing.T, ctx context.Context, c *framework.Client) error, mayStay ...string,
 ) {
 	t.Helper()
+	for function, option := range map[string]func(*bomb) framework.Option{
+		"tracer": tracerOf, "ACL provider": aclOf, "retry policy": retryOf, "suspend clock": clockOf, "context": contextOf,
+	} {
+		noReturnOf(t, function, option, use, mayStay)
+	}
+}
+
+// NoReturnOfAContext is NoReturn for the calls of use's context alone.
+func NoReturnOfAContext(t *testing.T, use func(t *testing.T, ctx context.Context, c *framework.Client) error) {
+	t.Helper()
+	noReturnOf(t, "context", contextOf, use, nil)
+}
+
+func noReturnOf(
+	t *testing.T, function string, option func(*bomb) framework.Option,
+	use func(t *testing.T, ctx context.Context, c *framework.Client) error, mayStay []string,
+) {
+	t.Helper()
 	for way, end := range map[string]func(){"panic": func() { panic("no return") }, "goexit": runtime.Goexit} {
-		for function, option := range map[string]func(*bomb) framework.Option{
-			"tracer": tracerOf, "ACL provider": aclOf, "retry policy": retryOf, "suspend clock": clockOf,
-		} {
-			if !thorough.Picked(3, t.Name(), function, way) {
-				continue
-			}
-			t.Run(function+", "+way, func(t *testing.T) {
-				for n, more := 0, true; more; n += thorough.Size(1, 5) {
-					recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-						b, lost := &bomb{left: n + 1, end: end}, -1
-						if function == "retry policy" { // it is asked when a reply is lost
-							b.left, lost = 1, n
-						}
-						c, _ := w.Connect(t, option(b))
-						more = noReturn(t, w, c, use, b, lost)
-						require.Subset(t, mayStay, w.Fake.Session(c.SessionID()).Ephemerals())
-						for _, user := range []*framework.Client{c, w.Observer} {
-							require.NoError(t, use(t, recipetest.Within(t, time.Hour), user))
-						}
-					})
-				}
-			})
+		if !thorough.Picked(3, t.Name(), function, way) {
+			continue
 		}
+		t.Run(function+", "+way, func(t *testing.T) {
+			for n, more := 0, true; more; n += thorough.Size(1, 5) {
+				recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+					b, lost := &bomb{left: n + 1, end: end}, -1
+					if function == "retry policy" { // it is asked when a reply is lost
+						b.left, lost = 1, n
+					}
+					c, _ := w.Connect(t, option(b))
+					more = noReturn(t, w, c, use, b, lost)
+					require.Subset(t, mayStay, w.Fake.Session(c.SessionID()).Ephemerals())
+					for _, user := range []*framework.Client{c, w.Observer} {
+						require.NoError(t, use(t, recipetest.Within(t, time.Hour), user))
+					}
+				})
+			}
+		})
 	}
 }
 
@@ -81,7 +95,11 @@ func noReturn(
 		defer func() { recover() }()
 		b.on.Store(goroutine())
 		defer b.on.Store("")
-		if err := use(t, ctx, c); err != nil && lost < 0 {
+		under := ctx
+		if b.inContext {
+			under = bombContext{ctx, b}
+		}
+		if err := use(t, under, c); err != nil && lost < 0 {
 			panic(err)
 		}
 		returned = true
@@ -98,7 +116,8 @@ func noReturn(
 
 // bomb is set off by one of the calls on one goroutine.
 type bomb struct {
-	on atomic.Value // the goroutine, as a string
+	on        atomic.Value // the goroutine, as a string
+	inContext bool         // the context of use has the bomb
 
 	// These fields belong to that goroutine.
 	left int // calls until then
@@ -145,6 +164,23 @@ func clockOf(b *bomb) framework.Option {
 		return 0
 	})
 }
+
+// contextOf sets nothing that matters for the client: the context of use has the bomb.
+func contextOf(b *bomb) framework.Option {
+	b.inContext = true
+	return framework.WithServiceName("context")
+}
+
+// bombContext is a context of the user's own.
+type bombContext struct {
+	context.Context
+	bomb *bomb
+}
+
+func (c bombContext) Done() <-chan struct{}       { c.bomb.call(); return c.Context.Done() }
+func (c bombContext) Err() error                  { c.bomb.call(); return c.Context.Err() }
+func (c bombContext) Deadline() (time.Time, bool) { c.bomb.call(); return c.Context.Deadline() }
+func (c bombContext) Value(key any) any           { c.bomb.call(); return c.Context.Value(key) }
 
 // bombTracer has all calls of a hook that are made on a caller's goroutine.
 type bombTracer struct{ *bomb }

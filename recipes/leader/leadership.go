@@ -85,8 +85,15 @@ func (l *leadership) attend(leading context.Context, stop <-chan struct{}, grace
 // what the caller of the work can act on: the reason of a loss, and the
 // server's if it refuses the deletion.
 func (l *leadership) end(ctx context.Context) error {
+	begun := false
+	defer func() {
+		if !begun { // a context of the user's own has panicked
+			_ = l.claim.Dissolve(claim.Ended)
+		}
+	}()
 	under, done := claim.WhileConnected(ctx, l.created().Session)
 	defer done()
+	begun = true
 	refused := claim.RefusalsIn(l.claim.Dissolve(under))
 	if cause := context.Cause(l.claim.Context()); !reason.Is(cause, locks.ErrReleased) {
 		return errors.Join(cause, refused)

@@ -74,6 +74,12 @@ type NotAcquiredError struct {
 	// would have re-entered.
 	Reentrant bool
 
+	// Unowned is the name of a node ahead that no session owns, such as one that a tool
+	// has made or that a restored backup has brought back. No server deletes it by
+	// itself: only deleting it frees the lock. It is empty if no such node was read. The
+	// nodes that are read are the holder's and the one right ahead.
+	Unowned string
+
 	// Leases is how many leases of a semaphore were asked for, and Limit is the
 	// limit that was read. Ahead counts leases then, and the rest up to the
 	// limit is free. Both are 0 for an acquire that did not look at the leases,
@@ -123,6 +129,9 @@ func (e *NotAcquiredError) Error() string {
 	}
 	if e.Own && e.Reentrant {
 		b.WriteString(" (an acquire under the context of its lease would re-enter)")
+	}
+	if e.Unowned != "" {
+		fmt.Fprintf(&b, "; no session owns node %s: only deleting it frees the lock", printable.String(e.Unowned))
 	}
 	if e.Err != nil {
 		fmt.Fprintf(&b, ": %v", e.Err)

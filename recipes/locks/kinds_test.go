@@ -123,11 +123,17 @@ func downgrade(t *testing.T, c *framework.Client) (acquireFunc, func()) {
 	rw := rwOf(c)
 	writer, err := rw.WriteLock().Acquire(t.Context())
 	require.NoError(t, err)
+	var after []func() // the context of the user's own may panic there, too
 	return func(ctx context.Context) (lease, error) {
-		under, done := writer.WithContext(ctx)
-		defer done()
-		return rw.ReadLock().Acquire(under)
-	}, func() { writer.Release(t.Context()) }
+			under, done := writer.WithContext(ctx)
+			after = append(after, done)
+			return rw.ReadLock().Acquire(under)
+		}, func() {
+			writer.Release(t.Context())
+			for _, done := range after {
+				done()
+			}
+		}
 }
 
 func rwOf(c *framework.Client) *locks.InterProcessReadWriteLock {

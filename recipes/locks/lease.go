@@ -41,7 +41,9 @@ func LeaseFromContext(ctx context.Context) (*Lease, bool) {
 //     no server has answered;
 //   - framework.ErrSuspended: the connection broke, if the client's error
 //     policy treats that as loss;
-//   - ErrNodeDeleted: somebody deleted the lock's node;
+//   - ErrNodeDeleted: somebody deleted the lock's node. In the first second of a
+//     hold, the holder may learn of that up to a second late, and later at once.
+//     WithRevocation makes it at once from the beginning;
 //   - ErrRevoked: somebody asked for the lock, and it has WithRevocation, or
 //     for the leadership;
 //   - framework.ErrClosed: the client was closed.

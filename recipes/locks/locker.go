@@ -54,6 +54,19 @@ func do(ctx context.Context, l Locker, f func(context.Context) error) (err error
 	return f(under)
 }
 
+// orRetire calls a clean-up behind an acquire, and gives the claim up if that panics,
+// as a context of the user's own may: no caller gets the claim then.
+func orRetire(c **claim.Claim, cleanUp func()) {
+	returned := false
+	defer func() {
+		if !returned && *c != nil {
+			(*c).Retire()
+		}
+	}()
+	cleanUp()
+	returned = true
+}
+
 // withLoss returns the work's own error, if it is the only one.
 func withLoss(work, loss error) error {
 	if loss == nil {

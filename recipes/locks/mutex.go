@@ -10,15 +10,17 @@ import (
 )
 
 // InterProcessMutex is a distributed lock: at most one holder per path across
-// every client of the ensemble. Waiters are admitted in the order of their
-// arrival. An InterProcessMutex is safe for concurrent use: each acquire that
-// does not re-enter is a contender of its own.
+// every client of the ensemble. Waiters are admitted in the order of their nodes.
+// An InterProcessMutex is safe for concurrent use: each acquire that does not
+// re-enter is another contender.
 //
 // All objects of one client and one path are the same lock, whichever view of
 // the client they were made with. An object costs nothing: make one for each
 // request, or keep it. If many goroutines of a client want the lock, only the
-// holder and the next are visible to others. The rest wait in the process, in
-// the order of their arrival, and cost the server nothing. Each acquire has
+// holder and the next have nodes. The rest wait in the process, in the order of
+// their arrival, and cost the server nothing. A waiter of another client that
+// arrives after them, and makes its node before they do, is admitted before them:
+// the clients take turns. Each acquire has
 // the options of its own object. An object with WithLocalHandOver has a queue
 // of its own, because its goroutines pass on its node. So have those with
 // WithCachedLock, together, if their nodes would be the same.

@@ -72,7 +72,7 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	}()
 	return leaseOf(queue.Traced(ctx, q.Describe(wait), func(ctx context.Context, a queue.Attempt) (c *claim.Claim, err error) {
 		begun = true
-		defer func() { writer.Leave(ctx, err) }()
+		defer orRetire(&c, func() { writer.Leave(ctx, err) })
 		c, err = r.downgrade(ctx, writer, a)
 		return c, q.OpError(err)
 	}))

@@ -11,7 +11,7 @@ import (
 )
 
 // InterProcessReadWriteLock is a distributed lock that many readers may hold
-// at once, or one writer alone. All are admitted in the order of arrival: a
+// at once, or one writer alone. All are admitted in the order of their nodes: a
 // reader waits for the writers ahead of it, a writer for all contenders ahead
 // of it. So a stream of readers cannot keep a writer out, nor the other way
 // round. It is safe for concurrent use.
@@ -19,10 +19,9 @@ import (
 // All objects of one client and one path are the same lock, as with an
 // InterProcessMutex. If many goroutines of a client want it, the writer that
 // has it and the next have nodes. Other writers wait in the process, and so
-// does whoever comes after them, in the order of arrival. All other readers
-// have a node each. Those that wait look at the queue together: thousands cost
-// little more than their nodes. With WithCachedLock, readers of a client share a
-// node.
+// does whoever comes after them, in the order of arrival. All other readers have
+// a node each. Those that wait look at the queue together: thousands cost little
+// more than their nodes. With WithCachedLock, readers of a client share a node.
 //
 // Under the context of a lease, each side re-enters. The holder of the write
 // lock may take the read lock under that lease's context, at once, and keep it

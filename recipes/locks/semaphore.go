@@ -16,7 +16,7 @@ import (
 
 // InterProcessSemaphore is a distributed semaphore: no more than its limit of
 // leases are held at once, across every client of the ensemble. Acquires are
-// served one after the other, in the order of their arrival. It is safe for
+// served one after the other, in the order of an InterProcessMutex. It is safe for
 // concurrent use, and it is not re-entrant: each acquire takes leases of its
 // own.
 //
@@ -189,7 +189,7 @@ func (s *InterProcessSemaphore) winOnce(ctx context.Context, a queue.Attempt, n 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { gate.Release(claim.UnlessDown(ctx, err)) }()
+	defer orRetire(&c, func() { gate.Release(claim.UnlessDown(ctx, err)) })
 	return s.take(ctx, gate, leases, n, a)
 }
 
@@ -211,9 +211,9 @@ func (s *InterProcessSemaphore) passGate(ctx context.Context, a queue.Attempt, l
 // the gate closed meanwhile, or the session ended.
 func (s *InterProcessSemaphore) take(
 	ctx context.Context, gate *claim.Lease, seen *lockloop.Beside, n int, a queue.Attempt,
-) (*claim.Claim, error) {
+) (c *claim.Claim, err error) {
 	under, done := gate.WithContext(ctx)
-	defer done()
+	defer orRetire(&c, done)
 	at := s.leases.InLoop(a)
 	asked := &leasesAsked{n: n}
 	note := at.OnBlocked
@@ -233,8 +233,7 @@ func (s *InterProcessSemaphore) take(
 	}
 	gate.Claim().Spent()
 	s.gate.NoteBeyond(lockloop.NotAdmitted{}) // nobody is in the way any more
-	c := s.leases.NewClaim(at.Data, nodes...)
-	if c == nil {
+	if c = s.leases.NewClaim(at.Data, nodes...); c == nil {
 		a.Trace.Distrusted(s.leases.Client(), nodes[0])
 	}
 	return c, nil

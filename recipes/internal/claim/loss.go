@@ -94,7 +94,7 @@ func (c *Claim) tellLoss() {
 	cause := context.Cause(c.ctx)
 	nodes := c.nodes[0].Session.Context()
 	if len(c.nodes) == 1 && reason.Is(cause, ErrNodeDeleted) {
-		nodes = ended
+		nodes = Ended
 	}
 	c.Trace().Lost(nodes, kindOf(cause), cause)
 }

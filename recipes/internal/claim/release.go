@@ -205,14 +205,14 @@ func (c *Claim) deleteNodes(ctx context.Context) (err error) {
 	if c.isSpent() {
 		return nil
 	}
+	err = reason.ErrPanicked // it stays if the user's code panics
+	left := c.nodes
+	defer func() { DeleteInBackground(c.terms.Client, left) }() // if the user's code panics
 	ctx, wait := c.Trace().During(ctx, c.terms.Client)
 	defer wait()
 	ctx, done := c.telling(ctx)
 	defer func() { done(err) }()
-	err = reason.ErrPanicked // it stays if the user's code panics
 	var errs []error
-	left := c.nodes
-	defer func() { DeleteInBackground(c.terms.Client, left) }() // if the user's code panics
 	if len(left) > 1 && deleteTogether(ctx, c.terms.Client, left) == nil {
 		left = nil
 		return nil
@@ -308,12 +308,13 @@ func joined(errs []error) error {
 // caller waits for the clean-up.
 func UnlessDown(ctx context.Context, err error) context.Context {
 	if framework.IsConnectionError(err) {
-		return ended
+		return Ended
 	}
 	return ctx
 }
 
-var ended = func() context.Context {
+// Ended is a context that has ended, for clean-up that nobody waits for.
+var Ended = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx

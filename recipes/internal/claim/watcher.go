@@ -149,9 +149,25 @@ func (w *watcher) start() {
 	})
 }
 
-// look reads a node, and does so again after each change.
+// look reads a node, and does so again after each change. If the user's code ends the
+// goroutine, such as a retry policy, the node is read again a moment later.
 func (w *watcher) look(i int, own *lockloop.OwnWatch) {
-	framework.Extend(w.client).Go(func(ctx context.Context) { w.watch(ctx, i, own) })
+	framework.Extend(w.client).Go(func(ctx context.Context) {
+		returned := false
+		defer func() {
+			if !returned {
+				time.AfterFunc(watchAfter, func() { w.lookAgain(i) })
+			}
+		}()
+		w.watch(ctx, i, own)
+		returned = true
+	})
+}
+
+func (w *watcher) lookAgain(i int) {
+	if w.mayWatch() {
+		w.look(i, nil)
+	}
 }
 
 // end stops watching nodes that are deleted next. It leaves their watches
@@ -237,9 +253,7 @@ func (w *watcher) lookAfter(watch *framework.Watch, i int) {
 	if !kept {
 		w.set[i] = heard{watch, watch.AfterFunc(func() {
 			watch.Stop()
-			if w.mayWatch() {
-				w.look(i, nil)
-			}
+			w.lookAgain(i)
 		})}
 	}
 	w.mu.Unlock()

@@ -143,13 +143,18 @@ func (p *Places) take(ctx context.Context, c *contender, t *Turn) ([]framework.C
 	case err != nil:
 		return nil, err
 	}
-	nodes := createdBy(results[:t.N])
-	if err := granted(ctx); err != nil {
+	nodes, given := createdBy(results[:t.N]), false
+	defer func() {
 		for _, n := range nodes {
-			framework.Extend(of.Client).DeleteInBackground(n.Path)
+			if !given { // the caller has gone, or a context of the user's own has panicked
+				framework.Extend(of.Client).DeleteInBackground(n.Path)
+			}
 		}
+	}()
+	if err := granted(ctx); err != nil {
 		return nil, err
 	}
+	given = true
 	return nodes, nil
 }
 

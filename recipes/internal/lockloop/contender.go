@@ -75,9 +75,12 @@ func (c *contender) queue(ctx context.Context) (err error) {
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()
 		case err != nil && c.outlasts(ctx, err): // our node keeps its place meanwhile
-		default:
-			admitted = err == nil
+		case err != nil:
 			return err
+		default:
+			c.recovery.Recovered()
+			admitted = true
+			return nil
 		}
 	}
 }
@@ -219,6 +222,9 @@ func (c *contender) noteQueue(holder string, ahead int) {
 	if holder != c.seen.Holder {
 		c.seen = NotAdmitted{Holder: holder}
 	}
+	if c.seen.Unowned != holder { // it may be gone, and is read again if it is the next ahead
+		c.seen.Unowned = ""
+	}
 	c.seen.Seen, c.seen.Ahead = time.Now(), ahead
 }
 
@@ -245,6 +251,7 @@ func (c *contender) readNewHolder(ctx context.Context) {
 func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
 	c.seen.HolderData, c.seen.HolderSession = Clip(data), stat.EphemeralOwner
 	c.seen.HolderSince = time.UnixMilli(stat.Ctime)
+	c.noteOwner(c.seen.Holder, stat)
 }
 
 // tellBlocked is called before a wait for others. All is well then.

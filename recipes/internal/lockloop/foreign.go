@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/internal/znode"
@@ -56,6 +58,20 @@ func (l *Loop) warnOf(kind, node string) {
 		slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
 		slog.String(semconv.Cause, "a contender of another recipe: "+recipesByKind[kind]),
 		event.Of(of.Client, znode.Join(of.Path, node)).Path())
+}
+
+var eventUnowned = event.Kind{Warn: "no session owns this node; only deleting it frees the lock"}
+
+// noteOwner notes who owns a node ahead. A node that no session owns stays until
+// somebody deletes it: a tool has made it, or a backup was restored. A contender that
+// waits says so in the log, once for each lock object.
+func (c *contender) noteOwner(node string, stat *zk.Stat) {
+	c.seen.noteOwner(node, stat.EphemeralOwner)
+	if stat.EphemeralOwner != 0 || !c.attempt.Wait || !c.loop.warnedUnowned.CompareAndSwap(false, true) {
+		return
+	}
+	of := c.loop.nodes
+	event.OfLock(of.Client, of.Path).Emit(eventUnowned, nil, event.Of(of.Client, znode.Join(of.Path, node)).Path())
 }
 
 // The children of a semaphore's path are not its contenders: its leases are the

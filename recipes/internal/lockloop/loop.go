@@ -14,14 +14,15 @@ import (
 // Loop queues for one lock, and waits in the queue for admission. [ByOrder]
 // makes one. It is safe for concurrent use.
 type Loop struct {
-	nodes   Nodes
-	order   Order                   // the zero value if Places count the nodes
-	newNode string                  // the path that a contender asks for
-	warned  atomic.Bool             // see warnOfOthers
-	looking atomic.Bool             // see lookForLease
-	refused atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
-	isBusy  atomic.Bool             // somebody was ahead of the last contender with a Beside, in its first look
-	length  atomic.Int64            // the queue's, in names, when ListAll looked last
+	nodes         Nodes
+	order         Order                   // the zero value if Places count the nodes
+	newNode       string                  // the path that a contender asks for
+	warned        atomic.Bool             // see warnOfOthers
+	warnedUnowned atomic.Bool             // see noteOwner
+	looking       atomic.Bool             // see lookForLease
+	refused       atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
+	isBusy        atomic.Bool             // somebody was ahead of the last contender with a Beside, in its first look
+	length        atomic.Int64            // the queue's, in names, when ListAll looked last
 }
 
 // Nodes describes which nodes are a lock's contenders.
@@ -114,7 +115,6 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *OwnWatch
 	for {
 		err := c.queue(ctx)
 		if err == nil {
-			c.recovery.Recovered()
 			l.setRefusal(nil)
 			return c.node, c.own, nil
 		}
@@ -137,9 +137,14 @@ func EndsAcquire(err error) bool { return !framework.IsConnectionError(err) }
 // waits for the deletion unless ctx has ended. In any case the server handles
 // the caller's next request after the deletion.
 func Discard(ctx context.Context, c *framework.Client, node string) {
-	if ctx.Err() != nil {
-		framework.Extend(c).DeleteInBackground(node)
-		return
+	handled := false
+	defer func() {
+		if !handled { // ctx has ended, or is a context of the user's own that has panicked
+			framework.Extend(c).DeleteInBackground(node)
+		}
+	}()
+	if ctx.Err() == nil {
+		c.Delete(ctx, node, framework.AnyVersion, framework.WithGuarantee())
+		handled = true
 	}
-	c.Delete(ctx, node, framework.AnyVersion, framework.WithGuarantee())
 }

@@ -21,6 +21,10 @@ type NotAdmitted struct {
 	HolderSession int64  // the id of the session that it belongs to
 	HolderSince   time.Time
 
+	// Unowned is a node ahead that no session owns, so that none deletes it at its end.
+	// It is empty if none was read.
+	Unowned string
+
 	Full bool // more were ahead than the limit of the queue
 	Err  error
 }
@@ -43,6 +47,16 @@ func (r *NotAdmitted) Recall(known NotAdmitted) {
 func (r *NotAdmitted) RecallHolder(known NotAdmitted) {
 	if r.Holder == known.Holder && !r.HasRead() {
 		r.HolderData, r.HolderSession, r.HolderSince = known.HolderData, known.HolderSession, known.HolderSince
+		if r.HasRead() {
+			r.noteOwner(r.Holder, r.HolderSession)
+		}
+	}
+}
+
+// noteOwner notes the session that owns a node ahead, as the node was read.
+func (r *NotAdmitted) noteOwner(node string, session int64) {
+	if session == 0 {
+		r.Unowned = node
 	}
 }
 

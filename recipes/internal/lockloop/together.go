@@ -93,8 +93,9 @@ func (c *contender) readBlocker(under context.Context, b *blocker) (err error) {
 	return err
 }
 
-// learn notes what the blocker's node says of the holder.
+// learn notes what the blocker's node says of the holder, and who owns it.
 func (c *contender) learn(b *blocker) {
+	c.noteOwner(b.node, b.stat)
 	if b.node == c.seen.Holder {
 		c.noteHolder(b.data, b.stat)
 	}

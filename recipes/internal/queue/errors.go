@@ -29,6 +29,7 @@ type NotAcquired struct {
 	HolderData []byte
 	Own        bool
 	Reentrant  bool
+	Unowned    string
 	Leases     int
 	Limit      int
 	Seen       time.Time
@@ -74,6 +75,7 @@ func (q *Queue) notAcquired(r *lockloop.NotAdmitted) NotAcquired {
 		Op: q.cfg.Op, Path: q.cfg.Name, Ahead: r.Ahead, Holder: r.Holder, HolderData: bytes.Clone(r.HolderData), Err: r.Err,
 		Own:       r.HolderSession != 0 && r.HolderSession == q.cfg.Client.SessionID(),
 		Reentrant: q.cfg.Reenters != nil && q.cfg.Reenters(r.Holder) && identity.Read(r.HolderData).KeptUntil.IsZero(),
+		Unowned:   r.Unowned,
 		Seen:      r.Seen,
 	}
 	if !r.Seen.IsZero() {

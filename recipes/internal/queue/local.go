@@ -180,14 +180,15 @@ func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w
 		local.abandon(ctx, w)
 		return nil, q.refuseLocally(ctx, local, ahead, full)
 	}
-	told := false
+	waited := false
 	defer func() {
-		if !told { // the user's tracer has panicked
-			local.abandon(ctx, w)
+		if !waited { // the user's tracer has panicked, or a context of the user's own
+			local.abandon(claim.Ended, w)
 		}
 	}()
 	a.Trace.QueuedLocally(ahead, func() flight.Standing { return local.standingOf(w) })
-	told = true
+	over := ctx.Done()
+	waited = true
 	select {
 	case <-w.turn:
 		if w.got == nil {
@@ -195,7 +196,7 @@ func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w
 		}
 		w.got.of = q // from now on, the options of its object count
 		return w.got.claim, nil
-	case <-ctx.Done():
+	case <-over:
 		return nil, q.refuseGone(ctx, local, w)
 	}
 }
