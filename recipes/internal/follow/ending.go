@@ -80,8 +80,8 @@ func (e *Ending) Err(of *framework.Session, err error) error {
 		return nil
 	case !reason.Is(left, framework.ErrLeftToServers), reason.Is(err, framework.ErrLeftToServers):
 		return err
-	case gaveUp && reason.Is(context.Cause(e.wait), framework.ErrSessionLost):
-		return left
+	case gaveUp && e.ctx.Err() == nil && reason.Is(context.Cause(e.wait), framework.ErrSessionLost):
+		return left // which says so already
 	}
 	return fmt.Errorf("%w (last error: %w)", left, err)
 }
