@@ -16,7 +16,7 @@ import (
 type deletion struct {
 	node    framework.Created
 	err     error     // why the node may still be there
-	awaited bool      // the first Shutdown has waited for it in vain
+	awaited bool      // the first Shutdown has waited for this attempt
 	until   time.Time // when the servers have ended the session of a node whose session is over now
 }
 
