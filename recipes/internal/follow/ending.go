@@ -10,8 +10,8 @@ import (
 )
 
 // Ending is a call that waits until a node is gone, such as a Shutdown. Every such
-// call of the recipes is an Ending, and keeps the rule that the documentation of
-// package recipes states.
+// call of the recipes is an Ending, and keeps the rule that the index of the
+// recipes states.
 type Ending struct {
 	r    *Recovery
 	ctx  context.Context // the caller's
