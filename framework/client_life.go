@@ -144,9 +144,10 @@ func (c *Client) supervise() {
 //
 // Without a connection, Close connects to a server to end the session there. It
 // tries that for a second at most, and returns then: if no server could be
-// reached, the nodes stay until the session times out. Close does not end a
-// session that was lost, for the same reason for which the client gave it up
-// early: its holders need the time to stop.
+// reached, the nodes stay until the session times out. Session.AwaitEnd tells
+// whether a server has ended the session. Close does not end a session that was
+// lost, for the same reason for which the client gave it up early: its holders
+// need the time to stop.
 //
 // Close deletes the other ephemeral nodes and leaves the session to the servers, which
 // end it when its timeout is over, in two cases:

@@ -12,12 +12,11 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Whoever waits for the end of a session learns whether a server has said that it
-// has ended it.
+// A caller that waits for the end of a session learns whether a server has ended it.
 func TestAwaitEndOfASession(t *testing.T) {
 	for name, row := range map[string]struct {
 		end  func(srv *zktest.Server, c *framework.Client)
-		want []error // nil if a server has said so
+		want []error // nil if a server has ended it
 	}{
 		"ended by a server": {end: func(srv *zktest.Server, c *framework.Client) { srv.Session(c.SessionID()).Expire() }},
 		"closed":            {end: func(_ *zktest.Server, c *framework.Client) { c.Close() }},
@@ -71,8 +70,8 @@ func cutOff(srv *zktest.Server) {
 	srv.CutAll()
 }
 
-// An outage that is shorter than the connection timeout does not count, and the
-// time begins anew with the next one.
+// An outage that is shorter than the connection timeout does not count, and the next
+// one is counted from its own beginning.
 func TestAwaitOutageCountsEachOutageAlone(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithConnectionTimeout(5*time.Second))

@@ -2,6 +2,8 @@ package recipes_test
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -234,6 +236,9 @@ func endAmid(t *testing.T, w *recipetest.World, begin func(*testing.T, *recipete
 	}
 	for _, want := range row.want {
 		require.ErrorIs(t, err, want)
+	}
+	for _, other := range []error{framework.ErrLeftToServers, context.Canceled, context.DeadlineExceeded} {
+		require.Equal(t, slices.Contains(row.want, other), errors.Is(err, other), "%v", err)
 	}
 	require.GreaterOrEqual(t, took, row.after)
 	require.LessOrEqual(t, took, row.after+slack)

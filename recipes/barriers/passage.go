@@ -92,12 +92,12 @@ func (p *Passage) Name() string { return p.name }
 // nil, no node of the round is there.
 //
 // When Leave returns earlier is the same for all recipes: see "How a call ends a
-// node" in the documentation of package recipes. If ctx ends first, or there was no
-// connection for the connection timeout, this member leaves all the same: Leave
-// tells the servers, for which it takes at most another half second, and the others
-// do not take the member for lost. If there is no connection in that time, the
-// client goes on in the background; a client that is closed by then cannot, and the
-// others take the member for lost. The error also matches ErrNotLeft.
+// node" in the index of the recipes. If ctx ends first, or there was no connection
+// for the connection timeout, this member leaves all the same: Leave tells the
+// servers, for which it takes at most another half second, and the others do not
+// take the member for lost. If there is no connection in that time, the client goes
+// on in the background; a client that is closed by then cannot, and the others take
+// the member for lost. The error also matches ErrNotLeft.
 //
 // If this member's session is lost, Leave does not wait for the others. The
 // error matches framework.ErrSessionLost then, and framework.ErrLeftToServers

@@ -16,8 +16,8 @@ import (
 type deletion struct {
 	node    framework.Created
 	err     error     // why the node may still be there
-	awaited bool      // the first Shutdown has waited for it in vain
-	until   time.Time // when the servers have ended the session of a node whose session is over now
+	awaited bool      // the first Shutdown has waited for this attempt
+	until   time.Time // by then the servers have ended the session
 }
 
 // deleting calls del to delete a node, and notes the deletion if the node may still
@@ -25,7 +25,7 @@ type deletion struct {
 func (l *Latch) deleting(ctx context.Context, node framework.Created, del func(context.Context) error) error {
 	ctx, closing := l.deletionContext(ctx)
 	err := del(framework.Extend(l.queue.Client()).OnTrouble(ctx, l.queue.removal.Note))
-	if err == nil || !closing { // else nobody waits for it any more, until a Shutdown does
+	if err == nil || !closing { // otherwise, no caller waits until a Shutdown does
 		l.queue.removal.Note(nil)
 	}
 	if err == nil {

@@ -146,11 +146,11 @@ func (l *Latch) start() error {
 //
 // Shutdown returns nil when a server has said that the node is gone. When it
 // returns earlier, and with which error, is the same for all recipes: see "How a
-// call ends a node" in the documentation of package recipes. A server in trouble
-// may return other errors. If the server refuses the deletion, that is the error
-// of every Shutdown. The client deletes a node in the background whose creation is
-// under way, and Shutdown does not wait for that. Changes tells nothing more,
-// except with WithCloseNotification. Closing the client ends its latches, too.
+// call ends a node" in the index of the recipes. A server in trouble may return
+// other errors. If the server refuses the deletion, that is the error of every
+// Shutdown. The client deletes a node in the background whose creation is under
+// way, and Shutdown does not wait for that. Changes tells nothing more, except with
+// WithCloseNotification. Closing the client ends its latches, too.
 //
 // Shutdown says that the work is over, even if its leadership was lost just
 // before: the node goes without the rest of the safety margin.
@@ -278,10 +278,9 @@ func (l *Latch) present() (now []Change, log *broadcast.Node[Change]) {
 // Resign gives the leadership up at once, as a release of its lease does, and does
 // not wait for the work of Lead: HandOver does. The next in line leads. Resign
 // returns nil when a server has said that the node is gone; see "How a call ends a
-// node" in the documentation of package recipes. Called with the leadership's own
-// context, it does not wait for that. It is ErrNotLeader if there is no leadership
-// to give up: also while the connection is interrupted under
-// state.StandardPolicy.
+// node" in the index of the recipes. Called with the leadership's own context, it
+// does not wait for that. It is ErrNotLeader if there is no leadership to give up:
+// also while the connection is interrupted under state.StandardPolicy.
 func (l *Latch) Resign(ctx context.Context) error {
 	l.mu.Lock()
 	now := l.now
@@ -306,8 +305,7 @@ func (l *Latch) Resign(ctx context.Context) error {
 //     was interrupted, under state.StandardPolicy, before the leader was asked.
 //     It may lead again with the same node then.
 //   - The node may stay: the server refuses to delete it, or one of the other
-//     errors that "How a call ends a node" in the documentation of package recipes
-//     lists.
+//     errors that "How a call ends a node" in the index of the recipes lists.
 func (l *Latch) HandOver(ctx context.Context) error {
 	l.mu.Lock()
 	now := l.now

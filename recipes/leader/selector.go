@@ -214,10 +214,10 @@ func (s *Selector) oversee(under context.Context, now *leadership, returned <-ch
 
 // Resign ends the context of the leadership under way, with locks.ErrRevoked. It
 // waits as long as ctx allows until the work has returned, and then until the node
-// is gone: see "How a call ends a node" in the documentation of package recipes.
-// Called by the work with its own context, it does not wait. It is ErrNotLeader if
-// there is no leadership. It does not touch the next leadership, for which a
-// requeue may stand meanwhile (CURATOR-518).
+// is gone: see "How a call ends a node" in the index of the recipes. Called by the
+// work with its own context, it does not wait. It is ErrNotLeader if there is no
+// leadership. It does not touch the next leadership, for which a requeue may stand
+// meanwhile (CURATOR-518).
 func (s *Selector) Resign(ctx context.Context) error {
 	now := s.current()
 	if now == nil {
@@ -234,9 +234,9 @@ func (s *Selector) Resign(ctx context.Context) error {
 // Called with the work's own context, it asks and does not wait.
 //
 // If nobody else stands, the leader goes on, and the error is ErrNoSuccessor. A
-// candidate that has died stands until its session has timed out. If this
-// selector does not lead, the error is ErrNotLeader. The other errors are those
-// that "How a call ends a node" in the documentation of package recipes lists.
+// candidate that has died stands until its session has timed out. If this selector
+// does not lead, the error is ErrNotLeader. The other errors are those that "How a
+// call ends a node" in the index of the recipes lists.
 func (s *Selector) HandOver(ctx context.Context) error { return s.queue.handOver(ctx, s.current()) }
 
 // Leadership returns the lease of the leadership that is under way, or nil. It

@@ -46,7 +46,7 @@ func (k *keeper) forgetLate() {
 	}
 }
 
-// mayCome returns an error that says so if a server may still create the node.
+// mayCome returns an error if a server may still create the node.
 func (l lateCreate) mayCome(ctx context.Context) error {
 	if l.session == nil || l.session.Context().Err() == nil || time.Now().After(l.until) {
 		return nil

@@ -10,10 +10,9 @@ import (
 
 // Shutdown deletes the node, and returns nil when a server has said that it is
 // gone. A node with a time to live stays, and a node of another client is never
-// deleted. When Shutdown returns earlier, and with which error, is the same for
-// all recipes: see "How a call ends a node" in the documentation of package
-// recipes. If the server refuses the deletion, that is the error of every
-// Shutdown, and the node stays.
+// deleted. When Shutdown returns earlier, and with which error, is the same for all
+// recipes: see "How a call ends a node" in the index of the recipes. If the server
+// refuses the deletion, that is the error of every Shutdown, and the node stays.
 //
 // Closing the client ends its persistent nodes, and deletes those that are
 // ephemeral.

@@ -371,3 +371,39 @@ func TestShutdownBeforeALateCreateSaysThatTheNodeIsLeftToTheServers(t *testing.T
 		})
 	}
 }
+
+// A node of no session stays when the session of its client ends. So only an outage,
+// the context and the end of the client end its Shutdown.
+func TestShutdownOfANodeOfNoSessionInAnOutage(t *testing.T) {
+	for name, row := range map[string]struct {
+		after time.Duration // the outage begins; the session has ended then, or has not
+		end   func(c *framework.Client)
+		want  error
+	}{
+		"the session lives": {end: func(*framework.Client) {}, want: framework.ErrNotConnected},
+		"the session ends":  {after: time.Minute, end: func(*framework.Client) {}, want: framework.ErrNotConnected},
+		"the client ends":   {end: func(c *framework.Client) { c.Close() }, want: framework.ErrClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, network := w.Connect(t, framework.WithConnectionTimeout(2*time.Second))
+				n := start(t, c, "/a", "data", nodes.WithMode(framework.Persistent))
+				w.ready(t, n)
+				network.Refuse(true)
+				network.Cut()
+				time.Sleep(row.after)
+				begun, returned := time.Now(), make(chan error, 1)
+				go func() { returned <- n.Shutdown(context.Background()) }()
+				synctest.Wait()
+				row.end(c)
+				err := <-returned
+				require.ErrorIs(t, err, row.want)
+				require.NotErrorIs(t, err, framework.ErrLeftToServers)
+				require.LessOrEqual(t, time.Since(begun), 2*time.Second)
+				network.Refuse(false)
+				time.Sleep(time.Minute)
+				require.Equal(t, map[bool]string{true: "data", false: "-"}[row.want == framework.ErrClosed], w.dataOf("/a"))
+			})
+		})
+	}
+}

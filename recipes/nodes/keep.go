@@ -218,7 +218,7 @@ func (k *keeper) catchUp(ctx context.Context) error {
 		return err
 	}
 	k.doubt = false
-	k.forgetLate() // no server carries out a request of this session after the sync
+	k.forgetLate() // no server carries out an earlier request of this session after the sync
 	return nil
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // Ending is a call that waits until a node is gone, such as a Shutdown. Every such
-// call of the recipes is an Ending, and keeps the rule that the documentation of
-// package recipes states.
+// call of the recipes is an Ending, and keeps the rule that the index of the
+// recipes states.
 type Ending struct {
 	r    *Recovery
 	ctx  context.Context // the caller's
@@ -27,7 +27,7 @@ func (r *Recovery) Ending(ctx context.Context, of *framework.Session) *Ending {
 	e := &Ending{r: r, ctx: ctx, over: make(chan struct{})}
 	e.wait, e.end = context.WithCancelCause(ctx)
 	var session context.Context
-	if of != nil && of.Context().Err() == nil { // otherwise the next session is waited for
+	if of != nil && of.Context().Err() == nil { // otherwise the client asks in its next session
 		session = of.Context()
 	}
 	go e.watch(session)
@@ -76,12 +76,12 @@ func (e *Ending) Err(of *framework.Session, err error) error {
 	}
 	left := of.AwaitEnd(e.ctx)
 	switch {
-	case left == nil: // a server has said so
+	case left == nil: // a server has ended the session, and so deleted the node
 		return nil
 	case !reason.Is(left, framework.ErrLeftToServers), reason.Is(err, framework.ErrLeftToServers):
 		return err
-	case gaveUp && reason.Is(context.Cause(e.wait), framework.ErrSessionLost):
-		return left
+	case gaveUp && e.ctx.Err() == nil && reason.Is(context.Cause(e.wait), framework.ErrSessionLost):
+		return left // it names the loss already
 	}
 	return fmt.Errorf("%w (last error: %w)", left, err)
 }
