@@ -19,12 +19,11 @@ type Registry struct {
 	root         string
 	registration []discovery.RegistrationOption
 	directory    []discovery.DirectoryOption
-	fault        error // what New was given that cannot be used; or nil
+	registrar    *discovery.Registrar // nil if New was not called, or not rightly
+	fault        error                // what New was given that cannot be used; or nil
 
-	mu         sync.Mutex // protects the following fields
-	registered map[key]*registration
-	calls      map[*call]bool      // each Register under way, until a Deregister ends it
-	services   map[string]*service // those that are watched, by their names
+	mu       sync.Mutex          // protects the following field
+	services map[string]*service // those that are watched, by their names
 }
 
 var (
@@ -61,8 +60,8 @@ func WithDirectoryOptions(opts ...discovery.DirectoryOption) Option {
 func New(client *framework.Client, opts ...Option) *Registry {
 	r := &Registry{
 		client: client, root: "/microservices",
-		directory:  []discovery.DirectoryOption{discovery.WithRemovalGrace(0)},
-		registered: map[key]*registration{}, calls: map[*call]bool{}, services: map[string]*service{},
+		directory: []discovery.DirectoryOption{discovery.WithRemovalGrace(0)},
+		services:  map[string]*service{},
 	}
 	if client == nil {
 		r.fault = invalid("client", "nil", "must not be nil")
@@ -76,6 +75,11 @@ func New(client *framework.Client, opts ...Option) *Registry {
 	}
 	if err := framework.ValidatePath(r.root); err != nil && r.fault == nil {
 		r.fault = err
+	}
+	if r.fault == nil {
+		// kratos's own registry makes no folder again, which a container would have to be.
+		opts := append([]discovery.RegistrationOption{discovery.WithPersistentFolder()}, r.registration...)
+		r.registrar = discovery.NewRegistrar(client, r.root, theirs, opts...)
 	}
 	return r
 }
