@@ -1,5 +1,7 @@
-// Package periodic has the periodic tasks of asynq enqueued once in a fleet, by
+// Package asynq has the periodic tasks of asynq enqueued once in a fleet, by
 // the process that leads:
+//
+//	import periodic "github.com/gocurator/curator/contrib/asynq"
 //
 //	latch, err := leader.NewLatch(client, "/tasks/leader")
 //	...
@@ -34,4 +36,4 @@
 // of that.
 //
 // GUARANTEES.md lists every promise, and the tests that hold it.
-package periodic
+package asynq

@@ -1,4 +1,4 @@
-package periodic
+package asynq
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package periodic_test
+package asynq_test
 
 import (
 	"context"

@@ -1,5 +1,7 @@
-// Package zookeeper is a registry of kratos on ZooKeeper: services of kratos
+// Package kratos is a registry of kratos on ZooKeeper: services of kratos
 // register in it, and its clients find them.
+//
+//	import zookeeper "github.com/gocurator/curator/contrib/kratos"
 //
 //	r := zookeeper.New(client)
 //	app := kratos.New(kratos.Name("orders"), kratos.Server(server), kratos.Registrar(r))
@@ -32,4 +34,4 @@
 // [GUARANTEES.md] lists every promise, and the tests that hold it.
 //
 // [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/contrib/kratos/GUARANTEES.md
-package zookeeper
+package kratos
