@@ -74,12 +74,14 @@ type kept struct {
 //   - If Deregister comes first, Register returns nil.
 //
 // An instance whose first Register has failed is not registered later. One that is
-// registered gets what is new in place, or later if ctx ends before that. If the
-// codec or a server refuses what is new, the node says what it said.
+// registered gets what is new in place, as by [Registration.Update], or later if ctx
+// ends before that. If the codec or a server refuses what is new, the node says what
+// it said.
 func (r *Registrar) Register(ctx context.Context, i Instance) (err error) {
 	if r.client == nil || r.codec == nil {
 		return invalid("client or codec", "nil", "must not be nil")
 	}
+	news := i
 	i = completed(i)
 	if i.ID, _, err = r.codec.Encode(i); err != nil {
 		return err
@@ -90,7 +92,7 @@ func (r *Registrar) Register(ctx context.Context, i Instance) (err error) {
 	}
 	result := follow.ErrNoReturn
 	defer func() { err = r.part(k, result) }()
-	result = k.register(ctx, i)
+	result = k.register(ctx, i, news)
 	return result
 }
 
@@ -193,8 +195,9 @@ func (r *Registrar) forget(k *kept) {
 	}
 }
 
-// register waits until the node has an instance.
-func (k *kept) register(ctx context.Context, i Instance) error {
+// register waits until the node has an instance, which is news for one that is
+// registered already.
+func (k *kept) register(ctx context.Context, i, news Instance) error {
 	wish := 0
 	for {
 		var now *Registration
@@ -213,7 +216,7 @@ func (k *kept) register(ctx context.Context, i Instance) error {
 			_, err = now.WaitRegistered(ctx)
 			return err
 		}
-		if err = now.Update(ctx, i); err == nil || now.Err() == nil || ctx.Err() != nil {
+		if err = now.Update(ctx, news); err == nil || now.Err() == nil || ctx.Err() != nil {
 			return err
 		} // it has ended, and the next one will be mine
 	}

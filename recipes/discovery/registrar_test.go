@@ -96,6 +96,21 @@ func TestRegisterDuringAPause(t *testing.T) {
 	})
 }
 
+// Another Register of an instance is no new registration: its time stays.
+func TestRegisterAgainKeepsTheTime(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		r := discovery.NewRegistrar(w.Observer, base, discovery.CuratorCodec())
+		require.NoError(t, r.Register(w.Patience(t), replica("a", 1)))
+		before, _ := w.Fake.Node(base + "/orders/a")
+		time.Sleep(time.Hour)
+		require.NoError(t, r.Register(w.Patience(t), replica("a", 1)))
+		after, _ := w.Fake.Node(base + "/orders/a")
+		require.Equal(t, string(before.Data), string(after.Data))
+		require.Equal(t, before.Stat.Czxid, after.Stat.Czxid)
+		require.NoError(t, r.Deregister(w.Patience(t), "orders", "a"))
+	})
+}
+
 // An instance whose first Register has failed is not registered later.
 func TestFirstRegisterThatFails(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
