@@ -146,6 +146,45 @@ func TestFirstRegisterThatFails(t *testing.T) {
 	})
 }
 
+// A Deregister ends each Register of the instance, whose server is stopped while it
+// starts. That is no error.
+func TestDeregisterEndsARegisterThatWaits(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 7)))) // another process's
+		r := discovery.NewRegistrar(w.Observer, base, plain{})
+		registered := make(chan error, 2)
+		for port := range 2 {
+			go func() { registered <- r.Register(w.Patience(t), replica("a", port+1)) }()
+			synctest.Wait()
+		}
+		require.Empty(t, registered)
+		require.NoError(t, r.Deregister(w.Patience(t), "orders", "a"))
+		require.NoError(t, <-registered)
+		require.NoError(t, <-registered)
+		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
+		time.Sleep(time.Hour)
+		require.Empty(t, w.Fake.Children(base+"/orders"))
+	})
+}
+
+// A Register beside a Deregister comes before it or after it. It is not refused, and
+// nothing is registered behind the last Deregister.
+func TestRegisterBesideADeregister(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		r := discovery.NewRegistrar(c, base, plain{})
+		for range 200 {
+			registered := make(chan error, 1)
+			go func() { registered <- r.Register(w.Patience(t), replica("a", 1)) }()
+			require.NoError(t, r.Deregister(w.Patience(t), "orders", "a"))
+			require.NoError(t, <-registered)
+			require.NoError(t, r.Deregister(w.Patience(t), "orders", "a"))
+			synctest.Wait()
+			require.Empty(t, w.Fake.Children(base+"/orders"))
+		}
+	})
+}
+
 // What is deregistered in an outage is gone behind it. The outage is no error.
 func TestDeregisterInAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
