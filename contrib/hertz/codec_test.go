@@ -17,7 +17,9 @@ func TestCodecWritesTheirBytes(t *testing.T) {
 		tags map[string]string
 		want string
 	}{
-		"10.0.0.7:9999":      {map[string]string{"group": "<blue>", "idc": "hd1"}, `{"Weight":100,"Tags":{"group":"<blue>","idc":"hd1"}}`},
+		"10.0.0.7:9999": {
+			map[string]string{"group": "<blue>", "idc": "hd1"}, `{"Weight":100,"Tags":{"group":"<blue>","idc":"hd1"}}`,
+		},
 		"[2001:db8::7]:9999": {nil, `{"Weight":100,"Tags":null}`},
 	} {
 		i, err := NewRegistry(nil).instanceOf(&registry.Info{

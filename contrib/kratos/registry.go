@@ -39,18 +39,19 @@ type Option func(*Registry)
 func WithRootPath(root string) Option { return func(r *Registry) { r.root = root } }
 
 // WithRegistrationOptions sets the options of each registration, in place of those
-// that were set before. One option is what to do
-// about somebody else's node with the ID: Register waits until it is gone, unless
-// discovery.WithConflictPolicy says nodes.Fail or nodes.Replace. kratos.ID can fix
-// the ID of an app. If its process crashes, its node stays until the session has
-// timed out, and the next process has to wait for that, or to replace it.
+// that were set before. One option is what to do about another process's node with
+// the ID: Register waits until it is gone, unless discovery.WithConflictPolicy says
+// nodes.Fail or nodes.Replace. kratos.ID can fix the ID of an app. If its process
+// crashes, its node stays until the session has timed out, and the next process has
+// to wait for that, or to replace it.
 func WithRegistrationOptions(opts ...discovery.RegistrationOption) Option {
 	return func(r *Registry) { r.registration = slices.Clone(opts) }
 }
 
 // WithDirectoryOptions sets the options of the directories behind GetService and
-// Watch, and adds to those that were set before. Their removal grace is 0 by default, because an app of kratos stops right
-// after it has deregistered. A discovery.WithLossGuard needs a longer one.
+// Watch, and adds to those that were set before. Their removal grace is 0 by default,
+// because an app of kratos stops right after it has deregistered. A
+// discovery.WithLossGuard needs a longer one.
 func WithDirectoryOptions(opts ...discovery.DirectoryOption) Option {
 	return func(r *Registry) { r.directory = append(r.directory, opts...) }
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -242,22 +241,24 @@ func TestRegistrarUnderRandomFaults(t *testing.T) {
 
 func registrarFaults(seed uint64) zktest.ChaosPlan {
 	const short, long = time.Second, 12 * time.Second
-	plan := zktest.ChaosPlan{Seed: seed, Every: 5 * time.Second}
-	for chance, do := range map[float64]zktest.Action{
-		0.03: zktest.DropRequest(), 0.031: zktest.DropReply(), 0.01: zktest.BlackholeReply(),
-		0.02: zktest.DelayReply(500 * time.Millisecond), 0.021: zktest.DelayRequest(5 * time.Second),
-	} {
-		plan.Faults = append(plan.Faults, zktest.FaultRate{Chance: chance, Rule: zktest.Rule{Do: do}})
+	quota := zktest.Fail(codeQuota)
+	return zktest.ChaosPlan{
+		Seed: seed,
+		Faults: []zktest.FaultRate{
+			{Chance: 0.03, Rule: zktest.Rule{Do: zktest.DropRequest()}},
+			{Chance: 0.03, Rule: zktest.Rule{Do: zktest.DropReply()}},
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
+			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayReply(500 * time.Millisecond)}},
+			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayRequest(5 * time.Second)}},
+			{Chance: 0.1, Rule: zktest.Rule{Op: zktest.OpCreate, Do: quota}},
+			{Chance: 0.1, Rule: zktest.Rule{Op: zktest.OpSetData, Do: quota}},
+		},
+		Every: 5 * time.Second,
+		Disruptions: []zktest.Disruption{
+			zktest.CutSession(), zktest.ReplaceSession(), zktest.ExpireSession(),
+			zktest.StopFor(long), zktest.PauseFor(short), zktest.BlackholeFor(long), zktest.PauseSessionFor(long),
+		},
 	}
-	slices.SortFunc(plan.Faults, func(a, b zktest.FaultRate) int { return int(1e6 * (a.Chance - b.Chance)) })
-	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpSetData} {
-		plan.Faults = append(plan.Faults, zktest.FaultRate{Chance: 0.1, Rule: zktest.Rule{Op: op, Do: zktest.Fail(codeQuota)}})
-	}
-	plan.Disruptions = []zktest.Disruption{
-		zktest.CutSession(), zktest.ReplaceSession(), zktest.ExpireSession(),
-		zktest.StopFor(long), zktest.PauseFor(short), zktest.BlackholeFor(long), zktest.PauseSessionFor(long),
-	}
-	return plan
 }
 
 func registrarAtRandom(t *testing.T, seed uint64) {
