@@ -1,4 +1,4 @@
-package certstore
+package certmagic
 
 import "github.com/gocurator/curator/framework"
 

@@ -1,5 +1,7 @@
-// Package certstore keeps the certificates of certmagic, and of what is built on
+// Package certmagic keeps the certificates of certmagic, and of what is built on
 // it, in ZooKeeper, for all processes that serve the same names:
+//
+//	import certstore "github.com/gocurator/curator/contrib/certmagic"
 //
 //	storage, err := certstore.New(client, "/certmagic", zk.AuthACL(zk.PermAll))
 //	...
@@ -35,4 +37,4 @@
 // The data of a node is the value, or empty for a key that is only the prefix of
 // others. A value that is empty, or that begins with a zero byte, has one more zero
 // byte in front.
-package certstore
+package certmagic

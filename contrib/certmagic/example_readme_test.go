@@ -1,4 +1,4 @@
-package certstore_test
+package certmagic_test
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package certstore
+package certmagic
 
 // dataOf returns the data of the node of a key with this value. It is not empty.
 func dataOf(value []byte) []byte {

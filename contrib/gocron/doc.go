@@ -1,5 +1,7 @@
-// Package cron makes the jobs of gocron's schedulers run once in a fleet, by locks
+// Package gocron makes the jobs of gocron's schedulers run once in a fleet, by locks
 // and leader election on ZooKeeper:
+//
+//	import cron "github.com/gocurator/curator/contrib/gocron"
 //
 //	locker := cron.NewLocker(client, "/cron", 50*time.Second)
 //	scheduler, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
@@ -27,4 +29,4 @@
 // [Locker.UnderLock] or [Elector.UnderLeadership] returns ends then, before
 // anybody else can have the lock. A job that does not look at its context goes on
 // beside the next run, in another process: nothing can stop it.
-package cron
+package gocron

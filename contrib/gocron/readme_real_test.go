@@ -1,6 +1,6 @@
 //go:build real
 
-package cron_test
+package gocron_test
 
 import (
 	"context"

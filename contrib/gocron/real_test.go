@@ -1,4 +1,4 @@
-package cron_test
+package gocron_test
 
 import (
 	"context"

@@ -12,12 +12,14 @@ import (
 
 // These are the bytes of hertz-contrib/registry at 8a22033 for the instances of its
 // own tests.
-func TestNodesAreTheirs(t *testing.T) {
+func TestCodecWritesTheirBytes(t *testing.T) {
 	for address, c := range map[string]struct {
 		tags map[string]string
 		want string
 	}{
-		"10.0.0.7:9999":      {map[string]string{"group": "<blue>", "idc": "hd1"}, `{"Weight":100,"Tags":{"group":"<blue>","idc":"hd1"}}`},
+		"10.0.0.7:9999": {
+			map[string]string{"group": "<blue>", "idc": "hd1"}, `{"Weight":100,"Tags":{"group":"<blue>","idc":"hd1"}}`,
+		},
 		"[2001:db8::7]:9999": {nil, `{"Weight":100,"Tags":null}`},
 	} {
 		i, err := NewRegistry(nil).instanceOf(&registry.Info{
@@ -36,7 +38,7 @@ func TestNodesAreTheirs(t *testing.T) {
 }
 
 // Their readers take the names of the fields in any case of letters.
-func TestNodesOfOtherWriters(t *testing.T) {
+func TestCodecReadsOtherWriters(t *testing.T) {
 	for data, weight := range map[string]int{
 		`{"weight":7,"TAGS":{"a":"b"},"x":1}`:    7,
 		`{"Tags":{"a":"b"}}`:                     0,

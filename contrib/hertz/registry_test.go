@@ -75,6 +75,21 @@ func TestSessionLossBringsItBack(t *testing.T) {
 	})
 }
 
+// One refusal when the node is to be created again takes no server away.
+func TestRefusalBehindALostSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
+		p := start(t, srv)
+		r := hertz.NewRegistry(p.client)
+		require.NoError(t, r.Register(infoOf("10.0.0.7:9999")))
+		for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpMulti} {
+			srv.Inject(zktest.Rule{Path: there, Times: 1, Op: op, Do: zktest.Fail(zktest.ErrNoAuth)})
+		}
+		require.True(t, p.host.LoseSessions())
+		time.Sleep(5 * time.Minute)
+		require.NotEmpty(t, srv.Children("/product"))
+	})
+}
+
 // What is deregistered stays gone, also if that happens in an outage, of which
 // hertz hears nothing.
 func TestDeregisteredStaysGone(t *testing.T) {

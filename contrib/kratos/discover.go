@@ -1,4 +1,4 @@
-package zookeeper
+package kratos
 
 import (
 	"bytes"
@@ -45,13 +45,18 @@ func (r *Registry) checkFolder(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return r.insist(ctx, func() error {
+	for {
 		there, _, err := r.client.Exists(ctx, folder)
 		if err == nil && !there {
 			err = zk.ErrNoNode
 		}
-		return err
-	})
+		if !errors.Is(err, framework.ErrNotConnected) { //nolint:forbidigo // if ctx has ended, WaitConnected says so
+			return err
+		}
+		if err := r.client.WaitConnected(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // Watch is for kratos's clients. The Watcher goes on until Stop, or until ctx ends.

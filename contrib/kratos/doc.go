@@ -1,5 +1,7 @@
-// Package zookeeper is a registry of kratos on ZooKeeper: services of kratos
+// Package kratos is a registry of kratos on ZooKeeper: services of kratos
 // register in it, and its clients find them.
+//
+//	import zookeeper "github.com/gocurator/curator/contrib/kratos"
 //
 //	r := zookeeper.New(client)
 //	app := kratos.New(kratos.Name("orders"), kratos.Server(server), kratos.Registrar(r))
@@ -28,4 +30,4 @@
 // kratos's clients ignore a list without an instance that they can call, and go on
 // with the last one. So calls of a service whose last instance has gone fail when
 // they are made.
-package zookeeper
+package kratos

@@ -1,6 +1,6 @@
 //go:build real
 
-package zookeeper_test
+package kratos_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package zookeeper_test
+package kratos_test
 
 import (
 	"context"
@@ -17,6 +17,10 @@ import (
 	transport "github.com/go-kratos/kratos/v2/transport/http"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/resolver"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/testing/zktest"
 
 	zookeeper "github.com/gocurator/curator/contrib/kratos"
 )
@@ -143,4 +147,39 @@ type countingWatcher struct {
 func (c countingWatcher) Next() ([]*registry.ServiceInstance, error) {
 	c.n.Add(1)
 	return c.Watcher.Next()
+}
+
+// idle is a server of kratos's that serves nobody.
+type idle struct{ stopped chan struct{} }
+
+func (s idle) Start(context.Context) error { <-s.stopped; return nil }
+func (s idle) Stop(context.Context) error  { close(s.stopped); return nil }
+
+// hurried is a registry with little time to deregister.
+type hurried struct{ *zookeeper.Registry }
+
+func (h hurried) Deregister(ctx context.Context, service *registry.ServiceInstance) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+	defer cancel()
+	return h.Registry.Deregister(ctx, service)
+}
+
+// An app that is stopped in an outage of ZooKeeper stops.
+func TestAppStopsInAnOutage(t *testing.T) {
+	t.Parallel()
+	srv := zktest.Start(t)
+	host := srv.NewHost()
+	client := curatortest.Connect(t, srv, framework.WithDialer(host.Dialer()))
+	started := make(chan struct{}, 1)
+	app := kratos.New(kratos.ID("a"), kratos.Name("orders"), kratos.Server(idle{make(chan struct{})}),
+		kratos.Registrar(hurried{zookeeper.New(client)}), kratos.AfterStart(func(context.Context) error {
+			started <- struct{}{}
+			return nil
+		}))
+	over := make(chan error, 1)
+	go func() { over <- app.Run() }()
+	receive(t, started)
+	host.Disconnect()
+	require.NoError(t, app.Stop())
+	require.NoError(t, receive(t, over))
 }

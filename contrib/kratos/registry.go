@@ -1,4 +1,4 @@
-package zookeeper
+package kratos
 
 import (
 	"path"
@@ -19,12 +19,11 @@ type Registry struct {
 	root         string
 	registration []discovery.RegistrationOption
 	directory    []discovery.DirectoryOption
-	fault        error // what New was given that cannot be used; or nil
+	registrar    *discovery.Registrar // nil if New was not called, or not rightly
+	fault        error                // what New was given that cannot be used; or nil
 
-	mu         sync.Mutex // protects the following fields
-	registered map[key]*registration
-	calls      map[*call]bool      // each Register under way, until a Deregister ends it
-	services   map[string]*service // those that are watched, by their names
+	mu       sync.Mutex          // protects the following field
+	services map[string]*service // those that are watched, by their names
 }
 
 var (
@@ -40,18 +39,19 @@ type Option func(*Registry)
 func WithRootPath(root string) Option { return func(r *Registry) { r.root = root } }
 
 // WithRegistrationOptions sets the options of each registration, in place of those
-// that were set before. One option is what to do
-// about somebody else's node with the ID: Register waits until it is gone, unless
-// discovery.WithConflictPolicy says nodes.Fail or nodes.Replace. kratos.ID can fix
-// the ID of an app. If its process crashes, its node stays until the session has
-// timed out, and the next process has to wait for that, or to replace it.
+// that were set before. One option is what to do about another process's node with
+// the ID: Register waits until it is gone, unless discovery.WithConflictPolicy says
+// nodes.Fail or nodes.Replace. kratos.ID can fix the ID of an app. If its process
+// crashes, its node stays until the session has timed out, and the next process has
+// to wait for that, or to replace it.
 func WithRegistrationOptions(opts ...discovery.RegistrationOption) Option {
 	return func(r *Registry) { r.registration = slices.Clone(opts) }
 }
 
 // WithDirectoryOptions sets the options of the directories behind GetService and
-// Watch, and adds to those that were set before. Their removal grace is 0 by default, because an app of kratos stops right
-// after it has deregistered. A discovery.WithLossGuard needs a longer one.
+// Watch, and adds to those that were set before. Their removal grace is 0 by default,
+// because an app of kratos stops right after it has deregistered. A
+// discovery.WithLossGuard needs a longer one.
 func WithDirectoryOptions(opts ...discovery.DirectoryOption) Option {
 	return func(r *Registry) { r.directory = append(r.directory, opts...) }
 }
@@ -61,8 +61,8 @@ func WithDirectoryOptions(opts ...discovery.DirectoryOption) Option {
 func New(client *framework.Client, opts ...Option) *Registry {
 	r := &Registry{
 		client: client, root: "/microservices",
-		directory:  []discovery.DirectoryOption{discovery.WithRemovalGrace(0)},
-		registered: map[key]*registration{}, calls: map[*call]bool{}, services: map[string]*service{},
+		directory: []discovery.DirectoryOption{discovery.WithRemovalGrace(0)},
+		services:  map[string]*service{},
 	}
 	if client == nil {
 		r.fault = invalid("client", "nil", "must not be nil")
@@ -76,6 +76,11 @@ func New(client *framework.Client, opts ...Option) *Registry {
 	}
 	if err := framework.ValidatePath(r.root); err != nil && r.fault == nil {
 		r.fault = err
+	}
+	if r.fault == nil {
+		// kratos's own registry makes no folder again, which a container would have to be.
+		opts := append([]discovery.RegistrationOption{discovery.WithPersistentFolder()}, r.registration...)
+		r.registrar = discovery.NewRegistrar(client, r.root, theirs, opts...)
 	}
 	return r
 }

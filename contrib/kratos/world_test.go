@@ -1,4 +1,4 @@
-package zookeeper_test
+package kratos_test
 
 import (
 	"context"

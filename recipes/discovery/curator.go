@@ -77,9 +77,9 @@ func (c *curator) Decode(service, name string, data []byte) (Instance, error) {
 	}
 	switch FormatOf(i) {
 	case "spring":
-		return spring{}.Decode(service, name, data)
+		return withSpringLabels(i)
 	case "dubbo":
-		return dubbo{}.Decode(service, name, data)
+		return withLabels(i)
 	}
 	return i, nil
 }

@@ -26,6 +26,7 @@
 //
 //   - A [Registration] keeps an instance registered, through outages and losses
 //     of the session. It can update it and drain it.
+//   - A [Registrar] does the same for frameworks that call Register and Deregister.
 //   - A [Directory] has the instances of a service, as of one transaction, and
 //     tells of changes. With [NewServices], it has all services.
 //   - A [Codec] is the format of a registry: [CuratorCodec], which also reads what

@@ -37,7 +37,11 @@ func (dubbo) Encode(i Instance) (_ string, _ []byte, err error) {
 }
 
 func (dubbo) Decode(service, name string, data []byte) (Instance, error) {
-	return decodeLabelled(service, name, data)
+	i, err := decodeJava(service, name, data)
+	if err != nil {
+		return i, err
+	}
+	return withLabels(i)
 }
 
 // hostPort returns where an instance listens, with brackets around IPv6.

@@ -178,9 +178,10 @@ func (r *Registration) Instance() Instance { return copied(r.wanted().instance) 
 // names nodes by their address, is an error: it is another instance.
 //
 // Updates are made one after the other. One whose ctx ends before its turn has
-// changed nothing, and its error says what the one before it waits for. If ctx ends later, the node gets the data later. If the
-// codec or the server refuses the data, that is the error, and the node says
-// what it said, also if the server does so when the call has returned.
+// changed nothing, and its error says what the one before it waits for. If ctx ends
+// later, the node gets the data later. If the codec or the server refuses the data,
+// that is the error, and the node says what it said, also if the server does so when
+// the call has returned.
 func (r *Registration) Update(ctx context.Context, i Instance) error {
 	i = copied(i)
 	return r.change(ctx, func(was Instance) Instance {

@@ -42,6 +42,13 @@ func WithACL(acl []zk.ACL) RegistrationOption {
 	return func(c *registrationConfig) { c.node = append(c.node, own) }
 }
 
+// WithPersistentFolder creates a missing folder of the service as a persistent node,
+// and not as a container, which the servers delete some time after its last instance.
+// It is for registries whose other programs do not create the folder again.
+func WithPersistentFolder() RegistrationOption {
+	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithPersistentParents()) }
+}
+
 func registrationOf(opts []RegistrationOption) (c registrationConfig, err error) {
 	return c, applyAll(&c, opts)
 }

@@ -81,7 +81,16 @@ func withStatus(i Instance) map[string]string {
 func isUp(status string) bool { return status == "" || strings.EqualFold(status, statusUp) }
 
 func (spring) Decode(service, name string, data []byte) (Instance, error) {
-	i, err := decodeLabelled(service, name, data)
+	i, err := decodeJava(service, name, data)
+	if err != nil {
+		return i, err
+	}
+	return withSpringLabels(i)
+}
+
+// withSpringLabels is withLabels, with what the status among them says.
+func withSpringLabels(i Instance) (Instance, error) {
+	i, err := withLabels(i)
 	i.Disabled = i.Disabled || !isUp(i.Metadata[statusLabel])
 	return i, err
 }
@@ -94,12 +103,11 @@ type labelled struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// decodeLabelled reads an instance, and the metadata in its payload. One whose
-// payload is something else has none: in Java, it fails the whole service.
-func decodeLabelled(service, name string, data []byte) (Instance, error) {
-	i, err := decodeJava(service, name, data)
-	if err != nil || len(i.Payload) == 0 || i.Payload[0] != '{' {
-		return i, err
+// withLabels returns an instance with the metadata in its payload. One whose payload is
+// something else has none: in Java, it fails the whole service.
+func withLabels(i Instance) (Instance, error) {
+	if len(i.Payload) == 0 || i.Payload[0] != '{' {
+		return i, nil
 	}
 	payload, err := readFields(i.Payload)
 	if err != nil {

@@ -57,6 +57,7 @@ type config struct {
 	protected bool
 	acl       []zk.ACL
 	hasACL    bool
+	lasting   bool // the parents
 	conflict  ConflictPolicy
 	data      DataPolicy
 	claim     func(data []byte, ours [][]byte) bool // or nil
@@ -104,6 +105,11 @@ func WithACL(acl []zk.ACL) Option {
 		}
 	}
 }
+
+// WithPersistentParents creates missing parents as framework.WithPersistentParents
+// does. By default they are those of framework.WithParents, which the servers delete
+// some time after the last node below them.
+func WithPersistentParents() Option { return func(c *config) { c.lasting = true } }
 
 // WithConflictPolicy says what to do about somebody else's node with the same
 // path. The default is Wait.
@@ -166,6 +172,14 @@ func newConfig(opts []Option) config {
 	}
 	c.settleTTL()
 	return c
+}
+
+// parents returns the option of a request that may have to create the parents.
+func (c *config) parents() framework.CreateOption {
+	if c.lasting {
+		return framework.WithPersistentParents()
+	}
+	return framework.WithParents()
 }
 
 func (c *config) ephemeral() bool {

@@ -17,7 +17,7 @@ func (k *keeper) create(ctx context.Context) error {
 	if k.predecessor != nil && *k.predecessor == 0 {
 		return k.replaceWith(ctx, wish, 0)
 	}
-	opts := append(k.cfg.createOptions(), framework.WithParents())
+	opts := append(k.cfg.createOptions(), k.cfg.parents())
 	path := k.node
 	if path == "" {
 		path = k.base
