@@ -249,7 +249,7 @@ func TestNothingStartsAfterALoss(t *testing.T) {
 		status int
 	}{
 		"a loss":   {func(s *stand, _ *running) { s.Session(s.Queue("/l")[0].Stat.EphemeralOwner).Expire() }, lost},
-		"a signal": {func(_ *stand, r *running) { r.signal(syscall.SIGTERM) }, bySignal + int(syscall.SIGTERM)},
+		"a signal": {func(_ *stand, r *running) { r.send(syscall.SIGTERM) }, bySignal + int(syscall.SIGTERM)},
 	} {
 		for _, line := range [][]string{{"run", "--at-least", "1h", "/l", "cmd"}, {"elect", "/l", "cmd"}} {
 			inBubble(t, func(t *testing.T) {
