@@ -704,8 +704,8 @@ func TestAnUnreadZklockActs(t *testing.T) {
 		}
 		r := unread("run", "/l", "cmd")
 		p := r.command()
-		r.signal(syscall.SIGUSR1)
-		require.Equal(t, []string{"user defined signal 1"}, p.heard())
+		r.signal(syscall.SIGHUP)
+		require.Equal(t, []string{"hangup"}, p.heard())
 		time.Sleep(time.Second)
 		s.lose(t, "/l")
 		require.Equal(t, []string{"TERM"}, p.heard())
