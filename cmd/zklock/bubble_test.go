@@ -220,8 +220,16 @@ func (s *stand) beginWith(t *testing.T, r *running, with streams, args ...string
 	go func() { r.ended <- run(ctx, append([]string{"-S", s.Addr()}, args...), with, s.host(r)) }()
 }
 
-// signal sends a signal to the program.
+// signal sends a signal to the program, and returns when the program has acted on
+// it.
 func (r *running) signal(sig syscall.Signal) {
+	r.t.Helper()
+	r.send(sig)
+	synctest.Wait()
+}
+
+// send sends a signal.
+func (r *running) send(sig syscall.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	require.NotEmpty(r.t, r.signals)

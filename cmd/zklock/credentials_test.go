@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -68,18 +69,33 @@ func inPEM(kind string, raw []byte) []byte {
 // secured is a server that speaks TLS: with certificates of one authority, and
 // for clients of another one.
 type secured struct {
+	mu           sync.Mutex // protects the following fields
 	own, clients *authority
 	address      string // in the server's certificate
+}
+
+// change changes something of it.
+func (x *secured) change(f func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f()
+}
+
+func newSecured(t *testing.T) *secured {
+	return &secured{own: newAuthority(t), clients: newAuthority(t), address: "127.0.0.1"}
 }
 
 // serve makes zklock reach the server through TLS, as it is when zklock connects.
 func (x *secured) serve(t *testing.T, s *stand) {
 	s.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		cert, key := x.own.issue(x.address)
+		x.mu.Lock()
+		own, clients, named := x.own, x.clients, x.address
+		x.mu.Unlock()
+		cert, key := own.issue(named)
 		pair, err := tls.X509KeyPair(cert, key)
 		require.NoError(t, err)
 		roots := x509.NewCertPool()
-		roots.AddCert(x.clients.cert)
+		roots.AddCert(clients.cert)
 		back, err := s.Dialer()(ctx, network, address)
 		if err != nil {
 			return nil, err
@@ -140,12 +156,14 @@ func (u *unblocked) Close() error {
 func TestFilesAreReadAgain(t *testing.T) {
 	for flag, renew := range map[string]func(t *testing.T, s *stand, x *secured, write func(name string, data []byte)){
 		"--tls-ca": func(t *testing.T, _ *stand, x *secured, write func(string, []byte)) {
-			x.own = newAuthority(t)
-			write("ca", x.own.pem())
+			renewed := newAuthority(t)
+			x.change(func() { x.own = renewed })
+			write("ca", renewed.pem())
 		},
 		"--tls-cert and --tls-key": func(t *testing.T, _ *stand, x *secured, write func(string, []byte)) {
-			x.clients = newAuthority(t)
-			cert, key := x.clients.issue("10.0.0.1")
+			renewed := newAuthority(t)
+			x.change(func() { x.clients = renewed })
+			cert, key := renewed.issue("10.0.0.1")
 			write("cert", cert)
 			write("key", key)
 		},
@@ -162,7 +180,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 				write := func(name string, data []byte) {
 					require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 				}
-				s, x := newStand(t), &secured{newAuthority(t), newAuthority(t), "127.0.0.1"}
+				s, x := newStand(t), newSecured(t)
 				x.serve(t, s)
 				write("ca", x.own.pem())
 				cert, key := x.clients.issue("10.0.0.1")
@@ -193,7 +211,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 // "standing again" names it. A certificate of another server is refused.
 func TestStandingAgainNamesTheLastConnectionError(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		s, x := newStand(t), &secured{newAuthority(t), newAuthority(t), "127.0.0.1"}
+		s, x := newStand(t), newSecured(t)
 		x.serve(t, s)
 		dir := t.TempDir()
 		cert, key := x.clients.issue("10.0.0.1")
@@ -203,13 +221,13 @@ func TestStandingAgainNamesTheLastConnectionError(t *testing.T) {
 		flags := []string{"--tls-ca", dir + "/ca", "--tls-cert", dir + "/cert", "--tls-key", dir + "/key"}
 		r := s.start(t, append(flags, "elect", "--restart", "/el", "cmd")...)
 		p := r.command()
-		x.address = "127.0.0.2"
+		x.change(func() { x.address = "127.0.0.2" })
 		s.CutAll()
 		require.Equal(t, "TERM", <-p.got)
 		p.end(0)
 		time.Sleep(pause / 2)
 		require.Regexp(t, `^zklock: standing again: lost /el: .*; there is no connection: .*certificate.* 127.0.0.1`, r.err.String())
-		x.address = "127.0.0.1"
+		x.change(func() { x.address = "127.0.0.1" })
 		p = r.command()
 		r.signal(1)
 		p.end(0)

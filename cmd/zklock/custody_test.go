@@ -27,8 +27,8 @@ func TestCustody(t *testing.T) {
 		events []event
 		want   []act
 	}{
-		"a signal": {"term", grace, []event{{kind: sawSignal, sig: syscall.SIGUSR1}},
-			[]act{{kind: doForward, sig: syscall.SIGUSR1}, {kind: doNote, text: "forwarding user defined signal 1"}}},
+		"a signal": {"term", grace, []event{{kind: sawSignal, sig: syscall.SIGHUP}},
+			[]act{{kind: doForward, sig: syscall.SIGHUP}, {kind: doNote, text: "forwarding hangup"}}},
 		"a revocation": {"term", grace, []event{{kind: sawRevocation}},
 			[]act{term, {kind: doNote, text: "somebody asks for /l: sending TERM"}}},
 		"a loss":                          {"term", grace, []event{loss}, []act{timer, term}},

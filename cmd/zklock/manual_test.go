@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -55,8 +53,7 @@ func requireInManual(t *testing.T, manual string, f *flag.Flag) {
 	require.Contains(t, manual, dashes+strings.ReplaceAll(f.Name, "-", `\-`))
 }
 
-// The manual has every command and every flag, and a formatter of manuals finds
-// nothing wrong with it.
+// The manual has every command and every flag.
 func TestManual(t *testing.T) {
 	withoutEnvironment(t)
 	got := runWith(t, "man")
@@ -70,19 +67,4 @@ func TestManual(t *testing.T) {
 		own.VisitAll(func(f *flag.Flag) { requireInManual(t, got.out, f) })
 	}
 	fs.VisitAll(func(f *flag.Flag) { requireInManual(t, got.out, f) })
-	formatter, err := exec.LookPath("mandoc")
-	if err != nil {
-		t.Skip(err)
-	}
-	for _, args := range [][]string{{"-T", "lint", "-W", "error"}, {"-T", "utf8"}} {
-		cmd := exec.CommandContext(t.Context(), formatter, args...)
-		cmd.Stdin = strings.NewReader(got.out)
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
-		require.NoError(t, cmd.Run(), &out)
-		if args[1] == "utf8" {
-			require.Contains(t, out.String(), "only where more than n wait")
-			require.Contains(t, out.String(), "zklock ls -r --held-over 1h /jobs")
-		}
-	}
 }

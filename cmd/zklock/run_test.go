@@ -249,7 +249,7 @@ func TestNothingStartsAfterALoss(t *testing.T) {
 		status int
 	}{
 		"a loss":   {func(s *stand, _ *running) { s.Session(s.Queue("/l")[0].Stat.EphemeralOwner).Expire() }, lost},
-		"a signal": {func(_ *stand, r *running) { r.signal(syscall.SIGTERM) }, bySignal + int(syscall.SIGTERM)},
+		"a signal": {func(_ *stand, r *running) { r.send(syscall.SIGTERM) }, bySignal + int(syscall.SIGTERM)},
 	} {
 		for _, line := range [][]string{{"run", "--at-least", "1h", "/l", "cmd"}, {"elect", "/l", "cmd"}} {
 			inBubble(t, func(t *testing.T) {
@@ -704,8 +704,8 @@ func TestAnUnreadZklockActs(t *testing.T) {
 		}
 		r := unread("run", "/l", "cmd")
 		p := r.command()
-		r.signal(syscall.SIGUSR1)
-		require.Equal(t, []string{"user defined signal 1"}, p.heard())
+		r.signal(syscall.SIGHUP)
+		require.Equal(t, []string{"hangup"}, p.heard())
 		time.Sleep(time.Second)
 		s.lose(t, "/l")
 		require.Equal(t, []string{"TERM"}, p.heard())

@@ -158,3 +158,25 @@ func TestAGuardLeavesOneGrace(t *testing.T) {
 		})
 	}
 }
+
+// What follows when the command was stopped, and when the job may not stop.
+func TestStops(t *testing.T) {
+	for name, tc := range map[string]struct {
+		stop           stop
+		first, instead move
+	}{
+		"Ctrl-Z":                              {stop{syscall.SIGTSTP, true, true}, pauseJob, goOn},
+		"Ctrl-Z without a shell":              {stop{syscall.SIGTSTP, false, false}, pauseJob, goOn},
+		"kill -STOP":                          {stop{syscall.SIGSTOP, true, true}, pauseJob, stay},
+		"it reads in the foreground":          {stop{syscall.SIGTTIN, true, true}, goOn, keepTrying},
+		"it writes in the foreground":         {stop{syscall.SIGTTOU, true, true}, goOn, keepTrying},
+		"it reads in the background":          {stop{syscall.SIGTTIN, false, true}, pauseJob, keepTrying},
+		"no shell would give it the terminal": {stop{syscall.SIGTTIN, false, false}, keepTrying, keepTrying},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, tc.first, tc.stop.first())
+			require.Equal(t, tc.instead, tc.stop.instead(false))
+			require.Equal(t, stay, tc.stop.instead(true), "the lock is lost")
+		})
+	}
+}

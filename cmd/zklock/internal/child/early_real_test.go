@@ -105,8 +105,8 @@ func TestNothingIsLeftOfAStartWithoutAGuard(t *testing.T) {
 	g.dismiss()
 }
 
-// Somebody has stopped the guard. The command's end is its end all the
-// same, with its own status.
+// A guard that was stopped tells the command's end and its status all the same,
+// and is dismissed.
 func TestAGuardThatWasStoppedTellsTheStatus(t *testing.T) {
 	r, w := pipe(t)
 	input, toCommand, err := os.Pipe()
@@ -121,13 +121,10 @@ func TestAGuardThatWasStoppedTellsTheStatus(t *testing.T) {
 	<-p.Gone()
 	require.Equal(t, 7, p.Status())
 	require.False(t, p.GuardDied())
-}
 
-// Somebody has stopped the guard, which is dismissed all the same.
-func TestAStoppedGuardIsDismissed(t *testing.T) {
 	g, _ := startAlone(t, "exit 0", os.Stdout)
 	g.signal(syscall.SIGSTOP)
 	g.dismiss() // returns when the guard has ended
-	_, err := startOf(g.proc.pid)
+	_, err = startOf(g.proc.pid)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }

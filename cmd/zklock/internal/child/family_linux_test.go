@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -233,4 +234,39 @@ func TestAProcessThatRefusesSignalsIsNamed(t *testing.T) {
 	p.noteRefused(40)
 	require.Equal(t, 30, <-p.Refused(), "the first one")
 	require.Empty(t, p.Refused())
+}
+
+// A guard whose program has died asks the family to end, and to go on for that if it
+// is stopped. After the grace it kills all that is there, until nothing is left:
+// also what ignores TERM, and what has begun meanwhile.
+func TestAGuardEndsTheFamily(t *testing.T) {
+	const grace = 3 * time.Second
+	for name, patience := range map[string]time.Duration{"with a grace": grace, "without": 0} {
+		f := familyOf20()
+		f.procfs = writeProcesses(t, [3]int{10, 1, 10}, [3]int{20, 10, 20}, [3]int{30, 20, 30})
+		begun := writeProcesses(t, [3]int{40, 10, 40})
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			var got []string
+			f.sender = func(p process, sigs ...syscall.Signal) error {
+				got = append(got, fmt.Sprintf("%d %v", p.pid, sigs))
+				if slices.Contains(sigs, syscall.SIGKILL) {
+					require.Equal(t, patience, time.Since(begin).Truncate(time.Second))
+					own := "/" + strconv.Itoa(p.pid)
+					require.NoError(t, os.RemoveAll(string(f.procfs)+own))
+					if p.pid == 30 {
+						require.NoError(t, os.Rename(string(begun)+"/40", string(f.procfs)+"/40"))
+					}
+				}
+				return nil
+			}
+			f.end(patience, nil)
+			slices.Sort(got)
+			want := []string{"20 [killed]", "30 [killed]", "40 [killed]"}
+			if patience > 0 {
+				want = []string{"20 [killed]", "20 [terminated continued]", "30 [killed]", "30 [terminated continued]", "40 [killed]"}
+			}
+			require.Equal(t, want, got, name)
+		})
+	}
 }

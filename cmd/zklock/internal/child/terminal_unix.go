@@ -78,45 +78,54 @@ func (t *terminal) reclaim() {
 // stopped is called when the command was stopped. If it was stopped because it
 // wants the terminal, it gets that. In other cases all that descends from it
 // stops, and then this program, so that a shell with job control sees a job that
-// is stopped. Once the command was asked to end, nobody stops any more.
+// is stopped. Once the command was asked to end, nothing stops any more.
 func (p *Process) stopped(sig syscall.Signal, over <-chan struct{}) {
 	if p.tty == nil {
 		return
 	}
-	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
-	if wants && !p.tty.inForeground() && !isAttended() {
+	s := stop{sig: sig, foreground: p.tty.inForeground()}
+	s.attended = s.foreground || isAttended()
+	switch s.first() {
+	case keepTrying:
 		p.tryAgain(over)
 		return
-	}
-	if !wants || !p.tty.inForeground() {
-		if !p.pause() {
-			switch {
-			case p.IsStopped(): // it may not go on
-			case sig == syscall.SIGTSTP:
-				p.Signal(syscall.SIGCONT)
-			case wants:
-				p.tryAgain(over)
-			}
+	case pauseJob:
+		if !p.pauseJob(s, over) {
 			return
 		}
-		p.tty.takeBack(p.command)
-		p.noteStopped(true)
-		stopJob()
-		if !p.resume() {
-			p.ask(request{do: askedToStayStopped})
-			return
-		}
-		p.noteStopped(false)
 	}
-	if p.tty.inForeground() && (wants || !p.background) {
+	if p.tty.inForeground() && (s.wants() || !p.background) {
 		p.tty.give(p.command)
 	}
 	p.ask(request{do: askedToResume})
 }
 
+// pauseJob stops the command's family and this program. It reports whether the
+// command may go on.
+func (p *Process) pauseJob(s stop, over <-chan struct{}) bool {
+	if !p.pause() {
+		switch s.instead(p.IsStopped()) {
+		case goOn:
+			p.Signal(syscall.SIGCONT)
+		case keepTrying:
+			p.tryAgain(over)
+		}
+		return false
+	}
+	p.tty.takeBack(p.command)
+	p.noteStopped(true)
+	stopJob()
+	if !p.resume() {
+		p.ask(request{do: askedToStayStopped})
+		return false
+	}
+	p.noteStopped(false)
+	return true
+}
+
 // tryAgain continues a command that has stopped because it wants the terminal, and
-// that nobody else would continue. It may do so again, as when it wants a terminal that it does not
-// get: so it is given some time first.
+// that no shell would continue. The command may stop again for the same reason, so
+// it is given some time first.
 func (p *Process) tryAgain(over <-chan struct{}) {
 	select {
 	case <-time.After(betweenTries):

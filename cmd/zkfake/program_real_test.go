@@ -1,3 +1,5 @@
+//go:build real
+
 package main
 
 import (
@@ -15,20 +17,15 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/internal/leaktest"
-	"github.com/gocurator/curator/internal/thorough"
 )
 
-// TestMain runs the program itself if a test has started the test binary as a
-// process.
-func TestMain(m *testing.M) {
-	if os.Getenv("ZKFAKE_ARGS") != "" {
-		os.Args = append(os.Args[:1], strings.Fields(os.Getenv("ZKFAKE_ARGS"))...)
-		main()
+func init() {
+	beProgram = func() {
+		if os.Getenv("ZKFAKE_ARGS") != "" {
+			os.Args = append(os.Args[:1], strings.Fields(os.Getenv("ZKFAKE_ARGS"))...)
+			main()
+		}
 	}
-	thorough.Parallel(8)
-	leaktest.Main(m)
 }
 
 type discardLogger struct{}
@@ -106,38 +103,6 @@ func TestServesAndSumsUp(t *testing.T) {
 	}
 }
 
-func TestCommandLine(t *testing.T) {
-	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer taken.Close()
-	for name, tc := range map[string]struct {
-		args   []string
-		status int
-		says   string
-	}{
-		"unknown flag":    {[]string{"-x"}, badInput, "not defined: -x"},
-		"an argument":     {[]string{"2181"}, badInput, `unexpected argument "2181"`},
-		"negative tick":   {[]string{"-tick", "-1s"}, badInput, "must not be negative"},
-		"no ensemble":     {[]string{"-spares", "1"}, badInput, "need an ensemble"},
-		"read-only alone": {[]string{"-readonly"}, badInput, "need an ensemble"},
-		"sessions":        {[]string{"-minsession", "2s", "-maxsession", "1s"}, badInput, "in this order"},
-		"no container":    {[]string{"-containercheck", "0"}, badInput, "at least 1ms"},
-		"no super user":   {[]string{"-members", "3", "-reconfig"}, badInput, "needs -super"},
-		"idle spares":     {[]string{"-members", "3", "-spares", "1"}, badInput, "needs -reconfig"},
-		"port in use":     {[]string{"-listen", taken.Addr().String()}, cannotListen, "in use"},
-		"no address":      {[]string{"-listen", "nonsense"}, cannotListen, "missing port"},
-		"help":            {[]string{"-h"}, done, "Usage: zkfake"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			require.Equal(t, tc.status, run(t.Context(), tc.args, &stdout, &stderr))
-			require.Empty(t, stdout.String())
-			require.Contains(t, stderr.String(), tc.says)
-		})
-	}
-}
-
 func TestListensOnLoopbackUnlessToldOtherwise(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -207,4 +172,14 @@ func TestBoundsSessionTimeouts(t *testing.T) {
 		there, _, err := conn.Exists("/c")
 		return err == nil && !there
 	})
+}
+
+// A port that is in use is an error of its own.
+func TestPortInUse(t *testing.T) {
+	t.Parallel()
+	p := begin(t)
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, cannotListen, run(t.Context(), []string{"-listen", p.addr}, &stdout, &stderr))
+	require.Empty(t, stdout.String())
+	require.Contains(t, stderr.String(), "in use")
 }

@@ -1,3 +1,5 @@
+//go:build real
+
 package main
 
 import (
@@ -19,7 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/kazootest"
-	"github.com/gocurator/curator/internal/thorough"
 )
 
 // program is zkfake at work in this process.
@@ -274,7 +275,6 @@ func TestEnsembleIsPartitionedAndHeals(t *testing.T) {
 
 // A member that has lost its leader is read-only after a while, with the flag.
 func TestMembersAreReadOnly(t *testing.T) {
-	thorough.LongWait(t)
 	t.Parallel()
 	p := begin(t, "-members", "3", "-readonly")
 	p.do(http.MethodPost, "/partition?member=1")

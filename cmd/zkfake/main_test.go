@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/leaktest"
+)
+
+// beProgram lets the test binary be the program itself. Tests with the tag real set
+// it.
+var beProgram func()
+
+func TestMain(m *testing.M) {
+	if beProgram != nil {
+		beProgram()
+	}
+	leaktest.Main(m)
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		args   []string
+		status int
+		says   string
+	}{
+		"unknown flag":    {[]string{"-x"}, badInput, "not defined: -x"},
+		"an argument":     {[]string{"2181"}, badInput, `unexpected argument "2181"`},
+		"negative tick":   {[]string{"-tick", "-1s"}, badInput, "must not be negative"},
+		"no ensemble":     {[]string{"-spares", "1"}, badInput, "need an ensemble"},
+		"read-only alone": {[]string{"-readonly"}, badInput, "need an ensemble"},
+		"sessions":        {[]string{"-minsession", "2s", "-maxsession", "1s"}, badInput, "in this order"},
+		"no container":    {[]string{"-containercheck", "0"}, badInput, "at least 1ms"},
+		"no super user":   {[]string{"-members", "3", "-reconfig"}, badInput, "needs -super"},
+		"idle spares":     {[]string{"-members", "3", "-spares", "1"}, badInput, "needs -reconfig"},
+		"no address":      {[]string{"-listen", "nonsense"}, cannotListen, "missing port"},
+		"help":            {[]string{"-h"}, done, "Usage: zkfake"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			require.Equal(t, tc.status, run(t.Context(), tc.args, &stdout, &stderr))
+			require.Empty(t, stdout.String())
+			require.Contains(t, stderr.String(), tc.says)
+		})
+	}
+}
