@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -166,35 +165,4 @@ func TestRealServerMakesTheChroot(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, there, path)
 	}
-}
-
-func TestRealServerThatIsAloneIsNotReconfigured(t *testing.T) {
-	t.Parallel()
-	srv := sharedServer(t)
-	c := realClient(t, srv, chroot(t))
-	ctx := within(t, stuck)
-	config, err := c.Config(ctx)
-	require.NoError(t, err)
-	require.Empty(t, config.Members)
-	_, err = c.Reconfig(ctx, framework.EnsembleChange{Leaving: []int64{3}}, framework.AnyConfig)
-	require.ErrorIs(t, err, framework.ErrStandalone)
-}
-
-func TestRealEnsembleReconfig(t *testing.T) {
-	t.Parallel()
-	ensemble := zkserver.StartEnsemble(t, 3,
-		zkserver.WithProperty("reconfigEnabled", "true"), zkserver.WithProperty("skipACL", "yes"))
-	c, err := framework.New(ensemble.ConnectString())
-	require.NoError(t, err)
-	defer c.Close()
-	requireReconfigurations(t, c)
-}
-
-func TestRealEnsembleThatIsNotToBeReconfigured(t *testing.T) {
-	t.Parallel()
-	c, err := framework.New(borrowEnsemble(t, ensembleLane, patient).ConnectString())
-	require.NoError(t, err)
-	defer c.Close()
-	_, err = c.Reconfig(within(t, stuck), framework.EnsembleChange{Leaving: []int64{3}}, framework.AnyConfig)
-	require.ErrorIs(t, err, zk.ErrReconfigDisabled)
 }

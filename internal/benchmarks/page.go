@@ -36,14 +36,6 @@ tenth may be noise, and on a busy machine a larger one.
 %s
 
 %s
-## What was aimed at
-
-The wishes were written down before the work. Where one asks for a multiple of what
-there was, it is that multiple of the ratio to Curator that there was. The tries of
-a row share the requests of its beginning and end, such as those of the holder: where
-a figure says how much more counts, it is for these.
-
-%s
 ## How costs grow
 
 Contenders wait for one lock: goroutines of one client, or clients. Or one client
@@ -65,7 +57,7 @@ much.
 // page returns the text of the page.
 func page(r results) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, introduction, machine(r), partTable(r), aimTable(r), growthTable(r))
+	fmt.Fprintf(&b, introduction, machine(r), partTable(r), growthTable(r))
 	var missing []string
 	for _, c := range comparisons {
 		rows := r.of(c.benchmark)

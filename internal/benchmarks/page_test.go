@@ -82,9 +82,6 @@ func TestResultsAreParsed(t *testing.T) {
 	require.Empty(t, r.of("B"))
 	require.Equal(t, "linux and plan9", r.all("goos"))
 	require.Contains(t, partTable(r), "| b |")
-	value, ok := r.metric("A/x=1", "B")
-	require.True(t, ok)
-	require.Equal(t, 7.0, value)
 }
 
 // With one processor, Go adds no number to a name.
@@ -103,33 +100,6 @@ func TestResultsHaveSections(t *testing.T) {
 	require.Equal(t, printed, sections(text))
 	require.Equal(t, text, joined(printed))
 	require.Empty(t, sections(""))
-}
-
-// An aim is met if all its figures are good. One without a figure is not met, and
-// the page says so.
-func TestAimsAreComparedWithWhatIsReached(t *testing.T) {
-	of := aim{reached: []figure{{label: "x Curator", row: "A", unit: "x", atLeast: 2}, {label: "requests", row: "A", unit: "reqs", atMost: 1, share: 0.1}}}
-	for _, one := range []struct {
-		metrics map[string]float64
-		met     string
-	}{
-		{map[string]float64{"x": 2, "reqs": 1.1}, "yes"},
-		{map[string]float64{"x": 1, "reqs": 1.1}, "in part"},
-		{map[string]float64{"x": 1, "reqs": 1.11}, "no"},
-		{map[string]float64{"x": 3}, "in part"},
-	} {
-		_, met := of.of(results{rows: []row{{"A", one.metrics}}})
-		require.Equal(t, one.met, met, one.metrics)
-	}
-	reached, _ := of.of(results{rows: []row{{"A", map[string]float64{"x": 3}}}})
-	require.Equal(t, "3.00 x Curator; ? requests", reached)
-	reached, _ = of.of(results{rows: []row{{"A", map[string]float64{"reqs": 1.06}}}})
-	require.Equal(t, "? x Curator; 1.06 requests (0.1 more counts)", reached)
-	_, unknown := of.of(results{})
-	require.Equal(t, "not measured", unknown)
-	inverse := aim{reached: []figure{{row: "A", unit: "x", inverse: true, atMost: 0.75}}, missing: true}
-	_, met := inverse.of(results{rows: []row{{"A", map[string]float64{"x": 2}}}})
-	require.Equal(t, "in part", met, "a part of it is missing")
 }
 
 // A ratio has the range of the rounds behind it, if that is known.

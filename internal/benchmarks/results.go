@@ -122,14 +122,3 @@ func (r results) of(benchmark string) []row {
 	}
 	return all
 }
-
-// metric returns a figure of one row.
-func (r results) metric(row, unit string) (float64, bool) {
-	for _, line := range r.rows {
-		if line.name == row {
-			value, ok := line.metrics[unit]
-			return value, ok
-		}
-	}
-	return 0, false
-}
