@@ -2,9 +2,9 @@ package explore
 
 import (
 	"cmp"
+	"flag"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -30,10 +30,10 @@ type Limits struct {
 	Workers int
 }
 
-// limitVariable says how far each search goes, in place of its limits.
-const limitVariable = "CURATOR_EXPLORE"
+// limitFlag says how far each search goes, in place of its limits.
+var limitFlag = flag.String("explore", "", "how long each search goes on, such as 10m, or how many schedules it plays")
 
-// asked returns the limits with what the variable asks for: a number of schedules,
+// asked returns the limits with what the flag asks for: a number of schedules,
 // or a duration.
 func (l Limits) asked(text string) (Limits, error) {
 	if n, err := strconv.Atoi(text); err == nil {
@@ -53,18 +53,18 @@ func (l Limits) asked(text string) (Limits, error) {
 // only the same test runs. So Search has to be all that the test does. A run
 // that panics, or does not end, is a failure, too.
 //
-// If the variable CURATOR_EXPLORE is a duration, such as 10m, that is how long
-// each search goes on, without a limit of schedules. If it is a number, that is
+// If the flag -explore of the test program is a duration, such as 10m, that is how
+// long each search goes on, without a limit of schedules. If it is a number, that is
 // how many schedules each search plays.
 func Search(t *testing.T, s Scenario, limits Limits) {
 	t.Helper()
 	if workFor(t, s) {
 		return
 	}
-	if text := os.Getenv(limitVariable); text != "" {
+	if text := *limitFlag; text != "" {
 		var err error
 		if limits, err = limits.asked(text); err != nil {
-			t.Fatalf("explore: %s: %v", limitVariable, err)
+			t.Fatalf("explore: -explore=%s: %v", text, err)
 		}
 	}
 	played, failed := explore(t, limits)

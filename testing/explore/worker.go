@@ -16,7 +16,7 @@ import (
 )
 
 // workerOf is the variable that makes a process a worker: the name of the test.
-const workerOf = "CURATOR_EXPLORE_WORKER"
+const workerOf = "EXPLORE_WORKER_OF"
 
 // defaultLongestRun is how long a run may take, in real time. One that takes
 // longer goes round and round without a pause.

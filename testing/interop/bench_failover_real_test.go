@@ -24,7 +24,7 @@ import (
 
 // envHolds turns the test program into a process that holds a mutex until stdin
 // ends; see holdUntilEnd. The variable has the address and the path.
-const envHolds = "CURATOR_INTEROP_BENCH_HOLDS"
+const envHolds = "INTEROP_BENCH_HOLDS"
 
 const failOverTimeout = 4 * time.Second
 

@@ -22,7 +22,7 @@ import (
 
 // envServers turns the test program into a process with one client of the
 // servers that the variable names; see serveRounds.
-const envServers = "CURATOR_INTEROP_BENCH_SERVERS"
+const envServers = "INTEROP_BENCH_SERVERS"
 
 // processRounds returns the rounds of a crowd of one in a process of its own.
 func processRounds(b testing.TB, addr string, who crowd) round {

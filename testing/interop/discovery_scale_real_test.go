@@ -64,7 +64,7 @@ func (c listCost) String() string {
 
 // Our directory of all services, our directories of each, and Java's ServiceCaches
 // of each list the same fleet on a real server, and hear of each change once. What
-// that takes is in the log. With CURATOR_ALL_TESTS=1 and without -short, the fleet
+// that takes is in the log. In a full run, the fleet
 // has 100 services of 100 instances, and Java has a process of its own.
 func TestDirectoriesOfManyServices(t *testing.T) {
 	javaCurator.get(t)

@@ -49,8 +49,8 @@ func startFramework(t testing.TB, addr string, session time.Duration) *peer {
 // startFunc starts a peer.
 type startFunc func(t testing.TB, addr string, session time.Duration) *peer
 
-// onEachCurator is onFakeAndReal for peers with Debian's Curator, and with
-// CURATOR_ALL_TESTS for peers with the newest one, too.
+// onEachCurator is onFakeAndReal for peers with Debian's Curator, and for peers with
+// the newest one.
 func onEachCurator(t *testing.T, scenario func(t *testing.T, srv *testServer, start startFunc)) {
 	t.Helper()
 	for name, start := range map[string]startFunc{"Debian": startPeer, "newest": startFramework} {

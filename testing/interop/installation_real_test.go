@@ -3,7 +3,6 @@
 package interop_test
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/gocurator/curator/internal/curatorjars"
 )
 
 // envJava is an environment variable. The package comment explains it.
@@ -28,6 +25,20 @@ var curatorVersion = flag.String("curator", "", "the version of Java Curator tha
 var debianJars = []string{"/usr/share/java/curator-recipes.jar", "/usr/share/java/curator-x-discovery.jar"}
 
 const debianLogger = "/usr/share/java/slf4j-simple.jar"
+
+// curatorPOM asks for a version of Curator, and for a logger.
+const curatorPOM = `<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>interop</groupId>
+  <artifactId>interop</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency><groupId>org.apache.curator</groupId><artifactId>curator-recipes</artifactId><version>%[1]s</version></dependency>
+    <dependency><groupId>org.apache.curator</groupId><artifactId>curator-x-discovery</artifactId><version>%[1]s</version></dependency>
+    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.30</version></dependency>
+  </dependencies>
+</project>
+`
 
 var errNotInstalled = errors.New("interop: Java Curator is not installed: " +
 	"install a JDK (java and javac) and Debian's packages libcurator-recipes-java " +
@@ -108,7 +119,7 @@ func findJars(version string) ([]string, error) {
 		// The class path may name a missing jar.
 		return append(slices.Clone(debianJars), debianLogger), nil
 	}
-	dir, err := curatorjars.Fetch(context.Background(), version)
+	dir, err := fetchJars(fmt.Sprintf(curatorPOM, version))
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func electThroughKills(t *testing.T, recipe string) {
 }
 
 // electThroughKills starts five candidates of both languages and kills one of
-// them 25 times if all tests are asked for, and 10 times otherwise. Mostly it
+// them 10 times, or 25 times in a full run. Mostly it
 // kills the leader, by the end of its session or by the loss of all contact,
 // which is kill -9 for Java processes. Sometimes it kills a waiting candidate.
 // Each time a new leader follows with a larger token. The checker, which does

@@ -64,8 +64,8 @@ type testServer struct {
 	observer *framework.Client
 }
 
-// onFakeAndReal runs a scenario on zktest over TCP and, if all tests are asked
-// for, at the same time on real ZooKeeper, beside other tests.
+// onFakeAndReal runs a scenario on zktest over TCP and at the same time on real
+// ZooKeeper. The test is parallel from here on.
 func onFakeAndReal(t *testing.T, scenario func(t *testing.T, srv *testServer)) {
 	t.Helper()
 	javaCurator.get(t)

@@ -33,7 +33,7 @@ func (s *sharedServer) get(t *testing.T) *zkserver.Server {
 	t.Helper()
 	s.once.Do(func() { s.start(t) })
 	if s.srv == nil {
-		t.Skip("no real ZooKeeper: see the first skipped test")
+		t.Fatal("no real ZooKeeper: see the first test that failed")
 	}
 	return s.srv
 }

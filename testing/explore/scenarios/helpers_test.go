@@ -17,16 +17,14 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// quick is how far each search goes, unless CURATOR_EXPLORE is set. All of them
-// together took half a minute of one processor on 2026-11-26, without the race
-// detector.
+// quick is how far each search goes, unless the flag -explore says it.
 func quick() explore.Limits {
-	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 30)}
+	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 20)}
 }
 
 // brief is quick for scenarios that are short, and of which there are many.
 func brief() explore.Limits {
-	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 10)}
+	return explore.Limits{Deviations: 2, Schedules: thorough.Size(400, 8)}
 }
 
 // names returns the names of that many actors.

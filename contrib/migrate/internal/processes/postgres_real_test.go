@@ -100,7 +100,7 @@ func versionOf(program string) float64 {
 func newDir() (string, error) {
 	out, err := unprivileged("mktemp", "-d", "/tmp/pgtest.XXXXXX").Output()
 	if errors.Is(err, exec.ErrNotFound) {
-		err = errNotInstalled // as for .ci/quick, which empties the PATH
+		err = errNotInstalled
 	}
 	return strings.TrimSpace(string(out)), err
 }
