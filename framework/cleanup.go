@@ -12,7 +12,8 @@ import (
 )
 
 // cleanup is one thing that a client has promised to do although no caller
-// waits for it: to delete a node, which may not exist. A connection that is lost with much under way can leave thousands of them.
+// waits for it: to delete a node, which may not exist. A connection that is lost
+// with much under way can leave thousands of them.
 type cleanup struct {
 	path    string
 	version int32

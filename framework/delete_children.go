@@ -57,7 +57,7 @@ func descendants(ctx context.Context, s *Session, path string) (below []string, 
 // children are the children of some nodes.
 type children struct {
 	below    []string
-	rest     []string // children, for which there was no room, of the last node that was listed
+	rest     []string // the children beyond the limit of the node that was listed last
 	complete bool     // no other children are left out
 }
 

@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -38,11 +35,7 @@ func (w *write) takeReceipt() error {
 		created, err := w.client.Create(w.ctx, path, numberBytes(0),
 			framework.WithMode(framework.Ephemeral), framework.WithParents())
 		if err != nil {
-			framework.Extend(w.client).DeleteInBackground(path) // the server may have created it
-			if reason.Is(err, zk.ErrNodeExists) {
-				// It is ours: a session that was lost has created it.
-				return fmt.Errorf("%w: %w", framework.ErrSessionLost, err)
-			}
+			framework.Extend(w.client).DeleteInBackground(path) // the reply may be lost; the next receipt has another name
 			return fmt.Errorf("receipt %s: %w", path, withoutOp(err))
 		}
 		w.setReceipt(receipt{path: path, session: created.Session.ID()})

@@ -270,11 +270,12 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 
 // isAboutSession reports whether a server refuses a request because the session is
 // over, or at another server. The connection is of no use then, and only a handshake
-// tells whether the session is over. The parts of a transaction that has failed are
-// errors, from the first one on.
+// tells whether the session is over. The answer to a transaction that has failed
+// begins with an error, and is read only then.
 func isAboutSession(op int32, r reply) bool {
 	code := r.err
-	if op == opMulti && code == proto.CodeOK && len(r.body) >= 4 && int32(binary.BigEndian.Uint32(r.body)) == proto.OpError {
+	mayFail := op == opMulti && code == proto.CodeOK && len(r.body) >= 4
+	if mayFail && int32(binary.BigEndian.Uint32(r.body)) == proto.OpError {
 		if answer, ok := proto.Multi().Read(r.body, r.zxid); ok {
 			code = answer.Code
 		}

@@ -6,6 +6,8 @@
 //   - [Judge] says what follows an error, for all recipes, and why.
 //   - A [Recovery] waits until it is time to try again, logs what lasts, and
 //     keeps the last error for those who wait for something else.
+//   - [Resolve] makes a write, and finds out what has become of it if the reply is
+//     lost.
 //   - A [Loop] looks again and again, in one session after the other.
 //   - [Each] is a Loop whose results an iterator yields.
 //   - [Reads] read many nodes with few requests.
