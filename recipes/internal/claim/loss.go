@@ -77,6 +77,12 @@ func (c *Claim) spare(cause error) {
 	}
 }
 
+func (c *Claim) holderStopped() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.holderStoppedLocked()
+}
+
 // holderStoppedLocked takes back what spare has done. A client that is closed has
 // spared the nodes already, or is about to.
 func (c *Claim) holderStoppedLocked() {

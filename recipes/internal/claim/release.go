@@ -44,6 +44,7 @@ func (c *Claim) Dissolve(ctx context.Context) error {
 		return c.GiveUp(ctx)
 	case reason.Is(cause, ErrRevoked), reason.Is(cause, framework.ErrSuspended) && c.sessionLives():
 		c.contextEnded()
+		c.holderStopped()
 		c.unwatch()
 		defer c.Trace().Wait(ctx)
 		defer c.become(Released)
