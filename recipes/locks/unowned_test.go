@@ -19,34 +19,25 @@ import (
 // A restored backup, or a tool, has left a node that no session owns. Who waits for it
 // is told so by the error, and by one line of the log.
 func TestWaiterBehindANodeThatNoSessionOwns(t *testing.T) {
-	ours := func(l locks.Locker) func(ctx context.Context) error {
-		return func(ctx context.Context) error { return acquireAndRelease(ctx, l) }
-	}
 	for name, tc := range map[string]struct {
 		node    string
 		waiters int // that wait for others, before the one under test
-		wait    func(c *framework.Client) func(ctx context.Context) error
+		lock    func(c *framework.Client) locks.Locker
 	}{
-		"mutex":  {"/l/lock-0000000000", 0, func(c *framework.Client) func(context.Context) error { return ours(mutexAt(c)) }},
-		"second": {"/l/lock-0000000000", 1, func(c *framework.Client) func(context.Context) error { return ours(mutexAt(c)) }},
-		"in the process": {"/l/lock-0000000000", 2, func(c *framework.Client) func(context.Context) error {
-			return ours(mutexAt(c))
-		}},
-		"reader":    {"/l/__WRIT__0000000000", 0, func(c *framework.Client) func(context.Context) error { return ours(readerAt(c)) }},
-		"semaphore": {"/l/leases/lease-0000000000", 0, func(c *framework.Client) func(context.Context) error { return ours(semaphoreAt(c)) }},
-		"gate":      {"/l/locks/lock-0000000000", 0, func(c *framework.Client) func(context.Context) error { return ours(semaphoreAt(c)) }},
-		"latch": {"/l/latch-0000000000", 0, func(c *framework.Client) func(context.Context) error {
-			return func(ctx context.Context) error {
-				l, err := leader.NewLatch(c, "/l")
-				if err != nil {
-					return err
-				}
-				defer l.Shutdown(context.WithoutCancel(ctx))
-				_, err = l.WaitLeadership(ctx)
-				return err
-			}
-		}},
+		"mutex":          {node: "/l/lock-0000000000", lock: mutexAt},
+		"second in line": {node: "/l/lock-0000000000", lock: mutexAt, waiters: 1},
+		"in the process": {node: "/l/lock-0000000000", lock: mutexAt, waiters: 2},
+		"reader":         {node: "/l/__WRIT__0000000000", lock: readerAt},
+		"semaphore":      {node: "/l/leases/lease-0000000000", lock: semaphoreAt},
+		"gate":           {node: "/l/locks/lock-0000000000", lock: semaphoreAt},
+		"latch":          {node: "/l/latch-0000000000"},
 	} {
+		wait := func(ctx context.Context, c *framework.Client) error {
+			if tc.lock == nil {
+				return leadOnce(ctx, c)
+			}
+			return acquireAndRelease(ctx, tc.lock(c))
+		}
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				require.NoError(t, w.Fake.Create(tc.node, nil))
@@ -54,10 +45,10 @@ func TestWaiterBehindANodeThatNoSessionOwns(t *testing.T) {
 				var log strings.Builder
 				c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				for range tc.waiters {
-					go tc.wait(c)(recipetest.Within(t, time.Hour))
+					go wait(recipetest.Within(t, time.Hour), c)
 					synctest.Wait()
 				}
-				refused := notAcquired(t, tc.wait(c)(recipetest.Within(t, time.Minute)))
+				refused := notAcquired(t, wait(recipetest.Within(t, time.Minute), c))
 				require.Equal(t, tc.node[strings.LastIndex(tc.node, "/")+1:], refused.Unowned)
 				require.ErrorContains(t, refused, "no session owns node "+refused.Unowned+": only deleting it frees the lock")
 				require.NoError(t, w.Fake.Delete(tc.node))
@@ -68,6 +59,17 @@ func TestWaiterBehindANodeThatNoSessionOwns(t *testing.T) {
 			})
 		})
 	}
+}
+
+// leadOnce waits for the leadership of a latch.
+func leadOnce(ctx context.Context, c *framework.Client) error {
+	l, err := leader.NewLatch(c, "/l")
+	if err != nil {
+		return err
+	}
+	defer l.Shutdown(context.WithoutCancel(ctx))
+	_, err = l.WaitLeadership(ctx)
+	return err
 }
 
 // The node is behind a holder, and right ahead of the waiter.

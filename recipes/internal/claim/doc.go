@@ -35,7 +35,8 @@
 //   - To Lost: the end of the session or, by the client's error policy, its
 //     suspension; the deletion of a node by somebody else; a request for a
 //     revocable lock; the end of a leader's time of grace. The holder may still
-//     work, so the nodes stay until the last share is released.
+//     work, so the nodes stay until the last share is released. If the client is
+//     closed within the safety margin, they stay with the session.
 //   - To Releasing: the release of the last share, or a leader whose work is
 //     done or who is closed; the end of a claim that is idle.
 //   - From Releasing to HandedOver: a goroutine of this process waits for the

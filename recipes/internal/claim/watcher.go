@@ -246,7 +246,9 @@ func (w *watcher) mayWatch() bool {
 }
 
 // lookAfter has a node read again when its watch fires. That it does for any
-// change; the next read tells which.
+// change; the next read tells which. The event of a deletion is not enough to end a
+// claim: the end of the session deletes the node, too, and a server may send that event
+// before it hangs up. The read tells that the session is lost.
 func (w *watcher) lookAfter(watch *framework.Watch, i int) {
 	w.mu.Lock()
 	kept := w.kept

@@ -46,3 +46,27 @@ func TestArrivalsNeverWaitInAQueueThatIsOver(t *testing.T) {
 	}
 	require.Empty(t, set.byKey)
 }
+
+// Objects whose options differ have a queue each. A lock is forgotten with the last.
+func TestQueuesOfOneLock(t *testing.T) {
+	for name, order := range map[string][]int{"first to last": {0, 1, 2}, "last to first": {2, 1, 0}, "the middle first": {1, 0, 2}} {
+		t.Run(name, func(t *testing.T) {
+			set, all := &queueSet{}, []*localQueue(nil)
+			for range 3 {
+				q, _, _ := set.arrive(&localKey{Key: Key{path: "/m"}, object: &Queue{}}, arrival{})
+				all = append(all, q)
+			}
+			other, _, _ := set.arrive(&localKey{Key: Key{path: "/other"}}, arrival{})
+			require.Empty(t, set.others(other))
+			require.ElementsMatch(t, all[1:], set.others(all[0]))
+			for n, i := range order {
+				require.Same(t, all[i], set.lookUp(*all[i].key))
+				set.remove(all[i])
+				set.remove(all[i]) // whoever finds it over removes it, too
+				require.Nil(t, set.lookUp(*all[i].key))
+				require.Len(t, set.others(all[i]), len(order)-n-1)
+			}
+			require.Len(t, set.byKey, 1)
+		})
+	}
+}

@@ -36,3 +36,26 @@ type aliveWith struct{ context.Context }
 
 func (h aliveWith) HasNodes() bool { return h.Err() == nil }
 func (h aliveWith) NodeDeleted()   {}
+
+// deletable is a holder until it learns that its node was deleted.
+type deletable struct{ gone bool }
+
+func (h *deletable) HasNodes() bool { return !h.gone }
+func (h *deletable) NodeDeleted()   { h.gone = true }
+
+// Two of us have got a lock, one after the other. The first has lost it, also if its
+// goroutine is the later one to say that it has got the lock.
+func TestFirstOfTwoHoldersHasLostTheLock(t *testing.T) {
+	for name, latest := range map[string]int{"the second is the latest": 1, "the first is the latest": 0} {
+		t.Run(name, func(t *testing.T) {
+			both := [...]*deletable{{}, {}}
+			q := newLocalQueue(&queueSet{}, &localKey{})
+			for _, i := range []int{1 - latest, latest} {
+				h := &holding{lockloop.NotAdmitted{Seen: time.Now(), Ahead: 1}, both[i], int64(i + 1)}
+				q.endGone(h, q.noteAlone(h), false)
+			}
+			require.True(t, both[0].gone)
+			require.False(t, both[1].gone)
+		})
+	}
+}
