@@ -25,7 +25,7 @@ import (
 // notInTheTable are exported functions that take a context, and why its end is
 // nothing that they could mistake.
 var notInTheTable = map[string]string{
-	"discovery.(*Registrar).Register":    "TestCauseOfTheCallersContext of contrib/kratos and contrib/hertz",
+	"discovery.(*Registrar).Register":    "TestCauseOfTheCallersContextMakesNoFolder of contrib/kratos has it",
 	"discovery.(*Registrar).Deregister":  "asks whether the context has ended before it judges an error",
 	"framework.(*Watch).ByOwnDelete":     "says no if the context has ended, and the caller looks",
 	"framework.Extension.OnTrouble":      "puts a function into the context",

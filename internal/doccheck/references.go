@@ -87,8 +87,9 @@ func parseAll(tree fs.FS) (files []source, err error) {
 }
 
 // exports returns the exported names of all packages: "New", and "Lease.Release"
-// for methods and fields. Two packages of one name are taken for one, and each
-// is known by its folder, too.
+// for methods and fields. Two packages of one name are taken for one, and each is
+// known by its folder, too. A package below contrib is known by its folder alone,
+// because it has the name of the library for which it is made.
 func exports(files []source) map[string]map[string]bool {
 	packages := map[string]map[string]bool{}
 	for _, f := range files {
@@ -96,6 +97,9 @@ func exports(files []source) map[string]map[string]bool {
 			continue
 		}
 		for _, key := range []string{f.Name.Name, path.Dir(f.name)} {
+			if strings.HasPrefix(f.name, "contrib/") && key == f.Name.Name {
+				continue
+			}
 			if packages[key] == nil {
 				packages[key] = map[string]bool{}
 			}
