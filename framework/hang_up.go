@@ -3,6 +3,7 @@ package framework
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -73,7 +74,7 @@ func (h *hangUps) await(ctx, connection context.Context, s *Session, r countedRe
 	case <-pause.C:
 		return nil
 	case <-ctx.Done():
-		return notSent(ctx)
+		return fmt.Errorf("%w: the last %d connections have ended with this request in flight", notSent(ctx), u.ends)
 	case <-s.ctx.Done():
 	case <-connection.Done():
 	}

@@ -217,7 +217,7 @@ func TestCallersOfTheSameRequestAreInterruptedTogether(t *testing.T) {
 }
 
 // A network that breaks all the time is no matter of the requests.
-func TestRequestIsNotCountedWhenTheNetworkWasBroken(t *testing.T) {
+func TestRequestIsNotHeldBackWhenTheNetworkWasBroken(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c, lines := hangUpClient(t, srv)
 		slow := srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(time.Second)})

@@ -216,7 +216,8 @@ func WithoutContainers() Option {
 // WithMaxRequestSize sets the length in bytes up to which requests are sent.
 // Servers cut the connection at requests longer than their jute.maxbuffer,
 // which is the default here, 1,048,575; set both or neither. A request that is
-// longer than the servers' limit, and not longer than this one, is a HangUpError.
+// longer than the servers' limit alone ends connections, and may fail with a
+// HangUpError.
 func WithMaxRequestSize(n int) Option {
 	return func(c *config) { c.maxRequest = n }
 }

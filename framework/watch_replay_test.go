@@ -73,7 +73,7 @@ func changedMeanwhile(t *testing.T, srv *zktest.Server, path, data string) {
 // A server refuses to set watches again, or hangs up when it is asked to. The watches
 // end then, and those who wait read again, once for each connection that holds. A
 // server that sets them again is not held to that.
-func TestServersThatDoNotSetWatchesAgain(t *testing.T) {
+func TestServersThatHangUpOnSetWatchesAreWorkedAround(t *testing.T) {
 	for name, tc := range map[string]struct {
 		do          zktest.Action
 		connections int
@@ -120,7 +120,7 @@ func watchedName(i int) string { return fmt.Sprintf("/%s-%d", strings.Repeat("x"
 
 // Many watches are set again by several requests, one of which the server does not
 // carry out, or by one that is too long for it.
-func TestManyWatchesThatAreNotSetAgain(t *testing.T) {
+func TestSetWatchesThatIsTooLongIsWorkedAround(t *testing.T) {
 	const many = 100
 	for name, tc := range map[string]struct {
 		request int // the longest that the client makes

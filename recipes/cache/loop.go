@@ -110,7 +110,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 		results: make(chan result), states: make(chan state.State),
 		tree: newTree(c), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
-		hot: map[string]int{}, together: map[string]struct{}{},
+		hot: map[string]int{}, together: map[string]struct{}{}, mayRead: mostAtATime, mayTogether: maxTogether,
 		troubled: again{pauses: pauses.Trouble()}, forbidden: again{pauses: pauses.Refusal()},
 	}
 }
@@ -290,7 +290,7 @@ func (l *loop) reset() {
 	clear(l.members)
 	clear(l.together)
 	clear(l.hot)
-	l.noMultiRead, l.mayRead, l.mayTogether = false, mostAtATime, maxTogether // it may be another server
+	l.noMultiRead = false // it may be another server
 	l.c.interrupted()
 	l.catchUp()
 }

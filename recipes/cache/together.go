@@ -2,6 +2,7 @@ package cache
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -38,7 +39,7 @@ import (
 
 // maxTogether bounds what is read by one multiRead, in bytes of its request and
 // of its answer. What is hot beyond that is read one by one. If that is too long for
-// a server, it is half as much until the next reconnect.
+// a server, it is half as much from then on.
 const maxTogether = 512 << 10
 
 // restsToCool is in how many batches a hot path must have rested. A node that
@@ -78,6 +79,7 @@ func (l *loop) hotPaths() (paths []string) {
 	if !dirty {
 		return nil
 	}
+	slices.Sort(paths) // the client counts the connections that end with the same request
 	return paths
 }
 

@@ -12,7 +12,7 @@ import (
 
 // A request with which the peer has ended the connection is told from one that is
 // lost for another reason.
-func TestRequestsWithWhichThePeerHasEndedTheConnection(t *testing.T) {
+func TestEndOfAConnectionNamesWhatWasUnderWay(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end    func(l *Link, c *Conn, p *peer)
 		hungUp bool
@@ -58,7 +58,7 @@ func TestRequestsWithWhichThePeerHasEndedTheConnection(t *testing.T) {
 }
 
 // A peer may reset the connection before it has read all of a long request.
-func TestEndOfAConnectionDuringAWrite(t *testing.T) {
+func TestEndOfAConnectionDuringAWriteNamesTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
 		c := stalledPeer(t, l)

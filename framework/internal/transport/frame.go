@@ -10,7 +10,6 @@ import (
 // Operation codes of requests that this package makes.
 const (
 	opSync          = proto.OpSync
-	opCheck         = proto.OpCheck
 	opMulti         = proto.OpMulti
 	opRemoveWatches = proto.OpRemoveWatches
 	opSetAuth       = proto.OpAuth

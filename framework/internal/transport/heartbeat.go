@@ -73,7 +73,7 @@ func (c *Conn) beat(timeout time.Duration) {
 	if err != nil {
 		return
 	}
-	sent, err := c.roundTrip(opMulti, appendCheckOfRoot, timeout)
+	sent, err := c.roundTrip(opMulti, checkOfRoot.Append, timeout)
 	if err != nil {
 		return
 	}
@@ -125,24 +125,14 @@ func (c *Conn) roundTrip(
 	}
 }
 
-// appendCheckOfRoot appends a transaction that changes nothing: a check that
-// there is a node "/", whatever its version is.
-func appendCheckOfRoot(b []byte) []byte {
-	const none = -1
-	b = jute.AppendInt32(append(jute.AppendInt32(b, opCheck), 0), none)
-	b = jute.AppendInt32(jute.AppendString(b, "/"), none)
-	return jute.AppendInt32(append(jute.AppendInt32(b, none), 1), none)
-}
+// checkOfRoot is a transaction that changes nothing: a check that there is a node "/",
+// whatever its version is.
+var checkOfRoot = proto.Multi(proto.Check("/", proto.AnyVersion).Part())
 
 // isCommitted reports whether a majority has committed the check of "/", and
 // nothing is wrong with the session. If the client may not read "/", the check
 // fails, but is proposed like any other transaction (PrepRequestProcessor).
 func isCommitted(body []byte) bool {
-	r := jute.NewReader(body)
-	kind := r.Int32()
-	r.Skip(1 + 4) // the end mark, and an error code that is repeated below
-	if kind == proto.OpError {
-		return r.Int32() == proto.CodeNoAuth
-	}
-	return kind == opCheck && !r.Bad()
+	a, ok := checkOfRoot.Read(body, 0)
+	return ok && (a.Failed < 0 || a.Code == proto.CodeNoAuth)
 }

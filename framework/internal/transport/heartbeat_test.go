@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework/internal/proto"
+
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -52,7 +54,7 @@ func TestStrictContactIsTheSendingOfATransaction(t *testing.T) {
 			}
 			sent = append(sent, time.Since(begin))
 			time.Sleep(slow)
-			p.write(answerFrame(xidOf(frame), 2, 0, opCheck, false, 0, -1, true, -1))
+			p.write(answerFrame(xidOf(frame), 2, 0, proto.OpCheck, false, 0, -1, true, -1))
 			synctest.Wait()
 			contact := contactAfter(l, begin)
 			require.Contains(t, sent, contact)
@@ -65,12 +67,13 @@ func TestStrictContactIsTheSendingOfATransaction(t *testing.T) {
 // session that is over confirms no contact.
 func TestWhatAMajorityHasCommitted(t *testing.T) {
 	failed := func(code int) []byte { return frame(-1, false, code, code, -1, true, -1)[lengthSize:] }
-	require.True(t, isCommitted(frame(opCheck, false, 0, -1, true, -1)[lengthSize:]))
+	require.True(t, isCommitted(frame(proto.OpCheck, false, 0, -1, true, -1)[lengthSize:]))
 	require.True(t, isCommitted(failed(-102)), "no right to read")
 	require.False(t, isCommitted(failed(-112)), "session expired")
 	require.False(t, isCommitted(failed(-118)), "session moved")
-	require.False(t, isCommitted(frame(opCheck)[lengthSize:]))
+	require.False(t, isCommitted(frame(proto.OpCheck)[lengthSize:]))
 	require.False(t, isCommitted(nil))
+	require.False(t, isCommitted(frame(proto.OpCheck, false, -112, -1, true, -1)[lengthSize:]), "an error and a result")
 }
 
 // A deposed leader resumes a session that it knows without asking any server.
@@ -89,7 +92,7 @@ func TestStrictContactIsNotConfirmedByResumingASession(t *testing.T) {
 		require.Zero(t, contactAfter(l, begin))
 		multi := p.read()
 		require.EqualValues(t, opMulti, binary.BigEndian.Uint32(multi[4:]))
-		p.write(answerFrame(xidOf(multi), 2, 0, opCheck, false, 0, -1, true, -1))
+		p.write(answerFrame(xidOf(multi), 2, 0, proto.OpCheck, false, 0, -1, true, -1))
 		synctest.Wait()
 		require.Equal(t, time.Second, contactAfter(l, begin), "the handshake")
 	})

@@ -90,7 +90,8 @@ func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node f
 		case err == nil:
 			err = r.Slots.Each(n, func(i int) error { return take(begun+i, nodes[i]) })
 			atOnce = nextReads(n, sizeOf(nodes...))
-		case reason.Is(err, framework.ErrAnswerTooLarge), reason.Is(err, framework.ErrRequestTooLarge):
+		case reason.Is(err, framework.ErrAnswerTooLarge), reason.Is(err, framework.ErrRequestTooLarge),
+			reason.Is(err, &framework.HangUpError{}):
 			atOnce = n / 2
 			continue
 		case reason.Is(err, framework.ErrNotConnected): // another request would wait as long again
