@@ -592,8 +592,10 @@ func TestAtLeastKeepsTheLock(t *testing.T) {
 			r = s.start(t, "run", flag, "1h", "/l", "cmd")
 			p := r.command()
 			r.signal(syscall.SIGTERM) // for the command, and for the time after it
+			begun := time.Now()
 			p.end(6)
 			r.finish(6)
+			require.Zero(t, time.Since(begun))
 			if flag == "--hold-at-least" { // the session keeps the lock all the same
 				require.Len(t, s.Children("/l"), 1)
 				s.expire(t, "/l")
