@@ -239,8 +239,8 @@ func TestStandingAgainNamesTheLastConnectionError(t *testing.T) {
 	})
 }
 
-// A password changes while zklock waits, for days perhaps. The next connection is
-// logged in with the new one. A file that cannot be used is told of once.
+// A password changes while zklock waits in a queue. The next connection logs in
+// with the new password. A file that cannot be used is reported once.
 func TestAuthFileIsReadWithEachConnection(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStand(t)
