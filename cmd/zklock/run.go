@@ -71,6 +71,9 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 	if err := f.wait.check("run"); err != nil {
 		return err
 	}
+	if f.parent.given && !f.hold {
+		return usagef("run: --parent needs --hold")
+	}
 	if *f.holdAtLeast > 0 && f.kind.kind() != inspect.Mutex {
 		return usagef("run: --hold-at-least is for a mutex: it cannot be given with -s, -x or -c")
 	}
