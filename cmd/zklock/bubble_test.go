@@ -52,8 +52,8 @@ func newStand(t *testing.T, opts ...zktest.Option) *stand {
 	return &stand{Server: zktest.Start(t, opts...), parents: map[int]chan struct{}{}}
 }
 
-// host returns the machine. Whoever starts a command gets it from commands, and
-// signals of the program are sent by signal.
+// host returns the machine on which a zklock runs. Its commands are in r.commands,
+// and r.signal sends it signals.
 func (s *stand) host(r *running) host {
 	return host{
 		dial:    s.dialTo,
@@ -79,7 +79,7 @@ func (s *stand) dialTo(ctx context.Context, network, address string) (net.Conn, 
 	return s.Dialer()(ctx, network, address)
 }
 
-// client returns a client with a session of its own.
+// client returns a client of the server, whose session is long.
 func (s *stand) client(t *testing.T, opts ...framework.Option) *framework.Client {
 	t.Helper()
 	opts = append(opts, framework.WithSessionTimeout(time.Hour), framework.WithDialer(s.Dialer()))
@@ -288,7 +288,8 @@ func (r *running) startCommand(c child.Command) (process, error) {
 	if err := c.Ready(); err != nil {
 		return nil, err
 	}
-	p := &puppet{Command: c, got: make(chan string, 100), exited: make(chan struct{}), gone: make(chan struct{}), refused: make(chan int, 1)}
+	p := &puppet{Command: c, got: make(chan string, 100), refused: make(chan int, 1)}
+	p.exited, p.gone = make(chan struct{}), make(chan struct{})
 	r.t.Cleanup(func() { p.end(0) }) // of a test that has failed
 	r.commands <- p
 	return p, nil

@@ -62,8 +62,8 @@ func (k *credentials) renew(ctx context.Context) error {
 	return k.add(ctx, c, added)
 }
 
-// added returns the logins of the file that are not known. A file that cannot be
-// used is told of, and what is known stays.
+// added returns the logins of the file that are not known. If the file cannot be
+// used, added reports that once, and the known logins stay.
 func (k *credentials) added() (c *framework.Client, added []login) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

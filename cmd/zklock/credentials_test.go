@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // authority issues certificates.
@@ -152,26 +153,30 @@ func (u *unblocked) Close() error {
 }
 
 // The file of each flag changes while zklock leads, and so does what the server
-// asks for. zklock loses its session, and leads again with what the file says now.
+// asks for. zklock loses its leadership, and leads again with what the file says now.
 func TestFilesAreReadAgain(t *testing.T) {
 	for flag, renew := range map[string]func(t *testing.T, s *stand, x *secured, write func(name string, data []byte)){
-		"--tls-ca": func(t *testing.T, _ *stand, x *secured, write func(string, []byte)) {
+		"--tls-ca": func(t *testing.T, s *stand, x *secured, write func(string, []byte)) {
 			renewed := newAuthority(t)
 			x.change(func() { x.own = renewed })
 			write("ca", renewed.pem())
+			s.expire(t, "/el")
 		},
-		"--tls-cert and --tls-key": func(t *testing.T, _ *stand, x *secured, write func(string, []byte)) {
+		"--tls-cert and --tls-key": func(t *testing.T, s *stand, x *secured, write func(string, []byte)) {
 			renewed := newAuthority(t)
 			x.change(func() { x.clients = renewed })
 			cert, key := renewed.issue("10.0.0.1")
 			write("cert", cert)
 			write("key", key)
+			s.expire(t, "/el")
 		},
 		"--auth-file": func(t *testing.T, s *stand, _ *secured, write func(string, []byte)) {
 			c := s.client(t, framework.WithAuth("digest", []byte("joe:old")))
 			_, err := c.SetACL(t.Context(), "/el", zk.DigestACL(zk.PermAll, "joe", "new"), framework.AnyVersion)
 			require.NoError(t, err)
 			write("auth", []byte("digest:joe:new\n"))
+			time.Sleep(time.Second) // from then on, a leader watches its node
+			s.lose(t, "/el")        // without a new connection
 		},
 	} {
 		t.Run(flag, func(t *testing.T) {
@@ -195,7 +200,6 @@ func TestFilesAreReadAgain(t *testing.T) {
 				p := r.command()
 
 				renew(t, s, x, write)
-				s.expire(t, "/el")
 				require.Equal(t, "TERM", <-p.got)
 				p.end(0)
 				p = r.command()
@@ -231,6 +235,36 @@ func TestStandingAgainNamesTheLastConnectionError(t *testing.T) {
 		p = r.command()
 		r.signal(1)
 		p.end(0)
+		r.finish(0)
+	})
+}
+
+// A password changes while zklock waits in a queue. The next connection logs in
+// with the new password. A file that cannot be used is reported once.
+func TestAuthFileIsReadWithEachConnection(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		auth := filepath.Join(t.TempDir(), "auth")
+		require.NoError(t, os.WriteFile(auth, []byte("digest:joe:old\n"), 0o600))
+		c := s.client(t, framework.WithAuth("digest", []byte("joe:old")), framework.WithAuth("digest", []byte("joe:new")))
+		_, err := c.Create(t.Context(), "/l", nil, framework.WithACL(zk.DigestACL(zk.PermAll, "joe", "old")))
+		require.NoError(t, err)
+		lease, err := locks.NewInterProcessMutex(c, "/l").Acquire(t.Context())
+		require.NoError(t, err)
+		r := s.start(t, "--auth-file", auth, "run", "/l", "cmd")
+		for range 2 {
+			require.NoError(t, os.WriteFile(auth, []byte("nonsense\n"), 0o600))
+			s.CutAll()
+			time.Sleep(time.Second)
+		}
+		require.Equal(t, "zklock: --auth-file: line 1 of "+auth+" is not scheme:credentials\n", r.err.String())
+		require.NoError(t, os.WriteFile(auth, []byte("digest:joe:new\n"), 0o600))
+		_, err = c.SetACL(t.Context(), "/l", zk.DigestACL(zk.PermAll, "joe", "new"), framework.AnyVersion)
+		require.NoError(t, err)
+		s.CutAll()
+		time.Sleep(time.Second)
+		require.NoError(t, lease.Release(t.Context()))
+		r.command().end(0)
 		r.finish(0)
 	})
 }

@@ -9,7 +9,7 @@ import (
 // custody decides what happens to a command under its lease: which signal it
 // gets, and when it is killed. It is a state machine without clocks, processes
 // and servers: on takes an event and returns the acts that follow, in their
-// order. What protects the lock comes before what is told of it.
+// order. Acts that protect the lock come before acts that report.
 type custody struct {
 	path   string
 	grace  time.Duration // from TERM to KILL

@@ -66,11 +66,14 @@ func (g *guarded) run(lease *locks.Lease) error {
 
 // noteGrant tells with -v when the lock was acquired.
 func (g *guarded) noteGrant(lease *locks.Lease) {
-	g.note("acquired %s at %s, with token %d", printable.String(g.path), time.Now().Format(time.RFC3339), lease.FencingToken())
+	at := time.Now().Format(time.RFC3339)
+	g.note("acquired %s at %s, with token %d", printable.String(g.path), at, lease.FencingToken())
 }
 
 // start starts the command with the program's own standard files.
-func (g *guarded) start(lease *locks.Lease, environ []string, lossFile *lossFile, grace time.Duration) (process, error) {
+func (g *guarded) start(
+	lease *locks.Lease, environ []string, lossFile *lossFile, grace time.Duration,
+) (process, error) {
 	token := fmt.Sprint(lease.FencingToken())
 	args := make([]string, len(g.args))
 	for i, arg := range g.args {
@@ -115,7 +118,8 @@ func startError(name string, err error) error {
 	case errors.Is(err, child.ErrGuard):
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		status = notFound
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOEXEC), errors.Is(err, exec.ErrDot):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOEXEC),
+		errors.Is(err, exec.ErrDot):
 		status = notExecuted
 	}
 	return statusError{status, fmt.Errorf("%s: %w", name, err)}

@@ -6,8 +6,8 @@ import (
 )
 
 // parentFlag is the process with which a hold ends. Without the flag that is the
-// parent of zklock, if nothing else tells that nobody needs the lock any more: a
-// script that starts zklock in the background, and is killed, leaves no lock.
+// parent of zklock, if standard input cannot tell when the hold is over: a script
+// that starts zklock in the background, and is killed, leaves no lock.
 type parentFlag struct {
 	pid   int
 	given bool

@@ -55,7 +55,8 @@ func defineRun(fs *flag.FlagSet) action {
 	f := &runFlags{wait: defineWaiting(fs), stop: defineStopping(fs)}
 	f.kind.define(fs)
 	f.atLeast = cli.Seconds(fs, "at-least", 0, "keep the lock for no less than this `time`")
-	f.holdAtLeast = cli.Seconds(fs, "hold-at-least", 0, "as --at-least, but end sooner: the session keeps the lock for the rest of the `time`")
+	f.holdAtLeast = cli.Seconds(fs, "hold-at-least", 0,
+		"as --at-least, but end sooner: the session keeps the lock for the rest of the `time`")
 	fs.BoolVar(&f.hold, "hold", false, "run nothing: hold until a signal, or EOF on a pipe, or the end of the parent")
 	fs.Var(&f.parent, "parent", "with --hold: the `process` to end with, 0 for none; zklock's parent without a pipe")
 	return f.run
@@ -69,6 +70,9 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 	}
 	if err := f.wait.check("run"); err != nil {
 		return err
+	}
+	if f.parent.given && !f.hold {
+		return usagef("run: --parent needs --hold")
 	}
 	if *f.holdAtLeast > 0 && f.kind.kind() != inspect.Mutex {
 		return usagef("run: --hold-at-least is for a mutex: it cannot be given with -s, -x or -c")

@@ -27,6 +27,8 @@ func TestBadUsageIsOneLine(t *testing.T) {
 		"help nonsense":                          `unknown command "nonsense"`,
 		"run":                                    "too few arguments; usage: zklock run",
 		"run /p":                                 "either a command or --hold",
+		"run --parent 5 /p true":                 "--parent needs --hold",
+		"run --hold --parent x /p":               `"x" is no process id`,
 		"run --hold /p true":                     "either a command or --hold",
 		"run -s -x /p true":                      "only one of -s, -x and -c",
 		"run -s -c 2 /p true":                    "only one of -s, -x and -c",

@@ -109,7 +109,8 @@ func (w *watch) outcome() error {
 		return w.lossOf(w.cause, "; the command was stopped")
 	}
 	if w.p.GuardDied() {
-		return statusError{ownFailure, fmt.Errorf("%s: somebody has killed the guard, and the command with it", w.guarded.path)}
+		err := fmt.Errorf("%s: somebody has killed the guard, and the command with it", w.guarded.path)
+		return statusError{ownFailure, err}
 	}
 	status := w.p.Status()
 	if cause := w.lossAtTheEnd(w.lease); cause != nil {

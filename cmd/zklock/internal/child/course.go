@@ -24,7 +24,7 @@ type course struct {
 	killing   bool // whatever a look finds is killed
 	paused    bool // the family is stopped, and may not go on yet
 	ended     bool // the command's end is known
-	guardDied bool // the guard had died before it told of the command's end
+	guardDied bool // the guard died before it reported the command's end
 	status    int  // of the command, once it has ended
 	alone     bool // nothing is left below the guard
 	settled   bool // what the command has started last had the time to go its own way
@@ -60,7 +60,7 @@ const (
 	guardAlone                          // the guard tells: nothing is left below it
 	guardEnded                          // the guard has ended
 	commandDead                         // the system tells of the command's end
-	guardLate                           // the guard has not told of that end in time
+	guardLate                           // the guard has not reported that end in time
 	familySeen                          // a look: ok says whether it found nothing
 	lookDue                             // it is time for a look
 	settlingOver                        // see course.settled
@@ -79,7 +79,7 @@ type step struct {
 type stepKind int
 
 const (
-	beginEnd         stepKind = iota // nobody leaves the family any more, and the guard knows it
+	beginEnd         stepKind = iota // no process leaves the family any more, and the guard knows it
 	tellTermed                       // tell the guard that the grace has begun
 	signalGroup                      // send sig to the command's group
 	terminateFamily                  // SIGTERM, and SIGCONT if ok
@@ -91,7 +91,7 @@ const (
 	tellStop                         // the command was stopped by sig
 	noteLeft                         // n is a session that has left the family
 	forgetGroup                      // the command's group is not signalled if it is empty
-	endJobs                          // nobody follows stops any more
+	endJobs                          // the goroutine that follows stops is to end
 	settle                           // settlingOver follows
 	rouseGuard                       // SIGCONT to it; guardLate may follow
 	killStoppedGuard                 // if it is stopped
@@ -111,7 +111,7 @@ func (c *course) on(e event) []step {
 	if c.exited || !c.ended || !c.jobsEnded || !c.settled && c.empty.IsZero() {
 		return steps
 	}
-	// Nobody is on the way to a session of its own, and nobody takes the terminal.
+	// No process is about to leave by setsid(2), and no goroutine takes the terminal.
 	c.exited = true
 	return append(steps, step{kind: tellExit})
 }
@@ -162,7 +162,7 @@ func (c *course) follow(e event) []step {
 
 // beforeSignal returns what comes before a signal. The guard knows of the end
 // before the command does, so that it leaves no second grace if this program
-// dies, and lets nobody go who has not left by now.
+// dies, and lets no process leave from now on.
 func (c *course) beforeSignal(e event) (steps []step) {
 	hasGrace := e.kind != askedToSignal
 	if (hasGrace || slices.Contains(stopSignals, e.sig)) && !c.ending {
@@ -182,7 +182,7 @@ func (c *course) signal(e event) []step {
 	case askedToKill:
 		c.killing = true
 		return c.look()
-	case askedToTerminate: // who is paused does not go on before it is known that the lock is held
+	case askedToTerminate: // a paused command does not go on before zklock knows that the lock is held
 		return []step{{kind: terminateFamily, ok: !c.paused}}
 	case askedToBeginGrace:
 		return []step{{kind: answer, ok: true}}
@@ -221,9 +221,9 @@ func (c *course) loseGuard() (steps []step) {
 	return append(append(steps, step{kind: takeOver}), c.look()...)
 }
 
-// rouse is called when the command has ended, and the guard has not told of that.
-// As a rule it is about to. If somebody has stopped it, it goes on; if it cannot,
-// it is killed.
+// rouse is called when the command has ended, and the guard has not reported that.
+// As a rule the guard is about to. A guard that was stopped is continued; if it
+// does not report then, it is killed.
 func (c *course) rouse() (steps []step) {
 	if c.ended {
 		return nil

@@ -40,46 +40,109 @@ func TestCourse(t *testing.T) {
 		events []event
 		want   []step
 	}{
-		"a signal that does not end it": {[]event{signaled(syscall.SIGUSR1)}, []step{{kind: signalGroup, sig: syscall.SIGUSR1}}},
-		"INT: nobody leaves":            {[]event{signaled(syscall.SIGINT)}, []step{{kind: beginEnd}, {kind: signalGroup, sig: syscall.SIGINT}}},
-		"TERM: the guard knows first":   {[]event{signaled(term)}, []step{{kind: beginEnd}, {kind: tellTermed}, {kind: signalGroup, sig: term}}},
-		"TERM, again":                   {[]event{signaled(term), signaled(term)}, []step{{kind: signalGroup, sig: term}}},
-		"terminate":                     {[]event{asked(askedToTerminate)}, []step{{kind: beginEnd}, {kind: tellTermed}, {kind: terminateFamily, ok: true}}},
-		"kill":                          {[]event{asked(askedToKill)}, []step{{kind: beginEnd}, {kind: tellTermed}, killNow}},
-		"kill after terminate":          {[]event{asked(askedToTerminate), asked(askedToKill)}, []step{killNow}},
-		"a look in the killing":         {[]event{asked(askedToKill), some, asked(lookDue)}, []step{killNow}},
-		"a look before it":              {[]event{asked(lookDue)}, []step{lookNow}},
-		"the grace begins":              {[]event{asked(askedToBeginGrace)}, []step{{kind: beginEnd}, {kind: tellTermed}, {kind: answer, ok: true}}},
-		"Ctrl-Z":                        {[]event{signaled(tstp)}, []step{{kind: signalGroup, sig: tstp}}},
-		"Ctrl-Z in the grace":           {[]event{asked(askedToTerminate), signaled(tstp)}, nil},
-		"a pause":                       {[]event{asked(askedToPause)}, []step{{kind: pauseFamily}}},
-		"a pause that succeeds":         {[]event{{kind: familyPaused, ok: true}}, []step{{kind: answer, ok: true}}},
-		"a pause that fails":            {[]event{{kind: familyPaused}}, []step{{kind: resumeFamily}, {kind: answer}}},
-		"a pause in the grace":          {[]event{asked(askedToTerminate), asked(askedToPause)}, []step{{kind: answer}}},
-		"a pause after BeginGrace":      {[]event{asked(askedToBeginGrace), asked(askedToPause)}, []step{{kind: answer}}},
-		"a pause after the end":         {[]event{ended, asked(askedToPause)}, []step{{kind: answer}}},
-		"it goes on":                    {[]event{{kind: familyPaused, ok: true}, asked(askedToResume)}, []step{{kind: resumeFamily}}},
+		"a signal that does not end it": {
+			[]event{signaled(syscall.SIGUSR1)},
+			[]step{{kind: signalGroup, sig: syscall.SIGUSR1}},
+		},
+		"INT: nobody leaves": {
+			[]event{signaled(syscall.SIGINT)},
+			[]step{{kind: beginEnd}, {kind: signalGroup, sig: syscall.SIGINT}},
+		},
+		"TERM: the guard knows first": {
+			[]event{signaled(term)},
+			[]step{{kind: beginEnd}, {kind: tellTermed}, {kind: signalGroup, sig: term}},
+		},
+		"TERM, again": {
+			[]event{signaled(term), signaled(term)},
+			[]step{{kind: signalGroup, sig: term}},
+		},
+		"terminate": {
+			[]event{asked(askedToTerminate)},
+			[]step{{kind: beginEnd}, {kind: tellTermed}, {kind: terminateFamily, ok: true}},
+		},
+		"kill": {
+			[]event{asked(askedToKill)},
+			[]step{{kind: beginEnd}, {kind: tellTermed}, killNow},
+		},
+		"kill after terminate":  {[]event{asked(askedToTerminate), asked(askedToKill)}, []step{killNow}},
+		"a look in the killing": {[]event{asked(askedToKill), some, asked(lookDue)}, []step{killNow}},
+		"a look before it":      {[]event{asked(lookDue)}, []step{lookNow}},
+		"the grace begins": {
+			[]event{asked(askedToBeginGrace)},
+			[]step{{kind: beginEnd}, {kind: tellTermed}, {kind: answer, ok: true}},
+		},
+		"Ctrl-Z":                {[]event{signaled(tstp)}, []step{{kind: signalGroup, sig: tstp}}},
+		"Ctrl-Z in the grace":   {[]event{asked(askedToTerminate), signaled(tstp)}, nil},
+		"a pause":               {[]event{asked(askedToPause)}, []step{{kind: pauseFamily}}},
+		"a pause that succeeds": {[]event{{kind: familyPaused, ok: true}}, []step{{kind: answer, ok: true}}},
+		"a pause that fails": {
+			[]event{{kind: familyPaused}},
+			[]step{{kind: resumeFamily}, {kind: answer}},
+		},
+		"a pause in the grace": {
+			[]event{asked(askedToTerminate), asked(askedToPause)},
+			[]step{{kind: answer}},
+		},
+		"a pause after BeginGrace": {
+			[]event{asked(askedToBeginGrace), asked(askedToPause)},
+			[]step{{kind: answer}},
+		},
+		"a pause after the end": {[]event{ended, asked(askedToPause)}, []step{{kind: answer}}},
+		"it goes on": {
+			[]event{{kind: familyPaused, ok: true}, asked(askedToResume)},
+			[]step{{kind: resumeFamily}},
+		},
 		"terminate in a pause does not continue": {[]event{{kind: familyPaused, ok: true}, asked(askedToTerminate)},
 			[]step{{kind: beginEnd}, {kind: tellTermed}, {kind: terminateFamily}}},
-		"it may not go on":                {[]event{{kind: familyPaused, ok: true}, asked(askedToStayStopped)}, nil},
-		"it may not go on, and is to end": {[]event{{kind: familyPaused, ok: true}, asked(askedToTerminate), asked(askedToStayStopped)}, []step{killNow}},
-		"it was stopped":                  {[]event{{kind: commandStopped, sig: tstp}}, []step{{kind: tellStop, sig: tstp}}},
-		"a session leaves":                {[]event{{kind: sessionLeft, n: 40}}, []step{{kind: noteLeft, n: 40}}},
-		"the end":                         {[]event{ended}, atEnd},
-		"the end is told when jobs are over and nothing is left": {[]event{ended, {kind: jobsOver}, nothing}, []step{lookSoon, exit1}},
-		"or what is left had its time":                           {[]event{ended, {kind: jobsOver}, some, asked(settlingOver)}, []step{exit1}},
-		"not before jobs are over":                               {[]event{ended, nothing, asked(settlingOver)}, nil},
-		"not before the end":                                     {[]event{{kind: jobsOver}, nothing, asked(settlingOver)}, nil},
-		"nothing is below the guard":                             {[]event{ended, {kind: jobsOver}, {kind: guardAlone, at: time.Unix(1, 0)}}, []step{exit1}},
-		"no look after that":                                     {[]event{{kind: guardAlone, at: time.Unix(1, 0)}, asked(lookDue)}, nil},
-		"the guard dies":                                         {[]event{asked(guardEnded)}, append(slices.Clone(atEnd), step{kind: takeOver}, killNow)},
-		"the guard dies after the end":                           {[]event{ended, asked(guardEnded)}, []step{{kind: takeOver}, killNow}},
-		"the system tells of the end":                            {[]event{asked(commandDead)}, []step{{kind: rouseGuard}}},
-		"the guard still does not":                               {[]event{asked(commandDead), asked(guardLate)}, []step{{kind: killStoppedGuard}, {kind: rouseGuard}}},
-		"the guard does":                                         {[]event{asked(commandDead), ended, asked(guardLate)}, nil},
+		"it may not go on": {[]event{{kind: familyPaused, ok: true}, asked(askedToStayStopped)}, nil},
+		"it may not go on, and is to end": {
+			[]event{{kind: familyPaused, ok: true}, asked(askedToTerminate), asked(askedToStayStopped)},
+			[]step{killNow},
+		},
+		"it was stopped": {
+			[]event{{kind: commandStopped, sig: tstp}},
+			[]step{{kind: tellStop, sig: tstp}},
+		},
+		"a session leaves": {[]event{{kind: sessionLeft, n: 40}}, []step{{kind: noteLeft, n: 40}}},
+		"the end":          {[]event{ended}, atEnd},
+		"the end is told when jobs are over and nothing is left": {
+			[]event{ended, {kind: jobsOver}, nothing},
+			[]step{lookSoon, exit1},
+		},
+		"or what is left had its time": {
+			[]event{ended, {kind: jobsOver}, some, asked(settlingOver)},
+			[]step{exit1},
+		},
+		"not before jobs are over": {[]event{ended, nothing, asked(settlingOver)}, nil},
+		"not before the end":       {[]event{{kind: jobsOver}, nothing, asked(settlingOver)}, nil},
+		"nothing is below the guard": {
+			[]event{ended, {kind: jobsOver}, {kind: guardAlone, at: time.Unix(1, 0)}},
+			[]step{exit1},
+		},
+		"no look after that": {[]event{{kind: guardAlone, at: time.Unix(1, 0)}, asked(lookDue)}, nil},
+		"the guard dies": {
+			[]event{asked(guardEnded)},
+			append(slices.Clone(atEnd), step{kind: takeOver}, killNow),
+		},
+		"the guard dies after the end": {
+			[]event{ended, asked(guardEnded)},
+			[]step{{kind: takeOver}, killNow},
+		},
+		"the system tells of the end": {
+			[]event{asked(commandDead)},
+			[]step{{kind: rouseGuard}},
+		},
+		"the guard still does not": {
+			[]event{asked(commandDead), asked(guardLate)},
+			[]step{{kind: killStoppedGuard}, {kind: rouseGuard}},
+		},
+		"the guard does": {[]event{asked(commandDead), ended, asked(guardLate)}, nil},
 		"nothing is left, and the guard does not tell": {[]event{nothing, {kind: familySeen, ok: true, at: time.Unix(1, 1).Add(guardPatience)}},
 			[]step{{kind: killStoppedGuard}, {kind: lookLater, wait: guardPatience / 100}}},
-		"looks that take long are rare": {[]event{{kind: familySeen, took: time.Second}}, []step{{kind: lookLater, wait: 10 * time.Second}}},
+		"looks that take long are rare": {
+			[]event{{kind: familySeen, took: time.Second}},
+			[]step{{kind: lookLater, wait: 10 * time.Second}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, tc.want, from(&course{}, tc.events...))
@@ -108,7 +171,8 @@ func TestNoCourseEndsTooEarly(t *testing.T) {
 		var termed, grace, killing, isEnd, empty bool
 		exits := 0
 		for range 60 {
-			e := event{kind: eventKind(random.IntN(int(jobsOver) + 1)), sig: syscall.Signal(1 + random.IntN(20)), ok: random.IntN(2) > 0}
+			e := event{kind: eventKind(random.IntN(int(jobsOver) + 1)), ok: random.IntN(2) > 0}
+			e.sig = syscall.Signal(1 + random.IntN(20))
 			e.at = time.Unix(int64(1+random.IntN(9)), 0)
 			if c.alone && e.kind == familySeen {
 				continue // nobody looks any more

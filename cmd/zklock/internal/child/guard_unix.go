@@ -23,7 +23,7 @@ type order struct {
 	Start   *program      `json:",omitempty"` // start this
 	Grace   time.Duration `json:",omitempty"` // see Command.Grace
 	Termed  bool          `json:",omitempty"` // the grace has begun: see Command.Grace
-	Ending  *ending       `json:",omitempty"` // nobody leaves the command any more
+	Ending  *ending       `json:",omitempty"` // no process leaves the command any more
 	Dismiss bool          `json:",omitempty"` // nothing of the command is left
 }
 
@@ -299,7 +299,7 @@ func letGo(files []*os.File) {
 	for _, f := range files {
 		f.Close()
 	}
-	_ = os.Chdir("/") // nobody can unmount a file system that is in use
+	_ = os.Chdir("/") // a file system that is in use cannot be unmounted
 }
 
 func texts(raw [][]byte) []string {

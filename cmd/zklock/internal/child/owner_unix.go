@@ -19,8 +19,8 @@ type owner struct {
 	reports <-chan report // nil when the guard has ended
 	looks   *time.Timer
 	settled <-chan time.Time
-	dead    <-chan struct{}  // the command has ended; nobody may have waited for it
-	overdue <-chan time.Time // the guard should have told of that by then
+	dead    <-chan struct{}  // the command has ended; the guard may not have waited for it
+	overdue <-chan time.Time // the guard should have reported that by then
 	asker   chan<- bool      // waits for the answer to a request
 }
 

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent is for Linux: elsewhere there are the guards alone.
+// dieWithParent is for Linux: elsewhere there is the guard alone.
 func dieWithParent(*syscall.SysProcAttr) {}
 
 func executable() (string, error) { return os.Executable() }

@@ -40,8 +40,8 @@ func (s stop) first() move {
 }
 
 // instead returns what follows if the job may not stop, because the end of the
-// command has begun. Only Ctrl-Z is undone: whoever has sent another signal to the
-// command may want it to be stopped.
+// command has begun. Only Ctrl-Z is undone: another signal may have been sent to the
+// command on purpose.
 func (s stop) instead(mayNotGoOn bool) move {
 	switch {
 	case mayNotGoOn:
