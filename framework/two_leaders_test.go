@@ -23,6 +23,7 @@ func atLeadersThatAreBehind(t *testing.T, test func(t *testing.T, l *leadertest.
 	leadertest.AtEach(t, func(t *testing.T, c *framework.Client) { mustCreate(t, c, "/n", "old") }, test)
 }
 
+// Promise: A leader that lags does not mislead the look-up after a lost reply.
 func TestLeaderThatIsBehindHidesNoProtectedNode(t *testing.T) {
 	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
 		l.Lose(zktest.OpCreate)

@@ -111,6 +111,8 @@ func TestRegisterAgainKeepsTheTime(t *testing.T) {
 }
 
 // An instance whose first Register has failed is not registered later.
+//
+// Promise: An instance whose first Register failed is not registered later.
 func TestFirstRegisterThatFails(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
