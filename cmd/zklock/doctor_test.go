@@ -17,8 +17,8 @@ import (
 	"github.com/gocurator/curator/debug/snapshot"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/hostname"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
