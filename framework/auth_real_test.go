@@ -13,8 +13,8 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/retry"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // identified returns a client that says who it is, or does not if login is

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/internal/zkserver"
 )
 
 // cuttable dials connections that a test can cut.

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // directedDialer is the dialer of one client. It knows the server of the latest

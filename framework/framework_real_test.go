@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // The times of tests in real time, where a process of a busy machine may stand

@@ -13,8 +13,8 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // One node is written, and then the other one, again and again. So the first one

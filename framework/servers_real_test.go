@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/internal/zkserver"
 )
 
 func init() { closeShared = append(closeShared, zkserver.CloseShared) }

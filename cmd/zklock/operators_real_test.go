@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/internal/zkserver"
 )
 
 // A real server answers the commands that change something as the fake

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 

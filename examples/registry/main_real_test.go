@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/internal/kazootest"
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/internal/zkserver"
 )
 
 // facts are about the machine, as the lines of configuration of Go's benchmarks.

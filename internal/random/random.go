@@ -1,6 +1,6 @@
 // Package random has the random numbers that decide when and in which order
 // something is done. They are those of math/rand, and not of math/rand/v2,
-// because a test can seed them: package testing/explore does that, so that a
+// because a test can seed them: package internal/explore does that, so that a
 // search is the same each time.
 package random
 

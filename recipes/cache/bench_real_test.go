@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/recipes/cache"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 var (

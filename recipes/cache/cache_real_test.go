@@ -16,8 +16,8 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/recipes/cache"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // stuck is when a test in real time gives up.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
 

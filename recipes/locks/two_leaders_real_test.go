@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leadertest"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 func TestRealEnsembleContenderIsNotMisledByADeposedLeader(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/internal/zkserver"
 )
 
 // newEnsembleWorld returns an ensemble of three real servers.

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/curatortest"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // The same on a server that means it.

@@ -13,10 +13,9 @@
 //	...
 //	host.LoseSessions()
 //
-// The server may be of package zktest, also inside a bubble of
-// testing/synctest, or of package zkserver. These two import nothing of this
-// module, so that they serve tests of any ZooKeeper client. This is why the
-// connection is made here.
+// The server may also be inside a bubble of testing/synctest. Package zktest imports
+// nothing of this module, so that it serves tests of any ZooKeeper client. This is
+// why the connection is made here.
 package curatortest
 
 import (
@@ -31,21 +30,21 @@ import (
 // TB is the part of testing.TB that this package uses.
 type TB = zktest.TB
 
-// Server is a server to which clients can connect: *zktest.Server,
-// *zktest.Member and *zkserver.Server.
+// Server is a server to which clients can connect: *zktest.Server, *zktest.Member, and
+// whatever else has an address, such as a real server in a container.
 type Server interface {
 	Addr() string
 }
 
-// Ensemble is several servers to which clients can connect: *zktest.Ensemble
-// and *zkserver.Ensemble.
+// Ensemble is several servers to which clients can connect, such as a
+// *zktest.Ensemble.
 type Ensemble interface {
 	ConnectString() string
 }
 
 // Process is a server whose process a test can stop, restart and pause, so that
-// one test serves for the fake and for the real server: *zktest.Server,
-// *zktest.Member and *zkserver.Server.
+// one test serves for the fake and for a real server: *zktest.Server and
+// *zktest.Member have these methods.
 type Process interface {
 	Server
 	Stop() error    // stops it, and keeps its data

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/recipes/atomic"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // The time of an increment in Curator divided by ours, for several writers at

@@ -12,8 +12,8 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/recipes/discovery"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // fleet is services with the names s0, s1 and so on, each with as many instances.

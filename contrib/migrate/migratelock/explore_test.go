@@ -10,7 +10,7 @@ import (
 	"github.com/golang-migrate/migrate/v4/database"
 
 	"github.com/gocurator/curator/contrib/migrate/migratelock"
-	"github.com/gocurator/curator/testing/explore"
+	"github.com/gocurator/curator/internal/explore"
 )
 
 // steps is who migrates a database, in every order of events that the search finds.

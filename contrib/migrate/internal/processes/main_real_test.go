@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/internal/leaktest"
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/internal/zkserver"
 )
 
 // The libraries that a replica migrates with.

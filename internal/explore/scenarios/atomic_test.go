@@ -1,0 +1,451 @@
+package scenarios
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/explore"
+	"github.com/gocurator/curator/internal/histories"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// ledger knows what each caller was told of its addition. Each adds another
+// power of ten, so that the digits of a number say who is in it, and how often.
+type ledger struct {
+	world *explore.World
+	calls histories.History
+	knows bool // there are no unknown outcomes, unless a caller gives up or its session is lost
+
+	mu      sync.Mutex // protects the following fields
+	applied int64      // the sum of the additions that were told as applied
+	unknown int64      // the sum of those of unknown outcome
+}
+
+// note notes for the history what a caller has asked for, and was told. One that was
+// refused has no part in it.
+func note(call histories.Call, asked, told any, err error) {
+	switch {
+	case err == nil:
+		call.End(asked, told)
+	case reason.Is(err, framework.ErrOutcomeUnknown):
+		call.Open(asked)
+	}
+}
+
+// told notes the answer of an addition. before is what was applied before it
+// began.
+func (l *ledger) told(a *explore.Actor, delta, before, now int64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err == nil:
+		l.applied += delta
+		if missing := lacks(now, before+delta); missing != 0 {
+			l.world.Fail("%s was told %d, in which %d is missing", a.Name(), now, missing)
+		}
+	case reason.Is(err, framework.ErrOutcomeUnknown):
+		l.unknown += delta
+	}
+}
+
+// sum returns the sum of the additions that were told as applied.
+func (l *ledger) sum() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.applied
+}
+
+// lacks returns a digit of want that number does not have, or has more than
+// once, or 0.
+func lacks(number, want int64) int64 {
+	for digit := int64(1); digit <= max(want, number); digit *= 10 {
+		have, least := number/digit%10, want/digit%10
+		if have < least || have > 1 {
+			return digit
+		}
+	}
+	return 0
+}
+
+// check looks at the number in the end.
+func (l *ledger) check(data []byte) error {
+	number := int64(0)
+	if len(data) > 0 {
+		number = int64(binary.BigEndian.Uint64(data))
+	}
+	if lacks(number, l.applied) != 0 || lacks(l.applied+l.unknown, number) != 0 {
+		return fmt.Errorf("the number is %d, of which %d was told as applied, and %d as unknown", number, l.applied, l.unknown)
+	}
+	l.calls.Begin(0).End(histories.Load{}, number)
+	return l.calls.Check(histories.Number)
+}
+
+// long has actors who add twice, one after the other, or at once if together is
+// true: then one write has both.
+func long(contenders int, together bool, opts ...atomic.Option) explore.Scenario {
+	return func(w *explore.World) {
+		w.Node("/count", "")
+		w.Node("/receipts", "")
+		w.Node("/lock", "")
+		book := &ledger{world: w}
+		delta := int64(1)
+		for _, name := range names(contenders) {
+			deltas := []int64{delta, delta * 10}
+			delta *= 100
+			w.Actor(name, func(a *explore.Actor) {
+				count := atomic.NewLong(a.Client(), "/count", opts...)
+				var all sync.WaitGroup
+				for _, delta := range deltas {
+					if together {
+						all.Go(func() { book.add(a, count, delta) })
+					} else {
+						book.add(a, count, delta)
+					}
+				}
+				all.Wait()
+			})
+		}
+		w.Stays("/receipts")
+		w.AtEnd(func(tree explore.Tree) error {
+			if n := len(below(tree, "/receipts")); n > contenders {
+				return fmt.Errorf("%d receipts are left", n)
+			}
+			return book.check(tree["/count"].Data)
+		})
+	}
+}
+
+func (l *ledger) add(a *explore.Actor, count *atomic.Long, delta int64) {
+	before, now, session := l.sum(), int64(0), a.Client().SessionID()
+	call := l.calls.Begin(int(a.Name()[0]))
+	err := a.Call(fmt.Sprintf("add %d", delta), func(ctx context.Context) (err error) {
+		now, err = count.Add(ctx, delta)
+		if err != nil && ctx.Err() == nil && !reason.Is(err, framework.ErrOutcomeUnknown) && !isEnd(a, err) {
+			l.world.Fail("%s does not wait: %v", a.Name(), err)
+		}
+		if err != nil && ctx.Err() == nil && l.knows && session == a.Client().SessionID() && !isEnd(a, err) {
+			l.world.Fail("%s does not know what has come of its addition: %v", a.Name(), err)
+		}
+		return err
+	})
+	note(call, histories.Add{Delta: delta}, now, err)
+	l.told(a, delta, before, now, err)
+}
+
+func (l *ledger) load(a *explore.Actor, count *atomic.Long) {
+	call := l.calls.Begin(int(a.Name()[0]))
+	_ = a.Call("load", func(ctx context.Context) error {
+		now, err := count.Load(ctx)
+		note(call, histories.Load{}, now, err)
+		return err
+	})
+}
+
+func TestLongOfTwo(t *testing.T) { explore.Search(t, long(2, false), quick()) }
+
+func TestLongWithSeveralAddsAtOnce(t *testing.T) { explore.Search(t, long(2, true), quick()) }
+
+func TestLongWithReceipts(t *testing.T) {
+	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts")), quick())
+}
+
+func TestLongUnderALock(t *testing.T) {
+	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 1)), quick())
+}
+
+// The reply to the first write is lost, or the write comes late.
+func TestLongWhoseReplyIsLost(t *testing.T) {
+	explore.Search(t, startsWith(meets(zktest.OpSetData, zktest.DropReply()), long(2, false)), quick())
+}
+
+func TestLongWhoseWriteIsLate(t *testing.T) {
+	explore.Search(t, startsWith(late(zktest.OpSetData), long(2, false)), quick())
+}
+
+func TestLongOfOneWhoseWriteIsLate(t *testing.T) {
+	explore.Search(t, startsWith(late(zktest.OpSetData), long(1, false)), quick())
+}
+
+func TestLongWithReceiptsWhoseReplyIsLost(t *testing.T) {
+	explore.Search(t, startsWith(meets(zktest.OpMulti, zktest.DropReply()), long(2, false, atomic.WithReceipts("/receipts"))), quick())
+}
+
+func TestLongWithReceiptsWhoseWriteIsLate(t *testing.T) {
+	explore.Search(t, startsWith(late(zktest.OpMulti), long(2, false, atomic.WithReceipts("/receipts"))), quick())
+}
+
+func TestLongWhoseLeaderLags(t *testing.T) {
+	explore.Search(t, inEnsemble(startsWith(meets(zktest.OpSetData, zktest.DropReply()), long(2, false)), time.Second), quick())
+}
+
+// With receipts, the outcome of a write is known although the node is deleted
+// while its reply is lost, or the write comes late.
+func longThatIsDeleted(own trouble) explore.Scenario {
+	return startsWith(own, func(w *explore.World) {
+		w.Node("/count", "")
+		w.Node("/receipts", "")
+		w.Stays("/receipts")
+		book := &ledger{world: w, knows: true}
+		w.Actor("A", func(a *explore.Actor) {
+			count := atomic.NewLong(a.Client(), "/count", atomic.WithReceipts("/receipts"))
+			before := book.applied
+			book.add(a, count, 1)
+			if sure := book.applied > before; sure {
+				book.applied = 0 // the node may have gone since then
+			}
+		})
+		w.Actor("B", func(a *explore.Actor) {
+			time.Sleep(time.Millisecond)
+			_ = a.Call("delete", func(ctx context.Context) error {
+				return a.Client().Delete(ctx, "/count", framework.AnyVersion)
+			})
+		})
+	})
+}
+
+func TestLongWithReceiptsThatIsDeleted(t *testing.T) {
+	explore.Search(t, longThatIsDeleted(meets(zktest.OpMulti, zktest.DropReply())), quick())
+}
+
+func TestLongWithReceiptsThatIsDeletedBeforeALateWrite(t *testing.T) {
+	explore.Search(t, longThatIsDeleted(late(zktest.OpMulti)), quick())
+}
+
+// Of two who claim something by the same data, no more than one is told that it
+// has it.
+func claim(opts ...atomic.Option) explore.Scenario {
+	return startsWith(meets(zktest.OpSetData, zktest.DropRequest()), func(w *explore.World) {
+		w.Node("/value", "free")
+		w.Node("/receipts", "")
+		w.Stays("/receipts")
+		claimed := 0
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				v := atomic.NewValue(a.Client(), "/value", text, opts...)
+				_ = a.Call("claim", func(ctx context.Context) error {
+					ok, err := v.CompareAndSwap(ctx, "free", "taken")
+					if ok && err == nil {
+						claimed++
+					}
+					return err
+				})
+				if claimed > 1 {
+					w.Fail("both have claimed it")
+				}
+			})
+		}
+	})
+}
+
+func TestAtomicValueThatIsClaimed(t *testing.T) { explore.Search(t, claim(), quick()) }
+
+func TestAtomicValueWithReceiptsThatIsClaimed(t *testing.T) {
+	explore.Search(t, claim(atomic.WithReceipts("/receipts")), quick())
+}
+
+// Whoever loads the value, or has an Update refuse it, sees all that was written
+// before, also if a server lags.
+func TestAtomicValueWhoseFollowerLags(t *testing.T) {
+	explore.Search(t, inEnsemble(loadsAndRefuses, 0, time.Second), quick())
+}
+
+func TestAtomicValueThatIsRefused(t *testing.T) { explore.Search(t, loadsAndRefuses, quick()) }
+
+func loadsAndRefuses(w *explore.World) {
+	w.Node("/value", "seed")
+	h := &writes{world: w}
+	w.Always(h.record)
+	w.AtEnd(h.record)
+	known := 0 // of the writes: all up to this one were told as applied, or seen
+	for _, name := range names(2) {
+		w.Actor(name, func(a *explore.Actor) {
+			v := atomic.NewValue(a.Client(), "/value", text)
+			saw := func(what string, before int, data string) {
+				if i := h.find(data); i < before {
+					w.Fail("%s: %s has seen %q, and %q was there before", a.Name(), what, data, h.all[before].Value)
+				} else {
+					known = max(known, i)
+				}
+			}
+			for _, data := range []string{name + " one", name + " two"} {
+				if a.Call("store", func(ctx context.Context) error { return v.Store(ctx, data) }) == nil {
+					known = max(known, h.find(data))
+				}
+				before := known
+				var seen string
+				if a.Call("load", func(ctx context.Context) (err error) {
+					seen, err = v.Load(ctx)
+					return err
+				}) == nil {
+					saw("Load", before, seen)
+				}
+				a.Pause("thinks")
+				before, seen = known, ""
+				_ = a.Call("update and refuse", func(ctx context.Context) error {
+					_, err := v.Update(ctx, func(data string) (string, error) {
+						seen = data
+						return "", errRefused
+					})
+					if reason.Is(err, errRefused) {
+						saw("Update", before, seen)
+						return nil
+					}
+					return err
+				})
+			}
+		})
+	}
+}
+
+// Whoever loads a number does not wait for the lock that a write waits for.
+func TestLongIsLoadedWhileAWriteWaits(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/count", "")
+		w.Node("/lock", "")
+		book := &ledger{world: w}
+		locked := make(chan struct{})
+		w.Actor("C", func(a *explore.Actor) {
+			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
+			var lease *locks.Lease
+			err := a.Call("lock", func(ctx context.Context) (err error) {
+				lease, err = lock.Acquire(ctx)
+				return err
+			})
+			close(locked)
+			if err == nil {
+				time.Sleep(time.Minute)
+				_ = a.Call("unlock", lease.Release)
+			}
+		})
+		for i, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				<-locked
+				count := atomic.NewLong(a.Client(), "/count", atomic.WithPromotion("/lock", 1))
+				var all sync.WaitGroup
+				all.Go(func() { book.add(a, count, []int64{1, 10}[i]) })
+				time.Sleep(time.Second)
+				begun := time.Now()
+				book.load(a, count)
+				if min(time.Since(begun), w.Quiet()) > 20*time.Second {
+					w.Fail("%s has waited for %v to load", name, time.Since(begun))
+				}
+				all.Wait()
+			})
+		}
+		w.AtEnd(func(tree explore.Tree) error { return book.check(tree["/count"].Data) })
+	}, quick())
+}
+
+var errRefused = errors.New("refused")
+
+// With several servers, the number that is read may be older than the one that
+// is there.
+func TestLongInAnEnsemble(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Ensemble(3)
+		long(2, false, atomic.WithReceipts("/receipts"))(w)
+	}, quick())
+}
+
+// atomicValue has two actors who write a value in three ways.
+func atomicValue(opts ...atomic.Option) explore.Scenario {
+	return func(w *explore.World) {
+		w.Node("/value", "seed")
+		w.Node("/receipts", "")
+		w.Stays("/receipts")
+		h := &writes{world: w}
+		w.Always(h.record)
+		w.AtEnd(h.record)
+		w.AtEnd(h.checkCalls)
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				v := atomic.NewValue(a.Client(), "/value", text, opts...)
+				var old string
+				if a.Call("load", func(ctx context.Context) (err error) {
+					old, err = v.Load(ctx)
+					return err
+				}) == nil {
+					h.write(a, &old, "swaps", func(ctx context.Context, data string) (bool, error) {
+						return v.CompareAndSwap(ctx, old, data)
+					})
+				}
+				h.write(a, nil, "stores", func(ctx context.Context, data string) (bool, error) {
+					return true, v.Store(ctx, data)
+				})
+				h.write(a, &old, "updates", func(ctx context.Context, data string) (bool, error) {
+					_, err := v.Update(ctx, func(before string) (string, error) {
+						old = before
+						return data, nil
+					})
+					return true, err
+				})
+			})
+		}
+	}
+}
+
+// write calls do, which writes data that nobody else writes, and notes what it
+// was told. old is what is to be replaced, or nil.
+func (h *writes) write(a *explore.Actor, old *string, how string, do func(ctx context.Context, data string) (bool, error)) {
+	data, ok := a.Name()+" "+how, false
+	call := h.calls.Begin(int(a.Name()[0]))
+	err := a.Call(how, func(ctx context.Context) (err error) {
+		ok, err = do(ctx, data)
+		return err
+	})
+	h.note(call, old, data, ok, err)
+	ok = ok && err == nil
+	h.told(a, nil, data, ok, err)
+	if i := h.find(data); ok && old != nil && i > 0 && h.all[i-1].Value != *old {
+		h.world.Fail("%s has overwritten %q, and not %q", a.Name(), h.all[i-1].Value, *old)
+	}
+}
+
+func TestAtomicValue(t *testing.T) { explore.Search(t, atomicValue(), quick()) }
+
+func TestAtomicValueWithReceipts(t *testing.T) {
+	explore.Search(t, atomicValue(atomic.WithReceipts("/receipts")), quick())
+}
+
+// Nobody gets a number twice, nor one that is less than what somebody had before.
+func TestSequence(t *testing.T) {
+	explore.Search(t, func(w *explore.World) {
+		w.Node("/sequence", "")
+		var last, lastDense int64
+		for _, name := range names(2) {
+			w.Actor(name, func(a *explore.Actor) {
+				numbers := atomic.NewSequence(a.Client(), "/sequence")
+				draw := func(what string, last *int64, next func(context.Context) (int64, error)) {
+					before, number := *last, int64(0)
+					if a.Call(what, func(ctx context.Context) (err error) {
+						number, err = next(ctx)
+						return err
+					}) != nil {
+						return
+					}
+					if number <= before {
+						w.Fail("%s: %s is %d after %d", a.Name(), what, number, before)
+					}
+					*last = max(*last, number)
+				}
+				dense := func(ctx context.Context) (int64, error) {
+					n, err := numbers.NextDense(ctx)
+					return int64(n), err
+				}
+				draw("next", &last, numbers.Next)
+				draw("next dense", &lastDense, dense)
+				draw("next again", &last, numbers.Next)
+				draw("next dense again", &lastDense, dense)
+			})
+		}
+	}, quick())
+}

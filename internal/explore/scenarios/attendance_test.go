@@ -1,0 +1,132 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/internal/explore"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// attendance is who waits for a lock, and who has it.
+type attendance struct {
+	world *explore.World
+	path  string
+
+	mu      sync.Mutex
+	waiting []*explore.Actor // once for each goroutine
+	leases  []*locks.Lease   // until they are released
+	idle    time.Time        // since when they wait for nobody; zero if that is not so
+	nodes   int              // at the last look
+	sizes   []size
+}
+
+// size is how many want the lock or have it at some time.
+type size struct {
+	at time.Time
+	n  int
+}
+
+// watchAttendance sees that nobody waits for long behind nobody.
+func watchAttendance(w *explore.World, path string) *attendance {
+	at := &attendance{world: w, path: path}
+	w.Always(at.check)
+	return at
+}
+
+// take is take of somebody who waits.
+func (at *attendance) take(a *explore.Actor, what string, acquire acquiring) *locks.Lease {
+	at.mu.Lock()
+	at.waiting = append(at.waiting, a)
+	at.noteLocked()
+	at.mu.Unlock()
+	lease, _ := take(at.world, a, what, acquire)
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	i := slices.Index(at.waiting, a)
+	at.waiting = slices.Delete(at.waiting, i, i+1)
+	if lease != nil {
+		at.leases = append(at.leases, lease)
+	}
+	return lease
+}
+
+func (at *attendance) give(a *explore.Actor, lease *locks.Lease) {
+	give(at.world, a, lease)
+	at.released(lease)
+}
+
+// released notes that a lease was released.
+func (at *attendance) released(lease *locks.Lease) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.leases = slices.DeleteFunc(at.leases, func(l *locks.Lease) bool { return l == lease })
+}
+
+// check fails when somebody waits behind nobody for longer than an outage that the
+// client has to notice by itself.
+func (at *attendance) check(tree explore.Tree) error {
+	const bound = 5 * time.Second
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.nodes = len(below(tree, at.path))
+	at.noteLocked()
+	switch {
+	case !at.waitForNobodyLocked(tree):
+		at.idle = time.Time{}
+	case at.idle.IsZero():
+		at.idle = time.Now()
+	case time.Since(at.idle) > bound && at.world.Quiet() > bound:
+		return fmt.Errorf("%s waits behind nobody", at.waiting[0].Name())
+	}
+	return nil
+}
+
+// waitForNobodyLocked reports whether some wait that are connected, nobody has a
+// lease that is alive, and there are no nodes but of those who wait.
+func (at *attendance) waitForNobodyLocked(tree explore.Tree) bool {
+	has := func(l *locks.Lease) bool { return l.Context().Err() == nil }
+	if len(at.waiting) == 0 || slices.ContainsFunc(at.leases, has) {
+		return false
+	}
+	var sessions []int64
+	for _, a := range at.waiting {
+		if a.Closed() || !a.Client().State().IsConnected() || a.HasExpired(a.Client().SessionID()) {
+			return false
+		}
+		sessions = append(sessions, a.Client().SessionID())
+	}
+	for _, n := range below(tree, at.path) {
+		if !slices.Contains(sessions, n.Stat.EphemeralOwner) {
+			return false
+		}
+	}
+	return true
+}
+
+// noteLocked notes how many want the lock now.
+func (at *attendance) noteLocked() {
+	at.sizes = append(at.sizes, size{time.Now(), max(at.nodes, len(at.waiting)+len(at.leases))})
+}
+
+// size returns how many wait or have the lock.
+func (at *attendance) size() int {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	return len(at.waiting) + len(at.leases)
+}
+
+// mostSince returns how many have wanted the lock or had it at once, since some
+// time.
+func (at *attendance) mostSince(t time.Time) (most int) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	for i, s := range at.sizes {
+		if lasts := i+1 == len(at.sizes) || !at.sizes[i+1].at.Before(t); lasts {
+			most = max(most, s.n)
+		}
+	}
+	return most
+}

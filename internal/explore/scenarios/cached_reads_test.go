@@ -1,0 +1,119 @@
+package scenarios
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/internal/explore"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// sharers are two goroutines of a client that read by the same node, each twice. The
+// second writes in between if it is to.
+func (l *library) sharers(writes bool) func(a *explore.Actor) {
+	return func(a *explore.Actor) {
+		lock := locks.NewInterProcessReadWriteLock(a.Client(), "/lock", locks.WithCachedLock(3, 3*time.Second))
+		var all sync.WaitGroup
+		for i := range 2 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * time.Second)
+				for turn := range 2 {
+					if lease, _ := take(l.world, a, "read", lock.ReadLock().Acquire); lease != nil {
+						l.read(a, lease)
+						give(l.world, a, lease)
+					}
+					if !writes || i == 0 || turn > 0 {
+						continue
+					}
+					if lease, _ := take(l.world, a, "write", lock.WriteLock().Acquire); lease != nil {
+						l.write(a, lease)
+						give(l.world, a, lease)
+					}
+				}
+			})
+		}
+		all.Wait()
+		time.Sleep(10 * time.Second)
+	}
+}
+
+func sharedReads(own trouble, writes bool) explore.Scenario {
+	return startsWith(own, func(w *explore.World) {
+		l := newLibrary(w, 2)
+		w.AtEnd(nothingBelow("/lock"))
+		w.Actor("A", l.sharers(writes))
+		w.Actor("B", func(a *explore.Actor) {
+			time.Sleep(1500 * time.Millisecond)
+			l.writer(a)
+		})
+	})
+}
+
+// Readers of a client share a node, and a writer of another client comes.
+func TestReadersThatShareANode(t *testing.T) {
+	explore.Search(t, sharedReads(none, false), quick())
+}
+
+// A goroutine of theirs writes, too.
+func TestReadersThatShareANodeAndWrite(t *testing.T) {
+	explore.Search(t, sharedReads(none, true), quick())
+}
+
+// crowded has three goroutines of a client that read at once, each twice: one waits
+// for the others' node, one only tries, and one has a limit for the queue. One writes
+// in between.
+func (l *library) crowded(a *explore.Actor) {
+	lock := locks.NewInterProcessReadWriteLock(a.Client(), "/lock", locks.WithCachedLock(2, 3*time.Second))
+	limited := locks.NewInterProcessReadWriteLock(a.Client(), "/lock", locks.WithCachedLock(2, 3*time.Second), locks.WithQueueLimit(9))
+	var all sync.WaitGroup
+	for i, read := range []func() (*locks.Lease, error){
+		func() (*locks.Lease, error) { return take(l.world, a, "read", lock.ReadLock().Acquire) },
+		func() (*locks.Lease, error) { return try(l.world, a, "try", lock.ReadLock().TryAcquire) },
+		func() (*locks.Lease, error) { return take(l.world, a, "read soon", limited.ReadLock().Acquire) },
+	} {
+		all.Go(func() {
+			for turn := range 2 {
+				if lease, _ := read(); lease != nil {
+					l.read(a, lease)
+					give(l.world, a, lease)
+				}
+				if i != 0 || turn > 0 {
+					continue
+				}
+				if lease, _ := take(l.world, a, "write", lock.WriteLock().Acquire); lease != nil {
+					l.write(a, lease)
+					give(l.world, a, lease)
+				}
+			}
+		})
+	}
+	all.Wait()
+	time.Sleep(10 * time.Second)
+}
+
+// Some do not wait for another one's node, so that there are several.
+func TestReadersThatShareNodesAndTry(t *testing.T) {
+	for name, own := range map[string]trouble{"none": none, "expired": expired, "cut": cut} {
+		t.Run(name, func(t *testing.T) {
+			explore.Search(t, startsWith(own, func(w *explore.World) {
+				l := newLibrary(w, 3)
+				w.AtEnd(nothingBelow("/lock"))
+				w.Actor("A", l.crowded)
+				w.Actor("B", func(a *explore.Actor) {
+					time.Sleep(1500 * time.Millisecond)
+					l.writer(a)
+				})
+			}), quick())
+		})
+	}
+}
+
+// They lose their session, or may have lost it.
+func TestReadersThatShareANodeAndLoseTheirSession(t *testing.T) {
+	for name, own := range map[string]trouble{"expired": expired, "given up": givenUp, "cut": cut} {
+		t.Run(name, func(t *testing.T) {
+			explore.Search(t, sharedReads(own, false), quick())
+		})
+	}
+}
