@@ -136,14 +136,6 @@ func (p *program) finish(status int) (out string) {
 	return out
 }
 
-// zklock runs a command line to its end.
-func zklock(t *testing.T, srv addr, status int, args ...string) (stdout, stderr string) {
-	t.Helper()
-	p := startZklock(t, srv, args...)
-	out := p.finish(status)
-	return out, p.stderr.String()
-}
-
 // life is a named pipe into which a test's command writes. It ends when the
 // last process that has it open has died. zklock itself does not open it.
 type life struct {
@@ -336,18 +328,6 @@ func awaitState(t *testing.T, pid int, state string, want bool) {
 }
 
 func kill(t *testing.T, pid int) { require.NoError(t, syscall.Kill(pid, syscall.SIGKILL)) }
-
-// killInTheEnd kills these processes when the test has ended, if they are there.
-func killInTheEnd(t *testing.T, pids ...int) {
-	for _, pid := range pids {
-		fd, err := unix.PidfdOpen(pid, 0) // the id may be that of another by then
-		require.NoError(t, err)
-		t.Cleanup(func() {
-			_ = unix.PidfdSendSignal(fd, syscall.SIGKILL, nil, 0)
-			require.NoError(t, unix.Close(fd))
-		})
-	}
-}
 
 // onlyChild returns the only child of a process.
 func onlyChild(t *testing.T, parent int) (pid int) {

@@ -32,7 +32,7 @@ func newWatch(g *guarded, p process, lease *locks.Lease, grace time.Duration, en
 
 // untilGone returns when nothing of the command is left.
 func (w *watch) untilGone() error {
-	exited, lost, asked := w.p.Exited(), w.lease.Context().Done(), w.guarded.revoked(w.lease)
+	exited, lost, asked := w.p.Exited(), w.lease.Context().Done(), w.revoked(w.lease)
 	for {
 		var e event
 		select {

@@ -27,7 +27,7 @@ func Ended(pid int) <-chan struct{} {
 			if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 				return
 			}
-			time.Sleep(betweenChecks)
+			<-time.After(betweenChecks)
 		}
 	}()
 	return ended

@@ -87,7 +87,7 @@ func highest() int {
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
 		return maxPassed
 	}
-	return int(min(maxPassed, uint64(limit.Cur)))
+	return int(min(maxPassed, uint64(limit.Cur))) //nolint:unconvert // elsewhere it is signed
 }
 
 // FirstFile returns the descriptor that the first of the Files of a Command gets.
