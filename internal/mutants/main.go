@@ -209,7 +209,7 @@ func (p programs) kill(ctx context.Context, out io.Writer, mutants []*mutant, o 
 			if passes {
 				survived++
 			}
-			if passes && strings.Contains(log, "panic: test timed out") {
+			if passes && strings.Contains(log, timedOut) {
 				hint = "\n    the test hangs, which notices nothing"
 			}
 			if passes && strings.Contains(log, "testing: warning: no tests to run") {

@@ -60,6 +60,9 @@ func (p programs) compile(mutants []*mutant) (map[string]string, error) {
 // inMutant finds the errors in the functions of mutants.
 var inMutant = regexp.MustCompile(`/mutant/([a-z0-9-]+):(\d+):(?:\d+:)? (.*)`)
 
+// timedOut is what a test prints that hangs.
+const timedOut = "panic: test timed out"
+
 // run runs a test as a mutant, or as none. It returns whether the test passes,
 // and what it prints. A test that hangs has noticed nothing, so it passes.
 func (p programs) run(ctx context.Context, mutant, folder, pattern string, flags ...string) (
@@ -69,8 +72,8 @@ func (p programs) run(ctx context.Context, mutant, folder, pattern string, flags
 	args := append([]string{"-test.failfast", "-test.timeout=2m", "-test.run", pattern}, flags...)
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = filepath.Join(p.root, folder)
-	// No test finds a real server, which it would start.
-	cmd.Env = append(os.Environ(), "CURATOR_MUTANT="+mutant, "PATH=/nonexistent", "JAVA_HOME=")
+	// The test is as small as by default, and finds no real server that it could start.
+	cmd.Env = append(os.Environ(), "CURATOR_MUTANT="+mutant, "CURATOR_SEEDS=", "PATH=/nonexistent", "JAVA_HOME=")
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	switch {
@@ -79,7 +82,7 @@ func (p programs) run(ctx context.Context, mutant, folder, pattern string, flags
 	case !errors.As(err, &exit):
 		return false, "", err
 	default:
-		return bytes.Contains(out, []byte("panic: test timed out")), string(out), nil
+		return bytes.Contains(out, []byte(timedOut)), string(out), nil
 	}
 }
 
@@ -96,8 +99,8 @@ func (p programs) check(ctx context.Context, mutants []*mutant, processes int, f
 	}
 	return each(folders, processes, func(folder string) error {
 		pattern := "^(" + strings.Join(tests[folder], "|") + ")$"
-		passes, log, err := p.run(ctx, "", folder, pattern, flags...)
-		if err == nil && !passes {
+		passes, log, err := p.run(ctx, "", folder, pattern, slices.Concat(flags, []string{"-test.timeout=10m"})...)
+		if err == nil && (!passes || strings.Contains(log, timedOut)) {
 			err = fmt.Errorf("%s: its tests fail without a mutant\n%s", folder, log)
 		}
 		return err
