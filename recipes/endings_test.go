@@ -194,6 +194,8 @@ const slack = 600 * time.Millisecond
 
 // Every call that waits until a node is gone keeps the rule of this package's
 // documentation, whatever becomes of the connection.
+//
+// Promise: A nil from Shutdown, Leave or Resign means that a server said the node is gone.
 func TestEveryEndingKeepsTheRule(t *testing.T) {
 	for name, begin := range endings {
 		for of, row := range connections {
