@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/state"
 )
 
 // WaitConnected waits until the client has a connection and a session. It does
@@ -148,16 +147,17 @@ func (e Extension) AwaitOutage(ctx context.Context) error {
 	defer timeout.Stop()
 	for {
 		s, changed, refused := e.sessionNow()
-		if s != nil {
-			changed = s.Trusted(state.StandardPolicy).Done()
+		connected := s != nil
+		if connected {
+			changed = e.nextTransition()
 		}
 		select {
 		case <-changed:
-			if s != nil {
+			if connected {
 				timeout.Reset(e.cfg.connectionTimeout)
 			}
 		case <-timeout.C:
-			if s == nil {
+			if !connected {
 				return e.whyNotConnected(refused)
 			}
 		case <-e.ctx.Done():
@@ -166,6 +166,14 @@ func (e Extension) AwaitOutage(ctx context.Context) error {
 			return reason.OfContext(ctx)
 		}
 	}
+}
+
+// nextTransition returns a channel that is closed at the next transition of the
+// state. A session that is no longer trusted is followed by one.
+func (c *Client) nextTransition() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last.Done()
 }
 
 func (c *Client) whyNotConnected(refused <-chan struct{}) error {
