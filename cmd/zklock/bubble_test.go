@@ -44,6 +44,7 @@ type stand struct {
 	sessions []string                             // in the order in which they were opened
 	dial     framework.DialFunc                   // in place of the server's network, if it is set
 	hook     func(time.Duration, *exec.Cmd) error // runs the command of --on-lost
+	refuses  error                                // that of the system when a command is started, or nil
 	parents  map[int]chan struct{}                // processes, and their ends
 }
 
@@ -287,6 +288,9 @@ type puppet struct {
 func (r *running) startCommand(c child.Command) (process, error) {
 	if err := c.Ready(); err != nil {
 		return nil, err
+	}
+	if r.s.refuses != nil {
+		return nil, r.s.refuses
 	}
 	p := &puppet{Command: c, got: make(chan string, 100), refused: make(chan int, 1)}
 	p.exited, p.gone = make(chan struct{}), make(chan struct{})

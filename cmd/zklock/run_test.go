@@ -611,6 +611,21 @@ func TestAtLeastKeepsTheLock(t *testing.T) {
 	}
 }
 
+// There is nothing to keep a lock for if no command was started.
+func TestAtLeastIsForWhatWasStarted(t *testing.T) {
+	for _, flag := range []string{"--at-least", "--hold-at-least"} {
+		inBubble(t, func(t *testing.T) {
+			s := newStand(t)
+			s.refuses = exec.ErrNotFound
+			begin := time.Now()
+			require.Equal(t, notFound, s.zklock(t, "run", flag, "1h", "/l", "cmd").status)
+			require.Zero(t, time.Since(begin))
+			require.Empty(t, s.Children("/l"))
+			require.Empty(t, s.Sessions())
+		})
+	}
+}
+
 // The program ends as soon as the session can keep the lock for the rest, and the
 // session keeps it. Others see that.
 func TestHoldAtLeastOutlastsTheProgram(t *testing.T) {

@@ -5,6 +5,7 @@ package child
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -141,6 +142,22 @@ func TestStart(t *testing.T) {
 		})
 	}
 	require.NoFileExists(t, filepath.Join(dir, "touched"))
+
+	// Nothing of what RunFor has started outlives its time, in the background either.
+	for _, script := range []string{"trap '' TERM; sleep 1000; true", "trap '' TERM; sleep 1000 & true"} {
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		cmd := exec.Command("sh", "-c", script)
+		cmd.Stdout = w
+		err = RunFor(time.Second, cmd)
+		w.Close()
+		require.EqualError(t, err, "killed after 1s")
+		_, err = r.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF)
+		r.Close()
+	}
+	require.ErrorIs(t, RunFor(time.Second, exec.Command("/no/such/program")), ErrNotStarted)
+
 	out, err := runProgram(t, "nohup")
 	require.NoError(t, err)
 	require.Equal(t, "alive\n", out, "who ignores hangups passes that on")
