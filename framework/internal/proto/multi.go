@@ -98,6 +98,21 @@ func readMultiAnswer(body []byte, zxid int64, parts []Part) (a MultiAnswer, erro
 	}
 }
 
+// FailureOfMulti returns the code of the operation with which a multi has failed, by
+// the body of the answer alone, or CodeOK. The parts before that operation are errors
+// without a code.
+func FailureOfMulti(body []byte) int32 {
+	r := jute.NewReader(body)
+	for {
+		switch op, code, done, ok := readPart(r); {
+		case !ok, done, op != OpError:
+			return CodeOK
+		case code != CodeOK:
+			return code
+		}
+	}
+}
+
 // isAnsweredBy reports whether a part of an answer that is no error may have this
 // type.
 func (p Part) isAnsweredBy(op int32) bool {

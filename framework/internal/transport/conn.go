@@ -3,7 +3,6 @@ package transport
 import (
 	"bufio"
 	"container/list"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -274,11 +273,8 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 // begins with an error, and is read only then.
 func isAboutSession(op int32, r reply) bool {
 	code := r.err
-	mayFail := op == opMulti && code == proto.CodeOK && len(r.body) >= 4
-	if mayFail && int32(binary.BigEndian.Uint32(r.body)) == proto.OpError {
-		if answer, ok := proto.Multi().Read(r.body, r.zxid); ok {
-			code = answer.Code
-		}
+	if op == opMulti && code == proto.CodeOK {
+		code = proto.FailureOfMulti(r.body)
 	}
 	return code == proto.CodeSessionExpired || code == proto.CodeSessionMoved
 }
