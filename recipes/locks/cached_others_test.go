@@ -33,40 +33,6 @@ func TestIdleLockIsGivenUpForOthers(t *testing.T) {
 	})
 }
 
-// Who only tries is refused, and has gone when the client hears of it. The next
-// try gets the lock. If the lock is idle, the client may be so fast that the first
-// try gets it already.
-func TestIdleLockIsGivenUpForOneThatTries(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		theirs := locks.NewInterProcessMutex(other, path)
-		for _, held := range []bool{false, true} {
-			w.idle(t, ctx, cachedMutex(c, path))
-			var ours *locks.Lease
-			if held {
-				ours = locktest.Acquire(t, ctx, cachedMutex(c, path))
-			}
-			lease, err := theirs.TryAcquire(ctx)
-			if err == nil && !held {
-				require.NoError(t, lease.Release(ctx))
-			} else {
-				require.ErrorIs(t, err, locks.ErrNotAcquired)
-			}
-			synctest.Wait()
-			if held {
-				require.NoError(t, ours.Context().Err())
-				require.NoError(t, ours.Release(ctx))
-			}
-			lease, err = theirs.TryAcquire(ctx)
-			require.NoError(t, err)
-			require.NoError(t, lease.Release(ctx))
-		}
-		w.NothingLeft(t, path)
-	})
-}
-
 // A lock that is held goes with its release, by one request.
 func TestCachedLockThatIsHeldIsGivenUpByItsRelease(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -156,26 +122,6 @@ func TestOneThatComesWhileTheLockBecomesIdleIsSeen(t *testing.T) {
 		require.True(t, w.exists(theirs))
 		require.False(t, w.exists(node))
 		require.NoError(t, w.Fake.Delete(theirs))
-		w.NothingLeft(t, path)
-	})
-}
-
-// Others want a lock that had to be waited for. Its release makes no look at the
-// queue, so that it costs no more than that of a lock that is not cached.
-func TestLockThatWasWaitedForIsNotKept(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		theirs := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(other, path))
-		waiting := locktest.AcquireLater(ctx, cachedMutex(c, path))
-		synctest.Wait()
-		require.NoError(t, theirs.Release(ctx))
-		ours := waiting.Wait(t)
-		w.Fake.ClearRequests()
-		require.NoError(t, ours.Release(ctx))
-		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.Requests())
-		w.idle(t, ctx, cachedMutex(c, path))
 		w.NothingLeft(t, path)
 	})
 }
