@@ -59,49 +59,6 @@ func giveUpTogether(c *framework.Client, path string, ctx context.Context, waite
 	return errs
 }
 
-// The contenders that are ahead of a leaving waiter are only the ones that are
-// still there.
-func TestWaiterThatGivesUpIsToldItsPlaceOfThatMoment(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		queue := queueUp(ctx, m, 2)
-		var leave []context.CancelFunc
-		var waiting []*locktest.Pending
-		for range 40 {
-			one, cancel := context.WithCancel(ctx)
-			leave = append(leave, cancel)
-			waiting = append(waiting, queueUp(one, m, 1)...)
-		}
-		gone := map[int]bool{}
-		for _, i := range []int{7, 3, 39, 0, 1, 20, 8, 38, 2} {
-			ahead := 2
-			for before := range i {
-				if !gone[before] {
-					ahead++
-				}
-			}
-			leave[i]()
-			<-waiting[i].Done
-			var refused *locks.NotAcquiredError
-			require.ErrorAs(t, waiting[i].Err, &refused)
-			require.Equal(t, ahead, refused.Ahead, "waiter %d", i)
-			gone[i] = true
-		}
-		for i, p := range append(queue, waiting...) {
-			if i < len(queue) || !gone[i-len(queue)] {
-				require.NoError(t, p.Wait(t).Release(ctx))
-			}
-		}
-		for _, cancel := range leave {
-			cancel()
-		}
-		synctest.Wait()
-		w.NothingLeft(t, path)
-	})
-}
-
 // BenchmarkGivingUpTogether measures how late the last of many waiters returns
 // when their contexts end at the same moment.
 func BenchmarkGivingUpTogether(b *testing.B) {
