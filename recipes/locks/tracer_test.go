@@ -101,9 +101,3 @@ func TestRecipesAreNamedByWords(t *testing.T) {
 		require.Regexp(t, `^[a-z]+(_[a-z]+)*$`, recipe)
 	}
 }
-
-func under(t *testing.T, lease *locks.Lease) context.Context {
-	ctx, done := lease.WithContext(t.Context())
-	t.Cleanup(done)
-	return ctx
-}

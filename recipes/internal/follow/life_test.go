@@ -39,9 +39,6 @@ func inLife(t *testing.T, l *follow.Life, test func(t *testing.T, c *framework.C
 	})
 }
 
-func stop(l *follow.Life, _ *framework.Client) { l.Stop() }
-func end(l *follow.Life, _ *framework.Client)  { l.End(errGone) }
-
 // A life that is over goes on until it is gone: so do the contexts of its run.
 //
 // Promise: Close of a recipe returns after its last goroutine has ended.
