@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,7 +14,6 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // Waiters that give up together cost the server nothing. Each learns how many
@@ -57,40 +55,4 @@ func giveUpTogether(c *framework.Client, path string, ctx context.Context, waite
 	}
 	all.Wait()
 	return errs
-}
-
-// BenchmarkGivingUpTogether measures how late the last of many waiters returns
-// when their contexts end at the same moment.
-func BenchmarkGivingUpTogether(b *testing.B) {
-	for _, n := range []int{10000, 20000, 40000} {
-		b.Run(fmt.Sprint("waiters=", n), func(b *testing.B) {
-			srv := zktest.Start(b)
-			c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
-			require.NoError(b, err)
-			defer c.Close()
-			lease := locktest.Acquire(b, b.Context(), locks.NewInterProcessMutex(c, "/m"))
-			m := locks.NewInterProcessMutex(c, "/m")
-			var late time.Duration
-			for b.Loop() {
-				ctx, cancel := context.WithCancel(b.Context())
-				var all, begun sync.WaitGroup
-				for range n {
-					begun.Add(1)
-					all.Go(func() {
-						begun.Done()
-						m.Acquire(ctx)
-					})
-				}
-				begun.Wait()
-				time.Sleep(100 * time.Millisecond) // by now all acquires wait
-				start := time.Now()
-				cancel()
-				all.Wait()
-				late += time.Since(start)
-			}
-			b.ReportMetric(0, "ns/op") // ns/op would include the time of the setup
-			b.ReportMetric(float64(late.Milliseconds())/float64(b.N), "ms-late")
-			require.NoError(b, lease.Release(b.Context()))
-		})
-	}
 }
