@@ -2,6 +2,7 @@ package atomic_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -99,5 +100,19 @@ func TestCallerThatGivesUpJustBeforeTheWrite(t *testing.T) {
 		now, err := n.Load(ctx)
 		require.NoError(t, err)
 		require.EqualValues(t, 11, now)
+	})
+}
+
+func TestContextThatHasEndedSendsNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		w.Fake.ClearRequests()
+		ended, cancel := context.WithCancelCause(context.Background())
+		reason := errors.New("not today")
+		cancel(reason)
+		_, err := atomic.NewLong(c, "/n").Add(ended, 1)
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, reason)
+		require.Empty(t, w.requests(c.SessionID()))
 	})
 }

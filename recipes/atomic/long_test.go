@@ -1,6 +1,7 @@
 package atomic_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"sync"
@@ -291,5 +292,25 @@ func TestNumbersThatCannotBe(t *testing.T) {
 		_, err = atomic.NewSequence(c, "").NextDense(ctx)
 		require.ErrorIs(t, err, zk.ErrInvalidPath)
 		require.Equal(t, []string{"zookeeper"}, w.Fake.Children("/"), "nothing was created")
+	})
+}
+
+func TestClosedClient(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := atomic.NewLong(c, "/n")
+		w.Fake.Inject(zktest.Rule{Do: zktest.Blackhole()})
+		errs := make(chan error, 1)
+		go func() {
+			_, err := n.Add(context.Background(), 1)
+			errs <- err
+		}()
+		settle()
+		c.Close()
+		err := <-errs
+		require.ErrorIs(t, err, framework.ErrClosed)
+		_, err = n.Add(context.Background(), 1)
+		require.ErrorIs(t, err, framework.ErrClosed)
+		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
 	})
 }

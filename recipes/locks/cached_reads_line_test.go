@@ -32,6 +32,32 @@ func tryLater(ctx context.Context, l locks.Locker) *locktest.Pending {
 	return p
 }
 
+// A reader that only tries, or has WithQueueLimit, waits for nobody's node, nor is
+// it refused because others do.
+func TestReaderThatTriesPassesReadersThatWait(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		slowCreates(w, 1)
+		rw, limited := cachedReads(c, path), cachedReads(c, path, locks.WithQueueLimit(1))
+		waiting := []*locktest.Pending{locktest.AcquireLater(ctx, rw.ReadLock())}
+		synctest.Wait()
+		for range 3 {
+			waiting = append(waiting, locktest.AcquireLater(ctx, rw.ReadLock()))
+		}
+		synctest.Wait()
+		tried, err := rw.ReadLock().TryAcquire(ctx)
+		require.NoError(t, err)
+		other := locktest.Acquire(t, ctx, limited.ReadLock())
+		for _, p := range waiting {
+			require.NoError(t, p.Wait(t).Release(ctx))
+		}
+		require.NoError(t, tried.Release(ctx))
+		require.NoError(t, other.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
 // Readers that wait for the node of another one do not wait for those that try
 // later, of which there may always be one.
 func TestReadersDoNotWaitForThoseThatTryLater(t *testing.T) {

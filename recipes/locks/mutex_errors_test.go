@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -49,6 +50,33 @@ func TestRootMayBeALock(t *testing.T) {
 		_, err := m.TryAcquire(t.Context())
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		require.NoError(t, lease.Release(t.Context()))
+	})
+}
+
+func TestAcquireOnAnEndedContextSendsNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		w.Fake.ClearRequests()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		m := locks.NewInterProcessMutex(c, recipetest.Path(t))
+		_, err := m.Acquire(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		_, err = m.TryAcquire(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Empty(t, w.Fake.Requests())
+	})
+}
+
+func TestAcquireOnAClosedClient(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		c.Close()
+		m := locks.NewInterProcessMutex(c, recipetest.Path(t))
+		_, err := m.Acquire(w.Patience(t))
+		require.ErrorIs(t, err, framework.ErrClosed)
+		_, err = m.TryAcquire(w.Patience(t))
+		require.ErrorIs(t, err, framework.ErrClosed)
 	})
 }
 
