@@ -41,12 +41,6 @@ func NoReturn(
 	}
 }
 
-// NoReturnOfAContext is NoReturn for the calls of use's context alone.
-func NoReturnOfAContext(t *testing.T, use func(t *testing.T, ctx context.Context, c *framework.Client) error) {
-	t.Helper()
-	noReturnOf(t, "context", contextOf, use, nil)
-}
-
 func noReturnOf(
 	t *testing.T, function string, option func(*bomb) framework.Option,
 	use func(t *testing.T, ctx context.Context, c *framework.Client) error, mayStay []string,

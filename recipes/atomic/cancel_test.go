@@ -103,43 +103,6 @@ func TestCallerThatGivesUpJustBeforeTheWrite(t *testing.T) {
 	})
 }
 
-// In an outage a change waits as long as its caller does. It was not applied,
-// and the error says why it had to wait.
-func TestOutageLastsLongerThanTheCaller(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, _ := w.Connect(t)
-		n := atomic.NewLong(c, "/n")
-		require.NoError(t, n.Store(ctx, 1))
-		w.Stop()
-		settle() // so that it is known before anything is sent
-		_, err := n.Add(recipetest.Within(t, time.Minute), 1)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, framework.ErrNotConnected)
-		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-		var failed *framework.OpError
-		require.ErrorAs(t, err, &failed)
-		require.Equal(t, "add", failed.Op)
-
-		var all sync.WaitGroup
-		for range 5 {
-			all.Go(func() {
-				_, err := n.Add(ctx, 1)
-				require.NoError(t, err)
-			})
-		}
-		for range 100 { // that are not to be kept
-			_, err := n.Add(recipetest.Within(t, time.Second), 1)
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-		}
-		w.Start()
-		all.Wait()
-		now, err := n.Load(ctx)
-		require.NoError(t, err)
-		require.EqualValues(t, 6, now)
-	})
-}
-
 func TestContextThatHasEndedSendsNothing(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -152,46 +115,4 @@ func TestContextThatHasEndedSendsNothing(t *testing.T) {
 		require.ErrorIs(t, err, reason)
 		require.Empty(t, w.requests(c.SessionID()))
 	})
-}
-
-// A context ends at each moment of a count. The count has what was said to be
-// applied, and no more than what is unknown on top.
-func TestCancelAtEveryRequest(t *testing.T) {
-	for name, opts := range waysToCount {
-		t.Run(name, func(t *testing.T) {
-			recipetest.EachRequest(t, 4, func(t *testing.T, i int) (hit bool) {
-				inVirtualTime(t, func(t *testing.T, w *world) { hit = w.cancelAt(t, opts, i) })
-				return hit
-			})
-		})
-	}
-}
-
-func (w *world) cancelAt(t *testing.T, opts []atomic.Option, i int) (hit bool) {
-	ctx := w.Patience(t)
-	c, _ := w.Connect(t)
-	n := atomic.NewLong(c, "/n", opts...)
-	var applied, unknown int64
-	for _, do := range []func(func(zktest.Request)) zktest.Action{zktest.Call, zktest.CallAfter} {
-		cut, cancel := context.WithCancel(ctx)
-		fault := w.Fake.Inject(zktest.Rule{
-			Session: c.SessionID(), After: i, Do: do(func(zktest.Request) { cancel() }),
-		})
-		for range 3 {
-			if _, err := n.Add(cut, 1); err == nil {
-				applied++
-			} else if errors.Is(err, framework.ErrOutcomeUnknown) {
-				unknown++
-			}
-			settle()
-		}
-		hit = hit || fault.Hits() > 0
-		fault.Remove()
-		cancel()
-	}
-	now, err := n.Load(ctx)
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, now, applied)
-	require.LessOrEqual(t, now, applied+unknown)
-	return hit
 }

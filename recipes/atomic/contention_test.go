@@ -3,8 +3,6 @@ package atomic_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"runtime"
 	"sync"
 	"testing"
@@ -16,7 +14,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/atomic"
-	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -148,68 +145,6 @@ func TestPromotionOfAnUpdate(t *testing.T) {
 
 var errOdd = errors.New("odd")
 
-// A caller that gives up while it waits for the lock is told who holds it.
-func TestPromotionThatGivesUpNamesTheHolder(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t, framework.WithServiceName("other"))
-		held, err := locks.NewInterProcessMutex(other, "/lock").Acquire(w.Patience(t))
-		require.NoError(t, err)
-		defer held.Release(w.Patience(t))
-		n := atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 1))
-		require.NoError(t, n.Store(w.Patience(t), 0))
-		interfere := zktest.Call(func(zktest.Request) { _ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 1}) })
-		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Times: -1, Do: interfere})
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		_, err = n.Add(ctx, 1)
-		var refused *locks.NotAcquiredError
-		require.ErrorAs(t, err, &refused)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Contains(t, string(refused.HolderData), `"service":"other"`)
-		time.Sleep(time.Minute)
-		w.WaitNodes(t, "/lock", 1)
-	})
-}
-
-// Callers of one round give up while it waits for the lock. Those with whose end
-// the round ends are told who holds the lock, however many they are. Those that
-// give up before are not, since the wait goes on for others.
-func TestPromotionThatEndsForSeveralNamesTheHolder(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t, framework.WithServiceName("other"))
-		held, err := locks.NewInterProcessMutex(other, "/lock").Acquire(w.Patience(t))
-		require.NoError(t, err)
-		defer held.Release(w.Patience(t))
-		n := atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 2))
-		require.NoError(t, n.Store(w.Patience(t), 0))
-		interfere := zktest.Call(func(zktest.Request) { _ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 1}) })
-		slowly := zktest.All(interfere, zktest.DelayReply(time.Second)) // all are in the round before the second try
-		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Times: -1, Do: slowly})
-		first, last := recipetest.Within(t, 10*time.Second), recipetest.Within(t, 20*time.Second)
-		callers := []context.Context{first, first, last, last, last}
-		errs := make([]error, len(callers))
-		var all sync.WaitGroup
-		for i, ctx := range callers {
-			all.Go(func() { _, errs[i] = n.Add(ctx, 1) })
-		}
-		all.Wait()
-		for i, err := range errs {
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-			var refused *locks.NotAcquiredError
-			require.Equal(t, callers[i] == last, errors.As(err, &refused), "%v", err)
-			if refused != nil {
-				require.Contains(t, string(refused.HolderData), `"service":"other"`)
-			}
-		}
-		time.Sleep(time.Minute)
-		w.WaitNodes(t, "/lock", 1)
-		require.Equal(t, []byte{0, 0, 0, 0, 0, 0, 0, 1}, w.dataOf(t, "/n"))
-	})
-}
-
 // A receipt lives as long as the session, or until the program has dropped the
 // object.
 func TestReceiptsEnd(t *testing.T) {
@@ -292,48 +227,5 @@ func loadOnServersThatLag(t *testing.T, late func(*zktest.Ensemble) []*zktest.Me
 				require.False(t, swapped)
 			}
 		}
-	})
-}
-
-// The log has a line for a write whose outcome is unknown.
-func TestLogOfAnUnknownOutcome(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		var log recipetest.Log
-		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		view, err := c.Namespace("/ns")
-		require.NoError(t, err)
-		n := atomic.NewLong(view, "/n")
-		require.NoError(t, n.Store(w.Patience(t), 5))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply()})
-		_, err = n.Add(w.Patience(t), 1)
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		settle()
-		require.Contains(t, log.String(), `level=WARN msg="outcome of a write is unknown" curator.znode.path=/ns/n curator.cause=`)
-		require.Contains(t, fmt.Sprint(err), "add /n: outcome unknown: ")
-	})
-}
-
-// Who has met another writer reads again before its next write, if that comes
-// later: the other one is likely to have written again.
-func TestChangeBehindAConflictReadsAgain(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		n := atomic.NewLong(c, "/n")
-		add := func() {
-			_, err := n.Add(w.Patience(t), 1)
-			require.NoError(t, err)
-		}
-		other := func() {
-			_, err := atomic.NewLong(w.Observer, "/n").Add(w.Patience(t), 1)
-			require.NoError(t, err)
-		}
-		add()
-		other()
-		add()
-		time.Sleep(50 * time.Millisecond)
-		other()
-		w.Fake.ClearRequests()
-		add()
-		require.Equal(t, []zktest.Op{zktest.OpGetData, zktest.OpSetData}, w.requests(c.SessionID()))
 	})
 }

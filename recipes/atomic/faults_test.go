@@ -1,10 +1,8 @@
 package atomic_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"sync"
 	"testing"
@@ -16,30 +14,8 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/atomic"
-	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-func TestCodecThatKeepsItsArgument(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, _ := w.Connect(t)
-		same := func(b []byte) ([]byte, error) { return b, nil }
-		v := atomic.NewValue(c, "/v", codec.Codec[[]byte]{Encode: same, Decode: same})
-		data := []byte("A")
-		require.NoError(t, v.Store(ctx, data))
-		data[0] = 'B'
-		swapped, err := v.CompareAndSwap(ctx, []byte("B"), []byte("C"))
-		require.NoError(t, err)
-		require.False(t, swapped, "the value is A")
-		got, err := v.Load(ctx)
-		require.NoError(t, err)
-		got[0] = 'D'
-		swapped, err = v.CompareAndSwap(ctx, []byte("A"), []byte("E"))
-		require.NoError(t, err)
-		require.True(t, swapped)
-	})
-}
 
 // A write must not be repeated on a node that was re-created and has the same
 // version, also if the receipt is as before. The change is made anew then.
@@ -144,21 +120,6 @@ func TestReceiptOutlivesTheLastStore(t *testing.T) {
 	})
 }
 
-func TestPromotionAfterOneTry(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, _ := w.Connect(t)
-		n := atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 1))
-		require.NoError(t, n.Store(ctx, 0))
-		interfere := zktest.Call(func(zktest.Request) { _ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 1}) })
-		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Do: interfere})
-		_, err := n.Add(ctx, 1)
-		require.NoError(t, err)
-		_, there := w.Fake.Node("/lock")
-		require.True(t, there, "it went on under the lock")
-	})
-}
-
 // A number is not written to a node that goes with a session.
 func TestNodeThatIsEphemeral(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
@@ -195,33 +156,6 @@ func TestRefusedCreateIsTheErrorOfTheWriter(t *testing.T) {
 		all.Wait()
 		require.ErrorIs(t, add, zk.ErrNoAuth)
 		require.NoError(t, load)
-	})
-}
-
-func TestRefusedReceiptIsNamed(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, _ := w.Connect(t)
-		require.NoError(t, atomic.NewLong(c, "/n").Store(ctx, 5))
-		n := atomic.NewLong(c, "/n", atomic.WithReceipts("/receipts"))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 100, Do: zktest.Fail(zktest.ErrNoAuth)})
-		_, err := n.Add(ctx, 1)
-		require.ErrorIs(t, err, zk.ErrNoAuth)
-		require.ErrorContains(t, err, "/receipts")
-	})
-}
-
-func TestLogOfACallerThatGaveUp(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		var log recipetest.Log
-		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		n := atomic.NewLong(c, "/n")
-		require.NoError(t, n.Store(w.Patience(t), 5))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DelayRequest(4 * time.Second)})
-		_, err := n.Add(recipetest.Within(t, time.Second), 1)
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		settle()
-		require.Equal(t, 1, bytes.Count([]byte(log.String()), []byte("outcome of a write is unknown")))
 	})
 }
 

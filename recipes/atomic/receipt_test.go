@@ -2,7 +2,6 @@ package atomic_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -80,26 +79,5 @@ func TestReceiptTellsAfterARefusal(t *testing.T) {
 		now, err := n.Add(ctx, 1)
 		require.NoError(t, err)
 		require.EqualValues(t, 6, now)
-	})
-}
-
-// Somebody deletes the receipt just before each write. The write takes another one at
-// once the first time, and after pauses then.
-func TestReceiptThatIsDeletedTimeAndAgainCostsPauses(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		n := atomic.NewLong(c, "/n", atomic.WithReceipts("/receipts"))
-		require.NoError(t, n.Store(t.Context(), 5))
-		janitor := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 1000, Do: zktest.Call(func(zktest.Request) {
-			for _, name := range w.Fake.Children("/receipts") {
-				_ = w.Fake.Delete("/receipts/" + name)
-			}
-		})})
-		time.AfterFunc(30*time.Second, janitor.Remove)
-		now, err := n.Add(w.Patience(t), 1)
-		require.NoError(t, err)
-		require.EqualValues(t, 6, now)
-		require.Greater(t, janitor.Hits(), 5)
-		require.Less(t, janitor.Hits(), 30)
 	})
 }

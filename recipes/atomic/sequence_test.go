@@ -1,7 +1,6 @@
 package atomic_test
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"time"
@@ -135,35 +134,4 @@ func TestSequenceThatIsDeletedAtOnce(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A sequence whose node is deleted time and again pauses for seconds. The end of the
-// client does not wait for that.
-func TestCloseEndsThePauseOfASequence(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		gone := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zktest.ErrNoNode)})
-		failed := make(chan error, 1)
-		go func() {
-			_, err := atomic.NewSequence(c, "/s").Next(w.Patience(t))
-			failed <- err
-		}()
-		require.NoError(t, w.Fake.WaitFor(t.Context(), func() bool { return gone.Hits() > 16 }))
-		time.Sleep(time.Second)
-		begun := time.Now()
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, <-failed, framework.ErrClosed)
-		require.Zero(t, time.Since(begun))
-	})
-}
-
-// A call that gives up in a pause names what it has paused for.
-func TestSequenceThatGivesUpInAPause(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zktest.ErrNoNode)})
-		_, err := atomic.NewSequence(c, "/s").Next(recipetest.Within(t, 10*time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, zk.ErrNoNode)
-	})
 }

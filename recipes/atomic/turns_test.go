@@ -65,20 +65,3 @@ func takeTurns(t *testing.T, add func(ctx context.Context, n *atomic.Long) error
 		require.Less(t, len(w.Requests()), 4*sum)
 	})
 }
-
-// One writer alone pays for that with a read in 16 writes.
-func TestRequestsOfManyAdds(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		n := atomic.NewLong(c, "/n")
-		require.NoError(t, n.Store(w.Patience(t), 0))
-		settle()
-		w.Fake.ClearRequests()
-		for range 160 {
-			_, err := n.Add(w.Patience(t), 1)
-			require.NoError(t, err)
-		}
-		require.Equal(t, 10, w.Fake.CountRequests(zktest.OpGetData))
-		require.Equal(t, 160, w.Fake.CountRequests(zktest.OpSetData))
-	})
-}

@@ -160,28 +160,3 @@ func (w *written) change(ctx context.Context, path string) {
 func (w *written) noteAt(zxid int64) {
 	w.past = append(w.past, version{zxid: zxid, tree: w.text(values(w.nodes))})
 }
-
-func TestRealServerLargeTree(t *testing.T) {
-	srv := zkserver.Start(t)
-	writer, client := connectReal(t, srv), connectReal(t, srv)
-	ctx, cancel := context.WithTimeout(t.Context(), stuck)
-	defer cancel()
-	_, err := writer.Create(ctx, "/r", nil)
-	require.NoError(t, err)
-	for i := range 10 {
-		ops := []framework.TxnOp{framework.CreateOp(fmt.Sprintf("/r/%d", i), nil)}
-		for j := range 1000 {
-			ops = append(ops, framework.CreateOp(fmt.Sprintf("/r/%d/%d", i, j), []byte("data")))
-		}
-		_, err := writer.Transaction(ctx, ops...)
-		require.NoError(t, err)
-	}
-	begin := time.Now()
-	c, err := cache.New(client, "/r")
-	require.NoError(t, err)
-	defer c.Close()
-	require.NoError(t, c.WaitSynced(ctx))
-	require.Len(t, slices.Collect(c.All()), 10011)
-	t.Logf("%d nodes in %v", 10011, time.Since(begin))
-	require.Len(t, slices.Collect(c.Children("/r/7")), 1000)
-}

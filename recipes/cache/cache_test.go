@@ -329,36 +329,6 @@ func TestClosedCacheLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestCacheEndsWithItsClient(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
-		c, err := cache.New(client, "/r")
-		require.NoError(t, err)
-		require.NoError(t, client.Close())
-		<-c.Done() // the cache may be filled by now, and then Synced returns nil
-		require.ErrorIs(t, c.Err(), framework.ErrClosed)
-		require.NoError(t, c.Close())
-	})
-}
-
-func TestCallersDoNotWaitBeyondTheirContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		srv.RefuseConnections(true)
-		c, err := cache.New(connect(t, srv), "/r")
-		require.NoError(t, err)
-		defer c.Close()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		require.ErrorIs(t, c.WaitSynced(ctx), context.DeadlineExceeded)
-		require.Error(t, c.WaitFor(ctx, 1))
-		for range c.Changes(ctx) {
-			t.Error("there is nothing to tell")
-		}
-		time.AfterFunc(time.Hour, func() { srv.RefuseConnections(false) })
-		require.NoError(t, c.WaitSynced(t.Context()))
-	})
-}
-
 func TestLargeTree(t *testing.T) {
 	each := thorough.Size(1000, 200)
 	all := 1 + 10 + 10*each

@@ -136,22 +136,6 @@ func TestNodeThatWasMadeAnewDuringAnOutageIsNoticed(t *testing.T) {
 	})
 }
 
-func TestCacheGoesOnInTheNextSession(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
-		create(t, srv, "/r", "/r/a")
-		c := open(t, client, "/r")
-		var s story
-		s.follow(t, c)
-		s.next()
-		srv.Session(client.SessionID()).Expire()
-		create(t, srv, "/r/b")
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
-		require.Equal(t, []string{"interrupted", "created /r/b", "synced"}, s.next())
-		require.NoError(t, srv.Set("/r/a", []byte("heard")))
-		require.Equal(t, []string{"changed /r/a heard"}, s.next())
-	})
-}
-
 // A reader that does not read costs no more than the nodes that have changed.
 func TestSlowReaderGetsTheLastState(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {

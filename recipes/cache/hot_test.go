@@ -51,20 +51,6 @@ func TestNodeThatComesAndGoesDoesNotHoldUpTheCache(t *testing.T) {
 	})
 }
 
-// A server that does not read nodes together gets no more such requests. Stats
-// tells that the cache is behind, and it is up to date when the nodes rest.
-func TestServerThatRefusesMultiReadIsAskedOnce(t *testing.T) {
-	onHotTree(t, "", func(h *hotTree, _ time.Duration) {
-		h.srv.ClearRequests()
-		h.srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
-		h.change(time.Second, func(int) { h.write("/r") })
-		require.Equal(h, 1, h.srv.CountRequests(zktest.OpMultiRead))
-		require.Greater(h, h.cache.Stats().Lag, 900*time.Millisecond)
-		h.check(time.Minute)
-		require.Contains(h, h.log.String(), "zookeeper cache cannot read nodes together")
-	})
-}
-
 // onHotTree runs a test on a tree whose servers are near and far.
 func onHotTree(
 	t *testing.T, name string, test func(h *hotTree, roundTrip time.Duration), opts ...framework.Option,

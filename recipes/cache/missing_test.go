@@ -2,7 +2,6 @@ package cache_test
 
 import (
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -10,8 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -93,17 +90,5 @@ func TestCacheTakesStepsWhileNodesWithChildrenAreCreated(t *testing.T) {
 			}
 		}
 		require.Greater(t, steps, 20, "in the time of about %d batches", nodes*2/20)
-	})
-}
-
-// A server ends the connection for a request that is too long.
-func TestRootThatIsTooLongEndsTheCacheAndNoConnection(t *testing.T) {
-	onEach(t, func(t *testing.T, _ *zktest.Server, client *framework.Client) {
-		require.NoError(t, client.WaitConnected(t.Context()))
-		c, err := cache.New(client, "/"+strings.Repeat("x", 2<<20))
-		require.NoError(t, err)
-		defer c.Close()
-		require.ErrorIs(t, c.WaitSynced(within(t)), framework.ErrRequestTooLarge)
-		require.NoError(t, c.Close())
 	})
 }

@@ -46,32 +46,6 @@ func refuseCredentials(srv *zktest.Server, times int) {
 	srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: times, Do: zktest.Fail(zktest.ErrAuthFailed)})
 }
 
-// A read fails because the client has no connection, and not because of the
-// node.
-func TestNodesStayWhenServersRefuseTheCredentialsDuringARead(t *testing.T) {
-	onEachWithCredentials(t, func(t *testing.T, srv *zktest.Server, c toldCache) {
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 1, Do: zktest.DropRequest()})
-		refuseCredentials(srv, -1)
-		require.NoError(t, srv.Set("/r/a", []byte("new")))
-		time.Sleep(3 * time.Second)
-		require.Equal(t, []string{"interrupted"}, c.told.next())
-		require.Equal(t, []string{"/r", "/r/a", "/r/b"}, paths(c.Cache))
-		require.Empty(t, c.Unreadable())
-	})
-}
-
-// The Sync that follows a reconnect fails.
-func TestNodesStayWhenServersRefuseTheCredentialsDuringASync(t *testing.T) {
-	onEachWithCredentials(t, func(t *testing.T, srv *zktest.Server, c toldCache) {
-		refuseDuringSync(srv, -1)
-		time.Sleep(4 * time.Second)
-		require.Equal(t, []string{"interrupted"}, c.told.next())
-		require.Equal(t, []string{"/r", "/r/a", "/r/b"}, paths(c.Cache))
-		require.Empty(t, c.Unreadable())
-		require.NotContains(t, c.log(), "cannot sync", "the server did not refuse that")
-	})
-}
-
 // refuseDuringSync cuts every connection. The Sync that follows is lost, and
 // then servers refuse credentials.
 func refuseDuringSync(srv *zktest.Server, times int) {

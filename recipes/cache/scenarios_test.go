@@ -63,30 +63,3 @@ func TestCacheOutlivesOneSessionAfterTheOther(t *testing.T) {
 		require.Len(t, srv.Watches(), watches)
 	})
 }
-
-// A cache whose client or connection is gone sends nothing.
-func TestCacheWithoutAConnectionRests(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
-		create(t, srv, "/r")
-		c := open(t, client, "/r")
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		time.Sleep(time.Minute)
-		before := len(srv.Requests())
-		time.Sleep(time.Hour)
-		require.Len(t, srv.Requests(), before)
-		require.NoError(t, c.Err())
-
-		srv.RefuseConnections(false)
-		require.NoError(t, srv.Set("/r", []byte("new")))
-		require.NoError(t, client.WaitConnected(within(t)))
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
-		require.NoError(t, client.Close())
-		before = len(srv.Requests())
-		time.Sleep(time.Hour)
-		require.Len(t, srv.Requests(), before)
-		require.ErrorIs(t, c.Err(), framework.ErrClosed)
-		_, err := cache.New(client, "/r")
-		require.ErrorIs(t, err, framework.ErrClosed)
-	})
-}

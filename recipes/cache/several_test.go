@@ -8,12 +8,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -84,43 +82,5 @@ func TestReconnectReadsLittleData(t *testing.T) {
 		require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), little/4)
 		n, _ := c.Get("/r/changed")
 		require.Equal(t, "new", string(n.Data))
-	})
-}
-
-// A request must not become too long for the server either.
-func TestNodesWithLongPathsAreReadAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		create(t, srv, "/r")
-		for i := range 20 {
-			create(t, srv, fmt.Sprintf("/r/%d%s", i, strings.Repeat("x", 100_000)))
-		}
-		srv.ClearRequests()
-		c := open(t, connect(t, srv), "/r")
-		require.Len(t, paths(c), 21)
-		require.Zero(t, srv.CountRequests(zktest.OpMultiRead))
-	})
-}
-
-// What the server says of one node is about that node alone.
-func TestRefusalsAmongNodesThatAreReadTogether(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
-		owner := connect(t, srv, framework.WithAuth("digest", []byte("me:secret")))
-		create(t, srv, "/r")
-		for i := range 100 {
-			acl := zk.WorldACL(zk.PermAll)
-			if i%33 == 0 {
-				acl = zk.DigestACL(zk.PermAll, "me", "secret")
-			}
-			_, err := owner.Create(t.Context(), fmt.Sprint("/r/", i), nil, framework.WithACL(acl))
-			require.NoError(t, err)
-		}
-		c, err := cache.New(client, "/r")
-		require.NoError(t, err)
-		defer c.Close()
-		require.NoError(t, c.WaitSynced(within(t)))
-		require.Len(t, paths(c), 1+96)
-		require.Len(t, c.Unreadable(), 4)
-		require.ErrorIs(t, c.Unreadable()["/r/33"], zk.ErrNoAuth)
 	})
 }

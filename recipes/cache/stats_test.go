@@ -38,30 +38,6 @@ func TestLagIsThatOfWhatWasToldAndNotRead(t *testing.T) {
 	})
 }
 
-// The answers to reads tell of transactions that the cache does not have yet.
-func TestLagIsCountedInTransactions(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
-		create(t, srv, "/r", "/r/a", "/r/b", "/r/c", "/other")
-		c := open(t, client, "/r", cache.WithConcurrency(1))
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(time.Second)})
-		require.NoError(t, srv.Set("/r/a", []byte("new")))
-		time.Sleep(500 * time.Millisecond)
-		require.NoError(t, srv.Set("/r/b", []byte("new")))
-		require.NoError(t, srv.Set("/r/c", []byte("new")))
-		for range 10 {
-			require.NoError(t, srv.Set("/other", nil))
-		}
-		time.Sleep(1700 * time.Millisecond) // a and b are read, and the rest is being read
-		stats := c.Stats()
-		require.Equal(t, client.LastZxid()-c.Zxid(), stats.Behind)
-		require.GreaterOrEqual(t, stats.Behind, int64(10))
-		require.Positive(t, stats.Lag)
-		time.Sleep(5 * time.Second)
-		synctest.Wait()
-		require.Equal(t, cache.Stats{Nodes: 4, Known: 4}, c.Stats())
-	})
-}
-
 // An interruption is a lag. Its end is a resync, and a line in the log.
 func TestResyncsAreCountedAndLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -152,24 +128,5 @@ func TestACutRightAfterTheStartIsALag(t *testing.T) {
 			srv.RefuseConnections(false)
 			require.NoError(t, client.WaitConnected(t.Context()))
 		}
-	})
-}
-
-// tracer is told of caches.
-type tracer struct {
-	calls chan string
-}
-
-func (tr tracer) CacheOpened(*cache.Cache) { tr.calls <- "opened" }
-func (tr tracer) CacheClosed(*cache.Cache) { tr.calls <- "closed" }
-
-func TestTracerIsToldOfCaches(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		tr := tracer{calls: make(chan string)}
-		c := open(t, connect(t, srv, framework.WithHooks(tr)), "/r") // the tracer blocks, and the cache goes on
-		require.NoError(t, c.Close())
-		require.Equal(t, "opened", <-tr.calls)
-		require.Equal(t, "closed", <-tr.calls)
 	})
 }

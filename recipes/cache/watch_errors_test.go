@@ -1,16 +1,13 @@
 package cache_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -42,25 +39,4 @@ func TestCacheOutlastsErrorsOfItsWatch(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A cache keeps nothing from others. So it goes on when servers accept the
-// credentials, also if they have refused them from the beginning.
-func TestCacheOutlastsRefusedCredentialsFromTheBeginning(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		create(t, srv, "/r")
-		refuseCredentials(srv, 5)
-		client := connect(t, srv, framework.WithAuth("digest", []byte("me:secret")))
-		time.Sleep(500 * time.Millisecond)
-		c, err := cache.New(client, "/r")
-		require.NoError(t, err)
-		defer c.Close()
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		require.ErrorIs(t, c.WaitSynced(ctx), zk.ErrAuthFailed)
-		time.Sleep(5 * time.Minute)
-		require.NoError(t, c.WaitSynced(within(t)))
-		require.Equal(t, []string{"/r"}, paths(c))
-	})
 }

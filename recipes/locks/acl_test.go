@@ -46,39 +46,6 @@ func TestNodesOfALockHaveTheProvidersACLs(t *testing.T) {
 	}
 }
 
-// A provider can keep a lock to the clients that know a password. The lock
-// works among these clients, and no stranger gets in their way.
-func TestLockIsKeptFromStrangersByItsACLs(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		ours := []framework.Option{
-			framework.WithAuth("digest", []byte("shop:secret")),
-			framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "shop", "secret") }),
-		}
-		c1, _ := w.Connect(t, ours...)
-		c2, _ := w.Connect(t, ours...)
-		stranger, _ := w.Connect(t)
-
-		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path+"/mutex"))
-		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path+"/mutex"))
-		m := locks.NewInterProcessMutex(stranger, path+"/mutex")
-		_, err := m.Acquire(ctx)
-		require.ErrorIs(t, err, zk.ErrNoAuth)
-		_, err = m.TryAcquire(ctx)
-		require.ErrorIs(t, err, zk.ErrNoAuth)
-		_, err = m.Participants(ctx)
-		require.ErrorIs(t, err, zk.ErrNoAuth)
-		require.ErrorIs(t, locks.Revoke(ctx, stranger, holder.Path()), zk.ErrNoAuth)
-		require.ErrorIs(t, stranger.Delete(ctx, holder.Path(), framework.AnyVersion), zk.ErrNoAuth)
-
-		require.False(t, waiter.IsOver())
-		require.NoError(t, holder.Context().Err())
-		require.NoError(t, holder.Release(ctx))
-		require.NoError(t, waiter.Wait(t).Release(ctx))
-		w.NoWatches(t)
-	})
-}
-
 // Since CVE-2024-23944 a server does not tell a client of the end of a node
 // that the client may not read, even if the client has asked for the node's
 // existence. An acquire must not wait for that event.

@@ -1,9 +1,7 @@
 package locks_test
 
 import (
-	"context"
 	"testing"
-	"testing/synctest"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -39,22 +37,4 @@ func TestReleaseOfAnAtomicMultiLockDeletesTheRest(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A lock of the whole that its holder has given back before is not deleted again.
-func TestPartOfAnAtomicMultiLockIsReleasedBefore(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, paths := w.Patience(t), pathsBelow("/l", 3)
-		c, _ := w.Connect(t)
-		lease := locktest.Acquire(t, ctx, locks.NewAtomicMultiLock(c, paths))
-		require.NoError(t, lease.Leases()[1].Release(ctx))
-		synctest.Wait() // the context of the whole ends by a goroutine
-		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
-		next := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, paths[1]))
-		require.ErrorIs(t, lease.Release(ctx), locks.ErrReleased)
-		require.NoError(t, next.Context().Err())
-		require.Empty(t, w.Nodes(t, paths[0]))
-		require.Empty(t, w.Nodes(t, paths[2]))
-		require.NoError(t, next.Release(ctx))
-	})
 }

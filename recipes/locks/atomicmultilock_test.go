@@ -117,55 +117,6 @@ func TestAtomicMultiLockReentersWhatItsCallerHolds(t *testing.T) {
 	})
 }
 
-// The last share of a lock that another view of the client has taken ends with the
-// multi-lock. The paths of that view are other ones.
-func TestAtomicMultiLockUnderALeaseOfAnotherView(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, _ := w.Connect(t)
-		view, err := c.Namespace("/l")
-		require.NoError(t, err)
-		a := locktest.Acquire(t, ctx, locks.NewAtomicMultiLock(view, []string{"/a"}))
-		lease := locktest.Acquire(t, a.Context(), locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b", "/l/c"}))
-		require.NoError(t, a.Release(ctx))
-		w.Fake.ClearRequests()
-		require.NoError(t, lease.Release(ctx))
-		require.Equal(t, map[zktest.Op]int{zktest.OpMulti: 1, zktest.OpDelete: 1}, requestCounts(w))
-		for _, p := range pathsBelow("/l", 3) {
-			w.NothingLeft(t, p)
-		}
-	})
-}
-
-// Goroutines that want the locks one by one wait in the process. They and a
-// multi-lock of the same client do not get into each other's way.
-func TestAtomicMultiLockBesideMutexesOfItsClient(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, _ := w.Connect(t)
-		held := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l/a"))
-		var before []*locktest.Pending
-		for range 3 {
-			before = append(before, locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l/a")))
-			synctest.Wait()
-		}
-		l := locktest.AcquireLater(ctx, locks.NewAtomicMultiLock(c, []string{"/l/b", "/l/a"}))
-		synctest.Wait()
-		require.Len(t, w.Nodes(t, "/l/a"), 3, "the holder, the next one, and the multi-lock")
-		require.NoError(t, held.Release(ctx))
-		require.NoError(t, before[0].Wait(t).Release(ctx))
-		lease := l.Wait(t)
-		synctest.Wait()
-		require.False(t, before[1].IsOver())
-		require.NoError(t, lease.Release(ctx))
-		for _, p := range before[1:] {
-			require.NoError(t, p.Wait(t).Release(ctx))
-		}
-		w.NothingLeft(t, "/l/a")
-		w.NothingLeft(t, "/l/b")
-	})
-}
-
 // Somebody deletes one of the nodes while the acquire waits. Another contender
 // gets that lock. So the acquire gives up all, and begins again.
 func TestAtomicMultiLockBeginsAgainAsAWhole(t *testing.T) {
@@ -216,27 +167,6 @@ func TestAtomicMultiLockBeginsAgainAsAWhole(t *testing.T) {
 	}
 }
 
-// Somebody deletes a node of each transaction. The acquire pauses between them.
-// If the client is closed meanwhile, the pause is over.
-func TestAtomicMultiLockWhoseNodesVanishPauses(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		multis := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Times: -1, Do: zktest.CallAfter(func(zktest.Request) {
-			for _, name := range w.Fake.Children("/l/b") {
-				w.Fake.Delete("/l/b/" + name)
-			}
-		})})
-		waiting := locktest.AcquireLater(w.Patience(t), locks.NewAtomicMultiLock(c, pathsBelow("/l", 3)))
-		time.Sleep(30*time.Second + time.Millisecond)
-		require.False(t, waiting.IsOver())
-		require.Less(t, multis.Hits(), 40)
-		require.NoError(t, c.Close())
-		synctest.Wait()
-		require.True(t, waiting.IsOver(), "it does not wait for the end of its pause")
-		require.ErrorIs(t, waiting.Err, framework.ErrClosed)
-	})
-}
-
 // ownNode returns the only node of a client below a path.
 func ownNode(t *testing.T, w *world, c *framework.Client, parent string) (own string) {
 	t.Helper()
@@ -278,37 +208,6 @@ func TestAtomicMultiLockWhoseTransactionIsLost(t *testing.T) {
 					w.NothingLeft(t, p)
 				}
 			})
-		})
-	}
-}
-
-// The caller's context ends at the n-th reply. It gets all locks, or no node is
-// left, and none is in the way of its next try.
-func TestAtomicMultiLockOfACallerThatGoes(t *testing.T) {
-	for n, hit := 0, true; hit; n++ {
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			paths := pathsBelow("/l", 3)
-			c, _ := w.Connect(t)
-			l := locks.NewAtomicMultiLock(c, paths)
-			ctx, cancel := context.WithCancel(w.Patience(t))
-			defer cancel()
-			end := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: n, Do: zktest.All(
-				zktest.DelayReply(time.Second), zktest.CallAfter(func(zktest.Request) { cancel() }))})
-			lease, err := l.Acquire(ctx)
-			hit = end.Hits() > 0
-			end.Remove()
-			if err == nil {
-				require.NoError(t, lease.Release(w.Patience(t)))
-			} else {
-				require.ErrorIs(t, err, context.Canceled)
-				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-			}
-			next, err := l.TryAcquire(w.Patience(t))
-			require.NoError(t, err, "reply %d: it is in its own way", n)
-			require.NoError(t, next.Release(w.Patience(t)))
-			for _, p := range paths {
-				w.NothingLeft(t, p)
-			}
 		})
 	}
 }

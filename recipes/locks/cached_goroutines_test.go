@@ -1,10 +1,8 @@
 package locks_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,55 +41,6 @@ func TestCachedLockGoesToGoroutinesThatWait(t *testing.T) {
 		for _, p := range waiting[41:] {
 			require.NoError(t, p.Wait(t).Release(ctx))
 		}
-		w.NothingLeft(t, path)
-	})
-}
-
-// A waiter that gives up when it gets the lock makes it idle.
-func TestCachedLockOfAWaiterThatGivesUp(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := cachedMutex(c, path)
-		for range 100 {
-			lease := locktest.Acquire(t, ctx, m)
-			leaving, leave := context.WithCancel(ctx)
-			waiting := locktest.AcquireLater(leaving, m)
-			synctest.Wait()
-			go leave()
-			require.NoError(t, lease.Release(ctx))
-			<-waiting.Done
-			if waiting.Err == nil {
-				require.NoError(t, waiting.Lease.Release(ctx))
-			}
-		}
-		require.Len(t, w.Nodes(t, path), 1)
-		w.NothingLeft(t, path)
-	})
-}
-
-// With both options, goroutines pass the lock on within the bounds of the
-// hand-over although somebody else waits. The lock is kept if nobody does.
-func TestCachedLockWithLocalHandOver(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		m := cachedMutex(c, path, locks.WithLocalHandOver(2, time.Hour))
-		ours := queueUp(ctx, m, 4)
-		theirs := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
-		synctest.Wait()
-		for _, p := range ours[:3] {
-			lease := p.Wait(t)
-			require.False(t, theirs.IsOver())
-			require.NoError(t, lease.Release(ctx))
-		}
-		require.NoError(t, theirs.Wait(t).Release(ctx))
-		require.NoError(t, ours[3].Wait(t).Release(ctx))
-		w.idle(t, ctx, m)
-		w.Fake.ClearRequests()
-		once(t, ctx, m)
-		require.Empty(t, w.Requests())
 		w.NothingLeft(t, path)
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
 )
@@ -112,32 +111,4 @@ func TestIdleLockIsNotHandedOutAfterASleep(t *testing.T) {
 		require.NoError(t, again.Release(ctx))
 		w.NothingLeft(t, path)
 	})
-}
-
-// The lock is lost, or asked for, while its release makes it idle. Nobody waits
-// for a lock that nobody has, and nobody gets one that is lost.
-func TestLossWhileACachedLockBecomesIdle(t *testing.T) {
-	for name, happens := range map[string]func(w *world, node string){
-		"deleted": func(w *world, node string) { w.Fake.Delete(node) },
-		"revoked": func(w *world, node string) { w.Fake.Set(node, []byte("__REVOKE__")) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx, path := w.Patience(t), recipetest.Path(t)
-				c, _ := w.Connect(t)
-				m := cachedMutex(c, path)
-				for range thorough.Size(1000, 100) {
-					once(t, ctx, m)
-					lease := locktest.Acquire(t, ctx, m)
-					lease.Revoked() // begins to watch the node
-					synctest.Wait()
-					go happens(w, lease.Path())
-					go lease.Release(ctx)
-					synctest.Wait()
-					require.False(t, w.exists(lease.Path()))
-				}
-				w.NothingLeft(t, path)
-			})
-		})
-	}
 }

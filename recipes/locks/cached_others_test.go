@@ -159,23 +159,3 @@ func TestOneThatComesWhileTheLockBecomesIdleIsSeen(t *testing.T) {
 		w.NothingLeft(t, path)
 	})
 }
-
-// Others want a lock that had to be waited for. Its release makes no look at the
-// queue, so that it costs no more than that of a lock that is not cached.
-func TestLockThatWasWaitedForIsNotKept(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		theirs := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(other, path))
-		waiting := locktest.AcquireLater(ctx, cachedMutex(c, path))
-		synctest.Wait()
-		require.NoError(t, theirs.Release(ctx))
-		ours := waiting.Wait(t)
-		w.Fake.ClearRequests()
-		require.NoError(t, ours.Release(ctx))
-		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.Requests())
-		w.idle(t, ctx, cachedMutex(c, path))
-		w.NothingLeft(t, path)
-	})
-}

@@ -32,57 +32,6 @@ func tryLater(ctx context.Context, l locks.Locker) *locktest.Pending {
 	return p
 }
 
-// Two that try at once have a node each. The first to release the lock cannot leave
-// its node to those who come: they have the other one. So it makes no request
-// but the deletion, and tells what comes of that.
-func TestReleaseOfAReaderBesideAnotherNodeTellsOfARefusal(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		rw := cachedReads(c, path)
-		once(t, ctx, locks.NewInterProcessReadWriteLock(w.Observer, path).ReadLock()) // the parent is there now
-		slowCreates(w, 1)
-		first := tryLater(ctx, rw.ReadLock())
-		time.Sleep(time.Second / 2)
-		slowCreates(w, 1)
-		second := tryLater(ctx, rw.ReadLock())
-		one, two := first.Wait(t), second.Wait(t)
-		require.NotEqual(t, one.Path(), two.Path())
-		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-		w.Fake.ClearRequests()
-		require.ErrorIs(t, one.Release(ctx), zk.ErrNoAuth)
-		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.Requests())
-		refused.Remove()
-		require.NoError(t, two.Release(ctx))
-		synctest.Wait()
-		require.True(t, w.exists(two.Path()), "that one is kept")
-	})
-}
-
-// A writer of the client comes just when a reader releases the lock. The node does
-// not become idle, and the release tells what comes of its deletion.
-func TestReleaseOfAReaderBeforeAWriterTellsOfARefusal(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		rw := cachedReads(c, path)
-		lease := locktest.Acquire(t, ctx, rw.ReadLock())
-		for _, op := range []zktest.Op{zktest.OpGetChildren2, zktest.OpCreate} {
-			w.Fake.Inject(zktest.Rule{Op: op, Session: c.SessionID(), Do: zktest.DelayRequest(time.Second)})
-		}
-		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-		released := make(chan error, 1)
-		go func() { released <- lease.Release(ctx) }()
-		synctest.Wait()
-		writer := locktest.AcquireLater(ctx, rw.WriteLock())
-		require.ErrorIs(t, <-released, zk.ErrNoAuth)
-		refused.Remove()
-		w.Fake.Delete(lease.Path())
-		require.NoError(t, writer.Wait(t).Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
 // A reader that only tries, or has WithQueueLimit, waits for nobody's node, nor is
 // it refused because others do.
 func TestReaderThatTriesPassesReadersThatWait(t *testing.T) {
@@ -194,61 +143,6 @@ func TestNoReaderJoinsANodeThatIsAskedFor(t *testing.T) {
 		require.False(t, recipetest.IsClosed(second.Lease.Revoked()))
 		require.NoError(t, first.Release(ctx))
 		require.NoError(t, second.Lease.Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// A node is shared by so many. Of the others, one makes the next node, and the rest
-// share that.
-func TestReadersBeyondTheNumberShareTheNextNode(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		require.NoError(t, w.Fake.Create(path, nil))
-		slowCreates(w, -1)
-		w.Fake.ClearRequests()
-		rw := locks.NewInterProcessReadWriteLock(c, path, locks.WithCachedLock(2, time.Hour))
-		var readers []*locktest.Pending
-		for range 6 {
-			readers = append(readers, locktest.AcquireLater(ctx, rw.ReadLock()))
-		}
-		for _, p := range readers {
-			p.Wait(t)
-		}
-		require.Equal(t, 2, w.Fake.CountRequests(zktest.OpCreate))
-		for _, p := range readers {
-			require.NoError(t, p.Lease.Release(ctx))
-		}
-		w.NothingLeft(t, path)
-	})
-}
-
-// If the look before the first joins finds a writer, the others do not look, too.
-func TestReadersLookOnceBeforeTheyJoin(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		rw := cachedReads(c, path)
-		first := locktest.Acquire(t, ctx, rw.ReadLock())
-		writer := locktest.AcquireLater(ctx, locks.NewInterProcessReadWriteLock(w.Observer, path).WriteLock())
-		synctest.Wait()
-		looks := w.Fake.Inject(zktest.Rule{
-			Op: zktest.OpGetChildren2, Session: c.SessionID(), Times: -1, Do: zktest.DelayReply(time.Second),
-		})
-		w.Fake.ClearRequests()
-		var readers []*locktest.Pending
-		for range 5 {
-			readers = append(readers, locktest.AcquireLater(ctx, rw.ReadLock()))
-		}
-		time.Sleep(time.Second)
-		synctest.Wait()
-		require.Equal(t, 5, w.Fake.CountRequests(zktest.OpCreate), "each has a node behind the writer's")
-		looks.Remove()
-		require.NoError(t, first.Release(ctx))
-		require.NoError(t, writer.Wait(t).Release(ctx))
-		for _, p := range readers {
-			require.NoError(t, p.Wait(t).Release(ctx))
-		}
 		w.NothingLeft(t, path)
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // readTogether acquires the read lock as often, and returns the leases, which share a
@@ -65,79 +64,6 @@ func TestReadersThatShareANodeDoNotStarveAWriter(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A writer of the same client counts from its arrival, before it has a node.
-func TestWriterOfTheSameClientStopsReadersAtOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		rw := cachedReads(c, path)
-		before := readTogether(t, ctx, rw, 2)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 1, Do: zktest.DelayRequest(time.Second)})
-		writer := locktest.AcquireLater(ctx, rw.WriteLock())
-		synctest.Wait()
-		after := locktest.AcquireLater(ctx, rw.ReadLock())
-		synctest.Wait()
-		require.False(t, after.IsOver())
-		for _, l := range before {
-			require.NoError(t, l.Release(ctx))
-		}
-		require.NoError(t, writer.Wait(t).Release(ctx))
-		require.NoError(t, after.Wait(t).Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// A writer waits for an idle node no longer than its deletion takes.
-func TestIdleReadersAreInNoWritersWay(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		rw := cachedReads(c, path)
-		for _, writes := range []*locks.InterProcessReadWriteLock{
-			locks.NewInterProcessReadWriteLock(other, path), locks.NewInterProcessReadWriteLock(c, path), rw,
-		} {
-			node := w.idle(t, ctx, rw.ReadLock())
-			start := time.Now()
-			lease := locktest.Acquire(t, ctx, writes.WriteLock())
-			require.Zero(t, time.Since(start))
-			require.False(t, w.exists(node))
-			require.NoError(t, lease.Release(ctx))
-			require.False(t, w.exists(lease.Path()), "the write lock is not kept")
-		}
-		w.idle(t, ctx, rw.ReadLock())
-		lease, err := rw.WriteLock().TryAcquire(ctx)
-		require.NoError(t, err)
-		require.NoError(t, lease.Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// A writer that gives up is in nobody's way. Nor is a reader of another client.
-func TestReadersShareANodeBesideOthers(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		rw, theirs := cachedReads(c, path), locks.NewInterProcessReadWriteLock(other, path)
-		beside := locktest.Acquire(t, ctx, theirs.ReadLock())
-		all := readTogether(t, ctx, rw, 2)
-		third, _ := w.Connect(t)
-		_, err := locks.NewInterProcessReadWriteLock(third, path).WriteLock().TryAcquire(ctx)
-		require.ErrorIs(t, err, locks.ErrNotAcquired)
-		synctest.Wait()
-		w.Fake.ClearRequests()
-		again := readTogether(t, ctx, rw, 2)
-		require.Equal(t, []zktest.Op{zktest.OpGetChildren2}, w.Requests(), "another look")
-		require.Equal(t, all[0].Path(), again[0].Path())
-		require.NoError(t, beside.Release(ctx))
-		for _, l := range append(all, again...) {
-			require.NoError(t, l.Release(ctx))
-		}
-		w.NothingLeft(t, path)
-	})
 }
 
 // What happens to the node ends all leases, and each is told of it. The node of a
@@ -297,31 +223,6 @@ func TestNoReaderJoinsWithoutAConnection(t *testing.T) {
 		for _, l := range all {
 			require.NoError(t, l.Context().Err())
 			require.NoError(t, l.Release(ctx))
-		}
-		w.NothingLeft(t, path)
-	})
-}
-
-// The first reader waits for a writer of another client. The others do not wait
-// for the first in the process.
-func TestReadersBehindAWriterHaveANodeEach(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		theirs := locktest.Acquire(t, ctx, locks.NewInterProcessReadWriteLock(other, path).WriteLock())
-		var all []*locktest.Pending
-		for range 5 {
-			all = append(all, locktest.AcquireLater(ctx, cachedReads(c, path).ReadLock()))
-		}
-		synctest.Wait()
-		require.Len(t, w.Nodes(t, path), 6)
-		require.NoError(t, theirs.Release(ctx))
-		for _, p := range all {
-			p.Wait(t)
-		}
-		for _, p := range all {
-			require.NoError(t, p.Lease.Release(ctx))
 		}
 		w.NothingLeft(t, path)
 	})

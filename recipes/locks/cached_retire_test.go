@@ -11,7 +11,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -45,42 +44,6 @@ func TestLockIsNotPassedOnAfterASleep(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Each acquire has the options of its own object, also one that got the lock in
-// the process from a goroutine with another object.
-func TestCachedLockHasTheTimeOfItsLastObject(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		long := locks.NewInterProcessMutex(c, path, locks.WithCachedLock(1000, time.Hour))
-		short := locks.NewInterProcessMutex(c, path, locks.WithCachedLock(1000, time.Second))
-		first := locktest.Acquire(t, ctx, long)
-		waiting := locktest.AcquireLater(ctx, short)
-		synctest.Wait()
-		require.NoError(t, first.Release(ctx))
-		second := waiting.Wait(t)
-		require.Equal(t, first.Path(), second.Path())
-		require.NoError(t, second.Release(ctx))
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		require.False(t, w.exists(first.Path()), "its object keeps it for a second")
-	})
-}
-
-func TestCachedLockHasTheBoundOfItsLastObject(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		many := locks.NewInterProcessMutex(c, path, locks.WithCachedLock(1000, time.Hour))
-		few := locks.NewInterProcessMutex(c, path, locks.WithCachedLock(1, time.Hour))
-		first := locktest.Acquire(t, ctx, many)
-		waiting := locktest.AcquireLater(ctx, few)
-		synctest.Wait()
-		require.NoError(t, first.Release(ctx))
-		require.NoError(t, waiting.Wait(t).Release(ctx))
-		require.False(t, w.exists(first.Path()), "one acquire in a row came without a request")
-	})
 }
 
 // An operator deletes the node of a holder, which hears of it after a second. The
@@ -125,45 +88,5 @@ func TestIdleLockIsNotForAContextThatHasEnded(t *testing.T) {
 		hook.cancel = cancel
 		_, err := m.Acquire(leaving)
 		require.ErrorIs(t, err, context.Canceled)
-	})
-}
-
-// Nobody has the lock, and nobody queues: it is given up just now.
-func TestTryGetsALockThatIsBeingGivenUp(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := context.Background(), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := cachedMutex(c, path)
-		failed := 0
-		for range thorough.Size(300, 30) {
-			once(t, ctx, m)
-			time.Sleep(cachedFor)
-			lease, err := m.TryAcquire(ctx)
-			if err != nil {
-				failed++
-				continue
-			}
-			require.NoError(t, lease.Release(ctx))
-			time.Sleep(cachedFor + time.Second)
-			synctest.Wait()
-		}
-		require.Zero(t, failed)
-	})
-}
-
-// Others wait nearly always, so that the lock may never stay.
-func TestCachedLockOfSeveralGoroutinesUnderRandomFaults(t *testing.T) {
-	const anyNumber = -1000
-	rest := func(round int) time.Duration {
-		if round%7 == 0 {
-			return time.Duration(10+round%32) * time.Second
-		}
-		return 0
-	}
-	t.Run("cached", func(t *testing.T) {
-		passedOnUnderRandomFaults(t, anyNumber, 4, rest, locks.WithCachedLock(10, 10*time.Second))
-	})
-	t.Run("both", func(t *testing.T) {
-		passedOnUnderRandomFaults(t, anyNumber, 3, rest, locks.WithCachedLock(10, 10*time.Second), locks.WithLocalHandOver(3, 5*time.Second))
 	})
 }

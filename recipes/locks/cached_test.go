@@ -12,7 +12,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -74,32 +73,6 @@ func TestCachedLockCostsNoRequest(t *testing.T) {
 		require.False(t, w.exists(first.Path()))
 		require.Equal(t, []zktest.Op{zktest.OpGetData, zktest.OpDelete}, w.Requests(), "a watch on the node, after a second")
 		w.NothingLeft(t, path)
-	})
-}
-
-// A lock is idle from each release on.
-// The client knows who has the lock, also if that one took it over.
-func TestTryOfACachedLockThatIsTakenCostsNoRequest(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		mutex := cachedMutex(c, path)
-		w.idle(t, ctx, mutex)
-		time.Sleep(cachedFor / 2)
-		w.Fake.ClearRequests()
-		holder := locktest.Acquire(t, ctx, mutex)
-		_, err := mutex.TryAcquire(ctx)
-		var refused *locks.NotAcquiredError
-		require.ErrorAs(t, err, &refused)
-		require.Equal(t, holder.Path(), znode.Join(path, refused.Holder))
-		require.Zero(t, refused.Age)
-		soon, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		_, err = mutex.Acquire(soon)
-		require.ErrorAs(t, err, &refused)
-		require.Equal(t, time.Second, refused.Age, "since it was taken")
-		require.Empty(t, w.Requests())
-		require.NoError(t, holder.Release(ctx))
 	})
 }
 
@@ -220,21 +193,6 @@ func TestEarlierLeaseOfACachedLockDoesNotReenter(t *testing.T) {
 		require.Equal(t, lease.Path(), next.Path())
 		require.NoError(t, next.Release(ctx))
 		w.NothingLeft(t, path)
-	})
-}
-
-func TestMultiLockOfCachedLocksCostsNoRequest(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMultiLock(cachedMutex(c, path+"/a"), cachedMutex(c, path+"/b"))
-		once(t, ctx, m)
-		w.Fake.ClearRequests()
-		for range 10 {
-			once(t, ctx, m)
-		}
-		require.Empty(t, w.Requests())
-		w.NothingLeft(t, path+"/a")
 	})
 }
 

@@ -1,15 +1,12 @@
 package locks_test
 
 import (
-	"context"
-	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
@@ -83,50 +80,6 @@ func TestLockThatCannotBeWatchedIsNotKept(t *testing.T) {
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Session: c.SessionID(), Do: zktest.Fail(zktest.ErrNoAuth)})
 		require.NoError(t, lease.Release(ctx))
 		require.False(t, w.exists(lease.Path()))
-		w.NothingLeft(t, path)
-	})
-}
-
-// A release whose context has ended keeps the lock, if that takes no request.
-func TestReleaseAfterItsContextMayKeepTheLock(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := cachedMutex(c, path)
-		ended, end := context.WithCancel(ctx)
-		end()
-		first := locktest.Acquire(t, ctx, m)
-		require.NoError(t, first.Release(ended))
-		synctest.Wait()
-		require.False(t, w.exists(first.Path()))
-		node := w.idle(t, ctx, m)
-		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ended))
-		synctest.Wait()
-		require.True(t, w.exists(node))
-		w.NothingLeft(t, path)
-	})
-}
-
-// The deletion of an idle lock has no caller. If the server refuses it, the log
-// says so, and the node stays until the session ends.
-func TestRefusedDeletionOfAnIdleLockIsLogged(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		var log recipetest.Log
-		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		node := w.idle(t, ctx, cachedMutex(c, path))
-		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: node, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-		time.Sleep(cachedFor)
-		synctest.Wait()
-		require.Equal(t, 1, refused.Hits())
-		require.Contains(t, log.String(), node)
-		require.Contains(t, log.String(), "not authenticated")
-		next := locktest.AcquireLater(ctx, cachedMutex(c, path))
-		synctest.Wait()
-		require.False(t, next.IsOver(), "the node is in its way")
-		w.Fake.Session(c.SessionID()).Expire()
-		require.NoError(t, next.Wait(t).Release(ctx))
-		require.False(t, w.exists(node))
 		w.NothingLeft(t, path)
 	})
 }

@@ -120,30 +120,6 @@ func (w *world) counts(t *testing.T, kind lockKind) (n []int) {
 	return n
 }
 
-// The context ends while the grant is on its way. Either of the two may win,
-// but no caller holds the lock without knowing.
-func TestGrantThatComesWithTheCancellation(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, "/l")
-		granted := 0
-		for range 100 {
-			ctx, cancel := context.WithCancel(t.Context())
-			w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Do: zktest.CallAfter(func(zktest.Request) { cancel() })})
-			lease, err := m.Acquire(ctx)
-			if err == nil {
-				granted++
-				require.NoError(t, lease.Context().Err())
-				require.NoError(t, lease.Release(t.Context()))
-			} else {
-				require.ErrorIs(t, err, context.Canceled)
-			}
-			w.NothingLeft(t, "/l")
-		}
-		t.Log("granted", granted, "times of 100")
-	})
-}
-
 // endingContext is a context in the moment of its end: its Err returns an
 // error already, but its Done channel has woken no waiter yet.
 type endingContext struct {

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -95,66 +94,6 @@ func sessionNumber(t testing.TB, c *framework.Client) uint64 {
 	s, err := c.Session(t.Context())
 	require.NoError(t, err)
 	return s.Epoch()
-}
-
-// The session is lost while ten thousand acquires wait. In the next session
-// they queue at the server two at a time.
-func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
-	thorough.MuchWork(t)
-	n := thorough.Size(10000, 2000)
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		first := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
-		most := watchLength(w.Fake, path)
-		var all sync.WaitGroup
-		for range n {
-			all.Go(func() {
-				if lease, err := locks.NewInterProcessMutex(c, path).Acquire(ctx); err != nil {
-					t.Error(err)
-				} else {
-					lease.Release(ctx)
-				}
-			})
-		}
-		synctest.Wait()
-		for range 3 {
-			w.Fake.Session(c.SessionID()).Expire()
-			time.Sleep(time.Second)
-		}
-		require.Error(t, first.Context().Err())
-		all.Wait()
-		require.LessOrEqual(t, most.Load(), int64(4), "two of a session that is over, and two of the next")
-		require.LessOrEqual(t, sessionNumber(t, c), uint64(4))
-		w.NothingLeft(t, path)
-	})
-}
-
-// The connection is lost while all acquires create their nodes. They find the
-// nodes with a few requests, and no acquire queues twice.
-func TestReadersWhoseAnswersAreLostQueueOnce(t *testing.T) {
-	n := thorough.Size(500, 200)
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		first := hold(t, ctx, locks.NewInterProcessReadWriteLock(c, path).WriteLock())
-		w.Fake.ClearRequests()
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Second)})
-		lists := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: -1, Do: zktest.DelayReply(50 * time.Millisecond)})
-		time.AfterFunc(500*time.Millisecond, w.Fake.CutAll)
-		var all sync.WaitGroup
-		for range n {
-			all.Go(func() { cycle(t, ctx, readLock(c, path)) })
-		}
-		time.Sleep(time.Minute)
-		require.Len(t, w.Nodes(t, path), n+1)
-		lists.Remove()
-		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpMulti), 20)
-		require.NoError(t, first.Release(ctx))
-		all.Wait()
-		require.EqualValues(t, 1, sessionNumber(t, c))
-		w.NothingLeft(t, path)
-	})
 }
 
 func readLock(c *framework.Client, path string) locks.Locker {

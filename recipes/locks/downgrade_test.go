@@ -45,23 +45,6 @@ func TestDowngradeBehindADeletion(t *testing.T) {
 	})
 }
 
-// The same if the lock's path was deleted, so that the numbers begin anew and no
-// later writer would be behind the reader.
-func TestDowngradeBehindTheDeletionOfThePath(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		for range 20 { // so that the numbers have grown
-			require.NoError(t, hold(t, t.Context(), writerAt(c)).Release(t.Context()))
-		}
-		writer, second := w.deletedWriter(t, c, func(*locks.Lease) string { return "/l" })
-		_, err := readerAt(c).Acquire(context.WithoutCancel(writer.Context()))
-		require.ErrorIs(t, err, locks.ErrNodeDeleted)
-		require.NoError(t, second.Release(t.Context()))
-		require.ErrorIs(t, writer.Release(t.Context()), locks.ErrNodeDeleted)
-		w.NothingLeft(t, "/l")
-	})
-}
-
 // The reply to a downgrade is lost, and the node of the writer is deleted before the
 // client finds out what has become of it. The reader has its place if its node was
 // made by then, and otherwise the write lock is lost: no transaction with the checks
@@ -99,17 +82,4 @@ func TestChecksOfAReaderBehindADeletion(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A downgrade is one request.
-func TestDowngradeIsOneRequest(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		writer := hold(t, t.Context(), writerAt(c))
-		w.Fake.ClearRequests()
-		reader := hold(t, writer.Context(), readerAt(c))
-		require.Equal(t, []zktest.Op{zktest.OpMulti}, w.Requests())
-		require.NoError(t, writer.Release(t.Context()))
-		require.NoError(t, reader.Release(t.Context()))
-	})
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -37,27 +36,6 @@ func TestParticipantsKeepLittleOfWhatOthersHaveWritten(t *testing.T) {
 		var refused *locks.NotAcquiredError
 		require.ErrorAs(t, err, &refused)
 		require.True(t, strings.HasPrefix(refused.Identity().Foreign, "0 xxx"))
-	})
-}
-
-func TestTracerGetsNamesOfForeignNodesThatCanBePrinted(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		tracer := &locktest.Neighbours{}
-		c, _ := w.Connect(t, framework.WithHooks(tracer))
-		forged := "_c_\u202egnp.\u2028-lock-0000000000"
-		data := `{"v":1,"host":"web","trace":{"traceparent":"\u202e","b3":"1","\u0000":"x"}}`
-		require.NoError(t, w.Fake.Create("/l/"+forged, []byte(data)))
-		require.NoError(t, w.Fake.SetSequence("/l", 1))
-		waiting := locktest.AcquireLater(t.Context(), locks.NewInterProcessMutex(c, "/l"))
-		w.WaitNodes(t, "/l", 2)
-		require.Eventually(t, func() bool {
-			return len(tracer.Seen()) > 0
-		}, w.Session, w.Session/100)
-		require.NoError(t, w.Fake.Delete("/l/"+forged))
-		require.NoError(t, waiting.Wait(t).Release(t.Context()))
-		seen := tracer.Seen()[0].Ahead
-		require.Equal(t, `"_c_\u202egnp.\u2028-lock-0000000000"`, seen.Node)
-		require.Equal(t, map[string]string{"b3": "1"}, locks.ReadIdentity(seen.Data).Trace)
 	})
 }
 

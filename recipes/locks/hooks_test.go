@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -119,87 +118,4 @@ func TestNodesHaveTheLinksOfAllHooks(t *testing.T) {
 		require.Equal(t, map[string]string{"a": "1", "b": "1"}, locks.ReadIdentity(data).Trace)
 		require.NoError(t, lease.Release(t.Context()))
 	})
-}
-
-// saboteur is a hook whose n-th call does not return.
-type saboteur struct {
-	calls, at int
-	end       func()
-}
-
-func (s *saboteur) call() {
-	if s.calls++; s.calls == s.at {
-		s.end()
-	}
-}
-
-func (s *saboteur) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
-	s.call()
-	return ctx, sabotagedAcquire{s}
-}
-
-type sabotagedAcquire struct{ *saboteur }
-
-func (s sabotagedAcquire) Trace() map[string]string   { s.call(); return nil }
-func (s sabotagedAcquire) QueuedLocally(int)          { s.call() }
-func (s sabotagedAcquire) Queued(locktrace.Queued)    { s.call() }
-func (s sabotagedAcquire) Waiting(locktrace.Waiting)  { s.call() }
-func (s sabotagedAcquire) Woken(bool)                 { s.call() }
-func (s sabotagedAcquire) Abandoned(error)            { s.call() }
-func (s sabotagedAcquire) Ended(locktrace.AcquireEnd) { s.call() }
-
-func (s sabotagedAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
-	s.call()
-	return sabotagedHold(s)
-}
-
-type sabotagedHold struct{ *saboteur }
-
-func (s sabotagedHold) Context(ctx context.Context) context.Context { s.call(); return ctx }
-func (sabotagedHold) Reentered()                                    {}
-func (sabotagedHold) Revoked()                                      {}
-func (sabotagedHold) Ended(locktrace.HoldEnd)                       {}
-func (sabotagedHold) Overrun() func()                               { return func() {} }
-
-// A hook that does not return takes no news from the other ones: each that was
-// told of the beginning of an acquire or a hold is told of its end, once.
-func TestPanicOfAHookIsNoSecretToTheOthers(t *testing.T) {
-	for way, end := range map[string]func(){"panic": func() { panic("no hook") }, "goexit": runtime.Goexit} {
-		t.Run(way, func(t *testing.T) { sabotage(t, end) })
-	}
-}
-
-func sabotage(t *testing.T, end func()) {
-	for at := 1; ; at++ { // each call that an acquire makes does not return in turn
-		returned := false
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			var before, after pages
-			bad := &saboteur{at: at, end: end}
-			c, _ := w.Connect(t, framework.WithHooks(diary{"before", &before}, bad, diary{"after", &after}))
-			m := locks.NewInterProcessMutex(c, "/lock")
-			var user sync.WaitGroup
-			user.Go(func() {
-				defer func() { recover() }()
-				lease, err := m.Acquire(t.Context())
-				if err == nil {
-					err = lease.Release(t.Context())
-				}
-				returned = err == nil
-			})
-			user.Wait()
-			time.Sleep(time.Minute)
-			for _, p := range []*pages{&before, &after} {
-				count := map[string]int{}
-				for _, event := range p.read() {
-					count[event]++
-				}
-				require.Equal(t, count["start"], count["acquire ended"], "call %d: %v", at, p.read())
-				require.Equal(t, count["hold"], count["hold ended"], "call %d: %v", at, p.read())
-			}
-		})
-		if returned {
-			require.Greater(t, at, 5)
-			return
-		}
-	}
 }

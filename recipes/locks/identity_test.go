@@ -108,19 +108,6 @@ func TestForeignDataIsNoIdentity(t *testing.T) {
 	require.Equal(t, locks.Identity{Service: strings.Repeat("s", 100)}, hostile)
 }
 
-// A caller may use the memory of the data again when the option is made.
-func TestNodeDataIsCopied(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		data := []byte("mine")
-		option := locks.WithNodeData(data)
-		clear(data)
-		c, _ := w.Connect(t)
-		lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l", option))
-		node, _ := w.Fake.Node(lease.Path())
-		require.Equal(t, "mine", string(node.Data))
-	})
-}
-
 func TestNotAcquiredErrorQuotesWhatIsForeign(t *testing.T) {
 	err := &locks.NotAcquiredError{Path: "/l", Ahead: 1, Holder: "lock-0000000000"}
 	require.EqualError(t, err, "acquire /l: not acquired: 1 ahead, held by lock-0000000000")

@@ -70,30 +70,6 @@ func TestDroppedLeaseIsReportedOnce(t *testing.T) {
 	require.Equal(t, len(nodes), strings.Count(log.String(), droppedLine))
 }
 
-func TestDroppedLeaseThatReenteredIsReported(t *testing.T) {
-	t.Parallel()
-	c, log := dropping(t)
-	m := locks.NewInterProcessMutex(c, "/lock")
-	lease := locktest.Acquire(t, t.Context(), m)
-	func() {
-		_, err := m.Acquire(lease.Context())
-		require.NoError(t, err)
-	}()
-	collect(t, func() bool { return strings.Contains(log.String(), droppedLine) })
-	require.NoError(t, lease.Release(t.Context()))
-}
-
-func TestDroppedLeaseOfSeveralLocksIsReported(t *testing.T) {
-	t.Parallel()
-	c, log := dropping(t)
-	func() {
-		_, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/a", "/b"})...).Acquire(t.Context())
-		require.NoError(t, err)
-	}()
-	collect(t, func() bool { return strings.Contains(log.String(), droppedLine) })
-	require.Contains(t, log.String(), "curator.lock.path=/b ")
-}
-
 // The log reports no lease that is in use, that was released, or that was
 // lost.
 func TestNoLeaseIsReportedWithoutReason(t *testing.T) {

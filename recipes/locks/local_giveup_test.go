@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,7 +14,6 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // Waiters that give up together cost the server nothing. Each learns how many
@@ -57,83 +55,4 @@ func giveUpTogether(c *framework.Client, path string, ctx context.Context, waite
 	}
 	all.Wait()
 	return errs
-}
-
-// The contenders that are ahead of a leaving waiter are only the ones that are
-// still there.
-func TestWaiterThatGivesUpIsToldItsPlaceOfThatMoment(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		queue := queueUp(ctx, m, 2)
-		var leave []context.CancelFunc
-		var waiting []*locktest.Pending
-		for range 40 {
-			one, cancel := context.WithCancel(ctx)
-			leave = append(leave, cancel)
-			waiting = append(waiting, queueUp(one, m, 1)...)
-		}
-		gone := map[int]bool{}
-		for _, i := range []int{7, 3, 39, 0, 1, 20, 8, 38, 2} {
-			ahead := 2
-			for before := range i {
-				if !gone[before] {
-					ahead++
-				}
-			}
-			leave[i]()
-			<-waiting[i].Done
-			var refused *locks.NotAcquiredError
-			require.ErrorAs(t, waiting[i].Err, &refused)
-			require.Equal(t, ahead, refused.Ahead, "waiter %d", i)
-			gone[i] = true
-		}
-		for i, p := range append(queue, waiting...) {
-			if i < len(queue) || !gone[i-len(queue)] {
-				require.NoError(t, p.Wait(t).Release(ctx))
-			}
-		}
-		for _, cancel := range leave {
-			cancel()
-		}
-		synctest.Wait()
-		w.NothingLeft(t, path)
-	})
-}
-
-// BenchmarkGivingUpTogether measures how late the last of many waiters returns
-// when their contexts end at the same moment.
-func BenchmarkGivingUpTogether(b *testing.B) {
-	for _, n := range []int{10000, 20000, 40000} {
-		b.Run(fmt.Sprint("waiters=", n), func(b *testing.B) {
-			srv := zktest.Start(b)
-			c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
-			require.NoError(b, err)
-			defer c.Close()
-			lease := locktest.Acquire(b, b.Context(), locks.NewInterProcessMutex(c, "/m"))
-			m := locks.NewInterProcessMutex(c, "/m")
-			var late time.Duration
-			for b.Loop() {
-				ctx, cancel := context.WithCancel(b.Context())
-				var all, begun sync.WaitGroup
-				for range n {
-					begun.Add(1)
-					all.Go(func() {
-						begun.Done()
-						m.Acquire(ctx)
-					})
-				}
-				begun.Wait()
-				time.Sleep(100 * time.Millisecond) // by now all acquires wait
-				start := time.Now()
-				cancel()
-				all.Wait()
-				late += time.Since(start)
-			}
-			b.ReportMetric(0, "ns/op") // ns/op would include the time of the setup
-			b.ReportMetric(float64(late.Milliseconds())/float64(b.N), "ms-late")
-			require.NoError(b, lease.Release(b.Context()))
-		})
-	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -128,54 +127,5 @@ func TestHandedOverLockIsStillGuarded(t *testing.T) {
 		require.ErrorIs(t, context.Cause(last.Context()), locks.ErrNodeDeleted)
 		require.ErrorIs(t, last.Release(ctx), locks.ErrNodeDeleted)
 		w.NothingLeft(t, path)
-	})
-}
-
-// The lock is lost while it is handed over. The new holder's context ends,
-// with the reason as its cause.
-func TestLossDuringTheHandOverHasItsReason(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour))
-		lost := 0
-		for range thorough.Size(2000, 400) {
-			queue := queueUp(ctx, m, 2)
-			first := queue[0].Wait(t)
-			first.Revoked() // Revoked makes the client watch the node
-			synctest.Wait()
-			go w.Fake.Delete(first.Path())
-			go first.Release(ctx)
-			second := queue[1].Wait(t)
-			synctest.Wait()
-			if second.Context().Err() != nil {
-				lost++
-				require.ErrorIs(t, context.Cause(second.Context()), locks.ErrNodeDeleted)
-			}
-			second.Release(ctx)
-		}
-		t.Log("lost", lost, "times")
-		require.Positive(t, lost, "the deletion comes in between")
-		w.NothingLeft(t, path)
-	})
-}
-
-// The lock stays in the process for an hour. Who gives up waiting is told that
-// it was held just now, and not since when.
-func TestHandOverIsALookAtTheQueue(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, 24*time.Hour))
-		queue := queueUp(ctx, m, 2)
-		first := queue[0].Wait(t)
-		time.Sleep(time.Hour)
-		require.NoError(t, first.Release(ctx))
-		second := queue[1].Wait(t)
-		_, err := m.Acquire(recipetest.Within(t, time.Second))
-		refused := notAcquired(t, err)
-		require.Equal(t, second.Path(), path+"/"+refused.Holder)
-		require.Equal(t, time.Second, refused.Age)
-		require.NoError(t, second.Release(ctx))
 	})
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // objects make the kinds of locks whose acquires queue in the process.
@@ -101,31 +100,6 @@ func TestObjectsOfTwoViewsShareTheQueueInTheProcess(t *testing.T) {
 	})
 }
 
-// Another client is another contender, even in the same process.
-func TestClientsDoNotShareAQueueInTheProcess(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		var all []*locktest.Pending
-		for range 3 {
-			c, _ := w.Connect(t)
-			for range 5 {
-				all = append(all, locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path)))
-				synctest.Wait()
-			}
-		}
-		require.Len(t, w.Nodes(t, path), 6)
-		for range all { // leases come in the order of the server's queue
-			for _, p := range all {
-				if p.IsOver() && p.Lease.Context().Err() == nil {
-					require.NoError(t, p.Wait(t).Release(ctx))
-				}
-			}
-			synctest.Wait()
-		}
-		w.NothingLeft(t, path)
-	})
-}
-
 // Each acquire has the options of its own object, whichever object was first
 // at the lock.
 func TestEachObjectKeepsItsOwnOptions(t *testing.T) {
@@ -195,40 +169,5 @@ func TestHandOverStaysWithinItsObject(t *testing.T) {
 			require.NoError(t, p.Wait(t).Release(ctx))
 		}
 		w.NothingLeft(t, path)
-	})
-}
-
-// A failed acquire leaves its place at the server to the next arrival, even if
-// the two use different objects.
-func TestFailedAcquireGivesItsPlaceToTheNextObject(t *testing.T) {
-	eachObject(t, func(t *testing.T, w *world, c *framework.Client, object func(...locks.Option) locks.Locker, queue string) {
-		ctx := w.Patience(t)
-		lease := hold(t, ctx, object())
-		leaving, cancel := context.WithCancel(ctx)
-		var going, staying []*locktest.Pending
-		for range 5 {
-			going = append(going, take(leaving, object()))
-			synctest.Wait()
-			staying = append(staying, take(ctx, object()))
-			synctest.Wait()
-		}
-		cancel()
-		for _, p := range going {
-			<-p.Done
-			require.ErrorIs(t, p.Err, context.Canceled)
-		}
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: queue + "/*", Session: c.SessionID(), Do: zktest.Fail(zktest.ErrNoAuth)})
-		require.NoError(t, lease.Release(ctx))
-		failed := 0
-		for _, p := range staying {
-			<-p.Done
-			if p.Err != nil {
-				failed++
-				continue
-			}
-			require.NoError(t, p.Lease.Release(ctx))
-		}
-		require.LessOrEqual(t, failed, 1)
-		w.NothingLeft(t, queue)
 	})
 }

@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,7 +10,6 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
@@ -128,19 +126,6 @@ func TestLostLeaseFreesItsPlaceInTheProcess(t *testing.T) {
 	})
 }
 
-func TestClosedClientEndsThoseWhoWaitInTheProcess(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		queue := queueUp(ctx, locks.NewInterProcessMutex(c, path), 10)
-		require.NoError(t, c.Close())
-		for _, p := range queue[1:] {
-			<-p.Done
-			require.ErrorIs(t, p.Err, framework.ErrClosed)
-		}
-	})
-}
-
 func TestTryAcquireOfABusyObjectNamesTheHolderWithoutANode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -185,48 +170,6 @@ func TestQueueLimitFailsAtOnce(t *testing.T) {
 		}
 		w.NothingLeft(t, path)
 	})
-}
-
-// Many goroutines share an object, with and without hand-over, while their
-// client's connection is cut again and again. There is never a second holder,
-// and no node is left in the end.
-func TestManyGoroutinesShareAnObjectUnderFaults(t *testing.T) {
-	for i, opts := range [][]locks.MutexOption{nil, {locks.WithLocalHandOver(5, time.Second)}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx, path := w.Patience(t), recipetest.Path(t)
-				c, network := w.Connect(t)
-				m := locks.NewInterProcessMutex(c, path, opts...)
-				var all sync.WaitGroup
-				var inside sync.Mutex
-				for i := range 40 {
-					all.Go(func() {
-						for n := range 10 {
-							limited, cancel := context.WithTimeout(ctx, time.Duration(1+(i*n)%40)*100*time.Millisecond)
-							lease, err := m.Acquire(limited)
-							cancel()
-							if err != nil {
-								continue
-							}
-							if !inside.TryLock() {
-								t.Error("two holders")
-							}
-							time.Sleep(time.Duration(i%5) * 10 * time.Millisecond)
-							inside.Unlock()
-							lease.Release(ctx)
-						}
-					})
-				}
-				for range 20 {
-					time.Sleep(200 * time.Millisecond)
-					network.Cut()
-				}
-				all.Wait()
-				w.NothingLeft(t, path)
-				require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
-			})
-		})
-	}
 }
 
 func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
@@ -301,27 +244,4 @@ func TestArrivalsDoNotOvertakeEachOtherOnTheWayToTheServer(t *testing.T) {
 			w.NothingLeft(t, path)
 		})
 	}
-}
-
-// An acquire of this process has looked at the queue before. That look says
-// nothing about a later holder.
-func TestLocalWaiterIsNotBehindAHolderOfLongAgo(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(2 * time.Second)})
-		slow := locktest.AcquireLater(ctx, m)
-		synctest.Wait()
-		short, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		_, err := m.Acquire(short)
-		var held *locks.NotAcquiredError
-		require.ErrorAs(t, err, &held)
-		require.Equal(t, 1, held.Ahead)
-		require.Empty(t, held.Holder, "%v", err)
-		require.NoError(t, slow.Wait(t).Release(ctx))
-		w.NothingLeft(t, path)
-	})
 }

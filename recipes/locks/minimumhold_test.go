@@ -14,7 +14,6 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // minimumHold is that of the mutexes of these tests. It is longer than a session
@@ -71,30 +70,6 @@ func TestMinimumHoldKeepsEverybodyOut(t *testing.T) {
 	})
 }
 
-// A try that looks does not read a holder again that the last one has read. So it
-// tells of a release behind that a second late.
-func TestTryTellsOfAMinimumHoldAfterASecond(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other, _ := w.Connect(t)
-		start := time.Now()
-		lease := locktest.Acquire(t, ctx, holdingMutex(c, path))
-		theirs := locks.NewInterProcessMutex(other, path)
-		refused := isRefused(t, theirs)
-		require.Zero(t, refused.Identity().KeptUntil)
-		require.NoError(t, lease.Release(ctx))
-		for range 9 {
-			time.Sleep(100 * time.Millisecond)
-			require.Equal(t, refused.Holder, isRefused(t, theirs).Holder)
-		}
-		time.Sleep(100 * time.Millisecond)
-		require.True(t, start.Add(minimumHold).Equal(isRefused(t, theirs).Identity().KeptUntil))
-		time.Sleep(minimumHold)
-		w.NothingLeft(t, path)
-	})
-}
-
 func TestAcquireUnderAReleasedLeaseWaitsForTheMinimumHold(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -125,32 +100,6 @@ func TestMinimumHoldOfALockThatWasReentered(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		require.False(t, w.exists(outer.Path()))
-		w.NothingLeft(t, path)
-	})
-}
-
-func TestRequestsOfAMinimumHold(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		require.NoError(t, w.Fake.Create(path, nil))
-		c, _ := w.Connect(t)
-		w.Fake.ClearRequests()
-		lease := locktest.Acquire(t, ctx, holdingMutex(c, path))
-		require.NoError(t, lease.Release(ctx))
-		_, err := holdingMutex(c, path).TryAcquire(ctx)
-		require.ErrorIs(t, err, locks.ErrNotAcquired)
-		time.Sleep(minimumHold)
-		synctest.Wait()
-		require.Equal(t, []zktest.Op{
-			zktest.OpCreate, zktest.OpGetChildren2, zktest.OpSetData, zktest.OpGetData, zktest.OpDelete,
-		}, w.Requests())
-
-		w.Fake.ClearRequests()
-		lease = locktest.Acquire(t, ctx, holdingMutex(c, path))
-		time.Sleep(minimumHold)
-		require.NoError(t, lease.Release(ctx))
-		require.False(t, w.exists(lease.Path()), "the work took longer")
-		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpDelete}, w.Requests())
 		w.NothingLeft(t, path)
 	})
 }
@@ -319,41 +268,6 @@ func TestMinimumHoldLastsAsLongAsTheSession(t *testing.T) {
 	})
 }
 
-// An interruption does not end the minimum hold of a lock that was released. Nor
-// does it keep somebody from asking for the lock afterwards.
-func TestMinimumHoldEndsForOneThatAsksAfterAnInterruption(t *testing.T) {
-	for name, ask := range map[string]func(t *testing.T, w *world, path string){
-		"revoked": func(t *testing.T, w *world, path string) {
-			require.NoError(t, locks.Revoke(w.Patience(t), w.Observer, path))
-		},
-		"deleted": func(t *testing.T, w *world, path string) {
-			require.NoError(t, w.Observer.Delete(w.Patience(t), path, framework.AnyVersion))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx, path := w.Patience(t), recipetest.Path(t)
-				c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-				mutex := holdingMutex(c, path)
-				lease := shortJob(t, ctx, mutex)
-				for range 2 {
-					network.Cut()
-					time.Sleep(time.Second)
-				}
-				require.True(t, w.exists(lease.Path()))
-				ask(t, w, lease.Path())
-				synctest.Wait()
-				require.False(t, w.exists(lease.Path()))
-				next, err := mutex.TryAcquire(ctx)
-				require.NoError(t, err)
-				time.Sleep(minimumHold)
-				require.NoError(t, next.Release(ctx))
-				w.NothingLeft(t, path)
-			})
-		})
-	}
-}
-
 // A lock whose release finds no connection stays as well.
 func TestMinimumHoldOfAReleaseInAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -422,63 +336,6 @@ func TestNodeOfAMinimumHoldSaysHowLongItStays(t *testing.T) {
 	})
 }
 
-// A release that cannot wait for what the node says has the client write it.
-func TestNodeSaysHowLongItStaysHoweverItIsReleased(t *testing.T) {
-	for name, release := range map[string]func(t *testing.T, w *world, network *recipetest.Network, l *locks.Lease){
-		"its context has ended": func(t *testing.T, _ *world, _ *recipetest.Network, l *locks.Lease) {
-			ended, end := context.WithCancel(t.Context())
-			end()
-			require.NoError(t, l.Release(ended))
-		},
-		"an outage": func(t *testing.T, w *world, network *recipetest.Network, l *locks.Lease) {
-			network.Refuse(true)
-			network.Cut()
-			require.NoError(t, l.Release(w.Patience(t)))
-			network.Refuse(false)
-		},
-		"an outage that requests do not outlast": func(t *testing.T, w *world, network *recipetest.Network, l *locks.Lease) {
-			network.Refuse(true)
-			network.Cut()
-			require.NoError(t, l.Release(w.Patience(t)))
-			time.Sleep(3 * time.Second)
-			network.Refuse(false)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx, path := w.Patience(t), recipetest.Path(t)
-				c, network := w.Connect(t, framework.WithSessionTimeout(10*time.Second), framework.WithConnectionTimeout(time.Second))
-				until := time.Now().Add(minimumHold)
-				lease := locktest.Acquire(t, ctx, holdingMutex(c, path))
-				release(t, w, network, lease)
-				time.Sleep(2 * time.Second)
-				all, err := locks.NewInterProcessMutex(w.Observer, path).Participants(ctx)
-				require.NoError(t, err)
-				require.WithinDuration(t, until, all[0].Identity().KeptUntil, time.Millisecond)
-				require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
-				synctest.Wait()
-				w.NothingLeft(t, path)
-			})
-		})
-	}
-}
-
-// What somebody has asked for in an outage is not overwritten behind it.
-func TestRequestDuringAReleaseThatCouldNotTellIsHeard(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, network := w.Connect(t)
-		lease := locktest.Acquire(t, ctx, holdingMutex(c, path))
-		network.Refuse(true)
-		network.Cut()
-		require.NoError(t, lease.Release(ctx))
-		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
-		network.Refuse(false)
-		time.Sleep(2 * time.Second)
-		w.NothingLeft(t, path)
-	})
-}
-
 func TestMinimumHoldThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -500,38 +357,4 @@ func TestMinimumHoldThatCannotBe(t *testing.T) {
 		}
 		w.NothingLeft(t, path)
 	})
-}
-
-// The connection is interrupted during a release: when the lease has ended, and when
-// the client tells others of the release, or has just done so. Whatever the client's
-// error policy, the lock stays for its minimum hold, and no longer.
-func TestInterruptionDuringTheReleaseOfAMinimumHold(t *testing.T) {
-	for name, during := range map[string]func(w *world, lease *locks.Lease, cut func()){
-		"when the lease has ended": func(_ *world, lease *locks.Lease, cut func()) {
-			context.AfterFunc(lease.Context(), cut)
-		},
-		"when it is told": func(w *world, _ *locks.Lease, cut func()) {
-			w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: 1, Do: zktest.Call(func(zktest.Request) { cut() })})
-		},
-		"when it was told": func(w *world, _ *locks.Lease, cut func()) {
-			w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: 1, Do: zktest.DropReply()})
-		},
-	} {
-		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
-			t.Run(name+", "+policy.String(), func(t *testing.T) {
-				inVirtualTime(t, func(t *testing.T, w *world) {
-					c, network := w.Connect(t, framework.WithErrorPolicy(policy))
-					granted := time.Now()
-					lease := locktest.Acquire(t, t.Context(), holdingMutex(c, "/l"))
-					time.Sleep(5500 * time.Millisecond)
-					during(w, lease, network.Cut)
-					require.NoError(t, lease.Release(t.Context()))
-					require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
-					next := locktest.Acquire(t, w.Patience(t), mutexAt(w.Observer))
-					require.Equal(t, minimumHold, time.Since(granted))
-					require.NoError(t, next.Release(t.Context()))
-				})
-			})
-		}
-	}
 }

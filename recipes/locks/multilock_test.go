@@ -153,22 +153,6 @@ func TestCombinedLocks(t *testing.T) {
 	})
 }
 
-// A failed try leaves nothing that would block the next try of the same
-// client.
-func TestMultiLockCanBeTriedAgainAtOnce(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		other := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b"))
-		multi := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{path + "/a", path + "/b"})...)
-		for range 30 {
-			_, err := multi.TryAcquire(ctx)
-			require.ErrorContains(t, err, path+"/b")
-		}
-		require.NoError(t, other.Release(ctx))
-	})
-}
-
 // A multi-lock of no locks would guard nothing.
 func TestMultiLockOfNothingIsAnError(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -225,31 +209,3 @@ func (h heldAlready) Acquire(context.Context) (*locks.Lease, error) {
 }
 
 func (h heldAlready) TryAcquire(ctx context.Context) (*locks.Lease, error) { return h.Acquire(ctx) }
-
-// A Locker from elsewhere may return a lease that was lost, time and again, and look
-// at no context.
-func TestMultiLockWhoseLockerReturnsALostLeasePauses(t *testing.T) {
-	for name, tc := range map[string]struct {
-		closed bool
-		err    error
-	}{"until its context ends": {false, context.DeadlineExceeded}, "until its client is closed": {true, framework.ErrClosed}} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				lost := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l/a"))
-				w.Fake.Session(c.SessionID()).Expire()
-				<-lost.Context().Done()
-				if tc.closed {
-					time.AfterFunc(20*time.Second, func() { c.Close() })
-				}
-				calls := 0
-				_, err := locks.NewInterProcessMultiLock(heldAlready{lost, &calls}, locks.NewInterProcessMutex(c, "/l/b")).
-					Acquire(recipetest.Within(t, 30*time.Second))
-				require.ErrorIs(t, err, tc.err)
-				require.Greater(t, calls, 5)
-				require.Less(t, calls, 40)
-				w.NothingLeft(t, "/l/b")
-			})
-		})
-	}
-}

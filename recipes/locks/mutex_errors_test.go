@@ -3,7 +3,6 @@ package locks_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -78,28 +77,6 @@ func TestAcquireOnAClosedClient(t *testing.T) {
 		require.ErrorIs(t, err, framework.ErrClosed)
 		_, err = m.TryAcquire(w.Patience(t))
 		require.ErrorIs(t, err, framework.ErrClosed)
-	})
-}
-
-func TestUnreachableServer(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.Fake.RefuseConnections(true)
-		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), framework.WithConnectionTimeout(5*time.Second))
-		require.NoError(t, err)
-		defer c.Close()
-		m := locks.NewInterProcessMutex(c, recipetest.Path(t))
-
-		start := time.Now()
-		_, err = m.TryAcquire(t.Context())
-		require.ErrorIs(t, err, framework.ErrNotConnected)
-		require.Equal(t, 5*time.Second, time.Since(start), "without a deadline, the connection timeout counts")
-
-		start = time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		_, err = m.Acquire(ctx)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, time.Minute, time.Since(start), "an acquire sits the outage out until its own deadline")
 	})
 }
 

@@ -1,7 +1,6 @@
 package locks_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
-	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
@@ -45,27 +43,6 @@ func TestAcquireOutlastsAThrottlingServer(t *testing.T) {
 		require.NoError(t, locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l")).Release(ctx))
 		require.GreaterOrEqual(t, time.Since(start), 10*time.Second, "without a busy loop")
 	})
-}
-
-// A server has throttled an acquire, and is only slow when the acquire gives up.
-func TestAcquireInVainNamesWhatItHasOutlasted(t *testing.T) {
-	for _, kind := range kindsOfLocks {
-		t.Run(kind.name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t, framework.WithRetry(retry.None()))
-				acquire, after := kind.taker(t, c)
-				defer after()
-				throttled := w.Fake.Inject(zktest.Rule{Op: kind.creation(), Session: c.SessionID(), Times: 2, Do: zktest.Fail(zktest.ErrThrottled)})
-				w.Fake.Inject(zktest.Rule{Op: kind.creation(), Session: c.SessionID(), After: 2, Times: -1, Do: zktest.DelayReply(2 * time.Second)})
-				_, err := acquire(recipetest.Within(t, time.Second))
-				require.Equal(t, 2, throttled.Hits())
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-				code, _ := framework.ServerCode(err)
-				require.EqualValues(t, zktest.ErrThrottled, code, "%v", err)
-			})
-		})
-	}
 }
 
 // Lost requests and replies at every step leave one node per contender, and

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -213,23 +212,4 @@ func TestReleaseEndsTheContextBeforeItTellsTheServer(t *testing.T) {
 		require.NoError(t, lease.Release(t.Context()))
 		require.Equal(t, 1, told.Hits())
 	})
-}
-
-// A release that fails for one node returns that node's error, and not a list
-// of one error.
-func TestErrorOfAReleaseIsThatOfTheNode(t *testing.T) {
-	for failures, wantPlain := range map[int]bool{1: true, 2: false} {
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			ctx, path := w.Patience(t), recipetest.Path(t)
-			c, _ := w.Connect(t)
-			lease, err := locks.NewInterProcessSemaphore(c, path, locks.Limit(2)).AcquireN(ctx, 2)
-			require.NoError(t, err)
-			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Fail(zktest.ErrNoAuth)}) // then one by one
-			w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: failures, Do: zktest.Fail(zktest.ErrNoAuth)})
-			err = lease.Release(ctx)
-			require.ErrorIs(t, err, zk.ErrNoAuth)
-			_, plain := errors.Unwrap(err).(*framework.OpError)
-			require.Equal(t, wantPlain, plain, "%v", err)
-		})
-	}
 }

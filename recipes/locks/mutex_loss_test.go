@@ -15,7 +15,6 @@ import (
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -262,97 +261,6 @@ func TestServerRestartLosesNeitherHolderNorWaiter(t *testing.T) {
 	})
 }
 
-// A waiter keeps its place through a short interruption.
-func TestWaiterKeepsItsPlaceThroughACut(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c1, _ := w.Connect(t)
-		c2, network := w.Connect(t)
-		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
-		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
-		before := w.WaitNodes(t, path, 2)
-		for range 3 {
-			network.Cut()
-			require.NoError(t, c2.WaitConnected(ctx))
-		}
-		require.Equal(t, before, w.WaitNodes(t, path, 2))
-		require.NoError(t, holder.Release(ctx))
-		require.NoError(t, waiter.Wait(t).Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// The predecessor leaves while the waiter is not connected. The waiter learns
-// of it by setWatches.
-func TestHandOverDuringAnInterruption(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c1, _ := w.Connect(t)
-		c2, network := w.Connect(t)
-		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
-		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
-		w.WaitNodes(t, path, 2)
-		network.Refuse(true)
-		network.Cut()
-		require.NoError(t, holder.Release(ctx))
-		network.Refuse(false)
-		require.NoError(t, waiter.Wait(t).Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// A release during an outage frees the lock as soon as the connection is back,
-// in the same session.
-func TestReleaseDuringAnOutage(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		w.Session = recipetest.LongSession
-		c1, network := w.Connect(t)
-		c2, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c1, path)
-		lease := locktest.Acquire(t, ctx, m)
-		network.Refuse(true)
-		network.Cut()
-
-		require.NoError(t, lease.Release(ctx), "the client goes on by itself")
-		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
-		w.WaitNodes(t, path, 1)
-
-		session := c1.SessionID()
-		network.Refuse(false)
-		require.NoError(t, locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c2, path)).Release(ctx))
-		require.Equal(t, session, c1.SessionID())
-		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// Curator took 16.8 seconds for a timeout of one second.
-func TestDeadlineIsHonouredDuringAnOutage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		c1, _ := w.Connect(t)
-		c2, network := w.Connect(t, framework.WithConnectionTimeout(3*time.Second), framework.WithRetry(retry.N(3, time.Second)))
-		holder := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c1, path))
-		start := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
-		<-time.After(300 * time.Millisecond)
-		network.Refuse(true)
-		network.Cut()
-		<-waiter.Done
-		require.ErrorIs(t, waiter.Err, context.DeadlineExceeded)
-		require.ErrorIs(t, waiter.Err, locks.ErrNotAcquired)
-		require.Equal(t, time.Second, time.Since(start))
-
-		network.Refuse(false)
-		w.WaitNodes(t, path, 1)
-		require.NoError(t, holder.Release(t.Context()))
-		w.NothingLeft(t, path)
-	})
-}
-
 func TestStandardPolicyEndsTheLeaseAtTheInterruption(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -374,18 +282,6 @@ func TestStandardPolicyEndsTheLeaseAtTheInterruption(t *testing.T) {
 		require.NoError(t, again.Context().Err(), "a later lease is not touched by an earlier interruption")
 		require.NoError(t, again.Release(ctx))
 		w.NothingLeft(t, path)
-	})
-}
-
-func TestReleaseOfALostLeaseDoesNotWait(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
-		defer network.Isolate()()
-		<-lease.Context().Done()
-		start := time.Now()
-		require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSessionLost)
-		require.Zero(t, time.Since(start))
 	})
 }
 

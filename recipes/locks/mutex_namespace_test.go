@@ -1,14 +1,10 @@
 package locks_test
 
 import (
-	"log/slog"
-	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
@@ -40,23 +36,5 @@ func TestLockIsTheSameThroughEveryNamespace(t *testing.T) {
 		require.NoError(t, again.Release(ctx))
 		require.NoError(t, lease.Release(ctx))
 		w.NothingLeft(t, path+"/lock")
-	})
-}
-
-// The log names the lock's path as the server does, and so do the spans of
-// package tracing.
-func TestLogHasTheServersNameForTheLocksPath(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		var log strings.Builder
-		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		shop, err := c.Namespace("/shop")
-		require.NoError(t, err)
-		lease, err := locks.NewInterProcessMutex(shop, "/m").Acquire(t.Context())
-		require.NoError(t, err)
-		w.Fake.Session(c.SessionID()).Expire()
-		<-lease.Context().Done()
-		c.Close() // the client writes no more lines after Close
-		synctest.Wait()
-		require.Contains(t, log.String(), "curator.lock.path=/shop/m")
 	})
 }

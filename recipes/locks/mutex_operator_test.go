@@ -2,13 +2,10 @@ package locks_test
 
 import (
 	"context"
-	"runtime"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -130,52 +127,4 @@ func TestHolderNoticesTheDeletionWhateverHappened(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The user's retry policy ends the goroutine that reads the holder's node. The node is
-// read again, so that the holder learns of its deletion.
-func TestRetryPolicyThatEndsTheWatchersGoroutine(t *testing.T) {
-	for name, ends := range map[string]int32{"once": 1, "time and again": 5} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				var left atomic.Int32
-				c, _ := w.Connect(t, framework.WithRetry(func() backoff.BackOff {
-					if left.Add(-1) >= 0 {
-						runtime.Goexit()
-					}
-					return backoff.NewConstantBackOff(time.Second)
-				}))
-				lease := locktest.Acquire(t, t.Context(), mutexAt(c))
-				left.Store(ends)
-				lost := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: int(ends), Do: zktest.DropReply()})
-				<-lost.Done()
-				synctest.Wait()
-				require.NoError(t, w.Fake.Delete(lease.Path()))
-				deleted := time.Now()
-				<-lease.Context().Done()
-				require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrNodeDeleted)
-				require.Less(t, time.Since(deleted), w.Session)
-				require.ErrorIs(t, lease.Release(t.Context()), locks.ErrNodeDeleted)
-				w.NothingLeft(t, "/l")
-			})
-		})
-	}
-}
-
-func TestWaitersNodeDeletedByAnOperator(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		holder := locktest.Acquire(t, ctx, m)
-		waiter := locktest.AcquireLater(ctx, m)
-		for _, name := range w.WaitNodes(t, path, 2) {
-			if node := path + "/" + name; node != holder.Path() {
-				require.NoError(t, w.Observer.Delete(ctx, node, framework.AnyVersion))
-			}
-		}
-		require.NoError(t, holder.Release(ctx))
-		require.NoError(t, waiter.Wait(t).Release(ctx))
-		w.NothingLeft(t, path)
-	})
 }

@@ -4,13 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -158,38 +154,5 @@ func TestForeignChildrenDoNotBlock(t *testing.T) {
 		require.Equal(t, 1, refused.Ahead)
 		require.NoError(t, lease.Release(ctx))
 		w.WaitNodes(t, path, 6)
-	})
-}
-
-// Each of two clients has two nodes. The goroutines of a client that wait in the process
-// get theirs later, so that the clients take turns.
-func TestOrderOfArrivalBetweenClients(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		one, _ := w.Connect(t)
-		two, _ := w.Connect(t)
-		order, done := make(chan string, 10), sync.WaitGroup{}
-		arrive := func(client string, c *framework.Client) {
-			for i := range 5 {
-				done.Go(func() {
-					lease, err := mutexAt(c).Acquire(t.Context())
-					if !assert.NoError(t, err) {
-						return
-					}
-					order <- fmt.Sprint(client, i)
-					time.Sleep(time.Minute)
-					assert.NoError(t, lease.Release(t.Context()))
-				})
-				synctest.Wait()
-			}
-		}
-		arrive("A", one)
-		arrive("B", two) // all of them later
-		done.Wait()
-		close(order)
-		var all []string
-		for one := range order {
-			all = append(all, one)
-		}
-		require.Equal(t, strings.Fields("A0 A1 B0 B1 A2 A3 B2 B3 A4 B4"), all)
 	})
 }

@@ -1,7 +1,6 @@
 package locks_test
 
 import (
-	"context"
 	"path"
 	"testing"
 	"testing/synctest"
@@ -219,19 +218,6 @@ func TestNextWriterDoesNotEnterBesideADowngradedReader(t *testing.T) {
 	})
 }
 
-// A waiter that is next notices the deletion of its node, and queues again.
-func TestNextInLineNoticesTheDeletionOfItsNode(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.pair(t, mutexAt, mutexAt)
-		require.NoError(t, w.Fake.Delete(p.node))
-		time.Sleep(time.Second)
-		require.Len(t, w.Fake.Children("/l"), 2)
-		p.handOver(t)
-		require.NoError(t, p.next.Lease.Release(t.Context()))
-		w.NothingLeft(t, "/l")
-	})
-}
-
 // Somebody asks a waiter for the lock. It hears of that when it has the lock, by
 // the watch that it had before.
 //
@@ -266,20 +252,4 @@ func TestHolderHearsOfARequestFromBeforeTheGrant(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A waiter that gives up needs no request to withdraw the watch on its own node.
-func TestNextInLineThatGivesUpLeavesNoWatch(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		one, _ := w.Connect(t)
-		two, _ := w.Connect(t)
-		holder := hold(t, t.Context(), mutexAt(one))
-		w.Fake.ClearRequests()
-		_, err := mutexAt(two).Acquire(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		synctest.Wait()
-		require.Equal(t, 1, w.Fake.CountRequests(zktest.OpRemoveWatches), "the watch on the holder's node")
-		require.NoError(t, holder.Release(t.Context()))
-		w.NothingLeft(t, "/l")
-	})
 }

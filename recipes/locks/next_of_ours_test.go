@@ -1,9 +1,7 @@
 package locks_test
 
 import (
-	"context"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,8 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/locktest"
-	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -58,31 +54,6 @@ func TestNextOfOursTakesTheLockWithoutALook(t *testing.T) {
 	}
 }
 
-// Many goroutines pass the lock on. Each looks with the creation of its node, and
-// hardly ever again.
-func TestGoroutinesOfOneClientPassOnWithoutALook(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		const n = 64
-		c, _ := w.Connect(t)
-		m := mutexAt(c)
-		require.NoError(t, hold(t, t.Context(), m).Release(t.Context())) // makes the path
-		w.Fake.ClearRequests()
-		var all sync.WaitGroup
-		for range n {
-			all.Go(func() {
-				lease := hold(t, t.Context(), m)
-				time.Sleep(10 * time.Millisecond)
-				require.NoError(t, lease.Release(t.Context()))
-			})
-		}
-		all.Wait()
-		require.Equal(t, n, w.Fake.CountRequests(create))
-		t.Log(w.Fake.CountRequests(list), "lists")
-		require.Less(t, w.Fake.CountRequests(list), n+n/2) // some queue before the last release has arrived
-		w.NothingLeft(t, "/l")
-	})
-}
-
 // In these cases the answer does not say that the session lived when the node was
 // deleted, or that we are the first, and the next in line looks at the queue.
 //
@@ -124,21 +95,6 @@ func TestNextOfOursLooksWhereTheAnswerProvesNothing(t *testing.T) {
 	}
 }
 
-// A release that does not wait for its answer lets the client delete the node.
-func TestNextOfOursLooksBehindADeletionInTheBackground(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.pairOfOne(t, mutexAt, mutexAt)
-		synctest.Wait()
-		w.Fake.ClearRequests()
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		require.NoError(t, p.holder.Release(ended))
-		require.NoError(t, p.next.Wait(t).Release(t.Context()))
-		require.Contains(t, w.Requests(), list)
-		w.NothingLeft(t, "/l")
-	})
-}
-
 // A session ends at the server while its holder releases the lock, and the request
 // does not arrive any more. As in TestNextInLineIsNotAdmittedByTheEndOfItsSession,
 // the next goroutine of the client hears that the holder's node is gone, and not that
@@ -169,98 +125,4 @@ func TestNextOfOursIsNotAdmittedByAReleaseThatIsLost(t *testing.T) {
 		require.NoError(t, p.next.Wait(t).Release(t.Context()))
 		w.NothingLeft(t, "/l")
 	})
-}
-
-// The next goroutine gives up when the event has come, and the answer has not. Its
-// node is in nobody's way.
-func TestNextOfOursGivesUpBeforeTheAnswer(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		holder := hold(t, t.Context(), mutexAt(c))
-		giving, giveUp := context.WithCancel(w.Patience(t))
-		next := take(giving, mutexAt(c))
-		three, _ := w.Connect(t)
-		time.Sleep(time.Second)
-		third := take(w.Patience(t), mutexAt(three))
-		time.Sleep(time.Second)
-		w.Fake.Inject(zktest.Rule{Op: remove, Path: holder.Path(), Do: zktest.CallAfter(func(zktest.Request) {
-			time.Sleep(time.Second)
-			giveUp()
-			time.Sleep(time.Second)
-		})})
-		begun := time.Now()
-		var releasing sync.WaitGroup
-		releasing.Go(func() { _ = holder.Release(w.Patience(t)) })
-		<-next.Done
-		require.ErrorIs(t, next.Err, context.Canceled)
-		require.Equal(t, time.Second, time.Since(begun), "it did not wait for the answer")
-		require.NoError(t, third.Wait(t).Release(t.Context()))
-		releasing.Wait()
-		w.NothingLeft(t, "/l")
-	})
-}
-
-// A fault hits any request of two goroutines of a client that hold the lock one
-// after the other. Both get it in the end, and nothing is left behind.
-func TestFaultAtEveryRequestOfTwoGoroutines(t *testing.T) {
-	t.Parallel()
-	for name := range recipetest.Faults(nil, 0) {
-		t.Run(name, func(t *testing.T) {
-			recipetest.EachRequest(t, 1, func(t *testing.T, i int) (hit bool) {
-				inVirtualTime(t, func(t *testing.T, w *world) {
-					c, _ := w.Connect(t)
-					fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: recipetest.Faults(w.World, c.SessionID())[name]})
-					inside := locktest.NewExclusive(t)
-					var both sync.WaitGroup
-					for range 2 { // a loss of the session may change their order
-						both.Go(func() {
-							lease := hold(t, w.Patience(t), mutexAt(c))
-							inside.Enter(lease)
-							time.Sleep(time.Second)
-							lease.Release(w.Patience(t))
-						})
-						synctest.Wait()
-					}
-					both.Wait()
-					hit = fault.Hits() > 0
-					w.NothingLeft(t, "/l")
-				})
-				return hit
-			})
-		})
-	}
-}
-
-// Faults hit clients at random, each of which has several goroutines that want the
-// lock. It has one holder at a time, and no node is left.
-func TestGoroutinesOfOneClientUnderRandomFaults(t *testing.T) {
-	t.Parallel()
-	var in inside
-	var grants atomic.Int32
-	underRandomFaults(t, 3, func(ctx context.Context, i, round int, c *framework.Client) {
-		var all sync.WaitGroup
-		for j := range 3 {
-			all.Go(func() {
-				limited, cancel := context.WithTimeout(ctx, time.Duration(5+(round+j)%20)*time.Second)
-				defer cancel()
-				l, err := mutexAt(c).Acquire(limited)
-				if err != nil {
-					return
-				}
-				if in.add(0, 1, 0).writers != 1 {
-					t.Error("two holders")
-				}
-				if !in.write(l.FencingToken()) {
-					t.Error("token does not grow")
-				}
-				grants.Add(1)
-				stay(l, i+round+j)
-				in.add(0, -1, 0)
-				l.Release(ctx)
-			})
-		}
-		all.Wait()
-	}, func(t *testing.T, w *world) { w.NothingLeft(t, "/l") })
-	t.Log(grants.Load(), "grants")
-	require.Greater(t, grants.Load(), inTroubledTime(300))
 }

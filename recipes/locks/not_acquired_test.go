@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"path"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,7 +13,6 @@ import (
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // notAcquired returns the error of an acquire in vain.
@@ -120,27 +118,6 @@ func TestNotAcquiredErrorFitsIntoALine(t *testing.T) {
 	})
 }
 
-// A waiter in the process waits for an acquire that has no connection. The
-// waiter's error says that there is no connection, as the other acquire's
-// error does.
-func TestWaiterInTheProcessIsToldOfAnOutage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		network.Refuse(true)
-		network.Cut()
-		synctest.Wait()
-		first := locktest.AcquireLater(recipetest.Within(t, time.Second), locks.NewInterProcessMutex(c, "/l"))
-		synctest.Wait()
-		second := locktest.AcquireLater(recipetest.Within(t, time.Second/2), locks.NewInterProcessMutex(c, "/l"))
-		for _, p := range []*locktest.Pending{first, second} {
-			<-p.Done
-			require.ErrorIs(t, p.Err, context.DeadlineExceeded)
-			require.True(t, framework.IsConnectionError(p.Err), "%v", p.Err)
-			require.ErrorContains(t, p.Err, "last attempt: ")
-		}
-	})
-}
-
 // A waiter at the server loses its connection. The error says so, because the
 // last look at the queue is old news.
 func TestWaiterAtTheServerIsToldOfAnOutage(t *testing.T) {
@@ -208,102 +185,5 @@ func TestErrorNamesTheHolderOfTheLastLook(t *testing.T) {
 		require.Equal(t, 2, refused.Ahead)
 		require.NoError(t, second.Release(ctx))
 		require.NoError(t, queue[2].Wait(t).Release(ctx))
-	})
-}
-
-// A look at the holder, of the same process, is answered late: the holder has
-// released meanwhile. Who gives up waiting then is not told of that one.
-func TestLateLookNamesNobodyWhoHasReleased(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, "/l")
-		first := locktest.Acquire(t, t.Context(), m)
-		rival := locktest.AcquireLater(w.Patience(t), mutexAt(w.Observer))
-		synctest.Wait()
-		waiters := []*locktest.Pending{locktest.AcquireLater(w.Patience(t), m)} // behind two: it reads the holder later
-		synctest.Wait()
-		late := zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Do: zktest.DelayReply(2 * time.Second)}
-		w.Fake.Inject(late)
-		time.Sleep(time.Second)
-		late.Op, late.Times, late.Do = zktest.OpAny, -1, zktest.DelayReply(2500*time.Millisecond)
-		w.Fake.Inject(late) // the others learn late that the first has gone
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		first.Release(ended) // the client goes on with it
-		waiters = append(waiters, locktest.AcquireLater(w.Patience(t), m))
-		synctest.Wait()
-		last := locktest.AcquireLater(recipetest.Within(t, 2*time.Second), m) // it has no place at the server
-		<-last.Done
-		refused := notAcquired(t, last.Err)
-		require.Empty(t, refused.Holder)
-		require.Equal(t, 2, refused.Ahead)
-		require.NoError(t, rival.Wait(t).Release(t.Context()))
-		for _, waiter := range waiters {
-			require.NoError(t, waiter.Wait(t).Release(t.Context()))
-		}
-	})
-}
-
-// Whoever gets an error may do with it as he likes.
-func TestRefusalsShareNoData(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, "/l", locks.WithNodeData([]byte("holder")))
-		lease := locktest.Acquire(t, t.Context(), m)
-		waiters := []*locktest.Pending{}
-		for range 3 {
-			waiters = append(waiters, locktest.AcquireLater(recipetest.Within(t, time.Second), m))
-		}
-		for _, waiter := range waiters {
-			<-waiter.Done
-			refused := notAcquired(t, waiter.Err)
-			require.Equal(t, "holder", string(refused.HolderData))
-			clear(refused.HolderData)
-		}
-		require.NoError(t, lease.Release(t.Context()))
-	})
-}
-
-// The node of a lost session keeps the lock until the servers end that. It is
-// the holder, although this process knows that the lock is lost.
-func TestErrorNamesTheHolderOfALostSession(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t, framework.WithSafetyMargin(0.4))
-		m := locks.NewInterProcessMutex(c, "/l")
-		lease := locktest.Acquire(t, t.Context(), m)
-		heal := network.Isolate()
-		<-lease.Context().Done()
-		heal()
-		waiters := []*locktest.Pending{}
-		for range 2 {
-			waiters = append(waiters, locktest.AcquireLater(w.Patience(t), m))
-			time.Sleep(time.Second) // it has looked
-		}
-		_, err := m.Acquire(recipetest.Within(t, time.Second))
-		require.Equal(t, path.Base(lease.Path()), notAcquired(t, err).Holder)
-		for _, waiter := range waiters {
-			require.NoError(t, waiter.Wait(t).Release(t.Context()))
-		}
-	})
-}
-
-// The same for a lock that was idle when the session was lost.
-func TestErrorNamesTheIdleLockOfALostSession(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, network := w.Connect(t, framework.WithSafetyMargin(0.4))
-		m := cachedMutex(c, "/l")
-		node := w.idle(t, ctx, m)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: node, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-		session, err := c.Session(ctx)
-		require.NoError(t, err)
-		heal := network.Isolate()
-		<-session.Context().Done()
-		heal()
-		first := locktest.AcquireLater(ctx, m)
-		time.Sleep(time.Second) // it has looked
-		_, err = m.Acquire(recipetest.Within(t, time.Second))
-		require.Equal(t, path.Base(node), notAcquired(t, err).Holder)
-		require.NoError(t, first.Wait(t).Release(ctx))
 	})
 }

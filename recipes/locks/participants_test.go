@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -63,49 +61,6 @@ func TestParticipantIsLegibleAsText(t *testing.T) {
 	} {
 		require.Equal(t, want, fmt.Sprint(p))
 	}
-}
-
-// The contenders are read with few requests. The first time, another one asks the
-// server whether it knows that.
-func TestRequestsOfParticipants(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create("/l", nil))
-		for i := range 100 {
-			require.NoError(t, w.Fake.Create(fmt.Sprintf("/l/lock-%010d", i), nil))
-		}
-		for _, probe := range [][]zktest.Op{{zktest.OpRemoveWatches}, nil} {
-			w.Fake.ClearRequests()
-			all, err := locks.NewInterProcessMutex(w.Observer, "/l").Participants(t.Context())
-			require.NoError(t, err)
-			require.Len(t, all, 100)
-			want := slices.Concat([]zktest.Op{zktest.OpGetChildren2}, probe, []zktest.Op{zktest.OpMultiRead})
-			require.Equal(t, want, w.Requests())
-		}
-	})
-}
-
-// ZooKeeper 3.5 ends the connection at a multiRead. Whoever lists the participants
-// of one lock does not lose another one by that.
-func TestParticipantsOnServersBefore36EndNoLease(t *testing.T) {
-	recipetest.InVirtualTime(t, func(t *testing.T, virtual *recipetest.World) {
-		w := &world{virtual}
-		c, _ := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-		held, err := locks.NewInterProcessMutex(c, "/held").Acquire(w.Patience(t))
-		require.NoError(t, err)
-		require.NoError(t, w.Fake.Create("/listed", nil))
-		for i := range 100 {
-			require.NoError(t, w.Fake.Create(fmt.Sprintf("/listed/lock-%010d", i), nil))
-		}
-		for range 3 {
-			list, err := locks.NewInterProcessMutex(c, "/listed").Participants(w.Patience(t))
-			require.NoError(t, err)
-			require.Len(t, list, 100)
-			time.Sleep(time.Minute)
-		}
-		require.NoError(t, held.Context().Err())
-		require.Zero(t, w.Fake.CountRequests(zktest.OpMultiRead))
-		require.NoError(t, held.Release(t.Context()))
-	}, zktest.WithVersion(zktest.Version3510))
 }
 
 func TestParticipantsOfALockThatNobodyHasUsed(t *testing.T) {
@@ -161,56 +116,6 @@ func TestParticipantsHaveAHolderWhileALockIsHandedOver(t *testing.T) {
 				require.Equal(t, i == 0, p.Holder)
 			}
 			require.NoError(t, w.Fake.Delete(other))
-		})
-	}
-}
-
-// A lock is handed over whenever its holder is read. Participants returns all the same.
-func TestParticipantsOfALockThatIsHandedOverAllTheTime(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create("/l", nil))
-		require.NoError(t, w.Fake.Create("/l/lock-0000000000", nil))
-		next := 0
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/l/*", Times: -1, Do: zktest.Call(func(q zktest.Request) {
-			next++
-			require.NoError(t, w.Fake.Create(fmt.Sprintf("/l/lock-%010d", next), nil))
-			require.NoError(t, w.Fake.Delete(q.Path))
-		})})
-		all, err := locks.NewInterProcessMutex(w.Observer, "/l").Participants(w.Patience(t))
-		require.NoError(t, err)
-		require.Empty(t, all)
-		require.Less(t, next, 10)
-	})
-}
-
-// The holder of a write lock takes the read lock and gives the write lock up, while
-// the queue was listed and not yet read. It holds all the while.
-func TestParticipantThatDowngradesMeanwhileHolds(t *testing.T) {
-	for _, waiters := range []int{0, 1} {
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			ctx, path := w.Patience(t), recipetest.Path(t)
-			c, _ := w.Connect(t)
-			lock := locks.NewInterProcessReadWriteLock(c, path)
-			writer := locktest.Acquire(t, ctx, lock.WriteLock())
-			if waiters > 0 {
-				next, _ := w.Connect(t)
-				locktest.AcquireLater(ctx, locks.NewInterProcessReadWriteLock(next, path).WriteLock())
-				w.WaitNodes(t, path, 2)
-			}
-			read := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: writer.Path(), Session: w.Observer.SessionID(), Do: zktest.Call(func(zktest.Request) {
-				_, err := lock.ReadLock().Acquire(writer.Context())
-				require.NoError(t, err)
-				require.NoError(t, writer.Release(ctx))
-			})})
-			all, err := locks.NewInterProcessReadWriteLock(w.Observer, path).Participants(ctx)
-			require.NoError(t, err)
-			require.Equal(t, 1, read.Hits())
-			require.Len(t, all, 1+waiters)
-			for i, p := range all {
-				require.Equal(t, i, p.Position)
-				require.Equal(t, i == 0, p.Holder)
-				require.Equal(t, i == 0, p.Reader)
-			}
 		})
 	}
 }

@@ -11,9 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -91,35 +89,6 @@ func TestReleaseWaitsNoLongerThanTheSession(t *testing.T) {
 	})
 }
 
-// The usual line, defer lease.Release(ctx), is right even when ctx has ended.
-func TestReleaseOnAnEndedContextIsNoError(t *testing.T) {
-	for _, kind := range kindsOfLocks {
-		t.Run(kind.name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, network := w.Connect(t)
-				take, after := kind.taker(t, c)
-				for _, patience := range []time.Duration{0, time.Second} {
-					held := must(take(w.Patience(t)))(t)
-					var heal func()
-					if patience > 0 { // ctx ends while the release awaits its answer
-						heal = network.Isolate()
-					}
-					start := time.Now()
-					require.NoError(t, held.Release(recipetest.Within(t, patience)))
-					require.Equal(t, patience, time.Since(start))
-					if heal != nil {
-						heal()
-					}
-				}
-				after()
-				for _, path := range kind.paths {
-					w.NothingLeft(t, path)
-				}
-			})
-		})
-	}
-}
-
 // Do reports the success of the work, whatever becomes of the connection.
 func TestDoReturnsAtOnceWhenTheWorkHasSucceededInAnOutage(t *testing.T) {
 	type doer interface {
@@ -133,7 +102,6 @@ func TestDoReturnsAtOnceWhenTheWorkHasSucceededInAnOutage(t *testing.T) {
 			return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/l/a", "/l/b"})...)
 		},
 		"atomic multi-lock": func(c *framework.Client) doer { return locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b"}) },
-		"selector":          func(c *framework.Client) doer { return selectorAsDoer{leader.NewSelector(c, "/l")} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
@@ -148,77 +116,6 @@ func TestDoReturnsAtOnceWhenTheWorkHasSucceededInAnOutage(t *testing.T) {
 				})
 				require.NoError(t, err)
 				require.Zero(t, time.Since(worked))
-				network.Refuse(false)
-			})
-		})
-	}
-}
-
-type selectorAsDoer struct{ *leader.Selector }
-
-func (s selectorAsDoer) Do(ctx context.Context, f func(ctx context.Context) error) error {
-	return s.Run(ctx, f)
-}
-
-// awaited returns the leadership that a latch waits for.
-func awaited(t *testing.T, w *world, l *leader.Latch) *locks.Lease {
-	t.Helper()
-	lease, err := l.WaitLeadership(w.Patience(t))
-	require.NoError(t, err)
-	return lease
-}
-
-// Resign in an outage ends the leadership at once, as Release does, and waits for a
-// server: see TestEveryEndingKeepsTheRule of the recipes.
-func TestResignInAnOutage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		latch, err := leader.NewLatch(c, "/l")
-		require.NoError(t, err)
-		lease := awaited(t, w, latch)
-		network.Refuse(true)
-		network.Cut()
-		synctest.Wait()
-		resigned := make(chan error, 1)
-		go func() { resigned <- latch.Resign(context.Background()) }()
-		synctest.Wait()
-		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
-		require.Empty(t, resigned)
-		network.Refuse(false)
-		require.NoError(t, <-resigned)
-		require.NotEqual(t, lease.Path(), awaited(t, w, latch).Path(), "it has queued again")
-		require.NoError(t, latch.Shutdown(t.Context()))
-		w.NothingLeft(t, "/l")
-	})
-}
-
-// A deletion that is left to the client is no error to the caller, but it is
-// one in the traces. Other contenders wait as long as the node stays.
-func TestTracerLearnsWhyADeletionWasLeft(t *testing.T) {
-	for name, tc := range map[string]struct {
-		down bool
-		ctx  func(t *testing.T) context.Context
-		want error
-	}{
-		"no connection": {true, func(t *testing.T) context.Context { return context.Background() }, framework.ErrSuspended},
-		"ended context": {false, func(t *testing.T) context.Context { return recipetest.Within(t, 0) }, context.DeadlineExceeded},
-		"none":          {false, func(t *testing.T) context.Context { return context.Background() }, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				var told []locktrace.HoldEnd
-				tracer := &locktest.Spy{Ended: func(end locktrace.HoldEnd) { told = append(told, end) }}
-				c, network := w.Connect(t, framework.WithHooks(tracer))
-				lease := locktest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
-				if tc.down {
-					network.Refuse(true)
-					network.Cut()
-					synctest.Wait()
-				}
-				require.NoError(t, lease.Release(tc.ctx(t)))
-				require.Len(t, told, 1)
-				require.Equal(t, locktrace.EndReleased, told[0].Cause)
-				require.ErrorIs(t, told[0].Err, tc.want)
 				network.Refuse(false)
 			})
 		})

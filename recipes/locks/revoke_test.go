@@ -127,19 +127,3 @@ func TestDataThatIsNotTheMarkerRevokesNothing(t *testing.T) {
 		require.NoError(t, lease.Release(ctx))
 	})
 }
-
-func TestRevocableCostsOneRequestMore(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path, locks.WithRevocation())
-		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx)) // the first cycle makes the parent
-		synctest.Wait()
-		w.Fake.ClearRequests()
-		lease := locktest.Acquire(t, ctx, m)
-		synctest.Wait()
-		require.NoError(t, lease.Release(ctx))
-		synctest.Wait()
-		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpDelete}, w.Requests())
-	})
-}

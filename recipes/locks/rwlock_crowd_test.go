@@ -5,17 +5,13 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
-	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
@@ -60,73 +56,6 @@ func TestThousandsOfReadersBehindAWriterLookTogether(t *testing.T) {
 		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpGetChildren2), 1, "one look for all")
 		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpAny), n+20, "a delete for each")
 		require.EqualValues(t, 1, sessionNumber(t, c))
-		w.NothingLeft(t, path)
-	})
-}
-
-// Readers that come at once to a lock that nobody has each make a node, and
-// list the nodes together.
-func TestReadersThatComeAtOnceShareListings(t *testing.T) {
-	const n = 500
-	for name, acquire := range map[string]func(locks.Locker, context.Context) (*locks.Lease, error){
-		"acquire": locks.Locker.Acquire, "try": locks.Locker.TryAcquire,
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx, path := w.Patience(t), recipetest.Path(t)
-				c, _ := w.Connect(t)
-				require.NoError(t, hold(t, ctx, readLock(c, path)).Release(ctx)) // makes the path
-				distant(w)
-				w.Fake.ClearRequests()
-				var all sync.WaitGroup
-				for range n {
-					all.Go(func() {
-						lease, err := acquire(readLock(c, path), ctx)
-						if assert.NoError(t, err) {
-							time.Sleep(time.Second)
-							assert.NoError(t, lease.Release(ctx))
-						}
-					})
-				}
-				all.Wait()
-				require.Less(t, w.Fake.CountRequests(zktest.OpGetChildren2), n/10)
-				w.NothingLeft(t, path)
-			})
-		})
-	}
-}
-
-// Requests that come one after the other do not list the nodes either, while
-// there is news of the writer that they wait for.
-func TestReaderThatComesLaterFollowsTheNews(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		other, _ := w.Connect(t, framework.WithServiceName("writer"))
-		c, _ := w.Connect(t)
-		writer := hold(t, ctx, writeLock(other, path))
-		var all []*locktest.Pending
-		come := func() []zktest.Op {
-			w.Fake.ClearRequests()
-			all = append(all, take(ctx, readLock(c, path)))
-			synctest.Wait()
-			return w.Requests()
-		}
-		looks := []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData}
-		require.Equal(t, looks, come())
-		for range 20 {
-			require.Equal(t, looks[:1], come())
-		}
-		_, err := readLock(c, path).Acquire(recipetest.Within(t, time.Millisecond))
-		refused := notAcquired(t, err)
-		require.Equal(t, "writer", refused.Identity().Service)
-		require.Equal(t, 22, refused.Ahead)
-
-		time.Sleep(2 * time.Second)
-		require.Equal(t, looks[:2], come()[:2], "the news is old")
-		require.NoError(t, writer.Release(ctx))
-		for _, p := range all {
-			require.NoError(t, p.Wait(t).Release(ctx))
-		}
 		w.NothingLeft(t, path)
 	})
 }
@@ -188,87 +117,6 @@ func TestReadersOutlastTheOneThatListsForThem(t *testing.T) {
 	})
 }
 
-// operationPanics is a tracer that panics once at the begin of an operation.
-type operationPanics struct {
-	locktest.Valve
-	at atomic.Pointer[string]
-}
-
-func (p *operationPanics) StartOperation(ctx context.Context, op clienttrace.Operation) context.Context {
-	if at := p.at.Load(); at != nil && op.Name == *at && p.at.CompareAndSwap(at, nil) {
-		panic("no tracer")
-	}
-	return ctx
-}
-
-// The tracer panics in a request that one reader makes for all. The others go
-// on, and no watch is left.
-func TestReadersOutlastAPanicOfTheTracer(t *testing.T) {
-	for _, op := range []string{"get", "children"} {
-		t.Run(op, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx, path := w.Patience(t), recipetest.Path(t)
-				tracer := &operationPanics{}
-				other, _ := w.Connect(t)
-				c, _ := w.Connect(t, framework.WithHooks(tracer))
-				first := hold(t, ctx, writeLock(other, path))
-				second := take(ctx, writeLock(other, path))
-				w.WaitNodes(t, path, 2)
-				var panics atomic.Int32
-				var all sync.WaitGroup
-				come := func() {
-					all.Go(func() {
-						defer func() {
-							if recover() != nil {
-								panics.Add(1)
-							}
-						}()
-						cycle(t, ctx, readLock(c, path))
-					})
-				}
-				if op == "get" {
-					tracer.at.Store(&op)
-				}
-				for range 5 {
-					come()
-				}
-				time.Sleep(time.Minute)
-				if op == "children" {
-					tracer.at.Store(&op)
-				}
-				require.NoError(t, first.Release(ctx))
-				require.NoError(t, second.Wait(t).Release(ctx))
-				all.Wait()
-				require.EqualValues(t, 1, panics.Load())
-				w.NothingLeft(t, path)
-			})
-		})
-	}
-}
-
-// The create of a reader makes two nodes. The reader deletes one of them when it
-// looks, together with others.
-func TestReaderInACrowdDeletesItsOtherNode(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		other, _ := w.Connect(t)
-		c, _ := w.Connect(t)
-		writer := hold(t, ctx, writeLock(other, path))
-		readers := []*locktest.Pending{take(ctx, readLock(c, path))}
-		synctest.Wait()
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Call(func(r zktest.Request) {
-			_ = w.Fake.Create(r.Path+"0000000009", nil)
-		})})
-		readers = append(readers, take(ctx, readLock(c, path)))
-		w.WaitNodes(t, path, 4)
-		require.NoError(t, writer.Release(ctx))
-		for _, p := range readers {
-			require.NoError(t, p.Wait(t).Release(ctx))
-		}
-		w.NothingLeft(t, path)
-	})
-}
-
 // A reader's create is sent twice, and makes two nodes, as on a server that lags
 // behind. The reader deletes one of them before it waits with others: it may
 // give up then.
@@ -290,36 +138,6 @@ func TestReaderThatGivesUpInACrowdLeavesNoOtherNode(t *testing.T) {
 		notAcquired(t, err)
 		require.NoError(t, writer.Release(ctx))
 		require.NoError(t, reader.Wait(t).Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// A reader's node is deleted while it waits with others. It queues again when it
-// looks.
-func TestReaderInACrowdNoticesThatItsNodeIsGone(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		other, _ := w.Connect(t)
-		c, _ := w.Connect(t)
-		writer := hold(t, ctx, writeLock(other, path))
-		var readers []*locktest.Pending
-		for range 3 {
-			readers = append(readers, take(ctx, readLock(c, path)))
-			synctest.Wait()
-		}
-		for _, name := range w.Nodes(t, path) {
-			if path+"/"+name != writer.Path() {
-				require.NoError(t, w.Fake.Delete(path+"/"+name))
-			}
-		}
-		require.NoError(t, writer.Release(ctx))
-		for _, p := range readers {
-			require.NoError(t, p.Wait(t).Context().Err())
-		}
-		require.Len(t, w.Nodes(t, path), 3)
-		for _, p := range readers {
-			require.NoError(t, p.Lease.Release(ctx))
-		}
 		w.NothingLeft(t, path)
 	})
 }

@@ -3,8 +3,6 @@ package locks_test
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +13,6 @@ import (
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -58,54 +55,6 @@ func TestReadersShareAndWritersDoNot(t *testing.T) {
 		_, err = rw.WriteLock().TryAcquire(ctx)
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		require.NoError(t, lease.Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// Curator tests this in TestInterProcessReadWriteLock#testBasic. Many clients
-// take the lock, most of them as readers. Readers hold it together, and
-// writers hold it alone.
-func TestReadersAndWritersUnderLoad(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		var readers, writers, together atomic.Int64
-		var all sync.WaitGroup
-		for i := range 8 {
-			c, _ := w.Connect(t)
-			rw := locks.NewInterProcessReadWriteLock(c, path)
-			all.Go(func() {
-				for n := range 30 {
-					var err error
-					if (i+n)%5 == 0 {
-						err = rw.WriteLock().Do(ctx, func(context.Context) error {
-							if writers.Add(1) != 1 || readers.Load() != 0 {
-								t.Error("a writer is not alone")
-							}
-							time.Sleep(time.Millisecond)
-							writers.Add(-1)
-							return nil
-						})
-					} else {
-						err = rw.ReadLock().Do(ctx, func(context.Context) error {
-							if readers.Add(1) > 1 {
-								together.Add(1)
-							}
-							if writers.Load() != 0 {
-								t.Error("a reader is beside a writer")
-							}
-							time.Sleep(time.Millisecond)
-							readers.Add(-1)
-							return nil
-						})
-					}
-					if err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		all.Wait()
-		require.Positive(t, together.Load())
 		w.NothingLeft(t, path)
 	})
 }
@@ -300,35 +249,6 @@ func TestDowngradeBelowAPathThatLooksLikeAWriter(t *testing.T) {
 		require.Len(t, w.Nodes(t, path), 2)
 		require.NoError(t, writer.Release(ctx))
 		require.NoError(t, reader.Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// A downgrade waits through an interruption like every acquire.
-func TestDowngradeOutlastsAnInterruption(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, network := w.Connect(t, framework.WithRetry(retry.None()))
-		rw := locks.NewInterProcessReadWriteLock(c, path)
-		writer := hold(t, ctx, rw.WriteLock())
-		network.Refuse(true)
-		network.Cut()
-		reader := take(writer.Context(), rw.ReadLock())
-		time.Sleep(4 * time.Second)
-		network.Refuse(false)
-		lease := reader.Wait(t)
-		require.NoError(t, writer.Release(ctx))
-		require.NoError(t, lease.Release(ctx))
-		w.NothingLeft(t, path)
-
-		// The downgrade does not outlast the write lock.
-		writer = hold(t, ctx, rw.WriteLock())
-		network.Refuse(true)
-		network.Cut()
-		_, err := rw.ReadLock().Acquire(context.WithoutCancel(writer.Context()))
-		require.ErrorIs(t, err, framework.ErrSessionLost)
-		network.Refuse(false)
-		writer.Release(ctx)
 		w.NothingLeft(t, path)
 	})
 }

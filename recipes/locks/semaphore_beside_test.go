@@ -3,7 +3,6 @@ package locks_test
 import (
 	"context"
 	"math"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -120,29 +119,6 @@ func TestLeasesThatAreListedBehindAnotherAreNotTrusted(t *testing.T) {
 	})
 }
 
-// One of the same client is at the gate. So the list of the leases would be too old,
-// and is not asked for.
-func TestLeasesAreNotListedBehindOneOfTheSameClient(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		atLeases := func() *locks.InterProcessSemaphore { return locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)) }
-		holder := hold(t, t.Context(), atLeases())
-		first := take(w.Patience(t), atLeases()) // it waits at the gate, for the lease
-		time.Sleep(time.Second)
-		w.Fake.ClearRequests()
-		second := take(w.Patience(t), atLeases())
-		time.Sleep(time.Second / 10)
-		asked := w.Requests()
-		require.Contains(t, asked, create)
-		require.Len(t, slices.DeleteFunc(asked, func(op zktest.Op) bool { return op != list }), 1, "the gate's alone")
-		require.NoError(t, holder.Release(t.Context()))
-		require.NoError(t, first.Wait(t).Release(t.Context()))
-		require.NoError(t, second.Wait(t).Release(t.Context()))
-		w.NothingLeft(t, "/l/leases")
-		w.NothingLeft(t, "/l/locks")
-	})
-}
-
 // The list of the gate could not be had, and that of the leases behind it could. By
 // the next look at the gate, the one that was ahead has taken the lease.
 func TestLeasesThatAreListedWithoutTheGateAreNotTrusted(t *testing.T) {
@@ -233,83 +209,6 @@ func TestLeasesThatAreListedWithAnotherNodeAreNotTrusted(t *testing.T) {
 		require.NoError(t, second.Wait(t).Release(t.Context()))
 		w.NothingLeft(t, "/l/leases")
 		w.NothingLeft(t, "/l/locks")
-	})
-}
-
-// Any part of the first write fails by itself. The acquire gets its lease, and no
-// more than there are, because it looks again for what it has not seen.
-func TestEachPartOfAnAcquireOfALeaseMayFail(t *testing.T) {
-	for name, do := range map[string]zktest.Action{
-		"NoNode":        zktest.Fail(zktest.ErrNoNode),
-		"NoAuth":        zktest.Fail(zktest.ErrNoAuth),
-		"throttled":     zktest.Fail(zktest.ErrThrottled),
-		"request lost":  zktest.DropRequest(),
-		"reply lost":    zktest.DropReply(),
-		"request muted": zktest.Blackhole(),
-		"reply muted":   zktest.BlackholeReply(),
-	} {
-		for part, rule := range map[string]zktest.Rule{
-			"creation": {Op: create, Path: "/l/locks/*"}, "gate": {Op: list, Path: "/l/locks"}, "leases": {Op: list, Path: "/l/leases"},
-		} {
-			for _, held := range []bool{false, true} {
-				if part == "creation" && name == "NoAuth" {
-					continue // is the caller's
-				}
-				if part == "leases" && name == "NoNode" && held {
-					continue // the server would be lying
-				}
-				inVirtualTime(t, func(t *testing.T, w *world) {
-					c, _ := w.Connect(t)
-					s := locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1))
-					other, _ := w.Connect(t)
-					first := hold(t, t.Context(), locks.NewInterProcessSemaphore(other, "/l", locks.Limit(1)))
-					if !held {
-						require.NoError(t, first.Release(t.Context()))
-					}
-					rule.Session, rule.Do = c.SessionID(), do
-					fault := w.Fake.Inject(rule)
-					second := take(w.Patience(t), s)
-					time.Sleep(time.Minute)
-					require.Equal(t, 1, fault.Hits(), "%s of the %s", name, part)
-					require.NotEqual(t, held, second.IsOver(), "%s of the %s", name, part)
-					require.Len(t, w.Fake.Children("/l/leases"), 1)
-					if held {
-						require.NoError(t, first.Release(t.Context()))
-					}
-					require.NoError(t, second.Wait(t).Release(t.Context()))
-					w.NothingLeft(t, "/l/leases")
-					w.NothingLeft(t, "/l/locks")
-				})
-			}
-		}
-	}
-}
-
-// Who has found others ahead at the gate does not list the leases in vain the next
-// time. Nor does it forget to when the gate is free again.
-func TestLeasesAreNotListedWhereTheGateIsBusy(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		const roundTrip = 10 * time.Millisecond
-		first := w.slow(t, 3)
-		c, _ := w.Connect(t)
-		s := locks.NewInterProcessSemaphore(c, "/l", locks.Limit(3))
-		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Times: -1, Do: zktest.DelayReply(roundTrip)})
-		lists := w.Fake.Inject(zktest.Rule{Op: list, Path: "/l/leases", Session: c.SessionID(), Times: -1, Do: zktest.DelayReply(0)})
-		for range 2 {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second/4)
-			_, err := s.Acquire(ctx)
-			require.ErrorIs(t, err, locks.ErrNotAcquired)
-			cancel()
-			require.Equal(t, 1, lists.Hits(), "only with its first node")
-		}
-		require.NoError(t, first.Wait(t).Release(t.Context()))
-		for _, trips := range []time.Duration{3, 2, 2} {
-			begun := time.Now()
-			lease := hold(t, t.Context(), s)
-			require.Equal(t, trips*roundTrip, time.Since(begun))
-			require.NoError(t, lease.Release(t.Context()))
-		}
-		require.Equal(t, 4, lists.Hits())
 	})
 }
 

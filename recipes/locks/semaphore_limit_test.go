@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -83,35 +82,6 @@ func TestRefusalAtASemaphoreSaysHowManyLeasesAreFree(t *testing.T) {
 	})
 }
 
-// The error names the path that cannot be used.
-func TestBadPathOfASharedLimitIsNamed(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		_, err := locks.NewInterProcessSemaphore(c, "/s", locks.SharedLimit("limit/", 2)).Acquire(t.Context())
-		require.ErrorIs(t, err, zk.ErrInvalidPath)
-		require.ErrorContains(t, err, `"limit/"`)
-		_, err = locks.NewInterProcessSemaphore(c, "/s", locks.SharedLimit("/a\x00b", 2)).Acquire(t.Context())
-		require.ErrorContains(t, err, `"/a\x00b"`)
-	})
-}
-
-// The error of an acquire keeps the limit that the acquire has read, at
-// whatever step its context ends.
-func TestLimitIsInTheErrorWhateverWasLast(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		s := locks.NewInterProcessSemaphore(c, "/s", locks.SharedLimit("/limit", 1))
-		w.Fake.Inject(zktest.Rule{
-			Op: zktest.OpCreate, Path: "/s/leases/*", After: 2, Do: zktest.DelayReply(10 * time.Second),
-		})
-		_, err := s.AcquireN(recipetest.Within(t, 3*time.Second), 2)
-		var refused *locks.NotAcquiredError
-		require.ErrorAs(t, err, &refused)
-		require.Equal(t, 2, refused.Leases)
-		require.Equal(t, 1, refused.Limit)
-	})
-}
-
 // A limit of zero pauses every caller, and there is no holder that could be
 // ahead. A try fails all the same.
 func TestTryAcquireAtALimitOfZero(t *testing.T) {
@@ -154,24 +124,6 @@ func TestParticipantsDoNotCreateTheSharedLimit(t *testing.T) {
 		require.NoError(t, w.Fake.Create(path+"-limit", []byte("seven")))
 		_, err = locks.NewInterProcessSemaphore(c, path, locks.SharedLimit(path+"-limit", 1)).Participants(ctx)
 		require.ErrorIs(t, err, locks.ErrCorrupted)
-	})
-}
-
-// A SharedCount of Java Curator may hold any number.
-func TestParticipantsAtANegativeLimit(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		s := locks.NewInterProcessSemaphore(c, path, locks.SharedLimit(path+"-limit", 2))
-		lease := hold(t, ctx, s)
-		require.NoError(t, w.Fake.Set(path+"-limit", []byte{0xff, 0xff, 0xff, 0xff}))
-		list, err := s.Participants(ctx)
-		require.NoError(t, err)
-		require.Len(t, list, 1)
-		require.False(t, list[0].Holder)
-		_, err = s.TryAcquire(ctx)
-		require.ErrorIs(t, err, locks.ErrNotAcquired)
-		require.NoError(t, lease.Release(ctx))
 	})
 }
 

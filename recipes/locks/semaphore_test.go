@@ -2,9 +2,7 @@ package locks_test
 
 import (
 	"context"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,11 +10,9 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 func TestSemaphoreHasItsLimitOfLeases(t *testing.T) {
@@ -66,44 +62,6 @@ func TestSeveralLeasesAreAllOrNone(t *testing.T) {
 			})
 		}
 		all.Wait()
-		w.WaitNodes(t, path+"/locks", 0)
-		w.NothingLeft(t, path+"/leases")
-	})
-}
-
-func TestSemaphoreIsNeverExceeded(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		const limit = 11
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		var held, most atomic.Int64
-		var all sync.WaitGroup
-		for i := range 10 {
-			c, _ := w.Connect(t)
-			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(limit))
-			for range 3 {
-				all.Go(func() {
-					for n := range 4 {
-						want := 1 + (i+n)%4
-						lease, err := s.AcquireN(ctx, want)
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						now := held.Add(int64(want))
-						if now > limit {
-							t.Error("too many: ", now)
-						}
-						for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
-						}
-						time.Sleep(time.Millisecond)
-						held.Add(int64(-want))
-						lease.Release(ctx)
-					}
-				})
-			}
-		}
-		all.Wait()
-		require.Greater(t, most.Load(), int64(1), "several at once")
 		w.WaitNodes(t, path+"/locks", 0)
 		w.NothingLeft(t, path+"/leases")
 	})
@@ -187,30 +145,6 @@ func TestSemaphoreWaiterThatGivesUpLeavesNothing(t *testing.T) {
 	})
 }
 
-// Somebody deletes the nodes of a waiter. The waiter makes them anew, and
-// leaves none over (Curator's TestInterProcessSemaphore#testNoOrphanedNodes).
-func TestSemaphoreWaiterWhoseNodesAreDeletedGoesOn(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(1))
-		first := hold(t, ctx, s)
-		waiting := take(ctx, s)
-		for range 3 {
-			w.WaitNodes(t, path+"/locks", 1)
-			time.Sleep(2 * time.Second)
-			require.NoError(t, w.Fake.Delete(path+"/locks/"+w.WaitNodes(t, path+"/locks", 1)[0]))
-			time.Sleep(2 * time.Second)
-		}
-		require.False(t, waiting.IsOver())
-		require.NoError(t, first.Release(ctx))
-		require.NoError(t, waiting.Wait(t).Release(ctx))
-		time.Sleep(time.Second)
-		w.WaitNodes(t, path+"/locks", 0)
-		w.NothingLeft(t, path+"/leases")
-	})
-}
-
 // The waiter for a lease loses its session. It begins again, at the gate.
 func TestSemaphoreWaiterGoesOnInTheNextSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -249,27 +183,6 @@ func TestLeaseOfSeveralEndsWithAnyOfItsNodes(t *testing.T) {
 		require.ErrorIs(t, lease.Release(ctx), locks.ErrNodeDeleted)
 		w.WaitNodes(t, path+"/locks", 0)
 		w.NothingLeft(t, path+"/leases")
-	})
-}
-
-func TestUncontendedSemaphoreSetsNoWatch(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		for shared, limit := range map[bool]locks.SemaphoreLimit{false: locks.Limit(3), true: locks.SharedLimit(path+"-limit", 3)} {
-			s := locks.NewInterProcessSemaphore(c, path, limit)
-			require.NoError(t, hold(t, ctx, s).Release(ctx)) // the first cycle makes the parents
-			synctest.Wait()
-			w.Fake.ClearRequests()
-			lease := hold(t, ctx, s)
-			synctest.Wait()
-			want := []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetChildren2, zktest.OpMulti}
-			if shared {
-				want = slices.Insert(want, 3, zktest.OpGetData)
-			}
-			require.Equal(t, want, w.Requests())
-			require.NoError(t, lease.Release(ctx))
-		}
 	})
 }
 
@@ -319,27 +232,6 @@ func TestSemaphoreMutexExcludesOthersAndItself(t *testing.T) {
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		require.NoError(t, lease.Release(ctx))
 		require.NoError(t, m.Do(ctx, func(context.Context) error { return nil }))
-		w.WaitNodes(t, path+"/locks", 0)
-		w.NothingLeft(t, path+"/leases")
-	})
-}
-
-func TestClosedClientFreesItsLeases(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		closing := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
-		lease, err := closing.AcquireN(ctx, 2)
-		require.NoError(t, err)
-		theirs := make(chan error)
-		go func() { _, err := closing.AcquireN(ctx, 2); theirs <- err }()
-		w.WaitNodes(t, path+"/locks", 1)
-		ours := take(ctx, locks.NewInterProcessSemaphore(w.Observer, path, locks.Limit(3)))
-		w.WaitNodes(t, path+"/locks", 2)
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrClosed)
-		require.ErrorIs(t, <-theirs, framework.ErrClosed)
-		require.NoError(t, ours.Wait(t).Release(ctx))
 		w.WaitNodes(t, path+"/locks", 0)
 		w.NothingLeft(t, path+"/leases")
 	})

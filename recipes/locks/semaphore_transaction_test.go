@@ -1,9 +1,7 @@
 package locks_test
 
 import (
-	"context"
 	"runtime"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,32 +13,6 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// However many leases are taken, one transaction makes them and opens the gate,
-// and one deletes them.
-func TestSeveralLeasesCostFiveRequests(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(5))
-		for _, n := range []int{1, 1, 5} {
-			synctest.Wait()
-			w.Fake.ClearRequests()
-			lease, err := s.AcquireN(ctx, n)
-			require.NoError(t, err)
-			require.Len(t, w.Nodes(t, path+"/leases"), n)
-			require.NoError(t, lease.Release(ctx))
-			if n == 1 {
-				continue // the first one makes the parents
-			}
-			require.Equal(t, []zktest.Op{
-				zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetChildren2, zktest.OpMulti, zktest.OpGetChildren2, zktest.OpMulti,
-			}, w.Requests(), "the third listing is the test's")
-		}
-		w.NothingLeft(t, path+"/leases")
-		w.NothingLeft(t, path+"/locks")
-	})
-}
 
 // Thousands of leases cost as many requests as one, and memory that grows as their
 // number does.
@@ -128,45 +100,6 @@ func TestLeasesWhoseTransactionIsLostAreHeldOrGone(t *testing.T) {
 	}
 }
 
-// The caller's context ends at the n-th reply. It gets its leases, or none is
-// left.
-func TestLeasesOfACallerThatGoesAreDeleted(t *testing.T) {
-	for _, lost := range []bool{false, true} {
-		for n, hit := 0, true; hit; n++ {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				path := recipetest.Path(t)
-				c, _ := w.Connect(t)
-				s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
-				if lost {
-					w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropReply()})
-				}
-				ctx, cancel := context.WithCancel(w.Patience(t))
-				defer cancel()
-				end := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: n, Do: zktest.All(
-					zktest.DelayReply(time.Second), zktest.CallAfter(func(zktest.Request) { cancel() }))})
-				lease, err := s.AcquireN(ctx, 2)
-				hit = end.Hits() > 0
-				end.Remove()
-				if err == nil {
-					require.NoError(t, lease.Release(w.Patience(t)))
-				} else {
-					require.ErrorIs(t, err, context.Canceled)
-				}
-				next, err := s.TryAcquireN(w.Patience(t), 3)
-				if !lost { // otherwise the connection, and with it the order, is not the same
-					require.NoError(t, err, "reply %d: it is in its own way", n)
-				}
-				if err == nil {
-					require.NoError(t, next.Release(w.Patience(t)))
-				}
-				time.Sleep(time.Minute)
-				w.NothingLeft(t, path+"/leases")
-				w.NothingLeft(t, path+"/locks")
-			})
-		}
-	}
-}
-
 // Somebody deletes the node at the gate just before the transaction, and others
 // take the leases.
 //
@@ -207,26 +140,6 @@ func TestReleaseOfSeveralDeletesTheRest(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, w.Fake.Delete(path+"/leases/"+w.Nodes(t, path+"/leases")[i]))
 			require.NoError(t, lease.Release(ctx))
-			w.NothingLeft(t, path+"/leases")
-		})
-	}
-}
-
-// The reply to the release of several leases is lost, or comes late.
-func TestReleaseOfSeveralWhoseReplyIsLost(t *testing.T) {
-	for loss := range lossesOf(nil, 0) {
-		if strings.HasPrefix(loss, "request muted") {
-			continue // as if the reply were
-		}
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			ctx, path := w.Patience(t), recipetest.Path(t)
-			c, _ := w.Connect(t)
-			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
-			lease, err := s.AcquireN(ctx, 3)
-			require.NoError(t, err)
-			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: lossesOf(w, c.SessionID())[loss]})
-			require.NoError(t, lease.Release(ctx), loss)
-			time.Sleep(time.Minute)
 			w.NothingLeft(t, path+"/leases")
 		})
 	}

@@ -1,7 +1,6 @@
 package locks_test
 
 import (
-	"context"
 	"math"
 	"testing"
 	"time"
@@ -84,34 +83,6 @@ func TestAcquireBeyondASharedLimitDoesNotOverflow(t *testing.T) {
 	})
 }
 
-// An operator deletes one of our leases, and the reply that tells of them is lost.
-// None of the others is left, whoever the caller is.
-func TestLeaseThatIsDeletedBeforeItIsFoundLeavesNoOther(t *testing.T) {
-	for _, n := range []int{1, 3} {
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			ctx := w.Patience(t)
-			_, s, path := semaphore(t, w, 3)
-			require.NoError(t, hold(t, ctx, s).Release(ctx))
-			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.All(zktest.DropReply(), zktest.CallAfter(func(zktest.Request) {
-				w.Fake.Delete(path + "/leases/" + w.Fake.Children(path + "/leases")[0])
-			}))})
-			lease, err := s.AcquireN(ctx, n)
-			time.Sleep(time.Minute)
-			require.Empty(t, w.Nodes(t, path+"/locks"))
-			if n > 1 {
-				require.ErrorContains(t, err, "is gone")
-				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-			} else { // nothing was there to be found, and it has begun again
-				require.NoError(t, err)
-				require.NoError(t, lease.Context().Err())
-				require.Len(t, w.Nodes(t, path+"/leases"), 1)
-				require.NoError(t, lease.Release(ctx))
-			}
-			w.NothingLeft(t, path+"/leases")
-		})
-	}
-}
-
 // The server refuses to delete one of several leases.
 func TestReleaseThatIsRefusedInPart(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -124,25 +95,6 @@ func TestReleaseThatIsRefusedInPart(t *testing.T) {
 		require.Error(t, lease.Release(ctx))
 		require.Len(t, w.Nodes(t, path+"/leases"), 1)
 	})
-}
-
-// The caller of a release goes while the transaction is under way, and its reply,
-// or the request, is lost.
-func TestReleaseOfSeveralWhoseCallerGoes(t *testing.T) {
-	for loss := range lossesOf(nil, 0) {
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			c, s, path := semaphore(t, w, 3)
-			lease, err := s.AcquireN(w.Patience(t), 3)
-			require.NoError(t, err)
-			ctx, cancel := context.WithCancel(w.Patience(t))
-			defer cancel()
-			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.All(
-				zktest.Call(func(zktest.Request) { cancel() }), lossesOf(w, c.SessionID())[loss])})
-			_ = lease.Release(ctx)
-			time.Sleep(time.Minute)
-			w.NothingLeft(t, path+"/leases")
-		})
-	}
 }
 
 // The server is too busy for the transaction. Meanwhile an operator deletes our

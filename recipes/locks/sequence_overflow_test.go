@@ -14,7 +14,6 @@ import (
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // atTheEndOfTheSequence runs a scenario where the next sequential child of
@@ -193,32 +192,5 @@ func TestOneLeaderWhenTheSequenceIsUsedUp(t *testing.T) {
 			require.NoError(t, lease.Context().Err())
 			require.NoError(t, latch.Shutdown(ctx))
 		}
-	})
-}
-
-// The waiter's own node is deleted between its look at the queue and its
-// reading of the czxids. The waiter finds neither its own node nor a node
-// ahead of it.
-func TestWaiterWhoseNodeGoesWhileTheQueueIsReadQueuesAgain(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		require.NoError(t, w.Fake.Create("/l", nil))
-		require.NoError(t, w.Fake.SetSequence("/l", math.MaxInt32))
-		holder, _ := w.Connect(t)
-		c, _ := w.Connect(t)
-		lease := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(holder, "/l"))
-		var deleted string
-		reads := w.Fake.Inject(zktest.Rule{Op: zktest.OpExists, Session: c.SessionID(), Do: zktest.Call(func(zktest.Request) {
-			for _, name := range w.Fake.Children("/l") {
-				require.NoError(t, w.Fake.Delete("/l/"+name))
-				deleted += name
-			}
-		})})
-		waiter := locktest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l"))
-		next := waiter.Wait(t)
-		require.Equal(t, 1, reads.Hits())
-		require.NotContains(t, deleted, strings.TrimPrefix(next.Path(), "/l/"), "held with a node that is there")
-		lease.Release(ctx)
-		require.NoError(t, next.Release(ctx))
 	})
 }

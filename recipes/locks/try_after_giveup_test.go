@@ -2,13 +2,9 @@ package locks_test
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/gocurator/curator/internal/recipetest"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,48 +31,6 @@ func TestTryAcquireIsNotRefusedByTheNodeThatItsCallerHasGivenUp(t *testing.T) {
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, 1, refused.Ahead, "the holder, and not the node that this mutex has just given up: %v", err)
 		require.NoError(t, lease.Release(t.Context()))
-	})
-}
-
-// The client sends the deletion of the node that was given up before the next
-// request. The test runs in real time, because goroutines race.
-func TestTryAcquireOfAFreeMutexAfterAnAcquireThatGaveUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{&recipetest.World{Session: 9 * time.Second}}
-		w.Fake = zktest.Start(t)
-		w.Addr, w.Dial = w.Fake.Addr(), w.Fake.Dialer()
-		a, _ := w.Connect(t)
-		b, _ := w.Connect(t)
-		w.Observer, _ = w.Connect(t)
-		const rounds = 50
-		refused := 0
-		var last error
-		for i := range rounds {
-			path := fmt.Sprint("/m", i)
-			ours := locks.NewInterProcessMutex(b, path)
-			lease, err := locks.NewInterProcessMutex(a, path).Acquire(t.Context())
-			require.NoError(t, err)
-			ctx, cancel := context.WithCancel(t.Context())
-			failed := make(chan error)
-			go func() { _, err := ours.Acquire(ctx); failed <- err }()
-			// The watch must be the waiter's, because the holder watches its own
-			// node, too.
-			watched := func(w zktest.Watch) bool { return w.Session == b.SessionID() }
-			require.NoError(t, w.Fake.WaitFor(t.Context(), func() bool {
-				// By then the waiter has its place in the queue, and waits.
-				return slices.ContainsFunc(w.Fake.WatchesOn(lease.Path()), watched)
-			}))
-			cancel()
-			require.NoError(t, lease.Release(t.Context()))
-			if err := <-failed; err == nil {
-				continue // the grant came first
-			}
-			if _, err := ours.TryAcquire(t.Context()); err != nil {
-				refused++
-				last = err
-			}
-		}
-		require.Zero(t, refused, "of %d, though nobody else wants the lock: %v", rounds, last)
 	})
 }
 

@@ -2,9 +2,7 @@ package locks_test
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -144,81 +141,6 @@ func TestTryAfterARefusalLooksFirst(t *testing.T) {
 	})
 }
 
-// The node of a holder is read once, and not by each try that is refused because of
-// it. What a caller does to its error is its own matter. The next holder is read
-// once, too.
-func TestTriesAfterARefusalReadEachHolderOnce(t *testing.T) {
-	forAllTried(t, func(t *testing.T, w *world, kind tried, lock, rival locks.Locker) {
-		held := tryToHold(t, rival)
-		third, _ := w.Connect(t, framework.WithServiceName("third"))
-		first := isRefused(t, lock)
-		for i := range first.HolderData {
-			first.HolderData[i] = 'x'
-		}
-		for range 2 {
-			refused := isRefused(t, lock)
-			require.Equal(t, "rival", refused.Identity().Service)
-			clear(refused.HolderData)
-		}
-		w.Fake.Inject(zktest.Rule{Op: toSync, Times: 2, Do: zktest.DelayReply(100 * time.Millisecond)})
-		var errs [2]error // of tries at the same time
-		var tries sync.WaitGroup
-		for i := range errs {
-			tries.Go(func() { _, errs[i] = lock.TryAcquire(t.Context()) })
-		}
-		tries.Wait()
-		require.NotSame(t, &notAcquired(t, errs[0]).HolderData[0], &notAcquired(t, errs[1]).HolderData[0])
-		require.NoError(t, held.Release(t.Context()))
-		lease := tryToHold(t, kind.rival(third))
-		synctest.Wait()
-		w.Fake.ClearRequests()
-		for range 3 {
-			require.Equal(t, "third", isRefused(t, lock).Identity().Service)
-		}
-		require.Len(t, w.Requests(), len(kind.refused)+2*len(kind.again())+1, "the new holder")
-		require.NoError(t, lease.Release(t.Context()))
-	})
-}
-
-// A look tells the caller what an attempt would that makes a node.
-func TestLookOfATryTellsWhatAnAttemptTells(t *testing.T) {
-	forAllTried(t, func(t *testing.T, w *world, kind tried, lock, rival locks.Locker) {
-		held := tryToHold(t, rival)
-		third, _ := w.Connect(t)
-		waiting := locktest.AcquireLater(w.Patience(t), writerOrLock(kind, third))
-		synctest.Wait()
-		first, second := isRefused(t, lock), isRefused(t, lock)
-		require.Positive(t, first.Ahead)
-		require.NotEmpty(t, first.Identity())
-		require.Equal(t, *first, *second, "no time passes")
-		require.NoError(t, held.Release(t.Context()))
-		require.NoError(t, waiting.Wait(t).Release(t.Context()))
-	})
-}
-
-// writerOrLock returns a lock of a kind that waits for its rival.
-func writerOrLock(kind tried, c *framework.Client) locks.Locker {
-	if kind.name == "reader" {
-		return writerAt(c)
-	}
-	return kind.lock(c)
-}
-
-// A queue that is full is full for a look, too.
-func TestLookOfATryKnowsTheQueueLimit(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		held := tryToHold(t, mutexAt(w.Observer))
-		c, _ := w.Connect(t)
-		for limit, full := range map[int]bool{1: true, 2: false} {
-			m := locks.NewInterProcessMutex(c, "/l", locks.WithQueueLimit(limit))
-			for range 2 {
-				require.Equal(t, full, errors.Is(isRefused(t, m).Err, locks.ErrQueueFull))
-			}
-		}
-		require.NoError(t, held.Release(t.Context()))
-	})
-}
-
 // Several leases are refused by a look if they do not fit, and are taken if they
 // do, however many others have.
 func TestLookOfATryCountsLeases(t *testing.T) {
@@ -325,102 +247,6 @@ func TestLookOfATryDoesNotCountANodeThatWasBeingMade(t *testing.T) {
 				lease := tryToHold(t, lock)
 				require.Contains(t, w.Requests(), toSync, "it has looked")
 				require.NoError(t, lease.Release(t.Context()))
-			})
-		})
-	}
-}
-
-// A client keeps the lock for itself as long as nobody queues. Looks would tell it
-// nothing.
-func TestTriesThatLookQueueOnceASecond(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		keeper := locks.NewInterProcessMutex(w.Observer, "/l", locks.WithCachedLock(1000, time.Hour))
-		held, lock := tryToHold(t, keeper), mutexAt(c)
-		isRefused(t, lock)
-		require.NoError(t, held.Release(t.Context()))
-		begun, tries := time.Now(), 0
-		for ; ; tries++ {
-			lease, err := lock.TryAcquire(t.Context())
-			if err == nil {
-				require.NoError(t, lease.Release(t.Context()))
-				break
-			}
-			require.Less(t, time.Since(begun), 2*time.Second)
-			time.Sleep(100 * time.Millisecond)
-		}
-		require.Greater(t, tries, 5, "it has looked")
-	})
-}
-
-// Somebody has made names up that a newcomer is ahead of. A look knows the number
-// that a newcomer would get.
-func TestLookOfATryKnowsWhoIsAhead(t *testing.T) {
-	for name, sequence := range map[string]int32{"few": 7, "more than a half": 1<<30 + 5, "many": 1<<31 - 20, "all used up": 1<<31 - 1} {
-		t.Run(name, func(t *testing.T) {
-			on := inVirtualTime
-			if name == "few" { // a real server counts one by one
-				on = onFakeAndReal
-			}
-			on(t, func(t *testing.T, w *world) {
-				ctx, path := w.Patience(t), recipetest.Path(t)
-				c, _ := w.Connect(t)
-				m := locks.NewInterProcessMutex(c, path)
-				require.NoError(t, hold(t, ctx, newMutex(w.Observer, path)).Release(ctx)) // makes the path
-				if w.Fake != nil {
-					require.NoError(t, w.Fake.SetSequence(path, sequence))
-				}
-				held := hold(t, ctx, newMutex(w.Observer, path))
-				for range 3 {
-					_, err := m.TryAcquire(ctx)
-					require.Equal(t, 1, notAcquired(t, err).Ahead)
-				}
-				forged := path + "/lock-2147483646"
-				_, err := w.Observer.Create(ctx, forged, nil)
-				require.NoError(t, err)
-				_, err = m.TryAcquire(ctx)
-				refused := notAcquired(t, err)
-				require.NoError(t, held.Release(ctx))
-				lease, err := m.TryAcquire(ctx)
-				if name == "all used up" { // then it is ahead indeed
-					require.ErrorIs(t, err, locks.ErrNotAcquired)
-				} else {
-					require.Equal(t, held.Path(), path+"/"+refused.Holder)
-					require.NoError(t, err)
-					require.NoError(t, lease.Release(ctx))
-				}
-				require.NoError(t, w.Observer.Delete(ctx, forged, framework.AnyVersion))
-			})
-		})
-	}
-}
-
-// The requests of a look are waited for as those of an attempt are.
-func TestLookOfATryEndsWithItsContext(t *testing.T) {
-	for name, op := range map[string]zktest.Op{"sync": toSync, "list": list, "read": read} {
-		t.Run(name, func(t *testing.T) {
-			forAllTried(t, func(t *testing.T, w *world, kind tried, lock, rival locks.Locker) {
-				held := tryToHold(t, rival)
-				if kind.name != "semaphore with a shared limit" { // whose limit is read first
-					w.Fake.Inject(zktest.Rule{Op: read, Do: zktest.Fail(zktest.ErrNoNode)}) // so the look has to read the holder
-				}
-				isRefused(t, lock)
-				if op == toSync { // so the look asks a watch
-					isRefused(t, lock)
-					isRefused(t, lock)
-				}
-				w.Fake.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(time.Hour)})
-				start := time.Now()
-				lease, err := lock.TryAcquire(recipetest.Within(t, time.Second))
-				require.Nil(t, lease)
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-				require.Equal(t, time.Second, time.Since(start))
-				if op == read && kind.name != "semaphore with a shared limit" {
-					require.Positive(t, notAcquired(t, err).Ahead)
-					require.NotEmpty(t, notAcquired(t, err).Holder)
-				}
-				require.NoError(t, held.Release(t.Context()))
 			})
 		})
 	}

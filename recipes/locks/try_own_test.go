@@ -98,22 +98,3 @@ func TestTryOfALockThatItsClientHasLost(t *testing.T) {
 		})
 	}
 }
-
-// Goroutines hand a lock over. While it is handed over, a try is refused. After
-// the last, it is granted.
-func TestTryOfALockThatIsHandedOver(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		m := handOverAt(c)
-		first := hold(t, t.Context(), m)
-		second := take(w.Patience(t), m)
-		synctest.Wait()
-		require.NoError(t, first.Release(t.Context()))
-		lease := second.Wait(t)
-		w.Fake.ClearRequests()
-		isRefused(t, m)
-		require.Empty(t, w.Requests())
-		require.NoError(t, lease.Release(t.Context()))
-		require.NoError(t, tryToHold(t, m).Release(t.Context()))
-	})
-}

@@ -51,20 +51,6 @@ func TestTryOfSeveralLocksLooksAtAllFirst(t *testing.T) {
 	}
 }
 
-// The client has one of several locks, and knows that.
-func TestTryOfSeveralLocksOfWhichTheClientHasOne(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		several := locks.NewInterProcessMultiLock(severalKinds(c)...)
-		held := tryToHold(t, writeLock(c, "/l/b"))
-		w.Fake.ClearRequests()
-		require.True(t, isRefused(t, several).Own)
-		require.Empty(t, w.Requests())
-		require.NoError(t, held.Release(t.Context()))
-		require.NoError(t, tryToHold(t, several).Release(t.Context()))
-	})
-}
-
 // A try of several locks under the lease of one re-enters that one, and goes on
 // with a write lock as a reader, also if it was refused before.
 func TestTryOfSeveralLocksUnderALeaseOfOne(t *testing.T) {
@@ -85,21 +71,6 @@ func TestTryOfSeveralLocksUnderALeaseOfOne(t *testing.T) {
 			})
 		})
 	}
-}
-
-// What cannot be used is the same error as before.
-func TestTryOfSeveralLocksThatCannotBeUsed(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		reader := tryToHold(t, readLock(c, "/l/b"))
-		_, err := locks.NewInterProcessMultiLock(severalKinds(c)...).TryAcquire(reader.Context())
-		require.ErrorIs(t, err, locks.ErrUpgrade)
-		require.NoError(t, reader.Release(t.Context()))
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err = locks.NewInterProcessMultiLock(severalKinds(c)...).TryAcquire(ended)
-		require.ErrorIs(t, err, context.Canceled)
-	})
 }
 
 // patient waits a while when it is tried.
@@ -126,25 +97,4 @@ func TestTryOfSeveralLocksTriesALockerFromElsewhere(t *testing.T) {
 		time.AfterFunc(time.Minute, func() { held.Release(context.Background()) })
 		require.NoError(t, tryToHold(t, several).Release(t.Context()))
 	})
-}
-
-// A try of both sides of one lock is an upgrade, whoever has the lock.
-func TestTryOfBothSidesOfALockIsAnUpgrade(t *testing.T) {
-	for name, holder := range map[string]func(w *world, c *framework.Client) *framework.Client{
-		"ours":   func(_ *world, c *framework.Client) *framework.Client { return c },
-		"theirs": func(w *world, _ *framework.Client) *framework.Client { return w.Observer },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				held := tryToHold(t, readerAt(holder(w, c)))
-				both := rwOf(c)
-				isRefused(t, both.WriteLock())
-				_, err := locks.NewInterProcessMultiLock(both.ReadLock(), both.WriteLock()).TryAcquire(t.Context())
-				require.ErrorIs(t, err, locks.ErrUpgrade)
-				require.NoError(t, held.Release(t.Context()))
-				w.NothingLeft(t, "/l")
-			})
-		})
-	}
 }

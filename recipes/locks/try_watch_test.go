@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -55,29 +54,6 @@ func TestLookOfATryListsBehindAReconnect(t *testing.T) {
 		w.Fake.ClearRequests()
 		isRefused(t, lock)
 		require.Equal(t, []zktest.Op{toSync, list}, w.Requests())
-		require.NoError(t, held.Release(t.Context()))
-	})
-}
-
-// A try without a connection waits for one as long as a first one does, whatever the
-// tries before have seen.
-func TestLookOfATryWaitsForAConnectionOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		held, lock := tryToHold(t, mutexAt(w.Observer)), mutexAt(c)
-		for range 4 {
-			isRefused(t, lock)
-		}
-		network.Refuse(true)
-		network.Cut()
-		wait := func(l locks.Locker) time.Duration {
-			begun := time.Now()
-			_, err := l.TryAcquire(t.Context())
-			require.ErrorIs(t, err, framework.ErrNotConnected)
-			return time.Since(begun)
-		}
-		require.Less(t, wait(lock), wait(mutexAt(c))*3/2)
-		network.Refuse(false)
 		require.NoError(t, held.Release(t.Context()))
 	})
 }

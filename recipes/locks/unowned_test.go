@@ -89,3 +89,11 @@ func TestWaiterBehindAHolderAndANodeThatNoSessionOwns(t *testing.T) {
 		require.NoError(t, holder.Release(t.Context()))
 	})
 }
+
+func acquireAndRelease(ctx context.Context, l locks.Locker) error {
+	lease, err := l.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	return lease.Release(ctx)
+}

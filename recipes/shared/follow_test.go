@@ -1,19 +1,15 @@
 package shared_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"net"
-	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/shared"
@@ -88,25 +84,6 @@ func TestValueIsReadAgainAfterEachReconnect(t *testing.T) {
 	})
 }
 
-// A Value goes on in the next session. It shows the last value that it knew
-// until then.
-func TestValueGoesOnInTheNextSession(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		c, network := w.Connect(t)
-		n := w.count(t, c, path, 7)
-		network.Expire(t)
-		require.NoError(t, w.Observer.Delete(w.Patience(t), path, framework.AnyVersion))
-		_, err := w.Observer.Create(w.Patience(t), path, bytesOf(8))
-		require.NoError(t, err)
-		w.await(t, n, 8)
-		network.Cut()
-		_, err = w.Observer.Set(w.Patience(t), path, bytesOf(9), framework.AnyVersion)
-		require.NoError(t, err)
-		w.await(t, n, 9)
-	})
-}
-
 // A Value is there before there is a server. In an outage it shows what it
 // knew.
 func TestOutages(t *testing.T) {
@@ -158,63 +135,6 @@ func TestEnsembleThatWasSetBack(t *testing.T) {
 		require.Equal(t, int64(1), w.await(t, n, 1).Czxid)
 		settle()
 		require.Contains(t, log.String(), "zookeeper has gone back to an older state, and the shared value with it")
-	})
-}
-
-// The deletion of the node is in the log.
-func TestLogOfADeletion(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		var log bytes.Buffer
-		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		view, err := c.Namespace("/ns")
-		require.NoError(t, err)
-		n := w.count(t, view, "/n", 7)
-		require.NoError(t, w.Fake.Delete("/ns/n"))
-		w.awaitAbsent(t, n)
-		require.NoError(t, n.Close())
-		require.NoError(t, c.Close())
-		require.Contains(t, log.String(), `msg="shared value was deleted by somebody else" curator.znode.path=/ns/n`)
-		require.NotContains(t, log.String(), "shared value ends")
-	})
-}
-
-// Looks that find no node again, after an interruption or because they were
-// asked for, add nothing to the log.
-func TestDeletionIsLoggedOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		var log recipetest.Log
-		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		n := w.count(t, c, "/n", 7)
-		require.NoError(t, w.Fake.Delete("/n"))
-		w.awaitAbsent(t, n)
-		for range 3 {
-			w.Fake.CutAll()
-			time.Sleep(5 * time.Second)
-			_, err := n.Refresh(w.Patience(t))
-			require.NoError(t, err)
-		}
-		require.Equal(t, 1, strings.Count(log.String(), "shared value was deleted by somebody else"))
-	})
-}
-
-// A tracer that blocks holds up neither the Value nor the end of the client for
-// more than a few seconds.
-func TestTracerThatBlocks(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		tracer := &locktest.Valve{}
-		c, _ := w.Connect(t, framework.WithHooks(tracer))
-		n := w.count(t, c, "/n", 7)
-		settle()
-		open := tracer.Close()
-		defer open()
-		require.NoError(t, w.Fake.Set("/n", bytesOf(8)))
-		time.Sleep(5 * time.Second)
-		synctest.Wait()
-		require.Equal(t, int32(8), get(t, n).Value)
-		begun := time.Now()
-		require.NoError(t, n.Close())
-		require.NoError(t, c.Close())
-		require.Less(t, time.Since(begun), 5*time.Second)
 	})
 }
 

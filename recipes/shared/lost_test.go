@@ -1,9 +1,7 @@
 package shared_test
 
 import (
-	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,18 +44,6 @@ func (l *lostWrite) meanwhile(do func()) zktest.Action {
 
 func (l *lostWrite) set(n int32) func() {
 	return func() { require.NoError(l, l.Fake.Set("/n", bytesOf(n))) }
-}
-
-// A request that was lost is made again: the node has the old version.
-func TestLostRequestIsMadeAgain(t *testing.T) {
-	onLostWrite(t, func(l *lostWrite) zktest.Action { return zktest.DropRequest() },
-		func(l *lostWrite, now shared.Versioned[int32], ok bool, err error) {
-			require.NoError(l, err)
-			require.True(l, ok)
-			require.Equal(l, int32(1), now.Value)
-			require.Equal(l, int32(1), now.Version)
-			require.Equal(l, now, get(l.T, l.n))
-		})
 }
 
 // A request was lost, and somebody else has written. TrySet has not written,
@@ -218,51 +204,4 @@ func TestLostSet(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A context may be pinned to a session, and not end with it. When the session is
-// lost, a write with that context says so, and does not begin again for ever.
-func TestWriteThatIsPinnedToALostSessionEnds(t *testing.T) {
-	for name, write := range map[string]func(ctx context.Context, n *shared.Count) error{
-		"set": func(ctx context.Context, n *shared.Count) error { return n.Set(ctx, 7) },
-		"try set": func(ctx context.Context, n *shared.Count) error {
-			_, _, err := n.TrySet(ctx, get(t, n), 7)
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				n := w.count(t, c, "/n", 1)
-				ctx := &impatient{}
-				require.NoError(t, c.InSession(t.Context(), func(pinned context.Context) error {
-					ctx.Context, ctx.cancel = context.WithCancel(context.WithoutCancel(pinned))
-					return nil
-				}))
-				defer ctx.cancel()
-				w.Fake.Session(c.SessionID()).Expire()
-				time.Sleep(time.Second)
-				require.NoError(t, c.WaitConnected(w.Patience(t)))
-				err := write(ctx, n)
-				require.ErrorIs(t, err, framework.ErrSessionLost)
-				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-				require.NoError(t, ctx.Err(), "it would go on for ever, without a pause")
-				require.EqualValues(t, 1, get(t, n).Value)
-			})
-		})
-	}
-}
-
-// impatient is a context that ends when it has been asked very often.
-type impatient struct {
-	context.Context
-	cancel context.CancelFunc
-	asked  atomic.Int64
-}
-
-func (c *impatient) Value(key any) any {
-	if c.asked.Add(1) > 10_000 {
-		c.cancel()
-	}
-	return c.Context.Value(key)
 }

@@ -62,26 +62,6 @@ func TestSeedIsCreatedAgain(t *testing.T) {
 	})
 }
 
-// The seed that stands for a missing value is the one that NewValue was given,
-// whatever its caller does with it later.
-func TestSeedIsACopy(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		seed := []byte("seed")
-		v, err := shared.NewValue(c, "/v", codec.Bytes(), seed)
-		require.NoError(t, err)
-		defer v.Close()
-		copy(seed, "xxxx")
-		require.NoError(t, v.WaitSynced(t.Context()))
-		require.NoError(t, w.Fake.Delete("/v"))
-		settle()
-		now, err := v.Get()
-		require.NoError(t, err)
-		require.False(t, now.Exists)
-		require.Equal(t, "seed", string(now.Value))
-	})
-}
-
 // A seed that its codec cannot read again is an error at once.
 func TestSeedThatCannotBeDecoded(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

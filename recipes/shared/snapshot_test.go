@@ -80,15 +80,6 @@ func TestWritesAreOrderedByTransactions(t *testing.T) {
 	}
 }
 
-// No node, seen again, is as of a later transaction than before.
-func TestAbsenceGetsYounger(t *testing.T) {
-	r := &replica{now: sharednode.Absent(5, 9)}
-	v, _ := r.accept(sharednode.Absent(20, 25), r.now, false)
-	require.Equal(t, accepted, v)
-	require.True(t, r.wrote(at(20, 0)), "a node that was there before is no news")
-	require.False(t, r.now.Exists)
-}
-
 // Versions go from -2 to 0 on newer servers, and to -1 on older ones.
 func TestVersionsWrap(t *testing.T) {
 	e := expected{exists: true, version: -2}

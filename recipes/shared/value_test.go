@@ -1,12 +1,9 @@
 package shared_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +14,6 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/shared"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // Two processes share a number, in Curator's bytes. The first seed wins.
@@ -274,35 +270,6 @@ func TestSlowReaderSeesTheLastValue(t *testing.T) {
 	})
 }
 
-// No call waits beyond its context.
-func TestCallersDoNotWaitBeyondTheirContext(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		w.Fake.Session(c.SessionID()).Pause()
-		n, err := shared.NewCount(c, "/n", 7)
-		require.NoError(t, err)
-		defer n.Close()
-		short := func() context.Context { return recipetest.Within(t, time.Second) }
-		require.ErrorIs(t, n.WaitSynced(short()), context.DeadlineExceeded)
-		_, err = n.Get()
-		require.ErrorIs(t, err, shared.ErrNotSynced)
-		_, err = n.Refresh(short())
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		err = n.Set(short(), 1)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		_, ok, err := n.TrySet(short(), shared.Versioned[int32]{}, 1)
-		require.False(t, ok)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		for range n.Changes(short()) {
-			t.Error("there is nothing to see")
-		}
-		require.ErrorIs(t, n.Set(canceled(), 1), context.Canceled)
-		require.NotErrorIs(t, n.Set(canceled(), 1), framework.ErrOutcomeUnknown)
-	})
-}
-
 // An argument that cannot be used is an error that says so.
 func TestBadArguments(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -321,90 +288,5 @@ func TestBadArguments(t *testing.T) {
 		require.ErrorContains(t, err, "new count /n: ")
 		_, err = shared.NewValue(c, "/n", codec.Int32(), 1)
 		require.ErrorContains(t, err, "new value /n: ")
-	})
-}
-
-// Calls that wait for a Value that ends return, with the reason.
-func TestValueEndsWithItsClient(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		n := w.count(t, c, "/n", 7)
-		require.NoError(t, n.Err())
-		ended := make(chan error)
-		go func() {
-			var last error
-			for _, last = range n.Changes(t.Context()) {
-			}
-			ended <- last
-		}()
-		settle()
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, <-ended, framework.ErrClosed)
-		<-n.Done()
-		require.ErrorIs(t, n.Err(), framework.ErrClosed)
-		require.ErrorIs(t, n.Set(t.Context(), 1), framework.ErrClosed)
-		_, err := n.Refresh(t.Context())
-		require.ErrorIs(t, err, framework.ErrClosed)
-		require.Equal(t, int32(7), get(t, n).Value, "it can still be read")
-
-		other := w.count(t, w.Observer, "/n", 0)
-		require.NoError(t, other.Close())
-		require.NoError(t, other.Close())
-		require.ErrorIs(t, other.Err(), shared.ErrClosed)
-		require.ErrorIs(t, other.Set(t.Context(), 1), shared.ErrClosed)
-		_, _, err = other.TrySet(t.Context(), get(t, other), 1)
-		require.ErrorIs(t, err, shared.ErrClosed)
-		w.NoWatches(t)
-	})
-}
-
-// A refusal ends the Value with the server's error. So does a seed that is too
-// large.
-func TestRefusalEndsTheValue(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		var log bytes.Buffer
-		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/n", Do: zktest.Fail(zktest.ErrNoAuth)})
-		n, err := shared.NewCount(c, "/n", 7)
-		require.NoError(t, err)
-		defer n.Close()
-		require.ErrorIs(t, n.WaitSynced(w.Patience(t)), zk.ErrNoAuth)
-		require.ErrorIs(t, n.Err(), zk.ErrNoAuth)
-		large, err := shared.NewValue(c, "/large", codec.Bytes(), bytes.Repeat([]byte("x"), 2<<20))
-		require.NoError(t, err)
-		defer large.Close()
-		require.ErrorIs(t, large.WaitSynced(w.Patience(t)), framework.ErrRequestTooLarge)
-		require.NoError(t, c.Close())
-		require.Contains(t, log.String(), `msg="shared value ends" curator.znode.path=/n curator.cause=`)
-	})
-}
-
-// A request that is made again and again is trouble before it is given up.
-func TestWaitSyncedNamesWhatARequestHasOutlasted(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/n", Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
-		n, err := shared.NewCount(c, "/n", 7)
-		require.NoError(t, err)
-		defer n.Close()
-		code, _ := framework.ServerCode(n.WaitSynced(recipetest.Within(t, time.Second)))
-		require.EqualValues(t, -127, code)
-	})
-}
-
-// Servers in trouble do not end a Value. Callers that wait are told of it.
-func TestTroubleDoesNotEndTheValue(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		var log recipetest.Log
-		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/n", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
-		n, err := shared.NewCount(c, "/n", 7)
-		require.NoError(t, err)
-		defer n.Close()
-		require.ErrorContains(t, n.WaitSynced(recipetest.Within(t, 10*time.Minute)), "(last error: get /n: zk: system error (-1)")
-		require.Less(t, trouble.Hits(), 40, "it pauses")
-		trouble.Remove()
-		require.NoError(t, n.WaitSynced(recipetest.Within(t, 31*time.Second)))
-		require.Equal(t, 1, strings.Count(log.String(), "shared value is tried again after an error"))
 	})
 }

@@ -1,12 +1,10 @@
 package claim_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/internal/claim"
 )
@@ -26,18 +24,6 @@ func TestRequestReachesAllMembers(t *testing.T) {
 		require.True(t, after.IsRequested())
 		require.True(t, recipetest.IsClosed(after.Requested()))
 		require.NoError(t, before.Context().Err(), "nothing is forced")
-	})
-}
-
-func TestLossReachesAllMembers(t *testing.T) {
-	withClaim(t, func(t *testing.T, w claimed) {
-		one, two := w.claim.Member(), w.claim.Member()
-		w.expire()
-		for _, m := range []*claim.Claim{w.claim, one, two} {
-			require.Equal(t, claim.Lost, m.State())
-			require.ErrorIs(t, context.Cause(m.Context()), framework.ErrSessionLost)
-		}
-		require.Equal(t, 1, w.place.freed)
 	})
 }
 

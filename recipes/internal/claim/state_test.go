@@ -63,10 +63,6 @@ func TestStatesHaveNames(t *testing.T) {
 	require.Equal(t, "State(17)", State(17).String())
 }
 
-// A claim whose context has ended may still be Held: the session ends all
-// contexts before it tells one of its claims. The following tests stop at that
-// moment.
-
 func heldClaim(t *testing.T, opts ...framework.Option) (*Claim, *zktest.Server) {
 	srv := zktest.Start(t)
 	c, err := framework.New(srv.Addr(), append(opts, framework.WithDialer(srv.Dialer()))...)
@@ -84,46 +80,6 @@ type countingPlace struct{ freed atomic.Int32 }
 func (p *countingPlace) Asked()                              {}
 func (p *countingPlace) Free()                               { p.freed.Add(1) }
 func (p *countingPlace) PassOn(context.Context, *Claim) bool { return false }
-
-// A latch is shut down when its leadership is interrupted.
-func TestStopOfAClaimThatIsBeingSuspended(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := heldClaim(t)
-		c.First(t.Context())
-		c.Watch()
-		c.end(framework.ErrSuspended)
-		c.Stop()
-		require.Equal(t, Held, c.State(), "it is not being released")
-		require.True(t, c.Keep())
-		<-c.Over()
-	})
-}
-
-// The session ends between two steps of Dissolve, whichever they are.
-func TestDissolveOfAClaimThatIsBeingLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := heldClaim(t)
-		c.First(t.Context())
-		c.end(framework.ErrSessionLost)
-		require.NoError(t, c.Dissolve(t.Context()))
-		require.ErrorIs(t, context.Cause(c.Context()), framework.ErrSessionLost)
-		<-c.Over()
-		require.Equal(t, Released, c.State())
-	})
-}
-
-// A place that arrives after the end of the context is freed, although nothing
-// tells the claim of that end.
-func TestPlaceOfAClaimThatIsBeingLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := heldClaim(t)
-		c.end(ErrNodeDeleted)
-		var place countingPlace
-		c.Occupy(&place)
-		require.EqualValues(t, 1, place.freed.Load())
-		require.Equal(t, Lost, c.State())
-	})
-}
 
 // A node is deleted while the claim is handed over: the watcher has already
 // found the owner, and waits.
@@ -155,81 +111,6 @@ func TestNodeIsDeletedDuringAHandOver(t *testing.T) {
 			successor.Occupy(&place)
 			require.Equal(t, Lost, successor.State())
 			require.EqualValues(t, 1, place.freed.Load())
-		}
-	})
-}
-
-// The last member is given up, too, before anything tells the claim to the nodes.
-func TestLastMemberOfAClaimThatIsBeingLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := heldClaim(t)
-		var place countingPlace
-		c.Occupy(&place)
-		last := c.Member()
-		c.end(framework.ErrSessionLost)
-		last.GiveUp(t.Context())
-		require.Equal(t, Released, c.State())
-		require.Equal(t, Released, last.State())
-		require.Positive(t, place.freed.Load())
-		c.contextEnded()
-		require.Equal(t, Released, c.State())
-	})
-}
-
-// A tracer may give the lease a context of its own, and end it.
-func TestLeaseWhoseContextTheTracerEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := heldClaim(t)
-		var place countingPlace
-		lease := c.First(t.Context())
-		c.Occupy(&place)
-		work, cancel := context.WithCancel(lease.held())
-		lease.workIn(work)
-		cancel()
-		require.ErrorIs(t, lease.Release(t.Context()), context.Canceled)
-		require.Equal(t, Released, c.State())
-		require.Positive(t, place.freed.Load())
-	})
-}
-
-// A lease of several locks has waited for requests. After its release, nothing
-// is left of that.
-func TestReleaseOfSeveralStopsWaitingForRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := heldClaim(t)
-		first := c.First(t.Context())
-		again, err := Reenter(first.Context(), "key")
-		require.NoError(t, err)
-		all := Several(t.Context())
-		all.Add(again)
-		asked := all.Requested()
-		require.NoError(t, all.Release(t.Context()))
-		c.Request()
-		synctest.Wait()
-		select {
-		case <-asked:
-			require.Fail(t, "a released lease hears of nothing")
-		default:
-		}
-	})
-}
-
-func TestReleasedSeveralDoNotBeginToWaitForRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := heldClaim(t)
-		first := c.First(t.Context())
-		again, err := Reenter(first.Context(), "key")
-		require.NoError(t, err)
-		all := Several(t.Context())
-		all.Add(again)
-		require.NoError(t, all.Release(t.Context()))
-		asked := all.Requested()
-		c.Request()
-		synctest.Wait()
-		select {
-		case <-asked:
-			require.Fail(t, "a released lease hears of nothing")
-		default:
 		}
 	})
 }

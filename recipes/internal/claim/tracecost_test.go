@@ -95,35 +95,3 @@ func aClaim(ctx context.Context, c *framework.Client) (*Claim, *Lease) {
 	}
 	return held, &Lease{claim: held, ctx: leaseContext{Context: ctx}}
 }
-
-// BenchmarkRecord is what the flight recorder costs for an acquire and its hold,
-// and for all else that there is to report without a tracer.
-func BenchmarkRecord(b *testing.B) {
-	for name, opts := range map[string][]framework.Option{
-		"none":     {framework.WithRecentEvents(0)},
-		"recorded": nil,
-		"stacks":   {framework.WithAcquireStacks()},
-	} {
-		b.Run(name, func(b *testing.B) {
-			c, err := framework.New("nowhere.invalid", opts...)
-			require.NoError(b, err)
-			defer c.Close()
-			held, lease := aClaim(b.Context(), c)
-			what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
-			node := framework.Created{Path: "/lock/lock-0000000001"}
-			since := time.Now()
-			b.ReportAllocs()
-			for b.Loop() {
-				_, told := trace.StartAcquire(held.ctx, what, since)
-				if o := told.Observer(); o != nil {
-					o.Queued(node, 0, 1)
-				}
-				told.Ended(locktrace.AcquireEnd{Outcome: locktrace.Acquired})
-				held.StartTrace(lease, what, told)
-				held.Trace().Releasing()
-				held.Trace().Released(held.ctx, nil)
-				held.Trace().Gone()
-			}
-		})
-	}
-}

@@ -103,22 +103,6 @@ func TestAnEventIsToldAsItsKindSays(t *testing.T) {
 	})
 }
 
-// A hook that blocks holds nobody up, and hears of the events of an object in
-// their order.
-func TestAHookThatBlocksHoldsNobodyUp(t *testing.T) {
-	withClient(t, func(c *framework.Client, h tested, log *recipetest.Log) {
-		s := event.Of(c, "/a")
-		s.Emit(eventEnds, nil)
-		s.Emit(eventTold, nil)
-		require.Contains(t, last(log), "it ends")
-		require.Empty(t, h.told)
-		close(h.open)
-		synctest.Wait()
-		require.Equal(t, "ends", <-h.told)
-		require.Equal(t, "told", <-h.told)
-	})
-}
-
 // Objects without a client, such as those of tests, tell nobody.
 func TestTheZeroSourceTellsNobody(t *testing.T) {
 	event.Source{}.Emit(eventEnds, errTest)

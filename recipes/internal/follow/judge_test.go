@@ -1,7 +1,6 @@
 package follow
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,12 +44,4 @@ func TestWhatFollowsAnError(t *testing.T) {
 		})
 	}
 	require.Len(t, reached, len(judgments), "each row is needed, and has a reason of its own")
-}
-
-// The cause of a caller's context is no answer of a server, whatever it is.
-func TestCauseOfAContextIsNotJudged(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(zk.ErrNoAuth)
-	r := Recovery{}
-	require.ErrorIs(t, r.Wait(ctx, zk.ErrNoNode), context.Canceled)
 }

@@ -3,8 +3,6 @@ package follow_test
 import (
 	"context"
 	"errors"
-	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -41,36 +39,6 @@ func inLife(t *testing.T, l *follow.Life, test func(t *testing.T, c *framework.C
 	})
 }
 
-// A life that the client and its owner end is told as the first of them says.
-func TestFirstEndOfALifeCounts(t *testing.T) {
-	for name, test := range map[string]struct {
-		ends []func(l *follow.Life, c *framework.Client)
-		want error
-	}{
-		"Stop":       {[]func(l *follow.Life, c *framework.Client){stop}, errOwn},
-		"client":     {[]func(l *follow.Life, c *framework.Client){closeClient, stop}, framework.ErrClosed},
-		"both":       {[]func(l *follow.Life, c *framework.Client){stop, closeClient}, errOwn},
-		"its own":    {[]func(l *follow.Life, c *framework.Client){end, stop, closeClient}, errGone},
-		"Stop first": {[]func(l *follow.Life, c *framework.Client){stop, settled, end}, errOwn},
-	} {
-		t.Run(name, func(t *testing.T) {
-			l := &follow.Life{Run: untilEnd}
-			inLife(t, l, func(t *testing.T, c *framework.Client) {
-				for _, end := range test.ends {
-					end(l, c)
-				}
-				synctest.Wait()
-				require.ErrorIs(t, l.Err(), test.want)
-			})
-		})
-	}
-}
-
-func stop(l *follow.Life, _ *framework.Client)        { l.Stop() }
-func end(l *follow.Life, _ *framework.Client)         { l.End(errGone) }
-func settled(*follow.Life, *framework.Client)         { synctest.Wait() }
-func closeClient(_ *follow.Life, c *framework.Client) { c.Close() }
-
 // A life that is over goes on until it is gone: so do the contexts of its run.
 //
 // Promise: Close of a recipe returns after its last goroutine has ended.
@@ -100,47 +68,6 @@ func TestLifeIsOverBeforeItIsGone(t *testing.T) {
 		require.True(t, recipetest.IsClosed(ended))
 		require.NoError(t, l.Stopped().Err())
 	})
-}
-
-// The goroutine of a run that the user's code has ended does not wait for what
-// follows, so that a panic ends the process.
-func TestFinishOfALifeThatTheUsersCodeHasEnded(t *testing.T) {
-	for name, exits := range map[string]bool{"returns": false, "ends its goroutine": true} {
-		t.Run(name, func(t *testing.T) {
-			l := &follow.Life{}
-			inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-				l.Client, _ = w.Connect(t)
-				run, rest := "", make(chan struct{})
-				l.Run = func(context.Context) error {
-					run = goroutine()
-					if exits {
-						runtime.Goexit()
-					}
-					return errGone
-				}
-				l.Finish = func(error) {
-					require.Equal(t, exits, goroutine() != run)
-					<-rest
-				}
-				require.NoError(t, l.Start())
-				synctest.Wait()
-				require.NoError(t, l.Err())
-				close(rest)
-				require.True(t, l.WaitGone(t.Context()))
-				if exits {
-					require.ErrorContains(t, l.Err(), "function of the user's has ended")
-				} else {
-					require.ErrorIs(t, l.Err(), errGone)
-				}
-			})
-		})
-	}
-}
-
-// goroutine returns the number of the goroutine that calls it.
-func goroutine() string {
-	var trace [64]byte
-	return strings.Fields(string(trace[:runtime.Stack(trace[:], false)]))[1]
 }
 
 // Waits are told of each change, and of the end.

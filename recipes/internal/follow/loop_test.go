@@ -205,28 +205,6 @@ func TestTroubleThatLasts(t *testing.T) {
 	})
 }
 
-// A caller who gives up before there was a connection learns why there was none.
-func TestLoopThatEndsBeforeItHasLooked(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-		c, network := w.Connect(t)
-		network.Refuse(true)
-		network.Cut()
-		settle(time.Second)
-		f := newFollower(c, nil)
-		ctx := recipetest.Within(t, time.Second) // shorter than the connection timeout
-		require.ErrorIs(t, f.Run(ctx), context.DeadlineExceeded)
-		require.ErrorIs(t, f.GaveUp(ctx), context.DeadlineExceeded)
-		require.ErrorIs(t, f.GaveUp(ctx), framework.ErrNotConnected)
-
-		network.Refuse(false)
-		settle(time.Minute)
-		f = newFollower(c, nil)
-		ctx = recipetest.Within(t, time.Second)
-		require.ErrorIs(t, f.Run(ctx), context.DeadlineExceeded)
-		require.NoError(t, f.Trouble(), "all was well")
-	})
-}
-
 func TestEachYieldsUntilTheCallerLeaves(t *testing.T) {
 	values := func(c *framework.Client, ctx context.Context) func(func(string, error) bool) {
 		return func(yield func(string, error) bool) {
@@ -316,73 +294,6 @@ func TestCredentialsThatAreTakenAgain(t *testing.T) {
 	})
 }
 
-// Those who wait for each attempt do not wait for half a minute because another
-// attempt has failed.
-func TestPausesOfAnAwaitedFollower(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-		c, _ := w.Connect(t)
-		f := newFollower(c, func(f *follower) { f.Awaited = true })
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(-1)})
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go f.run(ctx)
-		settle(5 * time.Minute)
-		pauses := f.pauses()
-		require.Equal(t, []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, pauses[:2])
-		require.Equal(t, 5*time.Second, pauses[len(pauses)-1])
-	})
-}
-
-// An outage ends with servers that refuse the credentials. That is another
-// trouble than the one before: those who wait, and the log, are told of it.
-func TestCredentialsThatAreRefusedAfterAnotherTrouble(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-		var log recipetest.Log
-		c, network := w.Connect(t, framework.WithAuth("digest", []byte("me:secret")), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		f := newFollower(c, func(f *follower) {
-			f.Outlasts = follow.RefusedCredentials
-			f.What, f.About = "follower", func() slog.Attr { return slog.String("path", "/n") }
-		})
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go f.run(ctx)
-		settle(time.Second)
-
-		network.Refuse(true)
-		network.Cut()
-		settle(5 * time.Minute)
-		require.ErrorIs(t, f.Trouble(), framework.ErrNotConnected)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
-		network.Refuse(false)
-		settle(5 * time.Minute)
-		require.ErrorIs(t, f.Trouble(), zk.ErrAuthFailed)
-		require.Equal(t, 1, strings.Count(log.String(), "follower is tried again after an error"), log.String())
-	})
-}
-
-// A server was in trouble, and is not there any more. Those who wait are told
-// that there is no connection, and not of the trouble before.
-func TestOutageAfterAnotherTrouble(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-		c, network := w.Connect(t)
-		f := newFollower(c, nil)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(-1)})
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go f.run(ctx)
-		settle(5 * time.Minute)
-		_, answered := framework.ServerCode(f.Trouble())
-		require.True(t, answered)
-
-		network.Refuse(true)
-		network.Cut()
-		settle(5 * time.Minute)
-		require.ErrorIs(t, f.Trouble(), framework.ErrNotConnected)
-		_, answered = framework.ServerCode(f.Trouble())
-		require.False(t, answered)
-	})
-}
-
 // The context of a loop may be pinned to a session, and not end with it. There
 // is nothing to wait for when the session is lost.
 func TestLoopThatIsPinnedToALostSessionEnds(t *testing.T) {
@@ -409,38 +320,5 @@ func TestLoopThatIsPinnedToALostSessionEnds(t *testing.T) {
 		settle(time.Minute)
 		require.ErrorIs(t, <-f.ended, framework.ErrSessionLost)
 		require.Less(t, failed, 10)
-	})
-}
-
-// A caller's end is not the trouble of an operation that it has ended.
-func TestTroubleIsNotTheEndOfTheCaller(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-		c, _ := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
-		r := follow.Recovery{Client: c}
-		ctx := framework.Extend(c).OnTrouble(recipetest.Within(t, time.Second), r.Note)
-		_, _, err := c.Get(ctx, "/n")
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, r.Wait(ctx, err), context.DeadlineExceeded)
-		require.NotErrorIs(t, r.Trouble(), context.DeadlineExceeded)
-		require.Error(t, r.Trouble())
-		code, _ := framework.ServerCode(r.GaveUp(ctx))
-		require.EqualValues(t, zktest.ErrThrottled, code)
-	})
-}
-
-// A follower that pauses ends when its client is closed, and not when the pause
-// is over.
-func TestPauseEndsWithTheClient(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-		c, _ := w.Connect(t)
-		f := newFollower(c, nil)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(-1)})
-		go f.run(t.Context())
-		settle(5 * time.Minute)
-		begun := time.Now()
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, <-f.ended, framework.ErrClosed)
-		require.Zero(t, time.Since(begun))
 	})
 }

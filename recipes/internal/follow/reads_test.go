@@ -104,42 +104,6 @@ func TestNodeThatCannotBeReadFailsNoOther(t *testing.T) {
 	})
 }
 
-// A server before 3.6 ends the connection at the request, and one of 3.8 does not
-// show that it knows it.
-func TestServerThatDoesNotShowThatItKnowsMultiReadIsNotAsked(t *testing.T) {
-	for _, version := range []zktest.Version{zktest.Version3510, zktest.Version384} {
-		recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-			paths := makeNodes(t, w, 100)
-			for range 3 {
-				data, failed, err := readAll(t.Context(), follow.ReadsOf(w.Observer, 8), paths)
-				require.NoError(t, err)
-				require.Empty(t, failed)
-				require.Equal(t, paths, data)
-			}
-			require.Zero(t, w.Fake.CountRequests(zktest.OpMultiRead))
-			require.Equal(t, 300, w.Fake.CountRequests(zktest.OpGetData))
-			require.Equal(t, 1, w.Fake.CountRequests(zktest.OpRemoveWatches), "the probe")
-			require.Equal(t, 1, w.Fake.Connections())
-		}, zktest.WithVersion(version))
-	}
-}
-
-// One connection ends with a multiRead, by accident. Its nodes are read one by
-// one, and the others are read together, a few less at first.
-func TestConnectionThatEndsWithAMultiReadLeavesTheOtherNodesTogether(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-		paths := makeNodes(t, w, 1000)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, After: 3, Do: zktest.DropReply()})
-		data, failed, err := readAll(t.Context(), follow.ReadsOf(w.Observer, 8), paths)
-		require.NoError(t, err)
-		require.Empty(t, failed)
-		require.Equal(t, paths, data)
-		require.Equal(t, 128, w.Fake.CountRequests(zktest.OpGetData))
-		require.Equal(t, 8, w.Fake.CountRequests(zktest.OpMultiRead), "16, 32, 64, 128 that are lost, 64, 128 and so on")
-		require.Equal(t, 2, w.Fake.CountRequests(zktest.OpRemoveWatches), "a probe on each connection")
-	})
-}
-
 // Without a connection, the reads of many nodes wait as long as a single one.
 func TestReadsWithoutAConnectionWaitOnce(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
@@ -221,32 +185,6 @@ func TestAnswersThatAreTooLargeAreAskedForInParts(t *testing.T) {
 	}
 }
 
-// Nodes whose size is known are read with as few requests as that allows. What the
-// answers have decides all the same: somebody may have written more.
-func TestReadsOfNodesWhoseSizeIsKnownBeginWithMany(t *testing.T) {
-	for name, c := range map[string]struct {
-		limit, nodes, size int
-		want               []int
-	}{
-		"as known":  {1 << 20, 300, 1 << 10, []int{113, 113, 74}},
-		"smaller":   {1 << 20, 400, 100, []int{113, 226, 61}},
-		"larger":    {64 << 20, 130, 100 << 10, append([]int{113}, slices.Repeat([]int{1}, 17)...)},
-		"too large": {1 << 20, 115, 100 << 10, append([]int{113, 56, 28, 14, 7}, slices.Repeat([]int{1}, 108)...)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var asked, paths = []int(nil), []string(nil)
-			for i := range c.nodes {
-				paths = append(paths, fmt.Sprint("/", i))
-			}
-			reads := ofSizes(c.limit, slices.Repeat([]int{c.size}, c.nodes), &asked)
-			reads.Size = 1 << 10
-			_, _, err := readAll(t.Context(), reads, paths)
-			require.NoError(t, err)
-			require.Equal(t, c.want, asked)
-		})
-	}
-}
-
 // A request must not become too long for the server either.
 func TestRequestsForLongPathsAreShort(t *testing.T) {
 	var paths []string
@@ -278,20 +216,4 @@ func TestErrorOfTheCallerEndsTheReads(t *testing.T) {
 		require.ErrorIs(t, err, errOther)
 		require.Less(t, len(asked), 13)
 	}
-}
-
-// The end of the caller's context is told as by a single read.
-func TestReadsOfAContextThatIsOver(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-		paths := makeNodes(t, w, 10)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, failed, err := readAll(ctx, follow.ReadsOf(w.Observer, 8), paths)
-		require.NoError(t, err)
-		require.Len(t, failed, 10)
-		var op *framework.OpError
-		require.True(t, errors.As(failed[4], &op))
-		require.Equal(t, "get", op.Op)
-		require.ErrorIs(t, failed[4], context.Canceled)
-	})
 }

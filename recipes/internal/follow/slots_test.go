@@ -72,23 +72,3 @@ func TestSlotsAfterACallThatFails(t *testing.T) {
 		})
 	}
 }
-
-// A panic in a call is the caller's, when all calls are over. It is the last one
-// that begins.
-func TestSlotsAfterACallThatPanics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var calls, over atomic.Int32
-		require.PanicsWithValue(t, "call", func() {
-			_ = make(follow.Slots, 2).Each(10, func(i int) error {
-				if calls.Add(1); i == 1 {
-					panic("call")
-				}
-				defer over.Add(1)
-				time.Sleep(time.Second)
-				return nil
-			})
-		})
-		require.EqualValues(t, 2, calls.Load())
-		require.EqualValues(t, 1, over.Load())
-	})
-}

@@ -93,11 +93,3 @@ func TestTraceOfOthersIsLegibleAndSmall(t *testing.T) {
 		require.Equal(t, tt.want, Read(data).Trace, name)
 	}
 }
-
-// The data of each contender's node is kept as long as the node.
-func TestNodeDataTakesNoMoreMemoryThanItNeeds(t *testing.T) {
-	own, now := Own("service"), time.Now()
-	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { Node(own, now, nil) }), 1.0)
-	data := Node(own, now, nil)
-	require.LessOrEqual(t, cap(data), len(data)+16)
-}

@@ -7,39 +7,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"weak"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// A lock may be cached for days, and be taken all the time. Its node keeps no claim
-// in memory that was given up, also not the first.
-func TestCachedLockKeepsNoClaimOfItsPast(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		q := cachedAndHandedOver(c)
-		past := make([]weak.Pointer[claim.Claim], 5)
-		for i := range past {
-			past[i] = takeAndRelease(t, q)
-		}
-		synctest.Wait()
-		runtime.GC()
-		for i, c := range past[:len(past)-2] {
-			require.Nil(t, c.Value(), "claim %d is still in memory", i)
-		}
-	})
-}
-
-func takeAndRelease(t *testing.T, q *queue.Queue) weak.Pointer[claim.Claim] {
-	lease, err := q.Acquire(t.Context(), true)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, lease.Release(t.Context())) }()
-	return weak.Make(lease.Claim())
-}
 
 // A waiter may leave while the release makes a claim for it. The lock is cached
 // then, for a claim of its own. The session, which may last for days, does not

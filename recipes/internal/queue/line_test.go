@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -73,51 +72,6 @@ func TestLineKnowsHowManyAreAhead(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A leave takes about as long as an arrival. One that walked along the other
-// waiters would take hundreds of times as long. The two are measured one after the
-// other, so that a busy machine slows both. One that stops for a while may slow one
-// of them only, so that they are measured again.
-func TestManyLeaveALineInAShortTime(t *testing.T) {
-	for range 5 {
-		if arriving, leaving := timesOfMany(t); leaving < 50*arriving {
-			return
-		}
-	}
-	t.Error("each time, a leave took as long as 50 arrivals")
-}
-
-// timesOfMany returns how long it takes until many have come, and until all have
-// left.
-func timesOfMany(t *testing.T) (arriving, leaving time.Duration) {
-	m := &modelLine{}
-	begun := time.Now()
-	for range 50_000 {
-		m.add()
-	}
-	arriving = time.Since(begun)
-	begun = time.Now()
-	for i, w := range slices.Backward(m.waiting) {
-		if m.line.remove(w) != i {
-			t.Fatal("miscounted")
-		}
-	}
-	return arriving, time.Since(begun)
-}
-
-// The memory grows with the waiters in the line, and not with all that ever
-// came.
-func TestLineDoesNotGrowWithThoseWhoHaveLeft(t *testing.T) {
-	m := &modelLine{}
-	for range 10 {
-		m.add()
-	}
-	for range 10000 {
-		m.add()
-		m.remove(t, 5)
-	}
-	require.LessOrEqual(t, len(m.line.sums), 64)
 }
 
 func FuzzLineIsASlice(f *testing.F) {

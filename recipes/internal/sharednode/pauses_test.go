@@ -46,18 +46,6 @@ func TestReadOfANodeThatComesAndGoesPauses(t *testing.T) {
 	})
 }
 
-// A write finds no node, and its create finds one, time and again.
-func TestWriteOfANodeThatComesAndGoesPauses(t *testing.T) {
-	onNode(t, func(t *testing.T, srv *zktest.Server, n sharednode.Node) {
-		gone := srv.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 1000, Do: zktest.Fail(zktest.ErrNoNode)})
-		time.AfterFunc(time.Minute, gone.Remove)
-		_, err := n.Set(t.Context(), nil, []byte("new"))
-		require.NoError(t, err)
-		require.Greater(t, gone.Hits(), 5)
-		require.Less(t, gone.Hits(), 30)
-	})
-}
-
 // A server answers at once that it has failed, before or after the write, and does
 // not write, time and again.
 func TestWriteThatIsNotAppliedPauses(t *testing.T) {

@@ -1,89 +1,14 @@
 package atomic_test
 
 import (
-	"errors"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// tally counts what has become of changes of one each.
-type tally struct{ applied, unknown int64 }
-
-func (c *tally) note(t *testing.T, err error) {
-	t.Helper()
-	switch {
-	case err == nil:
-		c.applied++
-	case errors.Is(err, framework.ErrOutcomeUnknown):
-		c.unknown++
-	default:
-		t.Errorf("neither applied nor unknown: %v", err)
-	}
-}
-
-// A fault hits one request of some Adds, whichever it is, while another client
-// adds the same. The count has what was said to be applied, and what is unknown
-// may come on top of that. With receipts nothing is unknown, as long as the
-// session lives.
-func TestFaultAtEveryRequestOfACount(t *testing.T) {
-	for name, opts := range waysToCount {
-		for _, fault := range recipetest.RequestFaults {
-			mayDoubt := opts == nil || name == "promoted" || fault.MayEndSession
-			t.Run(name+"/"+fault.Name, func(t *testing.T) {
-				recipetest.EachRequest(t, 4, func(t *testing.T, i int) (hit bool) {
-					inVirtualTime(t, func(t *testing.T, w *world) {
-						hit = w.countWithFaultAt(t, opts, fault, i, mayDoubt)
-					})
-					return hit
-				})
-			})
-		}
-	}
-}
-
-// countWithFaultAt lets a count run into a fault at its i-th request. It
-// reports whether there was such a request.
-func (w *world) countWithFaultAt(t *testing.T, opts []atomic.Option, fault recipetest.RequestFault, i int, mayDoubt bool) (hit bool) {
-	ctx := w.Patience(t)
-	host := w.Fake.NewHost()
-	c, err := framework.New(w.Addr, framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(w.Session))
-	require.NoError(t, err)
-	defer c.Close()
-	require.NoError(t, c.WaitConnected(ctx))
-	other, _ := w.Connect(t)
-	mine, theirs := atomic.NewLong(c, "/n", opts...), atomic.NewLong(other, "/n")
-
-	injected := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: fault.On(w.Fake)})
-	var count tally
-	for range 3 {
-		others := make(chan error, 1)
-		go func() {
-			time.Sleep(time.Second) // while ours hangs, if it does
-			_, err := theirs.Add(ctx, 1)
-			others <- err
-		}()
-		_, err := mine.Add(ctx, 1)
-		count.note(t, err)
-		count.note(t, <-others)
-	}
-	time.Sleep(90 * time.Second) // what was late has arrived
-	now, err := theirs.Load(ctx)
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, now, count.applied, "what was said to be applied was applied")
-	require.LessOrEqual(t, now, count.applied+count.unknown, "nothing was applied twice")
-	require.LessOrEqual(t, count.unknown, int64(1), "one fault makes one doubt")
-	if !mayDoubt {
-		require.Zero(t, count.unknown, "a receipt tells")
-	}
-	return injected.Hits() > 0
-}
 
 // The reply to a write is lost, and at that moment somebody else writes what
 // the write was to leave. That was not us. So it is with two who make 6 out of
