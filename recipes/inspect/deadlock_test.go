@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -129,36 +127,6 @@ func TestCycleThatDissolvesIsNotReported(t *testing.T) {
 	}
 }
 
-// A lock that may not be listed any more in the second look is reported.
-func TestLockThatBecomesUnreadableIsTold(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.ring(t, "/l", "a", "b")
-		owner := w.service(t, "owner")
-		go func() {
-			time.Sleep(time.Minute / 2)
-			_, err := owner.SetACL(t.Context(), "/l/a", zk.DigestACL(zk.PermAll, "shop", "secret"), framework.AnyVersion)
-			assert.NoError(t, err)
-		}()
-		graph := w.graph(t, inspect.WithPause(time.Minute))
-		require.Empty(t, graph.Deadlocks)
-		require.Equal(t, []string{"/l/a"}, graph.Unreadable)
-	})
-}
-
-// Without a cycle there is no second look.
-func TestGraphWithoutACycleTakesOneLook(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		a := locks.NewInterProcessMutex(w.service(t, "a"), "/a")
-		locktest.Acquire(t, w.Patience(t), a)
-		w.acquireBehind(t, locks.NewInterProcessMutex(w.service(t, "b"), "/a"), "/a", 2)
-		begin := time.Now()
-		graph := w.graph(t, inspect.WithPause(time.Hour))
-		require.Len(t, graph.Waits, 1)
-		require.Equal(t, []inspect.Deadlock{}, graph.Deadlocks)
-		require.Less(t, time.Since(begin), time.Minute)
-	})
-}
-
 // Busy processes hold and wait in many goroutines. That is no deadlock within
 // one of them, nor of two in a single semaphore. Candidates of latches are not
 // stuck.
@@ -268,24 +236,6 @@ func TestGraphIsCompleteOrAnError(t *testing.T) {
 		defer cancel()
 		_, err := inspect.WaitGraph(ctx, w.Observer, []string{"/"}, inspect.WithPause(time.Hour))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-	})
-}
-
-// The pause between the looks ends with the client.
-func TestPauseOfAGraphEndsWithTheClient(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.ring(t, "/l", "a", "b")
-		c, _ := w.Connect(t)
-		over := make(chan error)
-		go func() {
-			_, err := inspect.WaitGraph(w.Patience(t), c, []string{"/"}, inspect.WithPause(time.Hour))
-			over <- err
-		}()
-		time.Sleep(time.Minute)
-		begun := time.Now()
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, <-over, framework.ErrClosed)
-		require.Zero(t, time.Since(begun))
 	})
 }
 
