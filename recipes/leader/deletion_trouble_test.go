@@ -11,8 +11,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/recipes/leader"
-	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -65,27 +63,4 @@ func TestShutdownNamesWhatTheDeletionHasOutlasted(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A selector's resignation waits until its Run has deleted the node.
-func TestResignNamesWhatTheDeletionHasOutlasted(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		s := leader.NewSelector(c, "/s")
-		leads, ran := make(chan struct{}), make(chan error)
-		go func() {
-			ran <- s.Run(t.Context(), func(ctx context.Context) error {
-				close(leads)
-				<-ctx.Done()
-				return nil
-			})
-		}()
-		<-leads
-		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
-		err := s.Resign(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.True(t, isThrottled(err), "%v", err)
-		trouble.Remove()
-		require.ErrorIs(t, <-ran, locks.ErrRevoked)
-	})
 }

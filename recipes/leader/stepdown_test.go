@@ -71,25 +71,6 @@ func TestSteppingDownSaysThatTheNodeStays(t *testing.T) {
 	}
 }
 
-// A leader that is asked to step down releases its lease with a context that has
-// ended, and so does not wait for the node. HandOver does.
-func TestHandOverWaitsForTheNodeOfAReleaseThatDoesNot(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, lease := w.startLatches(t, "/l", 2)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Second)})
-		go func() {
-			<-lease.Revoked()
-			ended, end := context.WithCancel(context.Background())
-			end()
-			lease.Release(ended)
-		}()
-		require.NoError(t, latches[0].HandOver(t.Context()))
-		_, there := w.Fake.Node(lease.Path())
-		require.False(t, there)
-		w.closeAll(t, "/l", latches...)
-	})
-}
-
 // releaseWhenAsked waits for a request to give a lease up, and releases it.
 func releaseWhenAsked(lease *locks.Lease) {
 	select {
