@@ -63,43 +63,6 @@ func awaitConflict(t *testing.T, w *world, n *nodes.PersistentNode) {
 	require.FailNow(t, "there is no conflict")
 }
 
-// The data of a node in the way are read once for each node. One that may not be
-// read is a conflict without them, and one that is gone by then is none.
-func TestDataOfANodeInTheWay(t *testing.T) {
-	for name, c := range map[string]struct {
-		read zktest.Action
-		data string
-		gone bool
-	}{
-		"may not be read": {read: zktest.Fail(zktest.ErrNoAuth)},
-		"is gone":         {read: zktest.Fail(zktest.ErrNoNode), gone: true},
-		"is read again":   {read: zktest.DropRequest(), data: "theirs"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				require.NoError(t, w.Fake.Create("/a", []byte("theirs")))
-				client, _ := w.Connect(t)
-				w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: client.SessionID(), Do: zktest.All(
-					c.read, zktest.Call(func(zktest.Request) {
-						if c.gone {
-							require.NoError(t, w.Fake.Delete("/a"))
-						}
-					}))})
-				n := start(t, client, "/a", "ours")
-				time.Sleep(time.Minute)
-				_, err := n.WaitRegistered(recipetest.Within(t, time.Minute))
-				if c.gone {
-					require.NoError(t, err)
-					return
-				}
-				var conflict *nodes.ConflictError
-				require.ErrorAs(t, err, &conflict)
-				require.Equal(t, c.data, string(conflict.Data))
-			})
-		})
-	}
-}
-
 // The policy Fail ends the second owner, and leaves the first one's node alone.
 func TestSecondOwnerFails(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
