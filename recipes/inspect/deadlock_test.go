@@ -14,7 +14,6 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 func (w *world) graph(t *testing.T, opts ...inspect.Option) inspect.Graph {
@@ -216,26 +215,6 @@ func TestTracesRemoveADoubt(t *testing.T) {
 		require.NoError(t, w.Fake.Delete("/y/__WRIT__0000000002"))
 		node("a", "3", "/y/__WRIT__0000000003")
 		require.Equal(t, []inspect.Doubt{inspect.SeveralTasks}, w.graph(t).Deadlocks[0].Doubts)
-	})
-}
-
-// An error of either look is one of the call.
-func TestGraphIsCompleteOrAnError(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.ring(t, "/l", "a", "b")
-		hits := 0
-		for i := 0; i == hits; i++ {
-			c, _ := w.Connect(t)
-			fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: zktest.Fail(zktest.ErrSystem)})
-			_, err := inspect.WaitGraph(w.Patience(t), c, []string{"/"})
-			hits += fault.Hits()
-			require.Equal(t, i < hits, err != nil, "request %d: %v", i, err)
-		}
-		require.Greater(t, hits, 12, "both looks")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		_, err := inspect.WaitGraph(ctx, w.Observer, []string{"/"}, inspect.WithPause(time.Hour))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
 
