@@ -131,8 +131,8 @@ func TestModified(t *testing.T) {
 	})
 }
 
-// Nor is a file that is missing, such as that of a certificate with which the
-// client connects.
+// A file that is missing, such as that of a certificate with which the client
+// connects, is no key that is missing.
 func TestMissingFileIsNoMissingKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		noFile := func(context.Context, string, string) (net.Conn, error) {

@@ -41,7 +41,8 @@ func TestDeregisteredStaysGone(t *testing.T) {
 	})
 }
 
-// The same holds while Register waits for a connection, before anything is there.
+// An app that is stopped while its Register waits for a connection ends without an
+// error.
 //
 // Promise: Deregister cancels a Register that has not created its node yet.
 func TestDeregisterBeforeTheFolder(t *testing.T) {

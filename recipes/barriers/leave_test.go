@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -43,4 +45,51 @@ func TestSecondLeaveReturnsTheSame(t *testing.T) {
 		require.Equal(t, first, p[0].Leave(ctx))
 		require.Equal(t, first, p[0].Leave(w.Patience(t)))
 	})
+}
+
+// leaves counts the Leaves that hooks are told of.
+type leaves struct{ told []error }
+
+func (l *leaves) BarrierWaited(w barriers.Waited) {
+	if w.Op == "leave" {
+		l.told = append(l.told, w.Err)
+	}
+}
+
+// Hooks are told of the Leave of a member once, also if its context has ended,
+// and it is called again and again: when the member is out, and when it has
+// given up without a connection.
+func TestHooksAreToldOfOneLeave(t *testing.T) {
+	for name, end := range map[string]func(*world, *barriers.Passage, *recipetest.Network, *framework.Client){
+		"the session is lost": func(w *world, p *barriers.Passage, _ *recipetest.Network, c *framework.Client) {
+			w.Fake.Session(c.SessionID()).Expire()
+			<-p.Context().Done()
+		},
+		"there is no connection": func(_ *world, _ *barriers.Passage, n *recipetest.Network, _ *framework.Client) {
+			n.Refuse(true)
+			n.Cut()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				var hooks leaves
+				c, network := w.Connect(t, framework.WithHooks(&hooks))
+				p := w.enterAll(t, "/b", []*framework.Client{c, w.Observer})
+				settle()
+				end(w, p[0], network, c)
+				settle()
+				over, cancel := context.WithCancel(t.Context())
+				cancel()
+				first := p[0].Leave(over)
+				require.Error(t, first)
+				for range 3 {
+					require.Equal(t, first, p[0].Leave(over))
+				}
+				require.Len(t, hooks.told, 1)
+				require.Equal(t, first, hooks.told[0])
+				network.Refuse(false)
+				w.leaveAll(t, p[1:])
+			})
+		})
+	}
 }

@@ -35,8 +35,8 @@ func TestRefusalFromTheBeginningIsTold(t *testing.T) {
 	})
 }
 
-// That holds without a removal grace, and for instances that drain, which go at
-// once when their nodes do.
+// A client that may read nothing any more keeps what it has, also without a removal
+// grace, and instances that drain, which go at once when their nodes do.
 func TestRefusalOfEverythingKeepsWhatGoesAtOnce(t *testing.T) {
 	for name, port := range map[string]int{"drains": 1, "no grace": 2} {
 		t.Run(name, func(t *testing.T) {

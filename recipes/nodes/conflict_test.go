@@ -306,24 +306,28 @@ func TestPersistentModes(t *testing.T) {
 	}
 }
 
-// A conflict is over when the node is ours. It is not what a later call waits
-// for.
-func TestConflictThatIsOverIsNotNamed(t *testing.T) {
+// The node in the way is gone, and a server is in trouble when ours is to be
+// created.
+func TestConflictThatIsOverHidesNoTrouble(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		first := start(t, w.Observer, "/a", "first")
-		w.ready(t, first)
-		c, network := w.Connect(t)
-		second := start(t, c, "/a", "second")
-		_, err := second.WaitRegistered(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, nodes.ErrConflict)
-		require.NoError(t, first.Shutdown(w.Patience(t)))
-		w.ready(t, second)
-		network.Refuse(true)
-		network.Cut()
-		err = second.Set(recipetest.Within(t, time.Second), []byte("new"))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.NotErrorIs(t, err, nodes.ErrConflict)
-		require.ErrorIs(t, err, framework.ErrNotConnected)
-		network.Refuse(false)
+		require.NoError(t, w.Fake.Create("/a", []byte("theirs")))
+		c, _ := w.Connect(t)
+		n := start(t, c, "/a", "ours")
+		settle()
+		require.ErrorIs(t, n.Trouble(), nodes.ErrConflict)
+		for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpCreate} {
+			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: op, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		}
+		require.NoError(t, w.Fake.Delete("/a"))
+		settle()
+		_, err := n.WaitRegistered(recipetest.Within(t, time.Second))
+		for _, err := range []error{err, n.Trouble()} {
+			require.NotErrorIs(t, err, nodes.ErrConflict)
+			code, _ := framework.ServerCode(err)
+			require.EqualValues(t, zktest.ErrSystem, code)
+		}
+		seen := follow(t, n)
+		synctest.Wait()
+		require.Empty(t, seen(), "a reader of Changes hears of no conflict")
 	})
 }
