@@ -11,8 +11,10 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -31,11 +33,19 @@ func TestShortWaitsTellWhyThereIsNoConnection(t *testing.T) {
 		require.NoError(t, err)
 		defer tree.Close()
 		number := atomic.NewLong(c, "/number")
+		latch, err := leader.NewLatch(c, "/latch")
+		require.NoError(t, err)
 		for name, call := range map[string]func(context.Context) error{
 			"cache":       tree.WaitSynced,
 			"value":       value.WaitSynced,
 			"atomic add":  func(ctx context.Context) error { _, err := number.Add(ctx, 1); return err },
+			"latch":       func(ctx context.Context) error { _, err := latch.WaitLeadership(ctx); return err },
 			"atomic load": func(ctx context.Context) error { _, err := number.Load(ctx); return err },
+			"barrier":     barriers.NewBarrier(c, "/barrier").Wait,
+			"double barrier": func(ctx context.Context) error {
+				_, err := barriers.NewDoubleBarrier(c, "/double", 1).Enter(ctx)
+				return err
+			},
 			"walk": func(ctx context.Context) error {
 				for _, err := range inspect.Walk(ctx, c, "/") {
 					return err

@@ -19,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	certstore "github.com/gocurator/curator/contrib/certmagic"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -184,28 +183,4 @@ func (s *slowAuthority) Issue(ctx context.Context, request *x509.CertificateRequ
 		s.first = nil
 	}
 	return issued, err
-}
-
-// A renewal is late with its key, its certificate or its metadata. It changes
-// nothing of the newer certificate, and does not delete the newer key when certmagic
-// takes the renewal back.
-func TestLateRenewalChangesNothing(t *testing.T) {
-	const checkOfStorage = 3 // requests with which certmagic looks whether the storage works
-	for stored := range 3 {
-		inVirtualTime(t, func(t *testing.T, srv *zktest.Server, a, b *process) {
-			issuer := newAuthority(t)
-			first, second := configOf(t, a, issuer), configOf(t, b, issuer)
-			require.NoError(t, first.ObtainCertSync(bounded(t), "example.com"))
-			srv.Inject(zktest.Rule{
-				Op: zktest.OpMulti, Session: a.client.SessionID(), After: checkOfStorage + stored,
-				Do: zktest.Call(func(zktest.Request) {
-					loseLock(t, srv, certLock)
-					require.NoError(t, second.RenewCertSync(bounded(t), "example.com", true))
-				}),
-			})
-			require.ErrorContains(t, first.RenewCertSync(bounded(t), "example.com", true), certstore.ErrLockLost.Error())
-			require.EqualValues(t, 3, serial(t, second, "example.com"))
-			require.EqualValues(t, 3, serial(t, first, "example.com"))
-		})
-	}
 }

@@ -222,20 +222,3 @@ func TestLockThatIsRefused(t *testing.T) {
 		require.NoError(t, a.Unlock(bounded(t), "name"))
 	})
 }
-
-// panickingContext stands for all code of the user's that a Lock calls.
-type panickingContext struct{ context.Context }
-
-func (panickingContext) Value(any) any { panic("no value") }
-
-// A Lock that panics leaves nothing that others in the process would wait for.
-func TestLockThatPanicsHoldsNothing(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, a, b *process) {
-		ctx := bounded(t)
-		require.Panics(t, func() { a.Lock(panickingContext{ctx}, "name") })
-		ok, err := a.TryLock(ctx, "name")
-		require.NoError(t, err)
-		require.True(t, ok)
-		require.NoError(t, a.Unlock(ctx, "name"))
-	})
-}

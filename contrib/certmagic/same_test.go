@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/caddyserver/certmagic"
 	"github.com/stretchr/testify/require"
@@ -147,43 +145,6 @@ func TestAnswersAreThoseOfFiles(t *testing.T) {
 		require.NoError(t, err)
 		compare(t, ours, inFiles(t), calls())
 	})
-}
-
-// The same with random calls. Names of files have an extension, since no file can
-// be a directory at the same time.
-func TestAnswersAreThoseOfFilesAtRandom(t *testing.T) {
-	for seed := range uint64(3) {
-		synctest.Test(t, func(t *testing.T) {
-			srv := zktest.Start(t)
-			compare(t, start(t, srv), inFiles(t), random(rand.New(rand.NewPCG(seed, 0)), 120))
-		})
-	}
-}
-
-func random(rng *rand.Rand, n int) (calls []call) {
-	folder := func() string {
-		var names []string
-		for range 1 + rng.IntN(3) {
-			names = append(names, []string{"a", "ab", "%", "é"}[rng.IntN(4)])
-		}
-		return strings.Join(names, "/")
-	}
-	file := func() string { return folder() + "/" + []string{"x", "y", "a"}[rng.IntN(3)] + ".pem" }
-	for len(calls) < n {
-		key := file()
-		if rng.IntN(2) == 0 {
-			key = folder()
-		}
-		switch rng.IntN(5) {
-		case 0, 1:
-			calls = append(calls, store(file(), fmt.Sprint(rng.IntN(1000))))
-		case 2:
-			calls = append(calls, remove(key))
-		default:
-			calls = append(calls, look(key)...)
-		}
-	}
-	return calls
 }
 
 // These are the ways in which keys differ from files.

@@ -3,19 +3,16 @@ package certmagic_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	certstore "github.com/gocurator/curator/contrib/certmagic"
@@ -134,8 +131,8 @@ func TestModified(t *testing.T) {
 	})
 }
 
-// Nor is a file that is missing, such as that of a certificate with which the
-// client connects.
+// A file that is missing, such as that of a certificate with which the client
+// connects, is no key that is missing.
 func TestMissingFileIsNoMissingKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		noFile := func(context.Context, string, string) (net.Conn, error) {
@@ -260,49 +257,5 @@ func TestWriteThatMayHaveSucceeded(t *testing.T) {
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		require.ErrorIs(t, err, framework.ErrNotConnected)
 		requireValue(t, b, "key", "new")
-	})
-}
-
-// Values are never mixed, and folders that vanish are made anew.
-func TestWritesAtOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, _ *zktest.Server, a, b *process) {
-		ctx := bounded(t)
-		var all sync.WaitGroup
-		for i, p := range []*process{a, a, b, b} {
-			all.Go(func() {
-				for range 20 {
-					assert.NoError(t, p.Store(ctx, "folder/key", bytes.Repeat([]byte{byte('a' + i)}, 1000)))
-					value, err := p.Load(ctx, "folder/key")
-					if errors.Is(err, fs.ErrNotExist) {
-						continue
-					}
-					if assert.NoError(t, err) && assert.NotEmpty(t, value) {
-						assert.Equal(t, bytes.Repeat(value[:1], 1000), value)
-					}
-				}
-			})
-		}
-		for _, p := range []*process{a, b} {
-			all.Go(func() {
-				for range 5 {
-					assert.NoError(t, p.Delete(ctx, "folder"))
-				}
-			})
-		}
-		all.Wait()
-	})
-}
-
-// The framework makes the parents of a node several times, and Store goes on after
-// that.
-func TestFoldersThatVanishAgainAndAgain(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, a, b *process) {
-		vanish := srv.Inject(zktest.Rule{
-			Op: zktest.OpMulti, Session: a.client.SessionID(), Times: 10,
-			Do: zktest.Call(func(zktest.Request) { _ = srv.Delete(root + "/keys/folder") }),
-		})
-		require.NoError(t, a.Store(bounded(t), "folder/key", []byte("1")))
-		require.Equal(t, 10, vanish.Hits())
-		requireValue(t, b, "folder/key", "1")
 	})
 }

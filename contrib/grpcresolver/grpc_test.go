@@ -1,8 +1,6 @@
 package grpcresolver_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,17 +236,5 @@ func TestServiceConfigOfTheNodeBalances(t *testing.T) {
 		b := w.builder(grpcresolver.WithServiceConfig())
 		require.Len(t, connected(t, dial(t, &n, b, orders, pickFirst)), 2)
 		require.Len(t, connected(t, dial(t, &n, b, orders, pickFirst, grpc.WithDisableServiceConfig())), 1)
-	})
-}
-
-// A malformed target fails calls, and says what is wrong.
-func TestCallToAMalformedTarget(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		conn := dial(t, &network{}, w.builder(), orders+"?zones=a")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := ask(ctx, conn)
-		require.ErrorContains(t, err, `"zones"`)
-		require.False(t, errors.Is(err, context.DeadlineExceeded))
 	})
 }

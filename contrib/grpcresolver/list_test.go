@@ -35,24 +35,6 @@ func TestChannelFollowsAService(t *testing.T) {
 	})
 }
 
-// A registrant in Java deletes its node and creates it again each time that its
-// connection was interrupted.
-func TestFlickerIsNotTold(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.put(t, replica("a", 1))
-		c := channel(t, w.builder(), orders)
-		require.Len(t, c.news(), 1)
-		for range 10 {
-			w.remove(t, "a")
-			require.Empty(t, c.news())
-			w.put(t, replica("a", 1))
-			require.Empty(t, c.news())
-		}
-		outlastGrace()
-		require.Empty(t, c.news())
-	})
-}
-
 // What an instance says is in the attributes of its endpoint, and nothing of it
 // in its address.
 func TestLabelsAreInTheEndpoint(t *testing.T) {
@@ -71,20 +53,6 @@ func TestLabelsAreInTheEndpoint(t *testing.T) {
 		require.True(t, before.Addresses[0].Equal(after.Addresses[0]))
 		require.Equal(t, after.Addresses, c.last(t).Addresses, "for balancers that know no endpoints")
 		require.Nil(t, grpcresolver.InstanceOf(resolver.Endpoint{}))
-	})
-}
-
-func TestAddressIsToldOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.put(t, replica("a", 1))
-		w.put(t, replica("b", 1))
-		c := channel(t, w.builder(), orders)
-		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
-		require.Equal(t, "b", grpcresolver.InstanceOf(c.last(t).Endpoints[0]).ID, "the newest node speaks")
-		w.remove(t, "b")
-		outlastGrace()
-		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
-		require.Equal(t, "a", grpcresolver.InstanceOf(c.last(t).Endpoints[0]).ID)
 	})
 }
 
@@ -175,22 +143,6 @@ func TestAddresses(t *testing.T) {
 		}
 		c := channel(t, w.builder(), orders)
 		require.Equal(t, []string{"state 10.0.0.7:80 [2001:db8::7]:80 web-1.example_2.org:80"}, c.news())
-	})
-}
-
-// A server that has registered again, before its former nodes are gone, is one
-// of its zone, and not several of which only one can be used.
-func TestZoneCountsAnAddressOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		for id, at := range map[string]struct {
-			port int
-			zone string
-		}{"a": {1, "x"}, "b": {1, "x"}, "c": {1, "x"}, "d": {2, "y"}} {
-			i := replica(id, at.port)
-			i.Metadata = map[string]string{"zone": at.zone}
-			w.put(t, i)
-		}
-		require.Equal(t, []string{"state 10.0.0.7:1"}, channel(t, w.builder(), orders+"?zone=x").news())
 	})
 }
 

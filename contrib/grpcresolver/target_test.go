@@ -97,15 +97,3 @@ func TestTargetsLeadToServices(t *testing.T) {
 		}
 	})
 }
-
-// A caller may use the slice of its options again.
-func TestDirectoryOptionsAreCopied(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		opts := []discovery.DirectoryOption{discovery.WithRemovalGrace(0)}
-		b := w.builder(grpcresolver.WithDirectoryOptions(opts...))
-		opts[0] = nil
-		r, err := b.Build(targetOf(t, orders), &conn{}, resolver.BuildOptions{})
-		require.NoError(t, err)
-		r.Close()
-	})
-}

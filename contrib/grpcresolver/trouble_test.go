@@ -2,7 +2,6 @@ package grpcresolver_test
 
 import (
 	"context"
-	"errors"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -54,16 +53,6 @@ func TestOutageAtTheStartIsReported(t *testing.T) {
 	})
 }
 
-// A start without trouble tells of none, also if the connection takes a while.
-func TestStartWithoutTrouble(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.put(t, replica("a", 1))
-		c := channel(t, w.from(t, w.Fake.NewHost()), orders)
-		outlastGrace()
-		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
-	})
-}
-
 // The first call after framework.New is no failure, also if the connection is still
 // being made, or a server of several is down.
 func TestStartThatIsConnecting(t *testing.T) {
@@ -95,48 +84,6 @@ func TestStartThatIsConnecting(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A server that accepts connections and never answers gives no cause. That is
-// told a second later.
-func TestSilenceAtTheStartIsReported(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Pause())
-		c := channel(t, w.from(t, w.Fake.NewHost()), orders)
-		outlastGrace()
-		require.NotEmpty(t, c.news())
-		require.NoError(t, w.Fake.Resume())
-	})
-}
-
-// A server that is silent for long is told of when it is tried, and not again and
-// again meanwhile: nothing is asked for from time to time. A change of the cause is
-// told at once.
-func TestLongTroubleIsToldWhenItChanges(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		causes := make(chan error)
-		client, err := framework.New(w.Addr, framework.WithDialer(func(ctx context.Context, _, _ string) (net.Conn, error) {
-			select {
-			case cause := <-causes:
-				return nil, cause
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			}
-		}), framework.WithSessionTimeout(time.Hour))
-		require.NoError(t, err)
-		t.Cleanup(func() { client.Close() })
-		c := channel(t, grpcresolver.NewBuilder(client), orders)
-		time.Sleep(5 * time.Second) // the attempt goes on
-		news := c.news()
-		require.Len(t, news, 1)
-		require.Contains(t, news[0], "has not answered for 1s")
-		for _, cause := range []error{errRefused, errors.New("no route")} {
-			causes <- cause
-			news = c.news()
-			require.Len(t, news, 1)
-			require.Contains(t, news[0], "last attempt: "+cause.Error())
-		}
-	})
 }
 
 // In an outage, a channel keeps its list, also what leaves meanwhile. It is
@@ -296,40 +243,6 @@ func TestChannelsShareADirectory(t *testing.T) {
 		require.Equal(t, []string{"state 10.0.0.7:1 10.0.0.7:2"}, again.news())
 		again.close()
 		w.NoWatches(t)
-	})
-}
-
-// Whoever closes a resolver twice takes nothing from the other channels.
-func TestResolverMayBeClosedTwice(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.put(t, replica("a", 1))
-		b := w.builder()
-		r, err := b.Build(targetOf(t, orders), &conn{}, resolver.BuildOptions{})
-		require.NoError(t, err)
-		other := channel(t, b, orders)
-		require.Len(t, other.news(), 1)
-		r.Close()
-		r.Close()
-		w.put(t, replica("b", 2))
-		require.Equal(t, []string{"state 10.0.0.7:1 10.0.0.7:2"}, other.news())
-	})
-}
-
-// flat is a codec of a user's: the base is the only service.
-type flat struct{ discovery.Codec }
-
-func (flat) Dir(string) (string, error)    { return "/", nil }
-func (flat) Service(string) (string, bool) { return "", false }
-
-// The node of a service is the base if the codec says so.
-func TestServiceConfigOfTheBase(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.put(t, replica("a", 1))
-		require.NoError(t, w.Fake.Set(base+"/orders", []byte(`{"a":1}`)))
-		b := w.builder(grpcresolver.WithCodec("flat", flat{discovery.SpringCodec()}), grpcresolver.WithServiceConfig())
-		c := channel(t, b, "zookeeper:///services/orders/all?codec=flat")
-		require.Equal(t, []string{"state 10.0.0.7:1"}, c.news())
-		require.Equal(t, parsed{text: `{"a":1}`}, c.last(t).ServiceConfig.Config)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cloudwego/hertz/pkg/app/server/registry"
@@ -52,41 +51,6 @@ func TestRegisterAgainChangesTheNode(t *testing.T) {
 		require.NoError(t, r.Deregister(info))
 		require.NoError(t, r.Register(info))
 		require.Equal(t, string(after.Data), nodeOf(t, srv, there))
-	})
-}
-
-func TestSessionLossBringsItBack(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
-		p := start(t, srv)
-		r := hertz.NewRegistry(p.client)
-		require.NoError(t, r.Register(infoOf("10.0.0.7:9999")))
-		before, _ := srv.Node(there)
-		for range 3 {
-			require.True(t, p.host.LoseSessions())
-			time.Sleep(5 * time.Minute)
-			after, ok := srv.Node(there)
-			require.True(t, ok)
-			require.NotEqual(t, before.Stat.EphemeralOwner, after.Stat.EphemeralOwner)
-			require.Equal(t, before.Data, after.Data)
-			before = after
-		}
-		require.NoError(t, r.Deregister(infoOf("10.0.0.7:9999")))
-		require.Empty(t, srv.Children("/product"))
-	})
-}
-
-// One refusal when the node is to be created again takes no server away.
-func TestRefusalBehindALostSession(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
-		p := start(t, srv)
-		r := hertz.NewRegistry(p.client)
-		require.NoError(t, r.Register(infoOf("10.0.0.7:9999")))
-		for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpMulti} {
-			srv.Inject(zktest.Rule{Path: there, Times: 1, Op: op, Do: zktest.Fail(zktest.ErrNoAuth)})
-		}
-		require.True(t, p.host.LoseSessions())
-		time.Sleep(5 * time.Minute)
-		require.NotEmpty(t, srv.Children("/product"))
 	})
 }
 
@@ -210,37 +174,6 @@ func TestRegisterSaysWhyNot(t *testing.T) {
 	})
 }
 
-// A Deregister ends a Register that waits.
-func TestDeregisterEndsARegisterThatWaits(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
-		p := startCutOff(t, srv)
-		r := hertz.NewRegistry(p.client)
-		result := make(chan error, 1)
-		go func() { result <- r.Register(infoOf("10.0.0.7:9999")) }()
-		synctest.Wait()
-		require.NoError(t, r.Deregister(infoOf("10.0.0.7:9999")))
-		require.NoError(t, <-result, "hertz would log an error, and wait for ever to tell it")
-		p.host.Heal()
-		time.Sleep(5 * time.Minute)
-		require.Empty(t, srv.Children("/product"))
-	})
-}
-
-// A Register beside a Deregister comes before or behind it. It is not refused.
-func TestRegisterBesideADeregister(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
-		r, info := hertz.NewRegistry(start(t, srv).client), infoOf("10.0.0.7:9999")
-		for range 200 {
-			result := make(chan error, 1)
-			go func() { result <- r.Register(info) }()
-			require.NoError(t, r.Deregister(info))
-			require.NoError(t, <-result)
-		}
-		require.NoError(t, r.Deregister(info))
-		require.Empty(t, srv.Children("/product"))
-	})
-}
-
 // Zeros before a port make no other instance.
 func TestPortIsANumber(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
@@ -285,17 +218,4 @@ func TestZeroRegistryCannotBeUsed(t *testing.T) {
 			require.ErrorContains(t, err, "must be made by NewRegistry")
 		}
 	}
-}
-
-// A caller may use the slice of its options again.
-func TestOptionsAreCopied(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
-		c := start(t, srv).client
-		registration := []discovery.RegistrationOption{discovery.WithDataPolicy(nodes.Accept)}
-		directory := []discovery.DirectoryOption{discovery.WithRemovalGrace(0)}
-		r, resolver := hertz.NewRegistry(c, registration...), hertz.NewResolver(c, directory...)
-		registration[0], directory[0] = nil, nil
-		require.NoError(t, r.Register(infoOf("10.0.0.7:9999")))
-		require.Len(t, resolve(t, resolver, "product"), 1)
-	})
 }

@@ -4,19 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 
 	sd "github.com/cloudwego/hertz/pkg/app/client/discovery"
 	"github.com/cloudwego/hertz/pkg/app/server/registry"
 	"github.com/cloudwego/hertz/pkg/common/utils"
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/contrib/hertz"
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -108,50 +105,4 @@ func TestNodesThatTheirsGetsWrong(t *testing.T) {
 		require.NoError(t, r.Register(infoOf("0.0.0.0:9999")))
 		nodeOf(t, srv, "/product/"+localIP+":9999")
 	})
-}
-
-// These two are the tests that theirs has of registry and resolver. The third one
-// is TestServerIsFoundAndCalled.
-func TestTheirSuite(t *testing.T) {
-	for name, auth := range map[string][]framework.Option{
-		"without authentication": nil,
-		"with authentication": {
-			framework.WithAuth("digest", []byte("horizon:horizon")),
-			framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "horizon", "horizon") }),
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, srv *zktest.Server) {
-				client := curatortest.Connect(t, srv, auth...)
-				tags := map[string]string{"group": "blue", "idc": "hd1"}
-				addr, err := net.ResolveTCPAddr("tcp", ":9999")
-				require.NoError(t, err)
-				r := newRegistry(client)
-				info := &registry.Info{ServiceName: "product", Weight: 100, Tags: tags, Addr: addr}
-				require.NoError(t, r.Register(info))
-
-				res := hertz.NewResolver(client)
-				target := res.Target(t.Context(), &sd.TargetInfo{Host: "product"})
-				result, err := res.Resolve(t.Context(), target)
-				require.NoError(t, err)
-				require.Len(t, result.Instances, 1)
-				instance := result.Instances[0]
-				host, port, err := net.SplitHostPort(instance.Address().String())
-				require.NoError(t, err)
-				require.Equal(t, []any{localIP, "9999", 100}, []any{host, port, instance.Weight()})
-				for k, v := range tags {
-					tag, exists := instance.Tag(k)
-					require.True(t, exists)
-					require.Equal(t, v, tag)
-				}
-
-				require.NoError(t, r.Deregister(info))
-				outlastGrace()
-				result, err = res.Resolve(t.Context(), target)
-				require.NoError(t, err)
-				require.Empty(t, result.Instances)
-				require.Equal(t, "product", result.CacheKey)
-			})
-		})
-	}
 }

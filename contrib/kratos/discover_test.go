@@ -2,7 +2,6 @@ package kratos_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,31 +86,6 @@ func TestGetServiceWithoutInstancesInAnOutage(t *testing.T) {
 	})
 }
 
-// A node that is no instance spoils nothing for the others.
-func TestBadNodeSpoilsNothing(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.process(t)
-		w.put(t, replica("a"))
-		watcher := w.watch(t, p)
-		require.Equal(t, []string{"a"}, next(t, watcher))
-		waits := begin(watcher)
-		for id, data := range map[string]string{
-			"garbage": "garbage", "null": "null", "list": "[]", "empty": "", "other": `{"id":"other","name":"payments"}`,
-			"types": `{"id":"types","name":"orders","endpoints":"http://10.0.0.7:8000"}`,
-		} {
-			require.NoError(t, w.Fake.Create(folder+"/"+id, []byte(data)))
-		}
-		require.NoError(t, w.Fake.Create(folder+"/nested/x", nil))
-		time.Sleep(time.Minute)
-		require.Empty(t, waits, "nothing is new")
-		list, err := p.GetService(w.Patience(t), "orders")
-		require.NoError(t, err)
-		require.Equal(t, []string{"a"}, ids(list))
-		w.put(t, &registry.ServiceInstance{ID: "bare", Name: "orders", Endpoints: []string{"%", "10.0.0.7"}})
-		require.Equal(t, []string{"a", "bare"}, (<-waits).ids, "kratos decides on endpoints")
-	})
-}
-
 // The first list is told at once, also if it is empty, and then each that differs,
 // however long nobody calls Next.
 func TestWatch(t *testing.T) {
@@ -184,26 +158,6 @@ func TestStopEndsNext(t *testing.T) {
 	})
 }
 
-// Whatever else is wrong, the error says that the context has ended.
-func TestNextSaysThatItsContextHasEnded(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.process(t)
-		require.Empty(t, next(t, w.watch(t, p)))
-		watcher, err := p.Watch(recipetest.Within(t, time.Minute), "orders")
-		require.NoError(t, err)
-		require.Empty(t, next(t, watcher))
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		require.NoError(t, p.client.Close())
-		_, err = p.GetService(ended, "orders")
-		require.ErrorIs(t, err, context.Canceled)
-		require.ErrorIs(t, err, framework.ErrClosed)
-		time.Sleep(2 * time.Minute)
-		_, err = watcher.Next()
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-	})
-}
-
 // Without a connection from the beginning, Next waits, and the error at the end
 // says why.
 func TestNextInAnOutageAtTheStart(t *testing.T) {
@@ -240,26 +194,6 @@ func TestOutageKeepsTheList(t *testing.T) {
 		require.NoError(t, w.Fake.Delete(folder+"/a"))
 		heal()
 		require.Equal(t, []string{"b"}, (<-waits).ids)
-	})
-}
-
-// A node that a lost session has left is replaced in one transaction. A watcher
-// sees no gap.
-func TestReplacedNodeIsNoGap(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		registrant, p := w.process(t), w.process(t)
-		require.NoError(t, registrant.Register(w.Patience(t), replica("a")))
-		watcher := w.watch(t, p)
-		require.Equal(t, []string{"a"}, next(t, watcher))
-		was, _ := w.Fake.Node(folder + "/a")
-		waits := begin(watcher)
-		heal := registrant.network.Isolate()
-		time.Sleep(w.Session - w.Session/10) // the client gives its session up before the server does
-		heal()
-		time.Sleep(time.Minute)
-		now, _ := w.Fake.Node(folder + "/a")
-		require.NotEqual(t, was.Stat.EphemeralOwner, now.Stat.EphemeralOwner)
-		require.Empty(t, waits)
 	})
 }
 
@@ -357,41 +291,5 @@ func TestDirectoryOptions(t *testing.T) {
 		require.NoError(t, w.Fake.Delete(folder+"/a"))
 		require.Empty(t, next(t, watcher))
 		require.Equal(t, time.Minute, time.Since(began))
-	})
-}
-
-// All calls may come at the same time.
-func TestCallsAtTheSameTime(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.process(t)
-		var calls errorsOf
-		for n := range 4 {
-			id := string(rune('a' + n%2))
-			calls.Go(func() error {
-				watcher, err := p.Watch(t.Context(), "orders")
-				if err != nil {
-					return err
-				}
-				_, err = watcher.Next()
-				return errors.Join(err, watcher.Stop())
-			})
-			calls.Go(func() error { return p.Register(w.Patience(t), replica(id)) })
-			calls.Go(func() error {
-				_, err := p.GetService(w.Patience(t), "orders")
-				if errors.Is(err, zk.ErrNoNode) {
-					return nil
-				}
-				return err
-			})
-		}
-		require.NoError(t, calls.Wait())
-		require.Equal(t, []string{"a", "b"}, w.Fake.Children(folder))
-		for n := range 4 {
-			id := string(rune('a' + n%2))
-			calls.Go(func() error { return p.Deregister(w.Patience(t), replica(id)) })
-		}
-		require.NoError(t, calls.Wait())
-		require.Empty(t, w.Fake.Children(folder))
-		w.NoWatches(t)
 	})
 }

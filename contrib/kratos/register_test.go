@@ -2,7 +2,6 @@ package kratos_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,44 +41,8 @@ func TestDeregisteredStaysGone(t *testing.T) {
 	})
 }
 
-func TestDeregisteredInAnOutageIsGoneBehindIt(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.process(t)
-		require.NoError(t, p.Register(w.Patience(t), replica("a")))
-		heal := p.network.Isolate()
-		begin := time.Now()
-		require.NoError(t, p.Deregister(recipetest.Within(t, time.Second), replica("a")), "kratos would not stop the app")
-		require.Equal(t, time.Second, time.Since(begin))
-		done := make(chan error, 1)
-		go func() { done <- p.Deregister(w.Patience(t), replica("a")) }()
-		synctest.Wait()
-		require.Empty(t, done, "a second call waits until it is gone")
-		heal()
-		require.NoError(t, <-done)
-		require.Empty(t, w.Fake.Children(folder))
-		time.Sleep(time.Minute)
-		require.Empty(t, w.Fake.Children(folder))
-	})
-}
-
-// An app that is stopped while it starts ends without an error.
-func TestDeregisterDuringRegister(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.put(t, replica("a"))
-		p := w.process(t)
-		done := make(chan error, 1)
-		go func() { done <- p.Register(w.Patience(t), replica("a")) }()
-		synctest.Wait()
-		require.Empty(t, done, "somebody else has the ID")
-		require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
-		require.NoError(t, <-done)
-		require.NoError(t, w.Fake.Delete(folder+"/a"))
-		time.Sleep(time.Minute)
-		require.Empty(t, w.Fake.Children(folder))
-	})
-}
-
-// The same holds while Register waits for a connection, before anything is there.
+// An app that is stopped while its Register waits for a connection ends without an
+// error.
 //
 // Promise: Deregister cancels a Register that has not created its node yet.
 func TestDeregisterBeforeTheFolder(t *testing.T) {
@@ -100,124 +63,6 @@ func TestDeregisterBeforeTheFolder(t *testing.T) {
 		require.NoError(t, <-other)
 		time.Sleep(time.Minute)
 		require.Equal(t, []string{"b"}, w.Fake.Children(folder))
-	})
-}
-
-// A context that ends while Register makes the folder may have any error as its
-// cause, such as that of another call that has found its node. It is no answer of the
-// servers.
-func TestCauseOfTheCallersContextMakesNoFolder(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.process(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: folder, Do: zktest.DelayRequest(time.Second)})
-		ctx, cancel := context.WithCancelCause(w.Patience(t))
-		time.AfterFunc(500*time.Millisecond, func() { cancel(zk.ErrNodeExists) })
-		err := p.Register(ctx, replica("a"))
-		require.ErrorIs(t, err, context.Canceled)
-		time.Sleep(time.Minute)
-		require.Empty(t, w.Fake.Children(folder))
-	})
-}
-
-// Two that register an instance at once are ended by one Deregister. If the first
-// one gives up, the other one does not.
-func TestTwoRegistersOfAnInstance(t *testing.T) {
-	other := replica("a")
-	other.Metadata["zone"] = "c"
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.put(t, replica("a"))
-		p := w.process(t)
-		var calls errorsOf
-		calls.Go(func() error { return p.Register(w.Patience(t), replica("a")) })
-		synctest.Wait()
-		calls.Go(func() error { return p.Register(w.Patience(t), other) })
-		synctest.Wait()
-		require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
-		require.NoError(t, calls.Wait())
-		require.NoError(t, w.Fake.Delete(folder+"/a"))
-		time.Sleep(time.Minute)
-		require.Empty(t, w.Fake.Children(folder))
-	})
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.put(t, replica("a"))
-		p := w.process(t)
-		first, second := make(chan error, 1), make(chan error, 1)
-		go func() { first <- p.Register(recipetest.Within(t, 10*time.Second), replica("a")) }()
-		synctest.Wait()
-		go func() { second <- p.Register(w.Patience(t), other) }()
-		time.Sleep(time.Minute)
-		require.ErrorIs(t, <-first, context.DeadlineExceeded)
-		require.Empty(t, second, "it has time")
-		require.NoError(t, w.Fake.Delete(folder+"/a"))
-		require.NoError(t, <-second)
-		list, err := p.GetService(w.Patience(t), "orders")
-		require.NoError(t, err)
-		require.Equal(t, []*registry.ServiceInstance{other}, list)
-	})
-}
-
-// asked is a context that does something when it is first asked for its error.
-type asked struct {
-	context.Context
-	once sync.Once
-	do   func()
-}
-
-func (c *asked) Err() error {
-	c.once.Do(c.do)
-	return c.Context.Err()
-}
-
-// A Register has waited for the registration of another one, which was refused. It
-// is ended by a Deregister also before it begins one of its own.
-func TestDeregisterBetweenTwoRegistrations(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.put(t, replica("a"))
-		p := w.process(t)
-		first := make(chan error, 1)
-		go func() { first <- p.Register(w.Patience(t), replica("a")) }()
-		synctest.Wait()
-		ctx := &asked{Context: w.Patience(t), do: func() { // it has the registration, and has not updated it
-			w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Fail(zktest.ErrNoAuth)})
-			require.NoError(t, w.Fake.Delete(folder+"/a"))
-			require.ErrorIs(t, <-first, zk.ErrNoAuth)
-			require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
-		}}
-		require.NoError(t, p.Register(ctx, replica("a")))
-		time.Sleep(time.Minute)
-		require.Empty(t, w.Fake.Children(folder))
-	})
-}
-
-// A Register beside a Deregister comes before or behind it. It is not refused.
-func TestRegisterBesideADeregister(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p, ctx := w.process(t), w.Patience(t)
-		for range 200 {
-			var calls errorsOf
-			calls.Go(func() error { return p.Deregister(ctx, replica("a")) })
-			calls.Go(func() error { return p.Register(ctx, replica("a")) })
-			require.NoError(t, calls.Wait())
-		}
-		require.NoError(t, p.Deregister(ctx, replica("a")))
-		require.Empty(t, w.Fake.Children(folder))
-	})
-}
-
-// A Register behind a Deregister that has given up waits for the first node.
-func TestRegisterBehindADeregisterThatHasGivenUp(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.process(t)
-		require.NoError(t, p.Register(w.Patience(t), replica("a")))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Second)}) // it may be gone at once
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		require.ErrorIs(t, p.Deregister(ended, replica("a")), context.Canceled)
-		require.NoError(t, p.Register(w.Patience(t), replica("a")))
-		time.Sleep(time.Minute)
-		require.Equal(t, []string{"a"}, w.Fake.Children(folder))
-		require.NoError(t, p.Deregister(w.Patience(t), replica("a")))
-		require.Empty(t, w.Fake.Children(folder))
 	})
 }
 
@@ -243,39 +88,6 @@ func TestLostSessionComesBack(t *testing.T) {
 		require.Equal(t, 3, refused.Hits())
 		require.Equal(t, []string{"a"}, w.Fake.Children(folder), "one error is no end")
 	})
-}
-
-// One refusal when the node is to be created again takes no instance away, nor does a
-// Register whose time an outage takes.
-func TestRefusalBehindALostSession(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.process(t)
-		require.NoError(t, p.Register(w.Patience(t), replica("a")))
-		refuse(w.Fake, folder+"/a", 1, zktest.Code(-125)) // the quota
-		p.network.Expire(t)
-		time.Sleep(time.Minute)
-		require.Equal(t, []string{"a"}, w.Fake.Children(folder))
-	})
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.process(t)
-		require.NoError(t, p.Register(w.Patience(t), replica("a")))
-		heal := p.network.Isolate()
-		again := replica("a")
-		again.Version = "v2"
-		require.ErrorIs(t, p.Register(recipetest.Within(t, 5*time.Second), again), context.DeadlineExceeded)
-		heal()
-		time.Sleep(time.Minute)
-		list, err := p.GetService(w.Patience(t), "orders")
-		require.NoError(t, err)
-		require.Equal(t, []*registry.ServiceInstance{again}, list, "it gets what is new later")
-	})
-}
-
-// refuse has the servers refuse to create a node.
-func refuse(srv *zktest.Server, path string, times int, code zktest.Code) {
-	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpMulti} {
-		srv.Inject(zktest.Rule{Path: path, Times: times, Op: op, Do: zktest.Fail(code)})
-	}
 }
 
 // Somebody else's node is neither deleted nor written to.
@@ -376,22 +188,6 @@ func TestRegisterAgainUpdates(t *testing.T) {
 	})
 }
 
-// A registration costs the node, and its watch.
-func TestRequestsOfARegistration(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.process(t)
-		require.NoError(t, p.Register(w.Patience(t), replica("a")))
-		stat, _ := w.Fake.Node(folder)
-		require.Zero(t, stat.Stat.EphemeralOwner, "kratos's own makes no container either")
-		synctest.Wait()
-		w.Fake.ClearRequests()
-		require.NoError(t, p.Register(w.Patience(t), replica("b")))
-		synctest.Wait()
-		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpExists}, w.Requests())
-		require.NoError(t, p.Deregister(w.Patience(t), replica("b")))
-	})
-}
-
 func TestWhatCannotBeUsed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		p := w.process(t)
@@ -457,18 +253,4 @@ func TestZeroRegistryCannotBeUsed(t *testing.T) {
 	require.ErrorIs(t, err, zk.ErrBadArguments)
 	require.ErrorContains(t, err, "must be made by New")
 	require.NoError(t, r.Deregister(t.Context(), replica("a")))
-}
-
-// A caller may use the slices of its options again.
-func TestOptionsAreCopied(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		registration := []discovery.RegistrationOption{discovery.WithDataPolicy(nodes.Accept)}
-		directory := []discovery.DirectoryOption{discovery.WithRemovalGrace(0)}
-		p := w.process(t, zookeeper.WithRegistrationOptions(registration...), zookeeper.WithDirectoryOptions(directory...))
-		registration[0], directory[0] = nil, nil
-		require.NoError(t, p.Register(t.Context(), replica("a")))
-		list, err := p.GetService(t.Context(), "orders")
-		require.NoError(t, err)
-		require.Len(t, list, 1)
-	})
 }

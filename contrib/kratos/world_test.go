@@ -3,9 +3,7 @@ package kratos_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -120,25 +118,4 @@ func begin(w registry.Watcher) <-chan answer {
 	}()
 	synctest.Wait()
 	return answers
-}
-
-// errorsOf runs calls, and joins their errors.
-type errorsOf struct {
-	calls sync.WaitGroup
-	mu    sync.Mutex
-	all   []error
-}
-
-func (e *errorsOf) Go(call func() error) {
-	e.calls.Go(func() {
-		err := call()
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.all = append(e.all, err)
-	})
-}
-
-func (e *errorsOf) Wait() error {
-	e.calls.Wait()
-	return errors.Join(e.all...)
 }

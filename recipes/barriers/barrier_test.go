@@ -13,7 +13,6 @@ import (
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 var standardPolicy = state.StandardPolicy
@@ -99,18 +98,6 @@ func TestWaitThatGivesUpNamesTheOwner(t *testing.T) {
 		require.ErrorContains(t, err, "wait /b: barrier is raised by migration@")
 		require.ErrorContains(t, err, ", until the end of session 0x")
 		w.NoWatches(t)
-	})
-}
-
-// A Wait that never saw the barrier says why.
-func TestWaitWithoutAConnection(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		w.Stop()
-		defer w.Start()
-		err := barriers.NewBarrier(c, "/b").Wait(recipetest.Within(t, time.Hour))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.NotErrorIs(t, err, barriers.ErrRaised)
 	})
 }
 
@@ -235,39 +222,6 @@ func TestPersistentNodeIsABarrier(t *testing.T) {
 		require.True(t, up)
 		require.NoError(t, n.Shutdown(w.Patience(t)))
 	})
-}
-
-// A fault hits one request of Raise or of Lower, whichever it is. If the call
-// succeeds, the barrier is as it says. If not, the error says that the outcome
-// is unknown.
-func TestFaultAtEveryRequestOfABarrier(t *testing.T) {
-	for kind, opts := range map[string][]barriers.RaiseOption{"free": nil, "bound": {barriers.WithSession()}} {
-		for _, fault := range recipetest.ConnectionFaults {
-			t.Run(kind+"/"+fault.Name, func(t *testing.T) {
-				recipetest.EachRequest(t, 2, func(t *testing.T, i int) (hit bool) {
-					inVirtualTime(t, func(t *testing.T, w *world) {
-						require.NoError(t, w.Fake.Create("/d", nil))
-						c, _ := w.Connect(t)
-						injected := w.Fake.Inject(zktest.Rule{Path: "/d/*", After: i, Do: fault.On(w.Fake)})
-						b := barriers.NewBarrier(c, "/d/b")
-						raised, err := b.Raise(w.Patience(t), opts...)
-						require.NoError(t, err)
-						time.Sleep(time.Minute) // until the client knows if its session has ended
-						if opts == nil || raised.Session != nil && raised.Session.Context().Err() == nil {
-							_, up := w.Fake.Node("/d/b")
-							require.True(t, up, "%+v", w.Fake.Requests())
-						}
-						require.NoError(t, b.Lower(w.Patience(t)))
-						require.Empty(t, w.Fake.Children("/d"))
-						hit = injected.Hits() > 0
-						time.Sleep(2 * time.Minute)
-						require.Empty(t, w.Fake.Children("/d"))
-					})
-					return hit
-				})
-			})
-		}
-	}
 }
 
 // Values that cannot be used are errors of every call, before anything is sent.

@@ -2,15 +2,12 @@ package barriers_test
 
 import (
 	"context"
-	"errors"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -175,48 +172,4 @@ func TestSlowMemberInCuratorsLayout(t *testing.T) {
 		}
 		w.NothingLeft(t, "/b")
 	})
-}
-
-// A fault hits one request of two members. They pass and leave, or one of them
-// gives up or is lost. Nothing is left behind.
-func TestFaultAtEveryRequestInCuratorsLayout(t *testing.T) {
-	for _, fault := range recipetest.ConnectionFaults {
-		t.Run(fault.Name, func(t *testing.T) {
-			recipetest.EachRequest(t, 7, func(t *testing.T, i int) (hit bool) {
-				inVirtualTime(t, func(t *testing.T, w *world) {
-					require.NoError(t, w.Fake.Create("/b", nil))
-					injected := w.Fake.Inject(zktest.Rule{Path: "/b/*", After: i, Do: fault.On(w.Fake)})
-					var members sync.WaitGroup
-					for _, c := range w.clients(t, 2) {
-						members.Go(func() { passInTime(t, curatorBarrier(c, 2)) })
-						settle()
-					}
-					members.Wait()
-					hit = injected.Hits() > 0
-					time.Sleep(time.Minute)
-					w.NothingLeft(t, "/b")
-				})
-				return hit
-			})
-		})
-	}
-}
-
-// passInTime enters and leaves within bounded times.
-func passInTime(t *testing.T, b *barriers.DoubleBarrier) {
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	p, err := b.Enter(ctx)
-	if err != nil {
-		if !errors.Is(err, barriers.ErrNotEntered) {
-			t.Errorf("enter: %v", err)
-		}
-		return
-	}
-	time.Sleep(time.Minute)
-	patience, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	if err := p.Leave(patience); err != nil && !errors.Is(err, framework.ErrSessionLost) {
-		t.Errorf("leave: %v", err)
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -31,23 +30,6 @@ func TestLeaveWhoseMarkHasNoReply(t *testing.T) {
 	})
 }
 
-// An operator deletes the node of a member that is about to mark it, while
-// another member is inside. The round is not over, and Leave says why it ends.
-func TestLeaveOfANodeThatAnOperatorDeletes(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		clients := w.clients(t, 2)
-		p := w.enterAll(t, "/b", clients)
-		settle()
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Session: clients[1].SessionID(), Do: zktest.Call(func(zktest.Request) {
-			if err := w.Fake.Delete("/b/" + p[1].Name()); err != nil {
-				t.Error(err)
-			}
-		})})
-		require.ErrorIs(t, p[1].Leave(w.Patience(t)), barriers.ErrNodeDeleted)
-		require.NoError(t, p[0].Leave(w.Patience(t)))
-	})
-}
-
 // A Leave that has given up says the same when it is called again.
 func TestSecondLeaveReturnsTheSame(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -61,40 +43,6 @@ func TestSecondLeaveReturnsTheSame(t *testing.T) {
 		require.ErrorIs(t, first, context.DeadlineExceeded)
 		settle()
 		require.Equal(t, first, p[0].Leave(ctx))
-		require.Equal(t, first, p[0].Leave(w.Patience(t)))
-	})
-}
-
-// A member gives up its Leave, and the server refuses what it tells the others.
-// The error says both.
-func TestLeaveThatGivesUpAndIsRefused(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		clients := w.clients(t, 2)
-		p := w.enterAll(t, "/b", clients)
-		settle()
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: clients[0].SessionID(), Do: zktest.Fail(zktest.ErrNoAuth)})
-		err := p[0].Leave(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, barriers.ErrNotLeft)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, zk.ErrNoAuth)
-		require.Equal(t, err, p[0].Leave(w.Patience(t)))
-	})
-}
-
-// A Leave has given up and returned when the servers refuse what the member
-// tells the others. It says the same when it is called again.
-func TestSecondLeaveAfterALateRefusalReturnsTheSame(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		clients := w.clients(t, 2)
-		p := w.enterAll(t, "/b", clients)
-		settle()
-		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: clients[0].SessionID(), Do: zktest.All(
-			zktest.DelayRequest(5*time.Second), zktest.Fail(zktest.ErrNoAuth))})
-		first := p[0].Leave(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, first, barriers.ErrNotLeft)
-		require.Equal(t, first, p[0].Leave(recipetest.Within(t, time.Second)), "the servers have not answered")
-		time.Sleep(time.Minute)
-		require.Equal(t, 1, refused.Hits())
 		require.Equal(t, first, p[0].Leave(w.Patience(t)))
 	})
 }
@@ -144,78 +92,4 @@ func TestHooksAreToldOfOneLeave(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A member gives up its Leave, and closes its client at once. The others do not
-// take it for lost.
-func TestLeaveThatGivesUpBeforeTheClientIsClosed(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		clients := w.clients(t, 2)
-		p := w.enterAll(t, "/b", clients)
-		settle()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		require.ErrorIs(t, p[0].Leave(ctx), barriers.ErrNotLeft)
-		require.NoError(t, clients[0].Close())
-		time.Sleep(time.Minute)
-		require.NoError(t, context.Cause(p[1].Context()))
-	})
-}
-
-// Of two Leaves of one member, the one that gives up fails alone. The other one
-// waits until all have left, whichever was called first.
-func TestLeaveThatGivesUpBesideAnotherOne(t *testing.T) {
-	for name, patientFirst := range map[string]bool{"patient first": true, "patient last": false} {
-		for layout, opts := range layouts {
-			t.Run(name+"/"+layout, func(t *testing.T) {
-				inVirtualTime(t, func(t *testing.T, w *world) {
-					p := w.enterAll(t, "/b", w.clients(t, 2), opts...)
-					var all []*leaving
-					for i := range 2 {
-						ctx := recipetest.Within(t, time.Minute)
-						if (i == 0) == patientFirst {
-							ctx = w.Patience(t)
-						}
-						all = append(all, leaveLater(ctx, p[0]))
-						settle()
-					}
-					over, cancel := context.WithCancel(t.Context())
-					cancel()
-					require.ErrorIs(t, p[0].Leave(over), barriers.ErrNotLeft)
-					time.Sleep(time.Hour)
-					patient, other := all[0], all[1]
-					if !patientFirst {
-						patient, other = other, patient
-					}
-					require.True(t, other.isOver())
-					require.ErrorIs(t, other.err, barriers.ErrNotLeft)
-					require.ErrorIs(t, other.err, context.DeadlineExceeded)
-					require.False(t, patient.isOver())
-					require.NoError(t, p[1].Leave(w.Patience(t)))
-					<-patient.done
-					require.NoError(t, patient.err)
-					require.NoError(t, p[0].Leave(over), "it has left before")
-					w.NothingLeft(t, "/b")
-				})
-			})
-		}
-	}
-}
-
-// The member gives up with the last of its Leaves.
-func TestAllLeavesOfAMemberGiveUp(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.enterAll(t, "/b", w.clients(t, 2))
-		settle()
-		one, two := leaveLater(recipetest.Within(t, time.Second), p[0]), leaveLater(recipetest.Within(t, time.Minute), p[0])
-		<-one.done
-		require.ErrorIs(t, one.err, barriers.ErrNotLeft)
-		require.Len(t, w.Fake.Children("/b"), 2)
-		<-two.done
-		require.ErrorIs(t, two.err, barriers.ErrNotLeft)
-		settle()
-		require.Len(t, w.Fake.Children("/b"), 1)
-		require.NoError(t, context.Cause(p[1].Context()))
-		w.leaveAll(t, p[1:])
-	})
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -23,23 +22,6 @@ func TestRefusalOfOneMarkEndsThePassage(t *testing.T) {
 		time.AfterFunc(5*time.Minute, func() { p[2].Leave(w.Patience(t)) })
 		<-left.done
 		require.ErrorIs(t, left.err, zk.ErrNoAuth)
-		require.Less(t, time.Since(begun), time.Minute)
-	})
-}
-
-// A hook reads a mark and ends its goroutine; the third one stays.
-func TestMarkWhoseReadDoesNotReturnWhileAnotherStays(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, exits := w.connectExiting(t)
-		p := w.enterAll(t, "/b", append([]*framework.Client{c}, w.clients(t, 2)...))
-		settle()
-		exits.Store(1)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/b/" + p[1].Name(), Session: c.SessionID(), Times: -1, Do: zktest.DropReply()})
-		begun := time.Now()
-		left := leaveLater(w.Patience(t), p[0])
-		time.AfterFunc(5*time.Minute, func() { p[2].Leave(w.Patience(t)) })
-		<-left.done
-		require.ErrorContains(t, left.err, "has ended its goroutine")
 		require.Less(t, time.Since(begun), time.Minute)
 	})
 }

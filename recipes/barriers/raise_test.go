@@ -99,19 +99,3 @@ func TestRaiseThatGivesUpInAnOutage(t *testing.T) {
 		require.True(t, up)
 	})
 }
-
-// Somebody deletes the barrier as soon as it is raised. Raise raises it again,
-// after pauses, until its context ends.
-func TestRaiseOfABarrierThatIsDeletedAtOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		deleted := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/b", Times: 3000, Do: zktest.CallAfter(func(zktest.Request) {
-			_ = w.Fake.Delete("/b")
-		})})
-		_, err := barriers.NewBarrier(c, "/b").Raise(recipetest.Within(t, time.Minute))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		require.Greater(t, deleted.Hits(), 10)
-		require.Less(t, deleted.Hits(), 30)
-	})
-}

@@ -49,50 +49,6 @@ func TestMembersThatGiveUpTogether(t *testing.T) {
 	}
 }
 
-// Members give up their Leave one after the other, in the order in which they
-// came or in the other one, while the last one to leave is inside. The requests
-// grow with the number of members all the same, and not with its square, also on
-// servers that cannot read many nodes with one request.
-func TestMembersThatGiveUpOneAfterTheOther(t *testing.T) {
-	for name, c := range map[string]struct {
-		backwards bool
-		comes     time.Duration // each, after the one before
-		version   zktest.Version
-	}{
-		"in order": {}, "backwards": {backwards: true}, "behind the first": {comes: 20 * time.Millisecond},
-		"on 3.5":                   {version: zktest.Version3510},
-		"on 3.5, behind the first": {comes: 20 * time.Millisecond, version: zktest.Version3510},
-	} {
-		t.Run(name, func(t *testing.T) {
-			recipetest.InVirtualTime(t, func(t *testing.T, virtual *recipetest.World) {
-				w := &world{virtual}
-				n := thorough.Size(120, 60)
-				p := w.enterAll(t, "/b", w.clients(t, n))
-				inside := p[n-1]
-				if p = p[:n-1]; c.backwards {
-					slices.Reverse(p)
-				}
-				w.Fake.ClearRequests()
-				var left []*leaving
-				for i := range p {
-					left = append(left, leaveLater(recipetest.Within(t, 10*time.Second+time.Duration(i)*50*time.Millisecond), p[i]))
-					time.Sleep(c.comes)
-				}
-				for _, l := range left {
-					<-l.done
-					require.ErrorIs(t, l.err, barriers.ErrNotLeft)
-				}
-				sent := len(w.Requests())
-				t.Logf("%d members: %d requests", n, sent)
-				require.Less(t, sent, 20*n)
-				require.NoError(t, context.Cause(inside.Context()))
-				w.leaveAll(t, []*barriers.Passage{inside})
-				w.NothingLeft(t, "/b")
-			}, zktest.WithVersion(c.version))
-		})
-	}
-}
-
 // The member that is to end the round gives up. The next one knows from it who
 // has left, waits for the others, and ends the round.
 func TestNextMemberEndsTheRound(t *testing.T) {

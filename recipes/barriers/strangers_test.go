@@ -2,7 +2,6 @@ package barriers_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -45,43 +44,6 @@ func TestNodesThatAnOperatorDeletes(t *testing.T) {
 		<-left.done
 		require.ErrorIs(t, left.err, barriers.ErrNodeDeleted, "the other one is inside")
 		w.leaveAll(t, passages[:1])
-		w.NothingLeft(t, "/b")
-	})
-}
-
-// An operator deletes the node of a member that is about to open a round. The
-// member enters again at once, and not when it looks at its node after a second.
-func TestNodeThatIsDeletedBeforeTheOpening(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/b", Do: zktest.Call(func(zktest.Request) {
-			if err := w.Fake.Delete("/b/" + w.Fake.Children("/b")[0]); err != nil {
-				t.Error(err)
-			}
-		})})
-		begun := time.Now()
-		p, err := barriers.NewDoubleBarrier(c, "/b", 1).Enter(w.Patience(t))
-		require.NoError(t, err)
-		require.Less(t, time.Since(begun), 500*time.Millisecond)
-		w.leaveAll(t, []*barriers.Passage{p})
-	})
-}
-
-// The server refuses to list the nodes to a member that is inside. Its passage
-// ends, and its node does not hold the others up.
-func TestRefusalEndsAPassage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		clients := w.clients(t, 2)
-		p := w.enterAll(t, "/b", clients)
-		settle()
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Session: clients[0].SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-		require.NoError(t, w.Fake.Create("/b/stranger", nil)) // a reason to look
-		require.NoError(t, w.Fake.Delete("/b/stranger"))
-		<-p[0].Context().Done()
-		require.ErrorIs(t, context.Cause(p[0].Context()), zk.ErrNoAuth)
-		settle()
-		require.Equal(t, []string{p[1].Name()}, w.Fake.Children("/b"))
-		w.leaveAll(t, p[1:])
 		w.NothingLeft(t, "/b")
 	})
 }
@@ -148,21 +110,6 @@ func TestForeignDataIsLeftAlone(t *testing.T) {
 			w.NothingLeft(t, "/b")
 		})
 	}
-}
-
-// Somebody writes a round that names a member twice. The member does not enter,
-// and does not try for ever to end the round.
-func TestMemberThatIsNamedTwice(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		pending := enterLater(w.Patience(t), barriers.NewDoubleBarrier(c, "/b", 2))
-		settle()
-		name := w.Fake.Children("/b")[0]
-		require.NoError(t, w.Fake.Set("/b", fmt.Appendf(nil, `{"v":1,"rounds":[{"members":[%q,%q]}]}`, name, name)))
-		<-pending.done
-		require.ErrorIs(t, pending.err, barriers.ErrForeignData)
-		w.NothingLeft(t, "/b")
-	})
 }
 
 // A refusal of the server is an error of Enter, which leaves nothing behind.

@@ -113,31 +113,6 @@ func TestWaitsNameTheTroubleThatTheyOutlast(t *testing.T) {
 	}
 }
 
-// Trouble that is over when a wait gives up is not named.
-func TestWaitsForgetTheTroubleThatIsOver(t *testing.T) {
-	for name, kind := range waitsInTrouble {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				err := kind.inTrouble(t, w, 5*time.Second)
-				_, ok := framework.ServerCode(err)
-				require.False(t, ok, "%v", err)
-			})
-		})
-	}
-}
-
-func TestRaiseNamesTheTroubleThatItOutlasts(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.Fail(throttled)})
-		_, err := barriers.NewBarrier(c, "/b").Raise(recipetest.Within(t, time.Minute))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		code, ok := framework.ServerCode(err)
-		require.True(t, ok, "%v", err)
-		require.EqualValues(t, throttled, code)
-	})
-}
-
 // A server has failed before it has raised the barrier, or after. Raise finds
 // out by doing it again. If the server fails at a look, Raise says so.
 //
@@ -184,53 +159,4 @@ func TestMemberOutlastsAServerInTrouble(t *testing.T) {
 		w.leaveAll(t, passages)
 		require.Equal(t, 1, strings.Count(log.String(), "passage of a double barrier is tried again after an error"), log.String())
 	})
-}
-
-// The one that ends the round has outlasted trouble, and waits for a member for
-// which there was none. The trouble is over.
-func TestLeaveForgetsTheTroubleWithAMemberThatHasLeft(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		passages := w.enterAll(t, "/b", []*framework.Client{c, w.Observer, w.Observer})
-		settle()
-		second := leaveLater(w.Patience(t), passages[1])
-		settle()
-		trouble := w.Fake.Inject(zktest.Rule{
-			Op: zktest.OpGetData, Path: "/b/" + passages[1].Name(), Session: c.SessionID(), Times: -1, Do: zktest.Fail(throttled),
-		})
-		time.AfterFunc(time.Second, trouble.Remove)
-		err := passages[0].Leave(recipetest.Within(t, time.Minute))
-		require.Positive(t, trouble.Hits())
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		_, ok := framework.ServerCode(err)
-		require.False(t, ok, "%v", err)
-		require.NoError(t, passages[2].Leave(w.Patience(t)))
-		<-second.done
-	})
-}
-
-// Callers wait for each attempt of Raise and Enter, and the other members for
-// this one: they are back soon after a server's trouble is over.
-func TestRaiseAndEnterAreBackSoonAfterTrouble(t *testing.T) {
-	for name, call := range map[string]func(context.Context, *framework.Client) error{
-		"raise": func(ctx context.Context, c *framework.Client) error {
-			_, err := barriers.NewBarrier(c, "/b").Raise(ctx)
-			return err
-		},
-		"enter": func(ctx context.Context, c *framework.Client) error {
-			_, err := barriers.NewDoubleBarrier(c, "/b", 1).Enter(ctx)
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.Fail(-1)})
-				time.AfterFunc(time.Minute+2*time.Second, trouble.Remove)
-				begun := time.Now()
-				require.NoError(t, call(w.Patience(t), c))
-				require.Less(t, time.Since(begun), time.Minute+8*time.Second)
-			})
-		})
-	}
 }

@@ -78,28 +78,6 @@ func TestRemovalGrace(t *testing.T) {
 	})
 }
 
-// A drain that is followed by the end at once is not seen: the node has gone when
-// it is to be read. The instance then stays for the grace.
-func TestDrainThatNobodyHasSeen(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		r := w.registered(t, w.Observer, replica("a", 1))
-		c, network := w.Connect(t)
-		d := w.directory(t, c)
-		news := follow(t, d)
-		settle()
-		require.Len(t, news(), 2)
-		network.Refuse(true)
-		network.Cut()
-		require.NoError(t, r.Drain(w.Patience(t)))
-		require.NoError(t, r.Shutdown(w.Patience(t)))
-		network.Refuse(false)
-		require.NoError(t, d.WaitFor(w.Patience(t), w.Fake.Zxid()))
-		require.Equal(t, []string{"a:1"}, names(d))
-		outlastGrace()
-		require.Equal(t, []string{"interrupted", "synced", "removed a:1"}, news())
-	})
-}
-
 // If most instances vanish at once, the guard keeps them for a while, and says
 // so.
 func TestLossGuard(t *testing.T) {

@@ -165,34 +165,6 @@ func TestInterruptedDirectoryKeepsWhatItHas(t *testing.T) {
 	})
 }
 
-// A path that may not be read any more does not empty the directory.
-func TestRefusalDoesNotEmptyTheDirectory(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
-		c, network := w.Connect(t)
-		d := w.directory(t, c)
-		news := follow(t, d)
-		refusal := w.Fake.Inject(zktest.Rule{
-			Op: zktest.OpGetChildren2, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
-		})
-		exists := w.Fake.Inject(zktest.Rule{
-			Op: zktest.OpMultiRead, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth),
-		})
-		network.Cut()
-		require.NoError(t, w.Fake.Create(base+"/orders/b", data(t, replica("b", 1))))
-		outlastGrace()
-		require.Contains(t, names(d), "a:1")
-		require.True(t, d.Snapshot().Interrupted, "%v", news())
-		require.ErrorIs(t, d.Snapshot().Err, zk.ErrNoAuth)
-		refusal.Remove()
-		exists.Remove()
-		network.Cut()
-		outlastGrace()
-		require.Equal(t, []string{"a:1", "b:1"}, names(d))
-		require.False(t, d.Snapshot().Interrupted)
-	})
-}
-
 // A node that may not be read is told once, and is no instance meanwhile.
 func TestNodeThatMayNotBeReadIsBad(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -296,32 +268,6 @@ func TestServicesOfTheRootOfAnEnsemble(t *testing.T) {
 		defer below.Close()
 		require.NoError(t, below.WaitInstances(w.Patience(t), 1))
 		require.Equal(t, []string{"orders/eu"}, below.Snapshot().Services())
-	})
-}
-
-// nameless is a format whose only service is the base itself.
-type nameless struct{ plain }
-
-func (nameless) Dir(string) (string, error)        { return "/", nil }
-func (nameless) Service(dir string) (string, bool) { return "", dir == "/" }
-
-// A bad node of a service without a name is told once for each version, and leaves.
-func TestBadNodeOfAServiceWithoutAName(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create(base+"/x", []byte("garbage")))
-		require.NoError(t, w.Fake.Create(base+"/y", []byte("garbage")))
-		d, err := discovery.NewDirectory(w.Observer, base, nameless{}, "")
-		require.NoError(t, err)
-		defer d.Close()
-		require.NoError(t, d.WaitSynced(w.Patience(t)))
-		require.Len(t, d.Snapshot().Bad, 2)
-		require.NoError(t, w.Fake.Set(base+"/x", []byte("more garbage")))
-		settle()
-		require.Len(t, d.Snapshot().Bad, 2, "a second version")
-		require.NoError(t, w.Fake.Delete(base+"/x"))
-		settle()
-		require.Len(t, d.Snapshot().Bad, 1)
-		require.Equal(t, "y", d.Snapshot().Bad[0].ID)
 	})
 }
 

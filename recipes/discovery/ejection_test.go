@@ -88,20 +88,6 @@ func TestPauseGrowsAndBeginsAnew(t *testing.T) {
 	})
 }
 
-// An instance is back when its pause is over, also if nobody picks for a while.
-func TestPauseBeginsAnewWithoutPicks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPicker(t, discovery.RoundRobin(), some(3), discovery.WithEjection(2, time.Second, 5*time.Second))
-		failTimes(t, p, "1", 2)
-		time.Sleep(time.Hour)
-		failTimes(t, p, "1", 2)
-		time.Sleep(time.Second - 1)
-		requireIn(t, p, "0", "2")
-		time.Sleep(time.Nanosecond)
-		requireIn(t, p, "0", "1", "2")
-	})
-}
-
 // If most instances fail, the cause is likely somewhere else.
 func TestHalfOfTheInstancesStayIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -2,7 +2,6 @@ package discovery_test
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -66,20 +65,6 @@ func TestHookIsToldOfDrains(t *testing.T) {
 		require.NoError(t, r.Resume(w.Patience(t)))
 		settle()
 		require.Equal(t, []string{"/services/orders/a a: drains false"}, h.news())
-	})
-}
-
-// An update that the server refuses is no news.
-func TestHookIsNotToldOfARefusedDrain(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		h := &witness{}
-		c, _ := w.Connect(t, framework.WithHooks(h))
-		r := w.registered(t, c, replica("a", 1))
-		large := replica("a", 1)
-		large.Disabled, large.Metadata = true, map[string]string{"x": strings.Repeat("x", 2<<20)}
-		require.Error(t, r.Update(w.Patience(t), large))
-		settle()
-		require.Empty(t, h.news())
 	})
 }
 

@@ -58,29 +58,3 @@ func TestPermanentInstanceThatHasMovedLateIsElsewhere(t *testing.T) {
 		}
 	}
 }
-
-// The reply to the request that has made the node is lost. What that would have left
-// is not the instance's any more when it has moved.
-func TestPermanentInstanceThatWasMadeInDoubtAndHasMoved(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create(base+"/orders", nil))
-		c, network := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: base + "/orders/a", Do: zktest.DropReply()})
-		r := w.registered(t, c, permanent(1))
-		require.NoError(t, r.Update(w.Patience(t), permanent(2)))
-		network.Refuse(true)
-		network.Cut()
-		synctest.Wait()
-		require.NoError(t, w.Fake.Delete(base+"/orders/a"))
-		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, permanent(1))))
-		network.Refuse(false)
-		require.NoError(t, c.WaitConnected(w.Patience(t)))
-		time.Sleep(time.Minute)
-		_, there := r.Node().Registration()
-		require.False(t, there)
-		require.NoError(t, r.Shutdown(w.Patience(t)))
-		n, there := w.Fake.Node(base + "/orders/a")
-		require.True(t, there)
-		require.Equal(t, string(data(t, permanent(1))), string(n.Data))
-	})
-}

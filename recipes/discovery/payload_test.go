@@ -96,10 +96,3 @@ func requirePayload[T any](t *testing.T, payload string, want T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 }
-
-func TestPayloadOfSaysWhatIsWrong(t *testing.T) {
-	_, err := discovery.PayloadOf[int](withPayload(`"x"`))
-	require.EqualError(t, err, "payload of instance a1: json: cannot unmarshal string into Go value of type int")
-	_, err = discovery.PayloadOf[[]int](withPayload(`[1,2]`))
-	require.EqualError(t, err, `payload of instance a1: invalid payload "[1,2]": Java needs a class and a value in an array`)
-}

@@ -84,34 +84,3 @@ func TestSuccessorOfAPermanentInstanceIsLeftAlone(t *testing.T) {
 		require.Equal(t, string(data(t, permanent(2))), string(n.Data))
 	})
 }
-
-// A permanent instance that has moved is where it is now. A node at the address
-// that it has left is another instance's, and one at its own is not.
-func TestPermanentInstanceThatHasMovedIsElsewhere(t *testing.T) {
-	for name, test := range map[string]struct {
-		port  int
-		taken bool
-	}{
-		"where it was": {port: 1, taken: false},
-		"where it is":  {port: 2, taken: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, network := w.Connect(t)
-				r := w.registered(t, c, permanent(1))
-				require.NoError(t, r.Update(w.Patience(t), permanent(2)))
-				network.Refuse(true)
-				network.Cut()
-				require.NoError(t, w.Fake.Delete(base+"/orders/a"))
-				require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, permanent(test.port))))
-				network.Refuse(false)
-				require.NoError(t, c.WaitConnected(w.Patience(t)))
-				time.Sleep(time.Minute)
-				_, there := r.Node().Registration()
-				require.Equal(t, test.taken, there)
-				n, _ := w.Fake.Node(base + "/orders/a")
-				require.Equal(t, string(data(t, permanent(test.port))), string(n.Data))
-			})
-		})
-	}
-}

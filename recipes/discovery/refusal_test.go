@@ -35,54 +35,8 @@ func TestRefusalFromTheBeginningIsTold(t *testing.T) {
 	})
 }
 
-// A refusal that comes while the directory is interrupted is told.
-func TestRefusalDuringAnInterruptionIsTold(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
-		c, network := w.Connect(t)
-		d := w.directory(t, c)
-		refusals := 0
-		go func() {
-			for ch := range d.Changes(t.Context()) {
-				if ch.Type == discovery.Interrupted && ch.Err != nil {
-					refusals++
-				}
-			}
-		}()
-		settle()
-		owner, _ := w.Connect(t)
-		require.NoError(t, owner.AddAuth(t.Context(), "digest", []byte("a:b")))
-		_, err := owner.SetACL(t.Context(), base+"/orders", zk.DigestACL(zk.PermAll, "a", "b"), -1)
-		require.NoError(t, err)
-		network.Cut()
-		outlastGrace()
-		require.ErrorIs(t, d.Snapshot().Err, zk.ErrNoAuth)
-		require.Equal(t, 1, refusals)
-	})
-}
-
-// A client that may read nothing any more keeps what it has.
-func TestRefusalOfEverythingDoesNotEmptyTheDirectory(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 1))))
-		c, network := w.Connect(t)
-		d := w.directory(t, c)
-		owner, _ := w.Connect(t)
-		require.NoError(t, owner.AddAuth(t.Context(), "digest", []byte("a:b")))
-		for _, path := range []string{base + "/orders/a", base + "/orders"} {
-			_, err := owner.SetACL(t.Context(), path, zk.DigestACL(zk.PermAll, "a", "b"), -1)
-			require.NoError(t, err)
-		}
-		network.Cut()
-		outlastGrace()
-		require.True(t, d.Snapshot().Interrupted)
-		require.ErrorIs(t, d.Snapshot().Err, zk.ErrNoAuth)
-		require.Equal(t, []string{"a:1"}, names(d))
-	})
-}
-
-// That holds without a removal grace, and for instances that drain, which go at
-// once when their nodes do.
+// A client that may read nothing any more keeps what it has, also without a removal
+// grace, and instances that drain, which go at once when their nodes do.
 func TestRefusalOfEverythingKeepsWhatGoesAtOnce(t *testing.T) {
 	for name, port := range map[string]int{"drains": 1, "no grace": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -144,23 +98,6 @@ func TestInstanceThatGoesDuringARefusal(t *testing.T) {
 		network.Cut()
 		outlastGrace()
 		require.Equal(t, []string{"b:1"}, names(d))
-	})
-}
-
-// Nodes that may not be read, and are no service's, are told apart by their paths.
-func TestUnreadableFoldersOfOneName(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		for _, i := range []string{"a.A", "a.B"} {
-			path := "/dubbo/" + i + "/consumers"
-			require.NoError(t, w.Fake.Create(path+"/x", nil))
-			w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: path, Session: c.SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-		}
-		d, err := discovery.NewServices(c, "/dubbo", discovery.DubboInterfaceCodec("tri"))
-		require.NoError(t, err)
-		defer d.Close()
-		settle()
-		require.Len(t, d.Snapshot().Bad, 2)
 	})
 }
 

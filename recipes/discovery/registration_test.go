@@ -50,31 +50,6 @@ func TestInterruptionsOfARegistrantAreNotSeen(t *testing.T) {
 	})
 }
 
-// After a loss of the session, the first request of the next one registers the
-// instance, once (B3).
-func TestRegistrationComesBackWithOneRequest(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		r := w.registered(t, c, replica("a", 1))
-		before := w.czxid(t)
-		w.Fake.ClearRequests()
-		w.Fake.Session(c.SessionID()).Expire()
-		outlastGrace()
-		var ops []zktest.Op
-		for _, req := range w.Fake.Requests() {
-			if req.Session == c.SessionID() && req.Op != zktest.OpConnect && req.Op != zktest.OpPing {
-				ops = append(ops, req.Op)
-			}
-		}
-		require.Equal(t, zktest.OpCreate, ops[0])
-		require.Equal(t, 1, w.Fake.CountRequests(zktest.OpCreate))
-		require.Greater(t, w.czxid(t), before)
-		there, ok := r.Node().Registration()
-		require.True(t, ok)
-		require.Equal(t, w.czxid(t), there.Czxid)
-	})
-}
-
 // The servers still have the node of the lost session when the next one begins:
 // it is replaced in one transaction, and no reader sees a gap.
 func TestReplacedNodeIsNoChange(t *testing.T) {
@@ -217,26 +192,6 @@ func TestSecondProcessIsInConflict(t *testing.T) {
 	})
 }
 
-// The policy Replace replaces a foreign node in one transaction, and not by one
-// that could hit anybody else.
-func TestForeignNodeIsReplacedInOneTransaction(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		a, _ := w.Connect(t)
-		w.registered(t, a, replica("a", 1))
-		d := w.directory(t, w.Observer)
-		news := follow(t, d)
-		settle()
-		require.Len(t, news(), 2)
-		b, _ := w.Connect(t)
-		w.Fake.ClearRequests()
-		w.registered(t, b, replica("a", 2), discovery.WithConflictPolicy(nodes.Replace))
-		settle()
-		require.Equal(t, []string{"removed a:1", "added a:2"}, news())
-		require.Equal(t, 1, w.Fake.CountRequests(zktest.OpMulti))
-		require.Zero(t, w.Fake.CountRequests(zktest.OpDelete))
-	})
-}
-
 // An instance that is shut down during an outage is gone after it, and never
 // back (B9).
 //
@@ -339,39 +294,5 @@ func TestRegistrationsThatCannotBe(t *testing.T) {
 		refused(nodes.ErrInUse, w.Observer, plain{}, good)
 		require.NoError(t, w.Observer.Close())
 		refused(framework.ErrClosed, w.Observer, plain{}, good)
-	})
-}
-
-// An instance that drains goes at once, but not if its node was replaced in one
-// transaction.
-func TestReplacedNodeOfADrainingInstanceIsNoChange(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		r := w.registered(t, c, replica("a", 1))
-		require.NoError(t, r.Drain(w.Patience(t)))
-		d := w.directory(t, w.Observer)
-		news := follow(t, d)
-		settle()
-		require.Len(t, news(), 2)
-		there, _ := r.Node().Registration()
-		w.Fake.Session(there.Session.ID()).Pause()
-		<-there.Session.Context().Done()
-		_, err := r.WaitRegistered(w.Patience(t))
-		require.NoError(t, err)
-		outlastGrace()
-		require.Empty(t, news())
-	})
-}
-
-// A caller may change the list that it has given to an option.
-func TestACLOfAnOptionIsCopied(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		acl := zk.WorldACL(zk.PermAll)
-		option := discovery.WithACL(acl)
-		acl[0].Perms = zk.PermRead
-		w.registered(t, c, replica("a", 1), option)
-		node, _ := w.Fake.Node(base + "/orders/a")
-		require.Equal(t, []zktest.ACL{{Perms: zk.PermAll, Scheme: "world", ID: "anyone"}}, node.ACL)
 	})
 }

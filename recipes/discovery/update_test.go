@@ -7,13 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/discovery"
-	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -40,32 +37,6 @@ func TestUpdateKeepsTheNameOfADubboInterface(t *testing.T) {
 		defer r.Shutdown(over())
 		time.Sleep(time.Hour)
 		require.NoError(t, r.Update(w.Patience(t), replica("", 1)))
-	})
-}
-
-// An update that came later than its call is what counts, however many others the
-// server refuses after that.
-func TestRefusedUpdatesDoNotReviveAnOldOne(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		r := w.registered(t, c, replica("a", 1))
-		network.Refuse(true)
-		network.Cut()
-		require.ErrorIs(t, r.Update(recipetest.Within(t, time.Second), replica("a", 2)), context.DeadlineExceeded)
-		network.Refuse(false)
-		require.NoError(t, c.WaitConnected(w.Patience(t)))
-		outlastGrace()
-		quota := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zktest.ErrQuotaExceeded)})
-		for n := range 30 {
-			require.True(t, framework.IsRefusal(r.Update(w.Patience(t), replica("a", 100+n))))
-		}
-		quota.Remove()
-		require.Equal(t, 2, r.Instance().Port)
-		require.NoError(t, r.Drain(w.Patience(t)))
-		drained := replica("a", 2)
-		drained.Disabled = true
-		n, _ := w.Fake.Node(base + "/orders/a")
-		require.Equal(t, string(data(t, drained)), string(n.Data))
 	})
 }
 
@@ -117,65 +88,6 @@ func TestUpdateOfWhatInstanceReturns(t *testing.T) {
 	})
 }
 
-// An update waits for its turn behind another one, which is in trouble. Its
-// error says so as the other's does.
-func TestUpdateBehindAnotherNamesTheTrouble(t *testing.T) {
-	for name, tc := range map[string]struct {
-		do   zktest.Action
-		want error
-	}{
-		"throttled": {zktest.Fail(zktest.ErrThrottled), &framework.ServerError{Code: -127}},
-		"hang-ups":  {zktest.DropRequest(), zk.ErrConnectionClosed},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				r := w.registered(t, c, replica("a", 1))
-				trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: tc.do})
-				first := make(chan error)
-				go func() { first <- r.Update(recipetest.Within(t, time.Minute), replica("a", 2)) }()
-				synctest.Wait()
-				for name, change := range map[string]func(context.Context) error{
-					"update": func(ctx context.Context) error { return r.Update(ctx, replica("a", 3)) },
-					"drain":  r.Drain,
-					"resume": r.Resume,
-				} {
-					err := change(recipetest.Within(t, time.Second))
-					require.ErrorIs(t, err, context.DeadlineExceeded, name)
-					require.ErrorIs(t, err, tc.want, name)
-				}
-				trouble.Remove()
-				require.NoError(t, <-first)
-				require.Equal(t, 2, r.Instance().Port)
-				require.NoError(t, r.Node().Trouble())
-			})
-		})
-	}
-}
-
-// An update of a node that is not there yet, because of another one, waits behind
-// another update.
-func TestUpdateBehindAnotherNamesTheConflict(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create(base, nil))
-		require.NoError(t, w.Fake.Create(base+"/orders", nil))
-		require.NoError(t, w.Fake.Create(base+"/orders/a", data(t, replica("a", 7))))
-		r, err := discovery.NewRegistration(w.Observer, base, plain{}, replica("a", 1))
-		require.NoError(t, err)
-		first := make(chan error)
-		go func() { first <- r.Update(recipetest.Within(t, time.Minute), replica("a", 2)) }()
-		synctest.Wait()
-		err = r.Drain(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		var conflict *discovery.ConflictError
-		require.ErrorAs(t, err, &conflict)
-		require.Equal(t, 7, conflict.Instance.Port)
-		require.ErrorIs(t, r.Node().Trouble(), nodes.ErrConflict)
-		require.Error(t, <-first)
-		require.NoError(t, r.Shutdown(t.Context()))
-	})
-}
-
 // An update that came later than its call is what counts, however many others were
 // made in an outage, and are refused after that.
 //
@@ -205,28 +117,5 @@ func TestUpdatesThatAreRefusedLaterDoNotReviveAnOldOne(t *testing.T) {
 		drained.Disabled = true
 		n, _ := w.Fake.Node(base + "/orders/a")
 		require.Equal(t, string(data(t, drained)), string(n.Data))
-	})
-}
-
-// An update that a server in trouble has not carried out yet is what counts, however
-// many others are refused meanwhile.
-func TestRefusedUpdatesDoNotDropOneThatIsUnderWay(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		r := w.registered(t, c, replica("a", 1))
-		synctest.Wait()
-		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
-		require.ErrorIs(t, r.Update(recipetest.Within(t, time.Second), replica("a", 2)), context.DeadlineExceeded)
-		large := replica("a", 3)
-		large.Metadata = map[string]string{"x": strings.Repeat("x", 2<<20)}
-		for range 16 { // more than are kept
-			require.True(t, framework.IsRefusal(r.Update(recipetest.Within(t, time.Hour), large)))
-		}
-		require.Equal(t, 2, r.Instance().Port)
-		trouble.Remove()
-		time.Sleep(time.Minute)
-		require.Equal(t, 2, r.Instance().Port)
-		n, _ := w.Fake.Node(base + "/orders/a")
-		require.Equal(t, string(data(t, replica("a", 2))), string(n.Data))
 	})
 }

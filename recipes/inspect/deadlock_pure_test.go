@@ -122,24 +122,6 @@ func requireCycle(t *testing.T, d Deadlock) {
 	}
 }
 
-// The work for a process with many waits is in proportion to them. Here A waits
-// many times for C, which is free, and B as often for A.
-func TestProcessWithManyWaitsIsLookedAtInAShortTime(t *testing.T) {
-	const n = 5000
-	p := func(path string, session SessionID) Participant {
-		return Participant{Path: path, Czxid: 1, Session: session}
-	}
-	var all []Wait
-	for i := range n {
-		x, y := fmt.Sprint("/x", i), fmt.Sprint("/y", i)
-		all = append(all, Wait{Path: x, Kind: Mutex, Waiters: []Participant{p(x+"/2", 1)}, Holders: []Participant{p(x+"/1", 3)}})
-		all = append(all, Wait{Path: y, Kind: Mutex, Waiters: []Participant{p(y+"/2", 2)}, Holders: []Participant{p(y+"/1", 1)}})
-	}
-	begin := time.Now()
-	require.Empty(t, deadlocksOf(t, all))
-	require.Less(t, time.Since(begin), 30*time.Second)
-}
-
 // The text of a Deadlock that a caller has made is one line, without a panic.
 func TestTextOfADeadlockIsOneLine(t *testing.T) {
 	d := Deadlock{Processes: []string{"a"}, Cycle: []Blocked{{Path: "/x\ny"}, {Path: "/y", Waiter: Participant{ID: "b", Session: 1}}}}
@@ -147,23 +129,6 @@ func TestTextOfADeadlockIsOneLine(t *testing.T) {
 	require.Contains(t, d.String(), "a waits for ")
 	require.Contains(t, d.String(), " of b (session 0x1), which waits for /y of a")
 	require.Equal(t, "no deadlock", Deadlock{}.String())
-}
-
-// Thousands of processes that wait for one another, in a long row, are looked
-// at in a short time.
-func TestManyWaitsAreLookedAtInAShortTime(t *testing.T) {
-	const n = 3000
-	p := func(i int) Participant { return Participant{Path: fmt.Sprint(i), Czxid: 1, Session: SessionID(i + 1)} }
-	var row []Wait
-	for i := range n {
-		row = append(row, Wait{Path: fmt.Sprint("/", i), Kind: Mutex, Waiters: []Participant{p(i)}, Holders: []Participant{p(i + 1)}})
-	}
-	begin := time.Now()
-	require.Empty(t, deadlocksOf(t, row))
-	all := deadlocksOf(t, append(row, Wait{Path: "/back", Kind: Mutex, Waiters: []Participant{p(n)}, Holders: []Participant{p(n - 1)}}))
-	require.Len(t, all, 1, "all wait for these two")
-	require.Len(t, all[0].Cycle, 2)
-	require.Less(t, time.Since(begin), 30*time.Second)
 }
 
 // The work for a crowd at one lock is in proportion to the crowd, and not to

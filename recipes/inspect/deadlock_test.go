@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -16,7 +14,6 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 func (w *world) graph(t *testing.T, opts ...inspect.Option) inspect.Graph {
@@ -129,36 +126,6 @@ func TestCycleThatDissolvesIsNotReported(t *testing.T) {
 	}
 }
 
-// A lock that may not be listed any more in the second look is reported.
-func TestLockThatBecomesUnreadableIsTold(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.ring(t, "/l", "a", "b")
-		owner := w.service(t, "owner")
-		go func() {
-			time.Sleep(time.Minute / 2)
-			_, err := owner.SetACL(t.Context(), "/l/a", zk.DigestACL(zk.PermAll, "shop", "secret"), framework.AnyVersion)
-			assert.NoError(t, err)
-		}()
-		graph := w.graph(t, inspect.WithPause(time.Minute))
-		require.Empty(t, graph.Deadlocks)
-		require.Equal(t, []string{"/l/a"}, graph.Unreadable)
-	})
-}
-
-// Without a cycle there is no second look.
-func TestGraphWithoutACycleTakesOneLook(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		a := locks.NewInterProcessMutex(w.service(t, "a"), "/a")
-		locktest.Acquire(t, w.Patience(t), a)
-		w.acquireBehind(t, locks.NewInterProcessMutex(w.service(t, "b"), "/a"), "/a", 2)
-		begin := time.Now()
-		graph := w.graph(t, inspect.WithPause(time.Hour))
-		require.Len(t, graph.Waits, 1)
-		require.Equal(t, []inspect.Deadlock{}, graph.Deadlocks)
-		require.Less(t, time.Since(begin), time.Minute)
-	})
-}
-
 // Busy processes hold and wait in many goroutines. That is no deadlock within
 // one of them, nor of two in a single semaphore. Candidates of latches are not
 // stuck.
@@ -248,44 +215,6 @@ func TestTracesRemoveADoubt(t *testing.T) {
 		require.NoError(t, w.Fake.Delete("/y/__WRIT__0000000002"))
 		node("a", "3", "/y/__WRIT__0000000003")
 		require.Equal(t, []inspect.Doubt{inspect.SeveralTasks}, w.graph(t).Deadlocks[0].Doubts)
-	})
-}
-
-// An error of either look is one of the call.
-func TestGraphIsCompleteOrAnError(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.ring(t, "/l", "a", "b")
-		hits := 0
-		for i := 0; i == hits; i++ {
-			c, _ := w.Connect(t)
-			fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: zktest.Fail(zktest.ErrSystem)})
-			_, err := inspect.WaitGraph(w.Patience(t), c, []string{"/"})
-			hits += fault.Hits()
-			require.Equal(t, i < hits, err != nil, "request %d: %v", i, err)
-		}
-		require.Greater(t, hits, 12, "both looks")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		_, err := inspect.WaitGraph(ctx, w.Observer, []string{"/"}, inspect.WithPause(time.Hour))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-	})
-}
-
-// The pause between the looks ends with the client.
-func TestPauseOfAGraphEndsWithTheClient(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.ring(t, "/l", "a", "b")
-		c, _ := w.Connect(t)
-		over := make(chan error)
-		go func() {
-			_, err := inspect.WaitGraph(w.Patience(t), c, []string{"/"}, inspect.WithPause(time.Hour))
-			over <- err
-		}()
-		time.Sleep(time.Minute)
-		begun := time.Now()
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, <-over, framework.ErrClosed)
-		require.Zero(t, time.Since(begun))
 	})
 }
 

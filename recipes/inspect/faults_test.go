@@ -87,27 +87,6 @@ func nodesInAll(all []inspect.Recipe, _ error) (paths []string) {
 	return paths
 }
 
-// A walk goes on after an outage and a loss of the session, as far as the
-// client's retry policy does. Here the outage is too long for it.
-func TestOutageIsAnErrorOfAWalk(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		forest(t, w.Observer, "/r", 50)
-		c, network := w.Connect(t)
-		n := 0
-		var last error
-		for _, err := range inspect.Walk(w.Patience(t), c, "/r", inspect.WithMaxRequests(2)) {
-			if n++; n == 10 {
-				network.Refuse(true)
-				network.Cut()
-			}
-			last = err
-		}
-		require.Error(t, last)
-		require.True(t, framework.IsConnectionError(last) || errors.Is(last, framework.ErrSessionLost), "%v", last)
-		require.Less(t, n, 50)
-	})
-}
-
 // The end of the caller's context, and of the client, are errors.
 func TestEndOfAWalk(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -172,21 +151,6 @@ func TestNodesThatGoMeanwhile(t *testing.T) {
 	})
 }
 
-// WithMaxParticipants counts the participants that are there: if the head goes,
-// the next one is read.
-func TestHeadThatGoesIsNotTheLastThatIsRead(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		for _, n := range []string{"1", "2", "3"} {
-			create(t, w.Observer, "/r/lock-000000000"+n, n, framework.Ephemeral)
-		}
-		head := "/r/lock-0000000001"
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: head, Do: zktest.Call(func(zktest.Request) { _ = w.Fake.Delete(head) })})
-		r := w.one(t, "/r", inspect.WithMaxParticipants(1))
-		require.Equal(t, []string{"2"}, ids(r.Holders))
-		require.Equal(t, 1, r.Unread)
-	})
-}
-
 // The holder of a write lock takes the read lock and gives the write lock up,
 // while a walk has listed the queue and not yet read it. It holds all the while.
 func TestHolderThatDowngradesMeanwhileHolds(t *testing.T) {
@@ -212,34 +176,6 @@ func TestHolderThatDowngradesMeanwhileHolds(t *testing.T) {
 			})
 		}
 	}
-}
-
-// In each look of a walk, the next writer gets the lock and downgrades. Whoever is
-// the first that was read in the last look need not hold the lock.
-func TestHolderIsUnsureIfOthersDowngradeAllTheTime(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		writer := func(i int) string { return fmt.Sprintf("/rw/__WRIT__%010d", i) }
-		reader := func(i int) string { return fmt.Sprintf("/rw/__READ__%010d", i) }
-		for i := range 6 {
-			create(t, w.Observer, writer(i), "", framework.Ephemeral)
-		}
-		downgrades := 0
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: 4, Do: zktest.Call(func(zktest.Request) {
-			i := downgrades
-			downgrades++
-			require.NoError(t, w.Fake.Create(reader(i), nil))
-			require.NoError(t, w.Fake.Delete(writer(i)))
-			if i > 0 {
-				require.NoError(t, w.Fake.Delete(reader(i-1)))
-			}
-		})})
-		r := w.one(t, "/rw", inspect.WithMaxRequests(1))
-		require.Equal(t, 4, downgrades)
-		require.Equal(t, []string{writer(4)}, nodesIn(r.Holders))
-		require.True(t, r.Holders[0].Unsure)
-		require.Equal(t, []string{writer(5)}, nodesIn(r.Waiters))
-		require.False(t, r.Waiters[0].Unsure, "it waits, whoever holds")
-	})
 }
 
 // One contender comes behind another, and that one goes, while a walk has listed
@@ -288,23 +224,6 @@ func TestSemaphoreThatIsTakenBetweenTwoListsIsListed(t *testing.T) {
 	})
 }
 
-// Somebody comes to the gate of a semaphore before a walk lists its leases, and after
-// it has seen that there is no gate.
-func TestSemaphoreWhoseGateIsMadeMeanwhileIsListed(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		create(t, w.Observer, "/s/leases", "", framework.Persistent)
-		waits := "/s/locks/lock-0000000001"
-		leases := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/leases", Do: zktest.Call(func(zktest.Request) {
-			require.NoError(t, w.Fake.Create("/s/locks", nil))
-			require.NoError(t, w.Fake.Create(waits, nil))
-		})})
-		r := w.one(t, "/s", inspect.WithDepth(0))
-		require.Equal(t, 1, leases.Hits())
-		require.Equal(t, inspect.Semaphore, r.Kind)
-		require.Equal(t, []string{waits}, nodesIn(r.Waiters))
-	})
-}
-
 // Whoever is at the gate of a semaphore takes a lease, and the server deletes the
 // gate, or the empty folder of leases while the gate is entered.
 func TestSemaphoreThatLosesAFolderMeanwhileIsListed(t *testing.T) {
@@ -328,25 +247,6 @@ func TestSemaphoreThatLosesAFolderMeanwhileIsListed(t *testing.T) {
 		})})
 		require.Equal(t, []string{waits}, nodesIn(w.one(t, "/s", inspect.WithDepth(0)).Waiters))
 		require.Equal(t, 1, leases.Hits())
-	})
-}
-
-// A lease is taken and given back whenever a walk has listed the leases, and before
-// it looks at the gate. Nothing says that the semaphore was free at any moment.
-func TestSemaphoreThatIsTakenBetweenAllListsIsUnread(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		create(t, w.Observer, "/s/leases", "", framework.Persistent)
-		create(t, w.Observer, "/s/locks", "", framework.Persistent)
-		gate := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/s/locks", Times: -1, Do: zktest.Call(func(zktest.Request) {
-			require.NoError(t, w.Fake.Create("/s/leases/lease-0000000001", nil))
-			require.NoError(t, w.Fake.Delete("/s/leases/lease-0000000001"))
-		})})
-		r := w.one(t, "/s", inspect.WithDepth(0))
-		require.Equal(t, 4, gate.Hits())
-		require.Equal(t, inspect.Semaphore, r.Kind)
-		require.Empty(t, r.Holders)
-		require.Empty(t, r.Waiters)
-		require.Equal(t, 1, r.Unread)
 	})
 }
 
@@ -380,21 +280,6 @@ func TestRecipeWhoseParticipantsHaveAllGoneIsNotListed(t *testing.T) {
 		create(t, w.Observer, "/s-__lock__", "", framework.Persistent)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: lease, Do: zktest.Call(func(zktest.Request) { _ = w.Fake.Delete(lease) })})
 		require.Empty(t, w.walk(t, "/"))
-	})
-}
-
-// After the first error, a walk starts no more reads of participants.
-func TestErrorEndsTheReads(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		for i := range 200 {
-			create(t, w.Observer, fmt.Sprintf("/r/lock-%010d", i), "", framework.Ephemeral)
-		}
-		w.Fake.ClearRequests()
-		for _, op := range []zktest.Op{zktest.OpMultiRead, zktest.OpGetData} {
-			w.Fake.Inject(zktest.Rule{Op: op, Path: "/r/*", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
-		}
-		require.Error(t, w.errorOf(t.Context(), "/r", inspect.WithMaxRequests(4)))
-		require.Less(t, len(w.Requests()), 20)
 	})
 }
 

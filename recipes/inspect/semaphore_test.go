@@ -102,31 +102,6 @@ func TestLeasesAreUnsureIfTheGateIsHidden(t *testing.T) {
 	})
 }
 
-// A lease that may not be read may be the newest, and wait for the limit: it does
-// not count as the oldest.
-func TestLeaseThatMayNotBeReadIsUnsure(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		a, b := w.service(t, "a"), w.service(t, "b")
-		held := create(t, a, "/s/leases/lease-0000000001", "", framework.Ephemeral)
-		create(t, b, "/s/locks/lock-0000000002", "", framework.Ephemeral)
-		hidden := create(t, b, "/s/leases/lease-0000000002", "", framework.Ephemeral)
-		limit := create(t, w.Observer, "/s-limit", "\x00\x00\x00\x01", framework.Persistent)
-		for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpExists} {
-			w.Fake.Inject(zktest.Rule{Op: op, Path: hidden, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-		}
-		unsure := func() map[string]bool {
-			all := map[string]bool{}
-			for _, p := range w.one(t, "/s", inspect.WithSharedLimits(func(string) string { return limit })).Holders {
-				all[p.Path] = p.Unsure
-			}
-			return all
-		}
-		require.Equal(t, map[string]bool{held: false, hidden: true}, unsure())
-		require.NoError(t, w.Fake.Set(limit, []byte("\x00\x00\x00\x02")))
-		require.Equal(t, map[string]bool{held: false, hidden: false}, unsure(), "no more leases than the limit allows")
-	})
-}
-
 // A lease that may not be read may be held, and given back: who waits at a known
 // limit does not wait for the other holders alone.
 func TestLeaseThatMayNotBeReadIsNoDeadlock(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -213,22 +212,6 @@ func TestWalkIsLeftAtAnyRecipe(t *testing.T) {
 	})
 }
 
-// The participants of a recipe are read with few requests. The first time, another
-// one asks the server whether it knows that.
-func TestRequestsOfAWalk(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		for i := range 100 {
-			create(t, w.Observer, fmt.Sprintf("/r/lock-%010d", i), "", framework.Ephemeral)
-		}
-		for _, probe := range [][]zktest.Op{{zktest.OpRemoveWatches}, nil} {
-			w.Fake.ClearRequests()
-			require.Len(t, w.one(t, "/r").Waiters, 99)
-			want := slices.Concat([]zktest.Op{zktest.OpGetChildren2}, probe, []zktest.Op{zktest.OpMultiRead})
-			require.Equal(t, want, w.Requests())
-		}
-	})
-}
-
 // A walk that only reads sends no writes, and sets no watches.
 func TestWalkOnlyReads(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -299,14 +282,4 @@ func count(all []string, s string) (n int) {
 		}
 	}
 	return n
-}
-
-// A caller may change the list that it has given to an option.
-func TestKindsOfAnOptionAreCopied(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		kinds := []inspect.Kind{inspect.Mutex}
-		option := inspect.WithKinds(kinds...)
-		kinds[0] = "unknown"
-		require.NoError(t, w.errorOf(t.Context(), "/", option))
-	})
 }

@@ -3,7 +3,6 @@ package leader_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -56,60 +55,5 @@ func TestRunAtItsDeadlineReturnsTheWorksError(t *testing.T) {
 		err := leader.NewSelector(c, "/s", again).Run(ctx, func(ctx context.Context) error { <-ctx.Done(); return failed })
 		require.Equal(t, failed, err)
 		require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded, "the caller tells its own deadline by its context")
-	})
-}
-
-// If ctx ends, the error of Lead matches all that the work returned, also if that
-// says as well that ctx has ended.
-func TestLeadKeepsTheErrorOfWorkThatNamesItsContext(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		l := latch(t, c, "/l")
-		w.await(t, l)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		failed := errors.New("could not save")
-		err := l.Lead(ctx, func(ctx context.Context) error {
-			<-ctx.Done()
-			return fmt.Errorf("%w: %w", failed, ctx.Err())
-		})
-		require.ErrorIs(t, err, failed)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-	})
-}
-
-// outlivesItsDeadline is a context whose deadline has passed, and that never ends.
-type outlivesItsDeadline struct{ context.Context }
-
-func (outlivesItsDeadline) Deadline() (time.Time, bool) { return time.Now().Add(-time.Second), true }
-
-// The context of the work ends at a deadline. If Lead's does not, every leadership
-// would end as soon as it begins, and the next one would follow, for ever.
-func TestLeadEndsWithADeadlineThatItsContextOutlives(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		l := latch(t, c, "/l")
-		w.await(t, l)
-		ended := make(chan error)
-		go func() { ended <- l.Lead(outlivesItsDeadline{t.Context()}, func(context.Context) error { return nil }) }()
-		select {
-		case err := <-ended:
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-		case <-time.After(time.Minute):
-			require.NoError(t, l.Shutdown(t.Context()))
-			require.Fail(t, "Lead goes on", <-ended)
-		}
-	})
-}
-
-// Nor does a selector stand again then.
-func TestRunEndsWithADeadlineThatItsContextOutlives(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		asked := 0
-		again := leader.WithRequeue(func(error) bool { asked++; return asked < 10 })
-		err := leader.NewSelector(c, "/s", again).Run(outlivesItsDeadline{t.Context()}, func(context.Context) error { return nil })
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Zero(t, asked)
 	})
 }

@@ -19,71 +19,6 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Curator: TestLeaderLatchCluster#testInCluster. Each candidate knows one
-// server. The test kills the leader's server, which is also the leader of the
-// ensemble. The old leadership is over before another one begins. The others
-// then agree on one leader among them.
-func TestLatchOnADeadServerIsSucceededByOne(t *testing.T) {
-	w, e := newEnsembleWorld(t)
-	dying, others := w.Roles(t, e)
-	path, exclusive := recipetest.Path(t), locktest.NewExclusive(t)
-	latches := []*leader.Latch{}
-	session := recipetest.ShortSession
-	for i, srv := range append([]*zkserver.Server{dying}, others...) {
-		latches = append(latches, latch(t, w.ConnectTo(t, srv, session), path, leader.WithID(srv.Addr())))
-		session = recipetest.LongSession
-		follow(t, exclusive, latches[i])
-		w.WaitNodes(t, path, i+1)
-	}
-	lease := w.await(t, latches[0])
-
-	require.NoError(t, dying.Kill())
-	who, next := w.awaitAny(t, latches[1:]...)
-	require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
-	require.Greater(t, next.FencingToken(), lease.FencingToken())
-	require.Nil(t, latches[0].Leadership())
-	require.Nil(t, latches[2-who].Leadership(), "there is one leader")
-	w.WaitNodes(t, path, 2)
-
-	require.NoError(t, dying.Restart())
-	w.WaitNodes(t, path, 3)
-	require.NoError(t, next.Context().Err(), "who comes back stands at the end")
-	all, err := latches[0].Participants(w.Patience(t))
-	require.NoError(t, err)
-	require.Equal(t, next.FencingToken(), all[0].Token)
-	require.Equal(t, dying.Addr(), string(all[2].Data))
-}
-
-// The leader's server dies, but the leader's client also knows the other
-// servers. The client moves to one of them with its session, and the candidate
-// goes on leading. Under the standard policy it pauses, and leads again with
-// the same node.
-func TestLatchMovesToAnotherServer(t *testing.T) {
-	w, e := newEnsembleWorld(t)
-	dying, others := w.Roles(t, e)
-	keeps, pauses := recipetest.Path(t), recipetest.Path(t)
-	keeping := latch(t, w.ConnectFirstTo(t, dying), keeps)
-	pausing := latch(t, w.ConnectFirstTo(t, dying, framework.WithErrorPolicy(state.StandardPolicy)), pauses)
-	kept, paused := w.await(t, keeping), w.await(t, pausing)
-	second := latch(t, w.ConnectTo(t, others[0], recipetest.LongSession), keeps)
-	third := latch(t, w.ConnectTo(t, others[0], recipetest.LongSession), pauses)
-	w.WaitNodes(t, keeps, 2)
-	w.WaitNodes(t, pauses, 2)
-
-	require.NoError(t, dying.Kill())
-	<-paused.Context().Done()
-	require.ErrorIs(t, context.Cause(paused.Context()), framework.ErrSuspended)
-	again := w.await(t, pausing)
-	require.Equal(t, paused.Path(), again.Path())
-	require.Equal(t, paused.FencingToken(), again.FencingToken())
-	w.WaitNodes(t, keeps, 2)
-	require.NoError(t, kept.Context().Err())
-	require.Same(t, kept, keeping.Leadership())
-	require.Nil(t, second.Leadership())
-	require.Nil(t, third.Leadership())
-	require.NoError(t, dying.Restart())
-}
-
 // The leader's server is cut off from the other servers. The leader is cut off
 // with it, because it knows no other server. Each kind of client then keeps its
 // promise. The times count from the cut:
@@ -261,43 +196,4 @@ func anyOf(t *testing.T, w *world, selectors []*leaderships) {
 	case <-w.Patience(t).Done():
 		require.Fail(t, "no leadership has begun")
 	}
-}
-
-// Curator: TestLeaderSelectorCluster#testRestart. The test kills the server of
-// the leader's client. Under the session policy the work goes on. Under the
-// standard policy its context ends, and another leadership begins when the work
-// has returned.
-func TestSelectorMovesToAnotherServer(t *testing.T) {
-	w, e := newEnsembleWorld(t)
-	dying, _ := w.Roles(t, e)
-	keeping := runSelector(t, w.ConnectFirstTo(t, dying), recipetest.Path(t), locktest.NewExclusive(t))
-	repeating := runSelector(t, w.ConnectFirstTo(t, dying, framework.WithErrorPolicy(state.StandardPolicy)), recipetest.Path(t), locktest.NewExclusive(t))
-	kept, first := keeping.begins(t, w), repeating.begins(t, w)
-
-	require.NoError(t, dying.Kill())
-	require.ErrorIs(t, <-repeating.ended, framework.ErrSuspended)
-	second := repeating.begins(t, w)
-	require.Greater(t, second.FencingToken(), first.FencingToken())
-	require.NoError(t, kept.Context().Err())
-	require.Empty(t, keeping.ended)
-	require.NoError(t, dying.Restart())
-}
-
-// Curator: TestLeaderSelectorCluster#testLostRestart (CURATOR-671). All servers
-// die until the session is lost, and come back with their data. A selector that
-// stands again leads again.
-func TestSelectorOutlivesItsEnsemble(t *testing.T) {
-	w, e := newEnsembleWorld(t)
-	c, _ := w.Connect(t, framework.WithSessionTimeout(2*recipetest.ShortSession))
-	selector := runSelector(t, c, recipetest.Path(t), locktest.NewExclusive(t))
-	first := selector.begins(t, w)
-
-	for _, srv := range e.Members() {
-		require.NoError(t, srv.Kill())
-	}
-	require.ErrorIs(t, <-selector.ended, framework.ErrSessionLost)
-	require.Empty(t, selector.began)
-	require.NoError(t, e.Restart())
-	second := selector.begins(t, w)
-	require.Greater(t, second.FencingToken(), first.FencingToken())
 }

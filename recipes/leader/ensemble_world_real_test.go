@@ -22,19 +22,6 @@ func newEnsembleWorld(t *testing.T) (*world, *zkserver.Ensemble) {
 	return &world{w}, e
 }
 
-// follow tells the checker of all leaderships of a latch, until the latch is
-// closed.
-func follow(t *testing.T, exclusive *locktest.Exclusive, l *leader.Latch) {
-	changes := l.Changes(context.WithoutCancel(t.Context()))
-	go func() {
-		for c, err := range changes {
-			if err == nil && c.Ended == nil {
-				exclusive.Enter(c.Lease)
-			}
-		}
-	}()
-}
-
 // leaderships tells of each leadership of a selector that always stands again.
 type leaderships struct {
 	selector *leader.Selector

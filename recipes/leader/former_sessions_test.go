@@ -42,25 +42,3 @@ func TestShutdownForgetsNodesOfFormerSessions(t *testing.T) {
 		require.LessOrEqual(t, took, 5*time.Second)
 	})
 }
-
-// The only node that the latch had is of a session that is lost. Without a
-// connection, Shutdown does not know that the servers have ended it.
-func TestShutdownOfACandidateWhoseSessionIsLost(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		leads := latch(t, w.Observer, "/l")
-		w.await(t, leads)
-		c, network := w.Connect(t, framework.WithSessionTimeout(6*time.Second), framework.WithConnectionTimeout(2*time.Second))
-		waits := latch(t, c, "/l")
-		w.WaitNodes(t, "/l", 2)
-		synctest.Wait()
-		network.Refuse(true)
-		network.Cut()
-		time.Sleep(5 * time.Minute) // the server has ended the session
-		require.Len(t, w.Fake.Children("/l"), 1)
-		err := waits.Shutdown(context.Background())
-		network.Refuse(false)
-		require.ErrorIs(t, err, framework.ErrLeftToServers)
-		require.ErrorIs(t, err, framework.ErrNotConnected)
-		require.NoError(t, waits.Shutdown(context.Background()), "there is a connection")
-	})
-}

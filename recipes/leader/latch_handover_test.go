@@ -88,42 +88,6 @@ func TestLeaderResigns(t *testing.T) {
 	})
 }
 
-// The earlier of two deadlines counts: that of the hand-over, or the end of the
-// grace after an operator's request.
-func TestHandOverRacesWithARevocation(t *testing.T) {
-	for _, first := range []string{"revocation", "hand-over"} {
-		for _, grace := range []time.Duration{time.Second, time.Hour} {
-			t.Run(first+" first, grace "+grace.String(), func(t *testing.T) {
-				inVirtualTime(t, func(t *testing.T, w *world) {
-					latches, lease := w.startLatches(t, "/l", 2, leader.WithGrace(grace))
-					asked := time.Now()
-					handed := make(chan error, 1)
-					handOver := func() { handed <- latches[0].HandOver(recipetest.Within(t, time.Minute)) }
-					revoke := func() { require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path())) }
-					if first == "revocation" {
-						revoke()
-						synctest.Wait()
-						go handOver()
-					} else {
-						go handOver()
-						synctest.Wait()
-						revoke()
-					}
-					require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
-					require.Equal(t, min(grace, time.Minute), time.Since(asked))
-					if err := <-handed; grace > time.Minute {
-						require.ErrorIs(t, err, context.DeadlineExceeded)
-					} else {
-						require.NoError(t, err)
-					}
-					w.await(t, latches[1])
-					w.closeAll(t, "/l", latches...)
-				})
-			})
-		}
-	}
-}
-
 // Several calls hand over at once. The latch gives the leadership up once, and
 // the successor's leadership is not touched.
 func TestHandOversOfOneLeadershipAreOne(t *testing.T) {
@@ -157,24 +121,6 @@ func TestLeaderIsLostDuringItsHandOver(t *testing.T) {
 		require.NoError(t, <-handed)
 		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
 		w.await(t, second)
-		w.closeAll(t, "/l", first, second)
-	})
-}
-
-// The connection is interrupted while the leader is asked to finish, under the
-// standard policy. The leader has stopped, and must not lead again with the
-// same node: the hand-over has promised that the leadership passes on.
-func TestLeaderIsInterruptedDuringItsHandOver(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
-		handed := make(chan error)
-		go func() { handed <- first.HandOver(recipetest.Within(t, time.Minute)) }()
-		synctest.Wait()
-		network.Cut()
-		require.NoError(t, <-handed)
-		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSuspended)
-		w.await(t, second)
-		require.Nil(t, first.Leadership())
 		w.closeAll(t, "/l", first, second)
 	})
 }

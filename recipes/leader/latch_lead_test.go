@@ -181,35 +181,6 @@ func TestHandOverTakesAsLongAsTheWork(t *testing.T) {
 	})
 }
 
-// A hand-over is quick on a real server, too, if the work stops at once.
-func TestHandOverOfALeadIsQuick(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		first := latch(t, c, path)
-		led := make(chan int64, 9)
-		result := make(chan error, 1)
-		go func() {
-			result <- first.Lead(ctx, func(ctx context.Context) error {
-				lease, _ := locks.LeaseFromContext(ctx)
-				led <- lease.FencingToken()
-				<-ctx.Done()
-				return nil
-			})
-		}()
-		token := <-led
-		other, _ := w.Connect(t)
-		second := latch(t, other, path)
-		w.WaitNodes(t, path, 2)
-		require.NoError(t, first.HandOver(ctx), "with time enough, it does not come to the end of that")
-		require.Greater(t, w.await(t, second).FencingToken(), token)
-		require.NoError(t, second.Shutdown(ctx))
-		require.Greater(t, <-led, token, "it leads again")
-		w.closeAll(t, path, first)
-		require.ErrorIs(t, <-result, leader.ErrClosed)
-	})
-}
-
 // The work of a leader that is asked to step down may return before its grace
 // ends.
 func TestWorkMayStopWithinItsGrace(t *testing.T) {
@@ -231,34 +202,6 @@ func TestWorkMayStopWithinItsGrace(t *testing.T) {
 		require.Zero(t, time.Since(start))
 		w.closeAll(t, "/l", latches...)
 		require.ErrorIs(t, <-result, leader.ErrClosed)
-	})
-}
-
-// The work itself may hand over or resign. The call does not wait for the work,
-// since it would wait for itself.
-func TestWorkOfALeadMayStepDown(t *testing.T) {
-	for name, stepDown := range waysToStepDown {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				latches, _ := w.startLatches(t, "/l", 2)
-				go latches[0].Lead(t.Context(), func(ctx context.Context) error {
-					assert.NoError(t, stepDown(latches[0], ctx))
-					<-ctx.Done()
-					return nil
-				})
-				w.await(t, latches[1])
-				w.closeAll(t, "/l", latches...)
-			})
-		})
-	}
-}
-
-func TestLeadGivesTheLeadershipUpWhenTheWorkPanics(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, _ := w.startLatches(t, "/l", 2)
-		require.Panics(t, func() { latches[0].Lead(t.Context(), func(context.Context) error { panic("bug") }) })
-		w.await(t, latches[1])
-		w.closeAll(t, "/l", latches...)
 	})
 }
 

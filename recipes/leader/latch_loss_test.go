@@ -16,46 +16,6 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// TestLeaderLatch#testSessionErrorPolicy, standard policy: the leader stops at
-// the interruption. It leads again with the same node, as its session has
-// survived.
-func TestStandardPolicyLeadsAgainWithTheSameNode(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		first, second, lease, network := w.leaderAndNext(t, path, framework.WithErrorPolicy(state.StandardPolicy))
-		for range 3 {
-			network.Cut()
-			require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
-			again := w.await(t, first)
-			require.NotSame(t, lease, again)
-			require.Equal(t, lease.Path(), again.Path())
-			require.Equal(t, lease.FencingToken(), again.FencingToken())
-			lease = again
-		}
-		require.Nil(t, second.Leadership())
-		w.closeAll(t, path, first, second)
-	})
-}
-
-// TestLeaderLatch#testSessionErrorPolicy, standard policy, when the session
-// does not survive: the next candidate leads, and the old leader queues with
-// another node.
-func TestStandardPolicyQueuesAgainInTheNextSession(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		first, second, lease, network := w.leaderAndNext(t, path, w.ShortLived(framework.WithErrorPolicy(state.StandardPolicy))...)
-		heal := network.Isolate()
-		next := w.await(t, second)
-		require.Error(t, lease.Context().Err())
-		heal()
-		w.WaitNodes(t, path, 2)
-		require.NoError(t, next.Release(ctx))
-		again := w.await(t, first)
-		require.Greater(t, again.FencingToken(), next.FencingToken())
-		w.closeAll(t, path, first, second)
-	})
-}
-
 // TestLeaderLatch#testSessionErrorPolicy, session policy: an outage shorter
 // than the session ends nothing.
 func TestSessionPolicyLeadsThroughAnOutage(t *testing.T) {
@@ -170,42 +130,6 @@ func TestNobodyLeadsWithoutAServerAndOneWithIt(t *testing.T) {
 		}
 		w.closeAll(t, path, latches...)
 	})
-}
-
-// TestLeaderLatch#testWithCircuitBreaker: outages, long and short, follow one
-// another. Each leads to one election and to one node.
-func TestLatchOutlivesOutages(t *testing.T) {
-	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
-		t.Run(policy.String(), func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t, framework.WithErrorPolicy(policy))
-				l := latch(t, c, "/l")
-				lease := w.await(t, l)
-				ctx, cancel := context.WithCancel(t.Context())
-				changes := 0
-				var counted = make(chan struct{})
-				started := l.Changes(ctx)
-				go func() {
-					defer close(counted)
-					for range started {
-						changes++
-					}
-				}()
-				for i := range 4 {
-					w.Stop()
-					time.Sleep(time.Duration(i) * w.Session)
-					w.Start()
-					time.Sleep(time.Minute)
-					require.Len(t, w.Nodes(t, "/l"), 1)
-				}
-				require.Greater(t, w.await(t, l).FencingToken(), lease.FencingToken())
-				cancel()
-				<-counted
-				require.Equal(t, map[state.ErrorPolicy]int{state.SessionPolicy: 3, state.StandardPolicy: 4}[policy]*2, changes-1, "besides the one that was under way")
-				w.closeAll(t, "/l", l)
-			})
-		})
-	}
 }
 
 // Under the standard policy each interruption ends the leadership, but keeps

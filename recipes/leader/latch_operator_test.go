@@ -157,48 +157,6 @@ func (w *world) oneLeads(t *testing.T, latches []*leader.Latch) *locks.Lease {
 	}
 }
 
-// An operator asks the leader to step down, with the marker of Curator's
-// Revoker. The leader does that at once, and stands again.
-func TestLeaderIsRevoked(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, lease := w.startLatches(t, path, 2)
-		leader, err := latches[1].Leader(ctx)
-		require.NoError(t, err)
-		require.Equal(t, lease.Path(), leader.Path)
-		require.NoError(t, locks.Revoke(ctx, w.Observer, leader.Path))
-		require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
-		require.Greater(t, w.await(t, latches[1]).FencingToken(), lease.FencingToken())
-		w.WaitNodes(t, path, 2)
-		w.closeAll(t, path, latches...)
-	})
-}
-
-// Revocation with grace: the leader asks the work to stop. The leadership ends
-// only when the grace is over.
-func TestRevokedLeaderHasItsGrace(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		latches, lease := w.startLatches(t, "/l", 2, leader.WithGrace(time.Minute))
-		revoked := time.Now()
-		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
-		<-lease.Revoked()
-		require.Zero(t, time.Since(revoked))
-		time.Sleep(time.Minute - 1)
-		require.NoError(t, lease.Context().Err())
-		require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
-		require.Equal(t, time.Minute, time.Since(revoked))
-
-		lease = w.await(t, latches[1])
-		synctest.Wait() // the first latch stands again before the second does
-		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
-		<-lease.Revoked()
-		require.NoError(t, lease.Release(ctx), "it may stop earlier")
-		w.await(t, latches[0])
-		w.closeAll(t, "/l", latches...)
-	})
-}
-
 // A candidate that was asked to step down while it waited steps down when it
 // leads, because the marker is still on its node.
 func TestCandidateThatWasRevokedStepsDown(t *testing.T) {
@@ -218,47 +176,21 @@ func TestCandidateThatWasRevokedStepsDown(t *testing.T) {
 	})
 }
 
-// Somebody deletes the leader's node whenever the latch leads. The latch stands
-// again at once the first time, and after pauses then.
+// Somebody deletes the leader's node, or asks the leader to step down, whenever the
+// latch leads. The latch stands again at once the first time, and after pauses then.
 func TestLeaderWhoseNodeIsDeletedTimeAndAgainPauses(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		janitor := w.Fake.Inject(zktest.Rule{
-			Op: zktest.OpGetData, Session: c.SessionID(), Times: 100,
-			Do: zktest.Call(func(r zktest.Request) { w.Fake.Delete(r.Path) }),
-		})
-		l := latch(t, c, "/l")
-		time.Sleep(10 * time.Millisecond)
-		require.Equal(t, 2, janitor.Hits())
-		time.Sleep(time.Minute)
-		require.Less(t, janitor.Hits(), 25)
-		janitor.Remove()
-		time.Sleep(5 * time.Second)
-		w.await(t, l)
-		w.closeAll(t, "/l", l)
-	})
-}
-
-// Somebody asks the leader to step down whenever the latch leads, and its work does
-// so. The latch stands again at once the first time, and after pauses then.
-func TestLeaderThatIsRevokedTimeAndAgainPauses(t *testing.T) {
-	for name, work := range map[string]func(ctx context.Context, l *leader.Latch) error{
-		"nobody works": func(context.Context, *leader.Latch) error { return nil },
-		"work that steps down": func(ctx context.Context, l *leader.Latch) error {
-			return l.Lead(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
-		},
+	for name, end := range map[string]func(w *world, path string){
+		"deleted": func(w *world, path string) { w.Fake.Delete(path) },
+		"revoked": func(w *world, path string) { w.Fake.Set(path, []byte("__REVOKE__")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				c, _ := w.Connect(t)
 				operator := w.Fake.Inject(zktest.Rule{
 					Op: zktest.OpGetData, Session: c.SessionID(), Times: 100,
-					Do: zktest.Call(func(r zktest.Request) { w.Fake.Set(r.Path, []byte("__REVOKE__")) }),
+					Do: zktest.Call(func(r zktest.Request) { end(w, r.Path) }),
 				})
 				l := latch(t, c, "/l")
-				ctx, cancel := context.WithCancel(t.Context())
-				over := make(chan error, 1)
-				go func() { over <- work(ctx, l) }()
 				time.Sleep(10 * time.Millisecond)
 				require.Equal(t, 2, operator.Hits())
 				time.Sleep(time.Minute)
@@ -266,8 +198,6 @@ func TestLeaderThatIsRevokedTimeAndAgainPauses(t *testing.T) {
 				operator.Remove()
 				time.Sleep(5 * time.Second)
 				w.await(t, l)
-				cancel()
-				<-over
 				w.closeAll(t, "/l", l)
 			})
 		})

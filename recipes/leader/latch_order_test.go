@@ -1,10 +1,7 @@
 package leader_test
 
 import (
-	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -14,38 +11,9 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
-	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// TestLeaderLatch#testWaiting: ten latches pass the leadership around. There
-// are never two leaders.
-func TestLatchesPassTheLeadershipAround(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		const n, rounds = 10, 10
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, _ := w.startLatches(t, path, n)
-		var leading atomic.Int32
-		var all sync.WaitGroup
-		for _, l := range latches {
-			all.Go(func() {
-				for range rounds {
-					lease, err := l.WaitLeadership(ctx)
-					if !assert.NoError(t, err) {
-						return
-					}
-					assert.EqualValues(t, 1, leading.Add(1))
-					leading.Add(-1)
-					assert.NoError(t, lease.Release(ctx))
-				}
-				assert.NoError(t, l.Shutdown(ctx))
-			})
-		}
-		all.Wait()
-		w.NothingLeft(t, path)
-	})
-}
 
 // Curator's commit 14431d0b, TestLeaderLatch#testCorrectWatching: a candidate
 // in the middle leaves, and the one behind it does not lead.
@@ -62,81 +30,6 @@ func TestCandidateInTheMiddleLeaves(t *testing.T) {
 		require.NoError(t, latches[0].Shutdown(ctx))
 		w.await(t, latches[2])
 		w.closeAll(t, path, latches[2])
-	})
-}
-
-// A process may have many latches with one client, for one path or for several.
-func TestManyLatchesOfOneClient(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		elsewhere := latch(t, c, path+"-2")
-		var latches []*leader.Latch
-		for range 10 {
-			latches = append(latches, latch(t, c, path))
-		}
-		w.await(t, elsewhere)
-		for len(latches) > 0 {
-			lease := w.oneLeads(t, latches)
-			w.WaitNodes(t, path, len(latches))
-			for i, l := range latches {
-				if l.Leadership() == lease {
-					require.NoError(t, l.Shutdown(ctx))
-					latches = append(latches[:i:i], latches[i+1:]...)
-					break
-				}
-			}
-		}
-		require.NotNil(t, elsewhere.Leadership())
-		require.NoError(t, elsewhere.Shutdown(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// Issue 257 of Netflix/curator, TestLeaderLatch#testResetRace: a latch has one
-// node, however many calls come at once.
-func TestLatchHasOneNode(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		l := latch(t, c, "/l")
-		for range 20 {
-			lease := w.await(t, l)
-			var all sync.WaitGroup
-			for range 5 {
-				all.Go(func() { l.Resign(t.Context()) })
-				all.Go(func() { lease.Release(t.Context()) })
-				all.Go(func() { w.Fake.Delete(lease.Path()) })
-				all.Go(func() { locks.Revoke(t.Context(), w.Observer, lease.Path()) })
-			}
-			network.Cut()
-			all.Wait()
-		}
-		time.Sleep(time.Minute)
-		require.Len(t, w.Nodes(t, "/l"), 1)
-		w.closeAll(t, "/l", l)
-	})
-}
-
-// CURATOR-504, CURATOR-644: the candidate ahead leaves between the look at the
-// queue and the watch on it. Curator's test is in TestLeaderLatch:
-// #testLeadershipElectionWhenNodeDisappearsAfterChildrenAreRetrieved.
-func TestLeaderLeavesBeforeItIsWatched(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, lease := w.startLatches(t, "/l", 2)
-		c, _ := w.Connect(t)
-		ahead := w.Nodes(t, "/l")
-		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Do: zktest.Call(func(zktest.Request) {
-			latches[1].Shutdown(t.Context())
-		})})
-		third := latch(t, c, "/l")
-		synctest.Wait()
-		require.Len(t, ahead, 2)
-		require.NoError(t, lease.Context().Err())
-		require.Nil(t, third.Leadership())
-		require.Len(t, w.Nodes(t, "/l"), 2, "nobody queues again because of it")
-		require.NoError(t, latches[0].Shutdown(t.Context()))
-		w.await(t, third)
-		w.closeAll(t, "/l", third)
 	})
 }
 

@@ -1,10 +1,8 @@
 package leader_test
 
 import (
-	"bytes"
 	"context"
 	"path"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -309,42 +307,6 @@ func TestShutdownDeletesTheNodeOfALeaderThatIsStopping(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The user's code ends the goroutine of a latch. That does not wait for a leader
-// that was lost, so that it would not keep a panic from ending the process
-// either. The candidacy is over at once. The leader keeps its time, and
-// Shutdown does not wait for it.
-func TestLatchWhoseGoroutineIsEndedDoesNotHurryItsLeader(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		var ends atomic.Bool
-		c, network := w.Connect(t, framework.WithACLProvider(func(string) []zk.ACL {
-			if ends.Load() {
-				runtime.Goexit()
-			}
-			return zk.WorldACL(zk.PermAll)
-		}))
-		first := latch(t, c, "/l")
-		lease := w.await(t, first)
-		second := latch(t, w.Observer, "/l")
-		w.WaitNodes(t, "/l", 2)
-		heal := network.Isolate()
-		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
-		lost := time.Now()
-		ends.Store(true)
-		heal()
-		time.Sleep(moment)
-		synctest.Wait()
-		stacks := make([]byte, 1<<20)
-		stacks = stacks[:runtime.Stack(stacks, true)]
-		require.Equal(t, 1, bytes.Count(stacks, []byte("leader.(*Latch).run(")), "the second latch's")
-		<-first.Done()
-		_, err := first.WaitLeadership(t.Context())
-		require.ErrorContains(t, err, "goroutine")
-		w.await(t, second)
-		require.InDelta(t, w.Session/10, time.Since(lost), float64(moment))
-		w.closeAll(t, "/l", first, second)
-	})
 }
 
 // An interrupted leader does not say that it has stopped, and its session ends.

@@ -210,20 +210,6 @@ func TestObserverInTroubleSaysSo(t *testing.T) {
 	})
 }
 
-func TestRefusedCredentialsEndAnObserver(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
-		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), framework.WithAuth("digest", []byte("a:b")))
-		require.NoError(t, err)
-		defer c.Close()
-		for _, err := range leader.Observe(recipetest.Within(t, time.Minute), c, "/l") {
-			require.ErrorIs(t, err, zk.ErrAuthFailed)
-			return
-		}
-		t.Fatal("it has ended without an error")
-	})
-}
-
 // Nodes that are no candidates are not leaders.
 func TestObserverIgnoresOtherNodes(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -271,27 +257,6 @@ func TestCandidateThatComesDuringALookIsSeen(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The pauses after errors begin anew when the observer knows who leads.
-func TestObserverThatSeesALeaderEndsTheTroubleBefore(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create("/l/_c_f0-latch-0000000000", []byte("a")))
-		require.NoError(t, w.Fake.Create("/l/_c_f1-latch-0000000001", []byte("b")))
-		c, _ := w.Connect(t)
-		fails := func(times int) {
-			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Times: times, Do: zktest.Fail(zktest.ErrSystem)})
-		}
-		fails(8)
-		next := w.observe(t, c, "/l")
-		require.Equal(t, "a", next().ID())
-		synctest.Wait()
-		fails(1)
-		begun := time.Now()
-		require.NoError(t, w.Fake.Delete("/l/_c_f0-latch-0000000000"))
-		require.Equal(t, "b", next().ID())
-		require.Less(t, time.Since(begun), 2*time.Second)
-	})
 }
 
 // A stranger may write a megabyte into a node. An observer keeps the beginning.

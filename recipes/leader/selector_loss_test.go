@@ -71,30 +71,6 @@ func TestSelectorOutlivesItsSession(t *testing.T) {
 	})
 }
 
-// TestLeaderSelector#testServerDying,
-// #testKillServerThenCloseShouldElectNewLeader,
-// TestLeaderSelectorCluster#testLostRestart: the server is away for longer
-// than the session.
-func TestSelectorOutlivesTheServersRestart(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		c, _ := w.Connect(t, framework.WithSessionTimeout(2*recipetest.ShortSession))
-		first := w.run(t, c, path, 0, always())
-		lease := <-first.leads
-		w.Stop()
-		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
-		require.Empty(t, first.leads)
-		w.Start()
-		require.Greater(t, (<-first.leads).FencingToken(), lease.FencingToken())
-		require.ErrorIs(t, first.stop(), context.Canceled)
-		other, _ := w.Connect(t)
-		second := w.run(t, other, path, 0)
-		<-second.leads
-		require.ErrorIs(t, second.stop(), context.Canceled)
-		w.NothingLeft(t, path)
-	})
-}
-
 // TestLeaderSelector#testLeaderNodeDeleteOnInterrupt, CURATOR-202: Run is
 // cancelled during an outage that the session survives. The selector's node is
 // deleted when the connection is back.

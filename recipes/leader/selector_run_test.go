@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -211,44 +209,6 @@ func TestRunIsCancelledAroundTheGrant(t *testing.T) {
 	})
 }
 
-// TestLeaderSelectorEdges#flappingTest, #createProtectedNodeInBackgroundTest: a
-// fault happens to one request, whichever it is, from the creation of the node
-// to its deletion. Run may be cancelled meanwhile. No node and no watch is
-// left.
-func TestRunUnderAFaultAtEveryRequest(t *testing.T) {
-	for _, cancelled := range []bool{false, true} {
-		for _, faultName := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
-			t.Run(fmt.Sprintf("cancelled=%v/%s", cancelled, faultName), func(t *testing.T) {
-				recipetest.EachRequest(t, 1, func(t *testing.T, i int) (hit bool) {
-					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.runAt(t, cancelled, faultName, i) })
-					return hit
-				})
-			})
-		}
-	}
-}
-
-func (w *world) runAt(t *testing.T, cancelled bool, faultName string, i int) (hit bool) {
-	c, _ := w.Connect(t)
-	rival, _ := w.Connect(t)
-	fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: recipetest.Faults(w.World, c.SessionID())[faultName]})
-	r := w.run(t, c, "/l", 0, always())
-	if !cancelled {
-		lease := <-r.leads
-		time.Sleep(2 * time.Second)
-		if lease.Context().Err() != nil {
-			lease = <-r.leads
-		}
-		require.NoError(t, lease.Context().Err())
-	}
-	time.Sleep(100 * time.Millisecond)
-	require.ErrorIs(t, r.stop(), context.Canceled)
-	hit = fault.Hits() > 0
-	require.NoError(t, leader.NewSelector(rival, "/l").Run(w.Patience(t), func(context.Context) error { return nil }))
-	w.NothingLeft(t, "/l")
-	return hit
-}
-
 // Run returns an error that does not go away with time.
 func TestSelectorWithoutRightsDoesNotLoop(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
@@ -286,34 +246,6 @@ func TestSelectorAndMutexExcludeEachOther(t *testing.T) {
 		require.NoError(t, lease.Context().Err())
 		require.ErrorIs(t, r.stop(), context.Canceled)
 		require.NoError(t, locktest.Acquire(t, ctx, m).Release(ctx))
-		w.NothingLeft(t, path)
-	})
-}
-
-// TestLeaderSelectorParticipants: Leader says who leads, and Participants who
-// stands.
-func TestParticipantsOfSelectors(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		var all []*running
-		for i := range 3 {
-			all = append(all, w.run(t, c, path, 0, leader.WithID(fmt.Sprint(i))))
-			w.WaitNodes(t, path, i+1)
-		}
-		participants, err := all[2].selector.Participants(ctx)
-		require.NoError(t, err)
-		for i, p := range participants {
-			require.Equal(t, fmt.Sprint(i), p.ID())
-			require.Equal(t, i == 0, p.Holder)
-		}
-		leading, err := all[2].selector.Leader(ctx)
-		require.NoError(t, err)
-		require.Equal(t, participants[0], leading)
-		for _, r := range all {
-			<-r.leads
-			require.ErrorIs(t, r.stop(), context.Canceled)
-		}
 		w.NothingLeft(t, path)
 	})
 }

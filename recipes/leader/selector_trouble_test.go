@@ -51,19 +51,3 @@ func TestRunInVainNamesWhatItHasOutlasted(t *testing.T) {
 		}
 	}
 }
-
-// Trouble is over when the selector waits in the queue.
-func TestRunInVainForgetsWhatIsOver(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		first := w.run(t, w.Observer, "/s", 0)
-		<-first.leads
-		c, _ := w.Connect(t)
-		trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpCreate, Times: 2, Do: zktest.Fail(zktest.ErrThrottled)})
-		err := leader.NewSelector(c, "/s").Run(recipetest.Within(t, time.Minute), idle)
-		require.Equal(t, 2, trouble.Hits())
-		require.ErrorContains(t, err, "not acquired: 1 ahead")
-		_, isAnswer := framework.ServerCode(err)
-		require.False(t, isAnswer, "%v", err)
-		require.ErrorIs(t, first.stop(), context.Canceled)
-	})
-}

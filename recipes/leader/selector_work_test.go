@@ -3,7 +3,6 @@ package leader_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"testing"
 	"time"
 
@@ -60,26 +59,6 @@ func TestWorkThatReleasesItsLeaseKeepsItsPlace(t *testing.T) {
 		}))
 		<-second.leads
 		w.stopAll(t, "/l", second)
-	})
-}
-
-// Work that ends its goroutine, as a failed test does, gives the leadership up.
-// Run can be called again afterwards.
-func TestWorkThatEndsItsGoroutine(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		s := leader.NewSelector(c, "/l")
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			s.Run(t.Context(), func(context.Context) error {
-				runtime.Goexit()
-				return nil
-			})
-		}()
-		<-ended
-		w.NothingLeft(t, "/l")
-		require.NoError(t, s.Run(t.Context(), idle))
 	})
 }
 

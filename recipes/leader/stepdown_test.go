@@ -3,7 +3,6 @@ package leader_test
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -70,25 +69,6 @@ func TestSteppingDownSaysThatTheNodeStays(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A leader that is asked to step down releases its lease with a context that has
-// ended, and so does not wait for the node. HandOver does.
-func TestHandOverWaitsForTheNodeOfAReleaseThatDoesNot(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, lease := w.startLatches(t, "/l", 2)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Second)})
-		go func() {
-			<-lease.Revoked()
-			ended, end := context.WithCancel(context.Background())
-			end()
-			lease.Release(ended)
-		}()
-		require.NoError(t, latches[0].HandOver(t.Context()))
-		_, there := w.Fake.Node(lease.Path())
-		require.False(t, there)
-		w.closeAll(t, "/l", latches...)
-	})
 }
 
 // releaseWhenAsked waits for a request to give a lease up, and releases it.
@@ -169,37 +149,6 @@ func TestHandOverEndsTheLeadershipWithItsContext(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Run is cancelled, and its work is about to return. A hand-over at that time
-// waits for the work.
-func TestHandOverWhileRunIsBeingCancelled(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		first, second, _ := w.startSelectors(t, "/l", time.Minute)
-		first.cancel()
-		synctest.Wait()
-		start := time.Now()
-		require.NoError(t, first.selector.HandOver(t.Context()))
-		require.Equal(t, time.Minute, time.Since(start))
-		<-second.leads
-		w.stopAll(t, "/l", first, second)
-	})
-}
-
-// If two goroutines resign at once, the later one finds that the latch leads no
-// more.
-func TestResignationsAtOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, _ := w.startLatches(t, "/l", 2)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Second)})
-		resigned := make(chan error)
-		go func() { resigned <- latches[0].Resign(t.Context()) }()
-		synctest.Wait()
-		require.ErrorIs(t, latches[0].Resign(t.Context()), leader.ErrNotLeader)
-		require.NoError(t, <-resigned)
-		w.await(t, latches[1])
-		w.closeAll(t, "/l", latches...)
-	})
 }
 
 // A leader that was asked to step down is interrupted during its grace. It has

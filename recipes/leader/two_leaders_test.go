@@ -95,36 +95,3 @@ func TestLeaderThatStepsDownIsNotMisledByALeader(t *testing.T) {
 		require.Empty(t, l.Nodes("/l"))
 	})
 }
-
-// A latch resigns, and the reply to the deletion is lost. The next one leads.
-// The latch stands behind it with one new node, although a leader that has not
-// applied the deletion still has the old one.
-func TestLatchThatResignsIsNotMisledByALeader(t *testing.T) {
-	parents := func(t *testing.T, c *framework.Client) {
-		elections["latch"](t, c, func(context.Context, candidacy) {})
-	}
-	leadertest.AtEach(t, parents, func(t *testing.T, l *leadertest.LostReply) {
-		first, err := leader.NewLatch(l.Client, "/l")
-		require.NoError(t, err)
-		lease, err := first.WaitLeadership(t.Context())
-		require.NoError(t, err)
-		other, err := framework.New(l.Front.Addr(), framework.WithDialer(l.Ens.Dialer()))
-		require.NoError(t, err)
-		defer other.Close()
-		second, err := leader.NewLatch(other, "/l")
-		require.NoError(t, err)
-		require.NoError(t, l.Ens.WaitFor(t.Context(), func() bool { return len(l.Front.Children("/l")) == 2 }))
-		l.Lose(zktest.OpDelete)
-		requireGone(t, first.Resign(t.Context()))
-		next, err := second.WaitLeadership(t.Context())
-		require.NoError(t, err)
-		nodes := l.Nodes("/l")
-		require.Len(t, nodes, 2)
-		require.NotContains(t, nodes, path.Base(lease.Path()))
-		require.Nil(t, first.Leadership())
-		require.NoError(t, next.Context().Err())
-		require.NoError(t, second.Shutdown(t.Context()))
-		require.NoError(t, first.Shutdown(t.Context()))
-		require.Empty(t, l.Nodes("/l"))
-	})
-}

@@ -1,12 +1,10 @@
 package leader_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/recipetest"
@@ -36,37 +34,5 @@ func TestEndOfALeaderIsNoticedThoughItIsNotTold(t *testing.T) {
 		now := second.Leadership()
 		require.NotNil(t, now, "it leads")
 		require.Equal(t, now.FencingToken(), next().Token)
-	})
-}
-
-func TestLeaderNoticesADeletionThatItIsNotToldOf(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		lease, err := latch(t, c, recipetest.Path(t)).WaitLeadership(w.Patience(t))
-		require.NoError(t, err)
-		w.ChangeUntold(t, lease.Path())
-		require.NoError(t, w.Fake.Delete(lease.Path()))
-		time.Sleep(recipetest.Untold)
-		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrNodeDeleted)
-	})
-}
-
-// A candidate that may not read the node ahead any more ends, as one does that
-// may not read it at the beginning.
-func TestCandidateIsToldThatItMayNotReadTheNodeAheadAnyMore(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		one, _ := w.Connect(t)
-		two, _ := w.Connect(t)
-		lease, err := latch(t, one, path).WaitLeadership(w.Patience(t))
-		require.NoError(t, err)
-		second := latch(t, two, path)
-		w.WaitNodes(t, path, 2)
-		synctest.Wait()
-		w.Hide(t, lease.Path())
-		require.NoError(t, w.Fake.Set(lease.Path(), nil))
-		_, err = second.WaitLeadership(recipetest.Within(t, recipetest.Untold))
-		require.ErrorIs(t, err, zk.ErrNoAuth)
-		w.WaitNodes(t, path, 1)
 	})
 }

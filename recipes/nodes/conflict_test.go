@@ -63,43 +63,6 @@ func awaitConflict(t *testing.T, w *world, n *nodes.PersistentNode) {
 	require.FailNow(t, "there is no conflict")
 }
 
-// The data of a node in the way are read once for each node. One that may not be
-// read is a conflict without them, and one that is gone by then is none.
-func TestDataOfANodeInTheWay(t *testing.T) {
-	for name, c := range map[string]struct {
-		read zktest.Action
-		data string
-		gone bool
-	}{
-		"may not be read": {read: zktest.Fail(zktest.ErrNoAuth)},
-		"is gone":         {read: zktest.Fail(zktest.ErrNoNode), gone: true},
-		"is read again":   {read: zktest.DropRequest(), data: "theirs"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				require.NoError(t, w.Fake.Create("/a", []byte("theirs")))
-				client, _ := w.Connect(t)
-				w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: client.SessionID(), Do: zktest.All(
-					c.read, zktest.Call(func(zktest.Request) {
-						if c.gone {
-							require.NoError(t, w.Fake.Delete("/a"))
-						}
-					}))})
-				n := start(t, client, "/a", "ours")
-				time.Sleep(time.Minute)
-				_, err := n.WaitRegistered(recipetest.Within(t, time.Minute))
-				if c.gone {
-					require.NoError(t, err)
-					return
-				}
-				var conflict *nodes.ConflictError
-				require.ErrorAs(t, err, &conflict)
-				require.Equal(t, c.data, string(conflict.Data))
-			})
-		})
-	}
-}
-
 // The policy Fail ends the second owner, and leaves the first one's node alone.
 func TestSecondOwnerFails(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
@@ -343,28 +306,6 @@ func TestPersistentModes(t *testing.T) {
 	}
 }
 
-// A conflict is over when the node is ours. It is not what a later call waits
-// for.
-func TestConflictThatIsOverIsNotNamed(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		first := start(t, w.Observer, "/a", "first")
-		w.ready(t, first)
-		c, network := w.Connect(t)
-		second := start(t, c, "/a", "second")
-		_, err := second.WaitRegistered(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, nodes.ErrConflict)
-		require.NoError(t, first.Shutdown(w.Patience(t)))
-		w.ready(t, second)
-		network.Refuse(true)
-		network.Cut()
-		err = second.Set(recipetest.Within(t, time.Second), []byte("new"))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.NotErrorIs(t, err, nodes.ErrConflict)
-		require.ErrorIs(t, err, framework.ErrNotConnected)
-		network.Refuse(false)
-	})
-}
-
 // The node in the way is gone, and a server is in trouble when ours is to be
 // created.
 func TestConflictThatIsOverHidesNoTrouble(t *testing.T) {
@@ -388,73 +329,5 @@ func TestConflictThatIsOverHidesNoTrouble(t *testing.T) {
 		seen := follow(t, n)
 		synctest.Wait()
 		require.Empty(t, seen(), "a reader of Changes hears of no conflict")
-	})
-}
-
-// A server that tells of a conflict has got over its trouble. That is not what
-// keeps our node from being created when the conflict is over.
-func TestConflictEndsTheTroubleBefore(t *testing.T) {
-	for name, mayRead := range map[string]bool{"may be read": true, "may not be read": false} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				require.NoError(t, w.Fake.Create("/a", []byte("theirs")))
-				c, _ := w.Connect(t)
-				w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpCreate, Do: zktest.Fail(zktest.ErrSystem)})
-				hidden := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpExists, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-				if mayRead {
-					hidden.Remove()
-				}
-				n := start(t, c, "/a", "ours")
-				time.Sleep(10 * time.Second)
-				require.ErrorIs(t, n.Trouble(), nodes.ErrConflict)
-
-				hidden.Remove()
-				slow := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpMulti, Do: zktest.DelayReply(2 * time.Second)})
-				require.NoError(t, w.Fake.Delete("/a"))
-				for slow.Hits() == 0 {
-					time.Sleep(time.Second)
-				}
-				require.NoError(t, n.Trouble())
-				w.ready(t, n)
-			})
-		})
-	}
-}
-
-// Others are faster, time and again, when the node that ours waits for is gone.
-// Whose node it is now is looked at without a pause each time.
-func TestOneThatIsOvertakenLooksAtOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		theirs := func(zktest.Request) { require.NoError(t, w.Fake.Create("/a", []byte("theirs"))) }
-		theirs(zktest.Request{})
-		c, _ := w.Connect(t)
-		start(t, c, "/a", "ours")
-		settle()
-		for range 5 {
-			w.Fake.ClearRequests()
-			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpMulti, Do: zktest.Call(theirs)})
-			require.NoError(t, w.Fake.Delete("/a"))
-			time.Sleep(10 * time.Millisecond)
-			synctest.Wait()
-			want := []zktest.Op{zktest.OpExists, zktest.OpMulti, zktest.OpExists, zktest.OpGetData} // whose it is, and what it says
-			require.Equal(t, want, w.requests(c.SessionID()))
-		}
-		require.Equal(t, "theirs", w.dataOf("/a"))
-	})
-}
-
-// Somebody else's node is gone whenever its data is read, and there whenever it is
-// looked for. It is looked at again at once the first time, and after pauses then.
-func TestNodeThatIsGoneWheneverItIsReadIsLookedAtAfterPauses(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create("/n", []byte("theirs")))
-		gone := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/n", Times: 1000, Do: zktest.Fail(zktest.ErrNoNode)})
-		c, _ := w.Connect(t)
-		n := start(t, c, "/n", "ours")
-		time.Sleep(time.Minute)
-		require.Greater(t, gone.Hits(), 5)
-		require.Less(t, gone.Hits(), 30)
-		gone.Remove()
-		require.NoError(t, n.Shutdown(w.Patience(t)))
 	})
 }

@@ -95,25 +95,3 @@ func TestOtherNodeOfTheSameVersionGetsOurData(t *testing.T) {
 		require.Equal(t, []nodes.State{nodes.Registered, nodes.Lost, nodes.Registered}, states(seen()))
 	})
 }
-
-// Three nodes of a client have one path, and the first is not gone yet. The
-// second is shut down before it has begun. The third waits for the first.
-func TestThirdNodeOfAPathWaitsForTheFirst(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		first := start(t, c, "/a", "first")
-		w.ready(t, first)
-		synctest.Wait()
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.Fail(zktest.ErrSystem)})
-		require.Error(t, first.Shutdown(recipetest.Within(t, time.Millisecond)))
-		second := start(t, c, "/a", "second")
-		second.Shutdown(recipetest.Within(t, time.Millisecond))
-		third, seen := startFollowed(t, c, "/a", "third")
-		time.Sleep(10 * time.Second)
-		w.ready(t, third)
-		require.Equal(t, "third", w.dataOf("/a"))
-		synctest.Wait()
-		require.Equal(t, []nodes.State{nodes.Registered}, states(seen()))
-		require.NoError(t, second.Shutdown(t.Context()))
-	})
-}

@@ -2,7 +2,6 @@ package nodes_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -18,24 +17,6 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// Errors that waiting does not cure end the node, with the server's error.
-func TestRefusalEndsTheNode(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		dir := recipetest.Path(t)
-		_, err := w.Observer.Create(w.Patience(t), dir, nil, framework.WithACL(zk.WorldACL(zk.PermRead)))
-		require.NoError(t, err)
-		c, _ := w.Connect(t)
-		n := start(t, c, dir+"/a", "data")
-		_, err = n.WaitRegistered(w.Patience(t))
-		require.ErrorIs(t, err, zk.ErrNoAuth)
-		<-n.Done()
-		require.ErrorIs(t, n.Err(), zk.ErrNoAuth)
-		require.ErrorIs(t, n.Set(w.Patience(t), nil), zk.ErrNoAuth)
-		require.NoError(t, n.Shutdown(w.Patience(t)), "there is nothing to delete")
-		w.NoWatches(t)
-	})
-}
 
 // The server refuses to delete the node: Shutdown says so.
 func TestShutdownTellsARefusal(t *testing.T) {
@@ -120,47 +101,6 @@ func TestTroubleDoesNotEndTheNode(t *testing.T) {
 	}
 }
 
-// Closing the client ends the node, and Shutdown returns.
-func TestClosedClientEndsItsNodes(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		n, seen := startFollowed(t, c, "/a", "data")
-		w.ready(t, n)
-		require.NoError(t, c.Close())
-		<-n.Done()
-		require.ErrorIs(t, n.Err(), framework.ErrClosed)
-		require.EqualError(t, n.Err(), "persistent node /a: client is closed", "it names no call: there was none")
-		require.NoError(t, n.Shutdown(t.Context()))
-		require.Equal(t, "-", w.dataOf("/a"))
-		synctest.Wait()
-		last := seen()[len(seen())-1]
-		require.Equal(t, nodes.Ended, last.State)
-		require.ErrorIs(t, last.Err, framework.ErrClosed)
-		_, err := nodes.NewPersistentNode(c, "/a", nil)
-		require.ErrorIs(t, err, framework.ErrClosed)
-	})
-}
-
-// A Shutdown that gives up waiting says that the node may be there. The client
-// deletes it when there is a connection, in the same session or in a later one.
-func TestShutdownDuringAnOutage(t *testing.T) {
-	for _, outage := range []time.Duration{2 * time.Second, time.Hour} {
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			c, network := w.Connect(t)
-			n := start(t, c, "/a", "data")
-			w.ready(t, n)
-			network.Refuse(true)
-			network.Cut()
-			require.ErrorIs(t, n.Shutdown(recipetest.Within(t, time.Second)), context.DeadlineExceeded)
-			require.Equal(t, "data", w.dataOf("/a"))
-			time.Sleep(outage)
-			network.Refuse(false)
-			require.NoError(t, n.Shutdown(w.Patience(t)))
-			require.Equal(t, "-", w.dataOf("/a"))
-		})
-	}
-}
-
 // What cannot be used is an error that says so.
 func TestNodesThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -209,22 +149,6 @@ func TestZeroNodeIsOver(t *testing.T) {
 	<-n.Done()
 }
 
-// The errors have texts for people.
-func TestTextOfAConflict(t *testing.T) {
-	err := &nodes.ConflictError{Path: "/a\n", Session: -2, Since: time.Unix(0, 0)}
-	require.Equal(t, `somebody else's node is in the way: "/a\n" of session 0xfffffffffffffffe, since 1970-01-01T00:00:00Z`, err.Error())
-	require.True(t, errors.Is(err, nodes.ErrConflict))
-	require.Contains(t, (&nodes.ConflictError{Path: "/a"}).Error(), "/a of no session")
-	require.NotErrorIs(t, err, zk.ErrNoAuth)
-	hidden := &nodes.ConflictError{Path: "/a", Err: zk.ErrNoAuth}
-	require.Equal(t, "somebody else's node is in the way, and may not be read: /a: "+zk.ErrNoAuth.Error(), hidden.Error())
-	require.ErrorIs(t, hidden, nodes.ErrConflict)
-	require.ErrorIs(t, hidden, zk.ErrNoAuth)
-	for s := nodes.State(0); s <= nodes.Ended; s++ {
-		require.NotEmpty(t, s.String())
-	}
-}
-
 // Credentials that the servers refuse in a new session end a node, at once. As
 // long as the old session lives, the node is there.
 //
@@ -271,24 +195,6 @@ func TestPathOfASuccessorStaysInUse(t *testing.T) {
 		require.NoError(t, first.Shutdown(w.Patience(t)))
 		_, err := nodes.NewPersistentNode(c, "/a", nil)
 		require.ErrorIs(t, err, nodes.ErrInUse)
-	})
-}
-
-// An end that was asked for is no error in the flight recorder.
-func TestWantedEndIsRecordedWithoutAnError(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		n := start(t, c, "/a", "data")
-		w.ready(t, n)
-		require.NoError(t, n.Shutdown(w.Patience(t)))
-		ended := 0
-		for _, e := range framework.Extend(c).Recorder().Events() {
-			if e.Path == "/a" && e.Name == nodes.Ended.String() {
-				ended++
-				require.NoError(t, e.Err)
-			}
-		}
-		require.Equal(t, 1, ended)
 	})
 }
 

@@ -2,8 +2,6 @@ package nodes_test
 
 import (
 	"context"
-	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -49,37 +47,4 @@ func TestNodeOfALeaveThatGaveUpIsNoStranger(t *testing.T) {
 		require.Equal(t, []string{"a=2*"}, text(own))
 		require.NoError(t, again.Leave(t.Context()))
 	})
-}
-
-// Goroutines that join with the same id at the same time: one becomes a member,
-// and is listed as oneself. The others are told that the id is in use, and
-// change nothing.
-func TestRacingJoinsOfOneID(t *testing.T) {
-	for round := range 50 {
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			c, _ := w.Connect(t)
-			g := nodes.NewGroup(c, "/g")
-			const many = 8
-			members, errs := make([]*nodes.GroupMember, many), make([]error, many)
-			var joins sync.WaitGroup
-			for i := range many {
-				joins.Go(func() { members[i], errs[i] = g.Join(t.Context(), "id", fmt.Append(nil, i)) })
-			}
-			joins.Wait()
-			var winner *nodes.GroupMember
-			for i, err := range errs {
-				if err == nil {
-					require.Nil(t, winner, "round %d", round)
-					winner = members[i]
-					continue
-				}
-				require.ErrorIs(t, err, nodes.ErrInUse)
-			}
-			own, err := g.Members(t.Context())
-			require.NoError(t, err)
-			require.Len(t, own, 1)
-			require.True(t, own[0].Self, "round %d", round)
-			require.NoError(t, winner.Leave(t.Context()))
-		})
-	}
 }

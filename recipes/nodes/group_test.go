@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -146,23 +145,6 @@ func TestNodeOfAFormerSessionIsNotOneself(t *testing.T) {
 	})
 }
 
-// A member without the right to create its node is no member, not even to
-// itself. Join says why.
-func TestMemberWithoutRights(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		_, err := w.Observer.Create(w.Patience(t), path, nil, framework.WithACL(zk.WorldACL(zk.PermRead)))
-		require.NoError(t, err)
-		c, _ := w.Connect(t)
-		g := nodes.NewGroup(c, path)
-		_, err = g.Join(w.Patience(t), "a", nil)
-		require.ErrorIs(t, err, zk.ErrNoAuth)
-		members, err := g.Members(w.Patience(t))
-		require.NoError(t, err)
-		require.Empty(t, members)
-	})
-}
-
 // An id that is taken is a conflict: Join waits, and gives up with its context,
 // and leaves nothing behind.
 func TestIdThatIsTaken(t *testing.T) {
@@ -213,55 +195,6 @@ func TestViewsOutliveLossesOfTheSession(t *testing.T) {
 		for joined := 0; joined < 6; {
 			joined += len(next().Joined)
 		}
-	})
-}
-
-// The members of a group are read with few requests. The first time, another one
-// asks the server whether it knows that.
-func TestRequestsOfMembers(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		g := nodes.NewGroup(c, "/g")
-		for i := range 100 {
-			w.join(t, g, fmt.Sprintf("m%02d", i), "")
-		}
-		asking, _ := w.Connect(t)
-		for _, probe := range [][]zktest.Op{{zktest.OpRemoveWatches}, nil} {
-			w.Fake.ClearRequests()
-			members, err := nodes.NewGroup(asking, "/g").Members(t.Context())
-			require.NoError(t, err)
-			require.Len(t, members, 100)
-			want := slices.Concat([]zktest.Op{zktest.OpGetChildren2}, probe, []zktest.Op{zktest.OpMultiRead, zktest.OpMultiRead, zktest.OpMultiRead})
-			require.Equal(t, want, w.requests(asking.SessionID()))
-		}
-	})
-}
-
-// A view costs a request for the group and one for each member, and a change one
-// for what has changed.
-func TestRequestsOfViews(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		g := nodes.NewGroup(c, "/g")
-		one, two := w.join(t, g, "one", ""), w.join(t, g, "two", "")
-		watching, _ := w.Connect(t)
-		next := w.views(t, nodes.NewGroup(watching, "/g"))
-		requests := func() []zktest.Op {
-			next()
-			settle()
-			defer w.Fake.ClearRequests()
-			return w.requests(watching.SessionID())
-		}
-		require.Equal(t, []zktest.Op{zktest.OpGetChildren2, zktest.OpGetData, zktest.OpGetData}, requests())
-		require.NoError(t, one.Update(t.Context(), []byte("1")))
-		require.Equal(t, []zktest.Op{zktest.OpGetData}, requests())
-		require.NoError(t, two.Leave(t.Context()))
-		left := requests()
-		// The server tells of the deletion first, and then of the group. In between,
-		// the view may read the node that is gone.
-		require.Contains(t, [][]zktest.Op{{zktest.OpGetChildren2}, {zktest.OpGetData, zktest.OpGetChildren2}}, left)
-		w.join(t, g, "three", "")
-		require.Equal(t, []zktest.Op{zktest.OpGetChildren2, zktest.OpGetData}, requests())
 	})
 }
 
@@ -317,29 +250,6 @@ func TestViewsLeaveNoWatch(t *testing.T) {
 	})
 }
 
-// Views end with an error that waiting does not cure.
-func TestViewsEndWithARefusal(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		_, err := w.Observer.Create(t.Context(), "/g", nil, framework.WithACL(zk.WorldACL(zk.PermCreate)))
-		require.NoError(t, err)
-		c, _ := w.Connect(t)
-		last := func(g *nodes.Group) (last error) {
-			for _, err := range g.Changes(w.Patience(t)) {
-				require.NoError(t, last, "only the last one")
-				last = err
-			}
-			return last
-		}
-		require.ErrorIs(t, last(nodes.NewGroup(c, "/g")), zk.ErrNoAuth)
-		require.ErrorIs(t, last(nodes.NewGroup(nil, "/g")), zk.ErrBadArguments)
-		require.ErrorIs(t, last(nodes.NewGroup(c, "g")), zk.ErrInvalidPath)
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, last(nodes.NewGroup(c, "/other")), framework.ErrClosed)
-		_, err = nodes.NewGroup(c, "/other").Members(t.Context())
-		require.ErrorIs(t, err, framework.ErrClosed)
-	})
-}
-
 func TestJoinsThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -355,59 +265,5 @@ func TestJoinsThatCannotBe(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 		_, err = nodes.NewGroup(nil, "/g").Members(t.Context())
 		require.ErrorIs(t, err, zk.ErrBadArguments)
-	})
-}
-
-// An error names the call that returns it, and not the one of the member's node.
-func TestErrorsNameTheCall(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		_, err := nodes.NewPersistentNode(nil, "/n", nil)
-		require.ErrorContains(t, err, "new persistent node /n: ")
-		g := nodes.NewGroup(c, "/g")
-		m := w.join(t, g, "a", "")
-		_, err = g.Join(t.Context(), "a", nil)
-		require.ErrorContains(t, err, "join /g/a: another persistent node of this client has the path")
-		over, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err = g.Join(over, "b", nil)
-		require.EqualError(t, err, "join /g/b: context canceled")
-		require.EqualError(t, m.Update(over, []byte("x")), "update /g/a: context canceled")
-		require.ErrorContains(t, m.Leave(over), "leave /g/a: ")
-		require.NoError(t, m.Leave(w.Patience(t)))
-		require.EqualError(t, m.Update(t.Context(), nil), "update /g/a: persistent node closed")
-		_, err = m.Node().WaitRegistered(t.Context())
-		require.EqualError(t, err, "wait registered /g/a: persistent node closed")
-		require.EqualError(t, m.Node().Set(t.Context(), nil), "set /g/a: persistent node closed")
-	})
-}
-
-// The pauses after errors begin anew when there was a view.
-func TestViewEndsTheTroubleBefore(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		require.NoError(t, w.Fake.Create("/g", nil))
-		fails := func(times int) {
-			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Times: times, Do: zktest.Fail(zktest.ErrSystem)})
-		}
-		fails(8)
-		views := make(chan int, 10)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go func() {
-			for v, err := range nodes.NewGroup(c, "/g").Changes(ctx) {
-				if err == nil {
-					views <- len(v.Members)
-				}
-			}
-		}()
-		require.Zero(t, <-views)
-		fails(1)
-		require.NoError(t, w.Fake.Create("/g/a", nil))
-		begun := time.Now()
-		require.Equal(t, 1, <-views)
-		require.Less(t, time.Since(begun), 2*time.Second)
-		cancel()
-		synctest.Wait()
 	})
 }

@@ -107,32 +107,3 @@ func TestNodeThatItsOwnerMayNotReadEnds(t *testing.T) {
 		require.NotErrorIs(t, n.Err(), nodes.ErrConflict)
 	})
 }
-
-// A node that may not be read was in the way for long. The next one that is in
-// the way is looked at as often as that one was in the beginning.
-func TestPausesBeforeAHiddenNodeBeginAnew(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		owner := w.hide(t, "/n")
-		c, network := w.Connect(t)
-		n := start(t, c, "/n", "ours")
-		time.Sleep(10 * time.Minute)
-		require.NoError(t, owner.Close())
-		w.ready(t, n)
-		synctest.Wait()
-		changes := n.Changes(w.Patience(t)) // the first element is that it is registered
-		network.Refuse(true)
-		network.Cut()
-		w.Fake.Session(c.SessionID()).Expire()
-		owner = w.hide(t, "/n")
-		network.Refuse(false)
-		for change := range changes {
-			if change.State == nodes.Conflict {
-				break
-			}
-		}
-		begun := time.Now()
-		require.NoError(t, owner.Close())
-		w.ready(t, n)
-		require.Less(t, time.Since(begun), 2*time.Second)
-	})
-}

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/recipes/nodes"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // replaced puts somebody else's node in the place of ours. It has the same
@@ -76,21 +75,6 @@ func TestTTLNodeThatIsShutDownLeavesNoWatch(t *testing.T) {
 		require.NotEmpty(t, w.Fake.Watches())
 		require.NoError(t, n.Shutdown(w.Patience(t)))
 		synctest.Wait()
-		require.Empty(t, w.Fake.Watches())
-	})
-}
-
-// A member costs four requests from Join to Leave. The deletion uses the watch up.
-func TestRequestsOfAMember(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create("/g", nil))
-		c, _ := w.Connect(t)
-		m, err := nodes.NewGroup(c, "/g").Join(w.Patience(t), "a", nil)
-		require.NoError(t, err)
-		synctest.Wait()
-		require.NoError(t, m.Leave(w.Patience(t)))
-		synctest.Wait()
-		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpExists, zktest.OpExists, zktest.OpDelete}, w.requests(c.SessionID()))
 		require.Empty(t, w.Fake.Watches())
 	})
 }

@@ -13,58 +13,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The node in the way is replaced by another one, which a server fails to read. The
-// one that is gone is not named any more, and the other one when it was read.
-func TestConflictWithANodeThatIsReplacedIsNotNamed(t *testing.T) {
-	for name, opts := range map[string][]nodes.Option{
-		"ephemeral": nil,
-		"claimed":   claiming(false),
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				require.NoError(t, w.Fake.Create("/a", []byte("first")))
-				c, _ := w.Connect(t)
-				n, seen := startFollowed(t, c, "/a", "ours", opts...)
-				settle()
-				require.ErrorIs(t, n.Trouble(), nodes.ErrConflict)
-				trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
-				_, err := w.Observer.Transaction(t.Context(), framework.DeleteOp("/a", framework.AnyVersion), framework.CreateOp("/a", []byte("second")))
-				require.NoError(t, err)
-				settle()
-				_, err = n.WaitRegistered(recipetest.Within(t, time.Second))
-				for _, err := range []error{err, n.Trouble()} {
-					require.NotErrorIs(t, err, nodes.ErrConflict)
-					code, _ := framework.ServerCode(err)
-					require.EqualValues(t, zktest.ErrSystem, code)
-				}
-
-				trouble.Remove()
-				time.Sleep(time.Minute)
-				var conflict *nodes.ConflictError
-				require.ErrorAs(t, n.Trouble(), &conflict)
-				require.Equal(t, "second", string(conflict.Data))
-				require.Equal(t, []nodes.State{nodes.Conflict, nodes.Conflict}, states(seen()))
-			})
-		})
-	}
-}
-
-// A server that fails to read the data of the node that is in the way already does
-// not end the conflict.
-func TestConflictThatGoesOnIsNamed(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.Fake.Create("/a", []byte("first")))
-		c, _ := w.Connect(t)
-		n, seen := startFollowed(t, c, "/a", "ours", claiming(false)...)
-		settle()
-		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
-		require.NoError(t, w.Fake.Set("/a", []byte("changed")))
-		settle()
-		require.ErrorIs(t, n.Trouble(), nodes.ErrConflict)
-		require.Equal(t, []nodes.State{nodes.Conflict}, states(seen()))
-	})
-}
-
 // Our node is replaced by another one, which a server fails to read. Ours is gone in
 // any case, and is not told as there meanwhile.
 //

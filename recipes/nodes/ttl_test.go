@@ -2,8 +2,6 @@ package nodes_test
 
 import (
 	"context"
-	"log/slog"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,29 +102,6 @@ func TestTTLNodeThatCannotBeTouched(t *testing.T) {
 	}
 }
 
-// A node that comes back after a deletion is touched at once, and counts as
-// lost if it cannot be touched later.
-func TestTTLNodeThatCameBackIsTouched(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		n := startTTL(t, c, "/a", "data", 10*time.Minute)
-		_, err := n.WaitRegistered(t.Context())
-		require.NoError(t, err)
-		settle()
-		require.NoError(t, w.Fake.Delete("/a"))
-		settle()
-		require.Equal(t, "data", w.dataOf("/a"))
-		require.Equal(t, []string{"touch"}, w.Fake.Children("/a"))
-		network.Refuse(true)
-		network.Cut()
-		time.Sleep(2 * time.Hour)
-		synctest.Wait()
-		_, there := n.Registration()
-		require.False(t, there)
-		network.Refuse(false)
-	})
-}
-
 // A node whose touches fail is not registered again before one succeeds, even
 // if it is still there.
 func TestTTLNodeIsNotRegisteredWithoutATouch(t *testing.T) {
@@ -217,25 +192,6 @@ func TestTTLNodeOnAServerWithoutThem(t *testing.T) {
 	})
 }
 
-// A touch that fails again and again is in the log once, and is made less and
-// less often.
-func TestLogOfATTLNodeThatCannotBeTouched(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		var log recipetest.Log
-		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		n := startTTL(t, c, "/a", "data", time.Hour)
-		w.ready(t, n)
-		settle()
-		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a/touch", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
-		time.Sleep(50 * time.Minute) // touches are due every 15 to 20 minutes
-		require.InDelta(t, 65, trouble.Hits(), 10, "every half minute")
-		require.Equal(t, 1, strings.Count(log.String(), "persistent node is tried again after an error"))
-		trouble.Remove()
-		settle()
-		w.ready(t, n)
-	})
-}
-
 func TestTTLNodesThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -253,40 +209,6 @@ func TestTTLNodesThatCannotBe(t *testing.T) {
 			_, err := nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Minute), nodes.WithTouchName(name))
 			require.ErrorIs(t, err, zk.ErrInvalidPath, name)
 		}
-	})
-}
-
-// A time to live goes on while the machine is suspended. Go's clock stands still
-// meanwhile, and so do its timers.
-func TestTTLNodeAfterASleepOfTheMachine(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		host := w.Fake.NewHost()
-		c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), framework.WithSuspendClock(host.Suspended))
-		n := startTTL(t, c, "/a", "data", time.Hour)
-		_, err := n.WaitRegistered(w.Patience(t))
-		require.NoError(t, err)
-		synctest.Wait()
-		changes := make(chan nodes.Change, 1)
-		go func() {
-			for change := range n.Changes(t.Context()) {
-				if change.State != nodes.Registered {
-					changes <- change
-					return
-				}
-			}
-		}()
-		synctest.Wait()
-		require.NoError(t, host.Suspend(48*time.Hour))
-		host.Isolate()
-		_, there := n.Registration()
-		require.False(t, there, "at once")
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		require.Len(t, changes, 1, "told")
-		lost := <-changes
-		require.Equal(t, nodes.Lost, lost.State)
-		require.ErrorIs(t, lost.Err, nodes.ErrNotTouched)
-		host.Heal()
 	})
 }
 
@@ -313,25 +235,4 @@ func TestTTLCountsFromTheRequest(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A server is in trouble for half of a short time to live. The node is touched
-// soon enough behind that.
-func TestTTLNodeIsTouchedSoonBehindATrouble(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		n := startTTL(t, c, "/a", "data", time.Minute)
-		changes := follow(t, n)
-		w.ready(t, n)
-		settle()
-		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a/touch", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
-		time.Sleep(52 * time.Second) // touches are due every 15 to 20 seconds
-		require.NotZero(t, trouble.Hits())
-		trouble.Remove()
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		require.NotContains(t, states(changes()), nodes.Lost)
-		_, there := n.Registration()
-		require.True(t, there)
-	})
 }

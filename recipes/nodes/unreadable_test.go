@@ -109,22 +109,6 @@ func TestViewsShareNoPayload(t *testing.T) {
 	})
 }
 
-// A member that may be read by now is told as updated, with its payload.
-func TestMemberThatMayBeReadByNowIsUpdated(t *testing.T) {
-	recipetest.InVirtualTime(t, func(t *testing.T, rw *recipetest.World) {
-		w := &world{rw}
-		owner, _ := w.Connect(t, framework.WithAuth("digest", []byte("me:secret")))
-		w.join(t, nodes.NewGroup(owner, "/g"), "hidden", "x", nodes.WithACL(zk.DigestACL(zk.PermAll, "me", "secret")))
-		c, _ := w.Connect(t)
-		next := w.views(t, nodes.NewGroup(c, "/g"))
-		require.True(t, next().Members[0].Unreadable)
-		_, err := owner.SetACL(t.Context(), "/g/hidden", zk.WorldACL(zk.PermAll), framework.AnyVersion)
-		require.NoError(t, err)
-		w.Fake.Session(c.SessionID()).Expire() // the node is read again
-		require.Equal(t, []string{"hidden=x"}, text(next().Updated))
-	}, zktest.WithVersion(zktest.Version380))
-}
-
 // A node that may not be read goes before it is asked for without its data. No
 // watch is left on it.
 //

@@ -96,24 +96,6 @@ func TestLockOfTheDriverThatComesLateIsGivenBack(t *testing.T) {
 	})
 }
 
-// A Lock has no context, and gets the values of Open's: here, the lease of the same
-// lock.
-func TestLockHasTheValuesOfTheContextOfOpen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newReplica(t, zktest.Start(t), newBase(false), nil)
-		mutex := locks.NewInterProcessMutex(r.client, path)
-		require.NoError(t, mutex.Do(bounded(t), func(ctx context.Context) error {
-			ctx, cancel := context.WithCancel(ctx)
-			require.NoError(t, r.open(ctx))
-			cancel()
-			m := r.migrate(t)
-			require.NoError(t, m.Up())
-			require.ErrorIs(t, m.Up(), migrate.ErrNoChange)
-			return nil
-		}))
-	})
-}
-
 // A loss while nothing is under way is none.
 func TestLockThatWasLostBeforeTheFirstStepIsTakenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
