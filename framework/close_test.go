@@ -251,3 +251,24 @@ func TestGoEndsWithCloseWhichWaitsForIt(t *testing.T) {
 		require.True(t, ended)
 	})
 }
+
+// A write is under way, on a goroutine of the client, when the client is closed.
+// Its context ends because of that. The write was sent, so that its outcome is
+// unknown, whatever the cause of the context is.
+func TestOutcomeOfAWriteWhoseContextEndsWithTheClient(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "old")
+		sent := srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.BlackholeReply()})
+		result := make(chan error, 1)
+		require.True(t, framework.Extend(c).Go(func(ctx context.Context) {
+			_, err := c.Set(ctx, "/n", []byte("new"), 0)
+			result <- err
+		}))
+		time.Sleep(10 * time.Millisecond)
+		require.Equal(t, 1, sent.Hits())
+		require.NoError(t, c.Close())
+		err := <-result
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		require.ErrorIs(t, err, framework.ErrClosed)
+	})
+}

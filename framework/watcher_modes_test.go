@@ -323,3 +323,38 @@ func readBesideAddWatch(code zktest.Code) func(t *testing.T, srv *zktest.Server,
 		require.Equal(t, []string{"changed /n", "changed /n"}, unread(t, w))
 	}
 }
+
+// A read that sets a standard watch waits for room on the connection, and a
+// persistent watch does not. It must not come first.
+func TestPersistentWatchDoesNotOvertakeAReadThatWaitsForRoom(t *testing.T) {
+	for name, cut := range map[string]bool{"and gets it": false, "on a connection that breaks": true} {
+		t.Run(name, func(t *testing.T) {
+			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				require.NoError(t, srv.Create("/n", nil))
+				wait := crowdConnection(t.Context(), c, srv, time.Second)
+				go c.GetW(t.Context(), "/n")
+				synctest.Wait()
+				opened := make(chan *framework.Watcher, 1)
+				go func() {
+					w, err := c.NewWatcher(t.Context(), "/n")
+					if err != nil {
+						t.Error(err)
+					}
+					opened <- w
+				}()
+				synctest.Wait()
+				if cut {
+					srv.CutAll()
+				}
+				wait()
+				w := <-opened
+				time.Sleep(10 * time.Second)
+				unread(t, w)
+				for range 3 {
+					require.NoError(t, srv.Set("/n", nil))
+				}
+				require.Equal(t, []string{"changed /n", "changed /n", "changed /n"}, unread(t, w))
+			})
+		})
+	}
+}
