@@ -174,14 +174,3 @@ func TestSetACLThatCannotBeRepeatedIsOfUnknownOutcome(t *testing.T) {
 		require.Nil(t, stat)
 	})
 }
-
-func TestSetACLThatTheServerRefuses(t *testing.T) {
-	auth := []zk.ACL{{Perms: zk.PermAll, Scheme: "auth", ID: ""}}
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		_, err := c.SetACL(t.Context(), "/n", auth, 0)
-		require.ErrorIs(t, err, zk.ErrInvalidACL, "nobody is authenticated")
-		_, err = c.SetACL(t.Context(), "/n", nil, 0)
-		require.ErrorIs(t, err, zk.ErrInvalidACL)
-	})
-}

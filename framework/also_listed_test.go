@@ -1,7 +1,6 @@
 package framework_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -76,32 +75,4 @@ func TestAlsoSiblingsThatCannotBeHad(t *testing.T) {
 			})
 		}
 	}
-}
-
-// Nodes of callers who have gone count as gone, and so they do below the other node.
-func TestAlsoSiblingsLeaveOutWhatWasGivenUp(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		for _, path := range []string{"/p", "/other", "/other/1"} {
-			mustCreate(t, c, path, "")
-		}
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/other/*", Do: zktest.DelayReply(time.Second)})
-		_, err := c.Create(within(t, time.Millisecond), "/other/gone-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Len(t, srv.Children("/other"), 2)
-		var read framework.SiblingsRead
-		mustCreate(t, c, "/p/n", "", framework.Extend(c).AlsoSiblings("/other", &read))
-		require.Equal(t, []string{"1"}, read.Names)
-	})
-}
-
-func TestAlsoSiblingsOfABadPath(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		var read framework.SiblingsRead
-		option := framework.Extend(c).AlsoSiblings("other", &read)
-		_, err := c.Create(t.Context(), "/n", nil, option)
-		require.ErrorIs(t, err, zk.ErrInvalidPath)
-		option = framework.Extend(c).AlsoSiblings("/other", &read)
-		_, err = c.Transaction(t.Context(), framework.CreateOp("/x", nil, option))
-		require.ErrorIs(t, err, zk.ErrBadArguments)
-	})
 }

@@ -4,7 +4,6 @@ package framework_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/zkserver"
-	"github.com/gocurator/curator/retry"
 )
 
 // identified returns a client that says who it is, or does not if login is
@@ -117,55 +115,4 @@ func TestRealServerCredentialsOutliveReconnectAndSession(t *testing.T) {
 	require.NotEqual(t, session.ID(), c.SessionID())
 	_, err = c.Create(ctx, "/again", nil, framework.WithACL(zk.AuthACL(zk.PermAll)))
 	require.NoError(t, err)
-}
-
-// After each reconnect, the credentials have to be told before the requests
-// that wait. go-zookeeper hangs for ever if the connection breaks just then.
-func TestRealServerNoRequestOvertakesTheCredentials(t *testing.T) {
-	t.Parallel()
-	srv := sharedServer(t)
-	undisturbed := identified(t, srv, "owner:secret")
-	ctx := within(t, stuck)
-	_, err := undisturbed.Create(ctx, "/auth", nil, framework.WithACL(zk.AuthACL(zk.PermAll)))
-	require.NoError(t, err)
-	net := &faultyNetwork{addr: srv.Addr(), left: 50, over: make(chan struct{})}
-	c, err := framework.New(manyNames()+chroot(t), framework.WithSessionTimeout(time.Minute), framework.WithDialer(net.dial),
-		framework.WithRetry(retry.BoundedExponential(time.Millisecond, 20*time.Millisecond, 5)),
-		framework.WithAuth("digest", []byte("owner:secret")))
-	require.NoError(t, err)
-	defer c.Close()
-	l := &load{t: t, ctx: ctx, c: c, over: net.over}
-	read := func() error {
-		_, _, err := c.Get(ctx, "/auth")
-		if err != nil {
-			require.True(t, framework.IsConnectionError(err), "%v", err)
-		}
-		return err
-	}
-	var readers sync.WaitGroup
-	for range 8 {
-		readers.Go(func() {
-			for !l.done() {
-				_ = read()
-			}
-		})
-	}
-	readers.Wait()
-	// By chance, connection after connection may have ended with the read under
-	// way. Then the client holds it back for a while, as one that servers hang up
-	// on, and the network's last fault may have been just before.
-	for held := true; held; {
-		held = read() != nil
-	}
-}
-
-func TestRealServerThatKnowsNoSuchSchemeIsAnError(t *testing.T) {
-	t.Parallel()
-	srv := sharedServer(t)
-	c, err := framework.New(srv.Addr(), framework.WithAuth("nonsense", []byte("x")))
-	require.NoError(t, err)
-	defer c.Close()
-	_, _, err = c.Get(within(t, stuck), "/")
-	require.ErrorIs(t, err, zk.ErrAuthFailed)
-	require.NotErrorIs(t, err, context.DeadlineExceeded)
 }

@@ -1,7 +1,6 @@
 package framework_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,43 +104,6 @@ func TestCleanUpOutlastsRefusedCredentials(t *testing.T) {
 	})
 }
 
-func TestGuaranteedDeleteOutlastsRefusedCredentials(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, alice)
-		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: zktest.Fail(zktest.ErrAuthFailed)})
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		synctest.Wait()
-		time.AfterFunc(time.Second, func() { srv.RefuseConnections(false) })
-		err := c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithGuarantee())
-		require.ErrorIs(t, err, zk.ErrAuthFailed)
-		time.Sleep(time.Minute)
-		_, there := srv.Node("/n")
-		require.False(t, there)
-	})
-}
-
-func TestEphemeralPathIsFreeAgainAfterRefusedCredentials(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, alice)
-		require.NoError(t, c.WaitConnected(t.Context()))
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.BlackholeReply()})
-		_, err := c.Create(within(t, time.Second), "/e", nil, framework.WithMode(framework.Ephemeral))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: zktest.Fail(zktest.ErrAuthFailed)})
-		srv.RefuseConnections(true)
-		srv.Heal() // ends the black hole
-		synctest.Wait()
-		srv.RefuseConnections(false)
-		time.Sleep(5 * time.Second)
-		require.NoError(t, c.Sync(t.Context(), "/"))
-		require.NoError(t, c.Delete(t.Context(), "/e", framework.AnyVersion, framework.WithMissingOK()))
-		_, err = c.Create(within(t, 24*time.Hour), "/e", nil, framework.WithMode(framework.Ephemeral))
-		require.NoError(t, err)
-	})
-}
-
 func TestAddedCredentialsThatAreRefusedAreNotKept(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		err := c.AddAuth(t.Context(), "nonsense", nil)
@@ -174,22 +136,4 @@ func TestCredentialsThatCannotBeMeantAreRefused(t *testing.T) {
 			require.ErrorIs(t, c.AddAuth(t.Context(), scheme, []byte(auth)), zk.ErrBadArguments)
 		})
 	}
-}
-
-// go-zookeeper hangs for good when a connection dies during re-authentication,
-// if that is left to it.
-func TestConnectionsThatDieDuringAuthenticationAreReplaced(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, alice)
-		require.NoError(t, c.WaitConnected(t.Context()))
-		for i := range 50 {
-			do := []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole(), zktest.DelayReply(20 * time.Second)}[i%4]
-			srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1 + i%3, Do: do})
-			srv.CutAll()
-			time.Sleep(time.Minute)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			require.NoError(t, c.Sync(ctx, "/"))
-			cancel()
-		}
-	})
 }

@@ -39,32 +39,3 @@ func TestDeleteInBackgroundThatWaitsForRoomIsMadeOnce(t *testing.T) {
 		require.Equal(t, 1, srv.CountRequests(zktest.OpDelete))
 	})
 }
-
-func TestDeleteInBackgroundThatWaitsForRoomOutlastsTheConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		wait := crowdConnection(t.Context(), c, srv, time.Second)
-		framework.Extend(c).DeleteInBackground("/n")
-		synctest.Wait()
-		srv.CutAll()
-		wait()
-		time.Sleep(time.Second)
-		srv.AssertNoNodes(t, "/")
-		require.Equal(t, 1, srv.CountRequests(zktest.OpDelete))
-	})
-}
-
-// Callers that wait for room do not wait for the answers of a mute server.
-func TestCloseEndsOperationsThatWaitForRoom(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := unclosed(t, srv)
-		require.NoError(t, c.WaitConnected(t.Context()))
-		wait := crowdConnection(context.Background(), c, srv, time.Hour)
-		srv.BlackholeAll()
-		begin := time.Now()
-		defer c.Close() // waits for the end of the first
-		go c.Close()
-		wait()
-		require.Zero(t, time.Since(begin))
-	})
-}

@@ -167,9 +167,3 @@ func TestIsRefusal(t *testing.T) {
 		}
 	}
 }
-
-func TestOpErrorNamesThePathIfThereIsOne(t *testing.T) {
-	require.EqualError(t, &OpError{"create", "/n", zk.ErrNodeExists}, "create /n: zk: node already exists")
-	require.EqualError(t, &OpError{"acquire", "", zk.ErrInvalidPath}, "acquire: zk: invalid path")
-	require.EqualError(t, &OpError{"get", "/a\nb", zk.ErrNoNode}, `get "/a\nb": zk: node does not exist`)
-}

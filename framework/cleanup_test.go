@@ -34,25 +34,6 @@ func createMany(ctx context.Context, c *framework.Client, parent string, n int) 
 	return errs
 }
 
-// The answers of many creates are lost at once. Finding the nodes costs a few
-// lists of the parent, and no node is made twice.
-func TestDoubtfulNodesOfAParentAreLookedForTogether(t *testing.T) {
-	const n = 500
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/p", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Second)})
-		srv.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: -1, Do: zktest.DelayReply(50 * time.Millisecond)})
-		time.AfterFunc(500*time.Millisecond, srv.CutAll)
-		for _, err := range createMany(t.Context(), c, "/p", n) {
-			require.NoError(t, err)
-		}
-		require.Len(t, srv.Children("/p"), n)
-		require.Equal(t, n, srv.CountRequests(zktest.OpCreate)-1, "all were carried out, and found")
-		require.LessOrEqual(t, srv.CountRequests(zktest.OpGetChildren2), 10)
-		require.LessOrEqual(t, srv.CountRequests(zktest.OpMulti), 10)
-	})
-}
-
 // The answers of many creates are lost when nobody waits for them any more.
 func TestDoubtfulNodesOfAParentAreCleanedUpTogether(t *testing.T) {
 	const n = 500
@@ -144,22 +125,6 @@ func TestCleanUpThatAServerFailsAtIsGivenUpSomeTime(t *testing.T) {
 		require.Equal(t, asked, srv.CountRequests(zktest.OpDelete))
 		require.Equal(t, 2, strings.Count(log.String(), "clean-up failed"), "%s", &log)
 		require.Equal(t, 1, strings.Count(log.String(), "/bad/child: "), "%s", &log)
-	})
-}
-
-// Lost connections are not counted: the server has said nothing.
-func TestCleanUpOutlastsManyInterruptions(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/p", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/p/*", Do: zktest.BlackholeReply()})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := c.Create(ctx, "/p/n-", nil, protectedSequential...)
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		interruptions := srv.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: 50, Do: zktest.DropRequest()})
-		time.Sleep(time.Hour)
-		require.Equal(t, 50, interruptions.Hits())
-		require.Empty(t, srv.Children("/p"))
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -212,37 +211,6 @@ func TestCloseMayBeCalledTwiceAndConcurrently(t *testing.T) {
 	})
 }
 
-// TestFrameworkEdges#testQuickClose; and Close must not meet a session that is
-// only half made.
-func TestCloseRightAfterNew(t *testing.T) {
-	for i := range 500 {
-		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-			c := unclosed(t, srv)
-			for range i % 50 { // at every moment of the beginning
-				runtime.Gosched()
-			}
-			require.LessOrEqual(t, closing(t, c), time.Second)
-			synctest.Wait()
-			require.Zero(t, srv.Connections())
-		})
-	}
-}
-
-func TestCloseWhileSessionsSucceedOneAnother(t *testing.T) {
-	for i := range 60 {
-		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-			c := unclosed(t, srv)
-			require.NoError(t, c.WaitConnected(t.Context()))
-			srv.Session(c.SessionID()).Expire()
-			time.Sleep(time.Duration(i) * 5 * time.Millisecond)
-			require.LessOrEqual(t, closing(t, c), 2*time.Second)
-			synctest.Wait()
-			srv.AssertNoSessions(t)
-			require.Zero(t, srv.Connections())
-		})
-	}
-}
-
 func TestCloseEndsWatchesWithErrClosed(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := unclosed(t, srv)
@@ -281,21 +249,6 @@ func TestGoEndsWithCloseWhichWaitsForIt(t *testing.T) {
 		}))
 		require.NoError(t, c.Close())
 		require.True(t, ended)
-	})
-}
-
-func TestOperationBetweenAttemptsReturnsWithClose(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := unclosed(t, srv, framework.WithRetry(retry.Forever(time.Hour)))
-		require.NoError(t, c.WaitConnected(t.Context()))
-		srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropRequest()})
-		errs := make(chan error)
-		go func() { errs <- c.Sync(context.Background(), "/") }()
-		time.Sleep(1500 * time.Millisecond)
-		begin := time.Now()
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, <-errs, framework.ErrClosed)
-		require.Zero(t, time.Since(begin))
 	})
 }
 

@@ -59,19 +59,3 @@ func TestArgumentsThatCannotBeUsedAreConfigErrorsOfEveryOperation(t *testing.T) 
 		require.Empty(t, ops(srv), "nothing was sent")
 	})
 }
-
-// ServerCode is the same for each call, although such an error matches two
-// errors that have a code.
-func TestServerCodeOfAConfigErrorIsTheMoreParticularOne(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		for range 20 {
-			_, err := c.SetACL(t.Context(), "/n", nil, 0)
-			code, ok := framework.ServerCode(err)
-			require.True(t, ok)
-			require.EqualValues(t, -114, code)
-			code, ok = framework.ServerCode(c.AddAuth(t.Context(), "", nil))
-			require.True(t, ok)
-			require.EqualValues(t, -8, code)
-		}
-	})
-}

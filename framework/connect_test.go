@@ -37,27 +37,6 @@ func assertNothingLeft(t *testing.T, srv *zktest.Server) {
 	srv.AssertNoSessions(t)
 }
 
-func TestConnectReturnsAClientThatIsConnected(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c, err := connect(t, t.Context(), srv)
-		require.NoError(t, err)
-		defer c.Close()
-		require.True(t, c.State().IsConnected())
-		require.NotZero(t, c.SessionID())
-	})
-}
-
-func TestConnectWaitsForAServer(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		srv.Stop()
-		time.AfterFunc(time.Hour, func() { _ = srv.Restart() })
-		c, err := connect(t, t.Context(), srv)
-		require.NoError(t, err)
-		defer c.Close()
-		require.True(t, c.State().IsConnected())
-	})
-}
-
 func TestConnectedClientOutlivesTheContextOfConnect(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -101,21 +80,6 @@ func TestConnectEndsWithItsContextAndLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestConnectUnderAContextThatHasEndedLeavesNothingBehind(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err := connect(t, ctx, srv)
-		require.ErrorIs(t, err, context.Canceled)
-		synctest.Wait()
-		require.Zero(t, srv.Connections())
-		// A grant may have been on its way. The client does not know that
-		// session, so the server ends it.
-		time.Sleep(2 * sessionTimeout)
-		assertNothingLeft(t, srv)
-	})
-}
-
 // A server has granted a session, and the connection hangs before it can be
 // used: the session must not live on until it times out.
 func TestConnectEndsASessionThatWasGrantedInVain(t *testing.T) {
@@ -140,17 +104,5 @@ func TestConnectEndsAtOnceWhenTheCredentialsAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, `refused the credentials of scheme "nonsense"`)
 		require.LessOrEqual(t, time.Since(begun), time.Second)
 		assertNothingLeft(t, srv)
-	})
-}
-
-func TestConnectWithWhatCannotBeUsedMakesNoAttempt(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var cfg *framework.ConfigError
-		_, err := connect(t, t.Context(), srv, nil)
-		require.ErrorAs(t, err, &cfg)
-		_, err = framework.Connect(t.Context(), "zk1:,zk2", framework.WithDialer(srv.Dialer()))
-		require.ErrorAs(t, err, &cfg)
-		synctest.Wait()
-		require.Zero(t, srv.CountRequests(zktest.OpConnect))
 	})
 }

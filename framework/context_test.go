@@ -11,7 +11,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -161,63 +160,4 @@ func TestOperationThatIsCancelledBeforehandSendsNothing(t *testing.T) {
 		time.Sleep(time.Second)
 		require.Empty(t, ops(srv))
 	})
-}
-
-func TestWriteThatIsCancelledWhileItsReplyIsAwaitedIsOfUnknownOutcome(t *testing.T) {
-	for _, name := range []string{
-		"create", "create ephemeral", "create container", "create protected", "create or set", "create or set version",
-		"create idempotent", "set", "set version", "setACL", "setACL version", "delete", "delete version",
-		"delete children", "transaction", "transaction version", "transaction repeated",
-	} {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			mustCreate(t, c, "/n", "")
-			srv.Inject(zktest.Rule{Do: zktest.DelayReply(4 * time.Second)})
-			err := everyOperation(c)[name](within(t, time.Second), "/n")
-			require.ErrorIs(t, err, context.DeadlineExceeded, name)
-			require.ErrorIs(t, err, framework.ErrOutcomeUnknown, name)
-		})
-	}
-}
-
-func TestReadThatIsCancelledIsNotOfUnknownOutcome(t *testing.T) {
-	for _, name := range []string{"get", "getW", "exists", "existsW", "children", "childrenW", "multiRead", "children of several", "sync", "getACL", "transaction of checks"} {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			mustCreate(t, c, "/n", "")
-			srv.Inject(zktest.Rule{Do: zktest.DelayReply(4 * time.Second)})
-			err := everyOperation(c)[name](within(t, time.Second), "/n")
-			require.ErrorIs(t, err, context.DeadlineExceeded, name)
-			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown, name)
-		})
-	}
-}
-
-// A pause between attempts is as good a moment to leave as any.
-func TestOperationReturnsAtOnceWhenItIsCancelledBetweenAttempts(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithRetry(retry.N(3, 10*time.Second)))
-		require.NoError(t, c.WaitConnected(t.Context()))
-		srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropRequest()})
-		begin := time.Now()
-		err := c.Sync(within(t, 1234*time.Millisecond), "/")
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, 1234*time.Millisecond, time.Since(begin))
-		require.True(t, framework.IsConnectionError(err), "it also says what went wrong: %v", err)
-	})
-}
-
-// The caller has gone, and so has the connection: the search for its node must
-// outlast both.
-func TestProtectedNodeOfACallerThatHasGoneIsDeletedAfterAnOutage(t *testing.T) {
-	for _, d := range []time.Duration{time.Second, time.Hour} {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			mustCreate(t, c, "/p", "")
-			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.BlackholeReply()})
-			_, err := c.Create(within(t, time.Second), "/p/n", nil, framework.WithProtection())
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-			require.Len(t, srv.Children("/p"), 1)
-			outage(srv, d)
-			time.Sleep(time.Minute)
-			require.Empty(t, srv.Children("/p"))
-		})
-	}
 }

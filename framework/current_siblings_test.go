@@ -77,22 +77,3 @@ func TestCurrentSiblingsThatCannotBeHadLeaveNoWatch(t *testing.T) {
 		}
 	})
 }
-
-// A context of the user's own panics within the call.
-func TestContextThatPanicsInCurrentSiblingsLeavesNoWatch(t *testing.T) {
-	for nth, hit := int32(1), true; hit; nth++ {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			require.NoError(t, srv.Create("/p", nil))
-			ctx := newBroken(within(t, time.Minute), nth)
-			returned := returns(func() {
-				_, _, w, err := framework.Extend(c).CurrentSiblingsW(ctx, "/p")
-				require.NoError(t, err)
-				w.Stop()
-			})
-			hit = ctx.hasPanicked()
-			require.Equal(t, hit, !returned)
-			synctest.Wait()
-			require.Zero(t, srv.Session(c.SessionID()).Watches(), "panic at %d", nth)
-		})
-	}
-}

@@ -6,16 +6,13 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/zkserver"
 )
 
 // cuttable dials connections that a test can cut.
@@ -100,37 +97,6 @@ func TestRealServerCloseThatKeepsANodeDeletesNoneOfAnotherClient(t *testing.T) {
 	require.Subset(t, names, []string{"kept", "n"}) // Close has a second for the other one, see above
 }
 
-func TestRealServerCloseRightAfterARestartLeavesNoNodes(t *testing.T) {
-	t.Parallel()
-	srv := borrowServer(t)
-	for i := range 3 {
-		c := realClient(t, srv, chroot(t))
-		path := fmt.Sprintf("/e%d", i)
-		mustCreate(t, c, path, "", framework.WithMode(framework.Ephemeral))
-		require.NoError(t, srv.Kill())
-		require.NoError(t, srv.Restart())
-		require.NoError(t, c.Close())
-		if soonGone(t, realClient(t, srv, chroot(t)), path) {
-			return
-		}
-	}
-	t.Fatal("no session was ended")
-}
-
-func TestRealServerRefusedCredentialsLeaveNoSessions(t *testing.T) {
-	t.Parallel()
-	srv := zkserver.Start(t)
-	c, err := framework.New(srv.Addr(), framework.WithSessionTimeout(longSession), framework.WithAuth("nonsense", nil))
-	require.NoError(t, err)
-	defer c.Close()
-	require.ErrorIs(t, c.WaitConnected(within(t, stuck)), zk.ErrAuthFailed)
-	<-time.After(6 * time.Second) // several attempts
-	require.Eventually(t, func() bool {
-		metrics, err := srv.Metrics(t.Context())
-		return err == nil && slices.Contains([]string{"0", "1"}, metrics["zk_global_sessions"])
-	}, longSession/3, 10*time.Millisecond, "the sessions that were left would live for longer")
-}
-
 // ZOOKEEPER-4306: a server that has written down a longer transaction than it
 // can read does not start again.
 func TestRealServerSurvivesTheCloseOfVeryManyNodes(t *testing.T) {
@@ -144,33 +110,4 @@ func TestRealServerSurvivesTheCloseOfVeryManyNodes(t *testing.T) {
 	names, _, err := realClient(t, srv, chroot(t)).Children(t.Context(), "/")
 	require.NoError(t, err)
 	require.Empty(t, names)
-}
-
-// slowConn waits before it reads for the first time.
-type slowConn struct {
-	net.Conn
-	first sync.Once
-	delay time.Duration
-}
-
-func (c *slowConn) Read(p []byte) (int, error) {
-	c.first.Do(func() { <-time.After(c.delay) })
-	return c.Conn.Read(p)
-}
-
-// Three servers that take longer to answer than an attempt may take at first.
-func TestRealServerNewClientConnectsToASlowEnsemble(t *testing.T) {
-	t.Parallel()
-	srv := sharedServer(t)
-	c, err := framework.New("a,b,c", framework.WithSessionTimeout(6*time.Second),
-		framework.WithDialer(func(ctx context.Context, network, _ string) (net.Conn, error) {
-			nc, err := (&net.Dialer{}).DialContext(ctx, network, srv.Addr())
-			if err != nil {
-				return nil, err
-			}
-			return &slowConn{Conn: nc, delay: 2500 * time.Millisecond}, nil
-		}))
-	require.NoError(t, err)
-	defer c.Close()
-	require.NoError(t, c.WaitConnected(within(t, stuck)))
 }

@@ -3,7 +3,6 @@ package framework_test
 import (
 	"context"
 	"net"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,15 +49,6 @@ func TestCloseWithoutAConnectionComesBackToEndTheSession(t *testing.T) {
 			require.Zero(t, srv.Connections(), name)
 		})
 	}
-}
-
-func TestCloseGivesUpAfterASecondIfTheServerIsGone(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := unclosed(t, srv)
-		require.NoError(t, c.WaitConnected(t.Context()))
-		srv.Stop()
-		require.Equal(t, time.Second, closing(t, c))
-	})
 }
 
 // The server of the connection hangs, the others do not.
@@ -117,29 +107,6 @@ func TestSessionOfAHandshakeThatFailedIsEnded(t *testing.T) {
 		require.Len(t, srv.Sessions(), 2)
 		require.NoError(t, c.Close())
 		require.Len(t, srv.Sessions(), 1)
-	})
-}
-
-func TestRefusedCredentialsAreToldOnceAndTriedMoreAndMoreSeldom(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		j := &journal{}
-		c := newClient(t, srv, framework.WithAuth("nonsense", nil), j.option())
-		err := c.WaitConnected(t.Context())
-		require.ErrorContains(t, err, `refused the credentials of scheme "nonsense"`)
-		time.Sleep(time.Minute)
-		require.InDelta(t, 6, srv.CountRequests(zktest.OpAuth), 2)
-		time.Sleep(time.Hour - time.Minute)
-		require.InDelta(t, 120, srv.CountRequests(zktest.OpAuth), 20)
-		refused := 0
-		for _, line := range j.warnings() {
-			if line[:len("zookeeper servers refuse")] == "zookeeper servers refuse" {
-				refused++
-				require.Contains(t, line, " curator.cause=")
-			}
-		}
-		require.Equal(t, 1, refused)
-		require.NotContains(t, strings.Join(j.warnings(), "\n"), "cannot be reached", "they were")
-		require.Less(t, len(j.warnings()), 5, "%v", j.warnings())
 	})
 }
 

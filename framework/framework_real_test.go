@@ -75,58 +75,6 @@ func (c *impatientConn) Close() error {
 	return c.Conn.Close()
 }
 
-func TestRealServerOperations(t *testing.T) {
-	t.Parallel()
-	srv := sharedServer(t)
-	c := realClient(t, srv, chroot(t))
-	ctx := within(t, stuck)
-
-	for _, mode := range []framework.Mode{
-		framework.Persistent, framework.Ephemeral, framework.PersistentSequential, framework.EphemeralSequential,
-		framework.Container, framework.PersistentTTL, framework.PersistentSequentialTTL,
-	} {
-		opts := []framework.CreateOption{framework.WithMode(mode), framework.WithParents(), framework.WithProtection()}
-		if mode == framework.PersistentTTL || mode == framework.PersistentSequentialTTL {
-			opts = append(opts, framework.WithTTL(time.Hour))
-		}
-		n, err := c.Create(ctx, "/a/b/n-", []byte("one"), opts...)
-		require.NoError(t, err, "mode %d", mode)
-		data, stat, err := c.Get(ctx, n.Path)
-		require.NoError(t, err)
-		require.Equal(t, "one", string(data))
-		require.Equal(t, stat.Czxid, n.Czxid, "mode %d", mode)
-
-		stat, err = c.Set(ctx, n.Path, []byte("two"), 0)
-		require.NoError(t, err)
-		require.EqualValues(t, 1, stat.Version)
-		_, err = c.Set(ctx, n.Path, nil, 0)
-		require.ErrorIs(t, err, zk.ErrBadVersion)
-		require.NoError(t, c.Delete(ctx, n.Path, 1))
-		there, _, err := c.Exists(ctx, n.Path)
-		require.NoError(t, err)
-		require.False(t, there)
-	}
-	require.NoError(t, c.Sync(ctx, "/"))
-	names, _, err := c.Children(ctx, "/a")
-	require.NoError(t, err)
-	require.Equal(t, []string{"b"}, names)
-	require.ErrorIs(t, c.Delete(ctx, "/a", framework.AnyVersion), zk.ErrNotEmpty)
-	require.ErrorIs(t, realClient(t, srv, "").Delete(ctx, "/zookeeper", framework.AnyVersion), zk.ErrBadArguments)
-}
-
-func TestRealServerChroot(t *testing.T) {
-	t.Parallel()
-	srv := sharedServer(t)
-	c, root := realClient(t, srv, chroot(t)+"/app"), realClient(t, srv, chroot(t))
-	ctx := within(t, stuck)
-	n, err := c.Create(ctx, "/x", nil, framework.WithParents())
-	require.NoError(t, err)
-	require.Equal(t, "/x", n.Path)
-	there, _, err := root.Exists(ctx, "/app/x")
-	require.NoError(t, err)
-	require.True(t, there)
-}
-
 func TestRealServerGivesTheCzxidInTheReply(t *testing.T) {
 	t.Parallel()
 	srv := sharedServer(t)
@@ -218,24 +166,6 @@ func TestRealServerRestartKeepsSessionAndWatches(t *testing.T) {
 	require.Equal(t, zk.EventNodeDataChanged, ev.Type)
 }
 
-// A stopped process is a silent partition: its clock goes on, and it expires
-// the session when it wakes up.
-func TestRealServerPauseEndsTheSession(t *testing.T) {
-	t.Parallel()
-	srv := borrowServer(t)
-	c := realClient(t, srv, chroot(t), shortSessionOptions()...)
-	ctx := within(t, stuck)
-	n, err := c.Create(ctx, "/e", nil, framework.WithMode(framework.Ephemeral))
-	require.NoError(t, err)
-	states := c.States(ctx)
-	require.NoError(t, srv.Pause())
-	requireLost(t, n.Session, shortSession)
-	require.NoError(t, srv.Resume())
-	require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, untilConnected(states))
-	require.NotEqual(t, n.Session.ID(), c.SessionID())
-	requireGone(t, ctx, c, "/e")
-}
-
 // requireLost waits until a session ends by itself, which is due after a time.
 func requireLost(t *testing.T, s *framework.Session, due time.Duration) {
 	t.Helper()
@@ -246,52 +176,3 @@ func requireLost(t *testing.T, s *framework.Session, due time.Duration) {
 	}
 	require.ErrorIs(t, context.Cause(s.Context()), framework.ErrSessionLost)
 }
-
-func TestRealServerRefusesThePathsThatWeRefuse(t *testing.T) {
-	t.Parallel()
-	srv := sharedServer(t)
-	conn, events, err := zk.Connect([]string{srv.Addr()}, 30*time.Second, zk.WithLogger(silent{}))
-	require.NoError(t, err)
-	defer func() {
-		conn.Close()
-		for range events {
-		}
-	}()
-	for ev := range events {
-		if ev.State == zk.StateHasSession {
-			break // go-zookeeper ends the requests of before if an attempt to connect fails
-		}
-	}
-	acl, parent := zk.WorldACL(zk.PermAll), chroot(t)
-	_, err = conn.Create(parent, nil, 0, acl)
-	require.NoError(t, err)
-	for _, path := range []string{"/a\U0001F600", "/a\x7f", "/a\u0080", "/a\uf000"} {
-		require.Error(t, framework.ValidatePath(path), "%q", path)
-		_, err := conn.Create(parent+path, nil, 0, acl)
-		require.Error(t, err, "%q", path)
-	}
-	for _, path := range []string{"/a b", "/.a", "/zürich", "/日本", "/\uf900"} {
-		require.NoError(t, framework.ValidatePath(path), "%q", path)
-		_, err := conn.Create(parent+path, nil, 0, acl)
-		require.NoError(t, err, "%q", path)
-	}
-}
-
-func TestRealServerForgetsTheSessionOnClose(t *testing.T) {
-	t.Parallel()
-	srv := sharedServer(t)
-	c := realClient(t, srv, chroot(t))
-	ctx := within(t, stuck)
-	_, err := c.Create(ctx, "/e", nil, framework.WithMode(framework.Ephemeral))
-	require.NoError(t, err)
-	require.NoError(t, c.Close())
-	other := realClient(t, srv, chroot(t))
-	require.Eventually(t, func() bool {
-		there, _, err := other.Exists(ctx, "/e")
-		return err == nil && !there
-	}, longSession/3, 10*time.Millisecond, "long before the session's time is up")
-}
-
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -162,60 +161,6 @@ func TestRequestOnWhichServersHangUp(t *testing.T) {
 	}
 }
 
-// An answer ends the count: the same request made once more by accident is not taken
-// for what it was.
-func TestAnswerToARequestOnWhichServersHungUpClearsIt(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c, lines := hangUpClient(t, srv)
-		ctx, stop := context.WithCancel(t.Context())
-		reads := readsOn(ctx, c)
-		mustCreate(t, c, "/n", "")
-		set := func() error {
-			_, err := c.Set(t.Context(), "/n", make([]byte, 100_000), framework.AnyVersion)
-			return err
-		}
-		for range 5 {
-			hits := srv.Inject(zktest.Rule{Op: zktest.OpSetData, Times: 3, Do: zktest.DropRequest()})
-			require.NoError(t, set())
-			require.Equal(t, 3, hits.Hits())
-			begin := time.Now()
-			require.NoError(t, set())
-			require.Zero(t, time.Since(begin))
-		}
-		require.Empty(t, lines())
-		stop()
-		reads()
-	})
-}
-
-// Many callers make the same request, and a connection ends with all of them. That is
-// one end.
-func TestCallersOfTheSameRequestAreInterruptedTogether(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c, lines := hangUpClient(t, srv, framework.WithRetry(retry.None()))
-		mustCreate(t, c, "/n", "")
-		for range 2 {
-			time.Sleep(time.Second)
-			srv.Inject(zktest.Rule{Op: zktest.OpSetData, Times: 10, Do: zktest.DelayRequest(time.Second)})
-			var callers sync.WaitGroup
-			for range 10 {
-				callers.Go(func() {
-					_, err := c.Set(t.Context(), "/n", make([]byte, 100_000), framework.AnyVersion)
-					if errors.Is(err, &framework.HangUpError{}) || err == nil {
-						t.Error(err)
-					}
-				})
-			}
-			synctest.Wait()
-			srv.CutAll()
-			callers.Wait()
-			time.Sleep(time.Second)
-			require.NoError(t, c.Sync(t.Context(), "/"))
-		}
-		require.Empty(t, lines())
-	})
-}
-
 // A network that breaks all the time is no matter of the requests.
 func TestRequestIsNotHeldBackWhenTheNetworkWasBroken(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
@@ -246,20 +191,5 @@ func TestWithoutContainersParentsArePersistent(t *testing.T) {
 		c := newClient(t, srv, framework.WithoutContainers())
 		mustCreate(t, c, "/a/b", "", framework.WithParents())
 		require.Zero(t, srv.CountRequests(zktest.OpCreateContainer))
-	})
-}
-
-// A network that breaks all the time ends no Watcher.
-func TestWatcherOutlastsConnectionsThatEndWithItsRequest(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv)
-		w, err := c.NewWatcher(t.Context(), "/n")
-		require.NoError(t, err)
-		defer w.Close()
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: 4, Do: zktest.DropRequest()})
-		srv.CutAll()
-		ev, err := w.Next(within(t, 10*time.Second))
-		require.NoError(t, err)
-		require.True(t, ev.Reset)
 	})
 }

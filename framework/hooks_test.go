@@ -3,9 +3,6 @@ package framework_test
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"log/slog"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +14,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
-	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -116,24 +112,6 @@ func TestTracerIsToldHowAnOperationFailed(t *testing.T) {
 	})
 }
 
-// The context that the hook returns is that of the operation: it may end it.
-func TestOperationRunsOnTheTracersContext(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithHooks(cancelling{}))
-		require.NoError(t, c.WaitConnected(t.Context()))
-		_, _, err := c.Get(t.Context(), "/")
-		require.ErrorIs(t, err, context.Canceled)
-	})
-}
-
-type cancelling struct{}
-
-func (cancelling) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
-	ctx, cancel := context.WithCancel(ctx)
-	cancel()
-	return ctx
-}
-
 func TestTracerIsToldOfEveryStateFromTheFirst(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		srv.RefuseConnections(true)
@@ -214,37 +192,11 @@ func TestSlowTracerDelaysNobodyAndMissesNothing(t *testing.T) {
 	})
 }
 
-func TestCloseWaitsForATracerASecondAndCallsItNoMore(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		slow := slowTracer{&recorder{}}
-		c := newClient(t, srv, framework.WithHooks(slow))
-		require.NoError(t, c.WaitConnected(t.Context()))
-		srv.CutAll()
-		time.Sleep(10 * time.Second)
-		begin := time.Now()
-		require.NoError(t, c.Close())
-		require.Equal(t, time.Second, time.Since(begin))
-		time.Sleep(24 * time.Hour)
-		require.Len(t, slow.states(), 1, "of the three: the call that was under way")
-	})
-}
-
 // idle is a hook that hears of operations, and does nothing.
 type idle struct{}
 
 func (idle) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context { return ctx }
 func (idle) EndOperation(context.Context, clienttrace.OperationEnd)                      {}
-
-func TestThereAreNoHooksByDefault(t *testing.T) {
-	c, err := framework.New("zk1")
-	require.NoError(t, err)
-	defer c.Close()
-	require.False(t, framework.Extend(c).HasHooks())
-	traced, err := framework.New("zk1", framework.WithHooks(idle{}))
-	require.NoError(t, err)
-	defer traced.Close()
-	require.True(t, framework.Extend(namespace(t, traced, "/a")).HasHooks())
-}
 
 // named is a hook that notes in the context that it was asked, and in a list
 // what it sees there at the end.
@@ -277,33 +229,6 @@ func TestEveryHookHearsOfAnOperation(t *testing.T) {
 		c := newClient(t, srv, framework.WithHooks(named{"a", &seen}, onlyEnds{&seen}), framework.WithHooks(named{"b", &seen}))
 		require.NoError(t, c.Sync(t.Context(), "/"))
 		require.Equal(t, []string{"a sees ab at the end of sync", "only ends: sync", "b sees ab at the end of sync"}, seen)
-	})
-}
-
-func TestStateChangesAreLoggedWithTheirCircumstances(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var log lockedBuffer
-		c := newClient(t, srv, framework.WithRetry(retry.None()), framework.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{
-			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-				if a.Key == slog.TimeKey {
-					return slog.Attr{}
-				}
-				return a
-			},
-		}))))
-		require.NoError(t, c.WaitConnected(t.Context()))
-		id := c.SessionID()
-		srv.Session(id).Expire()
-		time.Sleep(time.Minute)
-		host, port, err := net.SplitHostPort(srv.Addr())
-		require.NoError(t, err)
-		line := func(level, s string, id int64, cause string) string {
-			return fmt.Sprintf("level=%s msg=\"zookeeper connection state changed\" curator.session.state=%s curator.session.id=0x%x server.address=%s server.port=%s%s\n", level, s, id, host, port, cause)
-		}
-		require.Equal(t, line("INFO", "Connected", id, "")+
-			line("INFO", "Suspended", id, "")+
-			line("WARN", "Lost", id, ` curator.cause="session lost: the server has ended it"`)+
-			line("INFO", "Reconnected", c.SessionID(), ""), log.String())
 	})
 }
 
@@ -373,13 +298,4 @@ func TestWatchesAreThoseOfTheServer(t *testing.T) {
 		}
 		require.Zero(t, framework.Extend(c).Watches())
 	})
-}
-
-func TestServiceNameIsTheExecutablesByDefault(t *testing.T) {
-	for name, want := range map[string]string{"": "framework.test", "orders": "orders"} {
-		c, err := framework.New("zk1", framework.WithServiceName(name))
-		require.NoError(t, err)
-		require.Equal(t, want, framework.Extend(c).ServiceName())
-		require.NoError(t, c.Close())
-	}
 }

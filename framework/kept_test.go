@@ -2,7 +2,6 @@ package framework_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -183,54 +182,5 @@ func TestCloseWaitsForThoseWhoKeepANodeAfterAnInterruption(t *testing.T) {
 		closing(t, c)
 		_, there := srv.Node("/n")
 		require.True(t, there)
-	})
-}
-
-func TestCloseThatReachesNoServerLeavesTheNodesThatAreKept(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := unclosed(t, srv)
-		keepUntil(c, mustCreate(t, c, "/kept", "", framework.WithMode(framework.Ephemeral)), time.Hour)
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		require.Equal(t, time.Second, closing(t, c))
-		_, there := srv.Node("/kept")
-		require.True(t, there)
-		time.Sleep(sessionTimeout)
-		require.Empty(t, srv.Sessions())
-	})
-}
-
-// The nodes that need not stay are deleted one by one, which takes time if there
-// are many. They would be in others' way for the whole session timeout.
-func TestCloseDeletesManyNodesBesideOneThatIsKept(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := unclosed(t, srv)
-		keepUntil(c, mustCreate(t, c, "/kept", "", framework.WithMode(framework.Ephemeral)), time.Hour)
-		mustCreate(t, c, "/many", "")
-		for i := range 1500 {
-			mustCreate(t, c, fmt.Sprint("/many/", i), "", framework.WithMode(framework.Ephemeral))
-		}
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.DelayReply(60 * time.Millisecond)})
-		require.LessOrEqual(t, closing(t, c), 2*time.Second)
-		synctest.Wait()
-		require.Empty(t, srv.Children("/many"))
-		_, there := srv.Node("/kept")
-		require.True(t, there)
-	})
-}
-
-// Close that reaches no server takes no longer because there are many nodes to
-// delete than it would take with a server.
-func TestCloseThatReachesNoServerHasAnEnd(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := unclosed(t, srv)
-		keepUntil(c, mustCreate(t, c, "/kept", "", framework.WithMode(framework.Ephemeral)), time.Hour)
-		mustCreate(t, c, "/many", "")
-		for i := range 1500 {
-			mustCreate(t, c, fmt.Sprint("/many/", i), "", framework.WithMode(framework.Ephemeral))
-		}
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		require.Equal(t, 2*time.Second, closing(t, c))
 	})
 }

@@ -72,18 +72,6 @@ func TestServerHasLessUnderWayThanWouldStopItFromReading(t *testing.T) {
 	})
 }
 
-func TestRequestsThatServersWouldCutTheConnectionForAreNotSent(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		_, err := c.Set(t.Context(), "/n", make([]byte, 0xfffff), framework.AnyVersion)
-		require.Error(t, err)
-		require.Zero(t, srv.CountRequests(zktest.OpSetData))
-		header := 4 + 4 + (4 + len("/n")) + 4 + 4
-		_, err = c.Set(t.Context(), "/n", make([]byte, 0xfffff-header), framework.AnyVersion)
-		require.NoError(t, err)
-	})
-}
-
 func TestMaxRequestSizeCanBeRaised(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithMaxRequestSize(2<<10))

@@ -3,9 +3,7 @@
 package framework_test
 
 import (
-	"bytes"
 	"context"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -121,56 +119,4 @@ func TestRealEnsembleStrictContactEndsTheSessionOfADeposedLeaderInTime(t *testin
 	_, err := trusting.gone.Wait(within(t, stuck))
 	require.NoError(t, err)
 	require.NoError(t, trusting.ctx.Err(), "else strict contact is for nothing")
-}
-
-// pingWatch is a dialer that tells when a ping was answered.
-type pingWatch struct {
-	*directedDialer
-	answered chan struct{}
-}
-
-func (p *pingWatch) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	nc, err := p.directedDialer.dial(ctx, network, address)
-	return &pingWatched{nc, p.answered}, err
-}
-
-type pingWatched struct {
-	net.Conn
-	answered chan struct{}
-}
-
-func (p *pingWatched) Read(b []byte) (int, error) {
-	n, err := p.Conn.Read(b)
-	if bytes.Contains(b[:n], []byte{0xff, 0xff, 0xff, 0xfe}) { // the ping's transaction id
-		select {
-		case p.answered <- struct{}{}:
-		default:
-		}
-	}
-	return n, err
-}
-
-// A follower answers a ping and is killed before its leader asks whom it has
-// heard from, which happens twice per tick.
-func TestRealEnsembleFollowerThatDiesRightAfterAnAnswer(t *testing.T) {
-	t.Parallel()
-	const timeout = 12 * time.Second // the leader asks eight times between two pings
-	e := borrowEnsemble(t, contactLane, patient, zkserver.WithTick(time.Second),
-		zkserver.WithInitLimit(20), zkserver.WithSyncLimit(int(patient/time.Second)))
-	leader, victim := roles(t, e)
-	other, _ := connectedTo(t, e, leader)
-	session := framework.WithSessionTimeout(timeout)
-	answered := &pingWatch{&directedDialer{only: victim.Addr()}, make(chan struct{})}
-	trusting := hold(t, e, victim, other, "default", session, framework.WithDialer(answered.dial))
-	wide := hold(t, e, victim, other, "wide", session, framework.WithSafetyMargin(0.4))
-	strict := hold(t, e, victim, other, "strict", session, framework.WithStrictContact(), framework.WithSafetyMargin(0.25))
-	for range 3 {
-		<-answered.answered
-	}
-	require.NoError(t, victim.Kill())
-	found := outcomes(t, trusting, wide, strict)
-	require.True(t, found["wide"].ended.Before(found["wide"].given), "margin of 0.4")
-	require.True(t, found["strict"].ended.Before(found["strict"].given), "strict contact")
-	overlap := found["default"].ended.Sub(found["default"].given)
-	require.Less(t, overlap, timeout/3-timeout/10+2*time.Second, "no more than is documented, and what this machine takes")
 }

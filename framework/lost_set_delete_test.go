@@ -10,7 +10,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -62,62 +61,10 @@ func TestRefusalThatIsLostIsNoSuccess(t *testing.T) {
 	}
 }
 
-func TestSetOfAnyVersionIsRepeated(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "old")
-		srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply()})
-		stat, err := c.Set(t.Context(), "/n", []byte("new"), framework.AnyVersion)
-		require.NoError(t, err)
-		require.EqualValues(t, 2, stat.Version)
-	})
-}
-
-func TestSetThatGivesUpIsOfUnknownOutcome(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithRetry(retry.N(1, time.Millisecond)))
-		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.DropReply()})
-		for _, version := range []int32{framework.AnyVersion, 99} {
-			srv.Inject(zktest.Rule{Op: zktest.OpMulti, Times: -1, Do: zktest.DropReply()})
-			_, err := c.Set(t.Context(), "/n", nil, version)
-			require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		}
-	})
-}
-
-func TestDeleteIsRepeatedAfterALostReply(t *testing.T) {
-	for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			mustCreate(t, c, "/n", "")
-			srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: fault})
-			require.NoError(t, c.Delete(t.Context(), "/n", framework.AnyVersion))
-			srv.AssertNoNodes(t, "/")
-		})
-	}
-}
-
 func TestDeleteOfAMissingNodeIsNoNodeAlsoAfterALostRead(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.ErrorIs(t, c.Delete(t.Context(), "/n", framework.AnyVersion), zk.ErrNoNode)
 		require.NoError(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithGuarantee()), "guaranteed: it is gone")
-	})
-}
-
-// A release during an outage, then a reconnect in the same session, frees
-// the lock.
-func TestGuaranteedDeleteIsDoneAfterAnOutageInTheSameSession(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithConnectionTimeout(time.Second))
-		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		time.Sleep(time.Second)
-		err := c.Delete(t.Context(), n.Path, framework.AnyVersion, framework.WithGuarantee())
-		require.ErrorIs(t, err, framework.ErrNotConnected)
-		srv.RefuseConnections(false)
-		time.Sleep(3 * time.Second)
-		require.Equal(t, n.Session.ID(), c.SessionID())
-		srv.AssertNoNodes(t, "/")
 	})
 }
 

@@ -2,13 +2,10 @@ package framework_test
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -97,30 +94,6 @@ func TestProtectedCreateMakesExactlyOneNodeWhateverIsLost(t *testing.T) {
 	}
 }
 
-func TestProtectedCreateWorksAtTheTop(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
-		n := mustCreate(t, c, "/n-", "", protectedSeq()...)
-		require.Contains(t, srv.Children("/"), n.Path[1:])
-		require.Len(t, srv.Tree(), 1)
-	})
-}
-
-// Without the transaction, a server that lags behind could hide the node. A sync
-// does not help at a leader.
-func TestTransactionPrecedesTheSearchForAProtectedNode(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/p", "")
-		srv.ClearRequests()
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
-		mustCreate(t, c, "/p/n-", "", protectedSeq()...)
-		list := ops(srv)
-		search := slices.Index(list, zktest.OpGetChildren2)
-		require.Positive(t, search, "%v", list)
-		require.Equal(t, zktest.OpMulti, list[search-1], "%v", list)
-	})
-}
-
 // CURATOR-498: the search finds a node of the session that is over; it is about
 // to vanish and must not be returned.
 func TestProtectedEphemeralOfALostSessionIsNotReturned(t *testing.T) {
@@ -170,25 +143,6 @@ func TestProtectedCreateThatGivesUpLeavesNoNode(t *testing.T) {
 	})
 }
 
-// CURATOR-584: an outcome that nobody can know is named, and the request is not
-// repeated.
-func TestPlainCreateWhoseReplyIsLostIsOfUnknownOutcome(t *testing.T) {
-	for _, mode := range []framework.Mode{
-		framework.Persistent, framework.Ephemeral, framework.PersistentSequential, framework.EphemeralSequential, framework.Container,
-	} {
-		for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
-			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				srv.ClearRequests()
-				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: fault})
-				_, err := c.Create(t.Context(), "/n", nil, framework.WithMode(mode))
-				require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-				time.Sleep(time.Minute)
-				require.Equal(t, 1, srv.CountRequests(zktest.OpCreate))
-			})
-		}
-	}
-}
-
 func TestNothingTakesALostParentForTheNode(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/a", Do: zktest.DropReply()})
@@ -199,37 +153,6 @@ func TestNothingTakesALostParentForTheNode(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, node.Stat.Czxid, n.Czxid)
 	})
-}
-
-// An operation whose request was lost in one session must not be carried out
-// unseen in the next.
-func TestOperationInFlightAtAnExpiryIsRepeatedInTheNewSession(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		old := c.SessionID()
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropRequest(),
-			zktest.Call(func(zktest.Request) { srv.Session(old).Expire() }))})
-		n := mustCreate(t, c, "/e-", "", protectedSeq()...)
-		require.NotEqual(t, old, n.Session.ID())
-		node, _ := srv.Node(n.Path)
-		require.Equal(t, n.Session.ID(), node.Stat.EphemeralOwner)
-	})
-}
-
-// Curator's acquire(1 s) took 16.8 s.
-func TestDeadlineIsHonouredWhileDisconnected(t *testing.T) {
-	for name := range everyOperation(nil) {
-		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-			c := newClient(t, srv, framework.WithConnectionTimeout(3*time.Second), framework.WithRetry(retry.N(3, time.Second)))
-			mustCreate(t, c, "/n", "")
-			srv.RefuseConnections(true)
-			srv.CutAll()
-			synctest.Wait()
-			begin := time.Now()
-			err := everyOperation(c)[name](within(t, 700*time.Millisecond), "/n")
-			require.ErrorIs(t, err, context.DeadlineExceeded, name)
-			require.Equal(t, 700*time.Millisecond, time.Since(begin), name)
-		})
-	}
 }
 
 func TestConnectionTimeoutBoundsAnOperationWithoutADeadline(t *testing.T) {
@@ -246,32 +169,4 @@ func TestConnectionTimeoutBoundsAnOperationWithoutADeadline(t *testing.T) {
 			require.Equal(t, 4*time.Second, time.Since(begin), name)
 		}
 	})
-}
-
-func TestNestedOperationsShareOneBudget(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithRetry(retry.Forever(time.Second)))
-		require.NoError(t, c.WaitConnected(t.Context()))
-		inj := srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropRequest()})
-		attempts := 0
-		err := retry.Do(t.Context(), retry.N(3, time.Second), framework.IsConnectionError, func(ctx context.Context) error {
-			attempts++
-			return c.Sync(ctx, "/")
-		})
-		require.Error(t, err)
-		require.Equal(t, 4, inj.Hits(), "one attempt and three retries in all (CURATOR-559)")
-		require.LessOrEqual(t, attempts, 4)
-	})
-}
-
-func TestErrorsOfTheConnectionAreTold(t *testing.T) {
-	require.True(t, framework.IsConnectionError(framework.ErrNotConnected))
-	require.True(t, framework.IsConnectionError(framework.ErrSessionLost))
-	require.True(t, framework.IsConnectionError(&framework.OpError{Op: "get", Path: "/", Err: zk.ErrConnectionClosed}))
-	for _, err := range []error{
-		nil, framework.ErrClosed, framework.ErrOutcomeUnknown, zk.ErrNoNode, zk.ErrNodeExists, context.Canceled,
-		context.DeadlineExceeded, errors.New("other"), errors.Join(framework.ErrClosed, zk.ErrConnectionClosed),
-	} {
-		require.False(t, framework.IsConnectionError(err), "%v", err)
-	}
 }

@@ -124,28 +124,3 @@ func TestMultiReadThatIsLostWithAGoodConnectionEndsNoOther(t *testing.T) {
 		require.NoError(t, readTwo(t, c))
 	})
 }
-
-// The network goes silent while a multiRead is under way. The server has not hung
-// up.
-func TestSilenceIsNoReasonAgainstMultiReads(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Do: zktest.Blackhole()})
-		require.Error(t, readTwo(t, c))
-		srv.Heal()
-		settled(t, c)
-		require.NoError(t, readTwo(t, c))
-	})
-}
-
-// A server that cannot answer the probe now is asked again.
-func TestProbeThatFails(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpRemoveWatches, Do: zktest.Fail(zktest.ErrSystem)})
-		code, ok := framework.ServerCode(readTwo(t, c))
-		require.True(t, ok)
-		require.EqualValues(t, zktest.ErrSystem, code)
-		srv.Inject(zktest.Rule{Op: zktest.OpRemoveWatches, Do: zktest.Fail(zktest.ErrThrottled)})
-		require.NoError(t, readTwo(t, c))
-		require.Equal(t, 3, srv.CountRequests(zktest.OpRemoveWatches))
-	})
-}

@@ -14,7 +14,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/internal/zkserver"
-	"github.com/gocurator/curator/state"
 )
 
 // One node is written, and then the other one, again and again. So the first one
@@ -54,24 +53,4 @@ func TestRealServerMultiReadIsAsOfOneTransaction(t *testing.T) {
 		require.NoError(t, writer.Delete(t.Context(), first, framework.AnyVersion))
 		require.NoError(t, writer.Delete(t.Context(), second, framework.AnyVersion))
 	}
-}
-
-// The probe ends no connection, whatever the server's version. A server that has
-// set a persistent watch takes multiReads.
-func TestRealServerProbeEndsNoConnection(t *testing.T) {
-	t.Parallel()
-	c := realClient(t, sharedServer(t), "")
-	s, err := c.Session(t.Context())
-	require.NoError(t, err)
-	connected := s.Trusted(state.StandardPolicy)
-	for range 3 {
-		err := readTwo(t, c)
-		require.True(t, err == nil || framework.IsRefusal(err), "%v", err)
-	}
-	w, err := c.NewWatcher(t.Context(), "/")
-	if err == nil {
-		defer w.Close()
-		require.NoError(t, readTwo(t, c))
-	}
-	require.NoError(t, connected.Err())
 }

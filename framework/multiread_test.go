@@ -2,8 +2,6 @@ package framework_test
 
 import (
 	"bytes"
-	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -69,17 +67,5 @@ func TestMultiReadOfMissingNodesOnClickHouseKeeper(t *testing.T) {
 		lists, err := framework.Extend(c).MultiSiblings(t.Context(), "/none", "/d", "/none")
 		require.NoError(t, err)
 		require.Equal(t, []framework.SiblingsRead{{Err: zk.ErrNoNode}, {Names: []string{"n"}}, {Err: zk.ErrNoNode}}, lists)
-	})
-}
-
-func TestMultiReadRefusesWhatMakesNoSense(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		_, _, err := framework.Extend(c).MultiRead(t.Context())
-		require.ErrorIs(t, err, zk.ErrBadArguments)
-		_, _, err = framework.Extend(c).MultiRead(t.Context(), "/a", "b")
-		require.ErrorIs(t, err, zk.ErrInvalidPath)
-		_, _, err = framework.Extend(c).MultiRead(t.Context(), slices.Repeat([]string{"/" + strings.Repeat("x", 1000)}, 2000)...)
-		require.ErrorIs(t, err, framework.ErrRequestTooLarge)
-		require.Zero(t, srv.CountRequests(zktest.OpMultiRead))
 	})
 }

@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"crypto/tls"
 	"log/slog"
 	"math"
 	"strings"
@@ -52,11 +51,6 @@ func TestMalformedConnectStringsAreConfigErrors(t *testing.T) {
 		require.Equal(t, "connection string", ce.Name, "%q", in)
 		require.Equal(t, in, ce.Value)
 	}
-}
-
-func TestChrootOfEachServerIsAnErrorThatSaysHowToWriteIt(t *testing.T) {
-	_, err := New("zk1:2181/shop,zk2:2181/shop")
-	require.ErrorContains(t, err, `"zk1:2181,zk2:2181/shop"`)
 }
 
 // Java would take the end for the port.
@@ -131,13 +125,4 @@ func TestOptionsThatCannotBeUsedAreConfigErrors(t *testing.T) {
 			require.ErrorContains(t, err, "invalid "+tc.name)
 		})
 	}
-}
-
-func TestTLSConfigurationIsCopiedAtOnce(t *testing.T) {
-	given := &tls.Config{ServerName: "zk"}
-	option := WithTLS(given)
-	given.ServerName = "other"
-	var c config
-	option(&c)
-	require.Equal(t, "zk", c.tls.ServerName)
 }

@@ -65,54 +65,6 @@ func TestTimeoutOfADialIsNotTheCallersDeadline(t *testing.T) {
 	})
 }
 
-// The connection is there: that the caller has gone says nothing about it.
-func TestCallerWhoHadGoneBeforeIsNoMatterOfTheConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		for op, call := range everyOperation(c) {
-			err := call(ctx, "/n")
-			require.ErrorIs(t, err, context.Canceled, op)
-			require.False(t, framework.IsConnectionError(err), "%s: %v", op, err)
-			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown, op)
-		}
-	})
-}
-
-func TestPathsThatCannotBePrintedAreQuotedInErrors(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		for path, want := range map[string]string{
-			"/a\x00b":      `get "/a\x00b": `,
-			"/\u202ecod":   `get "/\u202ecod": `,
-			"/a\u2028b":    `get "/a\u2028b": `,
-			"/a b \"ü\" 棚": `get /a b "ü" 棚: `,
-		} {
-			_, _, err := c.Get(t.Context(), path)
-			require.ErrorContains(t, err, want)
-		}
-	})
-}
-
-// A server that accepts connections and is silent, such as a port that is
-// forwarded to nowhere, is named: no attempt has failed yet.
-func TestServerThatNeverAnswersIsNamed(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Blackhole()})
-		c := newClient(t, srv)
-		for _, call := range []func(context.Context) error{
-			c.WaitConnected,
-			func(ctx context.Context) error { _, _, err := c.Get(ctx, "/"); return err },
-		} {
-			err := call(within(t, 2*time.Second))
-			require.ErrorIs(t, err, framework.ErrNotConnected)
-			require.ErrorContains(t, err, srv.Addr()+" has not answered for ")
-		}
-		time.Sleep(time.Minute)
-		err := c.WaitConnected(within(t, time.Nanosecond))
-		require.ErrorContains(t, err, "last attempt: handshake with "+srv.Addr())
-	})
-}
-
 // Whoever wants to know why there is no connection need not ask again and again.
 func TestConnectionNewsComesWithEachAnswer(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {

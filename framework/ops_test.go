@@ -41,26 +41,6 @@ func TestCreateReturnsPathAndCzxidInEveryMode(t *testing.T) {
 	}
 }
 
-func TestContainerIsReapedAfterItsLastChild(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/box", "", framework.WithMode(framework.Container))
-		mustCreate(t, c, "/box/child", "")
-		require.NoError(t, c.Delete(t.Context(), "/box/child", framework.AnyVersion))
-		time.Sleep(2 * time.Minute)
-		srv.AssertNoNodes(t, "/")
-	})
-}
-
-func TestTTLNodeIsReapedWhenItsTimeIsUp(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "", framework.WithMode(framework.PersistentTTL), framework.WithTTL(10*time.Minute))
-		time.Sleep(9 * time.Minute)
-		require.Equal(t, []string{"n", "zookeeper"}, srv.Children("/"))
-		time.Sleep(3 * time.Minute)
-		srv.AssertNoNodes(t, "/")
-	})
-}
-
 func TestProtectedNamesAreCurators(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		const uuid = `_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-`
@@ -115,38 +95,6 @@ func TestWithParentsSurvivesAReaper(t *testing.T) {
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/p/n", After: 1, Times: 2, Do: zktest.Call(deleteParent)})
 		mustCreate(t, c, "/p/n", "", framework.WithParents())
 		require.Equal(t, []string{"n"}, srv.Children("/p"))
-	})
-}
-
-func TestWithACLIsWhatTheNodeGets(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/ro", "x", framework.WithACL(zk.WorldACL(zk.PermRead)))
-		node, _ := srv.Node("/ro")
-		require.Len(t, node.ACL, 1)
-		require.EqualValues(t, zk.PermRead, node.ACL[0].Perms)
-		_, err := c.Set(t.Context(), "/ro", []byte("y"), framework.AnyVersion)
-		require.ErrorIs(t, err, zk.ErrNoAuth)
-	})
-}
-
-func TestCreateRefusesWhatMakesNoSense(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		for _, tc := range []struct {
-			opt  framework.CreateOption
-			want error
-		}{
-			{framework.WithMode(7), zk.ErrInvalidFlags},
-			{framework.WithMode(-1), zk.ErrInvalidFlags},
-			{framework.WithMode(framework.PersistentTTL), zk.ErrBadArguments},
-			{framework.WithTTL(time.Second), zk.ErrBadArguments},
-			{framework.WithACL(nil), zk.ErrInvalidACL},
-		} {
-			_, err := c.Create(t.Context(), "/n", nil, tc.opt)
-			require.ErrorIs(t, err, tc.want)
-		}
-		_, err := c.Create(t.Context(), "/", nil)
-		require.ErrorIs(t, err, zk.ErrNodeExists)
-		require.Empty(t, ops(srv), "nothing was sent")
 	})
 }
 

@@ -3,7 +3,6 @@
 package framework_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -12,22 +11,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/state"
 )
-
-func TestRealEnsembleShortOutageKeepsSessionAndWatches(t *testing.T) {
-	t.Parallel()
-	e := borrowEnsemble(t, ensembleLane, patient)
-	ctx := within(t, stuck)
-	c, _ := connectedTo(t, e, e.Members()[0])
-	es := makeSessionNodes(t, ctx, c, "/short")
-	states := c.States(ctx)
-	for _, s := range slices.Backward(e.Members()) { // its own last, so that it has nowhere to go meanwhile
-		require.NoError(t, s.Kill())
-	}
-	require.NoError(t, e.Restart())
-	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(states))
-	other, _ := connectedTo(t, e, e.Members()[1])
-	es.requireIntact(t, ctx, c, other, "/short")
-}
 
 // The server counts the session's time from its restart, and would keep it. The
 // client cannot know that: to it, its nodes may be gone when the time is up.

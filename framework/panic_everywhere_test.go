@@ -6,7 +6,6 @@ import (
 	"maps"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -209,28 +208,6 @@ func contextPanics(t *testing.T, srv *zktest.Server, c *framework.Client, op str
 	renew(t, srv)
 	require.NoError(t, operationsWithReservations(c)[op](within(t, time.Hour), "/n"))
 	return hit
-}
-
-// A context panics while a transaction waits for another caller, who makes the
-// second of its nodes. The first one can be made by others then.
-func TestTransactionWhoseContextPanicsInAReservation(t *testing.T) {
-	for nth := range int32(2) {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			mustCreate(t, c, "/n", "")
-			ephemeral := framework.WithMode(framework.Ephemeral)
-			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Second)})
-			var other sync.WaitGroup
-			other.Go(func() { mustCreate(t, c, "/n/b", "", ephemeral) })
-			synctest.Wait()
-			ctx := newBroken(within(t, time.Minute), nth+1)
-			require.False(t, returns(func() {
-				_, _ = c.Transaction(ctx, framework.CreateOp("/n/a", nil, ephemeral), framework.CreateOp("/n/b", nil, ephemeral))
-			}))
-			_, err := c.Create(within(t, time.Minute), "/n/a", nil, ephemeral)
-			require.NoError(t, err)
-			other.Wait()
-		})
-	}
 }
 
 // returns calls f and reports whether it has returned.

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -201,32 +200,5 @@ func TestInSessionOfOneClientDoesNotBindAnother(t *testing.T) {
 				return err
 			})
 		}))
-	})
-}
-
-// Curator's SessionFailRetryLoop, in its mode RETRY.
-func TestInSessionBeginsAnewIfThatIsSaid(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		lost := func(err error) bool { return errors.Is(err, framework.ErrSessionLost) }
-		var sessions []int64
-		err := retry.Do(t.Context(), retry.N(5, time.Second), lost, func(ctx context.Context) error {
-			return c.InSession(ctx, func(ctx context.Context) error {
-				n, err := c.Create(ctx, "/e", nil, framework.WithMode(framework.Ephemeral))
-				if err != nil {
-					return err
-				}
-				sessions = append(sessions, n.Session.ID())
-				if len(sessions) < 3 {
-					srv.Session(n.Session.ID()).Expire()
-				}
-				_, err = c.Set(ctx, "/e", []byte("x"), framework.AnyVersion)
-				return err
-			})
-		})
-		require.NoError(t, err)
-		require.Len(t, sessions, 3)
-		require.NotContains(t, sessions[:2], sessions[2])
-		_, _, err = c.Get(t.Context(), "/none")
-		require.ErrorIs(t, err, zk.ErrNoNode)
 	})
 }

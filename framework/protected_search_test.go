@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/internal/znode"
 )
 
 // A caller that asks while a search is under way gets the next one, which
@@ -36,16 +34,4 @@ func TestSearchThatHasBegunIsNotJoined(t *testing.T) {
 
 	_, start = s.want("/p")
 	require.True(t, start)
-}
-
-func TestProtectedNamesAreFoundByTheirPrefixes(t *testing.T) {
-	guid, other := znode.GUID(), znode.GUID()
-	found := protectedNames([]string{
-		protectedPrefix(guid) + "lock-0000000007", "lock-0000000008", protectedPrefix(other), "_c_", "_c_short-lock-1", "",
-		protectedPrefix(guid) + "lock-0000000009",
-	})
-	require.Equal(t, map[string][]string{
-		protectedPrefix(guid):  {protectedPrefix(guid) + "lock-0000000007", protectedPrefix(guid) + "lock-0000000009"},
-		protectedPrefix(other): {protectedPrefix(other)},
-	}, found)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,41 +84,4 @@ func TestServersThatCannotBeUsedAreConfigErrors(t *testing.T) {
 	e := newServerList([]string{"known:2181"}, func(context.Context) ([]string, error) { return []string{"a", "b"}, errors.New("half") })
 	require.EqualError(t, e.refresh(t.Context()), "half")
 	require.Equal(t, []string{"known:2181"}, e.servers(), "an answer with an error is no answer")
-}
-
-// A session that is over may still wait for the answer when the next one asks.
-func TestLateAnswerDoesNotReplaceANewerListOfServers(t *testing.T) {
-	late, calls := make(chan struct{}), make(chan struct{}, 2)
-	answers := make(chan []string, 2)
-	answers <- []string{"old:2181"}
-	answers <- []string{"new:2181"}
-	e := newServerList([]string{"known:2181"}, func(context.Context) ([]string, error) {
-		list := <-answers
-		calls <- struct{}{}
-		if list[0] == "old:2181" {
-			<-late
-		}
-		return list, nil
-	})
-	var first sync.WaitGroup
-	first.Go(func() { e.refresh(t.Context()) })
-	<-calls
-	require.NoError(t, e.refresh(t.Context()))
-	close(late)
-	first.Wait()
-	require.Equal(t, []string{"new:2181"}, e.servers())
-}
-
-// go-zookeeper sleeps a second when told to start over.
-func TestTheLibraryIsNeverToldToStartOver(t *testing.T) {
-	h := newHosts([]string{"a:1", "b:1"})
-	for range 10 {
-		_, startOver := h.Next()
-		require.False(t, startOver)
-		if roundOver, _ := h.roundOver(); roundOver {
-			h.begin([]string{"a:1", "b:1"})
-		}
-		h.take()
-		h.Connected()
-	}
 }

@@ -213,63 +213,6 @@ func TestMuteServersLeaveTimeForTheLastOne(t *testing.T) {
 	})
 }
 
-// The server grants less than was asked for. Servers that are mute must leave
-// time within that.
-func TestMuteServersLeaveTimeWithinTheTimeoutThatWasGranted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{srv: zktest.Start(t, zktest.WithSessionTimeouts(time.Second, sessionTimeout))}
-		c := n.client(t, "a,b,c", framework.WithSessionTimeout(10*time.Minute),
-			framework.WithDialer(func(ctx context.Context, nw, address string) (net.Conn, error) {
-				nc, err := n.dial(ctx, nw, address)
-				if err != nil {
-					<-ctx.Done()
-				}
-				return nc, err
-			}))
-		s, err := c.Session(t.Context())
-		require.NoError(t, err)
-		time.Sleep(time.Minute)
-		n.setAlive(n.tried()...) // the one we are connected to, which comes last
-		n.srv.CutAll()
-		time.Sleep(sessionTimeout)
-		require.NoError(t, s.Context().Err())
-		require.NoError(t, c.Sync(t.Context(), "/"))
-	})
-}
-
-// A name may stand for another server than it did: the dialer gets the name,
-// each time.
-func TestNamesAreResolvedByEachDial(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network) {
-		dns := map[string]string{"zk-0": "10.0.0.1"}
-		var mu sync.Mutex
-		resolving := func(ctx context.Context, nw, address string) (net.Conn, error) {
-			host, port, err := net.SplitHostPort(address)
-			if err != nil {
-				return nil, err
-			}
-			mu.Lock()
-			ip := dns[host]
-			mu.Unlock()
-			return n.dial(ctx, nw, net.JoinHostPort(ip, port))
-		}
-		c := n.client(t, "zk-0", framework.WithDialer(resolving))
-		require.NoError(t, c.WaitConnected(t.Context()))
-		require.Equal(t, []string{"10.0.0.1:2181"}, n.tried())
-		id := c.SessionID()
-		time.Sleep(time.Second)
-
-		mu.Lock()
-		dns["zk-0"] = "10.0.0.2"
-		mu.Unlock()
-		n.setAlive("10.0.0.2:2181")
-		n.srv.CutAll()
-		require.Equal(t, []string{"10.0.0.2:2181"}, n.tried())
-		require.NoError(t, c.WaitConnected(t.Context()))
-		require.Equal(t, id, c.SessionID())
-	})
-}
-
 func TestChangedServersTakeEffectAtTheNextReconnectAndTheSessionGoesOn(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network) {
 		l := &list{servers: []string{"b", "b:2181", " c:2182"}}
@@ -292,23 +235,6 @@ func TestChangedServersTakeEffectAtTheNextReconnectAndTheSessionGoesOn(t *testin
 		require.True(t, c.State().IsConnected())
 		require.Equal(t, id, c.SessionID())
 		require.Equal(t, 2, l.times())
-	})
-}
-
-func TestServersAreAskedForBeforeEachRound(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network) {
-		n.setAlive()
-		l := &list{servers: []string{"a", "b", "c"}}
-		n.client(t, "x", framework.WithServers(l.ask))
-		time.Sleep(3 * time.Second)
-		tries := len(n.tried())
-		require.Equal(t, 3*l.times(), tries)
-
-		l.set(nil, "d") // in the pause before the next round
-		time.Sleep(1600 * time.Millisecond)
-		for _, address := range n.tried() {
-			require.Equal(t, "d:2181", address)
-		}
 	})
 }
 
@@ -355,23 +281,6 @@ func TestKnownServersStayWhenThereIsNoGoodAnswer(t *testing.T) {
 	}
 }
 
-// A new session is no reason to forget what is known.
-func TestKnownServersOutliveTheSession(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network) {
-		l := &list{servers: []string{"a"}}
-		c := n.client(t, "x", framework.WithServers(l.ask))
-		require.NoError(t, c.WaitConnected(t.Context()))
-		l.set(errors.New("down"))
-		n.tried()
-		n.srv.Session(c.SessionID()).Expire()
-		time.Sleep(time.Minute)
-		require.True(t, c.State().IsConnected())
-		for _, address := range n.tried() {
-			require.Equal(t, "a:2181", address)
-		}
-	})
-}
-
 func TestServersFuncThatHangsIsGivenUp(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network) {
 		begin := time.Now()
@@ -387,15 +296,5 @@ func TestServersFuncThatHangsIsGivenUp(t *testing.T) {
 		begin = time.Now()
 		require.NoError(t, c.Close())
 		require.Less(t, time.Since(begin), 2*time.Second, "and does not hold up Close")
-	})
-}
-
-func TestAllAddressesOfANameAreTried(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network) {
-		n.setAlive("127.0.0.3:2181")
-		ask := framework.ResolveDNS("127.0.0.1", "127.0.0.2", "127.0.0.3") // literals are looked up without a network
-		c := n.client(t, "zk-headless", framework.WithServers(ask))
-		require.NoError(t, c.WaitConnected(t.Context()))
-		require.Contains(t, n.tried(), "127.0.0.3:2181")
 	})
 }

@@ -3,7 +3,6 @@ package framework
 import (
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -31,21 +30,5 @@ func TestTimeForTheFirstConnectionThatIsUpTooLateIsNoLoss(t *testing.T) {
 		s.neverConnected()
 		require.Equal(t, state.Suspended, c.State())
 		require.NoError(t, s.Context().Err())
-	})
-}
-
-// The time for the first connection may be up at the moment of Close.
-func TestClosedClientThatWasNeverConnectedLosesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		srv.RefuseConnections(true)
-		c, err := New(srv.Addr(), WithDialer(srv.Dialer()))
-		require.NoError(t, err)
-		time.Sleep(time.Second)
-		require.Equal(t, state.Suspended, c.State())
-		s := c.session
-		require.NoError(t, c.Close())
-		s.neverConnected()
-		require.Equal(t, state.Suspended, c.State())
 	})
 }

@@ -125,21 +125,6 @@ func TestSessionTimeCountsFromTheSendingAndNotFromTheReply(t *testing.T) {
 	require.True(t, l.contextEnd.Before(l.nodeDeleted))
 }
 
-// The other way round the server has begun to count later than the client
-// thinks, which is on the safe side.
-func TestSessionTimeCountsFromTheSendingWhenRequestsAreSlow(t *testing.T) {
-	const lag = time.Second
-	l := loseSession(t, pingInterval-time.Millisecond, func(srv *zktest.Server, s *framework.Session) time.Time {
-		sent := time.Now().Add(time.Millisecond)
-		srv.Inject(zktest.Rule{Op: zktest.OpPing, Do: zktest.DelayRequest(lag)})
-		time.Sleep(lag + 2*time.Millisecond)
-		srv.BlackholeAll()
-		return sent
-	})
-	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
-	require.Equal(t, sessionTimeout+lag, l.nodeDeleted.Sub(l.lastAnswer))
-}
-
 // Requests arrive, replies do not: the server sees a healthy session, the
 // client must not trust it all the same.
 func TestSessionEndsInTimeWhenOnlyRepliesAreLost(t *testing.T) {
@@ -154,52 +139,6 @@ func TestSessionEndsInTimeWhenOnlyRepliesAreLost(t *testing.T) {
 		require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer), "replies lost after %v", offset)
 		require.True(t, l.contextEnd.Before(l.nodeDeleted))
 	}
-}
-
-func TestSessionEndsInTimeWhenTheServerTakesConnectionsButSaysNothing(t *testing.T) {
-	l := loseSession(t, pingInterval/2, func(srv *zktest.Server, s *framework.Session) time.Time {
-		last := lastRequest(srv, s)
-		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Blackhole()})
-		srv.CutAll()
-		return last
-	})
-	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
-	require.True(t, l.contextEnd.Before(l.nodeDeleted))
-}
-
-func TestSessionEndsInTimeWhenTheServerRefuses(t *testing.T) {
-	l := loseSession(t, pingInterval/2, func(srv *zktest.Server, s *framework.Session) time.Time {
-		last := lastRequest(srv, s)
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		return last
-	})
-	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
-	require.True(t, l.contextEnd.Before(l.nodeDeleted))
-}
-
-func TestReconnectRenewsTheTimeOfTheSession(t *testing.T) {
-	l := loseSession(t, pingInterval/2, func(srv *zktest.Server, s *framework.Session) time.Time {
-		outage(srv, 4*time.Second)
-		time.Sleep(1500 * time.Millisecond) // for the longest pause between attempts
-		last := lastRequest(srv, s)
-		srv.BlackholeAll()
-		return last
-	})
-	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
-	require.True(t, l.contextEnd.Before(l.nodeDeleted))
-}
-
-func TestPartitionIsSuspendedFirstAndLostInTime(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		h := observe(t, c)
-		last := time.Now()
-		srv.BlackholeAll()
-		time.Sleep(time.Minute)
-		require.Equal(t, []state.State{state.Suspended, state.Lost}, h.seen())
-		require.Equal(t, noticesMute, h.when(0).Sub(last))
-		require.Equal(t, trusted, h.when(1).Sub(last))
-	})
 }
 
 // The deadline of the session in Curator was computed from the timeout asked
@@ -271,16 +210,6 @@ func TestShorterTimeoutCountsBeforeAuthenticationIsOver(t *testing.T) {
 	})
 }
 
-func TestSessionLivesThroughLongIdleTimeOnASlowLine(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpPing, Times: -1, Do: zktest.DelayReply(time.Second)})
-		id := c.SessionID()
-		time.Sleep(time.Hour)
-		require.Equal(t, id, c.SessionID())
-		require.True(t, c.State().IsConnected())
-	})
-}
-
 // The replies come later and later, so that the time runs out although the
 // connection has never been mute for long. The client could end the session on
 // the server now, and with it give away the nodes of holders that have only
@@ -300,23 +229,6 @@ func TestLostSessionIsLeftToTheServerEvenIfThatCanBeReached(t *testing.T) {
 		require.Equal(t, 5*pingInterval+sessionTimeout, time.Since(begin), "counted from the fifth ping")
 		require.Zero(t, srv.CountRequests(zktest.OpCloseSession))
 		require.NotEqual(t, old, c.SessionID())
-	})
-}
-
-func TestSessionWaitsLikeAnOperation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		srv.RefuseConnections(true)
-		c := newClient(t, srv, framework.WithConnectionTimeout(5*time.Second))
-		begin := time.Now()
-		_, err := c.Session(t.Context())
-		require.ErrorIs(t, err, framework.ErrNotConnected)
-		require.Equal(t, 5*time.Second, time.Since(begin))
-
-		srv.RefuseConnections(false)
-		s, err := c.Session(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, c.SessionID(), s.ID())
 	})
 }
 

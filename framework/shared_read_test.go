@@ -2,7 +2,6 @@ package framework_test
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,51 +13,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// reads are the requests that watchKinds make.
-var reads = map[string]zktest.Op{
-	"data": zktest.OpGetData, "exists": zktest.OpExists, "children": zktest.OpGetChildren2,
-}
-
-// restless changes a node and its children once a millisecond, until ctx ends.
-func restless(ctx context.Context, srv *zktest.Server, path string) {
-	for i := 0; ctx.Err() == nil; i++ {
-		_ = srv.Set(path, nil)
-		_ = srv.Create(fmt.Sprintf("%s/%d", path, i), nil)
-		time.Sleep(time.Millisecond)
-	}
-}
-
-// Were the readers to take turns, they would send some 5,000 reads, and the last
-// would wait for 200 round trips.
-func TestReadersOfABusyNodeShareTheirReads(t *testing.T) {
-	const roundTrip = 5 * time.Millisecond
-	for kind, op := range reads {
-		t.Run(kind, func(t *testing.T) {
-			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				require.NoError(t, srv.Create("/n", nil))
-				sent := srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(roundTrip)})
-				ctx, cancel := context.WithCancel(t.Context())
-				var writer sync.WaitGroup
-				writer.Go(func() { restless(ctx, srv, "/n") })
-				begin := time.Now()
-				var all sync.WaitGroup
-				for range 100 {
-					all.Go(func() {
-						w, err := watchKinds(c)[kind](ctx, "/n")
-						require.NoError(t, err)
-						w.Stop()
-					})
-				}
-				all.Wait()
-				cancel()
-				writer.Wait()
-				require.LessOrEqual(t, time.Since(begin), 4*roundTrip)
-				require.LessOrEqual(t, sent.Hits(), 3)
-			})
-		})
-	}
-}
 
 // A caller sees what it has written before: the read that is under way was sent
 // before that.

@@ -37,16 +37,6 @@ func TestFirstConnectionIsConnected(t *testing.T) {
 	})
 }
 
-func TestIdleClientStaysConnected(t *testing.T) {
-	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
-		id := c.SessionID()
-		time.Sleep(time.Hour)
-		require.Equal(t, []state.State{state.Connected}, h.seen())
-		require.Equal(t, id, c.SessionID())
-		require.Equal(t, 1, srv.CountRequests(zktest.OpConnect))
-	})
-}
-
 // Promise: A short outage keeps the session.
 func TestShortOutageKeepsTheSession(t *testing.T) {
 	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
@@ -91,36 +81,10 @@ func TestLongOutageLosesTheSession(t *testing.T) {
 	})
 }
 
-func TestStateStaysLostWhileAttemptsFail(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		h := observe(t, c)
-		outage(srv, time.Hour)
-		require.Equal(t, []state.State{state.Suspended, state.Lost}, h.seen()[:2])
-		time.Sleep(time.Minute)
-		require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, h.seen())
-	})
-}
-
 func TestExpiryByTheServerWhileConnected(t *testing.T) {
 	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
 		id := c.SessionID()
 		require.True(t, srv.Session(id).Expire())
-		time.Sleep(time.Minute)
-		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Lost, state.Reconnected}, h.seen())
-		require.NotEqual(t, id, c.SessionID())
-	})
-}
-
-func TestExpiryByTheServerWhileDisconnected(t *testing.T) {
-	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
-		id := c.SessionID()
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		time.Sleep(time.Second)
-		require.True(t, srv.Session(id).Expire())
-		time.Sleep(time.Second)
-		require.Equal(t, state.Suspended, c.State())
-		srv.RefuseConnections(false)
 		time.Sleep(time.Minute)
 		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Lost, state.Reconnected}, h.seen())
 		require.NotEqual(t, id, c.SessionID())
@@ -172,60 +136,6 @@ func delayedDial(dial framework.DialFunc, d time.Duration) framework.DialFunc {
 			return nil, ctx.Err()
 		}
 	}
-}
-
-func TestMuteServerBeforeTheFirstConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		srv.BlackholeAll()
-		begin := time.Now()
-		c := newClient(t, srv)
-		h := observe(t, c)
-		time.Sleep(time.Minute)
-		require.Equal(t, []state.State{state.Suspended, state.Lost}, h.seen())
-		require.Equal(t, noticesMute, h.when(0).Sub(begin))
-		srv.Heal()
-		time.Sleep(time.Minute)
-		require.Equal(t, []state.State{state.Suspended, state.Lost, state.Connected}, h.seen())
-	})
-}
-
-func TestConnectedIsToldOnce(t *testing.T) {
-	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
-		for range 5 {
-			outage(srv, time.Second)
-			time.Sleep(time.Minute)
-			outage(srv, time.Minute)
-			time.Sleep(time.Minute)
-		}
-		connected := 0
-		for _, s := range h.seen() {
-			if s == state.Connected {
-				connected++
-			}
-		}
-		require.Equal(t, 1, connected)
-		require.Len(t, h.seen(), 1+5*(2+3))
-	})
-}
-
-// Curator delivered a repeat of the same state in some races (CURATOR-405).
-func TestNoStateIsToldTwiceInARow(t *testing.T) {
-	unobserved(t, func(t *testing.T, srv *zktest.Server, _ *framework.Client, h *history) {
-		for i := range 40 {
-			outage(srv, time.Duration(i)*time.Second/2)
-			time.Sleep(time.Duration(i%5) * time.Second)
-		}
-		time.Sleep(time.Minute)
-		seen := h.seen()
-		for i := 1; i < len(seen); i++ {
-			require.NotEqual(t, seen[i-1], seen[i], "%v", seen)
-			if seen[i] == state.Reconnected {
-				require.Contains(t, []state.State{state.Suspended, state.Lost}, seen[i-1])
-			}
-		}
-		require.Equal(t, state.Reconnected, seen[len(seen)-1])
-	})
 }
 
 func TestSlowReadersMissNothingAndDelayNobody(t *testing.T) {
@@ -361,34 +271,5 @@ func TestServerThatDropsEveryConnectionAfterTheHandshakeIsNotHammered(t *testing
 		drop.Remove()
 		time.Sleep(time.Minute)
 		require.True(t, c.State().IsConnected())
-	})
-}
-
-func TestServerThatRejectsEveryNewSessionIsNotHammered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		reject := srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Fail(zktest.ErrSessionExpired)})
-		c := newClient(t, srv)
-		time.Sleep(10 * time.Second)
-		require.Less(t, srv.CountRequests(zktest.OpConnect), 1000)
-		reject.Remove()
-		require.NoError(t, c.WaitConnected(within(t, time.Minute)))
-	})
-}
-
-func TestAttemptsSlowDownDuringAnOutage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		srv.RefuseConnections(true)
-		attempts := 0
-		c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
-			attempts++
-			return srv.Dialer()(ctx, network, address)
-		}))
-		time.Sleep(10 * time.Minute)
-		synctest.Wait()
-		require.Less(t, attempts, 10*60*3, "about one a second")
-		require.Greater(t, attempts, 10*60/2)
-		_ = c
 	})
 }

@@ -116,43 +116,6 @@ func TestSessionThatHasLivedIsFollowedByTheNextAtOnce(t *testing.T) {
 	})
 }
 
-// The first loss of a storm is followed at once, too, and so is the first after
-// it.
-func TestEndOfAStormOfLostSessions(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		for range 8 {
-			srv.Session(c.SessionID()).Expire()
-			synctest.Wait()
-			require.NoError(t, c.WaitConnected(t.Context()))
-		}
-		srv.Session(c.SessionID()).Expire()
-		synctest.Wait()
-		begin := time.Now()
-		require.NoError(t, c.WaitConnected(t.Context()))
-		require.Greater(t, time.Since(begin), time.Second)
-
-		time.Sleep(2 * time.Second)
-		for range 2 {
-			srv.Session(c.SessionID()).Expire()
-			time.Sleep(2 * 50 * time.Millisecond) // for the pause before it comes back to the server
-			synctest.Wait()
-			require.True(t, c.State().IsConnected())
-		}
-	})
-}
-
-func TestGrantThatIsTooShortIsNamed(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, retimed(srv, 20), framework.WithConnectionTimeout(time.Second))
-		_, _, err := c.Get(t.Context(), "/")
-		require.ErrorIs(t, err, framework.ErrNotConnected)
-		require.ErrorContains(t, err, "20ms")
-
-		c = newClient(t, srv, retimed(srv, 20), framework.WithSessionTimeout(20*time.Millisecond))
-		require.NoError(t, c.WaitConnected(t.Context()), "as it was asked for")
-	})
-}
-
 // An ensemble that takes long to create a session, longer than an attempt may
 // take that must leave time for every server, or than the session lives.
 func TestNewClientConnectsToASlowEnsemble(t *testing.T) {
@@ -189,49 +152,5 @@ func TestSessionThatTookLongToCreateEndsInTime(t *testing.T) {
 		<-s.Context().Done()
 		require.Equal(t, trusted, time.Since(begin), "since the ping of the handshake")
 		require.Equal(t, 1, srv.CountRequests(zktest.OpPing))
-	})
-}
-
-// Connections that are slow to make, and a session that is shorter than that.
-func TestNewClientConnectsOverASlowNetwork(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network) {
-		slow := func(ctx context.Context, nw, address string) (net.Conn, error) {
-			select {
-			case <-time.After(10 * time.Second):
-				return n.dial(ctx, nw, address)
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		}
-		c := n.client(t, "a,b,c", framework.WithDialer(slow), framework.WithSessionTimeout(2*time.Second),
-			framework.WithConnectionTimeout(15*time.Second))
-		require.NoError(t, c.WaitConnected(within(t, 2*time.Minute)))
-	})
-}
-
-// The time for an attempt does not grow while there is a session to lose.
-func TestPatienceWithASessionStaysAsItIs(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network) {
-		c := n.client(t, "a,b,c")
-		s, err := c.Session(t.Context())
-		require.NoError(t, err)
-		n.srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Blackhole()})
-		n.tried()
-		n.srv.CutAll()
-		<-s.Context().Done()
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		for i := range n.tries[1:] {
-			require.LessOrEqual(t, n.tries[i+1].at.Sub(n.tries[i].at), sessionTimeout*2/3/3+1500*time.Millisecond)
-		}
-		require.GreaterOrEqual(t, len(n.tries), 3)
-	})
-}
-
-// The protocol has whole milliseconds.
-func TestGrantOfWholeMillisecondsIsNotTooShort(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, retimed(srv, 33), framework.WithSessionTimeout(time.Second/30))
-		require.NoError(t, c.WaitConnected(within(t, time.Second)))
 	})
 }

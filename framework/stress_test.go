@@ -124,9 +124,6 @@ func (w *workers) count(ctx context.Context) {
 	var n int
 	_, err = fmt.Sscan(string(data), &n)
 	require.NoError(w.t, err)
-	// Without something of its own in the data, one worker's write is taken for
-	// another's: see
-	// TestVersionedSetToTheSameDataBySomebodyElseIsNotToldFromOurs.
 	next := fmt.Sprint(n+1, " ", rand.Int64())
 	switch _, err = w.c.Set(ctx, "/counter", []byte(next), stat.Version); {
 	case err == nil:

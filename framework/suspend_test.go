@@ -63,27 +63,6 @@ func TestSessionIsNotInTimeAfterASleep(t *testing.T) {
 	})
 }
 
-// A short sleep is counted, too: the session ends before the server can end it.
-func TestShortSuspensionShortensTheTimeOfTheSession(t *testing.T) {
-	for phase := time.Duration(0); phase < pingInterval; phase += 270 * time.Millisecond {
-		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-			var machine suspendClock
-			c := newClient(t, srv, machine.option())
-			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
-			time.Sleep(phase)
-			last := lastRequest(srv, n.Session)
-			srv.BlackholeAll()
-			machine.suspend(srv, 2*time.Second)
-			time.Sleep(1500 * time.Millisecond)
-			machine.suspend(srv, time.Second)
-			<-n.Session.Context().Done()
-			require.Equal(t, trusted-3*time.Second, time.Since(last), "%v", phase)
-			_, there := srv.Node("/e")
-			require.True(t, there)
-		})
-	}
-}
-
 // A request that was sent after waking counts in full. Suspensions that the
 // session survives do not add up.
 func TestSessionLivesOnAfterShortSuspensions(t *testing.T) {
@@ -129,23 +108,6 @@ func slowDialer(srv *zktest.Server) framework.Option {
 	return framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 		time.Sleep(time.Millisecond)
 		return srv.Dialer()(ctx, network, address)
-	})
-}
-
-// A session that begins after the sleep has not slept.
-func TestSuspensionBeforeASessionBeginsDoesNotCostIt(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var machine suspendClock
-		srv.RefuseConnections(true)
-		c := newClient(t, srv, machine.option(), slowDialer(srv))
-		time.Sleep(time.Second)
-		machine.suspend(srv, time.Hour)
-		srv.RefuseConnections(false)
-		s, err := c.Session(t.Context())
-		require.NoError(t, err)
-		require.EqualValues(t, 1, s.Epoch())
-		time.Sleep(time.Minute)
-		require.NoError(t, s.Context().Err())
 	})
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/zkserver"
 	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // overTLS returns a client of a server's TLS port. It need not be able to
@@ -58,16 +57,6 @@ func TestRealServerPauseOverTLSEndsTheSession(t *testing.T) {
 	requireGone(t, ctx, c, es.node.Path)
 }
 
-func TestRealServerOverTLSWithoutClientCertificate(t *testing.T) {
-	t.Parallel()
-	srv := borrowTLSServer(t, tls.NoClientCert)
-	cfg := srv.ClientTLS()
-	cfg.Certificates = nil
-	c := overTLS(t, srv, cfg)
-	_, err := c.Create(within(t, stuck), "/n", nil)
-	require.NoError(t, err)
-}
-
 // A bad certificate stays bad: callers that wait must be told the reason, and
 // not only that there is no connection. In TLS 1.3 a client hears what the
 // server thinks of its certificate only when it reads the first answer.
@@ -104,33 +93,4 @@ func TestRealServerTLSErrorsNameTheCause(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestTLSOverTheNetwork(t *testing.T) {
-	cert, pool := certificate(t)
-	srv := zktest.Start(t)
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}})
-	require.NoError(t, err)
-	accepting := make(chan struct{})
-	go func() {
-		defer close(accepting)
-		for {
-			nc, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go proxy(nc, srv)
-		}
-	}()
-	t.Cleanup(func() { l.Close(); <-accepting })
-
-	c, err := framework.New(l.Addr().String(), framework.WithTLS(&tls.Config{RootCAs: pool, ServerName: "zk1"}))
-	require.NoError(t, err)
-	defer c.Close()
-	ctx := within(t, 10*time.Second)
-	_, err = c.Create(ctx, "/a", make([]byte, 500<<10))
-	require.NoError(t, err)
-	data, _, err := c.Get(ctx, "/a")
-	require.NoError(t, err)
-	require.Len(t, data, 500<<10)
 }

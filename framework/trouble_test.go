@@ -2,7 +2,6 @@ package framework_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -50,25 +49,6 @@ func TestOperationThatGivesUpNamesWhatItHasOutlasted(t *testing.T) {
 	}
 }
 
-func TestWatcherThatGivesUpNamesWhatItHasOutlasted(t *testing.T) {
-	for name, tc := range map[string]struct {
-		do   zktest.Action
-		want error
-	}{
-		"throttled": {zktest.Fail(zktest.ErrThrottled), &framework.ServerError{Code: throttled}},
-		"hang-ups":  {zktest.DropRequest(), zk.ErrConnectionClosed},
-	} {
-		t.Run(name, func(t *testing.T) {
-			persistent(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: tc.do})
-				_, err := c.NewWatcher(within(t, time.Second), "/n")
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.ErrorIs(t, err, tc.want)
-			})
-		})
-	}
-}
-
 // Those who wait for a recipe know nothing of its requests.
 func TestOnTroubleTellsOfErrorsThatAreOutlasted(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -84,42 +64,6 @@ func TestOnTroubleTellsOfErrorsThatAreOutlasted(t *testing.T) {
 		_, _, err = c.Get(ctx, "/missing")
 		require.ErrorIs(t, err, zk.ErrNoNode)
 		require.Len(t, told, 2, "that was not outlasted")
-	})
-}
-
-// A recipe may be built on another one, and its users on both.
-func TestOnTroubleTellsAllWhoWantToKnow(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		var told []string
-		ctx := t.Context()
-		for _, who := range []string{"outer", "inner"} {
-			ctx = framework.Extend(c).OnTrouble(ctx, func(error) { told = append(told, who) })
-		}
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zktest.ErrThrottled)})
-		_, _, err := c.Get(ctx, "/")
-		require.NoError(t, err)
-		require.Equal(t, []string{"inner", "outer"}, told)
-	})
-}
-
-func TestServerCodeOfTwoAnswersIsThatOfTheFirst(t *testing.T) {
-	first := &framework.OpError{Op: "release", Path: "/a", Err: zk.ErrNoAuth}
-	others := []error{zk.ErrNotEmpty, &framework.ServerError{Code: throttled}, &framework.ConfigError{}}
-	for range 20 { // the order of a map is another one each time
-		code, ok := framework.ServerCode(errors.Join(append([]error{first}, others...)...))
-		require.True(t, ok)
-		require.EqualValues(t, -102, code)
-	}
-}
-
-func TestSessionIDIsThatOfThePresentSession(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		first := c.SessionID()
-		require.NotZero(t, first)
-		outage(srv, time.Minute)
-		require.Zero(t, c.SessionID())
-		require.NoError(t, c.WaitConnected(t.Context()))
-		require.NotContains(t, []int64{0, first}, c.SessionID())
 	})
 }
 
@@ -167,19 +111,5 @@ func TestWatcherTellsWhyItIsNotSetAgain(t *testing.T) {
 		time.Sleep(time.Second)
 		require.Equal(t, []string{"reset /n"}, unread(t, w))
 		require.NoError(t, w.Trouble())
-	})
-}
-
-// A server that has too much to do to make a watch recursive has the one of the node
-// alone, whose reader misses nothing.
-func TestWatcherThatIsSetTellsNoTroubleOfAnother(t *testing.T) {
-	persistent(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		w := mustWatch(t, c, "/n")
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
-		_, err := c.NewWatcher(within(t, time.Second), "/n", framework.WithRecursion())
-		require.ErrorIs(t, err, &framework.ServerError{Code: throttled})
-		require.NoError(t, w.Trouble())
-		_, caughtUp := w.CaughtUp()
-		require.True(t, caughtUp)
 	})
 }

@@ -40,21 +40,6 @@ func TestTransactionMakesNoParentThatItMakesByItself(t *testing.T) {
 	})
 }
 
-// A parent that is there costs a request. So does each operation behind it.
-func TestTransactionLooksForNoMoreParentsWhereNoneIsMissing(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		ops := []framework.TxnOp{framework.CreateOp("/new/n", nil, framework.WithParents())}
-		for i := range 20 {
-			path := fmt.Sprintf("/old%d", i)
-			require.NoError(t, srv.Create(path, nil))
-			ops = append(ops, framework.CreateOp(path+"/n", nil, framework.WithParents()))
-		}
-		_, err := c.Transaction(t.Context(), ops...)
-		require.NoError(t, err)
-		require.Equal(t, 2, srv.CountRequests(zktest.OpExists))
-	})
-}
-
 // Who has lost a lock makes no parents behind the check of that.
 func TestTransactionMakesNoParentsBehindACheckThatFails(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -66,23 +51,5 @@ func TestTransactionMakesNoParentsBehindACheckThatFails(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrBadVersion)
 		_, made := srv.Node("/b")
 		require.False(t, made)
-	})
-}
-
-// The parents of an operation are made whatever becomes of those before it. What
-// they fail with is the operation's own error, if the transaction gets that far.
-func TestErrorOfALaterParentComesInItsTurn(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, srv.Create("/there", nil))
-		srv.Inject(zktest.Rule{Op: zktest.OpCreateContainer, Path: "/refused", Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-		ops := []framework.TxnOp{
-			framework.CreateOp("/a/n", nil, framework.WithParents()),
-			framework.CheckOp("/there", 7),
-			framework.CreateOp("/refused/n", nil, framework.WithParents()),
-		}
-		_, err := c.Transaction(t.Context(), ops...)
-		require.ErrorIs(t, err, zk.ErrBadVersion)
-		_, err = c.Transaction(t.Context(), ops[0], ops[2])
-		require.ErrorIs(t, err, zk.ErrNoAuth)
 	})
 }

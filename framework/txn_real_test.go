@@ -150,19 +150,3 @@ func TestRealServerDeletesATree(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, names)
 }
-
-func TestRealServerMakesTheChroot(t *testing.T) {
-	t.Parallel()
-	srv := sharedServer(t)
-	ctx := within(t, stuck)
-	_, err := realClient(t, srv, chroot(t)+"/one/two").Create(ctx, "/x", nil)
-	require.NoError(t, err)
-	_, err = realClient(t, srv, chroot(t)+"/three/four").Transaction(ctx, framework.CreateOp("/x", nil))
-	require.NoError(t, err)
-	root := realClient(t, srv, chroot(t))
-	for _, path := range []string{"/one/two/x", "/three/four/x"} {
-		there, _, err := root.Exists(ctx, path)
-		require.NoError(t, err)
-		require.True(t, there, path)
-	}
-}

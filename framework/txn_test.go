@@ -95,18 +95,6 @@ func TestNegativeVersionsAreVersions(t *testing.T) {
 	})
 }
 
-func TestTransactionThatIsTooLongFails(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		var list []framework.TxnOp
-		for range 3 {
-			list = append(list, framework.CreateOp("/n", make([]byte, 700<<10)))
-		}
-		_, err := c.Transaction(t.Context(), list...)
-		require.ErrorIs(t, err, framework.ErrRequestTooLarge)
-		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-	})
-}
-
 // eachLoss runs a transaction whose first request or reply is lost, in every
 // way, and gives the test what it returns.
 func eachLoss(t *testing.T, list func() []framework.TxnOp, test func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error)) {
@@ -122,16 +110,6 @@ func eachLoss(t *testing.T, list func() []framework.TxnOp, test func(t *testing.
 			})
 		}
 	}
-}
-
-func TestTransactionOfChecksIsRepeated(t *testing.T) {
-	eachLoss(t, func() []framework.TxnOp {
-		return []framework.TxnOp{framework.CheckOp("/n", 0), framework.CheckOp("/m", 0)}
-	}, func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error) {
-		require.NoError(t, err, loss)
-		require.Equal(t, 2, srv.CountRequests(zktest.OpMulti))
-		require.Equal(t, c.SessionID(), results[0].Session.ID())
-	})
 }
 
 // A write behind a fence is as good as one without.

@@ -63,37 +63,6 @@ func TestOrSetSurvivesNodesThatVanish(t *testing.T) {
 	})
 }
 
-// Without a version, the node has the data in the end, whatever is lost. A call
-// with a version is made once.
-func TestOrSetWhoseReplyIsLost(t *testing.T) {
-	for _, exists := range []bool{false, true} {
-		for _, version := range []int32{0, framework.AnyVersion} {
-			for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpSetData} {
-				for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
-					for _, with := range breakages {
-						bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-							if exists {
-								mustCreate(t, c, "/n", "old")
-							}
-							inj := srv.Inject(zktest.Rule{Op: op, Do: with(srv, c.SessionID(), fault)})
-							n, err := c.Create(t.Context(), "/n", []byte("new"), framework.WithOverwrite(version))
-							if version == 0 && inj.Hits() > 0 {
-								require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-								return
-							}
-							require.NoError(t, err)
-							node, _ := srv.Node("/n")
-							require.Equal(t, "new", string(node.Data))
-							require.Equal(t, node.Stat.Czxid, n.Czxid)
-							require.Equal(t, node.Stat.Version, n.Version)
-						})
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestIdempotentCreateAcceptsAnUntouchedEqual(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		made := mustCreate(t, another(t, srv), "/n", "same")
@@ -105,49 +74,5 @@ func TestIdempotentCreateAcceptsAnUntouchedEqual(t *testing.T) {
 		require.NoError(t, srv.Set("/n", []byte("same")))
 		_, err = c.Create(t.Context(), "/n", []byte("same"), framework.WithIdempotence())
 		require.ErrorIs(t, err, zk.ErrNodeExists, "it was written since")
-	})
-}
-
-func TestIdempotentCreateWhoseReplyIsLost(t *testing.T) {
-	for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
-		for _, with := range breakages {
-			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: with(srv, c.SessionID(), fault)})
-				n := mustCreate(t, c, "/n", "same", framework.WithIdempotence())
-				node, _ := srv.Node("/n")
-				require.Equal(t, node.Stat.Czxid, n.Czxid)
-			})
-		}
-	}
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropReply(),
-			zktest.CallAfter(func(zktest.Request) { srv.Set("/n", []byte("theirs")) }))})
-		_, err := c.Create(t.Context(), "/n", []byte("ours"), framework.WithIdempotence())
-		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-	})
-}
-
-func TestCombinationsOfCreateOptionsThatMakeNoSense(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		for _, tc := range []struct {
-			opts []framework.CreateOption
-			want error
-			text string
-		}{
-			{[]framework.CreateOption{framework.WithOverwrite(0), framework.WithProtection()}, zk.ErrBadArguments, "WithOverwrite and WithProtection"},
-			{[]framework.CreateOption{framework.WithOverwrite(0), framework.WithMode(framework.PersistentSequential)}, zk.ErrBadArguments, "WithOverwrite with a sequential"},
-			{[]framework.CreateOption{framework.WithOverwrite(0), framework.WithMode(framework.Ephemeral)}, zk.ErrBadArguments, "WithOverwrite with an ephemeral"},
-			{[]framework.CreateOption{framework.WithOverwrite(0), framework.WithIdempotence()}, zk.ErrBadArguments, "WithOverwrite and WithIdempotence"},
-			{[]framework.CreateOption{framework.WithIdempotence(), framework.WithProtection()}, zk.ErrBadArguments, "WithIdempotence and WithProtection"},
-			{[]framework.CreateOption{framework.WithIdempotence(), framework.WithMode(framework.EphemeralSequential)}, zk.ErrBadArguments, "WithIdempotence with a sequential"},
-			{[]framework.CreateOption{framework.WithIdempotence(), framework.WithMode(framework.Ephemeral)}, zk.ErrBadArguments, "WithIdempotence with an ephemeral"},
-			{[]framework.CreateOption{framework.WithParentACL(zk.WorldACL(1))}, zk.ErrBadArguments, "without WithParents"},
-			{[]framework.CreateOption{framework.WithParentACL(nil), framework.WithParents()}, zk.ErrInvalidACL, "parents"},
-		} {
-			_, err := c.Create(t.Context(), "/n", nil, tc.opts...)
-			require.ErrorIs(t, err, tc.want)
-			require.ErrorContains(t, err, tc.text)
-		}
-		require.Empty(t, ops(srv), "nothing was sent")
 	})
 }

@@ -40,16 +40,6 @@ func TestWaitConnectedReleasesEveryWaiterAtOnce(t *testing.T) {
 	})
 }
 
-func TestWaitConnectedReturnsAtOnceWhenConnected(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		begin := time.Now()
-		for range 100 {
-			require.NoError(t, c.WaitConnected(t.Context()))
-		}
-		require.Zero(t, time.Since(begin))
-	})
-}
-
 func TestWaitConnectedEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
@@ -81,16 +71,5 @@ func TestWaitConnectedEndsWithClose(t *testing.T) {
 			require.ErrorIs(t, <-errs, framework.ErrClosed)
 		}
 		require.ErrorIs(t, c.WaitConnected(t.Context()), framework.ErrClosed)
-	})
-}
-
-func TestWaitConnectedAfterReconnect(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		synctest.Wait()
-		require.ErrorIs(t, c.WaitConnected(within(t, time.Second)), context.DeadlineExceeded)
-		srv.RefuseConnections(false)
-		require.NoError(t, c.WaitConnected(within(t, 10*time.Second)))
 	})
 }

@@ -1,7 +1,6 @@
 package framework_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -11,15 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // untold is after how long a change is noticed that no server has told of.
 const untold = 5 * time.Minute
-
-// unwatched is for how long nothing is asked about a watch.
-const unwatched = 2 * time.Minute
 
 // inSilence makes changes while only the administrator may read a node. The
 // servers tell nobody else of them.
@@ -88,18 +83,6 @@ func TestWatchThatWasUsedUpInSilenceIsSetAgain(t *testing.T) {
 	})
 }
 
-func TestNothingIsAskedAboutAYoungWatch(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		for end := time.Now().Add(time.Hour); time.Now().Before(end); {
-			_, _, w, err := c.GetW(t.Context(), "/")
-			require.NoError(t, err)
-			time.Sleep(unwatched)
-			w.Stop()
-		}
-		require.Zero(t, srv.CountRequests(zktest.OpSetWatches))
-	})
-}
-
 // Each watch is as of another transaction. The first look at it takes a request
 // of its own, and after that all of them share one.
 func TestManyWatchesAreLookedAtWithOneRequest(t *testing.T) {
@@ -156,22 +139,6 @@ func TestLookTellsOfNoChangeFromBeforeTheWatch(t *testing.T) {
 	}
 }
 
-func TestLookIsLeftToTheNextWhileThereIsNoConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		c := newClient(t, srv, framework.WithSessionTimeout(time.Hour))
-		require.NoError(t, c.WaitConnected(t.Context()))
-		require.NoError(t, srv.Create("/n", nil))
-		_, _, w, err := c.GetW(t.Context(), "/n")
-		require.NoError(t, err)
-		inSilence(t, srv, "/n", func() { require.NoError(t, srv.Set("/n", nil)) })
-		outage(srv, 10*time.Minute)
-		require.NoError(t, c.WaitConnected(t.Context()))
-		_, err = w.Wait(within(t, untold))
-		require.NoError(t, err)
-	})
-}
-
 // A persistent watch of the same path carries the standard one, and is not told
 // either. Before 3.9, a standard watch would take its place.
 func TestLookAtWatchOnThePathOfAPersistentOne(t *testing.T) {
@@ -197,135 +164,4 @@ func TestLookAtWatchOnThePathOfAPersistentOne(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A recursive watch hears of what a look finds. The change is older than the
-// event.
-func TestLookDoesNotMakeAChangeNewer(t *testing.T) {
-	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, srv.Create("/n", nil))
-		_, _, w, err := c.GetW(t.Context(), "/n")
-		require.NoError(t, err)
-		above := mustWatch(t, c, "/", framework.WithRecursion())
-		inSilence(t, srv, "/n", func() { require.NoError(t, srv.Set("/n", nil)) })
-		node, _ := srv.Node("/n")
-		require.NoError(t, srv.Create("/later", nil))
-		require.NoError(t, c.Sync(t.Context(), "/"))
-		unread(t, above)
-		_, err = w.Wait(within(t, untold))
-		require.NoError(t, err)
-		ev, err := above.Next(within(t, time.Second))
-		require.NoError(t, err)
-		require.Equal(t, "/n", ev.Path)
-		require.Less(t, ev.After, node.Stat.Mzxid)
-	})
-}
-
-func TestClientsDoNotLookTogether(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		for range thorough.Size(50, 5) {
-			_, _, _, err := another(t, srv).GetW(t.Context(), "/")
-			require.NoError(t, err)
-		}
-		time.Sleep(time.Hour)
-		seconds := map[int64]int{}
-		for _, r := range srv.Requests() {
-			if r.Op == zktest.OpSetWatches {
-				seconds[r.Time.Unix()]++
-				require.Less(t, seconds[r.Time.Unix()], 15)
-			}
-		}
-		require.NotEmpty(t, seconds)
-	})
-}
-
-// What is under way in looks does not stop a server from reading.
-func TestLookIsAFewRequestsAtATime(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		for i := range 300 {
-			path := fmt.Sprintf("/n%d", i)
-			mustCreate(t, c, path, "")
-			_, _, _, err := c.GetW(context.Background(), path)
-			require.NoError(t, err)
-		}
-		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: zktest.DelayReply(time.Second), Times: 300})
-		time.Sleep(untold + 10*time.Second) // a look may take place at the end of that
-		seconds := map[int64]int{}
-		for _, r := range srv.Requests() {
-			if r.Op == zktest.OpSetWatches {
-				seconds[r.Time.Unix()]++
-			}
-		}
-		require.GreaterOrEqual(t, len(seconds), 300/64)
-		for _, n := range seconds {
-			require.LessOrEqual(t, n, 64)
-		}
-	})
-}
-
-// Each watch on the path of a persistent one takes a request. The server is far
-// away: one after the other, they would take longer than a watch may go without
-// a look.
-func TestManyWatchesOnThePathsOfPersistentOnesAreLookedAtTogether(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		const many = 200
-		for i := range many {
-			path := fmt.Sprintf("/n%d", i)
-			require.NoError(t, srv.Create(path, nil))
-			mustWatch(t, c, path)
-			_, _, _, err := c.GetW(context.Background(), path)
-			require.NoError(t, err)
-		}
-		srv.ClearRequests()
-		srv.Inject(zktest.Rule{Op: zktest.OpExists, Do: zktest.DelayReply(2 * time.Second), Times: -1})
-		time.Sleep(untold + 10*time.Second) // a look may begin at the end of that
-		asked := map[string]bool{}
-		for _, r := range srv.Requests() {
-			if r.Op == zktest.OpExists {
-				asked[r.Path] = true
-			}
-		}
-		require.Len(t, asked, many)
-	})
-}
-
-// Persistent watches come to the paths of watches when a look has begun, and
-// before it asks about some of them. That look does not ask about those, and the
-// next one still knows of the change before.
-func TestLookLeavesAWatchAsItWasThatItDidNotAskAbout(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		const many = 100 // more than a look asks about at a time
-		require.NoError(t, srv.Create("/other", nil))
-		watch := func(path string) *framework.Watch {
-			require.NoError(t, srv.Create(path, nil))
-			_, _, w, err := c.GetW(t.Context(), path)
-			require.NoError(t, err)
-			return w
-		}
-		var changed []*framework.Watch
-		for i := range many {
-			require.NoError(t, srv.Create(fmt.Sprintf("/beside%d", i), nil))
-			changed = append(changed, watch(fmt.Sprintf("/n%d", i)))
-			_, _, _, err := c.GetW(t.Context(), fmt.Sprintf("/beside%d", i)) // as of the same transaction
-			require.NoError(t, err)
-		}
-		for i := range many {
-			path := fmt.Sprintf("/n%d", i)
-			inSilence(t, srv, path, func() { require.NoError(t, srv.Set(path, nil)) })
-		}
-		require.NoError(t, c.Sync(t.Context(), "/")) // so that a look knows that it is later
-
-		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: zktest.DelayReply(time.Second)})
-		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return srv.CountRequests(zktest.OpSetWatches) > 0 }))
-		for i := range many {
-			go func() {
-				for range c.Watch(t.Context(), fmt.Sprintf("/n%d", i)) {
-				}
-			}()
-		}
-		time.Sleep(untold)
-		for i, w := range changed {
-			require.True(t, fired(w), "the change of /n%d was lost", i)
-		}
-	})
 }

@@ -1,13 +1,8 @@
 package framework_test
 
 import (
-	"context"
-	"encoding/binary"
 	"fmt"
-	"net"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,96 +109,4 @@ func TestServersThatHangUpOnSetWatchesAreWorkedAround(t *testing.T) {
 			})
 		})
 	}
-}
-
-func watchedName(i int) string { return fmt.Sprintf("/%s-%d", strings.Repeat("x", 100), i) }
-
-// Many watches are set again by several requests, one of which the server does not
-// carry out, or by one that is too long for it.
-func TestSetWatchesThatIsTooLongIsWorkedAround(t *testing.T) {
-	const many = 100
-	for name, tc := range map[string]struct {
-		request int // the longest that the client makes
-		server  int // the longest that the server takes
-		do      zktest.Action
-	}{
-		"one of several refused": {1 << 10, 1 << 20, zktest.Fail(zktest.ErrNoAuth)},
-		"one of several hang-up": {1 << 10, 1 << 20, zktest.DropRequest()},
-		"too long":               {1 << 20, 4 << 10, zktest.DelayRequest(0)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-				var ends atomic.Int32
-				dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-					conn, err := srv.Dialer()(ctx, network, address)
-					return &limitedConn{conn, tc.server, &ends}, err
-				}
-				c := newClient(t, srv, framework.WithMaxRequestSize(tc.request), framework.WithDialer(dial))
-				var all []*follower
-				for i := range many {
-					require.NoError(t, srv.Create(watchedName(i), nil))
-					all = append(all, follow(t, c, watchedName(i)))
-				}
-				for range 3 {
-					srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, After: 3, Do: tc.do})
-					before := srv.CountRequests(zktest.OpConnect)
-					srv.CutAll()
-					time.Sleep(10 * time.Second)
-					require.LessOrEqual(t, srv.CountRequests(zktest.OpConnect)-before, 2)
-					for i := range all {
-						require.NoError(t, srv.Set(watchedName(i), []byte("new")))
-						data, _ := all[i].seen()
-						require.Equal(t, "new", data)
-					}
-				}
-			})
-		})
-	}
-}
-
-// A network that breaks all the time is no matter of the request. Watches that were
-// on their way end each time, and those who wait read again.
-func TestWatchesAreSetAgainWhenTheNetworkWasBroken(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv)
-		require.NoError(t, srv.Create("/n", []byte("old")))
-		f := follow(t, c, "/n")
-		slow := srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DelayReply(time.Second)})
-		for range 100 {
-			time.Sleep(100 * time.Millisecond)
-			srv.CutAll()
-		}
-		slow.Remove()
-		changedMeanwhile(t, srv, "/n", "new")
-		time.Sleep(10 * time.Second)
-		data, before := f.seen()
-		require.Equal(t, "new", data)
-		require.Positive(t, before)
-		srv.ClearRequests()
-		srv.CutAll()
-		time.Sleep(10 * time.Second)
-		_, unknown := f.seen()
-		require.Equal(t, before, unknown)
-		require.Equal(t, 1, srv.CountRequests(zktest.OpSetWatches))
-		require.Len(t, srv.Watches(), 1)
-	})
-}
-
-// limitedConn is a connection to a server with a limit of a request's length.
-type limitedConn struct {
-	net.Conn
-	limit int
-	ended *atomic.Int32
-}
-
-func (c *limitedConn) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		n := int(binary.BigEndian.Uint32(rest))
-		if n > c.limit {
-			c.ended.Add(1)
-			return len(p), c.Close()
-		}
-		rest = rest[4+n:]
-	}
-	return c.Conn.Write(p)
 }

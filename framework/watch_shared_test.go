@@ -2,7 +2,6 @@ package framework_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -50,40 +49,6 @@ func TestWaitersShareOneWatchAndOneWatchRequest(t *testing.T) {
 	}
 }
 
-func TestDataAndExistenceShareOneWatch(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		data, err := watchKinds(c)["data"](t.Context(), "/n")
-		require.NoError(t, err)
-		exist, err := watchKinds(c)["exists"](t.Context(), "/n")
-		require.NoError(t, err)
-		require.Len(t, srv.Watches(), 1)
-		data.Stop()
-		synctest.Wait()
-		require.Len(t, srv.Watches(), 1, "somebody still waits")
-		exist.Stop()
-		synctest.Wait()
-		srv.AssertNoWatches(t)
-	})
-}
-
-func TestWaiterMayJoinWhileTheWatchIsBeingSet(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(time.Second)})
-		var all sync.WaitGroup
-		for range 5 {
-			all.Go(func() {
-				_, _, w, err := c.GetW(t.Context(), "/")
-				require.NoError(t, err)
-				defer w.Stop()
-			})
-		}
-		all.Wait()
-		synctest.Wait()
-		srv.AssertNoWatches(t)
-	})
-}
-
 func TestFirstWaiterMayLeaveWhileTheWatchIsBeingSet(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
@@ -129,25 +94,5 @@ func TestJoinerReadsAgainWhenTheSharedWatchFiresMeanwhile(t *testing.T) {
 		if string(data) == "old" {
 			require.True(t, fired(w), "a reader of the old data hears of the change")
 		}
-	})
-}
-
-// All who wait for a watch that cannot be set hear of it together, and not one
-// after the other.
-func TestWatchesOfAMissingNodeAreRefusedAtTheSameTime(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(10 * time.Millisecond)})
-		begin := time.Now()
-		var callers sync.WaitGroup
-		for range 100 {
-			callers.Go(func() {
-				_, _, _, err := c.GetW(t.Context(), "/missing")
-				if !errors.Is(err, zk.ErrNoNode) {
-					t.Error(err)
-				}
-			})
-		}
-		callers.Wait()
-		require.Less(t, time.Since(begin), 100*time.Millisecond)
 	})
 }

@@ -76,43 +76,12 @@ func TestWatchFiresForEachKindOfChange(t *testing.T) {
 	}
 }
 
-func TestExistsWatchOnAMissingNodeFiresAtItsCreation(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		there, _, w, err := c.ExistsW(t.Context(), "/n")
-		require.NoError(t, err)
-		require.False(t, there)
-		mustCreate(t, c, "/n", "")
-		ev, err := w.Wait(within(t, time.Second))
-		require.NoError(t, err)
-		require.Equal(t, zk.EventNodeCreated, ev.Type)
-	})
-}
-
 func TestNoWatchIsLeftOnAMissingNodeByAReadThatFails(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		for _, kind := range []string{"data", "children"} {
 			w, err := watchKinds(c)[kind](t.Context(), "/n")
 			require.ErrorIs(t, err, zk.ErrNoNode)
 			require.Nil(t, w)
-		}
-		srv.AssertNoWatches(t)
-	})
-}
-
-func TestDataAndChildrenWatchesOfADeletedNodeBothFire(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		var list []*framework.Watch
-		for _, set := range watchKinds(c) {
-			w, err := set(t.Context(), "/n")
-			require.NoError(t, err)
-			list = append(list, w)
-		}
-		require.NoError(t, another(t, srv).Delete(t.Context(), "/n", -1))
-		for _, w := range list {
-			ev, err := w.Wait(within(t, time.Second))
-			require.NoError(t, err)
-			require.Equal(t, zk.EventNodeDeleted, ev.Type)
 		}
 		srv.AssertNoWatches(t)
 	})
@@ -186,20 +155,6 @@ func TestFiredWatchesDoNotStayInTheirContext(t *testing.T) {
 	})
 }
 
-func TestWaitPrefersTheContextThatHasEnded(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		for range 100 {
-			ctx, cancel := context.WithCancel(t.Context())
-			_, _, w, err := c.GetW(ctx, "/")
-			require.NoError(t, err)
-			cancel()
-			synctest.Wait()
-			_, err = w.Wait(ctx)
-			require.ErrorIs(t, err, context.Canceled)
-		}
-	})
-}
-
 func TestWithdrawnWatchMayBeSetAgainAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
@@ -246,23 +201,6 @@ func TestEventOfAWithdrawnWatchIsNotTakenForTheNextOnes(t *testing.T) {
 	})
 }
 
-// The server looks whether the node is there, and knows nothing of the past.
-func TestChangeThatWasUndoneDuringAReconnectIsNotTold(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		w, err := watchKinds(c)["exists"](t.Context(), "/n")
-		require.NoError(t, err)
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		require.NoError(t, srv.Create("/n", nil))
-		require.NoError(t, srv.Delete("/n"))
-		srv.RefuseConnections(false)
-		time.Sleep(time.Hour)
-		require.False(t, fired(w))
-		require.NoError(t, srv.Create("/n", nil))
-		require.True(t, fired(w))
-	})
-}
-
 func TestWatchSurvivesAReconnectInTheSameSession(t *testing.T) {
 	for kind, change := range map[string]func(t *testing.T, c *framework.Client){
 		"data": func(t *testing.T, c *framework.Client) {
@@ -296,20 +234,6 @@ func TestWatchSurvivesAReconnectInTheSameSession(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestExistsWatchOnAMissingNodeSurvivesAReconnect(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		_, _, w, err := c.ExistsW(t.Context(), "/n")
-		require.NoError(t, err)
-		other := another(t, srv)
-		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Second)})
-		srv.Session(c.SessionID()).Cut()
-		mustCreate(t, other, "/n", "")
-		ev, err := w.Wait(within(t, 10*time.Second))
-		require.NoError(t, err)
-		require.Equal(t, zk.EventNodeCreated, ev.Type)
-	})
 }
 
 func TestWatchEndsWithItsSession(t *testing.T) {

@@ -111,27 +111,3 @@ func TestWatchOfALostSessionDoesNotWaitForAServer(t *testing.T) {
 		}), framework.ErrSessionLost)
 	})
 }
-
-// A watch whose answer is lost with the connection is set on the next one. NewWatcher
-// waits for that as every operation waits for a connection.
-func TestNewWatcherWhoseConnectionEndsWaitsAsOthersDo(t *testing.T) {
-	for _, cutOff := range []bool{false, true} {
-		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-			c := newClient(t, srv, framework.WithConnectionTimeout(time.Second))
-			s, err := c.Session(t.Context())
-			require.NoError(t, err)
-			ctx := t.Context()
-			if cutOff {
-				ctx = framework.Extend(c).WhileConnected(ctx, s.Trusted(state.StandardPolicy))
-			}
-			refuse := zktest.Call(func(zktest.Request) { srv.RefuseConnections(true) })
-			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: 1, Do: zktest.All(refuse, zktest.DropReply())})
-			begin := time.Now()
-			_, err = c.NewWatcher(ctx, "/n")
-			require.ErrorIs(t, err, framework.ErrNotConnected)
-			require.LessOrEqual(t, time.Since(begin), time.Second)
-			require.Zero(t, framework.Extend(c).Watches(), "the watch is given up")
-			srv.RefuseConnections(false)
-		})
-	}
-}

@@ -103,23 +103,6 @@ func (l *lastSeen) follow(t *testing.T, c *framework.Client) {
 	}
 }
 
-// The last reader leaves and another one comes at the same moment.
-func TestReaderThatComesWhenTheLastOneLeavesMissesNothing(t *testing.T) {
-	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, srv.Create("/n", nil))
-		for range 300 {
-			first := mustWatch(t, c, "/n")
-			go first.Close()
-			next := mustWatch(t, c, "/n")
-			require.NoError(t, srv.Set("/n", nil))
-			require.Equal(t, []string{"changed /n"}, unread(t, next))
-			next.Close()
-		}
-		synctest.Wait()
-		srv.AssertNoWatches(t)
-	})
-}
-
 func TestCallerThatGivesUpLeavesNoWatch(t *testing.T) {
 	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayReply(2 * time.Second)})

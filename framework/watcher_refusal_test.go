@@ -1,15 +1,8 @@
 package framework_test
 
 import (
-	"bytes"
-	"context"
-	"encoding/binary"
-	"fmt"
-	"io"
-	"net"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,65 +36,6 @@ func TestWatcherOfAPathThatIsTooLongIsRefusedBeforeItIsSent(t *testing.T) {
 		require.Empty(t, connections)
 		require.Equal(t, session, c.SessionID())
 	})
-}
-
-// A client with many Watchers moves to a server that knows no persistent
-// watches. Such a server ends the connection that asks for one.
-func TestServerWithoutPersistentWatchesCostsOneConnection(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var dials atomic.Int32
-		c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
-			dials.Add(1)
-			conn, err := srv.Dialer()(ctx, network, address)
-			return &closedWhenUnimplemented{Conn: conn}, err
-		}))
-		var watchers []*framework.Watcher
-		for i := range 50 {
-			watchers = append(watchers, mustWatch(t, c, fmt.Sprintf("/n%d", i)))
-		}
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
-		dials.Store(0)
-		srv.CutAll()
-		time.Sleep(5 * time.Minute)
-		require.EqualValues(t, 2, dials.Load(), "one that the server ended, and the next")
-		require.NoError(t, c.Sync(t.Context(), "/"))
-		for _, w := range watchers {
-			_, _, err := w.Poll()
-			require.ErrorIs(t, err, &framework.ServerError{Code: int32(zktest.ErrUnimplemented)})
-		}
-	})
-}
-
-// closedWhenUnimplemented is a connection that ends after the answer
-// "unimplemented", as those of real servers do.
-type closedWhenUnimplemented struct {
-	net.Conn
-	rest bytes.Buffer
-	end  bool
-}
-
-func (c *closedWhenUnimplemented) Read(p []byte) (int, error) {
-	if c.rest.Len() > 0 {
-		return c.rest.Read(p)
-	}
-	if c.end {
-		return 0, io.EOF
-	}
-	length := make([]byte, 4)
-	if _, err := io.ReadFull(c.Conn, length); err != nil {
-		return 0, err
-	}
-	frame := make([]byte, binary.BigEndian.Uint32(length))
-	if _, err := io.ReadFull(c.Conn, frame); err != nil {
-		return 0, err
-	}
-	const header, code = 16, 12
-	if len(frame) == header && int32(binary.BigEndian.Uint32(frame[code:])) == int32(zktest.ErrUnimplemented) {
-		c.end = true
-		c.Close()
-	}
-	c.rest.Write(append(length, frame...))
-	return c.rest.Read(p)
 }
 
 // A recursive watch may be refused where one of the node alone was not. The
@@ -141,30 +75,6 @@ func TestRefusedRecursiveWatchEndsNoOther(t *testing.T) {
 		synctest.Wait()
 		srv.AssertNoWatches(t)
 	})
-}
-
-// A standard watch rides on the watch of a Watcher that has gone. That it has no
-// Watcher any more does not make it one that was refused.
-func TestRefusedRecursiveWatchLeavesTheOneBelowAStandardWatch(t *testing.T) {
-	for kind := range watchKinds(nil) {
-		t.Run(kind, func(t *testing.T) {
-			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				require.NoError(t, srv.Create("/n", nil))
-				node := mustWatch(t, c, "/n")
-				standard, err := watchKinds(c)[kind](t.Context(), "/n")
-				require.NoError(t, err)
-				node.Close()
-				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Path: "/n", Do: zktest.Fail(zktest.ErrNoAuth)})
-				_, err = c.NewWatcher(within(t, time.Second), "/n", framework.WithRecursion())
-				require.ErrorIs(t, err, zk.ErrNoAuth)
-
-				require.False(t, fired(standard))
-				require.NoError(t, srv.Delete("/n"))
-				require.True(t, fired(standard))
-				srv.AssertNoWatches(t)
-			})
-		})
-	}
 }
 
 // The Watcher that the server has agreed to leaves while another one is refused.

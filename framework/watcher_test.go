@@ -2,7 +2,6 @@ package framework_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -14,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -153,22 +151,6 @@ func TestWatchEndsWithItsContextInSilence(t *testing.T) {
 			t.Error("there is no connection")
 		}
 		srv.AssertNoWatches(t)
-	})
-}
-
-// The connection timeout is over long before there is a server.
-func TestWatchWaitsForAConnection(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		srv.RefuseConnections(true)
-		c := newClient(t, srv, framework.WithConnectionTimeout(time.Second))
-		time.AfterFunc(time.Minute, func() { srv.RefuseConnections(false) })
-		begin := time.Now()
-		for ev, err := range c.Watch(t.Context(), "/n") {
-			require.NoError(t, err)
-			require.True(t, ev.Reset)
-			break
-		}
-		require.GreaterOrEqual(t, time.Since(begin), time.Minute)
 	})
 }
 
@@ -330,40 +312,6 @@ func TestWatchersOfANamespaceHaveItsPaths(t *testing.T) {
 		time.Sleep(time.Second)
 		require.Equal(t, []string{"reset /"}, unread(t, tree))
 		require.Equal(t, []string{"reset /c"}, unread(t, node))
-	})
-}
-
-func TestTracerIsToldOfAWatchUntilItIsSet(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var spy operationSpy
-		c := newClient(t, srv, framework.WithHooks(&spy))
-		mustWatch(t, c, "/n")
-		_, err := c.NewWatcher(t.Context(), "/n", nil)
-		require.ErrorIs(t, err, zk.ErrBadArguments)
-		require.Len(t, spy.ends, 1)
-		require.Equal(t, "watch", spy.ends[0].Name)
-		require.Equal(t, 1, spy.ends[0].Attempts)
-		require.NoError(t, spy.ends[0].Err)
-	})
-}
-
-type operationSpy struct {
-	ends []clienttrace.OperationEnd
-}
-
-func (s *operationSpy) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
-	s.ends = append(s.ends, end)
-}
-
-func TestWatchOfTheNodeIsNotAnErrorOfTheContextAlone(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		w := mustWatch(t, c, "/n")
-		_, err := w.Next(within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.False(t, errors.Is(err, framework.ErrWatchStopped))
-		_, ok, err := w.Poll()
-		require.NoError(t, err)
-		require.False(t, ok)
 	})
 }
 

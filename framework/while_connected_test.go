@@ -1,7 +1,6 @@
 package framework_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,23 +42,6 @@ func TestOperationsWhileConnectedEndWithTheConnection(t *testing.T) {
 		require.True(t, framework.IsConnectionError(err))
 		again := framework.Extend(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
 		require.NoError(t, c.Delete(again, "/a", framework.AnyVersion, framework.WithMissingOK()))
-	})
-}
-
-// Such an operation whose context has ended says that, and not that there is no
-// connection.
-func TestOperationCutOffWhoseContextHasEnded(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		s, err := c.Session(t.Context())
-		require.NoError(t, err)
-		ended, end := context.WithCancel(framework.Extend(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy)))
-		srv.CutAll()
-		synctest.Wait()
-		require.NoError(t, c.WaitConnected(t.Context()))
-		end()
-		_, err = c.Session(ended)
-		require.ErrorIs(t, err, context.Canceled)
-		require.NotErrorIs(t, err, framework.ErrNotConnected)
 	})
 }
 

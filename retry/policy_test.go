@@ -1,10 +1,8 @@
 package retry_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -43,40 +41,6 @@ func TestFormulas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, tc.want, pauses(tc.policy, 4))
-		})
-	}
-}
-
-// UntilElapsed starts no attempt after its total, to the nanosecond.
-func TestUntilElapsedCountsTheTimeOfTheAttempts(t *testing.T) {
-	for _, tc := range []struct {
-		total, delay, attempt time.Duration
-		want                  int // pauses
-	}{
-		{3 * time.Second, time.Second, 0, 3},
-		{3*time.Second - 1, time.Second, 0, 2},
-		// Attempts at 0, 1.5 and 3 seconds.
-		{3 * time.Second, time.Second, 500 * time.Millisecond, 2},
-		{3 * time.Second, time.Second, 501 * time.Millisecond, 1},
-		// The last attempt at 0.9 seconds.
-		{time.Second, 0, 300 * time.Millisecond, 3},
-		{time.Hour, math.MaxInt64, time.Second, 0},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			b := retry.UntilElapsed(tc.total, tc.delay)()
-			got := 0
-			for {
-				time.Sleep(tc.attempt)
-				pause := b.NextBackOff()
-				if pause == backoff.Stop {
-					break
-				}
-				require.Equal(t, tc.delay, pause)
-				time.Sleep(pause)
-				got++
-				require.Less(t, got, 100)
-			}
-			require.Equal(t, tc.want, got, "%+v", tc)
 		})
 	}
 }
@@ -142,25 +106,5 @@ func TestPausesNeverExceedTheirBounds(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestNegativeTimesAreNoPause(t *testing.T) {
-	for name, p := range map[string]retry.Policy{
-		"once":               retry.Once(-time.Second),
-		"n":                  retry.N(2, -time.Second),
-		"exponential":        retry.Exponential(-time.Second, 2),
-		"bounded":            retry.BoundedExponential(-time.Second, time.Second, 2),
-		"bounded below zero": retry.BoundedExponential(time.Second, -time.Second, 2),
-		"until elapsed":      retry.UntilElapsed(time.Second, -time.Second),
-		"forever":            retry.Forever(-time.Second),
-	} {
-		t.Run(name, func(t *testing.T) {
-			list := pauses(p, 2)
-			require.NotEmpty(t, list, "a pause of -1 would mean that there are no more")
-			for _, pause := range list {
-				require.Zero(t, pause)
-			}
-		})
 	}
 }

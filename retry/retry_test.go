@@ -3,13 +3,10 @@ package retry_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/retry"
@@ -68,27 +65,6 @@ func TestSchedules(t *testing.T) {
 
 				again, _ := attempts(t.Context(), tc.policy, errTransient)
 				require.Equal(t, tc.want, again, "a policy is used again from its beginning")
-			})
-		})
-	}
-}
-
-func TestExponentialDoublesWithinItsJitterAndBound(t *testing.T) {
-	const base, longest = 100 * time.Millisecond, time.Second
-	for name, tc := range map[string]struct {
-		policy  retry.Policy
-		longest time.Duration
-	}{
-		"exponential": {retry.Exponential(base, 8), time.Hour},
-		"bounded":     {retry.BoundedExponential(base, longest, 8), longest},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				at, _ := attempts(t.Context(), tc.policy, errTransient)
-				require.Len(t, at, 9)
-				for i, want := 1, base; i < len(at); i, want = i+1, min(2*want, tc.longest) {
-					require.InDelta(t, want, at[i]-at[i-1], float64(want)/2+1, "pause %d", i)
-				}
 			})
 		})
 	}
@@ -158,31 +134,6 @@ func TestNestedLoopsShareOneBudget(t *testing.T) {
 	})
 }
 
-// Some schedules start again after their end. A budget must not, or a nested
-// loop would revive the outer one.
-func TestExhaustedBudgetStaysExhausted(t *testing.T) {
-	alternating := func() backoff.BackOff { return &alternate{} }
-	calls := 0
-	_ = retry.Do(t.Context(), alternating, transient, func(ctx context.Context) error {
-		return retry.Do(ctx, alternating, transient, func(context.Context) error {
-			calls++
-			return errTransient
-		})
-	})
-	require.Equal(t, 1, calls)
-}
-
-type alternate struct{ n int }
-
-func (a *alternate) Reset() {}
-func (a *alternate) NextBackOff() time.Duration {
-	a.n++
-	if a.n%2 == 1 {
-		return backoff.Stop
-	}
-	return 0
-}
-
 func TestDoUntilGivesUpAPauseWhenStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})
@@ -236,47 +187,6 @@ func TestUntilElapsedCountsTheFirstAttempt(t *testing.T) {
 		}))
 		require.Equal(t, []time.Duration{0, 5 * time.Second, 10 * time.Second}, at, "in a nested loop")
 	})
-}
-
-// A loop that has failed goes on with what is left of its time, also in the loops
-// that its op makes. If one of these has succeeded, the trouble is over, and a
-// later one has time of its own.
-func TestUntilElapsedCountsTheTimeOfTheOuterLoop(t *testing.T) {
-	policy := retry.UntilElapsed(10*time.Second, time.Second)
-	for name, tc := range map[string]struct {
-		recovers bool
-		want     []time.Duration // attempts of the nested loop that fails
-	}{
-		"trouble that goes on": {false, []time.Duration{9 * time.Second, 10 * time.Second}},
-		"another trouble":      {true, []time.Duration{9 * time.Second, 14 * time.Second, 19 * time.Second}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var at []time.Duration
-				start, first := time.Now(), true
-				err := retry.Do(t.Context(), policy, transient, func(ctx context.Context) error {
-					if first {
-						first = false
-						time.Sleep(8 * time.Second)
-						return errTransient
-					}
-					nested, took := time.Since(start), time.Duration(0)
-					if tc.recovers {
-						require.NoError(t, retry.Do(ctx, policy, transient, func(context.Context) error { return nil }))
-						took = 4 * time.Second
-					}
-					require.Equal(t, 9*time.Second, nested)
-					return retry.Do(ctx, policy, transient, func(context.Context) error {
-						at = append(at, time.Since(start))
-						time.Sleep(took)
-						return errTransient
-					})
-				})
-				require.ErrorIs(t, err, errTransient)
-				require.Equal(t, tc.want, at)
-			})
-		})
-	}
 }
 
 // lossy is a call whose answer is lost as often as it says, and then not.
@@ -334,55 +244,4 @@ func TestSuccessInsideAFailingLoopRefillsNothing(t *testing.T) {
 			require.LessOrEqual(t, calls, 4)
 		}
 	})
-}
-
-// A loop that is in trouble for long ends, though another one beside it always
-// succeeds.
-func TestTroubleIsNotOverForOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_ = retry.Do(t.Context(), retry.N(3, time.Second), transient, func(ctx context.Context) error {
-			done := make(chan error)
-			start := time.Now()
-			go func() { done <- lossy(ctx, 100) }()
-			for {
-				select {
-				case err := <-done:
-					require.ErrorIs(t, err, errTransient)
-					require.Equal(t, 3*time.Second, time.Since(start))
-					return nil
-				case <-time.After(time.Second / 3):
-					require.NoError(t, lossy(ctx, 0))
-				}
-			}
-		})
-	})
-}
-
-// Each operation of a client is a loop, and hardly one of them fails.
-func TestALoopThatSucceedsIsOneAllocation(t *testing.T) {
-	op := func(context.Context) error { return nil }
-	policy := retry.N(3, time.Second)
-	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _ = retry.Do(t.Context(), policy, transient, op) }), 1.0)
-}
-
-// Some write a context to their log, or to a message about a call that a mock did
-// not expect. That reads nothing that other loops change meanwhile.
-func TestContextOfALoopHasAName(t *testing.T) {
-	type own struct{ context.Context }
-	for want, ctx := range map[string]context.Context{
-		"context.Background.WithRetry": context.Background(),
-		"retry_test.own.WithRetry":     own{context.Background()},
-	} {
-		err := retry.Do(ctx, retry.Forever(0), transient, func(ctx context.Context) error {
-			var all sync.WaitGroup
-			defer all.Wait()
-			all.Go(func() { require.NoError(t, lossy(ctx, 100)) })
-			for range 100 {
-				require.Equal(t, want, fmt.Sprint(ctx))
-				require.Equal(t, want, fmt.Sprintf("%#v", ctx))
-			}
-			return nil
-		})
-		require.NoError(t, err)
-	}
 }

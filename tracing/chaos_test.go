@@ -10,11 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
-	"github.com/gocurator/curator/tracing"
 )
 
 // Contenders of every kind come, wait, give up, and lose their sessions and
@@ -60,30 +58,6 @@ func TestEverySpanEndsWhateverHappens(t *testing.T) {
 			require.Positive(t, losses, "some service holds something when it loses its session")
 		})
 	}
-}
-
-type panickingLock struct{}
-
-func (panickingLock) Acquire(context.Context) (*locks.Lease, error)    { panic("the user's") }
-func (panickingLock) TryAcquire(context.Context) (*locks.Lease, error) { panic("the user's") }
-
-func TestEverySpanOfAnAcquireEndsWhenCodeOfTheUsersPanics(t *testing.T) {
-	panics := false
-	wanted := func(clienttrace.Operation) bool {
-		if panics {
-			panic("the user's")
-		}
-		return false
-	}
-	withService(t, func(t *testing.T, s *story, v *service) {
-		panics = true
-		require.Panics(t, func() { _, _ = v.mutex().Acquire(context.Background()) })
-		panics = false
-		require.Equal(t, "error", v.attributeOf(t, "acquire sku", "curator.lock.outcome"))
-		both := locks.NewInterProcessMultiLock(v.mutex(), panickingLock{})
-		require.Panics(t, func() { _, _ = both.Acquire(context.Background()) })
-		require.Zero(t, v.totals(t)["curator.lock.waiters"])
-	}, tracing.WithOperations(wanted))
 }
 
 type acquirer func(context.Context) (*locks.Lease, error)

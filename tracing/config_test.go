@@ -43,17 +43,5 @@ func TestOptionsThatCannotBeUsedAreErrorsOfTheClient(t *testing.T) {
 	}
 }
 
-func TestFirstOptionThatCannotBeUsedIsReported(t *testing.T) {
-	tracer := tracing.New(tracing.WithLogger(nil), tracing.WithPropagators(nil))
-	require.EqualError(t, errOf(tracer),
-		`invalid logger "nil": must not be nil; leave the option out for slog.Default`)
-}
-
-func TestOptionsThatCanBeUsed(t *testing.T) {
-	require.NoError(t, errOf(tracing.New()))
-	tracer := tracing.New(tracing.WithOperations(nil), tracing.WithSlowWait(0), tracing.WithSlowHold(0))
-	require.NoError(t, errOf(tracer))
-}
-
 // errOf returns what framework.New asks a hook for.
 func errOf(hook clienttrace.Hook) error { return hook.(interface{ Err() error }).Err() }

@@ -11,7 +11,6 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/tracing"
 )
 
@@ -78,61 +77,4 @@ func TestLocalWaiterKnowsTheHolderOfItsProcess(t *testing.T) {
 		attrs := attributesOf(v.localWaiterSpan(t).Attributes())
 		require.Equal(t, int64(2), attrs["curator.lock.local.ahead"])
 	}, tracing.WithSlowWait(3*time.Second))
-}
-
-// An acquire that waits behind others of its process, which wait for another
-// process, has not read the holder's node. It learns the holder from those that
-// have.
-func TestLocalWaiterLearnsTheHolderFromThoseAhead(t *testing.T) {
-	withService(t, func(t *testing.T, s *story, v *service) {
-		stock := s.service("stock")
-		held := s.must(stock.mutex().Acquire(s.request(stock, "GET /stock")))
-		shared := v.mutex()
-		var ahead []<-chan *locks.Lease
-		for range 2 { // as many as have nodes
-			ahead = append(ahead, s.inBackground(context.Background(), shared.Acquire))
-		}
-		ctx, cancel := context.WithTimeout(s.request(v, "POST /orders"), time.Second)
-		defer cancel()
-		_, err := shared.Acquire(ctx)
-		require.ErrorContains(t, err, "held by stock@")
-		span := v.localWaiterSpan(t)
-		require.Contains(t, attributesOf(span.Attributes())["curator.lock.holder"], "stock@")
-		require.Len(t, span.Links(), 1)
-		holder := stock.endedSpan(t, "acquire sku").SpanContext()
-		require.Equal(t, holder.SpanID(), span.Links()[0].SpanContext.SpanID())
-
-		s.release(held, 0)
-		for _, next := range ahead {
-			s.release(<-next, 0)
-		}
-	})
-}
-
-// An acquire at a semaphore waits for the contender that takes leases at the
-// moment, and not for the ones in its own process that have leases already.
-func TestLocalWaiterAtASemaphoreWaitsForWhoTakesLeases(t *testing.T) {
-	withService(t, func(t *testing.T, s *story, v *service) {
-		stock := s.service("stock")
-		ours := locks.NewInterProcessSemaphore(v.client, "/sem", locks.Limit(5))
-		theirs := locks.NewInterProcessSemaphore(stock.client, "/sem", locks.Limit(5))
-		held := s.must(ours.Acquire(s.request(v, "holder")))
-		taking := s.inBackground(s.request(stock, "five"), func(ctx context.Context) (*locks.Lease, error) {
-			return theirs.AcquireN(ctx, 5)
-		})
-		var next []<-chan *locks.Lease
-		for range 2 {
-			next = append(next, s.inBackground(s.request(v, "next"), ours.Acquire))
-		}
-		ctx, cancel := context.WithTimeout(s.request(v, "last"), time.Second)
-		defer cancel()
-		_, err := ours.Acquire(ctx)
-		require.ErrorContains(t, err, "stock@")
-		s.release(held, 0)
-		s.release(<-taking, 0)
-		for _, lease := range next {
-			s.release(<-lease, 0)
-		}
-		require.Contains(t, attributesOf(v.localWaiterSpan(t).Attributes())["curator.lock.holder"], "stock@")
-	})
 }

@@ -125,18 +125,6 @@ func TestRegistrationThatIsRefused(t *testing.T) {
 	})
 }
 
-func TestCloseEndsTheSpansOfNodes(t *testing.T) {
-	withService(t, func(t *testing.T, s *story, v *service) {
-		_, err := s.node(v, "/a").WaitRegistered(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, v.client.Close())
-		synctest.Wait()
-		require.Empty(t, v.endedSpan(t, "registration persistent_node").Status().Description)
-		require.Equal(t, len(v.spans.Started()), len(v.spans.Ended()))
-		require.Contains(t, s.metricsOf(v, "curator.znode."), "missing: 0")
-	})
-}
-
 func TestLagOfCachesIsMeasured(t *testing.T) {
 	withService(t, func(t *testing.T, s *story, v *service) {
 		require.Empty(t, s.metricsOf(v, "curator.cache."))

@@ -1,9 +1,7 @@
 package tracing_test
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,7 +13,6 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
@@ -52,12 +49,6 @@ func (v *service) endedSpan(t *testing.T, name string) sdktrace.ReadOnlySpan {
 func (v *service) attributeOf(t *testing.T, span, key string) any {
 	t.Helper()
 	return attributesOf(v.endedSpan(t, span).Attributes())[key]
-}
-
-// recordInto returns the option of a client whose spans go to a recorder.
-func recordInto(spans *tracetest.SpanRecorder) framework.Option {
-	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
-	return framework.WithHooks(tracing.New(tracing.WithTracerProvider(provider)))
 }
 
 // logged returns the log once every goroutine is idle.
@@ -103,22 +94,6 @@ func TestTraceIDsCanBeLeftOut(t *testing.T) {
 		require.Contains(t, s.nodeData(), "orders")
 		require.NoError(t, lease.Release(t.Context()))
 	}, tracing.WithoutTraceIDs())
-}
-
-func TestIdentityCanBeLeftOut(t *testing.T) {
-	withService(t, func(t *testing.T, s *story, v *service) {
-		lease := s.must(v.mutex(locks.WithoutIdentity()).Acquire(s.request(v, "POST /orders")))
-		require.Regexp(t, `^\{"v":1,"trace":\{"traceparent":"[0-9a-f-]+"\}\}$`, s.nodeData())
-		require.NoError(t, lease.Release(t.Context()))
-	})
-}
-
-func TestNodeDataOfTheUsersIsExact(t *testing.T) {
-	withService(t, func(t *testing.T, s *story, v *service) {
-		lease := s.must(v.mutex(locks.WithNodeData([]byte("till 7"))).Acquire(s.request(v, "POST /orders")))
-		require.Equal(t, "till 7", s.nodeData())
-		require.NoError(t, lease.Release(t.Context()))
-	})
 }
 
 func TestBaggageIsInNodesOnlyIfAskedFor(t *testing.T) {
@@ -222,24 +197,6 @@ func TestSlowWaitIsReportedWithTheHolderAndBothStacks(t *testing.T) {
 	}, tracing.WithSlowWait(3*time.Second))
 }
 
-// The lock passes from stock to billing while orders waits behind both. That
-// does not wake orders.
-func TestSlowWaitIsReportedWithWhoIsRightAhead(t *testing.T) {
-	withService(t, func(t *testing.T, s *story, v *service) {
-		stock, billing := s.service("stock"), s.service("billing")
-		held := s.must(stock.mutex().Acquire(context.Background()))
-		second := s.inBackground(context.Background(), billing.mutex().Acquire)
-		third := s.inBackground(context.Background(), v.mutex().Acquire)
-		s.release(held, time.Second)
-		holds := <-second
-		time.Sleep(5 * time.Second)
-		require.Contains(t, v.logged(), "curator.lock.holder=stock@", "as it was seen last")
-		require.Contains(t, v.logged(), "curator.lock.predecessor=billing@")
-		s.release(holds, 0)
-		s.release(<-third, 0)
-	}, tracing.WithSlowWait(3*time.Second))
-}
-
 func TestSlowHoldIsReported(t *testing.T) {
 	withService(t, func(t *testing.T, s *story, v *service) {
 		for _, held := range []time.Duration{time.Second, 5 * time.Second} {
@@ -252,45 +209,6 @@ func TestSlowHoldIsReported(t *testing.T) {
 		require.Contains(t, log, "TestSlowHoldIsReported", "the stack of the acquire")
 		require.Contains(t, log, "trace_id=")
 	}, tracing.WithSlowHold(3*time.Second))
-}
-
-func TestLossIsLoggedWithTheNamesOfTheSpans(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		var log bytes.Buffer
-		handler := slog.NewTextHandler(&log, &slog.HandlerOptions{
-			Level: slog.LevelWarn, ReplaceAttr: withoutTime,
-		})
-		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
-			framework.WithLogger(slog.New(handler)))
-		require.NoError(t, err)
-		defer c.Close()
-		mutex := locks.NewInterProcessMutex(c, "/locks/sku-42", locks.WithName("sku"))
-		lease, err := mutex.Acquire(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, lease.Release(t.Context()))
-		synctest.Wait()
-		require.Empty(t, log.String(), "nothing was lost")
-
-		mutex = locks.NewInterProcessMutex(c, "/locks/sku-42", locks.WithName("sku"))
-		lease, err = mutex.Acquire(t.Context())
-		require.NoError(t, err)
-		time.Sleep(5 * time.Second)
-		require.NoError(t, srv.Delete(lease.Path()))
-		<-lease.Context().Done()
-		synctest.Wait()
-		require.Equal(t, `level=WARN msg="lock lost" curator.lock.name=sku curator.lock.path=/locks/sku-42`+
-			` curator.lock.recipe=mutex curator.lock.node=lock-0000000001 curator.lock.fencing_token=7`+
-			` curator.lock.end=node_deleted curator.cause="lock node deleted by someone else"`+"\n",
-			newNormalizer().normalize(log.String()))
-
-		log.Reset()
-		_, err = locks.NewInterProcessMutex(c, "/locks/sku-43").Acquire(t.Context())
-		require.NoError(t, err)
-		c.Close()
-		synctest.Wait()
-		require.Empty(t, log.String(), "the end of a lease at Close is no warning")
-	})
 }
 
 func TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold(t *testing.T) {
@@ -337,38 +255,5 @@ func TestTracerWithoutProvidersOrSpansIsHarmless(t *testing.T) {
 		data := string(srv.Queue("/locks/sku-42")[0].Data)
 		require.NotContains(t, data, "trace", "no span could be found by it")
 		require.NoError(t, lease.Release(t.Context()))
-	})
-}
-
-// deriving is a hook that derives a context for each operation.
-type deriving struct{}
-
-type derivingKey struct{}
-
-func (deriving) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
-	return context.WithValue(ctx, derivingKey{}, true)
-}
-
-func operationsInto(spans *tracetest.SpanRecorder) clienttrace.Hook {
-	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
-	return tracing.New(tracing.WithTracerProvider(provider), tracing.WithOperations(nil))
-}
-
-// The contexts of other hooks do not hide the span of an operation, and two
-// hooks of this package do not take each other's.
-func TestSpansOfOperationsEndBesideOtherHooks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		first, second := tracetest.NewSpanRecorder(), tracetest.NewSpanRecorder()
-		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
-			framework.WithHooks(operationsInto(first), deriving{}, operationsInto(second)))
-		require.NoError(t, err)
-		defer c.Close()
-		require.NoError(t, c.Sync(t.Context(), "/"))
-		for _, spans := range []*tracetest.SpanRecorder{first, second} {
-			require.Len(t, spans.Started(), 1)
-			require.Len(t, spans.Ended(), 1)
-			require.Equal(t, int64(1), attributesOf(spans.Ended()[0].Attributes())["curator.operation.attempts"])
-		}
 	})
 }

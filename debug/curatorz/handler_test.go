@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -222,14 +221,4 @@ func TestPageWithoutClients(t *testing.T) {
 	require.Contains(t, body, "There are no clients.")
 	_, body = get(t, Handler(nil), "?format=json", "")
 	require.Contains(t, body, `"clients": []`)
-}
-
-func TestAcceptedFormatNames(t *testing.T) {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	for _, accept := range []string{"", browser, "application/json", "image/png"} {
-		require.True(t, slices.Contains(names, accepted([]string{accept})), accept)
-	}
 }

@@ -45,19 +45,3 @@ func TestPageOfManyIsShort(t *testing.T) {
 	require.Contains(t, all, `1000 of 2000 are shown.</p>`)
 	require.NotContains(t, few, "3 are shown", "short lists are whole")
 }
-
-// A link changes one thing of what was asked for, and leaves the others.
-func TestLinksKeepWhatWasAskedFor(t *testing.T) {
-	_, body := get(t, serve(fixture), "?refresh=7&path=a%26b&all", browser)
-	for _, link := range []string{
-		`<a href="?all=1&amp;format=html&amp;path=a%26b">stop</a>`,
-		`<a href="?all=1&amp;format=text&amp;path=a%26b">text</a>`,
-		`<a href="?all=1&amp;format=json&amp;path=a%26b">JSON</a>`,
-		`<a href="?all=1&amp;format=html&amp;refresh=7">all paths</a>`,
-		`Only what has a&amp;b in its path.`,
-		`<input type="hidden" name="refresh" value="7">`, `<input type="hidden" name="all" value="1">`,
-		`name="path" value="a&amp;b"`,
-	} {
-		require.Contains(t, body, link)
-	}
-}

@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/debug/snapshot"
@@ -16,7 +15,6 @@ import (
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/nodes"
-	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -120,26 +118,6 @@ func TestTheNodeOfARegistrationMayOutliveIt(t *testing.T) {
 	})
 }
 
-// A server that refuses to delete the node leaves it there.
-func TestTheNodeOfARegistrationMayStay(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
-		n, err := nodes.NewPersistentNode(c, "/a", nil)
-		require.NoError(t, err)
-		_, err = n.WaitRegistered(t.Context())
-		require.NoError(t, err)
-		refuse(srv, zktest.OpDelete)
-		require.Error(t, n.Shutdown(t.Context()))
-		s := one(t, c)
-		left := s.Registrations.Items[0]
-		require.Contains(t, left.Trouble, "the node stays")
-		require.Equal(t, "/a", left.Node)
-		require.False(t, left.Ended.IsZero())
-		last := s.Events[len(s.Events)-1]
-		require.Equal(t, "not deleted", last.Text)
-		require.True(t, last.Trouble)
-	})
-}
-
 // A release does not wait for a connection. Its event says what is left.
 func TestTheNodeOfALockMayOutliveTheRelease(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -173,22 +151,4 @@ func TestTheNodeOfALockMayOutliveTheRelease(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A cache of a root that it may not read is equal to nothing.
-func TestACacheWhoseRootCannotBeReadSaysSo(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
-		other := curatortest.Connect(t, srv, framework.WithAuth("digest", []byte("me:secret")))
-		_, err := other.Create(t.Context(), "/secret", nil, framework.WithACL(zk.DigestACL(zk.PermAll, "me", "secret")))
-		require.NoError(t, err)
-		secret, err := cache.New(c, "/secret")
-		require.NoError(t, err)
-		require.NoError(t, secret.WaitSynced(t.Context()))
-		got := one(t, c).Caches.Items[0]
-		require.Equal(t, 1, got.Unreadable)
-		require.Contains(t, got.Trouble, "not authenticated")
-		require.Contains(t, asText(t, c), "the root CANNOT BE READ")
-		require.NotContains(t, asText(t, c), "up to date,")
-		require.NoError(t, secret.Close())
-	})
 }

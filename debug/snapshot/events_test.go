@@ -11,7 +11,6 @@ import (
 	"github.com/gocurator/curator/debug/snapshot"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -151,29 +150,6 @@ func TestFrequentEventsDoNotPushOutRareOnes(t *testing.T) {
 			require.Equal(t, []string{"acquired", "released"}[i%2], e.Kind)
 			require.False(t, e.Time.Before(s.Events[i+1].Time), "in order")
 		}
-	})
-}
-
-// So do acquires that fail, and a stranger who writes to a registration all the
-// time.
-func TestFailuresDoNotPushOutRareEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		c := curatortest.Connect(t, srv, framework.WithRecentEvents(20))
-		_, err := nodes.NewPersistentNode(c, "/n", nil, nodes.WithDataPolicy(nodes.Accept))
-		require.NoError(t, err)
-		for range 100 {
-			synctest.Wait()
-			require.NoError(t, srv.Set("/n", []byte("graffiti")))
-		}
-		synctest.Wait()
-		require.NoError(t, c.Close())
-		lock := locks.NewInterProcessMutex(c, "/lock")
-		for range 100 {
-			_, err := lock.TryAcquire(t.Context())
-			require.ErrorIs(t, err, framework.ErrClosed)
-		}
-		require.Equal(t, "opened", one(t, c).Events[0].Text)
 	})
 }
 

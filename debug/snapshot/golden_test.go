@@ -3,7 +3,6 @@ package snapshot
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"os"
 	"testing"
@@ -63,16 +62,6 @@ func TestTextIsInColumnsOfATerminal(t *testing.T) {
 	require.NotEmpty(t, what)
 	require.Contains(t, b.String(), "    zk1:2181   "+what+"\n    主机:2181  "+what+"\n    e\u0301:2181     "+what+"\n")
 }
-
-func TestTextReportsTheWritersError(t *testing.T) {
-	require.ErrorIs(t, fixture().WriteText(full{}), errFull)
-}
-
-type full struct{}
-
-var errFull = errors.New("disk full")
-
-func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestTextOfNothing(t *testing.T) {
 	var b bytes.Buffer

@@ -224,21 +224,6 @@ func TestRegistrations(t *testing.T) {
 	})
 }
 
-func TestRegistrationsThatAreClosedAreGone(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, _ *zktest.Server, _ *zktest.Host, c *framework.Client) {
-		n, err := nodes.NewPersistentNode(c, "/a", nil)
-		require.NoError(t, err)
-		_, err = n.WaitRegistered(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, n.Shutdown(t.Context()))
-		s := one(t, c)
-		require.Zero(t, s.Registrations.Total)
-		last := s.Events[len(s.Events)-1]
-		require.Equal(t, "ended", last.Text)
-		require.False(t, last.Trouble, "the user wanted that")
-	})
-}
-
 func TestCaches(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c *framework.Client) {
 		require.NoError(t, srv.Create("/stock", nil))
@@ -290,20 +275,6 @@ func TestViewsAreOneClient(t *testing.T) {
 		require.Len(t, s.Clients, 1)
 		require.Equal(t, "/shop/lock", s.Clients[0].Holds.Items[0].Path)
 		require.Equal(t, "orders", s.Clients[0].Service)
-		require.NoError(t, lease.Release(t.Context()))
-	})
-}
-
-func TestStacksSayWhoHasAcquired(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		c := curatortest.Connect(t, srv, framework.WithAcquireStacks())
-		lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
-		require.NoError(t, err)
-		stack := one(t, c).Holds.Items[0].Stack
-		require.NotEmpty(t, stack)
-		require.Contains(t, stack[0].Func, "TestStacksSayWhoHasAcquired")
-		require.Contains(t, stack[0].File, "of_test.go")
 		require.NoError(t, lease.Release(t.Context()))
 	})
 }

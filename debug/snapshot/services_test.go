@@ -2,7 +2,6 @@ package snapshot_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -75,16 +74,6 @@ func TestInstancesSayWhatTheyDo(t *testing.T) {
 	})
 }
 
-func TestInstancesThatHaveEndedByThemselvesAreKept(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
-		refuse(srv, zktest.OpCreate)
-		<-register(t, c, "a").Done()
-		time.Sleep(time.Minute)
-		require.Contains(t, instances(one(t, c))[0], "a ended: ")
-		require.Equal(t, time.Minute, time.Since(one(t, c).Instances.Items[0].Since))
-	})
-}
-
 // A directory says what it has, and what is wrong.
 func TestDirectoriesSayWhatTheyHave(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c *framework.Client) {
@@ -117,43 +106,5 @@ func TestDirectoriesSayWhatTheyHave(t *testing.T) {
 		require.NoError(t, c.WaitConnected(t.Context()))
 		require.NoError(t, d.Close())
 		require.Zero(t, one(t, c).Directories.Total)
-	})
-}
-
-// What services do is among the events.
-func TestEventsOfServices(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
-		r := register(t, c, "a")
-		_, err := r.WaitRegistered(t.Context())
-		require.NoError(t, err)
-		d, err := discovery.NewDirectory(c, "/services", discovery.CuratorCodec(), "mail")
-		require.NoError(t, err)
-		defer d.Close()
-		require.NoError(t, d.WaitInstances(t.Context(), 1))
-		p, err := discovery.NewPicker(discovery.Random(), discovery.WithDirectory(d), discovery.WithEjection(1, time.Second, time.Second))
-		require.NoError(t, err)
-		p.Update([]*discovery.Entry{
-			{Instance: discovery.Instance{Service: "mail", ID: "a"}},
-			{Instance: discovery.Instance{Service: "mail", ID: "b"}},
-		})
-		_, request, err := p.Pick()
-		require.NoError(t, err)
-		request.Done(errors.New("refused"))
-		require.NoError(t, r.Drain(t.Context()))
-		synctest.Wait()
-		require.NoError(t, srv.Create("/services/mail/bad", []byte("garbage")))
-		synctest.Wait()
-		var all []string
-		for _, e := range one(t, c).Events {
-			switch e.Kind {
-			case "instance", "directory", "ejected":
-				all = append(all, fmt.Sprint(e.Kind, " ", e.Text, " ", e.Cause, " ", e.Trouble))
-			}
-		}
-		// The instance and the directory do not wait for one another.
-		require.ElementsMatch(t, []string{
-			"directory 1 added  false", "ejected for 1s refused true", "instance drains  false",
-			"directory 1 updated  false", "directory no instance that can be read no JSON object: garbage true",
-		}, all)
 	})
 }

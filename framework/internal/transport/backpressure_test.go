@@ -100,44 +100,6 @@ func TestSomeRequestsDoNotWaitForCapacity(t *testing.T) {
 	})
 }
 
-func TestAllWaitForCapacityTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, _, p, _ := filled(t, 0)
-		_, waiter, err := l.SendAll(
-			Request{Op: opSync, Payload: path("/a")},
-			Request{Op: opSetWatches, Payload: path("/b")},
-			Request{Op: opSync, Payload: path("/c")})
-		require.NoError(t, err)
-		p.answerNext()
-		<-waiter.Done()
-		calls, err := waiter.Calls()
-		require.NoError(t, err)
-		for range maxCalls + 2 {
-			p.answerNext()
-		}
-		for _, call := range calls {
-			<-call.Done()
-		}
-	})
-}
-
-func TestCallsThatWaitForCapacityMayBeTooLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, _, p, _ := filled(t, 0)
-		l.cfg.MaxRequest = 1000
-		_, long, _ := l.Send(opSync, zeros(1000), nil)
-		_, short, _ := l.Send(opSync, path("/a"), nil)
-		p.answerNext()
-		<-long.Done()
-		_, err := long.Calls()
-		require.ErrorIs(t, err, ErrTooLong)
-		<-short.Done()
-		calls, err := short.Calls()
-		require.NoError(t, err)
-		require.NotNil(t, calls[0])
-	})
-}
-
 func TestCallsWaitForCapacityWhenTheServerDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})

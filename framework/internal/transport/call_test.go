@@ -2,8 +2,6 @@ package transport
 
 import (
 	"encoding/binary"
-	"math"
-	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,13 +93,6 @@ func TestAnswersOfCallsAndOfTheLibraryAreNotMixed(t *testing.T) {
 	})
 }
 
-func TestOwnXidsWrapAmongThemselves(t *testing.T) {
-	l := NewLink(Config{})
-	require.EqualValues(t, firstOwnXid, l.nextOwnXid())
-	l.ownXid = math.MaxInt32
-	require.EqualValues(t, firstOwnXid, l.nextOwnXid())
-}
-
 func TestCallIsContact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
@@ -116,24 +107,6 @@ func TestCallIsContact(t *testing.T) {
 		<-call.Done()
 		contact, _ := l.LastContact()
 		require.Equal(t, sent, contact)
-	})
-}
-
-// A server answers auth without renewing the session in its session tracker
-// (ZooKeeperServer.processPacket).
-func TestAnswerToAuthIsNoContact(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLink(Config{})
-		c, p := established(t, l, 7, 9*time.Second)
-		readInBackground(c)
-		before, _ := l.LastContact()
-		time.Sleep(2 * time.Second)
-		call, _, err := l.Send(opSetAuth, Credentials{"digest", []byte("a:b")}.Payload, nil)
-		require.NoError(t, err)
-		p.write(answerFrame(xidOf(p.read()), 0, 0))
-		<-call.Done()
-		contact, _ := l.LastContact()
-		require.Equal(t, before, contact)
 	})
 }
 
@@ -174,57 +147,6 @@ func TestCallThatIsTooLongIsNotSent(t *testing.T) {
 		_, err = send(l, "/a")
 		require.NoError(t, err)
 		require.Equal(t, []int32{opSync}, p.readOps(1))
-	})
-}
-
-// writes records the length of each write.
-type writes struct {
-	net.Conn
-	sizes []int
-}
-
-func (w *writes) Write(b []byte) (int, error) {
-	w.sizes = append(w.sizes, len(b))
-	return w.Conn.Write(b)
-}
-
-func TestAllAreOneWrite(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, server := net.Pipe()
-		defer server.Close()
-		w := &writes{Conn: client}
-		l := NewLink(Config{})
-		defer l.Close()
-		c := l.Wrap(w, time.Now().Add(time.Hour)).(*Conn)
-		defer c.Close()
-		p := newPeer(t, server)
-		completeHandshake(t, c, p, 7, 9*time.Second)
-		readInBackground(c)
-		synctest.Wait()
-		w.sizes = nil
-
-		calls, waiter, err := l.SendAll(
-			Request{Op: opSync, Payload: path("/a")},
-			Request{Op: opSync, Payload: path("/bc")},
-			Request{Op: opSync, Payload: path("/def")})
-		require.NoError(t, err)
-		require.Nil(t, waiter)
-		one, two, three := p.read(), p.read(), p.read()
-		require.Equal(t, []int{4 + len(one) + 4 + len(two) + 4 + len(three)}, w.sizes)
-		first, second := calls[0], calls[1]
-		p.write(answerFrame(xidOf(one), 17, 0, "/a"))
-		<-first.Done()
-		select {
-		case <-second.Done():
-			t.Error("each has an answer of its own")
-		default:
-		}
-		p.write(answerFrame(xidOf(two), 18, -101))
-		<-second.Done()
-		code, zxid, _, err := second.Answer()
-		require.NoError(t, err)
-		require.EqualValues(t, -101, code)
-		require.EqualValues(t, 18, zxid)
 	})
 }
 
@@ -294,18 +216,6 @@ func TestThenIsCalledInOrderWithEvents(t *testing.T) {
 		<-call.Done()
 		synctest.Wait()
 		require.Equal(t, []string{"/before", "answer", "/after"}, order)
-	})
-}
-
-func TestThenIsCalledWhenTheConnectionIsLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLink(Config{})
-		c, _ := established(t, l, 7, 9*time.Second)
-		var got error
-		_, _, err := l.Send(opSync, path("/a"), func(_ int32, err error) { got = err })
-		require.NoError(t, err)
-		c.Close()
-		require.ErrorIs(t, got, ErrLost)
 	})
 }
 

@@ -105,23 +105,3 @@ func TestNobodyWaitsForAPeerThatDoesNotRead(t *testing.T) {
 		require.Zero(t, time.Since(begin))
 	})
 }
-
-func TestMemoryOfALongRequestIsNotKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLink(Config{})
-		c, p := established(t, l, 7, 9*time.Second)
-		kept := func() int {
-			synctest.Wait()
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			return max(cap(c.out), cap(c.spare))
-		}
-		for _, size := range []int{1 << 10, 2 * spareSize, 1 << 10} {
-			_, _, err := l.Send(opSync, zeros(size), nil)
-			require.NoError(t, err)
-			p.read()
-			require.LessOrEqual(t, kept(), spareSize)
-		}
-		require.NotZero(t, kept(), "the memory of short ones is used again")
-	})
-}

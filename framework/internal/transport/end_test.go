@@ -2,7 +2,6 @@ package transport
 
 import (
 	"encoding/binary"
-	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,39 +98,5 @@ func TestAnswerThatIsTooLongIsLeftOut(t *testing.T) {
 		<-next.Done()
 		_, _, _, err = next.Answer()
 		require.NoError(t, err)
-	})
-}
-
-// slowToClose is a connection whose Close returns some time after its readers
-// have found it closed.
-type slowToClose struct {
-	net.Conn
-	goOn <-chan struct{}
-}
-
-func (c slowToClose) Close() error {
-	err := c.Conn.Close()
-	<-c.goOn
-	return err
-}
-
-// The peer has no part in it, also if the library's read fails before Close has
-// returned.
-func TestConnectionThatWeCloseHasNotEndedWithARequest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLink(Config{})
-		c := stalledPeer(t, l)
-		readInBackground(c)
-		call, err := send(l, "/n")
-		require.NoError(t, err)
-		synctest.Wait()
-		goOn := make(chan struct{})
-		c.Conn = slowToClose{c.Conn, goOn}
-		go c.Close()
-		synctest.Wait()
-		close(goOn)
-		<-call.Done()
-		_, ok := call.HungUp()
-		require.False(t, ok)
 	})
 }

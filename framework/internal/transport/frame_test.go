@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
@@ -65,56 +64,6 @@ func TestLongFramesArriveWhole(t *testing.T) {
 	_, err = c.readAll()
 	require.NoError(t, err)
 	require.LessOrEqual(t, cap(c.buf), spareSize, "the memory of one long answer is not kept")
-}
-
-// A client that has listed one long queue does not keep the memory of that answer for
-// as long as it lives. But one that reads many long answers uses it again.
-func TestMemoryOfLongAnswersIsKeptWhileTheyCome(t *testing.T) {
-	in := connectAnswer(9*time.Second, 7)
-	sizes := slices.Repeat([]int{100 << 10, 50, 50}, 20)
-	sizes = append(sizes, slices.Repeat([]int{50}, shortFrames)...)
-	for i, size := range sizes {
-		in = append(in, answerFrame(i+1, 5, 0, make([]byte, size))...)
-	}
-	l := NewLink(Config{})
-	c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}).(*Conn)
-	defer l.Close()
-	c.Write(connectFrame(0))
-	for i := range sizes {
-		c.Write(getFrame(i+1, "/n", false))
-	}
-	_, err := c.readAll()
-	require.NoError(t, err)
-	kept := map[*byte]bool{}
-	for i := range sizes {
-		_, err := c.readAll()
-		require.NoError(t, err)
-		if i >= 3 && i < 60 {
-			kept[&c.buf[:1][0]] = true
-		}
-	}
-	require.Len(t, kept, 1, "each long answer took memory of its own")
-	require.LessOrEqual(t, cap(c.buf), shortFrame)
-}
-
-func TestMemoryOfAVeryLongAnswerGoesWithTheNext(t *testing.T) {
-	in := connectAnswer(9*time.Second, 7)
-	sizes := []int{2 * spareSize, 50}
-	for i, size := range sizes {
-		in = append(in, answerFrame(i+1, 5, 0, make([]byte, size))...)
-	}
-	l := NewLink(Config{})
-	c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}).(*Conn)
-	defer l.Close()
-	c.Write(connectFrame(0))
-	for i := range sizes {
-		c.Write(getFrame(i+1, "/n", false))
-	}
-	for range 1 + len(sizes) {
-		_, err := c.readAll()
-		require.NoError(t, err)
-	}
-	require.LessOrEqual(t, cap(c.buf), spareSize)
 }
 
 // replay is a connection that yields the given bytes to Read and discards what

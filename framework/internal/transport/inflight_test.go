@@ -91,26 +91,3 @@ func TestPingsAreAnsweredInOrder(t *testing.T) {
 	_, ok := f.answered(xidPing)
 	require.False(t, ok)
 }
-
-func TestClockFindsEveryRequestWhateverTheOrderOfReplies(t *testing.T) {
-	var f inflight
-	at := time.Now()
-	next, done := int32(1), map[int32]bool{}
-	for round := range 500 {
-		for range round%7 + 1 {
-			f.sent(request{xid: next}, at.Add(time.Duration(next)))
-			next++
-		}
-		for back := int32(1); back < next && len(done) < int(next)-1-round%3; back++ {
-			xid := next - back
-			if done[xid] {
-				continue
-			}
-			r, ok := f.answered(xid)
-			require.True(t, ok)
-			require.Equal(t, at.Add(time.Duration(xid)), r.at)
-			done[xid] = true
-		}
-	}
-	require.Less(t, len(f.waiting), 300, "memory is in proportion to what waits")
-}

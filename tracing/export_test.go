@@ -1,4 +1,0 @@
-package tracing
-
-// hook is what New returns.
-type Tracer = tracer
