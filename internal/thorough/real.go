@@ -7,8 +7,6 @@ import (
 	"strconv"
 )
 
-const realTag = true
-
 // Parallel lets n parallel tests of a program run at the same time, unless the
 // command line says how many. It is for TestMain of packages whose tests mostly
 // wait, so that there can be more of them than processors.

@@ -2,8 +2,6 @@
 
 package thorough
 
-const realTag = false
-
 // Parallel does nothing: tests in virtual time do not wait, so that there is no use
 // in more of them than processors.
 func Parallel(int) {}

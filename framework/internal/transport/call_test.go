@@ -249,7 +249,7 @@ func TestRetiredLinkAnswersNoCallAndTakesNone(t *testing.T) {
 // to it is of no use. The answer may be that to an operation of a transaction.
 func TestAnswerAboutTheSessionEndsTheConnection(t *testing.T) {
 	failed := func(code int32) (parts []any) { // a multi of two operations
-		return []any{proto.OpError, false, int32(proto.CodeOK), int32(proto.CodeOK), proto.OpError, false, code, code, proto.OpError, true, int32(-1)}
+		return []any{proto.OpError, false, proto.CodeOK, proto.CodeOK, proto.OpError, false, code, code, proto.OpError, true, int32(-1)}
 	}
 	for name, answer := range map[string]struct {
 		op   int32
