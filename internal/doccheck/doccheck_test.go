@@ -82,7 +82,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 
 // elsewhere are packages of others whose names are in the documents.
 var elsewhere = []string{
-	"context", "errors", "fs", "net", "http", "os", "signal", "synctest", "tls", "curator", "zk",
+	"context", "errors", "fs", "net", "http", "os", "signal", "synctest", "tls", "x509", "curator", "zk",
 	"asynq", "gocron", "goose", "grpc", "kratos", "loadbalance", "migrate", "persist",
 }
 

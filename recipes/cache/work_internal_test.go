@@ -56,7 +56,8 @@ func TestCacheThatTakesNoStepDoesNotGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(10 * time.Millisecond)})
+		// No answer comes at the same moment as a write.
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(10_500 * time.Microsecond)})
 		require.NoError(t, srv.Create("/r", nil))
 		client := curatortest.Connect(t, srv)
 		c, err := New(client, "/r")
