@@ -180,7 +180,7 @@ func TestWriteThatIsCancelledWhileItsReplyIsAwaitedIsOfUnknownOutcome(t *testing
 }
 
 func TestReadThatIsCancelledIsNotOfUnknownOutcome(t *testing.T) {
-	for _, name := range []string{"get", "getW", "exists", "existsW", "children", "childrenW", "multiRead", "children of several", "sync", "getACL", "transaction of checks"} {
+	for _, name := range []string{"get", "getW", "exists", "existsW", "children", "childrenW", "multiRead", "sync", "getACL", "transaction of checks"} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			mustCreate(t, c, "/n", "")
 			srv.Inject(zktest.Rule{Do: zktest.DelayReply(4 * time.Second)})

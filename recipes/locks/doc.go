@@ -26,8 +26,7 @@
 //   - [InterProcessReadWriteLock]: many readers, or one writer.
 //   - [InterProcessSemaphore]: no more than a limit of leases at once.
 //   - [InterProcessSemaphoreMutex]: a mutex that is not re-entrant.
-//   - [InterProcessMultiLock]: several locks, all or none of them. Of mutexes,
-//     [NewAtomicMultiLock] makes one that takes them by one transaction.
+//   - [InterProcessMultiLock]: several locks, all or none of them.
 //
 // All are a [Locker]; of a read/write lock, its two sides are. An object is
 // cheap and safe for concurrent use: make one for each request, or keep it. An

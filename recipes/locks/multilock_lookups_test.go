@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -30,7 +31,6 @@ func TestMultiLockOfManyLocksIsQuick(t *testing.T) {
 		c, _ := w.Connect(t)
 		paths := pathsBelow("/l", 24)
 		for _, l := range []locks.Locker{
-			locks.NewAtomicMultiLock(c, paths),
 			locks.NewInterProcessMultiLock(locks.SortedMutexes(c, paths)...),
 		} {
 			var lookups atomic.Int64
@@ -43,4 +43,12 @@ func TestMultiLockOfManyLocksIsQuick(t *testing.T) {
 			require.NoError(t, lease.Release(t.Context()))
 		}
 	})
+}
+
+// pathsBelow returns the paths of n children of a node.
+func pathsBelow(parent string, n int) (paths []string) {
+	for i := range n {
+		paths = append(paths, fmt.Sprintf("%s/%c", parent, 'a'+rune(i)))
+	}
+	return paths
 }

@@ -166,10 +166,7 @@ func TestPanicOfTheTracerLeavesNoLockHeld(t *testing.T) {
 		"mutex":      func(c *framework.Client) takeAny { return takeOne(mutexAt(c)) },
 		"semaphore":  func(c *framework.Client) takeAny { return takeOne(semaphoreAt(c)) },
 		"multi-lock": takeSeveral,
-		"atomic": func(c *framework.Client) takeAny {
-			return takeOne(locks.NewAtomicMultiLock(c, []string{"/l/leases", "/l/locks"}))
-		},
-		"downgrade": takeDowngraded,
+		"downgrade":  takeDowngraded,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for at, panicked := 1, true; panicked; at++ {

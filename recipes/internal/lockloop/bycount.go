@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Limit returns how many nodes there may be. If watch is set, changed is a watch
@@ -233,4 +234,19 @@ func (c *contender) noteTaken(names []string) {
 		}
 	}
 	c.noteQueue(first.Node, len(names))
+}
+
+// createOp returns the operation that makes a contender's node in a transaction.
+func (n Nodes) createOp(data []byte) framework.TxnOp {
+	return framework.CreateOp(znode.Join(n.Path, n.Kind), data,
+		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents())
+}
+
+// createdBy returns the nodes that the operations of a transaction have made.
+func createdBy(results []framework.TxnResult) []framework.Created {
+	nodes := make([]framework.Created, len(results))
+	for i, r := range results {
+		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
+	}
+	return nodes
 }

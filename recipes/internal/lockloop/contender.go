@@ -92,10 +92,6 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		c.node, c.attempt.Resume = *resumed, nil
 		return nil
 	}
-	if c.attempt.Enter != nil {
-		c.node, c.mayHaveTwin, err = c.attempt.Enter(ctx)
-		return err
-	}
 	opts := asContender
 	if c.attempt.Crowd.enter(c.mayFollow()) {
 		opts = c.alsoList(asContenderThatLooks)
@@ -133,22 +129,17 @@ func (c *contender) noteRetry(error) {
 }
 
 func (c *contender) abandon(ctx context.Context) {
-	switch {
-	case c.attempt.Enter != nil: // others see to the node
-	case c.attempt.OnAbandon != nil:
+	if c.attempt.OnAbandon != nil {
 		c.attempt.OnAbandon(ctx, c.node)
-	default:
-		Discard(ctx, c.loop.nodes.Client, c.node.Path)
+		return
 	}
+	Discard(ctx, c.loop.nodes.Client, c.node.Path)
 }
 
 // queuesAgain reports whether to make another node after an error, when it is
 // time to.
 func (c *contender) queuesAgain(ctx context.Context, err error) bool {
-	if reason.Is(err, errStale) {
-		return c.attempt.Enter == nil
-	}
-	return c.outlasts(ctx, err)
+	return reason.Is(err, errStale) || c.outlasts(ctx, err)
 }
 
 // outlasts reports whether to go on after an error, when it is time to.
@@ -161,9 +152,6 @@ func (c *contender) outlasts(ctx context.Context, err error) bool {
 func (c *contender) children(ctx context.Context) ([]string, error) {
 	names, err := c.node.Siblings, error(nil)
 	if names == nil {
-		if c.attempt.OnLook != nil {
-			c.attempt.OnLook()
-		}
 		names, _, err = c.loop.nodes.Client.Children(ctx, c.loop.nodes.Path)
 	}
 	c.node.Siblings = nil

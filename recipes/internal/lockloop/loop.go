@@ -22,7 +22,6 @@ type Loop struct {
 	looking       atomic.Bool             // see lookForLease
 	refused       atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
 	isBusy        atomic.Bool             // somebody was ahead of the last contender with a Beside, in its first look
-	length        atomic.Int64            // the queue's, in names, when ListAll looked last
 }
 
 // Nodes describes which nodes are a lock's contenders.
@@ -46,12 +45,6 @@ type Attempt struct {
 	// good any more, another one takes its place.
 	Resume *framework.Created
 
-	// Enter, if not nil, makes the node, or returns one of ours that stands in
-	// the queue already. Others depend on its place, and see to its deletion. So
-	// if it is not good any more, Run makes no other and ends with ErrPlaceLost.
-	// It reports whether the node was asked for again, so that there may be two.
-	Enter func(ctx context.Context) (node framework.Created, again bool, err error)
-
 	// Beside, if not nil, is filled in when a node is admitted by the look that
 	// comes with it. A retried Run empties it.
 	Beside *Beside
@@ -68,7 +61,6 @@ type Attempt struct {
 	Observer  Observer
 	OnQueued  func(framework.Created) // a node of ours is in the queue
 	OnBlocked func(NotAdmitted)       // we have to wait
-	OnLook    func()                  // the listing that came with the node is not enough
 
 	// OnTrouble is told of each error that the attempt outlasts, and with nil
 	// that all is well. Other goroutines may call it, too. It may be nil.
@@ -82,10 +74,6 @@ type Attempt struct {
 // ErrCorrupted means that something below a lock's path was not put there by a
 // server or a contender.
 var ErrCorrupted = errors.New("corrupted data")
-
-// ErrPlaceLost is the error of an attempt with Enter whose node is gone, or
-// belongs to a session that is over.
-var ErrPlaceLost = errStale
 
 var (
 	// errStale means that our node is gone or belongs to a session that is
