@@ -63,16 +63,6 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 	return nodes, answer.Zxid, nil
 }
 
-// SiblingsRead is what AlsoSiblings has read of one node's
-// children.
-type SiblingsRead struct {
-	Names []string // as Siblings returns them
-
-	// Err is nil, zk.ErrNoNode, or another refusal of the server for this node
-	// alone.
-	Err error
-}
-
 // readAll makes a multiRead, whose answer has as many parts as there are paths.
 func (e Extension) readAll(
 	ctx context.Context, op string, paths []string, of func(full ...string) proto.Request[proto.MultiReadAnswer],

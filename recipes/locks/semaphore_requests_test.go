@@ -34,10 +34,9 @@ func TestRequestsOfAnAcquireThatWaitsForLeases(t *testing.T) {
 			locks.SharedLimit("/limit", 1), false, []zktest.Op{create, list, list, read, list, read, read},
 			[]zktest.Op{zktest.OpRemoveWatches, list, read, multi, remove}, 8,
 		},
-		// The least enters on the deletion of the node ahead, see next.go of lockloop,
-		// and does not list the leases in vain with its node.
+		// The least enters on the deletion of the node ahead, see next.go of lockloop.
 		"at the gate": {
-			locks.Limit(2), true, []zktest.Op{create, list, list, read}, []zktest.Op{list, list, multi, remove}, 6,
+			locks.Limit(2), true, []zktest.Op{create, list, read}, []zktest.Op{list, list, multi, remove}, 6,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,8 +113,7 @@ func TestRequestsOfACrowdAtTheLeases(t *testing.T) {
 }
 
 // A fault hits any request of one of two clients that want the only lease one after
-// the other. Each comes with an object of its own, so that it lists the leases with
-// its node at the gate.
+// the other.
 func TestFaultAtEveryRequestOfTwoAtTheLeases(t *testing.T) {
 	t.Parallel()
 	for name := range recipetest.Faults(nil, 0) {

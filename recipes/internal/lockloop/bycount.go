@@ -33,10 +33,6 @@ type Turn struct {
 	Open context.Context   // ends with the turn, and also with the context of Take
 	Wanted
 
-	// Seen is a list of the places that is no older than our grant at the gate, or nil.
-	// It serves the first look.
-	Seen *Beside
-
 	// Leave is called before the transaction that deletes the node at the gate.
 	Leave func()
 
@@ -188,13 +184,9 @@ func doneOf(w *framework.Watch) <-chan struct{} {
 // is taken, and none will be before our turn ends.
 func (p *Places) look(c *contender, t *Turn, watch bool) (l taken, err error) {
 	ctx, of := t.Open, p.loop.nodes
-	seen, isSeen := t.Seen.take()
-	switch {
-	case watch:
+	if watch {
 		l.taken, _, l.changed, err = of.Client.ChildrenW(ctx, of.Path)
-	case isSeen:
-		l.taken = seen
-	default:
+	} else {
 		l.taken, err = framework.Extend(of.Client).Siblings(ctx, of.Path)
 	}
 	if err == nil {

@@ -28,8 +28,6 @@ type contender struct {
 	isNext      bool      // see isNextIn
 	mayHaveTwin bool      // the create was tried again, or has made two nodes
 
-	beside framework.SiblingsRead // came with the node; see Beside
-
 	// These are for a look; see LookFirst.
 	refused   *refusal         // the last attempt's, or a look's behind it
 	lookWatch *framework.Watch // set by this look; nil if nobody has to stop it
@@ -94,7 +92,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 	}
 	opts := asContender
 	if c.attempt.Crowd.enter(c.mayFollow()) {
-		opts = c.alsoList(asContenderThatLooks)
+		opts = asContenderThatLooks
 	}
 	c.node, err = c.create(ctx, opts)
 	c.mayHaveTwin = c.recovery.Trouble() != nil

@@ -21,7 +21,6 @@ type Loop struct {
 	warnedUnowned atomic.Bool             // see noteOwner
 	looking       atomic.Bool             // see lookForLease
 	refused       atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
-	isBusy        atomic.Bool             // somebody was ahead of the last contender with a Beside, in its first look
 }
 
 // Nodes describes which nodes are a lock's contenders.
@@ -44,10 +43,6 @@ type Attempt struct {
 	// Resume is a node of ours that was admitted before, or nil. If it is not
 	// good any more, another one takes its place.
 	Resume *framework.Created
-
-	// Beside, if not nil, is filled in when a node is admitted by the look that
-	// comes with it. A retried Run empties it.
-	Beside *Beside
 
 	// Crowd is shared by the attempts that look at the queue together, or nil.
 	Crowd *Crowd
@@ -97,7 +92,6 @@ var (
 // the error has the last one that it has outlasted.
 func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *OwnWatch, *NotAdmitted) {
 	c := newContender(l, a)
-	a.Beside.forget()
 	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
 	for {

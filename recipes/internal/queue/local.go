@@ -113,9 +113,6 @@ type entrant struct {
 func (e *entrant) inLoop() lockloop.Attempt {
 	at := e.of.inLoop(e.attempt)
 	e.data = at.Data
-	if e.queue.isWithOthers() {
-		at.Beside = nil // one of ours is ahead, and it would be too old
-	}
 	if e.of.isShared() {
 		at.Crowd = e.queue.sharing()
 	}

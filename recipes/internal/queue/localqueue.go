@@ -292,13 +292,6 @@ func (q *localQueue) isWaitedFor() bool {
 	return q.waiting.len() > 0
 }
 
-// isWithOthers reports whether one who has a place is not the only one.
-func (q *localQueue) isWithOthers() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.used > 1
-}
-
 // takeFirstFor takes the first waiter off the queue, which is to get the claim.
 // There is none for a claim that is lost by now.
 func (q *localQueue) takeFirstFor(c *claim.Claim) *localWaiter {

@@ -230,7 +230,7 @@ func (q *Queue) InLoop(a Attempt) lockloop.Attempt {
 
 // inLoop is InLoop for attempts whose OnBlocked does more.
 func (q *Queue) inLoop(a Attempt) lockloop.Attempt {
-	return lockloop.Attempt{Wait: a.Wait, Data: q.NodeData(a), Observer: a.Trace.Observer(), Beside: a.Beside}
+	return lockloop.Attempt{Wait: a.Wait, Data: q.NodeData(a), Observer: a.Trace.Observer()}
 }
 
 // Take takes places in a turn, for a queue that has a Count. See
