@@ -41,8 +41,6 @@ func TestNilArgumentsAreErrors(t *testing.T) {
 			require.Equal(t, []string{op, "/a"}, []string{of.Op, of.Path})
 		}
 		requireConfigError(t, c.InSession(ctx, nil), "function")
-		_, err := framework.Extend(c).IsCurrent(ctx, nil)
-		requireConfigError(t, err, "watch")
 		require.Zero(t, srv.CountRequests(zktest.OpCreate)+srv.CountRequests(zktest.OpSetData)+srv.CountRequests(zktest.OpDelete)+srv.CountRequests(zktest.OpMulti))
 	})
 }

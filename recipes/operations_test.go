@@ -51,19 +51,6 @@ var everyOperation = []operation{
 		_, _, err := framework.Extend(s.client).CurrentSiblings(ctx, "/tree")
 		return err
 	})},
-	{"current siblings, watched", onTree(func(ctx context.Context, s *scene) error {
-		_, _, w, err := framework.Extend(s.client).CurrentSiblingsW(ctx, "/tree")
-		return stopped(w, err)
-	})},
-	{"current siblings, unchanged", onTree(func(ctx context.Context, s *scene) error {
-		_, _, w, err := framework.Extend(s.client).CurrentSiblingsW(context.WithoutCancel(ctx), "/tree")
-		if err != nil {
-			return err
-		}
-		defer w.Stop()
-		_, err = framework.Extend(s.client).IsCurrent(ctx, w)
-		return err
-	})},
 	{"childrenW", onTree(func(ctx context.Context, s *scene) error {
 		_, _, w, err := s.client.ChildrenW(ctx, "/tree")
 		return stopped(w, err)

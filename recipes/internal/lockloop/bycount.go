@@ -65,7 +65,7 @@ func (p *Places) Take(ctx context.Context, t Turn, a Attempt) ([]framework.Creat
 		switch {
 		case err == nil:
 			c.recovery.Recovered()
-			p.loop.setRefusal(nil)
+			p.loop.refused.Store(nil)
 			return nodes, nil
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()

@@ -28,10 +28,7 @@ type contender struct {
 	isNext      bool      // see isNextIn
 	mayHaveTwin bool      // the create was tried again, or has made two nodes
 
-	// These are for a look; see LookFirst.
-	refused   *refusal         // the last attempt's, or a look's behind it
-	lookWatch *framework.Watch // set by this look; nil if nobody has to stop it
-	isSame    bool             // the queue is as the last look has seen it
+	refused *refusal // for a look: the refusal before it; see LookFirst
 
 	hasLookedForLease bool // see lookForLease
 

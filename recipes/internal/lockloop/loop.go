@@ -20,7 +20,7 @@ type Loop struct {
 	warned        atomic.Bool             // see warnOfOthers
 	warnedUnowned atomic.Bool             // see noteOwner
 	looking       atomic.Bool             // see lookForLease
-	refused       atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
+	refused       atomic.Pointer[refusal] // the last attempt's; nil if it was not refused
 }
 
 // Nodes describes which nodes are a lock's contenders.
@@ -97,7 +97,7 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *OwnWatch
 	for {
 		err := c.queue(ctx)
 		if err == nil {
-			l.setRefusal(nil)
+			l.refused.Store(nil)
 			return c.node, c.own, nil
 		}
 		if ctx.Err() != nil || !c.queuesAgain(ctx, err) {
