@@ -30,8 +30,6 @@ type contender struct {
 
 	refused *refusal // for a look: the refusal before it; see LookFirst
 
-	hasLookedForLease bool // see lookForLease
-
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
 	since  *blocker // what has just changed, until we look

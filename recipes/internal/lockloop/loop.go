@@ -19,7 +19,6 @@ type Loop struct {
 	newNode       string                  // the path that a contender asks for
 	warned        atomic.Bool             // see warnOfOthers
 	warnedUnowned atomic.Bool             // see noteOwner
-	looking       atomic.Bool             // see lookForLease
 	refused       atomic.Pointer[refusal] // the last attempt's; nil if it was not refused
 }
 
