@@ -48,15 +48,3 @@ func TestTroubleThatKeepsNobodyWaitingIsForgotten(t *testing.T) {
 	q.abandon(t.Context(), late)
 	require.NoError(t, late.trouble)
 }
-
-// Looks that name one holder again and again do not push out what is known of
-// another, which may come to be named again.
-func TestHolderThatIsNamedOftenPushesNobodyOut(t *testing.T) {
-	q := &localQueue{}
-	q.know(lockloop.NotAdmitted{Holder: "a", HolderData: []byte("who"), HolderSession: 7})
-	for range 2 * maxKnown {
-		q.note(lockloop.NotAdmitted{Seen: time.Unix(1, 0), Ahead: 1, Holder: "b", HolderSession: 8}, true)
-	}
-	q.note(lockloop.NotAdmitted{Seen: time.Unix(2, 0), Ahead: 1, Holder: "a"}, true)
-	require.Equal(t, "who", string(q.seen.HolderData))
-}
