@@ -24,7 +24,6 @@ type createConfig struct {
 	parentACL  givenACL
 
 	siblings   bool
-	also       *alsoListed
 	protected  bool
 	idempotent bool
 	orSet      bool
@@ -142,9 +141,6 @@ func (c *createConfig) validate(path string) error {
 		return badArgument("TTL", c.ttl.String(), "must be at least a millisecond in a TTL mode; use WithTTL")
 	case !c.mode.ttl() && c.ttl != 0:
 		return badArgument("TTL", c.ttl.String(), "needs a TTL mode")
-	}
-	if err := c.also.validate(); err != nil {
-		return err
 	}
 	if err := c.validateACLs(); err != nil || !c.isUpsert() {
 		return err

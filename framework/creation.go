@@ -7,7 +7,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
-	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
@@ -33,7 +32,7 @@ type Created struct {
 	// Siblings are the names of the parent's children right after the creation,
 	// the node's own among them. Protected nodes are left out that the client was
 	// making when their callers went, and that it deletes. The names are nil unless
-	// WithSiblings or AlsoSiblings has asked for them, and also if they could not be had.
+	// WithSiblings has asked for them, and also if they could not be had.
 	Siblings []string
 }
 
@@ -100,37 +99,27 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 }
 
 // sendAndList makes the request and, if the siblings are asked for, lists them
-// right behind it, and perhaps the children of another node behind that, without
-// waiting in between. The answer to a create that was
+// right behind it, without waiting in between. The answer to a create that was
 // given up before comes ahead of the listing, but perhaps not ahead of the
 // request for it.
 func (n *creation) sendAndList(
 	ctx context.Context, s *Session, q proto.Request[proto.Created], late func(proto.Created, error),
 ) (created proto.Created, siblings []string, err error) {
-	n.cfg.also.forget()
 	if !n.cfg.siblings {
 		created, err = send(ctx, s, q, late)
 		return created, nil, err
 	}
-	siblingsOf, also := n.client.listOf(n.parent), n.cfg.also
-	requests := [transport.Together]transport.Request{onWire(q), onWire(siblingsOf.request)}
-	all := requests[:2]
-	var alsoOf list
-	if also != nil {
-		alsoOf = n.client.listOf(also.parent)
-		all = append(all, onWire(alsoOf.request))
-	}
-	calls, err := s.startAll(ctx, all...)
+	gone := n.client.givenUp.under(n.parent)
+	creating, listing, err := startBoth(ctx, s, q, proto.ChildNames(n.parent))
 	if err != nil {
 		return created, nil, err
 	}
-	created, err = pending[proto.Created]{session: s, request: q, call: calls[0]}.await(ctx, late)
-	if err != nil {
+	created, err = creating.await(ctx, late)
+	if err != nil || listing.call == nil { // the connection had no room for the listing
 		return created, nil, err
 	}
-	siblings = siblingsOf.await(ctx, s, calls[1]).Names
-	if also != nil {
-		*also.into = alsoOf.await(ctx, s, calls[2])
+	if names, err := listing.await(ctx, nil); err == nil {
+		siblings = gone.cutFrom(names)
 	}
 	return created, siblings, nil
 }

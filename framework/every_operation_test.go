@@ -67,10 +67,6 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 			_, _, err := framework.Extend(c).MultiRead(ctx, path)
 			return err
 		},
-		"children of several": func(ctx context.Context, path string) error {
-			_, err := framework.Extend(c).MultiSiblings(ctx, path)
-			return err
-		},
 		"watch": func(ctx context.Context, path string) error {
 			w, err := c.NewWatcher(ctx, path)
 			if err == nil {
@@ -128,4 +124,4 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 
 // isMultiRead reports whether the request of an operation is a multiRead, which is
 // not repeated, and which a probe may precede.
-func isMultiRead(op string) bool { return op == "multiRead" || op == "children of several" }
+func isMultiRead(op string) bool { return op == "multiRead" }

@@ -63,40 +63,6 @@ func (e Extension) MultiRead(ctx context.Context, paths ...string) (nodes []Node
 	return nodes, answer.Zxid, nil
 }
 
-// SiblingsRead is what MultiSiblings, or AlsoSiblings, has read of one node's
-// children.
-type SiblingsRead struct {
-	Names []string // as Siblings returns them
-
-	// Err is nil, zk.ErrNoNode, or another refusal of the server for this node
-	// alone.
-	Err error
-}
-
-// MultiSiblings is Siblings of several nodes with one request, all as of one
-// transaction. It takes one request, and all that MultiRead says of that one is true
-// of this. If it fails, the nodes are best listed one by one.
-func (e Extension) MultiSiblings(ctx context.Context, parents ...string) ([]SiblingsRead, error) {
-	gone := make([]prefixes, len(parents))
-	for i, parent := range parents {
-		gone[i] = e.givenUp.under(e.full(parent))
-	}
-	answer, err := e.readAll(ctx, "children", parents, proto.MultiChildren)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]SiblingsRead, len(parents))
-	for i, r := range answer.Reads {
-		switch {
-		case r.Code != proto.CodeOK:
-			all[i].Err = errorOf(r.Code)
-		default:
-			all[i].Names = gone[i].cutFrom(r.Names)
-		}
-	}
-	return all, nil
-}
-
 // readAll makes a multiRead, whose answer has as many parts as there are paths.
 func (e Extension) readAll(
 	ctx context.Context, op string, paths []string, of func(full ...string) proto.Request[proto.MultiReadAnswer],

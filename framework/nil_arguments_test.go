@@ -40,11 +40,7 @@ func TestNilArgumentsAreErrors(t *testing.T) {
 			require.ErrorAs(t, err, &of)
 			require.Equal(t, []string{op, "/a"}, []string{of.Op, of.Path})
 		}
-		_, err := c.Create(ctx, "/a", nil, framework.Extend(c).AlsoSiblings("/", nil))
-		requireConfigError(t, err, "read")
 		requireConfigError(t, c.InSession(ctx, nil), "function")
-		_, err = framework.Extend(c).IsCurrent(ctx, nil)
-		requireConfigError(t, err, "watch")
 		require.Zero(t, srv.CountRequests(zktest.OpCreate)+srv.CountRequests(zktest.OpSetData)+srv.CountRequests(zktest.OpDelete)+srv.CountRequests(zktest.OpMulti))
 	})
 }

@@ -1,10 +1,7 @@
 package framework_test
 
 import (
-	"context"
-	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -54,44 +51,5 @@ func TestSiblingsThatCannotBeHad(t *testing.T) {
 		require.NotEmpty(t, n.Path)
 		_, err := c.Transaction(t.Context(), framework.CreateOp("/x", nil, framework.WithSiblings()))
 		require.ErrorIs(t, err, zk.ErrBadArguments)
-	})
-}
-
-// One request lists several nodes. What is wrong with one is about that one alone,
-// and the nodes of callers who have gone count as gone, as in Siblings.
-func TestSiblingsOfSeveralNodes(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv)
-		view, err := c.Namespace("/n")
-		require.NoError(t, err)
-		for _, path := range []string{"/a", "/a/1", "/a/2", "/empty"} {
-			mustCreate(t, view, path, "")
-		}
-		mustCreate(t, view, "/secret", "", framework.WithACL(zk.DigestACL(zk.PermAll, "user", "password")))
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/n/a/_c_*", Do: zktest.DelayReply(time.Second)})
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: "/n/a/_c_*", Do: zktest.Fail(zktest.ErrSystem)})
-		_, err = view.Create(within(t, time.Millisecond), "/a/gone-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Len(t, srv.Children("/n/a"), 3)
-		synctest.Wait() // its deletion has begun, and is refused
-		srv.ClearRequests()
-		all, err := framework.Extend(view).MultiSiblings(t.Context(), "/a", "/none", "/secret", "/empty")
-		require.NoError(t, err)
-		require.Equal(t, 1, srv.CountRequests(zktest.OpMultiRead))
-		require.Zero(t, srv.CountRequests(zktest.OpGetChildren))
-		require.Len(t, all, 4)
-		slices.Sort(all[0].Names)
-		require.Equal(t, []string{"1", "2"}, all[0].Names)
-		require.ErrorIs(t, all[1].Err, zk.ErrNoNode)
-		require.Nil(t, all[1].Names)
-		require.ErrorIs(t, all[2].Err, zk.ErrNoAuth)
-		require.NoError(t, all[3].Err)
-		require.Empty(t, all[3].Names)
-		require.NotNil(t, all[3].Names)
-
-		_, err = framework.Extend(view).MultiSiblings(t.Context())
-		require.ErrorIs(t, err, zk.ErrBadArguments)
-		_, err = framework.Extend(view).MultiSiblings(t.Context(), "/a", "b")
-		require.ErrorIs(t, err, zk.ErrInvalidPath)
 	})
 }

@@ -14,7 +14,6 @@
 //	locks.InterProcessSemaphoreMutex   one at a time, where a second acquire
 //	                                   under the first must wait
 //	locks.InterProcessMultiLock        several locks, all or none of them
-//	locks.NewAtomicMultiLock           several mutexes at once, in any order
 //	leader.Latch                       one of several processes to do, for as
 //	                                   long as it lives, what all could, and
 //	                                   the next to take over at once

@@ -114,10 +114,6 @@ func several(c *framework.Client) locks.Locker {
 	return locks.NewInterProcessMultiLock(locks.NewInterProcessMutex(c, "/first"), semaphore(c))
 }
 
-func together(c *framework.Client) locks.Locker {
-	return locks.NewAtomicMultiLock(c, []string{"/first", "/second"})
-}
-
 // held lets somebody hold a lock until the end of the test.
 func held(t *testing.T, l locks.Locker) {
 	t.Helper()

@@ -51,19 +51,6 @@ var everyOperation = []operation{
 		_, _, err := framework.Extend(s.client).CurrentSiblings(ctx, "/tree")
 		return err
 	})},
-	{"current siblings, watched", onTree(func(ctx context.Context, s *scene) error {
-		_, _, w, err := framework.Extend(s.client).CurrentSiblingsW(ctx, "/tree")
-		return stopped(w, err)
-	})},
-	{"current siblings, unchanged", onTree(func(ctx context.Context, s *scene) error {
-		_, _, w, err := framework.Extend(s.client).CurrentSiblingsW(context.WithoutCancel(ctx), "/tree")
-		if err != nil {
-			return err
-		}
-		defer w.Stop()
-		_, err = framework.Extend(s.client).IsCurrent(ctx, w)
-		return err
-	})},
 	{"childrenW", onTree(func(ctx context.Context, s *scene) error {
 		_, _, w, err := s.client.ChildrenW(ctx, "/tree")
 		return stopped(w, err)
@@ -119,10 +106,6 @@ var everyOperation = []operation{
 	})},
 	{"multiRead", onTree(func(ctx context.Context, s *scene) error {
 		_, _, err := framework.Extend(s.client).MultiRead(ctx, "/tree", "/none")
-		return err
-	})},
-	{"multiSiblings", onTree(func(ctx context.Context, s *scene) error {
-		_, err := framework.Extend(s.client).MultiSiblings(ctx, "/tree", "/none")
 		return err
 	})},
 	{"in session", onTree(func(ctx context.Context, s *scene) error {
@@ -185,18 +168,14 @@ var everyOperation = []operation{
 	}},
 	{"semaphore, release", release(semaphore)},
 	{"multi-lock, free", lock(several, free, locks.Locker.Acquire)},
-	{"atomic multi-lock, free", lock(together, free, locks.Locker.Acquire)},
 	{"multi-lock, held", lock(several, byAnother, locks.Locker.Acquire)},
-	{"atomic multi-lock, held", lock(together, byAnother, locks.Locker.Acquire)},
 	{"multi-lock, release", release(several)},
-	{"atomic multi-lock, release", release(together)},
 	{"mutex, do", do(mutex)},
 	{"read lock, do", do(reader)},
 	{"write lock, do", do(writer)},
 	{"semaphore, do", do(semaphore)},
 	{"semaphore mutex, do", do(semaphoreMutex)},
 	{"multi-lock, do", do(several)},
-	{"atomic multi-lock, do", do(together)},
 	{"read lock, try", lock(reader, byAnother, locks.Locker.TryAcquire)},
 	{"read lock, release", release(reader)},
 	{"write lock, release", release(writer)},
@@ -209,7 +188,6 @@ var everyOperation = []operation{
 	}},
 	{"semaphore mutex, held", lock(semaphoreMutex, byAnother, locks.Locker.Acquire)},
 	{"multi-lock, try", lock(several, byAnother, locks.Locker.TryAcquire)},
-	{"atomic multi-lock, try", lock(together, byAnother, locks.Locker.TryAcquire)},
 	{"read lock under the writer", func(t *testing.T, s *scene) func(context.Context) error {
 		l := locks.NewInterProcessReadWriteLock(s.client, "/lock")
 		lease, err := l.WriteLock().Acquire(t.Context())

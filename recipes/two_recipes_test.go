@@ -14,7 +14,6 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // A latch and a selector at one path both lead, and a mutex and a write lock are
@@ -54,9 +53,6 @@ func TestTwoRecipesAtOnePathAreLogged(t *testing.T) {
 		"write lock behind a mutex":    {"lock-", writer, "read/write lock", "mutex or leader selector"},
 		"write lock among its own":     {"__READ__", nil, "", ""},
 		"mutex beside anything else's": {"other-", mutex, "", ""},
-		"mutex behind a semaphore":     {"leases/lease-", mutex, "mutex or leader selector", "semaphore"},
-		"latch behind a semaphore":     {"leases/lease-", latch, "leader latch", "semaphore"},
-		"mutex where one was":          {"leases/other-", mutex, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -70,10 +66,6 @@ func TestTwoRecipesAtOnePathAreLogged(t *testing.T) {
 					}
 				}
 				require.NoError(t, s.srv.Create("/p", nil))
-				if strings.HasPrefix(tc.kind, "leases/") {
-					require.NoError(t, s.srv.Create("/p/leases", nil))
-					require.NoError(t, s.srv.Create("/p/locks", nil))
-				}
 				require.NoError(t, s.srv.Create("/p/"+tc.kind+"0000000000", nil))
 				tc.second(t, recipetest.Within(t, time.Minute), c)
 				time.Sleep(time.Second)
@@ -88,24 +80,4 @@ func TestTwoRecipesAtOnePathAreLogged(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The look for a semaphore's leases is for the log alone. A lock does not wait for
-// its answer, so that it is not granted by a listing that is as old as that.
-func TestLockDoesNotWaitForTheLookForAnotherRecipe(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t)
-		c := s.connect(t)
-		for _, node := range []string{"/p", "/p/leases", "/p/locks"} {
-			require.NoError(t, s.srv.Create(node, nil))
-		}
-		look := s.srv.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/p/leases", Do: zktest.DelayReply(3 * time.Second)})
-		mutex, start := locks.NewInterProcessMutex(c, "/p"), time.Now()
-		lease, err := mutex.Acquire(t.Context())
-		require.NoError(t, err)
-		require.Zero(t, time.Since(start))
-		synctest.Wait()
-		require.Equal(t, 1, look.Hits())
-		require.NoError(t, lease.Release(t.Context()))
-	})
 }

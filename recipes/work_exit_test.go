@@ -22,13 +22,12 @@ import (
 // everyWork has each call that is given a function of the user's which is work.
 // The calls of one row use one object.
 var everyWork = map[string]func(t *testing.T, c *framework.Client) (call func(ctx context.Context, work func()) error){
-	"mutex":             doing(mutex),
-	"read lock":         doing(reader),
-	"write lock":        doing(writer),
-	"semaphore":         doing(semaphore),
-	"semaphore mutex":   doing(semaphoreMutex),
-	"multi-lock":        doing(several),
-	"atomic multi-lock": doing(together),
+	"mutex":           doing(mutex),
+	"read lock":       doing(reader),
+	"write lock":      doing(writer),
+	"semaphore":       doing(semaphore),
+	"semaphore mutex": doing(semaphoreMutex),
+	"multi-lock":      doing(several),
 	"mutex, cached": doing(func(c *framework.Client) locks.Locker {
 		return locks.NewInterProcessMutex(c, "/lock", locks.WithCachedLock(16, time.Second))
 	}),

@@ -116,8 +116,8 @@ var comparisons = []comparison{
 			"mutex sees a release up to 100 ms late. In 8-drained eight clients have queued for\n" +
 			"two seconds; whether they have is looked up at ZooKeeper, which is one request of a\n" +
 			"round. The cached lock is one of ours with WithCachedLock beside plain ones.\n" +
-			"The multi-lock is NewAtomicMultiLock. The participants are the 100 candidates of a\n" +
-			"selector. Requests are to ZooKeeper, for one acquire and release, or one list.\n" +
+			"The participants are the 100 candidates of a selector.\n" +
+			"Requests are to ZooKeeper, for one acquire and release, or one list.\n" +
 			"Before each row there are some seconds, and two rounds of each, that do not count:\n" +
 			"Java compiles meanwhile.",
 		benchmark: "Peers",
@@ -169,12 +169,6 @@ var comparisons = []comparison{
 			"them together: that is where it is faster.",
 		benchmark: "Uncontended", ratios: asFastInverse("mutex/bare"),
 		costs: []string{"mutex-allocs", "bare-allocs"},
-	},
-	{
-		title:     "Several mutexes by one transaction",
-		intro:     "NewAtomicMultiLock beside NewInterProcessMultiLock, which takes one after the\nother. Times are in nanoseconds.",
-		benchmark: "MultiLock", ratios: asFast("times-as-fast"),
-		costs: []string{"together-ns", "one-by-one-ns"},
 	},
 	{
 		title:     "A cached mutex",

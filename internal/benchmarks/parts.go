@@ -13,7 +13,7 @@ var parts = []part{
 	{"zk.Lock", "./recipes/locks -run ^$ -bench ^BenchmarkAgainstZkLock$ -benchtime 10x -timeout 30m"},
 	{"crowd", "./recipes/locks -run ^$ -bench ^BenchmarkCrowdOfOneClient$ -benchtime 1x -crowds 1000 -timeout 30m"},
 	{"bare", "./recipes/locks -run ^$ -bench ^BenchmarkUncontended$ -benchtime 3000x -timeout 30m"},
-	{"several", "./recipes/locks -run ^$ -bench ^Benchmark(MultiLock|CachedLock)$ -benchtime 1000x -timeout 30m"},
+	{"several", "./recipes/locks -run ^$ -bench ^BenchmarkCachedLock$ -benchtime 1000x -timeout 30m"},
 	{"curator", "./testing/interop -run ^$ -bench ^BenchmarkAgainstCurator$ -skip ^BenchmarkAgainstCurator$/^500-on-one-object$ -benchtime 8x -warm 5s -timeout 30m"},
 	{"curator-500", "./testing/interop -run ^$ -bench ^BenchmarkAgainstCurator$/^500-on-one-object$ -benchtime 2x -warm 0s -timeout 30m"},
 	{"peers", "./testing/interop -run ^$ -bench ^BenchmarkPeers$ -benchtime 6x -warm 3s -timeout 30m"},

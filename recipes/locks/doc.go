@@ -26,8 +26,7 @@
 //   - [InterProcessReadWriteLock]: many readers, or one writer.
 //   - [InterProcessSemaphore]: no more than a limit of leases at once.
 //   - [InterProcessSemaphoreMutex]: a mutex that is not re-entrant.
-//   - [InterProcessMultiLock]: several locks, all or none of them. Of mutexes,
-//     [NewAtomicMultiLock] makes one that takes them by one transaction.
+//   - [InterProcessMultiLock]: several locks, all or none of them.
 //
 // All are a [Locker]; of a read/write lock, its two sides are. An object is
 // cheap and safe for concurrent use: make one for each request, or keep it. An
@@ -59,9 +58,8 @@
 //
 // A refusal is true: others are ahead after the call has begun. So a try gets a
 // lock that its caller knows to be free. A server that lags behind misleads no
-// look, because it catches up first, as by framework.Client.Sync. From the third
-// look in a row on, that is the only request of a try, as a watch tells of changes;
-// a semaphore reads its shared limit, too.
+// look, because it catches up first, as by framework.Client.Sync. Both requests of a
+// look take one round trip. A semaphore reads its shared limit, too.
 // But a client of the ensemble's leader may see a holder that has just released or,
 // if that leader is cut off, one that has released some seconds ago. Ways out are
 // framework.WithQuorumSync, by which each look costs a write, and Acquire with a

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -208,36 +207,6 @@ func ExampleSharedLimit() {
 	// Output:
 	// 1 <nil>
 	// <nil> <nil>
-}
-
-// Two transfers between the same accounts name them in opposite orders, and do
-// not wait for each other.
-func ExampleNewAtomicMultiLock() {
-	client, _, done := exampletest.Connect()
-	defer done()
-
-	balance := map[string]int{"/accounts/ann": 100, "/accounts/bob": 100}
-	transfer := func(from, to string, amount int) error {
-		both := locks.NewAtomicMultiLock(client, []string{from, to})
-		return both.Do(context.Background(), func(ctx context.Context) error {
-			if ctx.Err() != nil { // one of the locks is lost
-				return context.Cause(ctx)
-			}
-			balance[from] -= amount
-			balance[to] += amount
-			return nil
-		})
-	}
-
-	var all sync.WaitGroup
-	for range 20 {
-		all.Go(func() { _ = transfer("/accounts/ann", "/accounts/bob", 2) })
-		all.Go(func() { _ = transfer("/accounts/bob", "/accounts/ann", 1) })
-	}
-	all.Wait()
-	fmt.Println(balance)
-	// Output:
-	// map[/accounts/ann:80 /accounts/bob:120]
 }
 
 // A worker takes the same lock again and again. As long as nobody else wants it,

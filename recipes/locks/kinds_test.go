@@ -81,16 +81,6 @@ var kindsOfLocks = []lockKind{
 		taker: func(_ *testing.T, c *framework.Client) (acquireFunc, func()) { return multiOf(c), func() {} },
 		rival: multiOf, blocker: func(c *framework.Client) acquireFunc { return of(locks.NewInterProcessMutex(c, "/l/b")) },
 	},
-	{
-		name: "atomic multi-lock", paths: []string{"/l/a", "/l/b", "/l/c"},
-		taker: func(_ *testing.T, c *framework.Client) (acquireFunc, func()) {
-			return of(locks.NewAtomicMultiLock(c, []string{"/l/c", "/l/a", "/l/b"})), func() {}
-		},
-		rival: func(c *framework.Client) acquireFunc {
-			return of(locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b", "/l/c"}))
-		},
-		blocker: func(c *framework.Client) acquireFunc { return of(locks.NewInterProcessMutex(c, "/l/b")) },
-	},
 }
 
 func mutexOf(name string, opts ...locks.MutexOption) lockKind {

@@ -51,9 +51,6 @@ func TestWorkOfHoldersDoesNotOverlap(t *testing.T) {
 		"multi-lock": held(func(c *framework.Client) locks.Locker {
 			return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/l/a", "/l/b"})...)
 		}),
-		"atomic multi-lock": held(func(c *framework.Client) locks.Locker {
-			return locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b"})
-		}),
 		"semaphore":       takeLeases,
 		"read/write lock": readAndWrite,
 		"Do": func(ctx context.Context, c *framework.Client, r *recipetest.Room) {

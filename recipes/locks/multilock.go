@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -20,16 +21,13 @@ import (
 // is safe for concurrent use. The lease's context ends when any of the locks
 // is not held any more.
 type InterProcessMultiLock struct {
-	locks  []Locker
-	atomic *atomicLocks // how NewAtomicMultiLock acquires them; or nil
+	locks []Locker
 }
 
 // NewInterProcessMultiLock returns the lock that consists of these locks, which
 // may be of different kinds. They are acquired in this order. The order should
 // be the same for all who take some of the same locks: else two may wait for
-// each other, until their contexts end. SortedMutexes makes such an order. For
-// mutexes of one client, NewAtomicMultiLock needs no order, and takes fewer
-// requests.
+// each other, until their contexts end. SortedMutexes makes such an order.
 //
 // Every acquire returns an error if there is no lock at all, if one is nil or has
 // WithMinimumHold, or if a semaphore is there more often than it has leases.
@@ -223,9 +221,9 @@ func (l *InterProcessMultiLock) win(ctx, during context.Context, wait bool, one 
 func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acquireOne) (*claim.Lease, error) {
 	var before *NotAcquiredError
 	var ended error // why no attempt can succeed any more
-	places := queue.NewSeveral()
+	pause := pauses.Vanished()
 	for {
-		lease, lost, err := l.acquireOnce(ctx, during, one, places)
+		lease, lost, err := l.acquireOnce(ctx, during, one)
 		if lost && ended != nil { // a Locker from elsewhere does not look at its context
 			lost, err = false, &framework.OpError{Op: "acquire", Path: "multi-lock", Err: ended}
 		}
@@ -237,8 +235,23 @@ func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acqu
 			return nil, withQueue(ctx, err, before)
 		}
 		reason.As(err, &before)
-		ended = places.Pause(ctx, lease.Client())
+		ended = pauseBetween(ctx, lease.Client(), &pause)
 	}
+}
+
+// pauseBetween pauses before the next attempt, longer each time. Its error says
+// why the next attempt must fail. The client is nil if no lock was acquired.
+func pauseBetween(ctx context.Context, c *framework.Client, pause *pauses.Growing) error {
+	if c != nil {
+		_ = follow.Pause(ctx, c, pause) // the caller learns of the end of ctx below
+	}
+	switch {
+	case ctx.Err() != nil:
+		return reason.OfContext(ctx)
+	case c != nil && framework.Extend(c).Context().Err() != nil:
+		return framework.ErrClosed
+	}
+	return nil
 }
 
 // withQueue returns the error of an attempt whose ctx has ended. If the attempt
@@ -257,36 +270,23 @@ func withQueue(ctx context.Context, err error, before *NotAcquiredError) error {
 // others. It waits for the release of those: their nodes would be in the way of
 // the next who tries.
 func (l *InterProcessMultiLock) acquireOnce(
-	ctx, during context.Context, one acquireOne, places *queue.Several,
+	ctx, during context.Context, one acquireOne,
 ) (all *claim.Lease, lost bool, err error) {
-	all, parts, err := l.begin(ctx, during, places)
+	all = claim.Several(ctx)
 	complete := false
 	defer func() {
 		if !complete { // an acquire has failed, or a Locker has panicked
-			lost = all.AnyLost() || reason.Is(err, lockloop.ErrPlaceLost)
-			all.Owe(places.Left())
+			lost = all.AnyLost()
 			all.Release(claim.UnlessDown(ctx, err))
 		}
 	}()
-	if err != nil {
-		return all, false, err
-	}
-	for _, lock := range parts {
+	for _, lock := range l.locks {
 		if err = acquireUnder(during, all, lock, one); err != nil {
 			return all, false, err
 		}
 	}
 	complete = true
 	return all, false, nil
-}
-
-// begin returns the lease that the locks will be added to, and the locks to
-// acquire.
-func (l *InterProcessMultiLock) begin(ctx, during context.Context, places *queue.Several) (*claim.Lease, []Locker, error) {
-	if l.atomic != nil {
-		return l.atomic.begin(ctx, during, places)
-	}
-	return claim.Several(ctx), l.locks, nil
 }
 
 // acquireUnder acquires a lock under the leases of those before it.

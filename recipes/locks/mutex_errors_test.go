@@ -22,7 +22,7 @@ func TestInvalidPathsAreErrorsOfAcquire(t *testing.T) {
 			rw := locks.NewInterProcessReadWriteLock(c, path)
 			for _, l := range []locks.Locker{
 				locks.NewInterProcessMutex(c, path), rw.ReadLock(), rw.WriteLock(),
-				locks.NewInterProcessSemaphore(c, path, locks.Limit(1)), locks.NewAtomicMultiLock(c, []string{path}),
+				locks.NewInterProcessSemaphore(c, path, locks.Limit(1)),
 			} {
 				for _, acquire := range []func(context.Context) (*locks.Lease, error){l.Acquire, l.TryAcquire} {
 					lease, err := acquire(t.Context())

@@ -62,7 +62,6 @@ func TestWithoutAClientEveryCallIsAnError(t *testing.T) {
 		"semaphore, shared": locks.NewInterProcessSemaphore(nil, "/l", locks.SharedLimit("/n", 2)),
 		"semaphore mutex":   locks.NewInterProcessSemaphoreMutex(nil, "/l"),
 		"multi-lock":        locks.NewInterProcessMultiLock(locks.SortedMutexes(nil, []string{"/l"})...),
-		"atomic multi-lock": locks.NewAtomicMultiLock(nil, []string{"/l"}),
 		"selector":          leader.NewSelector(nil, "/l"),
 		"zero mutex":        &locks.InterProcessMutex{},
 		"zero reader":       (&locks.InterProcessReadWriteLock{}).ReadLock(),
@@ -156,7 +155,6 @@ func TestWorkThatIsNilIsAnError(t *testing.T) {
 			"semaphore":       locks.NewInterProcessSemaphore(c, "/l", locks.Limit(2)),
 			"semaphore mutex": locks.NewInterProcessSemaphoreMutex(c, "/l"),
 			"multi-lock":      locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/l"})...),
-			"atomic":          locks.NewAtomicMultiLock(c, []string{"/l"}),
 		} {
 			require.NotPanics(t, func() { require.ErrorIs(t, l.Do(t.Context(), nil), zk.ErrBadArguments, name) }, name)
 		}

@@ -62,9 +62,6 @@ func TestReleaseWhoseContextPanicsWhenItIsAskedForAValue(t *testing.T) {
 		"several": func(c *framework.Client) locks.Locker {
 			return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/l/a", "/l/b"})...)
 		},
-		"several at once": func(c *framework.Client) locks.Locker {
-			return locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b"})
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {

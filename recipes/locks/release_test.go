@@ -101,7 +101,6 @@ func TestDoReturnsAtOnceWhenTheWorkHasSucceededInAnOutage(t *testing.T) {
 		"multi-lock": func(c *framework.Client) doer {
 			return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/l/a", "/l/b"})...)
 		},
-		"atomic multi-lock": func(c *framework.Client) doer { return locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {

@@ -184,22 +184,19 @@ func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int)
 // winOnce returns nothing if it has to be done again. It waits for the gate's
 // release: the node would be in the way of the next who tries.
 func (s *InterProcessSemaphore) winOnce(ctx context.Context, a queue.Attempt, n int) (c *claim.Claim, err error) {
-	leases := &lockloop.Beside{Path: s.leases.Path()}
-	gate, err := s.passGate(ctx, a, leases)
+	gate, err := s.passGate(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	defer orRetire(&c, func() { gate.Release(claim.UnlessDown(ctx, err)) })
-	return s.take(ctx, gate, leases, n, a)
+	return s.take(ctx, gate, n, a)
 }
 
-// passGate waits for our turn at the gate, and lists the leases with that if nobody
-// is ahead.
-func (s *InterProcessSemaphore) passGate(ctx context.Context, a queue.Attempt, leases *lockloop.Beside) (*claim.Lease, error) {
+// passGate waits for our turn at the gate.
+func (s *InterProcessSemaphore) passGate(ctx context.Context, a queue.Attempt) (*claim.Lease, error) {
 	if err := s.gate.Ready(ctx); err != nil {
 		return nil, s.gate.OpError(err)
 	}
-	a.Beside = leases
 	c, err := s.gate.Win(ctx, a)
 	if err != nil {
 		return nil, err
@@ -210,7 +207,7 @@ func (s *InterProcessSemaphore) passGate(ctx context.Context, a queue.Attempt, l
 // take takes n leases at the open gate, and leaves that. It returns nothing if
 // the gate closed meanwhile, or the session ended.
 func (s *InterProcessSemaphore) take(
-	ctx context.Context, gate *claim.Lease, seen *lockloop.Beside, n int, a queue.Attempt,
+	ctx context.Context, gate *claim.Lease, n int, a queue.Attempt,
 ) (c *claim.Claim, err error) {
 	under, done := gate.WithContext(ctx)
 	defer orRetire(&c, done)
@@ -219,7 +216,7 @@ func (s *InterProcessSemaphore) take(
 	note := at.OnBlocked
 	at.OnBlocked = func(r lockloop.NotAdmitted) { note(r); s.gate.NoteBeyond(r) }
 	at.OnTrouble = func(err error) { s.gate.NoteTroubleBeyond(under, err) }
-	turn := lockloop.Turn{Gate: gate.Claim().Nodes()[0], Open: under, Wanted: asked.wanted(), Seen: seen, Leave: gate.Claim().Unwatch}
+	turn := lockloop.Turn{Gate: gate.Claim().Nodes()[0], Open: under, Wanted: asked.wanted(), Leave: gate.Claim().Unwatch}
 	nodes, refusal := s.leases.Take(ctx, turn, at)
 	if refusal != nil {
 		gateClosed := gate.Context().Err() != nil

@@ -36,9 +36,6 @@ func TestContenderIsNotMisledByALeader(t *testing.T) {
 		"leases": {[]string{"/l/leases"}, zktest.OpMulti, func(t *testing.T, c *framework.Client) *locks.Lease {
 			return acquired(t)(locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)).Acquire(t.Context()))
 		}},
-		"atomic multi-lock": {[]string{"/l/a", "/l/b"}, zktest.OpMulti, func(t *testing.T, c *framework.Client) *locks.Lease {
-			return acquired(t)(locks.NewAtomicMultiLock(c, []string{"/l/a", "/l/b"}).Acquire(t.Context()))
-		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := func(t *testing.T, c *framework.Client) { // makes the parents

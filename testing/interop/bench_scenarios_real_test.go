@@ -74,7 +74,6 @@ const (
 //   - semaphore-8-of-64: 64 goroutines, or threads, of eight clients want one of
 //     eight leases each.
 //   - acquire-4: four leases of a semaphore at once.
-//   - multi-lock-of-8: ours is NewAtomicMultiLock.
 //   - participants-of-100: a list of the candidates of a selector, and who they are.
 var scenarios = []scenario{
 	{name: "one-worker", command: "one", times: 50, ops: 50, ours: cyclesOf(1, 50), zkLock: zkCycles(1, 50), peers: everyone},
@@ -92,7 +91,6 @@ var scenarios = []scenario{
 	{name: "read-write", command: "read-write", times: 20, ops: 160, ours: readAndWrite(20), peers: onlyJavas},
 	{name: "semaphore-8-of-64", command: "semaphore", times: 2, ops: 128, ours: semaphore(2), peers: clientsOfZooKeeper},
 	{name: "acquire-4", command: "acquire-4", times: 20, ops: 20, ours: leasesOfFour(20), peers: onlyJavas},
-	{name: "multi-lock-of-8", command: "multi-8", times: 10, ops: 10, ours: multiLock(10), peers: onlyJavas},
 	{name: "participants-of-100", command: "participants", times: 10, ops: 10, ours: participants(10), peers: onlyJavas},
 }
 
@@ -385,16 +383,6 @@ func leasesOfFour(n int) func(testing.TB, string) round {
 			return func() error { return lease.Release(b.Context()) }, nil
 		}
 		return cycling([]holds{four}, n)
-	}
-}
-
-func multiLock(n int) func(testing.TB, string) round {
-	return func(b testing.TB, addr string) round {
-		var paths []string
-		for i := range 8 {
-			paths = append(paths, fmt.Sprint(ourPath(b), "-", i))
-		}
-		return cycling([]holds{locker(b, locks.NewAtomicMultiLock(benchClient(b, addr), paths))}, n)
 	}
 }
 

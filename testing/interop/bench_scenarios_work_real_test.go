@@ -84,9 +84,8 @@ var exactly = map[string]int{
 	"our/cached": 0, "zk.Lock/cached": 3 * 50, "curator/cached": 3 * 50,
 	"our/64-paths": 3 * 128,
 	// A try's, and the holder's.
-	"our/failed-try": 50 + 5, "our/failed-try-same-object": 3, "curator/failed-try": 4*50 + 3, "curator/failed-try-same-object": 4*50 + 4, "kazoo/failed-try": 4*50 + 4,
+	"our/failed-try": 2*50 + 4, "our/failed-try-same-object": 3, "curator/failed-try": 4*50 + 3, "curator/failed-try-same-object": 4*50 + 4, "kazoo/failed-try": 4*50 + 4,
 	"our/acquire-4": 5 * 20, "curator/acquire-4": 28 * 20,
-	"our/multi-lock-of-8": 3 * 10, "curator/multi-lock-of-8": 8 * 3 * 10,
 	"our/participants-of-100": 2 * 10, "curator/participants-of-100": 101 * 10,
 }
 

@@ -44,8 +44,7 @@ const (
 	// sharedLease is one lease of a semaphore. The limit is stored at limitOf
 	// the path.
 	sharedLease kind = "lease-shared"
-	multi       kind = "multi"       // this mutex and another; only in Go
-	allAtOnce   kind = "all-at-once" // multi, by one transaction
+	multi       kind = "multi" // this mutex and another; only in Go
 )
 
 func limitOf(path string) string { return path + "-limit" }
@@ -107,13 +106,9 @@ func (c goContender) acquire(path string, wait time.Duration) (grant, error) {
 func (c goContender) lease(
 	ctx context.Context, path string,
 ) (lease *locks.Lease, release func(context.Context) error, err error) {
-	if c.kind == multi || c.kind == allAtOnce {
+	if c.kind == multi {
 		paths := []string{path, path + "-too"}
-		several := locks.NewAtomicMultiLock(c.client, paths)
-		if c.kind == multi {
-			several = locks.NewInterProcessMultiLock(locks.SortedMutexes(c.client, paths)...)
-		}
-		both, err := several.Acquire(ctx)
+		both, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c.client, paths)...).Acquire(ctx)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -11,19 +11,14 @@ import (
 
 // Our multi-lock waits for the mutex that Java holds, and Java then waits for
 // each of the mutexes that we hold.
-func TestMultiLockAmongJavasMutexes(t *testing.T) { amongJavasMutexes(t, multi) }
-
-// So does one that takes its mutexes by one transaction.
-func TestAtomicMultiLockAmongJavasMutexes(t *testing.T) { amongJavasMutexes(t, allAtOnce) }
-
-func amongJavasMutexes(t *testing.T, ours kind) {
+func TestMultiLockAmongJavasMutexes(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		one := lockPath(t)
 		two := one + "-too"
 		first := srv.contender(t, inJava)
 		second := sibling(first)
 		theirs := acquire(t, second, two)
-		both := acquireLater(srv.contender(t, inGo).withKind(ours), one, waitLimit)
+		both := acquireLater(srv.contender(t, inGo).withKind(multi), one, waitLimit)
 		srv.waitNodes(t, two, 2)
 		srv.waitNodes(t, one, 1) // it has the first
 		waiter := srv.acquireBehind(t, first, one, mutex)

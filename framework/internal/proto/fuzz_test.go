@@ -23,7 +23,6 @@ var readers = []func([]byte){
 	func(b []byte) { Auth("digest", nil).Read(b, 0) },
 	func(b []byte) { Multi().Read(b, 0) },
 	func(b []byte) { MultiRead().Read(b, 0) },
-	func(b []byte) { MultiChildren().Read(b, 0) },
 	func(b []byte) { ReadRequestHeader(b) },
 	func(b []byte) { ReadReplyHeader(b) },
 	func(b []byte) { ReadConnectRequest(b) },
@@ -179,22 +178,6 @@ func TestMultiRead(t *testing.T) {
 		OpError, true, int32(-1))
 }
 
-func TestMultiChildren(t *testing.T) {
-	q := MultiChildren("/a", "/b", "/c")
-	requireBody(t, q.Append, OpMultiRead, q.Op,
-		OpGetChildren, false, int32(-1), "/a", false,
-		OpGetChildren, false, int32(-1), "/b", false,
-		OpGetChildren, false, int32(-1), "/c", false,
-		OpError, true, int32(-1))
-	requireAnswer(t, q, MultiReadAnswer{
-		Reads: []ReadAnswer{{Names: []string{"x", "y"}}, {Code: CodeNoAuth}, {Names: []string{}}}, Zxid: answerZxid,
-	},
-		OpGetChildren, false, int32(0), int32(2), "x", "y",
-		OpError, false, CodeNoAuth, CodeNoAuth,
-		OpGetChildren, false, int32(0), int32(0),
-		OpError, true, int32(-1))
-}
-
 // An error of a multiRead keeps the type of its operation on ClickHouse Keeper, and
 // has no body.
 func TestMultiReadErrorsOfClickHouseKeeper(t *testing.T) {
@@ -205,12 +188,6 @@ func TestMultiReadErrorsOfClickHouseKeeper(t *testing.T) {
 		OpGetData, false, CodeNoNode,
 		OpGetData, false, int32(0), []byte("x"), stat,
 		OpGetData, false, CodeNoAuth,
-		OpError, true, int32(-1))
-	requireAnswer(t, MultiChildren("/a", "/b"), MultiReadAnswer{
-		Reads: []ReadAnswer{{Code: CodeNoNode}, {Names: []string{"x"}}}, Zxid: answerZxid,
-	},
-		OpGetChildren, false, CodeNoNode,
-		OpGetChildren, false, int32(0), int32(1), "x",
 		OpError, true, int32(-1))
 }
 
@@ -249,9 +226,6 @@ func TestAnswersThatContradictThemselvesAreMalformed(t *testing.T) {
 		"multiRead, too many":                {reads(MultiRead()), ended(OpError, false, CodeNoNode, CodeNoNode), false},
 		"multiRead, an end of a type":        {reads(MultiRead()), encode(OpGetData, true, int32(-1)), false},
 		"multiRead, bytes behind the end":    {reads(MultiRead()), append(ended(), 0), false},
-		"children, data": {
-			reads(MultiChildren("/a")), ended(OpGetData, false, ok, []byte("x"), stat), false,
-		},
 
 		"multi":                       {writes(create, remove), ended(OpCreate, false, ok, "/a", OpDelete, false, ok), true},
 		"multi, numbered":             {writes(numbered), ended(OpCreate, false, ok, "/a-01"), true},

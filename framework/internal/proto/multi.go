@@ -131,16 +131,14 @@ func (a MultiAnswer) isAllOrNothing(errors int) bool {
 	return errors == len(a.Parts)
 }
 
-// ReadAnswer is the answer to one operation of a MultiRead, which has Data and
-// Stat, or of a MultiChildren, which has Names.
+// ReadAnswer is the answer to one operation of a MultiRead.
 type ReadAnswer struct {
-	Data  []byte // a part of the message
-	Stat  *Stat
-	Names []string // not nil, also if there are none
-	Code  int32    // CodeOK, or why this operation has failed
+	Data []byte // a part of the message
+	Stat *Stat
+	Code int32 // CodeOK, or why this operation has failed
 }
 
-// MultiReadAnswer is the answer to a MultiRead or a MultiChildren.
+// MultiReadAnswer is the answer to a MultiRead.
 type MultiReadAnswer struct {
 	Reads []ReadAnswer // one for each operation
 	Zxid  int64        // all of them have read the state after this transaction
@@ -148,25 +146,19 @@ type MultiReadAnswer struct {
 
 // MultiRead asks for the data of several nodes. Each operation succeeds or fails
 // by itself.
-func MultiRead(paths ...string) Request[MultiReadAnswer] { return multiRead(OpGetData, paths) }
-
-// MultiChildren asks for the names of the children of several nodes, as MultiRead
-// asks for their data. The answer has no Stat.
-func MultiChildren(paths ...string) Request[MultiReadAnswer] { return multiRead(OpGetChildren, paths) }
-
-func multiRead(op int32, paths []string) Request[MultiReadAnswer] {
+func MultiRead(paths ...string) Request[MultiReadAnswer] {
 	return Request[MultiReadAnswer]{Op: OpMultiRead, Append: func(b []byte) []byte {
 		for _, path := range paths {
-			b = pathAndWatch(path, false)(appendMultiHeader(b, op, false))
+			b = pathAndWatch(path, false)(appendMultiHeader(b, OpGetData, false))
 		}
 		return appendMultiHeader(b, OpError, true)
 	}, read: func(body []byte, zxid int64) (MultiReadAnswer, bool) {
-		a, ok := readMultiReadAnswer(body, zxid, op)
+		a, ok := readMultiReadAnswer(body, zxid)
 		return a, ok && len(a.Reads) == len(paths)
 	}}
 }
 
-func readMultiReadAnswer(body []byte, zxid int64, asked int32) (MultiReadAnswer, bool) {
+func readMultiReadAnswer(body []byte, zxid int64) (MultiReadAnswer, bool) {
 	r := jute.NewReader(body)
 	a := MultiReadAnswer{Zxid: zxid}
 	for {
@@ -176,13 +168,10 @@ func readMultiReadAnswer(body []byte, zxid int64, asked int32) (MultiReadAnswer,
 		}
 		part := ReadAnswer{Code: code}
 		switch {
-		case op != asked && op != OpError, op == OpError && code == CodeOK:
+		case op != OpGetData && op != OpError, op == OpError && code == CodeOK:
 			return a, false
-		case code != CodeOK: // no result follows, whatever the type
-		case op == OpGetData:
+		case code == CodeOK: // no result follows another code, whatever the type
 			part.Data, part.Stat = r.Buffer(), readStat(r)
-		default:
-			part.Names = readNames(r)
 		}
 		if r.Bad() {
 			return a, false

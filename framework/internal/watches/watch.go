@@ -54,15 +54,6 @@ func (w *Watch) Event() (zk.Event, error) {
 // when the watch is done.
 func (w *Watch) InOrder() bool { return w.inOrder }
 
-// IsSteady reports whether the watch has told of all changes that its server knew
-// of when the session's last answer came: there were none. It does not say so when
-// the watch was set again.
-func (w *Watch) IsSteady() bool {
-	w.all.mu.Lock()
-	defer w.all.mu.Unlock()
-	return w.isSet && !w.isDone && !w.isAnew && w.carrier == nil && !w.all.isLookingLocked()
-}
-
 // Leave removes a waiter.
 func (w *Watch) Leave() {
 	w.all.mu.Lock()

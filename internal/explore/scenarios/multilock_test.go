@@ -9,7 +9,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/explore"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // rooms are each protected by a lock of its own.
@@ -30,25 +29,12 @@ func newRooms(w *explore.World, paths ...string) *rooms {
 
 // visitor locks some of the rooms, one after the other, and works in all of them.
 func (r *rooms) visitor(which ...int) func(*explore.Actor) {
-	return r.visit(func(c *framework.Client, paths []string) locks.Locker {
-		return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, paths)...)
-	}, which)
-}
-
-// atOnce locks some of the rooms by one transaction, and works in all of them.
-func (r *rooms) atOnce(which ...int) func(*explore.Actor) {
-	return r.visit(func(c *framework.Client, paths []string) locks.Locker {
-		return locks.NewAtomicMultiLock(c, paths)
-	}, which)
-}
-
-func (r *rooms) visit(of func(c *framework.Client, paths []string) locks.Locker, which []int) func(*explore.Actor) {
 	return func(a *explore.Actor) {
 		var paths []string
 		for _, i := range which {
 			paths = append(paths, r.paths[i])
 		}
-		lock := of(a.Client(), paths)
+		lock := locks.NewInterProcessMultiLock(locks.SortedMutexes(a.Client(), paths)...)
 		lease, _ := take(r.world, a, "acquire", func(ctx context.Context) (*locks.Lease, error) {
 			lease, err := lock.Acquire(ctx)
 			if err != nil && ctx.Err() == nil && !isEnd(a, err) {
@@ -99,46 +85,17 @@ func TestMultiLockOfThree(t *testing.T) {
 	}, quick())
 }
 
-// Two want both rooms, and name them in opposite orders. Another wants one.
-func crossing(w *explore.World) {
-	r := newRooms(w, "/1", "/2")
-	w.Actor("A", r.atOnce(0, 1))
-	w.Actor("B", r.atOnce(1, 0))
-	w.Actor("C", r.visitor(1))
-}
-
-func TestAtomicMultiLocks(t *testing.T) { explore.Search(t, crossing, quick()) }
-
-// The first has some trouble with its transaction.
-func TestAtomicMultiLocksInTrouble(t *testing.T) {
-	for name, first := range map[string]trouble{
-		"reply lost": meets(zktest.OpMulti, zktest.DropReply()), "request lost": meets(zktest.OpMulti, zktest.DropRequest()),
-		"late": late(zktest.OpMulti), "unheard": unheard(zktest.OpMulti), "session lost": loss,
-		"reply and session lost": lastOf(zktest.OpMulti),
-	} {
-		t.Run(name, func(t *testing.T) { explore.Search(t, startsWith(first, crossing), quick()) })
-	}
-}
-
-// With several servers, an answer may be older than another one.
-func TestAtomicMultiLocksInAnEnsemble(t *testing.T) {
-	explore.Search(t, inEnsemble(crossing, 0, 50*time.Millisecond, 200*time.Millisecond), quick())
-}
-
-// vacated are the nodes that somebody deletes, which make nobody a holder. If they
-// are in the last of several queues that somebody takes, that holds also for one
-// that has been without a connection, as it looks there in the end.
+// vacated are the nodes that somebody deletes, which make nobody a holder.
 type vacated struct {
 	world *explore.World
-	last  bool
 
 	mu   sync.Mutex
 	tree explore.Tree // at the last look
 	gone map[string]time.Time
 }
 
-func watchVacated(w *explore.World, last bool) *vacated {
-	v := &vacated{world: w, last: last, gone: map[string]time.Time{}}
+func watchVacated(w *explore.World) *vacated {
+	v := &vacated{world: w, gone: map[string]time.Time{}}
 	w.Always(func(tree explore.Tree) error {
 		v.mu.Lock()
 		defer v.mu.Unlock()
@@ -156,15 +113,12 @@ func watchVacated(w *explore.World, last bool) *vacated {
 // granted looks whether a lease has nodes that have been gone for long. A holder
 // watches its node only when it has had the lock for a second.
 func (v *vacated) granted(a *explore.Actor, lease *locks.Lease) {
-	bound := 3 * time.Second
-	if v.last {
-		bound = time.Second
-	}
+	const bound = 3 * time.Second
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, of := range lease.Leases() {
 		at, gone := v.gone[of.Path()]
-		if gone && (v.last || !a.Disturbed()) && of.Context().Err() == nil && min(time.Since(at), v.world.Quiet()) > bound {
+		if gone && !a.Disturbed() && of.Context().Err() == nil && min(time.Since(at), v.world.Quiet()) > bound {
 			v.world.Fail("%s has a lock by %s, which is gone", a.Name(), of.Path())
 		}
 	}
@@ -177,7 +131,7 @@ func deletedRooms(of func(*framework.Client) locks.Locker, taken, operated strin
 		for _, path := range three {
 			w.Node(path, "")
 		}
-		v := watchVacated(w, operated == three[2])
+		v := watchVacated(w)
 		visit := func(a *explore.Actor, lock locks.Locker) {
 			lease, _ := take(w, a, "acquire", lock.Acquire)
 			if lease == nil {
@@ -207,9 +161,4 @@ func TestMultiLockWhoseNodesAreDeleted(t *testing.T) {
 		return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, three)...)
 	}
 	explore.Search(t, deletedRooms(inOrder, "/3", "/1"), quick())
-}
-
-func TestAtomicMultiLocksWhoseNodesAreDeleted(t *testing.T) {
-	atOnce := func(c *framework.Client) locks.Locker { return locks.NewAtomicMultiLock(c, three) }
-	explore.Search(t, deletedRooms(atOnce, "/1", "/3"), quick())
 }

@@ -19,10 +19,6 @@ type several struct {
 	asked context.Context // its end says that somebody asks for one of the locks
 	ask   context.CancelFunc
 
-	// These are for leases that were taken by one transaction.
-	client *framework.Client   // deletes the nodes of all by one transaction, too; nil if each lease deletes its own
-	owed   []framework.Created // nodes that have no lease, and go with the others
-
 	mu       sync.Mutex // protects the following fields
 	watching bool
 	unlisten []func() bool
@@ -118,11 +114,7 @@ func (s *several) release(ctx context.Context) (err error) {
 	for i, l := range slices.Backward(leases) {
 		partings[i] = l.part()
 	}
-	defer func() { err = finishAll(ctx, leases, partings) }() // also if the user's code panics
-	if s.client != nil {
-		s.deleteTogether(ctx, leases, partings)
-	}
-	return nil
+	return finishAll(ctx, leases, partings)
 }
 
 // single returns the leases, with those that others consist of in their place.

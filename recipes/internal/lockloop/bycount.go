@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Limit returns how many nodes there may be. If watch is set, changed is a watch
@@ -31,10 +32,6 @@ type Turn struct {
 	Gate framework.Created // our node at the gate, which nobody passes as long as it is there
 	Open context.Context   // ends with the turn, and also with the context of Take
 	Wanted
-
-	// Seen is a list of the places that is no older than our grant at the gate, or nil.
-	// It serves the first look.
-	Seen *Beside
 
 	// Leave is called before the transaction that deletes the node at the gate.
 	Leave func()
@@ -68,7 +65,7 @@ func (p *Places) Take(ctx context.Context, t Turn, a Attempt) ([]framework.Creat
 		switch {
 		case err == nil:
 			c.recovery.Recovered()
-			p.loop.setRefusal(nil)
+			p.loop.refused.Store(nil)
 			return nodes, nil
 		case reason.Is(err, errAgain):
 			c.recovery.Recovered()
@@ -187,13 +184,9 @@ func doneOf(w *framework.Watch) <-chan struct{} {
 // is taken, and none will be before our turn ends.
 func (p *Places) look(c *contender, t *Turn, watch bool) (l taken, err error) {
 	ctx, of := t.Open, p.loop.nodes
-	seen, isSeen := t.Seen.take()
-	switch {
-	case watch:
+	if watch {
 		l.taken, _, l.changed, err = of.Client.ChildrenW(ctx, of.Path)
-	case isSeen:
-		l.taken = seen
-	default:
+	} else {
 		l.taken, err = framework.Extend(of.Client).Siblings(ctx, of.Path)
 	}
 	if err == nil {
@@ -233,4 +226,19 @@ func (c *contender) noteTaken(names []string) {
 		}
 	}
 	c.noteQueue(first.Node, len(names))
+}
+
+// createOp returns the operation that makes a contender's node in a transaction.
+func (n Nodes) createOp(data []byte) framework.TxnOp {
+	return framework.CreateOp(znode.Join(n.Path, n.Kind), data,
+		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents())
+}
+
+// createdBy returns the nodes that the operations of a transaction have made.
+func createdBy(results []framework.TxnResult) []framework.Created {
+	nodes := make([]framework.Created, len(results))
+	for i, r := range results {
+		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
+	}
+	return nodes
 }

@@ -49,12 +49,10 @@ func (o Order) step(ctx context.Context, c *contender) error {
 		c.tellQueued(c.seen.Ahead, c.seen.Ahead+1)
 		return o.await(ctx, c, b)
 	}
-	isFirstLook := c.node.Siblings != nil
 	now, seen, err := o.standing(ctx, c)
 	if err != nil {
 		return err
 	}
-	c.noteBeside(isFirstLook, now.Blocker == "")
 	c.attempt.Crowd.noteLength(now.Length)
 	c.tellQueued(now.Ahead, now.Length)
 	if now.Blocker == "" {
@@ -158,7 +156,6 @@ func (c *contender) resolve(ctx context.Context, ours Entry, children []string) 
 	if !ours.overflowed() {
 		return all, nil
 	}
-	c.beside.Names, c.beside.Err = nil, nil // it is older than these reads, which leave out who has gone
 	read, err := readCzxids(ctx, of.Client, of.Path, slices.Collect(all.each))
 	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
 		err = errStale // it was deleted after the listing

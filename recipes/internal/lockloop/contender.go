@@ -28,14 +28,7 @@ type contender struct {
 	isNext      bool      // see isNextIn
 	mayHaveTwin bool      // the create was tried again, or has made two nodes
 
-	beside framework.SiblingsRead // came with the node; see Beside
-
-	// These are for a look; see LookFirst.
-	refused   *refusal         // the last attempt's, or a look's behind it
-	lookWatch *framework.Watch // set by this look; nil if nobody has to stop it
-	isSame    bool             // the queue is as the last look has seen it
-
-	hasLookedForLease bool // see lookForLease
+	refused *refusal // for a look: the refusal before it; see LookFirst
 
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
@@ -92,13 +85,9 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		c.node, c.attempt.Resume = *resumed, nil
 		return nil
 	}
-	if c.attempt.Enter != nil {
-		c.node, c.mayHaveTwin, err = c.attempt.Enter(ctx)
-		return err
-	}
 	opts := asContender
 	if c.attempt.Crowd.enter(c.mayFollow()) {
-		opts = c.alsoList(asContenderThatLooks)
+		opts = asContenderThatLooks
 	}
 	c.node, err = c.create(ctx, opts)
 	c.mayHaveTwin = c.recovery.Trouble() != nil
@@ -133,22 +122,17 @@ func (c *contender) noteRetry(error) {
 }
 
 func (c *contender) abandon(ctx context.Context) {
-	switch {
-	case c.attempt.Enter != nil: // others see to the node
-	case c.attempt.OnAbandon != nil:
+	if c.attempt.OnAbandon != nil {
 		c.attempt.OnAbandon(ctx, c.node)
-	default:
-		Discard(ctx, c.loop.nodes.Client, c.node.Path)
+		return
 	}
+	Discard(ctx, c.loop.nodes.Client, c.node.Path)
 }
 
 // queuesAgain reports whether to make another node after an error, when it is
 // time to.
 func (c *contender) queuesAgain(ctx context.Context, err error) bool {
-	if reason.Is(err, errStale) {
-		return c.attempt.Enter == nil
-	}
-	return c.outlasts(ctx, err)
+	return reason.Is(err, errStale) || c.outlasts(ctx, err)
 }
 
 // outlasts reports whether to go on after an error, when it is time to.
@@ -161,9 +145,6 @@ func (c *contender) outlasts(ctx context.Context, err error) bool {
 func (c *contender) children(ctx context.Context) ([]string, error) {
 	names, err := c.node.Siblings, error(nil)
 	if names == nil {
-		if c.attempt.OnLook != nil {
-			c.attempt.OnLook()
-		}
 		names, _, err = c.loop.nodes.Client.Children(ctx, c.loop.nodes.Path)
 	}
 	c.node.Siblings = nil

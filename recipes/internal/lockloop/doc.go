@@ -17,8 +17,7 @@
 //	loop.go       what a lock configures, and what one attempt brings along
 //	contender.go  one attempt: its node, its errors, what it has seen
 //	refusal.go    why an attempt was not admitted, and who was ahead
-//	look.go       a look before an attempt that does not wait
-//	refused.go    what the last one that was refused has seen
+//	look.go       a look before an attempt that does not wait, after a refusal
 //	byorder.go    admission by the order of the queue: locks and leaders
 //	crowd.go      contenders of one client that look at the queue together
 //	next.go       the next in line, who need not look again
@@ -29,7 +28,6 @@
 //	news.go       what those know that come later
 //	together.go   one attempt in a crowd
 //	view.go       a listing that a crowd looks at; pure
-//	several.go    the queues of several locks, entered by one transaction
 //	twins.go      other nodes of the create that has made ours
 //	foreign.go    contenders of another recipe at the same path
 //	observe.go    what a tracer is told

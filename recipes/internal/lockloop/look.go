@@ -23,6 +23,28 @@ import (
 // looksLast is for how long looks refuse, after an attempt that has queued.
 const looksLast = time.Second
 
+// refusal is what an attempt that was refused, or a look after it, has seen. It does
+// not change.
+type refusal struct {
+	at   time.Time // the end of the attempt
+	seen NotAdmitted
+}
+
+// refusalOf returns a refusal without its error. That may have a cause of the
+// caller's, who decides how long it is in memory.
+func refusalOf(at time.Time, seen NotAdmitted) *refusal {
+	seen.Err = nil
+	return &refusal{at, seen}
+}
+
+// noteRefusal notes that an attempt has ended without a grant. It may not have
+// seen the queue.
+func (l *Loop) noteRefusal(seen NotAdmitted) {
+	if !seen.Seen.IsZero() {
+		l.refused.Store(refusalOf(time.Now(), seen))
+	}
+}
+
 // LookFirst refuses an attempt that does not wait, if the last one that has queued
 // was refused less than looksLast ago and a look finds others ahead. It returns nil
 // if the attempt has to queue.
@@ -41,21 +63,19 @@ func (p *Places) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmi
 func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Context, *contender) error) *NotAdmitted {
 	last := l.refused.Load()
 	if last == nil || time.Since(last.at) >= looksLast {
-		l.replaceRefusal(last, nil)
+		l.refused.CompareAndSwap(last, nil)
 		return nil
 	}
 	c := newContender(l, a)
 	c.refused = last
-	defer func() { stopWatch(c.lookWatch) }()
 	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
 	err := look(ctx, c)
 	if err == nil {
-		l.setRefusal(nil)
-		c.leaveWatch()
+		l.refused.Store(nil)
 		return nil
 	}
-	if !c.isSame {
-		l.noteLook(c, reason.Is(err, errHeld))
+	if reason.Is(err, errHeld) { // the next look need not read the same holder
+		l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
 	}
 	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 	return &c.seen
@@ -63,15 +83,8 @@ func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Conte
 
 // look returns errHeld if a node that we would make now would have to wait.
 func (o Order) look(ctx context.Context, c *contender) error {
-	same, err := c.seesTheSame(ctx)
-	if err != nil {
-		return err
-	}
-	if same {
-		return errHeld
-	}
 	of := c.loop.nodes
-	names, stat, err := c.listCurrent(ctx)
+	names, stat, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
 	if reason.Is(err, zk.ErrNoNode) {
 		return nil
 	}
@@ -112,33 +125,23 @@ func newcomer(kind string, parent *zk.Stat) Entry {
 
 // lookFor returns errHeld if the places that are wanted do not fit now.
 func (p *Places) lookFor(ctx context.Context, c *contender, want Wanted) error {
-	var names []string
-	n := c.refused.seen.Ahead
-	same, err := c.seesTheSame(ctx)
+	of := p.loop.nodes
+	names, _, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
+	if reason.Is(err, zk.ErrNoNode) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	if !same {
-		names, _, err = c.listCurrent(ctx)
-		if reason.Is(err, zk.ErrNoNode) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		c.warnOfOthers(names)
-		n = len(names)
-	}
+	c.warnOfOthers(names)
 	limit, _, err := p.readLimit(ctx, want, false)
 	if err != nil {
 		return err
 	}
-	if want.N <= limit-n {
+	if want.N <= limit-len(names) {
 		return nil
 	}
-	if !c.isSame {
-		c.noteTaken(names)
-		c.recallHolder(ctx)
-	}
+	c.noteTaken(names)
+	c.recallHolder(ctx)
 	return errHeld
 }

@@ -19,10 +19,7 @@ type Loop struct {
 	newNode       string                  // the path that a contender asks for
 	warned        atomic.Bool             // see warnOfOthers
 	warnedUnowned atomic.Bool             // see noteOwner
-	looking       atomic.Bool             // see lookForLease
-	refused       atomic.Pointer[refusal] // what the last attempt saw that saw others ahead; nil if it did not; see LookFirst
-	isBusy        atomic.Bool             // somebody was ahead of the last contender with a Beside, in its first look
-	length        atomic.Int64            // the queue's, in names, when ListAll looked last
+	refused       atomic.Pointer[refusal] // the last attempt's; nil if it was not refused
 }
 
 // Nodes describes which nodes are a lock's contenders.
@@ -46,16 +43,6 @@ type Attempt struct {
 	// good any more, another one takes its place.
 	Resume *framework.Created
 
-	// Enter, if not nil, makes the node, or returns one of ours that stands in
-	// the queue already. Others depend on its place, and see to its deletion. So
-	// if it is not good any more, Run makes no other and ends with ErrPlaceLost.
-	// It reports whether the node was asked for again, so that there may be two.
-	Enter func(ctx context.Context) (node framework.Created, again bool, err error)
-
-	// Beside, if not nil, is filled in when a node is admitted by the look that
-	// comes with it. A retried Run empties it.
-	Beside *Beside
-
 	// Crowd is shared by the attempts that look at the queue together, or nil.
 	Crowd *Crowd
 
@@ -68,7 +55,6 @@ type Attempt struct {
 	Observer  Observer
 	OnQueued  func(framework.Created) // a node of ours is in the queue
 	OnBlocked func(NotAdmitted)       // we have to wait
-	OnLook    func()                  // the listing that came with the node is not enough
 
 	// OnTrouble is told of each error that the attempt outlasts, and with nil
 	// that all is well. Other goroutines may call it, too. It may be nil.
@@ -82,10 +68,6 @@ type Attempt struct {
 // ErrCorrupted means that something below a lock's path was not put there by a
 // server or a contender.
 var ErrCorrupted = errors.New("corrupted data")
-
-// ErrPlaceLost is the error of an attempt with Enter whose node is gone, or
-// belongs to a session that is over.
-var ErrPlaceLost = errStale
 
 var (
 	// errStale means that our node is gone or belongs to a session that is
@@ -109,13 +91,12 @@ var (
 // the error has the last one that it has outlasted.
 func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *OwnWatch, *NotAdmitted) {
 	c := newContender(l, a)
-	a.Beside.forget()
 	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
 	for {
 		err := c.queue(ctx)
 		if err == nil {
-			l.setRefusal(nil)
+			l.refused.Store(nil)
 			return c.node, c.own, nil
 		}
 		if ctx.Err() != nil || !c.queuesAgain(ctx, err) {

@@ -17,8 +17,6 @@ type Attempt struct {
 	Since time.Time
 	Trace *trace.Acquire // may be nil
 
-	Beside *lockloop.Beside // of the queue, for one Win; may be nil
-
 	seen *lockloop.NotAdmitted // the queue that the attempt has waited in last; nil if nothing is noted
 }
 

@@ -4,7 +4,6 @@
 //
 //	config.go       what a recipe and its user choose
 //	queue.go        the way to a claim at the server
-//	several.go      the ways there of several locks, by one transaction
 //	local.go        the way there through the process, and the hand-over
 //	minimumhold.go  a lock that stays for a while when it is released
 //	localqueue.go   the goroutines of one client that want one lock

@@ -100,7 +100,6 @@ type entrant struct {
 	queue   *localQueue
 	ctx     context.Context // the acquire's
 	attempt Attempt
-	data    []byte // its nodes'
 
 	isAwaited  bool // others of ours may wait for what becomes of its node
 	hasEntered bool // those behind it have been told that they may enter
@@ -112,10 +111,6 @@ type entrant struct {
 // inLoop returns the attempt for the lock loop, which tells the queue of it.
 func (e *entrant) inLoop() lockloop.Attempt {
 	at := e.of.inLoop(e.attempt)
-	e.data = at.Data
-	if e.queue.isWithOthers() {
-		at.Beside = nil // one of ours is ahead, and it would be too old
-	}
 	if e.of.isShared() {
 		at.Crowd = e.queue.sharing()
 	}
@@ -123,11 +118,8 @@ func (e *entrant) inLoop() lockloop.Attempt {
 	return at
 }
 
-func (e *entrant) queued(node framework.Created) {
+func (e *entrant) queued(framework.Created) {
 	e.isQueued = true
-	if !e.of.isShared() { // if many share the lock, few come to be named as the holder
-		e.queue.know(ours(node, e.data))
-	}
 	e.enter()
 }
 

@@ -44,15 +44,12 @@ type localQueue struct {
 	seen     lockloop.NotAdmitted  // the server's queue as one of us saw it last
 	keepsOut bool                  // the queue in seen keeps those out, too, that share the lock
 	beyond   *lockloop.NotAdmitted // the queue that the holder is in, as one of us saw it last; may be nil
-	known    []knownHolder         // holders whose data one of us has read or written
 	gone     []string              // nodes of ours that had the lock, and were given up
 	alone    *holding              // the one of us that got the lock alone last, or nil
 	shared   list.List             // a *holding for each of us that shares the lock
 	trouble  error                 // the last error that one of us at the server has outlasted, or nil
 
-	// Most queues know of no more than one of each.
-	firstKnown [1]knownHolder
-	firstGone  [1]string
+	firstGone [1]string // most queues know of no more than one
 }
 
 // entering says which goroutines with a place have no node yet. The next must
@@ -100,7 +97,7 @@ type localWaiter struct {
 // newLocalQueue returns an empty queue.
 func newLocalQueue(in *queueSet, key *localKey) *localQueue {
 	q := &localQueue{in: in, key: key, free: key.places()}
-	q.known, q.gone = q.firstKnown[:0], q.firstGone[:0]
+	q.gone = q.firstGone[:0]
 	return q
 }
 
@@ -290,13 +287,6 @@ func (q *localQueue) isWaitedFor() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.waiting.len() > 0
-}
-
-// isWithOthers reports whether one who has a place is not the only one.
-func (q *localQueue) isWithOthers() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.used > 1
 }
 
 // takeFirstFor takes the first waiter off the queue, which is to get the claim.

@@ -52,54 +52,20 @@ func (q *localQueue) tryNote(r lockloop.NotAdmitted, everybody bool) bool {
 	if slices.Contains(q.gone, r.Holder) {
 		return false
 	}
-	q.nameHolderLocked(&r)
-	q.knowLocked(r)
+	r.RecallHolder(q.seen)
 	q.seen, q.keepsOut = r, everybody
 	return true
 }
 
-// know records the data of a node that is the holder, or may come to be.
-func (q *localQueue) know(r lockloop.NotAdmitted) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.knowLocked(r)
-}
+// maxGone is how many nodes of ours are remembered that had the lock and were given
+// up. A listing that is on its way may name one of those.
+const maxGone = 4
 
-// maxKnown is how many holders are remembered, and how many that have given up.
-// A listing that is on its way may name one of those.
-const maxKnown = 4
-
-// knownHolder is what a NotAdmitted says of the holder. A queue keeps no more.
-type knownHolder struct {
-	node    string
-	data    []byte
-	session int64
-	since   time.Time
-}
-
-func (h knownHolder) refusal() lockloop.NotAdmitted {
-	return lockloop.NotAdmitted{Holder: h.node, HolderData: h.data, HolderSession: h.session, HolderSince: h.since}
-}
-
-func (q *localQueue) knowLocked(r lockloop.NotAdmitted) {
-	same := func(known knownHolder) bool { return known.node == r.Holder }
-	if !r.HasRead() || slices.ContainsFunc(q.known, same) {
-		return
+func (q *localQueue) goneLocked(node string) {
+	if len(q.gone) == maxGone {
+		q.gone = slices.Delete(q.gone, 0, 1)
 	}
-	q.known = addLast(q.known, knownHolder{r.Holder, r.HolderData, r.HolderSession, r.HolderSince})
-}
-
-func addLast[T any](all []T, one T) []T {
-	if len(all) == maxKnown {
-		all = slices.Delete(all, 0, 1)
-	}
-	return append(all, one)
-}
-
-func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
-	for _, known := range q.known {
-		r.RecallHolder(known.refusal())
-	}
+	q.gone = append(q.gone, node)
 }
 
 // holding is one of us that has got the lock.
@@ -174,7 +140,6 @@ func (q *localQueue) tryNoteNext(t *turn) bool {
 		return false
 	}
 	q.alone.by, q.alone.seen.Seen = t.claim, now
-	q.knowLocked(q.alone.seen)
 	q.seen, q.keepsOut = q.alone.seen, true
 	return true
 }
@@ -205,7 +170,7 @@ func (q *localQueue) forget(holder string, shared *list.Element, stays bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !stays {
-		q.gone = addLast(q.gone, holder)
+		q.goneLocked(holder)
 	}
 	if shared != nil {
 		q.shared.Remove(shared)
@@ -246,7 +211,6 @@ func (q *localQueue) complete(r *lockloop.NotAdmitted, queued, shared bool) {
 		return
 	}
 	r.Recall(q.standingLocked())
-	q.nameHolderLocked(r)
 	if !queued {
 		r.Ahead = max(r.Ahead, q.used-1)
 	}

@@ -174,13 +174,8 @@ func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt)
 		if c := claim.New(q.termsOf(at.Data, own), node); c != nil {
 			return c, nil
 		}
-		if at.Enter == nil {
-			claim.DeleteInBackground(q.cfg.Client, []framework.Created{node})
-		}
+		claim.DeleteInBackground(q.cfg.Client, []framework.Created{node})
 		a.Trace.Distrusted(q.cfg.Client, node)
-		if at.Enter != nil { // its place goes with those of the others
-			return nil, &lockloop.NotAdmitted{Err: lockloop.ErrPlaceLost}
-		}
 		at.Trouble = nil // all was well then
 	}
 }
@@ -235,7 +230,7 @@ func (q *Queue) InLoop(a Attempt) lockloop.Attempt {
 
 // inLoop is InLoop for attempts whose OnBlocked does more.
 func (q *Queue) inLoop(a Attempt) lockloop.Attempt {
-	return lockloop.Attempt{Wait: a.Wait, Data: q.NodeData(a), Observer: a.Trace.Observer(), Beside: a.Beside}
+	return lockloop.Attempt{Wait: a.Wait, Data: q.NodeData(a), Observer: a.Trace.Observer()}
 }
 
 // Take takes places in a turn, for a queue that has a Count. See

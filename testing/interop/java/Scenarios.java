@@ -7,14 +7,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
-import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
@@ -67,8 +64,6 @@ class Scenarios {
                 return semaphore(path, times);
             case "acquire-4":
                 return leases(new InterProcessSemaphoreV2(client(0), path, 4), 4, times);
-            case "multi-8":
-                return together(1, i -> cycles(multi(path), times));
             case "participants":
                 return participants(path, times);
             default:
@@ -226,11 +221,6 @@ class Scenarios {
                 semaphore.returnAll(semaphore.acquire(many));
             }
         });
-    }
-
-    private InterProcessMultiLock multi(String path) throws Exception {
-        List<String> paths = IntStream.range(0, 8).mapToObj(i -> path + "-" + i).collect(Collectors.toList());
-        return new InterProcessMultiLock(client(0), paths);
     }
 
     /** The candidates are there. */
