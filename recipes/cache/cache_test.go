@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,11 +22,6 @@ import (
 var servers = map[string]func(t *testing.T) *zktest.Server{
 	"3.9": func(t *testing.T) *zktest.Server { return zktest.Start(t) },
 	"3.8": func(t *testing.T) *zktest.Server { return zktest.Start(t, zktest.WithVersion(zktest.Version380)) },
-	"3.5": func(t *testing.T) *zktest.Server {
-		srv := zktest.Start(t)
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
-		return srv
-	},
 }
 
 func onEach(t *testing.T, test func(t *testing.T, srv *zktest.Server, client *framework.Client)) {
@@ -380,11 +374,7 @@ func TestLargeTree(t *testing.T) {
 		require.Zero(t, stats.ToRead)
 		require.Len(t, paths(c), all)
 		reads := srv.CountRequests(zktest.OpGetData) + srv.CountRequests(zktest.OpGetChildren)
-		if _, old := servers[t.Name()[len(t.Name())-3:]]; old && strings.HasSuffix(t.Name(), "3.5") {
-			require.Equal(t, 2*all, reads)
-		} else {
-			require.LessOrEqual(t, reads, 2+2*10, "the root, and what was left over; and a list for each parent")
-			require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), all/16+20)
-		}
+		require.LessOrEqual(t, reads, 2+2*10, "the root, and what was left over; and a list for each parent")
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), all/16+20)
 	})
 }

@@ -84,28 +84,3 @@ func TestCacheWhoseWatchIsThrottledIsInterrupted(t *testing.T) {
 		require.Equal(t, 1, strings.Count(log.String(), "zookeeper cache is up to date again"))
 	})
 }
-
-// Connections end when the standard watches are set again, until the client does
-// without. The server has too much to do when the cache sets new ones.
-func TestCacheWhoseStandardWatchesAreNotSetAgainIsInterrupted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := servers["3.5"](t)
-		create(t, srv, "/r")
-		client := connect(t, srv)
-		c := busy(t, srv, client)
-		synced := stateTold(t, c)
-		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
-		throttled := srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
-		srv.CutAll()
-		time.Sleep(busyFor)
-		synctest.Wait()
-		require.True(t, client.State().IsConnected())
-		time.Sleep(time.Minute)
-		require.GreaterOrEqual(t, c.Stats().Lag, time.Minute)
-		require.False(t, synced())
-		throttled.Remove()
-		time.Sleep(2 * busyFor)
-		require.True(t, synced())
-		require.Zero(t, c.Stats().Lag)
-	})
-}
