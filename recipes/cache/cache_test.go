@@ -162,11 +162,6 @@ func TestBadArguments(t *testing.T) {
 			"filter": func() error { _, err := cache.New(client, "/r", cache.WithFilter(nil)); return err },
 			"depth":  func() error { _, err := cache.New(client, "/r", cache.WithDepth(-1)); return err },
 			"reads":  func() error { _, err := cache.New(client, "/r", cache.WithConcurrency(0)); return err },
-			"cache": func() error {
-				_, err := cache.NewTyped(nil, func(cache.Node) (int, error) { return 0, nil })
-				return err
-			},
-			"decode": func() error { _, err := cache.NewTyped[int](&cache.Cache{}, nil); return err },
 		} {
 			require.ErrorIs(t, open(), zk.ErrBadArguments, name)
 		}
@@ -301,16 +296,11 @@ func TestClosedCacheLeavesNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
 		create(t, srv, "/r", "/r/a")
 		c := open(t, client, "/r")
-		numbers, err := cache.NewTyped(c, func(cache.Node) (int, error) { return 0, nil })
-		require.NoError(t, err)
-		ends := make(chan error, 2)
+		ends := make(chan error, 1)
 		go func() { ends <- last(c.Changes(t.Context())) }()
-		go func() { ends <- last(numbers.Changes(t.Context())) }()
 		synctest.Wait()
 		require.NoError(t, c.Close())
-		for range 2 {
-			require.ErrorIs(t, <-ends, cache.ErrClosed, "it is the last element")
-		}
+		require.ErrorIs(t, <-ends, cache.ErrClosed, "it is the last element")
 		<-c.Done()
 		require.ErrorIs(t, c.Err(), cache.ErrClosed)
 		require.ErrorIs(t, c.WaitFor(within(t), srv.Zxid()+1), cache.ErrFutureZxid)

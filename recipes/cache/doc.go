@@ -13,9 +13,6 @@
 //		fmt.Println(node.Path, string(node.Data))
 //	}
 //
-// [NewTyped] makes a view of a cache that has values instead of bytes; [Typed]
-// has an example.
-//
 // # What a cache promises
 //
 // A [Cache] is always equal to the server's tree as of one transaction, which
