@@ -131,21 +131,6 @@ func TestRealServerRefusedCredentialsLeaveNoSessions(t *testing.T) {
 	}, longSession/3, 10*time.Millisecond, "the sessions that were left would live for longer")
 }
 
-// ZOOKEEPER-4306: a server that has written down a longer transaction than it
-// can read does not start again.
-func TestRealServerSurvivesTheCloseOfVeryManyNodes(t *testing.T) {
-	t.Parallel()
-	srv := borrowServer(t)
-	c := realClient(t, srv, chroot(t))
-	createEphemerals(t, c, 3<<20)
-	require.NoError(t, c.Close())
-	require.NoError(t, srv.Kill())
-	require.NoError(t, srv.Restart())
-	names, _, err := realClient(t, srv, chroot(t)).Children(t.Context(), "/")
-	require.NoError(t, err)
-	require.Empty(t, names)
-}
-
 // slowConn waits before it reads for the first time.
 type slowConn struct {
 	net.Conn
