@@ -11,9 +11,10 @@ import (
 )
 
 // CurrentSiblings is Siblings at a server that has caught up with its leader, as
-// by Sync and with the exceptions of Sync. It also returns the parent's Stat,
-// which counts all children. Both requests go out at once, so that they take one
-// round trip.
+// by Sync and with the exceptions of Sync. With WithStrictContact there are no
+// exceptions: it is SyncQuorum that precedes the list, here, in CurrentSiblingsW and
+// in IsCurrent. It also returns the parent's Stat, which counts all children. Both
+// requests go out at once, so that they take one round trip.
 func (e Extension) CurrentSiblings(ctx context.Context, parent string) (names []string, stat *zk.Stat, err error) {
 	full := e.full(parent)
 	err = e.do(ctx, "children", parent, nil, func(ctx context.Context, s *Session) error {
@@ -27,7 +28,7 @@ func (e Extension) CurrentSiblings(ctx context.Context, parent string) (names []
 
 func (e Extension) syncAndList(ctx context.Context, s *Session, parent string) (proto.ChildrenAnswer, error) {
 	list := proto.Children(parent, false)
-	if e.cfg.quorumSync {
+	if e.cfg.strictContact {
 		return afterQuorum(ctx, s, list)
 	}
 	syncing, listing, err := startBoth(ctx, s, proto.Sync(parent), list)
@@ -75,7 +76,7 @@ func (e Extension) CurrentSiblingsW(ctx context.Context, parent string) (names [
 // has told, like every later connection of a client.
 func (e Extension) syncAndWatch(ctx context.Context, s *Session, parent string) (found proto.ChildrenAnswer, w *watches.Watch, err error) {
 	await := func() error { return nil }
-	if e.cfg.quorumSync {
+	if e.cfg.strictContact {
 		err = passQuorum(ctx, s)
 	} else {
 		var syncing pending[string]
@@ -123,7 +124,7 @@ func (e Extension) IsCurrent(ctx context.Context, w *Watch) (bool, error) {
 			return nil // the watch is over
 		}
 		var err error
-		if e.cfg.quorumSync {
+		if e.cfg.strictContact {
 			err = passQuorum(ctx, s)
 		} else {
 			_, err = send(ctx, s, proto.Sync(full), nil)

@@ -250,25 +250,20 @@ func TestReceiptsEnd(t *testing.T) {
 }
 
 // A Load sees what was complete before it, also on a server that lags behind.
-// With the option, that is so at a leader, too.
 //
 // Promise: A value is as new as the call that returns it, even from a server that lags.
 func TestLoadOnAServerThatLags(t *testing.T) {
 	loadOnServersThatLag(t, func(ens *zktest.Ensemble) []*zktest.Member { return ens.Followers() })
 }
 
-func TestLoadAtALeaderThatLags(t *testing.T) {
-	loadOnServersThatLag(t, (*zktest.Ensemble).Members, framework.WithQuorumSync())
-}
-
-func loadOnServersThatLag(t *testing.T, late func(*zktest.Ensemble) []*zktest.Member, opts ...framework.Option) {
+func loadOnServersThatLag(t *testing.T, late func(*zktest.Ensemble) []*zktest.Member) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)
 		ctx := recipetest.Within(t, time.Hour)
 		var numbers []*atomic.Long
 		for _, m := range ens.Members() {
-			c, err := framework.New(m.Addr(), append(opts, framework.WithDialer(m.Dialer()))...)
+			c, err := framework.New(m.Addr(), framework.WithDialer(m.Dialer()))
 			require.NoError(t, err)
 			defer c.Close()
 			require.NoError(t, c.WaitConnected(ctx))

@@ -64,7 +64,7 @@
 // a semaphore reads its shared limit, too.
 // But a client of the ensemble's leader may see a holder that has just released or,
 // if that leader is cut off, one that has released some seconds ago. Ways out are
-// framework.WithQuorumSync, by which each look costs a write, and Acquire with a
+// framework.WithStrictContact, by which each look costs a write, and Acquire with a
 // short deadline.
 //
 // # Interruptions and the loss of the session
