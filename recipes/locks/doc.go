@@ -105,9 +105,8 @@
 // see framework.WithServiceName and [WithNodeData]. Participants returns all
 // contenders with their identities, and a [NotAcquiredError] has the holder's.
 // With package tracing, waits and holds are spans and metrics. Without it, the
-// client's logger gets a line for each lock that is lost, and for each lease
-// that is dropped. [GUARANTEES.md] lists what users
-// can rely on, and the limits.
+// client's logger gets a line for each lock that is lost. [GUARANTEES.md] lists
+// what users can rely on, and the limits.
 //
 // [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md
 package locks
