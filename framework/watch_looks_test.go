@@ -172,33 +172,6 @@ func TestLookIsLeftToTheNextWhileThereIsNoConnection(t *testing.T) {
 	})
 }
 
-// A persistent watch of the same path carries the standard one, and is not told
-// either. Before 3.9, a standard watch would take its place.
-func TestLookAtWatchOnThePathOfAPersistentOne(t *testing.T) {
-	for kind := range watchKinds(nil) {
-		t.Run(kind, func(t *testing.T) {
-			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				require.NoError(t, srv.Create("/n", nil))
-				before, err := watchKinds(c)[kind](t.Context(), "/n")
-				require.NoError(t, err)
-				persistent := mustWatch(t, c, "/n", framework.WithRecursion())
-				time.Sleep(time.Hour)
-				require.False(t, fired(before))
-				inSilence(t, srv, "/n", func() {
-					require.NoError(t, srv.Set("/n", nil))
-					require.NoError(t, srv.Create("/n/secret", nil))
-				})
-				unread(t, persistent)
-				_, err = before.Wait(within(t, untold))
-				require.NoError(t, err)
-				require.NoError(t, srv.Create("/n/c", nil))
-				require.NoError(t, srv.Set("/n/c", nil))
-				require.Equal(t, []string{"created /n/c", "changed /n/c"}, unread(t, persistent))
-			})
-		})
-	}
-}
-
 // A recursive watch hears of what a look finds. The change is older than the
 // event.
 func TestLookDoesNotMakeAChangeNewer(t *testing.T) {
@@ -259,73 +232,6 @@ func TestLookIsAFewRequestsAtATime(t *testing.T) {
 		require.GreaterOrEqual(t, len(seconds), 300/64)
 		for _, n := range seconds {
 			require.LessOrEqual(t, n, 64)
-		}
-	})
-}
-
-// Each watch on the path of a persistent one takes a request. The server is far
-// away: one after the other, they would take longer than a watch may go without
-// a look.
-func TestManyWatchesOnThePathsOfPersistentOnesAreLookedAtTogether(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		const many = 200
-		for i := range many {
-			path := fmt.Sprintf("/n%d", i)
-			require.NoError(t, srv.Create(path, nil))
-			mustWatch(t, c, path)
-			_, _, _, err := c.GetW(context.Background(), path)
-			require.NoError(t, err)
-		}
-		srv.ClearRequests()
-		srv.Inject(zktest.Rule{Op: zktest.OpExists, Do: zktest.DelayReply(2 * time.Second), Times: -1})
-		time.Sleep(untold + 10*time.Second) // a look may begin at the end of that
-		asked := map[string]bool{}
-		for _, r := range srv.Requests() {
-			if r.Op == zktest.OpExists {
-				asked[r.Path] = true
-			}
-		}
-		require.Len(t, asked, many)
-	})
-}
-
-// Persistent watches come to the paths of watches when a look has begun, and
-// before it asks about some of them. That look does not ask about those, and the
-// next one still knows of the change before.
-func TestLookLeavesAWatchAsItWasThatItDidNotAskAbout(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		const many = 100 // more than a look asks about at a time
-		require.NoError(t, srv.Create("/other", nil))
-		watch := func(path string) *framework.Watch {
-			require.NoError(t, srv.Create(path, nil))
-			_, _, w, err := c.GetW(t.Context(), path)
-			require.NoError(t, err)
-			return w
-		}
-		var changed []*framework.Watch
-		for i := range many {
-			require.NoError(t, srv.Create(fmt.Sprintf("/beside%d", i), nil))
-			changed = append(changed, watch(fmt.Sprintf("/n%d", i)))
-			_, _, _, err := c.GetW(t.Context(), fmt.Sprintf("/beside%d", i)) // as of the same transaction
-			require.NoError(t, err)
-		}
-		for i := range many {
-			path := fmt.Sprintf("/n%d", i)
-			inSilence(t, srv, path, func() { require.NoError(t, srv.Set(path, nil)) })
-		}
-		require.NoError(t, c.Sync(t.Context(), "/")) // so that a look knows that it is later
-
-		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: zktest.DelayReply(time.Second)})
-		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return srv.CountRequests(zktest.OpSetWatches) > 0 }))
-		for i := range many {
-			go func() {
-				for range c.Watch(t.Context(), fmt.Sprintf("/n%d", i)) {
-				}
-			}()
-		}
-		time.Sleep(untold)
-		for i, w := range changed {
-			require.True(t, fired(w), "the change of /n%d was lost", i)
 		}
 	})
 }

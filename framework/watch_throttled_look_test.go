@@ -1,7 +1,6 @@
 package framework_test
 
 import (
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,25 +30,5 @@ func TestWatchThatIsNotMadeRecursiveIsWithdrawn(t *testing.T) {
 		standard.Stop()
 		time.Sleep(10 * time.Second)
 		srv.AssertNoWatches(t)
-	})
-}
-
-// A server has too much to do for one look. It is not left to one read for each
-// watch, again and again, for as long as the connection holds.
-func TestLookThatIsThrottledOnceIsTriedAgain(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		const n = 50
-		for i := range n {
-			path := fmt.Sprint("/n", i)
-			require.NoError(t, srv.Create(path, nil))
-			_, _, _, err := c.GetW(t.Context(), path)
-			require.NoError(t, err)
-		}
-		time.Sleep(10 * time.Minute) // all are as of the same transaction
-		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: zktest.Fail(zktest.ErrThrottled)})
-		time.Sleep(10 * time.Minute)
-		srv.ClearRequests()
-		time.Sleep(time.Hour)
-		require.Less(t, srv.CountRequests(zktest.OpExists), 2*n)
 	})
 }

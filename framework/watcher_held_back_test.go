@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -112,31 +111,5 @@ func TestRecursiveWatchThatIsRefusedBehindItselfIsThere(t *testing.T) {
 		tree.Close()
 		synctest.Wait()
 		srv.AssertNoWatches(t)
-	})
-}
-
-// A server that refuses the request of looks is not asked again on the same
-// connection. The next server may take it.
-func TestLookThatIsRefusedIsTriedOnceForEachConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, srv.Create("/n", nil))
-		_, _, w, err := c.GetW(t.Context(), "/n")
-		require.NoError(t, err)
-		refused := refusesSetWatches(srv, zktest.ErrUnimplemented)
-		time.Sleep(time.Hour)
-		require.Equal(t, 1, refused.Hits())
-		inSilence(t, srv, "/n", func() { require.NoError(t, srv.Set("/n", nil)) })
-		ev, err := w.Wait(within(t, untold))
-		require.NoError(t, err)
-		require.Equal(t, zk.EventNodeDataChanged, ev.Type)
-
-		refused.Remove()
-		srv.CutAll()
-		_, _, w, err = c.GetW(t.Context(), "/n")
-		require.NoError(t, err)
-		before := srv.CountRequests(zktest.OpSetWatches)
-		time.Sleep(time.Hour)
-		require.Greater(t, srv.CountRequests(zktest.OpSetWatches), before+10)
-		require.False(t, fired(w))
 	})
 }
