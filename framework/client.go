@@ -65,7 +65,6 @@ type core struct {
 
 	goroutines sync.WaitGroup // everything this client has started; see spawn
 	tellers    teller.Group   // these call the user's code
-	dropped    dropped
 	followers  []func(clienttrace.StateChange)
 	over       chan struct{} // closed when Close is done
 	cleanups   cleanups      // what is still to be done in the background

@@ -161,12 +161,8 @@ func (c *Client) supervise() {
 // soon as Close is called. Stop the work and release its leases before.
 //
 // Servers do not survive the end of a session that has more than about two
-// megabytes of paths of ephemeral nodes (ZOOKEEPER-4306). If this client has
-// made so many, Close asks the server which are there, for half a second at most,
-// deletes what exceeds one megabyte before it ends the session, and takes up to the
-// session timeout for that. The client cannot do
-// that for a session that is lost: the log has a warning when there are so
-// many.
+// megabytes of paths of ephemeral nodes (ZOOKEEPER-4306). The log has a warning
+// when a session has more than 10,000 ephemeral nodes: delete them before Close.
 //
 // When it returns, the log has every line and the tracer was told of
 // everything. If they block, Close waits for them no longer than a second, and

@@ -32,7 +32,6 @@ type config struct {
 	logger            *slog.Logger
 	auth              []transport.Credentials
 	strictContact     bool
-	quorumSync        bool
 	maxRequest        int
 	safetyMargin      float64
 	tls               *tls.Config // nil for none

@@ -9,9 +9,10 @@ import (
 )
 
 // CurrentSiblings is Siblings at a server that has caught up with its leader, as
-// by Sync and with the exceptions of Sync. It also returns the parent's Stat,
-// which counts all children. Both requests go out at once, so that they take one
-// round trip.
+// by Sync and with the exceptions of Sync. With WithStrictContact there are no
+// exceptions: it is SyncQuorum that precedes the list, here, in CurrentSiblingsW and
+// in IsCurrent. It also returns the parent's Stat, which counts all children. Both
+// requests go out at once, so that they take one round trip.
 func (e Extension) CurrentSiblings(ctx context.Context, parent string) (names []string, stat *zk.Stat, err error) {
 	full := e.full(parent)
 	err = e.do(ctx, "children", parent, nil, func(ctx context.Context, s *Session) error {
@@ -25,7 +26,7 @@ func (e Extension) CurrentSiblings(ctx context.Context, parent string) (names []
 
 func (e Extension) syncAndList(ctx context.Context, s *Session, parent string) (proto.ChildrenAnswer, error) {
 	list := proto.Children(parent, false)
-	if e.cfg.quorumSync {
+	if e.cfg.strictContact {
 		return afterQuorum(ctx, s, list)
 	}
 	syncing, listing, err := startBoth(ctx, s, proto.Sync(parent), list)

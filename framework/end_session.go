@@ -61,20 +61,14 @@ func (s *Session) leave() {
 // says then which nodes stay, may be saying so just now.
 func (s *Session) endOnServer() {
 	s.afterFuncs.Wait()
-	if len(s.ephemerals.excess()) > 0 { // others may have deleted most of them
-		s.forgetMissing(closeRequestTimeout)
-	}
 	kept := s.kept.now()
-	timeout, atOnce := closeTimeout, len(kept) == 0
-	if !atOnce {
-		timeout = s.timeToDelete(len(s.toDelete(kept)))
-	}
-	if len(s.ephemerals.excess()) > 0 {
-		timeout, atOnce = max(timeout, s.Timeout()), false // later, the server ends the session by itself
+	timeout := closeTimeout
+	if len(kept) > 0 {
+		timeout = s.timeToDelete(s.ephemerals.count() - len(kept))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	if atOnce && s.requestEnd() {
+	if len(kept) == 0 && s.requestEnd() {
 		s.ended.Store(true)
 		return
 	}
@@ -94,41 +88,34 @@ func (s *Session) timeToDelete(nodes int) time.Duration {
 // requestEnd asks for the end of the session on the present connection and
 // reports whether the server has said that it is over.
 func (s *Session) requestEnd() bool {
-	code, _, ok := answerWithin(s.link.CloseSession(), closeRequestTimeout)
-	return ok && code == proto.CodeOK
-}
-
-// answerWithin waits for the answer to a call, and reports whether there is one in
-// time. The call may be nil.
-func answerWithin(call *transport.Call, patience time.Duration) (code int32, body []byte, ok bool) {
+	call := s.link.CloseSession()
 	if call == nil {
-		return 0, nil, false
+		return false
 	}
-	silence := time.NewTimer(patience)
+	silence := time.NewTimer(closeRequestTimeout)
 	defer silence.Stop()
 	select {
 	case <-call.Done():
-		code, _, body, err := call.Answer()
-		return code, body, err == nil
+		code, _, _, err := call.Answer()
+		return err == nil && code == proto.CodeOK
 	case <-silence.C:
-		return 0, nil, false
+		return false
 	}
 }
 
 // endSomewhere asks one server after the other to end the session, until one
-// has done it or ctx ends. Nodes that are too many for one transaction are
-// deleted before. If some are kept, all others are deleted, and the session
-// stays. If a server does not list them, they are those that the client has made.
+// has done it or ctx ends. If some nodes are kept, all others are deleted, and the
+// session stays.
 func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept map[string]bool) {
 	for ctx.Err() == nil {
 		for left := s.hosts.Len(); left > 0 && ctx.Err() == nil; left-- {
 			deadline, _ := ctx.Deadline()
 			share := min(max(time.Until(deadline)/time.Duration(left), minEndTimeout), closeRequestTimeout)
 			e := transport.EndSessionOptions{
-				Identity: who, Credentials: s.client.credentials(), Deleted: s.nodeGone,
+				Identity: who, Credentials: s.client.credentials(),
 				IOTimeout: share, Stay: len(kept) > 0, Keep: kept,
 			}
-			if e.Delete = s.toDelete(kept); len(e.Delete) > 0 {
+			if e.Stay && s.ephemerals.count() > len(kept) {
 				e.IOTimeout = closeTimeout
 			}
 			if s.client.endAt(ctx, s.hosts.take(), e) == nil {
@@ -143,26 +130,8 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity, kept
 	}
 }
 
-// toDelete returns the nodes that must be deleted before the session is left.
-func (s *Session) toDelete(kept map[string]bool) []string {
-	if len(kept) > 0 {
-		return s.ephemerals.except(kept)
-	}
-	return s.ephemerals.excess()
-}
-
-// endAt ends a session at one server. Another one may list the nodes, if this one
-// does not.
+// endAt ends a session at one server.
 func (c *Client) endAt(ctx context.Context, address string, e transport.EndSessionOptions) error {
-	err := c.tryToEndAt(ctx, address, e)
-	if reason.Is(err, transport.ErrUnlisted) {
-		e.Unlisted = true
-		err = c.tryToEndAt(ctx, address, e)
-	}
-	return err
-}
-
-func (c *Client) tryToEndAt(ctx context.Context, address string, e transport.EndSessionOptions) error {
 	dialing, cancel := context.WithTimeout(ctx, e.IOTimeout)
 	defer cancel()
 	nc, err := c.cfg.connect(dialing, "tcp", address)

@@ -96,18 +96,3 @@ func TestRealServerCloseThatKeepsANodeDeletesNoneOfAnotherClient(t *testing.T) {
 	require.NoError(t, err)
 	require.Subset(t, names, []string{"kept", "n"}) // Close has a second for the other one, see above
 }
-
-// ZOOKEEPER-4306: a server that has written down a longer transaction than it
-// can read does not start again.
-func TestRealServerSurvivesTheCloseOfVeryManyNodes(t *testing.T) {
-	t.Parallel()
-	srv := borrowServer(t)
-	c := realClient(t, srv, chroot(t))
-	createEphemerals(t, c, 3<<20)
-	require.NoError(t, c.Close())
-	require.NoError(t, srv.Kill())
-	require.NoError(t, srv.Restart())
-	names, _, err := realClient(t, srv, chroot(t)).Children(t.Context(), "/")
-	require.NoError(t, err)
-	require.Empty(t, names)
-}

@@ -1,139 +1,76 @@
 package framework
 
 import (
+	"log/slog"
 	"sync"
 )
 
-// ephemerals is the set of a session's ephemeral nodes, as far as this client
-// has made them and has not deleted them. Others may have deleted some, and
-// nobody tells the client. So it looks which of them are there before it says,
-// or does, anything about their number.
-//
-// Ending a session is one transaction that names all of them. Servers take
-// about two megabytes for that: with more, a leader's followers leave it one
-// after the other, and a server that has written it down does not start again
-// (ZOOKEEPER-4306). The set tells how near a session is to that.
+// manyEphemerals is how many ephemeral nodes a session may have before the log has a
+// warning. Ending a session is one transaction that names all of them. Servers take
+// about two megabytes for that: with more, a leader's followers leave it one after
+// the other, and a server that has written it down does not start again
+// (ZOOKEEPER-4306).
+const manyEphemerals = 10_000
+
+// ephemerals is the set of a session's ephemeral nodes, as far as this client has
+// created them and has not deleted them. Beyond manyEphemerals, it counts no more.
 type ephemerals struct {
-	mu         sync.Mutex        // protects the following fields
-	paths      map[string]uint64 // the values are the numbers under which they were noted
-	noted      uint64            // the newest of these numbers
-	size       int               // the bytes that the paths take in the transaction
-	trusted    int               // the size beyond which to look; 0 stands for maxEndingSize
-	looking    bool              // somebody finds out which of them are there
-	warnedSize int               // the size at the last warning; 0 for none
+	mu    sync.Mutex          // protects the following fields
+	paths map[string]struct{} // the servers' names
+	many  bool
 }
 
-const (
-	// maxEndingSize is how long the paths of a session may be together, for one
-	// transaction to end it.
-	maxEndingSize = 1 << 20
-
-	// untrustedSize is how much the set may grow beyond the limit until the
-	// client looks again, if it has been near the limit.
-	untrustedSize = maxEndingSize / 4
-
-	pathHeader = 4 // length
-)
-
-// add returns the nodes if they are so many that it is time to look which of
-// them are there.
-func (e *ephemerals) add(path string) (look []notedPath) {
+// add adds a node, and reports whether the nodes are many from now on.
+func (e *ephemerals) add(path string) (many bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.many {
+		return false
+	}
 	if e.paths == nil {
-		e.paths = map[string]uint64{}
+		e.paths = map[string]struct{}{}
 	}
-	if _, known := e.paths[path]; !known {
-		e.size += pathHeader + len(path)
+	e.paths[path] = struct{}{}
+	if e.many = len(e.paths) > manyEphemerals; e.many {
+		e.paths = nil
 	}
-	e.noted++
-	e.paths[path] = e.noted
-	if e.looking || e.size <= max(e.trusted, maxEndingSize) {
-		return nil
-	}
-	e.looking = true
-	return e.listLocked()
+	return e.many
 }
 
-// notedPath is a node of the set, as it was noted at some time.
-type notedPath struct {
-	path   string
-	number uint64
-}
-
-func (e *ephemerals) list() []notedPath {
+func (e *ephemerals) remove(path string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.listLocked()
+	delete(e.paths, path)
 }
 
-func (e *ephemerals) listLocked() []notedPath {
-	all := make([]notedPath, 0, len(e.paths))
-	for path, number := range e.paths {
-		all = append(all, notedPath{path, number})
-	}
-	return all
-}
-
-// counted ends a look that has found so many bytes of paths. It returns the size
-// if it has passed the limit, or has doubled since the last warning, else 0.
-func (e *ephemerals) counted(there int) (warn int) {
+func (e *ephemerals) count() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.looking = false
-	if there <= maxEndingSize {
-		e.trusted = there + untrustedSize
-		return 0
+	if e.many {
+		return manyEphemerals
 	}
-	e.trusted = 2 * there
-	if there < 2*e.warnedSize {
-		return 0
-	}
-	e.warnedSize = there
-	return there
+	return len(e.paths)
 }
 
-// remove takes a node out that was noted under the number. If it has another
-// number, it was made anew since.
-func (e *ephemerals) remove(path string, number uint64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.paths[path] == number {
-		e.removeLocked(path)
+// ephemeralCreated notes an ephemeral node, with the server's name for its path.
+func (s *Session) ephemeralCreated(path string) {
+	if s.ephemerals.add(path) {
+		s.client.cfg.logger.Warn("zookeeper session has very many ephemeral nodes: "+
+			"servers may not survive its end", slog.Int("limit", manyEphemerals))
 	}
 }
 
-func (e *ephemerals) removeLocked(path string) {
-	if _, known := e.paths[path]; known {
-		delete(e.paths, path)
-		e.size -= pathHeader + len(path)
-	}
+// nodeGone notes that there is no such node any more, ephemeral or not.
+func (s *Session) nodeGone(path string) {
+	s.kept.remove(path)
+	s.ephemerals.remove(path)
 }
 
-// except returns all nodes but some.
-func (e *ephemerals) except(some map[string]bool) (paths []string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for path := range e.paths {
-		if !some[path] {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
-// excess returns nodes that must be deleted before the session may be ended.
-func (e *ephemerals) excess() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var paths []string
-	left := e.size
-	for path := range e.paths {
-		if left <= maxEndingSize {
-			break
-		}
-		paths = append(paths, path)
-		left -= pathHeader + len(path)
-	}
-	return paths
+// nodeGone tells the present session that there is no such node any more. The
+// client does not know the nodes of an earlier session.
+func (c *Client) nodeGone(path string) {
+	c.mu.Lock()
+	s := c.session
+	c.mu.Unlock()
+	s.nodeGone(path)
 }

@@ -113,23 +113,6 @@ func (e Extension) Watches() int {
 	return s.watches.Count()
 }
 
-// OnDrop returns the function that runtime.AddCleanup shall call with f:
-//
-//	runtime.AddCleanup(object, ext.OnDrop(), f)
-//
-// The client then calls f on a goroutine of its own, some time after nothing in
-// the program refers to the object any more. f must not refer to the object,
-// and must not block. A closed client does not call it.
-//
-// The garbage collector calls clean-ups from outside of any bubble of
-// testing/synctest, where they must not touch a channel of a bubble. So the
-// function leaves a note, and the client looks for notes once a second.
-func (e Extension) OnDrop() func(f func()) {
-	d := &e.dropped
-	d.watching.Do(func() { e.spawn(d.watch) })
-	return d.add
-}
-
 // Recorder returns the client's flight recorder, or nil if WithRecentEvents has
 // turned it off. It is for the packages of this library, to whom alone its type
 // is known.

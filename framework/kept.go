@@ -64,9 +64,8 @@ func (k *keptNodes) now() map[string]bool {
 // nodes stay as long. So do those that Close does not get deleted in time, for
 // which it has a second more for each thousand of them, and no longer than the
 // session timeout: it takes a server that answers after 30 ms half a second for a
-// thousand. Servers before 3.6 do not list a session's nodes: with them, a node stays,
-// too, whose creation was under way, and one goes that somebody else has made anew
-// where a node of the client's was.
+// thousand. Servers before 3.6 do not list a session's nodes: with them, all nodes
+// of the session stay as long.
 func (e Extension) KeepUntil(n Created, until time.Time) (takeBack func()) {
 	path := e.full(n.Path)
 	n.Session.kept.add(path, until)

@@ -57,8 +57,6 @@ func TestCloseLeavesNodesThatAreKept(t *testing.T) {
 }
 
 // Of a request that is under way, nobody knows what it has made.
-//
-// Promise: Close leaves no node of a create that is still in flight.
 func TestCloseLeavesNothingOfARequestUnderWay(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := unclosed(t, srv)
@@ -80,7 +78,6 @@ func TestCloseLeavesNothingOfARequestUnderWay(t *testing.T) {
 // Somebody has deleted a node of the client's, and another client has made it anew.
 //
 // Promise: Close that keeps a node lists its nodes again if the connection breaks meanwhile.
-// Promise: Close deletes no node that another client re-created at the same path.
 func TestCloseThatKeepsANodeDeletesNoneOfAnotherClient(t *testing.T) {
 	for name, trouble := range map[string]func(srv *zktest.Server){
 		"connected":             func(*zktest.Server) {},
@@ -126,22 +123,6 @@ func TestCloseAtALaggingServerLeavesOnlyTheNodesThatAreKept(t *testing.T) {
 		require.NoError(t, behind.Lag(0))
 		require.NoError(t, ens.WaitAgreement(t.Context()))
 		require.Equal(t, []string{"kept", "zookeeper"}, behind.Children("/"))
-	})
-}
-
-// Servers before 3.6 do not list the nodes of a session. Close knows of those that
-// it has made.
-//
-// Promise: Close deletes the ephemeral nodes that are not kept, even if the server cannot list them.
-func TestCloseLeavesNodesThatAreKeptAtAnOldServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t, zktest.WithVersion(zktest.Version3510))
-		c := unclosed(t, srv)
-		keepUntil(c, mustCreate(t, c, "/kept", "", framework.WithMode(framework.Ephemeral)), time.Hour)
-		mustCreate(t, c, "/other", "", framework.WithMode(framework.Ephemeral))
-		require.Less(t, closing(t, c), time.Second)
-		synctest.Wait()
-		require.Equal(t, []string{"kept", "zookeeper"}, srv.Children("/"))
 	})
 }
 

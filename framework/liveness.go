@@ -36,6 +36,9 @@ package framework
 //   - This process is not stopped. Only a fencing token protects from that; see
 //     locks.Lease.FencingToken.
 //
+// Under strict contact, a try of a lock that looks at the queue first waits for a
+// SyncQuorum, which costs a write: a leader that is cut off misleads no try.
+//
 // The price is the requests, and sessions that are lost sooner. The transaction
 // checks that there is a node "/" and changes nothing, but the servers write it
 // to their logs like every other. The last confirmed contact is up to half a

@@ -81,11 +81,8 @@ func (c *Client) SyncQuorum(ctx context.Context) error {
 // without its new members, a barrier that is not up yet. Writes are safe: that
 // leader does not answer them.
 //
-// SyncQuorum has no exceptions. With WithQuorumSync, Sync is SyncQuorum.
+// SyncQuorum has no exceptions.
 func (c *Client) Sync(ctx context.Context, path string) error {
-	if c.cfg.quorumSync {
-		return c.do(ctx, "sync", path, nil, passQuorum)
-	}
 	_, err := read(ctx, c, "sync", path, proto.Sync(c.full(path)))
 	return err
 }

@@ -22,7 +22,6 @@ import (
 //     [WithDialer] and [WithTLS].
 //   - Rights: [WithAuth] says who the client is, [WithACLProvider] who may do
 //     what to its nodes. By default everybody may do everything.
-//   - Reads that are not out of date at any server: [WithQuorumSync].
 //   - What goes on inside: [WithLogger] and [WithHooks]. Without them, and
 //     without a reader of [Client.States], an outage is silent.
 //   - Lost replies, which are matters of single operations: [WithProtection],
@@ -244,12 +243,4 @@ func WithRecentEvents(n int) Option {
 // microseconds more.
 func WithAcquireStacks() Option {
 	return func(c *config) { c.acquireStacks = true }
-}
-
-// WithQuorumSync makes every Sync of the client a SyncQuorum. That includes the
-// syncs that recipes make before they read: Load and CompareAndSwap of package
-// atomic, Refresh of package shared, and WaitFor of package cache. By default,
-// syncs are cheaper, and may see less at a leader; see Client.Sync.
-func WithQuorumSync() Option {
-	return func(c *config) { c.quorumSync = true }
 }

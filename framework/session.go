@@ -86,9 +86,6 @@ func (s *Session) Timeout() time.Duration {
 // never been connected.
 func (s *Session) SafetyMargin() time.Duration { return s.client.cfg.margin(s.Timeout()) }
 
-// Epoch counts the sessions of a client from 1.
-func (s *Session) Epoch() uint64 { return s.epoch }
-
 // Context ends when the session is over or can no longer be trusted. The cause
 // is ErrSessionLost or ErrClosed.
 //

@@ -10,7 +10,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/connstate"
-	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/internal/watches"
 	"github.com/gocurator/curator/internal/reason"
@@ -94,17 +93,11 @@ func (s *Session) ownerOfWatches() watches.Owner {
 	return watches.Owner{
 		Context: s.ctx,
 		Spawn:   s.client.spawn,
-		Exists:  s.lookAtWatched,
 		Judge: func(code int32) (later bool, err error) {
 			err = errorOf(code)
 			return retryable(err), err
 		},
 	}
-}
-
-func (s *Session) lookAtWatched(ctx context.Context, all []*watches.Watch, each func(*watches.Watch, *proto.Stat, error)) {
-	ask := func(w *watches.Watch) proto.Request[*proto.Stat] { return proto.Exists(w.Path(), false) }
-	pipelineAll(ctx, s, all, ask, each)
 }
 
 // shortestGrant is the shortest session timeout that a server may grant, unless

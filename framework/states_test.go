@@ -47,7 +47,6 @@ func TestShortOutageKeepsTheSession(t *testing.T) {
 		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Reconnected}, h.seen())
 		require.Equal(t, s.ID(), c.SessionID())
 		require.NoError(t, s.Context().Err())
-		require.EqualValues(t, 1, s.Epoch())
 	})
 }
 
@@ -75,9 +74,6 @@ func TestLongOutageLosesTheSession(t *testing.T) {
 		require.Less(t, h.when(2).Sub(begin), sessionTimeout)
 		require.NotEqual(t, s.ID(), c.SessionID())
 		require.ErrorIs(t, context.Cause(s.Context()), framework.ErrSessionLost)
-		next, err := c.Session(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, s.Epoch()+1, next.Epoch())
 	})
 }
 

@@ -74,14 +74,6 @@ func TestSyncQuorumNeedsNoRights(t *testing.T) {
 	})
 }
 
-func TestQuorumSyncIsForEachSync(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithQuorumSync())
-		require.NoError(t, c.Sync(t.Context(), "/"))
-		require.Equal(t, []zktest.Op{zktest.OpMulti}, ops(srv))
-	})
-}
-
 // A transaction of a session that is over, or elsewhere, proves nothing.
 func TestSyncQuorumThatIsNotCommittedIsTriedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

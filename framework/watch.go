@@ -33,7 +33,8 @@ import (
 // moment: 3.8.4, 3.9.2 and later ones. For other clients the watch is used up
 // in silence. So the client asks about a watch that is older than two minutes
 // from time to time. A Watch ends within five minutes of a change that was not
-// told, as long as the connection holds.
+// told, as long as the connection holds, the server accepts the request to set
+// watches again, and the client has no persistent watch (a Watcher) on the same path.
 type Watch struct {
 	shared  *watches.Watch
 	session *Session

@@ -138,30 +138,3 @@ func TestLookTellsOfNoChangeFromBeforeTheWatch(t *testing.T) {
 		})
 	}
 }
-
-// A persistent watch of the same path carries the standard one, and is not told
-// either. Before 3.9, a standard watch would take its place.
-func TestLookAtWatchOnThePathOfAPersistentOne(t *testing.T) {
-	for kind := range watchKinds(nil) {
-		t.Run(kind, func(t *testing.T) {
-			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-				require.NoError(t, srv.Create("/n", nil))
-				before, err := watchKinds(c)[kind](t.Context(), "/n")
-				require.NoError(t, err)
-				persistent := mustWatch(t, c, "/n", framework.WithRecursion())
-				time.Sleep(time.Hour)
-				require.False(t, fired(before))
-				inSilence(t, srv, "/n", func() {
-					require.NoError(t, srv.Set("/n", nil))
-					require.NoError(t, srv.Create("/n/secret", nil))
-				})
-				unread(t, persistent)
-				_, err = before.Wait(within(t, untold))
-				require.NoError(t, err)
-				require.NoError(t, srv.Create("/n/c", nil))
-				require.NoError(t, srv.Set("/n/c", nil))
-				require.Equal(t, []string{"created /n/c", "changed /n/c"}, unread(t, persistent))
-			})
-		})
-	}
-}

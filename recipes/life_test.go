@@ -238,7 +238,7 @@ func TestRefusalEndsALife(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		if s.outlasts {
 			requireAlive(t, l)
-			require.NoError(t, <-waits)
+			require.ErrorIs(t, <-waits, zk.ErrNoAuth) // the last error
 			refusals.Remove()
 			l.close(h.Patience(t))
 			requireNothingLeft(t, h)

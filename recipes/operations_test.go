@@ -413,16 +413,6 @@ var everyOperation = []operation{
 	})},
 	{"cache, wait for what does not come", cached(func(ctx context.Context, c *cache.Cache) error { return c.WaitFor(ctx, 1_000_000) })},
 	{"cache, changes", cached(func(ctx context.Context, c *cache.Cache) error { return none(c.Changes(ctx)) })},
-	{"cache, typed changes", cached(func(ctx context.Context, c *cache.Cache) error {
-		values, err := cache.NewTyped(c, func(n cache.Node) (string, error) { return string(n.Data), nil })
-		if err != nil {
-			return err
-		}
-		for _, last := range values.Changes(ctx) {
-			err = errors.Join(err, last)
-		}
-		return err
-	})},
 	{"cache, steps", cached(func(ctx context.Context, c *cache.Cache) error { return none(c.Steps(ctx)) })},
 	{"registration, update", registered(func(ctx context.Context, r *discovery.Registration) error { return r.Update(ctx, instance) })},
 	{"registration, drain", registered(func(ctx context.Context, r *discovery.Registration) error { return r.Drain(ctx) })},

@@ -95,9 +95,6 @@ func (w *World) open() error {
 			return err
 		}
 		w.server = srv
-		for _, op := range w.lacking {
-			srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
-		}
 	}
 	for _, n := range w.nodes {
 		if err := w.create(n[0], n[1]); err != nil {

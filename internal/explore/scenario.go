@@ -19,7 +19,6 @@ type World struct {
 	members int
 	lags    map[int]time.Duration // its keys are numbers of members
 	begin   func(*Actor)          // or nil
-	lacking []zktest.Op
 	timeout time.Duration
 	options []framework.Option
 	configs []zktest.Option // of the servers
@@ -62,10 +61,6 @@ func (w *World) Lag(member int, d time.Duration) {
 
 // Begin adds what happens to the first actor before any actor begins to play.
 func (w *World) Begin(do func(first *Actor)) { w.begin = do }
-
-// Lacks makes the server an old one, which has no requests of that kind. It is
-// for a single server.
-func (w *World) Lacks(op zktest.Op) { w.lacking = append(w.lacking, op) }
 
 // Node makes a node that is there before the actors come.
 func (w *World) Node(path string, data string) { w.nodes = append(w.nodes, [2]string{path, data}) }

@@ -54,8 +54,8 @@
 //     old number, for which a CompareAndSwap of the new one is refused. They
 //     write nothing meanwhile.
 //
-// A client with [framework.WithQuorumSync] has no exceptions: each of these
-// reads waits for a transaction, which costs as much as a write.
+// A program that calls [framework.Client.SyncQuorum] before it reads has no
+// exceptions, for the price of a write.
 // [framework.WithStrictContact] ends the session of a client that is cut off
 // within its timeout, and with it the second exception, but not the first.
 //

@@ -48,14 +48,14 @@ type Number[N int32 | int64] struct {
 // client, a path or an option that cannot be used is an error of every call.
 func NewLong(c *framework.Client, path string, opts ...Option) *Long {
 	n := &Long{}
-	n.cell = newCell(n, c, path, opts)
+	n.cell = newCell(c, path, opts)
 	return n
 }
 
 // NewInt returns the Int with this path, as NewLong does.
 func NewInt(c *framework.Client, path string, opts ...Option) *Int {
 	n := &Int{}
-	n.cell = newCell(n, c, path, opts)
+	n.cell = newCell(c, path, opts)
 	return n
 }
 

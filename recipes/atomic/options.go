@@ -1,7 +1,6 @@
 package atomic
 
 import (
-	"runtime"
 	"strconv"
 
 	"github.com/gocurator/curator/framework"
@@ -27,8 +26,7 @@ type config struct {
 //
 // A receipt is an ephemeral node below path. Each Long, Int or Value that
 // writes has one in each session, so make one object and keep it. The receipt
-// goes with the session, or some time after the program has dropped the object.
-// The path, and what is missing above it, is created as containers.
+// goes with the session. The path, and what is missing above it, is created as containers.
 //
 // A lost reply is still ErrOutcomeUnknown if the servers have ended the session
 // before the receipt could be read, and the node alone does not tell. It is also
@@ -81,9 +79,8 @@ func isNil(name string) error {
 	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}
 }
 
-// newCell returns the cell of an object. The receipt is deleted some time after
-// the object was dropped.
-func newCell[T any](object *T, c *framework.Client, path string, opts []Option) *cell {
+// newCell returns the cell of an object.
+func newCell(c *framework.Client, path string, opts []Option) *cell {
 	one := &cell{client: c, path: path, events: event.Of(c, path)}
 	one.loads = &cell{client: c, path: path, events: one.events, writes: one}
 	for _, each := range []*cell{one, one.loads} {
@@ -99,9 +96,6 @@ func newCell[T any](object *T, c *framework.Client, path string, opts []Option) 
 	}
 	if c == nil {
 		one.cfg.fault = isNil("client")
-	}
-	if one.cfg.fault == nil && one.cfg.receipts != "" {
-		runtime.AddCleanup(object, framework.Extend(c).OnDrop(), one.deleteReceipt)
 	}
 	return one
 }

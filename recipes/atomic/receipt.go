@@ -70,13 +70,3 @@ func (c *cell) setReceipt(now receipt) {
 	defer c.mu.Unlock()
 	c.receipt = now
 }
-
-// deleteReceipt deletes the receipt of a cell that nobody uses any more.
-func (c *cell) deleteReceipt() {
-	c.mu.Lock()
-	path := c.receipt.path
-	c.mu.Unlock()
-	if path != "" {
-		framework.Extend(c.client).DeleteInBackground(path)
-	}
-}

@@ -25,7 +25,7 @@ type Value[T any] struct {
 // call.
 func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], opts ...Option) *Value[T] {
 	v := &Value[T]{codec: copying(codec)}
-	v.cell = newCell(v, c, path, opts)
+	v.cell = newCell(c, path, opts)
 	if codec.Encode == nil || codec.Decode == nil {
 		v.cell.cfg.fault = isNil("codec")
 	}

@@ -58,21 +58,6 @@ func TestRaiseOfABarrierOfASessionIsNotMisledByALeader(t *testing.T) {
 	})
 }
 
-// Somebody else raises the barrier where this client is not. With a sync that
-// needs a majority it does not go through.
-func TestWaitWithQuorumSyncIsNotMisledByALeader(t *testing.T) {
-	leadertest.AtEach(t, parent, func(t *testing.T, l *leadertest.LostReply) {
-		waiter, err := framework.New(l.Ens.ConnectString(), framework.WithDialer(l.Ens.Dialer()), framework.WithQuorumSync())
-		require.NoError(t, err)
-		defer waiter.Close()
-		require.NoError(t, waiter.WaitConnected(t.Context()))
-		_, err = barriers.NewBarrier(l.Client, "/gate").Raise(t.Context())
-		require.NoError(t, err)
-		require.True(t, l.Ens.Session(waiter.SessionID()).MoveTo(l.Behind))
-		require.ErrorIs(t, barriers.NewBarrier(waiter, "/gate").Wait(recipetest.Within(t, time.Minute)), context.DeadlineExceeded)
-	})
-}
-
 // A member is counted once, and enters and leaves, whichever reply of its own
 // was lost. Nobody takes it for lost.
 func TestMemberIsNotMisledByALeader(t *testing.T) {

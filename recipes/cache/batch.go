@@ -117,7 +117,6 @@ func (l *loop) arrived(r result) {
 	if l.batch[r.path] != 0 {
 		l.queue = append(l.queue, r.path)
 	}
-	l.source.arrived(l, r)
 	switch {
 	case r.err == nil:
 		l.take(r)

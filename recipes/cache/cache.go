@@ -14,6 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
@@ -25,6 +26,10 @@ var (
 
 	// ErrFutureZxid means that there is no such transaction yet.
 	ErrFutureZxid = errors.New("no such transaction yet")
+
+	// ErrWrongEvents ends a cache whose server sends events with a wrong path, as
+	// ClickHouse Keeper does: it sends the path of the watch instead of the node's.
+	ErrWrongEvents = errors.New("the server sends watch events of the cache's own path that did not happen to it")
 )
 
 // Node is a node of the tree. The cache shares the Data, which must not be
@@ -98,6 +103,7 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 	c.recovery = follow.Recovery{
 		Client: client, What: "zookeeper cache",
 		About: c.events.Path,
+		Ends:  isTooOld,
 		// A copy keeps nothing from others.
 		Outlasts: func(err error) bool { return follow.RefusedCredentials(err) || isRefusal(err) },
 	}
@@ -119,7 +125,19 @@ func (c *Cache) run(ctx context.Context) error {
 	if ended := context.Cause(c.loop.ctx); ended != nil { // an error of a pause just says that it was canceled
 		return ended
 	}
+	if isTooOld(err) {
+		return fmt.Errorf("a cache needs the persistent watches of ZooKeeper 3.6 or later: %w", err)
+	}
 	return err
+}
+
+// isTooOld reports whether a server does not know persistent watches.
+func isTooOld(err error) bool { return reason.Is(err, framework.ErrUnimplemented) }
+
+// isRefusal reports whether a server has refused a request.
+func isRefusal(err error) bool {
+	_, answered := framework.ServerCode(err)
+	return answered && framework.IsRefusal(err)
 }
 
 // finish ends the goroutines of the loop before it tells of the end.
@@ -148,8 +166,9 @@ func (c *Cache) Close() error {
 func (c *Cache) Done() <-chan struct{} { return c.life.Gone() }
 
 // Err returns nil while the cache works. After that it is an error that matches
-// ErrClosed or framework.ErrClosed, or says that the path is too long for a request,
-// or that a function of the user's has ended its goroutine.
+// ErrClosed or framework.ErrClosed, or ErrWrongEvents, or framework.ErrUnimplemented
+// if the server is older than ZooKeeper 3.6, or says that the path is too long for a
+// request, or that a function of the user's has ended its goroutine.
 func (c *Cache) Err() error { return c.named(c.life.Err()) }
 
 // WaitSynced waits until the cache was filled for the first time. The error is

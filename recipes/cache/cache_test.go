@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,11 +22,6 @@ import (
 var servers = map[string]func(t *testing.T) *zktest.Server{
 	"3.9": func(t *testing.T) *zktest.Server { return zktest.Start(t) },
 	"3.8": func(t *testing.T) *zktest.Server { return zktest.Start(t, zktest.WithVersion(zktest.Version380)) },
-	"3.5": func(t *testing.T) *zktest.Server {
-		srv := zktest.Start(t)
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
-		return srv
-	},
 }
 
 func onEach(t *testing.T, test func(t *testing.T, srv *zktest.Server, client *framework.Client)) {
@@ -168,11 +162,6 @@ func TestBadArguments(t *testing.T) {
 			"filter": func() error { _, err := cache.New(client, "/r", cache.WithFilter(nil)); return err },
 			"depth":  func() error { _, err := cache.New(client, "/r", cache.WithDepth(-1)); return err },
 			"reads":  func() error { _, err := cache.New(client, "/r", cache.WithConcurrency(0)); return err },
-			"cache": func() error {
-				_, err := cache.NewTyped(nil, func(cache.Node) (int, error) { return 0, nil })
-				return err
-			},
-			"decode": func() error { _, err := cache.NewTyped[int](&cache.Cache{}, nil); return err },
 		} {
 			require.ErrorIs(t, open(), zk.ErrBadArguments, name)
 		}
@@ -307,16 +296,11 @@ func TestClosedCacheLeavesNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
 		create(t, srv, "/r", "/r/a")
 		c := open(t, client, "/r")
-		numbers, err := cache.NewTyped(c, func(cache.Node) (int, error) { return 0, nil })
-		require.NoError(t, err)
-		ends := make(chan error, 2)
+		ends := make(chan error, 1)
 		go func() { ends <- last(c.Changes(t.Context())) }()
-		go func() { ends <- last(numbers.Changes(t.Context())) }()
 		synctest.Wait()
 		require.NoError(t, c.Close())
-		for range 2 {
-			require.ErrorIs(t, <-ends, cache.ErrClosed, "it is the last element")
-		}
+		require.ErrorIs(t, <-ends, cache.ErrClosed, "it is the last element")
 		<-c.Done()
 		require.ErrorIs(t, c.Err(), cache.ErrClosed)
 		require.ErrorIs(t, c.WaitFor(within(t), srv.Zxid()+1), cache.ErrFutureZxid)
@@ -350,11 +334,7 @@ func TestLargeTree(t *testing.T) {
 		require.Zero(t, stats.ToRead)
 		require.Len(t, paths(c), all)
 		reads := srv.CountRequests(zktest.OpGetData) + srv.CountRequests(zktest.OpGetChildren)
-		if _, old := servers[t.Name()[len(t.Name())-3:]]; old && strings.HasSuffix(t.Name(), "3.5") {
-			require.Equal(t, 2*all, reads)
-		} else {
-			require.LessOrEqual(t, reads, 2+2*10, "the root, and what was left over; and a list for each parent")
-			require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), all/16+20)
-		}
+		require.LessOrEqual(t, reads, 2+2*10, "the root, and what was left over; and a list for each parent")
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), all/16+20)
 	})
 }

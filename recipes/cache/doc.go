@@ -13,9 +13,6 @@
 //		fmt.Println(node.Path, string(node.Data))
 //	}
 //
-// [NewTyped] makes a view of a cache that has values instead of bytes; [Typed]
-// has an example.
-//
 // # What a cache promises
 //
 // A [Cache] is always equal to the server's tree as of one transaction, which
@@ -40,9 +37,9 @@
 //     another node begins to change faster than it can be read.
 //   - The previous point holds as long as the nodes that change faster than they
 //     can be read have no more than half a megabyte of data and names together.
-//     With more, or with a server that has no multiRead, the cache takes a step
-//     when such nodes rest for once. With standard watches, the whole tree must
-//     rest. [Cache.Stats] tells for how long the cache has been behind.
+//     With more, or with a server that refuses multiReads, the cache takes a step
+//     when such nodes rest for once. [Cache.Stats] tells for how long the cache has
+//     been behind.
 //   - Nodes with ever new names that live for a shorter time than a read takes,
 //     and of which there is always one, keep the cache from taking a step.
 //   - The fields of a Stat that count children (Cversion, NumChildren, Pzxid) are
@@ -61,17 +58,20 @@
 // # How it learns of changes
 //
 // One recursive persistent watch tells of all changes. ZooKeeper has that since
-// 3.6. In two cases the cache sets standard watches instead, two for each node,
-// and says so in the log: if the server is older, or refuses that watch three times
-// in a row, and if its events prove wrong (ClickHouse Keeper sends the path of the
-// watch instead of the node's). It does not go back to the other watch. The cache
-// sees that such an event is wrong, because it has not happened to the
+// 3.6. On an older server the cache ends with an error that says so, and that
+// matches framework.ErrUnimplemented. If a server refuses the watch for another
+// reason, or has no time for it, the cache retries: the log has a warning, and
+// WaitSynced returns the last error.
+//
+// A cache on ClickHouse Keeper ends with [ErrWrongEvents] when a node below its
+// root changes, because Keeper sends the path of the watch instead of the node's.
+// The cache sees that such an event is wrong, because it has not happened to the
 // root. Only if the root was deleted and re-created in the same step, a wrong
 // event can go unnoticed, and the change of the node with it.
 //
 // A change costs one read at most. When many nodes wait to be read, one request,
 // a multiRead, reads several: when the cache is filled for the first time, and
-// when nodes change faster than they can be read. ZooKeeper has that since 3.6.
+// when nodes change faster than they can be read.
 //
 // After each reconnect, the cache looks at every node again. Here, too, one
 // request looks at several nodes if they have little data. The cache compares
@@ -83,6 +83,6 @@
 // [Cache.Stats] tells how far the cache is behind, in time and in transactions,
 // and how often it had to read everything again. Package tracing makes metrics
 // of that. The log has a line when a cache is up to date again, when a server has
-// no time to set its watch again, when it changes over to standard watches, when it
-// cannot read a node, and when a server refuses to read nodes together.
+// no time to set its watch again, when it cannot read a node, and when a server
+// refuses to read nodes together.
 package cache

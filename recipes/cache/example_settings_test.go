@@ -23,16 +23,11 @@ func followSettings(ctx context.Context, client *framework.Client, use func(sett
 		return err
 	}
 	defer nodes.Close()
-	decoded, err := cache.NewTyped(nodes, func(n cache.Node) (s settings, err error) {
-		err = json.Unmarshal(n.Data, &s)
-		return s, err
-	})
-	if err != nil {
-		return err
-	}
-	for change, err := range decoded.Changes(ctx) {
+	for change := range nodes.Changes(ctx) {
 		if change.Type == cache.Created || change.Type == cache.Changed {
-			use(change.Value, err)
+			var s settings
+			err := json.Unmarshal(change.New.Data, &s)
+			use(s, err)
 		}
 	}
 	return cmp.Or(ctx.Err(), nodes.Err())
@@ -70,7 +65,7 @@ func Example_settings() {
 	fmt.Println(err)
 	// Output:
 	// workers: 4
-	// bad settings: decode /config/orders: unexpected end of JSON input
+	// bad settings: unexpected end of JSON input
 	// workers: 8
 	// context canceled
 }

@@ -35,7 +35,6 @@ var (
 	eventInterrupted = event.Kind{Flight: flight.Event{Kind: flight.CacheInterrupted}}
 	eventEnded       = event.Kind{Flight: flight.Event{Kind: flight.CacheEnded}}
 	eventSetBack     = event.Kind{Warn: "zookeeper has gone back to an older state, and the cache with it"}
-	eventOldWatches  = event.Kind{Warn: "zookeeper cache sets standard watches, two for each node"}
 	eventUnwatched   = event.Kind{Warn: "zookeeper cache has no watch, and may be behind"}
 	eventNotSynced   = event.Kind{Warn: "zookeeper cache cannot sync"}
 	eventNoMultiRead = event.Kind{Warn: "zookeeper cache cannot read nodes together"}

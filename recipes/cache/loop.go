@@ -2,9 +2,7 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"iter"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/state"
 )
@@ -59,7 +56,6 @@ type loop struct {
 
 	asking      bool // a multiRead is under way
 	noMultiRead bool // a server has refused it
-	refusals    int  // of a persistent watch, in a row
 	mayRead     int  // how many nodes an answer may have; see several.go
 	mayTogether int  // how many bytes of hot nodes are read together; see maxTogether
 
@@ -78,7 +74,7 @@ type loop struct {
 	rootWas    *Node        // the root as of the last step, or nil
 }
 
-// source is where the loop learns of changes.
+// source is where the loop learns of changes: a persistentSource, except in tests.
 type source interface {
 	// wake delivers a value when there may be something to drain.
 	wake() <-chan struct{}
@@ -87,18 +83,9 @@ type source interface {
 	// ended.
 	drain(l *loop) error
 
-	// read reads a node as the source needs it: with watches, or without.
-	read(ctx context.Context, l *loop, q request) result
-
-	// arrived is called for each result, by the loop.
-	arrived(l *loop, r result)
-
 	// caughtUp returns the transaction as of which everything that was read is
 	// up to date, and false if something is not.
 	caughtUp() (zxid int64, ok bool)
-
-	// reset is called when everything must be read again.
-	reset()
 
 	close()
 }
@@ -155,8 +142,7 @@ func (l *loop) finish(reason error) {
 	}
 }
 
-// open sets the watch, or finds out that the server has none that stays. It
-// outlasts what waiting may cure.
+// open sets the watch, and retries after errors that may pass.
 func (l *loop) open() error {
 	for {
 		err := l.tryToOpen()
@@ -175,47 +161,10 @@ func (l *loop) tryToOpen() error {
 		opts = append(opts, framework.WithRecursion())
 	}
 	w, err := l.c.client.NewWatcher(l.ctx, l.c.scope.root, opts...)
-	switch {
-	case err == nil:
-		l.source, l.refusals = &persistentSource{w}, 0
-	case reason.Is(err, framework.ErrUnimplemented), l.isRefusedAgain(err):
-		l.useStandardWatches(err)
-		err = nil
+	if err == nil {
+		l.source = &persistentSource{w}
 	}
 	return err
-}
-
-// mostRefusals is how often in a row a persistent watch is refused before the cache
-// does without. A refusal may be one server's, or a moment's.
-const mostRefusals = 3
-
-// isRefusedAgain reports whether to do without a persistent watch, because servers
-// refuse it, or something before them lets no such request through. Standard watches
-// need no request of their own, and what may not be read is known then.
-func (l *loop) isRefusedAgain(err error) bool {
-	if !isRefusal(err) {
-		return false
-	}
-	l.refusals++
-	return l.refusals >= mostRefusals
-}
-
-// isRefusal reports whether a server has refused a request, and not the client's
-// credentials.
-func isRefusal(err error) bool {
-	_, answered := framework.ServerCode(err)
-	return answered && framework.IsRefusal(err) && !follow.RefusedCredentials(err)
-}
-
-// errWrongEvents is why events cannot be relied on: see told.
-var errWrongEvents = errors.New("the watch tells of changes of its own path that are none")
-
-func (l *loop) useStandardWatches(why error) {
-	l.c.events.Emit(eventOldWatches, nil, slog.String(semconv.Cause, why.Error()))
-	if l.source != nil {
-		l.source.close()
-	}
-	l.source = newStandardSource(l)
 }
 
 // followStates tells the loop of interruptions.
@@ -230,8 +179,7 @@ func (l *loop) followStates(states iter.Seq[state.State]) {
 
 // awaitReconnect has nothing read before the next connection, because servers
 // have refused the client's credentials. A failure until then says nothing about
-// the tree. With a persistent watch, the reconnect is a reset. With
-// standard watches, the state tells of it, and may have done so already.
+// the tree. The reconnect is a reset.
 func (l *loop) awaitReconnect() {
 	l.syncing, l.behind = true, true
 	l.stateChanged()
@@ -242,9 +190,6 @@ func (l *loop) awaitReconnect() {
 // after a reconnect a reset to be drained.
 func (l *loop) stateChanged() {
 	if l.c.client.State().IsConnected() {
-		if s, ok := l.source.(*standardSource); ok {
-			s.reconnected(l)
-		}
 		return
 	}
 	l.behind = true
@@ -277,7 +222,6 @@ func (l *loop) unwatched(trouble error) {
 func (l *loop) reset() {
 	l.round++
 	l.warned = false
-	l.source.reset()
 	l.rootTold, l.rootEvents = told{}, nil
 	for path := range l.inflight {
 		l.mark(path, needNode|needScan)
@@ -332,7 +276,6 @@ func (l *loop) deliver(r result) {
 	select {
 	case l.results <- r:
 	case <-l.ctx.Done():
-		r.stop()
 	}
 }
 

@@ -49,28 +49,6 @@ func TestStepLeavesOutNoNodeThatWasThereAtItsTransaction(t *testing.T) {
 	})
 }
 
-// The root has no parent whose watch tells that it came back.
-func TestRootThatIsDeletedDuringItsReadIsNotLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := servers["3.5"](t)
-		client := connect(t, srv)
-		create(t, srv, "/r")
-		c := open(t, client, "/r")
-		srv.Inject(zktest.Rule{Op: zktest.OpGetChildren, Path: "/r", Do: zktest.Call(func(zktest.Request) {
-			if err := srv.Delete("/r"); err != nil {
-				t.Error(err)
-			}
-		})})
-		require.NoError(t, srv.Set("/r", []byte("new")))
-		time.Sleep(time.Second)
-		_, there := srv.Node("/r")
-		require.False(t, there)
-		create(t, srv, "/r", "/r/a")
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
-		require.Equal(t, []string{"/r", "/r/a"}, paths(c))
-	})
-}
-
 // Each new node has a child by the time that it is read.
 func TestCacheTakesStepsWhileNodesWithChildrenAreCreated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,12 +1,9 @@
 package cache
 
 import (
-	"context"
-
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/reason"
 )
 
 // persistentSource learns of changes from one persistent watch.
@@ -36,14 +33,8 @@ func (s *persistentSource) drain(l *loop) error {
 	}
 }
 
-// ended goes on with standard watches if the client has moved to a server that
-// has no others, and with another watch after an error that waiting may cure.
+// ended sets another watch, unless waiting does not cure the error.
 func (s *persistentSource) ended(l *loop, err error) error {
-	if reason.Is(err, framework.ErrUnimplemented) {
-		l.useStandardWatches(err)
-		l.reset()
-		return nil
-	}
 	s.w.Close()
 	l.syncing = true
 	l.tellProgress()
@@ -58,14 +49,6 @@ func (s *persistentSource) ended(l *loop, err error) error {
 	return nil
 }
 
-func (s *persistentSource) read(ctx context.Context, l *loop, q request) result {
-	return l.read(ctx, q)
-}
-
-func (s *persistentSource) arrived(*loop, result) {}
-
 func (s *persistentSource) caughtUp() (zxid int64, ok bool) { return s.w.CaughtUp() }
-
-func (s *persistentSource) reset() {}
 
 func (s *persistentSource) close() { s.w.Close() }

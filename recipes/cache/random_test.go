@@ -56,7 +56,6 @@ type world struct {
 	client  *framework.Client
 	keep    func(path string) bool
 	noData  bool
-	old     bool // the server has no persistent watches
 	hot     bool // every other change is of one of two nodes
 
 	now  map[string]string // the text of each node of the tree
@@ -107,9 +106,6 @@ func newWorld(t *testing.T, seed uint64) *world {
 		return w
 	}
 	srv := zktest.Start(t, append(opts, zktest.WithChaos(random))...)
-	if w.old = seed%4 == 2; w.old {
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
-	}
 	w.servers = []*zktest.Server{srv}
 	dialer := srv.Dialer()
 	if w.hot {
@@ -212,7 +208,7 @@ func (w *world) run() {
 	require.GreaterOrEqual(w, c.Zxid(), last)
 	w.observe("last", c.Zxid(), slices.Collect(c.All()))
 	for _, watch := range w.head().WatchesOn("/r") {
-		require.Equal(w, !w.old, watch.Persistent, "standard watches are for servers that have no others")
+		require.True(w, watch.Persistent)
 	}
 	require.NoError(w, c.Close())
 	require.NoError(w, w.client.Close())

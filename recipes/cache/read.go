@@ -5,7 +5,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -39,16 +38,6 @@ type result struct {
 	pzxid  int64
 	err    error
 	notOwn bool // the error is none of the node
-
-	data, list *framework.Watch // a standardSource's
-}
-
-func (r result) stop() {
-	for _, w := range []*framework.Watch{r.data, r.list} {
-		if w != nil {
-			w.Stop()
-		}
-	}
 }
 
 // read reads a node, and lists its children where that is needed.

@@ -35,7 +35,7 @@ func (l *loop) atATime() int {
 }
 
 // readsTogether reports whether several nodes may be read by one request.
-func (l *loop) readsTogether() bool { return !l.noMultiRead && l.isToldAll() }
+func (l *loop) readsTogether() bool { return !l.noMultiRead }
 
 // hasRead is told how much data an answer had.
 func (l *loop) hasRead(nodes, size int) {
@@ -74,8 +74,7 @@ func (l *loop) launchNext(n int) {
 			several = append(several, q)
 			continue
 		}
-		source := l.source
-		l.inBackground(func() { l.deliver(source.read(l.ctx, l, q)) })
+		l.inBackground(func() { l.deliver(l.read(l.ctx, q)) })
 	}
 	l.queue = l.queue[n:]
 	if len(several) > 0 {

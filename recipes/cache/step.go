@@ -128,14 +128,7 @@ func (l *loop) isAsOf(newest int64) bool {
 // hasTarget reports whether what was read in the batch may be what the server
 // had at the batch's target.
 func (l *loop) hasTarget() bool {
-	return l.isToldAll() && l.target != noTarget && len(l.members)+len(l.together) > 0
-}
-
-// isToldAll reports whether the source tells every change. A standard watch that
-// has fired tells no more before it is set again.
-func (l *loop) isToldAll() bool {
-	_, persistent := l.source.(*persistentSource)
-	return persistent
+	return l.target != noTarget && len(l.members)+len(l.together) > 0
 }
 
 // inTheWay returns the paths that may have been at the batch's target what was
@@ -162,8 +155,7 @@ func (l *loop) inTheWay() (paths []string) {
 // stepTo makes what was read what the cache has.
 func (l *loop) stepTo(zxid int64) {
 	if l.eventsAreWrong() {
-		l.useStandardWatches(errWrongEvents)
-		l.reset()
+		l.cancel(ErrWrongEvents)
 		return
 	}
 	l.rootTold, l.rootWas = told{}, l.tree.node(l.c.scope.root)
@@ -205,7 +197,7 @@ func (l *loop) countRootEvents(before int64) {
 // deleted, and its version counts how often it was set.
 func (l *loop) eventsAreWrong() bool {
 	now := l.tree.node(l.c.scope.root)
-	if !l.isToldAll() || l.rootWas == nil || now == nil || now.Stat.Czxid != l.rootWas.Stat.Czxid {
+	if l.rootWas == nil || now == nil || now.Stat.Czxid != l.rootWas.Stat.Czxid {
 		return false
 	}
 	return l.rootTold.turns > 0 || l.rootTold.sets > int(now.Stat.Version-l.rootWas.Stat.Version)

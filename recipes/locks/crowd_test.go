@@ -91,9 +91,9 @@ func watchLength(srv *zktest.Server, queue string) *atomic.Int64 {
 // sessionNumber returns how many sessions a client has had.
 func sessionNumber(t testing.TB, c *framework.Client) uint64 {
 	t.Helper()
-	s, err := c.Session(t.Context())
+	_, err := c.Session(t.Context())
 	require.NoError(t, err)
-	return s.Epoch()
+	return framework.Extend(c).Status().Session.Epoch
 }
 
 func readLock(c *framework.Client, path string) locks.Locker {

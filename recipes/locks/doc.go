@@ -62,7 +62,7 @@
 // look take one round trip. A semaphore reads its shared limit, too.
 // But a client of the ensemble's leader may see a holder that has just released or,
 // if that leader is cut off, one that has released some seconds ago. Ways out are
-// framework.WithQuorumSync, by which each look costs a write, and Acquire with a
+// framework.WithStrictContact, by which each look costs a write, and Acquire with a
 // short deadline.
 //
 // # Interruptions and the loss of the session
@@ -103,9 +103,8 @@
 // see framework.WithServiceName and [WithNodeData]. Participants returns all
 // contenders with their identities, and a [NotAcquiredError] has the holder's.
 // With package tracing, waits and holds are spans and metrics. Without it, the
-// client's logger gets a line for each lock that is lost, and for each lease
-// that is dropped. [GUARANTEES.md] lists what users
-// can rely on, and the limits.
+// client's logger gets a line for each lock that is lost. [GUARANTEES.md] lists
+// what users can rely on, and the limits.
 //
 // [GUARANTEES.md]: https://github.com/gocurator/curator/blob/main/docs/GUARANTEES.md
 package locks

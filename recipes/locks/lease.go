@@ -14,9 +14,7 @@ import (
 //
 // A lock whose lease is dropped without a release stays held as long as the
 // session. The garbage collector does not release it, since a program may mean
-// to hold a lock for the rest of its life. But some time later the client's
-// logger gets one line of level Warn, which names the lock's path and node.
-// Keep the lease, or a context of it, to say that this is meant.
+// to hold a lock for the rest of its life.
 type Lease claim.Lease
 
 func leaseOf(l *claim.Lease, err error) (*Lease, error) { return (*Lease)(l), err }

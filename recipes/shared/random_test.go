@@ -112,8 +112,7 @@ func newWriters(t *testing.T, seed uint64) *writers {
 		w.record(w.srv.Inject)
 		return w
 	}
-	random.Disruptions = append(random.Disruptions, zktest.ResignLeader(), zktest.LagFor(300*time.Millisecond, 5*time.Second),
-		zktest.LagFor(2*time.Second, 5*time.Second), zktest.PartitionFor(5*time.Second))
+	random.Disruptions = append(random.Disruptions, zktest.ResignLeader())
 	w.ens = zktest.StartEnsemble(t, 3, zktest.WithChaos(random))
 	w.record(w.ens.Inject)
 	return w
@@ -139,8 +138,8 @@ func (w *writers) record(inject func(zktest.Rule) *zktest.Injection) {
 func (w *writers) connect() *framework.Client {
 	opts := []framework.Option{framework.WithSessionTimeout(6 * time.Second)}
 	var servers string
-	if w.ens != nil { // whose leader may lag
-		servers, opts = w.ens.ConnectString(), append(opts, framework.WithDialer(w.ens.Dialer()), framework.WithQuorumSync())
+	if w.ens != nil {
+		servers, opts = w.ens.ConnectString(), append(opts, framework.WithDialer(w.ens.Dialer()))
 	} else {
 		servers, opts = w.srv.Addr(), append(opts, framework.WithDialer(w.srv.Dialer()))
 	}

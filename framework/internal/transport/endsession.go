@@ -18,21 +18,14 @@ import (
 
 // CloseSession asks the server to end the session, whatever is under way, and
 // returns the call. It returns nil if there is no connection to ask on.
-func (l *Link) CloseSession() *Call { return l.requestNow(opCloseSession, noPayload) }
-
-// ListEphemerals asks for the session's ephemeral nodes on the present connection,
-// and returns nil if there is none. A server that does not know the request ends
-// the connection. EphemeralsIn reads the answer.
-func (l *Link) ListEphemerals() *Call { return l.requestNow(opGetEphemerals, everywhere) }
-
-func (l *Link) requestNow(op int32, payload func([]byte) []byte) *Call {
+func (l *Link) CloseSession() *Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.conn
 	if c == nil || !c.established {
 		return nil
 	}
-	call, err := c.enqueueLocked(op, payload, nil)
+	call, err := c.enqueueLocked(opCloseSession, noPayload, nil)
 	if err != nil {
 		return nil
 	}
@@ -41,17 +34,6 @@ func (l *Link) requestNow(op int32, payload func([]byte) []byte) *Call {
 }
 
 func everywhere(b []byte) []byte { return jute.AppendString(b, "/") }
-
-// EphemeralsIn returns the paths in the body of an answer, and whether it is well
-// formed.
-func EphemeralsIn(body []byte) (paths []string, ok bool) {
-	r := jute.NewReader(body)
-	paths = make([]string, r.Count(lengthSize))
-	for i := range paths {
-		paths[i] = r.String()
-	}
-	return paths, !r.Bad()
-}
 
 func noPayload(b []byte) []byte { return b }
 
@@ -62,21 +44,14 @@ type EndSessionOptions struct {
 	// Credentials are for the deletes. To end a session takes none.
 	Credentials []Credentials
 
-	// Delete lists nodes to delete before the session is ended, by the server's
-	// paths. Deleted is called for each node that is deleted or did not exist.
-	Delete  []string
-	Deleted func(path string)
-
-	// Stay leaves the session to the server when all its nodes are deleted, but for
-	// those in Keep. The server ends it by itself, when it has not heard of the
-	// client for the session timeout. That counts from now.
+	// Stay leaves the session to the server when all its nodes are deleted, except
+	// those in Keep, which are the server's paths. The server ends it by itself, when
+	// it has not heard of the client for the session timeout. That counts from now.
 	//
-	// EndSession asks the server for the session's nodes before it deletes any, and
-	// returns ErrUnlisted if the server makes no list. If it is Unlisted, EndSession
-	// does not ask, and deletes the nodes in Delete.
-	Stay     bool
-	Keep     map[string]bool
-	Unlisted bool
+	// The server lists the nodes to delete: they may be nodes that the client does not
+	// know of, because their requests were under way when it was closed.
+	Stay bool
+	Keep map[string]bool
 
 	// IOTimeout is how long each answer may take, and how long the server may
 	// take to accept what is written.
@@ -98,10 +73,8 @@ func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	if over || err != nil {
 		return err
 	}
-	if end.resumed { // otherwise the nodes are gone, and what is at their paths is another's
-		if err := end.deleteNodes(o); err != nil || o.Stay {
-			return err
-		}
+	if end.resumed && o.Stay { // otherwise the nodes are gone, and what is at their paths is another's
+		return end.deleteNodes(o)
 	}
 	code, err := end.call(opCloseSession, noPayload)
 	if code != 0 {
@@ -143,17 +116,12 @@ const endingDepth = 64
 // deleteNodes deletes the nodes that the server lists, and no others: somebody may
 // have deleted one of the client's and made it anew.
 func (e *endingConn) deleteNodes(o EndSessionOptions) error {
-	if len(o.Delete) == 0 && (!o.Stay || o.Unlisted) {
-		return nil
+	own, err := e.ownNodes()
+	if err != nil {
+		return err
 	}
-	if !o.Unlisted {
-		own, err := e.ownNodes()
-		if err != nil {
-			return err
-		}
-		o.Delete = o.among(own)
-	}
-	if len(o.Delete) == 0 {
+	own = slices.DeleteFunc(own, func(path string) bool { return o.Keep[path] })
+	if len(own) == 0 {
 		return nil
 	}
 	for _, cred := range o.Credentials {
@@ -161,7 +129,7 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 			return errors.Join(err, &AuthError{cred.Scheme, code})
 		}
 	}
-	for paths := range slices.Chunk(o.Delete, endingDepth) {
+	for paths := range slices.Chunk(own, endingDepth) {
 		var batch []byte
 		first := e.xid
 		for _, path := range paths {
@@ -172,48 +140,17 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 		if err := e.write(batch); err != nil {
 			return err
 		}
-		for i, path := range paths {
-			r, err := e.answer(first + int32(i))
-			if err != nil {
+		for i := range paths {
+			if _, err := e.answer(first + int32(i)); err != nil {
 				return err
-			}
-			if r.err == proto.CodeOK || r.err == proto.CodeNoNode {
-				o.Deleted(path)
 			}
 		}
 	}
 	return nil
 }
 
-// ErrUnlisted means that a server cannot say which nodes a session has.
-var ErrUnlisted = errors.New("the server does not list the nodes of the session")
-
-// among returns which of the session's nodes to delete. If the session stays, these
-// may be nodes that the client does not know of: their requests were under way when
-// it was closed. Nodes that are not there are Deleted.
-func (o EndSessionOptions) among(own []string) []string {
-	if o.Stay {
-		return slices.DeleteFunc(own, func(path string) bool { return o.Keep[path] })
-	}
-	there := make(map[string]bool, len(own))
-	for _, path := range own {
-		there[path] = true
-	}
-	var left []string
-	for _, path := range o.Delete {
-		if there[path] {
-			left = append(left, path)
-		} else {
-			o.Deleted(path)
-		}
-	}
-	return left
-}
-
 // ownNodes returns the session's ephemeral nodes. The sync makes the server know of
-// all that the client does. Servers make the list since version 3.6. An older one
-// says that it does not know the request, and ends the connection. With any other
-// error, the server may list the nodes the next time.
+// all that the client does. Servers make the list since version 3.6.
 func (e *endingConn) ownNodes() ([]string, error) {
 	if code, err := e.call(opSync, everywhere); code != proto.CodeOK || err != nil {
 		return nil, cmp.Or(err, fmt.Errorf("the server does not catch up (%d)", code))
@@ -223,13 +160,15 @@ func (e *endingConn) ownNodes() ([]string, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case r.err == proto.CodeUnimplemented:
-		return nil, ErrUnlisted
 	case r.err != proto.CodeOK:
 		return nil, fmt.Errorf("the server does not list the nodes (%d)", r.err)
 	}
-	paths, ok := EphemeralsIn(r.body)
-	return paths, malformedUnless(ok)
+	list := jute.NewReader(r.body)
+	paths := make([]string, list.Count(lengthSize))
+	for i := range paths {
+		paths[i] = list.String()
+	}
+	return paths, malformedUnless(!list.Bad())
 }
 
 func (e *endingConn) call(op int32, payload func([]byte) []byte) (code int32, err error) {

@@ -108,7 +108,7 @@ func TestEndSessionThatGetsAnotherSessionDeletesNothing(t *testing.T) {
 	}()
 	err := EndSession(t.Context(), ours, EndSessionOptions{
 		Identity:  Identity{ID: 7, Password: make([]byte, 16), Timeout: time.Second},
-		IOTimeout: time.Minute, Delete: []string{"/a"}, Deleted: func(string) {},
+		IOTimeout: time.Minute, Stay: true,
 	})
 	require.NoError(t, err)
 	<-served

@@ -1,13 +1,10 @@
 package watches
 
 import (
-	"context"
 	"maps"
 	"math"
 	"slices"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
@@ -54,7 +51,7 @@ func (ws *Session) LookAgain() {
 		pause := time.NewTimer(shortestLookPause + random.Duration(longestLookPause-shortestLookPause))
 		select {
 		case <-pause.C:
-			ws.look(ws.owner.Context)
+			ws.look()
 		case <-ws.owner.Context.Done():
 			pause.Stop()
 			return
@@ -63,25 +60,23 @@ func (ws *Session) LookAgain() {
 }
 
 // look looks once, and returns when the server has answered. Watches that it
-// does not answer for are left to the next look. Those that it will not set
-// again are looked at by reads.
+// does not answer for, or refuses to set again, are left to the next look. So are
+// those on the path of a persistent watch, for as long as there is one: a server
+// before 3.9 would set the standard watch in its place.
 //
 // A look never makes a watch newer than the look itself. What a watch becomes as
 // of is the newest answer from before the look: nothing has happened to the
 // node between that and the answer, or there would have been an event.
-func (ws *Session) look(ctx context.Context) {
+func (ws *Session) look() {
 	now := ws.link.LastZxid()
-	due, carried := ws.due()
-	for some := range slices.Chunk(due, transport.PipelineDepth) {
-		carried = append(carried, ws.ask(some, now)...)
+	for some := range slices.Chunk(ws.due(), transport.PipelineDepth) {
+		ws.ask(some, now)
 	}
-	ws.read(ctx, carried)
 }
 
-// due returns the watches that were there at the look before: those that the
-// server is asked about together, and those that ride on a persistent watch. On
-// connections that have refused setWatches, all of them are looked at as the latter.
-func (ws *Session) due() (together [][]*Watch, carried []*Watch) {
+// due returns the watches that were there at the look before, in groups that the
+// server is asked about together.
+func (ws *Session) due() [][]*Watch {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	byZxid := map[int64][]*Watch{}
@@ -90,39 +85,25 @@ func (ws *Session) due() (together [][]*Watch, carried []*Watch) {
 		case !w.isSet:
 		case !w.seasoned:
 			w.seasoned = true
-		case ws.persistent.byPath[w.key.Path] != nil:
-			carried = append(carried, w)
-		default:
+		case ws.persistent.byPath[w.key.Path] == nil:
 			byZxid[w.asOf] = append(byZxid[w.asOf], w)
 		}
 	}
-	together = slices.Collect(maps.Values(byZxid))
-	if ws.looksRefused {
-		return nil, append(carried, slices.Concat(together...)...)
-	}
-	return together, carried
+	return slices.Collect(maps.Values(byZxid))
 }
 
 // ask has the server look at groups of watches. Those of one group are as of
-// the same transaction. It returns those that the server has refused to look at.
-func (ws *Session) ask(groups [][]*Watch, now int64) (refused []*Watch) {
+// the same transaction.
+func (ws *Session) ask(groups [][]*Watch, now int64) {
 	asked, calls := ws.send(groups)
-	lasting := false
 	for i, some := range asked {
-		switch ok, refusal := answersTo(calls[i]); {
-		case ok:
+		if answersTo(calls[i]) {
 			ws.looked(some, now)
-		case refusal != proto.CodeOK:
-			refused = append(refused, some...)
-			later, _ := ws.owner.Judge(refusal)
-			lasting = lasting || !later
 		}
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.lookingSince = math.MaxInt64
-	ws.looksRefused = ws.looksRefused || lasting
-	return refused
 }
 
 // send sends the requests about groups of watches. It returns the watches that
@@ -149,18 +130,15 @@ func (ws *Session) send(groups [][]*Watch) (asked [][]*Watch, calls [][]*transpo
 }
 
 // answersTo waits for the answers to requests, and reports whether all of them
-// were carried out. The refusal is the code of an answer that was an error.
-func answersTo(calls []*transport.Call) (ok bool, refusal int32) {
+// were carried out.
+func answersTo(calls []*transport.Call) (ok bool) {
 	ok = len(calls) > 0
 	for _, call := range calls {
 		<-call.Done()
 		code, _, _, err := call.Answer()
 		ok = ok && err == nil && code == proto.CodeOK
-		if err == nil && code != proto.CodeOK {
-			refusal = code
-		}
 	}
-	return ok, refusal
+	return ok
 }
 
 // looked notes that the server has been asked about watches.
@@ -171,44 +149,5 @@ func (ws *Session) looked(group []*Watch, now int64) {
 		if !w.isDone {
 			w.asOf = max(w.asOf, now)
 		}
-	}
-}
-
-// read looks at the nodes of watches that ride on persistent ones. A server
-// before 3.9 would set the standard watches in their place. So each of them
-// takes a request, and many are under way at a time.
-func (ws *Session) read(ctx context.Context, carried []*Watch) {
-	ws.owner.Exists(ctx, carried, func(w *Watch, stat *proto.Stat, err error) {
-		if err == nil {
-			ws.compare(w, stat)
-		}
-	})
-}
-
-// compare ends a watch if its node is not as it was.
-func (ws *Session) compare(w *Watch, stat *proto.Stat) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ev := w.changeTo(stat); ev != 0 && !w.isDone {
-		w.firedLocked(ev, zk.StateSyncConnected)
-	}
-}
-
-// changeTo returns what has happened to a node since its watch was set, or 0.
-// There is no node if stat is nil.
-func (w *Watch) changeTo(stat *proto.Stat) zk.EventType {
-	switch {
-	case stat == nil && w.missing:
-		return 0
-	case stat == nil:
-		return zk.EventNodeDeleted
-	case w.missing:
-		return zk.EventNodeCreated
-	case w.key.Table == transport.Children && stat.Pzxid > w.asOf:
-		return zk.EventNodeChildrenChanged
-	case w.key.Table == transport.Data && stat.Mzxid > w.asOf:
-		return zk.EventNodeDataChanged
-	default:
-		return 0
 	}
 }

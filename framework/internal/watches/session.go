@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
@@ -22,10 +21,6 @@ type Owner struct {
 	// Spawn runs a function in a goroutine, with a context that ends with the
 	// client.
 	Spawn func(f func(ctx context.Context)) bool
-
-	// Exists asks for the nodes of watches, many at a time, and calls each with
-	// every answer. There is no Stat of a missing node.
-	Exists func(ctx context.Context, all []*Watch, each func(*Watch, *proto.Stat, error))
 
 	// Judge returns the error that a code of the server stands for, and whether
 	// the request may succeed later.
@@ -50,7 +45,6 @@ type Session struct {
 	// lookingSince is before every change that a look which is under way may
 	// tell of; see looks.go.
 	lookingSince int64
-	looksRefused bool // on this connection
 }
 
 // NewSession returns the watches of a session that has none. They are of no use
@@ -125,7 +119,6 @@ func (ws *Session) Restore(set func([]transport.SetWatch)) {
 		set(nil)
 		return
 	}
-	ws.looksRefused = false
 	var all []transport.SetWatch
 	for key, w := range ws.shared {
 		if w.isSet {

@@ -9,12 +9,11 @@ import (
 	"github.com/gocurator/curator/internal/explore"
 )
 
-// With WithQuorumSync, a client that has synced reads what was written before, also
+// A client that has called SyncQuorum reads what was written before, also
 // at a leader that lags. It comes to one server after the other.
 func TestSyncOfAClientWhoseLeaderLags(t *testing.T) {
 	explore.Search(t, inEnsemble(func(w *explore.World) {
 		const rounds, pause = 4, 200 * time.Millisecond
-		w.ClientOptions(framework.WithQuorumSync())
 		w.Node("/m", "")
 		var written int64
 		w.Actor("A", func(a *explore.Actor) {
@@ -35,7 +34,7 @@ func TestSyncOfAClientWhoseLeaderLags(t *testing.T) {
 				before := written
 				_ = a.Call("sync and read", func(ctx context.Context) error {
 					return a.Client().InSession(ctx, func(ctx context.Context) error {
-						if err := a.Client().Sync(ctx, "/m"); err != nil {
+						if err := a.Client().SyncQuorum(ctx); err != nil {
 							return err
 						}
 						_, stat, err := a.Client().Get(ctx, "/m")

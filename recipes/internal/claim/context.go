@@ -49,7 +49,7 @@ func (c underClaims) Value(key any) any {
 //
 // It lies outside of the contexts to which the session has references, and
 // these do not refer to the lease. So a lease that the user has dropped can be
-// collected, and reported. Contexts that the user derives from it keep the
+// collected. Contexts that the user derives from it keep the
 // lease as long as they live, since package context registers them with the
 // inner context.
 type leaseContext struct {

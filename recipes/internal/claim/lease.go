@@ -2,8 +2,6 @@ package claim
 
 import (
 	"context"
-	"log/slog"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
@@ -19,7 +17,6 @@ type Lease struct {
 	life     context.Context // ends with the lease, whatever a tracer has derived; it has no values
 	end      context.CancelCauseFunc
 	released atomic.Bool
-	unreport func() // cancels the report that the lease was dropped; may be nil
 }
 
 // LeaseOf returns the lease of a share. The lease has the values of ctx.
@@ -49,21 +46,6 @@ func (l *Lease) workIn(held context.Context) { l.ctx = leaseContext{held, l} }
 
 // held is the lease's context, without a reference to the lease.
 func (l *Lease) held() context.Context { return l.ctx.Context }
-
-// reportIfDropped has the lease reported if it becomes unreachable while the
-// lock is held. The report must not refer to the lease.
-func (l *Lease) reportIfDropped() {
-	c := l.claim
-	client := framework.Extend(c.terms.Client)
-	if !client.Logger().Enabled(l.held(), slog.LevelWarn) {
-		return
-	}
-	l.unreport = runtime.AddCleanup(l, client.OnDrop(), func() {
-		if c.ctx.Err() == nil { // a leadership's lease has ended by now, and needs no release
-			c.Trace().LeaseDropped()
-		}
-	}).Stop
-}
 
 // Context ends when the lease does.
 func (l *Lease) Context() context.Context { return &l.ctx }
@@ -125,9 +107,6 @@ type parting struct {
 func (l *Lease) part() parting {
 	if !l.released.CompareAndSwap(false, true) {
 		return parting{again: true}
-	}
-	if l.unreport != nil {
-		l.unreport()
 	}
 	last := l.leave()
 	p := parting{last: last, cause: context.Cause(l.Context())} // the first one

@@ -28,12 +28,11 @@ func Reenter(ctx context.Context, key any) (*Lease, error) {
 	}
 	l, complete := c.LeaseOf(ctx), false
 	defer func() {
-		if !complete { // the user's code has panicked, such as a log handler, and no caller will get the lease
+		if !complete { // the user's code has panicked, and no caller will get the lease
 			l.Release(ctx)
 		}
 	}()
 	c.Trace().Reentered(ctx)
-	l.reportIfDropped()
 	complete = true
 	return l, nil
 }
@@ -98,7 +97,6 @@ func (c *Claim) StartTrace(first *Lease, of locktrace.Acquire, acquired *trace.A
 	if c.State() == Lost {
 		c.tellLoss()
 	}
-	first.reportIfDropped()
 }
 
 // leaveLocked removes a share, and reports whether it was the last.

@@ -222,14 +222,6 @@ func Unblocked(ctx context.Context, c *framework.Client) (_ context.Context, wai
 	return teller.Context(ctx), func() { teller.Wait(ctx) }
 }
 
-// LeaseDropped logs that the first lease of a lock that is still held is
-// unreachable, so that it can never be released.
-func (h *Hold) LeaseDropped() {
-	if h != nil {
-		h.log.LogAttrs(h.ctx, slog.LevelWarn, "lease dropped without a release; its lock stays held", h.attributes()...)
-	}
-}
-
 func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 	level := slog.LevelWarn
 	if kind == locktrace.EndClientClosed { // the user wanted that
