@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -113,10 +114,13 @@ func downgrade(t *testing.T, c *framework.Client) (acquireFunc, func()) {
 	rw := rwOf(c)
 	writer, err := rw.WriteLock().Acquire(t.Context())
 	require.NoError(t, err)
+	var mu sync.Mutex
 	var after []func() // the context of the user's own may panic there, too
 	return func(ctx context.Context) (lease, error) {
 			under, done := writer.WithContext(ctx)
+			mu.Lock()
 			after = append(after, done)
+			mu.Unlock()
 			return rw.ReadLock().Acquire(under)
 		}, func() {
 			writer.Release(t.Context())
