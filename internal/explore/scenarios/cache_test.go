@@ -276,14 +276,6 @@ func TestCacheAfterAFailure(t *testing.T) {
 	}
 }
 
-// Older servers have no persistent watches.
-func TestCacheWithStandardWatches(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		w.Lacks(zktest.OpAddWatch)
-		cacheBesideAWriter(nodesComeAndGo, none)(w)
-	}, quick())
-}
-
 func TestCacheInAnEnsemble(t *testing.T) {
 	explore.Search(t, inEnsemble(cacheBesideAWriter(nodesComeAndGo, none)), quick())
 }
@@ -323,8 +315,4 @@ func TestCacheThatIsWaitedFor(t *testing.T) {
 			}
 		})
 	}, time.Second)
-}
-
-func TestCacheWhoseFollowerLags(t *testing.T) {
-	explore.Search(t, inEnsemble(cacheBesideAWriter(nodesComeAndGo, cut), 0, time.Second), quick())
 }

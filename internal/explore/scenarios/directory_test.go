@@ -403,10 +403,6 @@ func TestDirectory(t *testing.T) {
 	explore.Search(t, directoryBesideAnOperator(instancesFlicker, none), quick())
 }
 
-func TestDirectoryOfMalformedNodes(t *testing.T) {
-	explore.Search(t, directoryBesideAnOperator(nodesAreMalformed, none), quick())
-}
-
 // A server fails to read a node.
 func TestDirectoryAfterAFailure(t *testing.T) {
 	explore.Search(t, directoryBesideAnOperator(instancesFlicker, meets(zktest.OpGetData, zktest.Fail(zktest.ErrSystem))), quick())

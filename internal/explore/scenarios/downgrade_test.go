@@ -42,12 +42,3 @@ func TestDowngradeBeforeAWriter(t *testing.T) {
 		w.Actor("B", l.writer)
 	}, quick())
 }
-
-func TestDowngradeBeforeAReaderAndAWriter(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		l := newLibrary(w, 2)
-		w.Actor("A", l.downgrader)
-		w.Actor("B", l.reader)
-		w.Actor("C", l.writer)
-	}, quick())
-}

@@ -2,10 +2,8 @@ package scenarios
 
 import (
 	"fmt"
-	"testing"
 	"time"
 
-	"github.com/gocurator/curator/internal/explore"
 	"github.com/gocurator/curator/recipes/discovery"
 )
 
@@ -105,61 +103,4 @@ func (g *guard) checkLeft(want listing, shown map[string]bool) error {
 		}
 	}
 	return nil
-}
-
-// instancesVanish has all instances go, so that they are suspect. One of them comes
-// back, and the other one does not for longer than the guard keeps it. Later one
-// goes alone.
-func instancesVanish(o *operator) {
-	o.remove("a")
-	o.remove("b")
-	time.Sleep(2 * grace)
-	o.create(order("a", 1))
-	time.Sleep(keptFor)
-	o.create(order("b", 2))
-	o.remove("a")
-	time.Sleep(2 * grace)
-}
-
-// guardedDirectory has an actor with a directory that has a loss guard, and another
-// one who changes the nodes.
-func guardedDirectory(own trouble) explore.Scenario {
-	return func(w *explore.World) {
-		all := follow(w)
-		w.Node(orders+"/a", encoded(w, order("a", 1)))
-		w.Node(orders+"/b", encoded(w, order("b", 2)))
-		var last int64
-		done := make(chan struct{})
-		w.Actor("A", func(a *explore.Actor) {
-			f := all.find(w, a, discovery.WithLossGuard(guarded, keptFor))
-			if f == nil {
-				return
-			}
-			f.guard = &guard{looked: time.Now(), interrupted: true}
-			_ = a.Call("wait until it is filled", f.directory.WaitSynced)
-			time.Sleep(3 * grace)
-			own(a) // while one is suspect
-			<-done
-			f.waitFor(w, last)
-		})
-		w.Actor("B", func(a *explore.Actor) {
-			o := &operator{Actor: a, world: w}
-			instancesVanish(o)
-			last = o.zxid
-			close(done)
-		})
-	}
-}
-
-func TestGuardedDirectory(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		own  trouble
-	}{{"in peace", none}, {"cut", cut}, {"lost", loss}, {"expired", expired}} {
-		t.Run(c.name, func(t *testing.T) { explore.Search(t, guardedDirectory(c.own), quick()) })
-	}
-}
-
-func TestGuardedDirectoryWhoseFollowerLags(t *testing.T) {
-	explore.Search(t, inEnsemble(guardedDirectory(cut), 0, time.Second), quick())
 }

@@ -107,15 +107,6 @@ func TestLocalHandOver(t *testing.T) {
 	}, quick())
 }
 
-// Somebody asks for the lock that is about to be passed on.
-func TestLocalHandOverOfALockThatIsAskedFor(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		r := newRelay(w)
-		w.Actor("A", r.team(3))
-		w.Actor("C", r.asks)
-	}, quick())
-}
-
 // The first holder loses the lock, and goes on for a while. Nobody waits for that.
 func TestLocalHandOverAfterALoss(t *testing.T) {
 	searchSessionEnds(t, quick(), func(own trouble) explore.Scenario {

@@ -194,10 +194,6 @@ func TestMinimumHoldEndsForOneThatAsks(t *testing.T) {
 	explore.Search(t, asksForALockThatStays(none), quick())
 }
 
-func TestMinimumHoldEndsForOneThatAsksAfterAnInterruption(t *testing.T) {
-	explore.Search(t, asksForALockThatStays(cut, framework.WithErrorPolicy(state.StandardPolicy)), quick())
-}
-
 func asksForALockThatStays(own trouble, opts ...framework.Option) explore.Scenario {
 	return func(w *explore.World) {
 		w.ClientOptions(opts...)
@@ -224,27 +220,6 @@ func asksForALockThatStays(own trouble, opts ...framework.Option) explore.Scenar
 			}
 		})
 	}
-}
-
-// An operator asks for the lock while its holder works, and is about to release it.
-func TestMinimumHoldEndsForOneThatAsksTheHolder(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		s := newJobs(w, time.Hour)
-		w.Actor("A", func(a *explore.Actor) {
-			s.run(a, s.lock(a).TryAcquire)
-			time.Sleep(20 * time.Second)
-			s.ask(a) // B may have come too early, or its client may be closed
-			time.Sleep(10 * time.Second)
-		})
-		w.Actor("B", func(a *explore.Actor) {
-			time.Sleep(100 * time.Millisecond)
-			s.ask(a)
-			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
-			if lease, _ := take(w, a, "acquire", lock.Acquire); lease != nil {
-				give(w, a, lease)
-			}
-		})
-	}, quick())
 }
 
 // ask asks for all locks, until that is done.

@@ -9,7 +9,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/explore"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // rooms are each protected by a lock of its own.
@@ -32,13 +31,6 @@ func newRooms(w *explore.World, paths ...string) *rooms {
 func (r *rooms) visitor(which ...int) func(*explore.Actor) {
 	return r.visit(func(c *framework.Client, paths []string) locks.Locker {
 		return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, paths)...)
-	}, which)
-}
-
-// atOnce locks some of the rooms by one transaction, and works in all of them.
-func (r *rooms) atOnce(which ...int) func(*explore.Actor) {
-	return r.visit(func(c *framework.Client, paths []string) locks.Locker {
-		return locks.NewAtomicMultiLock(c, paths)
 	}, which)
 }
 
@@ -97,32 +89,6 @@ func TestMultiLockOfThree(t *testing.T) {
 		w.Actor("B", r.visitor(0, 1))
 		w.Actor("C", r.visitor(0))
 	}, quick())
-}
-
-// Two want both rooms, and name them in opposite orders. Another wants one.
-func crossing(w *explore.World) {
-	r := newRooms(w, "/1", "/2")
-	w.Actor("A", r.atOnce(0, 1))
-	w.Actor("B", r.atOnce(1, 0))
-	w.Actor("C", r.visitor(1))
-}
-
-func TestAtomicMultiLocks(t *testing.T) { explore.Search(t, crossing, quick()) }
-
-// The first has some trouble with its transaction.
-func TestAtomicMultiLocksInTrouble(t *testing.T) {
-	for name, first := range map[string]trouble{
-		"reply lost": meets(zktest.OpMulti, zktest.DropReply()), "request lost": meets(zktest.OpMulti, zktest.DropRequest()),
-		"late": late(zktest.OpMulti), "unheard": unheard(zktest.OpMulti), "session lost": loss,
-		"reply and session lost": lastOf(zktest.OpMulti),
-	} {
-		t.Run(name, func(t *testing.T) { explore.Search(t, startsWith(first, crossing), quick()) })
-	}
-}
-
-// With several servers, an answer may be older than another one.
-func TestAtomicMultiLocksInAnEnsemble(t *testing.T) {
-	explore.Search(t, inEnsemble(crossing, 0, 50*time.Millisecond, 200*time.Millisecond), quick())
 }
 
 // vacated are the nodes that somebody deletes, which make nobody a holder. If they
@@ -207,9 +173,4 @@ func TestMultiLockWhoseNodesAreDeleted(t *testing.T) {
 		return locks.NewInterProcessMultiLock(locks.SortedMutexes(c, three)...)
 	}
 	explore.Search(t, deletedRooms(inOrder, "/3", "/1"), quick())
-}
-
-func TestAtomicMultiLocksWhoseNodesAreDeleted(t *testing.T) {
-	atOnce := func(c *framework.Client) locks.Locker { return locks.NewAtomicMultiLock(c, three) }
-	explore.Search(t, deletedRooms(atOnce, "/1", "/3"), quick())
 }

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -106,34 +105,4 @@ func (o *onlooker) listenTo(ctx context.Context, w *framework.Watcher) error {
 		}
 	}
 	return nil
-}
-
-// The client has watches of both kinds. Before 3.9, a server keeps one of them.
-func TestWatchesOfBothKindsOfAClient(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		version zktest.Version
-		own     trouble
-	}{
-		{"of today", zktest.Version393, none},
-		{"before 3.9", zktest.Version384, none},
-		{"before 3.9, cut", zktest.Version384, cut},
-		{"before 3.9, expired", zktest.Version384, expired},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			explore.Search(t, func(w *explore.World) {
-				w.ServerOptions(zktest.WithVersion(c.version))
-				o := watchOnlooker(w, c.own)
-				w.Actor("A", func(a *explore.Actor) {
-					o.actor = a
-					var both sync.WaitGroup
-					defer both.Wait()
-					both.Go(func() { _ = a.CallWithin("listen", time.Second, o.listen) })
-					a.Pause("begins to follow")
-					_ = a.CallWithin("follow", time.Second, o.follow)
-				})
-				w.Actor("B", o.changes)
-			}, brief())
-		})
-	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/gocurator/curator/internal/explore"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -162,18 +161,6 @@ func (ws *workers) shutsDown(a *explore.Actor, what string, latch *leader.Latch)
 	}
 }
 
-// hasty is a tracer that ends whatever attempts are made until some time.
-type hasty struct{ until time.Time }
-
-func (h *hasty) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
-	if !time.Now().Before(h.until) {
-		return ctx, nil
-	}
-	ctx, end := context.WithDeadline(ctx, h.until)
-	context.AfterFunc(ctx, end)
-	return ctx, nil
-}
-
 // Each leads as often as it takes, and its work takes its time to stop.
 func TestLatchOfWorkers(t *testing.T) {
 	standard := framework.WithErrorPolicy(state.StandardPolicy)
@@ -199,17 +186,6 @@ func TestLatchOfWorkers(t *testing.T) {
 	}
 }
 
-// A leader was interrupted and has lost its session. Its latch stands again at once,
-// and not when the time to stop is over.
-func TestLatchOfWorkersThatHaveMuchTimeToStop(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		ws := newWorkers(w, framework.WithErrorPolicy(state.StandardPolicy), framework.WithSafetyMargin(0.5))
-		ws.trouble, ws.after = moved, 8*time.Second
-		w.Actor("A", ws.worker)
-		w.Actor("B", ws.worker)
-	}, quick())
-}
-
 func workplace(own trouble, opts ...framework.Option) explore.Scenario {
 	return func(w *explore.World) {
 		ws := newWorkers(w, opts...)
@@ -217,26 +193,6 @@ func workplace(own trouble, opts ...framework.Option) explore.Scenario {
 		w.Actor("A", ws.worker)
 		w.Actor("B", ws.worker)
 	}
-}
-
-// A leader releases its lease and leaves at once.
-func TestLatchOfWorkersThatRelease(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		ws := newWorkers(w)
-		ws.releases = true
-		w.Actor("A", ws.worker)
-		w.Actor("B", ws.worker)
-	}, quick())
-}
-
-// The user's tracer ends an attempt just after the leader was interrupted and has
-// lost its session.
-func TestLatchOfWorkersWhoseTracerEndsAttempts(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		h := &hasty{}
-		hurry := func(*explore.Actor) { h.until = time.Now().Add(200 * time.Millisecond) }
-		workplace(both(hurry, moved), framework.WithErrorPolicy(state.StandardPolicy), framework.WithHooks(h))(w)
-	}, quick())
 }
 
 // A candidate loses its session again and again, and leaves without a connection. It
