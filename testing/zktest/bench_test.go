@@ -2,10 +2,8 @@ package zktest
 
 import (
 	"bufio"
-	"fmt"
 	"net"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -101,16 +99,4 @@ func (c benchClient) roundTrip(b *testing.B, e *wire.Encoder) []byte {
 		b.Fatal(err)
 	}
 	return frame
-}
-
-// lockCycle returns a function that takes and releases a lock as recipes do.
-func lockCycle(b *testing.B, c benchClient) func() {
-	parent := fmt.Sprintf("/lock-%d", time.Now().UnixNano())
-	c.request(b, wire.OpCreate, parent, []byte{}, datatree.OpenACL, 0)
-	name := parent + "/_c_3e5a60df-061d-4981-a166-73c06f3f53fc-lock-"
-	return func() {
-		path := c.request(b, wire.OpCreate, name, []byte("host/12345"), datatree.OpenACL, int(wire.FlagEphemeralSequence)).String()
-		c.request(b, wire.OpGetChildren2, parent, false)
-		c.request(b, wire.OpDelete, path, -1)
-	}
 }

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // A real server ends its connection of a session before it looks at the
@@ -36,23 +34,6 @@ func TestWrongPasswordEndsTheConnection(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestWrongPasswordEndsTheConnectionInReadOnlyMode(t *testing.T) {
-	inMinority(t, func(t *testing.T, _ *Ensemble, alone *Member, _ *raw) {
-		requireWrongPasswordEnds(t, alone, loginReadOnly(t, alone), agrees)
-	})
-}
-
-// A deposed leader has the connection from before, whatever the next one knows.
-func TestDeposedLeaderEndsTheOldConnection(t *testing.T) {
-	inFive(t, 5, func(t *testing.T, ens *Ensemble, old *Member, c *raw) {
-		depose(t, ens)
-		again := dialRaw(t, old.Server)
-		require.True(t, again.handshake(0, 10_000, c.session, c.password))
-		requireClosedNow(t, c)
-		require.Equal(t, wire.OK, again.call(wire.OpPing).code)
-	})
 }
 
 // inFive runs a test of five members, the last of which leads, with a client of

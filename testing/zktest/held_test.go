@@ -104,32 +104,6 @@ func holdsCreate(t *testing.T) *zktest.Server {
 	return srv
 }
 
-// What a process has not carried out ends with it.
-func TestHeldRequestIsLostWithItsServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := holdsCreate(t)
-		require.NoError(t, srv.Restart())
-		time.Sleep(2 * time.Second)
-		_, found := srv.Node("/a")
-		require.False(t, found)
-		srv.RefuseConnections(false)
-	})
-}
-
-func TestHeldRequestWaitsForAPausedServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := holdsCreate(t)
-		require.NoError(t, srv.Pause())
-		time.Sleep(2 * time.Second)
-		_, found := srv.Node("/a")
-		require.False(t, found, "it stands still")
-		require.NoError(t, srv.Resume())
-		_, found = srv.Node("/a")
-		require.True(t, found)
-		srv.RefuseConnections(false)
-	})
-}
-
 func TestCloseDoesNotWaitForAHeldRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := holdsCreate(t)

@@ -45,13 +45,3 @@ func TestEveryNumberIsAnswered(t *testing.T) {
 		})
 	}
 }
-
-// Every request has a name.
-func TestEveryRequestHasAName(t *testing.T) {
-	for op := range others {
-		require.NotContains(t, op.String(), "op(")
-	}
-	for op := range writes {
-		require.NotContains(t, op.String(), "op(")
-	}
-}

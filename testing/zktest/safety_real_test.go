@@ -4,7 +4,6 @@ package zktest
 
 import (
 	"net"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,26 +19,6 @@ func dialTCP(t *testing.T, srv *Server) *raw {
 	t.Cleanup(func() { nc.Close() })
 	require.NoError(t, nc.SetDeadline(time.Now().Add(5*time.Minute)))
 	return &raw{t: t, nc: nc}
-}
-
-func TestAThousandConnections(t *testing.T) {
-	srv := Start(t, WithTCP(":0"))
-	var wg sync.WaitGroup
-	for range 1000 {
-		c := dialTCP(t, srv)
-		wg.Go(func() {
-			c.handshake(0, hour, 0, nil)
-			c.create("/n-", int(wire.FlagEphemeralSequence))
-			c.call(wire.OpExists, "/go", true)
-		})
-	}
-	wg.Wait()
-	require.Len(t, srv.Children("/"), 1001)
-	require.NoError(t, srv.WaitWatches(t.Context(), 0, 1000))
-	require.NoError(t, srv.Create("/go", nil))
-	require.Equal(t, 1000, srv.Stats().Notifications)
-	srv.CutAll()
-	srv.AssertNoWatches(t)
 }
 
 func TestTCPWithoutAHostIsLoopback(t *testing.T) {
