@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/kazootest"
-	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -64,17 +63,6 @@ func TestScenariosOfBenchmarks(t *testing.T) {
 		cmd := exec.Command(python, filepath.Join("python", "scenarios.py"), meter.addr(), millis(longSession))
 		work(t, "kazoo", peer("kazoo", startProgram(t, cmd)))
 	})
-}
-
-// Where a try succeeds that must not, the scenario says so, and leaves nothing held.
-func TestTryThatSucceedsIsAnErrorAndLeavesNothing(t *testing.T) {
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	mutex := locks.NewInterProcessMutex(benchClient(t, srv.Addr()), ourPath(t))
-	require.ErrorIs(t, refused(t, mutex), errTwoHold)
-	lease, err := mutex.Acquire(withDeadline(t))
-	require.NoError(t, err)
-	require.NoError(t, refused(t, mutex))
-	require.NoError(t, lease.Release(t.Context()))
 }
 
 // exactly is how many requests a round takes where nobody disturbs another, by the

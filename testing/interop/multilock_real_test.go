@@ -13,9 +13,6 @@ import (
 // each of the mutexes that we hold.
 func TestMultiLockAmongJavasMutexes(t *testing.T) { amongJavasMutexes(t, multi) }
 
-// So does one that takes its mutexes by one transaction.
-func TestAtomicMultiLockAmongJavasMutexes(t *testing.T) { amongJavasMutexes(t, allAtOnce) }
-
 func amongJavasMutexes(t *testing.T, ours kind) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		one := lockPath(t)

@@ -242,12 +242,3 @@ func (srv *testServer) waitWatched(t *testing.T, path string, want bool) {
 		return err == nil && (n > 0) == want
 	}, watchTimeout, 10*time.Millisecond, "watches on %s", path)
 }
-
-// waitWatches waits until there are n watches at or below a path.
-func (srv *testServer) waitWatches(t *testing.T, path string, n int) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		got, err := srv.watches(path)
-		return err == nil && got == n
-	}, watchTimeout, 10*time.Millisecond, "watches on %s", path)
-}
