@@ -42,7 +42,8 @@ func TestOurLeaderIsRevoked(t *testing.T) {
 			for _, by := range []language{inGo, inJava} {
 				next := inJava
 				if recipe == latch {
-					// See TestJavasLatchMissesItsTurnBehindARevokedOne.
+					// Its turn is lost on a Java LeaderLatch behind a revoked one, whose
+					// one-time watch the marker of the revocation uses up.
 					next = inGo
 				}
 				e := newElection(t, srv, recipe, longSession, inGo, next, inJava)

@@ -32,19 +32,6 @@ func TestSessionExpiresExactlyAtItsTimeout(t *testing.T) {
 	})
 }
 
-func TestTickRoundsExpiryUp(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *Server) {
-		time.Sleep(500 * time.Millisecond)
-		login(t, srv) // until 10.5 s
-		time.Sleep(11*time.Second + 499*time.Millisecond)
-		synctest.Wait()
-		require.Len(t, srv.Sessions(), 1)
-		time.Sleep(time.Millisecond)
-		synctest.Wait()
-		srv.AssertNoSessions(t)
-	}, WithTick(2*time.Second))
-}
-
 func TestCloseSessionDeletesEphemeralsAnswersAndCloses(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
@@ -55,16 +42,5 @@ func TestCloseSessionDeletesEphemeralsAnswersAndCloses(t *testing.T) {
 		c.requireClosed()
 		srv.AssertNoNodes(t, "/")
 		srv.AssertNoSessions(t)
-	})
-}
-
-// Nothing of a session is left to wait for once it is over.
-func TestCloseDoesNotWaitForEndedSessions(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *Server) {
-		login(t, srv).call(wire.OpCloseSession)
-		require.True(t, srv.Session(login(t, srv).session).Expire())
-		start := time.Now()
-		require.NoError(t, srv.Close())
-		require.Zero(t, time.Since(start))
 	})
 }

@@ -106,25 +106,6 @@ func watchDeletion(t *testing.T, c *client, path string) <-chan zk.Event {
 	return events
 }
 
-// All sessions of a host have to be over; one that ends early heals nothing.
-func TestHostLosesSessionsOfSeveralClients(t *testing.T) {
-	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
-		slow := connectVia(t, srv, zkDialer(host.Dialer()), 30*time.Second)
-		start := time.Now()
-		require.True(t, host.LoseSessions())
-		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Sessions()) == 2 }))
-		require.Equal(t, 9*time.Second, time.Since(start))
-		slow.await(t, zk.StateExpired)
-		require.GreaterOrEqual(t, time.Since(start), 30*time.Second)
-		c.await(t, zk.StateExpired)
-		require.GreaterOrEqual(t, time.Since(start), 30*time.Second)
-		c.await(t, zk.StateHasSession)
-
-		host.Heal()
-		require.False(t, srv.NewHost().LoseSessions(), "there is none")
-	})
-}
-
 func TestHostSuspend(t *testing.T) {
 	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
 		before := srv.Sessions()

@@ -141,22 +141,6 @@ func TestPause(t *testing.T) {
 	})
 }
 
-func TestRuleForAnEnsembleCountsTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ens := StartEnsemble(t, 3)
-		inj := ens.Inject(Rule{Op: wire.OpExists, After: 1, Times: 1, Do: Fail(wire.ErrSystem)})
-		var codes []wire.Code
-		for _, m := range ens.Members() {
-			codes = append(codes, login(t, m.Server).call(wire.OpExists, "/", false).code)
-		}
-		require.Equal(t, []wire.Code{wire.OK, wire.ErrSystem, wire.OK}, codes)
-		<-inj.Done()
-		inj = ens.Inject(Rule{Op: wire.OpExists, Times: -1, Do: Fail(wire.ErrSystem)})
-		inj.Remove()
-		require.Equal(t, wire.OK, login(t, ens.Members()[2].Server).call(wire.OpExists, "/", false).code)
-	})
-}
-
 // A member that has not heard of the end of a session goes on with it; the
 // leader does not.
 func TestWriteOfASessionThatIsOver(t *testing.T) {

@@ -66,30 +66,6 @@ func TestConnectionsThatEndLeaveNothing(t *testing.T) {
 	})
 }
 
-// Clients that ask and do not read: none may make the server hold more than its
-// own share, nor all of them together.
-func TestSlowReadersTogetherAreBounded(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *Server) {
-		require.NoError(t, srv.Create("/big", make([]byte, 1<<20)))
-		clients := make([]*raw, 8)
-		for i := range clients {
-			clients[i] = login(t, srv)
-			for xid := range int32(60) { // just below what one may leave unread
-				// The server may end the connection meanwhile.
-				_, _ = clients[i].nc.Write(requestFrame(1+xid, wire.OpGetData, "/big", false))
-			}
-		}
-		synctest.Wait()
-		require.LessOrEqual(t, srv.queued.Load(), int64(maxQueuedByAll+2<<20))
-		require.Less(t, srv.Connections(), len(clients), "somebody had to go")
-		require.Greater(t, srv.Connections(), 2, "but not everybody")
-		require.Equal(t, wire.OK, login(t, srv).call(wire.OpExists, "/big", false).code)
-		srv.CutAll()
-		synctest.Wait()
-		require.Zero(t, srv.queued.Load(), "the books balance")
-	})
-}
-
 // FuzzDecoder takes every kind of value off arbitrary bytes: it must never read
 // beyond them, and what it has read must encode to the same bytes. Null does not,
 // and neither do bytes that are no text.
