@@ -5,7 +5,6 @@ package interop_test
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,16 +34,6 @@ func (p *peer) timesOut(t *testing.T, command ...any) {
 	t.Helper()
 	_, err := p.ask(withDeadline(t), command...)
 	require.ErrorIs(t, err, errTimeout)
-}
-
-// held acquires and returns the path of the node and its czxid.
-func (p *peer) held(t *testing.T, name, path, kind string) (node string, czxid int64) {
-	t.Helper()
-	words := p.must(t, "acquire", name, path, waitLimitMs, kind)
-	require.Len(t, words, 2)
-	czxid, err := strconv.ParseInt(words[1], 10, 64)
-	require.NoError(t, err)
-	return words[0], czxid
 }
 
 // Many threads of two processes compete for a semaphore, a read/write lock and

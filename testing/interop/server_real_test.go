@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	thorough.Parallel(16) // they mostly wait for the end of sessions
-	leaktest.Main(m, sharedHost.close, zkserver.CloseShared, deleteZklock)
+	leaktest.Main(m, sharedHost.close, zkserver.CloseShared)
 }
 
 // These are session timeouts. The long one never expires by accident. The short

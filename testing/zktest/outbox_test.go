@@ -9,18 +9,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// queued returns what is left for the writer.
-func queued(o *outbox) (rest string) {
-	for {
-		f, _ := o.head()
-		if f == nil || !o.take(f) {
-			o.flushed()
-			return rest
-		}
-		rest += string(f.bytes)
-	}
-}
-
 // A client that does not read costs a bounded amount of memory.
 func TestSlowReaderIsDisconnected(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
