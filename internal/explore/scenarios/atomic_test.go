@@ -94,7 +94,6 @@ func long(contenders int, together bool, opts ...atomic.Option) explore.Scenario
 	return func(w *explore.World) {
 		w.Node("/count", "")
 		w.Node("/receipts", "")
-		w.Node("/lock", "")
 		book := &ledger{world: w}
 		delta := int64(1)
 		for _, name := range names(contenders) {
@@ -167,15 +166,13 @@ func TestLongWhoseLeaderLags(t *testing.T) {
 
 // Of two who claim something by the same data, no more than one is told that it
 // has it.
-func claim(opts ...atomic.Option) explore.Scenario {
+func claim() explore.Scenario {
 	return startsWith(meets(zktest.OpSetData, zktest.DropRequest()), func(w *explore.World) {
 		w.Node("/value", "free")
-		w.Node("/receipts", "")
-		w.Stays("/receipts")
 		claimed := 0
 		for _, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
-				v := atomic.NewValue(a.Client(), "/value", text, opts...)
+				v := atomic.NewValue(a.Client(), "/value", text)
 				_ = a.Call("claim", func(ctx context.Context) error {
 					ok, err := v.CompareAndSwap(ctx, "free", "taken")
 					if ok && err == nil {
@@ -250,18 +247,16 @@ func loadsAndRefuses(w *explore.World) {
 var errRefused = errors.New("refused")
 
 // atomicValue has two actors who write a value in three ways.
-func atomicValue(opts ...atomic.Option) explore.Scenario {
+func atomicValue() explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/value", "seed")
-		w.Node("/receipts", "")
-		w.Stays("/receipts")
 		h := &writes{world: w}
 		w.Always(h.record)
 		w.AtEnd(h.record)
 		w.AtEnd(h.checkCalls)
 		for _, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
-				v := atomic.NewValue(a.Client(), "/value", text, opts...)
+				v := atomic.NewValue(a.Client(), "/value", text)
 				var old string
 				if a.Call("load", func(ctx context.Context) (err error) {
 					old, err = v.Load(ctx)

@@ -434,11 +434,6 @@ func (m *meeting) leave(me *member) {
 // end of its own patience in this test.
 func (m *member) knows(err error) bool { return err != nil || m.left }
 
-// hurry has a member who stays for a long time, and others who do not wait for it.
-func hurry(n int) explore.Scenario {
-	return meeting{trouble: none, n: n, hurry: true}.of(n, 1)
-}
-
 func TestDoubleBarrierInCuratorsLayoutWhoseMembersGiveUp(t *testing.T) {
 	explore.Search(t, meeting{trouble: none, n: 2, hurry: true, opts: []barriers.Option{barriers.WithCuratorLayout()}}.of(2, 2), quick())
 }

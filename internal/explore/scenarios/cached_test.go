@@ -99,21 +99,6 @@ func TestCachedLockOfOneThatLosesItsSession(t *testing.T) {
 	}
 }
 
-// Somebody asks for the lock that is held, or idle for long.
-func TestCachedLockThatIsAskedFor(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		s := newAffinity(w)
-		w.Actor("A", func(a *explore.Actor) {
-			s.comes(a, 2, 30*time.Second, none, none)
-			time.Sleep(40 * time.Second)
-		})
-		w.Actor("C", func(a *explore.Actor) {
-			time.Sleep(2500 * time.Millisecond)
-			s.keeps.asks(a)
-		})
-	}, quick())
-}
-
 // An operator deletes the node of a lock that is idle, or held, or held for the
 // last time.
 func TestCachedLockWhoseNodeIsDeleted(t *testing.T) {

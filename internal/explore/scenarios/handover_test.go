@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"time"
@@ -82,20 +81,6 @@ func (r *relay) end(lease *locks.Lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over[lease.Path()] = true
-}
-
-// asks asks the holder for the lock.
-func (r *relay) asks(a *explore.Actor) {
-	time.Sleep(time.Second)
-	lock := locks.NewInterProcessMutex(a.Client(), "/lock")
-	var all []locks.Participant
-	_ = a.Call("look", func(ctx context.Context) (err error) {
-		all, err = lock.Participants(ctx)
-		return err
-	})
-	if len(all) > 0 {
-		_ = a.Call("revoke", func(ctx context.Context) error { return locks.Revoke(ctx, a.Client(), all[0].Path) })
-	}
 }
 
 // Each of two clients has two or three goroutines that want the lock.

@@ -132,15 +132,6 @@ func (s *jobs) worker(late time.Duration) func(a *explore.Actor) {
 	}
 }
 
-// patient waits for the lock, twice.
-func (s *jobs) patient(a *explore.Actor) {
-	lock := s.lock(a)
-	for range 2 {
-		s.run(a, lock.Acquire)
-	}
-	s.rest()
-}
-
 func shortJobs(own trouble, opts ...framework.Option) explore.Scenario {
 	return startsWith(own, func(w *explore.World) {
 		w.ClientOptions(opts...)
@@ -176,16 +167,6 @@ func TestMinimumHoldOfOneInTrouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { explore.Search(t, s, quick()) })
 	}
-}
-
-// Those that wait come when the time is over. So do the goroutines of the client
-// that has the lock.
-func TestMinimumHoldAndOthersThatWait(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		s := newJobs(w, 2*time.Second)
-		w.Actor("A", s.patient)
-		w.Actor("B", s.patient)
-	}, quick())
 }
 
 // An operator asks for the lock, which would stay for very long. Somebody who waits

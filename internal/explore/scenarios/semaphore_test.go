@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"encoding/binary"
 	"testing"
 	"time"
 
@@ -116,6 +115,3 @@ func TestSemaphoreWhoseLeaseIsDeleted(t *testing.T) {
 		})
 	}, quick())
 }
-
-// number is a limit as the node has it.
-func number(n uint32) string { return string(binary.BigEndian.AppendUint32(nil, n)) }

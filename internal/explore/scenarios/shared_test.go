@@ -132,7 +132,7 @@ func (f *follower) end(h *writes) error {
 // sharedValue has two actors who write the value, each in two ways. In between,
 // the first one is in trouble, and the other one deletes the node if remove is
 // true.
-func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scenario {
+func sharedValue(remove bool, first trouble) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/value", "seed")
 		h := &writes{world: w}
@@ -148,7 +148,7 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 		})
 		for _, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
-				v, err := shared.NewValue(a.Client(), "/value", text, "seed", opts...)
+				v, err := shared.NewValue(a.Client(), "/value", text, "seed")
 				if err != nil {
 					refuse(w, a, err)
 					return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -70,8 +69,6 @@ func TestTryOfOne(t *testing.T) {
 	}, quick())
 }
 
-func retriedMutex(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/lock") }
-
 // A try is no more in the way of the next one than an acquire is that was given up
 // while its node was being made.
 func TestTryAfterAnAcquire(t *testing.T) {
@@ -118,65 +115,6 @@ func TestTryAfterAnAcquire(t *testing.T) {
 			}
 		})
 	}, quick())
-}
-
-// beside is a client of which one goroutine has something for a time, and another
-// tries to get it, or as much, again and again. It is refused only if something is
-// in its way at some time of the try.
-func beside(of func(*framework.Client) locks.Locker, first trouble, every time.Duration, inTheWay func(tree explore.Tree, acquires bool) bool, paths ...string) explore.Scenario {
-	return func(w *explore.World) {
-		for _, path := range paths {
-			w.Node(path, "")
-		}
-		var is, was, acquires atomic.Bool
-		w.Always(func(tree explore.Tree) error {
-			is.Store(inTheWay(tree, acquires.Load()))
-			if is.Load() {
-				was.Store(true)
-			}
-			return nil
-		})
-		w.Actor("A", func(a *explore.Actor) {
-			var all sync.WaitGroup
-			defer all.Wait()
-			acquires.Store(true)
-			is.Store(true)
-			all.Go(func() {
-				lease, _ := take(w, a, "acquire", of(a.Client()).Acquire)
-				acquires.Store(false)
-				if lease == nil {
-					return
-				}
-				pass(lease.Context(), time.Second)
-				first(a)
-				pass(lease.Context(), 6*time.Second)
-				if lease.Context().Err() != nil {
-					time.Sleep(15 * time.Second)
-				}
-				give(w, a, lease)
-			})
-			for range 8 {
-				a.Pause("rests")
-				time.Sleep(every)
-				session := a.Client().SessionID()
-				was.Store(is.Load())
-				lease, err := try(w, a, "try", of(a.Client()).TryAcquire)
-				if lease != nil {
-					give(w, a, lease)
-				}
-				if isRefusal(err) && !was.Load() && a.Client().SessionID() == session && a.Client().State().IsConnected() {
-					w.Fail("%s is refused, and nothing was in its way: %v", a.Name(), err)
-				}
-			}
-		})
-	}
-}
-
-// The first has lost the lock, and has not stopped yet.
-func TestTryBesideOneThatHasLostTheLock(t *testing.T) {
-	explore.Search(t, beside(retriedMutex, loss, 2*time.Second, func(tree explore.Tree, acquires bool) bool {
-		return acquires || len(below(tree, "/lock")) > 0
-	}, "/lock"), quick())
 }
 
 // isRefusal reports whether a try has seen that others are ahead.
