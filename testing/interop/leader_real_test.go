@@ -42,8 +42,8 @@ func TestOurLeaderIsRevoked(t *testing.T) {
 			for _, by := range []language{inGo, inJava} {
 				next := inJava
 				if recipe == latch {
-					// Its turn is lost on a Java LeaderLatch behind a revoked one, whose
-					// one-time watch the marker of the revocation uses up.
+					// Java's LeaderLatch misses its turn behind a revoked leader: the
+					// marker of the revocation uses up its one-time watch.
 					next = inGo
 				}
 				e := newElection(t, srv, recipe, longSession, inGo, next, inJava)
