@@ -2,13 +2,9 @@ package recipes_test
 
 import (
 	"context"
-	"runtime"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -19,6 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/recipes/shared"
+	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -40,10 +37,6 @@ type subject struct {
 	// look any more.
 	disturb func(t *testing.T, h *home)
 
-	// retries says that the only code of the user's that it calls is the
-	// client's retry policy.
-	retries bool
-
 	// outlasts says that a refusal does not end it, because others have no use of
 	// its end: it is a copy, and says what is missing in it.
 	outlasts bool
@@ -52,26 +45,16 @@ type subject struct {
 	isLoop       bool // on the caller's goroutine, which needs no end and no wait
 }
 
-// home is where a subject lives: a client whose ACL provider and retry policy
-// end the goroutine that calls them when a test wants that.
+// home is where a subject lives.
 type home struct {
 	*recipetest.World
 	client *framework.Client
-	exits  atomic.Bool // the next call of the user's code ends its goroutine
 }
 
 func newHome(t *testing.T, w *recipetest.World) *home {
 	h := &home{World: w}
-	h.client, _ = w.Connect(t,
-		framework.WithACLProvider(func(string) []zk.ACL { h.usersCode(); return zk.WorldACL(zk.PermAll) }),
-		framework.WithRetry(func() backoff.BackOff { h.usersCode(); return backoff.NewConstantBackOff(time.Second) }))
+	h.client, _ = w.Connect(t, framework.WithRetry(retry.Forever(time.Second)))
 	return h
-}
-
-func (h *home) usersCode() {
-	if h.exits.CompareAndSwap(true, false) {
-		runtime.Goexit()
-	}
 }
 
 // answers has the server answer all requests that the subject needs, from now on
@@ -83,22 +66,11 @@ func (h *home) answers(op zktest.Op, do zktest.Action) *zktest.Injection {
 // instance is what a registration registers.
 var instance = discovery.Instance{Service: "orders", ID: "a", Address: "10.0.0.7", Port: 80}
 
-// usersCodec is a format that calls more of the user's code.
-type usersCodec struct {
-	discovery.Codec
-	h *home
-}
-
-func (c usersCodec) Decode(service, name string, data []byte) (discovery.Instance, error) {
-	c.h.usersCode()
-	return c.Codec.Decode(service, name, data)
-}
-
 var subjects = map[string]subject{
 	"Cache": {
 		closed: cache.ErrClosed, asks: zktest.OpAddWatch, outlasts: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
-			c, err := cache.New(h.client, "/", cache.WithFilter(func(string) bool { h.usersCode(); return true }))
+			c, err := cache.New(h.client, "/")
 			if err != nil {
 				return nil, err
 			}
@@ -183,7 +155,7 @@ var subjects = map[string]subject{
 		closed: discovery.ErrClosed, asks: zktest.OpAddWatch, outlasts: true,
 		begin: func(_ *testing.T, h *home) (*living, error) {
 			h.Fake.Create("/services/orders/a", []byte("{}"))
-			d, err := discovery.NewDirectory(h.client, "/services", usersCodec{discovery.CuratorCodec(), h}, "orders")
+			d, err := discovery.NewDirectory(h.client, "/services", discovery.CuratorCodec(), "orders")
 			if err != nil {
 				return nil, err
 			}
@@ -202,7 +174,7 @@ var subjects = map[string]subject{
 		},
 	},
 	"Passage": {
-		closed: barriers.ErrLeft, asks: zktest.OpGetChildren2, retries: true, inOneSession: true,
+		closed: barriers.ErrLeft, asks: zktest.OpGetChildren2, inOneSession: true,
 		begin: func(t *testing.T, h *home) (*living, error) {
 			type entered struct {
 				*barriers.Passage

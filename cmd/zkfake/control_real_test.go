@@ -10,9 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -273,32 +271,6 @@ func TestEnsembleIsPartitionedAndHeals(t *testing.T) {
 	eventually(t, func() bool { return modesOf(p) == "follower follower leader" })
 }
 
-// A member that has lost its leader is read-only after a while, with the flag.
-func TestMembersAreReadOnly(t *testing.T) {
-	t.Parallel()
-	p := begin(t, "-members", "3", "-readonly")
-	p.do(http.MethodPost, "/partition?member=1")
-	eventually(t, func() bool { return strings.HasPrefix(modesOf(p), "read-only ") })
-
-	// Its sessions are listed beside those of the ensemble, and can be ended.
-	p.client()
-	first, _, _ := strings.Cut(p.addr, ",")
-	nc, err := net.Dial("tcp", first)
-	require.NoError(t, err)
-	defer nc.Close()
-	_, err = nc.Write(readOnlyHandshake)
-	require.NoError(t, err)
-	eventually(t, func() bool { return len(get[[]sessionBody](p, "/sessions")) == 2 })
-	for _, sess := range get[[]sessionBody](p, "/sessions") {
-		p.do(http.MethodPost, "/sessions/"+sess.ID+"/expire")
-	}
-}
-
-// readOnlyHandshake asks for a new session of 10 s, at a read-only member as
-// well.
-var readOnlyHandshake = slices.Concat([]byte{0, 0, 0, 45}, make([]byte, 12), []byte{0, 0, 0x27, 0x10},
-	make([]byte, 8), []byte{0, 0, 0, 16}, make([]byte, 16), []byte{1})
-
 func TestMembersJoinAndLeave(t *testing.T) {
 	t.Parallel()
 	p := begin(t, "-members", "3", "-spares", "1", "-reconfig", "-super", "root:secret")
@@ -330,128 +302,6 @@ func modesOf(p *program) string {
 		modes = append(modes, m.Mode)
 	}
 	return strings.Join(modes, " ")
-}
-
-func TestChaosBeginsAndEnds(t *testing.T) {
-	t.Parallel()
-	p := begin(t)
-	conn, _ := p.client()
-	p.do(http.MethodPost, "/chaos?seed=7&every=5ms&atmost=20ms&do=cut,stop,pause&lose=0.01")
-	eventually(t, func() bool { return len(get[[]eventBody](p, "/chaos")) >= 10 })
-	status, body := p.ask(http.MethodPost, "/chaos?seed=8")
-	require.Equal(t, http.StatusConflict, status, body)
-	p.do(http.MethodDelete, "/chaos")
-	before := len(get[[]eventBody](p, "/chaos"))
-	eventually(t, func() bool {
-		_, _, err := conn.Get("/")
-		return err == nil
-	})
-	require.Len(t, get[[]eventBody](p, "/chaos"), before)
-	p.do(http.MethodPost, "/chaos?do=none&latency=5ms")
-}
-
-func TestServersThatDoNotRun(t *testing.T) {
-	t.Parallel()
-	p := begin(t)
-	p.do(http.MethodPost, "/stop")
-	p.do(http.MethodPost, "/stop")
-	for _, action := range []string{"/pause", "/resume"} {
-		status, body := p.ask(http.MethodPost, action)
-		require.Equal(t, http.StatusConflict, status, body)
-		require.Contains(t, body, "not running")
-	}
-	p.do(http.MethodPost, "/restart")
-	p.do(http.MethodPost, "/refuse")
-	nc, err := net.Dial("tcp", p.addr)
-	if err == nil { // the port stays open on some systems
-		_, err = nc.Read(make([]byte, 1))
-		nc.Close()
-	}
-	require.Error(t, err)
-	p.do(http.MethodPost, "/accept")
-	p.client()
-	p.do(http.MethodPost, "/pause")
-	p.do(http.MethodPost, "/restart")
-	require.Equal(t, "standalone", get[statusBody](p, "/status").Members[0].Mode)
-}
-
-func TestRequestsThatCannotBeUsed(t *testing.T) {
-	t.Parallel()
-	p := begin(t)
-	for _, tc := range []struct {
-		method, path string
-		status       int
-		says         string
-	}{
-		{"POST", "/sessions/x/expire", 400, "not a number"},
-		{"POST", "/sessions/1/expire", 404, "no session 0x1"},
-		{"POST", "/sessions/1/fly", 404, "no such request"},
-		{"GET", "/fly", 404, "no such request"},
-		{"GET", "/sessions/1", 404, "no session 0x1"},
-		{"POST", "/stop?member=2", 404, "there are 1"},
-		{"POST", "/stop?member=x", 400, "not a number"},
-		{"POST", "/stop?members=1", 400, `unknown parameter \"members\"`},
-		{"POST", "/stop?member=1,2", 400, "several are"},
-		{"POST", "/partition?member=1", 400, "needs an ensemble"},
-		{"GET", "/tree?path=/none", 404, "no node /none"},
-		{"GET", "/tree?path=none", 400, "begins with a slash"},
-		{"GET", "/tree?path=/none/", 400, "begins with a slash"},
-		{"GET", "/requests?limit=-1", 400, "limit=-1"},
-		{"GET", "/requests?after=noon", 400, "after=noon"},
-		{"POST", "/stop?member=1;member=1", 400, "parameters"},
-		{"POST", "/stop?member=%zz", 400, "parameters"},
-		{"POST", "/stop?member=", 400, "is empty"},
-		{"POST", "/chaos?do=cut&do=stop", 400, "2 times"},
-		{"POST", "/chaos?latency=2562047h47m16.854775807s", 400, "latency"},
-		{"POST", "/chaos?every=-1s", 400, "every=-1s"},
-		{"POST", "/chaos?lose=2", 400, "lose=2"},
-		{"POST", "/chaos?do=fly", 400, "do=fly: one of"},
-		{"POST", "/chaos?do=lag", 400, "needs an ensemble"},
-		{"POST", "/status", 405, "the method is GET"},
-		{"GET", "/stop", 405, "the method is POST"},
-		{"PUT", "/chaos", 405, "the method is GET"},
-		{"POST", "/exit?now=1", 400, "unknown parameter"},
-	} {
-		status, body := p.ask(tc.method, tc.path)
-		require.Equal(t, tc.status, status, "%s %s: %s", tc.method, tc.path, body)
-		require.Contains(t, body, `"error"`, tc.path)
-		require.Contains(t, body, tc.says, tc.path)
-	}
-}
-
-// A member in a form's body would not be read, and all members would stop.
-func TestBodiesAreRefused(t *testing.T) {
-	t.Parallel()
-	p := begin(t)
-	resp, err := http.PostForm(p.control+"/stop", url.Values{"member": {"1"}})
-	require.NoError(t, err)
-	resp.Body.Close()
-	require.Equal(t, http.StatusBadRequest, resp.StatusCode)
-	require.Equal(t, "standalone", get[statusBody](p, "/status").Members[0].Mode)
-}
-
-// The list of requests that GET / returns names every one that there is.
-func TestHelpIsComplete(t *testing.T) {
-	t.Parallel()
-	p := begin(t)
-	status, help := p.ask(http.MethodGet, "/")
-	require.Equal(t, http.StatusOK, status)
-	for name := range serverActions {
-		require.Contains(t, help, "/"+name+" ")
-	}
-	for _, name := range []string{"/exit ", "/restart ", "/partition?", "/heal "} {
-		require.Contains(t, help, name)
-	}
-	for name := range sessionActions {
-		require.Contains(t, help, "/sessions/ID/"+name+" ")
-	}
-	words := strings.FieldsFunc(help, func(r rune) bool { return r == ' ' || r == ',' || r == ';' || r == '.' || r == '\n' })
-	for name := range disruptions {
-		require.Contains(t, words, name)
-	}
-	for name := range ensembleDisruptions {
-		require.Contains(t, words, name)
-	}
 }
 
 // A page in a browser on this machine must not be able to use the remote

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"net"
@@ -155,31 +154,4 @@ func TestExits(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(rest), "served for")
 	require.Equal(t, done, <-ended)
-}
-
-// Clients get the session timeout that they ask for, within the bounds.
-func TestBoundsSessionTimeouts(t *testing.T) {
-	t.Parallel()
-	p := begin(t, "-minsession", "2s", "-maxsession", "20s", "-containercheck", "10ms")
-	conn, _ := p.client() // asks for 30 s
-	require.EqualValues(t, 20_000, get[[]sessionBody](p, "/sessions")[0].TimeoutMS)
-	_, err := conn.CreateContainer("/c", nil, 4, zk.WorldACL(zk.PermAll))
-	require.NoError(t, err)
-	_, err = conn.Create("/c/a", nil, 0, zk.WorldACL(zk.PermAll))
-	require.NoError(t, err)
-	require.NoError(t, conn.Delete("/c/a", 0))
-	eventually(t, func() bool {
-		there, _, err := conn.Exists("/c")
-		return err == nil && !there
-	})
-}
-
-// A port that is in use is an error of its own.
-func TestPortInUse(t *testing.T) {
-	t.Parallel()
-	p := begin(t)
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, cannotListen, run(t.Context(), []string{"-listen", p.addr}, &stdout, &stderr))
-	require.Empty(t, stdout.String())
-	require.Contains(t, stderr.String(), "in use")
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/examples/internal/demo"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 const want = `The service starts.
@@ -39,16 +38,4 @@ func TestStory(t *testing.T) {
 	require.NoError(t, err)
 	indented := "    " + strings.ReplaceAll(strings.TrimSpace(want), "\n", "\n    ")
 	require.Contains(t, string(readme), indented)
-}
-
-// The program fails if the service does not have the settings that it should
-// have: another writer is a step ahead of it.
-func TestStoryThatGoesWrong(t *testing.T) {
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.CallAfter(func(r zktest.Request) {
-		_ = srv.Set(r.Path, []byte(`{"workers":1}`))
-	})})
-	var out, errs bytes.Buffer
-	require.Equal(t, demo.Failed, demo.Run(t.Context(), "config", runStory, []string{"-servers", srv.Addr()}, &out, &errs))
-	require.Contains(t, errs.String(), "the service uses 1 workers, 0 % off, and should use 8 workers, 0 % off")
 }

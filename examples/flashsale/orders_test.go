@@ -85,14 +85,3 @@ func manyOrders(n int) string {
 	}
 	return b.String()
 }
-
-func TestDeal(t *testing.T) {
-	orders := []order{{ID: "1"}, {ID: "2", Worker: "oslo"}, {ID: "3"}, {ID: "4"}}
-	deal(orders, 2)
-	var workers []string
-	for _, o := range orders {
-		workers = append(workers, o.Worker)
-	}
-	require.Equal(t, []string{"worker-1", "oslo", "worker-2", "worker-1"}, workers)
-	require.Equal(t, []string{"worker-1", "oslo", "worker-2"}, workerNames(orders))
-}

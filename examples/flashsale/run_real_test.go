@@ -5,10 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -61,31 +57,11 @@ func TestStory(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(out, "\n"), 25, "one screen")
 }
 
-func TestManyOrders(t *testing.T) {
-	dir := filepath.Join("data", "friday")
-	stock, orders := filepath.Join(dir, "stock.csv"), filepath.Join(dir, "orders.csv")
-	sale := holdSale(t, "-stock", stock, "-orders", orders, "-workers", "2", "-think", "1ms", longSession)
-	require.True(t, sale.asExpected())
-	require.Len(t, sale.results, 40)
-}
-
 func TestUnsafe(t *testing.T) {
 	t.Parallel()
 	status, out, _ := runProgram(t, t.Context(), "-unsafe", "-think", longThink, longSession)
 	require.Equal(t, asExpected, status)
 	require.True(t, strings.HasSuffix(out, "\nOVERSOLD by 300\n"))
-}
-
-// One worker alone cannot oversell, so the demonstration fails and says so.
-func TestUnsafeByLuck(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "orders.csv")
-	const orders = "order,article,quantity\n1,sneaker,60\n2,sneaker,60\n"
-	require.NoError(t, os.WriteFile(file, []byte(orders), 0o600))
-	status, out, _ := runProgram(t, t.Context(),
-		"-unsafe", "-think", "1ms", "-workers", "1", "-orders", file, longSession)
-	require.Equal(t, unexpected, status)
-	require.Contains(t, out, "By luck")
-	require.True(t, strings.HasSuffix(out, "\nbooks balance\n"))
 }
 
 func TestCrash(t *testing.T) {
@@ -106,18 +82,6 @@ func TestCrash(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A worker that never reaches the moment of its crash must not keep the others
-// waiting.
-func TestCrashThatDoesNotHappen(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "stock.csv")
-	require.NoError(t, os.WriteFile(file, []byte("article,units\nsneaker,1\n"), 0o600))
-	status, out, _ := runProgram(t, t.Context(), "-crash", "before-write", "-stock", file, longSession)
-	require.Equal(t, unexpected, status)
-	require.Contains(t, out, "No worker was killed")
-	require.Equal(t, 4, strings.Count(out, "refused, 1 left"))
 }
 
 func TestRealServer(t *testing.T) {
@@ -145,56 +109,6 @@ func TestRealServer(t *testing.T) {
 	require.True(t, found)
 }
 
-func TestBadInput(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, content string) string {
-		file := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
-		return file
-	}
-	boot := write("boot.csv", "order,article,quantity\n1,boot,1\n")
-	tests := []struct {
-		args []string
-		want string
-	}{
-		{[]string{"-orders", boot}, boot + `:2:3: article "boot": not in the stock file`},
-		{[]string{"-stock", write("empty.csv", "")}, "empty.csv:1:1: empty file"},
-		{[]string{"-stock", filepath.Join(dir, "none.csv")}, "none.csv"},
-		{[]string{"-stock", dir}, dir},
-		{[]string{"-crash", "later"}, "must be before-write or after-write"},
-		{[]string{"-crash", "after-write", "-unsafe"}, "-unsafe"},
-		{[]string{"-workers", "0"}, "-workers 0"},
-		{[]string{"-think", "-1s"}, "-think"},
-		{[]string{"-session-timeout", "1ms"}, "session timeout"},
-		{[]string{"-servers", "a:b:c"}, "a:b:c"},
-		{[]string{"-nonsense"}, "-nonsense"},
-		{[]string{"more"}, `"more"`},
-	}
-	for _, tt := range tests {
-		status, out, errs := runProgram(t, t.Context(), tt.args...)
-		require.Equal(t, badInput, status)
-		require.Empty(t, out)
-		require.Contains(t, errs, tt.want)
-	}
-}
-
-func TestHelp(t *testing.T) {
-	status, _, errs := runProgram(t, t.Context(), "-h")
-	require.Equal(t, asExpected, status)
-	require.Contains(t, errs, "-session-timeout")
-}
-
-// The program reports the timeout whenever it happens, even while workers
-// start.
-func TestTimeout(t *testing.T) {
-	t.Parallel()
-	for _, after := range []string{"1ms", "2ms", "4ms", "6ms", "1s"} {
-		status, _, errs := runProgram(t, t.Context(), "-think", "1h", "-timeout", after)
-		require.Equal(t, unexpected, status)
-		require.Contains(t, errs, errTimeout.Error())
-	}
-}
-
 // After Ctrl-C in the middle every process has ended, and the server has no
 // session of any of them.
 func TestInterrupt(t *testing.T) {
@@ -216,29 +130,6 @@ func TestInterrupt(t *testing.T) {
 	for p := range s.running {
 		require.NotNil(t, p.cmd.ProcessState, "ended and waited for")
 	}
-}
-
-// A worker whose parent has ended sells nothing more and leaves its lock at
-// once.
-func TestOrphan(t *testing.T) {
-	cfg, err := parse([]string{"-think", "1h", "-session-timeout", "1h"}, t.Output())
-	require.NoError(t, err)
-	srv, books := tcpLedger(t, cfg)
-	s := shop{cfg: cfg, servers: srv.Addr(), root: books.root}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], workerCommand)
-	stdin, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	in := json.NewEncoder(stdin)
-	require.NoError(t, in.Encode(s.job("oslo")))
-	require.NoError(t, in.Encode(start{}))
-	require.NoError(t, srv.WaitChildren(t.Context(), books.lockPath("sneaker"), 1))
-	require.NoError(t, stdin.Close())
-	require.Error(t, cmd.Wait())
-	require.Equal(t, unexpected, cmd.ProcessState.ExitCode())
-	soon, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	require.NoError(t, srv.WaitChildren(soon, books.lockPath("sneaker"), 0))
 }
 
 // tcpLedger returns an open ledger on a server that other processes can reach.

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -62,33 +61,4 @@ func TestRealServer(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Empty(t, left)
-}
-
-// A server as it is installed takes 60 connections from one address.
-func TestServerAsInstalled(t *testing.T) {
-	t.Parallel()
-	srv := zkserver.Start(t, zkserver.WithProperty("maxClientCnxns", "60"))
-	cfg, err := parse([]string{"-servers", srv.Addr()}, t.Output())
-	require.NoError(t, err)
-	_, err = measure(t.Context(), cfg, designs[2], slices.Max(cfg.waiters))
-	require.NoError(t, err)
-	status, _, errs := runProgram(t, t.Context(), "-servers", srv.Addr(), "-waiters", "70", "-timeout", "5s")
-	require.Equal(t, failed, status)
-	require.Contains(t, errs, "maxClientCnxns")
-}
-
-// If no server answers, the program still ends, with the reason.
-func TestTimeout(t *testing.T) {
-	t.Parallel()
-	status, _, errs := runProgram(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "300ms")
-	require.Equal(t, failed, status)
-	require.Contains(t, errs, errTimeout.Error())
-}
-
-func TestInterrupt(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	interrupt()
-	status, _, errs := runProgram(t, ctx)
-	require.Equal(t, failed, status)
-	require.Contains(t, errs, "canceled")
 }

@@ -110,30 +110,3 @@ func TestStory(t *testing.T) {
 		require.LessOrEqual(t, strings.Count(out, "\n"), 25, "one screen")
 	})
 }
-
-func TestBadInput(t *testing.T) {
-	for _, tt := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"-waiters", "0"}, `"0" is not a number from 1`},
-		{[]string{"-waiters", "2,,3"}, `"" is not a number from 1`},
-		{[]string{"-waiters", "1001"}, "to 1000"},
-		{[]string{"-releases", "0"}, "-releases"},
-		{[]string{"-timeout", "-1s"}, "-timeout"},
-		{[]string{"-servers", "a:b:c"}, "a:b:c"},
-		{[]string{"-nonsense"}, "-nonsense"},
-		{[]string{"more"}, `"more"`},
-	} {
-		status, out, errs := runProgram(t, t.Context(), tt.args...)
-		require.Equal(t, badInput, status)
-		require.Empty(t, out)
-		require.Contains(t, errs, tt.want)
-	}
-}
-
-func TestHelp(t *testing.T) {
-	status, _, errs := runProgram(t, t.Context(), "-h")
-	require.Equal(t, done, status)
-	require.Contains(t, errs, "-waiters")
-}

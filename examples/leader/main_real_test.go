@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/internal/thorough"
 )
@@ -37,46 +35,4 @@ func runProgram(t *testing.T, ctx context.Context, args ...string) (status int, 
 	status = run(ctx, args, &out, &errs)
 	t.Logf("leader %s: %d\n%s%s", strings.Join(args, " "), status, &out, &errs)
 	return status, out.String(), errs.String()
-}
-
-func TestBadInput(t *testing.T) {
-	for _, tt := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"-kills", "-1"}, "-kills -1"},
-		{[]string{"-every", "0s"}, "-every"},
-		{[]string{"-timeout", "0s"}, "-timeout"},
-		{[]string{"-session-timeout", "1ms"}, "session timeout"},
-		{[]string{"-servers", "a:b:c"}, "a:b:c"},
-		{[]string{"-nonsense"}, "-nonsense"},
-		{[]string{"more"}, `"more"`},
-	} {
-		status, out, errs := runProgram(t, t.Context(), tt.args...)
-		require.Equal(t, badInput, status)
-		require.Empty(t, out)
-		require.Contains(t, errs, tt.want)
-	}
-}
-
-func TestHelp(t *testing.T) {
-	status, _, errs := runProgram(t, t.Context(), "-h")
-	require.Equal(t, asExpected, status)
-	require.Contains(t, errs, "-session-timeout")
-}
-
-// If no server answers, the program still ends, with the reason.
-func TestTimeout(t *testing.T) {
-	t.Parallel()
-	status, _, errs := runProgram(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "1s")
-	require.Equal(t, failed, status)
-	require.Contains(t, errs, errTimeout.Error())
-}
-
-func TestInterrupt(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	interrupt()
-	status, _, errs := runProgram(t, ctx)
-	require.Equal(t, failed, status)
-	require.Contains(t, errs, "canceled")
 }

@@ -4,14 +4,9 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -21,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/zkserver"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // takeOver matches the time it took to replace a leader that was killed.
@@ -120,45 +114,4 @@ func TestStay(t *testing.T) {
 	require.Equal(t, asExpected, <-ended)
 	require.Len(t, leaders, 2)
 	require.NotEqual(t, leaders[0], leaders[1])
-}
-
-// A leader whose parent has ended hands over and ends.
-func TestOrphan(t *testing.T) {
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	beats := make(chan heartbeat, 100)
-	journal := httptest.NewServer(&journal{entries: beats})
-	defer journal.Close()
-	encoded, err := json.Marshal(job{
-		Name: "oslo", Servers: srv.Addr(), Path: "/leader", Journal: journal.URL,
-		SessionTimeout: time.Hour, Every: time.Second,
-	})
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), os.Args[0], workerCommand, string(encoded))
-	stdin, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	require.Equal(t, "oslo", (<-beats).Worker)
-	require.NoError(t, stdin.Close())
-	require.NoError(t, cmd.Wait())
-	soon, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	require.NoError(t, srv.WaitChildren(soon, "/leader", 0))
-}
-
-// The journal refuses a leader that has a successor.
-func TestJournal(t *testing.T) {
-	beats := make(chan heartbeat, 100)
-	server := httptest.NewServer(&journal{entries: beats})
-	defer server.Close()
-	defer http.DefaultClient.CloseIdleConnections()
-	c := journalClient(server.URL)
-	require.NoError(t, c.write(t.Context(), heartbeat{"oslo", 1, 5}))
-	require.NoError(t, c.write(t.Context(), heartbeat{"oslo", 2, 5}))
-	require.NoError(t, c.write(t.Context(), heartbeat{"rome", 1, 7}))
-	require.ErrorIs(t, c.write(t.Context(), heartbeat{"oslo", 3, 5}), errFenced)
-	require.Len(t, beats, 3)
-	answer, err := http.Post(server.URL, "text/plain", bytes.NewBufferString("nonsense"))
-	require.NoError(t, err)
-	answer.Body.Close()
-	require.Equal(t, http.StatusBadRequest, answer.StatusCode)
 }

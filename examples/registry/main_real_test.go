@@ -7,14 +7,12 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/internal/zkserver"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // TestMain turns the test binary into an instance if the program under test has
@@ -50,17 +48,4 @@ func TestStory(t *testing.T) {
 func TestRealServer(t *testing.T) {
 	t.Parallel()
 	requireStory(t, "-servers", zkserver.Start(t).Addr())
-}
-
-// The program fails if an instance cannot drain.
-func TestStoryThatGoesWrong(t *testing.T) {
-	t.Parallel()
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	srv.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/examples/registry/*/services/shop/rome", Do: zktest.Fail(zktest.ErrNoAuth)})
-	var out, errs bytes.Buffer
-	status := demo.Run(t.Context(), "registry", runStory, []string{"-servers", srv.Addr()}, &out, &errs)
-	t.Logf("%s%s", &out, &errs)
-	require.Equal(t, demo.Failed, status)
-	require.Contains(t, errs.String(), "rome, drain: ")
-	require.Contains(t, errs.String(), zk.ErrNoAuth.Error())
 }

@@ -3,19 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"encoding/xml"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -26,7 +22,6 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -134,69 +129,6 @@ var pictureFile = filepath.Join("..", "..", "docs", "trace.svg")
 
 func TestPicture(t *testing.T) {
 	requireGolden(t, pictureFile, draw(virtualTraces(t)))
-}
-
-// The picture says what the spans say: who, what, for how long, and which spans
-// belong together. The spans are asked here, and not the code that draws.
-func TestPictureSaysWhatTheSpansSay(t *testing.T) {
-	svg, err := os.ReadFile(pictureFile)
-	require.NoError(t, err)
-	texts, links, handOvers := textsOf(t, svg), 0, 0
-	for _, root := range virtualTraces(t) {
-		require.Subset(t, texts, []string{root.service, "trace " + short(root.trace)})
-		root.walk(0, func(s *span, _ int) {
-			at := slices.Index(texts, s.name)
-			require.GreaterOrEqual(t, at, 0, s.name)
-			require.Equal(t, round(s.took()).String(), texts[at+1], s.name)
-			texts = slices.Delete(texts, at, at+2)
-			for _, l := range s.links {
-				if l.kind == "acquire" {
-					continue // right above its hold
-				}
-				require.Contains(t, texts, fmt.Sprintf("link to the %s, trace %s", l.kind, short(l.to.trace)))
-				links++
-			}
-			if s.waited() {
-				require.Contains(t, texts, fmt.Sprintf("position %d, behind %s", s.attributes.number(semconv.LockPosition), s.behind()))
-				handOvers++
-			}
-		})
-	}
-	require.Equal(t, 1, links, "the story is about one wait")
-	require.Equal(t, 1, handOvers)
-	require.Equal(t, 1, strings.Count(string(svg), `marker-end="url(#link)"`))
-	require.Equal(t, 1, strings.Count(string(svg), `marker-end="url(#handover)"`))
-	require.Subset(t, texts, []string{"holds /shop/locks/sku-42", "handed over at once", "0s", "1.5s"})
-}
-
-// A document is read on white or on black, and the picture does not know which.
-func TestTextCanBeReadOnLightAndOnDark(t *testing.T) {
-	colours := regexp.MustCompile(`(?m)^  (text|\.of-\S+) .*fill: #(\w{6})`).FindAllStringSubmatch(style, -1)
-	require.Len(t, colours, 3)
-	for _, c := range colours {
-		text := luminance(t, c[2])
-		for paper, of := range map[string]float64{"white": luminance(t, "ffffff"), "GitHub's black": luminance(t, "0d1117")} {
-			contrast := (max(text, of) + 0.05) / (min(text, of) + 0.05)
-			require.Greater(t, contrast, 4.0, "%s on %s", c[1], paper) // 4.34 is what one colour can have on both
-		}
-	}
-}
-
-// luminance returns the relative luminance of a colour, as the Web Content
-// Accessibility Guidelines define it.
-func luminance(t *testing.T, colour string) (sum float64) {
-	t.Helper()
-	rgb, err := hex.DecodeString(colour)
-	require.NoError(t, err)
-	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
-		part := float64(rgb[i]) / 255
-		if part <= 0.04045 {
-			sum += weight * part / 12.92
-		} else {
-			sum += weight * math.Pow((part+0.055)/1.055, 2.4)
-		}
-	}
-	return sum
 }
 
 // textsOf returns all text of a picture, which must be well-formed.

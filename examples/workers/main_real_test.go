@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"path"
 	"regexp"
 	"testing"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/internal/zkserver"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // TestMain turns the test binary into a worker if the program under test has
@@ -49,23 +47,4 @@ func TestStory(t *testing.T) {
 func TestRealServer(t *testing.T) {
 	t.Parallel()
 	requireStory(t, "-servers", zkserver.Start(t).Addr())
-}
-
-// The program fails if an order is packed twice. Here an order of each worker has
-// an invoice already, which nobody has waited for. The failure does not wait for
-// the end of the session of the one that is killed.
-func TestStoryThatGoesWrong(t *testing.T) {
-	t.Parallel()
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/examples/workers/*/start", Do: zktest.CallAfter(func(r zktest.Request) {
-		for _, name := range names {
-			order := sharesOf(names)[name][0]
-			_ = srv.Create(path.Join(path.Dir(r.Path), "invoices", "of-"+name), []byte(order+" by nobody"))
-		}
-	})})
-	var out, errs bytes.Buffer
-	status := demo.Run(t.Context(), "workers", runStory, []string{"-servers", srv.Addr()}, &out, &errs)
-	t.Logf("%s%s", &out, &errs)
-	require.Equal(t, demo.Failed, status)
-	require.Contains(t, errs.String(), "was packed again")
 }

@@ -84,15 +84,6 @@ func TestResultsAreParsed(t *testing.T) {
 	require.Contains(t, partTable(r), "| b |")
 }
 
-// With one processor, Go adds no number to a name.
-func TestRowsEndBeforeTheNumberOfProcessors(t *testing.T) {
-	for processors, want := range map[string]string{"1": "A/of-8", "8": "A/of", "2": "A/of-8"} {
-		r, err := parse("part: a\nprocessors: " + processors + "\nBenchmarkA/of-8 1 2 B\n")
-		require.NoError(t, err)
-		require.Equal(t, want, r.rows[0].name, processors)
-	}
-}
-
 // A part that is measured again leaves the others as they are.
 func TestResultsHaveSections(t *testing.T) {
 	text := "part: bare\ndate: 1\nBenchmarkA 1 2 B\n\npart: cache\nPASS\n\n"
@@ -109,13 +100,6 @@ func TestRatiosHaveRanges(t *testing.T) {
 	require.Equal(t, "0.50 (0.25 to 0.67)", asFastInverse("r")[0].text(map[string]float64{"r": 2, "r-from": 1.5, "r-to": 4}))
 	require.Equal(t, "2.00", one.text(map[string]float64{"x-etcd": 2}))
 	require.Empty(t, one.text(nil))
-}
-
-func TestResultThatIsCutOffIsAnError(t *testing.T) {
-	for _, line := range []string{"BenchmarkA 1 2", "BenchmarkA 1 two reqs"} {
-		_, err := parse(line)
-		require.ErrorContains(t, err, line)
-	}
 }
 
 // A scenario in which the peer is faster is listed, and the worst is first.

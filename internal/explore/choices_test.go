@@ -17,12 +17,6 @@ func TestChoicesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestRandomNamesLookTheSame(t *testing.T) {
-	require.Equal(t, "/lock/_c_*-lock-0000000001",
-		canonical("/lock/_c_2f3a4b5c-6d7e-8f90-a1b2-c3d4e5f60718-lock-0000000001"))
-	require.Equal(t, "/lock/_c_*-lock-0000000001", canonical("/lock/_c_2f3a4b5c6d7e8f90a1b2c3d4e5f60718-lock-0000000001"))
-}
-
 // What is behind a deviation moves when it goes.
 func TestChoicesWithoutOne(t *testing.T) {
 	all := without(choices{{3, 1}, {5, 2}})

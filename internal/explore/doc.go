@@ -48,7 +48,6 @@
 //     cause that matches every error that a careless check could take for an
 //     answer
 //   - the client of an actor is closed
-//   - a callback panics
 //   - in an ensemble: the leader resigns, a member is cut off, a member lags
 //
 // [Search] plays the natural course first, then every course with one deviation,

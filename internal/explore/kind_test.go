@@ -7,14 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheKindOfAMove(t *testing.T) {
-	kind := func(text string) string { return move{text: text}.kind() }
-	require.Equal(t, "lost: A's create arrives", kind("lost: A's create /lock/_c_*-lock-0000000001 arrives"))
-	require.Equal(t, "later: B has its answer to getData: zk: node does not exist",
-		kind("later: B has its answer to getData /n: zk: node does not exist"))
-	require.Equal(t, "A gives up: acquire", kind("A gives up: acquire"))
-}
-
 // A walk makes the moves that have been made rarely, and does not forget the others.
 func TestWalksMakeRareMoves(t *testing.T) {
 	moves := []move{{text: "time passes"}, {text: "often"}, {text: "seldom"}}

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"runtime"
 	"strings"
@@ -145,19 +144,6 @@ func TestACallThatDoesNotNoticeTheEndOfItsClient(t *testing.T) {
 	require.Len(t, f.choices, 1)
 }
 
-// A callback that panics, and is not caught, is found with one deviation.
-func TestATrap(t *testing.T) {
-	_, f := find(t, func(w *World) {
-		step := w.Trap("the codec")
-		w.Actor("A", func(a *Actor) {
-			a.Pause("waits")
-			step()
-		})
-	}, Limits{Deviations: 1, Workers: 1})
-	require.NotNil(t, f)
-	require.Contains(t, f.result.Story, "[0, 5] the trap is set in the codec")
-}
-
 // A walk at random finds what needs many deviations, and is made shorter.
 func TestAWalkIsMadeShorter(t *testing.T) {
 	_, f := find(t, alone(func(w *World, a *Actor) {
@@ -176,64 +162,6 @@ func TestAWalkIsMadeShorter(t *testing.T) {
 	require.NotNil(t, f)
 	require.Contains(t, f.result.Failure, "two are late")
 	require.LessOrEqual(t, len(f.choices), 3)
-}
-
-// An actor may ask the test's own t.
-func TestAnAssertionOfAnActor(t *testing.T) {
-	_, f := find(t, alone(func(*World, *Actor) { require.True(t, false) }), Limits{Workers: 1})
-	require.NotNil(t, f)
-	require.Contains(t, f.result.Failure, "has failed in the process that plays")
-}
-
-func TestACallThatReturnsTooLate(t *testing.T) {
-	_, f := find(t, alone(func(_ *World, a *Actor) {
-		_ = a.CallWithin("slow", time.Second, func(ctx context.Context) error {
-			_, _, _ = a.Client().Get(context.Background(), "/")
-			<-time.After(30 * time.Second)
-			return context.Cause(ctx)
-		})
-	}), Limits{Deviations: 1, Workers: 1})
-	require.NotNil(t, f)
-}
-
-// However long a story is, its end is told.
-func TestALongStoryBeforeAPanic(t *testing.T) {
-	_, f := find(t, alone(func(_ *World, a *Actor) {
-		for range maxWords {
-			a.Pause("waits")
-		}
-		panic("here it is")
-	}), Limits{Workers: 1})
-	require.NotNil(t, f)
-	require.Contains(t, strings.Join(f.result.Story, "\n"), "here it is")
-}
-
-// A replay of choices that are not there any more is no pass.
-func TestReplayOfAnotherRun(t *testing.T) {
-	s := alone(func(_ *World, a *Actor) { a.Pause("waits") })
-	if workFor(t, s) {
-		t.Skip("this process is a worker")
-	}
-	c := newCrew(t, 1)
-	defer c.close()
-	choices := choices{{0, 1}, {0, 99}, {77, 1}}
-	require.Equal(t, choices[1:], c.playOne(task{choices: choices[:1]}).lacks(choices))
-}
-
-// A worker ends a run that goes round and round, also if its parent has gone.
-func TestAnOrphanEnds(t *testing.T) {
-	s := alone(func(*World, *Actor) {
-		for {
-			runtime.Gosched()
-		}
-	})
-	if workFor(t, s) {
-		t.Skip("this process is a worker")
-	}
-	w, err := startWorker(t.Name())
-	require.NoError(t, err)
-	require.NoError(t, json.NewEncoder(w.orders).Encode(order{Longest: time.Second}))
-	w.stop() // it waits for the end of the process
 }
 
 // leaveASession begins a session and does not end it.

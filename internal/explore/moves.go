@@ -48,7 +48,7 @@ func (w *World) moves() []move {
 	moves = append(moves, w.faultsOf(head)...)
 	moves = append(moves, sessionMoves(head.actor)...)
 	moves = append(moves, giveUpMoves(head.actor)...)
-	moves = append(append(moves, w.commonMoves()...), lingerMove(head.actor)...)
+	moves = append(append(moves, w.memberMoves()...), lingerMove(head.actor)...)
 	return append(moves, closeMove(head.actor)...)
 }
 
@@ -76,7 +76,7 @@ func (w *World) quietMoves() []move {
 			ends = append(ends, closeMove(a)...)
 		}
 	}
-	return slices.Concat(moves, w.commonMoves(), lingers, ends)
+	return slices.Concat(moves, w.memberMoves(), lingers, ends)
 }
 
 // faultsOf are what may go wrong with a message. A cut before a request is a lost
@@ -158,17 +158,6 @@ func giveUpMoves(a *Actor) []move {
 			move{text: fmt.Sprintf("%s gives up for any reason: %s", a.name, c.name), do: func() { a.endCall(c, anything) }})
 	}
 	return moves
-}
-
-// commonMoves are what may happen at any time.
-func (w *World) commonMoves() []move {
-	var moves []move
-	for _, t := range w.traps {
-		if t.offer() {
-			moves = append(moves, move{text: "the trap is set in " + t.name, do: t.arm})
-		}
-	}
-	return append(moves, w.memberMoves()...)
 }
 
 // arrive lets the item arrive.

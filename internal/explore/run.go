@@ -82,15 +82,15 @@ func (w *World) play(s Scenario) {
 // open starts the servers and connects the clients. The search begins after
 // that.
 func (w *World) open() error {
-	opts := append(w.configs[:len(w.configs):len(w.configs)], zktest.WithScheduler(w.schedule))
+	scheduler := zktest.WithScheduler(w.schedule)
 	if w.members > 1 {
-		ens, err := zktest.RunEnsemble(w.members, opts...)
+		ens, err := zktest.RunEnsemble(w.members, scheduler)
 		if err != nil {
 			return err
 		}
 		w.ensemble = ens
 	} else {
-		srv, err := zktest.Run(opts...)
+		srv, err := zktest.Run(scheduler)
 		if err != nil {
 			return err
 		}
@@ -267,12 +267,6 @@ func (w *World) state() hash {
 			}
 		}
 		a.mu.Unlock()
-	}
-	for _, t := range w.traps {
-		h.addUint(uint64(t.calls.Load()))
-		if t.armed.Load() {
-			h.add(t.name)
-		}
 	}
 	w.queue.texts(h.add)
 	return h

@@ -21,8 +21,7 @@ type World struct {
 	begin   func(*Actor)          // or nil
 	timeout time.Duration
 	options []framework.Option
-	configs []zktest.Option // of the servers
-	nodes   [][2]string     // path and data
+	nodes   [][2]string // path and data
 	numbers map[string]int32
 
 	server   *zktest.Server   // nil with an ensemble
@@ -32,7 +31,6 @@ type World struct {
 	stays    []string // paths below which ephemeral nodes and watches may stay
 	always   []func(Tree) error
 	atEnd    []func(Tree) error
-	traps    []*trap
 
 	quietSince atomic.Int64 // a Unix time in nanoseconds
 
@@ -89,9 +87,6 @@ func (w *World) Always(check func(Tree) error) { w.always = append(w.always, che
 // ClientOptions adds options to the actors' clients.
 func (w *World) ClientOptions(opts ...framework.Option) { w.options = append(w.options, opts...) }
 
-// ServerOptions adds options to the servers, such as their version.
-func (w *World) ServerOptions(opts ...zktest.Option) { w.configs = append(w.configs, opts...) }
-
 // AtEnd adds a check for the end of the run, when all actors have returned,
 // nothing has gone wrong for some time, and the clients are still open. An error
 // fails the run.
@@ -103,12 +98,3 @@ func (w *World) Quiet() time.Duration { return time.Since(time.Unix(0, w.quietSi
 // Fail ends the run with a failure. It may be called from any goroutine of the
 // run, and returns.
 func (w *World) Fail(format string, args ...any) { w.course.fail(format, args...) }
-
-// Trap returns a function to call in a callback of the scenario, such as a codec
-// or a hook. It panics when the search wants that, which is a deviation, and
-// else does nothing.
-func (w *World) Trap(name string) func() {
-	t := &trap{name: name, asked: -1}
-	w.traps = append(w.traps, t)
-	return t.step
-}

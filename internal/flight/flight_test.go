@@ -28,56 +28,6 @@ func TestRingsKeepTheLastEvents(t *testing.T) {
 	require.Equal(t, []string{"rare 4", "rare 6", "7", "8", "rare 8", "9", "10", "rare 10"}, names)
 }
 
-func TestNilRecorderRecordsNothing(t *testing.T) {
-	r := New(0, true)
-	require.Nil(t, r)
-	r.Add(Event{})
-	f := r.Followers()
-	f.Caches.Add("/a", func() Cache { panic("nobody asks") })(errors.New("refused"))
-	f.Registrations.Describe("/a", func(*Registration) { panic("nobody asks") })
-	require.Empty(t, f.Directories.All())
-	require.Empty(t, r.Events())
-	require.Empty(t, r.Records())
-	var unbegun *Record
-	for _, a := range []*Record{unbegun, {}} {
-		r.Begin(&Record{}, What{}, time.Now(), 0)
-		a.QueuedLocally(nil)
-		a.Queued("", 0)
-		a.Blocked(0, time.Time{}, Contender{}, Contender{})
-		a.Abandoned()
-		a.Ended(Acquired, "", nil)
-		a.Hold("", 0)
-		a.Revoked()
-		a.Releasing()
-		a.Lost(t.Context(), nil)
-		a.Released(nil)
-		a.Gone()
-	}
-}
-
-// A record may end more than once, and in any state, without a trace.
-func TestRecordsLeaveTheListOnce(t *testing.T) {
-	r := New(10, false)
-	var a, b, c Record
-	for _, each := range []*Record{&a, &b, &c} {
-		r.Begin(each, What{Path: "/lock"}, time.Now(), 0)
-	}
-	b.Ended(NotAcquired, "timeout", errors.New("too late"))
-	require.Len(t, r.Records(), 2)
-	a.Ended(Acquired, "acquired", nil)
-	a.Hold("n-1", 7)
-	c.Gone()
-	c.Gone()
-	all := r.Records()
-	require.Len(t, all, 1)
-	require.True(t, all[0].IsHold())
-	require.EqualValues(t, 7, all[0].Token)
-	a.Gone()
-	require.Empty(t, r.Records())
-	r.Begin(&b, What{}, time.Now(), 0)
-	require.Len(t, r.Records(), 1, "the list is whole")
-}
-
 // A waiter in the process is asked for its place without the recorder's lock:
 // the answer may take a lock under which events are added.
 func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {

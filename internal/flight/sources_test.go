@@ -2,7 +2,6 @@ package flight
 
 import (
 	"errors"
-	"strconv"
 	"testing"
 	"time"
 
@@ -50,35 +49,6 @@ func TestEndsWithAnErrorAreKept(t *testing.T) {
 	ended, live = roots(r)
 	require.Empty(t, ended)
 	require.Equal(t, []string{"/live"}, live)
-}
-
-// A registration says of which instance it is, also when it has ended.
-func TestRegistrationsAreDescribed(t *testing.T) {
-	r := New(4, false)
-	r.Followers().Registrations.Describe("/a", func(*Registration) { panic("there is no registration yet") })
-	end := r.Followers().Registrations.Add("/a", func() Registration { return Registration{Path: "/a"} })
-	require.Nil(t, r.Followers().Registrations.All()[0].Instance)
-	r.Followers().Registrations.Describe("/a", func(r *Registration) { r.Instance = &Instance{ID: "a"} })
-	require.Equal(t, "a", r.Followers().Registrations.All()[0].Instance.ID)
-	end(errRefused)
-	require.Equal(t, "a", r.Followers().Registrations.All()[0].Instance.ID)
-	r.Followers().Registrations.Add("/a", func() Registration { return Registration{Path: "/a"} })
-	require.Nil(t, r.Followers().Registrations.All()[0].Instance)
-}
-
-// The ends that are kept do not grow, and the oldest ones go.
-func TestEndsAreBounded(t *testing.T) {
-	r := New(4, false)
-	for i := range 3 * keptEnds {
-		add(r, strconv.Itoa(i))(errRefused)
-		add(r, "/again")(errRefused)
-	}
-	ended, _ := roots(r)
-	require.Len(t, ended, keptEnds)
-	require.Equal(t, "/again", ended[keptEnds-1])
-	require.Equal(t, strconv.Itoa(3*keptEnds-1), ended[keptEnds-2])
-	require.Equal(t, strconv.Itoa(2*keptEnds+1), ended[0])
-	require.Empty(t, r.Followers().Caches.newest)
 }
 
 // A program that tries again has no trouble any more, as far as is known.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -56,22 +55,6 @@ func TestAnswerIsFound(t *testing.T) {
 	require.False(t, reason.Is(nil, errAnswer))
 }
 
-// A context without a cause of its own has the plain error.
-func TestContextWithoutCause(t *testing.T) {
-	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
-	defer cancel()
-	require.Equal(t, context.DeadlineExceeded, reason.OfContext(ctx))
-}
-
-// A cause is told, and found, but not said twice.
-func TestCauseWithTheSameText(t *testing.T) {
-	cause := errors.New(context.Canceled.Error())
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(cause)
-	require.ErrorIs(t, reason.OfContext(ctx), cause)
-	require.EqualError(t, reason.OfContext(ctx), "context canceled")
-}
-
 // endedContext has an error that no context of the standard library has.
 type endedContext struct {
 	context.Context
@@ -79,13 +62,6 @@ type endedContext struct {
 }
 
 func (c endedContext) Err() error { return c.err }
-
-func TestContextOfTheUsersOwnMaking(t *testing.T) {
-	err := reason.OfContext(endedContext{t.Context(), errAnswer})
-	require.ErrorIs(t, err, errAnswer)
-	require.ErrorIs(t, err, context.Canceled)
-	require.False(t, reason.Is(err, errAnswer))
-}
 
 // matchesAll is an error with a method of its own, of a type that == cannot
 // compare.
@@ -98,16 +74,6 @@ func TestMethodIs(t *testing.T) {
 	require.True(t, reason.Is(matchesAll{}, errAnswer))
 	require.False(t, reason.Is(reason.Foreign(matchesAll{}), errAnswer))
 	require.False(t, reason.Is(errAnswer, matchesAll{}))
-}
-
-// A context of the user's own making may say in its own words that its time is
-// over.
-func TestDeadlineOfTheUsersOwnMaking(t *testing.T) {
-	late := fmt.Errorf("budget is spent: %w", context.DeadlineExceeded)
-	err := reason.OfContext(endedContext{t.Context(), late})
-	require.True(t, reason.Is(err, context.DeadlineExceeded))
-	require.False(t, reason.Is(err, context.Canceled))
-	require.ErrorIs(t, err, late)
 }
 
 // The library knows the end of a context in an error, whoever made the context.
@@ -125,23 +91,6 @@ func TestEndOfAContextIsKnown(t *testing.T) {
 	}
 	require.False(t, reason.IsOfContext(t.Context(), context.Canceled))
 }
-
-// The cause may be of a type that == cannot compare, such as a list. Whoever
-// asks for the error of a context by itself must not panic.
-func TestCauseThatCannotBeCompared(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(list{errAnswer})
-	err := reason.OfContext(ctx)
-	require.NotPanics(t, func() {
-		require.ErrorIs(t, err, err)
-		require.True(t, reason.Is(err, err))
-		require.False(t, errors.Is(err, reason.Foreign(list{})))
-	})
-}
-
-type list []error
-
-func (l list) Error() string { return "list" }
 
 // Is agrees with errors.Is about nil.
 func TestNilIsNoErrorButItself(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -48,23 +47,6 @@ func TestArchiveIsMadeOnceAndUsed(t *testing.T) {
 	require.Len(t, files, 2, "something is left beside the archives")
 }
 
-// An archive that Java cannot use is no obstacle.
-func TestArchiveThatIsDamaged(t *testing.T) {
-	t.Parallel()
-	d, err := Find()
-	check(t, err)
-	damaged := filepath.Join(t.TempDir(), "classes.jsa")
-	require.NoError(t, os.WriteFile(damaged, []byte("damaged"), 0o600))
-	Start(t, WithDistribution(d), WithJVMFlags("-XX:SharedArchiveFile="+damaged))
-}
-
-func TestArchiveThatCannotBeMade(t *testing.T) {
-	d, err := Find()
-	check(t, err)
-	cacheDir := func() (string, error) { return os.DevNull, nil }
-	require.Empty(t, archiveFlags(cacheDir, d, false))
-}
-
 func TestArchivePath(t *testing.T) {
 	dir := t.TempDir()
 	java, jar := filepath.Join(dir, "java"), filepath.Join(dir, "zookeeper.jar")
@@ -89,36 +71,4 @@ func TestArchivePath(t *testing.T) {
 	require.NoError(t, os.Chtimes(jar, time.Time{}, time.Unix(1, 0)))
 	require.NoError(t, os.Remove(jar))
 	require.Empty(t, archivePath(cacheDir, d, false))
-}
-
-// A flag that Java does not know fails the start, as it does with plain java,
-// whether there is an archive or not.
-func TestUnknownJVMFlagsFail(t *testing.T) {
-	t.Parallel()
-	d, err := Find()
-	check(t, err)
-	require.NotEmpty(t, archiveFlags(os.UserCacheDir, d, false))
-	for _, flag := range []string{"-XX:+Nonsense", "-XX:Nonsense=1", "-Xnonsense"} {
-		_, err := Run(WithDistribution(d), WithJVMFlags(flag))
-		require.ErrorContains(t, err, "ended while starting", flag)
-		require.ErrorContains(t, err, "Unrecognized", flag)
-	}
-}
-
-// Java has archives of this kind since version 13.
-func TestJavaWithoutArchives(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("needs a shell")
-	}
-	t.Parallel()
-	d, err := Find()
-	check(t, err)
-	old := *d
-	old.Java = filepath.Join(t.TempDir(), "java")
-	script := "#!/bin/sh\nfor flag; do case $flag in *Archive*)\n" +
-		"echo \"Unrecognized VM option '$flag'\"; exit 1;;\nesac; done\nexec '" + d.Java + "' \"$@\"\n"
-	require.NoError(t, os.WriteFile(old.Java, []byte(script), 0o700))
-	require.Empty(t, archiveFlags(os.UserCacheDir, &old, false))
-	_, err = Start(t, WithDistribution(&old)).Mode(withTimeout(t, time.Minute))
-	require.NoError(t, err)
 }

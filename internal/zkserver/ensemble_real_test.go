@@ -86,20 +86,3 @@ func TestSettled(t *testing.T) {
 		})
 	}
 }
-
-func TestConnectString(t *testing.T) {
-	e := &Ensemble{servers: []*Server{{member: member{client: 1}}, {member: member{client: 2}}}}
-	require.Equal(t, "127.0.0.1:1,127.0.0.1:2", e.ConnectString())
-}
-
-func TestEnsembleNeedsServers(t *testing.T) {
-	_, err := RunEnsemble(0)
-	require.ErrorContains(t, err, "ensemble of 0")
-	for _, start := range []func(TB){
-		func(tb TB) { StartEnsemble(tb, 0) },
-		func(tb TB) { SharedEnsemble(tb, 0) },
-		func(tb TB) { BorrowEnsemble(tb, -1) },
-	} {
-		require.Contains(t, runFake(start).failed, "zkserver: ensemble of ")
-	}
-}

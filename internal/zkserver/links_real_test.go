@@ -3,7 +3,6 @@
 package zkserver
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -112,15 +111,6 @@ func TestLinkedServersComeBack(t *testing.T) {
 	create(t, connect(t, strings.Split(e.ConnectString(), ",")...), ownPath())
 }
 
-// Without links no traffic passes through this program, so there is nothing to
-// cut.
-func TestPartitionNeedsLinks(t *testing.T) {
-	e := &Ensemble{servers: []*Server{{}, {}}}
-	require.ErrorIs(t, e.Partition(e.servers[0]), errNoLinks)
-	require.ErrorIs(t, e.Partition(), errNoLinks)
-	require.ErrorIs(t, e.Heal(), errNoLinks)
-}
-
 // fourLinked returns an ensemble of four servers that do not run. Their links
 // carry nothing.
 func fourLinked() *Ensemble {
@@ -156,48 +146,4 @@ func TestPartitionCutsLinksBetweenTheSides(t *testing.T) {
 	require.NoError(t, e.Heal())
 	require.Empty(t, e.cuts())
 	require.NoError(t, e.Heal(), "there is nothing to heal")
-}
-
-func TestPartitionsThatMakeNoSenseAreErrors(t *testing.T) {
-	e := fourLinked()
-	a, b, c, d := e.servers[0], e.servers[1], e.servers[2], e.servers[3]
-	tests := []struct {
-		servers []*Server
-		text    string // of the error
-	}{
-		{nil, "zkserver: a partition of no server"},
-		{[]*Server{a, b, c, d}, "zkserver: a partition of all servers, which leaves nobody to be cut off from"},
-		{[]*Server{a, nil, b}, "zkserver: a partition whose server 2 of 3 is nil, or not of this ensemble"},
-		{[]*Server{fourLinked().servers[0]}, "zkserver: a partition whose server 1 of 1 is nil, or not of this ensemble"},
-	}
-	for _, tt := range tests {
-		require.EqualError(t, e.Partition(tt.servers...), tt.text)
-		require.Empty(t, e.cuts())
-	}
-	require.NoError(t, e.Partition(a, a), "one server, given twice")
-}
-
-func TestAnonymousGreeting(t *testing.T) {
-	version := []byte{255, 255, 255, 255, 255, 255, 0, 0}
-	id := []byte{0, 0, 0, 0, 0, 0, 0, 3}
-	tests := []struct {
-		name    string
-		in, out []byte
-		err     string
-	}{
-		{"with an address", bytes.Join([][]byte{version, id, {0, 0, 0, 2}, []byte("h:rest")}, nil), id, ""},
-		{"without", append(id[:8:8], "rest"...), id, ""},
-		{"too short", id[:7], nil, "EOF"},
-		{"absurd", bytes.Join([][]byte{version, id, {127, 0, 0, 2}}, nil), nil, "too long"},
-	}
-	for _, tt := range tests {
-		var out bytes.Buffer
-		err := withoutAddress(&out, bytes.NewReader(tt.in))
-		if tt.err != "" {
-			require.ErrorContains(t, err, tt.err, tt.name)
-		} else {
-			require.NoError(t, err, tt.name)
-		}
-		require.Equal(t, tt.out, out.Bytes(), tt.name)
-	}
 }

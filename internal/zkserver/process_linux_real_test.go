@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -43,38 +42,4 @@ func TestServerDiesWithProgram(t *testing.T) {
 		return errors.Join(errors.New("server still there"), conn.Close())
 	})
 	require.NoError(t, err)
-}
-
-// A pause ends with a resume of another goroutine, which may come before the
-// command stands still. A pause that comes after that has a resume of its own.
-func TestPauseEndsWithAResume(t *testing.T) {
-	t.Parallel()
-	p := startProcess(exec.Command("sleep", "1000"), filepath.Join(t.TempDir(), "log"))
-	defer p.kill()
-	first, err := p.pause()
-	require.NoError(t, err)
-	second, err := p.pause()
-	require.NoError(t, err)
-	require.NoError(t, p.resume())
-	new(Server).awaitStopped(p, first)
-	new(Server).awaitStopped(p, second)
-	third, err := p.pause()
-	require.NoError(t, err)
-	new(Server).awaitStopped(p, third)
-	require.False(t, isClosed(third), "it stands still")
-	require.NoError(t, p.resume())
-	require.True(t, isClosed(third))
-}
-
-func TestStandsStill(t *testing.T) {
-	for stat, want := range map[string]bool{
-		"7 (java) T 1":   true,
-		"7 (main) Z 1":   true,
-		"7 (a) T b) S 1": false,
-		"7 (java) R 1":   false,
-		"7 (java) D 1":   false,
-		"":               false,
-	} {
-		require.Equal(t, want, isStopped([]byte(stat)), stat)
-	}
 }

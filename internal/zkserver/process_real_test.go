@@ -5,7 +5,6 @@ package zkserver
 import (
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,14 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-func TestProcessThatCannotStart(t *testing.T) {
-	p := startProcess(exec.Command("/nowhere/java"), os.DevNull)
-	<-p.done
-	require.False(t, p.running())
-	require.ErrorIs(t, p.exitError(), os.ErrNotExist)
-	require.NoError(t, p.kill())
-}
 
 func TestProcessThatDoesNotTerminateIsKilled(t *testing.T) {
 	cmd := exec.Command("sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`)

@@ -43,16 +43,3 @@ func requireNext(t *testing.T, conn *zk.Conn, path, want string) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 }
-
-func TestSequencesThatNoServerHas(t *testing.T) {
-	for _, opt := range []Option{
-		WithSequence("/", 1),
-		WithSequence("", 1),
-		WithSequence("locks", 1),
-		WithSequence("/locks/", 1),
-		WithSequence("/locks", -1),
-	} {
-		_, err := newConfig([]Option{opt})
-		require.Error(t, err)
-	}
-}

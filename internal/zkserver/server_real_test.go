@@ -4,7 +4,6 @@ package zkserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"runtime"
@@ -159,39 +158,6 @@ func TestTTLAndContainerNodesAreRemoved(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestStartFailureTellsWhatTheServerSaid(t *testing.T) {
-	t.Parallel()
-	_, err := Run(WithProperty("tickTime", "soon"))
-	if skipUnlessInstalled(t, err) {
-		return
-	}
-	require.ErrorContains(t, err, "ended while starting")
-	require.ErrorContains(t, err, `"soon"`)
-}
-
-// Another program takes the port between its reservation and the start of the
-// server.
-func TestStartTriesOtherPorts(t *testing.T) {
-	t.Parallel()
-	var occupied net.Listener
-	attempts := 0
-	e, err := run(nil, 0, func(int) ([]member, error) {
-		attempts++
-		members, err := standalone()
-		if err == nil && attempts == 1 {
-			occupied, err = net.Listen("tcp", members[0].addr())
-		}
-		return members, err
-	})
-	if skipUnlessInstalled(t, err) {
-		return
-	}
-	defer occupied.Close()
-	require.NoError(t, err)
-	require.Equal(t, 2, attempts)
-	require.NoError(t, e.Close())
-}
-
 // Another server of this package answers on the port. The answer alone must not
 // count.
 func TestStartIsNotFooledByAnotherServer(t *testing.T) {
@@ -199,33 +165,4 @@ func TestStartIsNotFooledByAnotherServer(t *testing.T) {
 	srv := Shared(t)
 	impostor := &Server{member: srv.member, files: layout{"/nowhere/zkserver-other"}}
 	require.ErrorIs(t, impostor.checkServing(withTimeout(t, time.Minute)), errPortTaken)
-}
-
-func TestCloseEndsARestartThatWaits(t *testing.T) {
-	t.Parallel()
-	e := StartEnsemble(t, 2)
-	require.NoError(t, each(e.Members(), (*Server).Kill))
-	result := make(chan error)
-	// Waits in vain: there is no majority.
-	go func() { result <- e.Members()[0].Restart() }()
-	err := poll(withTimeout(t, time.Minute), nil, func(ctx context.Context) error {
-		_, err := e.Members()[0].FourLetter(ctx, "ruok")
-		return err
-	})
-	require.NoError(t, err)
-	_, err = e.Members()[0].Mode(withTimeout(t, time.Minute))
-	require.ErrorIs(t, err, ErrNotServing)
-	require.NoError(t, e.Close())
-	require.ErrorContains(t, <-result, "ended while starting")
-}
-
-// skipUnlessInstalled skips the test like Start if err says that nothing is
-// installed. Otherwise it returns false.
-func skipUnlessInstalled(t *testing.T, err error) bool {
-	t.Helper()
-	if errors.Is(err, ErrNotInstalled) {
-		check(t, err)
-		return true
-	}
-	return false
 }

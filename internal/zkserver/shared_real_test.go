@@ -3,7 +3,6 @@
 package zkserver
 
 import (
-	"crypto/tls"
 	"testing"
 	"time"
 
@@ -74,49 +73,4 @@ func TestBorrowedEnsembleIsMended(t *testing.T) {
 	require.Same(t, first, BorrowEnsemble(t, 3, linked...))
 	_, err = leader.Mode(withTimeout(t, time.Minute))
 	require.NoError(t, err)
-}
-
-// A test that closes a server it has borrowed, or a server that cannot start
-// again, must not fail the next test.
-func TestServerThatCannotBeBroughtBackIsReplaced(t *testing.T) {
-	var first *Server
-	tb := runFake(func(tb TB) { first = Borrow(tb, WithTick(90*time.Millisecond)) })
-	require.Empty(t, tb.failed)
-	require.NoError(t, first.Close())
-	tb.cleanups[0]()
-	next := Borrow(t, WithTick(90*time.Millisecond))
-	require.NotSame(t, first, next)
-	_, err := next.Mode(withTimeout(t, time.Minute))
-	require.NoError(t, err)
-}
-
-// The next test would find a sequence that the one before has used.
-func TestServersWithASequenceAreNotShared(t *testing.T) {
-	_, err := keyOf(0, []Option{WithSequence("/a", 1)})
-	require.ErrorContains(t, err, "use Start")
-}
-
-func TestKeysTellOptionsApart(t *testing.T) {
-	sets := [][]Option{
-		nil,
-		{WithTick(time.Second)},
-		{WithLinks()},
-		{WithTLS(tls.NoClientCert)},
-		{WithTLS(tls.VerifyClientCertIfGiven)},
-		{WithJVMFlags("-Da", "-Db")},
-		{WithJVMFlags("-Da -Db")},
-		{WithProperty("a", "1")},
-	}
-	seen := make(map[string]bool)
-	for i, opts := range sets {
-		for _, size := range []int{0, 1, 3} {
-			key, err := keyOf(size, opts)
-			require.NoError(t, err)
-			again, err := keyOf(size, opts)
-			require.NoError(t, err)
-			require.Equal(t, key, again)
-			require.False(t, seen[key], "set %d, size %d", i, size)
-			seen[key] = true
-		}
-	}
 }

@@ -4,7 +4,6 @@ package zkserver
 
 import (
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -63,19 +62,5 @@ func TestFailsWhenNotInstalled(t *testing.T) {
 	for name, start := range starts {
 		tb := runFake(start)
 		require.Contains(t, tb.failed, ErrNotInstalled.Error(), name)
-	}
-}
-
-// A variable with a wrong value is a mistake to report. It does not mean that
-// ZooKeeper is not installed.
-func TestFailsOnWrongHome(t *testing.T) {
-	home := filepath.Join(t.TempDir(), "missing")
-	t.Setenv(envHome, home)
-	_, err := Find()
-	require.ErrorContains(t, err, home)
-	require.NotErrorIs(t, err, ErrNotInstalled)
-	for name, start := range starts {
-		tb := runFake(start)
-		require.Contains(t, tb.failed, home, name)
 	}
 }

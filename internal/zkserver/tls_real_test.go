@@ -4,7 +4,6 @@ package zkserver
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"net"
 	"syscall"
 	"testing"
@@ -73,20 +72,6 @@ func TestTLSWithoutClientCertificates(t *testing.T) {
 	}
 }
 
-func TestTLSStrangersAreToldApart(t *testing.T) {
-	srv := Borrow(t, WithTLS(tls.RequireAndVerifyClientCert))
-	others, err := newCertificates()
-	require.NoError(t, err)
-
-	distrustful := others.client()
-	var unknown *tls.CertificateVerificationError
-	require.ErrorAs(t, tryHandshake(t, srv, distrustful), &unknown)
-
-	stranger := srv.ClientTLS()
-	stranger.Certificates = distrustful.Certificates
-	requireRejected(t, tryHandshake(t, srv, stranger))
-}
-
 // A standalone server opens its TLS port after the other port, which serves
 // already.
 func TestStartWaitsForTLS(t *testing.T) {
@@ -113,32 +98,4 @@ func TestTLSOfAnEnsemble(t *testing.T) {
 	other := connectTLS(t, e.Members()[1].ClientTLS(), e.Members()[2].TLSAddr())
 	waitCaughtUp(t, other)
 	requireData(t, other, "/n")
-}
-
-func TestWithoutTLS(t *testing.T) {
-	srv := &Server{member: member{client: 1}}
-	require.Empty(t, srv.TLSAddr())
-	require.Nil(t, srv.ClientTLS())
-}
-
-func TestCertificatesAreForTheirPurpose(t *testing.T) {
-	c, err := newCertificates()
-	require.NoError(t, err)
-	server, err := tls.X509KeyPair(c.serverPEM, c.serverPEM)
-	require.NoError(t, err)
-	client, err := x509.ParseCertificate(c.client().Certificates[0].Certificate[0])
-	require.NoError(t, err)
-	verify := func(cert *x509.Certificate, host string, usage x509.ExtKeyUsage) error {
-		_, err := cert.Verify(x509.VerifyOptions{
-			Roots: c.client().RootCAs, DNSName: host, KeyUsages: []x509.ExtKeyUsage{usage},
-		})
-		return err
-	}
-	for _, host := range []string{"127.0.0.1", "::1", "localhost"} {
-		require.NoError(t, verify(server.Leaf, host, x509.ExtKeyUsageServerAuth))
-		require.NoError(t, verify(client, host, x509.ExtKeyUsageClientAuth))
-	}
-	require.Error(t, verify(server.Leaf, "example.org", x509.ExtKeyUsageServerAuth))
-	require.Error(t, verify(client, "127.0.0.1", x509.ExtKeyUsageServerAuth))
-	require.Error(t, verify(server.Leaf, "127.0.0.1", x509.ExtKeyUsageClientAuth))
 }

@@ -144,24 +144,3 @@ func TestLanguagesMeetAtADoubleBarrier(t *testing.T) {
 		}
 	})
 }
-
-// A member that gives up does not count in the other language.
-func TestMemberThatGivesUpDoesNotCountInJava(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
-		path := lockPath(t)
-		ours := barriers.NewDoubleBarrier(srv.connect(t, longSession), path, 2, barriers.WithCuratorLayout())
-		ctx, cancel := context.WithCancel(withDeadline(t))
-		done := make(chan error, 1)
-		go func() {
-			_, err := ours.Enter(ctx)
-			done <- err
-		}()
-		srv.waitNodes(t, path, 1)
-		cancel()
-		err := <-done
-		require.ErrorIs(t, err, barriers.ErrNotEntered)
-		srv.waitNodes(t, path, 0)
-		java := startPeer(t, srv.addr, longSession)
-		java.timesOut(t, "barrier", "enter", path, "m", 2, shortWaitMs)
-	})
-}

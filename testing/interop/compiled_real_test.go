@@ -10,9 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // compiled returns the directory of the compiled files in the folder java, and in
@@ -89,43 +86,4 @@ func cacheName(javac string, sources, jars []string) (string, error) {
 		fmt.Fprintln(sum, path, info.Size(), info.ModTime().UnixNano())
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)[:16]), nil
-}
-
-// What the classes depend on has a part in the name, and nothing half-done is
-// left under it.
-func TestCompiledClassesAreKept(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-		return path
-	}
-	sources := []string{write("A.java", "class A {}")}
-	compiler, jar := write("javac", ""), write("one.jar", "")
-	nameOf := func() string {
-		name, err := cacheName(compiler, sources, []string{jar})
-		require.NoError(t, err)
-		return name
-	}
-	names := map[string]bool{nameOf(): true}
-	require.True(t, names[nameOf()], "the same inputs have the same name")
-	write("A.java", "class A { }")
-	names[nameOf()] = true
-	write("one.jar", "new")
-	names[nameOf()] = true
-	write("javac", "new")
-	names[nameOf()] = true
-	require.Len(t, names, 4)
-
-	const noCompiler = "no-such-compiler"
-	cache := filepath.Join(dir, "cache")
-	_, err := compileInto(cache, "x", noCompiler, sources, nil)
-	require.Error(t, err)
-	entries, err := os.ReadDir(cache)
-	require.NoError(t, err)
-	require.Empty(t, entries)
-	require.NoError(t, os.Mkdir(filepath.Join(cache, "x"), 0o755))
-	classes, err := compileInto(cache, "x", noCompiler, sources, nil)
-	require.NoError(t, err, "these classes need no compiler")
-	require.Equal(t, filepath.Join(cache, "x"), classes)
 }

@@ -5,7 +5,6 @@ package interop_test
 import (
 	"context"
 	"iter"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/discovery"
-	"github.com/gocurator/curator/state"
 )
 
 // cuts is how often a test breaks a connection.
@@ -100,46 +98,6 @@ func (p *peer) discovered(t *testing.T, want ...any) (events int) {
 	events, err := strconv.Atoi(words[0])
 	require.NoError(t, err)
 	return events
-}
-
-// Ten breaks of the connection of our registrant are no event in either
-// language, and the node is the same.
-func TestBreaksOfOurRegistrantAreNotSeen(t *testing.T) {
-	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
-		base, relay := lockPath(t), startMeter(t, srv.addr)
-		client := (&testServer{addr: relay.addr()}).connect(t, longSession)
-		ours := register(t, client, base, order("a1", "one"))
-		before, err := ours.WaitRegistered(withDeadline(t))
-		require.NoError(t, err)
-		changes := readChanges(t, srv.openDirectory(t, base, discovery.WithRemovalGrace(0)))
-		requireChanges(t, changes, "added a1", "synced")
-		java := start(t, srv.addr, longSession)
-		java.must(t, "discovery-open", "registry", base, "void", "compatible")
-		java.must(t, "discovery-cache", "registry", "orders")
-		events := java.discovered(t, "a1=one")
-
-		states, stop := iter.Pull(client.States(withDeadline(t)))
-		defer stop()
-		for range cuts {
-			relay.cut()
-			for s := state.Initial; s != state.Reconnected; {
-				var more bool
-				s, more = states()
-				require.True(t, more)
-				require.NotEqual(t, state.Lost, s)
-			}
-		}
-
-		require.NoError(t, ours.Update(withDeadline(t), order("a1", "two")))
-		requireChanges(t, changes, "updated a1")
-		require.Equal(t, events+1, java.discovered(t, "a1=two"))
-		after, err := ours.WaitRegistered(withDeadline(t))
-		require.NoError(t, err)
-		require.Equal(t, before, after)
-		_, stat, err := srv.observer.Get(withDeadline(t), base+"/orders/a1")
-		require.NoError(t, err)
-		require.Equal(t, before.Czxid, stat.Czxid)
-	})
 }
 
 // A registrant in Java deletes its node and creates it again after each break of
@@ -236,27 +194,6 @@ func TestJavaReadsOurInstances(t *testing.T) {
 	})
 }
 
-// A payload has a class in Java, which we write and read.
-func TestPayloadHasAClassInJava(t *testing.T) {
-	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
-		base, codec := lockPath(t), discovery.CuratorCodec(discovery.WithClass("Discovery$Details"))
-		java := start(t, srv.addr, longSession)
-		java.must(t, "discovery-open", "details", base, "details", "compatible")
-		ours := order("a1", "one")
-		ours.Payload = []byte(`{"city":"Ulm"}`)
-		registerAs(t, srv.connect(t, longSession), base, codec, ours)
-		require.Equal(t, []string{"a1|one|8080|null|true|DYNAMIC|in-Ulm|"}, java.must(t, "discovery-query", "details", "orders"))
-
-		java.must(t, "discovery-register", "details", "orders", "b1", "two", "8080", "city=Bern")
-		d := srv.openDirectoryAs(t, base, codec, "orders")
-		require.Len(t, d.Instances(), 2)
-		payload, err := discovery.PayloadOf[struct{ City string }](d.Instances()[1])
-		require.NoError(t, err)
-		require.Equal(t, "Bern", payload.City)
-		srv.requireSameBytes(t, codec, d.Instances()[1], base+"/orders/b1")
-	})
-}
-
 // We read what Java writes in both of its forms, and write the same bytes.
 func TestWeReadJavasInstances(t *testing.T) {
 	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
@@ -290,31 +227,5 @@ func TestWeReadJavasInstances(t *testing.T) {
 				require.Equal(t, "z", payload.Zone)
 			}
 		}
-	})
-}
-
-// A malformed node fails Java's query of the whole service. Ours has the others. An
-// instance whose node becomes malformed leaves ours, and Java's cache keeps it.
-func TestMalformedNodeFailsJavasQueryAndNotOurs(t *testing.T) {
-	onEachCurator(t, func(t *testing.T, srv *testServer, start startFunc) {
-		base := lockPath(t)
-		java := start(t, srv.addr, longSession)
-		java.must(t, "discovery-open", "registry", base, "void", "compatible")
-		java.must(t, "discovery-register", "registry", "orders", "a1", "one", "8080")
-		_, err := srv.observer.Create(withDeadline(t), base+"/orders/bad", []byte("{"))
-		require.NoError(t, err)
-		d := srv.openDirectory(t, base)
-		requireChanges(t, readChanges(t, d), "added a1", "malformed", "synced")
-		require.Len(t, d.Instances(), 1)
-		require.True(t, slices.ContainsFunc(d.Snapshot().Bad, func(b *discovery.Bad) bool { return b.ID == "bad" }))
-		_, err = java.ask(withDeadline(t), "discovery-query", "registry", "orders")
-		require.ErrorContains(t, err, "JsonEOFException")
-
-		java.must(t, "discovery-cache", "registry", "orders")
-		_, err = srv.observer.Set(withDeadline(t), base+"/orders/a1", []byte("garbage"), framework.AnyVersion)
-		require.NoError(t, err)
-		java.must(t, "discovery-register", "registry", "orders", "b1", "two", "8080")
-		require.NoError(t, waitUntil(t, d, func(s *discovery.Snapshot) bool { return len(s.Bad) == 2 && len(s.Entries) == 1 }))
-		java.discovered(t, "a1=one", "b1=two")
 	})
 }

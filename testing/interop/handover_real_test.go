@@ -3,16 +3,11 @@
 package interop_test
 
 import (
-	"context"
-	"fmt"
-	"net"
 	"path"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/recipes/locks"
 )
 
 func TestHandOver(t *testing.T) {
@@ -209,103 +204,4 @@ func participantsOfBoth(t *testing.T, c goContender, java *peer, lock string, q 
 		require.Equal(t, nodes, theirs, "Java's are in order, too")
 	}
 	return nodes
-}
-
-// A waiter that gives up leaves nothing and admits no other contender. The
-// contenders behind it then watch the holder, which is in the other language.
-func TestWaiterThatGivesUpDoesNotDisturbTheQueue(t *testing.T) {
-	bothWays(t, func(t *testing.T, srv *testServer, one, other language) {
-		first, leaver, last := srv.contender(t, one), srv.contender(t, other), srv.contender(t, one)
-		for _, c := range []contender{leaver, last} {
-			require.NoError(t, acquire(t, c, lockPath(t)).release(), "a JVM's first acquire is slow")
-		}
-		lock, holder, leaving, waiting := srv.queueWithALeaver(t, first, leaver, last)
-
-		<-leaving.done
-		if other == inJava {
-			require.ErrorIs(t, leaving.err, errTimeout)
-		} else {
-			require.ErrorIs(t, leaving.err, context.DeadlineExceeded)
-			require.ErrorContains(t, leaving.err, path.Base(holder.node), "the error names the holder")
-		}
-		require.Contains(t, srv.waitNodes(t, lock, 2), path.Base(holder.node))
-		require.Never(t, waiting.over, 100*time.Millisecond, 10*time.Millisecond)
-
-		require.NoError(t, holder.release())
-		require.NoError(t, waiting.wait(t).release())
-		srv.requireNothingLeft(t, lock)
-	})
-}
-
-// queueWithALeaver lets two contenders queue behind a holder. The first of them
-// waits just long enough for the last one to arrive.
-func (srv *testServer) queueWithALeaver(
-	t *testing.T, first, leaver, last contender,
-) (lock string, holder grant, leaving, waiting *pending) {
-	t.Helper()
-	for wait := 1500 * time.Millisecond; wait < waitLimit; wait *= 2 {
-		lock, waiting = lockPath(t), nil
-		holder = acquire(t, first, lock)
-		leaving = acquireLater(leaver, lock, wait)
-		there, gone := context.WithCancel(withDeadline(t))
-		go func() {
-			defer gone()
-			<-leaving.done
-		}()
-		if _, err := srv.awaitNodes(there, lock, 2); err == nil {
-			waiting = acquireLater(last, lock, waitLimit)
-			if _, err = srv.awaitNodes(there, lock, 3); err == nil {
-				return lock, holder, leaving, waiting
-			}
-		}
-		<-leaving.done
-		require.NoError(t, holder.release())
-		if waiting != nil {
-			require.NoError(t, waiting.wait(t).release())
-		}
-	}
-	require.Fail(t, "the waiter always gives up before the last has arrived")
-	return lock, holder, leaving, waiting
-}
-
-func TestJavaTimesOutOnOurLockAndLeavesNothing(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
-		lock := lockPath(t)
-		holder := acquire(t, srv.contender(t, inGo), lock)
-		java := srv.contender(t, inJava)
-		for _, wait := range []time.Duration{0, 200 * time.Millisecond} {
-			start := time.Now()
-			_, err := java.acquire(lock, wait)
-			require.ErrorIs(t, err, errTimeout)
-			require.GreaterOrEqual(t, time.Since(start), wait)
-			require.Equal(t, []string{path.Base(holder.node)}, srv.waitNodes(t, lock, 1))
-		}
-		require.NoError(t, holder.release())
-		require.NoError(t, acquire(t, java, lock).release(), "the lock is free for later contenders")
-		srv.requireNothingLeft(t, lock)
-	})
-}
-
-func TestTryAcquireNamesTheJavaHolder(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
-		lock := lockPath(t)
-		mutex := locks.NewInterProcessMutex(srv.connect(t, longSession), lock)
-		holder := acquire(t, srv.contender(t, inJava), lock)
-		_, err := mutex.TryAcquire(withDeadline(t))
-
-		var refused *locks.NotAcquiredError
-		require.ErrorAs(t, err, &refused)
-		require.ErrorIs(t, err, locks.ErrNotAcquired)
-		require.Equal(t, 1, refused.Ahead)
-		require.Equal(t, holder.node, fmt.Sprintf("%s/%s", lock, refused.Holder))
-		require.NotNil(t, net.ParseIP(refused.Identity().Foreign),
-			"Curator's default data is an address, not %q", refused.Identity)
-		srv.waitNodes(t, lock, 1)
-
-		require.NoError(t, holder.release())
-		lease, err := mutex.TryAcquire(withDeadline(t))
-		require.NoError(t, err)
-		require.NoError(t, lease.Release(withDeadline(t)))
-		srv.requireNothingLeft(t, lock)
-	})
 }

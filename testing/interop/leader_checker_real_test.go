@@ -5,12 +5,10 @@ package interop_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -173,14 +171,6 @@ func (c *leaderChecker) excludeLate(token int64) {
 	c.mu.late = append(c.mu.late, token)
 }
 
-// lateLeaders returns the tokens of leaders in Java that did not leave although
-// their session had ended.
-func (c *leaderChecker) lateLeaders() []int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.mu.late)
-}
-
 // leaderships returns how often each language has led.
 func (c *leaderChecker) leaderships() map[language]int {
 	c.mu.Lock()
@@ -254,27 +244,4 @@ func TestLeaderCheckerObjects(t *testing.T) {
 	require.Equal(t, "deposed", c.judge(one, "enter Go-1 7 0"))
 	require.Len(t, c.mu.wrong, 3)
 	require.Equal(t, map[language]int{inGo: 3, inJava: 2}, c.leaderships())
-}
-
-// A leader in Java counts as long as the server has its session. The end of the
-// session excuses no leader in Go.
-func TestLeaderCheckerAsksForJavasSessions(t *testing.T) {
-	ended, broken := map[int64]bool{}, error(nil)
-	c := newLeaderChecker(func(session int64) (bool, error) { return !ended[session], broken })
-	one, two := &strings.Builder{}, &strings.Builder{}
-	require.Equal(t, "ok", c.judge(one, "enter Java-1 5 91"))
-	ended[91] = true
-	require.Equal(t, "ok", c.judge(two, "enter Go-1 6 0"), "the one before has lost its session")
-	require.Equal(t, "deposed", c.judge(one, "enter Java-1 5 91"))
-	require.Equal(t, "deposed", c.judge(one, "enter Java-2 4 91"), "it has waited to enter")
-	require.Empty(t, c.mu.wrong)
-	require.Equal(t, "Java-3 leads with token 3 after Go-1 with 6", c.judge(one, "enter Java-3 3 92"))
-	ended[93] = true
-	require.Equal(t, "Java-4 leads with token 7 beside Go-1 with 6", c.judge(one, "enter Java-4 7 93"))
-	require.Equal(t, "ok", c.judge(two, "enter Go-1 8 0"))
-	broken = errors.New("no server")
-	require.Equal(t, "Go-2 leads with token 9 beside Go-1 with 8", c.judge(one, "enter Go-2 9 0"))
-	require.Equal(t, "whether Java-3 has a session: no server", c.judge(one, "enter Java-3 3 92"))
-	require.Len(t, c.mu.wrong, 4)
-	require.Equal(t, []int64{5, 4, 7}, c.lateLeaders())
 }

@@ -4,7 +4,6 @@ package interop_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -91,89 +90,8 @@ func (srv *testServer) acquireBehind(t *testing.T, c contender, lock string, k k
 	return p
 }
 
-// A waiter that loses its session loses its place, too. The contender behind
-// it, in the other language, is admitted first. The waiter must already watch
-// its predecessor. If its session ends before that, Curator sets the watch in
-// the next session. It then notices only when that watch fires that its own
-// node is gone.
-func TestJavaWaitersSessionIsKilled(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
-		java := startPeer(t, srv.addr, longSession)
-		ours := srv.contender(t, inGo)
-		theirs := javaContender{peer: java, name: "thread"}
-		srv.requireLosesPlace(t, ours, theirs, ours, func() { java.must(t, "kill-session") })
-	})
-}
-
-func TestOurWaitersSessionIsKilled(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
-		java := startPeer(t, srv.addr, longSession)
-		tap := &interceptor{}
-		ours := goContender{client: srv.connect(t, longSession, framework.WithDialer(tap.dial))}
-		theirs := javaContender{peer: java, name: "holder"}
-		srv.requireLosesPlace(t, theirs, ours, sibling(theirs), func() {
-			id, password := tap.session(t)
-			java.must(t, "kill-session", id, password)
-		})
-	})
-}
-
-// requireLosesPlace lets three contenders queue and kills the session of the
-// second, for locks of several kinds.
-func (srv *testServer) requireLosesPlace(t *testing.T, first, second, third contender, kill func()) {
-	for _, k := range [][3]kind{
-		{mutex, mutex, mutex},
-		{writing, writing, reading},
-		{writing, reading, writing},
-		{reading, writing, reading},
-	} {
-		lock := lockPath(t)
-		holder := acquire(t, first.withKind(k[0]), lock)
-		unlucky := srv.acquireBehind(t, second.withKind(k[1]), lock, k[1])
-		queue := srv.waitNodes(t, lock, 2)
-		srv.waitWatched(t, holder.node, true)
-		behind := srv.acquireBehind(t, third.withKind(k[2]), lock, k[2])
-
-		kill()
-		// Only the lost waiter was in the other reader's way.
-		if k[0] == reading {
-			require.NoError(t, behind.wait(t).release())
-			require.NoError(t, holder.release())
-		} else {
-			srv.waitOthers(t, lock, 3, queue)
-			require.False(t, behind.over())
-			require.NoError(t, holder.release())
-			next := behind.wait(t)
-			require.False(t, unlucky.over())
-			require.NoError(t, next.release())
-			require.Greater(t, unlucky.wait(t).token, next.token)
-		}
-		require.NoError(t, unlucky.wait(t).release())
-		srv.requireNothingLeft(t, lock)
-	}
-}
-
 // slack allows for the server's tick and for a busy machine.
 const slack = waitLimit / 2
-
-func TestJavaProcessIsKilledWhileHolding(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
-		lock := lockPath(t)
-		ours := srv.contender(t, inGo)
-		java := startProcess(t, srv.addr, shortSession)
-		lost := acquire(t, javaContender{peer: java, name: "thread"}, lock)
-		waiter := acquireLater(ours, lock, waitLimit)
-		srv.waitNodes(t, lock, 2)
-
-		start := time.Now()
-		java.kill()
-		next := waiter.wait(t)
-		require.Less(t, time.Since(start), shortSession+slack)
-		require.Greater(t, next.token, lost.token)
-		require.NoError(t, next.release())
-		srv.requireNothingLeft(t, lock)
-	})
-}
 
 // earlyMargin lets our client give up its session well before the server ends
 // it. So even on a busy machine its work has ended in time.
@@ -202,22 +120,4 @@ func TestOurHolderIsCutOff(t *testing.T) {
 		require.NoError(t, next.release())
 		srv.requireNothingLeft(t, lock)
 	})
-}
-
-// waitOthers waits until there are n contenders and one of the old ones is not
-// among them.
-func (srv *testServer) waitOthers(t *testing.T, lock string, n int, old []string) {
-	t.Helper()
-	ctx := withDeadline(t)
-	for {
-		names, _, change, err := srv.children(ctx, lock)
-		require.NoError(t, err)
-		gone := func(name string) bool { return !slices.Contains(names, name) }
-		if len(names) == n && slices.ContainsFunc(old, gone) {
-			change.Stop()
-			return
-		}
-		_, err = change.Wait(ctx)
-		require.NoError(t, err, "waiting for %d children of %s, which has %v", n, lock, names)
-	}
 }

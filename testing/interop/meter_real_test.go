@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // meter is a relay to a server that counts the traffic of clients in either
@@ -62,15 +60,6 @@ func (m *meter) cut() {
 		c.Close()
 	}
 	m.conns = nil
-}
-
-// refuse says whether connections are cut as soon as they are made, and cuts those
-// that there are.
-func (m *meter) refuse(on bool) {
-	m.mu.Lock()
-	m.refusing = on
-	m.mu.Unlock()
-	m.cut()
 }
 
 // counted returns the number of requests so far, and of bytes in both
@@ -129,28 +118,6 @@ func (m *meter) forward(to, from net.Conn, requests int) {
 		if _, err := to.Write(frame); err != nil {
 			return
 		}
-	}
-}
-
-// An uncontended cycle costs three requests in both languages, on any machine.
-func TestUncontendedCycleIsThreeRequestsInBothLanguages(t *testing.T) {
-	javaCurator.get(t)
-	t.Parallel()
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	meter := startMeter(t, srv.Addr())
-	who := crowd{processes: 1, clients: 1, paths: 1, members: 1, cycles: 10}
-	for name, round := range map[string]round{
-		"ours":      goRounds(t, meter.addr(), who),
-		"curator's": peerRounds(t, startPeer(t, meter.addr(), longSession), who),
-	} {
-		requests, bytes := meter.cost(t, round)
-		for tries := 1; requests != 3*who.cycles && tries < 10; tries++ {
-			// Some time after it has connected, Curator's client asks for the
-			// configuration of the ensemble in the background.
-			requests, bytes = meter.cost(t, round)
-		}
-		require.Equal(t, 3*who.cycles, requests, name)
-		require.Less(t, bytes, 600*who.cycles, name)
 	}
 }
 

@@ -13,15 +13,6 @@ import (
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
-// startNode returns a persistent node that is shut down at the end of the test.
-func startNode(t *testing.T, c *framework.Client, path, data string, opts ...nodes.Option) *nodes.PersistentNode {
-	t.Helper()
-	n, err := nodes.NewPersistentNode(c, path, []byte(data), opts...)
-	require.NoError(t, err)
-	t.Cleanup(func() { n.Shutdown(withDeadline(t)) })
-	return n
-}
-
 // awaitState reads changes of a node until one has the state.
 func awaitState(t *testing.T, changes <-chan nodes.Change, want nodes.State) nodes.Change {
 	t.Helper()
@@ -119,45 +110,6 @@ func TestJavasNodeTakesOursForItsOwn(t *testing.T) {
 		awaitState(t, changes, nodes.Registered)
 		srv.requireOwner(t, path, "again", client.SessionID())
 		require.NoError(t, n.Shutdown(withDeadline(t)))
-	})
-}
-
-// A node of either language comes back when its session is killed, on the same
-// server, and a cache of either language sees that.
-func TestNodesOfBothLanguagesComeBack(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
-		java, helper := startPeer(t, srv.addr, longSession), startPeer(t, srv.addr, longSession)
-		tap := &interceptor{}
-		client := srv.connect(t, longSession, framework.WithDialer(tap.dial))
-		root := lockPath(t)
-		ours := startNode(t, client, root+"/ours", "1")
-		_, err := ours.WaitRegistered(withDeadline(t))
-		require.NoError(t, err)
-		java.must(t, "node-keep", "theirs", root+"/theirs", "2")
-		watching := openCache(t, srv.observer, root)
-		helper.must(t, "node-cache", "all", root)
-		owners := func() (ours, theirs int64) {
-			a, _ := watching.Get(root + "/ours")
-			b, _ := watching.Get(root + "/theirs")
-			return a.Stat.EphemeralOwner, b.Stat.EphemeralOwner
-		}
-		oldOurs, oldTheirs := owners()
-		require.NotZero(t, oldOurs)
-		require.NotZero(t, oldTheirs)
-
-		id, password := tap.session(t)
-		require.Equal(t, oldOurs, id)
-		helper.must(t, "kill-session", id, password)
-		java.must(t, "kill-session")
-		for range watching.Changes(withDeadline(t)) {
-			newOurs, newTheirs := owners()
-			if newOurs != 0 && newTheirs != 0 && newOurs != oldOurs && newTheirs != oldTheirs {
-				break
-			}
-		}
-		require.NoError(t, withDeadline(t).Err())
-		require.Equal(t, []string{root + "=", root + "/ours=1", root + "/theirs=2"}, cached(watching))
-		helper.must(t, "node-cached", "all", waitLimitMs, root+"=", root+"/ours=1", root+"/theirs=2")
 	})
 }
 

@@ -47,26 +47,5 @@ func TestDowngradeWithAWaitingWriter(t *testing.T) {
 	})
 }
 
-// Readers of the other language join a writer that has become a reader. Until
-// the writer's node goes, two nodes have the same number, and each language
-// interprets them in its own way.
-func TestReadersJoinADowngradedOne(t *testing.T) {
-	bothWays(t, func(t *testing.T, srv *testServer, one, other language) {
-		lock := lockPath(t)
-		others := srv.contender(t, other)
-		written := acquire(t, srv.contender(t, one).withKind(writing), lock)
-		read := acquire(t, written.holder.withKind(reading), lock)
-		reader := srv.acquireBehind(t, others.withKind(reading), lock, reading)
-		require.NoError(t, written.release())
-		joined := reader.wait(t)
-		writer := srv.acquireBehind(t, sibling(others).withKind(writing), lock, writing)
-		require.NoError(t, joined.release())
-		require.Never(t, writer.over, 50*time.Millisecond, 10*time.Millisecond)
-		require.NoError(t, read.release())
-		require.NoError(t, writer.wait(t).release())
-		srv.requireNothingLeft(t, lock)
-	})
-}
-
 // sequence returns the number that the server has appended to a node's name.
 func sequence(node string) string { return node[len(node)-10:] }

@@ -4,7 +4,6 @@ package interop_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -38,33 +37,5 @@ func TestSharedLimitIsRaised(t *testing.T) {
 			require.NoError(t, holder.release())
 			srv.requireNothingLeft(t, path+"/leases")
 		}
-	})
-}
-
-// Java takes several leases one by one, and queues again for each. So it may
-// have one of them and wait for the other behind a contender that waits for the
-// first, until its time is over. Our semaphore takes all leases in one turn.
-func TestJavaWaitsInTheMiddleOfSeveralLeases(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
-		path := lockPath(t)
-		java, ours := srv.contender(t, inJava).withKind(leases(2, 2)), srv.contender(t, inGo)
-		require.NoError(t, acquire(t, java, path+"-warm-up").release(), "a JVM's first acquire is slow")
-		one := acquire(t, ours.withKind(leases(1, 2)), path)
-		two := acquire(t, ours.withKind(leases(1, 2)), path)
-		srv.waitNodes(t, path+"/locks", 0)
-		theirs := acquireLater(java, path, 6*time.Second)
-		srv.waitNodes(t, path+"/leases", 3)
-		next := acquireLater(ours.withKind(leases(2, 2)), path, waitLimit)
-		srv.waitNodes(t, path+"/locks", 2)
-
-		require.NoError(t, one.release())
-		require.NoError(t, two.release())
-		require.Never(t, next.over, 300*time.Millisecond, 10*time.Millisecond)
-		<-theirs.done
-		require.ErrorIs(t, theirs.err, errTimeout)
-		require.NoError(t, next.wait(t).release())
-		require.NoError(t, acquire(t, java, path).release())
-		srv.requireNothingLeft(t, path+"/leases")
-		srv.requireNothingLeft(t, path+"/locks")
 	})
 }

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	thorough.Parallel(16) // they mostly wait for the end of sessions
-	leaktest.Main(m, sharedHost.close, zkserver.CloseShared, deleteZklock)
+	leaktest.Main(m, sharedHost.close, zkserver.CloseShared)
 }
 
 // These are session timeouts. The long one never expires by accident. The short
@@ -240,14 +240,5 @@ func (srv *testServer) waitWatched(t *testing.T, path string, want bool) {
 	require.Eventually(t, func() bool {
 		n, err := srv.watches(path)
 		return err == nil && (n > 0) == want
-	}, watchTimeout, 10*time.Millisecond, "watches on %s", path)
-}
-
-// waitWatches waits until there are n watches at or below a path.
-func (srv *testServer) waitWatches(t *testing.T, path string, n int) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		got, err := srv.watches(path)
-		return err == nil && got == n
 	}, watchTimeout, 10*time.Millisecond, "watches on %s", path)
 }

@@ -194,24 +194,3 @@ func (s *Server) auditWatches() error {
 	}
 	return s.watches.Verify()
 }
-
-// A test may change its plan, and its list of actions, for what comes next.
-func TestPlansAndActionsAreCopied(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := Start(t)
-		plan := ChaosPlan{
-			Faults: []FaultRate{{Chance: 1, Rule: Rule{Do: DropRequest()}}},
-			Every:  time.Hour, Disruptions: []Disruption{CutSession()},
-		}
-		require.NoError(t, srv.StartFaults(plan))
-		plan.Faults[0], plan.Disruptions[0] = FaultRate{}, Disruption{}
-		require.NotNil(t, srv.sim.Faults[0].Rule.Do.apply)
-		require.NotNil(t, srv.sim.Disruptions[0].do)
-	})
-	actions := []Action{DropRequest()}
-	all := All(actions...)
-	actions[0] = Action{}
-	var f faults
-	all.apply(&f)
-	require.True(t, f.dropRequest)
-}

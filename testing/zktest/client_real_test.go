@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/testing/zktest"
@@ -19,22 +18,6 @@ import (
 func TestEverydayOperationsOverTCP(t *testing.T) {
 	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	script(t, connectVia(t, srv, net.DialTimeout, 10*time.Second))
-	srv.AssertNoNodes(t, "/")
-}
-
-func TestOverTCPWithFaults(t *testing.T) {
-	t.Parallel()
-	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	c := connectVia(t, srv, net.DialTimeout, 10*time.Second)
-	id := c.SessionID()
-	_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
-	require.NoError(t, err)
-	srv.BlackholeAll()
-	srv.Heal()
-	c.await(t, zk.StateHasSession)
-	require.Equal(t, id, c.SessionID())
-	require.True(t, srv.Session(id).Expire())
-	c.await(t, zk.StateExpired)
 	srv.AssertNoNodes(t, "/")
 }
 

@@ -345,3 +345,15 @@ func (c *faultyClient) compareAndSet() bool {
 	})
 	return true
 }
+
+// recover ends all that disturb may have done.
+func (e *Ensemble) recover() {
+	for _, m := range e.Members() {
+		m.Lag(0)
+		m.Restart()
+		m.Resume()
+		m.Heal()
+		m.RefuseConnections(false)
+	}
+	e.Heal()
+}

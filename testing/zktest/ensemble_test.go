@@ -1,9 +1,6 @@
 package zktest_test
 
 import (
-	"context"
-	"io"
-	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -244,64 +241,5 @@ func TestAnswerLostBetweenLeaderAndFollower(t *testing.T) {
 		_, err := c.Create("/a", nil, 0, open)
 		require.ErrorIs(t, err, zk.ErrConnectionClosed)
 		require.True(t, has(ens.Leader(), "/a"))
-	})
-}
-
-func TestMemberClosesForGood(t *testing.T) {
-	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		require.NoError(t, ens.Members()[0].Close())
-		require.NoError(t, ens.Leader().Create("/a", nil))
-		ens.Members()[0].Restart()
-		require.Equal(t, "stopped", ens.Members()[0].Mode())
-		require.NoError(t, ens.Members()[1].Close())
-		require.Nil(t, ens.Leader())
-		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return ens.Leader() == nil }))
-		_, err := ens.Dialer()(t.Context(), "tcp", "10.0.0.1:1")
-		require.ErrorContains(t, err, "refused")
-	})
-}
-
-func TestEnsembleLog(t *testing.T) {
-	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		for _, m := range ens.Members() {
-			_, _, err := connectTo(t, m, 9*time.Second).Get("/")
-			require.NoError(t, err)
-		}
-		var members []int
-		for _, r := range ens.Requests() {
-			members = append(members, r.Member)
-		}
-		require.Equal(t, []int{1, 1, 2, 2, 3, 3}, members)
-		require.Equal(t, 2, ens.Members()[1].CountRequests(zktest.OpAny)+ens.Members()[1].CountRequests(zktest.OpConnect))
-		require.Contains(t, ens.Dump(), "member 3, leader")
-	})
-}
-
-func TestEnsembleErrors(t *testing.T) {
-	_, err := zktest.RunEnsemble(0)
-	require.ErrorContains(t, err, "0 members")
-	_, err = zktest.RunEnsemble(3, zktest.WithTCP("nowhere:-1"))
-	require.Error(t, err)
-	ens, err := zktest.RunEnsemble(1)
-	require.NoError(t, err)
-	require.Equal(t, 1, ens.Leader().ID())
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, ens.WaitFor(ctx, func() bool { return false }), context.Canceled)
-	require.NoError(t, ens.Close())
-	require.ErrorIs(t, ens.WaitFor(t.Context(), func() bool { return false }), net.ErrClosed)
-}
-
-func TestFourLetterWordsTellTheMode(t *testing.T) {
-	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		for i, want := range []string{"Mode: follower", "Mode: follower", "Mode: leader"} {
-			nc, err := ens.Members()[i].Dialer()(t.Context(), "tcp", "")
-			require.NoError(t, err)
-			_, err = nc.Write([]byte("srvr"))
-			require.NoError(t, err)
-			answer, err := io.ReadAll(nc)
-			require.NoError(t, err)
-			require.Contains(t, string(answer), want)
-		}
 	})
 }

@@ -1,7 +1,6 @@
 package zktest_test
 
 import (
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,19 +89,6 @@ func TestMuteAndMuteReply(t *testing.T) {
 	}
 }
 
-// Not even the end of its session ends a black hole.
-func TestMuteReplyToCloseSession(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Do: zktest.BlackholeReply()})
-		start := time.Now()
-		c.Close()
-		require.Equal(t, time.Second, time.Since(start), "go-zookeeper waits a second for the answer")
-		srv.AssertNoSessions(t)
-		require.Equal(t, 1, srv.Connections())
-		srv.Heal()
-	})
-}
-
 func TestFail(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
 		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zktest.ErrSessionExpired)})
@@ -182,33 +168,6 @@ func TestCallRunsBeforeAndCallAfterBehindTheRequest(t *testing.T) {
 	})
 }
 
-func TestCallMayEndTheSessionThatAsks(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Call(func(r zktest.Request) {
-			require.True(t, srv.Session(r.Session).Expire())
-		})})
-		_, err := c.Create("/a", nil, 0, open)
-		require.ErrorIs(t, err, zk.ErrConnectionClosed)
-		c.await(t, zk.StateExpired)
-		srv.AssertNoNodes(t, "/")
-	})
-}
-
-func TestCallAfterWithDropReplyRunsFirst(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		var connected atomic.Bool
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropReply(),
-			zktest.CallAfter(func(r zktest.Request) {
-				time.Sleep(time.Second)
-				connected.Store(srv.Connections() == 1)
-				require.Equal(t, "/a", r.Created)
-			}))})
-		_, err := c.Create("/a", nil, 0, open)
-		require.ErrorIs(t, err, zk.ErrConnectionClosed)
-		require.True(t, connected.Load())
-	})
-}
-
 func TestRuleMatching(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -246,17 +205,6 @@ func TestRuleMatching(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestRemovedRuleHitsNothing(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		inj := srv.Inject(zktest.Rule{Do: zktest.DropRequest()})
-		inj.Remove()
-		inj.Remove()
-		_, _, err := c.Get("/")
-		require.NoError(t, err)
-		require.Zero(t, inj.Hits())
-	})
 }
 
 func TestCloseWakesEverything(t *testing.T) {

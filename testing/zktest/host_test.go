@@ -1,11 +1,8 @@
 package zktest_test
 
 import (
-	"os"
-	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -109,61 +106,6 @@ func watchDeletion(t *testing.T, c *client, path string) <-chan zk.Event {
 	return events
 }
 
-// All sessions of a host have to be over; one that ends early heals nothing.
-func TestHostLosesSessionsOfSeveralClients(t *testing.T) {
-	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
-		slow := connectVia(t, srv, zkDialer(host.Dialer()), 30*time.Second)
-		start := time.Now()
-		require.True(t, host.LoseSessions())
-		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Sessions()) == 2 }))
-		require.Equal(t, 9*time.Second, time.Since(start))
-		slow.await(t, zk.StateExpired)
-		require.GreaterOrEqual(t, time.Since(start), 30*time.Second)
-		c.await(t, zk.StateExpired)
-		require.GreaterOrEqual(t, time.Since(start), 30*time.Second)
-		c.await(t, zk.StateHasSession)
-
-		host.Heal()
-		require.False(t, srv.NewHost().LoseSessions(), "there is none")
-	})
-}
-
-// A host that is healed, or has lost its sessions, reaches no server that is a
-// black hole itself: its clients do not even hear of a reset.
-func TestHostHealsBehindAServerThatIsABlackHole(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		host := srv.NewHost()
-		nc, err := host.Dialer()(t.Context(), "tcp", srv.Addr())
-		require.NoError(t, err)
-		defer nc.Close()
-		srv.BlackholeAll()
-		host.Isolate()
-		host.Heal()
-		require.NoError(t, nc.SetReadDeadline(time.Now().Add(time.Second)))
-		_, err = nc.Read(make([]byte, 1))
-		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-		srv.Heal()
-		require.NoError(t, nc.SetReadDeadline(time.Time{}))
-		_, err = nc.Read(make([]byte, 1))
-		require.ErrorIs(t, err, syscall.ECONNRESET)
-	})
-}
-
-func TestHostHealsBeforeItsSessionsAreLost(t *testing.T) {
-	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
-		require.True(t, host.LoseSessions())
-		time.Sleep(time.Second)
-		host.Heal()
-		c.await(t, zk.StateHasSession)
-		host.Isolate()
-		require.True(t, srv.Session(c.SessionID()).Expire())
-		time.Sleep(20 * time.Second)
-		require.Len(t, srv.Sessions(), 1, "the end of the session is not the end of an Isolate")
-		host.Heal()
-	})
-}
-
 func TestHostSuspend(t *testing.T) {
 	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
 		before := srv.Sessions()
@@ -181,20 +123,6 @@ func TestHostSuspend(t *testing.T) {
 		require.Less(t, time.Since(start), 2*time.Second)
 		_, _, err := other.Get("/other")
 		require.NoError(t, err)
-	})
-}
-
-// A machine that wakes up without a network goes on to believe in its session.
-func TestHostSuspendInIsolation(t *testing.T) {
-	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
-		start := time.Now()
-		host.Isolate()
-		host.Suspend(time.Hour)
-		srv.AssertNoNodes(t, "/host")
-		c.await(t, zk.StateDisconnected)
-		require.Equal(t, 6*time.Second, time.Since(start))
-		host.Heal()
-		c.await(t, zk.StateExpired)
 	})
 }
 
@@ -236,29 +164,4 @@ func connectToHost(t *testing.T, ens *zktest.Ensemble, host *zktest.Host, first 
 	c := connectVia(t, first.Server, zkDialer(host.Dialer()), 9*time.Second)
 	require.Equal(t, first, ens.Session(c.SessionID()).Member())
 	return c
-}
-
-func TestHostsUnderFire(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		var all sync.WaitGroup
-		for range 3 {
-			host := srv.NewHost()
-			c := connectVia(t, srv, zkDialer(host.Dialer()), 2*time.Second)
-			all.Go(func() {
-				for range 20 {
-					for _, do := range []func(){
-						host.Disconnect, host.Heal, host.Isolate, host.Heal, func() { host.LoseSessions() }, func() { host.Suspend(time.Second) },
-					} {
-						do()
-						_, _, _ = c.Exists("/")
-						time.Sleep(time.Second)
-					}
-				}
-				host.Heal()
-			})
-		}
-		all.Wait()
-		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Sessions()) == 3 }))
-	})
 }

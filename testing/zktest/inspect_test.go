@@ -3,7 +3,6 @@ package zktest_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
@@ -135,29 +134,7 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
-func TestWaitingEndsWithTheServer(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, _ *client) {
-		go func() {
-			time.Sleep(time.Second)
-			srv.Close()
-		}()
-		require.ErrorIs(t, srv.WaitChildren(t.Context(), "/p", 1), net.ErrClosed)
-	})
-}
-
 // failing is a TB whose Fatalf panics, so that a test of a failure can go on.
 type failing struct{ testing.TB }
 
 func (failing) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
-
-func TestAssertionsFail(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		require.NoError(t, srv.Create("/a", nil))
-		_, _, _, err := c.GetW("/a")
-		require.NoError(t, err)
-		require.Panics(t, func() { srv.AssertNoNodes(failing{t}, "/") })
-		require.Panics(t, func() { srv.AssertNoWatches(failing{t}) })
-		require.Panics(t, func() { srv.AssertNoSessions(failing{t}) })
-		srv.AssertNoNodes(t, "/a")
-	})
-}

@@ -53,3 +53,10 @@ func TestClickHouseKeeperAnswersInItsOwnWay(t *testing.T) {
 		})
 	}
 }
+
+func requireMultiHeader(t *testing.T, d *wire.Decoder, op wire.Op, code wire.Code) {
+	t.Helper()
+	require.Equal(t, op, wire.Op(d.Int32()))
+	require.Equal(t, op == wire.OpError && code == wire.ErrEnd, d.Bool())
+	require.Equal(t, code, wire.Code(d.Int32()))
+}

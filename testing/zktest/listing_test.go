@@ -47,23 +47,3 @@ func TestListingsComeInEveryOrder(t *testing.T) {
 		})
 	}
 }
-
-func TestSameSeedSameListings(t *testing.T) {
-	list := func(seed uint64) (lists []string) {
-		bubble(t, func(t *testing.T, srv *Server) {
-			c := login(t, srv)
-			c.create("/p", 0)
-			for i := range 4 {
-				c.create(fmt.Sprintf("/p/%d", i), int(wire.FlagEphemeral))
-			}
-			for range 20 {
-				lists = append(lists, strings.Join(c.call(wire.OpGetChildren, "/p", false).body.Strings(), " "))
-				lists = append(lists, strings.Join(c.call(wire.OpGetEphemerals, "/p").body.Strings(), " "))
-			}
-		}, WithChaos(ChaosPlan{Seed: seed}))
-		return lists
-	}
-	seed := SeedOf(t)
-	require.Equal(t, list(seed), list(seed))
-	require.NotEqual(t, list(seed), list(seed+1))
-}

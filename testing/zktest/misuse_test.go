@@ -1,8 +1,6 @@
 package zktest_test
 
 import (
-	"fmt"
-	"math"
 	"testing"
 	"time"
 
@@ -79,108 +77,6 @@ func TestImpossibleRulesAreRefused(t *testing.T) {
 	}
 	require.NoError(t, zktest.Start(t).Inject(zktest.Rule{Do: zktest.Call(func(zktest.Request) {})}).Err())
 }
-
-func TestImpossibleClockRatesAreRefused(t *testing.T) {
-	for _, rate := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		requireFailure(t, "a clock rate of", func(tb zktest.TB) { _ = zktest.Start(tb).SetClockRate(rate) })
-		srv, err := zktest.Run()
-		require.NoError(t, err)
-		require.ErrorContains(t, srv.SetClockRate(rate), "a clock rate of")
-		require.NoError(t, srv.Close())
-	}
-}
-
-// A path that cannot be that of a node would look like a node that is not
-// there.
-func TestInvalidPathsAreRefused(t *testing.T) {
-	for _, path := range []string{"", "locks", "/locks/", "/locks//a", "/a/../b"} {
-		for name, look := range map[string]func(tb zktest.TB, srv *zktest.Server) error{
-			"AssertNoNodes": func(tb zktest.TB, srv *zktest.Server) error { srv.AssertNoNodes(tb, path); return nil },
-			"Node": func(_ zktest.TB, srv *zktest.Server) error {
-				_, found := srv.Node(path)
-				require.False(t, found)
-				return nil
-			},
-			"Children":     func(_ zktest.TB, srv *zktest.Server) error { require.Empty(t, srv.Children(path)); return nil },
-			"Queue":        func(_ zktest.TB, srv *zktest.Server) error { require.Empty(t, srv.Queue(path)); return nil },
-			"WatchesOn":    func(_ zktest.TB, srv *zktest.Server) error { require.Empty(t, srv.WatchesOn(path)); return nil },
-			"WaitChildren": func(_ zktest.TB, srv *zktest.Server) error { return srv.WaitChildren(t.Context(), path, 0) },
-		} {
-			t.Run(fmt.Sprintf("%s %q", name, path), func(t *testing.T) {
-				requireFailure(t, "invalid path", func(tb zktest.TB) { _ = look(tb, zktest.Start(tb)) })
-				srv, err := zktest.Run()
-				require.NoError(t, err)
-				defer srv.Close()
-				if name == "WaitChildren" {
-					require.ErrorContains(t, look(t, srv), "invalid path")
-				} else if name != "AssertNoNodes" {
-					require.NoError(t, look(t, srv))
-				}
-			})
-		}
-	}
-}
-
-func TestImpossiblePartitionsAreRefused(t *testing.T) {
-	other := zktest.StartEnsemble(t, 3)
-	for want, choose := range map[string]func(ms []*zktest.Member) []*zktest.Member{
-		"no member":            func([]*zktest.Member) []*zktest.Member { return nil },
-		"all members":          func(ms []*zktest.Member) []*zktest.Member { return ms },
-		"member 2 of 2 is nil": func(ms []*zktest.Member) []*zktest.Member { return []*zktest.Member{ms[0], nil} },
-		"not of this ensemble": func([]*zktest.Member) []*zktest.Member { return other.Members()[:1] },
-	} {
-		t.Run(want, func(t *testing.T) {
-			requireFailure(t, want, func(tb zktest.TB) {
-				ens := zktest.StartEnsemble(tb, 3)
-				_ = ens.Partition(choose(ens.Members())...)
-			})
-			ens, err := zktest.RunEnsemble(3)
-			require.NoError(t, err)
-			require.ErrorContains(t, ens.Partition(choose(ens.Members())...), want)
-			require.True(t, ens.Members()[0].Reaches(ens.Members()[1]))
-			require.NoError(t, ens.Close())
-		})
-	}
-	require.True(t, other.Members()[0].Reaches(other.Members()[1]))
-}
-
-func TestImpossibleValuesAreRefused(t *testing.T) {
-	for want, do := range map[string]func(ens *zktest.Ensemble) error{
-		"a nil condition":         func(ens *zktest.Ensemble) error { return ens.WaitFor(t.Context(), nil) },
-		"a wait for -1 watches":   func(ens *zktest.Ensemble) error { return ens.Leader().WaitWatches(t.Context(), 0, -1) },
-		"a wait for -1 children":  func(ens *zktest.Ensemble) error { return ens.Leader().WaitChildren(t.Context(), "/", -1) },
-		"a lag of -1ns":           func(ens *zktest.Ensemble) error { return ens.Leader().Lag(-1) },
-		"a suspension for -1h0m0": func(ens *zktest.Ensemble) error { return ens.NewHost().Suspend(-time.Hour) },
-	} {
-		t.Run(want, func(t *testing.T) {
-			requireFailure(t, want, func(tb zktest.TB) { _ = do(zktest.StartEnsemble(tb, 1)) })
-			ens, err := zktest.RunEnsemble(1)
-			require.NoError(t, err)
-			require.ErrorContains(t, do(ens), want)
-			require.NoError(t, ens.Close())
-		})
-	}
-}
-
-// A single server would have spare members for nothing.
-func TestSpareMembersNeedAnEnsemble(t *testing.T) {
-	_, err := zktest.Run(zktest.WithSpareMembers(1))
-	require.ErrorContains(t, err, "without an ensemble")
-}
-
-// Fatalf of a TB that is not a test may return.
-func TestFatalfMayReturn(t *testing.T) {
-	tb := &returning{}
-	require.Nil(t, zktest.Start(tb, nil))
-	require.Nil(t, zktest.StartEnsemble(tb, 0))
-	require.Equal(t, 2, tb.failed)
-}
-
-type returning struct{ failed int }
-
-func (*returning) Helper()                 {}
-func (*returning) Cleanup(func())          {}
-func (r *returning) Fatalf(string, ...any) { r.failed++ }
 
 // requireFailure runs f with a test that must fail with the words.
 func requireFailure(t *testing.T, words string, f func(tb zktest.TB)) {

@@ -30,28 +30,3 @@ func TestDocumentationListsEveryRequest(t *testing.T) {
 	}
 	require.Equal(t, known, listed)
 }
-
-// Every number has an answer: requests that are known are not called
-// unimplemented, and all others are. The two whose body has to be sound come
-// with one.
-func TestEveryNumberIsAnswered(t *testing.T) {
-	bodies := map[wire.Op][]any{wire.OpAuth: {0, "digest", []byte("joe:secret")}, wire.OpSASL: {[]byte("token")}}
-	for op := wire.Op(-20); op < 130; op++ {
-		bubble(t, func(t *testing.T, srv *Server) {
-			_, isWrite := writes[op]
-			_, isOther := others[op]
-			r := login(t, srv).call(op, bodies[op]...)
-			require.Equal(t, !isWrite && !isOther, r.code == wire.ErrUnimplemented, "%v: %v", op, r.code)
-		})
-	}
-}
-
-// Every request has a name.
-func TestEveryRequestHasAName(t *testing.T) {
-	for op := range others {
-		require.NotContains(t, op.String(), "op(")
-	}
-	for op := range writes {
-		require.NotContains(t, op.String(), "op(")
-	}
-}

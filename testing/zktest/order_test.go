@@ -141,40 +141,6 @@ func TestPause(t *testing.T) {
 	})
 }
 
-func TestRuleForAnEnsembleCountsTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ens := StartEnsemble(t, 3)
-		inj := ens.Inject(Rule{Op: wire.OpExists, After: 1, Times: 1, Do: Fail(wire.ErrSystem)})
-		var codes []wire.Code
-		for _, m := range ens.Members() {
-			codes = append(codes, login(t, m.Server).call(wire.OpExists, "/", false).code)
-		}
-		require.Equal(t, []wire.Code{wire.OK, wire.ErrSystem, wire.OK}, codes)
-		<-inj.Done()
-		inj = ens.Inject(Rule{Op: wire.OpExists, Times: -1, Do: Fail(wire.ErrSystem)})
-		inj.Remove()
-		require.Equal(t, wire.OK, login(t, ens.Members()[2].Server).call(wire.OpExists, "/", false).code)
-	})
-}
-
-// The client has moved on; at its old member the connection is still there.
-func TestSessionThatHasMoved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ens := StartEnsemble(t, 3)
-		old := login(t, ens.Members()[0].Server)
-		moved := dialRaw(t, ens.Members()[1].Server)
-		require.True(t, moved.handshake(0, 10_000, old.session, old.password))
-		require.Equal(t, ens.Members()[1], ens.Session(old.session).Member())
-		require.Equal(t, wire.OK, old.call(wire.OpExists, "/", false).code, "a read is the member's own affair")
-		old.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
-		old.requireClosed()
-		ens.Leader().AssertNoNodes(t, "/")
-		require.Equal(t, wire.OK, moved.create("/a", 0).code)
-		log := ens.Members()[0].Requests()
-		require.Equal(t, wire.ErrSessionMoved, log[len(log)-1].Err)
-	})
-}
-
 // A member that has not heard of the end of a session goes on with it; the
 // leader does not.
 func TestWriteOfASessionThatIsOver(t *testing.T) {
@@ -192,38 +158,5 @@ func TestWriteOfASessionThatIsOver(t *testing.T) {
 		ens.Leader().AssertNoNodes(t, "/")
 		log := late.Requests()
 		require.Equal(t, wire.ErrSessionExpired, log[len(log)-1].Err)
-	})
-}
-
-func TestPausedServerReapsWhenItResumes(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *Server) {
-		c := login(t, srv)
-		c.call(wire.OpCreateTTL, "/t", []byte{}, datatree.OpenACL, 5, int64(1000))
-		c.call(wire.OpCloseSession)
-		srv.Pause()
-		time.Sleep(time.Hour)
-		require.Len(t, srv.Tree(), 1)
-		srv.Resume()
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		srv.AssertNoNodes(t, "/")
-	})
-}
-
-// The followers tell of their clients at the tick at which the session would
-// end.
-func TestFollowersAreHeardBeforeASessionEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ens := StartEnsemble(t, 3, WithTick(time.Second))
-		for range 20 {
-			c := dialRaw(t, ens.Members()[0].Server)
-			c.handshake(0, 1000, 0, nil)
-			time.Sleep(time.Until(ens.Leader().Sessions()[0].Deadline) - 100*time.Millisecond)
-			c.send(wire.OpPing)
-			time.Sleep(100 * time.Millisecond)
-			synctest.Wait()
-			require.Len(t, ens.Leader().Sessions(), 1)
-			require.True(t, ens.Leader().Session(c.session).Expire())
-		}
 	})
 }

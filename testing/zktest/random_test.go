@@ -103,34 +103,3 @@ func TestSameSeedSameRun(t *testing.T) {
 		require.NotEqual(t, first.Requests, simulated(t, seed+1, members).Requests)
 	}
 }
-
-func TestRandomRefusesNonsense(t *testing.T) {
-	for want, r := range map[string]ChaosPlan{
-		"chance of 2":          {Faults: []FaultRate{{Chance: 2, Rule: Rule{Do: Blackhole()}}}},
-		"ensemble":             {Disruptions: []Disruption{ResignLeader()}, Every: 1},
-		"without Do":           {Faults: []FaultRate{{}}},
-		"latency of":           {Latency: -1},
-		"does nothing":         {Disruptions: []Disruption{{}}, Every: 1},
-		"disruptions every 0s": {Disruptions: []Disruption{ReapContainers()}},
-	} {
-		_, err := Run(WithChaos(r))
-		require.ErrorContains(t, err, want)
-	}
-	_, err := RunEnsemble(3, WithChaos(ChaosPlan{Disruptions: []Disruption{ReapContainers()}}))
-	require.Error(t, err)
-	require.Nil(t, Start(t).Events())
-}
-
-// Two clients are never at the server at once, whatever they draw.
-func TestSlotsDoNotCollide(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(12345)
-		for wait := range 3000 * time.Nanosecond {
-			for key := range int64(3) {
-				at := time.Now().Add(jitterSlot(wait, key))
-				require.True(t, at.After(time.Now()))
-				require.EqualValues(t, key, at.Nanosecond()%1000)
-			}
-		}
-	})
-}

@@ -43,27 +43,6 @@ func modes(ens *Ensemble) (modes []string) {
 	return modes
 }
 
-func TestReconfigIsDisabledByDefaultAndImpossibleWithoutAnEnsemble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ens := StartEnsemble(t, 3)
-		require.Equal(t, wire.ErrReconfigDisabled, login(t, ens.Members()[0].Server).reconfig("", "1"))
-	})
-	bubble(t, func(t *testing.T, srv *Server) {
-		require.Equal(t, wire.ErrUnimplemented, login(t, srv).reconfig("", "1"))
-	}, WithReconfig())
-}
-
-func TestRemovedMembersHaveNoVote(t *testing.T) {
-	reconfigurable(t, 0, func(t *testing.T, ens *Ensemble) {
-		require.Equal(t, wire.OK, operator(t, ens.Members()[1]).reconfig("", "1"))
-		require.Equal(t, []string{"follower", "follower", "leader"}, modes(ens), "it goes on following")
-		require.Equal(t, ens.Members()[1].Addr()+","+ens.Members()[2].Addr(), ens.ConnectString())
-		ens.Members()[1].Stop()
-		synctest.Wait()
-		require.Nil(t, ens.Leader(), "one of two voters is no majority, whoever else follows")
-	})
-}
-
 func TestSpareMembersJoin(t *testing.T) {
 	reconfigurable(t, 2, func(t *testing.T, ens *Ensemble) {
 		require.Equal(t, ens.Members()[0].Addr()+","+ens.Members()[1].Addr()+","+ens.Members()[2].Addr(), ens.ConnectString())
@@ -92,29 +71,5 @@ func TestObserversFollowWithoutAVote(t *testing.T) {
 		ens.Members()[1].Stop()
 		time.Sleep(time.Minute)
 		require.Nil(t, ens.Leader(), "the observer is not counted")
-	})
-}
-
-func TestLeaderThatIsRemovedAnswersAndGoes(t *testing.T) {
-	reconfigurable(t, 0, func(t *testing.T, ens *Ensemble) {
-		c := operator(t, ens.Leader())
-		require.Equal(t, wire.OK, c.reconfig("", "3"))
-		c.requireClosed()
-		time.Sleep(time.Second)
-		require.Equal(t, []string{"follower", "leader", "follower"}, modes(ens))
-		require.Equal(t, wire.OK, operator(t, ens.Members()[0]).reconfig(joining(3, "participant"), "1"))
-	})
-}
-
-// The alarm of a change that has not come into force must not outlive the
-// ensemble.
-func TestEnsembleIsClosedInTheMiddleOfAReconfig(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ens, err := RunEnsemble(3, WithReconfig(), WithSuperUser(superUser))
-		require.NoError(t, err)
-		start := time.Now()
-		require.Equal(t, wire.OK, operator(t, ens.Leader()).reconfig("", "3"))
-		require.NoError(t, ens.Close())
-		require.Zero(t, time.Since(start), "nothing is waited for")
 	})
 }

@@ -4,13 +4,10 @@ package zktest
 
 import (
 	"net"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 func dialTCP(t *testing.T, srv *Server) *raw {
@@ -20,55 +17,4 @@ func dialTCP(t *testing.T, srv *Server) *raw {
 	t.Cleanup(func() { nc.Close() })
 	require.NoError(t, nc.SetDeadline(time.Now().Add(5*time.Minute)))
 	return &raw{t: t, nc: nc}
-}
-
-func TestAThousandConnections(t *testing.T) {
-	srv := Start(t, WithTCP(":0"))
-	var wg sync.WaitGroup
-	for range 1000 {
-		c := dialTCP(t, srv)
-		wg.Go(func() {
-			c.handshake(0, hour, 0, nil)
-			c.create("/n-", int(wire.FlagEphemeralSequence))
-			c.call(wire.OpExists, "/go", true)
-		})
-	}
-	wg.Wait()
-	require.Len(t, srv.Children("/"), 1001)
-	require.NoError(t, srv.WaitWatches(t.Context(), 0, 1000))
-	require.NoError(t, srv.Create("/go", nil))
-	require.Equal(t, 1000, srv.Stats().Notifications)
-	srv.CutAll()
-	srv.AssertNoWatches(t)
-}
-
-func TestTCPWithoutAHostIsLoopback(t *testing.T) {
-	host, _, err := net.SplitHostPort(Start(t, WithTCP(":0")).Addr())
-	require.NoError(t, err)
-	require.Equal(t, "127.0.0.1", host)
-}
-
-// Bytes that the kernel does not take at once are sent later, in order and
-// complete.
-func TestAnswersOverTCPToAClientThatReadsLate(t *testing.T) {
-	srv := Start(t, WithTCP(":0"))
-	data := make([]byte, 300<<10)
-	for i := range data {
-		data[i] = byte(i * i >> 8)
-	}
-	require.NoError(t, srv.Create("/big", data))
-	c := dialTCP(t, srv)
-	c.handshake(0, hour, 0, nil)
-	const requests = 100
-	for i := range requests {
-		c.send(wire.OpGetData, "/big", false)
-		want := i + 1
-		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return srv.CountRequests(wire.OpGetData) == want }), "one by one")
-	}
-	for i := range requests {
-		r := c.receive()
-		require.EqualValues(t, i+1, r.xid)
-		require.Equal(t, data, r.body.Buffer())
-	}
-	require.Zero(t, srv.queued.Load())
 }

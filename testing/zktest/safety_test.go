@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"io"
 	"runtime"
 	"slices"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
@@ -26,23 +24,6 @@ func heap() int64 {
 
 // hour is the timeout of sessions that send no pings, in real time.
 const hour = 3_600_000
-
-// A thousand clients announce the longest frame there is, and send almost
-// nothing of it.
-func TestAnnouncedFramesTakeNoMemory(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *Server) {
-		before := heap()
-		for range 1000 {
-			dialRaw(t, srv).write(append(frameLength(wire.MaxFrame), 1, 2, 3))
-		}
-		synctest.Wait()
-		require.Equal(t, 1000, srv.Connections())
-		require.Less(t, heap()-before, int64(100<<20), "much less than a thousand times a megabyte")
-		srv.CutAll()
-		synctest.Wait()
-		require.Zero(t, srv.Connections())
-	})
-}
 
 // A server that runs for long keeps nothing of the connections and sessions
 // that have ended, and nor does an ensemble.
@@ -82,78 +63,6 @@ func TestConnectionsThatEndLeaveNothing(t *testing.T) {
 			}
 		}
 		require.Less(t, slices.Min(more), int64(3000*10), "less than anything takes")
-	})
-}
-
-// Clients that ask and do not read: none may make the server hold more than its
-// own share, nor all of them together.
-func TestSlowReadersTogetherAreBounded(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *Server) {
-		require.NoError(t, srv.Create("/big", make([]byte, 1<<20)))
-		clients := make([]*raw, 8)
-		for i := range clients {
-			clients[i] = login(t, srv)
-			for xid := range int32(60) { // just below what one may leave unread
-				// The server may end the connection meanwhile.
-				_, _ = clients[i].nc.Write(requestFrame(1+xid, wire.OpGetData, "/big", false))
-			}
-		}
-		synctest.Wait()
-		require.LessOrEqual(t, srv.queued.Load(), int64(maxQueuedByAll+2<<20))
-		require.Less(t, srv.Connections(), len(clients), "somebody had to go")
-		require.Greater(t, srv.Connections(), 2, "but not everybody")
-		require.Equal(t, wire.OK, login(t, srv).call(wire.OpExists, "/big", false).code)
-		srv.CutAll()
-		synctest.Wait()
-		require.Zero(t, srv.queued.Load(), "the books balance")
-	})
-}
-
-// A server that runs for long remembers only what it was told to.
-func TestRequestLogIsBounded(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *Server) {
-		c := login(t, srv)
-		for range 5 {
-			c.call(wire.OpExists, "/"+string(make([]byte, 1<<18))+"x", false)
-			c.call(wire.OpPing)
-		}
-		require.Len(t, srv.Requests(), 3)
-		require.Len(t, srv.Requests()[1].Path, maxLoggedPath)
-		require.Equal(t, 5, srv.CountRequests(wire.OpPing))
-	}, WithRequestLog(3))
-	bubble(t, func(t *testing.T, srv *Server) {
-		login(t, srv).call(wire.OpPing)
-		require.Empty(t, srv.Requests())
-		require.Equal(t, map[wire.Op]int{wire.OpConnect: 1, wire.OpPing: 1}, srv.Stats().Requests)
-	}, WithRequestLog(0))
-}
-
-// FuzzConnection feeds bytes to a connection as they come from the network,
-// words and handshakes included. The server must end the connection or answer
-// in frames, and must go on for others.
-func FuzzConnection(f *testing.F) {
-	f.Add([]byte("ruok"))
-	f.Add([]byte("stmk\x00\x00"))
-	f.Add([]byte("mntr and more"))
-	f.Add(frameLength(wire.MaxFrame + 1))
-	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
-	encodeValues(e, 0, int64(0), 10_000, int64(0), make([]byte, passwordSize))
-	hello := e.Frame()
-	f.Add(hello)
-	for _, op := range []wire.Op{wire.OpPing, wire.OpCloseSession, wire.OpWhoAmI, wire.OpMulti, wire.Op(77)} {
-		r := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
-		encodeValues(r, 1, int(op))
-		f.Add(append(append([]byte{}, hello...), r.Frame()...))
-	}
-	f.Fuzz(func(t *testing.T, input []byte) {
-		srv := Start(t)
-		nc, err := srv.Dialer()(t.Context(), "tcp", srv.Addr())
-		require.NoError(t, err)
-		_, _ = nc.Write(input) // the server may have had enough before the end
-		require.NoError(t, nc.(*memnet.Conn).CloseWrite())
-		_, _ = io.Copy(io.Discard, nc) // ends, because the server ends it
-		require.Zero(t, srv.Connections())
-		require.NoError(t, srv.Create("/still/alive", nil))
 	})
 }
 

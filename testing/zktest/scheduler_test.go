@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -112,18 +111,6 @@ func TestSchedulerDeliversWhatIsLeft(t *testing.T) {
 	})
 }
 
-func TestSchedulerLosesWhatTheServerCuts(t *testing.T) {
-	scheduled(t, func(t *testing.T, srv *Server, p *postbox, c *raw) {
-		c.sendCreate("/a")
-		m := p.take(t)
-		require.True(t, srv.Session(c.session).Cut())
-		require.True(t, m.Lost())
-		m.Deliver()
-		c.requireClosed()
-		srv.AssertNoNodes(t, "/")
-	})
-}
-
 // With a scheduler, the order of a listing depends on the connection only.
 func TestSchedulerListsInOneOrder(t *testing.T) {
 	listing := func() (names []string) {
@@ -140,13 +127,4 @@ func TestSchedulerListsInOneOrder(t *testing.T) {
 	for range 5 {
 		require.Equal(t, first, listing())
 	}
-}
-
-func TestSchedulerRefusesNonsense(t *testing.T) {
-	_, err := Run(WithScheduler(nil))
-	require.ErrorContains(t, err, "nil scheduler")
-	_, err = Run(WithScheduler((*Message).Deliver), WithChaos(ChaosPlan{}))
-	require.ErrorContains(t, err, "beside a scheduler")
-	srv := Start(t, WithScheduler((*Message).Deliver))
-	require.ErrorContains(t, srv.StartFaults(ChaosPlan{Every: time.Second}), "beside a scheduler")
 }

@@ -11,28 +11,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A handle on a session that does not exist does nothing, and says so.
-func TestHandleOfNoSession(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ens := zktest.StartEnsemble(t, 3)
-		for _, s := range []*zktest.Session{ens.Session(7), ens.Leader().Session(7), zktest.Start(t).Session(7)} {
-			require.EqualValues(t, 7, s.ID())
-			for name, do := range map[string]func() bool{
-				"Expire": s.Expire, "Replace": s.Replace, "Cut": s.Cut, "Blackhole": s.Blackhole,
-				"BlackholeUpstream": s.BlackholeUpstream, "BlackholeDownstream": s.BlackholeDownstream,
-				"Pause": s.Pause, "MoveTo": func() bool { return s.MoveTo(ens.Leader()) },
-			} {
-				require.False(t, do(), name)
-			}
-			require.True(t, s.Resume(), "of the Pause before")
-			require.False(t, s.Resume())
-			require.Nil(t, s.Member())
-			require.Empty(t, s.Watches())
-			require.Empty(t, s.Ephemerals())
-		}
-	})
-}
-
 // A handle of an ensemble finds the session at whichever member it is.
 func TestHandleOfAnEnsemble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

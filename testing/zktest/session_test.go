@@ -1,7 +1,6 @@
 package zktest_test
 
 import (
-	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,16 +10,6 @@ import (
 
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-func TestIdleSessionLastsForADay(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		id := c.SessionID()
-		time.Sleep(24 * time.Hour)
-		require.Equal(t, id, session(t, srv).ID)
-		require.Equal(t, 1, srv.CountRequests(zktest.OpConnect))
-		require.InDelta(t, 24*3600/3, srv.CountRequests(zktest.OpPing), 1)
-	})
-}
 
 func TestClientLearnsOfExpiryAtReconnect(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
@@ -171,70 +160,5 @@ func TestPartitionHidesExpiry(t *testing.T) {
 		require.Equal(t, 1, srv.Connections())
 		srv.Heal()
 		c.await(t, zk.StateExpired)
-	})
-}
-
-func TestPartitionSwallowsWhatWasHeldBack(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		inj := srv.Inject(zktest.Rule{Do: zktest.DelayReply(time.Second)})
-		go func() {
-			<-inj.Done()
-			synctest.Wait()
-			srv.BlackholeAll()
-		}()
-		_, _, err := c.Get("/")
-		require.Error(t, err)
-	})
-}
-
-func TestNewConnectionsDuringPartitionAreBlackHoles(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		srv.BlackholeAll()
-		nc, err := srv.Dialer()(t.Context(), "tcp", "anything:1")
-		require.NoError(t, err)
-		defer nc.Close()
-		_, err = nc.Write([]byte("ruok"))
-		require.NoError(t, err)
-		require.NoError(t, nc.SetReadDeadline(time.Now().Add(time.Hour)))
-		_, err = nc.Read(make([]byte, 1))
-		require.ErrorContains(t, err, "timeout")
-		require.NoError(t, nc.SetReadDeadline(time.Time{}))
-		srv.Heal()
-		_, err = nc.Read(make([]byte, 1))
-		require.ErrorContains(t, err, "reset")
-	})
-}
-
-func TestStopIsNotSeenThroughAPartition(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		srv.BlackholeAll()
-		srv.Stop()
-		synctest.Wait()
-		require.Equal(t, zk.StateHasSession, c.State())
-		srv.Restart()
-		srv.Heal()
-		c.await(t, zk.StateHasSession)
-		require.Equal(t, 1, srv.Connections())
-	})
-}
-
-// Servers that begin at the same moment number their sessions alike.
-func TestServersDoNotTakeEachOthersSessions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		here, there := zktest.Start(t), zktest.Start(t)
-		c := connectVia(t, here, func(network, address string, timeout time.Duration) (net.Conn, error) {
-			if len(here.Sessions()) == 0 {
-				return here.Dialer()(t.Context(), network, address)
-			}
-			return there.Dialer()(t.Context(), network, address)
-		}, 9*time.Second)
-		other := connect(t, there, 9*time.Second)
-		require.Equal(t, c.SessionID(), other.SessionID())
-		here.CutAll()
-		c.await(t, zk.StateExpired)
-		c.await(t, zk.StateHasSession)
-		require.NotEqual(t, c.SessionID(), other.SessionID())
-		require.Len(t, there.Sessions(), 2)
 	})
 }

@@ -91,22 +91,6 @@ func node(t *testing.T, m *zktest.Member, path string) zktest.Node {
 	return n
 }
 
-// What a leader has made is not lost with it.
-func TestLeaderThatLagsResigns(t *testing.T) {
-	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		leader := ens.Leader()
-		require.NoError(t, leader.Lag(zktest.Forever))
-		require.NoError(t, leader.Create("/a", nil))
-		require.False(t, has(leader, "/a"))
-		require.True(t, leader.Resign())
-		next, err := ens.WaitLeader(t.Context())
-		require.NoError(t, err)
-		require.NotEqual(t, leader, next)
-		require.True(t, has(next, "/a"))
-		requireSame(t, ens)
-	})
-}
-
 // deposed runs a test with a leader that is cut off and does not know that the
 // others have elected another one.
 func deposed(t *testing.T, test func(t *testing.T, ens *zktest.Ensemble, old, next *zktest.Member, c *client)) {

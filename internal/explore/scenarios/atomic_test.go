@@ -14,7 +14,6 @@ import (
 	"github.com/gocurator/curator/internal/histories"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/atomic"
-	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -95,7 +94,6 @@ func long(contenders int, together bool, opts ...atomic.Option) explore.Scenario
 	return func(w *explore.World) {
 		w.Node("/count", "")
 		w.Node("/receipts", "")
-		w.Node("/lock", "")
 		book := &ledger{world: w}
 		delta := int64(1)
 		for _, name := range names(contenders) {
@@ -141,26 +139,9 @@ func (l *ledger) add(a *explore.Actor, count *atomic.Long, delta int64) {
 	l.told(a, delta, before, now, err)
 }
 
-func (l *ledger) load(a *explore.Actor, count *atomic.Long) {
-	call := l.calls.Begin(int(a.Name()[0]))
-	_ = a.Call("load", func(ctx context.Context) error {
-		now, err := count.Load(ctx)
-		note(call, histories.Load{}, now, err)
-		return err
-	})
-}
-
 func TestLongOfTwo(t *testing.T) { explore.Search(t, long(2, false), quick()) }
 
 func TestLongWithSeveralAddsAtOnce(t *testing.T) { explore.Search(t, long(2, true), quick()) }
-
-func TestLongWithReceipts(t *testing.T) {
-	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts")), quick())
-}
-
-func TestLongUnderALock(t *testing.T) {
-	explore.Search(t, long(2, false, atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 1)), quick())
-}
 
 // The reply to the first write is lost, or the write comes late.
 func TestLongWhoseReplyIsLost(t *testing.T) {
@@ -169,10 +150,6 @@ func TestLongWhoseReplyIsLost(t *testing.T) {
 
 func TestLongWhoseWriteIsLate(t *testing.T) {
 	explore.Search(t, startsWith(late(zktest.OpSetData), long(2, false)), quick())
-}
-
-func TestLongOfOneWhoseWriteIsLate(t *testing.T) {
-	explore.Search(t, startsWith(late(zktest.OpSetData), long(1, false)), quick())
 }
 
 func TestLongWithReceiptsWhoseReplyIsLost(t *testing.T) {
@@ -187,50 +164,15 @@ func TestLongWhoseLeaderLags(t *testing.T) {
 	explore.Search(t, inEnsemble(startsWith(meets(zktest.OpSetData, zktest.DropReply()), long(2, false)), time.Second), quick())
 }
 
-// With receipts, the outcome of a write is known although the node is deleted
-// while its reply is lost, or the write comes late.
-func longThatIsDeleted(own trouble) explore.Scenario {
-	return startsWith(own, func(w *explore.World) {
-		w.Node("/count", "")
-		w.Node("/receipts", "")
-		w.Stays("/receipts")
-		book := &ledger{world: w, knows: true}
-		w.Actor("A", func(a *explore.Actor) {
-			count := atomic.NewLong(a.Client(), "/count", atomic.WithReceipts("/receipts"))
-			before := book.applied
-			book.add(a, count, 1)
-			if sure := book.applied > before; sure {
-				book.applied = 0 // the node may have gone since then
-			}
-		})
-		w.Actor("B", func(a *explore.Actor) {
-			time.Sleep(time.Millisecond)
-			_ = a.Call("delete", func(ctx context.Context) error {
-				return a.Client().Delete(ctx, "/count", framework.AnyVersion)
-			})
-		})
-	})
-}
-
-func TestLongWithReceiptsThatIsDeleted(t *testing.T) {
-	explore.Search(t, longThatIsDeleted(meets(zktest.OpMulti, zktest.DropReply())), quick())
-}
-
-func TestLongWithReceiptsThatIsDeletedBeforeALateWrite(t *testing.T) {
-	explore.Search(t, longThatIsDeleted(late(zktest.OpMulti)), quick())
-}
-
 // Of two who claim something by the same data, no more than one is told that it
 // has it.
-func claim(opts ...atomic.Option) explore.Scenario {
+func claim() explore.Scenario {
 	return startsWith(meets(zktest.OpSetData, zktest.DropRequest()), func(w *explore.World) {
 		w.Node("/value", "free")
-		w.Node("/receipts", "")
-		w.Stays("/receipts")
 		claimed := 0
 		for _, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
-				v := atomic.NewValue(a.Client(), "/value", text, opts...)
+				v := atomic.NewValue(a.Client(), "/value", text)
 				_ = a.Call("claim", func(ctx context.Context) error {
 					ok, err := v.CompareAndSwap(ctx, "free", "taken")
 					if ok && err == nil {
@@ -247,10 +189,6 @@ func claim(opts ...atomic.Option) explore.Scenario {
 }
 
 func TestAtomicValueThatIsClaimed(t *testing.T) { explore.Search(t, claim(), quick()) }
-
-func TestAtomicValueWithReceiptsThatIsClaimed(t *testing.T) {
-	explore.Search(t, claim(atomic.WithReceipts("/receipts")), quick())
-}
 
 // Whoever loads the value, or has an Update refuse it, sees all that was written
 // before, also if a server lags.
@@ -306,69 +244,19 @@ func loadsAndRefuses(w *explore.World) {
 	}
 }
 
-// Whoever loads a number does not wait for the lock that a write waits for.
-func TestLongIsLoadedWhileAWriteWaits(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		w.Node("/count", "")
-		w.Node("/lock", "")
-		book := &ledger{world: w}
-		locked := make(chan struct{})
-		w.Actor("C", func(a *explore.Actor) {
-			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
-			var lease *locks.Lease
-			err := a.Call("lock", func(ctx context.Context) (err error) {
-				lease, err = lock.Acquire(ctx)
-				return err
-			})
-			close(locked)
-			if err == nil {
-				time.Sleep(time.Minute)
-				_ = a.Call("unlock", lease.Release)
-			}
-		})
-		for i, name := range names(2) {
-			w.Actor(name, func(a *explore.Actor) {
-				<-locked
-				count := atomic.NewLong(a.Client(), "/count", atomic.WithPromotion("/lock", 1))
-				var all sync.WaitGroup
-				all.Go(func() { book.add(a, count, []int64{1, 10}[i]) })
-				time.Sleep(time.Second)
-				begun := time.Now()
-				book.load(a, count)
-				if min(time.Since(begun), w.Quiet()) > 20*time.Second {
-					w.Fail("%s has waited for %v to load", name, time.Since(begun))
-				}
-				all.Wait()
-			})
-		}
-		w.AtEnd(func(tree explore.Tree) error { return book.check(tree["/count"].Data) })
-	}, quick())
-}
-
 var errRefused = errors.New("refused")
 
-// With several servers, the number that is read may be older than the one that
-// is there.
-func TestLongInAnEnsemble(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		w.Ensemble(3)
-		long(2, false, atomic.WithReceipts("/receipts"))(w)
-	}, quick())
-}
-
 // atomicValue has two actors who write a value in three ways.
-func atomicValue(opts ...atomic.Option) explore.Scenario {
+func atomicValue() explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/value", "seed")
-		w.Node("/receipts", "")
-		w.Stays("/receipts")
 		h := &writes{world: w}
 		w.Always(h.record)
 		w.AtEnd(h.record)
 		w.AtEnd(h.checkCalls)
 		for _, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
-				v := atomic.NewValue(a.Client(), "/value", text, opts...)
+				v := atomic.NewValue(a.Client(), "/value", text)
 				var old string
 				if a.Call("load", func(ctx context.Context) (err error) {
 					old, err = v.Load(ctx)
@@ -411,10 +299,6 @@ func (h *writes) write(a *explore.Actor, old *string, how string, do func(ctx co
 }
 
 func TestAtomicValue(t *testing.T) { explore.Search(t, atomicValue(), quick()) }
-
-func TestAtomicValueWithReceipts(t *testing.T) {
-	explore.Search(t, atomicValue(atomic.WithReceipts("/receipts")), quick())
-}
 
 // Nobody gets a number twice, nor one that is less than what somebody had before.
 func TestSequence(t *testing.T) {

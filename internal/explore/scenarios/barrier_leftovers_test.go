@@ -19,10 +19,6 @@ func operatorAtABarrier(opts ...barriers.Option) explore.Scenario {
 	}
 }
 
-func TestDoubleBarrierWhoseWaitingMemberIsDeleted(t *testing.T) {
-	explore.Search(t, operatorAtABarrier(), quick())
-}
-
 func TestDoubleBarrierInCuratorsLayoutWhoseWaitingMemberIsDeleted(t *testing.T) {
 	explore.Search(t, operatorAtABarrier(barriers.WithCuratorLayout()), quick())
 }

@@ -316,7 +316,3 @@ func TestCacheThatIsWaitedFor(t *testing.T) {
 		})
 	}, time.Second)
 }
-
-func TestCacheWhoseFollowerLags(t *testing.T) {
-	explore.Search(t, inEnsemble(cacheBesideAWriter(nodesComeAndGo, cut), 0, time.Second), quick())
-}

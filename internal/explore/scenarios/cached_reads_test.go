@@ -60,55 +60,6 @@ func TestReadersThatShareANodeAndWrite(t *testing.T) {
 	explore.Search(t, sharedReads(none, true), quick())
 }
 
-// crowded has three goroutines of a client that read at once, each twice: one waits
-// for the others' node, one only tries, and one has a limit for the queue. One writes
-// in between.
-func (l *library) crowded(a *explore.Actor) {
-	lock := locks.NewInterProcessReadWriteLock(a.Client(), "/lock", locks.WithCachedLock(2, 3*time.Second))
-	limited := locks.NewInterProcessReadWriteLock(a.Client(), "/lock", locks.WithCachedLock(2, 3*time.Second), locks.WithQueueLimit(9))
-	var all sync.WaitGroup
-	for i, read := range []func() (*locks.Lease, error){
-		func() (*locks.Lease, error) { return take(l.world, a, "read", lock.ReadLock().Acquire) },
-		func() (*locks.Lease, error) { return try(l.world, a, "try", lock.ReadLock().TryAcquire) },
-		func() (*locks.Lease, error) { return take(l.world, a, "read soon", limited.ReadLock().Acquire) },
-	} {
-		all.Go(func() {
-			for turn := range 2 {
-				if lease, _ := read(); lease != nil {
-					l.read(a, lease)
-					give(l.world, a, lease)
-				}
-				if i != 0 || turn > 0 {
-					continue
-				}
-				if lease, _ := take(l.world, a, "write", lock.WriteLock().Acquire); lease != nil {
-					l.write(a, lease)
-					give(l.world, a, lease)
-				}
-			}
-		})
-	}
-	all.Wait()
-	time.Sleep(10 * time.Second)
-}
-
-// Some do not wait for another one's node, so that there are several.
-func TestReadersThatShareNodesAndTry(t *testing.T) {
-	for name, own := range map[string]trouble{"none": none, "expired": expired, "cut": cut} {
-		t.Run(name, func(t *testing.T) {
-			explore.Search(t, startsWith(own, func(w *explore.World) {
-				l := newLibrary(w, 3)
-				w.AtEnd(nothingBelow("/lock"))
-				w.Actor("A", l.crowded)
-				w.Actor("B", func(a *explore.Actor) {
-					time.Sleep(1500 * time.Millisecond)
-					l.writer(a)
-				})
-			}), quick())
-		})
-	}
-}
-
 // They lose their session, or may have lost it.
 func TestReadersThatShareANodeAndLoseTheirSession(t *testing.T) {
 	for name, own := range map[string]trouble{"expired": expired, "given up": givenUp, "cut": cut} {

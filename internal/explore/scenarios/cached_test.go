@@ -1,14 +1,11 @@
 package scenarios
 
 import (
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/explore"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/state"
 )
 
 // affinity is a lock that one client takes again and again, and others once.
@@ -100,82 +97,6 @@ func TestCachedLockOfOneThatLosesItsSession(t *testing.T) {
 			explore.Search(t, cachedLock(own), quick())
 		})
 	}
-}
-
-// Here the lock may be idle for long, and others come early and late. With the
-// standard error policy, a lease ends with the connection.
-func longIdle(guest time.Duration, atWork, atRest trouble, standard bool) explore.Scenario {
-	return func(w *explore.World) {
-		s := newAffinity(w)
-		s.works = time.Second
-		if standard {
-			w.ClientOptions(framework.WithErrorPolicy(state.StandardPolicy))
-			s.ends = []error{framework.ErrSuspended}
-		}
-		w.Actor("A", func(a *explore.Actor) {
-			time.Sleep(200 * time.Millisecond)
-			s.comes(a, 2, 30*time.Second, atWork, atRest)
-			time.Sleep(40 * time.Second)
-		})
-		w.Actor("B", s.guest(guest))
-	}
-}
-
-func TestCachedLockThatIsIdleForLong(t *testing.T) {
-	for name, s := range map[string]explore.Scenario{
-		"while another one waits": longIdle(500*time.Millisecond, none, none, false), "another one was first": longIdle(0, none, none, false),
-		"another one comes later": longIdle(8*time.Second, none, none, false), "cut at work": longIdle(20*time.Second, cut, none, false),
-		"cut at rest": longIdle(20*time.Second, none, cut, true),
-	} {
-		t.Run(name, func(t *testing.T) { explore.Search(t, s, brief()) })
-	}
-}
-
-// Somebody asks for the lock that is held, or idle for long.
-func TestCachedLockThatIsAskedFor(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		s := newAffinity(w)
-		w.Actor("A", func(a *explore.Actor) {
-			s.comes(a, 2, 30*time.Second, none, none)
-			time.Sleep(40 * time.Second)
-		})
-		w.Actor("C", func(a *explore.Actor) {
-			time.Sleep(2500 * time.Millisecond)
-			s.keeps.asks(a)
-		})
-	}, quick())
-}
-
-// Goroutines of a client have different options. Another client comes while they
-// pass the lock on.
-func TestCachedLockOfSeveralGoroutines(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		s := newAffinity(w)
-		s.works = 2500 * time.Millisecond
-		w.Actor("A", func(a *explore.Actor) {
-			var all sync.WaitGroup
-			for _, idle := range []time.Duration{30 * time.Second, time.Second} {
-				a.Pause("brings another")
-				all.Go(func() { s.comes(a, 2, idle, none, none) })
-			}
-			all.Wait()
-			time.Sleep(40 * time.Second)
-		})
-		w.Actor("B", s.guest(6500*time.Millisecond))
-	}, quick())
-}
-
-// Both keep the lock.
-func TestCachedLockOfTwo(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		s := newAffinity(w)
-		w.Actor("A", s.regular)
-		w.Actor("B", s.regular)
-	}, quick())
-}
-
-func TestCachedLockInAnEnsemble(t *testing.T) {
-	explore.Search(t, inEnsemble(cachedLock(none), time.Second), quick())
 }
 
 // An operator deletes the node of a lock that is idle, or held, or held for the

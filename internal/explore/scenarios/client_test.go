@@ -2,9 +2,7 @@ package scenarios
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -61,43 +59,6 @@ func exchange(path, data string, opts ...framework.CreateOption) func(*explore.A
 // discard deletes a node, now or later.
 func discard(a *explore.Actor, path string) {
 	_ = a.Client().Delete(context.Background(), path, framework.AnyVersion, framework.WithGuarantee())
-}
-
-// Two callers of one client make the same plain ephemeral node, and so does an
-// operator.
-func TestEphemeralNodeOfAClient(t *testing.T) {
-	searchWrites(t, zktest.OpCreate, ephemeralNode, func(a *explore.Actor) {
-		exchange("/n", "the operator's", framework.WithMode(framework.Ephemeral))(a)
-		discard(a, "/n")
-	})
-}
-
-func TestEphemeralNodeOfAClientWhoseLeaderLags(t *testing.T) {
-	explore.Search(t, inEnsemble(startsWith(meets(zktest.OpCreate, zktest.DropReply()), ephemeralNode), time.Second), brief())
-}
-
-func ephemeralNode(w *explore.World) {
-	p := newPast(w)
-	w.Actor("A", func(a *explore.Actor) {
-		var all sync.WaitGroup
-		for _, data := range []string{"the first", "the second"} {
-			all.Go(func() { p.makesEphemeral(a, data) })
-			time.Sleep(time.Millisecond)
-		}
-		all.Wait()
-		discard(a, "/n")
-	})
-}
-
-func (p *past) makesEphemeral(a *explore.Actor, data string) {
-	var made framework.Created
-	err := a.Call("make "+data, func(ctx context.Context) (err error) {
-		made, err = a.Client().Create(ctx, "/n", []byte(data), framework.WithMode(framework.Ephemeral))
-		return err
-	})
-	if n, is := p.told(a, data, "/n", made.Czxid, err); is && n.Stat.EphemeralOwner != made.Session.ID() {
-		p.world.Fail("%s was told a session that is not the owner of %v", a.Name(), n)
-	}
 }
 
 // A client reads a node and writes it over its version. An operator makes the node
@@ -225,23 +186,6 @@ func TestTransactionOfAClient(t *testing.T) {
 	searchWrites(t, zktest.OpMulti, s, func(a *explore.Actor) { deleteLast(a, "/p") })
 }
 
-// Nothing tells what has become of this transaction.
-func TestTransactionWithoutAWitness(t *testing.T) {
-	s := func(w *explore.World) {
-		w.Node("/s", "")
-		w.Node("/n", "old")
-		p := newPast(w)
-		data := []string{"sequential", "ephemeral", "new"}
-		p.once("sequential")
-		p.once("ephemeral")
-		p.transacts(data, "/e",
-			framework.CreateOp("/s/n-", []byte(data[0]), framework.WithMode(framework.PersistentSequential)),
-			framework.CreateOp("/e", []byte(data[1]), framework.WithMode(framework.Ephemeral)),
-			framework.SetOp("/n", []byte(data[2]), 0))
-	}
-	searchWrites(t, zktest.OpMulti, s, exchange("/n", "old"))
-}
-
 // transacts has an actor that reads a node, and makes one transaction, each operation
 // of which writes its data. It deletes its ephemeral node in the end.
 func (p *past) transacts(data []string, ephemeral string, ops ...framework.TxnOp) {
@@ -271,43 +215,4 @@ func (p *past) transacts(data []string, ephemeral string, ops ...framework.TxnOp
 			discard(a, ephemeral)
 		}
 	})
-}
-
-// A transaction checks a node between two that it makes below new paths. If an
-// operator has written that node before, nothing is made behind it.
-func TestTransactionBehindACheck(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		w.Node("/checked", "")
-		written := false
-		w.Always(func(tree explore.Tree) error {
-			written = written || tree["/checked"].Stat.Version > 0
-			return nil
-		})
-		w.Actor("A", func(a *explore.Actor) {
-			time.Sleep(5 * time.Millisecond)
-			a.Pause("begins")
-			if !written {
-				return
-			}
-			_ = a.Call("transaction", func(ctx context.Context) error {
-				_, err := a.Client().Transaction(ctx,
-					framework.CreateOp("/before/n", nil, framework.WithParents()),
-					framework.CheckOp("/checked", 0),
-					framework.CreateOp("/behind/n", nil, framework.WithParents()))
-				return err
-			})
-			w.Always(func(tree explore.Tree) error {
-				if _, is := tree["/behind"]; is {
-					return errors.New("a node is made behind a check that fails")
-				}
-				return nil
-			})
-		})
-		w.Actor("O", func(a *explore.Actor) {
-			_ = a.Call("write", func(ctx context.Context) error {
-				_, err := a.Client().Set(ctx, "/checked", nil, framework.AnyVersion)
-				return err
-			})
-		})
-	}, brief())
 }

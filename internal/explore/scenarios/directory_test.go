@@ -147,7 +147,6 @@ type finder struct {
 	heard     map[string]string    // what its changes lead to
 	gone      map[string]time.Time // since when an instance is shown without a node
 	looked    time.Time            // the time of the last look, if the directory was interrupted then
-	guard     *guard               // nil if there is none
 	shown     map[string]string    // what it has shown at the last look
 }
 
@@ -220,9 +219,6 @@ func (f *finder) check(all *listings) error {
 	if same && len(shown) < len(before) {
 		return fmt.Errorf("has %v, had %v, and does not know what there is", shown, before)
 	}
-	if f.guard != nil {
-		f.guard.pass(s.Interrupted)
-	}
 	f.stand(s.Interrupted)
 	if s.Interrupted {
 		return nil // it keeps what it has
@@ -252,9 +248,6 @@ func (f *finder) check(all *listings) error {
 	}
 	if !maps.Equal(bad, want.bad) {
 		return fmt.Errorf("of transaction %#x says that %v are malformed, and %v were", s.Zxid, bad, want.bad)
-	}
-	if f.guard != nil {
-		return f.guard.check(want, s)
 	}
 	return f.checkGone(all, want, s.Entries)
 }
@@ -401,10 +394,6 @@ func directoryBesideAnOperator(change func(*operator), own trouble) explore.Scen
 
 func TestDirectory(t *testing.T) {
 	explore.Search(t, directoryBesideAnOperator(instancesFlicker, none), quick())
-}
-
-func TestDirectoryOfMalformedNodes(t *testing.T) {
-	explore.Search(t, directoryBesideAnOperator(nodesAreMalformed, none), quick())
 }
 
 // A server fails to read a node.

@@ -91,10 +91,10 @@ func (f *firsts) noteGivenUp(session int64) {
 
 // visits takes the lock and works for a while. It comes some time after the others,
 // and has so much time for the wait.
-func (f *firsts) visits(after, patience time.Duration, opts ...locks.MutexOption) func(a *explore.Actor) {
+func (f *firsts) visits(after, patience time.Duration) func(a *explore.Actor) {
 	return func(a *explore.Actor) {
 		time.Sleep(after)
-		lock := locks.NewInterProcessMutex(a.Client(), "/lock", opts...)
+		lock := locks.NewInterProcessMutex(a.Client(), "/lock")
 		lease, _ := take(f.world, a, "acquire", func(ctx context.Context) (*locks.Lease, error) {
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
@@ -177,32 +177,4 @@ func TestNextInLineThatIsDeletedWithTheHolder(t *testing.T) {
 			})
 		})
 	}, quick())
-}
-
-// An operator asks all for the lock. That makes nobody the first, and who has the
-// lock later hears of it.
-func TestNextInLineOfThoseWhoAreAskedFor(t *testing.T) {
-	for name, after := range map[string]time.Duration{"as they come": time.Second, "later": 2 * time.Second} {
-		t.Run(name, func(t *testing.T) { explore.Search(t, askedFor(after), brief()) })
-	}
-}
-
-func askedFor(after time.Duration) explore.Scenario {
-	return func(w *explore.World) {
-		q := newWish(w)
-		f := watchFirsts(w, false)
-		w.Actor("A", f.visits(0, time.Minute))
-		w.Actor("B", func(a *explore.Actor) {
-			time.Sleep(time.Second)
-			lock := locks.NewInterProcessMutex(a.Client(), "/lock", locks.WithRevocation())
-			if lease, _ := take(w, a, "acquire", lock.Acquire); lease != nil {
-				f.note(lease)
-				q.works(a, lease)
-			}
-		})
-		w.Actor("C", func(a *explore.Actor) {
-			time.Sleep(after)
-			q.asksAll(a)
-		})
-	}
 }

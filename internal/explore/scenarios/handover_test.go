@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"time"
@@ -84,35 +83,12 @@ func (r *relay) end(lease *locks.Lease) {
 	r.over[lease.Path()] = true
 }
 
-// asks asks the holder for the lock.
-func (r *relay) asks(a *explore.Actor) {
-	time.Sleep(time.Second)
-	lock := locks.NewInterProcessMutex(a.Client(), "/lock")
-	var all []locks.Participant
-	_ = a.Call("look", func(ctx context.Context) (err error) {
-		all, err = lock.Participants(ctx)
-		return err
-	})
-	if len(all) > 0 {
-		_ = a.Call("revoke", func(ctx context.Context) error { return locks.Revoke(ctx, a.Client(), all[0].Path) })
-	}
-}
-
 // Each of two clients has two or three goroutines that want the lock.
 func TestLocalHandOver(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		r := newRelay(w)
 		w.Actor("A", r.team(3))
 		w.Actor("B", r.team(2))
-	}, quick())
-}
-
-// Somebody asks for the lock that is about to be passed on.
-func TestLocalHandOverOfALockThatIsAskedFor(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		r := newRelay(w)
-		w.Actor("A", r.team(3))
-		w.Actor("C", r.asks)
 	}, quick())
 }
 

@@ -143,14 +143,6 @@ func late(op zktest.Op) trouble { return replaced(op, zktest.HoldRequest(time.Se
 // its client hears nothing of that and has another session.
 func unheard(op zktest.Op) trouble { return replaced(op, zktest.DropReply()) }
 
-// lastOf is a trouble with the next request of that kind. It is carried out, and its
-// client hears nothing of that, and that its session has expired.
-func lastOf(op zktest.Op) trouble {
-	return func(a *explore.Actor) {
-		a.Meets(op, zktest.All(zktest.DropReply(), zktest.CallAfter(func(zktest.Request) { a.Expire() })))
-	}
-}
-
 // expiresAt is a trouble with the next request of that kind: the session expires when
 // it comes.
 func expiresAt(op zktest.Op) trouble {

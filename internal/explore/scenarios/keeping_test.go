@@ -124,23 +124,3 @@ func (k *keeping) releases(a *explore.Actor, lease *locks.Lease, n *keptNode, id
 		n.until = n.until.Add(idle)
 	}
 }
-
-// asks asks for the lock, whoever has it. It is done if nobody says otherwise.
-func (k *keeping) asks(a *explore.Actor) {
-	for _, name := range childrenOf(a, "/lock") {
-		if revoke(a, "/lock/"+name) == nil {
-			k.asked("/lock/" + name)
-		}
-	}
-}
-
-func (k *keeping) asked(path string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if n := k.nodes[path]; n != nil {
-		n.asked = true
-		if now := time.Now(); n.until.After(now) {
-			n.until = now
-		}
-	}
-}

@@ -230,18 +230,6 @@ func TestLatchWhoseLeaderIsInTrouble(t *testing.T) {
 	}
 }
 
-// The work of a leader that has lost its session stops early. Its node goes then,
-// and not when the time to stop is over.
-func TestLatchWhoseWorkStopsEarly(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		w.ClientOptions(framework.WithSafetyMargin(0.5))
-		o := newOffice(w)
-		o.trouble, o.after = moved, 8*time.Second
-		w.Actor("A", o.candidate)
-		w.Actor("B", o.candidate)
-	}, quick())
-}
-
 // An operator deletes the nodes of those who lead and wait.
 func TestLatchWhoseNodesAreDeleted(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
@@ -288,21 +276,6 @@ func TestLatchWhoseNodesAreDeleted(t *testing.T) {
 func TestLatchThatHandsOver(t *testing.T) {
 	explore.Search(t, handingOver(func(o *office, a *explore.Actor) func(context.Context) error {
 		return o.term(a, 5*time.Second)
-	}), quick())
-}
-
-// Here the work goes on until its context ends.
-func TestLatchThatHandsOverWorkThatHeedsNoRequest(t *testing.T) {
-	explore.Search(t, handingOver(func(o *office, a *explore.Actor) func(context.Context) error {
-		return func(ctx context.Context) error {
-			lease, _ := locks.LeaseFromContext(ctx)
-			done := o.leading.Enter(a, lease.Context(), lease.FencingToken())
-			pass(ctx, 80*time.Second)
-			if checkLoss(o.world, a, lease, locks.ErrRevoked); lease.Context().Err() == nil {
-				done()
-			}
-			return nil
-		}
 	}), quick())
 }
 

@@ -132,15 +132,6 @@ func (s *jobs) worker(late time.Duration) func(a *explore.Actor) {
 	}
 }
 
-// patient waits for the lock, twice.
-func (s *jobs) patient(a *explore.Actor) {
-	lock := s.lock(a)
-	for range 2 {
-		s.run(a, lock.Acquire)
-	}
-	s.rest()
-}
-
 func shortJobs(own trouble, opts ...framework.Option) explore.Scenario {
 	return startsWith(own, func(w *explore.World) {
 		w.ClientOptions(opts...)
@@ -178,24 +169,10 @@ func TestMinimumHoldOfOneInTrouble(t *testing.T) {
 	}
 }
 
-// Those that wait come when the time is over. So do the goroutines of the client
-// that has the lock.
-func TestMinimumHoldAndOthersThatWait(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		s := newJobs(w, 2*time.Second)
-		w.Actor("A", s.patient)
-		w.Actor("B", s.patient)
-	}, quick())
-}
-
 // An operator asks for the lock, which would stay for very long. Somebody who waits
 // gets it then. Meanwhile, the client that has it is in trouble.
 func TestMinimumHoldEndsForOneThatAsks(t *testing.T) {
 	explore.Search(t, asksForALockThatStays(none), quick())
-}
-
-func TestMinimumHoldEndsForOneThatAsksAfterAnInterruption(t *testing.T) {
-	explore.Search(t, asksForALockThatStays(cut, framework.WithErrorPolicy(state.StandardPolicy)), quick())
 }
 
 func asksForALockThatStays(own trouble, opts ...framework.Option) explore.Scenario {
@@ -224,27 +201,6 @@ func asksForALockThatStays(own trouble, opts ...framework.Option) explore.Scenar
 			}
 		})
 	}
-}
-
-// An operator asks for the lock while its holder works, and is about to release it.
-func TestMinimumHoldEndsForOneThatAsksTheHolder(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		s := newJobs(w, time.Hour)
-		w.Actor("A", func(a *explore.Actor) {
-			s.run(a, s.lock(a).TryAcquire)
-			time.Sleep(20 * time.Second)
-			s.ask(a) // B may have come too early, or its client may be closed
-			time.Sleep(10 * time.Second)
-		})
-		w.Actor("B", func(a *explore.Actor) {
-			time.Sleep(100 * time.Millisecond)
-			s.ask(a)
-			lock := locks.NewInterProcessMutex(a.Client(), "/lock")
-			if lease, _ := take(w, a, "acquire", lock.Acquire); lease != nil {
-				give(w, a, lease)
-			}
-		})
-	}, quick())
 }
 
 // ask asks for all locks, until that is done.

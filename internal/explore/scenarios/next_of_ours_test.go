@@ -3,7 +3,6 @@ package scenarios
 import (
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gocurator/curator/internal/explore"
 	"github.com/gocurator/curator/testing/zktest"
@@ -33,17 +32,6 @@ func TestMutexOfGoroutines(t *testing.T) {
 			}, brief())
 		})
 	}
-}
-
-// The session ends when the first goroutine is about to release the lock.
-func TestMutexOfGoroutinesWhoseSessionEnds(t *testing.T) {
-	searchSessionEnds(t, brief(), func(own trouble) explore.Scenario {
-		return func(w *explore.World) {
-			r := newRelay(w)
-			w.Actor("A", own.beside(r.goroutines(2), 2*time.Second))
-			w.Actor("B", r.goroutines(1))
-		}
-	})
 }
 
 // As TestNextInLineWhoseNodeIsDeleted, with both on one client.

@@ -175,16 +175,8 @@ func onePathOf(sets bool, before, first trouble) explore.Scenario {
 
 func TestPersistentNodesOfOnePath(t *testing.T) { explore.Search(t, onePath(none), quick()) }
 
-func TestPersistentNodesOfOnePathAfterALoss(t *testing.T) {
-	explore.Search(t, onePath(loss), quick())
-}
-
 func TestPersistentNodesOfOnePathAfterAnExpiry(t *testing.T) {
 	explore.Search(t, onePath(expired), quick())
-}
-
-func TestPersistentNodesOfOnePathThatLinger(t *testing.T) {
-	explore.Search(t, onePath(givenUp), quick())
 }
 
 func TestPersistentNodesOfOnePathInAnEnsemble(t *testing.T) {
@@ -200,52 +192,6 @@ func TestPersistentNodesOfOnePathWhoseLeaderLags(t *testing.T) {
 // own. That has another version, as long as nobody writes it.
 func TestPersistentNodesOfOnePathWithALateDelete(t *testing.T) {
 	explore.Search(t, onePathOf(false, none, late(zktest.OpDelete)), quick())
-}
-
-func TestPersistentNodesOfOnePathWithALateCreate(t *testing.T) {
-	explore.Search(t, onePathAfter(late(zktest.OpCreate), none), quick())
-}
-
-// The next one comes when the node of the first one is gone, who does not hear of
-// that.
-func TestPersistentNodeBehindALostDelete(t *testing.T) {
-	searchAtEach(t, func(w *explore.World) {
-		w.Node("/workers", "")
-		var all []*kept
-		w.Always(func(tree explore.Tree) error {
-			for _, k := range all {
-				if err := k.check(tree); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		for i, name := range names(2) {
-			w.Actor(name, func(a *explore.Actor) {
-				time.Sleep(time.Duration(i) * 3 * time.Second)
-				k, err := keep(a, "/workers/w", name)
-				if err != nil {
-					refuse(w, a, err)
-					return
-				}
-				all = append(all, k)
-				if a.Call("wait", func(ctx context.Context) error {
-					_, err := k.node.WaitRegistered(ctx)
-					return err
-				}) == nil {
-					time.Sleep([]time.Duration{3 * time.Second, 400 * time.Millisecond}[i])
-				}
-				k.deletable = true // by a delete that comes late, as the documentation says
-				if i == 0 {
-					a.Meets(zktest.OpDelete, zktest.DropReply())
-				}
-				if a.Call("shut down", k.node.Shutdown) == nil {
-					<-k.node.Done()
-				}
-			})
-		}
-		w.AtEnd(nothingBelow("/workers"))
-	}, time.Second)
 }
 
 // Of two who replace each other's node, one ends, and one has the node.
@@ -380,86 +326,11 @@ func TestPersistentNodeThatIsLostAgainAndAgain(t *testing.T) {
 	explore.Search(t, disturbedNode(expired), quick())
 }
 
-func TestPersistentNodeThatLingers(t *testing.T) {
-	explore.Search(t, disturbedNode(givenUp), quick())
-}
-
 func TestSequentialPersistentNodeThatIsDeleted(t *testing.T) {
 	explore.Search(t, disturbedNode(none, nodes.WithMode(framework.EphemeralSequential)), quick())
-}
-
-func TestPersistentNodeThatIsNotEphemeral(t *testing.T) {
-	explore.Search(t, disturbed(true, none, none, nodes.WithMode(framework.Persistent)), quick())
-}
-
-func TestPersistentNodeThatOutlivesItsSession(t *testing.T) {
-	explore.Search(t, disturbed(true, none, expired, nodes.WithMode(framework.Persistent)), quick())
-}
-
-func TestPersistentNodeThatAcceptsWhatOthersWrite(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		mode framework.Mode
-		own  trouble
-	}{{"after a cut", framework.Ephemeral, cut}, {"after a loss", framework.Persistent, loss}} {
-		t.Run(c.name, func(t *testing.T) { explore.Search(t, accepting(c.mode, c.own), quick()) })
-	}
-}
-
-// accepting has an actor with a node to which another one writes. It looks at the
-// node again after its trouble.
-func accepting(mode framework.Mode, own trouble) explore.Scenario {
-	return func(w *explore.World) {
-		w.Node("/workers", "")
-		w.Stays("/workers")
-		var k *kept
-		w.Actor("A", func(a *explore.Actor) {
-			var err error
-			if k, err = keep(a, "/workers/w", "one", nodes.WithMode(mode), nodes.WithDataPolicy(nodes.Accept)); err != nil {
-				refuse(w, a, err)
-			}
-			time.Sleep(3 * time.Second)
-			own(a)
-		})
-		written := map[int64]int32{} // how often others have written to each node
-		count := func(tree explore.Tree) error {
-			if n := tree["/workers/w"].Stat; n.Version > 0 {
-				written[n.Czxid] = n.Version
-			}
-			return nil
-		}
-		w.Always(count)
-		w.AtEnd(count)
-		w.Actor("B", func(a *explore.Actor) {
-			for range 2 {
-				time.Sleep(time.Second)
-				_ = a.Call("write", func(ctx context.Context) error {
-					_, err := a.Client().Set(ctx, "/workers/w", []byte("of somebody else"), framework.AnyVersion)
-					return err
-				})
-			}
-		})
-		w.AtEnd(func(tree explore.Tree) error {
-			if k == nil {
-				return nil
-			}
-			for _, n := range written {
-				k.foreign += int(n)
-			}
-			return k.end(tree, string(tree["/workers/w"].Data))
-		})
-	}
 }
 
 // The reply to the request that makes the node is lost, or comes late.
 func TestSequentialPersistentNodeOfUnknownOutcome(t *testing.T) {
 	explore.Search(t, disturbedNodeAfter(meets(zktest.OpCreate, zktest.DropReply()), none, nodes.WithMode(framework.EphemeralSequential)), quick())
-}
-
-func TestSequentialPersistentNodeOfUnknownOutcomeWhoseLeaderLags(t *testing.T) {
-	searchAtEach(t, disturbedNodeAfter(meets(zktest.OpCreate, zktest.DropReply()), none, nodes.WithMode(framework.EphemeralSequential)), time.Second)
-}
-
-func TestSequentialPersistentNodeThatComesLate(t *testing.T) {
-	explore.Search(t, disturbedNodeAfter(late(zktest.OpCreate), none, nodes.WithMode(framework.EphemeralSequential)), quick())
 }

@@ -18,26 +18,9 @@ func underItsLife(ctx context.Context, outer *locks.Lease) (context.Context, con
 	return outer.WithContext(ctx)
 }
 
-// underItsValues does not, as the context of work that has to be done in any case.
-func underItsValues(ctx context.Context, outer *locks.Lease) (context.Context, context.CancelFunc) {
-	return valued{ctx, outer.Context()}, func() {}
-}
-
-// valued is a context with the values of another one.
-type valued struct {
-	context.Context
-	of context.Context
-}
-
-func (v valued) Value(key any) any { return v.of.Value(key) }
-
 // A holder takes its lock again. The first of its releases does not free the
 // lock. A lock that was lost cannot be taken again.
 func TestReentryOfTwo(t *testing.T) { explore.Search(t, reentry(underItsLife), quick()) }
-
-func TestReentryOfTwoByTheValuesAlone(t *testing.T) {
-	explore.Search(t, reentry(underItsValues), quick())
-}
 
 func reentry(by under) explore.Scenario {
 	return func(w *explore.World) {

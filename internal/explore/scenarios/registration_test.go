@@ -171,12 +171,6 @@ func TestInstancesOfOneID(t *testing.T) {
 	}
 }
 
-func TestInstanceThatFailsInAConflict(t *testing.T) {
-	for _, kind := range []discovery.Kind{discovery.Dynamic, discovery.Permanent} {
-		t.Run(kind.String(), func(t *testing.T) { explore.Search(t, instancesOfOneID(nodes.Fail, kind, none), quick()) })
-	}
-}
-
 // shutDownInAnOutage has an actor whose instance is shut down while there is no
 // connection. It is gone in the end, and another one of its ID comes.
 func shutDownInAnOutage(outage trouble) explore.Scenario {

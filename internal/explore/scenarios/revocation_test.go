@@ -56,13 +56,6 @@ func (q *wish) asks(a *explore.Actor, lock *locks.InterProcessMutex) {
 	q.revokes(a, all[0].Path)
 }
 
-// asksAll asks those who wait, too.
-func (q *wish) asksAll(a *explore.Actor) {
-	for _, name := range childrenOf(a, "/lock") {
-		q.revokes(a, "/lock/"+name)
-	}
-}
-
 func (q *wish) revokes(a *explore.Actor, node string) {
 	q.asked[node] = true
 	if revoke(a, node) == nil {

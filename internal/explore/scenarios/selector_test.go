@@ -72,32 +72,3 @@ func (o *office) resigns(a *explore.Actor, s *leader.Selector, work context.Cont
 		o.world.Fail("%s has resigned, and its work goes on", a.Name())
 	}
 }
-
-// The work fails time and again. The pause after that ends with the call, and with
-// the client.
-func TestSelectorWhoseWorkFails(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		o := newOffice(w)
-		for _, name := range names(2) {
-			w.Actor(name, func(a *explore.Actor) {
-				failed, left := errors.New("the work has failed"), 3
-				s := leader.NewSelector(a.Client(), "/leader", leader.WithRequeue(func(error) bool {
-					left--
-					return left > 0
-				}))
-				_ = a.CallWithin("run", stops, func(ctx context.Context) error {
-					err := s.Run(ctx, func(ctx context.Context) error {
-						lease, _ := locks.LeaseFromContext(ctx)
-						defer o.leading.Enter(a, lease.Context(), lease.FencingToken())()
-						pass(ctx, 100*time.Millisecond)
-						return failed
-					})
-					if errors.Is(err, failed) {
-						return nil
-					}
-					return err
-				})
-			})
-		}
-	}, quick())
-}

@@ -2,14 +2,10 @@ package scenarios
 
 import (
 	"context"
-	"encoding/binary"
-	"fmt"
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/explore"
-	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -119,85 +115,3 @@ func TestSemaphoreWhoseLeaseIsDeleted(t *testing.T) {
 		})
 	}, quick())
 }
-
-// Somebody raises the limit while one waits for that.
-func TestSemaphoreWhoseLimitIsRaised(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		p := newCarPark(w, locks.SharedLimit("/limit", 1), 2)
-		w.Node("/limit", number(1))
-		w.Actor("A", p.visitor(1))
-		var raiser *explore.Actor
-		w.Actor("B", func(a *explore.Actor) {
-			s := locks.NewInterProcessSemaphore(a.Client(), "/s", p.limit)
-			lease, _ := take(w, a, "acquire", func(ctx context.Context) (lease *locks.Lease, err error) {
-				inVain, err := patiently(w, ctx, func(ctx context.Context) (err error) {
-					lease, err = s.AcquireN(ctx, 2)
-					return err
-				})
-				if inVain && !raiser.Closed() {
-					w.Fail("%s waits in vain for the limit to be raised", a.Name())
-				}
-				if inVain {
-					err = errInVain
-				}
-				return lease, err
-			})
-			if lease != nil {
-				p.work(a, lease, 2)
-				give(w, a, lease)
-			}
-		})
-		raise := raiseLimit(w)
-		w.Actor("C", func(a *explore.Actor) {
-			raiser = a
-			raise(a)
-		})
-	}, quick())
-}
-
-// raiseLimit sets the limit to 2.
-func raiseLimit(w *explore.World) func(*explore.Actor) {
-	set := &limitSets{}
-	w.AtEnd(func(t explore.Tree) error {
-		if limit := t["/limit"]; set.applied+set.unknown > 0 && string(limit.Data) != number(2) {
-			return fmt.Errorf("the limit is %v", limit.Data)
-		}
-		return set.check(t)
-	})
-	return set.to(2)
-}
-
-// limitSets counts what those were told who set the limit. Each set that is told
-// as applied has written once, one of an unknown outcome has written once at most,
-// and no other has.
-type limitSets struct{ applied, unknown int32 }
-
-func (s *limitSets) check(t explore.Tree) error {
-	if v := t["/limit"].Stat.Version; v < s.applied || v > s.applied+s.unknown {
-		return fmt.Errorf("the limit was set %d times, of which %d were told as applied, and %d as unknown", v, s.applied, s.unknown)
-	}
-	return nil
-}
-
-// to sets the limit, again and again until that is told as applied.
-func (s *limitSets) to(limit int) func(*explore.Actor) {
-	return func(a *explore.Actor) {
-		a.Pause("thinks")
-		for done := false; !done && !a.Closed(); {
-			_ = a.Call("set the limit", func(ctx context.Context) error {
-				err := locks.SetSharedLimit(ctx, a.Client(), "/limit", limit)
-				switch {
-				case err == nil:
-					s.applied++
-					done = true
-				case reason.Is(err, framework.ErrOutcomeUnknown):
-					s.unknown++
-				}
-				return err
-			})
-		}
-	}
-}
-
-// number is a limit as the node has it.
-func number(n uint32) string { return string(binary.BigEndian.AppendUint32(nil, n)) }

@@ -132,7 +132,7 @@ func (f *follower) end(h *writes) error {
 // sharedValue has two actors who write the value, each in two ways. In between,
 // the first one is in trouble, and the other one deletes the node if remove is
 // true.
-func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scenario {
+func sharedValue(remove bool, first trouble) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/value", "seed")
 		h := &writes{world: w}
@@ -148,7 +148,7 @@ func sharedValue(remove bool, first trouble, opts ...shared.Option) explore.Scen
 		})
 		for _, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
-				v, err := shared.NewValue(a.Client(), "/value", text, "seed", opts...)
+				v, err := shared.NewValue(a.Client(), "/value", text, "seed")
 				if err != nil {
 					refuse(w, a, err)
 					return
@@ -304,61 +304,7 @@ func TestSharedValueThatStaysTheSame(t *testing.T) {
 	}
 }
 
-// Somebody asks for the value before the first read has created it, which a server
-// fails to do at first.
-func TestSharedValueWithASeed(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		first trouble
-	}{{"in peace", none}, {"behind a failure", meets(zktest.OpGetData, zktest.Fail(zktest.ErrSystem))}} {
-		t.Run(c.name, func(t *testing.T) { explore.Search(t, startsWith(c.first, seeded), quick()) })
-	}
-}
-
-func seeded(w *explore.World) {
-	there := false
-	w.Always(func(tree explore.Tree) error {
-		there = there || tree["/value"].Path != ""
-		return nil
-	})
-	for _, name := range names(2) {
-		w.Actor(name, func(a *explore.Actor) {
-			v, err := shared.NewValue(a.Client(), "/value", text, "seed")
-			if err != nil {
-				refuse(w, a, err)
-				return
-			}
-			_ = a.Call("refresh", func(ctx context.Context) error {
-				_, err := v.Refresh(ctx)
-				return err
-			})
-			if a.Call("wait", v.WaitSynced) == nil && !there {
-				w.Fail("%s has read the value, and it was not created", name)
-			}
-			time.Sleep(time.Second)
-			_ = v.Close()
-		})
-	}
-	w.AtEnd(func(tree explore.Tree) error {
-		if got := string(tree["/value"].Data); there && got != "seed" {
-			return fmt.Errorf("the value was created, and is %q", got)
-		}
-		return nil
-	})
-}
-
 func TestSharedValue(t *testing.T) { explore.Search(t, sharedValue(false, none), quick()) }
-
-func TestSharedValueOfUniqueData(t *testing.T) {
-	explore.Search(t, sharedValue(false, none, shared.WithUniqueData()), quick())
-}
-
-func TestSharedValueAfterACut(t *testing.T) { explore.Search(t, sharedValue(true, cut), quick()) }
-
-// A server has too much to do, so that a write waits until it may be sent again.
-func TestSharedValueWhoseWriteIsThrottled(t *testing.T) {
-	explore.Search(t, sharedValue(false, meets(zktest.OpMulti, zktest.Fail(zktest.ErrThrottled))), quick())
-}
 
 func TestSharedValueAfterAnExpiry(t *testing.T) {
 	explore.Search(t, sharedValue(false, expired), quick())

@@ -174,23 +174,6 @@ func TestTeamOfReadersAndWriter(t *testing.T) {
 	explore.Search(t, newTeam("rwrr", 0, none), quick())
 }
 
-func TestTeamOfReaders(t *testing.T) { explore.Search(t, newTeam("rrr", 0, none), quick()) }
-
-// Some give up soon, and those behind them go on.
-func TestTeamOfImpatientReaders(t *testing.T) {
-	for name, s := range map[string]explore.Scenario{
-		"one stays":       newTeam("rRRR", 300*time.Millisecond, none),
-		"one comes later": newTeam("RRr", 600*time.Millisecond, none),
-	} {
-		t.Run(name, func(t *testing.T) { explore.Search(t, s, brief()) })
-	}
-}
-
-// The last writer may give up while it waits in the process.
-func TestTeamOfWritersAndReader(t *testing.T) {
-	explore.Search(t, newTeam("wwwr", 0, none), quick())
-}
-
 // A reader's node may be made twice, as the leader does not know of the first.
 func TestTeamWhoseLeaderLags(t *testing.T) {
 	lost := meets(zktest.OpCreate, zktest.DropReply())

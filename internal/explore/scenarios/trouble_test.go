@@ -72,10 +72,6 @@ func TestMutexWhoseLeaderLags(t *testing.T) {
 	explore.Search(t, inEnsemble(startsWith(meets(zktest.OpCreate, zktest.DropReply()), queueing(2, none)), time.Second), quick())
 }
 
-func TestMutexWhoseFollowerLags(t *testing.T) {
-	explore.Search(t, inEnsemble(queueing(2, cut), 0, time.Second), quick())
-}
-
 // An operator deletes the nodes of the one that works and of those that wait.
 func TestMutexWhoseNodesAreDeleted(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
@@ -100,38 +96,6 @@ func TestMutexWhoseNodesAreDeleted(t *testing.T) {
 			deleteBelow(a, "/lock")
 		})
 	}, quick())
-}
-
-// An operator deletes the nodes time and again.
-func TestMutexWhoseNodesAreDeletedAgainAndAgain(t *testing.T) {
-	for nodes, of := range map[string]func(*framework.Client) locks.Locker{"/mutex": func(c *framework.Client) locks.Locker {
-		return locks.NewInterProcessMutex(c, "/mutex")
-	}, "/s/locks": func(c *framework.Client) locks.Locker {
-		return locks.NewInterProcessSemaphore(c, "/s", locks.Limit(1))
-	}} {
-		t.Run(nodes, func(t *testing.T) {
-			explore.Search(t, func(w *explore.World) {
-				for _, path := range []string{"/mutex", "/s", "/s/locks", "/s/leases"} {
-					w.Node(path, "")
-				}
-				for _, name := range names(2) {
-					w.Actor(name, func(a *explore.Actor) {
-						if lease, _ := take(w, a, "acquire", of(a.Client()).Acquire); lease != nil {
-							pass(lease.Context(), 10*time.Second)
-							checkLoss(w, a, lease, locks.ErrNodeDeleted)
-							give(w, a, lease)
-						}
-					})
-				}
-				w.Actor("O", func(a *explore.Actor) {
-					for range 4 {
-						time.Sleep(time.Second)
-						deleteBelow(a, nodes)
-					}
-				})
-			}, brief())
-		})
-	}
 }
 
 // Under the standard policy, an interruption ends a lease. Its holder takes its time
@@ -219,25 +183,4 @@ func (h *holders) check(tree explore.Tree) error {
 		return fmt.Errorf("%v have the lock at once", there)
 	}
 	return nil
-}
-
-// Two set different limits, and the reply to the first set is lost.
-func TestSharedLimitWithALostReply(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		own  trouble
-	}{
-		{"lost reply", meets(zktest.OpSetData, zktest.DropReply())},
-		{"late", late(zktest.OpSetData)},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			explore.Search(t, startsWith(c.own, func(w *explore.World) {
-				w.Node("/limit", number(1))
-				set := &limitSets{}
-				w.AtEnd(set.check)
-				w.Actor("A", set.to(2))
-				w.Actor("B", set.to(3))
-			}), quick())
-		})
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -70,90 +69,6 @@ func TestTryOfOne(t *testing.T) {
 	}, quick())
 }
 
-// retried is a lock that A has for a time, while B tries again and again. B is
-// refused only if somebody else has a node there at some time of the try. So the
-// lock is B's if it is told that A has gone, although the last try was refused.
-func retried(of func(c *framework.Client) locks.Locker, paths ...string) explore.Scenario {
-	return retriedEvery(500*time.Millisecond, 2*time.Second, of, paths...)
-}
-
-// retriedEvery is retried by one that tries as soon as that, while A works for so
-// long.
-func retriedEvery(every, works time.Duration, of func(c *framework.Client) locks.Locker, paths ...string) explore.Scenario {
-	return func(w *explore.World) {
-		for _, path := range paths {
-			w.Node(path, "")
-		}
-		var tries atomic.Int64   // the session that tries, or 0
-		var others atomic.Bool   // somebody else has a node now
-		var inTheWay atomic.Bool // somebody else has had one since the try began
-		w.Always(func(tree explore.Tree) error {
-			others.Store(slices.ContainsFunc(below(tree, paths[0]), func(n zktest.Node) bool {
-				return n.Stat.EphemeralOwner != 0 && n.Stat.EphemeralOwner != tries.Load()
-			}))
-			if others.Load() {
-				inTheWay.Store(true)
-			}
-			return nil
-		})
-		inside := w.Section("the lock", 1)
-		work := func(a *explore.Actor, lease *locks.Lease) {
-			leave := inside.Enter(a, lease.Context(), lease.FencingToken())
-			pass(lease.Context(), works)
-			leave()
-			checkLoss(w, a, lease)
-			give(w, a, lease)
-		}
-		w.Actor("A", func(a *explore.Actor) {
-			if lease, _ := take(w, a, "acquire", of(a.Client()).Acquire); lease != nil {
-				work(a, lease)
-			}
-		})
-		w.Actor("B", func(a *explore.Actor) {
-			lock := of(a.Client())
-			for range 6 {
-				tries.Store(a.Client().SessionID())
-				inTheWay.Store(others.Load())
-				lease, err := try(w, a, "try", lock.TryAcquire)
-				if lease != nil {
-					work(a, lease)
-					return
-				}
-				checkRefusal(w, a, err)
-				if isRefusal(err) && !inTheWay.Load() && !a.Disturbed() {
-					w.Fail("%s is refused, and nobody was there: %v", a.Name(), err)
-				}
-				time.Sleep(every) // so soon, a try looks first
-			}
-		})
-	}
-}
-
-func retriedMutex(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/lock") }
-
-func retriedSemaphore(c *framework.Client) locks.Locker {
-	return locks.NewInterProcessSemaphore(c, "/lock", locks.Limit(1))
-}
-
-func TestTryAgain(t *testing.T) { explore.Search(t, retried(retriedMutex, "/lock"), quick()) }
-
-func TestTryAgainAtASemaphore(t *testing.T) {
-	explore.Search(t, retried(retriedSemaphore, "/lock", "/lock/locks", "/lock/leases"), quick())
-}
-
-// A try is not misled by a server that lags.
-func TestTryAgainInAnEnsemble(t *testing.T) {
-	explore.Search(t, inEnsemble(retried(retriedMutex, "/lock"), 0, time.Second, time.Second), quick())
-}
-
-// Somebody has made a number up, which is larger than those of all contenders.
-func TestTryAgainBesideAMadeUpNode(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		retried(retriedMutex, "/lock")(w)
-		w.Node("/lock/_c_00000000-0000-0000-0000-000000000000-lock-0000009999", "")
-	}, brief())
-}
-
 // A try is no more in the way of the next one than an acquire is that was given up
 // while its node was being made.
 func TestTryAfterAnAcquire(t *testing.T) {
@@ -200,94 +115,6 @@ func TestTryAfterAnAcquire(t *testing.T) {
 			}
 		})
 	}, quick())
-}
-
-// beside is a client of which one goroutine has something for a time, and another
-// tries to get it, or as much, again and again. It is refused only if something is
-// in its way at some time of the try.
-func beside(of func(*framework.Client) locks.Locker, first trouble, every time.Duration, inTheWay func(tree explore.Tree, acquires bool) bool, paths ...string) explore.Scenario {
-	return func(w *explore.World) {
-		for _, path := range paths {
-			w.Node(path, "")
-		}
-		var is, was, acquires atomic.Bool
-		w.Always(func(tree explore.Tree) error {
-			is.Store(inTheWay(tree, acquires.Load()))
-			if is.Load() {
-				was.Store(true)
-			}
-			return nil
-		})
-		w.Actor("A", func(a *explore.Actor) {
-			var all sync.WaitGroup
-			defer all.Wait()
-			acquires.Store(true)
-			is.Store(true)
-			all.Go(func() {
-				lease, _ := take(w, a, "acquire", of(a.Client()).Acquire)
-				acquires.Store(false)
-				if lease == nil {
-					return
-				}
-				pass(lease.Context(), time.Second)
-				first(a)
-				pass(lease.Context(), 6*time.Second)
-				if lease.Context().Err() != nil {
-					time.Sleep(15 * time.Second)
-				}
-				give(w, a, lease)
-			})
-			for range 8 {
-				a.Pause("rests")
-				time.Sleep(every)
-				session := a.Client().SessionID()
-				was.Store(is.Load())
-				lease, err := try(w, a, "try", of(a.Client()).TryAcquire)
-				if lease != nil {
-					give(w, a, lease)
-				}
-				if isRefusal(err) && !was.Load() && a.Client().SessionID() == session && a.Client().State().IsConnected() {
-					w.Fail("%s is refused, and nothing was in its way: %v", a.Name(), err)
-				}
-			}
-		})
-	}
-}
-
-// The first has lost the lock, and has not stopped yet.
-func TestTryBesideOneThatHasLostTheLock(t *testing.T) {
-	explore.Search(t, beside(retriedMutex, loss, 2*time.Second, func(tree explore.Tree, acquires bool) bool {
-		return acquires || len(below(tree, "/lock")) > 0
-	}, "/lock"), quick())
-}
-
-// There are leases enough for both.
-func TestTryBesideOneAtASemaphore(t *testing.T) {
-	explore.Search(t, beside(func(c *framework.Client) locks.Locker {
-		return locks.NewInterProcessSemaphore(c, "/s", locks.Limit(2))
-	}, none, 200*time.Millisecond, func(tree explore.Tree, acquires bool) bool {
-		leases := len(below(tree, "/s/leases"))
-		return len(below(tree, "/s/locks")) > 0 || leases > 1 || acquires && leases == 0
-	}, "/s", "/s/locks", "/s/leases"), quick())
-}
-
-// Who asks for both sides of a lock is told that this is an upgrade, whoever reads.
-func TestTryOfBothSides(t *testing.T) {
-	explore.Search(t, func(w *explore.World) {
-		l := newLibrary(w, 2)
-		w.Actor("B", l.reader)
-		w.Actor("A", func(a *explore.Actor) {
-			time.Sleep(time.Second)
-			lock := locks.NewInterProcessReadWriteLock(a.Client(), "/lock")
-			if lease, _ := try(w, a, "write", lock.WriteLock().TryAcquire); lease != nil {
-				give(w, a, lease)
-			}
-			lease, err := try(w, a, "read and write", locks.NewInterProcessMultiLock(lock.ReadLock(), lock.WriteLock()).TryAcquire)
-			if lease != nil || isRefusal(err) && !a.Disturbed() {
-				w.Fail("%s is not told of its upgrade: %v", a.Name(), err)
-			}
-		})
-	}, brief())
 }
 
 // isRefusal reports whether a try has seen that others are ahead.

@@ -49,13 +49,6 @@ func TestDecoderTakesNullForEmpty(t *testing.T) {
 	require.NoError(t, d.Err)
 }
 
-func TestEncoderNeverWritesNullVectors(t *testing.T) {
-	e := &Encoder{}
-	e.Strings(nil)
-	e.ACLs(nil)
-	require.Equal(t, make([]byte, 8), e.Buf)
-}
-
 func TestMillis(t *testing.T) {
 	require.EqualValues(t, 1, Millis(1))
 	require.EqualValues(t, 1500, Millis(1500*time.Millisecond))
