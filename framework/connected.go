@@ -143,23 +143,22 @@ func (e Extension) NotConnected() error {
 // timeout, counted from this call at the earliest. It returns why, or ErrClosed if
 // the client is closed. If ctx ends first, the error matches ctx.Err().
 func (e Extension) AwaitOutage(ctx context.Context) error {
-	timeout := time.NewTimer(e.cfg.connectionTimeout)
-	defer timeout.Stop()
+	var outage <-chan time.Time // nil while there is a connection
+	e.mu.Lock()
+	now := e.last
+	e.mu.Unlock()
 	for {
-		s, changed, refused := e.sessionNow()
-		connected := s != nil
-		if connected {
-			changed = e.nextTransition()
+		switch {
+		case now.Value.State.IsConnected():
+			outage = nil
+		case outage == nil:
+			outage = time.After(e.cfg.connectionTimeout)
 		}
 		select {
-		case <-changed:
-			if connected {
-				timeout.Reset(e.cfg.connectionTimeout)
-			}
-		case <-timeout.C:
-			if !connected {
-				return e.whyNotConnected(refused)
-			}
+		case <-now.Done():
+			now = now.Next()
+		case <-outage:
+			return e.whyNotConnected()
 		case <-e.ctx.Done():
 			return ErrClosed
 		case <-ctx.Done():
@@ -168,15 +167,8 @@ func (e Extension) AwaitOutage(ctx context.Context) error {
 	}
 }
 
-// nextTransition returns a channel that is closed at the next transition of the
-// state. A session that is no longer trusted is followed by one.
-func (c *Client) nextTransition() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.last.Done()
-}
-
-func (c *Client) whyNotConnected(refused <-chan struct{}) error {
+func (c *Client) whyNotConnected() error {
+	_, _, refused := c.sessionNow()
 	select {
 	case <-refused:
 		return c.refused()

@@ -95,30 +95,30 @@ func holdingOf(c *claim.Claim) *holding {
 func (q *localQueue) endGone(h, replaced *holding, shared bool) {
 	gone := q.rivalsOf(h, shared)
 	if replaced.hasLock() {
-		gone = append(gone, replaced)
+		gone = append(gone, *replaced)
 	}
 	for _, other := range q.in.others(q) {
 		gone = append(gone, other.rivalsOf(h, shared)...)
 	}
 	for _, rival := range gone {
 		if rival.czxid > h.czxid {
-			rival = h
+			rival = *h
 		}
 		rival.by.NodeDeleted()
 	}
 }
 
-// rivalsOf returns those of us that have the lock, as far as they know, and cannot
-// have it at the same time as h.
-func (q *localQueue) rivalsOf(h *holding, shared bool) (rivals []*holding) {
+// rivalsOf returns copies of those of us that have the lock, as far as they know, and
+// cannot have it at the same time as h. A hand-over may replace the claim of one.
+func (q *localQueue) rivalsOf(h *holding, shared bool) (rivals []holding) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.alone != h && q.alone.hasLock() {
-		rivals = append(rivals, q.alone)
+		rivals = append(rivals, *q.alone)
 	}
 	for e := q.shared.Front(); e != nil && !shared; e = e.Next() {
 		if one := e.Value.(*holding); one.hasLock() {
-			rivals = append(rivals, one)
+			rivals = append(rivals, *one)
 		}
 	}
 	return rivals
