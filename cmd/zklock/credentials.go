@@ -29,10 +29,11 @@ type credentials struct {
 	file string
 	err  io.Writer
 
-	mu     sync.Mutex // protects the following fields
-	known  []login    // what the client logs in with
-	client *framework.Client
-	failed string // the last error that was told
+	mu      sync.Mutex // protects the following fields
+	known   []login    // what the client logs in with, and what a server has refused
+	client  *framework.Client
+	failed  string // the last error that was told
+	logging bool   // a goroutine of onConnection is there
 }
 
 // serve says that a client is there that has logged in with what is known.
@@ -45,11 +46,33 @@ func (k *credentials) serve(c *framework.Client) {
 }
 
 // onConnection has the client log in with what is new in the file, once the
-// connection that is made now is there.
+// connection that is made now is there. One goroutine does so, however many attempts
+// to connect there are in an outage.
 func (k *credentials) onConnection() {
-	if c, added := k.added(); len(added) > 0 {
-		framework.Extend(c).Go(func(ctx context.Context) { _ = k.add(ctx, c, added) })
+	c, added := k.added()
+	if len(added) == 0 || !k.beginLogging() {
+		return
 	}
+	framework.Extend(c).Go(func(ctx context.Context) {
+		defer k.endLogging()
+		if err := k.add(ctx, c, added); framework.IsRefusal(err) {
+			fmt.Fprintln(k.err, "zklock: --auth-file:", err)
+		}
+	})
+}
+
+func (k *credentials) beginLogging() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	begun := !k.logging
+	k.logging = true
+	return begun
+}
+
+func (k *credentials) endLogging() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.logging = false
 }
 
 // renew has the client log in with what is new in the file. Without a client it
@@ -82,14 +105,20 @@ func (k *credentials) added() (c *framework.Client, added []login) {
 	return k.client, slices.DeleteFunc(all, func(l login) bool { return slices.Contains(k.known, l) })
 }
 
+// add has the client log in. A server ends the connection with which it refuses a
+// login. So that login is known from then on, and not tried again: zklock would never
+// have a connection for long.
 func (k *credentials) add(ctx context.Context, c *framework.Client, added []login) error {
 	for _, l := range added {
-		if err := c.AddAuth(ctx, l.scheme, []byte(l.secret)); err != nil {
-			return err
+		err := c.AddAuth(ctx, l.scheme, []byte(l.secret))
+		if err == nil || framework.IsRefusal(err) {
+			k.mu.Lock()
+			k.known = append(k.known, l)
+			k.mu.Unlock()
 		}
-		k.mu.Lock()
-		k.known = append(k.known, l)
-		k.mu.Unlock()
+		if err != nil {
+			return fmt.Errorf("scheme %q: %w", l.scheme, err)
+		}
 	}
 	return nil
 }

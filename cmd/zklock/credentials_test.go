@@ -268,3 +268,24 @@ func TestAuthFileIsReadWithEachConnection(t *testing.T) {
 		r.finish(0)
 	})
 }
+
+// A line of --auth-file that a server refuses is reported once, and tried once: a
+// server ends the connection with which it refuses a login.
+func TestRefusedLineOfTheAuthFile(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		auth := filepath.Join(t.TempDir(), "auth")
+		require.NoError(t, os.WriteFile(auth, []byte("digest:joe:old\n"), 0o600))
+		r := s.start(t, "--auth-file", auth, "run", "/l", "cmd")
+		p := r.command()
+		require.NoError(t, os.WriteFile(auth, []byte("kerberos:joe:new\n"), 0o600))
+		for range 3 {
+			s.CutAll()
+			time.Sleep(time.Minute)
+			require.Equal(t, 1, s.Connections())
+		}
+		require.Equal(t, "zklock: --auth-file: scheme \"kerberos\": auth /: zk: client authentication failed\n", r.err.String())
+		p.end(0)
+		r.finish(0)
+	})
+}
