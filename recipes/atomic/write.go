@@ -58,6 +58,9 @@ func (w *write) do() (verdict, error) {
 			if v != pending {
 				return v, reason
 			}
+			if isHangUp(err) { // each attempt interrupts all other requests of the client
+				return w.abandon(err)
+			}
 		}
 		if err := w.outlast(err); err != nil {
 			if w.doubt {
@@ -70,6 +73,8 @@ func (w *write) do() (verdict, error) {
 		}
 	}
 }
+
+func isHangUp(err error) bool { return reason.Is(err, &framework.HangUpError{}) }
 
 // attempt makes the request once. The verdict is pending if its error does not
 // tell what has become of the write.

@@ -22,7 +22,9 @@ const (
 // Resolve makes a write. If the reply is lost, Resolve reads what has become of the
 // write, and makes it again if it was not applied. If the read does not tell either,
 // or fails, the error is the one of the write, which matches
-// framework.ErrOutcomeUnknown.
+// framework.ErrOutcomeUnknown. A write on which servers hang up is not made again: each
+// attempt interrupts all other requests of the client. If it was not applied, the error
+// is the *framework.HangUpError alone.
 //
 // ctx is pinned to one session. There, no server applies the write after the
 // transaction that precedes the read: a sync would be no barrier at a leader. In
@@ -53,6 +55,10 @@ func Resolve(
 			return nil
 		case fate == Unknown:
 			return err
+		}
+		var hangUp *framework.HangUpError
+		if reason.As(err, &hangUp) {
+			return hangUp
 		}
 		// A server may answer at once that it has failed, time and again. If ctx has
 		// ended, the next attempt says so.
