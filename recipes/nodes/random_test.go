@@ -243,6 +243,7 @@ func (o *owner) keep(c *framework.Client, life context.Context, calm, over <-cha
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			err = n.Shutdown(ctx)
 			cancel()
+			time.Sleep(time.Second) // the servers may have to delete the node by themselves
 		}
 	}
 	readers.Wait()
