@@ -176,30 +176,6 @@ func TestTryOfALockThatIsFreeOnAServerThatLags(t *testing.T) {
 	}
 }
 
-// A leader answers a sync at once, also if it lags behind its followers. With
-// WithStrictContact, a try does not depend on that.
-func TestTryOfALockThatIsFreeOnALeaderThatLags(t *testing.T) {
-	for _, kind := range allTried {
-		t.Run(kind.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ens := zktest.StartEnsemble(t, 3)
-				other := connectToOne(t, ens, ens.Followers()[0])
-				ours := connectToOne(t, ens, ens.Leader(), framework.WithStrictContact(), framework.WithSessionTimeout(40*time.Second))
-				lock, rival := kind.lock(ours), kind.rival(other)
-				require.NoError(t, ens.Leader().Lag(3*time.Second))
-				for refused := range 4 { // then it looks, looks with a watch, or asks that
-					held := tryToHold(t, rival)
-					for range refused + 1 {
-						isRefused(t, lock)
-					}
-					require.NoError(t, held.Release(t.Context()))
-					require.NoError(t, tryToHold(t, lock).Release(t.Context()))
-				}
-			})
-		})
-	}
-}
-
 func connectToOne(t *testing.T, ens *zktest.Ensemble, m *zktest.Member, opts ...framework.Option) *framework.Client {
 	t.Helper()
 	opts = append(opts, framework.WithDialer(ens.Dialer()))
