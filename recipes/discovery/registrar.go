@@ -216,7 +216,12 @@ func (k *kept) register(ctx context.Context, i, news Instance) error {
 			_, err = now.WaitRegistered(ctx)
 			return err
 		}
-		if err = now.Update(ctx, news); err == nil || now.Err() == nil || ctx.Err() != nil {
+		if err = now.Update(ctx, news); framework.IsRefusal(err) {
+			// The refusal may be of the node itself, which ends the registration a
+			// moment later.
+			_, _ = now.WaitRegistered(ctx)
+		}
+		if err == nil || now.Err() == nil || ctx.Err() != nil {
 			return err
 		} // it has ended, and the next one will be mine
 	}
