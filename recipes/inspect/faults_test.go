@@ -13,7 +13,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -29,7 +28,7 @@ func TestFaultAtEveryRequestOfAWalk(t *testing.T) {
 		w.scene(t, w.Observer)
 		for _, fault := range recipetest.RequestFaults {
 			complete := 0
-			for hit, i := true, 0; hit; i += thorough.Size(1, 5) {
+			for hit, i := true, 0; hit; i++ {
 				hit = w.faultAt(t, fault, i, &complete)
 			}
 			require.Equal(t, fault.Name != recipetest.RefusedRequest.Name, complete > 0, "%s: %d complete answers", fault.Name, complete)
