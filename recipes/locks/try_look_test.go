@@ -176,6 +176,31 @@ func TestTryOfALockThatIsFreeOnAServerThatLags(t *testing.T) {
 	}
 }
 
+// A leader answers a sync at once, even if it lags behind its followers. With
+// WithStrictContact, a try asks a quorum instead. The lag is short enough for the
+// session to survive.
+func TestTryOfALockThatIsFreeOnALeaderThatLags(t *testing.T) {
+	for _, kind := range allTried {
+		t.Run(kind.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ens := zktest.StartEnsemble(t, 3)
+				other := connectToOne(t, ens, ens.Followers()[0])
+				ours := connectToOne(t, ens, ens.Leader(), framework.WithStrictContact(), framework.WithSessionTimeout(40*time.Second))
+				lock, rival := kind.lock(ours), kind.rival(other)
+				require.NoError(t, ens.Leader().Lag(500*time.Millisecond))
+				for refused := range 4 {
+					held := tryToHold(t, rival)
+					for range refused + 1 {
+						isRefused(t, lock)
+					}
+					require.NoError(t, held.Release(t.Context()))
+					require.NoError(t, tryToHold(t, lock).Release(t.Context()))
+				}
+			})
+		})
+	}
+}
+
 func connectToOne(t *testing.T, ens *zktest.Ensemble, m *zktest.Member, opts ...framework.Option) *framework.Client {
 	t.Helper()
 	opts = append(opts, framework.WithDialer(ens.Dialer()))
