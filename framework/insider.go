@@ -18,7 +18,11 @@ import (
 // contract of its methods.
 type insiderClient struct{ *Client }
 
-func init() { insider.Register(insiderOf) }
+func init() { insider.Register(insiderOf, withSuspendClock) }
+
+func withSuspendClock(suspended func() time.Duration) any {
+	return Option(func(c *config) { c.suspended = suspended })
+}
 
 func insiderOf(client any) insider.Client {
 	switch c := client.(type) {
@@ -30,7 +34,7 @@ func insiderOf(client any) insider.Client {
 	panic(fmt.Sprintf("framework: %T is not a client", client))
 }
 
-func (c insiderClient) Clock() time.Time { return time.Now().Add(c.cfg.suspended()) }
+func (c insiderClient) Clock() time.Time { return c.now() }
 
 func (c insiderClient) Recorder() *flight.Recorder { return c.recorder }
 

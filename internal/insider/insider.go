@@ -154,11 +154,24 @@ type Teller interface {
 	Wait(ctx context.Context) (told bool)
 }
 
-var of func(client any) Client
+// What Register was called with.
+var (
+	of               func(client any) Client
+	withSuspendClock func(suspended func() time.Duration) any
+)
 
-// Register sets the function behind Of. Package framework calls it.
-func Register(f func(client any) Client) { of = f }
+// Register sets the functions behind Of and WithSuspendClock. Package framework calls
+// it.
+func Register(client func(client any) Client, clock func(suspended func() time.Duration) any) {
+	of, withSuspendClock = client, clock
+}
 
 // Of returns the methods of a client, which is a *framework.Client or a
 // framework.Extension. Anything else panics.
 func Of(client any) Client { return of(client) }
+
+// WithSuspendClock returns a framework.Option for tests: the function tells for how
+// long the machine of the client has slept, in all. It suspends a client without
+// putting a machine to sleep: see Host.Suspended of package testing/zktest. The client
+// calls the function with locks held.
+func WithSuspendClock(suspended func() time.Duration) any { return withSuspendClock(suspended) }

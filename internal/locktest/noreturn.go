@@ -35,7 +35,7 @@ func NoReturn(
 ) {
 	t.Helper()
 	for function, option := range map[string]func(*bomb) framework.Option{
-		"tracer": tracerOf, "ACL provider": aclOf, "retry policy": retryOf, "suspend clock": clockOf, "context": contextOf,
+		"tracer": tracerOf, "ACL provider": aclOf, "retry policy": retryOf, "context": contextOf,
 	} {
 		noReturnOf(t, function, option, use, mayStay)
 	}
@@ -149,13 +149,6 @@ func retryOf(b *bomb) framework.Option {
 	return framework.WithRetry(func() backoff.BackOff {
 		b.call()
 		return backoff.NewConstantBackOff(time.Second)
-	})
-}
-
-func clockOf(b *bomb) framework.Option {
-	return framework.WithSuspendClock(func() time.Duration {
-		b.call()
-		return 0
 	})
 }
 

@@ -171,7 +171,7 @@ func (c *Conn) enqueueLimitedLocked(limit int, r Request) (*Call, error) {
 		c.out = c.out[:before]
 		return nil, ErrTooLong
 	}
-	c.inflight.sent(header, time.Now())
+	c.inflight.sent(header, c.link.cfg.Clock())
 	sent := HangUp{r, len(c.out) - before - lengthSize, c.establishedAt, c.heldLocked()}
 	call := &Call{sent: sent, done: make(chan struct{})}
 	c.calls[header.xid] = call

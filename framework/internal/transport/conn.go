@@ -87,7 +87,7 @@ func (c *Conn) outgoing(frame []byte) error {
 	if err != nil {
 		return err
 	}
-	c.inflight.sent(r, time.Now())
+	c.inflight.sent(r, c.link.cfg.Clock())
 	c.out = append(c.out, frame...)
 	return nil
 }
