@@ -124,5 +124,5 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 }
 
 // isMultiRead reports whether the request of an operation is a multiRead, which is
-// not repeated, and which a probe may precede.
+// not repeated.
 func isMultiRead(op string) bool { return op == "multiRead" }

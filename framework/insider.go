@@ -1,7 +1,9 @@
 package framework
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -135,6 +137,43 @@ func (c insiderClient) syncAndList(ctx context.Context, s *Session, parent strin
 	}
 	return listing.await(ctx, nil)
 }
+
+func (c insiderClient) MultiRead(ctx context.Context, paths ...string) (nodes []insider.NodeRead, zxid int64, err error) {
+	const op = "multiRead"
+	if len(paths) == 0 {
+		return nil, 0, &OpError{op, "", &ConfigError{Name: "paths", Value: "none", Reason: "must not be empty"}}
+	}
+	full := make([]string, len(paths))
+	for i, path := range paths {
+		if err := validatePath(path); err != nil {
+			return nil, 0, &OpError{op, path, err}
+		}
+		full[i] = c.full(path)
+	}
+	var answer proto.MultiReadAnswer
+	err = c.do(ctx, op, paths[0], nil, func(ctx context.Context, s *Session) (err error) {
+		if answer, err = send(ctx, s, proto.MultiRead(full...), nil); retryable(err) && ambiguous(err) {
+			err = fmt.Errorf("%w: %w", errNotRepeated, err)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	nodes = make([]insider.NodeRead, len(paths))
+	for i, r := range answer.Reads {
+		if r.Code != proto.CodeOK {
+			nodes[i].Err = errorOf(r.Code)
+			continue
+		}
+		// A node that is kept must not keep the whole answer.
+		nodes[i] = insider.NodeRead{Data: bytes.Clone(r.Data), Stat: (*zk.Stat)(r.Stat)}
+	}
+	return nodes, answer.Zxid, nil
+}
+
+// errNotRepeated is why a multiRead is not sent again.
+var errNotRepeated = errors.New("the connection has ended with the request, which is not repeated")
 
 func (c insiderClient) WhileConnected(ctx, connection context.Context) context.Context {
 	return whileConnected{ctx, c.core, connection}

@@ -193,9 +193,8 @@ func WithSafetyMargin(fraction float64) Option {
 // recipes create, the chroot and namespaces. Nobody deletes them when they have
 // become empty.
 //
-// It is for servers that end the connection when they are asked for a container, as
-// ClickHouse Keeper does. A server that says that it knows no containers needs no
-// option.
+// It is for servers that know no containers, and end the connection when they are
+// asked for one, as ClickHouse Keeper does.
 func WithoutContainers() Option {
 	return func(c *config) { c.noContainers = true }
 }

@@ -70,14 +70,7 @@ type Client interface {
 	// that is longer than framework.WithMaxRequestSize allows is
 	// framework.ErrRequestTooLarge.
 	//
-	// Servers know the request since 3.6. An older one ends the connection, which
-	// ends all leases of a client with the standard policy. So MultiRead sends the
-	// request only on a connection whose server has shown that it knows it: by a
-	// persistent watch that it has set, by the zxid of an event, or by its answer to
-	// a probe, which is one more request. Only servers since 3.9 pass the probe, and
-	// older ones write two lines about it to their log. Without a proof, MultiRead
-	// returns an error for which framework.IsRefusal holds, and the nodes are best
-	// read one by one.
+	// Servers know the request since 3.6. An older one ends the connection.
 	//
 	// A multiRead with which a connection ends is not repeated: a proxy may hang up
 	// on long answers, and the nodes can be read with shorter ones.

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"errors"
-	"slices"
 	"time"
 )
 
@@ -123,10 +122,6 @@ func (l *Link) send(requests []Request, calls []*Call) (*Waiter, error) {
 	if c == nil || !c.established || c.closed || l.retired {
 		l.mu.Unlock()
 		return nil, ErrNotSent
-	}
-	if slices.ContainsFunc(requests, c.isUnprovenLocked) {
-		l.mu.Unlock()
-		return nil, ErrUnproven
 	}
 	if c.fullLocked() {
 		defer l.mu.Unlock()
