@@ -3,7 +3,6 @@ package framework
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -150,13 +149,7 @@ func (c insiderClient) MultiRead(ctx context.Context, paths ...string) (nodes []
 		}
 		full[i] = c.full(path)
 	}
-	var answer proto.MultiReadAnswer
-	err = c.do(ctx, op, paths[0], nil, func(ctx context.Context, s *Session) (err error) {
-		if answer, err = send(ctx, s, proto.MultiRead(full...), nil); retryable(err) && ambiguous(err) {
-			err = fmt.Errorf("%w: %w", errNotRepeated, err)
-		}
-		return err
-	})
+	answer, err := read(ctx, c.Client, op, paths[0], proto.MultiRead(full...))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -171,9 +164,6 @@ func (c insiderClient) MultiRead(ctx context.Context, paths ...string) (nodes []
 	}
 	return nodes, answer.Zxid, nil
 }
-
-// errNotRepeated is why a multiRead is not sent again.
-var errNotRepeated = errors.New("the connection has ended with the request, which is not repeated")
 
 func (c insiderClient) WhileConnected(ctx, connection context.Context) context.Context {
 	return whileConnected{ctx, c.core, connection}

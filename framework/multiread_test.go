@@ -67,22 +67,3 @@ func TestMultiReadOfMissingNodesOnClickHouseKeeper(t *testing.T) {
 		}
 	})
 }
-
-// A multiRead that is lost says nothing of others, and is not repeated.
-func TestMultiReadThatIsLostWithAGoodConnectionEndsNoOther(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		readTwo := func() error {
-			_, _, err := insider.Of(c).MultiRead(t.Context(), "/", "/none")
-			return err
-		}
-		for range 10 {
-			require.NoError(t, readTwo())
-			lost := srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Do: zktest.DropReply()})
-			err := readTwo()
-			require.True(t, framework.IsConnectionError(err), "%v", err)
-			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-			require.Equal(t, 1, lost.Hits())
-		}
-		require.NoError(t, readTwo())
-	})
-}

@@ -72,9 +72,6 @@ type Client interface {
 	//
 	// Servers know the request since 3.6. An older one ends the connection.
 	//
-	// A multiRead with which a connection ends is not repeated: a proxy may hang up
-	// on long answers, and the nodes can be read with shorter ones.
-	//
 	// The error is a *framework.OpError. It is about no node in particular, except
 	// for a path that is not valid. Without paths, it matches zk.ErrBadArguments.
 	MultiRead(ctx context.Context, paths ...string) (nodes []NodeRead, zxid int64, err error)
