@@ -97,19 +97,6 @@ func (c *core) newest() *Session {
 	return c.session
 }
 
-// pause waits, but not longer than the client is open.
-func (c *Client) pause(d time.Duration) {
-	if d == 0 {
-		return
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-c.ctx.Done():
-	}
-}
-
 // spawn runs f in a goroutine that Close ends, by ending ctx, and waits for. It
 // reports whether it did: a closed client starts nothing.
 func (c *core) spawn(f func(ctx context.Context)) bool {

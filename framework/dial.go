@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 )
@@ -98,7 +99,7 @@ func (s *Session) nextServer() (string, error) {
 	if roundOver {
 		pause = max(pause, s.refusedRound())
 	}
-	if err := s.pause(pause); err != nil {
+	if err := pauses.Sleep(s.ctx, pause); err != nil {
 		return "", err
 	}
 	if roundOver {
@@ -144,22 +145,6 @@ func (s *Session) renewServers() {
 		c.cfg.logger.Warn("zookeeper list of servers is not renewed", slog.Any(semconv.Cause, err))
 	}
 	s.hosts.begin(c.serverList.servers())
-}
-
-// pause waits, but not longer than the session lives.
-func (s *Session) pause(d time.Duration) error {
-	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-s.ctx.Done():
-		}
-	}
-	if s.ctx.Err() != nil {
-		return context.Cause(s.ctx)
-	}
-	return nil
 }
 
 // noteAttempt notes which server is tried.
