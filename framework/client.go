@@ -73,7 +73,6 @@ type core struct {
 	hooks      *hooks.List
 	recorder   *flight.Recorder // nil for none
 	persistent *watches.Persistent
-	hangUps    hangUps
 	slept      atomic.Int64 // for how long the machine has been suspended; see now
 
 	mu          sync.Mutex // protects the following fields

@@ -54,7 +54,7 @@ var (
 	// What follows a request whose reply was lost depends on the operation:
 	//
 	//	operation                                         the reply was lost
-	//	Get, Exists, Children, GetACL, Sync, Config,      repeated
+	//	Get, Exists, Children, GetACL, Sync,              repeated
 	//	  and a Transaction of checks
 	//	Set, SetACL and Delete of AnyVersion,             repeated
 	//	  Delete WithGuarantee
@@ -69,7 +69,7 @@ var (
 	//	Set, SetACL and Delete of a version,              unknown
 	//	  Create WithOverwrite of a version,
 	//	  every other Create, ephemeral or not,
-	//	  every other Transaction, Reconfig
+	//	  every other Transaction
 	//
 	// "Repeated" ends with the client's retry policy, with ctx, and with an error
 	// that is no matter of the connection. If the reply to an earlier attempt of
@@ -164,8 +164,6 @@ var serverErrors = map[int32]string{
 	proto.CodeUnimplemented:           "unimplemented",
 	proto.CodeOperationTimeout:        "operation timeout",
 	proto.CodeUnknownSession:          "unknown session",
-	proto.CodeNewConfigNoQuorum:       "new config has no quorum",
-	proto.CodeReconfigInProgress:      "reconfig in progress",
 	proto.CodeInvalidCallback:         "invalid callback",
 	proto.CodeNotReadOnly:             "not read-only",
 	proto.CodeEphemeralOnLocalSession: "ephemeral node on local session",

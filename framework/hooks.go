@@ -1,6 +1,8 @@
 package framework
 
 import (
+	"fmt"
+
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/hooks"
 )
@@ -28,3 +30,21 @@ var (
 	hookClientClosed   = NewHookKind[clienttrace.HookClientClosed]()
 	hookStateChanged   = NewHookKind[clienttrace.HookStateChanged]()
 )
+
+// hookFault returns an error if a hook would hear less than its author meant.
+func hookFault(h clienttrace.Hook) error {
+	if !present(h) {
+		return badArgument("hook", "nil", "must not be nil; leave the option out for none")
+	}
+	if invalid, ok := h.(interface{ Err() error }); ok && invalid.Err() != nil {
+		return invalid.Err()
+	}
+	if misfit := hooks.Misfit(h); misfit != "" {
+		return badArgument("hook", fmt.Sprintf("%T", h), misfit)
+	}
+	if len(hooks.HeardBy(h)) == 0 {
+		return badArgument("hook", fmt.Sprintf("%T", h),
+			"has no method for an event; see the interfaces whose names begin with Hook in clienttrace and in the packages of recipes")
+	}
+	return nil
+}

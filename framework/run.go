@@ -22,10 +22,10 @@ func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(err
 	err := retry.DoUntil(ctx, end.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
 		s, err := c.connectedSession(ctx)
 		if err == nil {
-			err = c.hangUps.await(ctx, end, s, request)
+			err = s.hangUps.await(ctx, end, s, request)
 		}
 		if err == nil {
-			err = c.hangUps.attempted(c.cfg.logger, s, request, try(ctx, s))
+			err = s.hangUps.attempted(s, request, try(ctx, s))
 		}
 		if retryable(err) {
 			trouble.note(ctx, op, path, err)

@@ -35,6 +35,7 @@ type Session struct {
 	ephemerals ephemerals
 	kept       keptNodes
 	search     searches
+	hangUps    hangUps
 	begun      time.Time
 	wake       chan struct{} // capacity 1: the deadline has changed
 

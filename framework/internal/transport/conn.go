@@ -22,7 +22,6 @@ type Conn struct {
 	// Owned by the reading goroutine.
 	in          *bufio.Reader
 	buf         []byte        // the current frame, reused
-	short       int           // how many frames in a row were short
 	rest        []byte        // the part of it that the library has not read
 	readTimeout time.Duration // how long the library waits for a frame
 	handshake   handshake
@@ -181,7 +180,9 @@ func (c *Conn) readFrame() ([]byte, error) {
 	if n < proto.ReplyHeaderSize || n > limit && !c.handshake.done {
 		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
 	}
-	c.dropLongBuffer(n)
+	if cap(c.buf) > spareSize { // do not keep the memory of a long answer
+		c.buf = nil
+	}
 	if c.buf, err = readGrowing(c.in, c.buf[:0], proto.LengthSize+proto.ReplyHeaderSize); err != nil {
 		return nil, err
 	}
@@ -190,26 +191,6 @@ func (c *Conn) readFrame() ([]byte, error) {
 	}
 	c.buf, err = readGrowing(c.in, c.buf, proto.LengthSize+n)
 	return c.buf, err
-}
-
-// A connection that has had a long answer keeps the memory for the next one, but not
-// for ever: a client that has listed one long queue may live for days. So the memory
-// goes when so many frames in a row were short. More than spareSize goes at the next
-// frame.
-const (
-	shortFrame  = 4 << 10
-	shortFrames = 16
-)
-
-// dropLongBuffer drops the memory of earlier frames if the next one, which has n
-// bytes, and those before it do not need it.
-func (c *Conn) dropLongBuffer(n int) {
-	if c.short++; n > shortFrame-proto.LengthSize {
-		c.short = 0
-	}
-	if cap(c.buf) > spareSize || cap(c.buf) > shortFrame && c.short >= shortFrames {
-		c.buf = nil
-	}
 }
 
 // firstChunk is how many bytes are allocated for a long frame before any of it
