@@ -115,9 +115,6 @@ var everyOperation = []operation{
 	{"wait connected", onTree(func(ctx context.Context, s *scene) error { return s.client.WaitConnected(ctx) })},
 	{"sync of a quorum", onTree(func(ctx context.Context, s *scene) error { return s.client.SyncQuorum(ctx) })},
 	{"addAuth", onTree(func(ctx context.Context, s *scene) error { return s.client.AddAuth(ctx, "digest", []byte("a:b")) })},
-	{"retry until it is stopped", onTree(func(ctx context.Context, s *scene) error {
-		return retry.DoUntil(ctx, nil, retry.N(3, time.Second), framework.IsConnectionError, func(ctx context.Context) error { return set(0)(ctx, s) })
-	})},
 	{"wait for a watch", onTree(func(ctx context.Context, s *scene) error {
 		_, _, w, err := s.client.GetW(context.WithoutCancel(ctx), "/tree")
 		if err == nil {
@@ -144,7 +141,7 @@ var everyOperation = []operation{
 	{"outage", onTree(func(ctx context.Context, s *scene) error { return framework.Extend(s.client).AwaitOutage(ctx) })},
 	{"states", onTree(func(ctx context.Context, s *scene) error { return drain(s.client.States(ctx)) })},
 	{"retry", onTree(func(ctx context.Context, s *scene) error {
-		return retry.Do(ctx, retry.N(3, time.Second), framework.IsConnectionError, func(ctx context.Context) error { return set(0)(ctx, s) })
+		return retry.Do(ctx, retry.Exponential(time.Second, time.Second, 3), framework.IsConnectionError, func(ctx context.Context) error { return set(0)(ctx, s) })
 	})},
 	{"watch", onTree(func(ctx context.Context, s *scene) (last error) {
 		for _, err := range s.client.Watch(ctx, "/tree") {
