@@ -24,9 +24,7 @@ type contender struct {
 
 	recovery follow.Recovery // its trouble is over when we wait in the queue
 
-	own         *OwnWatch // the watch on our node; nil if it was not set
-	isNext      bool      // see isNextIn
-	mayHaveTwin bool      // the create was tried again, or has made two nodes
+	own *OwnWatch // the watch on our node; nil if it was not set
 
 	refused *refusal // for a look: the refusal before it; see LookFirst
 
@@ -47,7 +45,7 @@ func newContender(l *Loop, a Attempt) *contender {
 // case it has the node deleted.
 func (c *contender) queue(ctx context.Context) (err error) {
 	c.seen, c.queued, c.looked = NotAdmitted{}, false, false
-	c.own, c.mayHaveTwin = nil, false
+	c.own = nil
 	if err := c.enter(ctx); err != nil {
 		return err
 	}
@@ -90,7 +88,6 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		opts = asContenderThatLooks
 	}
 	c.node, err = c.create(ctx, opts)
-	c.mayHaveTwin = c.recovery.Trouble() != nil
 	if err == nil && c.attempt.OnQueued != nil {
 		c.attempt.OnQueued(c.node)
 	}
