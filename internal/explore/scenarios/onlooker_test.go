@@ -2,8 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -23,16 +21,9 @@ type onlooker struct {
 	nodes  []int64 // the transactions that have made or deleted /p/n, in order
 	writes []int64 // those that have written /m
 
-	node  *watched // /p/n
-	heard []event  // of writes
+	heard bool // of a write
 
 	seen int64 // the newest write that it has read
-}
-
-// event is a watch that has fired, and the session in which it was set.
-type event struct {
-	watch *framework.Watch
-	in    *framework.Session
 }
 
 // note is called after each move.
@@ -76,11 +67,6 @@ func (o *onlooker) read(zxid int64) {
 func (o *onlooker) follow(ctx context.Context) error {
 	for {
 		err := o.actor.Client().InSession(ctx, o.followInSession)
-		for _, e := range o.allHeard() {
-			if e.in.Context().Err() != nil && e.watch.InOrder() {
-				o.world.Fail("%s takes an event for one in time, and its session is over", o.actor.Name())
-			}
-		}
 		if err == nil || ctx.Err() != nil || isEnd(o.actor, err) {
 			return err
 		}
@@ -119,10 +105,6 @@ func (w *watched) isDone() bool {
 
 func (o *onlooker) followInSession(ctx context.Context) error {
 	c := o.actor.Client()
-	s, err := c.Session(ctx)
-	if err != nil {
-		return err
-	}
 	var node, text *watched
 	for {
 		if node == nil || node.isDone() {
@@ -131,19 +113,17 @@ func (o *onlooker) followInSession(ctx context.Context) error {
 				return err
 			}
 			node = &watched{w, c.LastZxid(), !there}
-			o.setNode(node)
 		}
 		if text == nil || text.isDone() {
 			_, stat, w, err := c.GetW(ctx, "/m")
 			if err != nil {
 				return err
 			}
-			set := &watched{w, c.LastZxid(), false}
-			text = set
+			text = &watched{w, c.LastZxid(), false}
 			o.read(stat.Mzxid)
-			w.AfterFunc(func() { o.hears(s, set) })
+			w.AfterFunc(func() { o.hears(w) })
 		}
-		if own := o.own; len(o.allHeard()) > 0 && own != nil {
+		if own := o.own; o.hasHeard() && own != nil {
 			o.own = nil
 			own(o.actor)
 		}
@@ -162,32 +142,20 @@ func (o *onlooker) followInSession(ctx context.Context) error {
 	}
 }
 
-func (o *onlooker) setNode(node *watched) {
+func (o *onlooker) hasHeard() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.node = node
+	return o.heard
 }
 
-func (o *onlooker) allHeard() []event {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Clone(o.heard)
-}
-
-// hears is called when a write was told. It checks that an event in order has none
-// before it that is still to come.
-func (o *onlooker) hears(in *framework.Session, text *watched) {
-	if _, err := text.watch.Event(); err != nil {
+// hears is called when a write was told.
+func (o *onlooker) hears(w *framework.Watch) {
+	if _, err := w.Event(); err != nil {
 		return // the session is over, or this call
 	}
 	o.mu.Lock()
-	o.heard = append(o.heard, event{text.watch, in})
-	node := o.node
-	o.mu.Unlock()
-	told := o.between(&o.writes, text.asOf, math.MaxInt64)
-	if text.watch.InOrder() && len(told) > 0 && len(o.untold(&o.nodes, node, told[0])) > 0 {
-		o.world.Fail("%s takes an event for one in order, and another change was before that", o.actor.Name())
-	}
+	defer o.mu.Unlock()
+	o.heard = true
 }
 
 // looks checks that nobody reads a change of which his watches have told nothing.
