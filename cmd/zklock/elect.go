@@ -128,9 +128,6 @@ func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signa
 		opts = append(opts, leader.WithID(f.id))
 	}
 	waitCtx, endWait := untilStart(ctx, signals)
-	if err := g.credentials.renew(waitCtx); err != nil && waitCtx.Err() == nil {
-		fmt.Fprintln(g.err, "zklock: --auth-file:", err)
-	}
 	var outcome error
 	led := false
 	hideProgress := showWaiting(waitCtx, g.env, g.client, g.path)
