@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/hostname"
 	"github.com/gocurator/curator/internal/znode"
@@ -25,12 +26,12 @@ func (d *doctor) tree(ctx context.Context, c *framework.Client) error {
 	if err != nil {
 		return err
 	}
-	return d.fact("tree", fmt.Sprintf("%d nodes beside those of %d locks, leaders, groups and queues", x.nodes, x.recipes),
+	return d.fact("tree", fmt.Sprintf("%d nodes beside those of %d locks, leaders, groups and queues", line.nodes, x.recipes),
 		struct {
 			Type    string `json:"type"`
 			Nodes   int    `json:"nodes"`
 			Recipes int    `json:"recipes"`
-		}{"tree", x.nodes, x.recipes})
+		}{"tree", line.nodes, x.recipes})
 }
 
 // examination is one walk through the tree.
@@ -40,7 +41,6 @@ type examination struct {
 	client  *framework.Client
 	newest  int64 // what is older was there when the walk began
 	host    string
-	nodes   int
 	recipes int
 
 	queues  []string        // the folders of the contenders of the present path
@@ -50,14 +50,14 @@ type examination struct {
 
 func (x *examination) walk(line *walkLine) error {
 	visit := inspect.WithFilter(func(path string) bool {
-		x.nodes++
+		line.enter(path)
 		if x.problem == nil {
 			x.problem = x.emptyParent(path)
 		}
 		return true
 	})
 	last := ""
-	for r, err := range inspect.Walk(x.ctx, x.client, "/", visit, line.option()) {
+	for r, err := range inspect.Walk(x.ctx, x.client, "/", visit) {
 		if err = errors.Join(err, x.problem); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (x *examination) recipe(r inspect.Recipe) {
 	case inspect.Registrations, inspect.Queue:
 	case inspect.Semaphore:
 		x.queue(znode.Join(r.Path, "leases"))
-		if r.Layout == inspect.Curator {
+		if r.Layout == "curator" {
 			x.queue(znode.Join(r.Path, "locks"))
 		}
 	default:
@@ -111,7 +111,8 @@ func (x *examination) participant(r inspect.Recipe, p inspect.Participant) {
 		x.find(finding{What: "not ephemeral", Path: p.Path, Text: "of " + p.ID + ": it stays when its owner dies"})
 	case p.PID != 0 && p.Host == x.host && !processExists(p.PID):
 		x.find(finding{What: "owner is gone", Path: p.Path, Text: fmt.Sprintf(
-			"no process %d on this machine, unless it is in a container: the node stays until session %v ends", p.PID, p.Session)})
+			"no process %d on this machine, unless it is in a container: the node stays until session %s ends", p.PID,
+			view.Session(p.Session))})
 	}
 }
 

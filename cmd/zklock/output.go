@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,18 +18,13 @@ import (
 	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
-	"github.com/gocurator/curator/recipes/inspect"
 )
 
 // view returns how results are shown at this moment. Inside a command of
 // zklock run, the nodes of its session are the user's own.
 func (e *env) view() view.View {
-	v := view.View{Now: time.Now(), Zone: time.Local, Wide: e.format == wide}
-	var own inspect.SessionID
-	if own.UnmarshalText([]byte(os.Getenv("ZKLOCK_SESSION"))) == nil {
-		v.Own = own
-	}
-	return v
+	own, _ := strconv.ParseUint(os.Getenv("ZKLOCK_SESSION"), 0, 64)
+	return view.View{Now: time.Now(), Zone: time.Local, Wide: e.format == wide, Own: int64(own)}
 }
 
 // isJSON reports whether the output is for programs.

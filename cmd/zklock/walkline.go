@@ -15,6 +15,7 @@ import (
 type walkLine struct {
 	out   io.Writer // nil if stderr is no terminal
 	width int
+	nodes int
 	due   time.Time // the line changes no earlier
 	shown bool
 }
@@ -35,16 +36,21 @@ func (e *env) walkLine() *walkLine {
 
 // option has a walk report to the line.
 func (p *walkLine) option() inspect.Option {
-	return inspect.WithProgress(p.report)
+	return inspect.WithFilter(func(path string) bool {
+		p.enter(path)
+		return true
+	})
 }
 
-// report shows how far a walk has come, if the line is due.
-func (p *walkLine) report(at inspect.Progress) {
+// enter counts a node that a walk visits, and shows how far the walk has come if
+// the line is due.
+func (p *walkLine) enter(path string) {
+	p.nodes++
 	if p.out == nil || time.Now().Before(p.due) {
 		return
 	}
 	p.due, p.shown = time.Now().Add(walkLineInterval), true
-	text := fmt.Sprintf("%d nodes, %d found, at %s", at.Nodes, at.Recipes, printable.String(at.Path))
+	text := fmt.Sprintf("%d nodes, at %s", p.nodes, printable.String(path))
 	fmt.Fprint(p.out, "\r\x1b[K"+clip(text, p.width-1))
 }
 

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/recipes/inspect"
 )
 
 // The line fits the terminal, does not mix with rows, and is gone at the end.
@@ -18,14 +16,14 @@ func TestWalkLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var terminal bytes.Buffer
 		line := &walkLine{out: &terminal, width: 20}
-		line.report(inspect.Progress{Nodes: 12, Recipes: 3, Path: "/a/long/path\n"})
-		require.Equal(t, "\r\x1b[K12 nodes, 3 found, ", terminal.String())
+		line.enter("/a/long/path\n")
+		require.Equal(t, "\r\x1b[K1 nodes, at \"/a/lon", terminal.String())
 		time.Sleep(walkLineInterval - 1)
-		line.report(inspect.Progress{Nodes: 13})
-		require.NotContains(t, terminal.String(), "13", "it does not change too often")
+		line.enter("/b")
+		require.NotContains(t, terminal.String(), "/b", "it does not change too often")
 		time.Sleep(time.Nanosecond)
-		line.report(inspect.Progress{Nodes: 14})
-		require.Contains(t, terminal.String(), "14 nodes")
+		line.enter("/c")
+		require.Contains(t, terminal.String(), "3 nodes, at /c")
 		terminal.Reset()
 		io.WriteString(line.above(&terminal), "row\n")
 		require.Equal(t, "\r\x1b[Krow\n", terminal.String())
@@ -40,12 +38,12 @@ func TestWalkLineIsForPeople(t *testing.T) {
 	e := &env{streams: streams{nil, nil, &file}, settings: defaults()}
 	line := e.walkLine()
 	line.due = time.Time{}
-	line.report(inspect.Progress{Nodes: 1})
+	line.enter("/a")
 	line.clear()
 	require.Empty(t, file.String())
 
 	line = &walkLine{out: &file, width: 80, due: time.Now().Add(time.Hour)}
-	line.report(inspect.Progress{Nodes: 1, Path: strings.Repeat("x", 100)})
+	line.enter(strings.Repeat("x", 100))
 	line.clear()
 	require.Empty(t, file.String())
 }

@@ -15,7 +15,7 @@ import (
 type Lock struct {
 	Path   string         `json:"path"`
 	Recipe inspect.Kind   `json:"recipe,omitempty"`
-	Layout inspect.Layout `json:"layout,omitempty"`
+	Layout string         `json:"layout,omitempty"`
 	MayBe  []inspect.Kind `json:"may_be,omitempty"`
 
 	Holders int  `json:"holders"`
@@ -89,7 +89,7 @@ func (v View) LockRow(r inspect.Recipe) []columns.Cell {
 		if len(r.Holders) > 0 {
 			node = printable.String(r.Holders[0].Path)
 		}
-		row = append(row, columns.Cells(string(r.Layout), kindsText(r.MayBe), node)...)
+		row = append(row, columns.Cells(r.Layout, kindsText(r.MayBe), node)...)
 	}
 	return row
 }
