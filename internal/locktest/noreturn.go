@@ -33,7 +33,7 @@ func NoReturn(
 ) {
 	t.Helper()
 	for function, option := range map[string]func(*bomb) framework.Option{
-		"tracer": tracerOf, "ACL provider": aclOf, "suspend clock": clockOf, "context": contextOf,
+		"tracer": tracerOf, "ACL provider": aclOf, "context": contextOf,
 	} {
 		noReturnOf(t, function, option, use, mayStay)
 	}
@@ -130,13 +130,6 @@ func aclOf(b *bomb) framework.Option {
 	return framework.WithACLProvider(func(string) []zk.ACL {
 		b.call()
 		return zk.WorldACL(zk.PermAll)
-	})
-}
-
-func clockOf(b *bomb) framework.Option {
-	return framework.WithSuspendClock(func() time.Duration {
-		b.call()
-		return 0
 	})
 }
 
