@@ -10,20 +10,17 @@ type Code = wire.Code
 
 // The codes that tests name most.
 const (
-	ErrSystem           Code = wire.ErrSystem
-	ErrConnectionLoss   Code = wire.ErrConnectionLoss
-	ErrMarshalling      Code = wire.ErrMarshalling
-	ErrUnimplemented    Code = wire.ErrUnimplemented
-	ErrOperationTimeout Code = wire.ErrOperationTimeout
-	ErrBadArguments     Code = wire.ErrBadArguments
-	ErrNoNode           Code = wire.ErrNoNode
-	ErrNoAuth           Code = wire.ErrNoAuth
-	ErrBadVersion       Code = wire.ErrBadVersion
-	ErrNodeExists       Code = wire.ErrNodeExists
-	ErrNotEmpty         Code = wire.ErrNotEmpty
-	ErrSessionExpired   Code = wire.ErrSessionExpired
-	ErrAuthFailed       Code = wire.ErrAuthFailed
-	ErrSessionMoved     Code = wire.ErrSessionMoved
-	ErrRequestTimeout   Code = wire.ErrRequestTimeout
-	ErrThrottled        Code = wire.ErrThrottled
+	ErrSystem         Code = wire.ErrSystem
+	ErrConnectionLoss Code = wire.ErrConnectionLoss
+	ErrUnimplemented  Code = wire.ErrUnimplemented
+	ErrBadArguments   Code = wire.ErrBadArguments
+	ErrNoNode         Code = wire.ErrNoNode
+	ErrNoAuth         Code = wire.ErrNoAuth
+	ErrBadVersion     Code = wire.ErrBadVersion
+	ErrNodeExists     Code = wire.ErrNodeExists
+	ErrNotEmpty       Code = wire.ErrNotEmpty
+	ErrSessionExpired Code = wire.ErrSessionExpired
+	ErrAuthFailed     Code = wire.ErrAuthFailed
+	ErrSessionMoved   Code = wire.ErrSessionMoved
+	ErrThrottled      Code = wire.ErrThrottled
 )

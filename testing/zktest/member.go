@@ -50,14 +50,6 @@ func (m *Member) Behind() int {
 	return len(m.queue)
 }
 
-// Reaches reports whether two members can talk to each other: both run, and no
-// [Ensemble.Partition] is between them.
-func (m *Member) Reaches(other *Member) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return other != nil && m.ens == other.ens && m.reachesLocked(other)
-}
-
 // reachesLocked reports whether two members can talk to each other.
 func (m *Member) reachesLocked(o *Member) bool {
 	return m.upLocked() && o.upLocked() && m.part == o.part && !m.paused && !o.paused
