@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -130,7 +131,7 @@ func doesNotReturn(
 	time.Sleep(time.Minute)
 	synctest.Wait()
 	require.Len(t, srv.Watches(), watches)
-	require.Zero(t, framework.Extend(c).Watches())
+	require.Zero(t, insider.Of(c).Watches())
 	for _, name := range srv.Children("/n") {
 		require.False(t, hit && strings.HasPrefix(name, "_c_"), "a protected node is left")
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -23,7 +22,7 @@ import (
 // view returns how results are shown at this moment. Inside a command of
 // zklock run, the nodes of its session are the user's own.
 func (e *env) view() view.View {
-	v := view.View{Now: time.Now(), Zone: time.Local, Wide: e.format == wide}
+	v := view.View{Now: time.Now(), Zone: time.Local}
 	var own inspect.SessionID
 	if own.UnmarshalText([]byte(os.Getenv("ZKLOCK_SESSION"))) == nil {
 		v.Own = own
@@ -35,7 +34,10 @@ func (e *env) view() view.View {
 func (e *env) isJSON() bool { return e.format == jsonForm }
 
 // coloured reports whether the output is for a person at a terminal.
-func (e *env) coloured() bool { return !e.noColor && terminal.Is(fileOf(e.out)) }
+func (e *env) coloured() bool { return e.coloursOn(e.out) }
+
+// coloursOn reports whether a stream is a terminal that may show colours.
+func (e *env) coloursOn(stream any) bool { return !e.noColor && terminal.Is(fileOf(stream)) }
 
 // table returns a writer of a table on the output.
 func (e *env) table() *columns.Writer { return columns.New(e.out, e.coloured()) }
@@ -49,16 +51,14 @@ func (e *env) paint(s columns.Style, text string) string {
 }
 
 // writeJSON writes one object, in one line.
-func (e *env) writeJSON(value any) error { return jsonTo(e.out, value) }
-
-func jsonTo(w io.Writer, value any) error {
+func (e *env) writeJSON(value any) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false) // for people who read it with less
 	if err := enc.Encode(value); err != nil {
 		return err
 	}
-	_, err := w.Write(printable.JSON(line.Bytes()))
+	_, err := e.out.Write(printable.JSON(line.Bytes()))
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -72,12 +73,12 @@ func (r *reader) data(ctx context.Context, path string) ([]byte, *zk.Stat, error
 }
 
 // several reads the data of nodes with one request.
-func (r *reader) several(ctx context.Context, paths ...string) ([]framework.NodeRead, int64, error) {
+func (r *reader) several(ctx context.Context, paths ...string) ([]insider.NodeRead, int64, error) {
 	if err := r.begin(); err != nil {
 		return nil, 0, err
 	}
 	defer r.end()
-	return framework.Extend(r.client).MultiRead(ctx, paths...)
+	return insider.Of(r.client).MultiRead(ctx, paths...)
 }
 
 // sighting is a node that was read.
@@ -91,7 +92,7 @@ type sighting struct {
 // gone.
 func (r *reader) registration(path string) (*sighting, error) {
 	data, stat, err := r.data(r.ctx, path)
-	seen, err := r.seen(path, framework.NodeRead{Data: data, Stat: stat, Err: err})
+	seen, err := r.seen(path, insider.NodeRead{Data: data, Stat: stat, Err: err})
 	if seen == nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func (r *reader) registration(path string) (*sighting, error) {
 
 // seen returns what there is to know of a node that was read, or nil if the node
 // is gone.
-func (r *reader) seen(path string, node framework.NodeRead) (*sighting, error) {
+func (r *reader) seen(path string, node insider.NodeRead) (*sighting, error) {
 	stat, err := node.Stat, node.Err
 	forbidden := reason.Is(err, zk.ErrNoAuth)
 	if forbidden {
@@ -175,7 +176,7 @@ func (r *reader) byCreation(parent string, names []string) ([]sighting, error) {
 func (r *reader) readAll(paths []string, add func(i int, seen *sighting)) (all []sighting, err error) {
 	found := make([]*sighting, len(paths))
 	reads := follow.Reads{Slots: r.readers, One: r.data, Several: r.several, Size: lockloop.OwnData}
-	err = reads.Each(r.ctx, paths, func(i int, node framework.NodeRead) error {
+	err = reads.Each(r.ctx, paths, func(i int, node insider.NodeRead) error {
 		seen, err := r.seen(paths[i], node)
 		if seen != nil {
 			add(i, seen)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/once"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
@@ -54,7 +55,7 @@ func newKeeper(n, before *PersistentNode) *keeper {
 		PersistentNode: n, before: before,
 		told:      func() {},
 		takeBack:  func() {},
-		touched:   touches{clock: framework.Extend(n.client).Clock},
+		touched:   touches{clock: insider.Of(n.client).Clock},
 		repairs:   pauses.Vanished(),
 		surprises: pauses.Vanished(),
 		hidden:    pauses.Trouble(),
