@@ -76,7 +76,7 @@ func TestNewPersistentNodeNeedsNoServer(t *testing.T) {
 func TestTroubleDoesNotEndTheNode(t *testing.T) {
 	for _, code := range []zktest.Code{
 		zktest.ErrSystem, -7 /* operation timeout */, zktest.ErrThrottled, zktest.ErrConnectionLoss, zktest.ErrSessionExpired,
-		zktest.ErrNoNode, -5 /* marshalling error */,
+		zktest.ErrNoNode, -5, /* marshalling error */
 	} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			c, _ := w.Connect(t)
