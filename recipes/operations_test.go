@@ -434,7 +434,7 @@ var everyOperation = []operation{
 		return last
 	})},
 	{"list of services", heldBy(func(ctx context.Context, s *scene) (last error) {
-		for _, err := range inspect.Services(ctx, s.client, "/", discovery.CuratorCodec()) {
+		for _, err := range inspect.Walk(ctx, s.client, "/", inspect.WithServices(discovery.CuratorCodec())) {
 			last = err
 		}
 		return last

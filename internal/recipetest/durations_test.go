@@ -22,7 +22,6 @@ import (
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/discovery"
-	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/nodes"
@@ -98,13 +97,6 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 			time.Sleep(time.Second)
 		}
 		return nil
-	},
-	"inspect.WithPause": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		_, err := inspect.WaitGraph(recipetest.Within(t, time.Minute), w.Observer, []string{"/"}, inspect.WithPause(d))
-		if errors.Is(err, context.DeadlineExceeded) {
-			return nil
-		}
-		return err
 	},
 	"nodes.WithTTL": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		n, err := nodes.NewPersistentNode(w.Observer, "/n", nil, nodes.WithTTL(d))
