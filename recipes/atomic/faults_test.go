@@ -40,7 +40,7 @@ func TestNodeRecreatedDuringAnOutage(t *testing.T) {
 					w.Start()
 				}()
 				now, err := n.Add(ctx, 1)
-				if name == "plain" || name == "promoted" {
+				if name == "plain" {
 					require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 					require.EqualValues(t, 100, w.dataOf(t, "/n")[7])
 					return

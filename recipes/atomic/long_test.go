@@ -124,8 +124,6 @@ func TestAddsOfOneProcessAreCombined(t *testing.T) {
 var waysToCount = map[string][]atomic.Option{
 	"plain":         nil,
 	"with receipts": {atomic.WithReceipts("/receipts")},
-	"promoted":      {atomic.WithPromotion("/lock", 1)},
-	"with both":     {atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 2)},
 }
 
 func TestRequestsOfAnAdd(t *testing.T) {
@@ -158,6 +156,23 @@ func TestRequestsOfAnAdd(t *testing.T) {
 		costs(add, zktest.OpMulti)
 		settle()
 		costs(add, zktest.OpGetData, zktest.OpMulti)
+	})
+}
+
+// A change right after a Load is one request: it knows the node from the Load.
+func TestChangeAfterALoadIsOneRequest(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		require.NoError(t, w.Fake.Create("/n", nil))
+		n := atomic.NewLong(c, "/n")
+		w.Fake.ClearRequests()
+		old, err := n.Load(ctx)
+		require.NoError(t, err)
+		swapped, err := n.CompareAndSwap(ctx, old, 5)
+		require.NoError(t, err)
+		require.True(t, swapped)
+		require.Equal(t, []zktest.Op{zktest.OpSync, zktest.OpGetData, zktest.OpSetData}, w.requests(c.SessionID()))
 	})
 }
 
@@ -272,8 +287,6 @@ func TestNumbersThatCannotBe(t *testing.T) {
 		cannot(zk.ErrInvalidPath, atomic.NewLong(c, "n"))
 		cannot(zk.ErrBadArguments, atomic.NewLong(c, "/n", nil))
 		cannot(zk.ErrInvalidPath, atomic.NewLong(c, "/n", atomic.WithReceipts("")))
-		cannot(zk.ErrInvalidPath, atomic.NewLong(c, "/n", atomic.WithPromotion("lock/", 1)))
-		cannot(zk.ErrBadArguments, atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 0)))
 		_, err := atomic.NewLong(c, "/n").Update(ctx, nil)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 		_, err = atomic.NewValue(c, "/n", codec.Codec[int]{}).Load(ctx)

@@ -111,8 +111,7 @@ func (r *trial) plan() zktest.ChaosPlan {
 
 // live is the life of one client.
 func (r *trial) live(c *framework.Client, i int) {
-	opts := [][]atomic.Option{nil, {atomic.WithReceipts("/receipts")}, {atomic.WithPromotion("/lock", 2)},
-		{atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 2)}}[i]
+	opts := [][]atomic.Option{nil, {atomic.WithReceipts("/receipts")}}[i%2]
 	long := atomic.NewLong(c, "/counters/long", opts...)
 	value := atomic.NewValue(c, "/counters/value", codec.JSON[int64](), opts...)
 	next, dense := atomic.NewSequence(c, "/counters/next"), atomic.NewSequence(c, "/counters/dense")
