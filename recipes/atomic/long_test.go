@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -103,7 +104,7 @@ func TestAddsOfOneProcessAreCombined(t *testing.T) {
 				for i := range writers {
 					all.Go(func() {
 						sum, err := n.Add(ctx, 1)
-						require.NoError(t, err)
+						assert.NoError(t, err)
 						sums[i] = sum
 					})
 				}
@@ -119,6 +120,48 @@ func TestAddsOfOneProcessAreCombined(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Goroutines that make other changes at the same time take turns at the server, and
+// know the node from each other.
+func TestChangesOfOneProcessTakeTurns(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		n := atomic.NewLong(c, "/n")
+		require.NoError(t, n.Store(ctx, 5))
+		w.Fake.ClearRequests()
+		const writers = 15 // the run of writes without a read has 16
+		var all sync.WaitGroup
+		for range writers {
+			all.Go(func() {
+				_, err := n.Update(ctx, func(old int64) (int64, error) { return old + 1, nil })
+				assert.NoError(t, err)
+			})
+		}
+		all.Wait()
+		require.Len(t, w.requests(c.SessionID()), writers)
+		require.EqualValues(t, 5+writers, w.dataOf(t, "/n")[7])
+	})
+}
+
+// The function of an Update may change the same number. It is called again then.
+func TestChangeWithinAnUpdate(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		n := atomic.NewLong(c, "/n")
+		calls := 0
+		now, err := n.Update(ctx, func(old int64) (int64, error) {
+			if calls++; calls == 1 {
+				return old + 100, n.Store(ctx, 5)
+			}
+			return old + 1, nil
+		})
+		require.NoError(t, err)
+		require.EqualValues(t, 6, now)
+		require.Equal(t, 2, calls)
+	})
 }
 
 var waysToCount = map[string][]atomic.Option{
