@@ -30,7 +30,7 @@ type add[N int32 | int64] struct{ delta, sum N }
 // not fit wraps around, as in Go and in Java.
 //
 // The request is made for all goroutines that add at the same time. So it is not
-// part of the caller's framework.Client.InSession, retry.Do or span. A caller that
+// part of the caller's framework.Client.InSession or span. A caller that
 // gives up while the request for several callers is under way gets an error that
 // matches framework.ErrOutcomeUnknown.
 func (n *Number[N]) Add(ctx context.Context, delta N) (N, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/event"
 )
@@ -87,7 +88,7 @@ func newNode(c *framework.Client, path string, opts []Option) *node {
 }
 
 // now is the time of a clock that goes on while the machine is suspended.
-func (n *node) now() time.Time { return framework.Extend(n.client).Clock() }
+func (n *node) now() time.Time { return insider.Of(n.client).Clock() }
 
 func (n *node) snapshotOf(session int64, data []byte, stat *zk.Stat) *snapshot {
 	return &snapshot{n.now(), session, true, data, stat.Version, stat.Czxid, stat.EphemeralOwner}
