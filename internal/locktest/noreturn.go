@@ -162,31 +162,8 @@ func (b bombTracer) EndOperation(context.Context, clienttrace.OperationEnd) { b.
 
 func (b bombTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
 	b.call()
-	return ctx, bombOnAcquire(b)
+	return ctx, Calls(func(any) { b.call() })
 }
-
-type bombOnAcquire struct{ *bomb }
-
-func (b bombOnAcquire) Trace() map[string]string   { b.call(); return nil }
-func (b bombOnAcquire) QueuedLocally(int)          { b.call() }
-func (b bombOnAcquire) Queued(locktrace.Queued)    { b.call() }
-func (b bombOnAcquire) Waiting(locktrace.Waiting)  { b.call() }
-func (b bombOnAcquire) Woken(bool)                 { b.call() }
-func (b bombOnAcquire) Abandoned(error)            { b.call() }
-func (b bombOnAcquire) Ended(locktrace.AcquireEnd) { b.call() }
-
-func (b bombOnAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
-	b.call()
-	return bombOnHold(b)
-}
-
-type bombOnHold struct{ *bomb }
-
-func (b bombOnHold) Context(ctx context.Context) context.Context { b.call(); return ctx }
-func (b bombOnHold) Reentered()                                  { b.call() }
-func (b bombOnHold) Revoked()                                    { b.call() }
-func (b bombOnHold) Ended(locktrace.HoldEnd)                     { b.call() }
-func (b bombOnHold) Overrun() func()                             { b.call(); return b.call }
 
 // BarrierWaited is of the hook of package barriers.
 func (b bombTracer) BarrierWaited(barriers.Waited) { b.call() }
