@@ -140,7 +140,7 @@ func performReadOnly(t *testing.T, m minority) []string {
 func TestReadOnlyModeConforms(t *testing.T) {
 	t.Parallel()
 	real := zkserver.StartEnsemble(t, 2, zkserver.WithSessionTimeouts(shortestSession, longestSession),
-		zkserver.WithTTLNodes(true), zkserver.WithJVMFlags("-Dreadonlymode.enabled=true"),
+		zkserver.WithJVMFlags("-Dreadonlymode.enabled=true"),
 		zkserver.WithProperty("localSessionsEnabled", "true"),
 		zkserver.WithProperty("localSessionsUpgradingEnabled", "true"))
 	one, other := real.Members()[0], real.Members()[1]
