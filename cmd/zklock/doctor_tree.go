@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/hostname"
 	"github.com/gocurator/curator/internal/znode"
@@ -37,7 +38,7 @@ type examination struct {
 	client  *framework.Client
 	newest  int64 // what is older was there when the walk began
 	host    string
-	nodes   int
+	nodes   int // nodes beside those of recipes
 	recipes int
 
 	queues  []string        // the folders of the contenders of the present path
@@ -79,7 +80,7 @@ func (x *examination) recipe(r inspect.Recipe) {
 	case inspect.Registrations, inspect.Queue:
 	case inspect.Semaphore:
 		x.queue(znode.Join(r.Path, "leases"))
-		if r.Layout == inspect.Curator {
+		if r.Layout == "curator" {
 			x.queue(znode.Join(r.Path, "locks"))
 		}
 	default:
@@ -108,7 +109,8 @@ func (x *examination) participant(r inspect.Recipe, p inspect.Participant) {
 		x.find(finding{What: "not ephemeral", Path: p.Path, Text: "of " + p.ID + ": it stays when its owner dies"})
 	case p.PID != 0 && p.Host == x.host && !child.Exists(p.PID):
 		x.find(finding{What: "owner is gone", Path: p.Path, Text: fmt.Sprintf(
-			"no process %d on this machine, unless it is in a container: the node stays until session %v ends", p.PID, p.Session)})
+			"no process %d on this machine, unless it is in a container: the node stays until session %s ends", p.PID,
+			view.Session(p.Session))})
 	}
 }
 

@@ -10,18 +10,18 @@ import (
 	"strings"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/internal/hostname"
-	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 // holding is what a command, or the reader of --hold, is told of its lock.
 type holding struct {
-	Path    string            `json:"path"`
-	Node    string            `json:"node"`
-	Token   int64             `json:"fencing_token"`
-	Session inspect.SessionID `json:"session_id"`
-	Holder  string            `json:"holder"`
+	Path    string `json:"path"`
+	Node    string `json:"node"`
+	Token   int64  `json:"fencing_token"`
+	Session string `json:"session_id"`
+	Holder  string `json:"holder"`
 }
 
 func (g *guarded) holding(lease *locks.Lease) holding {
@@ -33,7 +33,7 @@ func (g *guarded) holding(lease *locks.Lease) holding {
 		Path:    g.path,
 		Node:    lease.Path(),
 		Token:   lease.FencingToken(),
-		Session: inspect.SessionID(g.client.SessionID()),
+		Session: view.Session(g.client.SessionID()),
 		Holder:  cmp.Or(g.id, fmt.Sprintf("%s@%s/%d", service, hostname.Get(), os.Getpid())),
 	}
 }

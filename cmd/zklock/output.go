@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,18 +17,13 @@ import (
 	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
-	"github.com/gocurator/curator/recipes/inspect"
 )
 
 // view returns how results are shown at this moment. Inside a command of
 // zklock run, the nodes of its session are the user's own.
 func (e *env) view() view.View {
-	v := view.View{Now: time.Now(), Zone: time.Local}
-	var own inspect.SessionID
-	if own.UnmarshalText([]byte(os.Getenv("ZKLOCK_SESSION"))) == nil {
-		v.Own = own
-	}
-	return v
+	own, _ := strconv.ParseUint(os.Getenv("ZKLOCK_SESSION"), 0, 64)
+	return view.View{Now: time.Now(), Zone: time.Local, Own: int64(own)}
 }
 
 // isJSON reports whether the output is for programs.

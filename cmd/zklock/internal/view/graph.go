@@ -22,12 +22,12 @@ type Wait struct {
 
 // Deadlock is the JSON of a deadlock.
 type Deadlock struct {
-	Type      string          `json:"type"` // "deadlock"
-	Processes []string        `json:"processes"`
-	Cycle     []Blocked       `json:"cycle"`
-	Since     time.Time       `json:"since"`
-	Age       *Seconds        `json:"age_seconds,omitempty"`
-	Doubts    []inspect.Doubt `json:"doubts,omitempty"`
+	Type      string    `json:"type"` // "deadlock"
+	Processes []string  `json:"processes"`
+	Cycle     []Blocked `json:"cycle"`
+	Since     time.Time `json:"since"`
+	Age       *Seconds  `json:"age_seconds,omitempty"`
+	Doubts    []string  `json:"doubts,omitempty"`
 }
 
 // Blocked is the JSON of one part of a cycle.
@@ -71,7 +71,7 @@ func (v View) deadlock(d inspect.Deadlock) Deadlock {
 	for _, b := range d.Cycle {
 		line.Cycle = append(line.Cycle, Blocked{
 			Path: b.Path, Recipe: b.Kind,
-			Waiter: v.Participant(b.Kind, b.Waiter, Waiter), Holder: v.Participant(b.Kind, b.Holder, Holder),
+			Waiter: v.Participant(b.Kind, b.Waiters[0], Waiter), Holder: v.Participant(b.Kind, b.Holders[0], Holder),
 		})
 	}
 	return line
@@ -92,16 +92,16 @@ func (v View) DeadlockText(d inspect.Deadlock) (lines []string) {
 	return lines
 }
 
-func doubtText(d inspect.Doubt) string {
-	switch d {
-	case inspect.SeveralTasks:
+func doubtText(doubt string) string {
+	switch doubt {
+	case "several_tasks":
 		return "a process may hold and wait in different threads, and so go on"
-	case inspect.MayLead:
+	case "may_lead":
 		return "a lock may be a leader election, whose candidates work while they wait"
-	case inspect.LimitNotKnown:
+	case "limit_not_known":
 		return "the limit of a semaphore is not known, and it may have leases left"
 	}
-	return string(d)
+	return doubt
 }
 
 // WaitHeader returns the names of the columns of WaitRows.

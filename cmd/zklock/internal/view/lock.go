@@ -15,7 +15,7 @@ import (
 type Lock struct {
 	Path   string         `json:"path"`
 	Recipe inspect.Kind   `json:"recipe,omitempty"`
-	Layout inspect.Layout `json:"layout,omitempty"`
+	Layout string         `json:"layout,omitempty"`
 	MayBe  []inspect.Kind `json:"may_be,omitempty"`
 
 	Holders int  `json:"holders"`

@@ -15,12 +15,12 @@ type Participant struct {
 	Position int    `json:"position"`
 	Mode     string `json:"mode,omitempty"` // "exclusive" or "shared", for a read/write lock
 
-	Node    string            `json:"node"`
-	Token   int64             `json:"fencing_token"` // the czxid of the node
-	Session inspect.SessionID `json:"session_id"`    // 0x0 if the node is not ephemeral
-	Own     bool              `json:"own,omitempty"` // it is of the user's own session
-	Since   *time.Time        `json:"since,omitempty"`
-	Age     *Seconds          `json:"age_seconds,omitempty"` // time since the node was created
+	Node    string     `json:"node"`
+	Token   int64      `json:"fencing_token"` // the czxid of the node
+	Session string     `json:"session_id"`    // 0x0 if the node is not ephemeral
+	Own     bool       `json:"own,omitempty"` // it is of the user's own session
+	Since   *time.Time `json:"since,omitempty"`
+	Age     *Seconds   `json:"age_seconds,omitempty"` // time since the node was created
 
 	KeptUntil  *time.Time `json:"kept_until,omitempty"` // the lock was released, and stays until then
 	Revoked    bool       `json:"revoked,omitempty"`
@@ -57,7 +57,7 @@ func (v View) WithParticipants(r inspect.Recipe) Lock {
 func (v View) Participant(kind inspect.Kind, p inspect.Participant, role string) Participant {
 	out := Participant{
 		Role: role, Position: p.Position, Mode: modeOf(kind, p),
-		Node: p.Path, Token: p.Czxid, Session: p.Session, Own: v.isOwn(p), Age: v.age(p.Since),
+		Node: p.Path, Token: p.Czxid, Session: Session(p.Session), Own: v.isOwn(p), Age: v.age(p.Since),
 		Revoked: p.Revoked, Unsure: p.Unsure, Unreadable: p.Unreadable,
 		ID: p.ID, Service: p.Service, Host: p.Host, PID: p.PID, Trace: p.Trace,
 	}
@@ -173,9 +173,9 @@ func (v View) sessionCell(p inspect.Participant) columns.Cell {
 	case p.Session == 0:
 		return columns.Cell{Text: "none", Style: columns.Warn}
 	case v.isOwn(p):
-		return columns.Cell{Text: p.Session.String() + " (own)", Style: columns.Header}
+		return columns.Cell{Text: Session(p.Session) + " (own)", Style: columns.Header}
 	default:
-		return columns.Cell{Text: p.Session.String()}
+		return columns.Cell{Text: Session(p.Session)}
 	}
 }
 

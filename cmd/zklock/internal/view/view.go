@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"math"
 	"time"
-
-	"github.com/gocurator/curator/recipes/inspect"
 )
 
 // View is what a representation depends on beside the nodes.
 type View struct {
-	Now  time.Time         // ages are counted until now
-	Zone *time.Location    // the zone of times in tables; nil is UTC
-	Own  inspect.SessionID // the user's own session, whose nodes are marked; 0 for none
+	Now  time.Time      // ages are counted until now
+	Zone *time.Location // the zone of times in tables; nil is UTC
+	Own  int64          // the user's own session, whose nodes are marked; 0 for none
 }
+
+// Session returns the id of a session in hexadecimal digits, such as
+// "0x1000a2b3c4d0001", as in ZooKeeper's own logs.
+func Session(id int64) string { return fmt.Sprintf("%#x", uint64(id)) }
 
 // Seconds is a duration in JSON: a number of seconds, to the millisecond.
 type Seconds float64
