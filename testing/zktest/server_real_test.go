@@ -55,7 +55,6 @@ func (s *sharedServer) start(t *testing.T) {
 func realServerOptions() []zkserver.Option {
 	return []zkserver.Option{
 		zkserver.WithSessionTimeouts(shortestSession, longestSession),
-		zkserver.WithTTLNodes(true),
 		zkserver.WithContainerCheckInterval(24 * time.Hour), // nothing may happen of which a script does not know
 		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest=" + datatree.DigestID(superUser).ID),
 	}
