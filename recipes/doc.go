@@ -78,6 +78,8 @@
 //     credentials: nobody relies on it any more.
 //   - A persistent node with the policy nodes.Fail ends when somebody else has
 //     its path, which is what the policy is for.
+//   - An instance of a discovery.Registrar goes on after refusals, because the
+//     server that has called Register does not ask again.
 //   - A member inside a double barrier ends with its session and with its node,
 //     because it is inside by them alone.
 //   - A holder that may not read its own node keeps its lock, which does not

@@ -69,8 +69,6 @@ var (
 	eventDrains  = event.Kind{Flight: flight.Event{Kind: flight.InstanceChanged, Name: "drains"}}
 	eventResumed = event.Kind{Flight: flight.Event{Kind: flight.InstanceChanged, Name: "drains no more"}}
 
-	eventRefused = event.Kind{Warn: "instance is not registered, and will be registered again after a pause"}
-
 	eventChanged = event.Kind{Flight: flight.Event{Kind: flight.DirectoryChanged}}
 	eventBad     = event.Kind{
 		Warn:   "node is no instance that can be read",

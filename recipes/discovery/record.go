@@ -8,7 +8,7 @@ import (
 // record has the client's flight recorder show of which instance the node is.
 func (r *Registration) record() {
 	framework.Extend(r.client).Recorder().Followers().Registrations.Describe(r.events.FullPath(), func(of *flight.Registration) {
-		i := r.wanted().instance
+		i := r.Instance()
 		of.Instance = &flight.Instance{
 			Service: i.Service, ID: i.ID, Address: i.Address, Port: i.Port, TLSPort: i.TLSPort, Drains: i.Disabled,
 		}

@@ -257,7 +257,7 @@ func TestJoinsThatCannotBe(t *testing.T) {
 			_, err := nodes.NewGroup(c, "/g").Join(t.Context(), id, nil)
 			require.ErrorIs(t, err, zk.ErrInvalidPath, "%q", id)
 		}
-		for _, o := range []nodes.Option{nil, nodes.WithProtection(), nodes.WithMode(framework.Persistent), nodes.WithTouchName("a")} {
+		for _, o := range []nodes.Option{nil, nodes.WithProtection(), nodes.WithMode(framework.Persistent), nodes.WithTTL(time.Minute)} {
 			_, err := nodes.NewGroup(c, "/g").Join(t.Context(), "a", nil, o)
 			require.ErrorIs(t, err, zk.ErrBadArguments)
 		}
