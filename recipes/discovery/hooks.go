@@ -74,10 +74,6 @@ var (
 		Warn:   "node is no instance that can be read",
 		Flight: flight.Event{Kind: flight.DirectoryTroubled, Name: "no instance that can be read"},
 	}
-	eventGuard = event.Kind{
-		Warn:   "many instances have vanished at once, and are kept for a while",
-		Flight: flight.Event{Kind: flight.DirectoryTroubled, Name: "many instances have vanished at once, and are kept for a while"},
-	}
 	eventEjected = event.Kind{
 		Warn:   "instance is taken out for a while, because its requests fail",
 		Flight: flight.Event{Kind: flight.InstanceEjected},

@@ -33,7 +33,6 @@ func (d *Directory) recorded() flight.Directory {
 		for _, e := range s.Of(name) {
 			of.Instances++
 			of.Drained += oneIf(e.Disabled)
-			of.Suspects += oneIf(e.Suspect)
 		}
 		now.Services = append(now.Services, of)
 	}

@@ -129,17 +129,17 @@ func dirOf(base string, codec Codec, service string) (string, error) {
 // modeOf returns the mode of the node of an instance.
 func modeOf(k Kind) (framework.Mode, error) {
 	switch k {
-	case Dynamic, NoKind:
+	case Dynamic:
 		return framework.Ephemeral, nil
 	case Static, Permanent:
 		return framework.Persistent, nil
 	}
-	return 0, invalid("kind", int(k), "must be Dynamic, NoKind, Static or Permanent")
+	return 0, invalid("kind", int(k), "must be Dynamic, Static or Permanent")
 }
 
 // copied returns a copy of an instance that the caller cannot change.
 func copied(i Instance) Instance {
-	i.Metadata, i.Payload = maps.Clone(i.Metadata), bytes.Clone(i.Payload)
+	i.Metadata, i.Payload, i.URISpec = maps.Clone(i.Metadata), bytes.Clone(i.Payload), bytes.Clone(i.URISpec)
 	return i
 }
 

@@ -147,7 +147,6 @@ func TestServicesThatCannotBeListed(t *testing.T) {
 		require.ErrorIs(t, fails(t.Context(), w.Observer, "none", java), zk.ErrInvalidPath)
 		require.ErrorIs(t, fails(t.Context(), w.Observer, "/", nil), zk.ErrBadArguments)
 		require.ErrorIs(t, fails(t.Context(), nil, "/", java), zk.ErrBadArguments)
-		require.ErrorIs(t, fails(t.Context(), w.Observer, "/", discovery.CuratorCodec(discovery.WithClass(""))), zk.ErrBadArguments)
 		enter(t, w.Observer, discovery.CuratorCodec(), discovery.Instance{Service: "orders", ID: "a", Address: "10.0.0.7", Port: 80})
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Blackhole()})
 		w.Fake.RefuseConnections(true)

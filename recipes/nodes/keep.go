@@ -129,6 +129,7 @@ func (k *keeper) once(look func(ctx context.Context, isNew bool) error) func(con
 // first.
 func (k *keeper) hold(ctx context.Context, isNew bool) error {
 	if isNew && k.isProbablyMissing() {
+		k.clean = false
 		if err := k.create(ctx); err != nil {
 			return err
 		}
