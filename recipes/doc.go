@@ -68,9 +68,9 @@
 //
 // Some recipes deviate:
 //
-//   - A cache, a directory and a shared value keep what they have while servers
-//     refuse the credentials, and go on when one takes them: nobody else relies
-//     on a copy.
+//   - A cache, a directory, a view of a group and a shared value keep what they have
+//     while servers refuse the credentials, and go on when one takes them: nobody
+//     else relies on a copy.
 //   - A cache and a view of a group go on without the data of a node that may
 //     not be read, and say so: the other nodes are what they are for. A cache,
 //     and a directory on it, outlasts any refusal.
