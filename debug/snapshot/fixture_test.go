@@ -77,8 +77,8 @@ func inGoodOrder(now time.Time) Client {
 			{Service: "orders", ID: evil, State: "conflict", Node: "/shop/services/orders/a4", Since: before(time.Minute), Trouble: "an instance at \"10.0.0.9\" has the ID"},
 		}},
 		Directories: List[Directory]{3, []Directory{
-			{Root: "/shop/services", Filled: true, Zxid: 0x200000051, Instances: 40, Suspects: 2, Services: List[Service]{21, []Service{
-				{Name: "bills", Instances: 3, Drained: 1}, {Name: "orders", Instances: 4, Suspects: 2},
+			{Root: "/shop/services", Filled: true, Zxid: 0x200000051, Instances: 40, Services: List[Service]{21, []Service{
+				{Name: "bills", Instances: 3, Drained: 1}, {Name: "orders", Instances: 4},
 			}}, Malformed: List[Bad]{2, []Bad{{Path: "/shop/services/bills/x", Problem: "no JSON object: garbage"}, {Path: evil, Problem: "not UTF-8"}}}},
 			{Root: "/shop/services/mail", Filled: true, Interrupted: true, Zxid: 0x200000050, Services: none[Service](), Malformed: none[Bad](), Trouble: "not authenticated"},
 			{Root: "/shop/services/stock", Interrupted: true, Services: none[Service](), Malformed: none[Bad]()},

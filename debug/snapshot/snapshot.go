@@ -278,12 +278,11 @@ type Directory struct {
 	Interrupted bool          `json:"interrupted"` // what it has may be old
 	Zxid        int64         `json:"zxid"`        // the transaction as of which it equals the tree
 	Instances   int           `json:"instances"`
-	Suspects    int           `json:"suspects,omitempty"` // instances that the loss guard keeps, though their nodes are gone
-	Services    List[Service] `json:"services"`           // by name; no more than MaxShown
-	Malformed   List[Bad]     `json:"malformed"`          // nodes that should be instances; no more than MaxShown
-	Trouble     string        `json:"trouble,omitempty"`  // what the directory may not read
-	Error       string        `json:"error,omitempty"`    // why it has ended
-	Ended       time.Time     `json:"ended,omitzero"`     // zero if it goes on
+	Services    List[Service] `json:"services"`          // by name; no more than MaxShown
+	Malformed   List[Bad]     `json:"malformed"`         // nodes that should be instances; no more than MaxShown
+	Trouble     string        `json:"trouble,omitempty"` // what the directory may not read
+	Error       string        `json:"error,omitempty"`   // why it has ended
+	Ended       time.Time     `json:"ended,omitzero"`    // zero if it goes on
 }
 
 // MaxShown is how many services, and malformed nodes, a Directory has at most.
@@ -292,9 +291,8 @@ const MaxShown = 20
 // Service is what a directory has of one service.
 type Service struct {
 	Name      string `json:"name"`
-	Instances int    `json:"instances"`          // all of them
-	Drained   int    `json:"drained,omitempty"`  // those that do not want to be picked
-	Suspects  int    `json:"suspects,omitempty"` // those that the loss guard keeps
+	Instances int    `json:"instances"`         // all of them
+	Drained   int    `json:"drained,omitempty"` // those that do not want to be picked
 }
 
 // Bad is a node that should be an instance.
