@@ -112,33 +112,12 @@ func (s *service) close() {
 	}
 }
 
-// follow wakes the channels when there is news of the directory or the connection.
+// follow wakes the channels when the directory has changed, or has ended. Nothing
+// tells why there is no connection: a channel in trouble looks again by itself.
 func (s *service) follow(ctx context.Context) {
-	client := framework.Extend(s.client)
-	for ctx.Err() == nil {
-		news := client.ConnectionNews()
-		s.tell()
-		s.followDirectory(ctx, news)
-	}
-}
-
-// followDirectory wakes them when the directory has changed, or has ended, until
-// there is news of the connection. It begins with what the directory has: an
-// interruption may be over before anybody has heard of it from the directory.
-func (s *service) followDirectory(ctx context.Context, news <-chan struct{}) {
-	ctx, end := context.WithCancel(ctx)
-	var listener sync.WaitGroup
-	listener.Go(func() {
-		select {
-		case <-news:
-		case <-ctx.Done():
-		}
-		end()
-	})
-	defer listener.Wait()
 	var last *discovery.Snapshot
 	for change := range s.directory.Changes(ctx) {
-		if change.Now != last || change.Now == nil {
+		if change.Now != last {
 			last = change.Now
 			s.tell()
 		}
