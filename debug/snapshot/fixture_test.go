@@ -22,7 +22,6 @@ const (
 
 func inGoodOrder(now time.Time) Client {
 	before := func(d time.Duration) time.Time { return now.Add(-d) }
-	work := []Frame{{"main.(*shop).sell", "/src/orders/shop.go", 99}, {"main.main", "/src/orders/main.go", 12}}
 	return Client{
 		Service: "orders", Chroot: "/shop", Recorded: true,
 		State: State{Name: "connected", Since: before(3 * time.Hour)},
@@ -40,7 +39,7 @@ func inGoodOrder(now time.Time) Client {
 		Holds: List[Hold]{2, []Hold{
 			{
 				Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock", Node: firstNode, Token: 8589934670,
-				Since: before(72 * time.Second), Waited: Seconds(1234 * time.Microsecond), Waiting: 1, Revoked: true, Stack: work,
+				Since: before(72 * time.Second), Waited: Seconds(1234 * time.Microsecond), Waiting: 1, Revoked: true,
 			},
 			{
 				Path: "/shop/limits/mail", Recipe: "semaphore", Leases: 3, Node: secondNode, Token: 8589934672,
@@ -53,7 +52,6 @@ func inGoodOrder(now time.Time) Client {
 				Stage: "waiting", Ahead: 2, Seen: before(time.Minute), Node: "x__READ__0000000007",
 				Next:   &Contender{Node: "x__WRIT__0000000006", ID: "bills@web-2/99", Since: before(11 * time.Minute)},
 				Holder: &Contender{Node: "x__WRIT__0000000001", ID: "bills@web-3/7", Since: before(time.Hour)},
-				Stack:  work,
 			},
 			{
 				Path: "/shop/locks/sku-42", Recipe: "mutex", Since: before(5 * time.Second), Stage: "in process", Ahead: 1, Seen: before(5 * time.Second),

@@ -163,10 +163,6 @@ type Hold struct {
 	// Lost says why the lock is lost, though it is not released. Work that
 	// relied on it should have stopped.
 	Lost string `json:"lost,omitempty"`
-
-	// Stack is where the lock was acquired, the innermost call first. It is
-	// empty unless framework.WithAcquireStacks is set.
-	Stack []Frame `json:"stack,omitempty"`
 }
 
 // Wait is an acquire that is under way.
@@ -193,8 +189,6 @@ type Wait struct {
 	Node   string     `json:"node,omitempty"`   // the base name of its node
 	Next   *Contender `json:"next,omitempty"`   // right ahead
 	Holder *Contender `json:"holder,omitempty"` // first in the queue
-
-	Stack []Frame `json:"stack,omitempty"` // see Hold.Stack
 }
 
 // Contender is another contender, as a waiter has seen it.
@@ -207,13 +201,6 @@ type Contender struct {
 	Since time.Time `json:"since,omitzero"`
 
 	Local bool `json:"local,omitempty"` // it is a lease of the same client
-}
-
-// Frame is a call in a stack.
-type Frame struct {
-	Func string `json:"func"`
-	File string `json:"file"`
-	Line int    `json:"line"`
 }
 
 // Registration is a node that recipes/nodes keeps registered, or one whose

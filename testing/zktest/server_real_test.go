@@ -68,6 +68,13 @@ func (s *sharedServer) is39() bool {
 	return major > 3 || major == 3 && minor >= 9
 }
 
+// isSince384 reports whether the real server is as new as 3.8.4.
+func (s *sharedServer) isSince384() bool {
+	var minor, patch int
+	_, _ = fmt.Sscanf(s.version, "3.%d.%d", &minor, &patch)
+	return minor > 8 || minor == 8 && patch >= 4
+}
+
 // isSince394 reports whether the real server is newer than 3.9.3.
 func (s *sharedServer) isSince394() bool {
 	var minor, patch int

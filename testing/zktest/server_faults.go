@@ -7,14 +7,10 @@ import (
 	"time"
 )
 
-// Errors of methods that need a server which is there, or which runs.
-var (
-	// ErrClosed is returned after Close. It matches [net.ErrClosed].
-	ErrClosed = fmt.Errorf("zktest: server closed: %w", net.ErrClosed)
-	// ErrNotRunning is returned by [Server.Pause] and [Server.Resume] for a
-	// server that is stopped or closed.
-	ErrNotRunning = errors.New("zktest: server not running")
-)
+// ErrClosed is returned after Close. It matches [net.ErrClosed].
+var ErrClosed = fmt.Errorf("zktest: server closed: %w", net.ErrClosed)
+
+var errNotRunning = errors.New("zktest: server not running")
 
 // Stop ends the server's process. Connections are closed, new ones are refused,
 // and no session expires. Nodes and sessions are kept for [Server.Restart]. A
@@ -80,13 +76,13 @@ func (s *Server) startLocked() {
 // Pause freezes the server's process, as a long garbage collection does.
 // Connections stay open, but nothing is read or answered, and no session
 // expires. To the other members of an ensemble it is as if the server were cut
-// off. It ends with [Server.Resume]. The error is [ErrNotRunning] for a server
-// that is stopped or closed.
+// off. It ends with [Server.Resume]. A server that is stopped or closed is an
+// error.
 func (s *Server) Pause() error {
 	s.mu.Lock()
 	defer s.unlock()
 	if !s.upLocked() {
-		return ErrNotRunning
+		return errNotRunning
 	}
 	s.paused = true
 	if s.member != nil {
@@ -99,13 +95,13 @@ func (s *Server) Pause() error {
 // first, although requests of their clients may be waiting: a server that wakes
 // up looks at its clock before it looks at its connections. A member of an
 // ensemble that was paused for longer than the sync limit gives up its leader,
-// or steps down. The error is [ErrNotRunning] for a server that is stopped or
-// closed. A server that is not paused goes on.
+// or steps down. A server that is stopped or closed is an error; one that is not
+// paused goes on.
 func (s *Server) Resume() error {
 	s.mu.Lock()
 	defer s.unlock()
 	if !s.upLocked() {
-		return ErrNotRunning
+		return errNotRunning
 	}
 	if !s.paused {
 		return nil
@@ -169,4 +165,50 @@ func (m *Member) resumeLocked() {
 	}
 	m.ens.updateLocked()
 	m.applyDueLocked()
+}
+
+// CutAll closes every connection. The clients of black holes do not see the
+// end.
+func (s *Server) CutAll() {
+	s.mu.Lock()
+	defer s.unlock()
+	for _, c := range s.conns.inOrder() {
+		c.closeByServerLocked()
+	}
+}
+
+// RefuseConnections makes dialing fail, or work again. Existing connections
+// stay. Over TCP on other systems than Linux the port stays open, and new
+// connections are closed at once.
+func (s *Server) RefuseConnections(on bool) {
+	s.mu.Lock()
+	defer s.unlock()
+	s.refusing = on
+	s.updatePortLocked()
+}
+
+// BlackholeAll does as [Session.Blackhole] to all connections, present and
+// future.
+func (s *Server) BlackholeAll() {
+	s.mu.Lock()
+	defer s.unlock()
+	s.blackHole = true
+	s.updatePortLocked()
+	for _, c := range s.conns.inOrder() {
+		c.blackHoleLocked()
+	}
+}
+
+// Heal ends every black hole, those made by actions such as [Blackhole]
+// included: they are reset, and new ones work. Only a [Host] that is isolated stays so.
+func (s *Server) Heal() {
+	s.mu.Lock()
+	defer s.unlock()
+	s.blackHole = false
+	s.updatePortLocked()
+	for _, c := range s.conns.inOrder() {
+		if c.blackHole && (c.host == nil || !c.host.isolated) {
+			c.resetLocked()
+		}
+	}
 }

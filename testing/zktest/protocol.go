@@ -1,6 +1,8 @@
 package zktest
 
-import "github.com/gocurator/curator/testing/zktest/internal/wire"
+import (
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
 
 // Op is the type of a request, by the number it has on the wire. The method
 // String returns the name of the request as ZooKeeper's own sources spell it.
@@ -40,4 +42,27 @@ const (
 	OpAddWatch        Op = wire.OpAddWatch
 	OpConnect         Op = wire.OpConnect // the handshake; it has no number on the wire, this is the server's own name for it
 	OpCloseSession    Op = wire.OpCloseSession
+)
+
+// Code is an error code of the protocol. Success is the zero Code; every other
+// is an error that errors.Is can match. Codes without a name here are written
+// by their number in ZooKeeper's KeeperException.Code, such as Code(-125) for a
+// quota that is exceeded.
+type Code = wire.Code
+
+// The codes that tests name most.
+const (
+	ErrSystem         Code = wire.ErrSystem
+	ErrConnectionLoss Code = wire.ErrConnectionLoss
+	ErrUnimplemented  Code = wire.ErrUnimplemented
+	ErrBadArguments   Code = wire.ErrBadArguments
+	ErrNoNode         Code = wire.ErrNoNode
+	ErrNoAuth         Code = wire.ErrNoAuth
+	ErrBadVersion     Code = wire.ErrBadVersion
+	ErrNodeExists     Code = wire.ErrNodeExists
+	ErrNotEmpty       Code = wire.ErrNotEmpty
+	ErrSessionExpired Code = wire.ErrSessionExpired
+	ErrAuthFailed     Code = wire.ErrAuthFailed
+	ErrSessionMoved   Code = wire.ErrSessionMoved
+	ErrThrottled      Code = wire.ErrThrottled
 )

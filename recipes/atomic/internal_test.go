@@ -3,7 +3,6 @@ package atomic
 import (
 	"math"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -30,12 +29,12 @@ func TestReceiptOfTheLastVersion(t *testing.T) {
 		c, _ := w.Connect(t)
 		n := NewLong(c, "/n", WithReceipts("/receipts"))
 		require.NoError(t, n.Store(t.Context(), 5))
-		used := n.cell.receipt.path
-		n.cell.receipt.version = math.MaxInt32
+		used := n.value.node.receipt.path
+		n.value.node.receipt.version = math.MaxInt32
 		before := w.Fake.CountRequests(zktest.OpMulti)
 		require.NoError(t, n.Store(t.Context(), 6))
 		require.Equal(t, 1, w.Fake.CountRequests(zktest.OpMulti)-before)
-		require.NotEqual(t, used, n.cell.receipt.path)
+		require.NotEqual(t, used, n.value.node.receipt.path)
 		require.Len(t, w.Fake.Children("/receipts"), 1)
 	})
 }
@@ -44,16 +43,26 @@ func TestReceiptOfTheLastVersion(t *testing.T) {
 func TestVersionThatStandsForAny(t *testing.T) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		c, _ := w.Connect(t)
-		waiting := func() *call { return &call{done: make(chan struct{})} }
-		r := &round{cell: &cell{client: c}, calls: []*call{waiting(), waiting()}}
-		r.seen = snapshotOf(time.Now(), c.SessionID(), nil, &zk.Stat{Version: -1})
-		reader, writer := r.calls[0], r.calls[1]
-		reader.change = func(data []byte) step { return step{data: data} }
-		writer.change = func(data []byte) step { return step{data: data, writes: true} }
-		require.NoError(t, r.try())
-		require.True(t, writer.over)
-		require.ErrorIs(t, writer.result.err, ErrNoVersion)
-		require.False(t, reader.over)
-		require.Equal(t, []*call{reader}, r.waiting)
+		n := NewLong(c, "/n")
+		n.value.node.noteRead(nil, n.value.node.snapshotOf(c.SessionID(), nil, &zk.Stat{Version: -1}))
+		require.ErrorIs(t, n.Store(t.Context(), 5), ErrNoVersion)
+	})
+}
+
+// A Load keeps what it has read if nothing newer is known: its answer may arrive
+// after the one of a request that was sent later.
+//
+// Promise: A Load that read earlier does not replace newer data.
+func TestOnlyAYoungerLoadIsTaken(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		n := newNode(c, "/n", nil)
+		before := n.known()
+		read, written := n.snapshotOf(1, nil, &zk.Stat{Version: 1}), n.snapshotOf(1, nil, &zk.Stat{Version: 2})
+		n.noteRead(before, read)
+		require.Same(t, read, n.known())
+		n.noteWritten(written)
+		n.noteRead(before, read)
+		require.Same(t, written, n.known())
 	})
 }
