@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // readTwo reads two nodes with one request.
 func readTwo(t *testing.T, c *framework.Client) error {
-	_, _, err := framework.Extend(c).MultiRead(t.Context(), "/", "/none")
+	_, _, err := insider.Of(c).MultiRead(t.Context(), "/", "/none")
 	return err
 }
 

@@ -54,7 +54,7 @@ var completed = []struct {
 	{[]string{"zklock", "ls", "--"}, "--recursive --held-over --kind --servers", "--czxid"},
 	{[]string{"zklock", "-S", "a:1", "ls", "--"}, "--recursive --servers", "--czxid"},
 	{[]string{"zklock", "ls", "--kind", ""}, "mutex rw sem latch all", "ls"},
-	{[]string{"zklock", "services", "--codec", ""}, "cloudwego curator dubbo dubbo-interface hostport nerve rpcx serverset spring", "ls"},
+	{[]string{"zklock", "services", "--codec", ""}, "curator dubbo dubbo-interface serverset spring", "ls"},
 	{[]string{"zklock", "show", "-o", ""}, "table wide json", "ls"},
 	{[]string{"zklock", "show", "--output=w"}, "--output=wide", "--output=json"},
 	{[]string{"zklock", "run", "--on-lost", ""}, "term kill exec=", "ignore"},

@@ -117,12 +117,8 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 	"tracing.WithSlowHold": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		return waitAndHold(t, w, tracing.WithSlowHold(d))
 	},
-	"retry.Once":               retrying(retry.Once),
-	"retry.N":                  retrying(func(d time.Duration) retry.Policy { return retry.N(5, d) }),
-	"retry.Forever":            retrying(retry.Forever),
-	"retry.Exponential":        retrying(func(d time.Duration) retry.Policy { return retry.Exponential(d, 5) }),
-	"retry.BoundedExponential": retrying(func(d time.Duration) retry.Policy { return retry.BoundedExponential(d, d, 5) }),
-	"retry.UntilElapsed":       retrying(func(d time.Duration) retry.Policy { return retry.UntilElapsed(d, max(d, time.Second)) }),
+	"retry.Forever":     retrying(retry.Forever),
+	"retry.Exponential": retrying(func(d time.Duration) retry.Policy { return retry.Exponential(d, d, 5) }),
 }
 
 // waitAndHold waits for a lock for some time, and holds it.

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
@@ -164,7 +165,7 @@ func (l *curatorLeave) listOthers(ctx context.Context) ([]string, error) {
 	if l.begun {
 		return l.layout.others(ctx, l.name)
 	}
-	names, _, err := framework.Extend(l.layout.client).CurrentSiblings(ctx, l.layout.path)
+	names, _, err := insider.Of(l.layout.client).CurrentSiblings(ctx, l.layout.path)
 	return l.layout.members(names, l.name), ignore(err, zk.ErrNoNode)
 }
 

@@ -23,8 +23,8 @@ type HookBarrierWaited interface {
 }
 
 // HookBarrierMembersLost is a clienttrace.Hook that is told by each member of a
-// DoubleBarrier that notices that n other members of its round were lost. A
-// clienttrace.Teller makes the call: a hook that blocks holds up no member. The
+// DoubleBarrier that notices that n other members of its round were lost. The
+// call has a goroutine of its own: a hook that blocks holds up no member. The
 // method must not panic.
 type HookBarrierMembersLost interface {
 	BarrierMembersLost(n int)

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -68,7 +69,7 @@ func (p place) readMembers(ctx context.Context, names []string, one readNode, ta
 	}
 	reads := follow.ReadsOf(p.client, memberReads)
 	reads.One, reads.Size = one, memberData
-	return reads.Each(ctx, paths, func(i int, node framework.NodeRead) error {
+	return reads.Each(ctx, paths, func(i int, node insider.NodeRead) error {
 		if node.Err == nil {
 			take(i, node.Data, node.Stat)
 		}

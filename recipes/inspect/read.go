@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -74,9 +75,9 @@ func (r *reader) data(ctx context.Context, path string) (data []byte, stat *zk.S
 }
 
 // several reads the data of nodes with one request.
-func (r *reader) several(ctx context.Context, paths ...string) (nodes []framework.NodeRead, zxid int64, err error) {
+func (r *reader) several(ctx context.Context, paths ...string) (nodes []insider.NodeRead, zxid int64, err error) {
 	err = r.request(func() (err error) {
-		nodes, zxid, err = framework.Extend(r.client).MultiRead(ctx, paths...)
+		nodes, zxid, err = insider.Of(r.client).MultiRead(ctx, paths...)
 		return err
 	})
 	return nodes, zxid, err
@@ -126,7 +127,7 @@ type sighting struct {
 
 // sightingOf returns what there is to know of a node that was read, or nil if the
 // node is gone.
-func (r *reader) sightingOf(path string, node framework.NodeRead) (*sighting, error) {
+func (r *reader) sightingOf(path string, node insider.NodeRead) (*sighting, error) {
 	stat, err := node.Stat, node.Err
 	forbidden := reason.Is(err, zk.ErrNoAuth)
 	if forbidden {
@@ -148,7 +149,7 @@ func (r *reader) sightingOf(path string, node framework.NodeRead) (*sighting, er
 // one reads a node, and returns nil if it is gone.
 func (r *reader) one(path string) (*sighting, error) {
 	data, stat, err := r.data(r.ctx, path)
-	return r.sightingOf(path, framework.NodeRead{Data: data, Stat: stat, Err: err})
+	return r.sightingOf(path, insider.NodeRead{Data: data, Stat: stat, Err: err})
 }
 
 // contenders reads the first n contenders in the order of admission, or all if
@@ -185,7 +186,7 @@ func (r *reader) byCreation(parent string, names []string) ([]sighting, error) {
 func (r *reader) readAll(parent string, names []string, add func(i int, seen *sighting)) (all []sighting, err error) {
 	paths, found := below(parent, names), make([]*sighting, len(names))
 	reads := follow.Reads{Slots: r.readers, One: r.data, Several: r.several, Size: lockloop.OwnData}
-	err = reads.Each(r.ctx, paths, func(i int, node framework.NodeRead) (err error) {
+	err = reads.Each(r.ctx, paths, func(i int, node insider.NodeRead) (err error) {
 		if found[i], err = r.sightingOf(paths[i], node); found[i] != nil {
 			add(i, found[i])
 		}
