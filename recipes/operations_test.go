@@ -231,7 +231,6 @@ var everyOperation = []operation{
 		return l.Lead(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
 	})},
 	{"latch, hand over", latch(func(ctx context.Context, l *leader.Latch) error { return l.HandOver(ctx) })},
-	{"latch, changes", latch(func(ctx context.Context, l *leader.Latch) error { return none(l.Changes(ctx)) })},
 	{"latch, resign", latch(func(ctx context.Context, l *leader.Latch) error { return l.Resign(ctx) })},
 	{"latch, shutdown", latch(func(ctx context.Context, l *leader.Latch) error { return l.Shutdown(ctx) })},
 	{"selector", onTree(func(ctx context.Context, s *scene) error {

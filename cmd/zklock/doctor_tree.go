@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/hostname"
@@ -18,20 +19,16 @@ import (
 
 // tree looks for leftovers in the whole tree.
 func (d *doctor) tree(ctx context.Context, c *framework.Client) error {
-	line := d.walkLine()
-	defer line.clear()
 	x := &examination{doctor: d, ctx: ctx, client: c, newest: c.LastZxid(), host: hostname.Get()}
-	err := x.walk(line)
-	line.clear()
-	if err != nil {
+	if err := x.walk(); err != nil {
 		return err
 	}
-	return d.fact("tree", fmt.Sprintf("%d nodes beside those of %d locks, leaders, groups and queues", line.nodes, x.recipes),
+	return d.fact("tree", fmt.Sprintf("%d nodes beside those of %d locks, leaders, groups and queues", x.nodes, x.recipes),
 		struct {
 			Type    string `json:"type"`
 			Nodes   int    `json:"nodes"`
 			Recipes int    `json:"recipes"`
-		}{"tree", line.nodes, x.recipes})
+		}{"tree", x.nodes, x.recipes})
 }
 
 // examination is one walk through the tree.
@@ -41,6 +38,7 @@ type examination struct {
 	client  *framework.Client
 	newest  int64 // what is older was there when the walk began
 	host    string
+	nodes   int // nodes beside those of recipes
 	recipes int
 
 	queues  []string        // the folders of the contenders of the present path
@@ -48,9 +46,9 @@ type examination struct {
 	problem error           // the first error of the filter's requests
 }
 
-func (x *examination) walk(line *walkLine) error {
+func (x *examination) walk() error {
 	visit := inspect.WithFilter(func(path string) bool {
-		line.enter(path)
+		x.nodes++
 		if x.problem == nil {
 			x.problem = x.emptyParent(path)
 		}
@@ -109,7 +107,7 @@ func (x *examination) participant(r inspect.Recipe, p inspect.Participant) {
 	case p.Unreadable:
 	case p.Session == 0 && r.Kind != inspect.Queue:
 		x.find(finding{What: "not ephemeral", Path: p.Path, Text: "of " + p.ID + ": it stays when its owner dies"})
-	case p.PID != 0 && p.Host == x.host && !processExists(p.PID):
+	case p.PID != 0 && p.Host == x.host && !child.Exists(p.PID):
 		x.find(finding{What: "owner is gone", Path: p.Path, Text: fmt.Sprintf(
 			"no process %d on this machine, unless it is in a container: the node stays until session %s ends", p.PID,
 			view.Session(p.Session))})

@@ -124,14 +124,11 @@ const untilWorkReturns = 10 * 365 * 24 * time.Hour
 // has asked for that, or there is an error that another candidacy would meet
 // again.
 func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signal) (stopped bool, err error) {
-	opts := []leader.SelectorOption{leader.WithGrace(untilWorkReturns)}
+	opts := []leader.Option{leader.WithGrace(untilWorkReturns)}
 	if f.id != "" {
 		opts = append(opts, leader.WithID(f.id))
 	}
 	waitCtx, endWait := untilStart(ctx, signals)
-	if err := g.credentials.renew(waitCtx); err != nil && waitCtx.Err() == nil {
-		fmt.Fprintln(g.err, "zklock: --auth-file:", err)
-	}
 	var outcome error
 	led := false
 	hideProgress := showWaiting(waitCtx, g.env, g.client, g.path)

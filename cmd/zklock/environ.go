@@ -40,7 +40,7 @@ func (g *guarded) holding(lease *locks.Lease) holding {
 
 // environ returns the environment of the command. Its variables replace the
 // ones of an outer zklock, if another zklock runs this one.
-func (g *guarded) environ(lease *locks.Lease, f *lossFile) []string {
+func (g *guarded) environ(lease *locks.Lease) []string {
 	h := g.holding(lease)
 	own := []string{
 		"ZKLOCK_PATH=" + h.Path,
@@ -48,9 +48,7 @@ func (g *guarded) environ(lease *locks.Lease, f *lossFile) []string {
 		fmt.Sprint("ZKLOCK_TOKEN=", h.Token),
 		fmt.Sprint("ZKLOCK_SESSION=", h.Session),
 		"ZKLOCK_ID=" + h.Holder,
-	}
-	if len(f.forChild()) > 0 {
-		own = append(own, fmt.Sprint("ZKLOCK_FD=", child.FirstFile()))
+		fmt.Sprint("ZKLOCK_FD=", child.FirstFile()),
 	}
 	replaced := []string{"ZKLOCK_PATH", "ZKLOCK_NODE", "ZKLOCK_TOKEN", "ZKLOCK_SESSION", "ZKLOCK_ID", "ZKLOCK_FD"}
 	environ := slices.DeleteFunc(os.Environ(), func(v string) bool {
@@ -78,9 +76,6 @@ type lossFile struct {
 }
 
 func newLossFile(lease *locks.Lease) (*lossFile, error) {
-	if !child.PassesFiles {
-		return &lossFile{}, nil
-	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -88,18 +83,8 @@ func newLossFile(lease *locks.Lease) (*lossFile, error) {
 	return &lossFile{r, w, context.AfterFunc(lease.Context(), func() { w.Close() })}, nil
 }
 
-// forChild returns what the command inherits.
-func (f *lossFile) forChild() []*os.File {
-	if f.r == nil {
-		return nil
-	}
-	return []*os.File{f.r}
-}
-
 func (f *lossFile) close() {
-	if f.r != nil {
-		f.stop()
-		f.r.Close()
-		f.w.Close()
-	}
+	f.stop()
+	f.r.Close()
+	f.w.Close()
 }

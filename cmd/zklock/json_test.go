@@ -36,7 +36,7 @@ func TestJSONCanBePrinted(t *testing.T) {
 	})
 }
 
-// What run, elect and the doctor print for programs has names as the manual
+// What run, elect and the doctor print for programs has names as the README
 // says, and durations with their unit.
 func TestNamesInJSON(t *testing.T) {
 	second := view.Seconds(1)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -24,14 +23,17 @@ import (
 // zklock run, the nodes of its session are the user's own.
 func (e *env) view() view.View {
 	own, _ := strconv.ParseUint(os.Getenv("ZKLOCK_SESSION"), 0, 64)
-	return view.View{Now: time.Now(), Zone: time.Local, Wide: e.format == wide, Own: int64(own)}
+	return view.View{Now: time.Now(), Zone: time.Local, Own: int64(own)}
 }
 
 // isJSON reports whether the output is for programs.
 func (e *env) isJSON() bool { return e.format == jsonForm }
 
 // coloured reports whether the output is for a person at a terminal.
-func (e *env) coloured() bool { return !e.noColor && terminal.Is(fileOf(e.out)) }
+func (e *env) coloured() bool { return e.coloursOn(e.out) }
+
+// coloursOn reports whether a stream is a terminal that may show colours.
+func (e *env) coloursOn(stream any) bool { return !e.noColor && terminal.Is(fileOf(stream)) }
 
 // table returns a writer of a table on the output.
 func (e *env) table() *columns.Writer { return columns.New(e.out, e.coloured()) }
@@ -45,16 +47,14 @@ func (e *env) paint(s columns.Style, text string) string {
 }
 
 // writeJSON writes one object, in one line.
-func (e *env) writeJSON(value any) error { return jsonTo(e.out, value) }
-
-func jsonTo(w io.Writer, value any) error {
+func (e *env) writeJSON(value any) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false) // for people who read it with less
 	if err := enc.Encode(value); err != nil {
 		return err
 	}
-	_, err := w.Write(printable.JSON(line.Bytes()))
+	_, err := e.out.Write(printable.JSON(line.Bytes()))
 	return err
 }
 

@@ -57,9 +57,6 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 	"leader.WithGrace": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		return leadUntilAsked(t, w, leader.WithGrace(d))
 	},
-	"leader.WithOverrunReport": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		return leadUntilAsked(t, w, leader.WithOverrunReport(d))
-	},
 	"locks.WithLocalHandOver": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		m := locks.NewInterProcessMutex(w.Observer, "/l", locks.WithLocalHandOver(2, d))
 		for range 3 {
@@ -175,7 +172,7 @@ func outlastRemoval(t *testing.T, w *recipetest.World, opt discovery.DirectoryOp
 }
 
 // leadUntilAsked leads, is asked to step down, and goes on for some time.
-func leadUntilAsked(t *testing.T, w *recipetest.World, opt leader.SelectorOption) error {
+func leadUntilAsked(t *testing.T, w *recipetest.World, opt leader.Option) error {
 	s := leader.NewSelector(w.Observer, "/leader", opt)
 	err := s.Run(w.Patience(t), func(ctx context.Context) error {
 		lease, _ := locks.LeaseFromContext(ctx)

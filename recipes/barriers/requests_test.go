@@ -16,7 +16,7 @@ import (
 // less one. So there is no herd: the number of requests grows with n, and not with
 // its square.
 func TestRequestsOfARound(t *testing.T) {
-	for version, together := range map[zktest.Version]bool{zktest.Version393: true, zktest.Version384: false, zktest.Version3510: false} {
+	for version, together := range map[zktest.Version]bool{zktest.Version393: true, zktest.Version380: false, zktest.Version3510: false} {
 		for _, n := range []int{1, 2, 5, 40} {
 			for _, atOnce := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v,n=%d,atOnce=%v", version, n, atOnce), func(t *testing.T) {

@@ -2,9 +2,6 @@ package view
 
 import (
 	"fmt"
-	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
@@ -109,11 +106,7 @@ func doubtText(doubt string) string {
 
 // WaitHeader returns the names of the columns of WaitRows.
 func (v View) WaitHeader() []string {
-	names := []string{"WAITER", "WAITED", "FOR", "KIND", "HELD BY"}
-	if v.Wide {
-		names = append(names, "WAITER'S NODE", "HOLDER'S NODE")
-	}
-	return names
+	return []string{"WAITER", "WAITED", "FOR", "KIND", "HELD BY"}
 }
 
 // WaitRows returns the rows of a lock in a graph, one for each waiter.
@@ -133,67 +126,5 @@ func (v View) waitRow(w inspect.Wait, waiter inspect.Participant) []columns.Cell
 	if more := len(w.Holders) - 1; more > 0 {
 		row[4].Text += fmt.Sprintf(" +%d", more)
 	}
-	if v.Wide {
-		holder := ""
-		if len(w.Holders) > 0 {
-			holder = printable.String(w.Holders[0].Path)
-		}
-		row = append(row, columns.Cells(printable.String(waiter.Path), holder)...)
-	}
 	return row
-}
-
-// DOT returns a graph in the language of Graphviz: an edge leads from each
-// waiter to each holder that it waits for. The edges of deadlocks are red.
-func DOT(g inspect.Graph) string {
-	var red, others []string
-	for _, d := range g.Deadlocks {
-		for _, b := range d.Cycle {
-			red = append(red, edge(b.Waiters[0], b.Holders[0], b.Path))
-		}
-	}
-	for _, w := range g.Waits {
-		others = slices.AppendSeq(others, edges(w))
-	}
-	var b strings.Builder
-	b.WriteString("digraph waits {\n\trankdir=LR\n\tnode [shape=box]\n")
-	for _, e := range distinct(red) {
-		b.WriteString("\t" + e + ", color=red, penwidth=2]\n")
-	}
-	for _, e := range distinct(others) {
-		if !slices.Contains(red, e) {
-			b.WriteString("\t" + e + "]\n")
-		}
-	}
-	b.WriteString("}\n")
-	return b.String()
-}
-
-// edges yields an edge from each waiter to each holder.
-func edges(w inspect.Wait) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, waiter := range w.Waiters {
-			for _, holder := range w.Holders {
-				if !yield(edge(waiter, holder, w.Path)) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// edge returns an edge whose list of attributes is not closed yet.
-func edge(waiter, holder inspect.Participant, path string) string {
-	return quote(waiter.String()) + " -> " + quote(holder.String()) + " [label=" + quote(path)
-}
-
-// quote returns a text as DOT has it. Escapes of DOT are not interpreted.
-func quote(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(printable.String(text)) + `"`
-}
-
-// distinct returns the texts in order, each once.
-func distinct(texts []string) []string {
-	slices.Sort(texts)
-	return slices.Compact(texts)
 }

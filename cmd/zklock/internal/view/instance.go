@@ -2,10 +2,6 @@ package view
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
@@ -63,11 +59,7 @@ func problemOf(p inspect.Participant) string {
 
 // InstanceHeader returns the names of the columns of InstanceRow.
 func (v View) InstanceHeader() []string {
-	names := []string{"SERVICE", "ID", "ADDRESS", "STATE", "SINCE", "AGE", "SESSION"}
-	if v.Wide {
-		names = append(names, "TLS PORT", "LABELS", "NODE")
-	}
-	return names
+	return []string{"SERVICE", "ID", "ADDRESS", "STATE", "SINCE", "AGE", "SESSION"}
 }
 
 // InstanceRow returns the row of a node of a registry.
@@ -79,9 +71,6 @@ func (v View) InstanceRow(p inspect.Participant, other string) []columns.Cell {
 	}
 	if !p.Since.IsZero() {
 		row[6] = v.sessionCell(p)
-	}
-	if v.Wide {
-		row = append(row, columns.Cells(portText(r.TLSPort), labels(r.Metadata), printable.String(p.Path))...)
 	}
 	return row
 }
@@ -106,20 +95,4 @@ func as(id string) string {
 		return ""
 	}
 	return ", as " + printable.String(id)
-}
-
-func portText(port int) string {
-	if port == 0 {
-		return ""
-	}
-	return strconv.Itoa(port)
-}
-
-// labels shows the metadata of an instance, in order.
-func labels(metadata map[string]string) string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(metadata)) {
-		all = append(all, printable.String(name+"="+metadata[name]))
-	}
-	return strings.Join(all, " ")
 }

@@ -88,11 +88,7 @@ func (v View) isOwn(p inspect.Participant) bool { return v.Own != 0 && p.Session
 
 // ParticipantHeader returns the names of the columns of ParticipantRows.
 func (v View) ParticipantHeader() []string {
-	names := []string{"#", "HOLDER", "PID", "SERVICE", "SINCE", "WAITED", "SESSION", "NODE", "TRACE"}
-	if v.Wide {
-		names = append(names, "CZXID", "TOKEN")
-	}
-	return names
+	return []string{"#", "HOLDER", "PID", "SERVICE", "SINCE", "WAITED", "SESSION", "CZXID", "NODE"}
 }
 
 // ParticipantRows returns the rows of a recipe's participants: the holders,
@@ -129,24 +125,15 @@ func (v View) participantRow(r inspect.Recipe, p inspect.Participant, mark strin
 	if r.Kind == inspect.ReadWriteLock {
 		mark += map[bool]string{true: " read", false: " write"}[p.Reader]
 	}
-	node, trace := shortNode(r.Path, p.Path), traceID(p.Trace)
-	if v.Wide {
-		node = p.Path
-	} else {
-		trace = trace[:min(8, len(trace))]
-	}
 	row := []columns.Cell{
 		{Text: mark}, v.hostCell(p), {Text: pidText(p)}, {Text: v.name(p.Service)}, {Text: v.clock(p.Since)},
-		{}, v.sessionCell(p), {Text: printable.String(node)}, {Text: printable.String(trace)},
+		{}, v.sessionCell(p), {Text: czxidText(p.Czxid)}, {Text: printable.String(p.Path)},
 	}
 	if mark[0] == '*' {
 		row[0].Style = columns.Good
 		if row[1].Style == columns.Plain {
 			row[1].Style = columns.Good
 		}
-	}
-	if v.Wide {
-		row = append(row, columns.Cells(czxidText(p.Czxid), strconv.FormatInt(p.Czxid, 10))...)
 	}
 	return row
 }
@@ -193,7 +180,12 @@ func (v View) sessionCell(p inspect.Participant) columns.Cell {
 }
 
 // czxidText shows the id of a transaction as ZooKeeper's own tools do.
-func czxidText(czxid int64) string { return "0x" + strconv.FormatInt(czxid, 16) }
+func czxidText(czxid int64) string {
+	if czxid == 0 {
+		return "" // the node may not be read
+	}
+	return "0x" + strconv.FormatInt(czxid, 16)
+}
 
 // Facts returns what there is to know of one participant, as rows of a name and
 // a text.

@@ -100,43 +100,36 @@ func recipes() []inspect.Recipe {
 	}
 }
 
-var views = map[string]view.View{
-	"table": {Now: now, Own: 0x1000a2b3c4d0002},
-	"wide":  {Now: now, Own: 0x1000a2b3c4d0002, Wide: true},
-}
+var v = view.View{Now: now, Own: 0x1000a2b3c4d0002}
 
 func TestTableOfLocks(t *testing.T) {
-	for form, v := range views {
-		requireGolden(t, "locks."+form, tableOf(t, v.LockHeader(), func(row func([]columns.Cell)) {
-			for _, r := range recipes() {
-				row(v.LockRow(r))
-			}
-		}))
-	}
+	requireGolden(t, "locks.table", tableOf(t, v.LockHeader(), func(row func([]columns.Cell)) {
+		for _, r := range recipes() {
+			row(v.LockRow(r))
+		}
+	}))
 }
 
 func TestTableOfParticipants(t *testing.T) {
-	for form, v := range views {
-		var out string
-		for _, r := range recipes() {
-			out += v.Title(r) + "\n"
-			if rows := v.ParticipantRows(r); len(rows) > 0 {
-				out += tableOf(t, v.ParticipantHeader(), func(row func([]columns.Cell)) {
-					for _, cells := range rows {
-						row(cells)
-					}
-				})
-			}
-			out += "\n"
+	var out string
+	for _, r := range recipes() {
+		out += v.Title(r) + "\n"
+		if rows := v.ParticipantRows(r); len(rows) > 0 {
+			out += tableOf(t, v.ParticipantHeader(), func(row func([]columns.Cell)) {
+				for _, cells := range rows {
+					row(cells)
+				}
+			})
 		}
-		requireGolden(t, "participants."+form, out)
+		out += "\n"
 	}
+	requireGolden(t, "participants.table", out)
 }
 
 // Of a lock that was handed over in each look, nobody knows who holds it. It is not
 // shown as one that nobody holds.
 func TestLockOfWhichNobodyWasReadMayBeHeld(t *testing.T) {
-	v, held := views["table"], 2
+	const held = 2
 	r := inspect.Recipe{Path: "/busy", Kind: inspect.Mutex, Unread: 1}
 	require.Equal(t, "/busy  mutex, may be held, 1 not read", v.Title(r))
 	require.Equal(t, "?", v.LockRow(r)[held].Text)
@@ -147,7 +140,6 @@ func TestLockOfWhichNobodyWasReadMayBeHeld(t *testing.T) {
 
 func TestJSONLines(t *testing.T) {
 	var out string
-	v := views["table"]
 	for _, r := range recipes() {
 		out += jsonLine(t, v.Lock(r)) + jsonLine(t, v.WithParticipants(r))
 	}
@@ -183,26 +175,23 @@ func deadlocked() inspect.Graph {
 
 func TestGraph(t *testing.T) {
 	g := deadlocked()
-	for form, v := range views {
-		var out string
-		for _, d := range g.Deadlocks {
-			out += strings.Join(v.DeadlockText(d), "\n") + "\n\n"
-		}
-		out += tableOf(t, v.WaitHeader(), func(row func([]columns.Cell)) {
-			for _, w := range g.Waits {
-				for _, r := range v.WaitRows(w) {
-					row(r)
-				}
-			}
-		})
-		requireGolden(t, "graph."+form, out)
+	var out string
+	for _, d := range g.Deadlocks {
+		out += strings.Join(v.DeadlockText(d), "\n") + "\n\n"
 	}
+	out += tableOf(t, v.WaitHeader(), func(row func([]columns.Cell)) {
+		for _, w := range g.Waits {
+			for _, r := range v.WaitRows(w) {
+				row(r)
+			}
+		}
+	})
+	requireGolden(t, "graph.table", out)
 	var lines string
-	for _, line := range views["table"].Graph(g) {
+	for _, line := range v.Graph(g) {
 		lines += jsonLine(t, line)
 	}
 	requireGolden(t, "graph.json", lines)
-	requireGolden(t, "graph.dot", view.DOT(g))
 }
 
 // Names in JSON are those of attributes, as the package's documentation says.

@@ -1,31 +1,26 @@
 package main
 
 import (
+	"context"
 	"flag"
-	"fmt"
-	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/framework"
 )
 
-// stopping has the flags that say how a command is stopped.
+// stopping has the flag that says how a command is stopped, and what follows.
 type stopping struct {
-	grace    *time.Duration
-	onLost   lossAction
-	onRevoke string // what happens when somebody asks for the lock
-
+	grace   *time.Duration
 	timeout time.Duration // the session timeout that was asked for
 	margin  float64       // the part of the timeout that is for stopping
 }
 
 func defineStopping(fs *flag.FlagSet) *stopping {
-	s := &stopping{onLost: "term", onRevoke: "term"}
-	s.grace = cli.Seconds(fs, "grace", -1, "`time` from TERM to KILL; a fifth of the session")
-	fs.Var(&s.onLost, "on-lost", "the `action` at a loss: term, kill, or exec=CMD")
-	cli.WordVar(fs, &s.onRevoke, "on-revoke", "action", "the `action` if it is revoked: term or ignore", "term", "ignore")
-	return s
+	return &stopping{grace: cli.Seconds(fs, "grace", -1,
+		"`time` from TERM to KILL, 0 for no time; a fifth of the session")}
 }
 
 // spare is the part of the margin that is left for the kill itself.
@@ -41,6 +36,9 @@ const (
 // takes to stop the command, so that nobody else can have the lock before that.
 func (s *stopping) plan(set *settings) error {
 	const defaultMargin, graceShare = 0.1, 5
+	if !child.Supported {
+		return usagef("commands run on Unix alone")
+	}
 	if s.timeout = set.sessionTimeout; s.timeout <= 0 {
 		return usagef("--session-timeout must be positive")
 	}
@@ -56,9 +54,6 @@ func (s *stopping) plan(set *settings) error {
 		return usagef("--grace %v is too long for a session timeout of %v; the part of it that is for stopping"+
 			" can be %v%% at most", *s.grace, s.timeout, limit*100)
 	}
-	if _, isShell := s.onLost.shell(); isShell && *s.grace == 0 {
-		return usagef("--on-lost %s needs a --grace above 0, which is the time that it has", s.onLost)
-	}
 	return nil
 }
 
@@ -71,23 +66,32 @@ func (s *stopping) graceOf(granted time.Duration) time.Duration {
 	return max(0, min(*s.grace, room))
 }
 
-// lossAction is what happens to the command when the lock is lost.
-type lossAction string
-
-const execPrefix = "exec="
-
-func (a *lossAction) String() string { return string(*a) }
-
-func (a *lossAction) Set(s string) error {
-	if s != "term" && s != "kill" && (!strings.HasPrefix(s, execPrefix) || s == execPrefix) {
-		return fmt.Errorf("%q is no action: term, kill or exec=CMD", s)
-	}
-	*a = lossAction(s)
-	return nil
+// lossGrace is the grace that begins with the loss of a lock, also while the
+// command is being started. A command that has begun by then may run before
+// zklock learns of it: it gets TERM, and what is left of the grace. One that has
+// not begun by the end of the grace is canceled.
+type lossGrace struct {
+	whole time.Duration
+	begin atomic.Pointer[time.Time]
+	over  chan struct{} // closed at its end
 }
 
-// Choices implements cli.Chooser.
-func (a *lossAction) Choices() []string { return []string{"term", "kill", execPrefix} }
+// graceAfter returns the grace after the end of a lease.
+func graceAfter(lease context.Context, whole time.Duration) *lossGrace {
+	g := &lossGrace{whole: whole, over: make(chan struct{})}
+	context.AfterFunc(lease, func() {
+		now := time.Now()
+		g.begin.Store(&now)
+		time.AfterFunc(whole, func() { close(g.over) })
+	})
+	return g
+}
 
-// shell returns the command for a shell, if the action is one.
-func (a lossAction) shell() (cmd string, ok bool) { return strings.CutPrefix(string(a), execPrefix) }
+// left returns how long the command has from now on if the lock is lost.
+func (g *lossGrace) left() time.Duration {
+	begin := g.begin.Load()
+	if begin == nil {
+		return g.whole
+	}
+	return max(0, g.whole-time.Since(*begin))
+}

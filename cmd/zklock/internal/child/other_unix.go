@@ -2,10 +2,18 @@
 
 package child
 
-import "syscall"
+import (
+	"errors"
+	"os"
+	"syscall"
+)
 
 // adopts is for Linux: elsewhere orphans go to the first process.
 const adopts = false
+
+func adoptOrphans() {}
+
+func reapOrphans() (stop func()) { return func() {} }
 
 // family is the command's process group. A process that leaves it is not found.
 type family struct{ group group }
@@ -40,17 +48,29 @@ func (f *family) signal(sigs ...syscall.Signal) (refused int) {
 	return refused
 }
 
-// pause stops all of the family. It reports whether all have been told to stop.
-func (f *family) pause() bool {
-	_ = f.group.signal(syscall.SIGSTOP)
-	return true
-}
-
-// resume continues whom pause has stopped.
-func (f *family) resume() { _ = f.group.signal(syscall.SIGCONT) }
-
 // kill ends all of the family; see signal.
 func (f *family) kill() (refused int) { return f.signalGroup(syscall.SIGKILL) }
 
 // isEmpty reports whether nobody of the family is left.
 func (f *family) isEmpty() bool { return !f.group.exists() }
+
+// wait waits for the command.
+func (g *guarding) wait(flags int) (pid int, ws syscall.WaitStatus, err error) {
+	pid, err = syscall.Wait4(-1, &ws, flags, nil)
+	return pid, ws, err
+}
+
+// dieWithParent is for Linux: elsewhere there is the guard alone.
+func dieWithParent(*syscall.SysProcAttr) {}
+
+func executable() (string, error) { return os.Executable() }
+
+// startOf is for Linux.
+func startOf(int) (uint64, error) { return 0, nil }
+
+// isStopped is for Linux: elsewhere a guard that reports nothing counts as one
+// that somebody has stopped.
+func isStopped(int) bool { return true }
+
+// endOf is for Linux.
+func endOf(int) (await func() error) { return func() error { return errors.ErrUnsupported } }
