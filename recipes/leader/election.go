@@ -163,8 +163,11 @@ func (e *election) runAsLeader(
 		overseer.Wait()
 		e.setNow(ctx, nil)
 	}()
-	if under.Err() != nil { // between the grant and now (CURATOR-54)
-		return nil, reason.OfContext(under)
+	switch { // between the grant and now (CURATOR-54)
+	case ctx.Err() != nil:
+		return nil, reason.OfContext(ctx)
+	case under.Err() != nil:
+		return nil, nil // the defer above returns why
 	}
 	return nil, work(under)
 }
