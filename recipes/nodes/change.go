@@ -178,8 +178,7 @@ func (n *PersistentNode) loseLocked(why error) {
 }
 
 // clock returns the time that a time to live counts by, and no time for a node
-// without one. It asks the function of WithSuspendClock, which is the user's: call
-// it before n.mu is locked.
+// without one.
 func (n *PersistentNode) clock() time.Time {
 	if n.cfg.ttl == 0 {
 		return time.Time{}
