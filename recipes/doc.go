@@ -78,8 +78,7 @@
 //     credentials: nobody relies on it any more.
 //   - A persistent node with the policy nodes.Fail ends when somebody else has
 //     its path, which is what the policy is for.
-//   - A member inside a double barrier ends with its session and with its node,
-//     because it is inside by them alone.
+//   - A member inside a double barrier ends with its session.
 //   - A holder that may not read its own node keeps its lock, which does not
 //     depend on that, and goes on trying to read.
 //   - Calls of package atomic wait through a server's trouble until their

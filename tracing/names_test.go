@@ -108,7 +108,7 @@ func TestMetricsHaveTheirDocumentedUnitsAndKinds(t *testing.T) {
 	rows := documentedRows(t)
 	synctest.Test(t, func(t *testing.T) {
 		metrics := collect(t, recordEveryMetric(&story{T: t, srv: zktest.Start(t), names: newNormalizer()}))
-		require.Len(t, metrics, 34, "every metric of the table")
+		require.Len(t, metrics, 33, "every metric of the table")
 		for _, m := range metrics {
 			kind := "counter"
 			switch data := m.Data.(type) {

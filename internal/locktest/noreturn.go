@@ -216,5 +216,3 @@ func (b bombOnHold) Overrun() func()                             { b.call(); ret
 
 // BarrierWaited is of the hook of package barriers.
 func (b bombTracer) BarrierWaited(barriers.Waited) { b.call() }
-
-func (b bombTracer) BarrierMembersLost(int) { b.call() }
