@@ -94,4 +94,4 @@ func (b *backlog) finished() bool {
 }
 
 // cleanupPolicy never gives up.
-var cleanupPolicy = retry.BoundedExponential(100*time.Millisecond, 5*time.Second, math.MaxInt)
+var cleanupPolicy = retry.Exponential(100*time.Millisecond, 5*time.Second, math.MaxInt)

@@ -182,7 +182,6 @@ func (c *Client) Close() error {
 	s, second := c.session, c.closed
 	c.closed = true
 	c.cancel(ErrClosed)
-	c.connectionNewsLocked()
 	if s != nil && !second {
 		s.runAfterFuncsLocked()
 	}

@@ -54,7 +54,7 @@ type creation struct {
 func (n *creation) createWithParents(ctx context.Context, s *Session) (Created, error) {
 	created, err := n.write.request(ctx, s)
 	for tries := 0; reason.Is(err, zk.ErrNoNode) && n.mayMakeParents() && tries < maxVanished; tries++ {
-		if _, err = n.client.createParents(ctx, s, n.parent, &n.cfg, map[string]bool{}); err == nil {
+		if err = n.client.createParents(ctx, s, n.parent, &n.cfg, map[string]bool{}); err == nil {
 			created, err = n.write.request(ctx, s)
 		}
 	}

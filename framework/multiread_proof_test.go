@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // readTwo reads two nodes with one request.
 func readTwo(t *testing.T, c *framework.Client) error {
-	_, _, err := framework.Extend(c).MultiRead(t.Context(), "/", "/none")
+	_, _, err := insider.Of(c).MultiRead(t.Context(), "/", "/none")
 	return err
 }
 
@@ -49,9 +50,9 @@ func TestMultiReadIsSentOnlyToServersThatShowThatTheyKnowIt(t *testing.T) {
 		"3.9, which passes the probe":           {zktest.Version393, nothing, true, true},
 		"3.9, which has set a persistent watch": {zktest.Version393, watched, true, false},
 		"3.9, which has told of an event":       {zktest.Version393, told, true, false},
-		"3.8, which has set a persistent watch": {zktest.Version384, watched, true, false},
-		"3.8, which has told of an event":       {zktest.Version384, told, false, true},
-		"3.8, without anything":                 {zktest.Version384, nothing, false, true},
+		"3.8, which has set a persistent watch": {zktest.Version380, watched, true, false},
+		"3.8, which has told of an event":       {zktest.Version380, told, false, true},
+		"3.8, without anything":                 {zktest.Version380, nothing, false, true},
 		"3.5, which has told of an event":       {zktest.Version3510, told, false, true},
 		"3.5, without anything":                 {zktest.Version3510, nothing, false, true},
 	} {

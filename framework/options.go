@@ -55,11 +55,7 @@ func WithDialer(dial DialFunc) Option {
 }
 
 // WithRetry sets how operations that failed for want of a connection are tried
-// again. The default is retry.BoundedExponential(100 ms, 2 s, 5).
-//
-// Operations that are called within a retry.Do of the caller's, with its
-// context, draw from that loop's policy instead: under retry.None they are not
-// tried again.
+// again. The default is retry.Exponential(100 ms, 2 s, 5).
 func WithRetry(p retry.Policy) Option {
 	return func(c *config) { c.retry = p }
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
@@ -19,26 +18,18 @@ const unwell = 2
 var doctorCommand = &command{
 	Name:    "doctor",
 	Purpose: "examine the servers, the session, the clock and the tree",
-	Usage:   "[flags] [URL]",
-	MaxArgs: 1,
+	Usage:   "[flags]",
 	Long: `
 The doctor asks each server by itself, measures the clock with a node that it
 creates and deletes, and reads the tree for leftovers: nodes that no crash
 removes, nodes of processes of this machine that are gone, strangers in queues,
-and parents that are empty and stay. With the URL of a debug page (package
-debug/curatorz), it prints what that process holds and waits for, and what
-happened there. The exit status is 2 if something is wrong, apart from hints.
-
-  zklock doctor
-  zklock doctor http://web-1:6060/debug/curatorz
+and parents that are empty and stay. The exit status is 2 if something is wrong,
+apart from hints.
 `,
 	Define: func(*flag.FlagSet) action { return runDoctor },
 }
 
 func runDoctor(ctx context.Context, e *env) error {
-	if len(e.args) > 0 {
-		return e.debugPage(ctx, e.args[0])
-	}
 	d := &doctor{env: e}
 	if err := d.servers(ctx); err != nil {
 		return err
@@ -155,11 +146,6 @@ func (d *doctor) report() error {
 		table.Row(what, columns.Cell{Text: printable.String(f.Path)}, columns.Cell{Text: printable.String(f.Text)})
 	}
 	return table.Flush()
-}
-
-// isURL reports whether an operand is the address of a debug page.
-func isURL(text string) bool {
-	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
 }
 
 // A wrong clock makes ages wrong, and no more.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/hostname"
 	"github.com/gocurator/curator/internal/znode"
@@ -17,12 +19,8 @@ import (
 
 // tree looks for leftovers in the whole tree.
 func (d *doctor) tree(ctx context.Context, c *framework.Client) error {
-	line := d.walkLine()
-	defer line.clear()
 	x := &examination{doctor: d, ctx: ctx, client: c, newest: c.LastZxid(), host: hostname.Get()}
-	err := x.walk(line)
-	line.clear()
-	if err != nil {
+	if err := x.walk(); err != nil {
 		return err
 	}
 	return d.fact("tree", fmt.Sprintf("%d nodes beside those of %d locks, leaders, groups and queues", x.nodes, x.recipes),
@@ -40,7 +38,7 @@ type examination struct {
 	client  *framework.Client
 	newest  int64 // what is older was there when the walk began
 	host    string
-	nodes   int
+	nodes   int // nodes beside those of recipes
 	recipes int
 
 	queues  []string        // the folders of the contenders of the present path
@@ -48,7 +46,7 @@ type examination struct {
 	problem error           // the first error of the filter's requests
 }
 
-func (x *examination) walk(line *walkLine) error {
+func (x *examination) walk() error {
 	visit := inspect.WithFilter(func(path string) bool {
 		x.nodes++
 		if x.problem == nil {
@@ -57,7 +55,7 @@ func (x *examination) walk(line *walkLine) error {
 		return true
 	})
 	last := ""
-	for r, err := range inspect.Walk(x.ctx, x.client, "/", visit, line.option()) {
+	for r, err := range inspect.Walk(x.ctx, x.client, "/", visit) {
 		if err = errors.Join(err, x.problem); err != nil {
 			return err
 		}
@@ -82,7 +80,7 @@ func (x *examination) recipe(r inspect.Recipe) {
 	case inspect.Registrations, inspect.Queue:
 	case inspect.Semaphore:
 		x.queue(znode.Join(r.Path, "leases"))
-		if r.Layout == inspect.Curator {
+		if r.Layout == "curator" {
 			x.queue(znode.Join(r.Path, "locks"))
 		}
 	default:
@@ -109,9 +107,10 @@ func (x *examination) participant(r inspect.Recipe, p inspect.Participant) {
 	case p.Unreadable:
 	case p.Session == 0 && r.Kind != inspect.Queue:
 		x.find(finding{What: "not ephemeral", Path: p.Path, Text: "of " + p.ID + ": it stays when its owner dies"})
-	case p.PID != 0 && p.Host == x.host && !processExists(p.PID):
+	case p.PID != 0 && p.Host == x.host && !child.Exists(p.PID):
 		x.find(finding{What: "owner is gone", Path: p.Path, Text: fmt.Sprintf(
-			"no process %d on this machine, unless it is in a container: the node stays until session %v ends", p.PID, p.Session)})
+			"no process %d on this machine, unless it is in a container: the node stays until session %s ends", p.PID,
+			view.Session(p.Session))})
 	}
 }
 

@@ -68,15 +68,3 @@ func (g *guarded) lossByServer(ctx context.Context, lease *locks.Lease) (cause, 
 	}
 	return nil, err
 }
-
-// confirm reports whether the lock is still held after this program was stopped
-// itself: the server says so, and nothing that this process knew before. As
-// long as there is no answer it waits, until the lease ends. A server that
-// refuses to answer has not said so.
-func (g *guarded) confirm(lease *locks.Lease) bool {
-	cause, err := g.lossByServer(context.Background(), lease)
-	if cause != nil {
-		<-lease.Context().Done() // the client is about to notice
-	}
-	return err == nil && lease.Context().Err() == nil
-}

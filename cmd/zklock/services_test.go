@@ -51,7 +51,7 @@ func TestOutputOfServices(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := registries(t)
 		for name, line := range map[string]string{
-			"services.table": "services", "services.wide": "services -o wide /services", "services.json": "services -o json",
+			"services.table": "services", "services.json": "services -o json",
 		} {
 			got := s.zklock(t, strings.Fields(line)...)
 			require.Zero(t, got.status, "%s: %s", line, got.err)
@@ -140,7 +140,7 @@ func TestServicesOfStrangers(t *testing.T) {
 		} {
 			require.NoError(t, s.Create("/services/orders/"+id, []byte(node)))
 		}
-		for _, format := range []string{"table", "wide", "json"} {
+		for _, format := range []string{"table", "json"} {
 			got := s.zklock(t, "services", "-o", format)
 			require.Zero(t, got.status, got.err)
 			require.Contains(t, got.out, "10.0.0.1")

@@ -88,7 +88,13 @@ func (b *Builder) open(k key) (*service, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	s.followers.Go(func() { s.follow(ctx) })
+	states := client.States(ctx)
+	s.followers.Go(func() {
+		for range states {
+			s.tell()
+		}
+	})
+	s.followers.Go(func() { s.followDirectory(ctx) })
 	if s.config != nil {
 		s.followers.Go(func() { s.followConfig(ctx) })
 	}
@@ -112,30 +118,8 @@ func (s *service) close() {
 	}
 }
 
-// follow wakes the channels when there is news of the directory or the connection.
-func (s *service) follow(ctx context.Context) {
-	client := framework.Extend(s.client)
-	for ctx.Err() == nil {
-		news := client.ConnectionNews()
-		s.tell()
-		s.followDirectory(ctx, news)
-	}
-}
-
-// followDirectory wakes them when the directory has changed, or has ended, until
-// there is news of the connection. It begins with what the directory has: an
-// interruption may be over before anybody has heard of it from the directory.
-func (s *service) followDirectory(ctx context.Context, news <-chan struct{}) {
-	ctx, end := context.WithCancel(ctx)
-	var listener sync.WaitGroup
-	listener.Go(func() {
-		select {
-		case <-news:
-		case <-ctx.Done():
-		}
-		end()
-	})
-	defer listener.Wait()
+// followDirectory wakes the channels when the directory has changed or has ended.
+func (s *service) followDirectory(ctx context.Context) {
 	var last *discovery.Snapshot
 	for change := range s.directory.Changes(ctx) {
 		if change.Now != last || change.Now == nil {
@@ -143,6 +127,7 @@ func (s *service) followDirectory(ctx context.Context, news <-chan struct{}) {
 			s.tell()
 		}
 	}
+	s.tell()
 }
 
 func (s *service) followConfig(ctx context.Context) {

@@ -20,7 +20,12 @@ const (
 
 // glance is how often a channel looks again until it is told of a trouble. That may
 // be over before the readers of the directory have run, and nobody tells them then.
-const glance = 50 * time.Millisecond
+// gaze is how often it looks again after that: another attempt to connect may have
+// failed for another reason.
+const (
+	glance = 50 * time.Millisecond
+	gaze   = time.Second
+)
 
 // trouble returns why the list is missing, or may be old. It returns nil if it
 // is up to date.
@@ -66,7 +71,7 @@ func (c *channel) patienceWith(trouble error) time.Duration {
 }
 
 // reportTrouble tells the channel of trouble. A channel that has a list goes on
-// with it. If it is too early for that, it returns when it is time.
+// with it. It returns when to look again.
 func (c *channel) reportTrouble(trouble error, now time.Time) (due time.Time) {
 	if c.since.IsZero() {
 		c.since = now
@@ -83,5 +88,5 @@ func (c *channel) reportTrouble(trouble error, now time.Time) (due time.Time) {
 		old = fmt.Sprintf(", with a list of %d that may be old", len(c.told))
 	}
 	c.report(fmt.Errorf("%w (since %s%s)", trouble, c.since.Format(time.TimeOnly), old))
-	return time.Time{}
+	return now.Add(gaze)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/hostname"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -50,7 +51,7 @@ func Matching(path string, clients ...*framework.Client) Snapshot {
 }
 
 func ofClient(e framework.Extension, path string) Client {
-	status, recorder := e.Status(), e.Recorder()
+	status, recorder := e.Status(), insider.Of(e).Recorder()
 	followers := recorder.Followers()
 	registrations := matching(followers.Registrations.All(), path, func(r flight.Registration) string { return cmp.Or(r.Node, r.Path) })
 	directories := matching(followers.Directories.All(), path, func(d flight.Directory) string { return d.Root })

@@ -1,7 +1,7 @@
 // Command mutants breaks the rules of the library, one at a time, and runs the
 // test that has to notice: a test that cannot fail holds nothing.
 //
-//	go run ./internal/mutants [-since REF] [-times N] [-p N] [NAME...]
+//	go run ./internal/mutants [-times N] [-p N] [NAME...]
 //
 // A mutant replaces a text in the body of one function. The file
 // .ci/mutants/DIR.txt has the mutants of the package in DIR:
@@ -19,11 +19,9 @@
 //
 // The exit status is 1 if a mutant survives, or does not fit. A mutant does not
 // fit if its function or its test does not exist, if its old text is not in the
-// function exactly once, or if it cannot be compiled. With -since, only mutants
-// are run that were written after a commit, or whose function or test has changed
-// since then, and the others need not fit. A NAME may be a regular expression.
-// With -times, each mutant must be killed that many times, on one processor, on
-// two and on four in turn.
+// function exactly once, or if it cannot be compiled. A NAME may be a regular
+// expression. With -times, each mutant must be killed that many times, on one
+// processor, on two and on four in turn.
 package main
 
 import (
@@ -31,6 +29,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
 	"runtime"
@@ -41,7 +40,6 @@ import (
 
 func main() {
 	var o options
-	flag.StringVar(&o.since, "since", "", "run only what has changed since this `commit`")
 	flag.IntVar(&o.times, "times", 1, "run each mutant `n` times")
 	flag.IntVar(&o.processes, "p", runtime.NumCPU(), "run `n` mutants at a time")
 	flag.Parse()
@@ -57,7 +55,6 @@ func main() {
 }
 
 type options struct {
-	since     string
 	times     int
 	processes int
 	names     []string
@@ -75,33 +72,19 @@ func run(ctx context.Context, out io.Writer, root string, o options) error {
 	if err != nil {
 		return err
 	}
-	now, err := readTree(root, chosen)
-	if err != nil {
-		return err
-	}
-	changed := chosen
-	if o.since != "" {
-		if changed, err = now.changedSince(o.since, chosen); err != nil {
-			return err
-		}
-	}
 	dir, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	p := programs{root: root, dir: dir}
-	fitting, misfits, err := p.build(chosen, changed)
+	fitting, misfits, err := p.build(chosen)
 	if err != nil {
 		return err
 	}
-	blocking := 0
 	for _, m := range chosen {
 		if why, ok := misfits[m]; ok {
 			fmt.Fprintf(out, "%s: %s does not fit: %s\n", m.place, m.name, why)
-			if slices.Contains(changed, m) {
-				blocking++
-			}
 		}
 	}
 	compiled := time.Since(begin)
@@ -110,10 +93,10 @@ func run(ctx context.Context, out io.Writer, root string, o options) error {
 		return err
 	}
 	fmt.Fprintf(out, "%d mutants of %d: %d killed, %d survived, %d do not fit; compiled in %v, run in %v\n",
-		len(changed), len(all), len(fitting)-survivors, survivors, len(misfits),
+		len(chosen), len(all), len(fitting)-survivors, survivors, len(misfits),
 		compiled.Round(time.Second), (time.Since(begin) - compiled).Round(time.Second))
-	if survivors+blocking > 0 {
-		return fmt.Errorf("%d survived, %d do not fit", survivors, blocking)
+	if survivors+len(misfits) > 0 {
+		return fmt.Errorf("%d survived, %d do not fit", survivors, len(misfits))
 	}
 	return nil
 }
@@ -138,43 +121,32 @@ func withNames(all []*mutant, names []string) (chosen []*mutant, err error) {
 	return chosen, nil
 }
 
-// build compiles the tests with the mutants in toRun that fit. It returns these,
-// and says of each other mutant in all why it does not fit. If some mutants cannot
-// be compiled, it begins again without them.
-func (p programs) build(all, toRun []*mutant) (fitting []*mutant, misfits map[*mutant]string, err error) {
-	uncompiled := map[*mutant]string{}
+// build compiles the tests with the mutants that fit. It returns these, and says
+// of each other mutant why it does not fit. If some mutants cannot be compiled, it
+// begins again without them.
+func (p programs) build(mutants []*mutant) (fitting []*mutant, misfits map[*mutant]string, err error) {
+	misfits = map[*mutant]string{}
+	isMisfit := func(m *mutant) bool { return misfits[m] != "" }
 	for {
-		t, err := readTree(p.root, all)
+		fitting = slices.DeleteFunc(slices.Clone(mutants), isMisfit)
+		t, err := readTree(p.root, fitting)
 		if err != nil {
 			return nil, nil, err
 		}
-		misfits = t.mutate(all)
-		if t, err = readTree(p.root, toRun); err != nil {
-			return nil, nil, err
-		}
-		fitting = slices.DeleteFunc(slices.Clone(toRun), func(m *mutant) bool {
-			return misfits[m] != "" || uncompiled[m] != ""
-		})
-		t.mutate(fitting)
-		for m, why := range uncompiled {
-			misfits[m] = why
-		}
-		if len(fitting) == 0 {
+		maps.Copy(misfits, t.mutate(fitting))
+		if fitting = slices.DeleteFunc(fitting, isMisfit); len(fitting) == 0 {
 			return nil, misfits, nil
 		}
 		if err := t.write(p.dir); err != nil {
 			return nil, nil, err
 		}
 		faults, err := p.compile(fitting)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(faults) == 0 {
-			return fitting, misfits, nil
+		if err != nil || len(faults) == 0 {
+			return fitting, misfits, err
 		}
 		for _, m := range fitting {
 			if why := faults[m.name]; why != "" {
-				uncompiled[m] = "it cannot be compiled" + why
+				misfits[m] = "it cannot be compiled" + why
 			}
 		}
 	}

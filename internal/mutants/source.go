@@ -110,15 +110,8 @@ func nameOf(d *ast.FuncDecl) string {
 
 func (f *file) between(from, to token.Pos) string { return string(f.text[from-1 : to-1]) }
 
-// text returns a function without its comment, and body what stands between its
-// braces. Of a function that does not exist, both are empty.
-func (fn function) text() string {
-	if fn.decl == nil {
-		return ""
-	}
-	return fn.file.between(fn.decl.Pos(), fn.decl.End())
-}
-
+// body returns what stands between the braces of a function. It is empty if the
+// function does not exist.
 func (fn function) body() string {
 	if fn.decl == nil {
 		return ""
@@ -157,13 +150,6 @@ func (f *folder) misfit(m *mutant, exists bool, times int) string {
 		fmt.Fprintf(&b, "the old text is %d times in %s", times, m.function)
 	}
 	fmt.Fprintf(&b, "\n    old text: %s", strings.Join(m.old, "\n              "))
-	if exists {
-		fn := f.functions[m.function]
-		lines := strings.Split(fn.body(), "\n")
-		at := m.closest(lines)
-		line := 1 + bytes.Count(fn.file.text[:fn.decl.Body.Lbrace], []byte("\n")) + at
-		fmt.Fprintf(&b, "\n    closest:  %s  (%s:%d)", strings.TrimSpace(lines[at]), fn.file.path, line)
-	}
 	return b.String()
 }
 

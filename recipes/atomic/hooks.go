@@ -8,7 +8,7 @@ import (
 // HookAtomicWritten is a clienttrace.Hook that is told what becomes of the writes
 // of every Number and Value of a client, once for each write, when its outcome is
 // clear. A write may have the changes of several callers, and may have been sent
-// several times. A clienttrace.Teller makes the calls: a hook that blocks holds up
+// several times. The calls have a goroutine of their own: a hook that blocks holds up
 // no write. The method must not panic.
 type HookAtomicWritten interface {
 	// AtomicWritten gets the outcome: "applied", "conflict" if somebody else had

@@ -39,7 +39,7 @@ type Int = Number[int32]
 //   - Any other error: the change was not applied, and will not be.
 //
 // Requests are made for several callers. So they are not part of a caller's
-// framework.Client.InSession, retry.Do or span.
+// framework.Client.InSession or span.
 type Number[N int32 | int64] struct {
 	cell *cell
 }

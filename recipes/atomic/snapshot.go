@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -65,7 +66,7 @@ func (c *cell) longestRun() int {
 }
 
 // now is the time of a clock that goes on while the machine is suspended.
-func (c *cell) now() time.Time { return framework.Extend(c.client).Clock() }
+func (c *cell) now() time.Time { return insider.Of(c.client).Clock() }
 
 func snapshotOf(now time.Time, session int64, data []byte, stat *zk.Stat) snapshot {
 	return snapshot{now, session, true, data, stat.Version, stat.Czxid, stat.EphemeralOwner}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/event"
@@ -83,10 +84,13 @@ func (p place) deleteReady(ctx context.Context) error {
 	return p.client.Delete(ctx, p.child(readyName), framework.AnyVersion, framework.WithMissingOK())
 }
 
+// lister lists the children of a node, as Client.Children does.
+type lister func(ctx context.Context, path string) ([]string, *zk.Stat, error)
+
 // others returns the names of all members but one, in order, and the zxid of the
 // last change among them.
-func (p place) others(ctx context.Context, own string) (names []string, zxid int64, err error) {
-	names, stat, err := p.client.Children(ctx, p.path)
+func (p place) others(ctx context.Context, list lister, own string) (names []string, zxid int64, err error) {
+	names, stat, err := list(ctx, p.path)
 	if reason.Is(err, zk.ErrNoNode) {
 		return nil, 0, nil
 	}
@@ -174,7 +178,7 @@ func hasOpened(ready *framework.Watch) bool {
 // otherwise. A member that has once seen n members enters, even if the reply to its
 // opening is lost, and the others have left meanwhile.
 func (e *entry) meet(ctx context.Context, ready *framework.Watch) error {
-	others, _, err := e.others(ctx, e.name)
+	others, _, err := e.others(ctx, e.client.Children, e.name)
 	if err != nil {
 		return err
 	}
@@ -190,10 +194,8 @@ func (e *entry) meet(ctx context.Context, ready *framework.Watch) error {
 // is deleted here. Another member may have done that since, and may wait by now:
 // its node looks like the node of a member inside, but nothing opens the barrier.
 func (e *entry) isReallyOpen(ctx context.Context) (bool, error) {
-	if err := e.client.Sync(ctx, e.path); err != nil { // the node may be of a round that is over
-		return false, err
-	}
-	others, _, err := e.others(ctx, e.name)
+	// Without that, the server may show a round that is over.
+	others, _, err := e.others(ctx, insider.Of(e.client).CurrentSiblings, e.name)
 	if err != nil {
 		return false, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
@@ -198,13 +199,11 @@ func (l *leave) look(ctx context.Context, s *framework.Session) error {
 // waited for. Before it, the server catches up, so that all are listed who had
 // entered when Leave was called.
 func (l *leave) listOthers(ctx context.Context) error {
-	first := l.since == 0
+	list, first := l.client.Children, l.since == 0
 	if first {
-		if err := l.client.Sync(ctx, l.path); err != nil {
-			return err
-		}
+		list = insider.Of(l.client).CurrentSiblings
 	}
-	names, zxid, err := l.others(ctx, l.name)
+	names, zxid, err := l.others(ctx, list, l.name)
 	switch {
 	case err != nil:
 		return err
@@ -235,7 +234,7 @@ func (l *leave) deleteAndGo(ctx context.Context, _ *framework.Session) error {
 	if err := l.deleteOwn(ctx); err != nil {
 		return err
 	}
-	others, _, err := l.others(ctx, l.name)
+	others, _, err := l.others(ctx, l.client.Children, l.name)
 	if err == nil && len(others) == 0 {
 		err = l.deleteReady(ctx)
 	}

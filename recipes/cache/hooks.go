@@ -12,7 +12,7 @@ import (
 
 // HookCacheOpened is a clienttrace.Hook that is told of every cache of a client
 // when it begins. It reads Cache.Stats when it wants to, such as when metrics are
-// collected. A clienttrace.Teller makes the calls: a hook that blocks holds up no
+// collected. The calls have a goroutine of their own: a hook that blocks holds up no
 // cache. The method must not panic.
 type HookCacheOpened interface {
 	CacheOpened(c *Cache)

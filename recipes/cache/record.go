@@ -1,14 +1,14 @@
 package cache
 
 import (
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/insider"
 )
 
 // record has the client's flight recorder show the cache. The returned function
 // ends that, with the error that Err returns.
 func (c *Cache) record() (end func()) {
-	told := framework.Extend(c.client).Recorder().Followers().Caches.Add(c.events.FullPath(), c.recorded)
+	told := insider.Of(c.client).Recorder().Followers().Caches.Add(c.events.FullPath(), c.recorded)
 	return func() { told(c.life.UnlessWanted(c.Err())) }
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
@@ -90,7 +91,7 @@ func (l *loop) readSeveral(all []request) {
 	for i, q := range all {
 		paths[i] = q.path
 	}
-	nodes, _, err := framework.Extend(l.c.client).MultiRead(l.ctx, paths...)
+	nodes, _, err := insider.Of(l.c.client).MultiRead(l.ctx, paths...)
 	read := result{several: make([]result, 0, len(all)), err: err}
 	for i, q := range all {
 		r := result{request: q}
@@ -124,7 +125,7 @@ func isTooLong(err error) bool {
 func (l *loop) needsNoRight(err error) bool { return l.c.cfg.noData && reason.Is(err, zk.ErrNoAuth) }
 
 // nodeOf returns a node that was read with others.
-func (l *loop) nodeOf(path string, read framework.NodeRead) *Node {
+func (l *loop) nodeOf(path string, read insider.NodeRead) *Node {
 	n := &Node{Path: path, Data: read.Data, Stat: *read.Stat}
 	if l.c.cfg.noData {
 		n.Data = nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -54,7 +54,7 @@ const overhead = 128
 // together is the answer to a multiRead.
 type together struct {
 	paths []string
-	nodes []framework.NodeRead
+	nodes []insider.NodeRead
 	zxid  int64
 }
 
@@ -88,7 +88,7 @@ func (l *loop) readTogether(paths []string) {
 	l.asking = true
 	round := l.round
 	l.inBackground(func() {
-		nodes, zxid, err := framework.Extend(l.c.client).MultiRead(l.ctx, paths...)
+		nodes, zxid, err := insider.Of(l.c.client).MultiRead(l.ctx, paths...)
 		l.deliver(result{together: &together{paths, nodes, zxid}, round: round, err: err})
 	})
 }
@@ -135,7 +135,7 @@ func (t *together) isAsOfOne() bool {
 
 // takeTogether takes one node of a multiRead, which is as of the target. A node
 // whose children must be listed is left to a read of its own.
-func (l *loop) takeTogether(path string, read framework.NodeRead) {
+func (l *loop) takeTogether(path string, read insider.NodeRead) {
 	d, dirty := l.dirty[path]
 	switch {
 	case read.Err == nil:

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -58,7 +59,7 @@ func (l lateCreate) mayCome(ctx context.Context) error {
 // had no connection: their nodes are not of the attempt that comes next. A
 // client that has never had an answer is not made to wait for one.
 func (k *keeper) hearNews(ctx context.Context) error {
-	if k.isToldByOwner() || k.client.LastZxid() == 0 || framework.Extend(k.client).HasNews() {
+	if k.isToldByOwner() || k.client.LastZxid() == 0 || insider.Of(k.client).HasNews() {
 		return nil
 	}
 	return k.client.SyncQuorum(ctx)
@@ -71,7 +72,7 @@ func (k *keeper) isToldByOwner() bool {
 }
 
 func (k *keeper) attempt(wish payload, version int32) attempt {
-	k.sent = framework.Extend(k.client).Clock()
+	k.sent = insider.Of(k.client).Clock()
 	return attempt{wish, version, k.client.LastZxid()}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/state"
 )
 
@@ -183,7 +184,7 @@ func (n *PersistentNode) clock() time.Time {
 	if n.cfg.ttl == 0 {
 		return time.Time{}
 	}
-	return framework.Extend(n.client).Clock()
+	return insider.Of(n.client).Clock()
 }
 
 // notePast notes that the node is past, and so does notePastLocked. Those who

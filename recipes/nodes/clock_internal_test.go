@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -44,7 +45,7 @@ func TestNoMutexOfANodeIsHeldWhileTheSuspendClockIsAsked(t *testing.T) {
 				cancel()
 				n.Changes(ctx)
 			},
-			"debug page": func() { framework.Extend(c).Recorder().Followers().Registrations.All() },
+			"debug page": func() { insider.Of(c).Recorder().Followers().Registrations.All() },
 			"past":       n.notePast,
 			"hidden":     func() { n.hasNode() },
 			"the keeper": func() { require.NoError(t, srv.Delete("/a")) },

@@ -27,7 +27,7 @@ func (w *world) hide(t *testing.T, path string) (owner *framework.Client) {
 // The node in the way may not be read. Newer servers do not say whose it is, and
 // none tells of its end.
 func TestSecondOwnerWaitsForANodeThatMayNotBeRead(t *testing.T) {
-	for name, opts := range map[string][]zktest.Option{"3.9": nil, "3.8.4": {zktest.WithVersion(zktest.Version384)}, "3.8.0": {zktest.WithVersion(zktest.Version380)}} {
+	for name, opts := range map[string][]zktest.Option{"3.9": nil, "3.8.0": {zktest.WithVersion(zktest.Version380)}} {
 		t.Run(name, func(t *testing.T) {
 			recipetest.InVirtualTime(t, func(t *testing.T, base *recipetest.World) {
 				w := &world{base}

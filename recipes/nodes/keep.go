@@ -9,11 +9,12 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/once"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/trace"
-	"github.com/gocurator/curator/retry"
 )
 
 // keeper is the goroutine of a persistent node, with what no other goroutine
@@ -54,7 +55,7 @@ func newKeeper(n, before *PersistentNode) *keeper {
 		PersistentNode: n, before: before,
 		told:      func() {},
 		takeBack:  func() {},
-		touched:   touches{clock: framework.Extend(n.client).Clock},
+		touched:   touches{clock: insider.Of(n.client).Clock},
 		repairs:   pauses.Vanished(),
 		surprises: pauses.Vanished(),
 		hidden:    pauses.Trouble(),
@@ -121,8 +122,7 @@ func (k *keeper) once(look func(ctx context.Context, isNew bool) error) func(con
 	return func(ctx context.Context, s *framework.Session) error {
 		isNew := k.session != s
 		k.session = s
-		never := func(error) bool { return false }
-		return retry.Do(ctx, retry.None(), never, func(ctx context.Context) error { return look(ctx, isNew) })
+		return look(once.Single(ctx), isNew)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -114,7 +115,7 @@ func (g *Group) read(ctx context.Context, s *framework.Session, names []string) 
 	for i, name := range names {
 		paths[i] = znode.Join(g.path, name)
 	}
-	err := follow.ReadsOf(g.client, memberReads).Each(ctx, paths, func(i int, node framework.NodeRead) (err error) {
+	err := follow.ReadsOf(g.client, memberReads).Each(ctx, paths, func(i int, node insider.NodeRead) (err error) {
 		unreadable := reason.Is(node.Err, zk.ErrNoAuth)
 		if unreadable {
 			node.Stat, _, node.Err = g.statOf(ctx, paths[i], false)

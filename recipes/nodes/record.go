@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/insider"
 )
 
 // record is what a persistent node tells its client's flight recorder.
@@ -22,7 +22,7 @@ type record struct {
 // beginLocked has the client's flight recorder show the node.
 func (r *record) beginLocked(n *PersistentNode) {
 	r.changed = time.Now()
-	r.end = framework.Extend(n.client).Recorder().Followers().Registrations.Add(n.events.FullPath(), n.recorded)
+	r.end = insider.Of(n.client).Recorder().Followers().Registrations.Add(n.events.FullPath(), n.recorded)
 }
 
 // recorded describes the node for the flight recorder.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 	"github.com/gocurator/curator/state"
@@ -12,8 +13,7 @@ import (
 // live follows the node until ctx ends, or an error ends it. The requests do
 // not wait for a hook.
 func (r *replica) live(ctx context.Context) error {
-	if framework.Extend(r.Client).HasHooks() {
-		teller := framework.Extend(r.Client).NewTeller()
+	if teller := insider.Of(r.Client).NewTeller(); teller != nil {
 		r.waitForHooks = func() { teller.Wait(ctx) }
 		return r.follow(teller.Context(ctx))
 	}

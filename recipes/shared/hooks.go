@@ -16,7 +16,7 @@ const (
 )
 
 // HookSharedValue is a clienttrace.Hook that is told what happens to every
-// Value of a client. A clienttrace.Teller makes the calls: a hook that blocks
+// Value of a client. The calls have a goroutine of their own: a hook that blocks
 // holds up no Value. The method must not panic.
 type HookSharedValue interface {
 	SharedValue(event Event)

@@ -5,9 +5,8 @@ package zktest
 type cluster struct {
 	refuser
 	cfg   config
-	alone *Server      // the standalone server, nil for an ensemble; constant
-	ens   *Ensemble    // nil for a standalone server; constant
-	idle  idleNotifier // for those who wait until nothing is under way
+	alone *Server   // the standalone server, nil for an ensemble; constant
+	ens   *Ensemble // nil for a standalone server; constant
 
 	// The monitor guards the rest, everything in Server that is not said to be
 	// constant, and the marked fields of conn, session and Member.
@@ -29,9 +28,6 @@ func newCluster(cfg config) *cluster {
 func (c *cluster) stopClocksLocked() {
 	c.closing = true
 	for _, sess := range c.sessions {
-		sess.expiry.stop()
-	}
-	for _, sess := range c.ownSessions {
 		sess.expiry.stop()
 	}
 	if c.sim != nil {

@@ -4,8 +4,8 @@ import "github.com/gocurator/curator/testing/zktest/internal/wire"
 
 // Code is an error code of the protocol. Success is the zero Code; every other
 // is an error that errors.Is can match. Codes without a name here are written
-// by their number in ZooKeeper's KeeperException.Code, such as Code(-123) for a
-// reconfig that is disabled.
+// by their number in ZooKeeper's KeeperException.Code, such as Code(-125) for a
+// quota that is exceeded.
 type Code = wire.Code
 
 // The codes that tests name most.
@@ -25,6 +25,5 @@ const (
 	ErrAuthFailed       Code = wire.ErrAuthFailed
 	ErrSessionMoved     Code = wire.ErrSessionMoved
 	ErrRequestTimeout   Code = wire.ErrRequestTimeout
-	ErrQuotaExceeded    Code = wire.ErrQuotaExceeded
 	ErrThrottled        Code = wire.ErrThrottled
 )

@@ -82,8 +82,8 @@ func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
 	}
 	tree, _ := s.madeLocked()
 	tx := &datatree.Txn{
-		Tree: tree, Zxid: s.nextZxidLocked(s.epoch), Now: s.clock.nowMillis(),
-		TTLNodes: s.cfg.ttl, EnforceQuotas: s.cfg.enforceQuotas, Admin: c == nil,
+		Tree: tree, Zxid: s.nextZxidLocked(s.epoch), Now: s.cfg.wallClock().UnixMilli(),
+		TTLNodes: s.cfg.ttl, Admin: c == nil,
 	}
 	if c != nil {
 		tx.Session, tx.IDs = c.sess.id, c.ids

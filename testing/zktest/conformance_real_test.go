@@ -93,8 +93,7 @@ const shortestSession, longestSession = 6 * time.Second, time.Minute
 // newLookalike returns a server that is configured as the real one is.
 func newLookalike(t *testing.T, opts ...Option) *Server {
 	t.Helper()
-	return Start(t, append([]Option{WithTCP("127.0.0.1:0"), WithSessionTimeouts(shortestSession, longestSession),
-		WithSuperUser(superUser), WithEnforcedQuotas()}, opts...)...)
+	return Start(t, append([]Option{WithTCP("127.0.0.1:0"), WithSessionTimeouts(shortestSession, longestSession)}, opts...)...)
 }
 
 // stage is a server with the clients of one script.

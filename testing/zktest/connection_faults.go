@@ -32,16 +32,15 @@ func (s *Server) BlackholeAll() {
 	}
 }
 
-// Heal ends every black hole, and every connection of which one direction is
-// dead, those made by actions such as [Blackhole] included: they are reset, and
-// new ones work. Only a [Host] that is isolated stays so.
+// Heal ends every black hole, those made by actions such as [Blackhole]
+// included: they are reset, and new ones work. Only a [Host] that is isolated stays so.
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.unlock()
 	s.blackHole = false
 	s.updatePortLocked()
 	for _, c := range s.conns.inOrder() {
-		if c.halfOpenLocked() && (c.host == nil || !c.host.isolated) {
+		if c.blackHole && (c.host == nil || !c.host.isolated) {
 			c.resetLocked()
 		}
 	}

@@ -22,11 +22,6 @@ type Ensemble struct {
 	ping        *alarm
 	pingAt      time.Time  // ping goes off then
 	log         requestLog // the requests to all members
-	view        ensembleView
-	voterCount  int // how many members vote; see setViewLocked
-
-	changing   []*Member // those with a new role, see adoptLocked
-	roleChange *alarm
 }
 
 // servers returns the members as what they are besides.
@@ -38,8 +33,7 @@ func (e *Ensemble) servers() []*Server {
 	return servers
 }
 
-// Members returns the members in the order of their ids, running or not. Those
-// of [WithSpareMembers] come last.
+// Members returns the members in the order of their ids, running or not.
 func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
 
 // Leader returns the leader, or nil if no member leads with a majority.
@@ -62,17 +56,12 @@ func (e *Ensemble) Followers() []*Member {
 	})
 }
 
-// ConnectString returns the addresses of all members of the present
-// configuration, separated by commas. Without [WithReconfig] these are all
-// members. Without [WithTCP] only [Ensemble.Dialer] understands the addresses.
+// ConnectString returns the addresses of all members, separated by commas.
+// Without [WithTCP] only [Ensemble.Dialer] understands the addresses.
 func (e *Ensemble) ConnectString() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	var addrs []string
 	for _, m := range e.members {
-		if e.view.has(m.id) {
-			addrs = append(addrs, m.Addr())
-		}
+		addrs = append(addrs, m.Addr())
 	}
 	return strings.Join(addrs, ",")
 }
@@ -87,16 +76,16 @@ func (e *Ensemble) serverAt(address string) *Server {
 	return nil
 }
 
-// countFollowersLocked returns how many members with a vote follow a leader and
-// reach it, itself included.
+// countFollowersLocked returns how many members follow a leader and reach it,
+// itself included.
 func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 	for _, m := range e.members {
-		if m.votesLocked() && m.followsLocked(leader) && m.reachesLocked(leader) {
+		if m.followsLocked(leader) && m.reachesLocked(leader) {
 			n++
 		}
 	}
 	return n
 }
 
-// isMajorityLocked reports whether n members with a vote can decide.
-func (e *Ensemble) isMajorityLocked(n int) bool { return n > e.voterCount/2 }
+// isMajority reports whether n members can decide.
+func (e *Ensemble) isMajority(n int) bool { return n > len(e.members)/2 }

@@ -73,17 +73,12 @@ func (r *replica) belowLocked(path string) []Node {
 	return nodes
 }
 
-// Sessions returns the sessions that are alive, oldest first. A member that is
-// read-only, see [WithReadOnlyMode], lists its own behind the ensemble's.
+// Sessions returns the sessions that are alive, oldest first.
 func (s *Server) Sessions() []SessionInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []SessionInfo
-	all := s.oldestFirstLocked()
-	if s.member != nil {
-		all = append(all, s.member.ownSessionsLocked()...)
-	}
-	for _, sess := range all {
+	for _, sess := range s.oldestFirstLocked() {
 		list = append(list, SessionInfo{
 			ID: sess.id, Timeout: sess.timeout, Deadline: sess.deadline,
 			Connected:  sess.connLocked() != nil,

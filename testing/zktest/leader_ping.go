@@ -46,7 +46,7 @@ func (e *Ensemble) pingFollowersLocked() {
 			continue
 		}
 		for sess := range m.touchTable {
-			sess.extendLocked(&e.leader.clock)
+			sess.extendLocked()
 		}
 		clear(m.touchTable)
 	}
@@ -56,7 +56,7 @@ func (e *Ensemble) pingFollowersLocked() {
 func (e *Ensemble) flushTouchLocked(sess *session) {
 	for _, m := range e.members {
 		if _, heard := m.touchTable[sess]; heard && m.canCommitLocked() {
-			sess.extendLocked(&e.leader.clock)
+			sess.extendLocked()
 			delete(m.touchTable, sess)
 		}
 	}

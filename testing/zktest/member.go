@@ -28,16 +28,8 @@ type Member struct {
 	givingUp            *alarm   // gives up the leader, or steps down as the leader
 	pending             []*exchange
 	touchTable          map[*session]struct{} // clients the leader has not been told of
-	readOnly            readOnlyServer
-	disconnectedInPause bool // it would have given up its leader, had it not been paused
+	disconnectedInPause bool                  // it would have given up its leader, had it not been paused
 	deposed             *deposedLeader
-}
-
-// readOnlyServer is the part of a member that serves while it is read-only.
-type readOnlyServer struct {
-	on     bool
-	begin  *alarm
-	global map[int64]struct{} // sessions of the ensemble, as far as the member knows
 }
 
 // deposedLeader is what a leader has kept that is cut off from the others while
@@ -77,14 +69,11 @@ func (m *Member) followsLocked(leader *Member) bool {
 	return m.leader == leader && leader.leader == leader && m.epoch == leader.epoch
 }
 
-// votesLocked reports whether the member's vote counts.
-func (m *Member) votesLocked() bool { return m.ens.view.has(m.id) && !m.ens.view.observes(m.id) }
-
 // canCommitLocked reports whether a write through this member can become a
 // transaction.
 func (m *Member) canCommitLocked() bool {
 	leader := m.ens.leader
-	return leader != nil && m.followsLocked(leader) && m.reachesLocked(leader) && m.ens.isMajorityLocked(m.ens.countFollowersLocked(leader))
+	return leader != nil && m.followsLocked(leader) && m.reachesLocked(leader) && m.ens.isMajority(m.ens.countFollowersLocked(leader))
 }
 
 // admitsLocked reports whether the session may come here, see [Session.MoveTo].
@@ -95,6 +84,3 @@ func (m *Member) admitsLocked(session int64) bool {
 	}
 	return to == nil || to == m
 }
-
-// readOnlyLocked reports whether the server is read-only now.
-func (s *Server) readOnlyLocked() bool { return s.member != nil && s.member.readOnly.on }

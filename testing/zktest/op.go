@@ -33,7 +33,6 @@ const (
 	OpPing            Op = wire.OpPing
 	OpMulti           Op = wire.OpMulti
 	OpMultiRead       Op = wire.OpMultiRead
-	OpReconfig        Op = wire.OpReconfig
 	OpRemoveWatches   Op = wire.OpRemoveWatches
 	OpCreateContainer Op = wire.OpCreateContainer
 	OpAuth            Op = wire.OpAuth

@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
@@ -31,25 +30,6 @@ func (o getChildrenOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	if o.stat {
 		out.Stat(n.Stat())
 	}
-	return wire.OK
-}
-
-// getAllChildrenNumberOp counts everything below a node.
-type getAllChildrenNumberOp struct{ pathOp }
-
-func decodeGetAllChildrenNumber(d *wire.Decoder) operation {
-	return getAllChildrenNumberOp{pathOp{d.String()}}
-}
-
-func (o getAllChildrenNumberOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
-	if _, code := x.findLocked(o.path, wire.PermRead); code != wire.OK {
-		return code
-	}
-	total := x.srv.tree.CountBelow(cmp.Or(o.path, "/"))
-	if o.path == "" { // the root is below it
-		total++
-	}
-	out.Int32(int32(total))
 	return wire.OK
 }
 

@@ -49,7 +49,7 @@ func (o *multiOp) fixModes(v Version) bool {
 		c, isCreate := op.(*createOp)
 		switch {
 		case !isCreate:
-		case v == Version380 && !c.fixModeInMulti380(), v != Version380 && !c.fixModeInMulti():
+		case v.isBefore39() && !c.fixModeInMulti380(), !v.isBefore39() && !c.fixModeInMulti():
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 )
 
 // Errors of methods that need a server which is there, or which runs.
@@ -71,7 +72,7 @@ func (s *Server) startLocked() {
 		return
 	}
 	for _, sess := range s.oldestFirstLocked() {
-		sess.beginTimeoutLocked(&s.clock)
+		sess.beginTimeoutLocked()
 	}
 	s.reaper.scheduleLocked()
 }
@@ -122,6 +123,23 @@ func (s *Server) Resume() error {
 	return nil
 }
 
+// JumpClock makes the server believe that d has passed, as after a virtual
+// machine was suspended: every session is nearer to its end by d, and those whose
+// deadline lies in the past expire before the server hears of anybody. The times
+// in nodes do not jump, see [WithWallClock]. For a suspended machine of clients
+// see [Host.Suspend]. In an ensemble the leader decides on sessions; a jump of
+// another member does nothing. With a negative d the sessions get more time.
+func (s *Server) JumpClock(d time.Duration) {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.leaderServerLocked() != s || s.stopped || s.closed {
+		return
+	}
+	for _, sess := range s.oldestFirstLocked() {
+		sess.backdateLocked(d)
+	}
+}
+
 // Restart is [Server.Restart] of all members: all are stopped, and then
 // started. Members that were closed for good stay away. The error is
 // [ErrClosed] after Close.
@@ -148,10 +166,6 @@ func (m *Member) resumeLocked() {
 	m.disconnectedInPause = false
 	if m.ens.leader == m {
 		m.ens.hadMajority = false // look after the sessions
-	}
-	m.resumeReadOnlyLocked()
-	if m.ens.roleChange == nil { // a change that is due later comes by itself
-		m.ens.changeRolesLocked()
 	}
 	m.ens.updateLocked()
 	m.applyDueLocked()

@@ -23,7 +23,6 @@ func (e *Ensemble) updateLocked() {
 		if m.upLocked() && !m.paused && m.leader == nil && e.leader != nil && e.leader.canCommitLocked() && m.reachesLocked(e.leader) {
 			m.followLocked(e.leader)
 		}
-		m.updateReadOnlyLocked()
 	}
 	for _, m := range e.members {
 		m.carryOutHeldLocked()
@@ -59,18 +58,18 @@ func (m *Member) leaderGoneLocked() bool {
 	}
 	maybe := 0
 	for _, o := range m.ens.members {
-		if o.votesLocked() && (o.part != m.part || o.upLocked() && o.followsLocked(m)) {
+		if o.part != m.part || o.upLocked() && o.followsLocked(m) {
 			maybe++
 		}
 	}
-	return !m.ens.isMajorityLocked(maybe)
+	return !m.ens.isMajority(maybe)
 }
 
 // connectedLocked reports whether the member has its leader, or as the leader
 // its majority.
 func (m *Member) connectedLocked() bool {
 	if m.leader == m {
-		return m.ens.isMajorityLocked(m.ens.countFollowersLocked(m))
+		return m.ens.isMajority(m.ens.countFollowersLocked(m))
 	}
 	return m.followsLocked(m.leader) && m.reachesLocked(m.leader)
 }
@@ -134,7 +133,7 @@ func (e *Ensemble) scheduleElectionLocked() {
 	}
 	if e.election == nil {
 		var own *alarm
-		own = e.afterLocked(e.cfg.election, func() {
+		own = e.afterLocked(electionTime, func() {
 			e.mu.Lock()
 			defer e.unlock()
 			if e.election == own {
@@ -146,17 +145,17 @@ func (e *Ensemble) scheduleElectionLocked() {
 	}
 }
 
-// votersLocked returns the members with a vote that look for a leader and can
-// talk to each other, if they are a majority, else nil.
+// votersLocked returns the members that look for a leader and can talk to each
+// other, if they are a majority, else nil.
 func (e *Ensemble) votersLocked() []*Member {
 	for _, first := range e.members {
 		var voters []*Member
 		for _, m := range e.members {
-			if m.votesLocked() && m.leader == nil && m.upLocked() && !m.paused && m.reachesLocked(first) {
+			if m.leader == nil && m.upLocked() && !m.paused && m.reachesLocked(first) {
 				voters = append(voters, m)
 			}
 		}
-		if e.isMajorityLocked(len(voters)) {
+		if e.isMajority(len(voters)) {
 			return voters
 		}
 	}
@@ -186,7 +185,7 @@ func (e *Ensemble) electLocked() {
 		m.followLocked(leader)
 	}
 	for _, sess := range e.oldestFirstLocked() {
-		sess.beginTimeoutLocked(&leader.clock)
+		sess.beginTimeoutLocked()
 	}
 	leader.reaper.scheduleLocked()
 	e.updateLocked() // others may be within reach
@@ -225,7 +224,6 @@ func (m *Member) startLookingLocked() {
 		m.applyNextLocked()
 	}
 	m.forgetHeldLocked()
-	m.noteGlobalSessionsLocked()
 	m.endAheadLocked()
 	m.applying.stop()
 	m.applying, m.queue = nil, nil
@@ -241,7 +239,6 @@ func (m *Member) startLookingLocked() {
 
 // followLocked makes a member one of the leader's, with the same data.
 func (m *Member) followLocked(leader *Member) {
-	m.endReadOnlyLocked()
 	m.copyLocked(&leader.replica)
 	m.leader, m.epoch, m.resigned = leader, m.ens.epoch, false
 }

@@ -48,7 +48,7 @@ func (r *reaper) stopLocked() {
 // reapLocked returns how many nodes it has deleted.
 func (r *reaper) reapLocked() int {
 	tree, _ := r.srv.madeLocked()
-	doomed := tree.Outdated(r.srv.clock.nowMillis())
+	doomed := tree.Outdated(r.srv.cfg.wallClock().UnixMilli())
 	for _, path := range doomed {
 		r.srv.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
 			tx.Remove(path)

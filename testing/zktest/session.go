@@ -19,7 +19,6 @@ type session struct {
 	owner    *conn     // the newest, which may have ended; only its requests count
 	stray    *conn     // a connection to a leader that was deposed; the others do not know of it
 	host     *Host     // the last connection's; nil for none
-	home     *Server   // the read-only member that alone knows it; nil for one of the ensemble; constant
 }
 
 // connLocked returns the connection of the client, nil if there is none.
@@ -41,25 +40,16 @@ func (sess *session) endConnsAtLocked(s *Server) {
 // touchLocked notes that a server has heard of the client. A follower keeps that
 // to itself until the leader asks for it.
 func (sess *session) touchLocked(at *Server) {
-	if sess.deciderLocked() != at {
+	if sess.cluster.leaderServerLocked() != at {
 		at.member.recordTouchLocked(sess)
 		return
 	}
-	sess.extendLocked(&at.clock)
+	sess.extendLocked()
 }
 
-// deciderLocked returns the server that decides on the end of a session: the
-// leader, or the read-only member that alone knows the session.
-func (sess *session) deciderLocked() *Server {
-	if sess.home != nil {
-		return sess.home
-	}
-	return sess.cluster.leaderServerLocked()
-}
-
-// extendLocked moves the deadline, by the clock of the decider.
-func (sess *session) extendLocked(by *clock) {
-	sess.deadline = time.Now().Add(by.measured(sess.timeout))
+// extendLocked moves the deadline.
+func (sess *session) extendLocked() {
+	sess.deadline = time.Now().Add(sess.timeout)
 	if tick := sess.cluster.cfg.tick; tick > 0 {
 		sess.deadline = sess.deadline.Truncate(tick).Add(tick)
 	}
@@ -68,10 +58,9 @@ func (sess *session) extendLocked(by *clock) {
 	}
 }
 
-// beginTimeoutLocked gives the session its full timeout by the clock of the
-// decider.
-func (sess *session) beginTimeoutLocked(by *clock) {
-	sess.extendLocked(by)
+// beginTimeoutLocked gives the session its full timeout.
+func (sess *session) beginTimeoutLocked() {
+	sess.extendLocked()
 	sess.armLocked()
 }
 
@@ -98,43 +87,30 @@ func (sess *session) armLocked() {
 // expireIfOverdueLocked does nothing while there is nobody to decide: whoever
 // comes to decide looks after all sessions.
 func (sess *session) expireIfOverdueLocked() {
-	if sess.home == nil && sess.cluster.ens != nil {
+	if sess.cluster.ens != nil {
 		sess.cluster.ens.pingIfDueLocked()
 	}
-	switch decider := sess.deciderLocked(); {
-	case decider == nil || sess.cluster.sessionLocked(sess.id) != sess || !sess.canEndAtLocked(decider):
+	switch decider := sess.cluster.leaderServerLocked(); {
+	case decider == nil || sess.cluster.sessions[sess.id] != sess || !decider.canExpireLocked():
 	case time.Now().Before(sess.deadline):
 		sess.armLocked()
-	case sess.home != nil:
-		decider.expired++
-		sess.endLocked(nil)
 	default:
 		decider.expired += sess.cluster.expireOverdueLocked()
 	}
 }
 
-// canEndAtLocked reports whether the server, which decides on the session, is
-// able to end it.
-func (sess *session) canEndAtLocked(decider *Server) bool {
-	if sess.home != nil {
-		return !decider.paused
-	}
-	return decider.writableLocked() && decider.upLocked() && !decider.paused
-}
+// canExpireLocked reports whether the server, which decides on sessions, is able
+// to end them.
+func (s *Server) canExpireLocked() bool { return s.writableLocked() && s.upLocked() && !s.paused }
 
 // endLocked deletes a session and its ephemeral nodes in one transaction. The
 // session's own watches still hear of it. closer is the connection that asks
 // for it. If the client did not ask, closer is nil, and the client's connection
-// ends. For a session that only one member knows, there is no transaction.
+// ends.
 func (sess *session) endLocked(closer *conn) {
 	sess.cluster.forgetLocked(sess)
 	sess.expiry.stop()
-	switch {
-	case sess.home == nil:
-		sess.cluster.commitEndLocked(sessionEnd{sess, closer})
-	case sess.conn != nil && sess.conn != closer:
-		sess.conn.closeByServerLocked()
-	}
+	sess.cluster.commitEndLocked(sessionEnd{sess, closer})
 	if sess.host != nil {
 		sess.host.endedLocked(sess)
 	}

@@ -18,7 +18,6 @@ type sessionTable struct {
 	sessions map[int64]*session
 
 	// These are nil until there is one.
-	ownSessions    map[int64]*session // known to one read-only member only
 	replaced       map[int64]struct{} // sessions that the next handshake replaces silently
 	pausedSessions map[int64]struct{} // sessions whose requests wait
 	moving         map[int64]*Member  // the members that sessions are to go to
@@ -66,47 +65,21 @@ func (t *sessionTable) beginLocked(c *cluster) *session {
 	return sess
 }
 
-// beginOwnLocked adds a session that is known to one read-only member only.
-func (t *sessionTable) beginOwnLocked(home *Server) *session {
-	t.last++
-	sess := &session{id: t.last, cluster: home.cluster, home: home}
-	if t.ownSessions == nil {
-		t.ownSessions = make(map[int64]*session)
-	}
-	t.ownSessions[sess.id] = sess
-	return sess
-}
-
-// sessionLocked returns a session of the ensemble, or of a member of it; nil if
-// there is none.
-func (t *sessionTable) sessionLocked(id int64) *session {
-	if sess := t.sessions[id]; sess != nil {
-		return sess
-	}
-	return t.ownSessions[id]
-}
-
 // forgetLocked takes a session out that has ended.
 func (t *sessionTable) forgetLocked(sess *session) {
-	if sess.home != nil {
-		delete(t.ownSessions, sess.id)
-	} else {
-		delete(t.sessions, sess.id)
-	}
+	delete(t.sessions, sess.id)
 	delete(t.pausedSessions, sess.id)
 	delete(t.moving, sess.id) // every member may say that it is over
 }
 
 // oldestFirstLocked returns the sessions in the order in which they began.
-func (t *sessionTable) oldestFirstLocked() []*session { return inOrder(t.sessions) }
-
-func inOrder(sessions map[int64]*session) []*session {
-	if len(sessions) == 0 {
+func (t *sessionTable) oldestFirstLocked() []*session {
+	if len(t.sessions) == 0 {
 		return nil
 	}
-	list := make([]*session, 0, len(sessions))
-	for _, id := range slices.Sorted(maps.Keys(sessions)) {
-		list = append(list, sessions[id])
+	list := make([]*session, 0, len(t.sessions))
+	for _, id := range slices.Sorted(maps.Keys(t.sessions)) {
+		list = append(list, t.sessions[id])
 	}
 	return list
 }

@@ -77,7 +77,7 @@ func (s *Server) WaitWatches(ctx context.Context, session int64, n int) error {
 			return s.watches.Len() == n
 		}
 		total := 0
-		if sess := s.sessionLocked(session); sess != nil {
+		if sess := s.sessions[session]; sess != nil {
 			for _, c := range s.connsOfLocked(sess) {
 				total += s.watches.CountOf(c)
 			}
@@ -97,59 +97,6 @@ func (e *Ensemble) agree() bool {
 	defer e.mu.Unlock()
 	for _, m := range e.members {
 		if !m.canCommitLocked() || m.zxid != e.leader.madeZxidLocked() {
-			return false
-		}
-	}
-	return true
-}
-
-// WaitIdle waits until nothing is under way: every request has been carried out
-// and answered, everything that was to be sent has been sent, and clients in
-// the same process have read it all and wait for more. The server does not know
-// what clients are about to send, nor over TCP what is on its way. Dead
-// connections do not count. It ends as [Server.WaitFor] does. In a bubble,
-// synctest.Wait says more.
-func (s *Server) WaitIdle(ctx context.Context) error { return s.waitIdle(ctx, &s.closed, s) }
-
-// WaitIdle is [Server.WaitIdle] for all members. A member that has something to
-// apply is not idle.
-func (e *Ensemble) WaitIdle(ctx context.Context) error {
-	return e.waitIdle(ctx, &e.closing, e.servers()...)
-}
-
-func (c *cluster) waitIdle(ctx context.Context, closed *bool, servers ...*Server) error {
-	c.idle.waiting.Add(1)
-	defer c.idle.waiting.Add(-1)
-	for {
-		rested := c.idle.next()
-		c.mu.Lock()
-		changed, over, idle := c.nextChangeLocked(), *closed, true
-		for _, s := range servers {
-			idle = idle && s.idleLocked()
-		}
-		c.mu.Unlock()
-		switch {
-		case idle:
-			return nil
-		case over:
-			return ErrClosed
-		}
-		select {
-		case <-rested:
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// idleLocked reports whether nothing is under way.
-func (s *Server) idleLocked() bool {
-	if s.member != nil && s.member.received > 0 {
-		return false
-	}
-	for c := range s.conns {
-		if !c.halfOpenLocked() && !c.idle() {
 			return false
 		}
 	}

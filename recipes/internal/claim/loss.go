@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -73,7 +74,7 @@ func (c *Claim) spare(cause error) {
 		return
 	}
 	for _, n := range c.nodes {
-		c.spared = append(c.spared, framework.Extend(c.terms.Client).KeepUntil(n, until))
+		c.spared = append(c.spared, insider.Of(c.terms.Client).KeepUntil(n.Session.ID(), n.Path, until))
 	}
 }
 

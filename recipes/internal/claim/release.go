@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/state"
 )
@@ -119,7 +120,7 @@ func (c *Claim) GiveUp(ctx context.Context) (err error) {
 // one at the beginning: what comes after a break does not wait for the next one's
 // answers. The error is one that the caller can act on.
 func (c *Claim) giveUpSoon(ctx, connection context.Context) error {
-	return RefusalsIn(c.GiveUp(framework.Extend(c.terms.Client).WhileConnected(ctx, connection)))
+	return RefusalsIn(c.GiveUp(insider.Of(c.terms.Client).WhileConnected(ctx, connection)))
 }
 
 // connection returns a context that ends with the present connection of the session.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -42,7 +43,7 @@ func (e *Ending) watch(session context.Context) {
 	if session != nil {
 		defer context.AfterFunc(session, func() { e.endUnlessClosed(context.Cause(session)) })()
 	}
-	e.endUnlessClosed(framework.Extend(e.r.Client).AwaitOutage(e.wait))
+	e.endUnlessClosed(insider.Of(e.r.Client).AwaitOutage(e.wait))
 	<-e.wait.Done()
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -15,7 +16,7 @@ import (
 type Reads struct {
 	Slots   Slots // for the requests of one node
 	One     func(ctx context.Context, path string) ([]byte, *zk.Stat, error)
-	Several func(ctx context.Context, paths ...string) ([]framework.NodeRead, int64, error)
+	Several func(ctx context.Context, paths ...string) ([]insider.NodeRead, int64, error)
 
 	// Size is about how many bytes of data a node has at most, or 0 if nobody
 	// knows.
@@ -25,7 +26,7 @@ type Reads struct {
 // ReadsOf returns the reads of a client. No more than atOnce requests of one node
 // are under way at once.
 func ReadsOf(c *framework.Client, atOnce int) Reads {
-	return Reads{Slots: make(Slots, atOnce), One: c.Get, Several: framework.Extend(c).MultiRead}
+	return Reads{Slots: make(Slots, atOnce), One: c.Get, Several: insider.Of(c).MultiRead}
 }
 
 // Nobody knows how much data nodes have before they are read. Servers take up to
@@ -71,7 +72,7 @@ func (r Reads) first() int {
 // one. Then it is those requests that the client repeats, and that tell why the
 // nodes cannot be read. A connection that ends with a multiRead does not keep the
 // other nodes from being read together.
-func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node framework.NodeRead) error) error {
+func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node insider.NodeRead) error) error {
 	atOnce := r.first()
 	for begun := 0; begun < len(paths); {
 		rest := paths[begun:]
@@ -115,12 +116,12 @@ func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node f
 // oneByOne makes a request for each of the paths, and returns the size of all
 // nodes. The first one has the number from.
 func (r Reads) oneByOne(
-	ctx context.Context, paths []string, from int, take func(i int, node framework.NodeRead) error,
+	ctx context.Context, paths []string, from int, take func(i int, node insider.NodeRead) error,
 ) (size int, err error) {
 	var all atomic.Int64
 	err = r.Slots.Each(len(paths), func(i int) error {
 		data, stat, err := r.One(ctx, paths[i])
-		node := framework.NodeRead{Data: data, Stat: stat, Err: err}
+		node := insider.NodeRead{Data: data, Stat: stat, Err: err}
 		all.Add(int64(sizeOf(node)))
 		return take(from+i, node)
 	})
@@ -128,19 +129,19 @@ func (r Reads) oneByOne(
 }
 
 // failAll tells of nodes that cannot be read. The first one has the number from.
-func (r Reads) failAll(paths []string, from int, err error, take func(i int, node framework.NodeRead) error) error {
+func (r Reads) failAll(paths []string, from int, err error, take func(i int, node insider.NodeRead) error) error {
 	var op *framework.OpError
 	if reason.As(err, &op) {
 		err = op.Err
 	}
 	return r.Slots.Each(len(paths), func(i int) error {
-		return take(from+i, framework.NodeRead{Err: &framework.OpError{Op: "get", Path: paths[i], Err: err}})
+		return take(from+i, insider.NodeRead{Err: &framework.OpError{Op: "get", Path: paths[i], Err: err}})
 	})
 }
 
 // several makes one multiRead. It has a goroutine of its own, because the user's
 // code may end that.
-func (r Reads) several(ctx context.Context, paths []string) (nodes []framework.NodeRead, err error) {
+func (r Reads) several(ctx context.Context, paths []string) (nodes []insider.NodeRead, err error) {
 	err = make(Slots, 1).Each(1, func(int) (err error) {
 		nodes, _, err = r.Several(ctx, paths...)
 		return err
@@ -165,7 +166,7 @@ func fitting(paths []string, most int) int {
 }
 
 // sizeOf returns about how long an answer with the nodes is.
-func sizeOf(nodes ...framework.NodeRead) (size int) {
+func sizeOf(nodes ...insider.NodeRead) (size int) {
 	for _, n := range nodes {
 		size += overhead + len(n.Data)
 	}

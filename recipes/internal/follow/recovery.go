@@ -76,7 +76,7 @@ func (r *Recovery) Wait(ctx context.Context, err error) error {
 }
 
 // restIfCutOff pauses if ctx has no connection, although there was one just now. A
-// context of [framework.Extension.WhileConnected] has one alone, and when that is
+// context of [insider.Client.WhileConnected] has one alone, and when that is
 // over, every attempt fails at once.
 func (r *Recovery) restIfCutOff(ctx context.Context) error {
 	_, err := r.Client.Session(ctx)
