@@ -107,11 +107,29 @@ func newDeletion(path string, version int32) *deletion {
 }
 
 func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) {
-	_, err := send(ctx, s, proto.Delete(d.path, d.version), nil)
+	err := sendDeletion(ctx, s, proto.Delete(d.path, d.version), s.watches.Deleting(d.path))
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
 		s.nodeGone(d.path)
 	}
 	return proto.Nothing{}, err
+}
+
+// sendDeletion is send for a request whose answer those who watch the node want to
+// know, if answered is not nil.
+func sendDeletion(ctx context.Context, s *Session, q proto.Request[proto.Nothing], answered func(int32, error)) error {
+	isSent := false
+	defer func() {
+		if !isSent && answered != nil { // also if the user's context panics
+			answered(0, errNotSent)
+		}
+	}()
+	p, err := start(ctx, s, q, answered)
+	if err != nil {
+		return err
+	}
+	isSent = true
+	_, err = p.await(ctx, nil)
+	return err
 }
 
 // attempt deletes the node, and what is below it if that was asked for. If an

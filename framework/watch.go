@@ -85,6 +85,23 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 	}
 }
 
+// InOrder reports whether the event came in the order of the changes, and in
+// time. It says so of an event that was told on the connection on which the watch
+// was set, as soon as the change was made. The events of all changes before it
+// that the servers have told on this connection have ended their watches already.
+// Changes of one transaction, such as all deletions at the end of a session, have
+// no order.
+// And the session can still be trusted now: a process that has slept for long may
+// see an event before it sees that its session's time is up.
+//
+// It does not say so of a change that was told after a reconnect, or when the
+// client asked about its watches: a server tells of those in any order. InOrder
+// is for a watch that is done.
+func (w *Watch) InOrder() bool {
+	<-w.Done()
+	return w.shared.InOrder() && w.session.IsInTime()
+}
+
 // Stop ends this waiter's interest. It may be called more than once. A watch
 // whose context has ended is stopped.
 func (w *Watch) Stop() {

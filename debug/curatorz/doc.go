@@ -30,6 +30,5 @@
 // Requests take memory in proportion to what they show: no list has more than
 // snapshot.MaxItems items. No request waits for a ZooKeeper server. Between
 // requests, the clients keep a record of what they do, which
-// framework.WithRecentEvents sizes or turns off; framework.WithAcquireStacks
-// adds where locks were acquired.
+// framework.WithRecentEvents sizes or turns off.
 package curatorz

@@ -208,26 +208,20 @@ func (d Directory) describe(now time.Time) string {
 	case d.Interrupted:
 		state = "INTERRUPTED, it may be old"
 	}
-	guard, malformed := "", ""
-	if d.Suspects > 0 {
-		guard = fmt.Sprintf("the loss guard keeps %d", d.Suspects)
-	}
+	malformed := ""
 	if d.Malformed.Total > 0 {
 		malformed = fmt.Sprintf("%d malformed", d.Malformed.Total)
 	}
 	return brief.List(state, brief.Count(d.Instances, "instance"), brief.Count(d.Services.Total, "service"),
-		guard, malformed, fmt.Sprintf("as of %#x", d.Zxid))
+		malformed, fmt.Sprintf("as of %#x", d.Zxid))
 }
 
 func (s Service) describe() string {
-	drained, suspects := "", ""
+	drained := ""
 	if s.Drained > 0 {
 		drained = fmt.Sprintf("%d drained", s.Drained)
 	}
-	if s.Suspects > 0 {
-		suspects = fmt.Sprintf("%d kept by the loss guard", s.Suspects)
-	}
-	return brief.List(brief.Count(s.Instances, "instance"), drained, suspects)
+	return brief.List(brief.Count(s.Instances, "instance"), drained)
 }
 
 func (e Event) describe() string { return brief.List(p(e.Text), p(e.Cause)) }

@@ -22,7 +22,6 @@ const (
 
 func inGoodOrder(now time.Time) Client {
 	before := func(d time.Duration) time.Time { return now.Add(-d) }
-	work := []Frame{{"main.(*shop).sell", "/src/orders/shop.go", 99}, {"main.main", "/src/orders/main.go", 12}}
 	return Client{
 		Service: "orders", Chroot: "/shop", Recorded: true,
 		State: State{Name: "connected", Since: before(3 * time.Hour)},
@@ -40,7 +39,7 @@ func inGoodOrder(now time.Time) Client {
 		Holds: List[Hold]{2, []Hold{
 			{
 				Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock", Node: firstNode, Token: 8589934670,
-				Since: before(72 * time.Second), Waited: Seconds(1234 * time.Microsecond), Waiting: 1, Revoked: true, Stack: work,
+				Since: before(72 * time.Second), Waited: Seconds(1234 * time.Microsecond), Waiting: 1, Revoked: true,
 			},
 			{
 				Path: "/shop/limits/mail", Recipe: "semaphore", Leases: 3, Node: secondNode, Token: 8589934672,
@@ -53,7 +52,6 @@ func inGoodOrder(now time.Time) Client {
 				Stage: "waiting", Ahead: 2, Seen: before(time.Minute), Node: "x__READ__0000000007",
 				Next:   &Contender{Node: "x__WRIT__0000000006", ID: "bills@web-2/99", Since: before(11 * time.Minute)},
 				Holder: &Contender{Node: "x__WRIT__0000000001", ID: "bills@web-3/7", Since: before(time.Hour)},
-				Stack:  work,
 			},
 			{
 				Path: "/shop/locks/sku-42", Recipe: "mutex", Since: before(5 * time.Second), Stage: "in process", Ahead: 1, Seen: before(5 * time.Second),
@@ -79,8 +77,8 @@ func inGoodOrder(now time.Time) Client {
 			{Service: "orders", ID: evil, State: "conflict", Node: "/shop/services/orders/a4", Since: before(time.Minute), Trouble: "an instance at \"10.0.0.9\" has the ID"},
 		}},
 		Directories: List[Directory]{3, []Directory{
-			{Root: "/shop/services", Filled: true, Zxid: 0x200000051, Instances: 40, Suspects: 2, Services: List[Service]{21, []Service{
-				{Name: "bills", Instances: 3, Drained: 1}, {Name: "orders", Instances: 4, Suspects: 2},
+			{Root: "/shop/services", Filled: true, Zxid: 0x200000051, Instances: 40, Services: List[Service]{21, []Service{
+				{Name: "bills", Instances: 3, Drained: 1}, {Name: "orders", Instances: 4},
 			}}, Malformed: List[Bad]{2, []Bad{{Path: "/shop/services/bills/x", Problem: "no JSON object: garbage"}, {Path: evil, Problem: "not UTF-8"}}}},
 			{Root: "/shop/services/mail", Filled: true, Interrupted: true, Zxid: 0x200000050, Services: none[Service](), Malformed: none[Bad](), Trouble: "not authenticated"},
 			{Root: "/shop/services/stock", Interrupted: true, Services: none[Service](), Malformed: none[Bad]()},

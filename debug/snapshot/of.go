@@ -200,7 +200,7 @@ func holdOf(v flight.View, waiting int) Hold {
 	return Hold{
 		Path: v.Path, Recipe: v.Recipe, Name: v.Name, Shared: v.Shared, Leases: leases(v.Leases), Node: v.Node, Token: v.Token,
 		Since: v.Granted, Waited: Seconds(v.Granted.Sub(v.Since)), Waiting: waiting, Revoked: v.Revoked,
-		Releasing: v.Stage == flight.Releasing, Lost: text(v.Err), Stack: framesOf(v.Stack),
+		Releasing: v.Stage == flight.Releasing, Lost: text(v.Err),
 	}
 }
 
@@ -219,7 +219,7 @@ func waitOf(v flight.View, ours map[string]bool) Wait {
 	return Wait{
 		Path: v.Path, Recipe: v.Recipe, Name: v.Name, Shared: v.Shared, Leases: leases(v.Leases),
 		Since: v.Since, Stage: v.Stage.String(), Ahead: v.Ahead, Seen: v.Seen, Node: v.Node,
-		Next: contender(v.Neighbour), Holder: contender(v.Holder), Stack: framesOf(v.Stack),
+		Next: contender(v.Neighbour), Holder: contender(v.Holder),
 	}
 }
 
@@ -254,28 +254,6 @@ func cacheOf(c flight.Cache) Cache {
 		Unreadable: c.Unreadable, Trouble: text(c.RootErr), Error: text(c.Why), Ended: c.Ended,
 	}
 }
-
-// framesOf returns the calls of a stack. It leaves out those inside of the
-// recipes at its top: they are the same for everybody.
-func framesOf(pcs []uintptr) []Frame {
-	if len(pcs) == 0 {
-		return nil
-	}
-	var all []Frame
-	frames := runtime.CallersFrames(pcs)
-	for more := true; more; {
-		var f runtime.Frame
-		f, more = frames.Next()
-		inside := len(all) == 0 && strings.HasPrefix(f.Function, recipes)
-		if !inside && f.Function != "" && f.Function != "runtime.goexit" {
-			all = append(all, Frame{f.Function, f.File, f.Line})
-		}
-	}
-	return all
-}
-
-// recipes is how the names of the functions of the recipes begin.
-const recipes = "github.com/gocurator/curator/recipes/"
 
 func text(err error) string {
 	if err == nil {

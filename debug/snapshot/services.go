@@ -63,7 +63,6 @@ func directoryOf(d flight.Directory) Directory {
 	}
 	for _, s := range d.Services {
 		shown.Instances += s.Instances
-		shown.Suspects += s.Suspects
 	}
 	return shown
 }

@@ -163,10 +163,6 @@ type Hold struct {
 	// Lost says why the lock is lost, though it is not released. Work that
 	// relied on it should have stopped.
 	Lost string `json:"lost,omitempty"`
-
-	// Stack is where the lock was acquired, the innermost call first. It is
-	// empty unless framework.WithAcquireStacks is set.
-	Stack []Frame `json:"stack,omitempty"`
 }
 
 // Wait is an acquire that is under way.
@@ -193,8 +189,6 @@ type Wait struct {
 	Node   string     `json:"node,omitempty"`   // the base name of its node
 	Next   *Contender `json:"next,omitempty"`   // right ahead
 	Holder *Contender `json:"holder,omitempty"` // first in the queue
-
-	Stack []Frame `json:"stack,omitempty"` // see Hold.Stack
 }
 
 // Contender is another contender, as a waiter has seen it.
@@ -207,13 +201,6 @@ type Contender struct {
 	Since time.Time `json:"since,omitzero"`
 
 	Local bool `json:"local,omitempty"` // it is a lease of the same client
-}
-
-// Frame is a call in a stack.
-type Frame struct {
-	Func string `json:"func"`
-	File string `json:"file"`
-	Line int    `json:"line"`
 }
 
 // Registration is a node that recipes/nodes keeps registered, or one whose
@@ -291,12 +278,11 @@ type Directory struct {
 	Interrupted bool          `json:"interrupted"` // what it has may be old
 	Zxid        int64         `json:"zxid"`        // the transaction as of which it equals the tree
 	Instances   int           `json:"instances"`
-	Suspects    int           `json:"suspects,omitempty"` // instances that the loss guard keeps, though their nodes are gone
-	Services    List[Service] `json:"services"`           // by name; no more than MaxShown
-	Malformed   List[Bad]     `json:"malformed"`          // nodes that should be instances; no more than MaxShown
-	Trouble     string        `json:"trouble,omitempty"`  // what the directory may not read
-	Error       string        `json:"error,omitempty"`    // why it has ended
-	Ended       time.Time     `json:"ended,omitzero"`     // zero if it goes on
+	Services    List[Service] `json:"services"`          // by name; no more than MaxShown
+	Malformed   List[Bad]     `json:"malformed"`         // nodes that should be instances; no more than MaxShown
+	Trouble     string        `json:"trouble,omitempty"` // what the directory may not read
+	Error       string        `json:"error,omitempty"`   // why it has ended
+	Ended       time.Time     `json:"ended,omitzero"`    // zero if it goes on
 }
 
 // MaxShown is how many services, and malformed nodes, a Directory has at most.
@@ -305,9 +291,8 @@ const MaxShown = 20
 // Service is what a directory has of one service.
 type Service struct {
 	Name      string `json:"name"`
-	Instances int    `json:"instances"`          // all of them
-	Drained   int    `json:"drained,omitempty"`  // those that do not want to be picked
-	Suspects  int    `json:"suspects,omitempty"` // those that the loss guard keeps
+	Instances int    `json:"instances"`         // all of them
+	Drained   int    `json:"drained,omitempty"` // those that do not want to be picked
 }
 
 // Bad is a node that should be an instance.

@@ -80,12 +80,10 @@ func (t *texter) recorded(c *Client) {
 	t.section("holds", c.Holds.Total, len(c.Holds.Items))
 	for _, h := range c.Holds.Items {
 		t.line("    %s\t%s\tfor %s\t%s", p(h.Path), h.what(), brief.Since(t.now, h.Since), h.describe())
-		t.stack(h.Stack)
 	}
 	t.section("waits", c.Waits.Total, len(c.Waits.Items))
 	for _, w := range c.Waits.Items {
 		t.line("    %s\t%s\tfor %s\t%s", p(w.Path), w.what(), brief.Since(t.now, w.Since), w.describe(t.now))
-		t.stack(w.Stack)
 	}
 	t.section("registrations", c.Registrations.Total, len(c.Registrations.Items))
 	for _, r := range c.Registrations.Items {
@@ -140,11 +138,5 @@ func (t *texter) section(name string, total, shown int, others ...string) {
 		t.line("  %s: %d", name, total)
 	} else {
 		t.line("  %s: %d, of which %s", name, total, strings.Join(parts, " and "))
-	}
-}
-
-func (t *texter) stack(frames []Frame) {
-	for _, f := range frames {
-		t.line("        %s %s:%d", p(f.Func), p(f.File), f.Line)
 	}
 }

@@ -12,16 +12,15 @@ import (
 )
 
 // A round of n members costs eight requests for each of them, and two more, if they
-// come and leave one after the other. With servers before 3.9, it is nine for each,
-// less one. So there is no herd: the number of requests grows with n, and not with
-// its square.
+// come and leave one after the other. So there is no herd: the number of requests
+// grows with n, and not with its square.
 func TestRequestsOfARound(t *testing.T) {
-	for version, together := range map[zktest.Version]bool{zktest.Version393: true, zktest.Version380: false, zktest.Version3510: false} {
+	for _, version := range []zktest.Version{zktest.Version393} {
 		for _, n := range []int{1, 2, 5, 40} {
 			for _, atOnce := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v,n=%d,atOnce=%v", version, n, atOnce), func(t *testing.T) {
 					recipetest.InVirtualTime(t, func(t *testing.T, virtual *recipetest.World) {
-						(&world{virtual}).countRequests(t, n, atOnce, together)
+						(&world{virtual}).countRequests(t, n, atOnce)
 					}, zktest.WithVersion(version))
 				})
 			}
@@ -29,7 +28,7 @@ func TestRequestsOfARound(t *testing.T) {
 	}
 }
 
-func (w *world) countRequests(t *testing.T, n int, atOnce, together bool) {
+func (w *world) countRequests(t *testing.T, n int, atOnce bool) {
 	clients := w.clients(t, n)
 	w.leaveAll(t, w.enterAll(t, "/b", clients)) // makes the barrier's node
 	w.Fake.ClearRequests()
@@ -57,7 +56,7 @@ func (w *world) countRequests(t *testing.T, n int, atOnce, together bool) {
 		// reads the mark of each other one twice instead, and closes. The second
 		// time, and once before, it reads them with one request.
 		leave := 4*n - 2
-		if together && n > 4 {
+		if n > 4 {
 			leave = 3*n + 1
 		}
 		require.Equal(t, leave, total-entered)

@@ -81,7 +81,7 @@ func (e *election) init(of queue.Config, opts []Option) {
 		}
 		set(&e.cfg)
 	}
-	of.Order = lockloop.Order{Blocks: lockloop.Exclusive, WatchSelf: true}
+	of.Order = lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive, WatchSelf: true}
 	of.NotAcquired = func(n queue.NotAcquired) error {
 		e := locks.NotAcquiredError(n)
 		return &e

@@ -45,7 +45,7 @@ var mutexKinds = []string{mutexKind}
 func NewInterProcessMutex(c *framework.Client, path string, opts ...MutexOption) *InterProcessMutex {
 	return &InterProcessMutex{*queue.New(queue.Config{
 		Client: c, Path: path, Kind: mutexKind, Kinds: mutexKinds, Op: "acquire",
-		Order:       lockloop.Order{Blocks: lockloop.Exclusive},
+		Order:       lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive},
 		Local:       true,
 		Recipe:      locktrace.RecipeMutex,
 		Reenters:    func(string) bool { return true },

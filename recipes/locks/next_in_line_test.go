@@ -53,6 +53,100 @@ func (p *pair) handOver(t *testing.T) []zktest.Op {
 	return p.Requests()
 }
 
+// The next in line takes the lock on the event of the release. So a hand-over
+// costs the deletion, and the holder watches its node with the watch that it had
+// as a waiter.
+func TestNextInLineTakesTheLockWithoutALook(t *testing.T) {
+	for name, of := range map[string]struct {
+		first, second func(c *framework.Client) locks.Locker
+	}{
+		"mutex":                 {mutexAt, mutexAt},
+		"writer after a reader": {readerAt, writerAt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				p := w.pair(t, of.first, of.second)
+				require.Equal(t, []zktest.Op{
+					zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpGetData,
+				}, p.requestsOf(p.two))
+				require.Equal(t, []zktest.Op{zktest.OpDelete}, p.handOver(t))
+				time.Sleep(10 * time.Second)
+				require.NoError(t, p.next.Lease.Release(t.Context()))
+				require.Equal(t, []zktest.Op{zktest.OpDelete}, p.requestsOf(p.two))
+				w.NothingLeft(t, "/l")
+			})
+		})
+	}
+}
+
+// requestsOf returns what a client has asked for.
+func (p *pair) requestsOf(c *framework.Client) (ops []zktest.Op) {
+	for _, r := range p.Fake.Requests() {
+		if r.Session == c.SessionID() && r.Op != zktest.OpPing && r.Op != zktest.OpConnect {
+			ops = append(ops, r.Op)
+		}
+	}
+	return ops
+}
+
+// In these cases an event does not say who is the first, and the next in line
+// looks at the queue.
+//
+// Promise: After a reconnect, the next waiter lists the queue before it is admitted.
+// Promise: A waiter whose create was sent twice lists the queue before it is admitted.
+func TestNextInLineLooksWhereAnEventProvesNothing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		first, second func(c *framework.Client) locks.Locker
+		before        func(t *testing.T, w *world)
+		meanwhile     func(t *testing.T, p *pair)
+	}{
+		"a reconnect": {
+			mutexAt, mutexAt, nil,
+			func(t *testing.T, p *pair) {
+				p.network.Cut()
+				require.NoError(t, p.two.WaitConnected(t.Context()))
+				time.Sleep(time.Second)
+			},
+		},
+		"a writer after a writer": {writerAt, writerAt, nil, nil},
+		"a node that was made with a second try": {
+			mutexAt, mutexAt,
+			func(t *testing.T, w *world) {
+				require.NoError(t, w.Fake.Create("/l", nil))
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/l/*", After: 1, Do: zktest.DropReply()})
+			}, nil,
+		},
+		"a node that it may not read": {
+			mutexAt, mutexAt,
+			func(t *testing.T, w *world) {
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, After: 1, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+			}, nil,
+		},
+		"no numbers left": {
+			mutexAt, mutexAt,
+			func(t *testing.T, w *world) {
+				require.NoError(t, w.Fake.Create("/l", nil))
+				require.NoError(t, w.Fake.SetSequence("/l", 1<<31-2))
+			}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				if tc.before != nil {
+					tc.before(t, w)
+				}
+				p := w.pair(t, tc.first, tc.second)
+				if tc.meanwhile != nil {
+					tc.meanwhile(t, p)
+				}
+				require.Contains(t, p.handOver(t), zktest.OpGetChildren2)
+				require.NoError(t, p.next.Lease.Release(t.Context()))
+				w.NothingLeft(t, "/l")
+			})
+		})
+	}
+}
+
 // Promise: The next waiter is admitted by the deletion of the holder's node and by no other change.
 func TestNextInLineIsNotAdmittedByAChangeOfTheHoldersNode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

@@ -51,7 +51,7 @@ func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...Read
 	side := func(kind string, reenters func(holder string) bool) queue.Queue {
 		return *queue.New(queue.Config{
 			Client: c, Path: path, Kind: kind, Kinds: []string{readKind, writeKind}, Readers: readKind, Op: "acquire",
-			Order:       lockloop.Order{Blocks: lockloop.ReadersAndWriters(writeKind)},
+			Order:       lockloop.Order{Blocks: lockloop.ReadersAndWriters(writeKind), EntersAfter: exceptWriters},
 			Local:       true,
 			Recipe:      locktrace.RecipeReadWriteLock,
 			Reenters:    reenters,
@@ -64,6 +64,11 @@ func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...Read
 		write: side(writeKind, func(holder string) bool { return !lockloop.IsNode(holder, readKind) }),
 	}
 }
+
+// exceptWriters says that a writer behind a writer has to look at the queue when
+// that one is gone: its holder may have gone on as a reader, with a node in the
+// same place. A reader ahead has nothing to go on as. Java Curator does the same.
+func exceptWriters(ours, ahead string) bool { return ours == readKind || ahead == readKind }
 
 // ReadLock returns the side that many may hold at once.
 func (l *InterProcessReadWriteLock) ReadLock() *ReadLock { return &ReadLock{l} }

@@ -143,6 +143,7 @@ func (ws *Session) Fired(ev transport.Event) {
 	event, state := zk.EventType(ev.Type), zk.State(ev.State)
 	for _, table := range tablesOf(event) {
 		if w := ws.shared[transport.Watch{Path: ev.Path, Table: table}]; w != nil && w.isSet {
+			w.inOrder = !w.isAnew && !ws.isLookingLocked()
 			w.firedLocked(event, state)
 		}
 	}
@@ -153,6 +154,10 @@ func (ws *Session) Fired(ev transport.Event) {
 	}
 	ws.persistent.firedLocked(ws, ev)
 }
+
+// isLookingLocked reports whether the server is asked about watches. What it tells
+// then may have happened at any time, and in another order.
+func (ws *Session) isLookingLocked() bool { return ws.lookingSince != math.MaxInt64 }
 
 func tablesOf(t zk.EventType) []transport.Table {
 	switch t {

@@ -16,9 +16,10 @@ type Watch struct {
 	carrier *persistentWatch
 
 	// Set before Done is closed, and before a function of AfterFunc is called.
-	event zk.EventType
-	state zk.State // the event's
-	err   error
+	event   zk.EventType
+	state   zk.State // the event's
+	err     error
+	inOrder bool // see InOrder
 
 	// Protected by all.mu.
 	waiters int
@@ -30,6 +31,8 @@ type Watch struct {
 	missing bool // the node did not exist when the watch was set
 	isDone  bool
 	isAnew  bool // it was set again, on another connection
+
+	deletion *Deletion // of the node, by the session; nil if it has sent none
 
 	asOf     int64 // every change behind this transaction is told, or lost
 	seasoned bool  // it was set before the last look
@@ -45,6 +48,11 @@ func (w *Watch) Event() (zk.Event, error) {
 	}
 	return zk.Event{Type: w.event, State: w.state, Path: w.key.Path}, nil
 }
+
+// InOrder reports whether the event has come in its turn: behind the events of
+// all changes before, on the connection on which the watch was set. It is for
+// when the watch is done.
+func (w *Watch) InOrder() bool { return w.inOrder }
 
 // Leave removes a waiter.
 func (w *Watch) Leave() {

@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"context"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,9 +23,16 @@ type onlooker struct {
 	nodes  []int64 // the transactions that have made or deleted /p/n, in order
 	writes []int64 // those that have written /m
 
-	heard bool // of a write
+	node  *watched // /p/n
+	heard []event  // of writes
 
 	seen int64 // the newest write that it has read
+}
+
+// event is a watch that has fired, and the session in which it was set.
+type event struct {
+	watch *framework.Watch
+	in    *framework.Session
 }
 
 // note is called after each move.
@@ -67,6 +76,11 @@ func (o *onlooker) read(zxid int64) {
 func (o *onlooker) follow(ctx context.Context) error {
 	for {
 		err := o.actor.Client().InSession(ctx, o.followInSession)
+		for _, e := range o.allHeard() {
+			if e.in.Context().Err() != nil && e.watch.InOrder() {
+				o.world.Fail("%s takes an event for one in time, and its session is over", o.actor.Name())
+			}
+		}
 		if err == nil || ctx.Err() != nil || isEnd(o.actor, err) {
 			return err
 		}
@@ -105,6 +119,10 @@ func (w *watched) isDone() bool {
 
 func (o *onlooker) followInSession(ctx context.Context) error {
 	c := o.actor.Client()
+	s, err := c.Session(ctx)
+	if err != nil {
+		return err
+	}
 	var node, text *watched
 	for {
 		if node == nil || node.isDone() {
@@ -113,17 +131,19 @@ func (o *onlooker) followInSession(ctx context.Context) error {
 				return err
 			}
 			node = &watched{w, c.LastZxid(), !there}
+			o.setNode(node)
 		}
 		if text == nil || text.isDone() {
 			_, stat, w, err := c.GetW(ctx, "/m")
 			if err != nil {
 				return err
 			}
-			text = &watched{w, c.LastZxid(), false}
+			set := &watched{w, c.LastZxid(), false}
+			text = set
 			o.read(stat.Mzxid)
-			w.AfterFunc(func() { o.hears(w) })
+			w.AfterFunc(func() { o.hears(s, set) })
 		}
-		if own := o.own; o.hasHeard() && own != nil {
+		if own := o.own; len(o.allHeard()) > 0 && own != nil {
 			o.own = nil
 			own(o.actor)
 		}
@@ -142,20 +162,32 @@ func (o *onlooker) followInSession(ctx context.Context) error {
 	}
 }
 
-func (o *onlooker) hasHeard() bool {
+func (o *onlooker) setNode(node *watched) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.heard
+	o.node = node
 }
 
-// hears is called when a write was told.
-func (o *onlooker) hears(w *framework.Watch) {
-	if _, err := w.Event(); err != nil {
+func (o *onlooker) allHeard() []event {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.heard)
+}
+
+// hears is called when a write was told. It checks that an event in order has none
+// before it that is still to come.
+func (o *onlooker) hears(in *framework.Session, text *watched) {
+	if _, err := text.watch.Event(); err != nil {
 		return // the session is over, or this call
 	}
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.heard = true
+	o.heard = append(o.heard, event{text.watch, in})
+	node := o.node
+	o.mu.Unlock()
+	told := o.between(&o.writes, text.asOf, math.MaxInt64)
+	if text.watch.InOrder() && len(told) > 0 && len(o.untold(&o.nodes, node, told[0])) > 0 {
+		o.world.Fail("%s takes an event for one in order, and another change was before that", o.actor.Name())
+	}
 }
 
 // looks checks that nobody reads a change of which his watches have told nothing.

@@ -89,7 +89,7 @@ func New(terms Terms, nodes ...framework.Created) *Claim {
 	c := &Claim{terms: terms}
 	c.begin(trusted)
 	c.watchNodes(trusted, nodes)
-	c.terms.Own = nil // the watcher has it
+	c.watcher.heedOwn()
 	if terms.Revocable {
 		c.watcher.start()
 	}

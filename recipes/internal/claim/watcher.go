@@ -37,6 +37,7 @@ type watcher struct {
 	revoked   bool
 	requested chan struct{}   // see requests; nil until somebody asks for it
 	kept      bool            // the nodes stay, and another watcher watches them
+	unheed    func() bool     // see heedOwn; nil before and after that
 	set       []heard         // one of each node
 	over      error           // why the nodes are given up, or not trusted; nil until then
 	ctx       context.Context // see lifetime; nil until somebody needs it
@@ -110,11 +111,36 @@ func (w *watcher) endLocked(cause error) {
 	}
 }
 
+// heedOwn begins to watch as soon as the contender's watch fires. It may be about
+// to. That costs no request.
+func (w *watcher) heedOwn() {
+	w.owner.terms.Own = nil // nor need it be kept
+	if w.own == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unheed = w.own.Watch.AfterFunc(func() {
+		if !w.hasEnded() { // otherwise the node was given up, and deleted
+			w.start()
+		}
+	})
+}
+
+// unheedLocked is for whoever begins to watch, or never will.
+func (w *watcher) unheedLocked() {
+	if w.unheed != nil {
+		w.unheed()
+		w.unheed = nil
+	}
+}
+
 // start begins to watch now, if it has not begun yet.
 func (w *watcher) start() {
 	w.once.Do(func() {
 		w.mu.Lock()
 		w.stopDelayLocked()
+		w.unheedLocked()
 		w.set = make([]heard, len(w.nodes))
 		w.mu.Unlock()
 		for i := range w.nodes {
@@ -165,6 +191,7 @@ func (w *watcher) stopDelayLocked() {
 func (w *watcher) endKept() {
 	w.end()
 	w.mu.Lock()
+	w.unheedLocked()
 	set := w.set
 	w.kept, w.set = true, nil
 	w.mu.Unlock()
@@ -179,7 +206,7 @@ func (w *watcher) endKept() {
 // serve makes the watcher tell next from now on. It reports false if somebody
 // has asked for the lock, or its nodes are not trusted any more.
 func (w *watcher) serve(next *Claim) bool {
-	inTime := w.nodes[0].Session.IsInTime() // asks the user's clock, and so not under w.mu
+	inTime := w.nodes[0].Session.IsInTime()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.revoked || w.hasEnded() || !inTime {

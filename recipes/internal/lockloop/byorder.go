@@ -23,8 +23,14 @@ type Order struct {
 	// any number.
 	Limit int
 
+	// EntersAfter reports whether a contender of the kind ours, with one of the
+	// kind ahead as the only one before it, is admitted when that one's node is
+	// deleted. It is not if a node that blocks it may take that one's place. If
+	// EntersAfter is nil, a contender always looks. It must be a pure function.
+	EntersAfter Blocks
+
 	// WatchSelf makes every waiter notice that its own node is deleted, at the
-	// price of a second watch.
+	// price of a second watch. Without it, only those do that are next.
 	WatchSelf bool
 }
 
@@ -37,6 +43,7 @@ func ByOrder(n Nodes, o Order) *Loop {
 // step looks at the queue once. It returns nil if the contender is admitted, and
 // errAgain when the queue has changed since.
 func (o Order) step(ctx context.Context, c *contender) error {
+	c.isNext = false
 	if b, stop := o.follow(c); b != nil {
 		defer stop()
 		c.tellQueued(c.seen.Ahead, c.seen.Ahead+1)
@@ -91,10 +98,12 @@ func (o Order) standingAmong(ctx context.Context, c *contender, children []strin
 	return StandingOf(ours, queue, o.Blocks), nil
 }
 
-// waitFor waits for the node that blocks us, and returns errAgain when the queue
-// may have changed. It sets the watch by reading the node. Asking for its existence would leave a watch behind
+// waitFor waits for the node that blocks us. It returns nil if that makes us the
+// first, and errAgain when the queue may have changed otherwise. It sets the
+// watch by reading the node. Asking for its existence would leave a watch behind
 // on a node that is gone already (CURATOR-107).
 func (o Order) waitFor(ctx context.Context, c *contender, now Standing) error {
+	c.isNext = o.isNextIn(now, c)
 	b, stop, err := c.watch(ctx, now.Blocker)
 	if reason.Is(err, zk.ErrNoNode) {
 		return errAgain
@@ -114,10 +123,17 @@ func (o Order) await(ctx context.Context, c *contender, b *blocker) error {
 		return err
 	}
 	err := c.awaitChange(ctx, b)
-	if reason.Is(err, errAgain) {
-		c.since = b
+	if !reason.Is(err, errAgain) {
+		return err
 	}
-	return err
+	if !c.isFirst(ctx, b) {
+		c.since = b
+		return err
+	}
+	if err := c.checkSession(nil); err != nil {
+		return err
+	}
+	return granted(ctx)
 }
 
 // entry returns our node as an entry of the queue.

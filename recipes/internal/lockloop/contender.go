@@ -24,7 +24,9 @@ type contender struct {
 
 	recovery follow.Recovery // its trouble is over when we wait in the queue
 
-	own *OwnWatch // the watch on our node; nil if it was not set
+	own         *OwnWatch // the watch on our node; nil if it was not set
+	isNext      bool      // see isNextIn
+	mayHaveTwin bool      // the create was tried again, or has made two nodes
 
 	refused *refusal // for a look: the refusal before it; see LookFirst
 
@@ -45,7 +47,7 @@ func newContender(l *Loop, a Attempt) *contender {
 // case it has the node deleted.
 func (c *contender) queue(ctx context.Context) (err error) {
 	c.seen, c.queued, c.looked = NotAdmitted{}, false, false
-	c.own = nil
+	c.own, c.mayHaveTwin = nil, false
 	if err := c.enter(ctx); err != nil {
 		return err
 	}
@@ -88,6 +90,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		opts = asContenderThatLooks
 	}
 	c.node, err = c.create(ctx, opts)
+	c.mayHaveTwin = c.recovery.Trouble() != nil
 	if err == nil && c.attempt.OnQueued != nil {
 		c.attempt.OnQueued(c.node)
 	}

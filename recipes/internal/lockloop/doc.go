@@ -20,6 +20,7 @@
 //	look.go       a look before an attempt that does not wait, after a refusal
 //	byorder.go    admission by the order of the queue: locks and leaders
 //	crowd.go      contenders of one client that look at the queue together
+//	next.go       the next in line, who need not look again
 //	own.go        the watch on our own node
 //	alone.go      whether an admitted node is alone in the queue
 //	holder.go     who the holder is, for those who wait for long

@@ -51,16 +51,26 @@ func (w *OwnWatch) afterChange(f func()) (stop func() bool) {
 	return w.Watch.AfterFunc(f)
 }
 
-// watchSelf watches our own node, if that is asked for.
+// watchSelf watches our own node, if that is asked for, or if it saves the next
+// look at the queue. In the latter case the contender goes on without the watch
+// if there is an error: it looks, as it would have done.
 func (o Order) watchSelf(ctx context.Context, c *contender) (err error) {
-	if !o.WatchSelf || c.own.isSet() {
+	if c.own.isSet() {
+		return nil
+	}
+	c.own = nil
+	if !o.WatchSelf && !c.isNext {
 		return nil
 	}
 	c.own, err = c.readOwn(ctx)
-	if reason.Is(err, zk.ErrNoNode) {
+	switch {
+	case reason.Is(err, zk.ErrNoNode):
 		return errStale
+	case err == nil || ctx.Err() == nil && !o.WatchSelf:
+		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 // readOwn sets a watch on our node. The request ends with ctx. The watch does

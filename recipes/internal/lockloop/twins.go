@@ -21,6 +21,7 @@ func (c *contender) withoutTwins(names []string) []string {
 	if twins == nil {
 		return names
 	}
+	c.mayHaveTwin = true
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(twins, name) })
 }
 
