@@ -109,7 +109,7 @@ var subjects = map[string]subject{
 		disturb: func(t *testing.T, h *home) { require.NoError(t, h.Fake.Delete("/g/m")) },
 	},
 	"view of a group": {
-		asks: zktest.OpGetChildren2, isLoop: true,
+		asks: zktest.OpAddWatch, outlasts: true, isLoop: true,
 		begin: func(t *testing.T, h *home) (*living, error) {
 			ctx, cancel := context.WithCancel(h.Patience(t))
 			done, began := make(chan struct{}), make(chan struct{}, 1)
@@ -136,7 +136,9 @@ var subjects = map[string]subject{
 			err := func() error { <-done; return last }
 			return &living{done, err, nil, func(context.Context) error { cancel(); <-done; return last }}, nil
 		},
-		disturb: func(t *testing.T, h *home) { require.NoError(t, h.Fake.Create("/other", nil)) },
+		disturb: func(t *testing.T, h *home) { // it reads all anew after an interruption
+			require.True(t, h.Fake.Session(h.client.SessionID()).Cut())
+		},
 	},
 	"Registration": {
 		closed: nodes.ErrClosed, asks: zktest.OpCreate,

@@ -61,7 +61,6 @@ var (
 	_ discovery.HookDirectoryChanged = (*tracer)(nil)
 	_ discovery.HookInstanceEjected  = (*tracer)(nil)
 	_ atomic.HookAtomicWritten       = (*tracer)(nil)
-	_ atomic.HookAtomicPromoted      = (*tracer)(nil)
 	_ shared.HookSharedValue         = (*tracer)(nil)
 	_ barriers.HookBarrierWaited     = (*tracer)(nil)
 )

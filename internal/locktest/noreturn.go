@@ -33,7 +33,7 @@ func NoReturn(
 ) {
 	t.Helper()
 	for function, option := range map[string]func(*bomb) framework.Option{
-		"tracer": tracerOf, "ACL provider": aclOf, "suspend clock": clockOf, "context": contextOf,
+		"tracer": tracerOf, "ACL provider": aclOf, "context": contextOf,
 	} {
 		noReturnOf(t, function, option, use, mayStay)
 	}
@@ -133,13 +133,6 @@ func aclOf(b *bomb) framework.Option {
 	})
 }
 
-func clockOf(b *bomb) framework.Option {
-	return framework.WithSuspendClock(func() time.Duration {
-		b.call()
-		return 0
-	})
-}
-
 // contextOf sets nothing that matters for the client: the context of use has the bomb.
 func contextOf(b *bomb) framework.Option {
 	b.inContext = true
@@ -169,31 +162,8 @@ func (b bombTracer) EndOperation(context.Context, clienttrace.OperationEnd) { b.
 
 func (b bombTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
 	b.call()
-	return ctx, bombOnAcquire(b)
+	return ctx, Calls(func(any) { b.call() })
 }
-
-type bombOnAcquire struct{ *bomb }
-
-func (b bombOnAcquire) Trace() map[string]string   { b.call(); return nil }
-func (b bombOnAcquire) QueuedLocally(int)          { b.call() }
-func (b bombOnAcquire) Queued(locktrace.Queued)    { b.call() }
-func (b bombOnAcquire) Waiting(locktrace.Waiting)  { b.call() }
-func (b bombOnAcquire) Woken(bool)                 { b.call() }
-func (b bombOnAcquire) Abandoned(error)            { b.call() }
-func (b bombOnAcquire) Ended(locktrace.AcquireEnd) { b.call() }
-
-func (b bombOnAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
-	b.call()
-	return bombOnHold(b)
-}
-
-type bombOnHold struct{ *bomb }
-
-func (b bombOnHold) Context(ctx context.Context) context.Context { b.call(); return ctx }
-func (b bombOnHold) Reentered()                                  { b.call() }
-func (b bombOnHold) Revoked()                                    { b.call() }
-func (b bombOnHold) Ended(locktrace.HoldEnd)                     { b.call() }
-func (b bombOnHold) Overrun() func()                             { b.call(); return b.call }
 
 // BarrierWaited is of the hook of package barriers.
 func (b bombTracer) BarrierWaited(barriers.Waited) { b.call() }

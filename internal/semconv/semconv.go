@@ -173,8 +173,7 @@ const (
 	CacheTransactions = "curator.cache.lag.transactions"
 	CacheResyncs      = "curator.cache.resyncs"
 
-	AtomicWrites     = "curator.atomic.writes"
-	AtomicPromotions = "curator.atomic.promotions"
+	AtomicWrites = "curator.atomic.writes"
 
 	SharedChanges     = "curator.shared.changes"
 	SharedRereads     = "curator.shared.rereads"

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"errors"
-	"slices"
 	"time"
 )
 
@@ -124,10 +123,6 @@ func (l *Link) send(requests []Request, calls []*Call) (*Waiter, error) {
 		l.mu.Unlock()
 		return nil, ErrNotSent
 	}
-	if slices.ContainsFunc(requests, c.isUnprovenLocked) {
-		l.mu.Unlock()
-		return nil, ErrUnproven
-	}
 	if c.fullLocked() {
 		defer l.mu.Unlock()
 		return c.enqueueWaiterLocked(requests), nil
@@ -171,7 +166,7 @@ func (c *Conn) enqueueLimitedLocked(limit int, r Request) (*Call, error) {
 		c.out = c.out[:before]
 		return nil, ErrTooLong
 	}
-	c.inflight.sent(header, time.Now())
+	c.inflight.sent(header, c.link.cfg.Clock())
 	sent := HangUp{r, len(c.out) - before - lengthSize, c.establishedAt, c.heldLocked()}
 	call := &Call{sent: sent, done: make(chan struct{})}
 	c.calls[header.xid] = call

@@ -44,10 +44,9 @@ type Conn struct {
 	calls            map[int32]*Call // not answered yet; the keys are xids
 	waiters          list.List       // each element is a *Waiter; oldest first
 	waitingWatches   int             // how many of them set persistent watches
-	multiReads       multiReads
-	ending           bool // by the peer or by us
-	hungUp           bool // by the peer, or for what it has sent
-	closed           bool // no call may be added
+	ending           bool            // by the peer or by us
+	hungUp           bool            // by the peer, or for what it has sent
+	closed           bool            // no call may be added
 }
 
 func newConn(l *Link, nc net.Conn) *Conn {
@@ -87,7 +86,7 @@ func (c *Conn) outgoing(frame []byte) error {
 	if err != nil {
 		return err
 	}
-	c.inflight.sent(r, time.Now())
+	c.inflight.sent(r, c.link.cfg.Clock())
 	c.out = append(c.out, frame...)
 	return nil
 }
@@ -300,7 +299,6 @@ func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 		c.link.contactLocked(sent.at)
 	}
 	call = c.calls[r.xid]
-	c.multiReads.learn(sent.op, call, r.err)
 	if call != nil {
 		delete(c.calls, r.xid)
 		c.link.answers++

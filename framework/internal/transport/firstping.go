@@ -24,7 +24,7 @@ type firstPing struct {
 // the ping is answered.
 func (c *Conn) sendFirstPing(response []byte, timeout time.Duration) {
 	c.handshake.response = bytes.Clone(response)
-	c.handshake.ping = &firstPing{time.Now(), timeout}
+	c.handshake.ping = &firstPing{c.link.cfg.Clock(), timeout}
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
 	c.out = appendRequest(c.out, request{xid: xidPing, op: opPing}, noPayload)

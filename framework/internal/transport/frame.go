@@ -16,7 +16,6 @@ const (
 	opSetWatches    = proto.OpSetWatches
 	opAddWatch      = proto.OpAddWatch
 	opGetEphemerals = proto.OpGetEphemerals
-	opMultiRead     = proto.OpMultiRead
 	opDelete        = proto.OpDelete
 	opPing          = proto.OpPing
 	opCloseSession  = proto.OpCloseSession

@@ -53,7 +53,7 @@ func (c *Conn) sendConnectRequest(frame []byte) error {
 	if err != nil {
 		return err
 	}
-	c.requestedSession, c.connectSentAt, c.connectSent = r.session, time.Now(), true
+	c.requestedSession, c.connectSentAt, c.connectSent = r.session, c.link.cfg.Clock(), true
 	at := len(c.out) + lengthSize + connectRequestZxidOffset
 	c.out = append(c.out, frame...)
 	seen := max(int64(binary.BigEndian.Uint64(c.out[at:])), c.link.lastZxid)
@@ -116,7 +116,7 @@ func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
 		return frame, nil
 	}
 	c.link.recordIdentity(frame[lengthSize:])
-	if c.requestedSession == 0 && !c.link.cfg.LeaderConfirmed && time.Since(c.connectSentAt) > r.timeout()/3 {
+	if c.requestedSession == 0 && !c.link.cfg.LeaderConfirmed && c.link.cfg.Clock().Sub(c.connectSentAt) > r.timeout()/3 {
 		c.sendFirstPing(frame, r.timeout())
 		return nil, nil
 	}
@@ -162,7 +162,7 @@ func (c *Conn) authenticate() bool {
 	for _, cred := range all {
 		r := request{xid: c.link.nextOwnXid(), op: opSetAuth}
 		c.out = appendRequest(c.out, r, cred.Payload)
-		c.inflight.sent(r, time.Now())
+		c.inflight.sent(r, c.link.cfg.Clock())
 		c.handshake.auths[r.xid] = cred.Scheme
 	}
 	c.signal()

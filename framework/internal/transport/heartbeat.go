@@ -77,7 +77,7 @@ func (c *Conn) beat(timeout time.Duration) {
 	if err != nil {
 		return
 	}
-	c.confirmed(sync, proof{sent, time.Now()}, timeout/4)
+	c.confirmed(sync, proof{sent, c.link.cfg.Clock()}, timeout/4)
 }
 
 // proof is a transaction that was answered.
@@ -104,7 +104,7 @@ func (c *Conn) roundTrip(
 	op int32, payload func([]byte) []byte, timeout time.Duration,
 ) (sent time.Time, err error) {
 	for {
-		sent = time.Now()
+		sent = c.link.cfg.Clock()
 		c.link.mu.Lock()
 		call, err := c.enqueueLocked(op, payload, nil)
 		c.link.mu.Unlock()

@@ -47,11 +47,6 @@ type Event struct {
 // no node that anybody watches.
 func (c *Conn) handleNotification(r reply) error {
 	ev, err := parseEvent(r)
-	if err == nil {
-		c.link.mu.Lock()
-		c.multiReads.learnOfEvent(r)
-		c.link.mu.Unlock()
-	}
 	if err == nil && strings.HasPrefix(ev.Path, "/") && c.link.cfg.Fired != nil {
 		c.link.cfg.Fired(ev)
 	}
