@@ -1,21 +1,22 @@
-package snapshot_test
+package curatorz
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/debug/snapshot"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// However an acquire and a hold end, the snapshot says so, and nothing is left.
+// However an acquire and a hold end, the page says so, and nothing is left.
 //
 // Promise: The flight recorder forgets a hold that has ended.
 func TestEveryEndIsAnEventAndLeavesNothing(t *testing.T) {
@@ -49,7 +50,7 @@ func TestEveryEndIsAnEventAndLeavesNothing(t *testing.T) {
 			second, err := s.lock.Acquire(first.Context())
 			require.NoError(s.t, err)
 			require.NoError(s.t, first.Release(s.t.Context()))
-			require.Equal(s.t, 1, one(s.t, s.c).Holds.Total)
+			require.Len(s.t, cells(one(s.t, s.c), "holds", 1), 1)
 			require.NoError(s.t, second.Release(s.t.Context()))
 		}, kinds: []string{"acquired", "released"}},
 		"try": {do: func(s scene) {
@@ -74,8 +75,7 @@ func TestEveryEndIsAnEventAndLeavesNothing(t *testing.T) {
 			s.srv.Session(s.c.SessionID()).Expire()
 			<-lease.Context().Done()
 			synctest.Wait()
-			hold := one(s.t, s.c).Holds.Items[0]
-			require.Contains(s.t, hold.Lost, "session lost", "it is lost, and not released yet")
+			require.Contains(s.t, cells(one(s.t, s.c), "holds", 4)[0][3], "LOST, not released: session lost")
 			require.ErrorIs(s.t, lease.Release(s.t.Context()), framework.ErrSessionLost)
 		}, kinds: []string{"acquired", "lost"}, cause: "session lost"},
 		"node deleted": {do: func(s scene) {
@@ -93,7 +93,7 @@ func TestEveryEndIsAnEventAndLeavesNothing(t *testing.T) {
 			require.NoError(s.t, locks.Revoke(s.t.Context(), other, lease.Path()))
 			<-lease.Context().Done()
 			synctest.Wait()
-			require.True(s.t, one(s.t, s.c).Holds.Items[0].Revoked)
+			require.Contains(s.t, cells(one(s.t, s.c), "holds", 4)[0][3], "asked to release it")
 			require.ErrorIs(s.t, lease.Release(s.t.Context()), locks.ErrRevoked)
 		}, kinds: []string{"acquired", "revoked", "lost"}, cause: "revoked"},
 		"handed over": {do: func(s scene) {
@@ -116,17 +116,12 @@ func TestEveryEndIsAnEventAndLeavesNothing(t *testing.T) {
 				tt.do(scene{t, srv, c, locks.NewInterProcessMutex(c, "/lock")})
 				synctest.Wait()
 				s := one(t, c)
-				require.Zero(t, s.Holds.Total+s.Waits.Total)
-				require.Equal(t, tt.kinds, kinds(s))
-				require.Equal(t, tt.closed, s.Closed)
-				var last snapshot.Event
-				for _, e := range s.Events {
-					if e.Path != "" {
-						last = e
-					}
-				}
-				require.Equal(t, "/lock", last.Path)
-				require.Contains(t, last.Cause, tt.cause)
+				require.Empty(t, cells(s, "holds", 1))
+				require.Empty(t, cells(s, "waits", 1))
+				names, texts := events(s)
+				require.Equal(t, tt.kinds, names)
+				require.Contains(t, texts[len(texts)-1], tt.cause)
+				require.Equal(t, tt.closed, s.State == "closed")
 			})
 		})
 	}
@@ -142,13 +137,12 @@ func TestFrequentEventsDoNotPushOutRareOnes(t *testing.T) {
 		for range 500 {
 			require.NoError(t, lock.Do(t.Context(), func(context.Context) error { return nil }))
 		}
-		s := one(t, c)
-		require.Len(t, s.Events, 2+20)
-		require.Equal(t, "opened", s.Events[0].Text)
-		require.Equal(t, "state", s.Events[1].Kind)
-		for i, e := range s.Events[2:] {
-			require.Equal(t, []string{"acquired", "released"}[i%2], e.Kind)
-			require.False(t, e.Time.Before(s.Events[i+1].Time), "in order")
+		all := cells(one(t, c), "events", 4)
+		require.Len(t, all, 2+20)
+		require.Equal(t, "opened", all[21][3])
+		require.Equal(t, "state", all[20][1])
+		for i, e := range all[:20] {
+			require.Equal(t, []string{"released", "acquired"}[i%2], e[1], "the newest first")
 		}
 	})
 }
@@ -157,13 +151,43 @@ func TestFrequentEventsDoNotPushOutRareOnes(t *testing.T) {
 func TestEventsAreTheNewestOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
-		c := curatortest.Connect(t, srv, framework.WithRecentEvents(5*snapshot.MaxItems))
+		c := curatortest.Connect(t, srv, framework.WithRecentEvents(5*mostItems))
 		lock := locks.NewInterProcessMutex(c, "/lock")
-		for range snapshot.MaxItems {
+		for range mostItems {
 			require.NoError(t, lock.Do(t.Context(), func(context.Context) error { return nil }))
 		}
-		events := one(t, c).Events
-		require.Len(t, events, snapshot.MaxItems)
-		require.Equal(t, "released", events[len(events)-1].Kind)
+		all := cells(one(t, c), "events", 2)
+		require.Len(t, all, mostItems)
+		require.Equal(t, "released", all[0][1])
 	})
+}
+
+// A release does not wait for a connection. Its event says what is left.
+func TestTheNodeOfALockMayOutliveTheRelease(t *testing.T) {
+	for name, tt := range map[string]struct {
+		trouble func(srv *zktest.Server, host *zktest.Host)
+		left    string
+	}{
+		"none": {func(*zktest.Server, *zktest.Host) {}, "held for 0s"},
+		"outage": {func(_ *zktest.Server, host *zktest.Host) {
+			outage(host)
+		}, "held for 0s, the node may exist until the client has deleted it, or the session ends"},
+		"refusal": {func(srv *zktest.Server, _ *zktest.Host) { refuse(srv, zktest.OpDelete) },
+			"held for 0s, the node stays while the session lives"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c *framework.Client) {
+				lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
+				require.NoError(t, err)
+				tt.trouble(srv, host)
+				lease.Release(t.Context())
+				names, texts := events(one(t, c))
+				i := slices.Index(names, "released")
+				require.GreaterOrEqual(t, i, 0)
+				text, _, _ := strings.Cut(texts[i], ": ")
+				require.Equal(t, tt.left, text)
+				require.Equal(t, name != "none", exists(srv, lease.Path()))
+			})
+		})
+	}
 }
