@@ -271,10 +271,9 @@ func (v view) cache(c flight.Cache) row {
 const mostShown = 20
 
 func (v view) directory(d flight.Directory) row {
-	state, kept := "up to date", 0
+	state := "up to date"
 	var services, malformed []string
 	for i, s := range d.Services {
-		kept += s.Suspects
 		if i < mostShown {
 			services = append(services, service(s))
 		}
@@ -298,7 +297,7 @@ func (v view) directory(d flight.Directory) row {
 	case d.Interrupted:
 		state = "INTERRUPTED, it may be old"
 	}
-	trouble := d.Why != nil || d.Err != nil || d.Filled && d.Interrupted || kept > 0
+	trouble := d.Why != nil || d.Err != nil || d.Filled && d.Interrupted
 	return rowOf(trouble, d.Root, state, fmt.Sprintf("%#x", d.Zxid),
 		strings.Join(services, "; "), strings.Join(malformed, "; "))
 }
@@ -308,9 +307,6 @@ func service(s flight.Service) string {
 	text := fmt.Sprintf("%s %d", s.Name, s.Instances)
 	if s.Drained > 0 {
 		text += fmt.Sprintf(", %d drained", s.Drained)
-	}
-	if s.Suspects > 0 {
-		text += fmt.Sprintf(", %d kept by the loss guard", s.Suspects)
 	}
 	return text
 }

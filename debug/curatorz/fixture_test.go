@@ -108,7 +108,7 @@ func inGoodOrder() source {
 }
 
 func manyServices() []flight.Service {
-	all := []flight.Service{{Name: "bills", Instances: 3, Drained: 1}, {Name: "orders", Instances: 4, Suspects: 2}}
+	all := []flight.Service{{Name: "bills", Instances: 3, Drained: 1}, {Name: "orders", Instances: 4}}
 	for i := range mostShown {
 		all = append(all, flight.Service{Name: fmt.Sprintf("s-%02d", i), Instances: 1})
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
@@ -106,7 +105,7 @@ func TestInputThatCannotBeUsed(t *testing.T) {
 		for name, opt := range map[string]inspect.Option{
 			"depth": inspect.WithDepth(-1), "kinds": inspect.WithKinds(), "participants": inspect.WithMaxParticipants(0),
 			"filter": inspect.WithFilter(nil), "limits": inspect.WithSharedLimits(nil), "option": nil, "unknown kind": inspect.WithKinds(inspect.Mutex, "leader-latch"),
-			"codec": inspect.WithServices(nil), "option of a codec": inspect.WithServices(discovery.CuratorCodec(discovery.WithClass(""))),
+			"codec": inspect.WithServices(nil),
 		} {
 			var config *framework.ConfigError
 			require.ErrorAs(t, w.errorOf(t.Context(), "/", opt), &config, name)

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"strings"
-	"time"
 )
 
 // tree is what the loop has read so far. It becomes the cache's when it is
@@ -75,89 +74,55 @@ func (t *tree) knows(path string) bool {
 	return t.nodes[path] != nil || t.unreadable[path] != nil
 }
 
-// publish makes what was read what the cache has, as of a transaction. It is
-// synced if the server is connected and has no more to tell.
-func (c *Cache) publish(t *tree, zxid int64, synced bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for path := range t.touched {
-		c.setUnreadableLocked(path, t.unreadable[path])
-		old, now := c.nodes[path], t.node(path)
-		if old == nil && now == nil || old == now {
-			continue
+// scope says which nodes belong to a cache.
+type scope struct {
+	root   string
+	depth  int
+	filter func(path string) bool // never nil
+}
+
+// depthOf returns how many levels a path is below the root, or false if it is
+// not below it.
+func (s scope) depthOf(path string) (int, bool) {
+	if path == s.root {
+		return 0, true
+	}
+	rest, below := strings.CutPrefix(path, strings.TrimSuffix(s.root, "/")+"/")
+	if !below || rest == "" {
+		return 0, false
+	}
+	return strings.Count(rest, "/") + 1, true
+}
+
+// has reports whether a path belongs to the cache: it is not too deep, and the
+// filter keeps it and all above it.
+func (s scope) has(path string) bool {
+	depth, ok := s.depthOf(path)
+	if !ok || depth > s.depth {
+		return false
+	}
+	for path != s.root {
+		if !s.filter(path) {
+			return false
 		}
-		c.setLocked(path, now)
-		for f := range c.feeds {
-			if _, told := f.pending[path]; !told {
-				f.pending[path] = old
-			}
-		}
+		path = parentOf(path)
 	}
-	t.touched = cleared(t.touched)
-	if synced && !c.synced && c.filled {
-		c.resyncs++
-	}
-	c.zxid, c.synced, c.filled = zxid, synced, true
-	c.steps++
-	c.known, c.waiting = len(t.nodes), 0
-	c.life.Tell()
+	return true
 }
 
-func (c *Cache) setUnreadableLocked(path string, err error) {
-	if err == nil {
-		delete(c.unreadable, path)
-	} else {
-		c.unreadable[path] = err
-	}
+// hasChildren reports whether the children of a path may belong to the cache.
+func (s scope) hasChildren(path string) bool {
+	depth, ok := s.depthOf(path)
+	return ok && depth < s.depth
 }
 
-func (c *Cache) setLocked(path string, n *Node) {
-	parent := parentOf(path)
-	name := strings.TrimPrefix(path[len(parent):], "/")
-	if n == nil {
-		delete(c.nodes, path)
-		delete(c.children[parent], name)
-		if len(c.children[parent]) == 0 {
-			delete(c.children, parent)
-		}
-		return
+func parentOf(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
 	}
-	c.nodes[path] = n
-	if path == "/" {
-		return
-	}
-	if c.children[parent] == nil {
-		c.children[parent] = map[string]struct{}{}
-	}
-	c.children[parent][name] = struct{}{}
+	return "/"
 }
 
-// interrupted notes that the cache may be behind.
-func (c *Cache) interrupted() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.synced {
-		c.synced = false
-		c.events.Emit(eventInterrupted, nil)
-		c.life.Tell()
-	}
-}
-
-// progress notes how far the reading is, and since when the cache is behind.
-func (c *Cache) progress(known, waiting int, behindSince time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.known, c.waiting, c.behindSince = known, waiting, behindSince
-}
-
-func (c *Cache) wasFilled() bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.filled
-}
-
-func (c *Cache) isSynced() bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.synced
+func childOf(parent, name string) string {
+	return strings.TrimSuffix(parent, "/") + "/" + name
 }
