@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework/clienttrace"
@@ -71,6 +72,7 @@ type core struct {
 	recorder   *flight.Recorder // nil for none
 	persistent *watches.Persistent
 	hangUps    hangUps
+	slept      atomic.Int64 // for how long the machine has been suspended; see now
 
 	mu          sync.Mutex // protects the following fields
 	closed      bool       // no goroutine may be added

@@ -30,6 +30,9 @@ func (c *Client) createParents(
 	if cfg.parents {
 		mode = cfg.parentMode
 	}
+	if c.cfg.noContainers {
+		mode = Persistent
+	}
 	var missing []string
 	for path := parent; path != "/" && !known[path]; path, _ = znode.Split(path) {
 		stat, err := send(ctx, s, proto.Exists(path, false), nil)
@@ -45,7 +48,7 @@ func (c *Client) createParents(
 	for _, path := range slices.Backward(missing) {
 		acl, err := c.aclFor(path, cfg.parentACL.list)
 		if err == nil {
-			err = createEmpty(ctx, s, newNode(path, nil, acl, &createConfig{mode: mode}))
+			_, err = send(ctx, s, proto.Create(newNode(path, nil, acl, &createConfig{mode: mode})), nil)
 		}
 		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
 			return err
@@ -54,20 +57,6 @@ func (c *Client) createParents(
 		c.warnOfNewChroot(path, err)
 	}
 	return nil
-}
-
-// createEmpty creates a node. If the server says that it knows no containers, it is
-// a persistent one.
-func createEmpty(ctx context.Context, s *Session, n proto.NewNode) error {
-	if n.Mode == proto.ModeContainer && s.client.cfg.noContainers {
-		n.Mode = proto.ModePersistent
-	}
-	_, err := send(ctx, s, proto.Create(n), nil)
-	if n.Mode == proto.ModeContainer && reason.Is(err, ErrUnimplemented) {
-		n.Mode = proto.ModePersistent
-		_, err = send(ctx, s, proto.Create(n), nil)
-	}
-	return err
 }
 
 // warnOfNewChroot tells the log that the chroot was missing. That is how a new

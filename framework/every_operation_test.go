@@ -122,7 +122,3 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 		"create protected":          create(framework.WithProtection(), framework.WithParents(), framework.WithMode(framework.EphemeralSequential)),
 	}
 }
-
-// isMultiRead reports whether the request of an operation is a multiRead, which is
-// not repeated, and which a probe may precede.
-func isMultiRead(op string) bool { return op == "multiRead" }

@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -18,7 +19,11 @@ import (
 // contract of its methods.
 type insiderClient struct{ *Client }
 
-func init() { insider.Register(insiderOf) }
+func init() { insider.Register(insiderOf, withSuspendClock) }
+
+func withSuspendClock(suspended func() time.Duration) any {
+	return Option(func(c *config) { c.suspended = suspended })
+}
 
 func insiderOf(client any) insider.Client {
 	switch c := client.(type) {
@@ -30,7 +35,7 @@ func insiderOf(client any) insider.Client {
 	panic(fmt.Sprintf("framework: %T is not a client", client))
 }
 
-func (c insiderClient) Clock() time.Time { return time.Now().Add(c.cfg.suspended()) }
+func (c insiderClient) Clock() time.Time { return c.now() }
 
 func (c insiderClient) Recorder() *flight.Recorder { return c.recorder }
 
@@ -130,6 +135,34 @@ func (c insiderClient) syncAndList(ctx context.Context, s *Session, parent strin
 		return send(ctx, s, list, nil)
 	}
 	return listing.await(ctx, nil)
+}
+
+func (c insiderClient) MultiRead(ctx context.Context, paths ...string) (nodes []insider.NodeRead, zxid int64, err error) {
+	const op = "multiRead"
+	if len(paths) == 0 {
+		return nil, 0, &OpError{op, "", &ConfigError{Name: "paths", Value: "none", Reason: "must not be empty"}}
+	}
+	full := make([]string, len(paths))
+	for i, path := range paths {
+		if err := validatePath(path); err != nil {
+			return nil, 0, &OpError{op, path, err}
+		}
+		full[i] = c.full(path)
+	}
+	answer, err := read(ctx, c.Client, op, paths[0], proto.MultiRead(full...))
+	if err != nil {
+		return nil, 0, err
+	}
+	nodes = make([]insider.NodeRead, len(paths))
+	for i, r := range answer.Reads {
+		if r.Code != proto.CodeOK {
+			nodes[i].Err = errorOf(r.Code)
+			continue
+		}
+		// A node that is kept must not keep the whole answer.
+		nodes[i] = insider.NodeRead{Data: bytes.Clone(r.Data), Stat: (*zk.Stat)(r.Stat)}
+	}
+	return nodes, answer.Zxid, nil
 }
 
 func (c insiderClient) WhileConnected(ctx, connection context.Context) context.Context {

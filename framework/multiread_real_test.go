@@ -28,7 +28,6 @@ func TestRealServerMultiReadIsAsOfOneTransaction(t *testing.T) {
 		first, second := fmt.Sprint("/first-", i), fmt.Sprint("/second-", i)
 		mustCreate(t, writer, first, "")
 		mustCreate(t, writer, second, "")
-		mustWatch(t, reader, first) // servers before 3.9 show by that what they know
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		done := make(chan struct{})
 		go func() {

@@ -63,17 +63,6 @@ func TestWithParentsMakesContainers(t *testing.T) {
 	})
 }
 
-func TestWithParentsMakesPersistentNodesOnServersWithoutContainers(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/a", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpCreateContainer, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
-		mustCreate(t, c, "/a/b/c", "", framework.WithParents())
-		require.NoError(t, c.Delete(t.Context(), "/a/b/c", framework.AnyVersion))
-		time.Sleep(5 * time.Minute)
-		require.Equal(t, []string{"b"}, srv.Children("/a"))
-	})
-}
-
 // CURATOR-715: no rights are needed on what exists already.
 func TestWithParentsNeedsNoRightsAboveTheDeepestExistingNode(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -17,7 +18,7 @@ import (
 type suspendClock struct{ nanos atomic.Int64 }
 
 func (s *suspendClock) option() framework.Option {
-	return framework.WithSuspendClock(func() time.Duration { return time.Duration(s.nanos.Load()) })
+	return insider.WithSuspendClock(func() time.Duration { return time.Duration(s.nanos.Load()) }).(framework.Option)
 }
 
 // suspend is what a suspension looks like to a client: its clock and its timers

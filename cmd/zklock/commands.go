@@ -18,7 +18,8 @@ type env struct {
 	streams
 	host
 	*settings
-	args []string // the operands
+	args   []string // the operands
+	logins []login  // what the client logs in with
 }
 
 // newProgram is the command line of zklock. The common flags change set.

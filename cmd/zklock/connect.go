@@ -62,12 +62,12 @@ func (e *env) clientOptions() ([]framework.Option, error) {
 		opts = append(opts, framework.WithStrictContact())
 	}
 	opts = append(opts, framework.WithLogger(e.logger()))
-	auth, err := readAuth(e.authFile)
-	if err != nil {
+	var err error
+	if e.logins, err = readAuth(e.authFile); err != nil {
 		return nil, err
 	}
-	for _, a := range auth {
-		opts = append(opts, framework.WithAuth(a.scheme, []byte(a.secret)))
+	for _, l := range e.logins {
+		opts = append(opts, framework.WithAuth(l.scheme, []byte(l.secret)))
 	}
 	if _, err := e.tls.config(); err != nil {
 		return nil, err

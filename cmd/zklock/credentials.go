@@ -10,8 +10,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/gocurator/curator/framework"
 )
 
 // login is a line of the file of --auth-file.
@@ -46,6 +49,24 @@ func readAuth(name string) ([]login, error) {
 		return nil, usagef("--auth-file: %s: %w", name, err)
 	}
 	return all, nil
+}
+
+// logInAgain has a client log in with what is new in the file of --auth-file since
+// the client has read it, so that a password can be changed while zklock elect
+// --restart runs. A login that fails is not tried again: the server that refuses a
+// login ends the connection, and zklock would never have a connection for long.
+func (e *env) logInAgain(ctx context.Context, c *framework.Client) error {
+	all, err := readAuth(e.authFile)
+	for _, l := range all {
+		if slices.Contains(e.logins, l) {
+			continue
+		}
+		e.logins = append(e.logins, l)
+		if failed := c.AddAuth(ctx, l.scheme, []byte(l.secret)); failed != nil {
+			err = fmt.Errorf("--auth-file: scheme %q: %w", l.scheme, failed)
+		}
+	}
+	return err
 }
 
 // tlsFiles are the values of the flags for TLS.

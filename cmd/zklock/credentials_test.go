@@ -18,7 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
 )
 
 // authority issues certificates.
@@ -148,8 +151,8 @@ func (u *unblocked) Close() error {
 	return u.Conn.Close()
 }
 
-// The file of a flag for TLS changes while zklock leads, and so does what the server
-// asks for. zklock loses its leadership, and leads again with what the file says now.
+// The file of a flag changes while zklock leads, and so does what the server asks
+// for. zklock loses its leadership, and leads again with what the file says now.
 func TestFilesAreReadAgain(t *testing.T) {
 	for flag, renew := range map[string]func(t *testing.T, s *stand, x *secured, write func(name string, data []byte)){
 		"--tls-ca": func(t *testing.T, s *stand, x *secured, write func(string, []byte)) {
@@ -166,6 +169,14 @@ func TestFilesAreReadAgain(t *testing.T) {
 			write("key", key)
 			s.expire(t, "/el")
 		},
+		"--auth-file": func(t *testing.T, s *stand, _ *secured, write func(string, []byte)) {
+			c := s.client(t, framework.WithAuth("digest", []byte("joe:old")))
+			_, err := c.SetACL(t.Context(), "/el", zk.DigestACL(zk.PermAll, "joe", "new"), framework.AnyVersion)
+			require.NoError(t, err)
+			write("auth", []byte("digest:joe:new\n"))
+			time.Sleep(time.Second) // from then on, a leader watches its node
+			s.lose(t, "/el")        // without a new connection
+		},
 	} {
 		t.Run(flag, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -179,8 +190,12 @@ func TestFilesAreReadAgain(t *testing.T) {
 				cert, key := x.clients.issue("10.0.0.1")
 				write("cert", cert)
 				write("key", key)
+				write("auth", []byte("digest:joe:old\n"))
+				c := s.client(t, framework.WithAuth("digest", []byte("joe:old")))
+				_, err := c.Create(t.Context(), "/el", nil, framework.WithACL(zk.DigestACL(zk.PermAll, "joe", "old")))
+				require.NoError(t, err)
 				r := s.start(t, "--tls-ca", dir+"/ca", "--tls-cert", dir+"/cert", "--tls-key", dir+"/key",
-					"elect", "--restart", "/el", "cmd")
+					"--auth-file", dir+"/auth", "elect", "--restart", "/el", "cmd")
 				p := r.command()
 
 				renew(t, s, x, write)

@@ -110,6 +110,9 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 		case <-time.After(pause):
 		case <-waitCtx.Done():
 		}
+		if err := e.logInAgain(waitCtx, c); err != nil && waitCtx.Err() == nil {
+			fmt.Fprintln(e.err, "zklock:", err)
+		}
 		if err := endWait(); err != nil {
 			return err
 		}

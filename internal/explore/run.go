@@ -149,13 +149,13 @@ func (w *World) address(i int) string {
 func (w *World) schedule(m *zktest.Message) {
 	i := slices.IndexFunc(w.actors, func(a *Actor) bool { return a.host == m.Host })
 	if i < 0 || m.Request.Op == zktest.OpPing {
-		m.Deliver()
+		_ = m.Deliver()
 		return
 	}
 	a := w.actors[i]
 	w.queue.add(&item{
-		actor: a, message: m, text: describe(a.name, m), arrive: m.Deliver,
-		lane: lane{a, m.Member, m.Conn, m.Kind != zktest.MessageRequest},
+		actor: a, message: m, text: describe(a.name, m), arrive: func() { _ = m.Deliver() },
+		lane: lane{a, m.Member, m.Conn, !isRequest(m)},
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func TestRingsKeepTheLastEvents(t *testing.T) {
-	r := New(4, false)
+	r := New(4)
 	for i := range 11 {
 		r.Add(Event{Kind: Released, Name: strconv.Itoa(i)})
 		if i%2 == 0 {
@@ -31,9 +31,9 @@ func TestRingsKeepTheLastEvents(t *testing.T) {
 // A waiter in the process is asked for its place without the recorder's lock:
 // the answer may take a lock under which events are added.
 func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {
-	r := New(10, false)
+	r := New(10)
 	var a Record
-	r.Begin(&a, What{}, time.Now(), 0)
+	r.Begin(&a, What{}, time.Now())
 	a.QueuedLocally(func() Standing {
 		r.Add(Event{}) // takes the recorder's lock
 		return Standing{Ahead: 3}
@@ -52,11 +52,11 @@ func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {
 // Lost holds that nobody can release any more take no memory in the long run,
 // also if nobody ever looks.
 func TestLostHoldsThatWereDroppedAreForgotten(t *testing.T) {
-	r := New(10, false)
+	r := New(10)
 	gone, end := context.WithCancel(t.Context())
 	lose := func() *Record {
 		a := &Record{}
-		r.Begin(a, What{Path: "/lock"}, time.Now(), 0)
+		r.Begin(a, What{Path: "/lock"}, time.Now())
 		a.Ended(Acquired, "acquired", nil)
 		a.Hold("n-1", 7)
 		a.Lost(gone, errors.New("lost"))

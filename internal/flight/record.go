@@ -2,7 +2,6 @@ package flight
 
 import (
 	"context"
-	"runtime"
 	"time"
 	"weak"
 )
@@ -14,7 +13,6 @@ type Record struct {
 	of    *Recorder // nil for a record that was not begun
 	what  What
 	since time.Time
-	stack []uintptr
 
 	// These are protected by of.mu.
 	prev, next *Record // nil while the record is in no list
@@ -85,22 +83,14 @@ type Standing struct {
 	Holder Contender
 }
 
-// stackDepth is how many calls of a stack are kept.
-const stackDepth = 32
-
-// Begin begins the record of an acquire that has begun at a time. It leaves
-// this call, and so many of those above it, out of the stack.
-//
-// For the nil Recorder, it only notes what is acquired.
-func (r *Recorder) Begin(a *Record, what What, since time.Time, skip int) {
+// Begin begins the record of an acquire that has begun at a time. For the nil
+// Recorder, it only notes what is acquired.
+func (r *Recorder) Begin(a *Record, what What, since time.Time) {
 	a.what = what
 	if r == nil {
 		return
 	}
 	a.of, a.since = r, since
-	if r.stacks {
-		a.stack = callers(skip + 2)
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.linkLocked(a)
@@ -108,12 +98,6 @@ func (r *Recorder) Begin(a *Record, what What, since time.Time, skip int) {
 
 // What describes the lock, also if the record was not begun.
 func (a *Record) What() *What { return &a.what }
-
-func callers(skip int) []uintptr {
-	var pcs [stackDepth]uintptr
-	n := runtime.Callers(skip+1, pcs[:])
-	return append([]uintptr(nil), pcs[:n]...)
-}
 
 func (r *Recorder) linkLocked(a *Record) {
 	r.linked++

@@ -16,7 +16,6 @@ type View struct {
 	Holder    Contender
 	Revoked   bool
 	Err       error
-	Stack     []uintptr // for runtime.CallersFrames
 
 	locally func() Standing
 }
@@ -37,7 +36,7 @@ func (v *View) Locate() {
 func (a *Record) viewLocked() View {
 	v := View{
 		What: a.what, Since: a.since, Granted: a.granted, Stage: a.stage, Node: a.node, Token: a.token,
-		Ahead: a.ahead, Revoked: a.revoked, Stack: a.stack, locally: a.locally,
+		Ahead: a.ahead, Revoked: a.revoked, locally: a.locally,
 	}
 	if a.others != nil {
 		v.Seen, v.Neighbour, v.Holder = a.others.seen, a.others.neighbour, a.others.holder

@@ -70,17 +70,7 @@ type Client interface {
 	// that is longer than framework.WithMaxRequestSize allows is
 	// framework.ErrRequestTooLarge.
 	//
-	// Servers know the request since 3.6. An older one ends the connection, which
-	// ends all leases of a client with the standard policy. So MultiRead sends the
-	// request only on a connection whose server has shown that it knows it: by a
-	// persistent watch that it has set, by the zxid of an event, or by its answer to
-	// a probe, which is one more request. Only servers since 3.9 pass the probe, and
-	// older ones write two lines about it to their log. Without a proof, MultiRead
-	// returns an error for which framework.IsRefusal holds, and the nodes are best
-	// read one by one.
-	//
-	// A multiRead with which a connection ends is not repeated: a proxy may hang up
-	// on long answers, and the nodes can be read with shorter ones.
+	// Servers know the request since 3.6. An older one ends the connection.
 	//
 	// The error is a *framework.OpError. It is about no node in particular, except
 	// for a path that is not valid. Without paths, it matches zk.ErrBadArguments.
@@ -154,11 +144,24 @@ type Teller interface {
 	Wait(ctx context.Context) (told bool)
 }
 
-var of func(client any) Client
+// What Register was called with.
+var (
+	of               func(client any) Client
+	withSuspendClock func(suspended func() time.Duration) any
+)
 
-// Register sets the function behind Of. Package framework calls it.
-func Register(f func(client any) Client) { of = f }
+// Register sets the functions behind Of and WithSuspendClock. Package framework calls
+// it.
+func Register(client func(client any) Client, clock func(suspended func() time.Duration) any) {
+	of, withSuspendClock = client, clock
+}
 
 // Of returns the methods of a client, which is a *framework.Client or a
 // framework.Extension. Anything else panics.
 func Of(client any) Client { return of(client) }
+
+// WithSuspendClock returns a framework.Option for tests: the function tells for how
+// long the machine of the client has slept, in all. It suspends a client without
+// putting a machine to sleep: see Host.Suspended of package testing/zktest. The client
+// calls the function with locks held.
+func WithSuspendClock(suspended func() time.Duration) any { return withSuspendClock(suspended) }

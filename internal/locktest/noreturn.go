@@ -33,7 +33,7 @@ func NoReturn(
 ) {
 	t.Helper()
 	for function, option := range map[string]func(*bomb) framework.Option{
-		"tracer": tracerOf, "ACL provider": aclOf, "suspend clock": clockOf, "context": contextOf,
+		"tracer": tracerOf, "ACL provider": aclOf, "context": contextOf,
 	} {
 		noReturnOf(t, function, option, use, mayStay)
 	}
@@ -133,13 +133,6 @@ func aclOf(b *bomb) framework.Option {
 	})
 }
 
-func clockOf(b *bomb) framework.Option {
-	return framework.WithSuspendClock(func() time.Duration {
-		b.call()
-		return 0
-	})
-}
-
 // contextOf sets nothing that matters for the client: the context of use has the bomb.
 func contextOf(b *bomb) framework.Option {
 	b.inContext = true
@@ -174,5 +167,3 @@ func (b bombTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (cont
 
 // BarrierWaited is of the hook of package barriers.
 func (b bombTracer) BarrierWaited(barriers.Waited) { b.call() }
-
-func (b bombTracer) BarrierMembersLost(int) { b.call() }

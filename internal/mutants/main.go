@@ -19,8 +19,8 @@
 //
 // The exit status is 1 if a mutant survives, or does not fit. A mutant does not
 // fit if its function or its test does not exist, if its old text is not in the
-// function exactly once, or if it cannot be compiled. A NAME may be a regular
-// expression. With -times, each mutant must be killed that many times, on one
+// function exactly once. If one cannot be compiled, nothing is run. A NAME may be a
+// regular expression. With -times, each mutant must be killed that many times, on one
 // processor, on two and on four in turn.
 package main
 
@@ -29,12 +29,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -122,82 +122,65 @@ func withNames(all []*mutant, names []string) (chosen []*mutant, err error) {
 }
 
 // build compiles the tests with the mutants that fit. It returns these, and says
-// of each other mutant why it does not fit. If some mutants cannot be compiled, it
-// begins again without them.
+// of each other mutant why it does not fit.
 func (p programs) build(mutants []*mutant) (fitting []*mutant, misfits map[*mutant]string, err error) {
-	misfits = map[*mutant]string{}
-	isMisfit := func(m *mutant) bool { return misfits[m] != "" }
-	for {
-		fitting = slices.DeleteFunc(slices.Clone(mutants), isMisfit)
-		t, err := readTree(p.root, fitting)
-		if err != nil {
-			return nil, nil, err
-		}
-		maps.Copy(misfits, t.mutate(fitting))
-		if fitting = slices.DeleteFunc(fitting, isMisfit); len(fitting) == 0 {
-			return nil, misfits, nil
-		}
-		if err := t.write(p.dir); err != nil {
-			return nil, nil, err
-		}
-		faults, err := p.compile(fitting)
-		if err != nil || len(faults) == 0 {
-			return fitting, misfits, err
-		}
-		for _, m := range fitting {
-			if why := faults[m.name]; why != "" {
-				misfits[m] = "it cannot be compiled" + why
-			}
-		}
+	t, err := readTree(p.root, mutants)
+	if err != nil {
+		return nil, nil, err
 	}
+	misfits = t.mutate(mutants)
+	fitting = slices.DeleteFunc(slices.Clone(mutants), func(m *mutant) bool { return misfits[m] != "" })
+	if len(fitting) == 0 {
+		return nil, misfits, nil
+	}
+	if err := t.write(p.dir); err != nil {
+		return nil, nil, err
+	}
+	return fitting, misfits, p.compile(fitting)
 }
 
 // kill runs the tests of the mutants. It prints those that survive, and returns
 // their number.
 func (p programs) kill(ctx context.Context, out io.Writer, mutants []*mutant, o options) (survivors int, err error) {
-	processors := func(i int) string { return fmt.Sprintf("-test.cpu=%d", 1<<(i%3)) }
-	var flags []string
+	var processors []string // one processor, two and four in turn
 	if o.times > 1 {
-		flags = []string{"-test.cpu=1,2,4"}
+		processors = []string{"-test.cpu=1,2,4"}
 	}
-	if err := p.check(ctx, mutants, o.processes, flags...); err != nil {
+	if err := p.check(ctx, mutants, o.processes, processors...); err != nil {
 		return 0, err
 	}
-	type result struct {
-		m   *mutant
-		log string
-	}
-	results := make(chan result, len(mutants))
+	var mu sync.Mutex // protects survivors and out
 	err = each(mutants, o.processes, func(m *mutant) error {
 		survived, hint := 0, ""
 		for i := range o.times {
+			flags := processors
 			if o.times > 1 {
-				flags = []string{processors(i)}
+				flags = []string{fmt.Sprintf("-test.cpu=%d", 1<<(i%3))}
 			}
 			passes, log, err := p.run(ctx, m.name, m.testFolder, m.pattern(), flags...)
 			if err != nil {
 				return err
 			}
-			if passes {
-				survived++
+			if !passes {
+				continue
 			}
-			if passes && strings.Contains(log, timedOut) {
+			survived++
+			if strings.Contains(log, timedOut) {
 				hint = "\n    the test hangs, which notices nothing"
 			}
-			if passes && strings.Contains(log, "testing: warning: no tests to run") {
+			if strings.Contains(log, "testing: warning: no tests to run") {
 				hint = "\n    there is no such test"
 			}
 		}
-		if survived > 0 {
-			results <- result{m, fmt.Sprintf("%s: %s survived %d times of %d\n    rule: %s\n    func: %s\n    test: %s %s%s\n",
-				m.place, m.name, survived, o.times, m.rule, m.function, m.testFolder, m.test, hint)}
+		if survived == 0 {
+			return nil
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		survivors++
+		fmt.Fprintf(out, "%s: %s survived %d times of %d\n    rule: %s\n    func: %s\n    test: %s %s%s\n",
+			m.place, m.name, survived, o.times, m.rule, m.function, m.testFolder, m.test, hint)
 		return nil
 	})
-	close(results)
-	for r := range results {
-		survivors++
-		fmt.Fprint(out, r.log)
-	}
 	return survivors, err
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -91,11 +92,11 @@ test: kinds TestAll/generic
 `
 
 const misfits = `
-mutant: uncompiled
+mutant: misfit
 rule: it compiles
 func: list.method
 test: kinds TestAll/method
--n = len(names)
+-n = lost(names)
 +n = m
 `
 
@@ -120,9 +121,9 @@ func TestRun(t *testing.T) {
 	put(t, root, catalogue+"/kinds.txt", killed+survives+misfits)
 	out, err = play(options{times: 1})
 	require.EqualError(t, err, "1 survived, 1 do not fit")
+	require.Contains(t, out, "misfit does not fit: the old text is 0 times in list.method")
 	require.Contains(t, out, "survivor survived 1 times of 1\n"+
 		"    rule: it counts\n    func: list.method\n    test: kinds TestAll/generic\n")
-	require.Contains(t, out, "uncompiled does not fit: it cannot be compiled\n    line 4 of the function: undefined: m\n")
 	require.Contains(t, out, "5 mutants of 5: 3 killed, 1 survived, 1 do not fit")
 
 	out, err = play(options{times: 1, names: []string{"m.*d"}})
@@ -130,4 +131,7 @@ func TestRun(t *testing.T) {
 	require.Contains(t, out, "1 mutants of 5: 1 killed")
 	_, err = play(options{names: []string{"none"}})
 	require.EqualError(t, err, "no mutant has the name none")
+	put(t, root, catalogue+"/kinds.txt", strings.Replace(misfits, "n = lost(names)", "n = len(names)", 1))
+	_, err = play(options{times: 1})
+	require.ErrorContains(t, err, "/mutant/misfit:4: undefined: m")
 }

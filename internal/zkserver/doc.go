@@ -49,16 +49,14 @@
 // change that. Data survives the death of the process, but not a crash of the
 // machine.
 //
-// A server lives until Close or CloseShared. On Linux the kernel ends it with
+// A server lives until the end of its test or CloseShared. On Linux the kernel ends it with
 // the program, however that ends; elsewhere a program that dies leaves the JVM
-// behind. Each server has a directory of its own below [os.TempDir], which only
+// behind. Each server has a directory of its own below [os.TempDir], which
 // Close removes. The first start on a machine takes some seconds longer, for an
 // archive of Java's classes in the user's cache directory.
 //
 // # Calls and errors
 //
 // Every method is safe for concurrent use. It is no error to stop a server that
-// does not run. An option that is nil or impossible is an error of Run and
-// RunEnsemble, and fails the test in the others. Start closes its server when
-// the test ends; what Run returns needs Close.
+// does not run. Start closes its server when the test ends.
 package zkserver

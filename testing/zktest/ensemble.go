@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -89,3 +90,75 @@ func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 
 // isMajority reports whether n members can decide.
 func (e *Ensemble) isMajority(n int) bool { return n > len(e.members)/2 }
+
+// Forever is a lag that does not end by itself.
+const Forever time.Duration = math.MaxInt64
+
+// Member is a server of an [Ensemble]. Inspection shows what this member has
+// applied; its sessions are the ensemble's. Methods that write, such as
+// [Server.Create], go through the leader. [Server.Close] takes the member away
+// for good.
+type Member struct {
+	*Server
+	id int
+
+	// Guarded by mu.
+	leader              *Member // whom it follows, itself if it leads; nil while it looks for a leader and does not serve
+	epoch               int64   // the epoch of that leader: the same member may lead again later
+	part                int     // the part of a partitioned network: members in the same part reach each other
+	lag                 time.Duration
+	resigned            bool     // it does not want to win the next election
+	queue               []*entry // transactions to apply
+	received            int      // how many of them have arrived
+	applying            *alarm   // for the next one
+	givingUp            *alarm   // gives up the leader, or steps down as the leader
+	pending             []*exchange
+	touchTable          map[*session]struct{} // clients the leader has not been told of
+	disconnectedInPause bool                  // it would have given up its leader, had it not been paused
+	deposed             *deposedLeader
+}
+
+// deposedLeader is what a leader has kept that is cut off from the others while
+// they have elected another one. It goes on until it notices that it has no
+// majority any more.
+type deposedLeader struct {
+	sessions map[int64]*session // the sessions at that election; some may have ended since
+}
+
+// ID returns the number of the member, counted from 1.
+func (m *Member) ID() int { return m.id }
+
+// Behind returns how many of its leader's transactions the member has not
+// applied yet.
+func (m *Member) Behind() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.queue)
+}
+
+// reachesLocked reports whether two members can talk to each other.
+func (m *Member) reachesLocked(o *Member) bool {
+	return m.upLocked() && o.upLocked() && m.part == o.part && !m.paused && !o.paused
+}
+
+// followsLocked reports whether the member follows that leader, in its present
+// epoch.
+func (m *Member) followsLocked(leader *Member) bool {
+	return m.leader == leader && leader.leader == leader && m.epoch == leader.epoch
+}
+
+// canCommitLocked reports whether a write through this member can become a
+// transaction.
+func (m *Member) canCommitLocked() bool {
+	leader := m.ens.leader
+	return leader != nil && m.followsLocked(leader) && m.reachesLocked(leader) && m.ens.isMajority(m.ens.countFollowersLocked(leader))
+}
+
+// admitsLocked reports whether the session may come here, see [Session.MoveTo].
+func (m *Member) admitsLocked(session int64) bool {
+	to := m.moving[session]
+	if to == m {
+		delete(m.moving, session)
+	}
+	return to == nil || to == m
+}

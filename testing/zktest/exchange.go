@@ -4,8 +4,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// operation is a decoded request. Each type of request has one, in a file of
-// its own or together with its relatives: op_<request>.go.
+// operation is a decoded request. Each type of request has one, in a file
+// op_*.go.
 type operation interface {
 	// target is the path the request is about, "" if there is none.
 	target() string
@@ -146,4 +146,33 @@ func (x *exchange) replyLocked(out *wire.Encoder, code wire.Code) []byte {
 		zxid = 0 // a client takes the zxid of a reply as proof that it has seen that much
 	}
 	return out.Reply(xid, zxid, code)
+}
+
+// awaitHistoryLocked makes the answer wait if the member has something to apply
+// first.
+func (x *exchange) awaitHistoryLocked(out *wire.Encoder, code wire.Code) bool {
+	if x.awaitZxid <= x.srv.zxid {
+		return false
+	}
+	x.pending = &pendingAnswer{out: out, code: code, over: make(chan struct{})}
+	return true
+}
+
+// answerAppliedLocked queues an answer that has waited long enough.
+func (x *exchange) answerAppliedLocked() {
+	u := x.pending
+	if u.more = !x.conn.closed; x.conn.receivesLocked() {
+		answer := u.frame
+		if u.out != nil {
+			answer = x.replyLocked(u.out, u.code)
+		}
+		u.more, u.answered = x.finishLocked(u.faults, answer)
+	}
+	close(u.over)
+}
+
+// abandonLocked ends the wait for an answer that will never come.
+func (x *exchange) abandonLocked() {
+	x.pending.more = !x.conn.closed
+	close(x.pending.over)
 }

@@ -51,7 +51,7 @@ func (c *conn) handle(x *exchange) (more bool) {
 // faultsLocked is what the rules, and a ChaosPlan, want done to the request.
 func (x *exchange) faultsLocked() (f faults) {
 	s := x.srv
-	if x.scheduled.apply != nil {
+	if x.scheduled.apply != nil { // there is a scheduler
 		x.scheduled.apply(&f)
 	}
 	if len(s.rules.injections) > 0 {

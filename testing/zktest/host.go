@@ -171,14 +171,9 @@ func (h *Host) Suspend(d time.Duration) error {
 	return nil
 }
 
-// Suspended returns for how long the host has slept in all. It is a clock for
-// clients that ask how long they were suspended:
-//
-//	framework.New(srv.Addr(), framework.WithDialer(host.Dialer()),
-//		framework.WithSuspendClock(host.Suspended))
-//
-// Without that option a client on the host does not notice that it has slept,
-// as long as no server tells it. See example_sleep_test.go.
+// Suspended returns for how long the host has slept in all. It is for clients that
+// ask how long their machine has slept. Any other client on the host does not notice
+// that it has slept, as long as no server tells it. See example_sleep_test.go.
 func (h *Host) Suspended() time.Duration {
 	h.cluster.mu.Lock()
 	defer h.cluster.mu.Unlock()

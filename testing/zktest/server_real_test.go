@@ -55,7 +55,6 @@ func (s *sharedServer) start(t *testing.T) {
 func realServerOptions() []zkserver.Option {
 	return []zkserver.Option{
 		zkserver.WithSessionTimeouts(shortestSession, longestSession),
-		zkserver.WithTTLNodes(true),
 		zkserver.WithContainerCheckInterval(24 * time.Hour), // nothing may happen of which a script does not know
 		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest=" + datatree.DigestID(superUser).ID),
 	}
@@ -67,6 +66,13 @@ func (s *sharedServer) is39() bool {
 	var major, minor int
 	_, _ = fmt.Sscanf(s.version, "%d.%d", &major, &minor)
 	return major > 3 || major == 3 && minor >= 9
+}
+
+// isSince384 reports whether the real server is as new as 3.8.4.
+func (s *sharedServer) isSince384() bool {
+	var minor, patch int
+	_, _ = fmt.Sscanf(s.version, "3.%d.%d", &minor, &patch)
+	return minor > 8 || minor == 8 && patch >= 4
 }
 
 // isSince394 reports whether the real server is newer than 3.9.3.

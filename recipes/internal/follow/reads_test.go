@@ -58,7 +58,6 @@ func TestManyNodesAreReadWithFewRequests(t *testing.T) {
 			require.Empty(t, failed)
 			require.True(t, slices.Equal(paths, data))
 			require.Equal(t, requests, w.Fake.CountRequests(zktest.OpMultiRead), "%d nodes", nodes)
-			require.Equal(t, min(1, requests), w.Fake.CountRequests(zktest.OpRemoveWatches), "%d nodes: the probe", nodes)
 			alone := map[int]int{1: 1, 3: 3, 17: 1}[nodes]
 			require.Equal(t, alone, w.Fake.CountRequests(zktest.OpGetData), "%d nodes", nodes)
 		})

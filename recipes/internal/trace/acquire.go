@@ -51,7 +51,7 @@ func StartAcquire(ctx context.Context, a locktrace.Acquire, since time.Time) (co
 		return ctx, nil
 	}
 	t := &Acquire{}
-	recorder.Begin(&t.record, whatIs(a), since, 1)
+	recorder.Begin(&t.record, whatIs(a), since)
 	if len(those) == 0 {
 		return ctx, t
 	}
