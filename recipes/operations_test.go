@@ -309,11 +309,6 @@ var everyOperation = []operation{
 	{"barrier, lower", raised(func(ctx context.Context, b *barriers.Barrier) error { return b.Lower(ctx) })},
 	{"double barrier, alone", onTree(enter(1))},
 	{"double barrier, waits", onTree(enter(2))},
-	{"double barrier, Curator's", onTree(enter(2, barriers.WithCuratorLayout()))},
-	{"double barrier, members", onTree(func(ctx context.Context, s *scene) error {
-		_, err := barriers.NewDoubleBarrier(s.client, "/double", 2).Members(ctx)
-		return err
-	})},
 
 	{"persistent node, wait registered", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},
 	{"persistent node, conflict", persistent("/tree", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},

@@ -102,7 +102,7 @@
 // as conflicts with other writers and outcomes that are not known. They tell how
 // often shared values change, how often they were read again after an
 // interruption, and how often the data was of another kind. They measure waits at
-// barriers, and count lost members. Operations have spans; see [WithOperations].
+// barriers. Operations have spans; see [WithOperations].
 //
 // # Names and guarantees
 //

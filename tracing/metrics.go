@@ -83,7 +83,6 @@ var instruments = []instrument{
 	{semconv.SharedRereads, counter, "{read}", "Reads of shared values after an interruption."},
 	{semconv.SharedUndecodable, counter, "{value}", "Data that was no value of the type of a shared value."},
 	{semconv.BarrierWaitDuration, histogram(lockBuckets), "s", "Duration of waits at barriers, whatever their outcome."},
-	{semconv.BarrierMembersLost, counter, "{member}", "Losses that members of double barriers have noticed."},
 }
 
 func histogram(buckets []float64) kind {

@@ -35,6 +35,3 @@ func (t *tracer) BarrierWaited(w barriers.Waited) {
 	}
 	t.metrics.histograms[semconv.BarrierWaitDuration].Record(context.Background(), w.Duration.Seconds(), metric.WithAttributes(attrs...))
 }
-
-// BarrierMembersLost implements the hook.
-func (t *tracer) BarrierMembersLost(n int) { t.metrics.count(semconv.BarrierMembersLost, n) }

@@ -52,9 +52,7 @@
 //
 // [Search] plays the natural course first, then every course with one deviation,
 // then with two, and so on. States that have been seen before, with as many
-// deviations left, are not searched again. Then it walks at random. A walk deviates
-// at all steps alike, and there by a kind of move that the search has rarely made: a
-// kind is what is done, to which request, and of whom.
+// deviations left, are not searched again.
 //
 // # What is checked
 //

@@ -1,7 +1,7 @@
 // Package flight is the flight recorder of a client: it keeps what the client's
 // recipes do now, and the last things that have happened. Package framework
 // makes one [Recorder] for each client, the recipes write to it, and package
-// debug/snapshot reads it.
+// debug/curatorz reads it.
 //
 // It is cheap enough to be always on. Each acquire and its hold have a record
 // while they go on, which is one allocation, or two if the acquire has to wait.

@@ -167,5 +167,3 @@ func (b bombTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (cont
 
 // BarrierWaited is of the hook of package barriers.
 func (b bombTracer) BarrierWaited(barriers.Waited) { b.call() }
-
-func (b bombTracer) BarrierMembersLost(int) { b.call() }

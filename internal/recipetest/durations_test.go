@@ -46,9 +46,6 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 	"discovery.WithRemovalGrace": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		return outlastRemoval(t, w, discovery.WithRemovalGrace(d))
 	},
-	"discovery.WithLossGuard": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		return outlastRemoval(t, w, discovery.WithLossGuard(1, d))
-	},
 	"framework.WithTTL": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		_, err := w.Observer.Create(w.Patience(t), "/ttl", nil,
 			framework.WithMode(framework.PersistentTTL), framework.WithTTL(d))

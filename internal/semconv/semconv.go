@@ -187,5 +187,4 @@ const (
 	DiscoveryEjections   = "curator.discovery.ejections"
 
 	BarrierWaitDuration = "curator.barrier.wait.duration"
-	BarrierMembersLost  = "curator.barrier.members.lost"
 )

@@ -23,14 +23,14 @@ type config struct {
 // ends with framework.ErrOutcomeUnknown if the node has the data that the write
 // was to leave, or if there were several writes since.
 //
-// A receipt is an ephemeral node below path. Each Long, Int or Value that
-// writes has one in each session, so make one object and keep it. The receipt
-// goes with the session. The path, and what is missing above it, is created as containers.
+// A receipt is an ephemeral node below path. Each Long, Int or Value that writes
+// has one in each session, so make one object and keep it. The receipt goes with
+// the session. Missing nodes of the path are created as containers.
 //
 // A lost reply is still ErrOutcomeUnknown if the servers have ended the session
-// before the receipt could be read, and the node alone does not tell. It is also
-// if another client has deleted or written the receipt, or if the client is
-// closed or the caller gives up before that is known.
+// before the client could use the receipt, and the node alone does not tell. The
+// same holds if another client has deleted or written the receipt, or if the client
+// is closed or the caller gives up before the outcome is known.
 func WithReceipts(path string) Option {
 	return func(c *config) {
 		c.receipts = path

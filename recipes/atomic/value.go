@@ -10,10 +10,11 @@ import (
 
 // Value is a value in a persistent node, Curator's DistributedAtomicValue. It
 // is safe for concurrent use. A node that does not exist, or is empty, is T's
-// zero value. Data that cannot be decoded is a *codec.DecodeError, except to Store. An
-// error of the encoder is returned as it is.
+// zero value. Data that cannot be decoded is a *codec.DecodeError, except to Store.
+// An error of the encoder is returned as it is.
 //
-// For all else Value is like Number.
+// The first change creates the node, and its methods wait and fail as those of
+// [Number] do.
 type Value[T any] struct {
 	node  *node
 	codec codec.Codec[T]

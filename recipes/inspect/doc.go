@@ -55,6 +55,10 @@
 // Any client that may create nodes can make up owners, and so processes in a
 // deadlock. A server that lags behind shows an older state.
 //
+// A walk needs ZooKeeper 3.6 or later. On an older server, it ends with an error
+// that says so when it comes to a recipe with four participants or more: that
+// server does not know the request that reads many nodes.
+//
 // A walk does not see everything:
 //
 //   - It does not look below the items of a queue.

@@ -3,7 +3,9 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/go-zookeeper/zk"
 
@@ -26,11 +28,11 @@ type reader struct {
 	client  *framework.Client
 	slots   follow.Slots // one element for each request under way
 	readers follow.Slots // for goroutines that read one node; they wait only for slots
+	tooOld  atomic.Bool  // the server does not know multiRead
 }
 
-func newReader(ctx context.Context, c *framework.Client) reader {
-	return reader{ctx, c, make(follow.Slots, mostRequests), make(follow.Slots, mostRequests)}
-}
+// errTooOld is the error of a walk on a server that does not know multiRead.
+var errTooOld = fmt.Errorf("inspect needs ZooKeeper 3.6 or later: %w", framework.ErrUnimplemented)
 
 // request makes a request when there is a slot for it.
 func (r *reader) request(send func() error) error {
@@ -67,6 +69,9 @@ func (r *reader) stat(path string) (stat *zk.Stat, err error) {
 }
 
 func (r *reader) data(ctx context.Context, path string) (data []byte, stat *zk.Stat, err error) {
+	if r.tooOld.Load() { // or else the nodes of a long queue would be read one by one
+		return nil, nil, errTooOld
+	}
 	err = r.request(func() (err error) {
 		data, stat, err = r.client.Get(ctx, path)
 		return err
@@ -80,6 +85,9 @@ func (r *reader) several(ctx context.Context, paths ...string) (nodes []insider.
 		nodes, zxid, err = insider.Of(r.client).MultiRead(ctx, paths...)
 		return err
 	})
+	if reason.Is(err, framework.ErrUnimplemented) {
+		r.tooOld.Store(true)
+	}
 	return nodes, zxid, err
 }
 

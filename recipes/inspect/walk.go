@@ -46,8 +46,9 @@ func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option)
 			yield(Recipe{}, opError(root, err))
 			return
 		}
-		w := &walk{reader: newReader(ctx, c), config: cfg, root: root}
-		w.yield = func(r Recipe) bool { return yield(r, nil) }
+		w := &walk{config: cfg, root: root, yield: func(r Recipe) bool { return yield(r, nil) }}
+		w.ctx, w.client = ctx, c
+		w.slots, w.readers = make(follow.Slots, mostRequests), make(follow.Slots, mostRequests)
 		if err := w.run(); err != nil {
 			yield(Recipe{}, opError(root, gaveUp(ctx, c, err)))
 		}

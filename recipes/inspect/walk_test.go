@@ -15,8 +15,8 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
-	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -105,7 +105,7 @@ func TestInputThatCannotBeUsed(t *testing.T) {
 		for name, opt := range map[string]inspect.Option{
 			"depth": inspect.WithDepth(-1), "kinds": inspect.WithKinds(), "participants": inspect.WithMaxParticipants(0),
 			"filter": inspect.WithFilter(nil), "limits": inspect.WithSharedLimits(nil), "option": nil, "unknown kind": inspect.WithKinds(inspect.Mutex, "leader-latch"),
-			"codec": inspect.WithServices(nil), "option of a codec": inspect.WithServices(discovery.CuratorCodec(discovery.WithClass(""))),
+			"codec": inspect.WithServices(nil),
 		} {
 			var config *framework.ConfigError
 			require.ErrorAs(t, w.errorOf(t.Context(), "/", opt), &config, name)
@@ -119,6 +119,24 @@ func TestInputThatCannotBeUsed(t *testing.T) {
 		for _, err := range inspect.Walk(t.Context(), nil, "/") {
 			require.ErrorIs(t, err, zk.ErrBadArguments)
 		}
+	})
+}
+
+// A walk on a server that does not know multiRead ends with an error that says so,
+// once a recipe has four participants.
+func TestWalkOnAServerThatIsTooOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t, zktest.WithVersion(zktest.Version3510))
+		c := curatortest.Connect(t, srv)
+		for seq := range 4 {
+			create(t, c, fmt.Sprintf("/lock/lock-%010d", seq), "", framework.Ephemeral)
+		}
+		var last error
+		for _, err := range inspect.Walk(t.Context(), c, "/") {
+			last = err
+		}
+		require.ErrorIs(t, last, framework.ErrUnimplemented)
+		require.ErrorContains(t, last, "inspect needs ZooKeeper 3.6 or later")
 	})
 }
 

@@ -175,7 +175,6 @@ func (e *election) runAsLeader(
 func (e *election) newLeadership(won *claim.Lease) *leadership {
 	c := won.Claim()
 	c.Watch() // a leader watches its node from the beginning
-	c.TellDeletion(&e.removal)
 	e.removal.Note(nil)
 	e.recovery.Recovered()
 	now := &leadership{claim: c, node: c.Nodes()[0], lease: (*locks.Lease)(won)}

@@ -111,8 +111,6 @@ func TestNodesThatCannotBe(t *testing.T) {
 			"no mode":         {nodes.WithMode(99)},
 			"empty ACL":       {nodes.WithACL(nil)},
 			"conflict policy": {nodes.WithConflictPolicy(3)},
-			"data policy":     {nodes.WithDataPolicy(-1)},
-			"touch name":      {nodes.WithTouchName("touch")},
 		} {
 			_, err := nodes.NewPersistentNode(c, "/a", nil, opts...)
 			require.ErrorIs(t, err, zk.ErrBadArguments, name)
