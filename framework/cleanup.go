@@ -265,7 +265,7 @@ func (c *Client) inBackground(path string, try attempt) {
 	c.spawn(func(ctx context.Context) {
 		tries := 0
 		retryable := func(err error) bool { return isWorthRepeating(err, &tries) }
-		policy := retry.BoundedExponential(shortestCleanupPause, longestCleanupPause, math.MaxInt)
+		policy := retry.Exponential(shortestCleanupPause, longestCleanupPause, math.MaxInt)
 		err := retry.Do(ctx, policy, retryable, func(ctx context.Context) error {
 			s, err := c.connected(ctx, nil)
 			if err != nil {

@@ -31,8 +31,6 @@ import (
 //     context.
 //   - A session. Inside [Client.InSession], no operation of the client is
 //     carried out in a later session, not even by a retry.
-//   - A retry budget. Operations and loops inside a [retry.Do] share the policy
-//     of the outermost loop, in place of their own.
 //   - A lease. The context of a held lock ends when the lock can no longer be
 //     trusted. It has the values of the context of the acquire, but not its
 //     deadline. LeaseFromContext finds its lease. An acquire of the same lock

@@ -63,7 +63,7 @@ func defaultConfig() config {
 		sessionTimeout:    15 * time.Second,
 		connectionTimeout: 15 * time.Second,
 		dial:              (&net.Dialer{}).DialContext,
-		retry:             retry.BoundedExponential(100*time.Millisecond, 2*time.Second, 5),
+		retry:             retry.Exponential(100*time.Millisecond, 2*time.Second, 5),
 		policy:            state.SessionPolicy,
 		logger:            slog.New(slog.DiscardHandler),
 		maxRequest:        defaultMaxRequest,

@@ -162,7 +162,7 @@ func TestErrorsOfTheServerAreFoundByErrorsIs(t *testing.T) {
 
 func TestErrorsThatTheLibraryHasNoNameForAreServerErrors(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Do: zktest.Fail(zktest.ErrQuotaExceeded)})
+		srv.Inject(zktest.Rule{Do: zktest.Fail(zktest.Code(-125))})
 		_, _, err := c.Get(t.Context(), "/")
 		var se *framework.ServerError
 		require.ErrorAs(t, err, &se)

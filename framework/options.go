@@ -55,11 +55,7 @@ func WithDialer(dial DialFunc) Option {
 }
 
 // WithRetry sets how operations that failed for want of a connection are tried
-// again. The default is retry.BoundedExponential(100 ms, 2 s, 5).
-//
-// Operations that are called within a retry.Do of the caller's, with its
-// context, draw from that loop's policy instead: under retry.None they are not
-// tried again.
+// again. The default is retry.Exponential(100 ms, 2 s, 5).
 func WithRetry(p retry.Policy) Option {
 	return func(c *config) { c.retry = p }
 }
@@ -207,9 +203,9 @@ func WithMaxRequestSize(n int) Option {
 	return func(c *config) { c.maxRequest = n }
 }
 
-// WithRecentEvents sets how many events the client keeps for package
-// debug/snapshot, and so for a debug page: so many rare ones, such as losses,
-// and as many frequent ones, such as grants. The default is 256. The limit is
+// WithRecentEvents sets how many events the client keeps for the page of package
+// debug/curatorz: so many rare ones, such as losses, and as many frequent ones,
+// such as grants. The default is 256. The limit is
 // 65,536.
 //
 // 256 events of each kind take about 100 kilobytes, or 200 if most acquires end
@@ -218,7 +214,7 @@ func WithMaxRequestSize(n int) Option {
 // library, and 4 kilobytes at most. If all nodes have so much data, 256 events
 // take 1.2 megabytes.
 //
-// With 0, the client keeps no record at all. Snapshots then show its connection
+// With 0, the client keeps no record at all. The page then shows its connection
 // and its watches, but no locks, registrations and caches.
 func WithRecentEvents(n int) Option {
 	return func(c *config) { c.recentEvents = n }

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
@@ -50,12 +49,6 @@ var functionsOfTheUser = map[string]func(b *bomb) framework.Option{
 			return zk.WorldACL(zk.PermAll)
 		})
 	},
-	"retry policy": func(b *bomb) framework.Option {
-		return framework.WithRetry(func() backoff.BackOff {
-			b.call()
-			return bombBackOff{b}
-		})
-	},
 }
 
 type bombTracer struct {
@@ -68,15 +61,6 @@ func (b bombTracer) StartOperation(ctx context.Context, _ clienttrace.Operation)
 }
 
 func (b bombTracer) EndOperation(context.Context, clienttrace.OperationEnd) { b.call() }
-
-type bombBackOff struct{ *bomb }
-
-func (b bombBackOff) Reset() {}
-
-func (b bombBackOff) NextBackOff() time.Duration {
-	b.call()
-	return time.Second
-}
 
 // Each operation is made with each function of the user's, which does not
 // return from its first call, then from its second, and so on, with and without

@@ -10,7 +10,7 @@ import (
 )
 
 // Status is what a client knows of itself at one moment. It is for people:
-// package debug/snapshot shows it.
+// the page of package debug/curatorz shows it.
 type Status struct {
 	Chroot string // empty if the connection string has none
 	Closed bool

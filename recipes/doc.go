@@ -68,9 +68,9 @@
 //
 // Some recipes deviate:
 //
-//   - A cache, a directory and a shared value keep what they have while servers
-//     refuse the credentials, and go on when one takes them: nobody else relies
-//     on a copy.
+//   - A cache, a directory, a view of a group and a shared value keep what they have
+//     while servers refuse the credentials, and go on when one takes them: nobody
+//     else relies on a copy.
 //   - A cache and a view of a group go on without the data of a node that may
 //     not be read, and say so: the other nodes are what they are for. A cache,
 //     and a directory on it, outlasts any refusal.
@@ -78,8 +78,9 @@
 //     credentials: nobody relies on it any more.
 //   - A persistent node with the policy nodes.Fail ends when somebody else has
 //     its path, which is what the policy is for.
-//   - A member inside a double barrier ends with its session and with its node,
-//     because it is inside by them alone.
+//   - An instance of a discovery.Registrar goes on after refusals, because the
+//     server that has called Register does not ask again.
+//   - A member inside a double barrier ends with its session.
 //   - A holder that may not read its own node keeps its lock, which does not
 //     depend on that, and goes on trying to read.
 //   - Calls of package atomic wait through a server's trouble until their

@@ -58,7 +58,7 @@ func (t *tracer) observeDirectories(o metric.Observer) {
 	if !t.hadDirectories {
 		return
 	}
-	states := map[string]int64{"up": 0, "draining": 0, "suspect": 0}
+	states := map[string]int64{"up": 0, "draining": 0}
 	malformed, interrupted := int64(0), int64(0)
 	for d := range t.directories {
 		s := d.Snapshot()
@@ -80,10 +80,7 @@ func (t *tracer) observeDirectories(o metric.Observer) {
 
 // stateOf says in a word how an instance in a directory does.
 func stateOf(e *discovery.Entry) string {
-	switch {
-	case e.Suspect:
-		return "suspect"
-	case e.Disabled:
+	if e.Disabled {
 		return "draining"
 	}
 	return "up"

@@ -91,7 +91,6 @@ func TestDirectoriesAreMeasured(t *testing.T) {
 			"drains: 1",
 			"ejections: 1",
 			"instances {curator.discovery.state=draining}: 1",
-			"instances {curator.discovery.state=suspect}: 0",
 			"instances {curator.discovery.state=up}: 2",
 			"interrupted: 0",
 			"malformed: 1",

@@ -94,7 +94,7 @@ func (b *Builder) open(k key) (*service, error) {
 			s.tell()
 		}
 	})
-	s.followers.Go(func() { s.followDirectory(ctx) })
+	s.followers.Go(func() { s.follow(ctx) })
 	if s.config != nil {
 		s.followers.Go(func() { s.followConfig(ctx) })
 	}
@@ -118,11 +118,12 @@ func (s *service) close() {
 	}
 }
 
-// followDirectory wakes the channels when the directory has changed or has ended.
-func (s *service) followDirectory(ctx context.Context) {
+// follow wakes the channels when the directory has changed, or has ended. Nothing
+// tells why there is no connection: a channel in trouble looks again by itself.
+func (s *service) follow(ctx context.Context) {
 	var last *discovery.Snapshot
 	for change := range s.directory.Changes(ctx) {
-		if change.Now != last || change.Now == nil {
+		if change.Now != last {
 			last = change.Now
 			s.tell()
 		}

@@ -18,13 +18,11 @@ const (
 	oneTry   = 100 * time.Millisecond // one server has not taken us; another one may
 )
 
-// glance is how often a channel looks again until it is told of a trouble. That may
-// be over before the readers of the directory have run, and nobody tells them then.
-// gaze is how often it looks again after that: another attempt to connect may have
-// failed for another reason.
+// How often a channel in trouble looks again: until it is told, and after that. The
+// trouble may be over, or have another cause, and nobody tells.
 const (
-	glance = 50 * time.Millisecond
-	gaze   = time.Second
+	lookSoon  = 50 * time.Millisecond
+	lookLater = time.Second
 )
 
 // trouble returns why the list is missing, or may be old. It returns nil if it
@@ -72,15 +70,12 @@ func (c *channel) patienceWith(trouble error) time.Duration {
 
 // reportTrouble tells the channel of trouble. A channel that has a list goes on
 // with it. It returns when to look again.
-func (c *channel) reportTrouble(trouble error, now time.Time) (due time.Time) {
+func (c *channel) reportTrouble(trouble error, now time.Time) (again time.Time) {
 	if c.since.IsZero() {
 		c.since = now
 	}
 	if due := c.since.Add(c.patienceWith(trouble)); now.Before(due) {
-		if soon := now.Add(glance); soon.Before(due) {
-			return soon
-		}
-		return due
+		return now.Add(min(lookSoon, due.Sub(now)))
 	}
 	c.hasTrouble = true
 	old := ""
@@ -88,5 +83,5 @@ func (c *channel) reportTrouble(trouble error, now time.Time) (due time.Time) {
 		old = fmt.Sprintf(", with a list of %d that may be old", len(c.told))
 	}
 	c.report(fmt.Errorf("%w (since %s%s)", trouble, c.since.Format(time.TimeOnly), old))
-	return now.Add(gaze)
+	return now.Add(lookLater)
 }

@@ -50,8 +50,7 @@ func WithRegistrationOptions(opts ...discovery.RegistrationOption) Option {
 
 // WithDirectoryOptions sets the options of the directories behind GetService and
 // Watch, and adds to those that were set before. Their removal grace is 0 by default,
-// because an app of kratos stops right after it has deregistered. A
-// discovery.WithLossGuard needs a longer one.
+// because an app of kratos stops right after it has deregistered.
 func WithDirectoryOptions(opts ...discovery.DirectoryOption) Option {
 	return func(r *Registry) { r.directory = append(r.directory, opts...) }
 }

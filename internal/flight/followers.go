@@ -45,8 +45,8 @@ type Directory struct {
 
 // Service is what a directory has of a service.
 type Service struct {
-	Name                         string
-	Instances, Drained, Suspects int // the first counts all
+	Name               string
+	Instances, Drained int // the first counts all
 }
 
 // BadNode is a node that should be an instance.

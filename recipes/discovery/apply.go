@@ -54,52 +54,41 @@ func (d *Directory) placeOf(path string) (place, bool) {
 
 // apply makes a step of the cache one of the directory.
 func (d *Directory) apply(step cache.Step, seen []sighting) {
-	unreadable, err := d.unreadable(step)
+	unreadable, refusal := d.unreadable(step), step.Unreadable[d.root] // without its own path, nothing is known
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.now.next()
-	s.Interrupted, s.Err = !step.Synced || err != nil, err
-	if err == nil {
+	s.Interrupted, s.Err = !step.Synced || refusal != nil, refusal
+	if refusal == nil {
 		s.Zxid, s.Filled = step.Zxid, true
 	}
-	now := d.clockLocked(s.Interrupted)
 	for _, one := range seen {
 		switch {
 		case one.folder:
 			d.folderLocked(s, one.at)
 		case !one.gone:
 			d.seenLocked(s, one)
-		case err != nil || !unreadable[one.at].isTrouble():
-			d.goneLocked(s, one.at, now)
+		case refusal != nil || unreadable[one.at] == nil:
+			d.goneLocked(s, one.at)
 		}
 	}
-	if err == nil { // nothing is known if not, and all is kept
-		d.unreadableLocked(s, unreadable, now)
+	if refusal == nil { // all is kept otherwise
+		d.unreadableLocked(s, unreadable)
 	}
-	d.expireLocked(s, now)
+	if d.now.Interrupted && !s.Interrupted { // registrants need a moment, too: their time begins again
+		for at := range d.leaving {
+			d.leaving[at] = time.Now().Add(d.cfg.grace)
+		}
+	}
 	d.publishLocked(s)
 }
 
-// clockLocked returns the time by which entries go. It stands still while the
-// directory is interrupted: nobody knows then who has come back.
-func (d *Directory) clockLocked(interrupted bool) time.Time {
-	if d.now.Interrupted && !interrupted {
-		d.lost = time.Since(d.clock)
-	}
-	if !d.now.Interrupted || !interrupted {
-		d.clock = time.Now().Add(-d.lost)
-	}
-	return d.clock
-}
-
-// unreadable returns the nodes that may not be read, and the refusal to read the
-// directory's own path, without which nothing is known. A service that may not be
-// read spoils nothing for the others.
-func (d *Directory) unreadable(step cache.Step) (all map[place]*Bad, refusal error) {
-	all = map[place]*Bad{}
+// unreadable returns the nodes below the directory's own path that may not be read,
+// or could not.
+func (d *Directory) unreadable(step cache.Step) map[place]*Bad {
+	all := map[place]*Bad{}
 	for path, err := range step.Unreadable {
 		if path == d.root {
-			refusal = err
 			continue
 		}
 		at, ok := d.place(path)
@@ -109,7 +98,7 @@ func (d *Directory) unreadable(step cache.Step) (all map[place]*Bad, refusal err
 		}
 		all[at] = &Bad{Service: at.service, ID: id, Path: path, Err: err, at: at}
 	}
-	return all, refusal
+	return all
 }
 
 // seenLocked takes a node as it is now. One that cannot be decoded ends the
@@ -142,115 +131,68 @@ func (d *Directory) folderLocked(s *Snapshot, at place) {
 
 // goneLocked takes the end of a node, which another one may have replaced in the
 // same step.
-func (d *Directory) goneLocked(s *Snapshot, at place, now time.Time) {
+func (d *Directory) goneLocked(s *Snapshot, at place) {
 	s.setBad(at, nil)
 	if s.entry(at) != nil {
-		d.leaving[at] = now.Add(d.cfg.grace)
+		d.leaving[at] = time.Now().Add(d.cfg.grace)
 	}
 }
 
-// unreadableLocked notes which nodes may not be read, or could not. Each is told of
-// once, until it can be read again, or is gone.
-func (d *Directory) unreadableLocked(s *Snapshot, all map[place]*Bad, now time.Time) {
+// unreadableLocked notes which nodes cannot be read, which says nothing of their
+// instances: they stay as they were. Each node is told of once, until it can be read
+// again, or is gone.
+func (d *Directory) unreadableLocked(s *Snapshot, all map[place]*Bad) {
 	for _, b := range d.now.Bad {
-		at := b.at
-		is, still := all[at]
-		switch {
+		switch isStill := all[b.at] != nil; {
 		case b.czxid != 0:
-		case still && is.isTrouble() == b.isTrouble():
-			delete(all, at)
-		case !still && s.bad(at) == b:
-			d.goneLocked(s, at, now)
+		case isStill:
+			delete(all, b.at)
+		case s.bad(b.at) == b:
+			d.goneLocked(s, b.at)
 		}
 	}
 	for at, b := range all {
-		delete(d.leaving, at)
-		if !b.isTrouble() {
-			s.setEntry(at, nil)
-		}
 		d.badLocked(s, at, b)
 	}
 }
 
-// expireLocked takes the entries away whose time is over. While the directory is
+// expireLocked takes the entries away whose time is over, and those that drain:
+// nobody picks these, and they have said that they would go. While the directory is
 // interrupted, nobody knows whether their nodes have come back.
-func (d *Directory) expireLocked(s *Snapshot, now time.Time) {
+func (d *Directory) expireLocked(s *Snapshot) {
 	if s.Interrupted {
 		return
 	}
-	for at := range d.leaving {
-		if s.entry(at).Disabled { // nobody picks it, and it has said that it would go
-			delete(d.leaving, at)
-			s.setEntry(at, nil)
-		}
-	}
-	guarded := d.guardedLocked(s)
 	for at, end := range d.leaving {
-		switch e := s.entry(at); {
-		case now.Before(end):
-		case guarded[at.service] && !e.Suspect:
-			suspect := *e
-			suspect.Suspect = true
-			s.setEntry(at, &suspect)
-			d.leaving[at] = end.Add(d.cfg.keep - d.cfg.grace)
-		default:
+		if !time.Now().Before(end) || s.entry(at).Disabled {
 			delete(d.leaving, at)
 			s.setEntry(at, nil)
 		}
 	}
 }
 
-// guardedLocked returns the services of which too many instances are gone.
-func (d *Directory) guardedLocked(s *Snapshot) map[string]bool {
-	if d.cfg.percent == 0 || len(d.leaving) == 0 {
-		return nil
-	}
-	gone := map[string]int{}
-	for at := range d.leaving {
-		gone[at.service]++
-	}
-	guarded := map[string]bool{}
-	for service, n := range gone {
-		guarded[service] = n*100 > d.cfg.percent*len(s.Of(service))
-	}
-	return guarded
-}
-
-// publishLocked makes a snapshot the present one.
+// publishLocked makes a snapshot the present one, and has the next entry taken away
+// in time.
 func (d *Directory) publishLocked(s *Snapshot) {
-	s.Suspects = 0
-	for _, e := range s.Entries {
-		s.Suspects += oneIf(e.Suspect)
-	}
-	if s.Suspects > 0 && d.now.Suspects == 0 {
-		d.events.Emit(eventGuard, nil)
-	}
+	d.expireLocked(s)
 	d.now, s = s, d.now
 	d.tellLocked(s, false)
-	d.armLocked()
 	d.life.Tell()
-}
-
-// armLocked has the next entry taken away in time.
-func (d *Directory) armLocked() {
-	d.stopTimerLocked()
-	if d.now.Interrupted || len(d.leaving) == 0 {
-		return
+	if d.timer != nil {
+		d.timer.Stop()
+		d.timer = nil
 	}
-	first := slices.MinFunc(slices.Collect(maps.Values(d.leaving)), time.Time.Compare)
-	d.timer = time.AfterFunc(time.Until(first.Add(d.lost)), d.expire)
+	if !d.now.Interrupted && len(d.leaving) > 0 {
+		first := slices.MinFunc(slices.Collect(maps.Values(d.leaving)), time.Time.Compare)
+		d.timer = time.AfterFunc(time.Until(first), d.expire)
+	}
 }
 
 // expire is called when the time of an entry is over.
 func (d *Directory) expire() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.timer == nil {
-		return // the directory has ended, or is interrupted
-	}
-	s := d.now.next()
-	d.expireLocked(s, d.clockLocked(false))
-	d.publishLocked(s)
+	d.publishLocked(d.now.next())
 }
 
 // stop says that what the directory has may be old from now on. Nothing is taken
@@ -262,11 +204,4 @@ func (d *Directory) stop() {
 	s.Interrupted = true
 	d.publishLocked(s)
 	d.tellLocked(s, true)
-}
-
-func (d *Directory) stopTimerLocked() {
-	if d.timer != nil {
-		d.timer.Stop()
-		d.timer = nil
-	}
 }

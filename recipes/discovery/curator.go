@@ -1,76 +1,43 @@
 package discovery
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/gocurator/curator/internal/printable"
 )
-
-// CuratorOption configures a CuratorCodec.
-type CuratorOption func(*curator)
-
-// WithClass names the Java class of the payloads that the codec writes, such as
-// com.acme.Details. It is written with each payload that does not name one. A
-// reader in Java makes an object of that class. Without it, an object becomes a
-// map, and an array must name its class.
-func WithClass(name string) CuratorOption {
-	return func(c *curator) {
-		c.class = name
-		if name == "" {
-			c.fault = invalid("class", name, "must not be empty")
-		}
-	}
-}
-
-// WithEnabled always writes the field enabled. Without the option, it is written
-// only for an instance that is Disabled. Java Curator before 2.10 cannot read
-// it.
-func WithEnabled() CuratorOption { return func(c *curator) { c.enabled = true } }
 
 // CuratorCodec is the format of Java Curator's curator-x-discovery. The base is
 // the basePath of Java's ServiceDiscoveryBuilder.
 //
-// A payload is written as it is, except for its class: see WithClass. Metadata are
-// left out, because the format has none. Spring Cloud and Dubbo write the same JSON
-// with a payload of their class: CuratorCodec reads such a node as SpringCodec or
-// DubboCodec does, with its labels and with Spring's instance_status. So one base
-// may have all three. FormatOf tells them apart. An option that cannot be used is an
-// error of Dir.
-func CuratorCodec(opts ...CuratorOption) Codec {
-	c := &curator{}
-	if err := applyAll(c, opts); err != nil {
-		c.fault = err
-	}
-	return c
-}
+// A payload is written as it is: one that a reader in Java makes an object of a class
+// of names that class in its field @class, or is an array of the class and the value.
+// Without a class, an object becomes a map. Metadata are left out, because the format
+// has none. Spring Cloud and Dubbo write the same JSON with a payload of their class:
+// CuratorCodec reads such a node as SpringCodec or DubboCodec does, with its labels and
+// with Spring's instance_status. So one base may have all three. FormatOf tells them
+// apart. The field enabled is written only for an instance that is Disabled, because
+// Java Curator before 2.10 cannot read it.
+func CuratorCodec() Codec { return curator{} }
 
-type curator struct {
-	plainTree
-	class   string
-	enabled bool
-	fault   error // says which option cannot be used; or nil
-}
+type curator struct{ plainTree }
 
-func (c *curator) Dir(service string) (string, error) {
-	if c.fault != nil {
-		return "", c.fault
-	}
-	return c.plainTree.Dir(service)
-}
-
-func (c *curator) Encode(i Instance) (string, []byte, error) {
-	payload, err := withClass(i.Payload, c.class)
-	if err := cmp.Or(c.fault, checkID(i.ID), err); err != nil {
+func (curator) Encode(i Instance) (_ string, _ []byte, err error) {
+	i.Payload, err = checkedPayload(i.Payload)
+	if err := cmp.Or(checkID(i.ID), err); err != nil {
 		return "", nil, err
 	}
-	i.Payload = payload
-	return encodeJava(i, i.ID, c.enabled || i.Disabled)
+	return encodeJava(i, i.ID)
 }
 
-func (c *curator) Decode(service, name string, data []byte) (Instance, error) {
+func (curator) Decode(service, name string, data []byte) (Instance, error) {
 	i, err := decodeJava(service, name, data)
 	if err != nil {
 		return i, err
@@ -84,6 +51,30 @@ func (c *curator) Decode(service, name string, data []byte) (Instance, error) {
 	return i, nil
 }
 
+// The Java classes of payloads that have labels.
+const (
+	springClass = "org.springframework.cloud.zookeeper.discovery.ZookeeperInstance"
+	dubboClass  = "org.apache.dubbo.registry.zookeeper.ZookeeperInstance"
+)
+
+// FormatOf returns the format of an instance that CuratorCodec, SpringCodec or
+// DubboCodec has read: "spring", "dubbo" or "curator". The class of its payload
+// decides.
+func FormatOf(i Instance) string {
+	var payload struct {
+		Class string `json:"@class"`
+	}
+	if json.Unmarshal(i.Payload, &payload) == nil {
+		switch payload.Class {
+		case springClass:
+			return "spring"
+		case dubboClass:
+			return "dubbo"
+		}
+	}
+	return "curator"
+}
+
 // javaInstance is Java's JSON of an instance, in Java's order.
 type javaInstance struct {
 	Name       string          `json:"name"`
@@ -93,38 +84,28 @@ type javaInstance struct {
 	TLSPort    *int            `json:"sslPort"`
 	Payload    json.RawMessage `json:"payload"`
 	Registered int64           `json:"registrationTimeUTC"`
-	Kind       any             `json:"serviceType"`
-	URISpec    *javaURISpec    `json:"uriSpec"`
+	Kind       string          `json:"serviceType"`
+	URISpec    json.RawMessage `json:"uriSpec"`
 	Enabled    *bool           `json:"enabled,omitempty"`
 }
 
-type javaURISpec struct {
-	Parts []uriPart `json:"parts"`
-}
-
 // encodeJava returns an instance as curator-x-discovery writes it.
-func encodeJava(i Instance, id string, enabled bool) (string, []byte, error) {
-	parts, err := i.URISpec.parts()
-	kind := i.Kind.String()
-	if i.Kind < Dynamic || i.Kind > NoKind {
-		err = invalid("kind", kind, "is unknown")
+func encodeJava(i Instance, id string) (string, []byte, error) {
+	if i.Kind < Dynamic || int(i.Kind) >= len(kinds) {
+		return "", nil, invalid("kind", i.Kind, "is unknown")
 	}
-	if err := cmp.Or(err, checkInstance(i)); err != nil {
+	if len(i.URISpec) > 0 && !isJSON(i.URISpec) {
+		return "", nil, invalid("URI", string(i.URISpec), "must be JSON")
+	}
+	if err := checkInstance(i); err != nil {
 		return "", nil, err
 	}
-	up := !i.Disabled
 	java := javaInstance{
 		Name: i.Service, ID: id, Address: orNull(i.Address), Port: orNull(i.Port), TLSPort: orNull(i.TLSPort),
-		Payload: i.Payload, Registered: millis(i),
+		Payload: i.Payload, Registered: millis(i), Kind: i.Kind.String(), URISpec: i.URISpec,
 	}
-	if i.Kind != NoKind {
-		java.Kind = kind
-	}
-	if len(parts) > 0 { // Java cannot read null as the parts
-		java.URISpec = &javaURISpec{parts}
-	}
-	if enabled {
-		java.Enabled = &up
+	if i.Disabled {
+		java.Enabled = new(bool)
 	}
 	data, err := marshal(java)
 	return id, data, err
@@ -146,42 +127,75 @@ func millis(i Instance) int64 {
 	return i.Registered.UnixMilli()
 }
 
-// decodeJava reads what encodeJava writes. Of the other writers, it takes what
-// Java's JsonInstanceSerializer takes.
+// decodeJava reads what encodeJava writes, and what Java itself writes.
 func decodeJava(service, name string, data []byte) (Instance, error) {
-	f, err := readFields(data)
-	if err != nil {
+	var java javaInstance
+	if err := unmarshal(data, &java); err != nil {
 		return Instance{}, err
 	}
 	i := Instance{
-		Service: service, ID: name,
-		Address: f.host("address"), Port: f.port("port"), TLSPort: f.port("sslPort"),
-		Payload: f.value("payload"), Kind: f.kind("serviceType"), URISpec: f.uriSpec("uriSpec"),
+		Service: service, ID: name, Address: unbracketed(orZero(java.Address)), Port: orZero(java.Port), TLSPort: orZero(java.TLSPort),
+		Payload: unlessNull(java.Payload), URISpec: unlessNull(java.URISpec), Disabled: java.Enabled != nil && !*java.Enabled,
 	}
-	if _, ok := f.raw["enabled"]; ok {
-		i.Disabled = !f.flag("enabled")
+	if java.Kind != "" {
+		i.Kind = Kind(slices.Index(kinds, java.Kind))
 	}
-	if ms := f.integer("registrationTimeUTC"); ms != 0 {
-		i.Registered = time.UnixMilli(ms).UTC()
+	if i.Kind < 0 {
+		return Instance{}, fmt.Errorf("serviceType is no kind of service: %s", excerpt(java.Kind))
 	}
-	return f.instance(i)
+	if java.Registered != 0 {
+		i.Registered = time.UnixMilli(java.Registered).UTC()
+	}
+	if err := checkInstance(i); err != nil {
+		return Instance{}, err
+	}
+	return i, nil
 }
 
-// kind reads Java's name or number of a kind.
-func (f *fields) kind(key string) Kind {
-	if _, ok := f.raw[key]; !ok {
-		return Dynamic
+func orZero[T any](v *T) (zero T) {
+	if v == nil {
+		return zero
 	}
-	if f.value(key) == nil {
-		return NoKind
-	}
-	text := strings.TrimSpace(f.text(key))
-	n := slices.Index(kinds, text)
-	if number, err := strconv.Atoi(text); err == nil {
-		n = number
-	}
-	if n < 0 || n >= len(kinds) {
-		f.fail(key, "no kind of service")
-	}
-	return Kind(n)
+	return *v
 }
+
+func unlessNull(raw json.RawMessage) json.RawMessage {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
+}
+
+// unbracketed returns an address without the brackets that some write around it.
+func unbracketed(address string) string { return strings.Trim(address, "[]") }
+
+// unmarshal reads a JSON object. A node without data, as a parent is, is no instance.
+func unmarshal(data []byte, v any) error {
+	data = bytes.TrimSpace(data)
+	switch {
+	case len(data) == 0:
+		return fmt.Errorf("%w: it has no data", ErrNotInstance)
+	case len(data) > maxData:
+		return fmt.Errorf("%d bytes are more than %d", len(data), maxData)
+	case data[0] != '{':
+		return fmt.Errorf("no JSON object: %s", excerpt(data))
+	case !utf8.Valid(data):
+		return errors.New("not UTF-8")
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		text := err.Error()
+		return fmt.Errorf("no JSON object: %s", printable.String(text[:min(200, len(text))]))
+	}
+	return nil
+}
+
+// marshal encodes a value as Java does, without escapes for <, > and &.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }

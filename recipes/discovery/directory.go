@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
@@ -28,9 +26,8 @@ var ErrClosed = errors.New("directory is closed")
 // The zero Directory cannot be used: NewDirectory and NewServices make one.
 //
 // It has one watch at the server, and is equal to the tree as of one
-// transaction after the other, as a cache.Cache is, with two exceptions: the
-// removal grace, and the loss guard if there is one. A node that cannot be
-// decoded spoils nothing for the others. While the directory is interrupted, it
+// transaction after the other, as a cache.Cache is, but for the removal grace. A
+// node that cannot be decoded spoils nothing for the others. While the directory is interrupted, it
 // keeps what it has, and says so.
 type Directory struct {
 	codec  Codec
@@ -45,9 +42,7 @@ type Directory struct {
 
 	mu      sync.Mutex // protects the following fields
 	now     *Snapshot
-	clock   time.Time           // as of the last step; it stands still while interrupted
-	lost    time.Duration       // by how much it was slow when it went on last
-	leaving map[place]time.Time // when entries end whose nodes are gone, by the clock
+	leaving map[place]time.Time // when entries end whose nodes are gone, unless the directory is interrupted
 	timer   *time.Timer         // takes the first of them away; nil if there is none
 }
 
@@ -86,9 +81,9 @@ func NewServices(client *framework.Client, base string, codec Codec, opts ...Dir
 			return place{service, name}, ok
 		}
 		if client != nil && framework.Extend(client).FullPath(base) == "/" {
-			return ofTheRoot(codec), faultOf(codec)
+			return ofTheRoot(codec), nil
 		}
-		return nil, faultOf(codec)
+		return nil, nil
 	})
 }
 
@@ -111,21 +106,12 @@ func serviceOf(codec Codec, dir string) (string, bool) {
 	return service, err == nil && own == dir
 }
 
-// faultOf returns which option of a codec cannot be used. Dir says that, whatever
-// the service.
-func faultOf(codec Codec) error {
-	if _, err := codec.Dir("any"); reason.Is(err, zk.ErrBadArguments) {
-		return err
-	}
-	return nil
-}
-
 // newDirectory returns a directory of a part of the tree, which scope sets.
 func newDirectory(
 	client *framework.Client, base string, codec Codec, opts []DirectoryOption, what string,
 	scope func(d *Directory) ([]cache.Option, error),
 ) (_ *Directory, err error) {
-	d := &Directory{codec: codec, base: base, now: &Snapshot{Interrupted: true}, clock: time.Now(), leaving: map[place]time.Time{}}
+	d := &Directory{codec: codec, base: base, now: &Snapshot{Interrupted: true}, leaving: map[place]time.Time{}}
 	d.cfg, err = directoryOf(opts)
 	if codec == nil {
 		err = invalid("codec", "nil", "must not be nil")

@@ -78,76 +78,8 @@ func TestRemovalGrace(t *testing.T) {
 	})
 }
 
-// If most instances vanish at once, the guard keeps them for a while, and says
-// so.
-func TestLossGuard(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ids := []string{"a", "b", "c", "d"}
-		for _, id := range ids {
-			require.NoError(t, w.Fake.Create(base+"/orders/"+id, data(t, replica(id, 1))))
-		}
-		d := w.directory(t, w.Observer, discovery.WithLossGuard(50, time.Minute))
-		news := follow(t, d)
-		settle()
-		require.Len(t, news(), 5)
-		for _, id := range ids[:2] {
-			require.NoError(t, w.Fake.Delete(base+"/orders/"+id))
-		}
-		outlastGrace()
-		require.Equal(t, []string{"removed a:1", "removed b:1"}, news(), "half of them is not too many")
-		for _, id := range ids[2:] {
-			require.NoError(t, w.Fake.Delete(base+"/orders/"+id))
-		}
-		outlastGrace()
-		require.Equal(t, []string{"updated c:1 suspect", "updated d:1 suspect"}, news())
-		require.Equal(t, 2, d.Snapshot().Suspects)
-		require.Len(t, d.Instances(), 2)
-		require.NoError(t, w.Fake.Create(base+"/orders/c", data(t, replica("c", 1))))
-		settle()
-		require.Equal(t, []string{"updated c:1"}, news())
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		require.Equal(t, []string{"removed d:1 suspect"}, news())
-		require.Zero(t, d.Snapshot().Suspects)
-	})
-}
-
-// The time that the guard keeps an instance stands still while the directory is
-// interrupted: behind a long outage, the registrants may need a moment as well.
-func TestGuardKeepsInstancesOverAnOutage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		for _, id := range []string{"a", "b"} {
-			require.NoError(t, w.Fake.Create(base+"/orders/"+id, data(t, replica(id, 1))))
-		}
-		c, network := w.Connect(t)
-		d := w.directory(t, c, discovery.WithLossGuard(50, time.Minute))
-		news := follow(t, d)
-		for _, id := range []string{"a", "b"} {
-			require.NoError(t, w.Fake.Delete(base+"/orders/"+id))
-		}
-		outlastGrace()
-		require.Equal(t, 2, d.Snapshot().Suspects)
-		time.Sleep(28 * time.Second)
-		network.Refuse(true)
-		network.Cut()
-		time.Sleep(time.Hour)
-		network.Refuse(false)
-		require.NoError(t, c.WaitConnected(w.Patience(t)))
-		outlastGrace()
-		news()
-		require.False(t, d.Snapshot().Interrupted)
-		require.Equal(t, []string{"a:1 suspect", "b:1 suspect"}, names(d))
-		require.NoError(t, w.Fake.Create(base+"/orders/b", data(t, replica("b", 1))))
-		settle()
-		require.Equal(t, []string{"updated b:1"}, news())
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		require.Equal(t, []string{"removed a:1 suspect"}, news())
-	})
-}
-
-// So does the removal grace: an instance whose node went just before an outage may
-// come back just behind it.
+// The removal grace begins again after an outage: an instance whose node went just
+// before that may come back just after it.
 //
 // Promise: The removal grace does not run while the directory is interrupted.
 func TestRemovalGraceOverAnOutage(t *testing.T) {

@@ -317,13 +317,8 @@ func TestWaitsOfADirectory(t *testing.T) {
 func TestDirectoriesThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		for name, opts := range map[string][]discovery.DirectoryOption{
-			"nil":         {nil},
-			"grace":       {discovery.WithRemovalGrace(-1)},
-			"all":         {discovery.WithLossGuard(100, time.Minute)},
-			"none":        {discovery.WithLossGuard(0, time.Minute)},
-			"short":       {discovery.WithLossGuard(50, time.Second)},
-			"no grace":    {discovery.WithLossGuard(50, time.Minute), discovery.WithRemovalGrace(0)},
-			"too long by": {discovery.WithLossGuard(101, time.Minute)},
+			"nil":   {nil},
+			"grace": {discovery.WithRemovalGrace(-1)},
 		} {
 			_, err := discovery.NewDirectory(w.Observer, base, plain{}, "orders", opts...)
 			require.ErrorIs(t, err, zk.ErrBadArguments, name)

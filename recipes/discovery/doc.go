@@ -50,8 +50,8 @@
 //
 // A directory does not become empty because of an outage, nor because its path may
 // not be read. It keeps what it has then, and [Snapshot.Interrupted] says that it
-// may be old. A single node that may not be read is no instance. An instance whose
-// node vanishes stays for a second, as [WithRemovalGrace] says, because Java
+// may be old. An instance whose node cannot be read any more stays as it was, and
+// [Snapshot.Bad] lists the node. An instance whose node vanishes stays for a second, as [WithRemovalGrace] says, because Java
 // Curator's registrants delete their nodes and create them again after each
 // interruption of their connection.
 //
@@ -59,7 +59,7 @@
 //
 // Registrations, directories and what becomes of them are on the page of package
 // debug/curatorz, in the metrics and spans of package tracing, and, for all
-// processes, in the list of inspect.Services and of zklock services. A [Picker]
+// processes, in a walk with inspect.WithServices and in zklock services. A [Picker]
 // tells of instances that it takes out, if it has [WithDirectory].
 //
 // # Differences from Java Curator
@@ -70,6 +70,8 @@
 //     the last node in it. Java Curator 5.4 does not register again then.
 //   - An ID that somebody else has is a conflict. Java takes the node over. A
 //     permanent node says by its address and ports whose it is.
+//   - Numbers and texts of a node must be JSON numbers and texts. Java also takes
+//     numbers in quotes.
 //   - A node that cannot be decoded is reported. In Java, it fails the query of
 //     the whole service, or keeps its last good instance for ever.
 //   - A directory needs no right to create, and makes no nodes.

@@ -33,7 +33,7 @@ func (dubbo) Encode(i Instance) (_ string, _ []byte, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return encodeJava(i, hostPort(i), false)
+	return encodeJava(i, hostPort(i))
 }
 
 func (dubbo) Decode(service, name string, data []byte) (Instance, error) {

@@ -35,64 +35,72 @@ func WithEjection(errors int, pause, longest time.Duration) PickerOption {
 func counts(err error) bool { return !reason.Is(err, context.Canceled) }
 
 // finished notes how a request has ended.
-func (p *Picker) finished(r *record, err error) {
-	switch {
-	case err == nil:
-		if r.errors.Load() != 0 {
-			r.errors.Store(0)
-		}
-	case p.fails(err):
-		// If it has to stay in, it is looked at again after as many errors.
-		if n := r.errors.Add(1); n%int64(p.ejection.errors) == 0 {
-			if m, pause := p.eject(r); m != nil && p.from != nil {
-				p.from.tellEjected(m.entry.Instance, pause, err)
-			}
-		}
+func (p *Picker) finished(m *member, err error) {
+	if err != nil && !p.fails(err) {
+		return
+	}
+	if i, pause := p.count(m, err); pause > 0 && p.from != nil {
+		p.from.tellEjected(i, pause, err)
 	}
 }
 
-// eject takes an instance out, unless it is out, or has left, or half of the
-// instances are out. It returns nil then.
-func (p *Picker) eject(r *record) (m *member, pause time.Duration) {
+// count counts the errors in a row, and takes an instance out that has too many. It
+// returns how long that is out, or 0.
+func (p *Picker) count(m *member, err error) (i Instance, pause time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r.out || !r.isUp() || 2*(len(p.ejected())+1) > p.up {
-		return nil, 0
+	if err == nil {
+		m.errors = 0
+		return i, 0
+	}
+	m.errors++
+	if m.errors%p.ejection.errors != 0 { // if it has to stay in, it is looked at again after as many errors
+		return i, 0
+	}
+	out := p.up - len(p.list)
+	if m.out || m.left || m.entry.Disabled || 2*(out+1) > p.up {
+		return i, 0
 	}
 	now := time.Now()
-	if r.pause == 0 || now.Sub(r.until) >= r.pause {
-		r.pause = p.ejection.pause
+	if m.pause == 0 || now.Sub(m.until) >= m.pause {
+		m.pause = p.ejection.pause
 	} else {
-		r.pause += min(r.pause, p.ejection.longest-r.pause) // must not overflow
+		m.pause += min(m.pause, p.ejection.longest-m.pause) // must not overflow
 	}
-	r.out, r.until = true, now.Add(r.pause)
-	p.outs = append(p.outs, r)
-	p.publish(now)
-	return r.now, r.pause
+	m.out, m.until = true, now.Add(m.pause)
+	p.refresh(now)
+	return m.entry.Instance, m.pause
 }
 
-// readmit takes back in whose pause is over, and who is too many because others
-// have left: no more than half of the instances are out. It returns when the next
-// one comes back, or zero if none is out. The mutex is held.
-func (p *Picker) readmit(now time.Time) (next time.Time) {
-	out := p.ejected()
-	slices.SortFunc(out, func(a, b *record) int { return a.until.Compare(b.until) })
-	for n, r := range out {
-		if now.Before(r.until) && 2*(len(out)-n) <= p.up {
-			next = r.until
+// refresh makes the list of those to pick from. It takes back in whose pause is over,
+// and who is too many because others have left: no more than half of the instances are
+// out. The mutex is held.
+func (p *Picker) refresh(now time.Time) {
+	up, out := make([]*member, 0, len(p.all)), []*member(nil)
+	for _, m := range p.all {
+		if m.entry.Disabled {
+			continue
+		}
+		up = append(up, m)
+		if m.out {
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, func(a, b *member) int { return a.until.Compare(b.until) })
+	p.back = time.Time{}
+	for n, m := range out {
+		if now.Before(m.until) && 2*(len(out)-n) <= len(up) {
+			p.back = m.until
 			break
 		}
-		r.out = false
-		if now.Before(r.until) {
-			r.until = now
+		m.out, m.errors = false, 0
+		if now.Before(m.until) {
+			m.until = now
 		}
-		r.errors.Store(0)
 	}
-	p.outs = slices.DeleteFunc(p.outs, func(r *record) bool { return !r.out || r.now == nil })
-	return next
-}
-
-// ejected returns those that are out and up. The mutex is held.
-func (p *Picker) ejected() []*record {
-	return slices.DeleteFunc(slices.Clone(p.outs), func(r *record) bool { return !r.isUp() })
+	p.up = len(up)
+	p.list = slices.DeleteFunc(up, func(m *member) bool { return m.out })
+	if p.held != nil && (p.held.left || p.held.out || p.held.entry.Disabled) {
+		p.held = nil
+	}
 }

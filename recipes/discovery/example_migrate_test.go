@@ -10,8 +10,8 @@ import (
 // An instance in Go has the format of those in Java, and reads theirs.
 func ExampleCuratorCodec() {
 	type details struct{ Weight int }
-	codec := discovery.CuratorCodec(discovery.WithClass("com.acme.Details"))
-	weight, err := json.Marshal(map[string]int{"weight": 7})
+	codec := discovery.CuratorCodec()
+	weight, err := json.Marshal(map[string]any{"@class": "com.acme.Details", "weight": 7})
 	if err != nil {
 		panic(err)
 	}

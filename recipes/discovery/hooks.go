@@ -69,16 +69,10 @@ var (
 	eventDrains  = event.Kind{Flight: flight.Event{Kind: flight.InstanceChanged, Name: "drains"}}
 	eventResumed = event.Kind{Flight: flight.Event{Kind: flight.InstanceChanged, Name: "drains no more"}}
 
-	eventRefused = event.Kind{Warn: "instance is not registered, and will be registered again after a pause"}
-
 	eventChanged = event.Kind{Flight: flight.Event{Kind: flight.DirectoryChanged}}
 	eventBad     = event.Kind{
 		Warn:   "node is no instance that can be read",
 		Flight: flight.Event{Kind: flight.DirectoryTroubled, Name: "no instance that can be read"},
-	}
-	eventGuard = event.Kind{
-		Warn:   "many instances have vanished at once, and are kept for a while",
-		Flight: flight.Event{Kind: flight.DirectoryTroubled, Name: "many instances have vanished at once, and are kept for a while"},
 	}
 	eventEjected = event.Kind{
 		Warn:   "instance is taken out for a while, because its requests fail",

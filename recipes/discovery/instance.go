@@ -34,7 +34,11 @@ type Instance struct {
 
 	Registered time.Time // the time of its registration; zero if not said
 	Kind       Kind      // how long the node lives, as its writer said
-	URISpec    URISpec   // how Java makes a URI of it; empty if not said
+
+	// URISpec says how Java makes a URI of the instance, as raw JSON, kept as it was
+	// read: a text such as "{scheme}://{address}:{port}", in quotes, or an object of
+	// parts, as Java writes it. It is nil if not said.
+	URISpec json.RawMessage
 }
 
 // HostPort returns where the instance listens, as net.Dial takes it: the address,

@@ -2,17 +2,15 @@ package discovery
 
 import "strconv"
 
-// Kind says how long an instance's node lives: Java's ServiceType. Readers have
-// no use for it, but for the variable service-type of a URISpec.
+// Kind says how long an instance's node lives: Java's ServiceType.
 type Kind int
 
-// The kinds, by Java's numbers. NoKind stands for Java's null.
+// The kinds, by Java's numbers.
 const (
 	Dynamic           Kind = iota // ephemeral; it is the default
 	Static                        // persistent
 	Permanent                     // persistent
 	DynamicSequential             // ephemeral and sequential
-	NoKind
 )
 
 var kinds = []string{"DYNAMIC", "STATIC", "PERMANENT", "DYNAMIC_SEQUENTIAL"}
@@ -21,9 +19,6 @@ var kinds = []string{"DYNAMIC", "STATIC", "PERMANENT", "DYNAMIC_SEQUENTIAL"}
 func (k Kind) String() string {
 	if k >= 0 && int(k) < len(kinds) {
 		return kinds[k]
-	}
-	if k == NoKind {
-		return "null"
 	}
 	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }

@@ -4,11 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 )
-
-// classField is where Java has the class of an object.
-const classField = "@class"
 
 // PayloadOf returns the payload of an instance as a value of the user's type. It
 // is the zero value if there is none.
@@ -22,7 +18,7 @@ func PayloadOf[T any](i Instance) (v T, err error) {
 		return v, nil
 	}
 	if raw[0] == '[' {
-		_, raw, err = classAndValue(raw)
+		raw, err = withoutClass(raw)
 	}
 	if err == nil {
 		err = json.Unmarshal(raw, &v)
@@ -33,57 +29,34 @@ func PayloadOf[T any](i Instance) (v T, err error) {
 	return v, nil
 }
 
-// classAndValue splits an array of a class and a value.
-func classAndValue(raw json.RawMessage) (class string, value json.RawMessage, err error) {
+// withoutClass returns the value in an array of a class and a value.
+func withoutClass(raw json.RawMessage) (value json.RawMessage, err error) {
 	var pair []json.RawMessage
 	if err := json.Unmarshal(raw, &pair); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if len(pair) != 2 || pair[0][0] != '"' {
-		return "", nil, invalid("payload", string(raw), "Java needs a class and a value in an array")
+		return nil, invalid("payload", string(raw), "Java needs a class and a value in an array")
 	}
-	err = json.Unmarshal(pair[0], &class)
-	return class, pair[1], err
+	return pair[1], nil
 }
 
-func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
-
-// withClass returns a payload that names its Java class, as far as Java needs
-// that. Without a class it only checks that Java can read the payload.
-func withClass(payload json.RawMessage, class string) (json.RawMessage, error) {
+// checkedPayload returns a payload that Java can read, or nil if there is none.
+func checkedPayload(payload json.RawMessage) (json.RawMessage, error) {
 	raw := bytes.TrimSpace(payload)
+	var object struct {
+		Class *string `json:"@class"`
+	}
 	switch {
 	case len(raw) == 0:
 		return nil, nil
 	case !isJSON(raw):
 		return nil, invalid("payload", string(raw), "must be JSON")
-	case raw[0] == '{':
-		return objectWithClass(raw, class)
 	case raw[0] == '[':
-		had, _, err := classAndValue(raw)
-		if class == "" || err == nil && had == class {
-			return raw, err
-		}
-	}
-	if class == "" || string(raw) == "null" {
-		return raw, nil
-	}
-	return marshal([]any{class, json.RawMessage(raw)})
-}
-
-func objectWithClass(raw json.RawMessage, class string) (json.RawMessage, error) {
-	f, err := readFields(raw)
-	if err != nil {
-		return nil, invalid("payload", string(raw), err.Error())
-	}
-	if named, ok := f.raw[classField]; ok && named[0] != '"' {
+		_, err := withoutClass(raw)
+		return raw, err
+	case raw[0] == '{' && json.Unmarshal(raw, &object) != nil:
 		return nil, invalid("payload", string(raw), "the class must be a string")
-	} else if ok || class == "" {
-		return raw, nil
 	}
-	name, err := marshal(class)
-	if len(f.raw) > 0 {
-		name = append(name, ',')
-	}
-	return append(append([]byte(`{"`+classField+`":`), name...), raw[1:]...), err
+	return raw, nil
 }

@@ -37,29 +37,6 @@ func TestPayloadIsKeptAsItIs(t *testing.T) {
 	}
 }
 
-func TestClassIsWrittenOnce(t *testing.T) {
-	codec := discovery.CuratorCodec(discovery.WithClass("com.acme.Details"))
-	for payload, want := range map[string]string{
-		`{"weight":7}`:                           `{"@class":"com.acme.Details","weight":7}`,
-		` { "weight" : 7 } `:                     `{"@class":"com.acme.Details","weight":7}`,
-		`{}`:                                     `{"@class":"com.acme.Details"}`,
-		`{"weight":7,"@class":"com.acme.Other"}`: `{"weight":7,"@class":"com.acme.Other"}`,
-		`7`:                                      `["com.acme.Details",7]`,
-		`"<x>"`:                                  `["com.acme.Details","<x>"]`,
-		`[1,2]`:                                  `["com.acme.Details",[1,2]]`,
-		`["a","b"]`:                              `["com.acme.Details",["a","b"]]`,
-		`["com.acme.Details",{"weight":7}]`:      `["com.acme.Details",{"weight":7}]`,
-		`null`:                                   `null`,
-		``:                                       `null`,
-	} {
-		t.Run(payload, func(t *testing.T) {
-			_, data, err := codec.Encode(withPayload(payload))
-			require.NoError(t, err)
-			require.Contains(t, string(data), `"payload":`+want+`,"registrationTimeUTC"`)
-		})
-	}
-}
-
 // Java's readers would fail for the whole service.
 func TestPayloadThatJavaCannotReadIsRefused(t *testing.T) {
 	for _, payload := range []string{`[1,2]`, `[]`, `["a"]`, `["a",1,2]`, `{"@class":7}`, `{"a":1`, `x`, "\"\xff\""} {

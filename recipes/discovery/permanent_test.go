@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/recipetest"
@@ -60,6 +61,18 @@ func TestPermanentInstanceTakesItsNodeOver(t *testing.T) {
 		require.Equal(t, string(data(t, permanent(1))), string(n.Data))
 		require.NoError(t, r.Shutdown(w.Patience(t)))
 		require.Empty(t, w.Fake.Children(base+"/orders"))
+	})
+}
+
+// A permanent instance at another address is another one, which no Update makes.
+func TestPermanentInstanceDoesNotMove(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		r := w.registered(t, w.Observer, permanent(1))
+		require.ErrorIs(t, r.Update(w.Patience(t), permanent(2)), zk.ErrBadArguments)
+		require.Equal(t, 1, r.Instance().Port)
+		labelled := permanent(1)
+		labelled.Metadata = map[string]string{"version": "2"}
+		require.NoError(t, r.Update(w.Patience(t), labelled))
 	})
 }
 

@@ -3,10 +3,13 @@ package discovery
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gocurator/curator/internal/random"
 )
 
 // Picker picks one of the instances of a service for each request, by a
@@ -21,12 +24,25 @@ type Picker struct {
 	fails    func(error) bool
 	from     *Directory // or nil
 	fault    error      // why an option cannot be used, or nil
-	current  atomic.Pointer[view]
 
-	mu   sync.Mutex
-	all  []*member // of the last Update, in its order
-	up   int       // how many of all are not disabled
-	outs []*record // those that are out, also if they have left or drain since
+	mu   sync.Mutex // protects the following fields, and those of members
+	all  []*member  // of the last Update, in its order
+	up   int        // how many of all are not disabled
+	list []*member  // those to pick from
+	back time.Time  // when the next one comes back that is out; zero if none is
+	turn uint64     // counts the picks of RoundRobin
+	held *member    // Sticky's; or nil
+}
+
+// member is what a Picker knows of an instance, for as long as the instance stays in
+// the list.
+type member struct {
+	entry  *Entry
+	left   bool
+	errors int           // in a row
+	out    bool          // it is out
+	until  time.Time     // the end of the last time out
+	pause  time.Duration // the length of the last time out
 }
 
 // identity is what makes two instances the same to a Picker, whatever else they
@@ -38,34 +54,37 @@ type identity struct {
 
 func identityOf(i Instance) identity { return identity{i.Service, i.ID, i.Address, i.Port, i.TLSPort} }
 
-// record is what a Picker knows of an instance, for as long as the instance
-// stays in the list.
-type record struct {
-	errors atomic.Int64 // errors in a row
+// Strategy says which instance a Picker picks: RoundRobin, Random or Sticky. One
+// Strategy may be given to many pickers, each of which has its own state.
+type Strategy struct{ next func(p *Picker) *member }
 
-	// These have the picker's mutex.
-	now   *member       // what the instance says now; nil if it has left
-	out   bool          // it is out
-	until time.Time     // the end of the last time out
-	pause time.Duration // the length of the last time out
+// RoundRobin picks one after the other, in the order of Update, and begins
+// anywhere.
+func RoundRobin() Strategy {
+	return Strategy{next: func(p *Picker) *member {
+		p.turn++
+		return p.list[p.turn%uint64(len(p.list))]
+	}}
 }
 
-// isUp reports whether an instance is there and does not drain. The mutex is held.
-func (r *record) isUp() bool { return r.now != nil && !r.now.disabled }
-
-// member is an instance in one list.
-type member struct {
-	entry    *Entry
-	disabled bool // the entry's, which need not be looked up for each new list
-	*record
+// Random picks any.
+func Random() Strategy {
+	return Strategy{next: func(p *Picker) *member { return p.list[random.Int(len(p.list))] }}
 }
 
-// view is what all picks look at until something changes.
-type view struct {
-	list    []*member
-	chooser chooser
-	empty   error     // the error of a pick from an empty list
-	next    time.Time // the time at which an instance comes back; zero if none is out
+// Sticky stays with an instance for as long as it can be picked, and then takes
+// the next one of another strategy. Changes to what an instance says do not
+// matter, as long as it has the same service, ID, address and ports.
+func Sticky(next Strategy) Strategy {
+	if next.next == nil {
+		return Strategy{}
+	}
+	return Strategy{next: func(p *Picker) *member {
+		if p.held == nil {
+			p.held = next.next(p)
+		}
+		return p.held
+	}}
 }
 
 // PickerOption configures a Picker.
@@ -93,18 +112,17 @@ func WithDirectory(d *Directory) PickerOption {
 // NewPicker returns a Picker without instances. An argument that cannot be used
 // is an error that matches zk.ErrBadArguments.
 func NewPicker(s Strategy, opts ...PickerOption) (*Picker, error) {
-	p := &Picker{strategy: s, ejection: defaultEjection, fails: counts}
+	p := &Picker{strategy: s, ejection: defaultEjection, fails: counts, turn: uint64(random.Int(math.MaxInt32))}
 	switch err := cmp.Or(applyAll(p, opts), p.fault); {
 	case err != nil:
 		return nil, err
-	case s.chooser == nil:
+	case s.next == nil:
 		return nil, invalid("strategy", "", "must be one of this package's")
 	case p.fails == nil:
 		return nil, invalid("failures", "nil", "must not be nil")
 	case !p.ejection.valid():
 		return nil, invalid("ejection", fmt.Sprintf("%+v", p.ejection), "must have errors and pauses above 0, and the first no longer than the longest")
 	}
-	p.current.Store(&view{chooser: s.chooser(), empty: ErrNoInstance})
 	return p, nil
 }
 
@@ -138,31 +156,27 @@ func (p *Picker) Update(entries []*Entry) {
 	if first+same == len(old) && len(old) == len(entries) {
 		return
 	}
-	come := p.replace(old[first:len(old)-same], entries[first:len(entries)-same])
+	come := replaced(old[first:len(old)-same], entries[first:len(entries)-same])
 	p.all = slices.Concat(old[:first], come, old[len(old)-same:])
-	p.publish(time.Now())
+	p.refresh(time.Now())
 }
 
-// replace returns the members of a part of the list that has changed. The mutex is
-// held.
-func (p *Picker) replace(old []*member, entries []*Entry) []*member {
-	known := make(map[identity]*record, len(old))
+// replaced returns the members of a part of the list that has changed.
+func replaced(old []*member, entries []*Entry) []*member {
+	known := make(map[identity]*member, len(old))
 	for _, m := range old {
-		known[identityOf(m.entry.Instance)] = m.record
-		p.up -= oneIf(!m.disabled)
-		m.now = nil
+		known[identityOf(m.entry.Instance)] = m
+		m.left = true
 	}
 	come := make([]*member, len(entries))
 	for at, e := range entries {
 		key := identityOf(e.Instance)
-		r := known[key]
-		if r == nil {
-			r = &record{}
+		m := known[key]
+		if m == nil {
+			m = &member{}
 		}
-		delete(known, key) // no two members share a record
-		come[at] = &member{e, e.Disabled, r}
-		p.up += oneIf(!e.Disabled)
-		r.now = come[at]
+		delete(known, key) // no two are one member
+		m.entry, m.left, come[at] = e, false, m
 	}
 	return come
 }
@@ -171,41 +185,51 @@ func (p *Picker) replace(old []*member, entries []*Entry) []*member {
 // end, with its error: errors take an instance out. If there is no instance, the
 // error matches ErrNoInstance, and Done does nothing. A pick allocates nothing.
 func (p *Picker) Pick() (Instance, Request, error) {
-	v := p.current.Load()
-	if !v.next.IsZero() && !time.Now().Before(v.next) {
-		v = p.refreshed()
-	}
-	if len(v.list) == 0 {
-		return Instance{}, Request{}, v.empty
-	}
-	m := v.chooser.choose(v.list)
-	return m.entry.Instance, p.begin(m.record), nil
-}
-
-// refreshed returns the view in which those are back whose time is over. Of many
-// callers that find it to be time, the first makes it.
-func (p *Picker) refreshed() *view {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := time.Now()
-	if v := p.current.Load(); v.next.IsZero() || now.Before(v.next) {
-		return v
-	}
-	return p.publish(now)
-}
-
-// publish makes a view of what has changed. The mutex is held.
-func (p *Picker) publish(now time.Time) *view {
-	v := &view{next: p.readmit(now), list: make([]*member, 0, p.up), empty: ErrNoInstance} // readmit comes first
-	for _, m := range p.all {
-		if !m.disabled && (len(p.outs) == 0 || !m.out) {
-			v.list = append(v.list, m)
+	if !p.back.IsZero() {
+		if now := time.Now(); !now.Before(p.back) {
+			p.refresh(now)
 		}
 	}
-	v.chooser = p.current.Load().chooser.renew(v.list)
-	if p.up == 0 && len(p.all) > 0 {
-		v.empty = fmt.Errorf("%w: all %d are disabled", ErrNoInstance, len(p.all))
+	switch {
+	case len(p.list) > 0:
+		m := p.strategy.next(p)
+		return m.entry.Instance, p.begin(m), nil
+	case len(p.all) > 0:
+		return Instance{}, Request{}, fmt.Errorf("%w: all %d are disabled", ErrNoInstance, len(p.all))
 	}
-	p.current.Store(v)
-	return v
+	return Instance{}, Request{}, ErrNoInstance
+}
+
+// Request is a request to an instance that a Picker has picked: it is under way
+// from Pick to the first call of Done. It may be copied. The zero Request is to
+// nobody, and its Done does nothing.
+type Request struct {
+	picker *Picker
+	to     *member
+	turn   *atomic.Uint64
+	number uint64 // what turn has until this one ends
+}
+
+// turns has numbers that are used for one request after the other, so that a pick
+// allocates nothing. A number grows with the end of a request, so that the call of
+// a Done that comes again, or late, ends no other request.
+var turns = sync.Pool{New: func() any { return new(atomic.Uint64) }}
+
+// begin begins a request.
+func (p *Picker) begin(to *member) Request {
+	turn := turns.Get().(*atomic.Uint64)
+	return Request{p, to, turn, turn.Load()}
+}
+
+// Done ends the request, with its error or nil. The first call counts, whichever
+// copy's it is, and all others do nothing: a caller may defer Done(nil), and call it
+// with an error before.
+func (r Request) Done(err error) {
+	if r.turn == nil || !r.turn.CompareAndSwap(r.number, r.number+1) {
+		return
+	}
+	turns.Put(r.turn)
+	r.picker.finished(r.to, err)
 }

@@ -9,7 +9,7 @@ import (
 // record has the client's flight recorder show of which instance the node is.
 func (r *Registration) record() {
 	insider.Of(r.client).Recorder().Followers().Registrations.Describe(r.events.FullPath(), func(of *flight.Registration) {
-		i := r.wanted().instance
+		i := r.Instance()
 		of.Instance = &flight.Instance{
 			Service: i.Service, ID: i.ID, Address: i.Address, Port: i.Port, TLSPort: i.TLSPort, Drains: i.Disabled,
 		}
@@ -34,7 +34,6 @@ func (d *Directory) recorded() flight.Directory {
 		for _, e := range s.Of(name) {
 			of.Instances++
 			of.Drained += oneIf(e.Disabled)
-			of.Suspects += oneIf(e.Suspect)
 		}
 		now.Services = append(now.Services, of)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -57,7 +58,7 @@ func TestRefusalBehindALostSession(t *testing.T) {
 					n, there := w.Fake.Node(base + "/orders/a")
 					require.True(t, there)
 					require.Equal(t, string(data(t, replica("a", 2))), string(n.Data))
-					require.Contains(t, log.String(), "instance is not registered, and will be registered again")
+					require.Contains(t, log.String(), "persistent node is refused, and is tried again after a pause")
 					require.NoError(t, r.Deregister(w.Patience(t), "orders", "a"))
 					time.Sleep(time.Hour)
 					require.Empty(t, w.Fake.Children(base+"/orders"))
@@ -67,8 +68,8 @@ func TestRefusalBehindALostSession(t *testing.T) {
 	}
 }
 
-// A Register does not wait for the pause behind a refusal, and says what there is to
-// say if it is refused, too. The instance gets that later.
+// A Register does not wait for the pause after a refusal. If it is refused, too, the
+// instance is registered later with what it said before.
 func TestRegisterDuringAPause(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
@@ -91,7 +92,7 @@ func TestRegisterDuringAPause(t *testing.T) {
 		end()
 		time.Sleep(time.Minute)
 		n, _ := w.Fake.Node(base + "/orders/a")
-		require.Equal(t, string(data(t, replica("a", 4))), string(n.Data))
+		require.Equal(t, string(data(t, replica("a", 3))), string(n.Data), "the last one was refused")
 	})
 }
 
@@ -144,6 +145,31 @@ func TestFirstRegisterThatFails(t *testing.T) {
 			require.NoError(t, r.Deregister(t.Context(), "orders", "a"))
 		}
 		require.Error(t, discovery.NewRegistrar(w.Observer, base, plain{}).Register(t.Context(), replica("a", -1)))
+	})
+}
+
+// talkative is a format whose codec calls a function whenever it encodes.
+type talkative struct {
+	plain
+	encodes func()
+}
+
+func (c talkative) Encode(i discovery.Instance) (string, []byte, error) {
+	c.encodes()
+	return c.plain.Encode(i)
+}
+
+// A codec may use the Registrar that calls it.
+func TestCodecThatUsesTheRegistrar(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var r *discovery.Registrar
+		r = discovery.NewRegistrar(w.Observer, base, talkative{encodes: func() {
+			assert.NoError(t, r.Deregister(w.Patience(t), "orders", "b"))
+		}})
+		for port := range 2 {
+			require.NoError(t, r.Register(w.Patience(t), replica("a", port+1)))
+		}
+		require.NoError(t, r.Deregister(w.Patience(t), "orders", "a"))
 	})
 }
 

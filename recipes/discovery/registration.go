@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -32,15 +31,20 @@ type Registration struct {
 	codec  Codec
 	events event.Source
 	node   *nodes.PersistentNode
-	path   string // the node's
-	name   string // the node's, without its folder
+	path   string   // the node's
+	kept   Instance // what no Update changes: Service, ID and Kind; and the address of a permanent node
 
 	turn chan struct{} // capacity 1: taken by whoever changes what the node is to say
 
-	// wishes is what the node was told to say, oldest first, since it was last
-	// known to say so. The server may refuse some of it, when nobody waits for it
-	// any more. Whoever has the turn replaces them.
-	wishes atomic.Pointer[[]wanted]
+	// last is what the node was told to say last, which the server may refuse when
+	// nobody waits for it any more. Whoever has the turn replaces it.
+	last atomic.Pointer[said]
+}
+
+// said is an instance, and what the codec makes of it.
+type said struct {
+	instance Instance
+	data     []byte
 }
 
 // NewRegistration registers an instance below the base of a registry from now
@@ -82,17 +86,29 @@ func register(
 	if err := cmp.Or(err, checkID(name)); err != nil {
 		return nil, err
 	}
-	r.name, i.ID = name, name
-	r.wishes.Store(&[]wanted{{i, data}})
+	i.ID = name
+	r.kept = i
+	r.last.Store(&said{i, data})
 	r.path = znode.Join(dir, name)
 	r.events = event.Of(client, r.path)
-	own := nodes.WithClaim(r.isAnEarlier)
-	r.node, err = nodes.NewPersistentNode(client, r.path, data, append(cfg.node, nodes.WithMode(mode), own)...)
+	own, _ := r.decoded(data)
+	claim := nodes.WithClaim(func(data []byte) bool {
+		was, err := r.decoded(data)
+		return err == nil && identityOf(was) == identityOf(own)
+	})
+	r.node, err = nodes.NewPersistentNode(client, r.path, data, append(cfg.node, nodes.WithMode(mode), claim)...)
 	if err != nil {
 		return nil, err
 	}
 	r.record()
 	return r, nil
+}
+
+// decoded returns the instance that a node at the path describes.
+func (r *Registration) decoded(data []byte) (Instance, error) {
+	i, err := r.codec.Decode(r.kept.Service, r.kept.ID, data)
+	i.Service, i.ID, i.Kind = r.kept.Service, r.kept.ID, r.kept.Kind
+	return i, err
 }
 
 // dirOf returns the path of a service's nodes below the base of a registry.
@@ -113,36 +129,17 @@ func dirOf(base string, codec Codec, service string) (string, error) {
 // modeOf returns the mode of the node of an instance.
 func modeOf(k Kind) (framework.Mode, error) {
 	switch k {
-	case Dynamic, NoKind:
+	case Dynamic:
 		return framework.Ephemeral, nil
 	case Static, Permanent:
 		return framework.Persistent, nil
 	}
-	return 0, invalid("kind", int(k), "must be Dynamic, NoKind, Static or Permanent")
-}
-
-// isAnEarlier reports whether a node that outlives its session is an earlier
-// process's of this instance, and not another instance's: it has the address and
-// ports of what the node may say now, and not those that the instance has moved away
-// from.
-func (r *Registration) isAnEarlier(data []byte, ours [][]byte) bool {
-	was, err := r.identityIn(data)
-	return err == nil && slices.ContainsFunc(ours, func(data []byte) bool {
-		own, err := r.identityIn(data)
-		return err == nil && own == was
-	})
-}
-
-func (r *Registration) identityIn(data []byte) (identity, error) {
-	service := (*r.wishes.Load())[0].instance.Service // no Update changes it
-	i, err := r.codec.Decode(service, r.name, data)
-	i.ID = r.name
-	return identityOf(i), err
+	return 0, invalid("kind", int(k), "must be Dynamic, Static or Permanent")
 }
 
 // copied returns a copy of an instance that the caller cannot change.
 func copied(i Instance) Instance {
-	i.Metadata, i.Payload = maps.Clone(i.Metadata), bytes.Clone(i.Payload)
+	i.Metadata, i.Payload, i.URISpec = maps.Clone(i.Metadata), bytes.Clone(i.Payload), bytes.Clone(i.URISpec)
 	return i
 }
 
@@ -167,15 +164,26 @@ func (r *Registration) WaitRegistered(ctx context.Context) (nodes.Registration, 
 }
 
 // Instance returns what the node says, or is to say: the last Update that was not
-// refused, with what Drain and Resume have done since. What another client has
-// written there is not in it: see WithDataPolicy. It can be changed and be
-// passed to Update.
-func (r *Registration) Instance() Instance { return copied(r.wanted().instance) }
+// refused, with what Drain and Resume have done since. If the server has refused one
+// when its call had returned, Instance returns what the codec reads from the data
+// before. It can be changed and be passed to Update.
+func (r *Registration) Instance() Instance {
+	data := r.node.Data() // first: what the data say is there then
+	last := r.last.Load()
+	if !bytes.Equal(data, last.data) {
+		if i, err := r.decoded(data); err == nil {
+			return copied(i)
+		}
+	}
+	return copied(last.instance)
+}
 
 // Update replaces what the node says, in place, and returns when the node has
 // it. The service, the ID and the Kind stay as they are, and so does Registered
 // if it is zero. An instance that would get another node, because its format
-// names nodes by their address, is an error: it is another instance.
+// names nodes by their address, is an error: it is another instance. So is one at
+// another address or port, if the node is permanent: a later process could not take
+// the node over.
 //
 // Updates are made one after the other. One whose ctx ends before its turn has
 // changed nothing, and its error says what the one before it waits for. If ctx ends
@@ -216,27 +224,25 @@ func (r *Registration) change(ctx context.Context, change func(was Instance) Ins
 		return r.named(err)
 	}
 	defer func() { <-r.turn }()
-	was := r.wanted().instance
-	next := wanted{instance: change(was)}
-	name, data, err := r.codec.Encode(next.instance)
+	was := r.Instance()
+	next := change(was)
+	name, data, err := r.codec.Encode(next)
 	switch {
 	case err != nil:
 		return r.named(err)
-	case name != r.name:
+	case name != r.kept.ID, r.isPermanent() && identityOf(next) != identityOf(r.kept):
 		return r.named(invalid("instance", name, "must have the node of before"))
 	}
-	next.data = data
-	before := r.wishes.Load()
-	r.wishes.Store(r.with(*before, next))
-	switch err = r.node.Set(ctx, data); {
-	case err == nil:
-		r.wishes.Store(&[]wanted{next})
-	case framework.IsRefusal(err):
-		r.wishes.Store(before)
+	before := r.last.Load()
+	r.last.Store(&said{next, data})
+	if err = r.node.Set(ctx, data); framework.IsRefusal(err) {
+		r.last.Store(before)
 	}
-	r.tell(was, r.wanted().instance) // if there is no answer, next is what is wanted
+	r.tell(was, r.Instance()) // if there is no answer, next is what is wanted
 	return r.named(err)
 }
+
+func (r *Registration) isPermanent() bool { return r.kept.Kind == Static || r.kept.Kind == Permanent }
 
 // takeTurn waits until nobody else changes what the node is to say.
 func (r *Registration) takeTurn(ctx context.Context) error {
@@ -293,10 +299,9 @@ func (r *Registration) named(err error) error {
 	if !reason.As(err, &conflict) {
 		return err
 	}
-	i := r.wanted().instance
-	other := Instance{Service: i.Service, ID: i.ID}
+	other := Instance{Service: r.kept.Service, ID: r.kept.ID}
 	if conflict.Data != nil {
-		if read, malformed := r.codec.Decode(i.Service, r.name, conflict.Data); malformed == nil {
+		if read, malformed := r.decoded(conflict.Data); malformed == nil {
 			other = read
 		}
 	}

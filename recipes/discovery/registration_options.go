@@ -24,18 +24,6 @@ func WithConflictPolicy(p nodes.ConflictPolicy) RegistrationOption {
 	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithConflictPolicy(p)) }
 }
 
-// WithDataPolicy says what to do when somebody else has written to the node, as
-// tools of Java Curator's users do. The default is nodes.Restore, which writes
-// ours again.
-//
-// With nodes.Accept, the node says what was written there until this client writes
-// its own data again: in Update, Drain or Resume, or when it re-creates the node.
-// Instance does not return it. So do not combine a tool that takes instances out of
-// service with a Drain in the program.
-func WithDataPolicy(p nodes.DataPolicy) RegistrationOption {
-	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithDataPolicy(p)) }
-}
-
 // WithACL sets the access control list of the node. The default is the client's.
 func WithACL(acl []zk.ACL) RegistrationOption {
 	own := nodes.WithACL(acl)

@@ -278,7 +278,6 @@ func TestRegistrationsThatCannotBe(t *testing.T) {
 		refused(zk.ErrBadArguments, w.Observer, plain{}, good, nil)
 		refused(zk.ErrBadArguments, w.Observer, plain{}, numbered)
 		refused(zk.ErrBadArguments, w.Observer, plain{}, good, discovery.WithConflictPolicy(9))
-		refused(zk.ErrBadArguments, w.Observer, plain{}, good, discovery.WithDataPolicy(9))
 		refused(zk.ErrBadArguments, w.Observer, plain{}, good, discovery.WithACL(nil))
 		elsewhere := replica("a", 1)
 		elsewhere.Service = "orders/.."

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 )
 
@@ -54,12 +55,12 @@ func payloadObject(i Instance) (map[string]any, error) {
 	if len(i.Payload) == 0 {
 		return object, nil
 	}
-	f, err := readFields(i.Payload)
-	if err != nil || !isJSON(i.Payload) {
+	var fields map[string]json.RawMessage
+	if err := unmarshal(i.Payload, &fields); err != nil {
 		return nil, invalid("payload", string(i.Payload), "must be a JSON object")
 	}
-	for key := range f.raw {
-		object[key] = f.raw[key]
+	for key := range fields {
+		object[key] = fields[key]
 	}
 	return object, nil
 }
@@ -68,14 +69,25 @@ func (serverset) Decode(service, name string, data []byte) (Instance, error) {
 	if !strings.HasPrefix(name, memberPrefix) {
 		return Instance{}, ErrNotInstance
 	}
-	f, err := readFields(data)
-	if err != nil {
+	var said struct {
+		At     endpoint `json:"serviceEndpoint"`
+		Status string   `json:"status"`
+	}
+	var rest map[string]json.RawMessage
+	if err := cmp.Or(unmarshal(data, &said), unmarshal(data, &rest)); err != nil {
 		return Instance{}, err
 	}
-	at := f.object("serviceEndpoint")
-	i := Instance{Service: service, ID: name, Disabled: f.text("status") != memberAlive}
-	i.Address, i.Port = at.endpoint()
-	i.Payload = f.rest("serviceEndpoint", "status")
-	f.err = cmp.Or(f.err, at.err)
-	return f.instance(i)
+	i := Instance{
+		Service: service, ID: name, Address: unbracketed(said.At.Host), Port: said.At.Port, Disabled: said.Status != memberAlive,
+	}
+	if err := checkEndpoint(i); err != nil {
+		return Instance{}, err
+	}
+	delete(rest, "serviceEndpoint")
+	delete(rest, "status")
+	var err error
+	if len(rest) > 0 {
+		i.Payload, err = marshal(rest)
+	}
+	return i, err
 }

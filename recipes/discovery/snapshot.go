@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/cache"
 )
@@ -25,10 +24,6 @@ type Entry struct {
 	// ephemeral.
 	Session int64
 
-	// Suspect says that the node is gone, together with too many others, and
-	// that the loss guard keeps the instance: see WithLossGuard.
-	Suspect bool
-
 	czxid int64 // the node's own
 	data  []byte
 }
@@ -39,7 +34,7 @@ func (e *Entry) isReplacedBy(other *Entry) bool { return other == nil || e.Since
 
 // isAs reports whether two entries say the same to a reader of Changes.
 func (e *Entry) isAs(other *Entry) bool {
-	return e == other || e.Since == other.Since && e.Suspect == other.Suspect && bytes.Equal(e.data, other.data)
+	return e == other || e.Since == other.Since && bytes.Equal(e.data, other.data)
 }
 
 // isAt reports whether an instance is where another one of the same ID was.
@@ -52,9 +47,8 @@ func (e *Entry) goesOnWith(was *Entry, grace time.Duration) bool {
 	return e.czxid == was.czxid || grace > 0 && e.isAt(was)
 }
 
-// Bad is a node that is no instance, though it should be one. If a server has
-// failed to read the node of an instance, which says nothing of the instance, that
-// stays as it was.
+// Bad is a node that is no instance, though it should be one, or that could not be
+// read. An instance whose node cannot be read any more stays as it was.
 type Bad struct {
 	Service, ID string // the Service is empty for a node that is no service's
 	Path        string // the node's
@@ -64,16 +58,6 @@ type Bad struct {
 	czxid, mzxid int64 // 0 if it was not read
 }
 
-// isTrouble reports whether a server has failed to read the node, which says
-// nothing of the instance. It is false for nil.
-func (b *Bad) isTrouble() bool {
-	if b == nil || b.czxid != 0 {
-		return false
-	}
-	_, answered := framework.ServerCode(b.Err)
-	return answered && !framework.IsRefusal(b.Err)
-}
-
 // Snapshot is what a Directory has at one time. Snapshots are shared: do not
 // change them.
 type Snapshot struct {
@@ -81,7 +65,7 @@ type Snapshot struct {
 	Bad     []*Bad   // nodes that are no instances, in the same order
 
 	// Zxid is the transaction as of which the directory is equal to the tree, but
-	// for the removal grace and the loss guard. It is 0 before the first Synced.
+	// for the removal grace. It is 0 before the first Synced.
 	Zxid int64
 
 	// Interrupted says that the snapshot may be old: there is no connection, or
@@ -89,8 +73,6 @@ type Snapshot struct {
 	// needs. Err is the refusal then.
 	Interrupted bool
 	Err         error
-
-	Suspects int // how many entries the loss guard keeps
 
 	// Filled says that the directory was filled. Without that, no entries mean
 	// nothing.
@@ -151,7 +133,7 @@ func badAt(b *Bad, p place) int     { return b.at.order(p) }
 func (s *Snapshot) next() *Snapshot {
 	return &Snapshot{
 		Entries: slices.Clone(s.Entries), Bad: slices.Clone(s.Bad),
-		Zxid: s.Zxid, Interrupted: s.Interrupted, Err: s.Err, Filled: s.Filled, Suspects: s.Suspects,
+		Zxid: s.Zxid, Interrupted: s.Interrupted, Err: s.Err, Filled: s.Filled,
 	}
 }
 

@@ -2,7 +2,10 @@ package discovery
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"maps"
+	"net/netip"
 	"strings"
 )
 
@@ -31,26 +34,36 @@ func (spring) Encode(i Instance) (string, []byte, error) {
 	if err := cmp.Or(checkID(i.ID), checkEndpoint(i), err); err != nil {
 		return "", nil, err
 	}
-	if i.URISpec.saysNothing() {
-		i.URISpec = "{scheme}://" + springHost(i) + ":{port}"
-		if i.TLSPort != 0 {
-			i.URISpec = "{scheme}://" + springHost(i) + ":{ssl-port}"
-		}
+	if len(i.URISpec) == 0 {
+		i.URISpec = springURI(i)
 	}
 	i.Payload, err = marshal(labelled{springClass, context, i.Service, withStatus(i)})
 	if err != nil {
 		return "", nil, err
 	}
 	i.Disabled = false
-	return encodeJava(i, i.ID, false)
+	return encodeJava(i, i.ID)
 }
 
-// springHost has brackets for an IPv6 address: Java adds none.
-func springHost(i Instance) URISpec {
+// springURI returns {scheme}://{address}:{port}, as Java writes it, with brackets for
+// an IPv6 address: Java adds none.
+func springURI(i Instance) json.RawMessage {
+	before, after, port := "://", ":", "port"
 	if isIPv6(i.Address) {
-		return "[{address}]"
+		before, after = "://[", "]:"
 	}
-	return "{address}"
+	if i.TLSPort != 0 {
+		port = "ssl-port"
+	}
+	const parts = `{"parts":[{"value":"scheme","variable":true},{"value":"%s","variable":false},` +
+		`{"value":"address","variable":true},{"value":"%s","variable":false},{"value":"%s","variable":true}]}`
+	return json.RawMessage(fmt.Sprintf(parts, before, after, port))
+}
+
+// isIPv6 reports whether an address needs brackets in a URI.
+func isIPv6(address string) bool {
+	ip, err := netip.ParseAddr(address)
+	return err == nil && ip.Is6()
 }
 
 // contextID returns the id that the payload of an instance has, if it has one.
@@ -58,11 +71,11 @@ func contextID(i Instance) (string, error) {
 	if len(i.Payload) == 0 {
 		return i.ID, nil
 	}
-	f, err := readFields(i.Payload)
-	if err != nil {
+	var payload labelled
+	if err := unmarshal(i.Payload, &payload); err != nil {
 		return "", invalid("payload", string(i.Payload), "must be an object as in Spring's nodes")
 	}
-	return cmp.Or(f.text("id"), i.ID), f.err
+	return cmp.Or(payload.ID, i.ID), nil
 }
 
 // withStatus returns the metadata with a status that fits to Disabled.
@@ -109,13 +122,15 @@ func withLabels(i Instance) (Instance, error) {
 	if len(i.Payload) == 0 || i.Payload[0] != '{' {
 		return i, nil
 	}
-	payload, err := readFields(i.Payload)
-	if err != nil {
+	var payload labelled
+	if err := unmarshal(i.Payload, &payload); err != nil {
 		return Instance{}, err
 	}
-	i.Metadata = payload.labels("metadata")
-	if payload.err != nil {
-		return Instance{}, payload.err
+	if len(payload.Metadata) > maxLabels {
+		return Instance{}, fmt.Errorf("%d labels are more than %d", len(payload.Metadata), maxLabels)
+	}
+	if len(payload.Metadata) > 0 {
+		i.Metadata = payload.Metadata
 	}
 	return i, nil
 }

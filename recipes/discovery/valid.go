@@ -11,10 +11,8 @@ import (
 // These limits are far above what real instances have. They keep a node of a
 // stranger from taking much more memory than it takes at the server.
 const (
-	maxData    = 1 << 20 // the server's own limit, by default
-	maxLabels  = 1000
-	maxURISpec = 8 << 10
-	maxURI     = 64 << 10
+	maxData   = 1 << 20 // the server's own limit, by default
+	maxLabels = 1000
 )
 
 // checkID returns an error if an ID is no name of one node.
@@ -36,7 +34,7 @@ func checkInstance(i Instance) error {
 		return invalid("address", i.Address, "must have no brackets")
 	case len(i.Metadata) > maxLabels:
 		return invalid("metadata", len(i.Metadata), "must be no more than 1000 labels")
-	case !utf8.ValidString(fmt.Sprint(i.Service, i.Address, i.URISpec, i.Metadata)):
+	case !utf8.ValidString(fmt.Sprint(i.Service, i.Address, i.Metadata)):
 		return invalid("instance", i.ID, "must be UTF-8")
 	}
 	return nil

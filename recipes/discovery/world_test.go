@@ -175,9 +175,6 @@ func name(e *discovery.Entry) string {
 	if e.Disabled {
 		s += " drains"
 	}
-	if e.Suspect {
-		s += " suspect"
-	}
 	return s
 }
 

@@ -74,7 +74,7 @@ func (p *cancelAtStart) StartAcquire(ctx context.Context, _ locktrace.Acquire) (
 	if p.cancel != nil {
 		p.cancel()
 	}
-	return ctx, locktest.SpyOnAcquire{Spy: &p.Spy}
+	return ctx, locktest.Calls(p.Told)
 }
 
 // Promise: A cached lock is not given to a caller whose context has ended.

@@ -6,8 +6,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/insider"
@@ -33,7 +31,8 @@ const (
 	Conflict
 
 	// Overwritten means that somebody else has written to the node, which is
-	// still registered. The policy of WithDataPolicy decides what follows.
+	// still registered. It gets our data again. If others go on writing, the
+	// pauses between our writes grow to five seconds.
 	Overwritten
 
 	// Ended is the last Change. The error is PersistentNode.Err's.
@@ -97,11 +96,10 @@ func (n *PersistentNode) present() (now []Change, log *broadcast.Node[Change]) {
 	if n.client == nil { // not made by NewPersistentNode
 		return []Change{{State: Ended, Err: n.Err()}}, broadcast.New(Change{})
 	}
-	clock := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.notePastLocked(clock) // a loss that is told later is none of this reader's
-	r, there := n.registrationLocked(clock)
+	n.notePastLocked() // a loss that is told later is none of this reader's
+	r, there := n.registrationLocked()
 	switch {
 	case n.failure != nil:
 		now = []Change{{State: Ended, Err: n.errorOf("persistent node", n.failure)}}
@@ -141,13 +139,12 @@ func (k *keeper) registered(r Registration) {
 // noteRegistered reports whether that is news. An answer may be handled after
 // its session has ended, and after the loss was told.
 func (n *PersistentNode) noteRegistered(r *Registration, until time.Time) bool {
-	clock := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.failure != nil || n.cfg.ephemeral() && r.Session.Context().Err() != nil {
 		return false
 	}
-	n.notePastLocked(clock) // others may have found that it is past, and wait for its return
+	n.notePastLocked() // others may have found that it is past, and wait for its return
 	isNew := n.now == nil || n.now.Czxid != r.Czxid
 	if isNew {
 		n.loseLocked(ErrNodeDeleted)
@@ -177,89 +174,59 @@ func (n *PersistentNode) loseLocked(why error) {
 	}
 }
 
-// clock returns the time that a time to live counts by, and no time for a node
-// without one.
-func (n *PersistentNode) clock() time.Time {
-	if n.cfg.ttl == 0 {
-		return time.Time{}
-	}
-	return insider.Of(n.client).Clock()
-}
-
 // notePast notes that the node is past, and so does notePastLocked. Those who
 // are called at that time, by AfterTrust or a timer, may be late.
 func (n *PersistentNode) notePast() {
-	clock := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.notePastLocked(clock)
+	n.notePastLocked()
 }
 
-func (n *PersistentNode) notePastLocked(clock time.Time) {
-	if why := n.whyPastLocked(clock); why != nil && n.failure == nil {
+func (n *PersistentNode) notePastLocked() {
+	if why := n.whyPastLocked(); why != nil && n.failure == nil {
 		n.loseLocked(why)
 	}
 }
 
 // whyPastLocked returns why a node that was there may be gone: its session is
 // over, or its time to live. Else, and if there was none, it returns nil.
-func (n *PersistentNode) whyPastLocked(clock time.Time) error {
+func (n *PersistentNode) whyPastLocked() error {
 	switch {
 	case n.now == nil:
 		return nil
 	case n.cfg.ephemeral():
 		return context.Cause(n.now.Session.Context())
-	case n.cfg.ttl > 0 && !clock.Before(n.until):
+	case n.cfg.ttl > 0 && !insider.Of(n.client).Clock().Before(n.until):
 		return ErrNotTouched
 	}
 	return nil
 }
 
-// hasNode reports whether there is a node that is ours, as far as we know.
-func (n *PersistentNode) hasNode() bool {
-	clock := n.clock()
+// saw notes which node is at the path, if there is one: another one than was
+// registered, or than was in the way, says that this is gone. It reports whether
+// ours is.
+func (n *PersistentNode) saw(czxid int64) (isLost bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.now != nil && n.whyPastLocked(clock) == nil
-}
-
-// deleted notes that the node was found missing.
-func (n *PersistentNode) deleted() {
-	clock := n.clock()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.notePastLocked(clock)
+	if n.conflict != nil && n.conflict.Czxid != czxid { // the last error is why ours is not created from then on
+		n.conflict = nil
+	}
+	n.notePastLocked()
+	if n.now == nil || n.now.Czxid == czxid {
+		return false
+	}
 	n.loseLocked(ErrNodeDeleted)
+	return true
 }
 
 // conflicts notes that somebody else's node is in the way, once for each.
 func (n *PersistentNode) conflicts(with *ConflictError) {
-	n.deleted()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.conflict == nil || n.conflict.Czxid != with.Czxid {
+	if n.conflict == nil {
 		n.conflict = with
 		n.tellLocked(Change{State: Conflict, Path: with.Path, Err: with})
 	}
-}
-
-// conflictIsOver notes that somebody else's node is gone. What keeps ours from
-// being created is the trouble from then on.
-func (n *PersistentNode) conflictIsOver() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.conflict = nil
-}
-
-// conflictWith returns the present conflict, if it is with the node with this
-// czxid.
-func (n *PersistentNode) conflictWith(czxid int64) *ConflictError {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.conflict == nil || n.conflict.Czxid != czxid {
-		return nil
-	}
-	return n.conflict
 }
 
 // overwritten notes that somebody else has written to the node.
@@ -268,11 +235,3 @@ func (n *PersistentNode) overwritten(path string, czxid int64) {
 	defer n.mu.Unlock()
 	n.tellLocked(Change{State: Overwritten, Path: path, Czxid: czxid})
 }
-
-// conflictOf describes somebody else's node.
-func conflictOf(path string, stat *zk.Stat) *ConflictError {
-	return &ConflictError{Path: path, Session: stat.EphemeralOwner, Czxid: stat.Czxid, Since: timeOf(stat.Ctime)}
-}
-
-// timeOf returns the time of a Stat's field.
-func timeOf(millis int64) time.Time { return time.UnixMilli(millis) }

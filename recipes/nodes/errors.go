@@ -33,7 +33,7 @@ var (
 )
 
 // ConflictError describes the node that is in the way of a persistent node. It
-// matches ErrConflict, and Err if there is one.
+// matches ErrConflict.
 type ConflictError struct {
 	Path    string
 	Session int64     // the id of the session that owns the node; 0 if it is not ephemeral
@@ -43,17 +43,10 @@ type ConflictError struct {
 	// Data is what the node said when it was found, which may say whose it is.
 	// It is nil if it could not be read. It is shared: do not change it.
 	Data []byte
-
-	// Err is zk.ErrNoAuth if the client may not read the node, and nothing is
-	// known of it but its path; else nil.
-	Err error
 }
 
 // Error names the node's owner, and says since when the node is there.
 func (e *ConflictError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("%v, and may not be read: %s: %v", ErrConflict, printable.String(e.Path), e.Err)
-	}
 	owner := "no session"
 	if e.Session != 0 {
 		owner = fmt.Sprintf("session %#x", uint64(e.Session))
@@ -61,10 +54,5 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%v: %s of %s, since %s", ErrConflict, printable.String(e.Path), owner, e.Since.UTC().Format(time.RFC3339))
 }
 
-// Unwrap returns ErrConflict, and Err if there is one.
-func (e *ConflictError) Unwrap() []error {
-	if e.Err != nil {
-		return []error{ErrConflict, e.Err}
-	}
-	return []error{ErrConflict}
-}
+// Unwrap returns ErrConflict.
+func (e *ConflictError) Unwrap() error { return ErrConflict }

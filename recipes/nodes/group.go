@@ -109,23 +109,12 @@ func (g *Group) remove(id string, node *PersistentNode) {
 	}
 }
 
-// whose returns the node of the member that has joined through this Group, if a
-// node with this id and owner is its, or nil. It reports as past a node that was
-// such a member's and counts no more: of a former session, or of a member that
-// is leaving.
-func (g *Group) whose(id string, owner, session int64) (self *PersistentNode, past bool) {
+// isOwn reports whether a node with this id and owner is of a member that has joined
+// through this Group and whose node is not gone.
+func (g *Group) isOwn(id string, owner int64) bool {
 	g.mu.Lock()
-	mine := slices.Clone(g.mine[id])
-	g.mu.Unlock()
-	for _, node := range mine {
-		if node.owners.Has(owner) {
-			if owner == session && node.life.Err() == nil {
-				self = node
-			}
-			past = true
-		}
-	}
-	return self, past && self == nil
+	defer g.mu.Unlock()
+	return slices.ContainsFunc(g.mine[id], func(n *PersistentNode) bool { return n.owners.Has(owner) })
 }
 
 func (g *Group) usable() error {

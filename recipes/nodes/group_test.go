@@ -115,10 +115,9 @@ func TestMemberWithoutPayloadHasAnIdentity(t *testing.T) {
 	})
 }
 
-// A member is listed by itself only while its node is one of the present
-// session: a node that the server is about to delete does not count. To others,
-// it is a member as long as it is there.
-func TestNodeOfAFormerSessionIsNotOneself(t *testing.T) {
+// A member whose session is lost is a member until the servers delete its node, to
+// others and to itself.
+func TestNodeOfAFormerSessionIsAMember(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		g := nodes.NewGroup(c, "/g")
@@ -132,16 +131,13 @@ func TestNodeOfAFormerSessionIsNotOneself(t *testing.T) {
 		<-r.Session.Context().Done()
 		_, there := m.Node().Registration()
 		require.False(t, there)
-		view := next()
-		require.Empty(t, view.Members)
-		require.Equal(t, []string{"a=1*"}, text(view.Left))
-		others, err := nodes.NewGroup(w.Observer, "/g").Members(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, []string{"a=1"}, text(others))
-		own, err := g.Members(t.Context())
-		require.NoError(t, err)
-		require.Empty(t, own)
-		require.Equal(t, []string{"a=1*"}, text(next().Members), "when the old node has gone")
+		for group, want := range map[*nodes.Group]string{g: "a=1*", nodes.NewGroup(w.Observer, "/g"): "a=1"} {
+			members, err := group.Members(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, []string{want}, text(members))
+		}
+		require.Empty(t, next().Members, "the servers have deleted the old node")
+		require.Equal(t, []string{"a=1*"}, text(next().Members))
 	})
 }
 
@@ -257,7 +253,7 @@ func TestJoinsThatCannotBe(t *testing.T) {
 			_, err := nodes.NewGroup(c, "/g").Join(t.Context(), id, nil)
 			require.ErrorIs(t, err, zk.ErrInvalidPath, "%q", id)
 		}
-		for _, o := range []nodes.Option{nil, nodes.WithProtection(), nodes.WithMode(framework.Persistent), nodes.WithTouchName("a")} {
+		for _, o := range []nodes.Option{nil, nodes.WithProtection(), nodes.WithMode(framework.Persistent), nodes.WithTTL(time.Minute)} {
 			_, err := nodes.NewGroup(c, "/g").Join(t.Context(), "a", nil, o)
 			require.ErrorIs(t, err, zk.ErrBadArguments)
 		}

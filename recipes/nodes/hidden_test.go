@@ -1,9 +1,7 @@
 package nodes_test
 
 import (
-	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -24,77 +22,36 @@ func (w *world) hide(t *testing.T, path string) (owner *framework.Client) {
 	return owner
 }
 
-// The node in the way may not be read. Newer servers do not say whose it is, and
-// none tells of its end.
-func TestSecondOwnerWaitsForANodeThatMayNotBeRead(t *testing.T) {
-	for name, opts := range map[string][]zktest.Option{"3.9": nil, "3.8.4": {zktest.WithVersion(zktest.Version384)}, "3.8.0": {zktest.WithVersion(zktest.Version380)}} {
-		t.Run(name, func(t *testing.T) {
-			recipetest.InVirtualTime(t, func(t *testing.T, base *recipetest.World) {
-				w := &world{base}
-				owner := w.hide(t, "/n")
-				c, _ := w.Connect(t)
-				n := start(t, c, "/n", "ours")
-				_, err := n.WaitRegistered(recipetest.Within(t, time.Hour))
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.ErrorIs(t, err, nodes.ErrConflict)
-				require.NoError(t, n.Err())
-				require.NoError(t, owner.Close())
-				_, err = n.WaitRegistered(recipetest.Within(t, recipetest.Untold))
-				require.NoError(t, err)
-				require.Equal(t, "ours", w.dataOf("/n"))
-				require.NoError(t, n.Shutdown(w.Patience(t)))
-			}, opts...)
+// A node in the way that the client may not read, as newer servers say, ends the
+// persistent node, whatever its policy. Shutdown leaves the other node alone.
+func TestNodeThatMayNotBeReadEndsItsRival(t *testing.T) {
+	for _, policy := range []nodes.ConflictPolicy{nodes.Wait, nodes.Fail, nodes.Replace} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			owner := w.hide(t, "/n")
+			c, _ := w.Connect(t)
+			n := start(t, c, "/n", "ours", nodes.WithConflictPolicy(policy))
+			_, err := n.WaitRegistered(w.Patience(t))
+			require.ErrorIs(t, err, zk.ErrNoAuth)
+			require.NoError(t, n.Shutdown(w.Patience(t)), "there is nothing to delete")
+			require.Equal(t, owner.SessionID(), w.ownerOf("/n"))
 		})
 	}
 }
 
-// The conflict is told once, and the node is looked for with pauses of up to
-// half a minute.
-func TestConflictWithANodeThatMayNotBeReadIsToldOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		owner := w.hide(t, "/n")
-		c, _ := w.Connect(t)
-		n, seen := startFollowed(t, c, "/n", "ours")
-		time.Sleep(time.Hour)
-		w.Fake.ClearRequests()
-		time.Sleep(time.Hour)
-		require.InDelta(t, 120, w.Fake.CountRequests(zktest.OpExists), 5)
-		require.NoError(t, owner.Close())
-		w.ready(t, n)
-		synctest.Wait()
-		require.Equal(t, []nodes.State{nodes.Conflict, nodes.Registered}, states(seen()))
-		require.ErrorIs(t, seen()[0].Err, zk.ErrNoAuth)
-	})
-}
-
-func TestOtherPoliciesEndAtANodeThatMayNotBeRead(t *testing.T) {
-	for name, policy := range map[string]nodes.ConflictPolicy{"fail": nodes.Fail, "replace": nodes.Replace} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				owner := w.hide(t, "/n")
-				c, _ := w.Connect(t)
-				n := start(t, c, "/n", "ours", nodes.WithConflictPolicy(policy))
-				_, err := n.WaitRegistered(w.Patience(t))
-				require.ErrorIs(t, err, nodes.ErrConflict)
-				require.ErrorIs(t, err, zk.ErrNoAuth)
-				require.NoError(t, n.Shutdown(w.Patience(t)), "there is nothing to delete")
-				require.Equal(t, owner.SessionID(), w.ownerOf("/n"))
-			})
-		})
-	}
-}
-
-// Shutdown in the middle of the wait leaves the other node alone, and is no
-// error.
-func TestShutdownWhileANodeThatMayNotBeReadIsInTheWay(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
+// Servers before 3.8.4 say whose a node is that may not be read.
+func TestOwnerWaitsForANodeThatMayNotBeRead(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, base *recipetest.World) {
+		w := &world{base}
 		owner := w.hide(t, "/n")
 		c, _ := w.Connect(t)
 		n := start(t, c, "/n", "ours")
-		time.Sleep(time.Minute)
-		require.NoError(t, n.Shutdown(w.Patience(t)))
-		require.Equal(t, owner.SessionID(), w.ownerOf("/n"))
-	})
+		_, err := n.WaitRegistered(recipetest.Within(t, time.Hour))
+		require.ErrorIs(t, err, nodes.ErrConflict)
+		require.NoError(t, owner.Close())
+		_, err = n.WaitRegistered(recipetest.Within(t, recipetest.Untold))
+		require.NoError(t, err)
+		require.Equal(t, "ours", w.dataOf("/n"))
+	}, zktest.WithVersion(zktest.Version380))
 }
 
 // A node of ours whose ACL keeps us out is no conflict: it ends, and says why.

@@ -15,12 +15,3 @@ func TestNodeWithATimeToLiveHasNoOwner(t *testing.T) {
 		require.Equal(t, ownerless, isOwnerless(owner), "%x", uint64(owner))
 	}
 }
-
-// A member that is this Group's no more is told as updated.
-//
-// Promise: A Group reports a member whose node now belongs to another client.
-func TestMemberThatIsNoLongerOursIsUpdated(t *testing.T) {
-	before, now := Member{ID: "a", Czxid: 1, Mzxid: 1, Self: true}, Member{ID: "a", Czxid: 1, Mzxid: 1}
-	require.Equal(t, View{Members: []Member{now}, Updated: []Member{now}}, difference([]Member{before}, []Member{now}))
-	require.Equal(t, View{Members: []Member{now}}, difference([]Member{now}, []Member{now}))
-}

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"log/slog"
@@ -9,12 +10,11 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/once"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/trace"
-	"github.com/gocurator/curator/retry"
 )
 
 // keeper is the goroutine of a persistent node, with what no other goroutine
@@ -27,21 +27,21 @@ type keeper struct {
 	session    *framework.Session // the one of the last look at the node
 	base       string             // the path to create; a sequential node gets a number behind it
 	node       string             // the path of the node; empty while a number is not known
+	watch      *framework.Watch   // of the last look; nil before that
 	doubt      bool               // a request of ours may be applied, or may be yet
-	unanswered []attempt          // the node at the path may be of one of these
+	mayBeThere bool               // a request of ours may have made the node, or written to it
+	unanswered *payload           // of the last request whose reply was lost; or nil
 
 	// The node as we have left it.
 	czxid   int64
 	version int32
 	clean   bool // it has the data of the field have, if it still has this czxid and version
 
-	last        *framework.Watch // of our node, when the life has ended; or nil
-	settledOnce bool             // it was registered before
-	predecessor *int32           // the version of somebody else's node that we have waited for
+	settledOnce bool          // it was registered before
+	notFirst    bool          // somebody else's node before ours had version 0
+	refusedFor  time.Duration // the last pause after a refusal
 	repairs     pauses.Growing
 	surprises   pauses.Growing // the tree was not as we had just seen it
-	hidden      pauses.Growing // somebody else's node may not be read
-	sent        time.Time      // the time of the newest request that makes the node, or writes it
 	touched     touches
 	takeBack    func() // keeps the loss of the session from being told
 }
@@ -55,10 +55,8 @@ func newKeeper(n, before *PersistentNode) *keeper {
 		PersistentNode: n, before: before,
 		told:      func() {},
 		takeBack:  func() {},
-		touched:   touches{clock: insider.Of(n.client).Clock},
 		repairs:   pauses.Vanished(),
 		surprises: pauses.Vanished(),
-		hidden:    pauses.Trouble(),
 	}
 	k.name()
 	about := func() slog.Attr { return k.events.At(cmp.Or(k.node, k.path)).Path() }
@@ -66,7 +64,7 @@ func newKeeper(n, before *PersistentNode) *keeper {
 	k.keeping.Client, k.removal.Client = n.client, n.client
 	k.keeping.What, k.removal.What = "persistent node", "deletion of a persistent node"
 	k.keeping.About, k.removal.About = about, about
-	k.keeping.Ends = isConflict
+	k.keeping.Ends, k.keeping.Outlasts = isConflict, k.outlastsRefusal
 	k.removal.Outlasts = follow.RefusedCredentials // nobody relies on the node any more
 	k.keeping.Look, k.removal.Look = k.once(k.hold), k.once(k.removeOnce)
 	k.keeping.Failed = k.notePast // a timer stands still while the machine is suspended
@@ -87,7 +85,7 @@ func (k *keeper) run(ctx context.Context) error {
 func (k *keeper) finish(reason error) {
 	n := k.PersistentNode
 	n.life.Stop()
-	k.touched.stop()
+	k.stopTouching()
 	k.takeBack()
 	n.end(reason)
 	k.told()
@@ -122,8 +120,7 @@ func (k *keeper) once(look func(ctx context.Context, isNew bool) error) func(con
 	return func(ctx context.Context, s *framework.Session) error {
 		isNew := k.session != s
 		k.session = s
-		never := func(error) bool { return false }
-		return retry.Do(ctx, retry.None(), never, func(ctx context.Context) error { return look(ctx, isNew) })
+		return look(once.Single(ctx), isNew)
 	}
 }
 
@@ -131,6 +128,7 @@ func (k *keeper) once(look func(ctx context.Context, isNew bool) error) func(con
 // first.
 func (k *keeper) hold(ctx context.Context, isNew bool) error {
 	if isNew && k.isProbablyMissing() {
+		k.clean = false
 		if err := k.create(ctx); err != nil {
 			return err
 		}
@@ -153,74 +151,57 @@ func (k *keeper) step(ctx context.Context) error {
 	if k.node == "" {
 		return k.create(ctx)
 	}
-	there, stat, watch, err := k.look(ctx)
-	if k.isHidden(err) {
-		return k.contendUnseen(ctx)
-	}
+	stat, err := k.look(ctx)
 	if err != nil {
 		return err
 	}
-	var whose verdict
-	defer func() {
-		if whose == ours && ctx.Err() != nil {
-			k.last = watch
-		} else {
-			watch.Stop()
+	wasLeft := k.clean // a node with a time to live need not be registered yet
+	k.clean = wasLeft && stat.Czxid == k.czxid
+	if isLost := k.saw(stat.Czxid); isLost || wasLeft && !k.clean {
+		if err := k.repairs.Wait(ctx); err != nil {
+			return err
 		}
-	}()
-	if !there || k.conflictWith(stat.Czxid) == nil { // whose it is may take long to read
-		k.conflictIsOver()
 	}
-	whose, err = k.whose(ctx, there, stat)
-	if whose != foreign && whose != unknown {
-		k.conflictIsOver()
-	}
-	switch whose {
-	case unknown:
-		k.deleted() // the one that was ours is gone, whosever this is
+	whose, rival, err := k.whose(ctx, stat)
+	switch {
+	case err != nil:
 		return err
-	case missing:
-		return k.recreate(ctx)
-	case former:
+	case whose == missing:
+		return k.create(ctx)
+	case whose == former:
 		return k.replace(ctx, stat.Version)
-	case foreign:
-		return k.contend(ctx, stat, watch)
-	default:
-		return k.attend(ctx, stat, watch)
+	case whose == foreign:
+		return k.contend(ctx, rival, stat.Version)
 	}
+	return k.attend(ctx, stat)
 }
 
 // look looks at the node, with a watch that does not end with ctx. If ctx ends
 // because the node is to be deleted, the deletion uses the watch up, and no
-// request has to remove it.
-func (k *keeper) look(ctx context.Context) (there bool, stat *zk.Stat, watch *framework.Watch, err error) {
+// request has to remove it. The stat of a node that is missing is zero.
+func (k *keeper) look(ctx context.Context) (*zk.Stat, error) {
+	k.stopWatching()
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)
-	there, stat, watch, err = k.client.ExistsW(watching, k.node)
+	there, stat, watch, err := k.client.ExistsW(watching, k.node)
+	k.watch = watch
 	if !stop() && err == nil { // the watch has ended with ctx
 		err = reason.OfContext(ctx)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		cancel()
+		return nil, err
+	case !there:
+		return &zk.Stat{}, nil
 	}
-	return there, stat, watch, err
+	return stat, nil
 }
 
-// catchUp makes the server know of all that we have asked for before, if the
-// reply to some of it was lost. A sequential node may have got its number.
-func (k *keeper) catchUp(ctx context.Context) error {
-	if !k.doubt {
-		return nil
+func (k *keeper) stopWatching() {
+	if k.watch != nil {
+		k.watch.Stop()
 	}
-	if err := k.client.SyncQuorum(ctx); err != nil {
-		return err
-	}
-	if err := k.findNumber(ctx); err != nil {
-		return err
-	}
-	k.doubt = false
-	k.forgetLate() // no server carries out an earlier request of this session after the sync
-	return nil
 }
 
 // verdict says whose a node is.
@@ -228,164 +209,84 @@ type verdict int
 
 const (
 	missing verdict = iota
-	ours            // it belongs to this session; or to none, if ours is not ephemeral
-	former          // it belongs to an earlier session of ours, and is about to vanish
+	ours
+	former // it belongs to an earlier session of ours, and is about to vanish
 	foreign
-	unknown // its data would say that, and could not be read
 )
 
-// whose returns whose a node is, as judge does. A node that needs a claim and
-// has none is somebody else's.
-func (k *keeper) whose(ctx context.Context, there bool, stat *zk.Stat) (verdict, error) {
-	whose := k.judge(there, stat)
-	if whose != ours || !k.needsClaim(stat) {
-		return whose, nil
-	}
-	claimed, err := k.isClaimed(ctx, stat)
+// whose says whose a node is: an ephemeral one is its session's. Any other is ours if
+// we have made it or written to it, and else if its data are claimed. Somebody else's
+// node is read, to say which one it is, and so may turn out to be missing.
+func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (verdict, *ConflictError, error) {
+	ephemeral, owner := k.cfg.ephemeral(), stat.EphemeralOwner
+	mayBeClaimed := !ephemeral && isOwnerless(owner)
 	switch {
-	case err != nil:
-		return unknown, err
-	case !claimed:
-		return foreign, nil
+	case stat.Czxid == 0:
+		return missing, nil, nil
+	case ephemeral && owner == k.session.ID(), mayBeClaimed && (k.cfg.claim == nil || stat.Czxid == k.czxid):
+		return ours, nil, nil
+	case ephemeral && k.owners.Has(owner):
+		return former, nil, nil
 	}
-	return ours, nil
-}
-
-func (k *keeper) judge(there bool, stat *zk.Stat) verdict {
+	k.notFirst = stat.Version == 0 // also if it goes before it is read: requests of its owner may come late
+	data, now, err := k.client.Get(ctx, k.node)
 	switch {
-	case !there:
-		return missing
-	case !k.cfg.ephemeral() && isOwnerless(stat.EphemeralOwner):
-		return ours
-	case k.cfg.ephemeral() && stat.EphemeralOwner == k.session.ID():
-		return ours
-	case k.cfg.ephemeral() && k.owners.Has(stat.EphemeralOwner):
-		return former
-	default:
-		return foreign
+	case reason.Is(err, zk.ErrNoNode), err == nil && now.Czxid != stat.Czxid:
+		return missing, nil, k.surprises.Wait(ctx)
+	case err == nil && mayBeClaimed && k.cfg.claim(data):
+		return ours, nil, nil
+	case err != nil && !reason.Is(err, zk.ErrNoAuth):
+		return foreign, nil, err
 	}
+	return foreign, &ConflictError{Path: k.node, Session: owner, Czxid: stat.Czxid, Since: timeOf(stat.Ctime), Data: data}, nil
 }
 
 // isOwnerless reports whether a node is not ephemeral. Servers put the time to
 // live of a node into the field for its owner (EphemeralType).
 func isOwnerless(owner int64) bool { return owner == 0 || uint64(owner)>>56 == 0xff }
 
-// recreate creates a node that is gone: at once the first time, and after a
-// pause if somebody deletes it again and again.
-func (k *keeper) recreate(ctx context.Context) error {
-	k.unanswered = nil
-	if err := k.wasDeleted(ctx); err != nil {
-		return err
-	}
-	return k.create(ctx)
-}
-
-// wasDeleted notes that somebody has deleted our node, and waits if that
-// happens again and again.
-func (k *keeper) wasDeleted(ctx context.Context) error {
-	k.clean = false
-	if _, there := k.Registration(); !there {
-		return nil
-	}
-	k.deleted()
-	return k.repairs.Wait(ctx)
-}
+// timeOf returns the time of a Stat's field.
+func timeOf(millis int64) time.Time { return time.UnixMilli(millis) }
 
 // contend decides what follows a conflict. It returns nil when it is time to
 // look again.
-func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Watch) error {
-	k.clean = false
-	k.deleted()
-	k.predecessor = &stat.Version // also if it goes before it is read: requests of its owner may come late
-	rival := conflictOf(k.node, stat)
-	switch gone, err := k.readData(ctx, rival); {
-	case err != nil:
-		return err
-	case gone:
-		return k.surprises.Wait(ctx)
-	}
+func (k *keeper) contend(ctx context.Context, rival *ConflictError, version int32) error {
 	k.conflicts(rival)
 	switch {
 	case k.cfg.conflict == Replace && !k.settledOnce:
-		return k.replace(ctx, stat.Version)
+		return k.replace(ctx, version)
 	case k.cfg.conflict != Wait:
 		return rival
 	}
 	k.keeping.Recovered()
-	_, err := watch.Wait(ctx)
+	_, err := k.watch.Wait(ctx)
 	k.surprises.Reset()
 	return err
 }
 
-// readData reads the data of somebody else's node, once for each node. It
-// reports whether the node is gone, or is another one. A node whose data may not
-// be read is a conflict without them.
-func (k *keeper) readData(ctx context.Context, rival *ConflictError) (gone bool, err error) {
-	if known := k.conflictWith(rival.Czxid); known != nil {
-		rival.Data = known.Data
-		return false, nil
-	}
-	data, stat, err := k.client.Get(ctx, k.node)
-	switch {
-	case err == nil && stat.Czxid == rival.Czxid:
-		rival.Data = data
-	case err == nil, reason.Is(err, zk.ErrNoNode):
-		return true, nil
-	case !reason.Is(err, zk.ErrNoAuth):
-		return false, err
-	}
-	return false, nil
-}
-
-// isHidden reports whether the error of a look means that somebody else's node
-// is in the way, and may not be read. Servers of 3.8.4, 3.9 and later refuse to
-// tell whose it is. If we have a node, it is ours, and its ACL keeps us out.
-func (k *keeper) isHidden(err error) bool { return reason.Is(err, zk.ErrNoAuth) && !k.hasNode() }
-
-// contendUnseen is contend for a node that may not be read. There is no watch
-// for its end.
-func (k *keeper) contendUnseen(ctx context.Context) error {
-	k.clean = false
-	rival := &ConflictError{Path: k.node, Err: zk.ErrNoAuth}
-	k.conflicts(rival)
-	if k.cfg.conflict != Wait {
-		return rival
-	}
-	k.keeping.Recovered()
-	k.predecessor = new(int32) // the version of every node that was never written to
-	return k.hidden.Wait(ctx)
-}
-
 // attend looks after a node that is ours. It returns nil when it is time to
 // look again.
-func (k *keeper) attend(ctx context.Context, stat *zk.Stat, watch *framework.Watch) error {
-	if stat.Czxid != k.czxid { // it is not the one that was registered, if one was
-		if err := k.wasDeleted(ctx); err != nil {
+func (k *keeper) attend(ctx context.Context, stat *zk.Stat) error {
+	if k.clean && stat.Version != k.version {
+		k.overwritten(k.node, stat.Czxid)
+		k.clean = false
+		if err := k.repairs.Wait(ctx); err != nil {
 			return err
 		}
 	}
-	if k.clean && stat.Version != k.version {
-		k.overwritten(k.node, stat.Czxid)
-		k.version = stat.Version
-		k.clean = k.cfg.data == Accept
-		if !k.clean {
-			if err := k.repairs.Wait(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	if wish := k.wanted(); !k.clean || wish.set != k.has() {
+	if wish := k.wanted(); !k.clean || wish.set != k.have.set {
 		return k.write(ctx, wish, stat.Version)
 	}
+	if k.cfg.ttl > 0 && k.untilTouch(stat.Czxid) <= 0 {
+		if again, err := k.touch(ctx, stat.Czxid); err != nil || again {
+			return err
+		}
+	}
 	k.settle(stat.Czxid)
-	again, err := k.touchIfDue(ctx)
-	if err != nil || again {
+	if err := k.waitForNews(ctx, stat.Czxid); err != nil || isClosed(k.watch.Done()) {
 		return err
 	}
-	if err := k.waitForNews(ctx, watch); err != nil || isClosed(watch.Done()) {
-		return err
-	}
-	if wish := k.wanted(); wish.set != k.has() {
+	if wish := k.wanted(); wish.set != k.have.set {
 		return k.write(ctx, wish, stat.Version)
 	}
 	return nil
@@ -393,47 +294,91 @@ func (k *keeper) attend(ctx context.Context, stat *zk.Stat, watch *framework.Wat
 
 // waitForNews returns nil when the node was changed, has to be changed, or has
 // to be touched.
-func (k *keeper) waitForNews(ctx context.Context, watch *framework.Watch) error {
-	due := k.touched.due(k.cfg.ttl)
-	defer due.Stop()
+func (k *keeper) waitForNews(ctx context.Context, czxid int64) error {
+	var due <-chan time.Time
+	if k.cfg.ttl > 0 {
+		due = time.After(k.untilTouch(czxid))
+	}
 	select {
-	case <-watch.Done():
+	case <-k.watch.Done():
 		return nil
 	case <-k.wake:
 		return nil
-	case <-due.C:
+	case <-due:
 		return nil
 	case <-ctx.Done():
 		return reason.OfContext(ctx)
 	}
 }
 
-// settle notes that the node is there and ours. One with a time to live that
-// has passed since the last touch may vanish at any moment: touchIfDue settles
-// it.
+// settle notes that the node is there and ours. One with a time to live has to be
+// touched first.
 func (k *keeper) settle(czxid int64) {
-	if k.cfg.ttl > 0 {
-		if k.touched.czxid != czxid {
-			k.touched.begin(czxid, k.sentFor(czxid), k.cfg.ttl, k.notePast)
-		}
-		if k.touched.isOverdue() {
-			return
-		}
+	if k.cfg.ttl > 0 && !k.isTouched(czxid) {
+		return
 	}
-	k.settledOnce, k.predecessor = true, nil
-	k.hidden.Reset()
-	if !k.isTouchDue() { // the touch may fail again
-		k.keeping.Recovered()
-	}
+	k.settledOnce, k.notFirst, k.refusedFor = true, false, 0
+	k.keeping.Recovered()
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})
 }
 
-// sentFor returns when the request was sent that has made the node, or written
-// it: the server counts from no earlier moment. It is zero if another process
-// may have done that.
-func (k *keeper) sentFor(czxid int64) time.Time {
-	if k.clean && k.czxid == czxid {
-		return k.sent
+// remove deletes the node, if it is ours, however long that takes. It returns
+// why the node may still be there: the server's refusal, or that the client was
+// closed.
+func (k *keeper) remove(ctx context.Context) error {
+	defer k.stopWatching()
+	if k.cfg.ttl > 0 || !k.mayBeThere {
+		return nil
 	}
-	return time.Time{}
+	if !k.settledOnce && k.cfg.claim == nil { // nothing but the data says that the node is ours
+		k.cfg.claim = func(data []byte) bool { return k.unanswered != nil && bytes.Equal(data, k.unanswered.data) }
+	}
+	if err := k.removal.Run(ctx); err == nil || ctx.Err() == nil && !reason.Is(err, framework.ErrClosed) {
+		return err
+	}
+	return framework.ErrClosed
+}
+
+// removeOnce deletes the node, if it is ours. ZooKeeper's delete asks for
+// nothing but the version. In between, nobody can put another node in the place
+// of ours but somebody who deletes ours.
+func (k *keeper) removeOnce(ctx context.Context, _ bool) error {
+	if err := k.catchUp(ctx); err != nil {
+		return err
+	}
+	if k.node == "" {
+		return follow.ErrDone
+	}
+	there, stat, err := k.client.Exists(ctx, k.node)
+	if err != nil {
+		return err
+	}
+	if !there {
+		return follow.ErrDone
+	}
+	whose, _, err := k.whose(ctx, stat)
+	if err != nil {
+		return err
+	}
+	if whose == missing || whose == foreign {
+		return follow.ErrDone
+	}
+	err = k.client.Delete(ctx, k.node, stat.Version)
+	switch {
+	case err == nil:
+		return follow.ErrDone
+	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion):
+		return nil
+	}
+	k.doubt = true
+	return err
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
 }

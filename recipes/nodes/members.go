@@ -2,6 +2,8 @@ package nodes
 
 import (
 	"context"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -19,17 +22,16 @@ import (
 // Member is a member of a group, as its node says.
 type Member struct {
 	ID      string
-	Path    string // its node's
-	Payload []byte
+	Path    string    // its node's
+	Payload []byte    // shared: do not change it
 	Session int64     // the id of its session; 0 for a node that is not ephemeral
 	Czxid   int64     // the id of the transaction that created its node
 	Mzxid   int64     // the id of the transaction that last changed the payload
 	Since   time.Time // the time of its node's creation, by the server's clock
-	Self    bool      // it has joined through this Group
+	Self    bool      // it has joined through this Group, and its node is not gone
 
-	// Unreadable says that the client may not read the node, so that there is
-	// no payload. Servers that do not even tell of such a node leave out all
-	// but the ID and the Path.
+	// Unreadable says that the client may not read the node, or that a server has
+	// failed to: there is nothing but the ID and the Path.
 	Unreadable bool
 }
 
@@ -37,13 +39,30 @@ type Member struct {
 // other payload is a foreign identity.
 func (m Member) Identity() locks.Identity { return locks.ReadIdentity(m.Payload) }
 
+// memberOf returns the member of a node that was read.
+func (g *Group) memberOf(path string, data []byte, stat *zk.Stat) Member {
+	_, id := znode.Split(path)
+	return Member{
+		ID: id, Path: path, Payload: data, Session: stat.EphemeralOwner, Czxid: stat.Czxid, Mzxid: stat.Mzxid,
+		Since: timeOf(stat.Ctime), Self: g.isOwn(id, stat.EphemeralOwner),
+	}
+}
+
+func unreadable(path string) Member {
+	_, id := znode.Split(path)
+	return Member{ID: id, Path: path, Unreadable: true}
+}
+
+func byID(a, b Member) int { return strings.Compare(a.ID, b.ID) }
+
+// memberReads is the number of nodes that are read at once, if not with one
+// request.
+const memberReads = 32
+
 // Members returns the members now, ordered by their ids. A group that nobody
-// has ever joined has none. A member that leaves meanwhile may be left out.
-//
-// A member that has joined through this Group is listed only while its node
-// exists in the present session, and until it leaves. A node of a former
-// session, which the server is about to delete, is not listed, and neither is
-// one that a Leave has given up on before it was deleted.
+// has ever joined has none. A member that leaves meanwhile may be left out. One whose
+// session is lost, or whose Leave was not carried out yet, is a member until the
+// servers delete its node.
 //
 // The members are those that the client's server knows. A server that lags behind
 // the others still lists a member that has left, and does not list one yet that has
@@ -52,170 +71,153 @@ func (m Member) Identity() locks.Identity { return locks.ReadIdentity(m.Payload)
 // framework.Client.InSession; Sync says which exceptions remain, and SyncQuorum has
 // none.
 func (g *Group) Members(ctx context.Context) ([]Member, error) {
+	members, err := g.members(ctx)
+	return members, g.errorOf("members", err)
+}
+
+func (g *Group) members(ctx context.Context) ([]Member, error) {
 	if err := g.usable(); err != nil {
-		return nil, g.errorOf("members", err)
-	}
-	var members []Member
-	err := g.client.InSession(ctx, func(ctx context.Context) error {
-		s, err := g.client.Session(ctx)
-		if err != nil {
-			return err
-		}
-		names, _, err := g.client.Children(ctx, g.path)
-		if reason.Is(err, zk.ErrNoNode) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		read, err := g.read(ctx, s, names)
-		members = listed(read)
-		return err
-	})
-	if err != nil {
-		return nil, g.errorOf("members", err)
-	}
-	return members, nil
-}
-
-// sighting is what was read of a node.
-type sighting struct {
-	Member
-	hidden bool            // it is ours, and counts no more
-	self   *PersistentNode // ours, if it counts
-	watch  *framework.Watch
-	forget []func() bool // what was to be called; see whenOld
-}
-
-// hasLeft reports whether it was oneself, and has left since it was read.
-func (s sighting) hasLeft() bool { return s.self != nil && s.self.life.Err() != nil }
-
-// isOld reports whether to read the node again. Nothing ever tells of a node
-// without a watch.
-func (s sighting) isOld() bool { return s.watch == nil || isClosed(s.watch.Done()) }
-
-// whenOld has f called when the node has changed, or it was oneself, and has
-// left.
-func (s *sighting) whenOld(f func()) {
-	if s.watch != nil {
-		s.forget = append(s.forget, s.watch.AfterFunc(f))
-	}
-	if s.self != nil {
-		s.forget = append(s.forget, context.AfterFunc(s.self.life.Over(), f))
-	}
-}
-
-// memberReads is the number of nodes that are read at once, if not with one
-// request.
-const memberReads = 32
-
-// read reads the nodes with these names, and leaves out those that are gone.
-func (g *Group) read(ctx context.Context, s *framework.Session, names []string) ([]sighting, error) {
-	all, paths := make([]sighting, len(names)), make([]string, len(names))
-	for i, name := range names {
-		paths[i] = znode.Join(g.path, name)
-	}
-	err := follow.ReadsOf(g.client, memberReads).Each(ctx, paths, func(i int, node insider.NodeRead) (err error) {
-		unreadable := reason.Is(node.Err, zk.ErrNoAuth)
-		if unreadable {
-			node.Stat, _, node.Err = g.statOf(ctx, paths[i], false)
-		}
-		if node.Err == nil {
-			all[i] = g.seen(s, names[i], node.Data, node.Stat, unreadable)
-		}
-		return unlessGone(node.Err)
-	})
-	return present(all), err
-}
-
-// readWatched is read with a watch for each node. If it fails, it leaves none
-// behind.
-func (g *Group) readWatched(ctx context.Context, s *framework.Session, names []string) ([]sighting, error) {
-	all := make([]sighting, len(names))
-	err := make(follow.Slots, memberReads).Each(len(names), func(i int) error {
-		path := znode.Join(g.path, names[i])
-		data, stat, watch, err := g.client.GetW(ctx, path)
-		unreadable := reason.Is(err, zk.ErrNoAuth)
-		if unreadable {
-			stat, watch, err = g.statOf(ctx, path, true)
-		}
-		if err == nil {
-			all[i] = g.seen(s, names[i], data, stat, unreadable)
-			all[i].watch = watch
-		}
-		return unlessGone(err)
-	})
-	if err != nil {
-		for _, seen := range all {
-			seen.stop()
-		}
 		return nil, err
 	}
-	return present(all), nil
-}
-
-func unlessGone(err error) error {
+	paths, _, err := g.client.Children(ctx, g.path)
 	if reason.Is(err, zk.ErrNoNode) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range paths {
+		paths[i] = znode.Join(g.path, name)
+	}
+	all := make([]Member, len(paths))
+	err = follow.ReadsOf(g.client, memberReads).Each(ctx, paths, func(i int, node insider.NodeRead) error {
+		switch {
+		case node.Err == nil:
+			all[i] = g.memberOf(paths[i], node.Data, node.Stat)
+		case reason.Is(node.Err, zk.ErrNoAuth):
+			all[i] = unreadable(paths[i])
+		case !reason.Is(node.Err, zk.ErrNoNode):
+			return node.Err
+		}
 		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return err
+	all = slices.DeleteFunc(all, func(m Member) bool { return m.Path == "" }) // those that are gone
+	slices.SortFunc(all, byID)
+	return all, nil
 }
 
-// present leaves out the nodes that are gone.
-func present(all []sighting) []sighting {
-	return slices.DeleteFunc(all, func(s sighting) bool { return s.Path == "" })
+// View is a group at one time, and what has changed since the view before.
+type View struct {
+	Members []Member // all of them, ordered by their ids
+
+	// Joined, Updated and Left are the differences to the view before. In the
+	// first view, all members have joined. A member whose node was replaced
+	// has left and joined; of one that has left, the last payload is told.
+	Joined, Updated, Left []Member
 }
 
-// seen returns what was read of a node. Of one that may not be read, there may be
-// no Stat.
-func (g *Group) seen(s *framework.Session, name string, data []byte, stat *zk.Stat, unreadable bool) (seen sighting) {
-	seen.Member = Member{ID: name, Path: znode.Join(g.path, name), Payload: data, Unreadable: unreadable}
-	if stat == nil {
-		return seen
+// Changes returns the group as it is now, and then each time that it has
+// changed, until ctx ends. The first view comes at once, also if the group is
+// empty. If several changes come while the caller is busy, one view has them
+// all: a slow caller misses no last state, and holds up nothing.
+//
+// The views are those of a cache.Cache of the group, which lives as long as the loop:
+// each is the group as of one transaction, and has one watch at the server. It goes on
+// through outages, losses of the session, and servers that are in trouble or refuse
+// the credentials; meanwhile the last view is old. The loop ends with an error in the
+// second value if the server refuses to list the group, such as for want of rights, or
+// the client is closed. The end of ctx is no error.
+func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
+	return func(yield func(View, error) bool) {
+		all, last, told := map[string]Member{}, []Member(nil), false
+		for step, err := range g.steps(ctx) {
+			refusal := step.Unreadable[g.path]
+			if err == nil && framework.IsRefusal(refusal) {
+				err = refusal
+			}
+			if err != nil {
+				yield(View{}, g.errorOf("changes", err))
+				return
+			}
+			now := g.take(all, step)
+			view := difference(last, now)
+			isNews := !told || len(view.Joined)+len(view.Updated)+len(view.Left) > 0
+			if !step.Synced || !isNews {
+				continue
+			}
+			told, last = true, now
+			if ctx.Err() != nil || !yield(view, nil) {
+				return
+			}
+		}
 	}
-	seen.Session, seen.Czxid, seen.Mzxid, seen.Since = stat.EphemeralOwner, stat.Czxid, stat.Mzxid, timeOf(stat.Ctime)
-	seen.self, seen.hidden = g.whose(name, stat.EphemeralOwner, s.ID())
-	seen.Self = seen.self != nil
-	return seen
 }
 
-// statOf returns what the server tells of a node that may not be read: its Stat,
-// or nil and no watch.
-func (g *Group) statOf(ctx context.Context, path string, watched bool) (stat *zk.Stat, watch *framework.Watch, err error) {
-	there := false
-	if watched {
-		there, stat, watch, err = g.client.ExistsW(ctx, path)
-	} else {
-		there, stat, err = g.client.Exists(ctx, path)
+// steps returns the steps of a cache of the group, which ends with the loop.
+func (g *Group) steps(ctx context.Context) iter.Seq2[cache.Step, error] {
+	return func(yield func(cache.Step, error) bool) {
+		err := g.usable()
+		var copied *cache.Cache
+		if err == nil {
+			copied, err = cache.New(g.client, g.path, cache.WithDepth(1))
+		}
+		if err != nil {
+			yield(cache.Step{}, err)
+			return
+		}
+		defer copied.Close()
+		copied.Steps(ctx)(yield)
 	}
+}
+
+// take takes what a step has changed, and returns all members after it. Those that
+// cannot be read are not among the nodes.
+func (g *Group) take(all map[string]Member, step cache.Step) []Member {
+	for _, ch := range step.Changes {
+		switch {
+		case ch.Type == cache.Deleted:
+			delete(all, ch.Old.Path)
+		case ch.New.Path != g.path:
+			all[ch.New.Path] = g.memberOf(ch.New.Path, ch.New.Data, &ch.New.Stat)
+		}
+	}
+	now := slices.Collect(maps.Values(all))
+	for path := range step.Unreadable {
+		if path != g.path {
+			now = append(now, unreadable(path))
+		}
+	}
+	slices.SortFunc(now, byID)
+	return now
+}
+
+// difference returns the view of now, after one with the members before. Both
+// are ordered by ids.
+func difference(before, now []Member) View {
+	v := View{Members: slices.Clone(now)}
+	for len(before) > 0 || len(now) > 0 {
+		switch {
+		case len(now) == 0 || len(before) > 0 && before[0].ID < now[0].ID:
+			v.Left, before = append(v.Left, before[0]), before[1:]
+		case len(before) == 0 || now[0].ID < before[0].ID:
+			v.Joined, now = append(v.Joined, now[0]), now[1:]
+		default:
+			v.compare(before[0], now[0])
+			before, now = before[1:], now[1:]
+		}
+	}
+	return v
+}
+
+// compare notes what has become of a member that is in both views.
+func (v *View) compare(before, now Member) {
 	switch {
-	case reason.Is(err, zk.ErrNoAuth):
-		return nil, nil, nil
-	case err == nil && !there:
-		if watch != nil {
-			watch.Stop()
-		}
-		return nil, nil, zk.ErrNoNode
+	case before.Czxid != now.Czxid && before.Czxid != 0 && now.Czxid != 0:
+		v.Left, v.Joined = append(v.Left, before), append(v.Joined, now)
+	case before.Mzxid != now.Mzxid, before.Unreadable != now.Unreadable:
+		v.Updated = append(v.Updated, now)
 	}
-	return stat, watch, err
-}
-
-func (s sighting) stop() {
-	for _, forget := range s.forget {
-		forget()
-	}
-	if s.watch != nil {
-		s.watch.Stop()
-	}
-}
-
-// listed returns the members among the nodes, ordered by their ids.
-func listed(all []sighting) (members []Member) {
-	for _, seen := range all {
-		if !seen.hidden {
-			members = append(members, seen.Member)
-		}
-	}
-	slices.SortFunc(members, func(a, b Member) int { return strings.Compare(a.ID, b.ID) })
-	return members
 }

@@ -3,6 +3,7 @@ package nodes
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -21,10 +22,8 @@ type ConflictPolicy int
 // The policies for conflicts. A node is somebody else's if neither the present
 // session of the client nor a former one of this persistent node owns it.
 const (
-	// Wait waits until the other node is gone. It is the default. If the client
-	// may not read that node, the servers do not tell of its end. It is looked
-	// at again after pauses of up to half a minute then, and of five minutes on
-	// older servers, which let everybody ask whether a node exists.
+	// Wait waits until the other node is gone. It is the default. A node that the
+	// client may not read ends the persistent node with zk.ErrNoAuth.
 	Wait ConflictPolicy = iota
 
 	// Fail ends the persistent node with a ConflictError.
@@ -37,21 +36,6 @@ const (
 	Replace
 )
 
-// DataPolicy says what to do when somebody else has written to the node. See
-// WithDataPolicy.
-type DataPolicy int
-
-// The policies for data that somebody else has written.
-const (
-	// Restore writes our data again. It is the default. If others go on
-	// writing, the pauses between the writes grow to five seconds.
-	Restore DataPolicy = iota
-
-	// Accept leaves the other data in the node. It is replaced by the next Set,
-	// and when the node must be created again.
-	Accept
-)
-
 type config struct {
 	mode      framework.Mode
 	protected bool
@@ -59,10 +43,9 @@ type config struct {
 	hasACL    bool
 	lasting   bool // the parents
 	conflict  ConflictPolicy
-	data      DataPolicy
-	claim     func(data []byte, ours [][]byte) bool // or nil
+	claim     func(data []byte) bool // or nil
+	patient   bool
 	ttl       time.Duration
-	touchName string
 	fault     error // says which option cannot be used; or nil
 }
 
@@ -73,8 +56,8 @@ type config struct {
 // the persistent node is open, also when it must be created anew. A node that
 // is not ephemeral belongs to nobody: one that exists already is taken over,
 // and gets our data, unless WithClaim says otherwise. An ephemeral node is a
-// conflict then. Two that keep
-// such a node with different data overwrite each other, with pauses.
+// conflict then. Two that keep such a node with different data overwrite each
+// other, with pauses.
 func WithMode(m framework.Mode) Option {
 	return func(c *config) {
 		c.mode = m
@@ -122,29 +105,14 @@ func WithConflictPolicy(p ConflictPolicy) Option {
 	}
 }
 
-// WithDataPolicy says what to do when somebody else has written to the node.
-// The default is Restore.
-func WithDataPolicy(p DataPolicy) Option {
-	return func(c *config) {
-		c.data = p
-		if p < Restore || p > Accept {
-			c.refuse("data policy", fmt.Sprint(int(p)), "must be Restore or Accept")
-		}
-	}
-}
-
 // WithClaim says which nodes that are not ephemeral may be taken over: those
 // whose data the function returns true for, as of an earlier process of the same
 // owner. Any other node that this persistent node has not made is a conflict, and
-// is not deleted by Shutdown. It does not matter for ephemeral nodes, whose sessions
-// say whose they are. Without this option, every node that is not ephemeral is taken
-// over.
-//
-// The function is also given what the node may say that is to be there: the data
-// that it is known to have had last, if it was there, and that of every Set since
-// then. Data that was replaced is not among them. The last one is the newest. The
-// function must not change any of that.
-func WithClaim(isOurs func(data []byte, ours [][]byte) bool) Option {
+// is not deleted by Shutdown. The function must be true for all data of this
+// persistent node, because the reply to a request may be lost. It does not matter for
+// ephemeral nodes, whose sessions say whose they are. Without this option, every node
+// that is not ephemeral is taken over.
+func WithClaim(isOurs func(data []byte) bool) Option {
 	return func(c *config) {
 		c.claim = isOurs
 		if isOurs == nil {
@@ -152,6 +120,12 @@ func WithClaim(isOurs func(data []byte, ours [][]byte) bool) Option {
 		}
 	}
 }
+
+// WithRefusalsRetried keeps a node that was registered through refusals, such as one
+// because of a quota when the node is to be re-created after a lost session. The log
+// has a line of it, and the node is tried again after pauses of up to half a minute,
+// or at once with other data. Without this option, a refusal ends the persistent node.
+func WithRefusalsRetried() Option { return func(c *config) { c.patient = true } }
 
 func (c *config) refuse(name, value, reason string) {
 	c.fault = &framework.ConfigError{Name: name, Value: value, Reason: reason}
@@ -204,4 +178,13 @@ func (c *config) createOptions() []framework.CreateOption {
 		opts = append(opts, framework.WithTTL(c.ttl))
 	}
 	return opts
+}
+
+// validateName returns an error that matches zk.ErrInvalidPath if no child can
+// have the name.
+func validateName(name string) error {
+	if name == "" || strings.Contains(name, "/") {
+		return fmt.Errorf("%w: name %q must be that of a child", zk.ErrInvalidPath, name)
+	}
+	return framework.ValidatePath("/" + name)
 }

@@ -50,7 +50,6 @@ func (c closedInOutage) run(t *testing.T, w *world) {
 // Shutdown deletes no node that this persistent node has neither made nor
 // written to: its request was never sent, or was lost, or found the node there.
 //
-// Promise: After a lost reply, Shutdown deletes no node that is older than the request.
 // Promise: A create that was not applied makes no other client's node this client's own.
 func TestShutdownInAnOutageLeavesTheNodeOfAnother(t *testing.T) {
 	ofCreate := func(do zktest.Action) zktest.Rule { return zktest.Rule{Op: zktest.OpCreate, Do: do} }
@@ -60,7 +59,6 @@ func TestShutdownInAnOutageLeavesTheNodeOfAnother(t *testing.T) {
 		"not carried out, the same data":   {data: "theirs", fault: zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)}},
 		"lost request":                     {data: "ours", fault: ofCreate(zktest.DropRequest())},
 		"lost reply":                       {data: "ours", fault: ofCreate(zktest.DropReply())},
-		"lost reply, the same data":        {data: "theirs", fault: ofCreate(zktest.DropReply())},
 		"lost reply to the first request":  {data: "ours", fault: ofCreate(zktest.DropReply()), unknowing: true},
 		"lost request that would write it": {data: "ours", fault: zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropRequest()}},
 	} {
@@ -93,44 +91,4 @@ func TestShutdownInAnOutageDeletesANodeThatWasTakenOver(t *testing.T) {
 		closedInOutage{data: "ours", fault: zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply()}}.run(t, w)
 		require.Equal(t, "-", w.dataOf("/config"))
 	})
-}
-
-// The other's node has the same data. It was made while the client had no
-// connection, and before our request was sent, which was lost.
-//
-// Promise: Shutdown leaves a node that another client created during an outage.
-func TestShutdownLeavesANodeThatWasMadeInAnOutage(t *testing.T) {
-	for name, inOutage := range map[string]bool{"started in the outage": true, "started behind it": false} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				client, network := w.Connect(t)
-				require.NoError(t, client.Sync(w.Patience(t), "/"))
-				network.Refuse(true)
-				network.Cut()
-				settle()
-				require.NoError(t, w.Fake.Create("/config", []byte("same")))
-				again := zktest.Call(func(zktest.Request) { network.Refuse(true) })
-				lost := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(again, zktest.DropRequest())})
-
-				var n *nodes.PersistentNode
-				if inOutage {
-					// The request ends the connection, as soon as there is one. So
-					// nobody else can wait for a connection.
-					n = start(t, client, "/config", "same", nodes.WithMode(framework.Persistent))
-					network.Refuse(false)
-				} else {
-					network.Refuse(false)
-					require.NoError(t, client.WaitConnected(w.Patience(t)))
-					n = start(t, client, "/config", "same", nodes.WithMode(framework.Persistent))
-				}
-				<-lost.Done()
-				settle()
-				require.Equal(t, 1, lost.Hits())
-				n.Shutdown(recipetest.Within(t, time.Second))
-				network.Refuse(false)
-				require.NoError(t, n.Shutdown(w.Patience(t)))
-				require.Equal(t, "same", w.dataOf("/config"))
-			})
-		})
-	}
 }

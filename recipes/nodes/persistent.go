@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +40,7 @@ import (
 //	                              the node of the lost session, that is
 //	                              replaced, in one transaction
 //	somebody deletes it           it is created again
-//	somebody writes to it         WithDataPolicy
+//	somebody writes to it         it gets our data again
 //	somebody else's node is in    WithConflictPolicy
 //	the way
 //	the server is in trouble      it is tried again, after pauses of up to 30
@@ -56,7 +57,7 @@ type PersistentNode struct {
 	wake   chan struct{} // capacity 1: there is new data
 	life   follow.Life   // it is gone when the node is
 
-	keeping, removal follow.Loop // the keeper's; others ask what their trouble is
+	keeping, removal follow.Loop // the keeper's; others ask for their last error
 
 	owners identity.Sessions // their nodes may be ours
 
@@ -64,10 +65,9 @@ type PersistentNode struct {
 
 	mu       sync.Mutex         // protects the following fields
 	sets     uint64             // how often the data was set
-	wish     payload            // the data that the node is to have
-	earlier  []payload          // earlier wishes that the node has not had yet
-	waiting  map[uint64]error   // the Sets that wait: why each was refused, or nil
-	have     payload            // the data that the node has; none if it never was there
+	have     payload            // the data that the node has; only the keeper writes it; none if the node never was there
+	pending  []payload          // what the node is to have since then, the newest last
+	refusal  error              // of the last data that was refused
 	now      *Registration      // nil if there is none
 	madeIn   *framework.Session // an ephemeral node's: the newest in which it may have been created
 	until    time.Time          // for a node with a time to live: when it may be gone
@@ -88,6 +88,10 @@ type payload struct {
 	data []byte
 	set  uint64 // counts from 1, which is the data of NewPersistentNode
 }
+
+// maxPending bounds how much data is kept for the case that the server refuses
+// later data.
+const maxPending = 8
 
 // NewPersistentNode makes a node exist from now on, until Shutdown. It does not
 // wait, not even for a connection: WaitRegistered does. The path can be "/" only
@@ -112,9 +116,8 @@ func newNode(c *framework.Client, path string, data []byte, cfg config) *Persist
 		client: c, path: path, cfg: cfg, events: event.Of(c, path),
 		wake:    make(chan struct{}, 1),
 		sets:    1,
-		wish:    payload{bytes.Clone(data), 1},
+		pending: []payload{{bytes.Clone(data), 1}},
 		last:    broadcast.New(Change{}),
-		waiting: map[uint64]error{},
 	}
 }
 
@@ -162,30 +165,19 @@ func (n *PersistentNode) waitRegistered(ctx context.Context) (r Registration, er
 	return r, err
 }
 
-// await waits until something is so, which is asked under the mutex each time
-// that something was done.
-func (n *PersistentNode) await(ctx context.Context, isSo func() bool) error {
-	return n.life.Wait(ctx, func() bool {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		return isSo()
-	})
-}
-
 // Registration returns the node as it is now, and whether it is there and ours.
 // It does not contact the server. The answer may be old when it arrives: the
 // session's context knows.
 func (n *PersistentNode) Registration() (Registration, bool) {
-	clock := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.registrationLocked(clock)
+	return n.registrationLocked()
 }
 
 // registrationLocked does not return an ephemeral node of a session that is
 // over, nor one whose time to live is, even if nobody has noted that yet.
-func (n *PersistentNode) registrationLocked(clock time.Time) (Registration, bool) {
-	if n.now == nil || n.failure != nil || n.whyPastLocked(clock) != nil {
+func (n *PersistentNode) registrationLocked() (Registration, bool) {
+	if n.now == nil || n.failure != nil || n.whyPastLocked() != nil {
 		return Registration{}, false
 	}
 	return *n.now, true
@@ -209,15 +201,10 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 
 // Data returns the data that the node is to have: what the last Set was
 // given that was not refused. It is shared: do not change it.
-func (n *PersistentNode) Data() []byte { return n.wanted().data }
-
-// Written returns the data of ours that the node is known to have had last, and false
-// if it never was there. It tells whether a Set whose context has ended was carried
-// out since. The data is shared: do not change it.
-func (n *PersistentNode) Written() (data []byte, ok bool) {
+func (n *PersistentNode) Data() []byte {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.have.data, n.have.set != 0
+	return n.wantedLocked().data
 }
 
 func (n *PersistentNode) set(ctx context.Context, data []byte) error {
@@ -225,10 +212,13 @@ func (n *PersistentNode) set(ctx context.Context, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer n.stopWaiting(set)
 	var refused error
-	err = n.await(ctx, func() bool {
-		refused = n.waiting[set]
+	err = n.life.Wait(ctx, func() bool {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.have.set < set && n.wantedLocked().set < set {
+			refused = n.refusal
+		}
 		return refused != nil || n.have.set >= set
 	})
 	return cmp.Or(refused, err)
@@ -241,17 +231,129 @@ func (n *PersistentNode) ask(data []byte) (set uint64, err error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err := n.endedLocked(); err != nil {
-		return 0, err
+	if n.failure != nil {
+		return 0, n.failure
 	}
 	n.sets++
-	n.replaceWishLocked(payload{bytes.Clone(data), n.sets})
-	n.waiting[n.sets] = nil
+	n.pending = append(n.pending, payload{bytes.Clone(data), n.sets})
+	n.pending = n.pending[max(0, len(n.pending)-maxPending-1):]
 	select {
 	case n.wake <- struct{}{}:
 	default:
 	}
 	return n.sets, nil
+}
+
+// wantedLocked returns the data that the node is to have.
+func (n *PersistentNode) wantedLocked() payload {
+	if last := len(n.pending) - 1; last >= 0 {
+		return n.pending[last]
+	}
+	return n.have
+}
+
+func (n *PersistentNode) wanted() payload {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.wantedLocked()
+}
+
+// wrote notes that the node has this data.
+func (n *PersistentNode) wrote(p payload) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.have = p
+	n.pending = slices.DeleteFunc(n.pending, func(e payload) bool { return e.set <= p.set })
+	n.life.Tell()
+}
+
+// refuse notes that the server has refused this data. It reports whether there
+// is other data to go on with: a later Set's, an earlier one's that was not
+// written, or what the node had.
+func (n *PersistentNode) refuse(p payload, why error) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pending = slices.DeleteFunc(n.pending, func(e payload) bool { return e.set == p.set })
+	n.refusal = why
+	n.life.Tell()
+	next := n.wantedLocked()
+	return next.set != 0 && next.set != p.set
+}
+
+// Shutdown deletes the node, and returns nil when a server has said that it is
+// gone. A node with a time to live stays, and a node of another client is never
+// deleted. When Shutdown returns earlier, and with which error, is the same for all
+// recipes: see "How a call ends a node" in the index of the recipes. If the server
+// refuses the deletion, that is the error of every Shutdown, and the node stays.
+//
+// Closing the client ends its persistent nodes, and deletes those that are
+// ephemeral.
+func (n *PersistentNode) Shutdown(ctx context.Context) error {
+	return n.errorOf("shutdown", n.shutdown(ctx))
+}
+
+func (n *PersistentNode) shutdown(ctx context.Context) error {
+	if err := n.usable(); err != nil {
+		return err
+	}
+	n.end(ErrClosed)
+	n.life.Stop()
+	ending := n.removal.Ending(ctx, n.session())
+	defer ending.Done()
+	if !n.life.WaitGone(ending.Context()) {
+		return ending.Err(n.session(), reason.OfContext(ending.Context()))
+	}
+	n.mu.Lock()
+	leftover, late := n.leftover, n.late
+	n.mu.Unlock()
+	return cmp.Or(ending.Err(n.session(), leftover), late.mayCome(ctx))
+}
+
+// session returns the session on which the node depends, or nil if it does not
+// depend on one.
+func (n *PersistentNode) session() *framework.Session {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.madeIn
+}
+
+// end ends the persistent node, if nothing has ended it before. The keeper still
+// has to delete the node.
+func (n *PersistentNode) end(why error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.failure != nil {
+		return
+	}
+	n.failure = why
+	n.tellLocked(Change{State: Ended, Err: n.errorOf("persistent node", why)})
+	n.life.End(why)
+}
+
+// Done is closed when the persistent node has ended, for the reason that Err
+// returns.
+func (n *PersistentNode) Done() <-chan struct{} { return n.life.Over().Done() }
+
+// Err returns why the persistent node has ended, or nil if it has not. The
+// reasons are:
+//
+//   - ErrClosed: it was shut down.
+//   - framework.ErrClosed: the client was closed.
+//   - ErrConflict, in a *ConflictError: somebody else's node is in the way,
+//     and the policy is not to wait.
+//   - An error of the server that waiting does not cure, such as zk.ErrNoAuth
+//     if the client may not create the node, or not read what is at its path, or
+//     zk.ErrAuthFailed if the servers refuse the client's credentials.
+//
+// Outages, losses of the session and servers in trouble do not end it. A
+// persistent node that has ended by itself deletes its node, as Shutdown does.
+func (n *PersistentNode) Err() error {
+	if err := n.usable(); err != nil {
+		return n.errorOf("persistent node", err)
+	}
+	n.mu.Lock() // readers of Changes may have been told before the life is over
+	defer n.mu.Unlock()
+	return n.errorOf("persistent node", cmp.Or(n.failure, n.life.Err()))
 }
 
 // usable returns what is wrong with the arguments of NewPersistentNode.
@@ -281,10 +383,7 @@ func (n *PersistentNode) errorOf(op string, err error) error {
 
 // gaveUp is the error of a call whose context has ended.
 func (n *PersistentNode) gaveUp(ctx context.Context) error {
-	n.mu.Lock()
-	conflict := n.conflict
-	n.mu.Unlock()
-	if conflict != nil {
+	if conflict := n.inConflict(); conflict != nil {
 		return fmt.Errorf("%w: %w", reason.OfContext(ctx), conflict)
 	}
 	return n.keeping.GaveUp(ctx)
@@ -298,11 +397,14 @@ func (n *PersistentNode) Trouble() error {
 	if n.client == nil { // not made by NewPersistentNode
 		return nil
 	}
-	n.mu.Lock()
-	conflict := n.conflict
-	n.mu.Unlock()
-	if conflict != nil {
+	if conflict := n.inConflict(); conflict != nil {
 		return conflict
 	}
 	return n.keeping.Obstacle()
+}
+
+func (n *PersistentNode) inConflict() *ConflictError {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.conflict
 }

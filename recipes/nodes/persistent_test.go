@@ -202,27 +202,24 @@ func TestNodeThatIsDeletedAgainAndAgain(t *testing.T) {
 	})
 }
 
-// Data that somebody else has written is replaced by ours, or left, as the
-// policy says.
-func TestForeignDataIsRestoredOrAccepted(t *testing.T) {
-	for policy, want := range map[nodes.DataPolicy]string{nodes.Restore: "ours", nodes.Accept: "theirs"} {
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			c, _ := w.Connect(t)
-			n, seen := startFollowed(t, c, "/a", "ours", nodes.WithDataPolicy(policy))
-			w.ready(t, n)
-			synctest.Wait()
-			require.NoError(t, w.Fake.Set("/a", []byte("theirs")))
-			settle()
-			require.Equal(t, want, w.dataOf("/a"))
-			require.Equal(t, []nodes.State{nodes.Registered, nodes.Overwritten}, states(seen()))
-			require.NoError(t, n.Set(t.Context(), []byte("new")))
-			require.Equal(t, "new", w.dataOf("/a"))
-			w.Fake.Session(c.SessionID()).Expire()
-			settle()
-			require.Equal(t, "new", w.dataOf("/a"))
-			require.NoError(t, n.Shutdown(t.Context()))
-		})
-	}
+// Data that somebody else has written is replaced by ours.
+func TestForeignDataIsRestored(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n, seen := startFollowed(t, c, "/a", "ours")
+		w.ready(t, n)
+		synctest.Wait()
+		require.NoError(t, w.Fake.Set("/a", []byte("theirs")))
+		settle()
+		require.Equal(t, "ours", w.dataOf("/a"))
+		require.Equal(t, []nodes.State{nodes.Registered, nodes.Overwritten}, states(seen()))
+		require.NoError(t, n.Set(t.Context(), []byte("new")))
+		require.Equal(t, "new", w.dataOf("/a"))
+		w.Fake.Session(c.SessionID()).Expire()
+		settle()
+		require.Equal(t, "new", w.dataOf("/a"))
+		require.NoError(t, n.Shutdown(t.Context()))
+	})
 }
 
 // Data that is set while there is no node is that of the next node. A Set whose
@@ -273,24 +270,6 @@ func TestRefusedDataIsTheErrorOfSet(t *testing.T) {
 		require.NoError(t, n.Set(t.Context(), []byte("better")))
 		require.NoError(t, n.Err())
 		require.NoError(t, n.Shutdown(t.Context()))
-	})
-}
-
-// A write of somebody else is told once, also if the node is looked at again.
-func TestForeignWriteIsToldOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		n, seen := startFollowed(t, c, "/a", "ours", nodes.WithMode(framework.Persistent), nodes.WithDataPolicy(nodes.Accept))
-		w.ready(t, n)
-		synctest.Wait()
-		require.NoError(t, w.Fake.Set("/a", []byte("theirs")))
-		settle()
-		for range 2 {
-			w.Fake.Session(c.SessionID()).Expire()
-			settle()
-		}
-		require.Equal(t, "theirs", w.dataOf("/a"))
-		require.Equal(t, []nodes.State{nodes.Registered, nodes.Overwritten}, states(seen()))
 	})
 }
 

@@ -53,7 +53,7 @@ func TestNodeThatIsReplacedIsLostBeforeTheOtherOneIsRead(t *testing.T) {
 
 // claiming returns the options of a node that claims all others, or none.
 func claiming(all bool) []nodes.Option {
-	claim := func([]byte, [][]byte) bool { return all }
+	claim := func([]byte) bool { return all }
 	return []nodes.Option{nodes.WithMode(framework.Persistent), nodes.WithClaim(claim)}
 }
 

@@ -2,41 +2,74 @@ package nodes
 
 import (
 	"context"
+	"path"
+	"strings"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 )
+
+// name decides what the node is called. A protected name is the node's for its
+// whole life. That way a node that was created without our knowledge is found,
+// and a node that must be created again is no second one (CURATOR-190).
+func (k *keeper) name() {
+	dir, name := path.Split(k.path)
+	if k.cfg.unique() {
+		name = "_c_" + znode.GUID() + "-" + name // Curator's prefix
+	}
+	k.base = znode.Join(path.Clean(dir), name)
+	if k.cfg.mode != framework.EphemeralSequential {
+		k.node = k.base
+	}
+}
+
+// findNumber looks for a sequential node that may have been created without our
+// knowledge.
+func (k *keeper) findNumber(ctx context.Context) error {
+	if k.node != "" {
+		return nil
+	}
+	dir, prefix := path.Split(k.base)
+	parent := path.Clean(dir)
+	names, _, err := k.client.Children(ctx, parent)
+	if err != nil && !reason.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, prefix) {
+			k.node = znode.Join(parent, name)
+		}
+	}
+	return nil
+}
 
 // create creates the node. A node that is in the way is no error: the next step
 // looks at it.
 func (k *keeper) create(ctx context.Context) error {
+	if k.notFirst {
+		return k.transact(ctx, 0)
+	}
 	wish := k.wanted()
 	k.noteOwner()
-	if k.predecessor != nil && *k.predecessor == 0 {
-		return k.replaceWith(ctx, wish, 0)
-	}
 	opts := append(k.cfg.createOptions(), k.cfg.parents())
 	path := k.node
 	if path == "" {
 		path = k.base
 		opts = append(opts, framework.WithMode(k.cfg.mode))
 	}
-	if err := k.hearNews(ctx); err != nil {
-		return err
-	}
-	a := k.attempt(wish, 0)
 	created, err := k.client.Create(ctx, path, wish.data, opts...)
 	if reason.Is(err, zk.ErrNodeExists) {
 		return k.surprises.Wait(ctx)
 	}
 	if err != nil {
-		k.noteLate(err)
-		return k.failed(ctx, a, err)
+		return k.failed(ctx, wish, err)
 	}
 	k.node = created.Path
-	k.created(wish, created.Czxid, 0)
+	k.left(wish, created.Czxid, 0)
 	return nil
 }
 
@@ -53,74 +86,153 @@ func (k *keeper) noteOwner() {
 
 // replace deletes a node of this version, and creates ours, in one transaction.
 func (k *keeper) replace(ctx context.Context, version int32) error {
-	wish := k.wanted()
+	return k.transact(ctx, version, framework.DeleteOp(k.node, version))
+}
+
+// transact makes a transaction that creates the node after another one of the given
+// version. Ours gets version 1 if that is 0, or else 0: the servers compare nothing
+// else when a delete of the other node arrives late. If the tree is not as we
+// thought, the next step looks at it.
+func (k *keeper) transact(ctx context.Context, other int32, ops ...framework.TxnOp) error {
+	wish, version := k.wanted(), int32(0)
 	k.noteOwner()
-	return k.replaceWith(ctx, wish, version, framework.DeleteOp(k.node, version))
-}
-
-// versionBehind returns the version that our node gets behind another one. It
-// is a different one: the servers compare nothing else when a delete of the
-// other node arrives late.
-func versionBehind(other int32) int32 {
-	if other == 0 {
-		return 1
-	}
-	return 0
-}
-
-// replaceWith makes a transaction that creates the node behind another one of
-// the given version. If the tree is not as we thought, the next step looks at
-// it.
-func (k *keeper) replaceWith(ctx context.Context, wish payload, other int32, ops ...framework.TxnOp) error {
-	a := k.attempt(wish, versionBehind(other))
 	ops = append(ops, framework.CreateOp(k.node, wish.data, k.cfg.createOptions()...))
-	if a.version == 1 {
+	if other == 0 {
 		ops = append(ops, framework.SetOp(k.node, wish.data, 0))
+		version = 1
 	}
 	results, err := k.client.Transaction(ctx, ops...)
 	switch {
 	case err == nil:
-		k.created(wish, results[len(results)-1].Zxid, a.version)
+		k.left(wish, results[len(results)-1].Zxid, version)
 		return nil
 	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNodeExists):
-		k.predecessor = nil // create makes missing parents, too, if there is none
+		k.notFirst = false // create makes missing parents, too, if there is none
 		return k.surprises.Wait(ctx)
-	default:
-		k.noteLate(err)
-		return k.failed(ctx, a, err)
 	}
-}
-
-// created notes that our node is there.
-func (k *keeper) created(wish payload, czxid int64, version int32) {
-	k.left(czxid, version)
-	k.wrote(wish)
-	k.settle(czxid)
-}
-
-// left notes how a request has left our node. What became of earlier ones is known
-// then, unless one of them has not been looked for: no other node is of these.
-func (k *keeper) left(czxid int64, version int32) {
-	k.czxid, k.version, k.clean = czxid, version, true
-	if !k.doubt {
-		k.unanswered = nil
-	}
+	return k.failed(ctx, wish, err)
 }
 
 // write writes the data that the node is to have, if it still has the given
 // version.
 func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
-	a := k.attempt(wish, version+1)
 	stat, err := k.client.Set(ctx, k.node, wish.data, version)
 	switch {
 	case err == nil:
-		k.left(stat.Czxid, stat.Version)
-		k.wrote(wish)
-		k.settle(stat.Czxid)
+		k.left(wish, stat.Czxid, stat.Version)
 		return nil
 	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion):
 		return k.surprises.Wait(ctx)
-	default:
-		return k.failed(ctx, a, err)
 	}
+	return k.failed(ctx, wish, err)
+}
+
+// left notes how a request has left our node, and that it is registered.
+func (k *keeper) left(wish payload, czxid int64, version int32) {
+	k.mayBeThere, k.czxid, k.version, k.clean = true, czxid, version, true
+	k.wrote(wish)
+	k.settle(czxid)
+}
+
+// failed decides about a request that has failed. If its data was refused, and
+// there is other data, the node gets that.
+func (k *keeper) failed(ctx context.Context, wish payload, err error) error {
+	if framework.IsRefusal(err) {
+		if k.refuse(wish, err) {
+			return nil
+		}
+		if !k.outlastsRefusal(err) {
+			return err
+		}
+		k.events.At(k.node).Emit(eventRefused, err)
+		k.refusedFor = min(max(time.Second, 2*k.refusedFor), longestRefusal)
+		return k.rest(ctx, k.refusedFor, err, func(now payload) bool { return now.set != wish.set })
+	}
+	k.mayBeThere, k.doubt, k.clean = true, true, false
+	if reason.Is(err, framework.ErrOutcomeUnknown) {
+		k.unanswered = &wish
+		k.noteLate()
+	}
+	if reason.Is(err, &framework.HangUpError{}) {
+		return k.rest(ctx, hangUpPause, err, func(now payload) bool { return len(now.data) < len(wish.data) })
+	}
+	return err
+}
+
+// outlastsRefusal reports whether a node goes on after a refusal.
+func (k *keeper) outlastsRefusal(err error) bool {
+	return k.cfg.patient && k.settledOnce && framework.IsRefusal(err)
+}
+
+const (
+	// hangUpPause is how long a node rests whose data makes servers hang up. Each
+	// request with that data interrupts all others of the client.
+	hangUpPause = 5 * time.Minute
+
+	longestRefusal = 30 * time.Second // of the pauses of a node that is refused
+)
+
+// rest waits before the next request, and says why to those who wait. It returns early
+// if the node is to have other data that need not wait.
+func (k *keeper) rest(ctx context.Context, pause time.Duration, why error, goesOn func(payload) bool) error {
+	k.keeping.Note(why)
+	rest := time.NewTimer(pause)
+	defer rest.Stop()
+	for !goesOn(k.wanted()) {
+		select {
+		case <-k.wake:
+		case <-rest.C:
+			return nil
+		case <-ctx.Done():
+			return reason.OfContext(ctx)
+		}
+	}
+	return nil
+}
+
+// lateCreate is a request that creates an ephemeral node, and whose reply was lost
+// with its session. A server that has stalled with the request may still carry it
+// out, as long as the servers keep that session. The zero lateCreate is none.
+type lateCreate struct {
+	session *framework.Session
+	until   time.Time // when the servers have ended the session, unless they had no leader
+}
+
+// noteLate notes that the reply to a create may have been lost.
+func (k *keeper) noteLate() {
+	if k.cfg.ephemeral() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.late = lateCreate{k.session, time.Now().Add(3 * k.session.Timeout())}
+	}
+}
+
+// mayCome returns an error if a server may still create the node.
+func (l lateCreate) mayCome(ctx context.Context) error {
+	if l.session == nil || l.session.Context().Err() == nil || time.Now().After(l.until) {
+		return nil
+	}
+	return l.session.AwaitEnd(ctx)
+}
+
+// catchUp makes the server know of all that we have asked for before, if the
+// reply to some of it was lost. No server carries out an earlier request of this
+// session after that. A sequential node may have got its number.
+func (k *keeper) catchUp(ctx context.Context) error {
+	if !k.doubt {
+		return nil
+	}
+	if err := k.client.SyncQuorum(ctx); err != nil {
+		return err
+	}
+	if err := k.findNumber(ctx); err != nil {
+		return err
+	}
+	k.doubt = false
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.late.session == k.session {
+		k.late = lateCreate{}
+	}
+	return nil
 }

@@ -64,67 +64,39 @@ func TestMemberThatMayNotBeReadIsListed(t *testing.T) {
 	}
 }
 
-// A member whose node cannot be deleted has left all the same. It does not come
-// back as somebody else's.
-func TestMemberWhoseLeaveIsRefusedIsNotListed(t *testing.T) {
+// A member whose node cannot be deleted stays a member.
+func TestMemberWhoseLeaveIsRefusedIsListed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		g := nodes.NewGroup(c, "/g")
-		m, err := g.Join(w.Patience(t), "a", nil)
-		require.NoError(t, err)
-		_, err = c.SetACL(t.Context(), "/g", zk.WorldACL(zk.PermRead|zk.PermCreate|zk.PermAdmin), framework.AnyVersion)
+		m := w.join(t, g, "a", "1")
+		_, err := c.SetACL(t.Context(), "/g", zk.WorldACL(zk.PermRead|zk.PermCreate|zk.PermAdmin), framework.AnyVersion)
 		require.NoError(t, err)
 		require.ErrorIs(t, m.Leave(w.Patience(t)), zk.ErrNoAuth)
-		members, err := g.Members(w.Patience(t))
+		members, err := g.Members(t.Context())
 		require.NoError(t, err)
-		require.Empty(t, members)
+		require.Equal(t, []string{"a=1*"}, text(members))
 	})
 }
 
-// Whoever changes a view changes no later one.
-func TestViewsShareNoPayload(t *testing.T) {
+// A group that the client may not list ends a loop over its views, also one that has
+// had views.
+func TestRefusalEndsViews(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.Connect(t)
-		g := nodes.NewGroup(c, "/g")
-		join := func(id string) {
-			m, err := g.Join(w.Patience(t), id, []byte("xyz"))
+		require.NoError(t, w.Fake.Create("/g", nil))
+		c, network := w.Connect(t)
+		var ends []error
+		for _, err := range nodes.NewGroup(c, "/g").Changes(w.Patience(t)) {
+			ends = append(ends, err)
+			_, err = w.Observer.SetACL(t.Context(), "/g", zk.WorldACL(zk.PermCreate|zk.PermAdmin), framework.AnyVersion)
 			require.NoError(t, err)
-			t.Cleanup(func() { _ = m.Leave(recipetest.Within(t, time.Minute)) })
+			network.Cut() // all is read anew
 		}
-		join("a")
-		views := 0
-		for view, err := range g.Changes(w.Patience(t)) {
-			require.NoError(t, err)
-			for _, list := range [][]nodes.Member{view.Members, view.Joined} {
-				for _, m := range list {
-					require.Equal(t, "xyz", string(m.Payload))
-				}
-			}
-			view.Members[0].Payload[0] = '!'
-			if views++; views == 2 {
-				break
-			}
-			join("b")
+		require.Len(t, ends, 2)
+		require.NoError(t, ends[0])
+		require.ErrorIs(t, ends[1], zk.ErrNoAuth)
+		for _, err := range nodes.NewGroup(c, "/g").Changes(w.Patience(t)) {
+			require.ErrorIs(t, err, zk.ErrNoAuth)
 		}
 	})
-}
-
-// A node that may not be read goes before it is asked for without its data. No
-// watch is left on it.
-//
-// Promise: A member that disappears before it is read leaves no watch.
-func TestMemberThatGoesBeforeItIsAskedForLeavesNoWatch(t *testing.T) {
-	recipetest.InVirtualTime(t, func(t *testing.T, rw *recipetest.World) {
-		w := &world{rw}
-		require.NoError(t, w.Fake.Create("/g", nil))
-		owner := w.hide(t, "/g/hidden")
-		c, _ := w.Connect(t)
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpExists, Path: "/g/hidden", Do: zktest.Call(func(zktest.Request) {
-			w.Fake.Session(owner.SessionID()).Expire()
-		})})
-		next := w.views(t, nodes.NewGroup(c, "/g"))
-		require.Empty(t, next().Members)
-		settle()
-		require.Empty(t, w.Fake.WatchesOn("/g/hidden"))
-	}, zktest.WithVersion(zktest.Version380))
 }

@@ -97,7 +97,7 @@ func (h *Host) Heal() {
 func (h *Host) healLocked() {
 	h.disconnected, h.isolated, h.losing = false, false, nil
 	h.eachConnLocked(func(c *conn) {
-		if c.halfOpenLocked() && !c.srv.blackHole {
+		if c.blackHole && !c.srv.blackHole {
 			c.resetLocked()
 		}
 	})
@@ -183,8 +183,7 @@ func (h *Host) Suspended() time.Duration {
 // sessionsLocked returns the sessions whose last connection came from the host,
 // oldest first.
 func (h *Host) sessionsLocked() []*session {
-	all := append(h.cluster.oldestFirstLocked(), inOrder(h.cluster.ownSessions)...)
-	return slices.DeleteFunc(all, func(sess *session) bool { return sess.host != h })
+	return slices.DeleteFunc(h.cluster.oldestFirstLocked(), func(sess *session) bool { return sess.host != h })
 }
 
 func (h *Host) eachConnLocked(do func(*conn)) {

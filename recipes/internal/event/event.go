@@ -4,11 +4,11 @@
 // the recipe has:
 //
 //	var (
-//		eventPromoted       = event.Kind{Hook: event.Call(hookPromoted, HookAtomicPromoted.AtomicPromoted)}
+//		eventApplied        = event.Kind{Hook: tellWritten("applied")}
 //		eventOutcomeUnknown = event.Kind{Warn: "outcome of a write is unknown"}
 //	)
 //
-//	cell.events.Emit(eventOutcomeUnknown, err)
+//	node.events.Emit(eventOutcomeUnknown, err)
 package event
 
 import (
