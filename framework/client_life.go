@@ -124,8 +124,8 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 // is over.
 func (c *Client) supervise() {
 	between := newSessionBackoff()
-	for epoch := uint64(1); c.ctx.Err() == nil; epoch++ {
-		s := c.startSession(epoch)
+	for c.ctx.Err() == nil {
+		s := c.startSession()
 		c.spawn(func(context.Context) { s.watches.LookAgain() })
 		s.superviseDeadline()
 		lived := s.lived()

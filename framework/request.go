@@ -41,17 +41,8 @@ type pending[T any] struct {
 func start[T any](
 	ctx context.Context, s *Session, q proto.Request[T], then func(code int32, err error),
 ) (pending[T], error) {
-	if ctx.Err() != nil {
-		return pending[T]{}, notSent(ctx)
-	}
-	ended := ctx.Done() // before the request is in the queue: a context of the user's own may panic
-	call, place, err := s.link.Send(q.Op, q.Append, then)
-	if place != nil {
-		var calls transport.Calls
-		calls, err = s.awaitRoom(ctx, ended, place)
-		call = calls[0]
-	}
-	return pending[T]{session: s, request: q, call: call}, s.sendError(err)
+	calls, err := s.startAll(ctx, transport.Request{Op: q.Op, Payload: q.Append, Then: then})
+	return pending[T]{session: s, request: q, call: calls[0]}, err
 }
 
 // startBoth starts two requests at once; see startAll. The second one was not sent
@@ -59,7 +50,8 @@ func start[T any](
 func startBoth[A, B any](
 	ctx context.Context, s *Session, a proto.Request[A], b proto.Request[B],
 ) (first pending[A], second pending[B], err error) {
-	calls, err := s.startAll(ctx, onWire(a), onWire(b))
+	calls, err := s.startAll(ctx,
+		transport.Request{Op: a.Op, Payload: a.Append}, transport.Request{Op: b.Op, Payload: b.Append})
 	return pending[A]{session: s, request: a, call: calls[0]}, pending[B]{session: s, request: b, call: calls[1]}, err
 }
 
@@ -68,16 +60,12 @@ func (s *Session) startAll(ctx context.Context, requests ...transport.Request) (
 	if ctx.Err() != nil {
 		return transport.Calls{}, notSent(ctx)
 	}
-	ended := ctx.Done()
+	ended := ctx.Done() // before the request is in the queue: a context of the user's own may panic
 	calls, place, err := s.link.SendAll(requests...)
 	if place != nil {
 		calls, err = s.awaitRoom(ctx, ended, place)
 	}
 	return calls, s.sendError(err)
-}
-
-func onWire[T any](q proto.Request[T]) transport.Request {
-	return transport.Request{Op: q.Op, Payload: q.Append}
 }
 
 // awaitRoom returns when the connection has taken requests that wait for room,

@@ -25,7 +25,6 @@ import (
 // returns one.
 type Session struct {
 	client     *Client
-	epoch      uint64
 	conn       *zk.Conn
 	ready      chan struct{} // closed when conn is set; the library's goroutines wait for it
 	drain      <-chan zk.Event

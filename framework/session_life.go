@@ -17,10 +17,9 @@ import (
 
 // startSession replaces the client's session by a new one that begins to
 // connect.
-func (c *Client) startSession(epoch uint64) *Session {
+func (c *Client) startSession() *Session {
 	s := &Session{
 		client:   c,
-		epoch:    epoch,
 		ready:    make(chan struct{}),
 		begun:    time.Now(),
 		wake:     make(chan struct{}, 1),

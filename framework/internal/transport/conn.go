@@ -285,7 +285,6 @@ func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 		c.link.answers++
 		if !call.ignoreZxid && !isRefusedSetWatches(sent.Op, r) {
 			c.link.lastZxid = max(c.link.lastZxid, r.Zxid)
-			c.link.zxidFrom = c
 		}
 		c.admitWaitersLocked()
 	}
