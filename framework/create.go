@@ -70,7 +70,7 @@ func (n *creation) resolveTarget(path string) {
 		}
 	case n.cfg.protected:
 		n.guid = znode.GUID()
-		n.target = protectedPath(parent, n.guid, name)
+		n.target = znode.Join(parent, protectedPrefix(n.guid)+name)
 		n.write.onLostReply = lookUp
 	}
 }

@@ -14,14 +14,6 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 )
 
-// protectedPath is znode.Join of a parent and a protected name, as one string.
-func protectedPath(parent, guid, name string) string {
-	if parent == "/" {
-		parent = ""
-	}
-	return parent + "/_c_" + guid + "-" + name
-}
-
 func protectedPrefix(guid string) string { return "_c_" + guid + "-" }
 
 var protectedPrefixLength = len(protectedPrefix(znode.GUID()))
