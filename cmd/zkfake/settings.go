@@ -30,7 +30,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:2181", "`host:port` to serve on")
 	fs.IntVar(&s.members, "members", 0, "serve as an ensemble of `n` members, on n ports")
 	fs.StringVar(&s.control, "control", "", "`host:port` of the remote control; a loopback address")
-	fs.StringVar(&s.version, "version", "3.9.3", "behave as this `version` of ZooKeeper: 3.9.3, or 3.8.0 with Debian's patches")
+	fs.StringVar(&s.version, "version", "3.9.3",
+		"behave as this `version` of ZooKeeper: 3.9.3, or 3.8.0 with Debian's patches")
 	fs.DurationVar(&s.tick, "tick", 0, "sessions expire only at multiples of this `duration`")
 	fs.DurationVar(&s.minSession, "minsession", time.Millisecond, "the shortest session timeout, a `duration`")
 	fs.DurationVar(&s.maxSession, "maxsession", 24*24*time.Hour, "the longest session timeout, a `duration`")
