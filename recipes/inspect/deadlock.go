@@ -166,7 +166,7 @@ func (l *lock) reduce(waits map[string][]*lock) {
 	})
 }
 
-// step is a process that waits for a lock in vain.
+// step is a process whose wait for a lock cannot end.
 type step struct {
 	who string
 	on  *lock

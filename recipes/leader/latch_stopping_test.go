@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -40,13 +41,13 @@ func waysToStop(stopping, margin time.Duration) map[string]ledUntil {
 			func(_ *testing.T, _ *leader.Latch, lease *locks.Lease) { stop(lease) }, margin,
 		},
 		"Lead's work returns": {func(t *testing.T, l *leader.Latch, lease *locks.Lease) {
-			require.ErrorIs(t, l.Lead(t.Context(), func(ctx context.Context) error {
+			assert.ErrorIs(t, l.Lead(t.Context(), func(ctx context.Context) error {
 				stop(lease)
 				return nil
 			}), leader.ErrClosed)
 		}, stopping},
 		"Lead's work takes too long": {func(t *testing.T, l *leader.Latch, lease *locks.Lease) {
-			require.ErrorIs(t, l.Lead(t.Context(), func(ctx context.Context) error {
+			assert.ErrorIs(t, l.Lead(t.Context(), func(ctx context.Context) error {
 				stop(lease)
 				time.Sleep(margin)
 				return nil
@@ -54,11 +55,11 @@ func waysToStop(stopping, margin time.Duration) map[string]ledUntil {
 		}, margin},
 		"the lease is released": {func(t *testing.T, _ *leader.Latch, lease *locks.Lease) {
 			stop(lease)
-			require.Error(t, lease.Release(t.Context()))
+			assert.Error(t, lease.Release(t.Context()))
 		}, stopping},
 		"the latch is shut down": {func(t *testing.T, l *leader.Latch, lease *locks.Lease) {
 			stop(lease)
-			require.NoError(t, l.Shutdown(t.Context()))
+			assert.NoError(t, l.Shutdown(t.Context()))
 		}, stopping},
 	}
 }
