@@ -175,9 +175,10 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 		n.giveUpNode()
 		return Created{}, false, nil
 	}
-	path, err := findProtected(ctx, s, n.parent, n.guid)
+	names, err := foundNodes{}.of(ctx, s, n.parent, n.guid)
+	path := n.client.firstOf(n.parent, names)
 	var stat *proto.Stat
-	if path != "" && err == nil {
+	if path != "" {
 		stat, err = send(ctx, s, proto.Exists(path, false), nil)
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -153,8 +154,8 @@ func TestLifeIsClosedOftenAndAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
-				require.NoError(t, l.close(h.Patience(t)))
-				require.True(t, recipetest.IsClosed(l.done))
+				assert.NoError(t, l.close(h.Patience(t)))
+				assert.True(t, recipetest.IsClosed(l.done))
 			})
 		}
 		all.Wait()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -80,4 +81,22 @@ func TestABufferIsNoTerminal(t *testing.T) {
 		require.False(t, terminal.Is(v))
 		require.Equal(t, 80, terminal.Width(v))
 	}
+}
+
+// The lock is lost while the command is being started. The start has the grace to
+// end by itself, and the command has what is left of it.
+func TestALossLeavesAStartItsGrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lease, lose := context.WithCancel(t.Context())
+		g := graceAfter(lease, 3*time.Second)
+		time.Sleep(time.Hour)
+		require.Equal(t, 3*time.Second, g.left())
+		lost := time.Now()
+		lose()
+		time.Sleep(time.Second)
+		require.Equal(t, 2*time.Second, g.left())
+		<-g.over
+		require.Equal(t, 3*time.Second, time.Since(lost))
+		require.Zero(t, g.left())
+	})
 }

@@ -5,8 +5,8 @@
 //
 // It is cheap enough to be always on. Each acquire and its hold have a record
 // while they go on, which is one allocation, or two if the acquire has to wait.
-// A hold that is lost has its record until it is released, or until its nodes
-// are gone and the program has dropped all that could release it.
+// A hold that is lost has its record until it is released, or until 1,000 others
+// were lost and not released.
 //
 // Events are in two rings of fixed size. They keep strings and errors as they
 // are, and only readers make texts of them. Rare events have a ring of their

@@ -13,7 +13,7 @@ type Recorder struct {
 	frequent ring
 	records  Record // the head of a list in a circle
 	linked   int    // how many are in the list
-	lost     lost
+	lost     int    // how many of these are lost holds
 }
 
 // New returns a recorder that keeps so many rare events, and as many frequent

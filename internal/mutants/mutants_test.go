@@ -71,7 +71,7 @@ func TestMutantThatDoesNotFit(t *testing.T) {
 		"func: second\n-l":                 "the old text is 3 times in second\n    old text: l\n    it is in: list.first (p/p.go)",
 		"func: third\n-return 0\n+return 1": "there is no function third in p\n" +
 			"    old text: return 0\n    it is in: second (p/p.go)",
-		"func: second\n-return 0\n+}}":                       "its function does not parse: 5:2: expected declaration, found '}'",
+		"func: second\n-return 0\n+}}":                       "its function does not parse: 4:2: expected declaration, found '}'",
 		"func: second\n-return 0\ntest: p TestThird/subtest": "there is no test TestThird in p",
 	} {
 		m := parse(t, text)

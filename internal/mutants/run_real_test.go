@@ -133,5 +133,5 @@ func TestRun(t *testing.T) {
 	require.EqualError(t, err, "no mutant has the name none")
 	put(t, root, catalogue+"/kinds.txt", strings.Replace(misfits, "n = lost(names)", "n = len(names)", 1))
 	_, err = play(options{times: 1})
-	require.ErrorContains(t, err, "/mutant/misfit:4: undefined: m")
+	require.ErrorContains(t, err, "/mutant/misfit:4:8: undefined: m")
 }

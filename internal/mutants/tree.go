@@ -80,7 +80,7 @@ func (t *tree) write(dir string) error {
 			return err
 		}
 		for _, g := range f.files {
-			if len(g.appended) > 0 {
+			if len(g.inserted) > 0 {
 				if err := put(g.path, g.withMutants()); err != nil {
 					return err
 				}

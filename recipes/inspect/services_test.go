@@ -110,11 +110,11 @@ func TestRegistrationsThatAreInstances(t *testing.T) {
 // Anybody may write an address that begins a new line, or commands a terminal.
 func TestAddressThatCannotBePrintedIsNoID(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		data := `{"name":"orders","id":"a","address":"10.0.0.7\n\u001b[2J"}`
+		data := `{"name":"orders","id":"a","address":"10.0.0.7\n\u001b7"}`
 		create(t, w.Observer, "/services/orders/a", data, framework.Ephemeral)
 		p := w.one(t, "/services/orders").Holders[0]
 		require.Equal(t, data, p.ID)
-		require.Equal(t, "10.0.0.7\n\x1b[2J", p.Instance.Address)
+		require.Equal(t, "10.0.0.7\n\x1b7", p.Instance.Address)
 		require.True(t, printable.Is(p.String()))
 	})
 }

@@ -47,22 +47,10 @@ func (w *walk) visit(path string, level int) (*visit, error) {
 // node is a registration.
 func (w *walk) visitOnce(path string, level int) (v *visit, err error) {
 	v = &visit{path: path}
-	var names []string
-	var stat *zk.Stat
-	if level > w.depth {
-		stat, err = w.stat(path)
-	} else {
-		names, stat, err = w.children(path)
-	}
-	refused := err
-	if reason.Is(err, zk.ErrNoAuth) { // some servers tell what kind of node it is nevertheless
-		stat, err = w.stat(path)
-	}
+	names, stat, refused, err := w.look(path, level)
 	switch {
 	case reason.Is(err, zk.ErrNoNode) && level > 0:
 		return v, nil
-	case reason.Is(err, zk.ErrNoAuth):
-		stat = &zk.Stat{}
 	case err != nil:
 		return nil, err
 	}
@@ -76,6 +64,24 @@ func (w *walk) visitOnce(path string, level int) (v *visit, err error) {
 		err = w.recognise(v, sortOut(names))
 	}
 	return v, err
+}
+
+// look lists a node, or only reads its stat below the deepest level. If the server
+// refuses that, some servers tell the stat nevertheless. Otherwise it is empty.
+func (w *walk) look(path string, level int) (names []string, stat *zk.Stat, refused, err error) {
+	if level > w.depth {
+		stat, err = w.stat(path)
+	} else {
+		names, stat, err = w.children(path)
+	}
+	if !reason.Is(err, zk.ErrNoAuth) {
+		return names, stat, nil, err
+	}
+	refused = err
+	if stat, err = w.stat(path); reason.Is(err, zk.ErrNoAuth) {
+		stat, err = &zk.Stat{}, nil
+	}
+	return nil, stat, refused, err
 }
 
 // recognise finds the recipes among the children of a node.

@@ -2,7 +2,6 @@ package zktest
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -19,18 +18,4 @@ func TestWallClockIsWrittenIntoNodes(t *testing.T) {
 	require.Equal(t, at.UnixMilli(), n.Stat.Mtime)
 	_, err := Run(WithWallClock(nil))
 	require.ErrorContains(t, err, "nil clock")
-}
-
-func TestJumpClockExpiresSessions(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *Server) {
-		login(t, srv)
-		srv.JumpClock(9 * time.Second)
-		require.Len(t, srv.Sessions(), 1)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		srv.AssertNoSessions(t)
-		login(t, srv)
-		srv.JumpClock(10 * time.Second)
-		srv.AssertNoSessions(t)
-	})
 }

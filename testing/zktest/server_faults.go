@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"time"
 )
 
 // ErrClosed is returned after Close. It matches [net.ErrClosed].
@@ -117,23 +116,6 @@ func (s *Server) Resume() error {
 	s.carryOutHeldLocked()
 	s.reaper.scheduleLocked()
 	return nil
-}
-
-// JumpClock makes the server believe that d has passed, as after a virtual
-// machine was suspended: every session is nearer to its end by d, and those whose
-// deadline lies in the past expire before the server hears of anybody. The times
-// in nodes do not jump, see [WithWallClock]. For a suspended machine of clients
-// see [Host.Suspend]. In an ensemble the leader decides on sessions; a jump of
-// another member does nothing. With a negative d the sessions get more time.
-func (s *Server) JumpClock(d time.Duration) {
-	s.mu.Lock()
-	defer s.unlock()
-	if s.leaderServerLocked() != s || s.stopped || s.closed {
-		return
-	}
-	for _, sess := range s.oldestFirstLocked() {
-		sess.backdateLocked(d)
-	}
 }
 
 // Restart is [Server.Restart] of all members: all are stopped, and then

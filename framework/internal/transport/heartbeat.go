@@ -69,11 +69,11 @@ const beatsPerTimeout = 8
 
 // beat ends when both of its requests are answered, or with the connection.
 func (c *Conn) beat(timeout time.Duration) {
-	sync, err := c.roundTrip(opSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, timeout)
+	sync, err := c.roundTrip(proto.OpSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, timeout)
 	if err != nil {
 		return
 	}
-	sent, err := c.roundTrip(opMulti, checkOfRoot.Append, timeout)
+	sent, err := c.roundTrip(proto.OpMulti, checkOfRoot.Append, timeout)
 	if err != nil {
 		return
 	}
@@ -114,7 +114,7 @@ func (c *Conn) roundTrip(
 		c.signal()
 		<-call.Done()
 		code, _, body, err := call.Answer()
-		if err != nil || code == 0 && (op != opMulti || isCommitted(body)) {
+		if err != nil || code == 0 && (op != proto.OpMulti || isCommitted(body)) {
 			return sent, err
 		}
 		select {

@@ -99,11 +99,7 @@ func (c *Claim) holderStoppedLocked() {
 // tellLoss tells the tracer and the log, once, that the claim was lost.
 func (c *Claim) tellLoss() {
 	cause := context.Cause(c.ctx)
-	nodes := c.nodes[0].Session.Context()
-	if len(c.nodes) == 1 && reason.Is(cause, ErrNodeDeleted) {
-		nodes = Ended
-	}
-	c.Trace().Lost(nodes, kindOf(cause), cause)
+	c.Trace().Lost(kindOf(cause), cause)
 }
 
 // Loss returns why the claim's context has ended. It is for callers that

@@ -140,9 +140,8 @@ func (h *Hold) Overrun() (over func()) {
 }
 
 // Lost reports, once, that the hold was lost. Several goroutines may call it.
-// It returns when one of them has reported that. The context nodes ends when
-// the nodes are gone.
-func (h *Hold) Lost(nodes context.Context, kind locktrace.EndCause, cause error) {
+// It returns when one of them has reported that.
+func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 	if h == nil {
 		return
 	}
@@ -150,7 +149,7 @@ func (h *Hold) Lost(nodes context.Context, kind locktrace.EndCause, cause error)
 		if kind == locktrace.EndRevoked {
 			h.Revoked()
 		}
-		h.record.Lost(nodes, cause)
+		h.record.Lost(cause)
 		h.logLoss(kind, cause)
 		h.tellEnded(kind, cause)
 	})

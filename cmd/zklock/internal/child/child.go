@@ -34,7 +34,7 @@ type Command struct {
 	Args                  []string // the program, which is looked for in $PATH, and its arguments
 	Env                   []string
 	Stdin, Stdout, Stderr *os.File   // the child's own; nothing is copied
-	Files                 []*os.File // further ones, at free descriptors, see FirstFile; none on Windows
+	Files                 []*os.File // further ones, at free descriptors, see FirstFile
 
 	// Ready is called right before the command is started. If it returns an
 	// error, the command is not started, and Start returns the error.
@@ -88,8 +88,8 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
 // Refused has the id of a process of the command that this program may not
-// signal, as one of another user. There is one at most: the first. Such a process
-// goes on, and Gone is not closed before it has ended.
+// signal, as one of another user. The channel keeps the first id that was not
+// received. Such a process goes on, and Gone is not closed before it has ended.
 func (p *Process) Refused() <-chan int { return p.refused }
 
 // Status returns the exit status of the command as shells have it, which is

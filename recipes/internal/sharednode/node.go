@@ -1,3 +1,7 @@
+// Package sharednode reads, creates and writes a node whose data is a value
+// that all processes share, in the way of Curator's SharedValue. Package shared
+// follows such a node. A semaphore with a shared limit reads one when it is
+// acquired.
 package sharednode
 
 import (
@@ -10,6 +14,12 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
+
+// Node is a node with this path. It has no state.
+type Node struct {
+	Client *framework.Client
+	Path   string
+}
 
 // Read reads the node. It costs one request.
 func (n Node) Read(ctx context.Context) (*Snapshot, error) {
@@ -97,4 +107,47 @@ func (n Node) readPresent(ctx context.Context, watched bool) (*Snapshot, *framew
 		return nil, nil, err
 	}
 	return Present(data, stat), watch, nil
+}
+
+// Snapshot is the node as of one read or write of this client. It is immutable.
+type Snapshot struct {
+	Data         []byte
+	Exists       bool
+	Version      int32
+	Czxid, Mzxid int64
+
+	// From and To say as of which transaction this was so. They are the mzxid
+	// if there is a node.
+	From, To int64
+}
+
+// Present is a node as an answer of the server has it.
+func Present(data []byte, stat *zk.Stat) *Snapshot {
+	return &Snapshot{
+		Data: data, Exists: true,
+		Version: stat.Version, Czxid: stat.Czxid, Mzxid: stat.Mzxid,
+		From: stat.Mzxid, To: stat.Mzxid,
+	}
+}
+
+// Absent is no node. The server does not say as of which transaction. That is
+// between the newest that the client knew of when it asked, and the newest that
+// it knew of when it had the answer.
+func Absent(asked, answered int64) *Snapshot { return &Snapshot{From: asked, To: answered} }
+
+// IsAfter reports whether s is certainly newer. That there is no node is never
+// certain: the server may lag behind.
+func (s *Snapshot) IsAfter(other *Snapshot) bool {
+	return other == nil || s.Exists && s.From > other.To
+}
+
+// IsBefore reports whether s, which exists, is certainly older. A node that was
+// there at a transaction, and not at the same one, was written before.
+func (s *Snapshot) IsBefore(other *Snapshot) bool {
+	return s.Exists && other != nil && (s.Mzxid < other.From || s.Mzxid == other.From && !other.Exists)
+}
+
+// Same reports whether two snapshots are of the same write, or both of no node.
+func (s *Snapshot) Same(other *Snapshot) bool {
+	return other != nil && s.Exists == other.Exists && s.Mzxid == other.Mzxid
 }
