@@ -96,8 +96,6 @@ var errorClasses = []errorClass{
 	{zk.ErrPtrExpected, notApplied, notRetryable, "of the library's encoder, before it sends"},
 
 	{ErrUnimplemented, notApplied, notRetryable, "the server does not know this request"},
-	{&ServerError{proto.CodeNewConfigNoQuorum}, notApplied, notRetryable, "of a reconfiguration"},
-	{&ServerError{proto.CodeReconfigInProgress}, notApplied, notRetryable, "of a reconfiguration"},
 	{&ServerError{proto.CodeUnknownSession}, notApplied, notRetryable,
 		"a server carries out nothing for a session that it does not know"},
 	{&ServerError{proto.CodeInvalidCallback}, notApplied, notRetryable,

@@ -71,7 +71,6 @@ type core struct {
 	hooks      *hooks.List
 	recorder   *flight.Recorder // nil for none
 	persistent *watches.Persistent
-	hangUps    hangUps
 	slept      atomic.Int64 // for how long the machine has been suspended; see now
 
 	mu          sync.Mutex // protects the following fields
@@ -93,19 +92,6 @@ func (c *core) newest() *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.session
-}
-
-// pause waits, but not longer than the client is open.
-func (c *Client) pause(d time.Duration) {
-	if d == 0 {
-		return
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-c.ctx.Done():
-	}
 }
 
 // spawn runs f in a goroutine that Close ends, by ending ctx, and waits for. It

@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/hooks"
+	"github.com/gocurator/curator/internal/pauses"
 )
 
 // New returns a client of the ensemble named by a connection string such as
@@ -18,9 +19,8 @@ import (
 // optional chroot that is put before every path. It starts to connect and does
 // not wait: operations wait for the connection, and so does WaitConnected.
 //
-// Empty parts between commas are left out. An IPv6 address belongs in brackets,
-// with the port behind them. Without brackets it is an error if Java would take
-// its end for the port.
+// Empty parts between commas are left out. An IPv6 address needs brackets, such as
+// "[::1]:2181": without them, nothing tells its end from a port.
 //
 // A chroot that does not exist is created with the first node in it, as Curator
 // does. The log has a warning then: if the chroot was mistyped, the client
@@ -123,16 +123,16 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 // supervise owns the client's sessions: it starts each one when the one before
 // is over.
 func (c *Client) supervise() {
-	pauses := newSessionBackoff()
-	for epoch := uint64(1); c.ctx.Err() == nil; epoch++ {
-		s := c.startSession(epoch)
+	between := newSessionBackoff()
+	for c.ctx.Err() == nil {
+		s := c.startSession()
 		c.spawn(func(context.Context) { s.watches.LookAgain() })
 		s.superviseDeadline()
 		lived := s.lived()
 		if !c.spawn(func(context.Context) { s.close() }) {
 			s.close() // the client was closed meanwhile, and Close may not know of this session
 		}
-		c.pause(pauses.after(lived))
+		_ = pauses.Sleep(c.ctx, between.after(lived))
 	}
 }
 

@@ -27,8 +27,7 @@ func parseConnectString(s string) (servers []string, chroot string, err error) {
 	if hasChroot && path != "" { // "host:2181/" means no chroot, as in the Java client
 		chroot = "/" + path
 		if strings.Contains(path, ",") {
-			return nil, "", malformed("the chroot has a comma: " +
-				"write it once, behind the last server: \"" + chrootOnce(s) + "\"")
+			return nil, "", malformed("the chroot has a comma: write it once, after the last server")
 		}
 		if err := validatePath(chroot); err != nil {
 			return nil, "", malformed("chroot: " + err.Error())
@@ -50,25 +49,11 @@ func parseConnectString(s string) (servers []string, chroot string, err error) {
 	return servers, chroot, nil
 }
 
-// chrootOnce moves the chroot of a connection string behind its last server.
-func chrootOnce(s string) string {
-	var hosts []string
-	var chroot string
-	for _, server := range strings.Split(s, ",") {
-		host, path, _ := strings.Cut(server, "/")
-		if chroot == "" && path != "" {
-			chroot = "/" + path
-		}
-		hosts = append(hosts, host)
-	}
-	return strings.Join(hosts, ",") + chroot
-}
-
 func parseServer(s string) (string, error) {
 	host, port := s, defaultPort
-	bareIPv6 := strings.Count(s, ":") > 1 && !strings.HasPrefix(s, "[")
 	switch {
-	case bareIPv6:
+	case strings.Count(s, ":") > 1 && s[0] != '[':
+		return "", errors.New("too many colons in " + strconv.Quote(s) + ": an IPv6 address needs brackets")
 	case strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]"):
 		host = s[1 : len(s)-1]
 	case strings.Contains(s, ":"):
@@ -79,14 +64,6 @@ func parseServer(s string) (string, error) {
 	}
 	if host == "" {
 		return "", errors.New("a server has no host")
-	}
-	if bareIPv6 && net.ParseIP(host) == nil {
-		return "", errors.New("too many colons in " + strconv.Quote(s))
-	}
-	if bareIPv6 {
-		if err := readInTwoWays(s); err != nil {
-			return "", err
-		}
 	}
 	if strings.ContainsAny(host, " \t\r\n\x00[]/") {
 		return "", errors.New("invalid character in host " + strconv.Quote(host))
@@ -103,16 +80,4 @@ func parseServer(s string) (string, error) {
 func isPort(s string) bool {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return err == nil && n != 0
-}
-
-// readInTwoWays returns an error for an IPv6 address without brackets whose end
-// may be a port. Java takes it for one, and would connect to another server.
-func readInTwoWays(address string) error {
-	colon := strings.LastIndexByte(address, ':')
-	host, port := address[:colon], address[colon+1:]
-	if net.ParseIP(host) == nil || !isPort(port) {
-		return nil
-	}
-	return errors.New(strconv.Quote(address) + " can be read in two ways: write " +
-		net.JoinHostPort(address, defaultPort) + " or " + net.JoinHostPort(host, port))
 }

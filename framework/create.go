@@ -3,7 +3,11 @@ package framework
 import (
 	"bytes"
 	"context"
+	"slices"
 
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
@@ -70,3 +74,96 @@ func (n *creation) resolveTarget(path string) {
 		n.write.onLostReply = lookUp
 	}
 }
+
+// mayMakeParent reports whether the client may create the missing parent of a
+// node: if the call says so, or if it is the chroot, which Curator, too, creates
+// when it is first needed.
+func (c *Client) mayMakeParent(parent string, cfg *createConfig) bool {
+	root := c.full("/")
+	return cfg.parents || root != "/" && parent == root
+}
+
+// createParents creates the parent of a node, and what is missing above it. It looks
+// upwards for the deepest node that exists and creates downwards from there, so that
+// it needs no rights on what exists already (CURATOR-715). It adds to the paths that
+// are known to exist.
+func (c *Client) createParents(
+	ctx context.Context, s *Session, parent string, cfg *createConfig, known map[string]bool,
+) error {
+	mode := Container
+	if cfg.parents {
+		mode = cfg.parentMode
+	}
+	if c.cfg.noContainers {
+		mode = Persistent
+	}
+	var missing []string
+	for path := parent; path != "/" && !known[path]; path, _ = znode.Split(path) {
+		stat, err := send(ctx, s, proto.Exists(path, false), nil)
+		if err != nil {
+			return err
+		}
+		if stat != nil {
+			known[path] = true
+			break
+		}
+		missing = append(missing, path)
+	}
+	for _, path := range slices.Backward(missing) {
+		acl, err := c.aclFor(path, cfg.parentACL.list)
+		if err == nil {
+			_, err = send(ctx, s, proto.Create(newNode(path, nil, acl, &createConfig{mode: mode})), nil)
+		}
+		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+		known[path] = true
+		c.warnOfNewChroot(path, err)
+	}
+	return nil
+}
+
+// warnOfNewChroot tells the log that the chroot was missing. That is how a new
+// chroot begins, but also what a typing error looks like, and then the client's
+// locks exclude nobody.
+func (c *Client) warnOfNewChroot(path string, err error) {
+	if err == nil && path == c.root.chroot {
+		c.cfg.logger.Warn("zookeeper chroot did not exist and was created", "chroot", path)
+	}
+}
+
+// Mode is the kind of node to create. The values are ZooKeeper's.
+type Mode int32
+
+// The modes of ZooKeeper 3.5 and later:
+//
+//   - An ephemeral node ends with its session.
+//   - A sequential node gets a number of ten digits appended to its name, which
+//     grows with each child of the parent. The name before it must not be
+//     empty, though the server would allow that.
+//   - The server deletes a container some time after its last child is gone.
+//   - The server deletes a TTL node when it has no children and was not changed
+//     for its time to live, if the server is configured for that.
+//
+// The Stat of a node does not tell its mode. EphemeralOwner is the session of an
+// ephemeral node. It is 0 for every other node, also for a container and a TTL
+// node. The exception is a TTL node on a server that is no longer configured for TTL
+// nodes: EphemeralOwner is the time to live then, with the highest byte 0xff, which
+// no session's id has.
+const (
+	Persistent              Mode = zk.FlagPersistent
+	Ephemeral               Mode = zk.FlagEphemeral
+	PersistentSequential    Mode = zk.FlagSequence
+	EphemeralSequential     Mode = zk.FlagEphemeralSequential
+	Container               Mode = zk.FlagContainer
+	PersistentTTL           Mode = zk.FlagTTL
+	PersistentSequentialTTL Mode = zk.FlagPersistentSequentialWithTTL
+)
+
+func (m Mode) ephemeral() bool { return m == Ephemeral || m == EphemeralSequential }
+
+func (m Mode) sequential() bool {
+	return m == PersistentSequential || m == EphemeralSequential || m == PersistentSequentialTTL
+}
+
+func (m Mode) ttl() bool { return m == PersistentTTL || m == PersistentSequentialTTL }

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 )
@@ -98,7 +100,7 @@ func (s *Session) nextServer() (string, error) {
 	if roundOver {
 		pause = max(pause, s.refusedRound())
 	}
-	if err := s.pause(pause); err != nil {
+	if err := pauses.Sleep(s.ctx, pause); err != nil {
 		return "", err
 	}
 	if roundOver {
@@ -144,22 +146,6 @@ func (s *Session) renewServers() {
 		c.cfg.logger.Warn("zookeeper list of servers is not renewed", slog.Any(semconv.Cause, err))
 	}
 	s.hosts.begin(c.serverList.servers())
-}
-
-// pause waits, but not longer than the session lives.
-func (s *Session) pause(d time.Duration) error {
-	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-s.ctx.Done():
-		}
-	}
-	if s.ctx.Err() != nil {
-		return context.Cause(s.ctx)
-	}
-	return nil
 }
 
 // noteAttempt notes which server is tried.
@@ -218,3 +204,33 @@ func unusable(nc net.Conn) error {
 	}
 	return nil
 }
+
+// handshakeTLS puts TLS on a connection, or closes it.
+func handshakeTLS(ctx context.Context, nc net.Conn, address string, cfg *tls.Config) (net.Conn, error) {
+	if cfg.ServerName == "" {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			nc.Close()
+			return nil, err
+		}
+		cfg = cfg.Clone()
+		cfg.ServerName = host
+	}
+	conn := tls.Client(nc, cfg)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("tls handshake with %s: %w", address, err)
+	}
+	return &tlsConn{conn, nc}, nil
+}
+
+// tlsConn is closed without TLS's closing alert. The alert could take seconds
+// if the peer does not read, and adds nothing to ZooKeeper's own request to end
+// the session.
+type tlsConn struct {
+	*tls.Conn
+	raw net.Conn
+}
+
+// Close closes the connection below.
+func (c *tlsConn) Close() error { return c.raw.Close() }

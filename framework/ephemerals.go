@@ -3,6 +3,7 @@ package framework
 import (
 	"log/slog"
 	"sync"
+	"time"
 )
 
 // manyEphemerals is how many ephemeral nodes a session may have before the log has a
@@ -70,4 +71,49 @@ func (s *Session) nodeGone(path string) {
 // client does not know the nodes of an earlier session.
 func (c *Client) nodeGone(path string) {
 	c.newest().nodeGone(path)
+}
+
+// keptNodes are the ephemeral nodes of a session that Close leaves to the
+// servers.
+type keptNodes struct {
+	mu    sync.Mutex           // protects the following field
+	until map[string]time.Time // the keys are the servers' paths
+}
+
+func (k *keptNodes) add(path string, until time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.until == nil {
+		k.until = map[string]time.Time{}
+	}
+	k.until[path] = until
+}
+
+// takeBack removes a node, unless another call has replaced the time.
+func (k *keptNodes) takeBack(path string, until time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.until[path].Equal(until) {
+		delete(k.until, path)
+	}
+}
+
+// remove removes a node that does not exist any more.
+func (k *keptNodes) remove(path string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.until, path)
+}
+
+// now returns the nodes whose time is not over.
+func (k *keptNodes) now() map[string]bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	paths := map[string]bool{}
+	for path, until := range k.until {
+		if time.Now().Before(until) {
+			paths[path] = true
+		}
+	}
+	return paths
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/go-zookeeper/zk"
 
@@ -54,7 +55,7 @@ var (
 	// What follows a request whose reply was lost depends on the operation:
 	//
 	//	operation                                         the reply was lost
-	//	Get, Exists, Children, GetACL, Sync, Config,      repeated
+	//	Get, Exists, Children, GetACL, Sync,              repeated
 	//	  and a Transaction of checks
 	//	Set, SetACL and Delete of AnyVersion,             repeated
 	//	  Delete WithGuarantee
@@ -69,7 +70,7 @@ var (
 	//	Set, SetACL and Delete of a version,              unknown
 	//	  Create WithOverwrite of a version,
 	//	  every other Create, ephemeral or not,
-	//	  every other Transaction, Reconfig
+	//	  every other Transaction
 	//
 	// "Repeated" ends with the client's retry policy, with ctx, and with an error
 	// that is no matter of the connection. If the reply to an earlier attempt of
@@ -164,8 +165,6 @@ var serverErrors = map[int32]string{
 	proto.CodeUnimplemented:           "unimplemented",
 	proto.CodeOperationTimeout:        "operation timeout",
 	proto.CodeUnknownSession:          "unknown session",
-	proto.CodeNewConfigNoQuorum:       "new config has no quorum",
-	proto.CodeReconfigInProgress:      "reconfig in progress",
 	proto.CodeInvalidCallback:         "invalid callback",
 	proto.CodeNotReadOnly:             "not read-only",
 	proto.CodeEphemeralOnLocalSession: "ephemeral node on local session",
@@ -253,4 +252,124 @@ var errThrottled = &ServerError{Code: proto.CodeThrottled} // not carried out
 
 func notSent(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", errNotSent, reason.OfContext(ctx))
+}
+
+// ConfigError says which argument or option cannot be used, and why. New and
+// every operation return it for a nil option and for a value that has no
+// meaning: it is never a panic, and never ignored. The recipes return it, too.
+//
+// errors.Is finds zk.ErrBadArguments in it. In one about an access control list
+// it also finds zk.ErrInvalidACL, and in one about a mode zk.ErrInvalidFlags.
+type ConfigError struct {
+	Name   string // such as "session timeout"
+	Value  string
+	Reason string
+
+	kind error // what errors.Is finds beside zk.ErrBadArguments, or nil
+}
+
+// Error returns a sentence such as: invalid session timeout "0s":
+// must be at least 10ms.
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("invalid %s %q: %s", e.Name, e.Value, e.Reason)
+}
+
+// Is reports whether the target is an error that a ConfigError matches.
+func (e *ConfigError) Is(target error) bool {
+	return target == zk.ErrBadArguments || e.kind != nil && target == e.kind
+}
+
+func (e *ConfigError) kindOrBadArguments() error {
+	if e.kind != nil {
+		return e.kind
+	}
+	return zk.ErrBadArguments
+}
+
+func badArgument(name, value, reason string) *ConfigError {
+	return &ConfigError{Name: name, Value: value, Reason: reason}
+}
+
+// isNil is the error of an argument that must not be nil.
+func isNil(name string) *ConfigError {
+	return badArgument(name, "nil", "must not be nil")
+}
+
+// invalid is badArgument for an error that also matches a kind.
+func invalid(kind error, name, value, reason string) *ConfigError {
+	return &ConfigError{name, value, reason, kind}
+}
+
+// apply calls the options of an operation. One that is nil is an error.
+func apply[T any, O ~func(*T)](to *T, opts []O) error {
+	for _, opt := range opts {
+		if opt == nil {
+			return isNil("option")
+		}
+		opt(to)
+	}
+	return nil
+}
+
+// present reports whether an interface holds something that can be called:
+// neither nothing nor a nil pointer, whose methods would panic.
+func present(v any) bool {
+	if v == nil {
+		return false
+	}
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Chan, reflect.Slice:
+		return !r.IsNil()
+	default:
+		return true
+	}
+}
+
+// connectError is the end of a wait for a connection, with the reasons for that
+// as far as they are known. They may be old.
+type connectError struct {
+	ended   error
+	attempt error // why the last attempt to connect failed, or nil
+	reasons string
+}
+
+func (e *connectError) Error() string { return e.ended.Error() + " (" + e.reasons + ")" }
+
+// Unwrap returns how the wait ended, and then why there was no connection.
+func (e *connectError) Unwrap() []error {
+	if e.attempt == nil {
+		return []error{e.ended}
+	}
+	return []error{e.ended, reason.Foreign(attemptError{e.attempt})}
+}
+
+// attemptError lets errors.Is and errors.As find in an operation's error why an
+// attempt to connect failed, such as syscall.ECONNREFUSED. It hides every error
+// that would say something about the operation. Above all, a dial that took too
+// long matches context.DeadlineExceeded, and that was not the caller's
+// deadline.
+type attemptError struct{ err error }
+
+func (e attemptError) Error() string { return e.err.Error() }
+
+// Is implements errors.Is, instead of Unwrap.
+//
+//nolint:forbidigo // It answers users. The client itself does not look here.
+func (e attemptError) Is(target error) bool {
+	for _, class := range errorClasses {
+		if errors.Is(target, class.err) {
+			return false
+		}
+	}
+	return errors.Is(e.err, target)
+}
+
+// As implements errors.As, instead of Unwrap.
+//
+//nolint:forbidigo // It answers users. The client itself does not look here.
+func (e attemptError) As(target any) bool {
+	if _, isAnswer := target.(**ServerError); isAnswer {
+		return false
+	}
+	return errors.As(e.err, target)
 }

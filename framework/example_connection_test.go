@@ -67,7 +67,7 @@ func ExampleWithServers() {
 // A service would name its headless service:
 // framework.ResolveDNS("zk-headless:2181").
 func ExampleResolveDNS() {
-	servers, err := framework.ResolveDNS("127.0.0.1:2181", "::1")(context.Background())
+	servers, err := framework.ResolveDNS("127.0.0.1:2181", "[::1]")(context.Background())
 	fmt.Println(servers, err)
 	// Output: [127.0.0.1:2181 [::1]:2181] <nil>
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,8 +14,8 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// hangUps counts the connections that end with a request in flight: each time that
-// it is made again, all other requests are interrupted, too. Only the ends of a
+// hangUps counts the connections of a session that end with a request in flight: each
+// time that it is made again, all other requests are interrupted, too. Only the ends of a
 // connection count that had held before the request was sent, because a network
 // that breaks all the time is no matter of a request. So a request that was in
 // flight at two ends in a row is not sent before the connection has held. An
@@ -83,7 +82,7 @@ func (h *hangUps) await(ctx, connection context.Context, s *Session, r countedRe
 
 // attempted counts the attempt, which has ended with err, and returns what the
 // caller gets.
-func (h *hangUps) attempted(log *slog.Logger, s *Session, r countedRequest, err error) error {
+func (h *hangUps) attempted(s *Session, r countedRequest, err error) error {
 	var lost *lostError
 	if !reason.As(err, &lost) && (!h.some.Load() || err != nil && !IsRefusal(err)) {
 		return err
@@ -98,7 +97,7 @@ func (h *hangUps) attempted(log *slog.Logger, s *Session, r countedRequest, err 
 	}
 	if !u.connection.Equal(lost.Established) {
 		if u.count(lost, s.link.Answers()); u.counted == mostHangUps {
-			log.Warn("zookeeper connections end whenever a request is in flight", semconv.Operation, r.op,
+			s.client.cfg.logger.Warn("zookeeper connections end whenever a request is in flight", semconv.Operation, r.op,
 				semconv.ZNodePath, r.path, semconv.RequestSize, lost.Size, semconv.ConnectionsEnded, u.ends)
 		}
 	}

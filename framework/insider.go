@@ -46,11 +46,6 @@ func (c insiderClient) NewTeller() insider.Teller {
 	return c.tellers.New()
 }
 
-func (c insiderClient) HasNews() bool {
-	s := c.newest()
-	return s != nil && s.link.HasNews()
-}
-
 func (c insiderClient) Watches() int {
 	s := c.newest()
 	if s == nil {

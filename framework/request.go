@@ -41,17 +41,8 @@ type pending[T any] struct {
 func start[T any](
 	ctx context.Context, s *Session, q proto.Request[T], then func(code int32, err error),
 ) (pending[T], error) {
-	if ctx.Err() != nil {
-		return pending[T]{}, notSent(ctx)
-	}
-	ended := ctx.Done() // before the request is in the queue: a context of the user's own may panic
-	call, place, err := s.link.Send(q.Op, q.Append, then)
-	if place != nil {
-		var calls transport.Calls
-		calls, err = s.awaitRoom(ctx, ended, place)
-		call = calls[0]
-	}
-	return pending[T]{session: s, request: q, call: call}, s.sendError(err)
+	calls, err := s.startAll(ctx, transport.Request{Op: q.Op, Payload: q.Append, Then: then})
+	return pending[T]{session: s, request: q, call: calls[0]}, err
 }
 
 // startBoth starts two requests at once; see startAll. The second one was not sent
@@ -59,7 +50,8 @@ func start[T any](
 func startBoth[A, B any](
 	ctx context.Context, s *Session, a proto.Request[A], b proto.Request[B],
 ) (first pending[A], second pending[B], err error) {
-	calls, err := s.startAll(ctx, onWire(a), onWire(b))
+	calls, err := s.startAll(ctx,
+		transport.Request{Op: a.Op, Payload: a.Append}, transport.Request{Op: b.Op, Payload: b.Append})
 	return pending[A]{session: s, request: a, call: calls[0]}, pending[B]{session: s, request: b, call: calls[1]}, err
 }
 
@@ -68,16 +60,12 @@ func (s *Session) startAll(ctx context.Context, requests ...transport.Request) (
 	if ctx.Err() != nil {
 		return transport.Calls{}, notSent(ctx)
 	}
-	ended := ctx.Done()
+	ended := ctx.Done() // before the request is in the queue: a context of the user's own may panic
 	calls, place, err := s.link.SendAll(requests...)
 	if place != nil {
 		calls, err = s.awaitRoom(ctx, ended, place)
 	}
 	return calls, s.sendError(err)
-}
-
-func onWire[T any](q proto.Request[T]) transport.Request {
-	return transport.Request{Op: q.Op, Payload: q.Append}
 }
 
 // awaitRoom returns when the connection has taken requests that wait for room,
@@ -175,4 +163,83 @@ func (p pending[T]) result() (T, error) {
 		return none, errMalformedAnswer
 	}
 	return v, nil
+}
+
+// pipelineDepth is how many requests of a pipeline are under way at a time.
+const pipelineDepth = transport.PipelineDepth
+
+// pipeline sends many requests ahead of their answers, in order and a bounded
+// number at a time. It calls each with the result of every request, in the same
+// order. Only the error of a request that cannot be sent comes at once.
+//
+// After the first error that each returns it sends nothing more, awaits what is
+// under way, and returns that error. So nothing happens any more when it returns,
+// unless ctx or the session has ended.
+func pipeline[A, T any](
+	ctx context.Context, s *Session, args []A,
+	q func(A) proto.Request[T], each func(A, T, error) error,
+) (failed error) {
+	var none T
+	var window [pipelineDepth]pending[T]
+	for i := range len(args) + pipelineDepth {
+		slot := &window[i%pipelineDepth]
+		if slot.call != nil {
+			v, err := slot.await(ctx, nil)
+			if failed == nil {
+				failed = each(args[i-pipelineDepth], v, err)
+			}
+			*slot = pending[T]{}
+		}
+		if failed != nil || i >= len(args) {
+			continue
+		}
+		p, err := start(ctx, s, q(args[i]), nil)
+		if err != nil {
+			failed = each(args[i], none, err)
+		} else {
+			*slot = p
+		}
+	}
+	return failed
+}
+
+// checkOfRoot is a transaction that changes nothing. It needs no rights: a
+// server proposes it also if the client may not read "/".
+var checkOfRoot = proto.Multi(proto.Check("/", proto.AnyVersion).Part())
+
+// passQuorum returns when the server has applied a transaction of this session,
+// which a majority has committed. Reads of the session that follow it see all
+// writes that were acknowledged before, and all writes of the session's earlier
+// connections that will ever be applied.
+//
+// A sync does not promise that at a leader. It answers its own clients at once,
+// like a read. That is too early at a leader that has not applied yet what its
+// followers have acknowledged, and at one that is cut off, while the others
+// have the next leader. Such a leader does not answer a transaction.
+func passQuorum(ctx context.Context, s *Session) error {
+	answer, err := send(ctx, s, checkOfRoot, nil)
+	if err != nil {
+		return err
+	}
+	return committed(answer)
+}
+
+// committed returns nil if a majority has committed the check. A check that is
+// refused for want of rights is committed all the same. One of a session that is
+// over, or elsewhere, proves nothing.
+func committed(answer proto.MultiAnswer) error {
+	if answer.Failed < 0 || answer.Code == proto.CodeNoAuth {
+		return nil
+	}
+	return errorOf(answer.Code)
+}
+
+// afterQuorum makes the read that decides what has become of a write whose reply
+// was lost.
+func afterQuorum[T any](ctx context.Context, s *Session, q proto.Request[T]) (T, error) {
+	if err := passQuorum(ctx, s); err != nil {
+		var none T
+		return none, err
+	}
+	return send(ctx, s, q, nil)
 }

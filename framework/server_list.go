@@ -71,8 +71,6 @@ type serverList struct {
 	mu       sync.Mutex // protects the following fields
 	list     []string   // sorted, each server once; never changed in place
 	askError error      // why the last question had no good answer, or nil
-	asked    int        // how often
-	answered int        // the newest question that has an answer
 }
 
 func newServerList(addresses []string, ask serversFunc) *serverList {
@@ -95,34 +93,22 @@ func (l *serverList) problem() error {
 }
 
 // refresh asks for the list. Without a good answer the one that is known stays,
-// and the error says why. So does it if the next session has asked meanwhile
-// and has its answer already.
+// and the error says why.
 func (l *serverList) refresh(ctx context.Context) error {
 	if l.ask == nil {
 		return nil
 	}
-	question := l.nextQuestion()
 	list, err := callApart(func() ([]string, error) { return l.ask(ctx) })
 	if err == nil {
 		list, err = parseServers(list)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if question < l.answered {
-		return err
-	}
-	l.answered, l.askError = question, err
+	l.askError = err
 	if err == nil {
 		l.list = unique(list)
 	}
 	return err
-}
-
-func (l *serverList) nextQuestion() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.asked++
-	return l.asked
 }
 
 // parseServers checks a list of servers and gives each of them a port.

@@ -25,7 +25,6 @@ import (
 // returns one.
 type Session struct {
 	client     *Client
-	epoch      uint64
 	conn       *zk.Conn
 	ready      chan struct{} // closed when conn is set; the library's goroutines wait for it
 	drain      <-chan zk.Event
@@ -35,6 +34,7 @@ type Session struct {
 	ephemerals ephemerals
 	kept       keptNodes
 	search     searches
+	hangUps    hangUps
 	begun      time.Time
 	wake       chan struct{} // capacity 1: the deadline has changed
 
@@ -234,4 +234,105 @@ type afterFunc struct{ call func() }
 func (fs afterFuncs) run() {
 	runtime.Gosched()
 	hooks.Each(slices.Collect(maps.Keys(fs)), func(f *afterFunc) { f.call() })
+}
+
+// AfterTrust calls f when the context that Trusted returns for p has ended, and
+// with it every context that is derived from it. It is for work that can wait:
+// when a session is lost, thousands of holders may have to stop, and they come
+// first.
+//
+// f must not block. It is called on a goroutine that Client.Close waits for, or
+// by AfterTrust itself if the context has ended already. The function returned
+// takes the call back, and reports whether it was in time for that.
+func (s *Session) AfterTrust(p state.ErrorPolicy, f func()) (stop func() bool) {
+	c := s.client
+	c.mu.Lock()
+	on, over := &s.afterEnd, s.ctx
+	if p.IsError(state.Suspended) {
+		on, over = &s.afterInterruption, s.uninterrupted
+	}
+	if over.Err() != nil {
+		c.mu.Unlock()
+		f()
+		return func() bool { return false }
+	}
+	defer c.mu.Unlock()
+	if *on == nil {
+		*on = afterFuncs{}
+	}
+	added := &afterFunc{f}
+	(*on)[added] = struct{}{}
+	return func() bool { return s.takeBack(on, added) }
+}
+
+func (s *Session) takeBack(on *afterFuncs, f *afterFunc) bool {
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	_, there := (*on)[f]
+	delete(*on, f)
+	return there
+}
+
+// runAfterFuncsLocked calls the functions of contexts that have ended.
+// client.mu is held, and was held when the contexts were ended: so all of them
+// have ended by now, and no function is added behind this call.
+func (s *Session) runAfterFuncsLocked() {
+	var due []afterFuncs
+	if s.ctx.Err() != nil && len(s.afterEnd) > 0 {
+		due = append(due, s.afterEnd)
+		s.afterEnd = nil
+	}
+	if s.uninterrupted.Err() != nil && len(s.afterInterruption) > 0 {
+		due = append(due, s.afterInterruption)
+		s.afterInterruption = nil
+	}
+	for _, fs := range due {
+		s.afterFuncs.Add(1)
+		s.client.goroutines.Go(func() {
+			defer s.afterFuncs.Done()
+			fs.run()
+		})
+	}
+}
+
+// InSession pins operations to one session: it runs f with a context for
+// operations that must all be of the session that is connected at the start. An
+// operation of this client, on any view, that is called with the context or
+// with one derived from it, is never carried out in another session, not even
+// by a retry. So whatever one operation has seen or made is as the session left
+// it when the next one runs. The context ends with the session, and the cause
+// is then the session's, such as ErrSessionLost.
+//
+// An operation under way when the session ends fails like any other: a write
+// may match ErrOutcomeUnknown.
+//
+// InSession waits for a connection like an operation does, and returns what f
+// returns. If f fails because the context has ended with the session, the error
+// matches the session's cause. It does not call f again. To begin anew in the
+// next session, use a retry loop:
+//
+//	lost := func(err error) bool { return errors.Is(err, framework.ErrSessionLost) }
+//	err := retry.Do(ctx, policy, lost, func(ctx context.Context) error { return client.InSession(ctx, f) })
+//
+// In the next session, f finds the nodes that the lost session has left. The
+// server deletes its ephemeral nodes only some time later.
+func (c *Client) InSession(ctx context.Context, f func(ctx context.Context) error) error {
+	if f == nil {
+		return &OpError{"session", c.servers(), isNil("function")}
+	}
+	s, err := c.Session(ctx)
+	if err != nil {
+		return err
+	}
+	pinned, cancel := context.WithCancelCause(context.WithValue(ctx, pinKey{c.core}, s))
+	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
+	defer cancel(nil)
+	defer stop()
+	err = f(pinned)
+	cause := context.Cause(s.ctx)
+	endedWithSession := cause != nil && ctx.Err() == nil && reason.Is(err, context.Canceled)
+	if endedWithSession && !reason.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
 }

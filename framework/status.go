@@ -34,7 +34,6 @@ type Status struct {
 // SessionStatus is a session at one moment.
 type SessionStatus struct {
 	ID          int64
-	Epoch       uint64
 	Established time.Time
 	Server      string        // the address of the newest connection or attempt
 	Timeout     time.Duration // what the server has granted
@@ -115,7 +114,7 @@ func (c *core) statusOfClient() (*Session, Status) {
 	}
 	if !s.established.IsZero() {
 		status.Session = &SessionStatus{
-			ID: s.id, Epoch: s.epoch, Established: s.established, Server: s.server,
+			ID: s.id, Established: s.established, Server: s.server,
 			Ended: context.Cause(s.ctx), ErrorPolicy: c.cfg.policy,
 			SafetyMargin: c.cfg.safetyMargin, StrictContact: c.cfg.strictContact,
 		}

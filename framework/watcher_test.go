@@ -327,23 +327,3 @@ func TestLastZxidIsThatOfTheNewestAnswer(t *testing.T) {
 		require.Equal(t, srv.Zxid(), c.LastZxid())
 	})
 }
-
-// A client that is connected again has no news, until it has an answer.
-func TestNewsAreOfThePresentConnection(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		e := insider.Of(c)
-		require.NoError(t, c.WaitConnected(t.Context()))
-		require.False(t, e.HasNews())
-		require.NoError(t, c.Sync(t.Context(), "/"))
-		require.True(t, e.HasNews())
-		for _, interrupt := range []func(){srv.CutAll, func() { srv.Session(c.SessionID()).Expire() }} {
-			interrupt()
-			time.Sleep(5 * time.Second)
-			require.NoError(t, c.WaitConnected(t.Context()))
-			require.False(t, e.HasNews())
-			_, _, err := c.Exists(t.Context(), "/none")
-			require.NoError(t, err)
-			require.True(t, e.HasNews())
-		}
-	})
-}

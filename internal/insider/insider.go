@@ -38,11 +38,6 @@ type Client interface {
 	// once, so that they take one round trip.
 	CurrentSiblings(ctx context.Context, parent string) (names []string, stat *zk.Stat, err error)
 
-	// HasNews reports whether the client has had an answer since it was connected
-	// last. If not, other clients may have made changes that are later than
-	// LastZxid.
-	HasNews() bool
-
 	// KeepUntil has Close leave an ephemeral node of the session with this id to
 	// the servers, if Close is called before the given time. It is for a lock that
 	// other clients must not get as soon as Close is called: its holder has lost it

@@ -12,10 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -89,11 +92,17 @@ func watchLength(srv *zktest.Server, queue string) *atomic.Int64 {
 }
 
 // sessionNumber returns how many sessions a client has had.
-func sessionNumber(t testing.TB, c *framework.Client) uint64 {
+func sessionNumber(t testing.TB, c *framework.Client) int {
 	t.Helper()
 	_, err := c.Session(t.Context())
 	require.NoError(t, err)
-	return framework.Extend(c).Status().Session.Epoch
+	number := 1
+	for _, e := range insider.Of(c).Recorder().Events() {
+		if e.Kind == flight.StateChanged && e.Name == state.Lost.String() {
+			number++
+		}
+	}
+	return number
 }
 
 func readLock(c *framework.Client, path string) locks.Locker {

@@ -14,8 +14,6 @@ const (
 	CodeOperationTimeout        int32 = -7
 	CodeBadArguments            int32 = -8
 	CodeUnknownSession          int32 = -12
-	CodeNewConfigNoQuorum       int32 = -13
-	CodeReconfigInProgress      int32 = -14
 	CodeAPIError                int32 = -100
 	CodeNoNode                  int32 = -101
 	CodeNoAuth                  int32 = -102

@@ -17,7 +17,6 @@ const (
 	OpCheck           = 13
 	OpMulti           = 14
 	OpCreate2         = 15
-	OpReconfig        = 16
 	OpRemoveWatches   = 18
 	OpCreateContainer = 19
 	OpCreateTTL       = 21

@@ -97,7 +97,7 @@ func (l *Link) Send(
 }
 
 // Together is how many requests SendAll takes at most.
-const Together = 3
+const Together = 2
 
 // Calls are the calls of requests that are sent together, in the same order.
 type Calls [Together]*Call

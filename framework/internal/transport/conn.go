@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"time"
 
@@ -22,7 +23,6 @@ type Conn struct {
 	// Owned by the reading goroutine.
 	in          *bufio.Reader
 	buf         []byte        // the current frame, reused
-	short       int           // how many frames in a row were short
 	rest        []byte        // the part of it that the library has not read
 	readTimeout time.Duration // how long the library waits for a frame
 	handshake   handshake
@@ -181,7 +181,9 @@ func (c *Conn) readFrame() ([]byte, error) {
 	if n < proto.ReplyHeaderSize || n > limit && !c.handshake.done {
 		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
 	}
-	c.dropLongBuffer(n)
+	if cap(c.buf) > spareSize { // do not keep the memory of a long answer
+		c.buf = nil
+	}
 	if c.buf, err = readGrowing(c.in, c.buf[:0], proto.LengthSize+proto.ReplyHeaderSize); err != nil {
 		return nil, err
 	}
@@ -190,26 +192,6 @@ func (c *Conn) readFrame() ([]byte, error) {
 	}
 	c.buf, err = readGrowing(c.in, c.buf, proto.LengthSize+n)
 	return c.buf, err
-}
-
-// A connection that has had a long answer keeps the memory for the next one, but not
-// for ever: a client that has listed one long queue may live for days. So the memory
-// goes when so many frames in a row were short. More than spareSize goes at the next
-// frame.
-const (
-	shortFrame  = 4 << 10
-	shortFrames = 16
-)
-
-// dropLongBuffer drops the memory of earlier frames if the next one, which has n
-// bytes, and those before it do not need it.
-func (c *Conn) dropLongBuffer(n int) {
-	if c.short++; n > shortFrame-proto.LengthSize {
-		c.short = 0
-	}
-	if cap(c.buf) > spareSize || cap(c.buf) > shortFrame && c.short >= shortFrames {
-		c.buf = nil
-	}
 }
 
 // firstChunk is how many bytes are allocated for a long frame before any of it
@@ -304,7 +286,6 @@ func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 		c.link.answers++
 		if !call.ignoreZxid && !isRefusedSetWatches(sent.Op, r) {
 			c.link.lastZxid = max(c.link.lastZxid, r.Zxid)
-			c.link.zxidFrom = c
 		}
 		c.admitWaitersLocked()
 	}
@@ -331,3 +312,59 @@ func (c *Conn) SetWriteDeadline(time.Time) error { return nil }
 
 // SetDeadline sets the read deadline.
 func (c *Conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
+
+// end closes the connection for an error, unless we have closed it. A read and a
+// write may fail at the same moment, and both fail when we close the connection. So
+// only the first end counts. The requests that are in flight may be the reason. A
+// peer that is silent has not ended the connection for a request.
+func (c *Conn) end(err error) {
+	if c.beginEnd() {
+		c.link.mu.Lock()
+		c.hungUp = c.established && !c.link.closed && !os.IsTimeout(err)
+		c.link.mu.Unlock()
+		c.finishEnd()
+		return
+	}
+	<-c.ended
+}
+
+// Close ends the connection. It does not wait for the connection's goroutines,
+// because they call it; Link.Close does.
+func (c *Conn) Close() error {
+	if c.beginEnd() {
+		c.finishEnd()
+	}
+	<-c.ended
+	return nil
+}
+
+// beginEnd reports whether nothing has ended the connection before.
+func (c *Conn) beginEnd() bool {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	first := !c.ending
+	c.ending = true
+	return first
+}
+
+func (c *Conn) finishEnd() {
+	close(c.done)
+	c.Conn.Close()
+	c.failCalls()
+	close(c.ended)
+}
+
+// skipAnswer leaves out all but the header of an answer that is too long for
+// memory. Were the connection to end, the request would be made again, and
+// answered in the same way.
+func (c *Conn) skipAnswer(n int) error {
+	h, _, _ := proto.ReadReplyHeader(c.buf[proto.LengthSize:])
+	c.link.mu.Lock()
+	ours := c.handshake.done && c.calls[h.Xid] != nil
+	c.link.mu.Unlock()
+	if !ours {
+		return fmt.Errorf("%w: length %d", errMalformed, n)
+	}
+	_, err := c.in.Discard(n - proto.ReplyHeaderSize)
+	return err
+}

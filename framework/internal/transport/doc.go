@@ -18,12 +18,11 @@
 //   - handshake.go sets a deadline for the whole handshake, because the library
 //     leaves a part of it without one. It makes authentication a part of the
 //     handshake. It reports a session that the server silently replaced as an
-//     expired session.
+//     expired session, and keeps a new session alive that took long to create.
 //   - heartbeat.go confirms contact with the ensemble's leader, for clients
 //     that do not trust a follower's word.
 //   - backpressure.go bounds how many requests are under way, so that the
 //     server never stops reading.
-//   - firstping.go keeps a new session alive that took long to create.
 //   - watches.go sets the watches again on a new connection, before any
 //     request, and removes those that no caller needs any more.
 //   - endsession.go ends a session on a server, even after the library has lost

@@ -207,3 +207,78 @@ func (c *Conn) handshakeFailed(err error) {
 }
 
 func frameLength(frame []byte) int { return int(int32(binary.BigEndian.Uint32(frame))) }
+
+// firstPing is a ping that the handshake sends for a new session that took long
+// to create, as on servers whose disks are slow.
+//
+// As far as the client knows, the session's timeout has counted since the
+// session was requested, and it may run out before the library sends its first
+// ping. When the handshake's own ping is answered, the timeout counts from that
+// ping.
+//
+// With Config.LeaderConfirmed there is no such ping, because any server answers
+// a ping by itself.
+type firstPing struct {
+	sent    time.Time
+	timeout time.Duration // the session's
+}
+
+// sendFirstPing sends the ping. The library gets the ConnectResponse only after
+// the ping is answered.
+func (c *Conn) sendFirstPing(response []byte, timeout time.Duration) {
+	c.handshake.response = bytes.Clone(response)
+	c.handshake.ping = &firstPing{c.link.cfg.Clock(), timeout}
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	c.out = appendRequest(c.out, proto.RequestHeader{Xid: proto.XidPing, Op: proto.OpPing}, noPayload)
+	c.signal()
+}
+
+// handleFirstPing takes the answer to the ping and goes on with the handshake.
+func (c *Conn) handleFirstPing(r reply) ([]byte, error) {
+	if r.Xid != proto.XidPing || r.Code != 0 {
+		return nil, errMalformed
+	}
+	p, response := c.handshake.ping, c.handshake.response
+	c.handshake.ping, c.handshake.response = nil, nil
+	return c.sessionAccepted(response, p.sent, p.timeout)
+}
+
+// Identity is how a server identifies a session.
+type Identity struct {
+	ID       int64
+	Password []byte
+	Timeout  time.Duration // the granted one
+}
+
+// recordIdentity keeps the identity of a session that the server has accepted.
+func (l *Link) recordIdentity(r proto.ConnectResponse) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.identity = Identity{ID: r.Session, Password: bytes.Clone(r.Password), Timeout: timeoutOf(r)}
+}
+
+// Identity returns how servers identify the session. The ID is 0 if no server
+// has accepted it.
+func (l *Link) Identity() Identity {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.identity
+}
+
+// OrphanedSession returns the identity of a session that a server has granted,
+// but that the library does not know of, because the connection ended before
+// its handshake was done. The library will not resume that session, but ask for
+// another.
+func (l *Link) OrphanedSession() (id Identity, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.identity, l.identity.ID != 0 && !l.established
+}
+
+// ForgetSession makes the link one of a session that has not connected yet.
+func (l *Link) ForgetSession() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.identity, l.timeout, l.contact = Identity{}, 0, time.Time{}
+}

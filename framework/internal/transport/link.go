@@ -72,7 +72,6 @@ type Link struct {
 	contact  time.Time     // the time at which the newest answered request was sent
 	ownXid   int32
 	lastZxid int64 // the newest in an answer to one of our calls
-	zxidFrom *Conn // the connection of the last such answer
 	answers  int   // to our calls
 
 	identity    Identity // the session's, once a server has accepted it
@@ -144,14 +143,6 @@ func (l *Link) Answers() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.answers
-}
-
-// HasNews reports whether an answer with a zxid has come on the newest
-// connection.
-func (l *Link) HasNews() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.conn != nil && l.zxidFrom == l.conn
 }
 
 // Retire ends what the session learns, and returns LastZxid, which stays so. No

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/pauses"
 )
 
 // answered notes the server's answer to addWatch. It comes in order with the
@@ -137,7 +138,7 @@ func (p *Persistent) removeLeftLocked(w *persistentWatch) {
 const busyPause = 100 * time.Millisecond
 
 func (p *Persistent) setLater(ctx context.Context, w *persistentWatch, connection uint64) {
-	sleep(ctx, busyPause)
+	_ = pauses.Sleep(ctx, busyPause)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if ctx.Err() != nil || !p.isCurrentLocked(w, connection) || w.armed && (!w.recursive || w.armedRecursive) {

@@ -229,6 +229,9 @@ type Status struct {
 	Set                             bool
 }
 
+// kind orders the watches of a path.
+func (s Status) kind() string { return fmt.Sprint(s.Persistent, s.Children) }
+
 // List returns the watches by path.
 func (ws *Session) List() []Status {
 	ws.mu.Lock()
@@ -245,18 +248,7 @@ func (ws *Session) List() []Status {
 	}
 	ws.mu.Unlock()
 	slices.SortFunc(all, func(a, b Status) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), boolCompare(a.Persistent, b.Persistent), boolCompare(a.Children, b.Children))
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.kind(), b.kind()))
 	})
 	return all
-}
-
-func boolCompare(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	default:
-		return 1
-	}
 }

@@ -3,6 +3,7 @@ package watches
 import (
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
@@ -117,4 +118,133 @@ func (w *Watch) finishLocked(err error) {
 func (w *Watch) carriedLocked() bool {
 	p := w.all.persistent
 	return w.carrier == nil || p.byPath[w.key.Path] == w.carrier && w.carrier.armed
+}
+
+// A watch is done when it has fired, could not be set, nobody waits for it any
+// more, or its session has ended.
+// A client may have thousands, and most have one waiter, which waits in one of
+// these ways. So a watch has only what somebody has asked for.
+
+// Done returns a channel that is closed when the watch is done.
+func (w *Watch) Done() <-chan struct{} {
+	w.all.mu.Lock()
+	defer w.all.mu.Unlock()
+	if w.done == nil {
+		w.done = make(chan struct{})
+		if w.isDone {
+			close(w.done)
+		}
+	}
+	return w.done
+}
+
+// readyLocked returns a channel that is closed when the read that sets the watch
+// is answered, or will not be. It is for a watch that is not settled.
+func (w *Watch) readyLocked() <-chan struct{} {
+	if w.ready == nil {
+		w.ready = make(chan struct{})
+	}
+	return w.ready
+}
+
+// afterFunc is a function that is called when a watch is done. It is in a list,
+// because it may be taken back before, and thousands may wait for one watch.
+type afterFunc struct {
+	of         *Watch
+	f          func() // nil when it is called, or was taken back
+	prev, next *afterFunc
+}
+
+// AfterFunc calls f on a goroutine of its own when the watch is done: at once, if
+// it is. The function returned takes that back, and reports whether it was in time.
+func (w *Watch) AfterFunc(f func()) (stop func() bool) {
+	w.all.mu.Lock()
+	defer w.all.mu.Unlock()
+	if w.isDone {
+		go f()
+		return func() bool { return false }
+	}
+	added := &afterFunc{of: w, f: f, next: w.after}
+	if w.after != nil {
+		w.after.prev = added
+	}
+	w.after = added
+	return added.takeBack
+}
+
+func (a *afterFunc) takeBack() bool {
+	w := a.of
+	w.all.mu.Lock()
+	defer w.all.mu.Unlock()
+	if a.f == nil {
+		return false
+	}
+	a.f = nil
+	if a.next != nil {
+		a.next.prev = a.prev
+	}
+	if a.prev != nil {
+		a.prev.next = a.next
+	} else {
+		w.after = a.next
+	}
+	return true
+}
+
+// tellDoneLocked tells all who wait that the watch is done.
+func (w *Watch) tellDoneLocked() {
+	if w.done != nil {
+		close(w.done)
+	}
+	for a := w.after; a != nil; a = a.next {
+		go a.f()
+		a.f = nil
+	}
+	w.after = nil
+}
+
+// Deletion is a request of the session to delete a node that has a watch. The event
+// comes before the answer, and does not say whose request has deleted the node. The
+// answer does.
+type Deletion struct {
+	done chan struct{} // closed when the request is answered, or will not be
+	ok   bool          // it has deleted the node; set before done is closed
+}
+
+// Done is closed when the request is answered, or when no answer can come any more.
+func (d *Deletion) Done() <-chan struct{} { return d.done }
+
+// Succeeded reports whether the request has deleted the node, once Done is closed.
+func (d *Deletion) Succeeded() bool { return d.ok }
+
+// Deleting notes that the session is about to send the deletion of a node. The
+// caller passes answered on with the request, which calls it once, in order with
+// the events, or calls it if the request is not sent.
+//
+// It returns nil if there is no watch that is set, which is usual: a server answers
+// the reads behind the request after it, so a watch that is set later hears nothing
+// of it. One whose read is under way is left out. If the read is not sent yet, the
+// watch would be on a node that somebody makes anew.
+func (ws *Session) Deleting(path string) (answered func(code int32, err error)) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w := ws.shared[transport.Watch{Path: path, Table: transport.Data}]
+	if w == nil || !w.isSet {
+		return nil
+	}
+	w.deletion = &Deletion{done: make(chan struct{})}
+	return w.deletion.answered
+}
+
+func (d *Deletion) answered(code int32, err error) {
+	d.ok = err == nil && code == proto.CodeOK
+	close(d.done)
+}
+
+// Deletion returns the request of the session that may have deleted the node, or
+// nil. It is for when the watch is done.
+func (w *Watch) Deletion() *Deletion {
+	w.all.mu.Lock()
+	defer w.all.mu.Unlock()
+	return w.deletion
 }
