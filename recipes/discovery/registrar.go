@@ -12,10 +12,9 @@ import (
 // Registrar registers instances for a framework whose servers call Register when they
 // start and Deregister when they stop. A program of your own has a [Registration].
 //
-// An instance whose Register has succeeded stays registered until its Deregister. A
-// refusal of the servers ends a Registration, such as one because of a quota when the
-// node is to be re-created after a lost session. The Registrar's go on: see
-// nodes.WithRefusalsRetried.
+// An instance whose Register has succeeded stays registered until its Deregister. If
+// the servers refuse to re-create its node after a lost session, for example because
+// of a quota, the Registrar retries: see nodes.WithRefusalsRetried.
 //
 // A Registrar is safe for concurrent use, and need not be closed: closing the client
 // ends its registrations. The zero Registrar cannot be used: NewRegistrar makes one.

@@ -144,7 +144,7 @@ func (k *keeper) failed(ctx context.Context, wish payload, err error) error {
 		if k.refuse(wish, err) {
 			return nil
 		}
-		if !k.outlastsRefusal(err) {
+		if !k.retriesRefusal(err) {
 			return err
 		}
 		k.events.At(k.node).Emit(eventRefused, err)
@@ -161,8 +161,8 @@ func (k *keeper) failed(ctx context.Context, wish payload, err error) error {
 	return err
 }
 
-// outlastsRefusal reports whether a node goes on after a refusal.
-func (k *keeper) outlastsRefusal(err error) bool {
+// retriesRefusal reports whether the keeper retries after a refusal.
+func (k *keeper) retriesRefusal(err error) bool {
 	return k.cfg.patient && k.settledOnce && framework.IsRefusal(err)
 }
 
@@ -174,8 +174,8 @@ const (
 	longestRefusal = 30 * time.Second // of the pauses of a node that is refused
 )
 
-// rest waits before the next request, and says why to those who wait. It returns early
-// if the node is to have other data that need not wait.
+// rest pauses before the next request. Calls that wait for the node get the error why.
+// rest returns early if a Set brings data for which goesOn returns true.
 func (k *keeper) rest(ctx context.Context, pause time.Duration, why error, goesOn func(payload) bool) error {
 	k.keeping.Note(why)
 	rest := time.NewTimer(pause)
@@ -212,8 +212,7 @@ func (k *keeper) noteLate(err error) {
 	k.late = append(slices.DeleteFunc(k.late, lateCreate.isPast), lateCreate{k.session, time.Now().Add(3 * k.session.Timeout())})
 }
 
-// mayCome returns an error if a server may still create the node in a session that is
-// lost.
+// mayCome returns an error if a server may still create the node in a lost session.
 func (n *PersistentNode) mayCome(ctx context.Context) error {
 	n.mu.Lock()
 	late := slices.Clone(n.late)
