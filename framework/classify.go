@@ -54,7 +54,6 @@ var errorClasses = []errorClass{
 	{ErrNotConnected, unsent, retryExhausted,
 		"has waited for a connection for its whole time already"},
 
-	{errNotRepeated, outcomeUnknown, notRetryable, "the caller can read the nodes in another way"},
 	{&HangUpError{}, outcomeUnknown, notRetryable, "the server would end the next connection, too"},
 
 	{zk.ErrNoServer, unsent, isRetryable, "there was no connection to send it on"},

@@ -1,19 +1,25 @@
 package framework
 
 import (
+	"context"
 	"math"
 	"sync"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/random"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/retry"
 )
 
 // cleanup is one thing that a client has promised to do although no caller
 // waits for it: to delete a node, which may not exist. A connection that is lost
-// with much under way can leave thousands of them.
+// with much under way can leave thousands of them. None ever uses a caller's
+// context, because the end of that context is the usual reason for a clean-up.
 type cleanup struct {
 	path    string
 	version int32
@@ -51,47 +57,224 @@ func (job *cleanup) name() string {
 	return job.path
 }
 
-// cleanups are the clean-ups that a client still has to do. One goroutine tries
-// the new ones. Another one repeats the failed ones, so that its pauses do not
-// hold up the new ones. A goroutine exists only while it has work.
-type cleanups struct {
-	fresh, failed backlog
+// begin sends the request of a delete at once, or makes it wait for room. The
+// caller's next request comes behind it, so that callers do not find a node
+// that they have given up.
+func (c *Client) begin(job *cleanup) {
+	s, _, _ := c.sessionNow()
+	if s == nil {
+		return
+	}
+	q := job.request()
+	job.sent, job.place, _ = s.link.Send(q.Op, q.Append, nil) // neither if there is no connection
+	job.sentIn = s
 }
 
-// backlog is the work of one goroutine.
-type backlog struct {
+// cleanups are the clean-ups that were not tried yet. One goroutine tries them, and
+// repeats those that have failed. It exists only while it has work.
+type cleanups struct {
 	mu   sync.Mutex // protects the following fields
 	jobs []*cleanup
-	busy bool // the goroutine is there
+	more chan struct{} // capacity 1: there are jobs; nil while there is no goroutine
 }
 
 // add reports whether a goroutine must be started.
-func (b *backlog) add(jobs ...*cleanup) (start bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.jobs = append(b.jobs, jobs...)
-	start = !b.busy
-	b.busy = true
+func (q *cleanups) add(job *cleanup) (start bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.jobs = append(q.jobs, job)
+	if start = q.more == nil; start {
+		q.more = make(chan struct{}, 1)
+	}
+	select {
+	case q.more <- struct{}{}:
+	default:
+	}
 	return start
 }
 
-// take returns all there is to do.
-func (b *backlog) take() []*cleanup {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	jobs := b.jobs
-	b.jobs = nil
-	return jobs
+// take returns the jobs, and a channel that says when there are more. If there are
+// none, and last is true, it returns no channel: the goroutine must end.
+func (q *cleanups) take(last bool) (jobs []*cleanup, more <-chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	jobs, q.jobs = q.jobs, nil
+	if last && len(jobs) == 0 {
+		q.more = nil
+	}
+	return jobs, q.more
 }
 
-// finished reports whether the goroutine may end, because there is nothing more
-// to do.
-func (b *backlog) finished() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.busy = len(b.jobs) > 0
-	return !b.busy
+// cleanUp does a job in the background: until it is done or refused, or the
+// client is closed.
+func (c *Client) cleanUp(job *cleanup) {
+	if c.ctx.Err() == nil && c.cleanups.add(job) {
+		c.spawn(c.cleanUpAll)
+	}
 }
 
-// cleanupPolicy never gives up.
-var cleanupPolicy = retry.BoundedExponential(100*time.Millisecond, 5*time.Second, math.MaxInt)
+// cleanUpAll tries each clean-up once, and repeats those that have failed after
+// pauses, which hold up no new ones.
+func (c *Client) cleanUpAll(ctx context.Context) {
+	var failed []*cleanup
+	var due <-chan time.Time // nil while there are no failed ones
+	pauses := newPauses(shortestCleanupPause, longestCleanupPause)
+	for ctx.Err() == nil {
+		jobs, more := c.cleanups.take(len(failed) == 0)
+		if more == nil {
+			return
+		}
+		failed = append(failed, c.sweep(ctx, jobs)...)
+		switch {
+		case len(failed) == 0:
+			continue
+		case due == nil:
+			due = time.After(pauses.NextBackOff())
+		}
+		select {
+		case <-more:
+		case <-due:
+			// A server or a proxy may end the connection whenever it sees one of the
+			// requests, and the requests behind it fail, too. In another order, they
+			// are ahead of it.
+			random.Shuffle(failed)
+			failed, due = c.sweep(ctx, failed), nil
+			if len(failed) == 0 {
+				pauses.Reset()
+			}
+		case <-ctx.Done():
+		}
+	}
+}
+
+const (
+	shortestCleanupPause = 100 * time.Millisecond
+	longestCleanupPause  = 5 * time.Second
+)
+
+// sweep is one attempt at many clean-ups.
+type sweep struct {
+	client *Client
+	ctx    context.Context
+	failed []*cleanup // these must be tried again
+}
+
+// sweep tries each clean-up once, and sends their requests ahead of the
+// answers. It returns the clean-ups that must be tried again. It waits for a
+// connection.
+func (c *Client) sweep(ctx context.Context, jobs []*cleanup) (failed []*cleanup) {
+	w := &sweep{client: c, ctx: ctx}
+	if jobs = w.awaitSent(jobs); len(jobs) == 0 {
+		return w.failed
+	}
+	s, err := c.connected(ctx, nil)
+	if err != nil {
+		for _, job := range jobs {
+			w.finish(job, err)
+		}
+		return w.failed
+	}
+	deletes := w.lookUp(s, jobs)
+	pipeline(ctx, s, deletes, (*cleanup).request, func(job *cleanup, _ proto.Nothing, err error) error {
+		w.finish(job, err)
+		return nil
+	})
+	return w.failed
+}
+
+// finish takes the result of an attempt at a clean-up.
+func (w *sweep) finish(job *cleanup, err error) {
+	switch {
+	case err == nil, reason.Is(err, zk.ErrNoNode):
+		w.client.nodeGone(job.path)
+	case isWorthRepeating(err, &job.tries):
+		w.failed = append(w.failed, job)
+	case w.ctx.Err() != nil: // the client is closed, and gives up all of them
+	default:
+		w.client.warnOfCleanup(job.name(), err)
+	}
+}
+
+// awaitSent waits for the deletes that were sent already, or are about to be,
+// and returns the other clean-ups.
+func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
+	for _, job := range jobs {
+		if job.place != nil {
+			calls, _ := job.sentIn.awaitRoom(w.ctx, w.ctx.Done(), job.place)
+			job.sent, job.place = calls[0], nil // no call if the connection ended before
+		}
+		p := pending[proto.Nothing]{session: job.sentIn, request: job.request(), call: job.sent}
+		job.sent, job.sentIn = nil, nil
+		if p.call == nil {
+			others = append(others, job)
+			continue
+		}
+		_, err := p.await(w.ctx, nil)
+		w.finish(job, err)
+	}
+	return others
+}
+
+// lookUp makes the look-ups that clean-ups need, and returns the deletes that
+// are left then.
+func (w *sweep) lookUp(s *Session, jobs []*cleanup) (deletes []*cleanup) {
+	found := foundNodes{}
+	for _, job := range jobs {
+		if job.guid == "" {
+			deletes = append(deletes, job)
+			continue
+		}
+		names, err := found.of(w.ctx, s, job.parent, job.guid)
+		switch {
+		case err == nil && len(names) == 0 && job.mayCome(s):
+			w.failed = append(w.failed, job)
+		case len(names) == 0:
+			w.finish(job, err)
+		}
+		for _, name := range names {
+			deletes = append(deletes, &cleanup{path: znode.Join(job.parent, name), version: job.version, tries: job.tries})
+		}
+	}
+	return deletes
+}
+
+// isWorthRepeating reports whether to try a clean-up again after an error. It
+// counts the errors that a server has made.
+func isWorthRepeating(err error, tries *int) bool {
+	switch {
+	case neverSent(err), IsConnectionError(err):
+		return true
+	case IsRefusal(err):
+		return false
+	}
+	*tries++
+	return *tries < maxCleanupTries
+}
+
+// maxCleanupTries bounds how often a server may fail at a clean-up, or answer
+// with garbage. Attempts without a connection do not count.
+const maxCleanupTries = 20
+
+func (c *Client) warnOfCleanup(path string, err error) {
+	c.cfg.logger.Warn("zookeeper clean-up failed", "error", &OpError{"clean up", path, err})
+}
+
+// inBackground runs a clean-up of many requests. It has a goroutine of its own,
+// because the others should not wait for it.
+func (c *Client) inBackground(path string, try attempt) {
+	c.spawn(func(ctx context.Context) {
+		tries := 0
+		retryable := func(err error) bool { return isWorthRepeating(err, &tries) }
+		policy := retry.Exponential(shortestCleanupPause, longestCleanupPause, math.MaxInt)
+		err := retry.Do(ctx, policy, retryable, func(ctx context.Context) error {
+			s, err := c.connected(ctx, nil)
+			if err != nil {
+				return err
+			}
+			return try(ctx, s)
+		})
+		if err != nil && ctx.Err() == nil {
+			c.warnOfCleanup(path, err)
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework/clienttrace"
@@ -30,8 +31,6 @@ import (
 //     context.
 //   - A session. Inside [Client.InSession], no operation of the client is
 //     carried out in a later session, not even by a retry.
-//   - A retry budget. Operations and loops inside a [retry.Do] share the policy
-//     of the outermost loop, in place of their own.
 //   - A lease. The context of a held lock ends when the lock can no longer be
 //     trusted. It has the values of the context of the acquire, but not its
 //     deadline. LeaseFromContext finds its lease. An acquire of the same lock
@@ -73,6 +72,7 @@ type core struct {
 	recorder   *flight.Recorder // nil for none
 	persistent *watches.Persistent
 	hangUps    hangUps
+	slept      atomic.Int64 // for how long the machine has been suspended; see now
 
 	mu          sync.Mutex // protects the following fields
 	closed      bool       // no goroutine may be added
@@ -81,11 +81,18 @@ type core struct {
 	session     *Session                                 // the newest, connected or not
 	earlierZxid int64                                    // LastZxid at the end of the session before
 	attempt     error                                    // why the last attempt to connect failed, or nil
-	news        chan struct{}                            // closed by connectionNewsLocked; nil if nobody waits for that
 	refusal     refusal
 	outage      outage
 	attempts    attempts
 	auth        []transport.Credentials
+}
+
+// newest returns the newest session, connected or not, or nil if there was none
+// yet. It may be over.
+func (c *core) newest() *Session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session
 }
 
 // pause waits, but not longer than the client is open.
@@ -142,7 +149,6 @@ func (c *Client) LastZxid() int64 {
 // long the outage has lasted when that is to be logged, else 0.
 func (c *core) attemptedLocked(err error) (outage time.Duration) {
 	c.attempt = err
-	c.connectionNewsLocked()
 	c.refusal.attempted(err)
 	return c.outage.attempted(err, c.cfg.sessionTimeout)
 }

@@ -109,7 +109,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 			refusal:    newRefusal(),
 			over:       make(chan struct{}),
 			hooks:      hooks.NewList(cfg.hooks),
-			recorder:   flight.New(cfg.recentEvents, cfg.acquireStacks),
+			recorder:   flight.New(cfg.recentEvents),
 			persistent: watches.NewPersistent(),
 			auth:       cfg.auth,
 		},
@@ -182,7 +182,6 @@ func (c *Client) Close() error {
 	s, second := c.session, c.closed
 	c.closed = true
 	c.cancel(ErrClosed)
-	c.connectionNewsLocked()
 	if s != nil && !second {
 		s.runAfterFuncsLocked()
 	}

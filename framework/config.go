@@ -42,7 +42,6 @@ type config struct {
 	aclProvider       aclProvider          // nil: everyone may do everything
 	suspended         func() time.Duration // the suspend clock
 	recentEvents      int                  // see WithRecentEvents
-	acquireStacks     bool
 }
 
 // serversFunc is the function of WithServers.
@@ -64,7 +63,7 @@ func defaultConfig() config {
 		sessionTimeout:    15 * time.Second,
 		connectionTimeout: 15 * time.Second,
 		dial:              (&net.Dialer{}).DialContext,
-		retry:             retry.BoundedExponential(100*time.Millisecond, 2*time.Second, 5),
+		retry:             retry.Exponential(100*time.Millisecond, 2*time.Second, 5),
 		policy:            state.SessionPolicy,
 		logger:            slog.New(slog.DiscardHandler),
 		maxRequest:        defaultMaxRequest,
@@ -145,9 +144,6 @@ func (c *config) validateFunctions() error {
 		return isNil("dialer")
 	case c.retry == nil:
 		return badArgument("retry policy", "nil", "must not be nil; use retry.None to never retry")
-	case c.suspended == nil:
-		return badArgument("suspend clock", "nil",
-			"must not be nil; leave the option out for the operating system's")
 	case c.logger == nil:
 		return badArgument("logger", "nil", "must not be nil; leave the option out to discard")
 	case c.logger.Handler() == nil: // the zero Logger, which panics

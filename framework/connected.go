@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/gocurator/curator/internal/reason"
 )
 
 // WaitConnected waits until the client has a connection and a session. It does
@@ -137,66 +135,6 @@ func (e Extension) NotConnected() error {
 		return nil
 	}
 	return e.withConnectReasons(ErrNotConnected)
-}
-
-// AwaitOutage waits until there was no connection for as long as the connection
-// timeout, counted from this call at the earliest. It returns why, or ErrClosed if
-// the client is closed. If ctx ends first, the error matches ctx.Err().
-func (e Extension) AwaitOutage(ctx context.Context) error {
-	var outage <-chan time.Time // nil while there is a connection
-	e.mu.Lock()
-	now := e.last
-	e.mu.Unlock()
-	for {
-		switch {
-		case now.Value.State.IsConnected():
-			outage = nil
-		case outage == nil:
-			outage = time.After(e.cfg.connectionTimeout)
-		}
-		select {
-		case <-now.Done():
-			now = now.Next()
-		case <-outage:
-			return e.whyNotConnected()
-		case <-e.ctx.Done():
-			return ErrClosed
-		case <-ctx.Done():
-			return reason.OfContext(ctx)
-		}
-	}
-}
-
-func (c *Client) whyNotConnected() error {
-	_, _, refused := c.sessionNow()
-	select {
-	case <-refused:
-		return c.refused()
-	default:
-		return c.withConnectReasons(ErrNotConnected)
-	}
-}
-
-// ConnectionNews returns a channel that is closed when NotConnected may have another
-// answer: when the state changes, an attempt to connect has failed, or the client
-// is closed. Whoever calls it before NotConnected misses nothing, but that a reason
-// in the error grows older. A closed client has no more news: the channel stays
-// open, so that a loop does not spin.
-func (e Extension) ConnectionNews() <-chan struct{} {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.news == nil {
-		e.news = make(chan struct{})
-	}
-	return e.news
-}
-
-// connectionNewsLocked wakes those who have called ConnectionNews.
-func (c *core) connectionNewsLocked() {
-	if c.news != nil {
-		close(c.news)
-		c.news = nil
-	}
 }
 
 // withConnectReasons adds to an error why there is no connection.

@@ -19,30 +19,25 @@ func (c *Client) mayMakeParent(parent string, cfg *createConfig) bool {
 	return cfg.parents || root != "/" && parent == root
 }
 
-// createParents creates what is missing above a node, and reports whether that
-// was anything. It adds to the paths that are known to exist.
+// createParents creates the parent of a node, and what is missing above it. It looks
+// upwards for the deepest node that exists and creates downwards from there, so that
+// it needs no rights on what exists already (CURATOR-715). It adds to the paths that
+// are known to exist.
 func (c *Client) createParents(
 	ctx context.Context, s *Session, parent string, cfg *createConfig, known map[string]bool,
-) (missed bool, err error) {
+) error {
 	mode := Container
 	if cfg.parents {
 		mode = cfg.parentMode
 	}
-	return c.createPath(ctx, s, parent, mode, cfg.parentACL.list, known)
-}
-
-// createPath creates a node and what is missing above it, and reports whether that
-// was anything. It looks upwards for
-// the deepest node that exists and creates downwards from there, so that it
-// needs no rights on what exists already (CURATOR-715).
-func (c *Client) createPath(
-	ctx context.Context, s *Session, path string, mode Mode, acl []zk.ACL, known map[string]bool,
-) (missed bool, err error) {
+	if c.cfg.noContainers {
+		mode = Persistent
+	}
 	var missing []string
-	for ; path != "/" && !known[path]; path, _ = znode.Split(path) {
+	for path := parent; path != "/" && !known[path]; path, _ = znode.Split(path) {
 		stat, err := send(ctx, s, proto.Exists(path, false), nil)
 		if err != nil {
-			return false, err
+			return err
 		}
 		if stat != nil {
 			known[path] = true
@@ -51,31 +46,17 @@ func (c *Client) createPath(
 		missing = append(missing, path)
 	}
 	for _, path := range slices.Backward(missing) {
-		acl, err := c.aclFor(path, acl)
+		acl, err := c.aclFor(path, cfg.parentACL.list)
 		if err == nil {
-			err = createEmpty(ctx, s, newNode(path, nil, acl, &createConfig{mode: mode}))
+			_, err = send(ctx, s, proto.Create(newNode(path, nil, acl, &createConfig{mode: mode})), nil)
 		}
 		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
-			return true, err
+			return err
 		}
 		known[path] = true
 		c.warnOfNewChroot(path, err)
 	}
-	return missing != nil, nil
-}
-
-// createEmpty creates a node. If the server says that it knows no containers, it is
-// a persistent one.
-func createEmpty(ctx context.Context, s *Session, n proto.NewNode) error {
-	if n.Mode == proto.ModeContainer && s.client.cfg.noContainers {
-		n.Mode = proto.ModePersistent
-	}
-	_, err := send(ctx, s, proto.Create(n), nil)
-	if n.Mode == proto.ModeContainer && reason.Is(err, ErrUnimplemented) {
-		n.Mode = proto.ModePersistent
-		_, err = send(ctx, s, proto.Create(n), nil)
-	}
-	return err
+	return nil
 }
 
 // warnOfNewChroot tells the log that the chroot was missing. That is how a new

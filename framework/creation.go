@@ -54,7 +54,7 @@ type creation struct {
 func (n *creation) createWithParents(ctx context.Context, s *Session) (Created, error) {
 	created, err := n.write.request(ctx, s)
 	for tries := 0; reason.Is(err, zk.ErrNoNode) && n.mayMakeParents() && tries < maxVanished; tries++ {
-		if _, err = n.client.createParents(ctx, s, n.parent, &n.cfg, map[string]bool{}); err == nil {
+		if err = n.client.createParents(ctx, s, n.parent, &n.cfg, map[string]bool{}); err == nil {
 			created, err = n.write.request(ctx, s)
 		}
 	}
@@ -175,9 +175,10 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 		n.giveUpNode()
 		return Created{}, false, nil
 	}
-	path, err := findProtected(ctx, s, n.parent, n.guid)
+	names, err := foundNodes{}.of(ctx, s, n.parent, n.guid)
+	path := n.client.firstOf(n.parent, names)
 	var stat *proto.Stat
-	if path != "" && err == nil {
+	if path != "" {
 		stat, err = send(ctx, s, proto.Exists(path, false), nil)
 	}
 	switch {

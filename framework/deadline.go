@@ -10,8 +10,8 @@ import (
 // has ended, for whatever reason.
 //
 // Go's timers stand still while the machine is suspended, so that none of them
-// is right afterwards. While there is a session to lose, superviseDeadline
-// reads the suspend clock as well, often enough to notice soon.
+// is right afterwards. While there is a session to lose, superviseDeadline looks
+// at the client's clock every second.
 func (s *Session) superviseDeadline() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -34,38 +34,33 @@ func (s *Session) superviseDeadline() {
 		case <-timer.C:
 		case <-s.wake:
 		}
-		s.noticeSuspension()
 	}
 }
 
-// noticeSuspension checks whether the machine was suspended since the last
-// call. If so, that makes earlier contact with the server older by as much.
-// Contact by later requests is not affected.
-func (s *Session) noticeSuspension() {
-	now := s.client.cfg.suspended()
-	s.suspendMu.Lock()
-	defer s.suspendMu.Unlock()
-	if d := now - s.suspended; d > shortestSuspension {
-		s.link.Suspended(d)
-		s.suspended = now
-	}
+// suspensionPoll is how often the client's clock is read.
+const suspensionPoll = time.Second
+
+// now is the client's clock, which goes on while the machine is suspended. It also
+// corrects stamp.
+func (c *core) now() time.Time {
+	slept := c.cfg.suspended()
+	c.slept.Store(int64(slept))
+	return time.Now().Add(slept)
 }
 
-const (
-	// suspensionPoll is how often the suspend clock is read.
-	suspensionPoll = time.Second
-
-	// shortestSuspension is longer than what readings of a clock differ by.
-	shortestSuspension = 50 * time.Millisecond
-)
+// stamp is the client's clock for requests. It costs no call of the operating system.
+// After a suspension it is late until the next call of now. So a request looks older
+// than it is, and its answer proves less than it could.
+func (c *core) stamp() time.Time { return time.Now().Add(time.Duration(c.slept.Load())) }
 
 // timeLeft returns how long the session can still be trusted. Before it is
 // established that is the time until the server would have ended it.
 func (s *Session) timeLeft() (left time.Duration, established bool) {
-	silence, timeout := s.link.SinceLastContact()
+	contact, timeout := s.link.LastContact()
 	if timeout == 0 {
 		return time.Until(s.begun.Add(s.client.cfg.sessionTimeout)), false
 	}
+	silence := s.client.now().Sub(contact)
 	return timeout - s.client.cfg.margin(timeout) - silence, true
 }
 
@@ -86,7 +81,6 @@ func (s *Session) neverConnected() {
 // up to a second on a machine that was suspended. IsInTime is for code that is
 // about to build on the session without a request, whose answer would tell.
 func (s *Session) IsInTime() bool {
-	s.noticeSuspension()
 	left, established := s.timeLeft()
 	return established && left > 0 && s.ctx.Err() == nil
 }

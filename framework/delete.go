@@ -2,12 +2,14 @@ package framework
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // DeleteOption configures a Delete.
@@ -40,10 +42,10 @@ func WithMissingOK() DeleteOption {
 // WithChildren deletes what is below the node first, from the bottom up. Nodes
 // that vanish meanwhile need no delete. For nodes that appear meanwhile it goes
 // back, several times, and then fails with zk.ErrNotEmpty. A Delete that fails
-// may have deleted some of the nodes below, never one beside or above the path.
+// may have deleted some of the nodes below, never a node elsewhere.
 //
-// A tree of some thousand nodes is listed before anything is deleted. A larger
-// one is deleted in portions, so that it need not fit in memory.
+// The tree may be larger than the memory: it is deleted branch by branch. Only nodes
+// with children are listed.
 //
 // The version is the node's own. It is compared before anything is deleted, and
 // once more when the node is: if somebody writes the node in between, the nodes
@@ -142,43 +144,84 @@ func (d *deletion) attempt(ctx context.Context, s *Session) (proto.Nothing, erro
 	return proto.Nothing{}, err
 }
 
+// deleteAll deletes the node. As long as it has children, these go first.
 func (d *deletion) deleteAll(ctx context.Context, s *Session) error {
-	for round := 1; ; {
+	for round := 1; ; round++ {
 		_, err := d.write.request(ctx, s)
 		if !d.cfg.children || !reason.Is(err, zk.ErrNotEmpty) || round > maxDeleteRounds {
 			return err
 		}
-		more, err := d.deleteBelow(ctx, s)
+		if err := d.deleteBelow(ctx, s, []string{d.path}); err != nil {
+			return err
+		}
+	}
+}
+
+// maxDeleteRounds bounds how often other clients may create nodes in a tree that is
+// being deleted.
+const maxDeleteRounds = 10
+
+// deleteBelow deletes what is below some nodes, except nodes that appear meanwhile.
+// The children of a few of them are in memory at a time.
+func (d *deletion) deleteBelow(ctx context.Context, s *Session, parents []string) error {
+	for some := range slices.Chunk(parents, pipelineDepth) {
+		children, err := childrenOf(ctx, s, some)
 		if err != nil {
 			return err
 		}
-		if !more {
-			round++
+		d.begunBelow = d.begunBelow || len(children) > 0
+		if err := d.deleteTrees(ctx, s, children); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// deleteBelow deletes the nodes below the node, except those that appear
-// meanwhile. It reports true if it has deleted some and knows that there are
-// more.
-func (d *deletion) deleteBelow(ctx context.Context, s *Session) (more bool, err error) {
-	below, all, err := descendants(ctx, s, d.path)
-	if err != nil {
-		return false, err
+// deleteTrees deletes nodes and what is below them. Most nodes of a tree have no
+// children. So it deletes each node first, and looks below those that are not empty.
+func (d *deletion) deleteTrees(ctx context.Context, s *Session, paths []string) error {
+	notEmpty, err := deleteNodes(ctx, s, paths)
+	if err != nil || len(notEmpty) == 0 {
+		return err
 	}
-	d.begunBelow = d.begunBelow || len(below) > 0
-	if !all {
-		return (&largeTree{}).deleteBelow(ctx, s, d.path)
+	if err := d.deleteBelow(ctx, s, notEmpty); err != nil {
+		return err
 	}
-	slices.Reverse(below) // a server works in order, so there is no need to wait for each level
-	_, _, err = deleteNodes(ctx, s, below)
-	return false, err
+	_, err = deleteNodes(ctx, s, notEmpty)
+	return err
 }
 
-// maxDeleteRounds bounds how often somebody may create nodes in a tree that is
-// being deleted. A round that has deleted a part of a large tree does not
-// count.
-const maxDeleteRounds = 10
+// deleteNodes deletes nodes, and returns those that have children.
+func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []string, err error) {
+	remove := func(path string) proto.Request[proto.Nothing] { return proto.Delete(path, AnyVersion) }
+	err = pipeline(ctx, s, paths, remove, func(path string, _ proto.Nothing, err error) error {
+		switch {
+		case err == nil, reason.Is(err, zk.ErrNoNode):
+			s.nodeGone(path)
+		case reason.Is(err, zk.ErrNotEmpty):
+			notEmpty = append(notEmpty, path)
+		default:
+			return fmt.Errorf("node %s: %w", path, err)
+		}
+		return nil
+	})
+	return notEmpty, err
+}
+
+// childrenOf returns the paths of the children of nodes.
+func childrenOf(ctx context.Context, s *Session, parents []string) (all []string, err error) {
+	list := func(path string) proto.Request[proto.ChildrenAnswer] { return proto.Children(path, false) }
+	err = pipeline(ctx, s, parents, list, func(parent string, found proto.ChildrenAnswer, err error) error {
+		for _, name := range found.Names {
+			all = append(all, znode.Join(parent, name))
+		}
+		if reason.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+		return err
+	})
+	return all, err
+}
 
 // DeleteInBackground is a Delete of AnyVersion WithGuarantee that does not wait.
 // While there is a connection, the delete is sent before anything that the

@@ -44,7 +44,7 @@ func (s *Session) dialServer(network string) (net.Conn, error) {
 		return nil, err
 	}
 	s.noteAttempt(address)
-	s.noticeSuspension() // now, so that the handshake counts as later contact
+	s.client.now() // the handshake is contact from after a suspension
 	timeout := s.attemptTimeout()
 	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()

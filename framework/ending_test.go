@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -27,7 +28,7 @@ func TestAwaitEndOfASession(t *testing.T) {
 		"closed with a node that stays": {
 			end: func(_ *zktest.Server, c *framework.Client) {
 				kept, _ := c.Create(context.Background(), "/kept", nil, framework.WithMode(framework.Ephemeral))
-				framework.Extend(c).KeepUntil(kept, time.Now().Add(time.Hour))
+				insider.Of(c).KeepUntil(kept.Session.ID(), kept.Path, time.Now().Add(time.Hour))
 				c.Close()
 			},
 			want: []error{framework.ErrLeftToServers, framework.ErrClosed},
@@ -77,7 +78,7 @@ func TestAwaitOutageCountsEachOutageAlone(t *testing.T) {
 		c := newClient(t, srv, framework.WithConnectionTimeout(5*time.Second))
 		require.NoError(t, c.WaitConnected(t.Context()))
 		returned := make(chan error, 1)
-		go func() { returned <- framework.Extend(c).AwaitOutage(context.Background()) }()
+		go func() { returned <- insider.Of(c).AwaitOutage(context.Background()) }()
 		for range 5 {
 			time.Sleep(4 * time.Second)
 			cutOff(srv)
@@ -124,7 +125,7 @@ func TestAwaitOutageThatBeginsWhenTheTimeIsOver(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 			}}
-			require.ErrorIs(t, framework.Extend(c).AwaitOutage(begins), framework.ErrNotConnected)
+			require.ErrorIs(t, insider.Of(c).AwaitOutage(begins), framework.ErrNotConnected)
 			cancel()
 			srv.RefuseConnections(false)
 		}

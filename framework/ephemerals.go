@@ -69,8 +69,5 @@ func (s *Session) nodeGone(path string) {
 // nodeGone tells the present session that there is no such node any more. The
 // client does not know the nodes of an earlier session.
 func (c *Client) nodeGone(path string) {
-	c.mu.Lock()
-	s := c.session
-	c.mu.Unlock()
-	s.nodeGone(path)
+	c.newest().nodeGone(path)
 }

@@ -71,8 +71,6 @@ var (
 	//	  every other Create, ephemeral or not,
 	//	  every other Transaction, Reconfig
 	//
-	// Extension.MultiRead is the exception among the reads: its error is returned.
-	//
 	// "Repeated" ends with the client's retry policy, with ctx, and with an error
 	// that is no matter of the connection. If the reply to an earlier attempt of
 	// a write was lost, that error matches ErrOutcomeUnknown as well. Every write

@@ -6,6 +6,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 )
 
 // everyOperation returns each of a client's operations, by name, as a function
@@ -64,7 +65,7 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 			return err
 		},
 		"multiRead": func(ctx context.Context, path string) error {
-			_, _, err := framework.Extend(c).MultiRead(ctx, path)
+			_, _, err := insider.Of(c).MultiRead(ctx, path)
 			return err
 		},
 		"watch": func(ctx context.Context, path string) error {
@@ -121,7 +122,3 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 		"create protected":          create(framework.WithProtection(), framework.WithParents(), framework.WithMode(framework.EphemeralSequential)),
 	}
 }
-
-// isMultiRead reports whether the request of an operation is a multiRead, which is
-// not repeated, and which a probe may precede.
-func isMultiRead(op string) bool { return op == "multiRead" }

@@ -3,18 +3,16 @@ package framework
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"github.com/gocurator/curator/framework/clienttrace"
-	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/state"
 )
 
 // Extension is a client as a recipe sees it: a Client, and the methods that
-// only code which is built on a client needs. The locks and leaders of this
-// library are built on it, and so can be a recipe of your own.
+// only code which is built on a client needs. A recipe of your own can be built on
+// it, as the locks and leaders of this library are.
 //
-// A recipe keeps to five rules:
+// A recipe keeps to these rules:
 //
 //   - Its goroutines are started by Go, so that Close ends them and waits.
 //   - A node counts only in the session that has created it; Created.Session
@@ -24,7 +22,7 @@ import (
 //   - A node that keeps others out is not deleted while its owner, who was told
 //     of a loss just now, may still stop. Session.SafetyMargin says how long
 //     that takes at most.
-//   - Hooks are called by a Teller, unless the user's own call waits for it.
+//   - Its mutexes are free while it calls a hook, because a hook may block.
 //
 // Extensions of the same view are equal, and can be keys of a map. The zero
 // Extension cannot be used: Extend makes one of a client, which must not be nil.
@@ -61,59 +59,11 @@ func (e Extension) ServiceName() string { return e.cfg.serviceName }
 // blocks; see WithLogger.
 func (e Extension) Logger() *slog.Logger { return e.cfg.logger }
 
-// Clock returns the time of Go's clock, and the time for which the machine was
-// suspended in addition, as WithSuspendClock tells: Go's clock stands still
-// meanwhile. It is for comparisons with other times of this clock.
-func (e Extension) Clock() time.Time { return time.Now().Add(e.cfg.suspended()) }
-
 // Context returns a context that ends when the client is closed, with ErrClosed
 // as its cause. It is for pauses between requests, which notice that by
 // themselves.
 func (e Extension) Context() context.Context { return e.ctx }
 
-// HasHooks reports whether the client has hooks, which may hold its operations
-// up. A recipe tells hooks of its own events by a [HookKind].
-func (e Extension) HasHooks() bool { return e.hooks.Len() > 0 }
-
-// NewTeller returns a Teller that has nothing to call.
-func (e Extension) NewTeller() clienttrace.Teller { return e.tellers.New() }
-
-// HasNews reports whether the client has had an answer since it was connected
-// last. If not, others may have done much of which LastZxid says nothing.
-func (e Extension) HasNews() bool {
-	s := e.PresentSession()
-	return s != nil && s.link.HasNews()
-}
-
 // PresentSession returns the client's newest session, connected or not, or nil if
 // there was none yet. It may be over.
-func (e Extension) PresentSession() *Session {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.session
-}
-
-// Siblings returns the names of a node's children, as Created.Siblings has them:
-// without the protected nodes that the client was making when their callers went,
-// and that it deletes.
-func (e Extension) Siblings(ctx context.Context, parent string) ([]string, error) {
-	gone := e.givenUp.under(e.full(parent))
-	names, _, err := e.Children(ctx, parent)
-	return gone.cutFrom(names), err
-}
-
-// Watches returns how many watches the server has for this client, which is no
-// more than one for the data and one for the children of each node, however
-// many local waiters there are.
-func (e Extension) Watches() int {
-	s := e.PresentSession()
-	if s == nil {
-		return 0
-	}
-	return s.watches.Count()
-}
-
-// Recorder returns the client's flight recorder, or nil if WithRecentEvents has
-// turned it off. It is for the packages of this library, to whom alone its type
-// is known.
-func (e Extension) Recorder() *flight.Recorder { return e.recorder }
+func (e Extension) PresentSession() *Session { return e.newest() }

@@ -52,7 +52,7 @@ const (
 )
 
 // await waits until the request may be sent, but not longer than to the end of ctx, the
-// session, or the connection of Extension.WhileConnected.
+// session, or the connection of insider.Client.WhileConnected.
 func (h *hangUps) await(ctx, connection context.Context, s *Session, r countedRequest) error {
 	if !h.some.Load() {
 		return nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -284,18 +285,18 @@ func TestTracerIsToldOfEachClientOnce(t *testing.T) {
 func TestWatchesAreThoseOfTheServer(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv)
-		require.Zero(t, framework.Extend(c).Watches())
+		require.Zero(t, insider.Of(c).Watches())
 		_, _, one, err := c.GetW(t.Context(), "/")
 		require.NoError(t, err)
 		_, _, two, err := c.GetW(t.Context(), "/")
 		require.NoError(t, err)
 		_, _, three, err := c.ChildrenW(t.Context(), "/")
 		require.NoError(t, err)
-		require.Equal(t, 2, framework.Extend(c).Watches(), "two of them are one")
+		require.Equal(t, 2, insider.Of(c).Watches(), "two of them are one")
 		require.Len(t, srv.Watches(), 2)
 		for _, w := range []*framework.Watch{one, two, three} {
 			w.Stop()
 		}
-		require.Zero(t, framework.Extend(c).Watches())
+		require.Zero(t, insider.Of(c).Watches())
 	})
 }

@@ -32,16 +32,21 @@ const (
 	longestRoundPause  = time.Second
 )
 
+// newPauses returns pauses that double, at random, from the shortest to the longest.
+func newPauses(shortest, longest time.Duration) backoff.BackOff {
+	return backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(shortest),
+		backoff.WithMaxInterval(longest),
+		backoff.WithMultiplier(2),
+		backoff.WithMaxElapsedTime(0),
+	)
+}
+
 func newHosts(servers []string) *hosts {
 	return &hosts{
 		servers: servers,
 		tried:   len(servers),
-		pauses: backoff.NewExponentialBackOff(
-			backoff.WithInitialInterval(shortestRoundPause),
-			backoff.WithMaxInterval(longestRoundPause),
-			backoff.WithMultiplier(2),
-			backoff.WithMaxElapsedTime(0),
-		),
+		pauses:  newPauses(shortestRoundPause, longestRoundPause),
 	}
 }
 

@@ -49,25 +49,3 @@ func (k *keptNodes) now() map[string]bool {
 	}
 	return paths
 }
-
-// KeepUntil has Close leave an ephemeral node to the servers, if Close is called
-// before the given time. It is for a lock that others must not get as soon as Close
-// is called: its holder has lost it and may still be stopping, or it has a minimum
-// hold. The recipe calls the function returned when it gives the node up by itself.
-// Another call for the node replaces the time, and the function of the earlier call
-// has no effect then.
-//
-// Close then deletes the client's other ephemeral nodes, and leaves the session to
-// the servers. They end it when the session timeout is over, be it before or after
-// the given time. It counts from Close or, if Close reaches no server in its time,
-// from the last request that a server has heard. In that case the other
-// nodes stay as long. So do those that Close does not get deleted in time, for
-// which it has a second more for each thousand of them, and no longer than the
-// session timeout: it takes a server that answers after 30 ms half a second for a
-// thousand. Servers before 3.6 do not list a session's nodes: with them, all nodes
-// of the session stay as long.
-func (e Extension) KeepUntil(n Created, until time.Time) (takeBack func()) {
-	path := e.full(n.Path)
-	n.Session.kept.add(path, until)
-	return func() { n.Session.kept.takeBack(path, until) }
-}

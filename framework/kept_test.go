@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 func keepUntil(c *framework.Client, n framework.Created, in time.Duration) (takeBack func()) {
-	return framework.Extend(c).KeepUntil(n, time.Now().Add(in))
+	return insider.Of(c).KeepUntil(n.Session.ID(), n.Path, time.Now().Add(in))
 }
 
 // The session of a closed client stays for the sake of one node, for its timeout

@@ -34,7 +34,7 @@ func TestReadsAreRepeatedAfterALostRequestOrReply(t *testing.T) {
 
 func TestReadGivesUpWhenThePolicyDoes(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithRetry(retry.N(2, time.Second)))
+		c := newClient(t, srv, framework.WithRetry(retry.Exponential(time.Second, time.Second, 2)))
 		require.NoError(t, c.WaitConnected(t.Context()))
 		inj := srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DropRequest()})
 		_, _, err := c.Get(t.Context(), "/n")

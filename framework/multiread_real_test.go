@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/internal/zkserver"
 )
@@ -23,11 +24,10 @@ func TestRealServerMultiReadIsAsOfOneTransaction(t *testing.T) {
 	t.Parallel()
 	ens := zkserver.StartEnsemble(t, 3)
 	for i, srv := range append(ens.Members(), sharedServer(t)) {
-		writer, reader := realClient(t, srv, ""), framework.Extend(realClient(t, srv, ""))
+		writer, reader := realClient(t, srv, ""), realClient(t, srv, "")
 		first, second := fmt.Sprint("/first-", i), fmt.Sprint("/second-", i)
 		mustCreate(t, writer, first, "")
 		mustCreate(t, writer, second, "")
-		mustWatch(t, reader.Client, first) // servers before 3.9 show by that what they know
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		done := make(chan struct{})
 		go func() {
@@ -41,7 +41,7 @@ func TestRealServerMultiReadIsAsOfOneTransaction(t *testing.T) {
 		paths = append(paths, second)
 		versions := map[int32]struct{}{}
 		for begun := time.Now(); len(versions) < thorough.Size(40, 10) && time.Since(begun) < time.Second || len(versions) < 10; {
-			nodes, zxid, err := reader.MultiRead(ctx, paths...)
+			nodes, zxid, err := insider.Of(reader).MultiRead(ctx, paths...)
 			require.NoError(t, err)
 			a, b := nodes[0].Stat, nodes[len(nodes)-1].Stat
 			require.Contains(t, []int32{0, 1}, a.Version-b.Version)

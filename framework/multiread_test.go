@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -22,7 +23,7 @@ func TestMultiReadHasEachNode(t *testing.T) {
 		mustCreate(t, view, "/a", "of a")
 		mustCreate(t, view, "/b", "")
 		mustCreate(t, view, "/secret", "", framework.WithACL(zk.DigestACL(zk.PermAll, "user", "password")))
-		nodes, zxid, err := framework.Extend(view).MultiRead(t.Context(), "/b", "/gone", "/secret", "/a")
+		nodes, zxid, err := insider.Of(view).MultiRead(t.Context(), "/b", "/gone", "/secret", "/a")
 		require.NoError(t, err)
 		require.Len(t, nodes, 4)
 		require.NoError(t, nodes[0].Err)
@@ -52,11 +53,11 @@ func TestMultiReadOfMissingNodesOnClickHouseKeeper(t *testing.T) {
 				for _, name := range names {
 					paths = append(paths, "/d/"+string(name))
 				}
-				nodes, _, err := framework.Extend(c).MultiRead(t.Context(), paths...)
+				nodes, _, err := insider.Of(c).MultiRead(t.Context(), paths...)
 				require.NoError(t, err)
 				for i, n := range nodes {
 					if paths[i] != "/d/n" {
-						require.Equal(t, framework.NodeRead{Err: zk.ErrNoNode}, n)
+						require.Equal(t, insider.NodeRead{Err: zk.ErrNoNode}, n)
 						continue
 					}
 					require.NoError(t, n.Err)

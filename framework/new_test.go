@@ -102,7 +102,6 @@ func TestOptionsThatCannotBeUsedAreConfigErrors(t *testing.T) {
 		"negative connection timeout": {WithConnectionTimeout(-1), "connection timeout"},
 		"no dialer":                   {WithDialer(nil), "dialer"},
 		"no retry policy":             {WithRetry(nil), "retry policy"},
-		"no suspend clock":            {WithSuspendClock(nil), "suspend clock"},
 		"no logger":                   {WithLogger(nil), "logger"},
 		"logger without a handler":    {WithLogger(&slog.Logger{}), "logger"},
 		"unknown error policy":        {WithErrorPolicy(42), "error policy"},

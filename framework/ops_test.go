@@ -63,17 +63,6 @@ func TestWithParentsMakesContainers(t *testing.T) {
 	})
 }
 
-func TestWithParentsMakesPersistentNodesOnServersWithoutContainers(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/a", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpCreateContainer, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
-		mustCreate(t, c, "/a/b/c", "", framework.WithParents())
-		require.NoError(t, c.Delete(t.Context(), "/a/b/c", framework.AnyVersion))
-		time.Sleep(5 * time.Minute)
-		require.Equal(t, []string{"b"}, srv.Children("/a"))
-	})
-}
-
 // CURATOR-715: no rights are needed on what exists already.
 func TestWithParentsNeedsNoRightsAboveTheDeepestExistingNode(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -173,7 +162,7 @@ func TestErrorsOfTheServerAreFoundByErrorsIs(t *testing.T) {
 
 func TestErrorsThatTheLibraryHasNoNameForAreServerErrors(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Do: zktest.Fail(zktest.ErrQuotaExceeded)})
+		srv.Inject(zktest.Rule{Do: zktest.Fail(zktest.Code(-125))})
 		_, _, err := c.Get(t.Context(), "/")
 		var se *framework.ServerError
 		require.ErrorAs(t, err, &se)

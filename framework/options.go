@@ -55,11 +55,7 @@ func WithDialer(dial DialFunc) Option {
 }
 
 // WithRetry sets how operations that failed for want of a connection are tried
-// again. The default is retry.BoundedExponential(100 ms, 2 s, 5).
-//
-// Operations that are called within a retry.Do of the caller's, with its
-// context, draw from that loop's policy instead: under retry.None they are not
-// tried again.
+// again. The default is retry.Exponential(100 ms, 2 s, 5).
 func WithRetry(p retry.Policy) Option {
 	return func(c *config) { c.retry = p }
 }
@@ -188,26 +184,13 @@ func WithSafetyMargin(fraction float64) Option {
 	return func(c *config) { c.safetyMargin = fraction }
 }
 
-// WithSuspendClock sets how the client learns that its machine was suspended: a
-// function that returns for how long it has been, in all, since some time in
-// the past. The client calls it about once a second, and before each attempt to
-// connect. See Session.Context for its use.
-//
-// The default asks the operating system. Tests set another, to suspend a client
-// without putting a machine to sleep: see Host.Suspended of package
-// testing/zktest.
-func WithSuspendClock(suspended func() time.Duration) Option {
-	return func(c *config) { c.suspended = suspended }
-}
-
 // WithoutContainers makes the client create missing parents as persistent nodes,
 // as WithPersistentParents does for one call. That includes the parents that
 // recipes create, the chroot and namespaces. Nobody deletes them when they have
 // become empty.
 //
-// It is for servers that end the connection when they are asked for a container, as
-// ClickHouse Keeper does. A server that says that it knows no containers needs no
-// option.
+// It is for servers that know no containers, and end the connection when they are
+// asked for one, as ClickHouse Keeper does.
 func WithoutContainers() Option {
 	return func(c *config) { c.noContainers = true }
 }
@@ -221,9 +204,9 @@ func WithMaxRequestSize(n int) Option {
 	return func(c *config) { c.maxRequest = n }
 }
 
-// WithRecentEvents sets how many events the client keeps for package
-// debug/snapshot, and so for a debug page: so many rare ones, such as losses,
-// and as many frequent ones, such as grants. The default is 256. The limit is
+// WithRecentEvents sets how many events the client keeps for the page of package
+// debug/curatorz: so many rare ones, such as losses, and as many frequent ones,
+// such as grants. The default is 256. The limit is
 // 65,536.
 //
 // 256 events of each kind take about 100 kilobytes, or 200 if most acquires end
@@ -232,15 +215,8 @@ func WithMaxRequestSize(n int) Option {
 // library, and 4 kilobytes at most. If all nodes have so much data, 256 events
 // take 1.2 megabytes.
 //
-// With 0, the client keeps no record at all. Snapshots then show its connection
+// With 0, the client keeps no record at all. The page then shows its connection
 // and its watches, but no locks, registrations and caches.
 func WithRecentEvents(n int) Option {
 	return func(c *config) { c.recentEvents = n }
-}
-
-// WithAcquireStacks has snapshots of package debug/snapshot show where each
-// lock was acquired that is held or waited for. Every acquire then takes a few
-// microseconds more.
-func WithAcquireStacks() Option {
-	return func(c *config) { c.acquireStacks = true }
 }

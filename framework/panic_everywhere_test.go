@@ -10,12 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -49,12 +49,6 @@ var functionsOfTheUser = map[string]func(b *bomb) framework.Option{
 			return zk.WorldACL(zk.PermAll)
 		})
 	},
-	"retry policy": func(b *bomb) framework.Option {
-		return framework.WithRetry(func() backoff.BackOff {
-			b.call()
-			return bombBackOff{b}
-		})
-	},
 }
 
 type bombTracer struct {
@@ -67,15 +61,6 @@ func (b bombTracer) StartOperation(ctx context.Context, _ clienttrace.Operation)
 }
 
 func (b bombTracer) EndOperation(context.Context, clienttrace.OperationEnd) { b.call() }
-
-type bombBackOff struct{ *bomb }
-
-func (b bombBackOff) Reset() {}
-
-func (b bombBackOff) NextBackOff() time.Duration {
-	b.call()
-	return time.Second
-}
 
 // Each operation is made with each function of the user's, which does not
 // return from its first call, then from its second, and so on, with and without
@@ -146,18 +131,13 @@ func doesNotReturn(
 	time.Sleep(time.Minute)
 	synctest.Wait()
 	require.Len(t, srv.Watches(), watches)
-	require.Zero(t, framework.Extend(c).Watches())
+	require.Zero(t, insider.Of(c).Watches())
 	for _, name := range srv.Children("/n") {
 		require.False(t, hit && strings.HasPrefix(name, "_c_"), "a protected node is left")
 	}
 	fault.Remove()
 	renew(t, srv)
-	err := operationsWithReservations(c)[op](within(t, time.Hour), "/n")
-	if lost && isMultiRead(op) { // not sent again where a connection has ended with it
-		require.True(t, err == nil || framework.IsRefusal(err), "%v", err)
-		return hit
-	}
-	require.NoError(t, err)
+	require.NoError(t, operationsWithReservations(c)[op](within(t, time.Hour), "/n"))
 	return hit
 }
 

@@ -11,56 +11,36 @@ import (
 const pipelineDepth = transport.PipelineDepth
 
 // pipeline sends many requests ahead of their answers, in order and a bounded
-// number at a time. It calls each with the answers, in the same order.
+// number at a time. It calls each with the result of every request, in the same
+// order. Only the error of a request that cannot be sent comes at once.
 //
-// After the first error it sends nothing more, awaits what is under way, and
-// returns that error. So nothing happens any more when it returns, unless ctx
-// or the session has ended.
+// After the first error that each returns it sends nothing more, awaits what is
+// under way, and returns that error. So nothing happens any more when it returns,
+// unless ctx or the session has ended.
 func pipeline[A, T any](
 	ctx context.Context, s *Session, args []A,
 	q func(A) proto.Request[T], each func(A, T, error) error,
 ) (failed error) {
-	var window [pipelineDepth]pending[T]
-	for i := range len(args) + pipelineDepth {
-		slot := &window[i%pipelineDepth]
-		if slot.call != nil {
-			arg := args[i-pipelineDepth]
-			v, err := slot.await(ctx, nil)
-			if failed == nil {
-				failed = each(arg, v, err)
-			}
-			*slot = pending[T]{}
-		}
-		if failed == nil && i < len(args) {
-			*slot, failed = start(ctx, s, q(args[i]), nil)
-		}
-	}
-	return failed
-}
-
-// pipelineAll is pipeline for requests that do not depend on each other: it
-// goes on after an error. It calls each with the result of every request.
-func pipelineAll[A, T any](
-	ctx context.Context, s *Session, args []A,
-	q func(A) proto.Request[T], each func(A, T, error),
-) {
 	var none T
 	var window [pipelineDepth]pending[T]
 	for i := range len(args) + pipelineDepth {
 		slot := &window[i%pipelineDepth]
 		if slot.call != nil {
-			arg := args[i-pipelineDepth]
 			v, err := slot.await(ctx, nil)
-			each(arg, v, err)
+			if failed == nil {
+				failed = each(args[i-pipelineDepth], v, err)
+			}
 			*slot = pending[T]{}
 		}
-		if i < len(args) {
-			p, err := start(ctx, s, q(args[i]), nil)
-			if err != nil {
-				each(args[i], none, err)
-				continue
-			}
+		if failed != nil || i >= len(args) {
+			continue
+		}
+		p, err := start(ctx, s, q(args[i]), nil)
+		if err != nil {
+			failed = each(args[i], none, err)
+		} else {
 			*slot = p
 		}
 	}
+	return failed
 }

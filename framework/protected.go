@@ -1,9 +1,16 @@
 package framework
 
 import (
+	"context"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -80,4 +87,138 @@ func (l *searches) begin(parent string) *search {
 	}
 	l.byParent[parent] = &search{done: make(chan struct{})}
 	return now
+}
+
+// foundNodes are the protected nodes that a caller has found, by their parents and
+// prefixes. So the caller searches each parent once.
+type foundNodes map[string]map[string][]string
+
+// of returns the names of the nodes below a parent that were made with this id.
+func (f foundNodes) of(ctx context.Context, s *Session, parent, guid string) ([]string, error) {
+	names, known := f[parent]
+	if !known {
+		var err error
+		if names, err = s.protectedBelow(ctx, parent); err != nil && !reason.Is(err, zk.ErrNoNode) {
+			return nil, err
+		}
+		f[parent] = names
+	}
+	return names[protectedPrefix(guid)], nil
+}
+
+// firstOf returns the path of the first by name of the nodes that one create has
+// made, or nothing. It has the others deleted.
+func (c *Client) firstOf(parent string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	names = slices.Sorted(slices.Values(names)) // servers list them in any order
+	for _, name := range names[1:] {
+		c.deleteInBackground(znode.Join(parent, name))
+	}
+	return znode.Join(parent, names[0])
+}
+
+// deleteMaybeMade looks for a node that a session may or may not have made, and
+// deletes it. If the node may outlive the session, and the look takes place in a
+// later one, it looks until the node cannot come any more.
+func (c *Client) deleteMaybeMade(parent, guid string, s *Session, mode Mode) {
+	if mode.ephemeral() {
+		s = nil
+	}
+	c.cleanUp(&cleanup{parent: parent, guid: guid, version: AnyVersion, madeIn: s})
+}
+
+// protectedBelow returns the protected nodes below a parent, by their prefixes,
+// as they are after this call has begun. Thousands of callers cost a few
+// requests.
+func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string][]string, error) {
+	l, start := s.search.want(parent)
+	if start { // a closed client starts nothing, but then its sessions have ended, too
+		s.client.spawn(func(ctx context.Context) { s.makeSearches(ctx, parent) })
+	}
+	select {
+	case <-l.done:
+		return l.found, l.err
+	case <-s.ctx.Done():
+		return nil, s.sessionError(zk.ErrConnectionClosed)
+	case <-ctx.Done():
+		return nil, reason.OfContext(ctx)
+	}
+}
+
+// makeSearches makes the searches of a parent, one after the other, as long as
+// a caller wants one. The transaction before each of them makes the server know
+// of all writes that earlier connections of the session have sent. Curator
+// searches without one.
+func (s *Session) makeSearches(ctx context.Context, parent string) {
+	for l := s.search.begin(parent); l != nil; l = s.search.begin(parent) {
+		siblings, err := afterQuorum(ctx, s, proto.Children(parent, false))
+		l.found, l.err = protectedNames(siblings.Names), err
+		close(l.done)
+	}
+}
+
+// givenUp are protected nodes that are being made, and whose callers have gone.
+// The client cannot delete such a node before the answer tells its name. Until
+// then, what the callers create next may stand behind it. But nobody waits for
+// such a node: it counts as gone.
+type givenUp struct {
+	mu    sync.Mutex
+	below map[string]map[string]bool // the prefixes of the names, by the parent
+}
+
+// protectedNode is a node that a call makes, and that its id tells from others.
+type protectedNode struct {
+	parent string
+	guid   string // empty if the node is not protected
+	seenTo bool   // the caller had gone, and its node was seen to; protected by givenUp.mu
+}
+
+// add notes the node of a create whose caller goes, unless late has seen to it
+// already.
+func (g *givenUp) add(n *protectedNode) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n.seenTo {
+		return
+	}
+	if g.below == nil {
+		g.below = map[string]map[string]bool{}
+	}
+	if g.below[n.parent] == nil {
+		g.below[n.parent] = map[string]bool{}
+	}
+	g.below[n.parent][protectedPrefix(n.guid)] = true
+}
+
+// remove forgets a node: the client has sent its deletion, or looks for it.
+func (g *givenUp) remove(n *protectedNode) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n.seenTo = true
+	delete(g.below[n.parent], protectedPrefix(n.guid))
+	if len(g.below[n.parent]) == 0 {
+		delete(g.below, n.parent)
+	}
+}
+
+// under returns the prefixes of the nodes below a parent.
+func (g *givenUp) under(parent string) prefixes {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return maps.Clone(g.below[parent])
+}
+
+// prefixes are what the names of some protected nodes begin with.
+type prefixes map[string]bool
+
+// cutFrom returns the names of all other nodes.
+func (p prefixes) cutFrom(names []string) []string {
+	if len(p) == 0 {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return p[name[:min(len(name), protectedPrefixLength)]]
+	})
 }

@@ -45,7 +45,7 @@ func TestRealServerHundredsOfReconnectsUnderLoad(t *testing.T) {
 
 	net := &faultyNetwork{addr: srv.Addr(), left: reconnects, over: make(chan struct{})}
 	c, err := framework.New(manyNames()+chroot(t), framework.WithSessionTimeout(time.Minute),
-		framework.WithDialer(net.dial), framework.WithRetry(retry.BoundedExponential(time.Millisecond, 20*time.Millisecond, 5)))
+		framework.WithDialer(net.dial), framework.WithRetry(retry.Exponential(time.Millisecond, 20*time.Millisecond, 5)))
 	require.NoError(t, err)
 	defer c.Close()
 	l := &load{t: t, ctx: ctx, c: c, undisturbed: undisturbed, over: net.over}

@@ -28,13 +28,7 @@ const (
 )
 
 func newRefusal() refusal {
-	return refusal{signal: make(chan struct{}), pauses: backoff.NewExponentialBackOff(
-		backoff.WithInitialInterval(shortestRefusedPause),
-		backoff.WithMaxInterval(longestRefusedPause),
-		backoff.WithMultiplier(2),
-		backoff.WithRandomizationFactor(0.25),
-		backoff.WithMaxElapsedTime(0),
-	)}
+	return refusal{signal: make(chan struct{}), pauses: newPauses(shortestRefusedPause, longestRefusedPause)}
 }
 
 // attempted notes how an attempt to connect has ended.

@@ -106,8 +106,6 @@ func (s *Session) sendError(err error) error {
 		return err
 	case reason.Is(err, transport.ErrTooLong):
 		return ErrRequestTooLarge
-	case reason.Is(err, transport.ErrUnproven):
-		return errNoProof
 	default:
 		return s.sessionError(zk.ErrNoServer)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gocurator/curator/internal/once"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/retry"
 )
@@ -19,7 +20,7 @@ func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(err
 	if connection := c.connectionOf(ctx); connection != nil {
 		end = connection
 	}
-	err := retry.DoUntil(ctx, end.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
+	err := retry.Do(ctx, c.policy(ctx, end), retryable, func(ctx context.Context) error {
 		s, err := c.connectedSession(ctx)
 		if err == nil {
 			err = c.hangUps.await(ctx, end, s, request)
@@ -46,3 +47,21 @@ func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(err
 	}
 	return &OpError{op, path, err}
 }
+
+// policy returns the retry policy of an operation under ctx. Its pauses end with
+// end.
+func (c *Client) policy(ctx, end context.Context) retry.Policy {
+	if once.IsSingle(ctx) {
+		return retry.None()
+	}
+	return stoppable{c.cfg.retry, end.Done()}
+}
+
+// stoppable is a policy that gives up its pauses when stop is closed; retry.Do
+// looks for the method.
+type stoppable struct {
+	retry.Policy
+	stop <-chan struct{}
+}
+
+func (s stoppable) Stop() <-chan struct{} { return s.stop }

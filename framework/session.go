@@ -46,9 +46,6 @@ type Session struct {
 	ended    atomic.Bool   // a server has told close that it has ended the session
 	gone     chan struct{} // closed when nothing of the session is left in this process
 
-	suspendMu sync.Mutex    // protects the following field
-	suspended time.Duration // the suspend clock, when it was last read
-
 	// Protected by client.mu.
 	id            int64
 	server        string          // address of the newest connection or attempt

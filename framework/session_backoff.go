@@ -26,12 +26,7 @@ const (
 )
 
 func newSessionBackoff() *sessionBackoff {
-	return &sessionBackoff{pauses: backoff.NewExponentialBackOff(
-		backoff.WithInitialInterval(shortestSessionPause),
-		backoff.WithMaxInterval(longestSessionPause),
-		backoff.WithMultiplier(2),
-		backoff.WithMaxElapsedTime(0),
-	)}
+	return &sessionBackoff{pauses: newPauses(shortestSessionPause, longestSessionPause)}
 }
 
 // after returns the pause after a session that has lived for a time, which is 0

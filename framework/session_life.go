@@ -27,7 +27,6 @@ func (c *Client) startSession(epoch uint64) *Session {
 		lastConn: make(chan struct{}),
 		gone:     make(chan struct{}),
 	}
-	s.suspended = c.cfg.suspended()
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	s.hosts = newHosts(c.serverList.servers())
@@ -74,6 +73,7 @@ func (c *Client) retire() (lastZxid int64) {
 func (s *Session) linkConfig(seen int64) transport.Config {
 	c := s.client
 	return transport.Config{
+		Clock:           c.stamp,
 		Seen:            seen,
 		LeaderConfirmed: c.cfg.strictContact,
 		// The library asks for whole milliseconds.

@@ -13,9 +13,6 @@ import (
 
 // publishLocked appends to the transitions. c.mu is held.
 func (c *core) publishLocked(states []state.State) {
-	if len(states) > 0 {
-		c.connectionNewsLocked()
-	}
 	for _, s := range states {
 		change := c.changeLocked(s)
 		c.recorder.Add(flight.Event{Kind: flight.StateChanged, Name: s.String(), Other: change.Server, Err: change.Cause})

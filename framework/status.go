@@ -10,7 +10,7 @@ import (
 )
 
 // Status is what a client knows of itself at one moment. It is for people:
-// package debug/snapshot shows it.
+// the page of package debug/curatorz shows it.
 type Status struct {
 	Chroot string // empty if the connection string has none
 	Closed bool
@@ -75,9 +75,10 @@ type WatchStatus struct {
 // Status returns what the client knows of itself. It sends nothing, and
 // takes longer the more watches there are.
 func (e Extension) Status() Status {
-	s, status := e.statusOfClient()
-	status.ServersProblem = e.serverList.problem()
-	status.Servers = withListed(status.Servers, e.serverList.servers())
+	c := e.core
+	s, status := c.statusOfClient()
+	status.ServersProblem = c.serverList.problem()
+	status.Servers = withListed(status.Servers, c.serverList.servers())
 	if s == nil {
 		return status
 	}
@@ -85,7 +86,8 @@ func (e Extension) Status() Status {
 		status.Watches = s.listWatches()
 	}
 	if status.Session != nil { // not under the client's lock: the link has its own
-		status.Session.LastContact, status.Session.Timeout = s.link.LastContact()
+		contact, timeout := s.link.LastContact()
+		status.Session.LastContact, status.Session.Timeout = time.Now().Add(contact.Sub(c.now())), timeout
 		status.Session.Left, _ = s.timeLeft()
 	}
 	return status

@@ -3,40 +3,40 @@ package framework_test
 import (
 	"context"
 	"net"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// suspendClock is for how long the machine of a client has been suspended.
-type suspendClock struct{ nanos atomic.Int64 }
-
-func (s *suspendClock) option() framework.Option {
-	return framework.WithSuspendClock(func() time.Duration { return time.Duration(s.nanos.Load()) })
+// onAMachine returns a client on a machine that can sleep: its clock and its timers
+// stand still then, and the server's do not.
+func onAMachine(t *testing.T, srv *zktest.Server) (*framework.Client, *zktest.Host) {
+	t.Helper()
+	machine := srv.NewHost()
+	clock := insider.WithSuspendClock(machine.Suspended).(framework.Option)
+	return newClient(t, srv, framework.WithDialer(machine.Dialer()), clock), machine
 }
 
-// suspend is what a suspension looks like to a client: its clock and its timers
-// have stood still, and the server's have not.
-func (s *suspendClock) suspend(srv *zktest.Server, d time.Duration) {
-	s.nanos.Add(int64(d))
-	srv.JumpClock(d)
+// suspend makes a machine sleep.
+func suspend(t *testing.T, machine *zktest.Host, d time.Duration) {
+	t.Helper()
+	require.NoError(t, machine.Suspend(d))
 }
 
 // The machine sleeps, and finds no server when it wakes up.
 func TestSessionEndsWithinASecondOfWaking(t *testing.T) {
 	for _, slept := range []time.Duration{8 * time.Second, 9 * time.Second, time.Hour} {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-			var machine suspendClock
-			c := newClient(t, srv, machine.option())
+			c, machine := onAMachine(t, srv)
 			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 			time.Sleep(200 * time.Millisecond)
 			srv.BlackholeAll()
-			machine.suspend(srv, slept)
+			suspend(t, machine, slept)
 			woken := time.Now()
 			<-n.Session.Context().Done()
 			require.ErrorIs(t, context.Cause(n.Session.Context()), framework.ErrSessionLost)
@@ -48,14 +48,13 @@ func TestSessionEndsWithinASecondOfWaking(t *testing.T) {
 // Whoever asks is told at once, before the context has ended.
 func TestSessionIsNotInTimeAfterASleep(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var machine suspendClock
-		c := newClient(t, srv, machine.option())
+		c, machine := onAMachine(t, srv)
 		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 		srv.BlackholeAll()
 		require.True(t, n.Session.IsInTime())
-		machine.suspend(srv, 2*time.Second)
+		suspend(t, machine, 2*time.Second)
 		require.True(t, n.Session.IsInTime())
-		machine.suspend(srv, time.Hour)
+		suspend(t, machine, time.Hour)
 		require.NoError(t, n.Session.Context().Err())
 		require.False(t, n.Session.IsInTime())
 		<-n.Session.Context().Done()
@@ -67,12 +66,11 @@ func TestSessionIsNotInTimeAfterASleep(t *testing.T) {
 // session survives do not add up.
 func TestSessionLivesOnAfterShortSuspensions(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var machine suspendClock
-		c := newClient(t, srv, machine.option())
+		c, machine := onAMachine(t, srv)
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
 		for range 50 {
-			machine.suspend(srv, 3*time.Second)
+			suspend(t, machine, 3*time.Second)
 			time.Sleep(10 * time.Second)
 		}
 		require.NoError(t, s.Context().Err())
@@ -87,15 +85,14 @@ func TestSessionLivesOnAfterShortSuspensions(t *testing.T) {
 // it, whenever its answer is read.
 func TestAnswerToARequestFromBeforeTheSuspensionIsOld(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var machine suspendClock
-		c := newClient(t, srv, machine.option())
+		c, machine := onAMachine(t, srv)
 		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 		time.Sleep(time.Second)
 		sent := time.Now()
 		srv.Inject(zktest.Rule{Op: zktest.OpSync, Do: zktest.DelayReply(1500 * time.Millisecond)})
 		go c.Sync(t.Context(), "/")
 		time.Sleep(time.Millisecond)
-		machine.suspend(srv, 5*time.Second)
+		suspend(t, machine, 5*time.Second)
 		time.Sleep(1200 * time.Millisecond) // so that it is noticed
 		srv.Inject(zktest.Rule{Op: zktest.OpPing, Times: -1, Do: zktest.DelayReply(time.Hour)})
 		<-n.Session.Context().Done()
@@ -103,23 +100,19 @@ func TestAnswerToARequestFromBeforeTheSuspensionIsOld(t *testing.T) {
 	})
 }
 
-// slowDialer is a dialer whose connections take a while to make.
-func slowDialer(srv *zktest.Server) framework.Option {
-	return framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
-		time.Sleep(time.Millisecond)
-		return srv.Dialer()(ctx, network, address)
-	})
-}
-
 // A server that takes the session back after the sleep knows that it lives.
 func TestReturnToTheServerAfterASuspensionCounts(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var machine suspendClock
-		c := newClient(t, srv, machine.option(), slowDialer(srv))
+		machine := srv.NewHost()
+		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+			time.Sleep(time.Millisecond)
+			return machine.Dialer()(ctx, network, address)
+		}
+		c := newClient(t, srv, framework.WithDialer(dial), insider.WithSuspendClock(machine.Suspended).(framework.Option))
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
 		time.Sleep(100 * time.Millisecond)
-		machine.suspend(srv, sessionTimeout-500*time.Millisecond)
+		suspend(t, machine, sessionTimeout-500*time.Millisecond)
 		srv.CutAll()
 		time.Sleep(time.Minute)
 		require.NoError(t, s.Context().Err())

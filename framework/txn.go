@@ -9,6 +9,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/internal/once"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Transaction carries out all operations or none, in order. Each operation sees
@@ -112,6 +113,56 @@ func (t *txn) failed(i int, err error) *TxnError {
 	}
 	results[i].Err = err
 	return &TxnError{i, string(t.ops[i].kind), t.ops[i].path, err, results}
+}
+
+// attempt makes one attempt. If the transaction is refused for the lack of a parent
+// that the client may create, all such parents are made before the next try. So a
+// transaction below new paths is sent twice.
+func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
+	results, err := t.write.request(ctx, s)
+	for tries := 0; t.lacksParent(err) && tries < maxVanished; tries++ {
+		if made := t.createParents(ctx, s); made != nil && !reason.Is(made, zk.ErrNoNode) {
+			return nil, made
+		}
+		results, err = t.write.request(ctx, s)
+	}
+	return results, err
+}
+
+// lacksParent reports whether an operation has failed for the lack of a parent that
+// the client may create.
+func (t *txn) lacksParent(err error) bool {
+	var failed *TxnError
+	return reason.As(err, &failed) && reason.Is(err, zk.ErrNoNode) && t.mayMakeParent(failed.Index)
+}
+
+// mayMakeParent reports whether the client may create the parent of an operation's
+// node. It leaves out a parent that the transaction itself makes before.
+func (t *txn) mayMakeParent(i int) bool {
+	op := &t.ops[i]
+	return op.kind == txnCreate && t.client.mayMakeParent(t.parentOf(i), &op.create) &&
+		!slices.ContainsFunc(t.ops[:i], func(op TxnOp) bool {
+			return op.kind == txnCreate && t.client.full(op.path) == t.parentOf(i)
+		})
+}
+
+func (t *txn) parentOf(i int) string {
+	parent, _ := znode.Split(t.client.full(t.ops[i].path))
+	return parent
+}
+
+// createParents creates what is missing above the nodes that the transaction makes.
+func (t *txn) createParents(ctx context.Context, s *Session) error {
+	known := map[string]bool{}
+	for i := range t.ops {
+		if !t.mayMakeParent(i) {
+			continue
+		}
+		if err := t.client.createParents(ctx, s, t.parentOf(i), &t.ops[i].create, known); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *txn) send(ctx context.Context, s *Session) ([]TxnResult, error) {

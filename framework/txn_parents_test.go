@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -37,19 +36,5 @@ func TestTransactionMakesNoParentThatItMakesByItself(t *testing.T) {
 			framework.SetOp("/own", nil, 0))
 		require.NoError(t, err)
 		require.Equal(t, 2, srv.CountRequests(zktest.OpMulti))
-	})
-}
-
-// Who has lost a lock makes no parents behind the check of that.
-func TestTransactionMakesNoParentsBehindACheckThatFails(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		require.NoError(t, srv.Create("/lock", nil))
-		_, err := c.Transaction(t.Context(),
-			framework.CreateOp("/a/n", nil, framework.WithParents()),
-			framework.CheckOp("/lock", 7),
-			framework.CreateOp("/b/n", nil, framework.WithParents()))
-		require.ErrorIs(t, err, zk.ErrBadVersion)
-		_, made := srv.Node("/b")
-		require.False(t, made)
 	})
 }

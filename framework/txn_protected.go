@@ -68,22 +68,18 @@ func (t *txn) resolve(ctx context.Context, s *Session) ([]TxnResult, bool, error
 // operation. If a server has applied the transaction twice, they are the first
 // nodes of all operations, which one transaction has made.
 func (t *txn) findProtected(ctx context.Context, s *Session) ([]string, error) {
-	found, below := make([]string, len(t.ops)), map[string]map[string][]string{}
+	paths, found := make([]string, len(t.ops)), foundNodes{}
 	for i, n := range t.protected {
 		if n == nil {
 			continue
 		}
-		names, known := below[n.parent]
-		if !known {
-			var err error
-			if names, err = s.protectedBelow(ctx, n.parent); err != nil && !reason.Is(err, zk.ErrNoNode) {
-				return nil, err
-			}
-			below[n.parent] = names
+		names, err := found.of(ctx, s, n.parent, n.guid)
+		if err != nil {
+			return nil, err
 		}
-		found[i] = t.client.firstOf(n.parent, names[protectedPrefix(n.guid)])
+		paths[i] = t.client.firstOf(n.parent, names)
 	}
-	return found, nil
+	return paths, nil
 }
 
 // writes returns how many operations write a node.

@@ -185,9 +185,6 @@ func TestOperationIsRepeatedWhenTheServerIsTooBusy(t *testing.T) {
 func TestWriteAtWhichTheServerHasFailedIsOfUnknownOutcome(t *testing.T) {
 	for op := range everyOperation(nil) {
 		for _, code := range []zktest.Code{-1, -5, -12345} {
-			if isMultiRead(op) && code == -5 {
-				continue // an old server's answer to the probe before it
-			}
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				mustCreate(t, c, "/n", "")
 				inj := srv.Inject(zktest.Rule{Times: -1, Do: zktest.Fail(code)})

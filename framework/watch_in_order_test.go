@@ -65,15 +65,14 @@ func TestEventIsInOrder(t *testing.T) {
 // Promise: An event that arrives after the end of its session is not taken to be in order.
 func TestEventThatIsSeenTooLateIsNotInOrder(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var machine suspendClock
-		c := newClient(t, srv, machine.option())
+		c, machine := onAMachine(t, srv)
 		require.NoError(t, srv.Create("/n", nil))
 		_, _, w, err := c.GetW(t.Context(), "/n")
 		require.NoError(t, err)
 		require.NoError(t, srv.Set("/n", nil))
 		<-w.Done()
 		require.True(t, w.InOrder())
-		machine.nanos.Add(int64(time.Hour))
+		suspend(t, machine, time.Hour)
 		require.False(t, w.InOrder())
 	})
 }

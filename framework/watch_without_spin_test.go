@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -92,7 +93,7 @@ func TestWatchEndsWithWhatItsContextIsBoundTo(t *testing.T) {
 		connection := s.Trusted(state.StandardPolicy)
 		srv.CutAll()
 		<-connection.Done()
-		err = watchError(t, c, framework.Extend(c).WhileConnected(ctx, connection))
+		err = watchError(t, c, insider.Of(c).WhileConnected(ctx, connection))
 		require.ErrorIs(t, err, framework.ErrSuspended)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -111,7 +112,7 @@ func TestCallerThatGivesUpLeavesNoWatch(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		srv.AssertNoWatches(t)
-		require.Zero(t, framework.Extend(c).Watches())
+		require.Zero(t, insider.Of(c).Watches())
 	})
 }
 

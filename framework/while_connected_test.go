@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -22,7 +23,7 @@ func TestOperationsWhileConnectedEndWithTheConnection(t *testing.T) {
 		}
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
-		under := framework.Extend(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
+		under := insider.Of(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
 		require.NoError(t, c.Delete(under, "/a", framework.AnyVersion, framework.WithGuarantee()))
 		start := time.Now()
 		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropRequest()})
@@ -40,7 +41,7 @@ func TestOperationsWhileConnectedEndWithTheConnection(t *testing.T) {
 		err = c.Delete(under, "/a", framework.AnyVersion, framework.WithMissingOK())
 		require.ErrorIs(t, err, framework.ErrSuspended, "the connection is another one")
 		require.True(t, framework.IsConnectionError(err))
-		again := framework.Extend(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
+		again := insider.Of(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
 		require.NoError(t, c.Delete(again, "/a", framework.AnyVersion, framework.WithMissingOK()))
 	})
 }
@@ -54,7 +55,7 @@ func TestOperationsWhileConnectedDoNotWaitForAConnection(t *testing.T) {
 		srv.CutAll()
 		synctest.Wait()
 		start := time.Now()
-		under := framework.Extend(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
+		under := insider.Of(c).WhileConnected(t.Context(), s.Trusted(state.StandardPolicy))
 		_, _, err = c.Get(under, "/")
 		require.ErrorIs(t, err, framework.ErrSuspended)
 		require.ErrorIs(t, err, framework.ErrNotConnected)

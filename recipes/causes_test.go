@@ -260,7 +260,6 @@ var sentinels = map[string]error{
 	"conflict": nodes.ErrConflict, "persistent node closed": nodes.ErrClosed, "persistent node deleted": nodes.ErrNodeDeleted,
 	"in use": nodes.ErrInUse, "not touched": nodes.ErrNotTouched,
 	"raised": barriers.ErrRaised, "not entered": barriers.ErrNotEntered, "not left": barriers.ErrNotLeft, "left": barriers.ErrLeft,
-	"member lost": barriers.ErrMemberLost, "member deleted": barriers.ErrNodeDeleted, "foreign data": barriers.ErrForeignData,
 	"cache closed": cache.ErrClosed, "future": cache.ErrFutureZxid,
 	"shared closed": shared.ErrClosed, "not synced": shared.ErrNotSynced, "replaced": shared.ErrNodeReplaced,
 	"no version": atomic.ErrNoVersion, "ephemeral": atomic.ErrEphemeral, "restarted": atomic.ErrRestarted, "exhausted": atomic.ErrExhausted,

@@ -25,12 +25,11 @@ import (
 // notInTheTable are exported functions that take a context, and why its end is
 // nothing that they could mistake.
 var notInTheTable = map[string]string{
-	"discovery.(*Registrar).Register":    "TestCauseOfTheCallersContextMakesNoFolder of contrib/kratos has it",
-	"discovery.(*Registrar).Deregister":  "asks whether the context has ended before it judges an error",
-	"framework.(*Watch).ByOwnDelete":     "says no if the context has ended, and the caller looks",
-	"framework.Extension.OnTrouble":      "puts a function into the context",
-	"framework.Extension.WhileConnected": "puts a connection into the context",
-	"locks.LeaseFromContext":             "asks for a value, and not whether the context has ended",
+	"discovery.(*Registrar).Register":   "TestCauseOfTheCallersContextMakesNoFolder of contrib/kratos has it",
+	"discovery.(*Registrar).Deregister": "asks whether the context has ended before it judges an error",
+	"framework.(*Watch).ByOwnDelete":    "says no if the context has ended, and the caller looks",
+	"framework.Extension.OnTrouble":     "puts a function into the context",
+	"locks.LeaseFromContext":            "asks for a value, and not whether the context has ended",
 }
 
 // Every exported function and method that takes a context is called in the

@@ -80,8 +80,7 @@
 //     its path, which is what the policy is for.
 //   - An instance of a discovery.Registrar goes on after refusals, because the
 //     server that has called Register does not ask again.
-//   - A member inside a double barrier ends with its session and with its node,
-//     because it is inside by them alone.
+//   - A member inside a double barrier ends with its session.
 //   - A holder that may not read its own node keeps its lock, which does not
 //     depend on that, and goes on trying to read.
 //   - Calls of package atomic wait through a server's trouble until their

@@ -78,8 +78,7 @@ var endings = map[string]func(t *testing.T, w *recipetest.World, c *framework.Cl
 		})
 		return nodeEnding{end: s.Resign, path: <-working}
 	},
-	"Passage.Leave":                     passage(),
-	"Passage.Leave in Curator's layout": passage(barriers.WithCuratorLayout()),
+	"Passage.Leave": passage,
 }
 
 func leads(t *testing.T, w *recipetest.World, c *framework.Client) (*leader.Latch, *locks.Lease) {
@@ -91,20 +90,18 @@ func leads(t *testing.T, w *recipetest.World, c *framework.Client) (*leader.Latc
 }
 
 // passage returns a member of a barrier that would wait for the other one.
-func passage(opts ...barriers.Option) func(*testing.T, *recipetest.World, *framework.Client) nodeEnding {
-	return func(t *testing.T, w *recipetest.World, c *framework.Client) nodeEnding {
-		ctx := w.Patience(t)
-		second := make(chan *barriers.Passage)
-		go func() {
-			p, _ := barriers.NewDoubleBarrier(w.Observer, "/b", 2, opts...).Enter(ctx)
-			second <- p
-		}()
-		p, err := barriers.NewDoubleBarrier(c, "/b", 2, opts...).Enter(ctx)
-		require.NoError(t, err)
-		other := <-second
-		require.NotNil(t, other)
-		return nodeEnding{end: p.Leave, path: "/b/" + p.Name(), others: func() { go other.Leave(ctx) }}
-	}
+func passage(t *testing.T, w *recipetest.World, c *framework.Client) nodeEnding {
+	ctx := w.Patience(t)
+	second := make(chan *barriers.Passage)
+	go func() {
+		p, _ := barriers.NewDoubleBarrier(w.Observer, "/b", 2).Enter(ctx)
+		second <- p
+	}()
+	p, err := barriers.NewDoubleBarrier(c, "/b", 2).Enter(ctx)
+	require.NoError(t, err)
+	other := <-second
+	require.NotNil(t, other)
+	return nodeEnding{end: p.Leave, path: "/b/" + p.Name(), others: func() { go other.Leave(ctx) }}
 }
 
 // connection is what becomes of the connection of a client whose node ends.

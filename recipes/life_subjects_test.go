@@ -9,7 +9,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
-	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/leader"
@@ -41,8 +40,7 @@ type subject struct {
 	// its end: it is a copy, and says what is missing in it.
 	outlasts bool
 
-	inOneSession bool
-	isLoop       bool // on the caller's goroutine, which needs no end and no wait
+	isLoop bool // on the caller's goroutine, which needs no end and no wait
 }
 
 // home is where a subject lives.
@@ -173,41 +171,6 @@ var subjects = map[string]subject{
 			}
 			leads := func(ctx context.Context) error { _, err := l.WaitLeadership(ctx); return err }
 			return &living{l.Done(), l.Err, leads, l.Shutdown}, nil
-		},
-	},
-	"Passage": {
-		closed: barriers.ErrLeft, asks: zktest.OpGetChildren2, inOneSession: true,
-		begin: func(t *testing.T, h *home) (*living, error) {
-			type entered struct {
-				*barriers.Passage
-				err error
-			}
-			other := make(chan entered, 1)
-			ctx, cancel := context.WithCancel(h.Patience(t))
-			go func() {
-				defer close(other)
-				passage, err := barriers.NewDoubleBarrier(h.Observer, "/b", 2).Enter(ctx)
-				other <- entered{passage, err}
-			}()
-			passage, err := barriers.NewDoubleBarrier(h.client, "/b", 2).Enter(ctx)
-			if err != nil {
-				cancel()
-				<-other
-				return nil, err
-			}
-			t.Cleanup(cancel)
-			second := <-other
-			require.NoError(t, second.err)
-			t.Cleanup(func() { second.Leave(recipetest.Within(t, time.Minute)) })
-			inside := passage.Context()
-			return &living{inside.Done(), func() error { return context.Cause(inside) }, passage.Leave, func(ctx context.Context) error {
-				go second.Leave(ctx)
-				return passage.Leave(ctx)
-			}}, nil
-		},
-		disturb: func(t *testing.T, h *home) {
-			require.NoError(t, h.Fake.Create("/b/stranger", nil))
-			require.NoError(t, h.Fake.Delete("/b/stranger"))
 		},
 	},
 }

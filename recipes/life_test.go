@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -153,8 +154,8 @@ func TestLifeIsClosedOftenAndAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
-				require.NoError(t, l.close(h.Patience(t)))
-				require.True(t, recipetest.IsClosed(l.done))
+				assert.NoError(t, l.close(h.Patience(t)))
+				assert.True(t, recipetest.IsClosed(l.done))
 			})
 		}
 		all.Wait()
@@ -168,9 +169,6 @@ func TestLifeIsClosedOftenAndAtOnce(t *testing.T) {
 
 func TestCloseEndsWhatWaits(t *testing.T) {
 	eachWaiting(t, func(t *testing.T, h *home, s subject) {
-		if s.inOneSession {
-			return // to wait for its end is to close it
-		}
 		l, _ := s.startAmid(t, h, lasting)
 		waits := later(t, l.wait, h.Patience(t))
 		require.NoError(t, l.close(h.Patience(t)))
@@ -200,10 +198,8 @@ func TestEndOfTheClientEndsWhatWaits(t *testing.T) {
 			require.ErrorIs(t, <-waits, framework.ErrClosed)
 		}
 		for range 2 {
-			if !s.inOneSession { // whose context had ended by the wait
-				requireOver(t, l, framework.ErrClosed)
-				require.NotErrorIs(t, l.err(), s.closed)
-			}
+			requireOver(t, l, framework.ErrClosed)
+			require.NotErrorIs(t, l.err(), s.closed)
 			l.close(h.Patience(t))
 		}
 	})
@@ -229,7 +225,7 @@ func TestRefusalEndsALife(t *testing.T) {
 		told := make(chan error, 1)
 		go func() { <-l.done; told <- l.err() }()
 		var waits <-chan error
-		if !s.isLoop && !s.inOneSession {
+		if !s.isLoop {
 			waits = later(t, l.wait, h.Patience(t))
 		}
 		requireAlive(t, l)
@@ -287,9 +283,7 @@ func TestWaitThatGivesUpNamesTheTrouble(t *testing.T) {
 				if early {
 					require.LessOrEqual(t, time.Since(begun), time.Second/2)
 				}
-				if !s.inOneSession {
-					requireAlive(t, l)
-				}
+				requireAlive(t, l)
 			})
 		})
 	}
@@ -298,15 +292,11 @@ func TestWaitThatGivesUpNamesTheTrouble(t *testing.T) {
 func TestLossOfTheSessionEndsNoLife(t *testing.T) {
 	eachSubject(t, func(t *testing.T, h *home, s subject) {
 		l := s.start(t, h)
-		if l.wait != nil && !s.inOneSession {
+		if l.wait != nil {
 			require.NoError(t, l.wait(h.Patience(t)))
 		}
 		require.True(t, h.Fake.Session(h.client.SessionID()).Expire())
 		time.Sleep(time.Minute)
-		if s.inOneSession {
-			requireOver(t, l, framework.ErrSessionLost)
-			return
-		}
 		requireAlive(t, l)
 		if l.wait != nil {
 			require.NoError(t, l.wait(h.Patience(t)))

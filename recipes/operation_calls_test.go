@@ -229,9 +229,9 @@ func raised(call func(context.Context, *barriers.Barrier) error) func(*testing.T
 	}
 }
 
-func enter(n int, opts ...barriers.Option) func(context.Context, *scene) error {
+func enter(n int) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
-		p, err := barriers.NewDoubleBarrier(s.client, "/double", n, opts...).Enter(ctx)
+		p, err := barriers.NewDoubleBarrier(s.client, "/double", n).Enter(ctx)
 		if err != nil {
 			return err
 		}

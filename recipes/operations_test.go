@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/cache"
@@ -44,11 +45,11 @@ var everyOperation = []operation{
 	})},
 	{"children", onTree(func(ctx context.Context, s *scene) error { _, _, err := s.client.Children(ctx, "/tree"); return err })},
 	{"siblings", onTree(func(ctx context.Context, s *scene) error {
-		_, err := framework.Extend(s.client).Siblings(ctx, "/tree")
+		_, err := insider.Of(s.client).Siblings(ctx, "/tree")
 		return err
 	})},
 	{"current siblings", onTree(func(ctx context.Context, s *scene) error {
-		_, _, err := framework.Extend(s.client).CurrentSiblings(ctx, "/tree")
+		_, _, err := insider.Of(s.client).CurrentSiblings(ctx, "/tree")
 		return err
 	})},
 	{"childrenW", onTree(func(ctx context.Context, s *scene) error {
@@ -105,7 +106,7 @@ var everyOperation = []operation{
 		return err
 	})},
 	{"multiRead", onTree(func(ctx context.Context, s *scene) error {
-		_, _, err := framework.Extend(s.client).MultiRead(ctx, "/tree", "/none")
+		_, _, err := insider.Of(s.client).MultiRead(ctx, "/tree", "/none")
 		return err
 	})},
 	{"in session", onTree(func(ctx context.Context, s *scene) error {
@@ -115,9 +116,6 @@ var everyOperation = []operation{
 	{"wait connected", onTree(func(ctx context.Context, s *scene) error { return s.client.WaitConnected(ctx) })},
 	{"sync of a quorum", onTree(func(ctx context.Context, s *scene) error { return s.client.SyncQuorum(ctx) })},
 	{"addAuth", onTree(func(ctx context.Context, s *scene) error { return s.client.AddAuth(ctx, "digest", []byte("a:b")) })},
-	{"retry until it is stopped", onTree(func(ctx context.Context, s *scene) error {
-		return retry.DoUntil(ctx, nil, retry.N(3, time.Second), framework.IsConnectionError, func(ctx context.Context) error { return set(0)(ctx, s) })
-	})},
 	{"wait for a watch", onTree(func(ctx context.Context, s *scene) error {
 		_, _, w, err := s.client.GetW(context.WithoutCancel(ctx), "/tree")
 		if err == nil {
@@ -141,10 +139,10 @@ var everyOperation = []operation{
 		}
 		return err
 	})},
-	{"outage", onTree(func(ctx context.Context, s *scene) error { return framework.Extend(s.client).AwaitOutage(ctx) })},
+	{"outage", onTree(func(ctx context.Context, s *scene) error { return insider.Of(s.client).AwaitOutage(ctx) })},
 	{"states", onTree(func(ctx context.Context, s *scene) error { return drain(s.client.States(ctx)) })},
 	{"retry", onTree(func(ctx context.Context, s *scene) error {
-		return retry.Do(ctx, retry.N(3, time.Second), framework.IsConnectionError, func(ctx context.Context) error { return set(0)(ctx, s) })
+		return retry.Do(ctx, retry.Exponential(time.Second, time.Second, 3), framework.IsConnectionError, func(ctx context.Context) error { return set(0)(ctx, s) })
 	})},
 	{"watch", onTree(func(ctx context.Context, s *scene) (last error) {
 		for _, err := range s.client.Watch(ctx, "/tree") {
@@ -233,7 +231,6 @@ var everyOperation = []operation{
 		return l.Lead(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
 	})},
 	{"latch, hand over", latch(func(ctx context.Context, l *leader.Latch) error { return l.HandOver(ctx) })},
-	{"latch, changes", latch(func(ctx context.Context, l *leader.Latch) error { return none(l.Changes(ctx)) })},
 	{"latch, resign", latch(func(ctx context.Context, l *leader.Latch) error { return l.Resign(ctx) })},
 	{"latch, shutdown", latch(func(ctx context.Context, l *leader.Latch) error { return l.Shutdown(ctx) })},
 	{"selector", onTree(func(ctx context.Context, s *scene) error {
@@ -312,11 +309,6 @@ var everyOperation = []operation{
 	{"barrier, lower", raised(func(ctx context.Context, b *barriers.Barrier) error { return b.Lower(ctx) })},
 	{"double barrier, alone", onTree(enter(1))},
 	{"double barrier, waits", onTree(enter(2))},
-	{"double barrier, Curator's", onTree(enter(2, barriers.WithCuratorLayout()))},
-	{"double barrier, members", onTree(func(ctx context.Context, s *scene) error {
-		_, err := barriers.NewDoubleBarrier(s.client, "/double", 2).Members(ctx)
-		return err
-	})},
 
 	{"persistent node, wait registered", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},
 	{"persistent node, conflict", persistent("/tree", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.WaitRegistered(ctx); return err })},
@@ -437,7 +429,7 @@ var everyOperation = []operation{
 		return last
 	})},
 	{"list of services", heldBy(func(ctx context.Context, s *scene) (last error) {
-		for _, err := range inspect.Services(ctx, s.client, "/", discovery.CuratorCodec()) {
+		for _, err := range inspect.Walk(ctx, s.client, "/", inspect.WithServices(discovery.CuratorCodec())) {
 			last = err
 		}
 		return last

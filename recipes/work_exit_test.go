@@ -63,23 +63,6 @@ var everyWork = map[string]func(t *testing.T, c *framework.Client) (call func(ct
 			return err
 		}
 	},
-	"number, promoted": func(_ *testing.T, c *framework.Client) func(context.Context, func()) error {
-		n := atomic.NewLong(c, "/number", atomic.WithPromotion("/promotion", 1), atomic.WithReceipts("/receipts"))
-		rival := atomic.NewLong(c, "/number")
-		return func(ctx context.Context, work func()) error {
-			beaten := false
-			_, err := n.Update(ctx, func(old int64) (int64, error) {
-				if !beaten { // the next try has the lock
-					beaten = true
-					_, err := rival.Add(ctx, 1)
-					return old + 1, err
-				}
-				work()
-				return old + 1, nil
-			})
-			return err
-		}
-	},
 	"value": func(_ *testing.T, c *framework.Client) func(context.Context, func()) error {
 		v := atomic.NewValue(c, "/value", codec.Bytes())
 		return func(ctx context.Context, work func()) error {

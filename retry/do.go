@@ -57,50 +57,35 @@ func (e *failure) Unwrap() []error {
 // Do does not interrupt op: op must itself return soon after its context has
 // ended.
 //
-// If ctx comes from the op of another Do, the outer schedule is used and p is
-// ignored: nested loops share one budget. When a nested loop succeeds, all of
-// them have back what they have used up of it: interruptions that are over do
-// not add up in an op that works for long. What the outermost loop has used up
-// is gone. An op that shall begin anew after each failure, for as long as it
-// lives, takes [Forever].
+// Loops that are nested do not know of each other: if op retries, too, the
+// numbers of attempts multiply. To bound the time of all of them, give ctx a
+// deadline.
 //
 // A policy or a function that is nil is an error, and op is not called.
 func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(context.Context) error) error {
-	return DoUntil(ctx, nil, p, retryable, op)
-}
-
-// DoUntil is Do for an op whose resources may be closed while the loop waits
-// for its next attempt. When stop is closed during such a wait, DoUntil returns
-// an error that unwraps to the last attempt's. A nil stop is never closed.
-func DoUntil(
-	ctx context.Context, stop <-chan struct{},
-	p Policy, retryable func(error) bool, op func(context.Context) error,
-) error {
 	switch {
 	case p == nil || retryable == nil || op == nil:
 		return errNil
 	case ctx.Err() != nil:
 		return &failure{ended: reason.OfContext(ctx)}
 	}
-	ctx, s := begin(ctx, p)
-	defer s.end()
+	var schedule backoff.BackOff // made at the first failure: an attempt that succeeds costs nothing for it
 	for attempts := 1; ; attempts++ {
 		err := op(ctx)
-		if err == nil {
-			s.succeeded()
-			return nil
-		}
-		if !retryable(err) {
+		if err == nil || !retryable(err) {
 			return err
 		}
-		pause := s.next()
+		if schedule == nil {
+			schedule = p.schedule()
+		}
+		pause := schedule.NextBackOff()
 		switch {
 		case pause == backoff.Stop && attempts == 1:
 			return err
 		case pause == backoff.Stop:
 			return &failure{attempts: attempts, last: err}
 		}
-		if !sleep(ctx, stop, pause) {
+		if !sleep(ctx, stopOf(p), pause) {
 			e := &failure{attempts: attempts, last: err}
 			if ctx.Err() != nil {
 				e.ended = reason.OfContext(ctx)
@@ -108,6 +93,17 @@ func DoUntil(
 			return e
 		}
 	}
+}
+
+// stopOf returns what ends the pauses of a policy before their time. The client
+// of package framework embeds its Policy in a type with this method, so that an
+// operation does not wait for its next attempt while the client is closed. Do
+// returns the last attempt's error then.
+func stopOf(p Policy) <-chan struct{} {
+	if s, ok := p.(interface{ Stop() <-chan struct{} }); ok {
+		return s.Stop()
+	}
+	return nil
 }
 
 // sleep reports whether the time has passed without an interruption.

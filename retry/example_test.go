@@ -14,7 +14,8 @@ func ExampleDo() {
 	isBusy := func(err error) bool { return errors.Is(err, errBusy) }
 
 	calls := 0
-	err := retry.Do(context.Background(), retry.N(3, time.Millisecond), isBusy, func(context.Context) error {
+	policy := retry.Exponential(time.Millisecond, time.Second, 3)
+	err := retry.Do(context.Background(), policy, isBusy, func(context.Context) error {
 		calls++
 		if calls < 3 {
 			return errBusy

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -56,7 +57,7 @@ func (t *tracer) observe(_ context.Context, o metric.Observer) error {
 	var watches int64
 	for _, c := range clients {
 		counts[sessionState(c.State())]++
-		watches += int64(c.Watches())
+		watches += int64(insider.Of(c).Watches())
 	}
 	for s, n := range counts {
 		attr := attribute.String(semconv.SessionState, s)

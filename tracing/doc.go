@@ -99,11 +99,10 @@
 // # Values and barriers
 //
 // Metrics count the writes of atomic numbers and values by their outcome, such
-// as conflicts with other writers and outcomes that are not known, and count
-// promotions to a lock. They tell how often shared values change, how often
-// they were read again after an interruption, and how often the data was of
-// another kind. They measure waits at barriers, and count lost members.
-// Operations have spans; see [WithOperations].
+// as conflicts with other writers and outcomes that are not known. They tell how
+// often shared values change, how often they were read again after an
+// interruption, and how often the data was of another kind. They measure waits at
+// barriers. Operations have spans; see [WithOperations].
 //
 // # Names and guarantees
 //

@@ -45,17 +45,16 @@ func TestLeaderSelectorWhoseWorkGoesOn(t *testing.T) {
 	})
 }
 
-// runOverrun leads once. The work goes on for three seconds after the end of
+// runOverrun leads once. The work goes on for twelve seconds after the end of
 // its leadership.
 func runOverrun(v *service) error {
-	selector := leader.NewSelector(v.client, "/leader",
-		leader.WithName("worker"), leader.WithOverrunReport(time.Second))
+	selector := leader.NewSelector(v.client, "/leader", leader.WithName("worker"))
 	return selector.Run(context.Background(), func(ctx context.Context) error {
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
 		selector.Resign(gone)
 		<-ctx.Done()
-		time.Sleep(3 * time.Second)
+		time.Sleep(12 * time.Second)
 		return nil
 	})
 }

@@ -79,12 +79,10 @@ var instruments = []instrument{
 	{semconv.DiscoveryDrains, counter, "{drain}", "Drains of the process's own instances."},
 	{semconv.DiscoveryEjections, counter, "{ejection}", "Instances that pickers have taken out."},
 	{semconv.AtomicWrites, counter, "{write}", "Writes of atomic numbers and values, by their outcome."},
-	{semconv.AtomicPromotions, counter, "{promotion}", "Writes of atomic numbers and values that went on under a lock."},
 	{semconv.SharedChanges, counter, "{change}", "Changes that shared values have heard of."},
 	{semconv.SharedRereads, counter, "{read}", "Reads of shared values after an interruption."},
 	{semconv.SharedUndecodable, counter, "{value}", "Data that was no value of the type of a shared value."},
 	{semconv.BarrierWaitDuration, histogram(lockBuckets), "s", "Duration of waits at barriers, whatever their outcome."},
-	{semconv.BarrierMembersLost, counter, "{member}", "Losses that members of double barriers have noticed."},
 }
 
 func histogram(buckets []float64) kind {

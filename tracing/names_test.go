@@ -105,10 +105,15 @@ func recordEveryMetric(s *story) *service {
 }
 
 func TestMetricsHaveTheirDocumentedUnitsAndKinds(t *testing.T) {
-	rows := documentedRows(t)
+	rows, documented := documentedRows(t), 0
+	for _, row := range rows {
+		if regexp.MustCompile(`^ (counter|updowncounter|histogram|gauge) `).MatchString(row) {
+			documented++
+		}
+	}
 	synctest.Test(t, func(t *testing.T) {
 		metrics := collect(t, recordEveryMetric(&story{T: t, srv: zktest.Start(t), names: newNormalizer()}))
-		require.Len(t, metrics, 34, "every metric of the table")
+		require.Len(t, metrics, documented, "every metric of the table")
 		for _, m := range metrics {
 			kind := "counter"
 			switch data := m.Data.(type) {

@@ -16,9 +16,6 @@ func (t *tracer) AtomicWritten(outcome string) {
 	t.metrics.count(semconv.AtomicWrites, 1, attribute.String(semconv.AtomicOutcome, outcome))
 }
 
-// AtomicPromoted implements the hook.
-func (t *tracer) AtomicPromoted() { t.metrics.count(semconv.AtomicPromotions, 1) }
-
 var sharedEvents = map[shared.Event]string{
 	shared.Changed: semconv.SharedChanges, shared.ReadAgain: semconv.SharedRereads, shared.Undecodable: semconv.SharedUndecodable,
 }
@@ -38,6 +35,3 @@ func (t *tracer) BarrierWaited(w barriers.Waited) {
 	}
 	t.metrics.histograms[semconv.BarrierWaitDuration].Record(context.Background(), w.Duration.Seconds(), metric.WithAttributes(attrs...))
 }
-
-// BarrierMembersLost implements the hook.
-func (t *tracer) BarrierMembersLost(n int) { t.metrics.count(semconv.BarrierMembersLost, n) }

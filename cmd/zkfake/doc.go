@@ -15,30 +15,19 @@
 // with commas between them. With -control the second line is "control on" and
 // the URL of the remote control. On SIGINT or SIGTERM, or if the remote control
 // asks it to exit, the program prints how many requests of each type it has
-// served, and which sessions, watches and nodes are left. While it serves, it
-// prints a line of progress to stderr every minute in which there were
-// requests.
+// served, and which sessions, watches and nodes are left.
 //
 //	-listen host:port     without a host: the loopback interface
 //	-members n            an ensemble of n members: the first one is on the port
 //	                      of -listen, and the others are on the ports that
 //	                      follow; with port 0 each takes a free one
-//	-spares n             n more members, on the ports that follow, which can
-//	                      join by reconfig
 //	-control host:port    the remote control; off by default
-//	-super user:password  a user to whom no ACL applies; clients say the same
-//	                      with the scheme digest
-//	-quotas               enforce hard limits
-//	-readonly             members without a leader serve reads to clients that
-//	                      agree to that
-//	-reconfig             let the super user change which members there are
-//	-version 3.8.4        behave as this version: 3.9.3, 3.8.4, 3.8.0 or 3.5.10
+//	-version 3.8.0        behave as this version: 3.9.3 or 3.8.0
 //	-tick duration        sessions expire only at multiples of this duration
 //	-minsession duration  the shortest session timeout that clients get
 //	-maxsession duration  the longest one; a real server has 2 and 20 ticks
 //	-containercheck d     time between two looks for empty containers and for
 //	                      nodes whose TTL is over
-//	-progress duration    time between two lines of progress; 0 for none
 //
 // With -listen 0.0.0.0:2181 the server listens on all interfaces. With -tick
 // sessions expire as at a real server.

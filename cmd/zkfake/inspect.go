@@ -27,7 +27,6 @@ type memberBody struct {
 	Mode        string `json:"mode"` // what zktest.Server.Mode returns
 	Connections int    `json:"connections"`
 	Zxid        string `json:"zxid"`
-	Reaches     []int  `json:"reaches"` // the other members that it can talk to
 }
 
 type sessionBody struct {
@@ -89,13 +88,12 @@ func (c *control) status(r *http.Request) (any, error) {
 	s := c.servers
 	_, total := s.requests()
 	body := statusBody{
-		Leader: s.leader(), Sessions: len(s.sessions()), Connections: s.connections(), Watches: len(s.watches()),
+		Leader: s.leader(), Sessions: len(s.newest().Sessions()), Connections: s.connections(), Watches: len(s.watches()),
 		Nodes: len(s.newest().Tree()), Requests: total, Zxid: hex(s.lastZxid()),
 	}
 	for i, srv := range s.all {
 		body.Members = append(body.Members, memberBody{
 			Member: i + 1, Address: srv.Addr(), Mode: srv.Mode(), Connections: srv.Connections(), Zxid: hex(srv.Zxid()),
-			Reaches: s.reaches(i),
 		})
 	}
 	return body, nil
@@ -106,7 +104,7 @@ func (c *control) sessions(r *http.Request) (any, error) {
 		return nil, err
 	}
 	bodies := []sessionBody{}
-	for _, sess := range c.servers.sessions() {
+	for _, sess := range c.servers.newest().Sessions() {
 		bodies = append(bodies, sessionToBody(sess))
 	}
 	return bodies, nil

@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "zkfake:", err)
 		return badInput
 	}
-	if err := serve(ctx, s, stdout, stderr); err != nil {
+	if err := serve(ctx, s, stdout); err != nil {
 		fmt.Fprintln(stderr, "zkfake:", err)
 		return cannotListen
 	}
@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // serve runs the servers and their remote control until ctx ends, or until the
 // remote control ends them. It returns an error if it cannot listen.
-func serve(ctx context.Context, s settings, stdout, stderr io.Writer) error {
+func serve(ctx context.Context, s settings, stdout io.Writer) error {
 	servers, err := start(s)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func serve(ctx context.Context, s settings, stdout, stderr io.Writer) error {
 	if ctl != nil {
 		fmt.Fprintln(stdout, "control on", ctl.url())
 	}
-	showProgress(ctx, stderr, servers, s.progress)
+	<-ctx.Done()
 	summarize(stdout, servers, time.Since(begin))
 	return nil
 }

@@ -27,17 +27,14 @@ func TestCommandLine(t *testing.T) {
 		status int
 		says   string
 	}{
-		"unknown flag":    {[]string{"-x"}, badInput, "not defined: -x"},
-		"an argument":     {[]string{"2181"}, badInput, `unexpected argument "2181"`},
-		"negative tick":   {[]string{"-tick", "-1s"}, badInput, "must not be negative"},
-		"no ensemble":     {[]string{"-spares", "1"}, badInput, "need an ensemble"},
-		"read-only alone": {[]string{"-readonly"}, badInput, "need an ensemble"},
-		"sessions":        {[]string{"-minsession", "2s", "-maxsession", "1s"}, badInput, "in this order"},
-		"no container":    {[]string{"-containercheck", "0"}, badInput, "at least 1ms"},
-		"no super user":   {[]string{"-members", "3", "-reconfig"}, badInput, "needs -super"},
-		"idle spares":     {[]string{"-members", "3", "-spares", "1"}, badInput, "needs -reconfig"},
-		"no address":      {[]string{"-listen", "nonsense"}, cannotListen, "missing port"},
-		"help":            {[]string{"-h"}, done, "Usage: zkfake"},
+		"unknown flag":  {[]string{"-x"}, badInput, "not defined: -x"},
+		"an argument":   {[]string{"2181"}, badInput, `unexpected argument "2181"`},
+		"negative tick": {[]string{"-tick", "-1s"}, badInput, "must not be negative"},
+		"old version":   {[]string{"-version", "3.5.10"}, badInput, "no server behaves as that version"},
+		"sessions":      {[]string{"-minsession", "2s", "-maxsession", "1s"}, badInput, "in this order"},
+		"no container":  {[]string{"-containercheck", "0"}, badInput, "at least 1ms"},
+		"no address":    {[]string{"-listen", "nonsense"}, cannotListen, "missing port"},
+		"help":          {[]string{"-h"}, done, "Usage: zkfake"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

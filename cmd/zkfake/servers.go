@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/gocurator/curator/testing/zktest"
@@ -77,40 +76,9 @@ func (s *servers) newest() *zktest.Server {
 	return newest
 }
 
-// reaches returns the numbers of the members that member i, counted from 0, can
-// talk to, without its own.
-func (s *servers) reaches(i int) []int {
-	numbers := []int{}
-	if s.ens == nil {
-		return numbers
-	}
-	members := s.ens.Members()
-	for _, other := range members {
-		if other != members[i] && members[i].Reaches(other) {
-			numbers = append(numbers, other.ID())
-		}
-	}
-	return numbers
-}
-
-// sessions returns all sessions, oldest first: those that all members know, and
-// those that a read-only member alone knows.
-func (s *servers) sessions() []zktest.SessionInfo {
-	sessions := s.newest().Sessions()
-	for _, srv := range s.all {
-		for _, sess := range srv.Sessions() {
-			if !slices.ContainsFunc(sessions, func(known zktest.SessionInfo) bool { return known.ID == sess.ID }) {
-				sessions = append(sessions, sess)
-			}
-		}
-	}
-	slices.SortFunc(sessions, func(a, b zktest.SessionInfo) int { return cmp.Compare(a.ID, b.ID) })
-	return sessions
-}
-
 // session returns a session, and false if there is none with that id.
 func (s *servers) session(id int64) (zktest.SessionInfo, bool) {
-	sessions := s.sessions()
+	sessions := s.newest().Sessions()
 	i := slices.IndexFunc(sessions, func(sess zktest.SessionInfo) bool { return sess.ID == id })
 	if i < 0 {
 		return zktest.SessionInfo{}, false

@@ -13,17 +13,11 @@ import (
 
 // settings are what the command line says.
 type settings struct {
-	listen   string
-	members  int // 0 for a standalone server
-	spares   int
-	control  string
-	super    string
-	quotas   bool
-	readOnly bool
-	reconfig bool
-	version  zktest.Version
-	tick     time.Duration
-	progress time.Duration
+	listen  string
+	members int // 0 for a standalone server
+	control string
+	version zktest.Version
+	tick    time.Duration
 
 	minSession, maxSession time.Duration
 	containerCheck         time.Duration
@@ -35,19 +29,13 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	fs := flag.NewFlagSet("zkfake", flag.ContinueOnError)
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:2181", "`host:port` to serve on")
 	fs.IntVar(&s.members, "members", 0, "serve as an ensemble of `n` members, on n ports")
-	fs.IntVar(&s.spares, "spares", 0, "`n` more members, which can join by reconfig")
 	fs.StringVar(&s.control, "control", "", "`host:port` of the remote control; a loopback address")
-	fs.StringVar(&s.super, "super", "", "`credentials` of a user to whom no ACL applies, such as user:password")
-	fs.BoolVar(&s.quotas, "quotas", false, "enforce hard limits")
-	fs.BoolVar(&s.readOnly, "readonly", false, "members without a leader serve reads")
-	fs.BoolVar(&s.reconfig, "reconfig", false, "let the super user change which members there are")
-	fs.TextVar(&s.version, "version", zktest.Version393, "behave as this `version` of ZooKeeper: 3.9.3, 3.8.4, 3.8.0 with Debian's patches, or 3.5.10")
+	fs.Func("version", "behave as this `version` of ZooKeeper: 3.9.3 (the default), or 3.8.0 with Debian's patches", s.setVersion)
 	fs.DurationVar(&s.tick, "tick", 0, "sessions expire only at multiples of this `duration`")
 	fs.DurationVar(&s.minSession, "minsession", time.Millisecond, "the shortest session timeout, a `duration`")
 	fs.DurationVar(&s.maxSession, "maxsession", 24*24*time.Hour, "the longest session timeout, a `duration`")
 	fs.DurationVar(&s.containerCheck, "containercheck", time.Minute,
 		"`duration` between two looks for empty containers and nodes with a TTL")
-	fs.DurationVar(&s.progress, "progress", time.Minute, "`duration` between two lines of progress; 0 for none")
 	fs.SetOutput(io.Discard) // the caller prints errors
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -64,26 +52,26 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	return s, s.check()
 }
 
+func (s *settings) setVersion(text string) error {
+	for _, v := range []zktest.Version{zktest.Version393, zktest.Version380} {
+		if v.String() == text {
+			s.version = v
+			return nil
+		}
+	}
+	return errors.New("no server behaves as that version")
+}
+
 func (s settings) check() error {
 	switch {
 	case s.members < 0:
 		return fmt.Errorf("-members %d: must not be negative", s.members)
-	case s.spares < 0:
-		return fmt.Errorf("-spares %d: must not be negative", s.spares)
-	case s.members == 0 && (s.reconfig || s.readOnly || s.spares > 0):
-		return errors.New("-reconfig, -spares and -readonly need an ensemble (-members)")
-	case s.reconfig && s.super == "":
-		return errors.New("-reconfig needs -super: nobody else may reconfigure")
-	case s.spares > 0 && !s.reconfig:
-		return errors.New("-spares needs -reconfig: they could never join")
 	case s.tick < 0:
 		return fmt.Errorf("-tick %v: must not be negative", s.tick)
 	case s.minSession <= 0 || s.maxSession < s.minSession:
 		return fmt.Errorf("-minsession %v, -maxsession %v: must be positive, and in this order", s.minSession, s.maxSession)
 	case s.containerCheck < time.Millisecond:
 		return fmt.Errorf("-containercheck %v: must be at least 1ms", s.containerCheck)
-	case s.progress < 0:
-		return fmt.Errorf("-progress %v: must not be negative", s.progress)
 	case s.control != "":
 		return checkLoopback(s.control)
 	}
@@ -105,29 +93,14 @@ func checkLoopback(addr string) error {
 
 // options are the settings as package zktest has them.
 func (s settings) options() []zktest.Option {
-	opts := []zktest.Option{
+	return []zktest.Option{
 		zktest.WithTCP(s.listen),
 		zktest.WithRequestLog(s.remembered()),
 		zktest.WithSessionTimeouts(s.minSession, s.maxSession),
 		zktest.WithContainerCheckInterval(s.containerCheck),
+		zktest.WithTick(s.tick),
 		zktest.WithVersion(s.version),
 	}
-	for _, o := range []struct {
-		set bool
-		opt zktest.Option
-	}{
-		{s.super != "", zktest.WithSuperUser(s.super)},
-		{s.tick > 0, zktest.WithTick(s.tick)},
-		{s.readOnly, zktest.WithReadOnlyMode()},
-		{s.quotas, zktest.WithEnforcedQuotas()},
-		{s.reconfig, zktest.WithReconfig()},
-		{s.spares > 0, zktest.WithSpareMembers(s.spares)},
-	} {
-		if o.set {
-			opts = append(opts, o.opt)
-		}
-	}
-	return opts
 }
 
 // remembered is how many requests the servers keep. Without the remote control

@@ -25,7 +25,7 @@ func summarize(w io.Writer, s *servers, served time.Duration) {
 	fmt.Fprintf(table, "  total\t%d\n", total)
 	table.Flush()
 
-	sessions, ephemerals := s.sessions(), 0
+	sessions, ephemerals := s.newest().Sessions(), 0
 	for _, sess := range sessions {
 		ephemerals += len(sess.Ephemerals)
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
@@ -41,29 +40,31 @@ func inBubble(t *testing.T, f func(t *testing.T)) {
 // stand is a server in a bubble, and the machine on which zklock runs.
 type stand struct {
 	*zktest.Server
-	sessions []string                             // in the order in which they were opened
-	dial     framework.DialFunc                   // in place of the server's network, if it is set
-	hook     func(time.Duration, *exec.Cmd) error // runs the command of --on-lost
-	refuses  error                                // that of the system when a command is started, or nil
-	parents  map[int]chan struct{}                // processes, and their ends
+	sessions []string           // in the order in which they were opened
+	dial     framework.DialFunc // in place of the server's network, if it is set
+	refuses  error              // that of the system when a command is started, or nil
+	parent   chan struct{}      // the end of zklock's parent, which is process 5; nil if it is process 1
 }
 
 func newStand(t *testing.T, opts ...zktest.Option) *stand {
 	t.Helper()
-	return &stand{Server: zktest.Start(t, opts...), parents: map[int]chan struct{}{}}
+	return &stand{Server: zktest.Start(t, opts...)}
 }
 
 // host returns the machine on which a zklock runs. Its commands are in r.commands,
 // and r.signal sends it signals.
 func (s *stand) host(r *running) host {
+	parent := 1
+	if s.parent != nil {
+		parent = 5
+	}
 	return host{
 		dial:    s.dialTo,
 		start:   r.startCommand,
-		runFor:  func(limit time.Duration, cmd *exec.Cmd) error { return s.hook(limit, cmd) },
 		prepare: func() func() { return func() {} },
-		parent:  1,
-		ended:   func(pid int) <-chan struct{} { return s.parents[pid] },
-		tells:   func(in io.Reader) bool { _, ok := in.(*io.PipeReader); return ok },
+		parent:  parent,
+		ended:   func(int) <-chan struct{} { return s.parent },
+		tells:   func(in io.Reader) bool { _, ok := in.(*io.PipeReader); return ok && s.parent == nil },
 		notify:  r.notify,
 		forget:  func(chan<- os.Signal) {},
 	}
@@ -271,7 +272,7 @@ func (r *running) finish(status int) result {
 }
 
 // puppet is a command in the bubble. It does what the test says, but ends when
-// it is killed. What it gets is in got: the names of signals, and "begin grace".
+// it is killed. What it gets is in got: the names of signals.
 type puppet struct {
 	child.Command
 	got chan string
@@ -280,7 +281,6 @@ type puppet struct {
 	refused      chan int
 	status       int
 	guardDied    bool
-	stopped      bool
 	immortal     bool // KILL does not end it
 	once         sync.Once
 }
@@ -304,11 +304,8 @@ func (p *puppet) Gone() <-chan struct{}   { return p.gone }
 func (p *puppet) Refused() <-chan int     { return p.refused }
 func (p *puppet) Status() int             { return p.status }
 func (p *puppet) GuardDied() bool         { return p.guardDied }
-func (p *puppet) IsStopped() bool         { return p.stopped }
-func (p *puppet) PID() int                { return 4711 }
 func (p *puppet) Signal(sig os.Signal)    { p.got <- sig.String() }
 func (p *puppet) Terminate()              { p.got <- "TERM" }
-func (p *puppet) BeginGrace()             { p.got <- "begin grace" }
 
 func (p *puppet) Kill() {
 	p.got <- "KILL"
@@ -390,8 +387,6 @@ func shop(t *testing.T) *stand {
 	node(t, orders, "/gate/leases/"+guid(8)+"lease-", identity("orders", 4711))
 	node(t, java, "/kazoo/0af7651916cd43dd8448eb211c80319c__lock__", "py")
 	node(t, java, "/up/web-1", "10.0.0.7:80")
-	_, err := orders.Create(t.Context(), "/gate-limit", []byte{0, 0, 0, 1})
-	require.NoError(t, err)
 	time.Sleep(2*time.Hour + 10*time.Second)
 	return s
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 )
 
-//go:generate sh -c "go run . man --markdown > COMMANDS.md"
+//go:generate go test -run=TestCommandsPageIsGenerated . -update
 
 type (
 	command = cli.Command[*env]
@@ -18,8 +18,8 @@ type env struct {
 	streams
 	host
 	*settings
-	args        []string     // the operands
-	credentials *credentials // of the newest client; nil before there is one
+	args   []string // the operands
+	logins []login  // what the client logs in with
 }
 
 // newProgram is the command line of zklock. The common flags change set.
@@ -28,7 +28,6 @@ func newProgram(set *settings) *cli.Program[*env] {
 		Name:     "zklock",
 		Purpose:  "locks of ZooKeeper for shells and operators",
 		Status:   statusHelp,
-		Sections: []cli.Section{{Title: "JSON", Text: jsonHelp}},
 		Commands: commands(),
 		Common:   set.define,
 		Values: map[string]cli.Values[*env]{
@@ -56,12 +55,4 @@ const statusHelp = `Exit status: that of the child, 128+n after signal n, or
   64 bad usage     69 no server     75 not acquired     76 lost
   77 no rights     78 lost, and not stopped            125 own failure
  126, 127 the child cannot be started
-`
-
-// jsonHelp says what programs get.
-const jsonHelp = `With -o json, the output is one object per line. Times are in RFC 3339. A
-duration is a number of seconds, and its name ends with "_seconds". Names are
-those of the attributes of spans, as far as there are any, without "curator."
-and "curator.lock.", and with "_" for ".". Fields that do not apply are left
-out, and new ones may come.
 `

@@ -51,13 +51,11 @@ var completed = []struct {
 }{
 	{[]string{"zklock", ""}, "run ls show graph doctor completion", "--recursive"},
 	{[]string{"zklock", "sh"}, "show", ""},
-	{[]string{"zklock", "ls", "--"}, "--recursive --held-over --kind --servers", "--czxid"},
+	{[]string{"zklock", "ls", "--"}, "--recursive --held-over --all --servers", "--czxid"},
 	{[]string{"zklock", "-S", "a:1", "ls", "--"}, "--recursive --servers", "--czxid"},
-	{[]string{"zklock", "ls", "--kind", ""}, "mutex rw sem latch all", "ls"},
-	{[]string{"zklock", "services", "--codec", ""}, "cloudwego curator dubbo dubbo-interface hostport nerve rpcx serverset spring", "ls"},
-	{[]string{"zklock", "show", "-o", ""}, "table wide json", "ls"},
-	{[]string{"zklock", "show", "--output=w"}, "--output=wide", "--output=json"},
-	{[]string{"zklock", "run", "--on-lost", ""}, "term kill exec=", "ignore"},
+	{[]string{"zklock", "services", "--codec", ""}, "curator dubbo dubbo-interface serverset spring", "ls"},
+	{[]string{"zklock", "show", "-o", ""}, "table json", "ls"},
+	{[]string{"zklock", "show", "--output=j"}, "--output=json", "--output=table"},
 	{[]string{"zklock", "free", "--c"}, "--czxid", ""},
 	{[]string{"zklock", "help", ""}, "ls show", ""},
 	{[]string{"zklock", "completion", ""}, "bash zsh fish", "ls"},
@@ -109,8 +107,8 @@ func completionOfSplitWordsInBash(t *testing.T) {
 	script := scriptOf(t, "bash")
 	for line, want := range map[string]string{
 		"zklock -S a : 1 run --wait = 5 /l ech": "echo",
-		"zklock ls --kind = m":                  "mutex",
-		"zklock ls --kind =":                    "mutex",
+		"zklock ls --output = j":                "json",
+		"zklock ls --output =":                  "json",
 		"zklock show /jobs/a : b":               "bc",
 		"zklock show /jobs/a :":                 "bc",
 	} {
@@ -148,31 +146,11 @@ func completionInFish(t *testing.T) {
 	})
 }
 
-// Programs that read what zklock prints for them: shells, and a formatter of manuals.
-func TestOtherProgramsReadWhatZklockPrints(t *testing.T) {
+// Shells complete command lines with what zklock prints for them.
+func TestShellsCompleteCommandLines(t *testing.T) {
 	for name, f := range map[string]func(t *testing.T){
 		"bash": completionInBash, "words in bash": completionOfSplitWordsInBash, "zsh": completionInZsh, "fish": completionInFish,
-		"mandoc": manualInMandoc,
 	} {
 		t.Run(name, f)
-	}
-}
-
-func manualInMandoc(t *testing.T) {
-	formatter, err := exec.LookPath("mandoc")
-	if err != nil {
-		t.Skip(err)
-	}
-	got := runWith(t, "man")
-	for _, args := range [][]string{{"-T", "lint", "-W", "error"}, {"-T", "utf8"}} {
-		cmd := exec.CommandContext(t.Context(), formatter, args...)
-		cmd.Stdin = strings.NewReader(got.out)
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
-		require.NoError(t, cmd.Run(), &out)
-		if args[1] == "utf8" {
-			require.Contains(t, out.String(), "only where more than n wait")
-			require.Contains(t, out.String(), "zklock ls -r --held-over 1h /jobs")
-		}
 	}
 }

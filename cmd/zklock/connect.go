@@ -26,7 +26,6 @@ func (e *env) connect(ctx context.Context, opts ...framework.Option) (*framework
 	if err != nil && ctx.Err() == nil && errors.Is(err, framework.ErrNotConnected) {
 		return nil, e.noServerError(err)
 	}
-	e.credentials.serve(c)
 	return c, err
 }
 
@@ -63,18 +62,17 @@ func (e *env) clientOptions() ([]framework.Option, error) {
 		opts = append(opts, framework.WithStrictContact())
 	}
 	opts = append(opts, framework.WithLogger(e.logger()))
-	auth, err := readAuth(e.authFile)
-	if err != nil {
+	var err error
+	if e.logins, err = readAuth(e.authFile); err != nil {
 		return nil, err
 	}
-	for _, a := range auth {
-		opts = append(opts, framework.WithAuth(a.scheme, []byte(a.secret)))
+	for _, l := range e.logins {
+		opts = append(opts, framework.WithAuth(l.scheme, []byte(l.secret)))
 	}
-	e.credentials = &credentials{file: e.authFile, known: auth, err: e.err}
 	if _, err := e.tls.config(); err != nil {
 		return nil, err
 	}
-	return append(opts, framework.WithDialer(e.dialer(e.credentials))), nil
+	return append(opts, framework.WithDialer(e.dialSecured)), nil
 }
 
 // logger writes the client's log to stderr with -v. Without it, one line is left:

@@ -8,12 +8,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/gocurator/curator/framework"
@@ -21,107 +19,6 @@ import (
 
 // login is a line of the file of --auth-file.
 type login struct{ scheme, secret string }
-
-// credentials are what a client logs in with. The file of --auth-file is read
-// again with each connection and each candidacy, so that a password can be changed
-// while zklock runs.
-type credentials struct {
-	file string
-	err  io.Writer
-
-	mu      sync.Mutex // protects the following fields
-	known   []login    // what the client logs in with, and what a server has refused
-	client  *framework.Client
-	failed  string // the last error that was told
-	logging bool   // a goroutine of onConnection is there
-}
-
-// serve says that a client is there that has logged in with what is known.
-func (k *credentials) serve(c *framework.Client) {
-	if k != nil {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.client = c
-	}
-}
-
-// onConnection has the client log in with what is new in the file, once the
-// connection that is made now is there. One goroutine does so, however many attempts
-// to connect there are in an outage.
-func (k *credentials) onConnection() {
-	c, added := k.added()
-	if len(added) == 0 || !k.beginLogging() {
-		return
-	}
-	framework.Extend(c).Go(func(ctx context.Context) {
-		defer k.endLogging()
-		if err := k.add(ctx, c, added); framework.IsRefusal(err) {
-			fmt.Fprintln(k.err, "zklock: --auth-file:", err)
-		}
-	})
-}
-
-func (k *credentials) beginLogging() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	begun := !k.logging
-	k.logging = true
-	return begun
-}
-
-func (k *credentials) endLogging() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.logging = false
-}
-
-// renew has the client log in with what is new in the file. Without a client it
-// does nothing.
-func (k *credentials) renew(ctx context.Context) error {
-	if k == nil {
-		return nil
-	}
-	c, added := k.added()
-	return k.add(ctx, c, added)
-}
-
-// added returns the logins of the file that are not known. If the file cannot be
-// used, added reports that once, and the known logins stay.
-func (k *credentials) added() (c *framework.Client, added []login) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.file == "" || k.client == nil { // or the client is being made
-		return nil, nil
-	}
-	all, err := readAuth(k.file)
-	if err != nil {
-		if k.failed != err.Error() {
-			fmt.Fprintln(k.err, "zklock:", err)
-		}
-		k.failed = err.Error()
-		return nil, nil
-	}
-	k.failed = ""
-	return k.client, slices.DeleteFunc(all, func(l login) bool { return slices.Contains(k.known, l) })
-}
-
-// add has the client log in. A server ends the connection with which it refuses a
-// login. So that login is known from then on, and not tried again: zklock would never
-// have a connection for long.
-func (k *credentials) add(ctx context.Context, c *framework.Client, added []login) error {
-	for _, l := range added {
-		err := c.AddAuth(ctx, l.scheme, []byte(l.secret))
-		if err == nil || framework.IsRefusal(err) {
-			k.mu.Lock()
-			k.known = append(k.known, l)
-			k.mu.Unlock()
-		}
-		if err != nil {
-			return fmt.Errorf("scheme %q: %w", l.scheme, err)
-		}
-	}
-	return nil
-}
 
 // readAuth reads a file with lines such as "digest:user:password". Empty lines,
 // and those that begin with #, are comments. A password may end with blanks.
@@ -154,6 +51,24 @@ func readAuth(name string) ([]login, error) {
 	return all, nil
 }
 
+// logInAgain has a client log in with what is new in the file of --auth-file since
+// the client has read it, so that a password can be changed while zklock elect
+// --restart runs. A login that fails is not tried again: the server that refuses a
+// login ends the connection, and zklock would never have a connection for long.
+func (e *env) logInAgain(ctx context.Context, c *framework.Client) error {
+	all, err := readAuth(e.authFile)
+	for _, l := range all {
+		if slices.Contains(e.logins, l) {
+			continue
+		}
+		e.logins = append(e.logins, l)
+		if failed := c.AddAuth(ctx, l.scheme, []byte(l.secret)); failed != nil {
+			err = fmt.Errorf("--auth-file: scheme %q: %w", l.scheme, failed)
+		}
+	}
+	return err
+}
+
 // tlsFiles are the values of the flags for TLS.
 type tlsFiles struct{ ca, cert, key, serverName string }
 
@@ -184,28 +99,25 @@ func (f tlsFiles) config() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// dialer returns what connects a client. It reads the files of all flags again for
+// dialSecured connects a client to a server. It reads the files for TLS again for
 // each connection: a certificate that is renewed on disk counts from then on.
-func (e *env) dialer(k *credentials) framework.DialFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		k.onConnection()
-		cfg, err := e.tls.config()
-		if err != nil {
-			return nil, err
-		}
-		conn, err := e.dial(ctx, network, address)
-		if err != nil || cfg == nil {
-			return conn, err
-		}
-		host, _, _ := net.SplitHostPort(address) // it has a port: it was dialed
-		cfg.ServerName = cmp.Or(cfg.ServerName, host)
-		secure := tls.Client(conn, cfg)
-		if err := secure.HandshakeContext(ctx); err != nil {
-			conn.Close()
-			return nil, fmt.Errorf("tls handshake with %s: %w", address, err)
-		}
-		return tlsConn{secure, conn}, nil
+func (e *env) dialSecured(ctx context.Context, network, address string) (net.Conn, error) {
+	cfg, err := e.tls.config()
+	if err != nil {
+		return nil, err
 	}
+	conn, err := e.dial(ctx, network, address)
+	if err != nil || cfg == nil {
+		return conn, err
+	}
+	host, _, _ := net.SplitHostPort(address) // it has a port: it was dialed
+	cfg.ServerName = cmp.Or(cfg.ServerName, host)
+	secure := tls.Client(conn, cfg)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("tls handshake with %s: %w", address, err)
+	}
+	return tlsConn{secure, conn}, nil
 }
 
 // tlsConn is closed without TLS's closing alert, which takes seconds if the server

@@ -22,7 +22,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/locks"
 )
 
 // authority issues certificates.
@@ -152,8 +151,8 @@ func (u *unblocked) Close() error {
 	return u.Conn.Close()
 }
 
-// The file of each flag changes while zklock leads, and so does what the server
-// asks for. zklock loses its leadership, and leads again with what the file says now.
+// The file of a flag changes while zklock leads, and so does what the server asks
+// for. zklock loses its leadership, and leads again with what the file says now.
 func TestFilesAreReadAgain(t *testing.T) {
 	for flag, renew := range map[string]func(t *testing.T, s *stand, x *secured, write func(name string, data []byte)){
 		"--tls-ca": func(t *testing.T, s *stand, x *secured, write func(string, []byte)) {
@@ -239,53 +238,25 @@ func TestStandingAgainNamesTheLastConnectionError(t *testing.T) {
 	})
 }
 
-// A password changes while zklock waits in a queue. The next connection logs in
-// with the new password. A file that cannot be used is reported once.
-func TestAuthFileIsReadWithEachConnection(t *testing.T) {
+// Credentials are what the file says: a byte order mark is not of the scheme,
+// and blanks at the end are of the password.
+func TestAuthFileIsReadToTheByte(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStand(t)
+		c := s.client(t, framework.WithAuth("digest", []byte("joe:secret \t")))
+		_, err := c.Create(t.Context(), "/private", nil, framework.WithACL(zk.DigestACL(zk.PermAll, "joe", "secret \t")))
+		require.NoError(t, err)
 		auth := filepath.Join(t.TempDir(), "auth")
-		require.NoError(t, os.WriteFile(auth, []byte("digest:joe:old\n"), 0o600))
-		c := s.client(t, framework.WithAuth("digest", []byte("joe:old")), framework.WithAuth("digest", []byte("joe:new")))
-		_, err := c.Create(t.Context(), "/l", nil, framework.WithACL(zk.DigestACL(zk.PermAll, "joe", "old")))
-		require.NoError(t, err)
-		lease, err := locks.NewInterProcessMutex(c, "/l").Acquire(t.Context())
-		require.NoError(t, err)
-		r := s.start(t, "--auth-file", auth, "run", "/l", "cmd")
-		for range 2 {
-			require.NoError(t, os.WriteFile(auth, []byte("nonsense\n"), 0o600))
-			s.CutAll()
-			time.Sleep(time.Second)
+		for text, want := range map[string]string{
+			"digest:joe:secret \t":                               "free",
+			"\ufeff# joe's\r\n\r\n  digest:joe:secret \t\r\n \n": "free",
+			"\ufeffdigest:joe:secret \t\n":                       "free",
+			"digest:joe:secret":                                  "unreadable",
+		} {
+			require.NoError(t, os.WriteFile(auth, []byte(text), 0o600))
+			got := s.zklock(t, "--auth-file", auth, "show", "/private")
+			require.Zero(t, got.status, got.err)
+			require.Contains(t, got.out, "/private  "+want, "%q", text)
 		}
-		require.Equal(t, "zklock: --auth-file: line 1 of "+auth+" is not scheme:credentials\n", r.err.String())
-		require.NoError(t, os.WriteFile(auth, []byte("digest:joe:new\n"), 0o600))
-		_, err = c.SetACL(t.Context(), "/l", zk.DigestACL(zk.PermAll, "joe", "new"), framework.AnyVersion)
-		require.NoError(t, err)
-		s.CutAll()
-		time.Sleep(time.Second)
-		require.NoError(t, lease.Release(t.Context()))
-		r.command().end(0)
-		r.finish(0)
-	})
-}
-
-// A line of --auth-file that a server refuses is reported once, and tried once: a
-// server ends the connection with which it refuses a login.
-func TestRefusedLineOfTheAuthFile(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStand(t)
-		auth := filepath.Join(t.TempDir(), "auth")
-		require.NoError(t, os.WriteFile(auth, []byte("digest:joe:old\n"), 0o600))
-		r := s.start(t, "--auth-file", auth, "run", "/l", "cmd")
-		p := r.command()
-		require.NoError(t, os.WriteFile(auth, []byte("kerberos:joe:new\n"), 0o600))
-		for range 3 {
-			s.CutAll()
-			time.Sleep(time.Minute)
-			require.Equal(t, 1, s.Connections())
-		}
-		require.Equal(t, "zklock: --auth-file: scheme \"kerberos\": auth /: zk: client authentication failed\n", r.err.String())
-		p.end(0)
-		r.finish(0)
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // custody decides what happens to a command under its lease: which signal it
@@ -11,9 +13,8 @@ import (
 // and servers: on takes an event and returns the acts that follow, in their
 // order. Acts that protect the lock come before acts that report.
 type custody struct {
-	path   string
-	grace  time.Duration // from TERM to KILL
-	onLost lossAction
+	path  string
+	grace time.Duration // from TERM to KILL
 
 	exited    bool
 	graceSet  bool
@@ -25,12 +26,10 @@ type custody struct {
 
 // event is something that happens to a command or to its lease.
 type event struct {
-	kind    eventKind
-	sig     os.Signal // of sawSignal
-	cause   error     // of sawLoss, and of sawHookEnd, where nil is a success
-	stopped bool      // of sawLoss: the whole job was stopped
-	started bool      // of sawHookEnd: the hook was started
-	pid     int       // of sawRefusal
+	kind  eventKind
+	sig   os.Signal // of sawSignal
+	cause error     // of sawLoss
+	pid   int       // of sawRefusal
 }
 
 type eventKind int
@@ -41,17 +40,15 @@ const (
 	sawLoss                        // the lock is lost
 	sawExit                        // the command has ended, perhaps not all that it has started
 	sawGraceEnd                    // the time of startGrace is over
-	sawHookEnd                     // the command of --on-lost has ended, or was not started
 	sawRefusal                     // the system refuses to signal a process of the command
 )
 
 // act is something that is to be done.
 type act struct {
-	kind  actKind
-	sig   os.Signal     // of doForward
-	wait  time.Duration // of doStartGrace
-	shell string        // of doRunHook
-	text  string        // of doSay and doNote
+	kind actKind
+	sig  os.Signal     // of doForward
+	wait time.Duration // of doStartGrace
+	text string        // of doSay and doNote
 }
 
 type actKind int
@@ -61,7 +58,6 @@ const (
 	doTerminate                 // TERM to all that descends from the command
 	doKill                      // KILL to all of it
 	doStartGrace                // sawGraceEnd follows
-	doRunHook                   // run the command of --on-lost; sawHookEnd follows
 	doSay                       // write a line
 	doNote                      // write a line with -v
 )
@@ -77,16 +73,11 @@ func (c *custody) on(e event) []act {
 	case sawExit:
 		return c.exit()
 	case sawLoss:
-		return c.lose(e)
+		return c.lose(e.cause)
 	case sawGraceEnd:
 		return []act{{kind: doKill}, {kind: doNote, text: "sending KILL"}}
-	case sawHookEnd:
-		return c.endHook(e)
 	case sawRefusal:
-		if c.unstopped == 0 {
-			c.unstopped = e.pid
-			return c.tellUnstopped()
-		}
+		return c.refuse(e.pid)
 	}
 	return nil
 }
@@ -111,49 +102,28 @@ func (c *custody) beginGrace() []act {
 	return []act{{kind: doStartGrace, wait: c.grace}}
 }
 
-// lose stops the command. The lease has ended early enough for the grace, but not
-// if the whole job was stopped: then another client may hold the lock.
-func (c *custody) lose(e event) []act {
-	c.lost = true
+// lose stops the command. The lease has ended early enough for the grace. A process
+// that the system refused to signal before may have ended since: the next refusal
+// counts.
+func (c *custody) lose(cause error) []act {
+	c.lost, c.unstopped = true, 0
 	if !c.exited {
-		c.cause = e.cause
+		c.cause = cause
 	}
-	acts := c.beginGrace()
-	shell, isShell := c.onLost.shell()
-	switch {
-	case isShell && c.grace > 0:
-		acts = append(acts, act{kind: doRunHook, shell: shell})
-	case isShell:
-		acts = append(acts, act{kind: doKill}, act{kind: doSay, text: "--on-lost: there is no time for it: sending KILL"})
-	case c.onLost == "kill", e.stopped:
-		acts = append(acts, act{kind: doKill})
-	default:
-		acts = append(acts, act{kind: doTerminate})
-	}
-	if c.unstopped != 0 {
-		acts = append(acts, c.tellUnstopped()...)
-	}
-	return acts
+	return append(c.beginGrace(), act{kind: doTerminate})
 }
 
-// endHook has TERM come in the place of a hook that could not be started.
-func (c *custody) endHook(e event) (acts []act) {
-	if e.cause == nil {
+// refuse says what follows from a process that cannot be stopped.
+func (c *custody) refuse(pid int) []act {
+	if c.unstopped != 0 {
 		return nil
 	}
-	if !e.started {
-		acts = append(acts, act{kind: doTerminate})
-	}
-	return append(acts, act{kind: doSay, text: fmt.Sprint("--on-lost: ", e.cause)})
-}
-
-// tellUnstopped says what follows from a process that cannot be stopped.
-func (c *custody) tellUnstopped() []act {
+	c.unstopped = pid
 	consequence := "the lock is held until it ends"
 	if c.lost {
 		consequence = "it goes on beside the next holder"
 	}
-	return []act{{kind: doSay, text: fmt.Sprintf("%s: cannot stop PID %d: %s", c.path, c.unstopped, consequence)}}
+	return []act{{kind: doSay, text: fmt.Sprintf("%s: cannot stop PID %d: %s", c.path, pid, consequence)}}
 }
 
 // lossOf returns the error of a loss: what was done about the command, or that it
@@ -163,4 +133,88 @@ func (c *custody) lossOf(cause error, consequence string) error {
 		return lostError(c.path, cause, consequence)
 	}
 	return statusError{notStopped, fmt.Errorf("lost %s: %w; PID %d could not be stopped", c.path, cause, c.unstopped)}
+}
+
+// watch is the life of a command under its lease. Its loop tells a custody what
+// happens, and carries out what follows.
+type watch struct {
+	*guarded
+	custody
+	p     process
+	lease *locks.Lease
+	kill  <-chan time.Time // the end of the grace; nil before its begin
+}
+
+func newWatch(g *guarded, p process, lease *locks.Lease, grace time.Duration) *watch {
+	c := custody{path: g.path, grace: grace, stopAsked: g.stopAsked}
+	return &watch{guarded: g, custody: c, p: p, lease: lease}
+}
+
+// untilGone returns when nothing of the command is left.
+func (w *watch) untilGone() error {
+	exited, lost, asked := w.p.Exited(), w.lease.Context().Done(), w.lease.Revoked()
+	for {
+		var e event
+		select {
+		case <-w.p.Gone():
+			return w.outcome()
+		case <-exited:
+			exited, asked = nil, nil
+			e = event{kind: sawExit}
+		case <-lost:
+			lost, asked = nil, nil
+			e = event{kind: sawLoss, cause: lostCause(w.lease)}
+		case <-asked:
+			asked = nil
+			e = event{kind: sawRevocation}
+		case sig := <-w.signals:
+			e = event{kind: sawSignal, sig: sig}
+		case <-w.kill:
+			e = event{kind: sawGraceEnd}
+		case pid := <-w.p.Refused():
+			e = event{kind: sawRefusal, pid: pid}
+		}
+		w.follow(e)
+	}
+}
+
+// follow carries out what follows from an event.
+func (w *watch) follow(e event) {
+	for _, a := range w.on(e) {
+		switch a.kind {
+		case doForward:
+			w.p.Signal(a.sig)
+		case doTerminate:
+			w.p.Terminate()
+		case doKill:
+			w.p.Kill()
+		case doStartGrace:
+			w.kill = time.After(a.wait)
+		case doSay:
+			fmt.Fprintln(w.err, "zklock:", a.text)
+		case doNote:
+			w.note("%s", a.text)
+		}
+	}
+	w.guarded.stopAsked = w.custody.stopAsked
+}
+
+// outcome returns the status of the command, or the loss. The status counts only
+// if the lock was held until nothing of the command was left.
+func (w *watch) outcome() error {
+	if w.cause != nil {
+		return w.lossOf(w.cause, "; the command was stopped")
+	}
+	if w.p.GuardDied() {
+		err := fmt.Errorf("%s: somebody has killed the guard, and the command with it", w.guarded.path)
+		return statusError{ownFailure, err}
+	}
+	status := w.p.Status()
+	if cause := w.lossAtTheEnd(w.lease); cause != nil {
+		return w.lossOf(cause, fmt.Sprintf("; the command had ended with status %d, perhaps after the loss", status))
+	}
+	if status != 0 {
+		return statusError{status: status}
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"syscall"
 	"testing"
 	"time"
@@ -22,40 +21,29 @@ func TestCustody(t *testing.T) {
 	timer := act{kind: doStartGrace, wait: grace}
 	term, killed := act{kind: doTerminate}, act{kind: doKill}
 	for name, tc := range map[string]struct {
-		onLost lossAction
-		grace  time.Duration
 		events []event
 		want   []act
 	}{
-		"a signal": {"term", grace, []event{{kind: sawSignal, sig: syscall.SIGHUP}},
+		"a signal": {[]event{{kind: sawSignal, sig: syscall.SIGHUP}},
 			[]act{{kind: doForward, sig: syscall.SIGHUP}, {kind: doNote, text: "forwarding hangup"}}},
-		"a revocation": {"term", grace, []event{{kind: sawRevocation}},
+		"a revocation": {[]event{{kind: sawRevocation}},
 			[]act{term, {kind: doNote, text: "somebody asks for /l: sending TERM"}}},
-		"a loss":                          {"term", grace, []event{loss}, []act{timer, term}},
-		"the end of the grace":            {"term", grace, []event{loss, {kind: sawGraceEnd}}, []act{killed, {kind: doNote, text: "sending KILL"}}},
-		"a loss of a job that is stopped": {"term", grace, []event{{kind: sawLoss, cause: cause, stopped: true}}, []act{timer, killed}},
-		"--on-lost kill":                  {"kill", grace, []event{loss}, []act{timer, killed}},
-		"--on-lost exec":                  {"exec=x", grace, []event{loss}, []act{timer, {kind: doRunHook, shell: "x"}}},
-		"no time for --on-lost": {"exec=x", 0, []event{loss},
-			[]act{{kind: doStartGrace}, killed, {kind: doSay, text: "--on-lost: there is no time for it: sending KILL"}}},
-		"--on-lost cannot be started": {"exec=x", grace, []event{loss, {kind: sawHookEnd, cause: errors.New("no")}},
-			[]act{term, {kind: doSay, text: "--on-lost: no"}}},
-		"--on-lost fails": {"exec=x", grace, []event{loss, {kind: sawHookEnd, started: true, cause: errors.New("no")}},
-			[]act{{kind: doSay, text: "--on-lost: no"}}},
-		"--on-lost succeeds":         {"exec=x", grace, []event{loss, {kind: sawHookEnd, started: true}}, nil},
-		"the command ends":           {"term", grace, []event{exit}, []act{term, timer}},
-		"a grace is not made longer": {"term", grace, []event{exit, loss}, []act{term}},
-		"nor by the end":             {"term", grace, []event{loss, exit}, nil},
-		"a refusal": {"term", grace, []event{refusal},
+		"a loss":                     {[]event{loss}, []act{timer, term}},
+		"the end of the grace":       {[]event{loss, {kind: sawGraceEnd}}, []act{killed, {kind: doNote, text: "sending KILL"}}},
+		"the command ends":           {[]event{exit}, []act{term, timer}},
+		"a grace is not made longer": {[]event{exit, loss}, []act{term}},
+		"nor by the end":             {[]event{loss, exit}, nil},
+		"a refusal": {[]event{refusal},
 			[]act{{kind: doSay, text: "/l: cannot stop PID 7: the lock is held until it ends"}}},
-		"a refusal after the loss": {"term", grace, []event{loss, refusal},
+		"a refusal after the loss": {[]event{loss, refusal},
 			[]act{{kind: doSay, text: "/l: cannot stop PID 7: it goes on beside the next holder"}}},
-		"a loss after a refusal": {"term", grace, []event{refusal, loss},
-			[]act{timer, term, {kind: doSay, text: "/l: cannot stop PID 7: it goes on beside the next holder"}}},
-		"the first refusal counts": {"term", grace, []event{refusal, {kind: sawRefusal, pid: 8}}, nil},
+		"the first refusal counts": {[]event{refusal, {kind: sawRefusal, pid: 8}}, nil},
+		"a loss after a refusal":   {[]event{refusal, loss}, []act{timer, term}},
+		"refused again after the loss": {[]event{refusal, loss, {kind: sawRefusal, pid: 8}},
+			[]act{{kind: doSay, text: "/l: cannot stop PID 8: it goes on beside the next holder"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &custody{path: "/l", grace: tc.grace, onLost: tc.onLost}
+			c := &custody{path: "/l", grace: grace}
 			var acts []act
 			for _, e := range tc.events {
 				acts = c.on(e)
@@ -82,6 +70,10 @@ func TestCustodyKnowsTheOutcome(t *testing.T) {
 	err := c.lossOf(c.cause, "; the command was stopped")
 	require.Equal(t, notStopped, statusOf(err))
 	require.EqualError(t, err, "lost /l: session lost; PID 7 could not be stopped")
+	c = &custody{path: "/l"}
+	c.on(event{kind: sawRefusal, pid: 7}) // such as of sudo(8), which has ended since
+	c.on(loss)
+	require.Equal(t, lost, statusOf(c.lossOf(c.cause, "; the command was stopped")))
 	for sig, want := range map[syscall.Signal]bool{
 		syscall.SIGINT: true, syscall.SIGTERM: true, syscall.SIGHUP: true, syscall.SIGQUIT: true, syscall.SIGABRT: false,
 	} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
@@ -19,26 +18,18 @@ const unwell = 2
 var doctorCommand = &command{
 	Name:    "doctor",
 	Purpose: "examine the servers, the session, the clock and the tree",
-	Usage:   "[flags] [URL]",
-	MaxArgs: 1,
+	Usage:   "[flags]",
 	Long: `
 The doctor asks each server by itself, measures the clock with a node that it
 creates and deletes, and reads the tree for leftovers: nodes that no crash
 removes, nodes of processes of this machine that are gone, strangers in queues,
-and parents that are empty and stay. With the URL of a debug page (package
-debug/curatorz), it prints what that process holds and waits for, and what
-happened there. The exit status is 2 if something is wrong, apart from hints.
-
-  zklock doctor
-  zklock doctor http://web-1:6060/debug/curatorz
+and parents that are empty and stay. The exit status is 2 if something is wrong,
+apart from hints.
 `,
 	Define: func(*flag.FlagSet) action { return runDoctor },
 }
 
 func runDoctor(ctx context.Context, e *env) error {
-	if len(e.args) > 0 {
-		return e.debugPage(ctx, e.args[0])
-	}
 	d := &doctor{env: e}
 	if err := d.servers(ctx); err != nil {
 		return err
@@ -157,10 +148,54 @@ func (d *doctor) report() error {
 	return table.Flush()
 }
 
-// isURL reports whether an operand is the address of a debug page.
-func isURL(text string) bool {
-	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
-}
-
 // A wrong clock makes ages wrong, and no more.
 const tolerableOffset = time.Second
+
+// clock is the JSON of a comparison of clocks.
+type clock struct {
+	Type string `json:"type"` // "clock"
+
+	// Offset is how far the server's clock is ahead, give or take Uncertainty.
+	Offset      *view.Seconds `json:"offset_seconds,omitempty"`
+	Uncertainty *view.Seconds `json:"uncertainty_seconds,omitempty"`
+	Error       string        `json:"error,omitempty"` // why it is not known
+}
+
+// time compares the clocks. It is not known if the client may not create nodes.
+func (d *doctor) time(ctx context.Context, c *framework.Client) error {
+	offset, half, err := clockOffset(ctx, c)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return d.fact("clock", "not compared: "+err.Error(), clock{Type: "clock", Error: err.Error()})
+	}
+	if offset.Abs() > tolerableOffset+half {
+		d.find(finding{What: "clocks differ", Text: fmt.Sprintf("ages are wrong by %v", offset.Round(time.Millisecond))})
+	}
+	o, u := view.SecondsOf(offset), view.SecondsOf(half)
+	text := fmt.Sprintf("the server is %v ahead, give or take %v", offset.Round(time.Millisecond), half.Round(time.Millisecond))
+	if offset < 0 {
+		text = fmt.Sprintf("the server is %v behind, give or take %v", -offset.Round(time.Millisecond), half.Round(time.Millisecond))
+	}
+	return d.fact("clock", text, clock{Type: "clock", Offset: &o, Uncertainty: &u})
+}
+
+// clockOffset returns how far the server's clock is ahead of this machine's,
+// give or take half the time of a round trip. The server puts its time on each
+// node that it creates, and tells it in no other way.
+func clockOffset(ctx context.Context, c *framework.Client) (offset, half time.Duration, err error) {
+	begin := time.Now()
+	n, err := c.Create(ctx, "/zklock-doctor-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
+	end := time.Now()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer c.Delete(context.WithoutCancel(ctx), n.Path, framework.AnyVersion, framework.WithGuarantee())
+	_, stat, err := c.Exists(ctx, n.Path)
+	if err != nil || stat == nil {
+		return 0, 0, err
+	}
+	half = end.Sub(begin)/2 + time.Millisecond // the server rounds down
+	return time.UnixMilli(stat.Ctime).Sub(begin.Add(end.Sub(begin) / 2)), half, nil
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/cmd/zklock/internal/terminal"
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
@@ -109,6 +110,9 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 		case <-time.After(pause):
 		case <-waitCtx.Done():
 		}
+		if err := e.logInAgain(waitCtx, c); err != nil && waitCtx.Err() == nil {
+			fmt.Fprintln(e.err, "zklock:", err)
+		}
 		if err := endWait(); err != nil {
 			return err
 		}
@@ -123,14 +127,11 @@ const untilWorkReturns = 10 * 365 * 24 * time.Hour
 // has asked for that, or there is an error that another candidacy would meet
 // again.
 func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signal) (stopped bool, err error) {
-	opts := []leader.SelectorOption{leader.WithGrace(untilWorkReturns)}
+	opts := []leader.Option{leader.WithGrace(untilWorkReturns)}
 	if f.id != "" {
 		opts = append(opts, leader.WithID(f.id))
 	}
 	waitCtx, endWait := untilStart(ctx, signals)
-	if err := g.credentials.renew(waitCtx); err != nil && waitCtx.Err() == nil {
-		fmt.Fprintln(g.err, "zklock: --auth-file:", err)
-	}
 	var outcome error
 	led := false
 	hideProgress := showWaiting(waitCtx, g.env, g.client, g.path)
@@ -211,13 +212,13 @@ func connectionText(c *framework.Client) string {
 
 // observed is a leader, for the output as JSON.
 type observed struct {
-	Time    time.Time         `json:"time"`
-	Path    string            `json:"path"`
-	Leader  string            `json:"holder,omitempty"`
-	Node    string            `json:"node,omitempty"`
-	Token   int64             `json:"fencing_token,omitempty"`
-	Session inspect.SessionID `json:"session_id,omitempty"`
-	Since   time.Time         `json:"since,omitzero"`
+	Time    time.Time `json:"time"`
+	Path    string    `json:"path"`
+	Leader  string    `json:"holder,omitempty"`
+	Node    string    `json:"node,omitempty"`
+	Token   int64     `json:"fencing_token,omitempty"`
+	Session string    `json:"session_id,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
 }
 
 // observe prints each leader, in a line of its own.
@@ -244,7 +245,7 @@ func printLeader(e *env, path string, p locks.Participant) error {
 	o := observed{Time: now, Path: path}
 	if p.Path != "" {
 		o.Leader, o.Node, o.Token = p.ID(), p.Path, p.Token
-		o.Session, o.Since = inspect.SessionID(p.Session), p.Since
+		o.Session, o.Since = view.Session(p.Session), p.Since
 	}
 	if e.format == jsonForm {
 		return e.writeJSON(o)

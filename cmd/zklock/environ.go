@@ -10,18 +10,18 @@ import (
 	"strings"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/internal/hostname"
-	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
 // holding is what a command, or the reader of --hold, is told of its lock.
 type holding struct {
-	Path    string            `json:"path"`
-	Node    string            `json:"node"`
-	Token   int64             `json:"fencing_token"`
-	Session inspect.SessionID `json:"session_id"`
-	Holder  string            `json:"holder"`
+	Path    string `json:"path"`
+	Node    string `json:"node"`
+	Token   int64  `json:"fencing_token"`
+	Session string `json:"session_id"`
+	Holder  string `json:"holder"`
 }
 
 func (g *guarded) holding(lease *locks.Lease) holding {
@@ -33,14 +33,14 @@ func (g *guarded) holding(lease *locks.Lease) holding {
 		Path:    g.path,
 		Node:    lease.Path(),
 		Token:   lease.FencingToken(),
-		Session: inspect.SessionID(g.client.SessionID()),
+		Session: view.Session(g.client.SessionID()),
 		Holder:  cmp.Or(g.id, fmt.Sprintf("%s@%s/%d", service, hostname.Get(), os.Getpid())),
 	}
 }
 
 // environ returns the environment of the command. Its variables replace the
 // ones of an outer zklock, if another zklock runs this one.
-func (g *guarded) environ(lease *locks.Lease, f *lossFile) []string {
+func (g *guarded) environ(lease *locks.Lease) []string {
 	h := g.holding(lease)
 	own := []string{
 		"ZKLOCK_PATH=" + h.Path,
@@ -48,9 +48,7 @@ func (g *guarded) environ(lease *locks.Lease, f *lossFile) []string {
 		fmt.Sprint("ZKLOCK_TOKEN=", h.Token),
 		fmt.Sprint("ZKLOCK_SESSION=", h.Session),
 		"ZKLOCK_ID=" + h.Holder,
-	}
-	if len(f.forChild()) > 0 {
-		own = append(own, fmt.Sprint("ZKLOCK_FD=", child.FirstFile()))
+		fmt.Sprint("ZKLOCK_FD=", child.FirstFile()),
 	}
 	replaced := []string{"ZKLOCK_PATH", "ZKLOCK_NODE", "ZKLOCK_TOKEN", "ZKLOCK_SESSION", "ZKLOCK_ID", "ZKLOCK_FD"}
 	environ := slices.DeleteFunc(os.Environ(), func(v string) bool {
@@ -78,9 +76,6 @@ type lossFile struct {
 }
 
 func newLossFile(lease *locks.Lease) (*lossFile, error) {
-	if !child.PassesFiles {
-		return &lossFile{}, nil
-	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -88,18 +83,8 @@ func newLossFile(lease *locks.Lease) (*lossFile, error) {
 	return &lossFile{r, w, context.AfterFunc(lease.Context(), func() { w.Close() })}, nil
 }
 
-// forChild returns what the command inherits.
-func (f *lossFile) forChild() []*os.File {
-	if f.r == nil {
-		return nil
-	}
-	return []*os.File{f.r}
-}
-
 func (f *lossFile) close() {
-	if f.r != nil {
-		f.stop()
-		f.r.Close()
-		f.w.Close()
-	}
+	f.stop()
+	f.r.Close()
+	f.w.Close()
 }

@@ -26,7 +26,7 @@ var freeCommand = &command{
 	Long: `
 This is the last resort: the owner may still work, and only a fencing token
 stops it. The command deletes the node with this czxid only, and none that was
-created in its place. NODE and czxid are in zklock show -o wide. The command
+created in its place. NODE and czxid are in zklock show. The command
 shows what it would do and asks. Without a terminal it needs --yes. Unless the
 name of the node is unique, as those of locks are, it needs the right to create
 nodes beside it, and uses a sequence number there. The exit status is 1 if
@@ -44,7 +44,7 @@ func defineFree(fs *flag.FlagSet) action {
 	cli.Alias(fs, "yes", "y")
 	return func(ctx context.Context, e *env) error {
 		if *czxid == "" {
-			return usagef("free: --czxid is missing; zklock show -o wide has it")
+			return usagef("free: --czxid is missing; zklock show has it")
 		}
 		want, err := strconv.ParseInt(*czxid, 0, 64)
 		if err != nil {
@@ -124,9 +124,8 @@ func otherIncarnation(node string, czxid int64) error {
 // explain says what would be deleted, and what follows.
 func (e *env) explain(s *view.Sighting) {
 	v := e.view()
-	v.Wide = true
 	fmt.Fprintln(e.err, v.Title(s.Recipe))
-	table := columns.New(e.err, !e.noColor && terminal.Is(fileOf(e.err)))
+	table := columns.New(e.err, e.coloursOn(e.err))
 	for _, line := range v.Facts(*s) {
 		table.Row(line...)
 	}

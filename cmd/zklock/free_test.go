@@ -17,7 +17,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// czxidOf returns the czxid of a node as show -o wide has it.
+// czxidOf returns the czxid of a node as show has it.
 func czxidOf(t *testing.T, c *framework.Client, path string) string {
 	t.Helper()
 	_, stat, err := c.Exists(t.Context(), path)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
@@ -27,7 +26,6 @@ its processes and their locks. What the nodes leave open is said with it. The
 exit status is 2 if there is a deadlock, and 0 if there is none.
 
   zklock graph -r /
-  zklock graph -r --dot / | dot -Tsvg > waits.svg
 `,
 	Define: defineGraph,
 }
@@ -35,8 +33,6 @@ exit status is 2 if there is a deadlock, and 0 if there is none.
 func defineGraph(fs *flag.FlagSet) action {
 	recursive := fs.Bool("r", false, "everything below the roots")
 	cli.Alias(fs, "r", "recursive")
-	dot := fs.Bool("dot", false, "in the language of Graphviz")
-	limits := defineLimits(fs)
 	return func(ctx context.Context, e *env) error {
 		c, err := e.connect(ctx)
 		if err != nil {
@@ -47,14 +43,11 @@ func defineGraph(fs *flag.FlagSet) action {
 		if len(roots) == 0 {
 			roots = []string{"/"}
 		}
-		line := e.walkLine()
-		opts := append(append(rangeOf(*recursive), line.option()), limitsAt(*limits)...)
-		g, err := inspect.WaitGraph(ctx, c, roots, opts...)
-		line.clear()
+		g, err := inspect.WaitGraph(ctx, c, roots, rangeOf(*recursive)...)
 		if err != nil {
 			return orMissing(err, roots...)
 		}
-		if err := e.printGraph(g, *dot, whereLooked(*recursive, roots...)); err != nil {
+		if err := e.printGraph(g, whereLooked(*recursive, roots...)); err != nil {
 			return err
 		}
 		if len(g.Deadlocks) > 0 {
@@ -64,13 +57,9 @@ func defineGraph(fs *flag.FlagSet) action {
 	}
 }
 
-func (e *env) printGraph(g inspect.Graph, dot bool, where string) error {
+func (e *env) printGraph(g inspect.Graph, where string) error {
 	v := e.view()
-	switch {
-	case dot:
-		_, err := io.WriteString(e.out, view.DOT(g))
-		return err
-	case !e.isJSON():
+	if !e.isJSON() {
 		return e.graphTable(v, g, where)
 	}
 	for _, line := range v.Graph(g) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/framework"
@@ -52,8 +55,7 @@ func (g *guarded) run(lease *locks.Lease) error {
 		return err
 	}
 	defer lossFile.close()
-	environ := g.environ(lease, lossFile)
-	p, err := g.start(lease, environ, lossFile, grace)
+	p, err := g.start(lease, lossFile, grace)
 	switch {
 	case errors.Is(err, child.ErrCanceled):
 		return lostError(g.path, lostCause(lease), "; the command was stopped at its start")
@@ -61,7 +63,7 @@ func (g *guarded) run(lease *locks.Lease) error {
 		return startError(g.args[0], err)
 	}
 	g.started = true
-	return newWatch(g, p, lease, g.afterLoss.left(), environ).untilGone()
+	return newWatch(g, p, lease, g.afterLoss.left()).untilGone()
 }
 
 // noteGrant tells with -v when the lock was acquired.
@@ -71,9 +73,7 @@ func (g *guarded) noteGrant(lease *locks.Lease) {
 }
 
 // start starts the command with the program's own standard files.
-func (g *guarded) start(
-	lease *locks.Lease, environ []string, lossFile *lossFile, grace time.Duration,
-) (process, error) {
+func (g *guarded) start(lease *locks.Lease, lossFile *lossFile, grace time.Duration) (process, error) {
 	token := fmt.Sprint(lease.FencingToken())
 	args := make([]string, len(g.args))
 	for i, arg := range g.args {
@@ -81,13 +81,11 @@ func (g *guarded) start(
 	}
 	g.afterLoss = graceAfter(lease.Context(), grace)
 	return g.host.start(child.Command{
-		Args: args, Env: environ, Stdin: fileOf(g.in), Stdout: fileOf(g.out), Stderr: fileOf(g.err),
-		Files:  lossFile.forChild(),
-		Ready:  func() error { return g.mayStart(lease) },
-		Cancel: g.afterLoss.over,
-		Grace:  grace,
-		Resume: func() bool { return g.confirm(lease) },
-
+		Args: args, Env: g.environ(lease), Stdin: fileOf(g.in), Stdout: fileOf(g.out), Stderr: fileOf(g.err),
+		Files:      []*os.File{lossFile.r},
+		Ready:      func() error { return g.mayStart(lease) },
+		Cancel:     g.afterLoss.over,
+		Grace:      grace,
 		Background: g.background,
 	})
 }
@@ -137,7 +135,7 @@ func (g *guarded) session() framework.SessionStatus {
 
 // hold keeps a lock without a command, and says on standard output that it is
 // held.
-func (g *guarded) hold(lease *locks.Lease, parent int) error {
+func (g *guarded) hold(lease *locks.Lease) error {
 	g.noteGrant(lease)
 	if err := g.checkAgain(lease); err != nil {
 		return err
@@ -147,7 +145,7 @@ func (g *guarded) hold(lease *locks.Lease, parent int) error {
 	}
 	told := make(chan error, 1)
 	go func() { told <- g.printHolding(lease) }() // it ends with the program, if nobody reads
-	if err := g.untilHoldEnds(lease, told, parent); err != nil {
+	if err := g.untilHoldEnds(lease, told); err != nil {
 		return err
 	}
 	if cause := g.lossAtTheEnd(lease); cause != nil {
@@ -159,15 +157,19 @@ func (g *guarded) hold(lease *locks.Lease, parent int) error {
 // untilHoldEnds returns when the lock need not be held any more, or when it
 // could not be told that it is. It returns even if nobody reads standard
 // output: the text that was not read then has a moment more.
-func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error, parent int) error {
+//
+// If standard input cannot tell when the hold is over, it ends with the parent of
+// zklock: a script that starts zklock in the background, and is killed, leaves no
+// lock. The first process of a system or a container does not end before zklock.
+func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 	var inputEnd, orphaned <-chan struct{}
-	if g.tells(g.in) {
+	switch {
+	case g.tells(g.in):
 		inputEnd = endOf(g.in)
+	case g.parent > 1:
+		orphaned = g.ended(g.parent)
 	}
-	if parent > 0 {
-		orphaned = g.ended(parent)
-	}
-	loss, revoked := lease.Context().Done(), g.revoked(lease)
+	loss, revoked := lease.Context().Done(), lease.Revoked()
 	var late <-chan time.Time
 	for {
 		select {
@@ -183,7 +185,7 @@ func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error, parent in
 			g.stopAsked = true
 		case <-inputEnd:
 		case <-orphaned:
-			fmt.Fprintf(g.err, "zklock: %s: process %d has ended, and the hold with it\n", printable.String(g.path), parent)
+			fmt.Fprintf(g.err, "zklock: %s: process %d has ended, and the hold with it\n", printable.String(g.path), g.parent)
 		case <-revoked:
 		case <-loss:
 		}
@@ -210,30 +212,76 @@ func endOf(in io.Reader) <-chan struct{} {
 	return end
 }
 
-// revoked is closed when somebody has asked for the lock, unless that is to be
-// ignored.
-func (g *guarded) revoked(lease *locks.Lease) <-chan struct{} {
-	if g.stop.onRevoke == "ignore" {
-		return nil
-	}
-	return lease.Revoked()
-}
-
 // linger keeps the lock for the rest of its least time, until a signal or a
-// revocation. One that came before, for the command, counts, too. It reports
-// whether the time has come to its end.
-func (g *guarded) linger(lease *locks.Lease, rest time.Duration) bool {
+// revocation. A signal that came before, for the command, counts, too.
+func (g *guarded) linger(lease *locks.Lease, rest time.Duration) {
 	if rest <= 0 || g.stopAsked {
-		return false
+		return
 	}
 	t := time.NewTimer(rest)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return true
 	case <-g.signals:
-	case <-g.revoked(lease):
+	case <-lease.Revoked():
 	case <-lease.Context().Done():
 	}
-	return false
+}
+
+// lostCause returns why a lease was lost, or nil if it is held.
+func lostCause(lease *locks.Lease) error {
+	if lease.Context().Err() == nil {
+		return nil
+	}
+	return context.Cause(lease.Context())
+}
+
+// lostError is the error of a lock that was lost.
+func lostError(path string, cause error, consequence string) error {
+	return statusError{lost, fmt.Errorf("lost %s: %w%s", path, cause, consequence)}
+}
+
+// answerPatience is how long the program waits for a server in the end: for the
+// answer whether the lock was held, and for that to the release.
+const answerPatience = 5 * time.Second
+
+// lossAtTheEnd returns nil if the lock was held until now, and the cause of a loss
+// otherwise. It asks the server, because the lease may have been lost without a
+// word: a holder watches its node after a second only, and a session that the
+// servers have ended is known with the next connection. If no server answers, the
+// session is not over, and the lock counts as held.
+func (g *guarded) lossAtTheEnd(lease *locks.Lease) error {
+	cause := lostCause(lease)
+	if cause == nil {
+		begin := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), answerPatience)
+		defer cancel()
+		var err error
+		if cause, err = g.lossByServer(ctx, lease); err != nil {
+			g.unanswered = begin
+			fmt.Fprintf(g.err, "zklock: no server has confirmed that %s was held to the end: %v\n", g.path, err)
+		}
+	}
+	return cause
+}
+
+// lossByServer asks the server whether the lock is held, and returns the cause
+// of the loss if it is not. It waits for the answer until ctx or the lease
+// ends. The leader of the servers answers: another server may be behind.
+func (g *guarded) lossByServer(ctx context.Context, lease *locks.Lease) (cause, err error) {
+	ctx, cancel := lease.WithContext(ctx)
+	defer cancel()
+	err = throughOutages(ctx, g.client, func() error {
+		_, err := g.client.Transaction(ctx, lease.Checks()...)
+		return err
+	})
+	switch {
+	case err == nil:
+		return nil, nil
+	case lostCause(lease) != nil:
+		return lostCause(lease), nil
+	case errors.Is(err, zk.ErrNoNode):
+		return locks.ErrNodeDeleted, nil
+	}
+	return nil, err
 }

@@ -6,10 +6,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"os/exec"
 	"os/signal"
-	"syscall"
-	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/framework"
@@ -18,9 +15,8 @@ import (
 // host is what the program has from the machine that it runs on: processes,
 // signals and a network. Tests have one that is in a bubble.
 type host struct {
-	dial   framework.DialFunc
-	start  func(child.Command) (process, error)
-	runFor func(limit time.Duration, cmd *exec.Cmd) error
+	dial  framework.DialFunc
+	start func(child.Command) (process, error)
 	// prepare is called before a lock is held for a command, and stop after it.
 	prepare func() (stop func())
 	parent  int
@@ -37,19 +33,16 @@ type process interface {
 	Refused() <-chan int
 	Status() int
 	GuardDied() bool
-	PID() int
-	IsStopped() bool
 
 	Signal(os.Signal)
 	Terminate()
-	BeginGrace()
 	Kill()
 }
 
 // thisHost returns the machine.
 func thisHost() host {
 	return host{
-		dial: new(net.Dialer).DialContext, start: startChild, runFor: child.RunFor, prepare: prepare,
+		dial: new(net.Dialer).DialContext, start: startChild, prepare: child.Prepare,
 		parent: os.Getppid(), ended: child.Ended, tells: isPipe, notify: notify, forget: signal.Stop,
 	}
 }
@@ -84,11 +77,4 @@ func isPipe(in io.Reader) bool {
 	}
 	info, err := f.Stat()
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0
-}
-
-// prepare adopts orphans of the command, and makes writes to a closed pipe an error.
-// By default they end the program, and with it the lock. Children are not concerned.
-func prepare() (stop func()) {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	return child.Adopt()
 }

@@ -36,13 +36,13 @@ func TestJSONCanBePrinted(t *testing.T) {
 	})
 }
 
-// What run, elect and the doctor print for programs has names as the manual
+// What run, elect and the doctor print for programs has names as the README
 // says, and durations with their unit.
 func TestNamesInJSON(t *testing.T) {
 	second := view.Seconds(1)
 	for want, value := range map[string]any{
 		"fencing_token holder node path session_id":      holding{},
-		"fencing_token holder node path session_id time": observed{Leader: "a", Node: "/a", Token: 1, Session: 1},
+		"fencing_token holder node path session_id time": observed{Leader: "a", Node: "/a", Token: 1, Session: "0x1"},
 		"offset_seconds type uncertainty_seconds":        clock{Offset: &second, Uncertainty: &second},
 		"answers latency_seconds server_address type":    server{Latency: &second},
 	} {

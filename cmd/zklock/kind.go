@@ -6,7 +6,6 @@ import (
 	"flag"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -50,8 +49,8 @@ func (k *lockKind) kind() inspect.Kind {
 	return inspect.Mutex
 }
 
-// locker returns the lock. The minimum hold is for a mutex, and may be 0.
-func (k *lockKind) locker(c *framework.Client, path string, minimumHold time.Duration) locks.Locker {
+// locker returns the lock.
+func (k *lockKind) locker(c *framework.Client, path string) locks.Locker {
 	rw := locks.NewInterProcessReadWriteLock(c, path)
 	switch {
 	case k.shared:
@@ -60,8 +59,6 @@ func (k *lockKind) locker(c *framework.Client, path string, minimumHold time.Dur
 		return rw.WriteLock()
 	case k.leases > 0:
 		return locks.NewInterProcessSemaphore(c, path, locks.Limit(k.leases))
-	case minimumHold > 0:
-		return locks.NewInterProcessMutex(c, path, locks.WithMinimumHold(minimumHold))
 	}
 	return locks.NewInterProcessMutex(c, path)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/cli"
-	"github.com/gocurator/curator/cmd/zklock/internal/columns"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/inspect"
@@ -32,21 +31,18 @@ holder's node, by this machine's clock: it counts from when the holder queued.
 
 // listing has the flags of ls.
 type listing struct {
-	recursive   bool
-	kinds       kindsFlag
-	heldOver    *time.Duration
-	waitersOver *int
-	limits      *string
+	recursive bool
+	all       bool
+	heldOver  *time.Duration
 }
 
 func defineLs(fs *flag.FlagSet) action {
-	l := &listing{kinds: locksAndLeaders}
+	l := &listing{}
 	fs.BoolVar(&l.recursive, "r", false, "everything below ROOT")
 	cli.Alias(fs, "r", "recursive")
-	fs.Var(&l.kinds, "kind", "`kinds`: mutex, rw, sem, latch, group, queue, or all")
+	fs.BoolVar(&l.all, "a", false, "groups and queues, too")
+	cli.Alias(fs, "a", "all")
 	l.heldOver = cli.Seconds(fs, "held-over", 0, "only what was held for this `time`, such as 1h")
-	l.waitersOver = fs.Int("waiters-over", -1, "only where more than `n` wait")
-	l.limits = defineLimits(fs)
 	return l.run
 }
 
@@ -60,20 +56,16 @@ func (l *listing) run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer c.Close()
-	line := e.walkLine()
-	defer line.clear()
-	opts := append(rangeOf(l.recursive), inspect.WithMaxParticipants(readAtMost), line.option())
-	if l.kinds != nil {
-		opts = append(opts, inspect.WithKinds(l.kinds...))
+	opts := append(rangeOf(l.recursive), inspect.WithMaxParticipants(readAtMost))
+	if !l.all {
+		opts = append(opts, inspect.WithKinds(inspect.Mutex, inspect.ReadWriteLock, inspect.Semaphore, inspect.LeaderLatch))
 	}
-	opts = append(opts, limitsAt(*l.limits)...)
-	return l.list(ctx, e, c, line, opts)
+	return l.list(ctx, e, c, opts)
 }
 
 // list prints what a walk finds, while it still goes on.
-func (l *listing) list(ctx context.Context, e *env, c *framework.Client, line *walkLine, opts []inspect.Option) error {
-	out := line.above(e.out)
-	rows := columns.New(out, e.coloured())
+func (l *listing) list(ctx context.Context, e *env, c *framework.Client, opts []inspect.Option) error {
+	rows := e.table()
 	found := 0
 	for r, err := range inspect.Walk(ctx, c, rootOf(e.args), opts...) {
 		if err != nil {
@@ -88,7 +80,7 @@ func (l *listing) list(ctx context.Context, e *env, c *framework.Client, line *w
 			rows.Header(v.LockHeader()...)
 		}
 		if e.isJSON() {
-			err = jsonTo(out, v.Lock(r))
+			err = e.writeJSON(v.Lock(r))
 		} else {
 			err = rows.Row(v.LockRow(r)...)
 		}
@@ -97,7 +89,6 @@ func (l *listing) list(ctx context.Context, e *env, c *framework.Client, line *w
 		}
 	}
 	if found == 0 && !e.isJSON() {
-		line.clear()
 		fmt.Fprintln(e.err, "nothing found"+whereLooked(l.recursive, rootOf(e.args)))
 	}
 	return rows.Flush()
@@ -108,9 +99,6 @@ func (l *listing) list(ctx context.Context, e *env, c *framework.Client, line *w
 func (l *listing) wants(r inspect.Recipe, now time.Time) bool {
 	if r.Kind == inspect.Unreadable {
 		return true
-	}
-	if *l.waitersOver >= 0 && len(r.Waiters)+r.Unread <= *l.waitersOver {
-		return false
 	}
 	if *l.heldOver <= 0 {
 		return true
@@ -146,19 +134,4 @@ func whereLooked(recursive bool, roots ...string) string {
 		return ""
 	}
 	return fmt.Sprintf(" at %s and right below; -r looks deeper", printable.String(strings.Join(roots, ", ")))
-}
-
-// defineLimits adds the flag that tells where limits of semaphores are.
-func defineLimits(fs *flag.FlagSet) *string {
-	return fs.String("limits", "", "`where` a semaphore's limit is, such as {path}-limit")
-}
-
-// limitsAt translates a template such as "{path}-limit".
-func limitsAt(template string) []inspect.Option {
-	if template == "" {
-		return nil
-	}
-	return []inspect.Option{inspect.WithSharedLimits(func(semaphore string) string {
-		return strings.ReplaceAll(template, "{path}", semaphore)
-	})}
 }

@@ -21,8 +21,8 @@ const (
 // notes is standard error as the program writes to it: a queue, because a pipe
 // or a terminal may be one that nobody reads, and a write to it can take for
 // ever. Write never waits. What does not fit into the queue is dropped, and a
-// line says afterwards how many notes that were; another one says how many the
-// file has refused. A note is what was written by one call.
+// line says afterwards how many notes that were. A note is what was written by one
+// call.
 //
 // One goroutine writes to the file. It ends with finish, or with the program if
 // nobody reads.
@@ -35,7 +35,6 @@ type notes struct {
 	queue    []note
 	size     int // the bytes in the queue
 	dropped  int // dropped notes that no line has told of yet
-	refused  int // notes that the file has refused, and no line has told of yet
 	finished bool
 }
 
@@ -43,7 +42,6 @@ type notes struct {
 type note struct {
 	text    []byte
 	reached chan struct{}
-	refused int // how many notes count as refused if the file refuses this one
 }
 
 func newNotes(to io.Writer) *notes {
@@ -61,23 +59,9 @@ func (n *notes) Write(p []byte) (int, error) {
 		n.dropped++
 		return len(p), nil
 	}
-	n.tellMissing()
-	n.add(note{text: bytes.Clone(p), refused: 1})
-	return len(p), nil
-}
-
-// tellMissing adds lines in the place of what is missing. A file that has
-// refused a note gets such a line with the next note only, as it may refuse all.
-// n.mu is held.
-func (n *notes) tellMissing() {
 	n.tellDropped()
-	if n.refused > 0 {
-		n.add(note{
-			text:    fmt.Appendf(nil, "zklock: this could not be written to: notes lost: %d\n", n.refused),
-			refused: n.refused,
-		})
-		n.refused = 0
-	}
+	n.add(note{text: bytes.Clone(p)})
+	return len(p), nil
 }
 
 // tellDropped adds a line in the place of what was dropped. n.mu is held.
@@ -107,18 +91,9 @@ func (n *notes) deliver() {
 		case next.reached != nil:
 			close(next.reached)
 		default:
-			if _, err := n.to.Write(next.text); err != nil {
-				n.refuse(next)
-			}
+			_, _ = n.to.Write(next.text) // there is nobody to tell of an error
 		}
 	}
-}
-
-// refuse counts a note that could not be written. There is nobody to tell now.
-func (n *notes) refuse(lost note) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.refused += lost.refused
 }
 
 // next waits for the head of the queue, and takes it. It reports false if there
@@ -153,7 +128,7 @@ func (n *notes) settle(limit time.Duration) {
 // is written. It gives up after lastWords. The last text is not dropped.
 func (n *notes) finish(last string) {
 	n.mu.Lock()
-	n.tellMissing()
+	n.tellDropped()
 	if last != "" {
 		n.add(note{text: []byte(last)})
 	}

@@ -1,20 +1,14 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/curatortest"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // Nobody reads. A note takes no time, and the end of the program a bounded one.
@@ -113,59 +107,4 @@ func TestNotesThatCannotBeWritten(t *testing.T) {
 		n.finish("the end\n")
 		<-n.ended
 	})
-}
-
-// fullDisk refuses some writes.
-type fullDisk struct {
-	strings.Builder
-	refuses int
-}
-
-func (d *fullDisk) Write(p []byte) (int, error) {
-	if d.refuses--; d.refuses >= 0 {
-		return 0, syscall.ENOSPC
-	}
-	return d.Builder.Write(p)
-}
-
-// Notes that the file has refused are counted, and a line says how many they
-// were when it takes notes again: also if that line was refused itself.
-func TestNotesThatWereRefusedAreCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		disk := &fullDisk{refuses: 4}
-		n := newNotes(disk)
-		for i := range 4 { // from the second on, after a line that counts
-			fmt.Fprintln(n, "note", i)
-			synctest.Wait()
-		}
-		n.finish("the end\n")
-		require.Equal(t, "note 2\nzklock: this could not be written to: notes lost: 2\nnote 3\nthe end\n", disk.String())
-	})
-}
-
-// The line that a lock is held has a moment in the end, also after a loss, and no
-// longer than it takes to read it.
-func TestTheLineOfHoldHasAMomentInTheEnd(t *testing.T) {
-	for name, tc := range map[string]struct{ read, want time.Duration }{
-		"nobody reads it":   {time.Hour, lastWords},
-		"somebody reads it": {lastWords / 4, lastWords / 4},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.Start(t)
-				c := curatortest.Connect(t, srv)
-				lease, err := locks.NewInterProcessMutex(c, "/l").Acquire(t.Context())
-				require.NoError(t, err)
-				require.True(t, srv.Session(c.SessionID()).Expire())
-				<-lease.Context().Done()
-				e := &env{host: host{tells: func(io.Reader) bool { return false }}}
-				g := &guarded{env: e, stop: defineStopping(&flag.FlagSet{})}
-				told := make(chan error, 1)
-				time.AfterFunc(tc.read, func() { told <- nil })
-				begin := time.Now()
-				require.NoError(t, g.untilHoldEnds(lease, told, 0))
-				require.Equal(t, tc.want, time.Since(begin))
-			})
-		})
-	}
 }

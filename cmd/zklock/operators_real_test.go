@@ -44,3 +44,12 @@ func TestOperatorsCommandsOnARealServer(t *testing.T) {
 
 	require.True(t, strings.HasPrefix(zklock("show", "/jobs").out, "/jobs  free"))
 }
+
+// A real server says what it is.
+func TestDoctorOfARealServer(t *testing.T) {
+	srv := zkserver.Start(t)
+	got := runWith(t, "-S", srv.Addr(), "doctor")
+	require.Zero(t, got.status, got.err+got.out)
+	require.Regexp(t, `(?m)yes +\d+ms +standalone +3\.\d`, got.out)
+	require.Contains(t, got.out, "give or take")
+}

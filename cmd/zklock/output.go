@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,25 +17,23 @@ import (
 	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
-	"github.com/gocurator/curator/recipes/inspect"
 )
 
 // view returns how results are shown at this moment. Inside a command of
 // zklock run, the nodes of its session are the user's own.
 func (e *env) view() view.View {
-	v := view.View{Now: time.Now(), Zone: time.Local, Wide: e.format == wide}
-	var own inspect.SessionID
-	if own.UnmarshalText([]byte(os.Getenv("ZKLOCK_SESSION"))) == nil {
-		v.Own = own
-	}
-	return v
+	own, _ := strconv.ParseUint(os.Getenv("ZKLOCK_SESSION"), 0, 64)
+	return view.View{Now: time.Now(), Zone: time.Local, Own: int64(own)}
 }
 
 // isJSON reports whether the output is for programs.
 func (e *env) isJSON() bool { return e.format == jsonForm }
 
 // coloured reports whether the output is for a person at a terminal.
-func (e *env) coloured() bool { return !e.noColor && terminal.Is(fileOf(e.out)) }
+func (e *env) coloured() bool { return e.coloursOn(e.out) }
+
+// coloursOn reports whether a stream is a terminal that may show colours.
+func (e *env) coloursOn(stream any) bool { return !e.noColor && terminal.Is(fileOf(stream)) }
 
 // table returns a writer of a table on the output.
 func (e *env) table() *columns.Writer { return columns.New(e.out, e.coloured()) }
@@ -49,16 +47,14 @@ func (e *env) paint(s columns.Style, text string) string {
 }
 
 // writeJSON writes one object, in one line.
-func (e *env) writeJSON(value any) error { return jsonTo(e.out, value) }
-
-func jsonTo(w io.Writer, value any) error {
+func (e *env) writeJSON(value any) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false) // for people who read it with less
 	if err := enc.Encode(value); err != nil {
 		return err
 	}
-	_, err := w.Write(printable.JSON(line.Bytes()))
+	_, err := e.out.Write(printable.JSON(line.Bytes()))
 	return err
 }
 

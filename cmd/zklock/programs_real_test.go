@@ -281,18 +281,6 @@ const (
 	ctrlZ = "\x1a"
 )
 
-// parentOf returns the parent of a process.
-func parentOf(t *testing.T, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	require.NoError(t, err)
-	_, after, found := strings.Cut(string(status), "PPid:")
-	require.True(t, found)
-	parent, err := strconv.Atoi(strings.Fields(after)[0])
-	require.NoError(t, err)
-	return parent
-}
-
 // startShell starts a shell with job control on a terminal, on which all is
 // killed in the end.
 func startShell(t *testing.T, srv *zktest.Server) *tty {
@@ -313,18 +301,6 @@ func startShell(t *testing.T, srv *zktest.Server) *tty {
 	t.Cleanup(killAll)
 	y.see("prompt")
 	return y
-}
-
-// awaitState waits until a process has a state, or has it no more.
-func awaitState(t *testing.T, pid int, state string, want bool) {
-	t.Helper()
-	for ; ; betweenLooks() {
-		stat, ok := processes(t)[pid]
-		require.True(t, ok, "process %d has ended", pid)
-		if (stat[0] == state) == want {
-			return
-		}
-	}
 }
 
 func kill(t *testing.T, pid int) { require.NoError(t, syscall.Kill(pid, syscall.SIGKILL)) }

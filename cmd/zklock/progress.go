@@ -73,17 +73,16 @@ func showWaiting(ctx context.Context, e *env, c *framework.Client, path string) 
 func waitingLine(ctx context.Context, c *framework.Client, path string) string {
 	ctx, cancel := context.WithTimeout(ctx, progressEvery)
 	defer cancel()
-	own := inspect.SessionID(c.SessionID())
 	for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0), inspect.WithMaxParticipants(progressDepth)) {
 		if err == nil && len(r.Holders) > 0 {
-			return describeQueue(r, own, time.Now())
+			return describeQueue(r, c.SessionID(), time.Now())
 		}
 	}
 	return path + ": " + c.State().String()
 }
 
 // describeQueue says how many are ahead, and who holds the lock since when.
-func describeQueue(r inspect.Recipe, own inspect.SessionID, now time.Time) string {
+func describeQueue(r inspect.Recipe, own int64, now time.Time) string {
 	ahead := ""
 	if r.Unread > 0 {
 		ahead = fmt.Sprintf("more than %d ahead, ", progressDepth)

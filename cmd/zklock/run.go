@@ -11,7 +11,6 @@ import (
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -30,7 +29,7 @@ Without -s, -x and -c, the lock is a mutex.
 {token} in an argument becomes the fencing token.
 
   zklock run /jobs/bill -- psql -v token={token} -f bill.sql
-  zklock run -n --hold-at-least 30s /cron/report /usr/local/bin/report
+  zklock run -n --at-least 30s /cron/report /usr/local/bin/report
   zklock run -c 3 /limits/export -- ./export.sh
   zklock run --hold /maintenance
 
@@ -42,23 +41,18 @@ ZKLOCK_SESSION, ZKLOCK_ID, and ZKLOCK_FD, a file that ends at the loss.
 
 // runFlags are the flags of run.
 type runFlags struct {
-	kind        lockKind
-	wait        *waiting
-	stop        *stopping
-	atLeast     *time.Duration
-	holdAtLeast *time.Duration
-	hold        bool
-	parent      parentFlag
+	kind    lockKind
+	wait    *waiting
+	stop    *stopping
+	atLeast *time.Duration
+	hold    bool
 }
 
 func defineRun(fs *flag.FlagSet) action {
 	f := &runFlags{wait: defineWaiting(fs), stop: defineStopping(fs)}
 	f.kind.define(fs)
 	f.atLeast = cli.Seconds(fs, "at-least", 0, "keep the lock for no less than this `time`")
-	f.holdAtLeast = cli.Seconds(fs, "hold-at-least", 0,
-		"as --at-least, but end sooner: the session keeps the lock for the rest of the `time`")
 	fs.BoolVar(&f.hold, "hold", false, "run nothing: hold until a signal, or EOF on a pipe, or the end of the parent")
-	fs.Var(&f.parent, "parent", "with --hold: the `process` to end with, 0 for none; zklock's parent without a pipe")
 	return f.run
 }
 
@@ -70,12 +64,6 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 	}
 	if err := f.wait.check("run"); err != nil {
 		return err
-	}
-	if f.parent.given && !f.hold {
-		return usagef("run: --parent needs --hold")
-	}
-	if *f.holdAtLeast > 0 && f.kind.kind() != inspect.Mutex {
-		return usagef("run: --hold-at-least is for a mutex: it cannot be given with -s, -x or -c")
 	}
 	if err := f.stop.plan(e.settings); err != nil {
 		return err
@@ -96,60 +84,19 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 	}
 	begin := time.Now()
 	g := &guarded{env: e, client: c, path: path, kind: f.kind.kind(), args: args, stop: f.stop, signals: signals}
-	defer f.release(ctx, g, lease)
+	defer g.release(ctx, lease)
 	if stopErr != nil {
 		return stopErr // the command was never started
 	}
 	if f.hold {
-		err = g.hold(lease, f.parent.of(e))
+		err = g.hold(lease)
 	} else {
 		err = g.run(lease)
 	}
 	if f.hold || g.started {
-		f.stay(g, lease, begin)
+		g.linger(lease, time.Until(begin.Add(*f.atLeast)))
 	}
 	return err
-}
-
-// stay keeps the lock for its least time, which has begun with the grant.
-func (f *runFlags) stay(g *guarded, lease *locks.Lease, begin time.Time) {
-	for g.linger(lease, f.rest(begin, g.session())) {
-	}
-}
-
-// rest is how long to stay until the next look. With --hold-at-least, the session
-// keeps the lock for the last part of the time, when this process has ended. Its
-// timeout has begun with the last request that was answered: up to a third of it
-// ago as a rule, and longer ago in an outage.
-func (f *runFlags) rest(begin time.Time, s framework.SessionStatus) time.Duration {
-	end := begin.Add(*f.holdAtLeast)
-	rest := time.Until(begin.Add(max(*f.atLeast, *f.holdAtLeast-s.Timeout*2/3)))
-	if rest <= 0 && s.LastContact.Add(s.Timeout).Before(end) {
-		return min(s.Timeout/10, time.Until(end))
-	}
-	return rest
-}
-
-// release gives the lock up. There is nothing to keep it for if no command was
-// started: a request to give it up ends the minimum hold.
-func (f *runFlags) release(ctx context.Context, g *guarded, lease *locks.Lease) {
-	if *f.holdAtLeast > 0 && !f.hold && !g.started && lostCause(lease) == nil {
-		f.waive(ctx, g, lease)
-	}
-	g.release(ctx, lease)
-}
-
-func (f *runFlags) waive(ctx context.Context, g *guarded, lease *locks.Lease) {
-	ctx, cancel := context.WithTimeout(ctx, answerPatience)
-	defer cancel()
-	if err := locks.Revoke(ctx, g.client, lease.Path()); err != nil {
-		fmt.Fprintln(g.err, "zklock: release:", err)
-		return
-	}
-	select {
-	case <-lease.Revoked():
-	case <-ctx.Done():
-	}
 }
 
 // grab connects and acquires. The client is not nil if it must be closed.
@@ -173,7 +120,7 @@ func (f *runFlags) acquire(ctx context.Context, e *env, c *framework.Client) (*l
 	if err := checkPath(ctx, c, path, f.kind.kind()); err != nil {
 		return nil, err
 	}
-	l := f.kind.locker(c, path, *f.holdAtLeast)
+	l := f.kind.locker(c, path)
 	if f.wait.triesOnce() {
 		return l.TryAcquire(ctx)
 	}

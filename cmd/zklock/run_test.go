@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,13 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -126,50 +123,6 @@ func TestACommandThatEndsAtTermIsNotKilled(t *testing.T) {
 	})
 }
 
-// The command of --on-lost runs in the place of TERM, and has the grace. zklock
-// does not end before it.
-func TestOnLostRunsACommandInPlaceOfTerm(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStand(t)
-		hook := make(chan *exec.Cmd, 1)
-		s.hook = func(limit time.Duration, cmd *exec.Cmd) error {
-			require.Equal(t, 2*time.Second, limit)
-			hook <- cmd
-			time.Sleep(limit)
-			return errors.New("killed")
-		}
-		r := s.start(t, "run", "--on-lost", "exec=stop it", "/l", "cmd")
-		p := r.command()
-		time.Sleep(time.Second)
-		s.lose(t, "/l")
-		require.Equal(t, []string{"begin grace"}, p.heard(), "the guard knows before the hook begins")
-		cmd := <-hook
-		require.Equal(t, []string{"/bin/sh", "-c", "stop it"}, cmd.Args)
-		environ := strings.Join(cmd.Env, "\n")
-		require.Contains(t, environ, "ZKLOCK_PATH=/l\n")
-		require.Contains(t, environ, "ZKLOCK_PID=4711")
-		require.Contains(t, environ, "ZKLOCK_REASON=lock node deleted")
-		require.NotContains(t, environ, "ZKLOCK_FD=")
-		p.end(0)
-		require.Contains(t, r.finish(lost).err, "zklock: --on-lost: killed\n")
-		require.Empty(t, p.heard())
-	})
-}
-
-func TestTermComesIfOnLostCannotBeStarted(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStand(t)
-		s.hook = func(time.Duration, *exec.Cmd) error { return child.ErrNotStarted }
-		r := s.start(t, "run", "--on-lost", "exec=x", "/l", "cmd")
-		p := r.command()
-		time.Sleep(time.Second)
-		s.lose(t, "/l")
-		require.Equal(t, []string{"begin grace", "TERM"}, p.heard())
-		p.end(5)
-		r.finish(lost)
-	})
-}
-
 // What the command has left behind gets TERM, and KILL after the grace. The lock
 // is held until then.
 func TestNothingOfTheCommandOutlivesTheLock(t *testing.T) {
@@ -227,23 +180,6 @@ func TestSignalsAreForwarded(t *testing.T) {
 	})
 }
 
-func TestAStopWhileWaitingStartsNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStand(t)
-		s.hold(t, "/l") // a LeaderSelector's queue is that of a mutex
-		for _, sig := range child.Forwarded {
-			for _, line := range bothCommands {
-				r := s.start(t, line...)
-				require.Len(t, s.Children("/l"), 2)
-				r.signal(sig.(syscall.Signal))
-				r.finish(bySignal + int(sig.(syscall.Signal)))
-				require.Empty(t, r.commands)
-				require.Len(t, s.Children("/l"), 1, "it has left the queue")
-			}
-		}
-	})
-}
-
 // Between the grant and the start of the command, the lock is lost, or a signal
 // comes: here, while the path is looked at again. The command is not started.
 func TestNothingStartsAfterALoss(t *testing.T) {
@@ -293,13 +229,6 @@ func TestARevocationAsksTheCommandToEnd(t *testing.T) {
 			p.end(4)
 			r.finish(4)
 			require.Empty(t, s.Children("/l"))
-
-			r = s.start(t, with(line, "--on-revoke", "ignore")...)
-			p = r.command()
-			s.zklock(t, "revoke", "/l")
-			require.Empty(t, p.heard())
-			p.end(0)
-			r.finish(0)
 		}
 	})
 }
@@ -361,353 +290,72 @@ func TestAGuardThatWasKilledHasAStatus(t *testing.T) {
 	})
 }
 
-// The lock is lost while the job is stopped. TERM would not end the command.
-func TestALossOfAStoppedJobIsAKill(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStand(t)
-		r := s.start(t, "run", "/l", "cmd")
-		p := r.command()
-		require.True(t, p.Resume(), "the lock is held")
-		p.stopped = true
-		s.expire(t, "/l")
-		require.False(t, p.Resume(), "it is not")
-		require.Equal(t, []string{"KILL"}, p.heard())
-		r.finish(lost)
-	})
-}
-
-func TestALockThatIsTaken(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStand(t)
-		s.hold(t, "/l")
-		for _, flags := range [][]string{{"-n"}, {"--nonblock"}, {"-w", "0"}, {"-w50ms"}, {"--wait=0.05"}} {
-			for _, line := range [][]string{{"run", "/l", "cmd"}, {"wait", "/l"}} {
-				got := s.zklock(t, with(line, flags...)...)
-				require.Equal(t, notAcquired, got.status, got.err)
-				require.Contains(t, got.err, "held by the-test@")
-				require.Equal(t, 1, strings.Count(got.err, "\n"), "the reason is one line: %s", got.err)
-			}
-		}
-		require.Equal(t, 1, s.zklock(t, "run", "-nE1", "/l", "cmd").status)
-		require.Equal(t, 1, s.zklock(t, "wait", "-w", "0.05", "-E", "1", "/l").status)
-	})
-}
-
 // Which locks a command can hold at the same time as others.
-func TestKindsOfLocks(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStand(t)
-		holders := map[string]*running{}
-		for name, line := range map[string]string{
-			"reader": "run -s /rw cmd", "first": "run -c 2 /sem cmd", "second": "run -c2 /sem cmd",
-		} {
-			holders[name] = s.start(t, strings.Fields(line)...)
-		}
-		free := func(line string) {
-			r := s.start(t, strings.Fields(line)...)
-			r.command().end(0)
-			r.finish(0)
-		}
-		taken := func(status int, line string) result {
-			got := s.zklock(t, strings.Fields(line)...)
-			require.Equal(t, status, got.status, got.err)
-			return got
-		}
-		free("run -s -n /rw cmd")
-		taken(notAcquired, "run -x -n /rw cmd")
-		require.Contains(t, taken(badUsage, "run -n /rw cmd").err, "asked for with -s or -x", "a mutex there would exclude nobody")
-		taken(notAcquired, "run -c 2 -n /sem cmd")
-		for _, r := range holders {
-			r.command().end(1)
-			r.finish(1)
-		}
-		free("run -x -n /rw cmd")
-		free("run -c 2 -n /sem cmd")
-	})
-}
-
 // A lock or a leader election of another kind has the path. The two would not
 // exclude each other.
-func TestAPathOfAnotherKindIsRefused(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStand(t)
-		ctx, c := t.Context(), s.client(t)
-		_, err := locks.NewInterProcessReadWriteLock(c, "/rw").ReadLock().Acquire(ctx)
-		require.NoError(t, err)
-		_, err = locks.NewInterProcessSemaphore(c, "/sem", locks.Limit(2)).Acquire(ctx)
-		require.NoError(t, err)
-		latch, err := leader.NewLatch(c, "/latch")
-		require.NoError(t, err)
-		_, err = latch.WaitLeadership(ctx)
-		require.NoError(t, err)
-		for path, kind := range map[string]string{"/rw": "read_write_lock", "/sem": "semaphore", "/latch": "leader_latch"} {
-			for _, command := range []string{"run", "elect"} {
-				got := s.zklock(t, command, path, "--", "cmd")
-				require.Equal(t, badUsage, got.status)
-				require.Contains(t, got.err, path+" is in use as a "+kind)
-			}
-		}
-		require.NoError(t, latch.Shutdown(ctx))
-	})
-}
-
 // Two programs of different kinds begin together, and neither sees the other
 // before both have a node.
-func TestAPathOfAnotherKindIsRefusedAfterTheGrant(t *testing.T) {
-	const writer, mutex = "__WRIT__0000000000", "lock-0000000000"
-	for line, where := range map[string][2]string{
-		"run /l cmd": {"/l/*", writer}, "run --hold /l": {"/l/*", writer}, "elect /l cmd": {"/l/*", writer},
-		"run -c2 /l cmd": {"/l/locks/*", mutex},
-	} {
-		inBubble(t, func(t *testing.T) {
-			s := newStand(t)
-			require.NoError(t, s.Create("/l", nil))
-			begun := s.Inject(zktest.Rule{Op: zktest.OpCreate, Path: where[0], Do: zktest.Call(func(zktest.Request) {
-				require.NoError(t, s.Create("/l/"+where[1], nil))
-			})})
-			r := s.begin(t, strings.NewReader(""), strings.Fields(line)...)
-			got := r.finish(badUsage)
-			require.Equal(t, 1, begun.Hits())
-			require.Empty(t, r.commands)
-			require.Empty(t, got.out)
-			require.Contains(t, got.err, "/l is in use as a ")
-			require.Subset(t, []string{where[1], "leases", "locks"}, s.Children("/l"))
-			require.Empty(t, s.Children("/l/leases"))
-		})
-	}
-}
-
 // Who waits is told once that the lock excludes others than it seems.
-func TestAWaiterIsToldOfAnotherKind(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStand(t)
-		s.hold(t, "/l")
-		s.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/l/*", Do: zktest.Call(func(zktest.Request) {
-			require.NoError(t, s.Create("/l/__WRIT__0000000000", nil))
-		})})
-		r := s.start(t, "run", "/l", "cmd")
-		require.Equal(t, 1, strings.Count(r.err.String(), "\n"))
-		require.Contains(t, r.err.String(), "two recipes use one path, and neither waits for the other")
-		require.Contains(t, r.err.String(), "/l/__WRIT__0000000000")
-		r.signal(syscall.SIGTERM)
-		r.finish(bySignal + int(syscall.SIGTERM))
-	})
-}
-
-func TestNoRights(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStand(t)
-		c := s.client(t, framework.WithAuth("digest", []byte("joe:secret")))
-		_, err := c.Create(t.Context(), "/private", nil, framework.WithACL(zk.DigestACL(zk.PermAll, "joe", "secret")))
-		require.NoError(t, err)
-		require.Equal(t, noRights, s.zklock(t, "run", "/private", "cmd").status)
-		auth := filepath.Join(t.TempDir(), "auth")
-		require.NoError(t, os.WriteFile(auth, []byte("# credentials\ndigest:joe:secret\n"), 0o600))
-		r := s.start(t, "--auth-file", auth, "run", "/private", "cmd")
-		r.command().end(0)
-		r.finish(0)
-	})
-}
-
 // -w bounds all that comes before the grant, also the first connection. Where the
 // wait has run out, the status is the one for that, and the reason says that there
 // is no connection. -n waits for a connection no longer than the time for that.
-func TestAWaitWithoutAConnectionIsBounded(t *testing.T) {
-	for flags, want := range map[string]struct {
-		status int
-		says   string
-	}{
-		"-w 300ms --connect-timeout 20":      {notAcquired, "/l: no connection to 127.0.0.1:1 after 300ms: "},
-		"-w 300ms -E 5 --connect-timeout 20": {5, "/l: no connection to 127.0.0.1:1 after 300ms: "},
-		"-w 20 --connect-timeout 300ms":      {noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
-		"-n --connect-timeout 300ms":         {noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
-		"-w 0 --connect-timeout 300ms":       {noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
-	} {
-		for _, line := range [][]string{{"run", "/l", "cmd"}, {"wait", "/l"}} {
-			inBubble(t, func(t *testing.T) {
-				s := newStand(t)
-				s.RefuseConnections(true)
-				begin := time.Now()
-				got := s.zklock(t, with(line, strings.Fields(flags)...)...)
-				require.Equal(t, 300*time.Millisecond, time.Since(begin), flags)
-				require.Equal(t, want.status, got.status, got.err)
-				require.Contains(t, got.err, want.says)
-				require.Contains(t, got.err, "connection refused")
-			})
-		}
-	}
-}
-
 // The server falls silent after the handshake, when the program looks at the path.
-func TestAWaitForAnAnswerIsBounded(t *testing.T) {
-	for flags, want := range map[string]int{"-w 10 --connect-timeout 20": notAcquired, "-n --connect-timeout 10": noServer} {
-		for _, line := range [][]string{{"run", "/l", "cmd"}, {"wait", "/l"}} {
-			inBubble(t, func(t *testing.T) {
-				s := newStand(t)
-				s.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/l", Do: zktest.Blackhole()})
-				got := s.zklock(t, with(line, strings.Fields("--session-timeout 1m "+flags)...)...)
-				require.Equal(t, want, got.status, got.err)
-				require.Contains(t, got.err, "/l: no answer from 127.0.0.1:1 after 10s")
-			})
-		}
-	}
-}
-
 // The servers go while the program is in the queue. The reason names both: who
 // was ahead, and that there is no connection.
-func TestAWaitThatEndsInAnOutageSaysSo(t *testing.T) {
-	for _, line := range [][]string{{"run", "-w", "20", "/l", "cmd"}, {"wait", "-w", "20", "/l"}} {
-		inBubble(t, func(t *testing.T) {
-			s := newStand(t)
-			s.hold(t, "/l")
-			r := s.start(t, line...)
-			require.NoError(t, s.Stop())
-			got := r.finish(notAcquired)
-			require.Contains(t, got.err, "/l: no connection to 127.0.0.1:1")
-			require.Contains(t, got.err, "held by ")
-		})
-	}
-}
-
-// The lock is held for its least time, in whichever way: a signal or a revocation
-// ends that, and without a command that was started there is nothing to keep the
-// lock for.
+// The lock is held for its least time. A signal or a revocation ends that.
 func TestAtLeastKeepsTheLock(t *testing.T) {
-	for _, flag := range []string{"--at-least", "--hold-at-least"} {
-		inBubble(t, func(t *testing.T) {
-			s := newStand(t)
-			isKept := func(r *running) {
-				time.Sleep(30 * time.Minute)
-				require.Empty(t, r.ended)
-				require.Equal(t, notAcquired, s.zklock(t, "run", "-n", "/l", "cmd").status)
-			}
-			begin := func() *running {
-				r := s.start(t, "run", flag, "1h", "/l", "cmd")
-				r.command().end(6)
-				return r
-			}
-			r := begin()
-			isKept(r)
-			require.Zero(t, s.zklock(t, "revoke", "/l").status)
-			r.finish(6)
-			require.Empty(t, s.Children("/l"))
+	inBubble(t, func(t *testing.T) {
+		s := newStand(t)
+		isKept := func(r *running) {
+			time.Sleep(30 * time.Minute)
+			require.Empty(t, r.ended)
+			require.Equal(t, notAcquired, s.zklock(t, "run", "-n", "/l", "cmd").status)
+		}
+		begin := func() *running {
+			r := s.start(t, "run", "--at-least", "1h", "/l", "cmd")
+			r.command().end(6)
+			return r
+		}
+		r := begin()
+		isKept(r)
+		require.Zero(t, s.zklock(t, "revoke", "/l").status)
+		r.finish(6)
+		require.Empty(t, s.Children("/l"))
 
-			r = s.start(t, "run", flag, "1h", "/l", "cmd")
-			p := r.command()
-			r.signal(syscall.SIGTERM) // for the command, and for the time after it
-			begun := time.Now()
-			p.end(6)
-			r.finish(6)
-			require.Zero(t, time.Since(begun))
-			if flag == "--hold-at-least" { // the session keeps the lock all the same
-				require.Len(t, s.Children("/l"), 1)
-				s.expire(t, "/l")
-			}
-			r = begin()
-			isKept(r)
-			r.signal(syscall.SIGTERM)
-			r.finish(6)
-		})
-	}
+		r = s.start(t, "run", "--at-least", "1h", "/l", "cmd")
+		p := r.command()
+		r.signal(syscall.SIGTERM) // for the command, and for the time after it
+		begun := time.Now()
+		p.end(6)
+		r.finish(6)
+		require.Zero(t, time.Since(begun))
+
+		r = begin()
+		isKept(r)
+		r.signal(syscall.SIGTERM)
+		r.finish(6)
+
+		begun = time.Now()
+		begin().finish(6)
+		require.Equal(t, time.Hour, time.Since(begun), "the time has ended by itself")
+	})
 }
 
 // There is nothing to keep a lock for if no command was started.
 func TestAtLeastIsForWhatWasStarted(t *testing.T) {
-	for _, flag := range []string{"--at-least", "--hold-at-least"} {
-		inBubble(t, func(t *testing.T) {
-			s := newStand(t)
-			s.refuses = exec.ErrNotFound
-			begin := time.Now()
-			require.Equal(t, notFound, s.zklock(t, "run", flag, "1h", "/l", "cmd").status)
-			require.Zero(t, time.Since(begin))
-			require.Empty(t, s.Children("/l"))
-			require.Empty(t, s.Sessions())
-		})
-	}
-}
-
-// The program ends as soon as the session can keep the lock for the rest, and the
-// session keeps it. Others see that.
-func TestHoldAtLeastOutlastsTheProgram(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStand(t)
+		s.refuses = exec.ErrNotFound
 		begin := time.Now()
-		r := s.start(t, "run", "--hold-at-least", "30s", "/l", "cmd")
-		time.Sleep(time.Second)
-		r.command().end(6)
-		r.finish(6)
-		require.InDelta(t, 23.4, time.Since(begin).Seconds(), 0.2)
-		for _, command := range []string{"ls", "show"} {
-			require.Contains(t, s.zklock(t, command, "/l").out, " (released, kept until ", command)
-		}
-		require.Contains(t, s.zklock(t, "show", "-o", "json", "/l").out, `"kept_until":"`)
-		time.Sleep(time.Until(begin.Add(30 * time.Second)))
-		require.Equal(t, notAcquired, s.zklock(t, "run", "-n", "/l", "cmd").status)
-		time.Sleep(10 * time.Second)
+		require.Equal(t, notFound, s.zklock(t, "run", "--at-least", "1h", "/l", "cmd").status)
+		require.Zero(t, time.Since(begin))
 		require.Empty(t, s.Children("/l"))
-		for _, kind := range []string{"-s", "-x", "-c3"} {
-			require.Contains(t, s.zklock(t, "run", "--hold-at-least", "1", kind, "/l", "cmd").err, "--hold-at-least is for a mutex")
-		}
+		require.Empty(t, s.Sessions())
 	})
 }
 
 // A lock without a command is held until a signal, the end of the input, the end of
 // the parent, a revocation, or a loss.
-func TestRunHolds(t *testing.T) {
-	for name, tc := range map[string]struct {
-		flags  string
-		end    func(s *stand, r *running, t *testing.T)
-		status int
-	}{
-		"a signal":       {"", func(_ *stand, r *running, _ *testing.T) { r.signal(syscall.SIGTERM) }, 0},
-		"the pipe's end": {"", func(_ *stand, r *running, _ *testing.T) { r.stdin.Close() }, 0},
-		"the parent":     {"--parent 5", func(s *stand, _ *running, _ *testing.T) { close(s.parents[5]) }, 0},
-		"a revocation":   {"", func(s *stand, _ *running, t *testing.T) { s.zklock(t, "revoke", "/l") }, 0},
-		"a loss":         {"", func(s *stand, _ *running, t *testing.T) { s.lose(t, "/l") }, lost},
-		"a lost session": {"", func(s *stand, _ *running, t *testing.T) { s.expire(t, "/l") }, lost},
-	} {
-		inBubble(t, func(t *testing.T) {
-			s := newStand(t)
-			s.parents[5] = make(chan struct{})
-			r := s.start(t, append(strings.Fields("run --hold "+tc.flags), "/l")...)
-			require.Regexp(t, `^holding /l with token [0-9]+\n$`, r.out.String())
-			time.Sleep(time.Hour)
-			require.Len(t, s.Children("/l"), 1)
-			tc.end(s, r, t)
-			got := r.finish(tc.status)
-			require.Empty(t, s.Children("/l"), name)
-			if tc.flags != "" {
-				require.Equal(t, "zklock: /l: process 5 has ended, and the hold with it\n", got.err)
-			}
-		})
-	}
-}
-
-// A hold ends with its parent if its input cannot tell when the hold is over.
-func TestTheParentOfAHold(t *testing.T) {
-	piped := func(is bool) func(io.Reader) bool { return func(io.Reader) bool { return is } }
-	for _, tc := range []struct {
-		host host
-		flag string
-		want int
-	}{
-		{host{parent: 7, tells: piped(false)}, "", 7},
-		{host{parent: 7, tells: piped(true)}, "", 0},
-		{host{parent: 1, tells: piped(false)}, "", 0},
-		{host{parent: 0, tells: piped(false)}, "", 0},
-		{host{parent: 7, tells: piped(true)}, "9", 9},
-		{host{parent: 7, tells: piped(false)}, "0", 0},
-	} {
-		var p parentFlag
-		if tc.flag != "" {
-			require.NoError(t, p.Set(tc.flag))
-		}
-		require.Equal(t, tc.want, p.of(&env{host: tc.host}))
-	}
-	require.Error(t, new(parentFlag).Set("-1"))
-	require.Error(t, new(parentFlag).Set("sh"))
-}
-
 // The output of zklock is not read. zklock stops its command, forwards signals and
 // ends all the same.
 func TestAnUnreadZklockActs(t *testing.T) {
@@ -779,5 +427,25 @@ func TestACounterUnderTheLockIsExact(t *testing.T) {
 		require.Equal(t, shells*each, counter)
 		require.Zero(t, inside)
 		require.Empty(t, s.Children("/l"))
+	})
+}
+
+// The session timeout is known without a connection, and at once: the end of the
+// command waits for nothing more than the answer that it has asked for.
+func TestTheSessionTimeoutIsKnownInAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		c := curatortest.Connect(t, srv, framework.WithSessionTimeout(40*time.Second))
+		g := &guarded{client: c}
+		require.Equal(t, 40*time.Second, g.session().Timeout)
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		synctest.Wait()
+		require.False(t, c.State().IsConnected())
+		begin := time.Now()
+		require.Equal(t, 40*time.Second, g.session().Timeout)
+		require.Zero(t, time.Since(begin))
+		time.Sleep(41 * time.Second)
+		require.Zero(t, g.session(), "the session is over")
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gocurator/curator/cmd/zklock/internal/cli"
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/inspect"
 )
@@ -63,16 +64,19 @@ func listServices(ctx context.Context, e *env, base string, codec discovery.Code
 	defer c.Close()
 	rows := columns.New(e.out, e.coloured())
 	found := 0
-	for i, err := range inspect.Services(ctx, c, base, codec) {
+	for r, err := range inspect.Walk(ctx, c, base, inspect.WithServices(codec), inspect.WithKinds(inspect.Registrations)) {
 		if err != nil {
 			rows.Flush()
 			return orMissing(err, base)
 		}
-		if found++; found == 1 && !e.isJSON() {
-			rows.Header(e.view().InstanceHeader()...)
-		}
-		if err := e.printInstance(rows, i); err != nil {
-			return err
+		known := map[endpoint]string{}
+		for _, p := range instancesIn(r) {
+			if found++; found == 1 && !e.isJSON() {
+				rows.Header(e.view().InstanceHeader()...)
+			}
+			if err := e.printInstance(rows, p, twinOf(p, known)); err != nil {
+				return err
+			}
 		}
 	}
 	if found == 0 && !e.isJSON() {
@@ -81,9 +85,40 @@ func listServices(ctx context.Context, e *env, base string, codec discovery.Code
 	return rows.Flush()
 }
 
-func (e *env) printInstance(rows *columns.Writer, i inspect.Instance) error {
-	if e.isJSON() {
-		return e.writeJSON(e.view().Instance(i))
+// instancesIn returns the instances of services, and the nodes that should be
+// instances.
+func instancesIn(r inspect.Recipe) []inspect.Participant {
+	if r.Kind == inspect.Unreadable {
+		_, name := znode.Split(r.Path)
+		return []inspect.Participant{{Path: r.Path, Unreadable: true, Instance: &discovery.Instance{ID: name}}}
 	}
-	return rows.Row(e.view().InstanceRow(i)...)
+	return slices.DeleteFunc(r.Holders, func(p inspect.Participant) bool { return p.Instance == nil })
+}
+
+// endpoint is where an instance listens.
+type endpoint struct {
+	address       string
+	port, tlsPort int
+}
+
+// twinOf returns the ID of an earlier instance of the service with the same address
+// and ports, or "". One of the two is likely left of a process that has crashed,
+// until its session has timed out.
+func twinOf(p inspect.Participant, known map[endpoint]string) string {
+	at := endpoint{p.Instance.Address, p.Instance.Port, p.Instance.TLSPort}
+	if p.Problem != "" || at == (endpoint{}) {
+		return ""
+	}
+	if first, taken := known[at]; taken {
+		return first
+	}
+	known[at] = p.Instance.ID
+	return ""
+}
+
+func (e *env) printInstance(rows *columns.Writer, p inspect.Participant, twin string) error {
+	if e.isJSON() {
+		return e.writeJSON(e.view().Instance(p, twin))
+	}
+	return rows.Row(e.view().InstanceRow(p, twin)...)
 }

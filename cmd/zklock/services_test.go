@@ -51,7 +51,7 @@ func TestOutputOfServices(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := registries(t)
 		for name, line := range map[string]string{
-			"services.table": "services", "services.wide": "services -o wide /services", "services.json": "services -o json",
+			"services.table": "services", "services.json": "services -o json",
 		} {
 			got := s.zklock(t, strings.Fields(line)...)
 			require.Zero(t, got.status, "%s: %s", line, got.err)
@@ -134,13 +134,13 @@ func TestServicesOfStrangers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := registries(t)
 		for id, node := range map[string]string{
-			"future": `{"address":"10.0.0.1","port":1,"registrationTimeUTC":9e15}`,
-			"past":   `{"address":"10.0.0.2","port":1,"registrationTimeUTC":-9e15}`,
+			"future": `{"address":"10.0.0.1","port":1,"registrationTimeUTC":9000000000000000}`,
+			"past":   `{"address":"10.0.0.2","port":1,"registrationTimeUTC":-9000000000000000}`,
 			"escape": `{"address":"\u001b[31m\u202e","port":1,"payload":{"a\u001b":["\u202e"]}}`,
 		} {
 			require.NoError(t, s.Create("/services/orders/"+id, []byte(node)))
 		}
-		for _, format := range []string{"table", "wide", "json"} {
+		for _, format := range []string{"table", "json"} {
 			got := s.zklock(t, "services", "-o", format)
 			require.Zero(t, got.status, got.err)
 			require.Contains(t, got.out, "10.0.0.1")

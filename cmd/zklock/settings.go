@@ -19,7 +19,7 @@ type settings struct {
 	strict         bool
 	format         format
 	verbose        bool
-	noColor        bool
+	noColor        bool // from the environment
 }
 
 // defaults returns the settings of a command line without flags.
@@ -47,11 +47,10 @@ func (s *settings) define(fs *flag.FlagSet) {
 	cli.SecondsVar(fs, &s.sessionTimeout, "session-timeout", "`time` until a crashed holder's lock is free")
 	cli.SecondsVar(fs, &s.connectTimeout, "connect-timeout", "`time` for the first connection")
 	fs.BoolVar(&s.strict, "strict", s.strict, "count only contact that a majority has confirmed")
-	cli.WordVar(fs, &s.format, "o", "format", "the `format`: table, wide or json", table, wide, jsonForm)
+	cli.WordVar(fs, &s.format, "o", "format", "the `format`: table or json", table, jsonForm)
 	cli.Alias(fs, "o", "output")
 	fs.BoolVar(&s.verbose, "v", s.verbose, "tell of connections, grants and signals on stderr")
 	cli.Alias(fs, "v", "verbose")
-	fs.BoolVar(&s.noColor, "no-color", s.noColor, "no colors; also with $NO_COLOR")
 }
 
 // format is the form of a command's output.
@@ -60,6 +59,5 @@ type format string
 // The formats. With json, the output is one object per line.
 const (
 	table    format = "table"
-	wide     format = "wide"
 	jsonForm format = "json"
 )

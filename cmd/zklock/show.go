@@ -25,27 +25,26 @@ var showCommand = &command{
 Holders are marked "*", and waiters have their turn: readers that will get in
 together share one. "*?" may hold, or not yet. "(own)" marks the session of the
 zklock run that this command runs in, and "?" an owner whose node has another
-form. With -o wide the table has full paths, and the czxid for zklock free.
+form. NODE and CZXID are what zklock free needs.
 
   zklock show /jobs/bill
   zklock show -o json /jobs/bill | jq '.participants[0].host'
 `,
-	Define: func(fs *flag.FlagSet) action {
-		limits := defineLimits(fs)
+	Define: func(*flag.FlagSet) action {
 		return func(ctx context.Context, e *env) error {
 			c, err := e.connect(ctx)
 			if err != nil {
 				return err
 			}
 			defer c.Close()
-			return show(ctx, e, c, limitsAt(*limits))
+			return show(ctx, e, c)
 		}
 	},
 }
 
 // show prints all recipes of one path.
-func show(ctx context.Context, e *env, c *framework.Client, opts []inspect.Option) error {
-	recipes, err := recipesAt(ctx, c, e.args[0], opts...)
+func show(ctx context.Context, e *env, c *framework.Client) error {
+	recipes, err := recipesAt(ctx, c, e.args[0])
 	if err != nil {
 		return err
 	}
@@ -91,8 +90,8 @@ func (e *env) showTable(v view.View, r inspect.Recipe) error {
 }
 
 // recipesAt returns what is at one path: nothing if there is no node.
-func recipesAt(ctx context.Context, c *framework.Client, path string, opts ...inspect.Option) (all []inspect.Recipe, err error) {
-	for r, err := range inspect.Walk(ctx, c, path, append(opts, inspect.WithDepth(0))...) {
+func recipesAt(ctx context.Context, c *framework.Client, path string) (all []inspect.Recipe, err error) {
+	for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0)) {
 		if errors.Is(err, zk.ErrNoNode) {
 			return nil, nil
 		}

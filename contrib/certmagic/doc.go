@@ -7,6 +7,8 @@
 //	...
 //	certmagic.Default.Storage = storage
 //
+// For Caddy, package caddystorage below this one registers the storage as a module.
+//
 // # Who may read
 //
 // The values are private keys, among others. Everybody who reaches a ZooKeeper

@@ -88,6 +88,12 @@ func (b *Builder) open(k key) (*service, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
+	states := client.States(ctx)
+	s.followers.Go(func() {
+		for range states {
+			s.tell()
+		}
+	})
 	s.followers.Go(func() { s.follow(ctx) })
 	if s.config != nil {
 		s.followers.Go(func() { s.followConfig(ctx) })
@@ -122,6 +128,7 @@ func (s *service) follow(ctx context.Context) {
 			s.tell()
 		}
 	}
+	s.tell()
 }
 
 func (s *service) followConfig(ctx context.Context) {

@@ -5,19 +5,22 @@
 //	...
 //	http.Handle("/debug/curatorz", curatorz.Handler(client))
 //
-// The page shows what package debug/snapshot knows: the session and the time
-// that it has left, the servers that were tried, who holds and who waits and
-// for whom, registrations, caches with their lag, instances and directories of
-// services, watches, and the last events. Who waits comes first, and who waits longest. It needs no script and loads
-// nothing. The same is served in three forms:
+// The page shows the session and the time that it has left, the locks that the
+// client waits for and holds, and for whom it waits, registrations, caches with
+// their lag, directories of services, the last events, the servers that were
+// tried, and watches. The oldest waits come first. The page needs no script and
+// loads nothing. It has two forms, with the same words:
 //
-//	?format=html    the page; the default for browsers
+//	?format=html    the default for browsers
 //	?format=text    for terminals; the default for curl and the like
-//	?format=json    a snapshot.Snapshot, for programs
 //
-// With ?path=orders, only what has "orders" in its path is shown, in each form.
-// The page shows 100 items of each list, and up to snapshot.MaxItems with
-// ?all=1. It loads itself again every five seconds with ?refresh=5.
+// With ?path=orders, only items with "orders" in their paths are shown, and events
+// without a path. The page shows the first 100 items of each list, and up to 1,000
+// with ?all=1. It loads itself again every five seconds with ?refresh=5.
+// [WriteText] writes the text where there is no HTTP server.
+//
+// The page is for people. No program should decide by it whether a lock is held:
+// the context of a lease tells that. For numbers, see package tracing.
 //
 // # Who may see it
 //
@@ -27,9 +30,7 @@
 //
 // # What it costs
 //
-// Requests take memory in proportion to what they show: no list has more than
-// snapshot.MaxItems items. No request waits for a ZooKeeper server. Between
-// requests, the clients keep a record of what they do, which
-// framework.WithRecentEvents sizes or turns off; framework.WithAcquireStacks
-// adds where locks were acquired.
+// Requests take memory in proportion to what they show. No request waits for a
+// ZooKeeper server. Between requests, the clients keep a record of what they do,
+// which framework.WithRecentEvents sizes or turns off.
 package curatorz

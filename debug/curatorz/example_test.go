@@ -2,15 +2,16 @@ package curatorz_test
 
 import (
 	"bufio"
-	"encoding/json"
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 
 	"github.com/gocurator/curator/debug/curatorz"
-	"github.com/gocurator/curator/debug/snapshot"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/exampletest"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // A service serves the page on the port where it serves net/http/pprof. An
@@ -34,19 +35,25 @@ func ExampleHandler() {
 	// Output: orders holds nothing
 }
 
-// A program asks for JSON, which is a snapshot.Snapshot.
-func ExampleHandler_json() {
+// The text is for people, such as in the log of a test that fails. It is full of
+// times, so that only the locks are shown here.
+func ExampleWriteText() {
 	client, _, done := exampletest.Connect(framework.WithServiceName("orders"))
 	defer done()
-
-	answer := httptest.NewRecorder()
-	curatorz.Handler(client).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/?format=json", nil))
-	var s snapshot.Snapshot
-	if err := json.NewDecoder(answer.Body).Decode(&s); err != nil {
+	ctx := context.Background()
+	lease, err := locks.NewInterProcessMutex(client, "/locks/sku-42").Acquire(ctx)
+	if err != nil {
 		panic(err)
 	}
-	for _, c := range s.Clients {
-		fmt.Printf("%s is %s and holds %d locks\n", c.Service, c.State.Name, c.Holds.Total)
+	defer lease.Release(ctx)
+
+	var text strings.Builder // a program: os.Stderr
+	if err := curatorz.WriteText(&text, client); err != nil {
+		panic(err)
 	}
-	// Output: orders is connected and holds 0 locks
+	_, holds, _ := strings.Cut(text.String(), "  holds: ")
+	number, holds, _ := strings.Cut(holds, "\n")
+	_, holds, _ = strings.Cut(holds, "\n") // without the heads of the columns
+	fmt.Println("holds:", number, strings.Fields(holds)[:2])
+	// Output: holds: 1 [/locks/sku-42 mutex]
 }

@@ -2,13 +2,14 @@ package curatorz
 
 import (
 	"bytes"
-	"encoding/json"
+	"io"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
-	"github.com/gocurator/curator/debug/snapshot"
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/printable"
 )
 
 // Handler returns the handler of the debug page of these clients. It serves
@@ -16,20 +17,27 @@ import (
 // answer to a query that makes no sense has the status 400, and says what is
 // wrong.
 //
-// A client may be closed while the handler is in use: the page goes on to show
-// its last events. Views of a client are that client. A nil client is left out.
+// A client may be closed while the handler is in use: the page continues to show
+// its last events. A client that is given twice, or by several of its views, shows
+// up once. A nil client is left out.
 func Handler(clients ...*framework.Client) http.Handler {
 	clients = slices.Clone(clients)
-	return serve(func(path string) snapshot.Snapshot { return snapshot.Matching(path, clients...) })
+	return serve(func() moment { return momentOf(clients) })
 }
 
-// mostAtATime is how many answers a handler makes at a time. One takes many
+// WriteText writes the page as text, with up to 1,000 items of each list. It sends
+// nothing, and waits for no server. An error is from w.
+func WriteText(w io.Writer, clients ...*framework.Client) error {
+	_, err := w.Write(pageOf(momentOf(clients), query{All: true}).text())
+	return err
+}
+
+// mostAtATime is how many answers a handler makes at a time. An answer takes many
 // times the memory of its text while it is made. Requests beyond that wait.
 const mostAtATime = 2
 
-// serve returns a handler of snapshots, each taken for one request, with what
-// has the text in its path.
-func serve(take func(path string) snapshot.Snapshot) http.Handler {
+// serve returns a handler that takes what it shows anew for each request.
+func serve(take func() moment) http.Handler {
 	slots := make(chan struct{}, mostAtATime)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -42,61 +50,124 @@ func serve(take func(path string) snapshot.Snapshot) http.Handler {
 			http.Error(w, problem, http.StatusBadRequest)
 			return
 		}
-		f := formats[slices.IndexFunc(formats, func(f format) bool { return f.name == q.Format })]
 		select {
 		case slots <- struct{}{}:
 		case <-r.Context().Done():
 			return // nobody reads the answer
 		}
-		body, err := answer(f, take, q, slots)
+		body, err := answer(q, take, slots)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		setHeaders(w.Header(), f)
-		w.Write(body.Bytes())
+		setHeaders(w.Header(), q)
+		w.Write(body)
 	})
 }
 
 // answer makes an answer, and frees a slot. The answer is complete before any
 // of it is sent, so that an error is not half of a page.
-func answer(f format, take func(path string) snapshot.Snapshot, q query, slots <-chan struct{}) (body bytes.Buffer, err error) {
+func answer(q query, take func() moment, slots <-chan struct{}) ([]byte, error) {
 	defer func() { <-slots }()
-	err = f.write(&body, take(q.Path), q)
-	return body, err
-}
-
-// format is a form of the answer.
-type format struct {
-	name        string
-	contentType string
-	write       func(to *bytes.Buffer, s snapshot.Snapshot, q query) error
-}
-
-var formats = []format{
-	{"html", "text/html; charset=utf-8", writePage},
-	{"text", "text/plain; charset=utf-8", func(to *bytes.Buffer, s snapshot.Snapshot, _ query) error { return s.WriteText(to) }},
-	{"json", "application/json", writeJSON},
-}
-
-func writeJSON(to *bytes.Buffer, s snapshot.Snapshot, _ query) error {
-	var plain bytes.Buffer
-	e := json.NewEncoder(&plain)
-	e.SetIndent("", "\t")
-	if err := e.Encode(s); err != nil {
-		return err
+	p := pageOf(take(), q)
+	if q.Format == "text" {
+		return p.text(), nil
 	}
-	_, err := to.Write(printable.JSON(plain.Bytes()))
-	return err
+	var body bytes.Buffer
+	err := pageTemplate.Execute(&body, p)
+	return body.Bytes(), err
 }
 
-func setHeaders(h http.Header, f format) {
-	h.Set("Content-Type", f.contentType)
+func setHeaders(h http.Header, q query) {
+	h.Set("Content-Type", map[string]string{"html": "text/html", "text": "text/plain"}[q.Format]+"; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Vary", "Accept")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	// The page has a style of its own and nothing else. If something from a node
-	// got past the template, no browser would run it.
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src '"+styleHash+"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	// The page has its own style and nothing else. If something from a node got
+	// past the template, no browser would run it.
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src '"+styleHash+
+		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+}
+
+// query is what a request asks for.
+type query struct {
+	Format  string // "html" or "text"
+	Refresh int    // seconds; 0 for a page that stays
+	Path    string // what is in the path of all that is shown
+	All     bool   // lists have up to mostItems items, and not only fewItems
+}
+
+// How many items of a list are shown. The whole lists of a process with 1,000
+// locks are a megabyte.
+const (
+	fewItems  = 100
+	mostItems = 1000
+)
+
+func (q query) most() int {
+	if q.All {
+		return mostItems
+	}
+	return fewItems
+}
+
+const (
+	longestRefresh = 3600 // an hour, in seconds
+	longestPath    = 1000 // what a person types is shorter
+)
+
+// parse returns what a request asks for, or what is wrong with it.
+func parse(r *http.Request) (q query, problem string) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return q, "the query cannot be parsed: " + err.Error()
+	}
+	q = query{Format: values.Get("format"), Path: values.Get("path"), All: values.Has("all")}
+	if q.Format == "" {
+		q.Format = accepted(r.Header.Values("Accept"))
+	}
+	if q.Format != "html" && q.Format != "text" {
+		return q, "format must be html or text"
+	}
+	if len(q.Path) > longestPath {
+		return q, "path must have no more than " + strconv.Itoa(longestPath) + " bytes"
+	}
+	if text := values.Get("refresh"); text != "" {
+		q.Refresh, err = strconv.Atoi(text)
+		if err != nil || q.Refresh < 1 || q.Refresh > longestRefresh {
+			return q, "refresh must be a number of seconds, from 1 to 3600"
+		}
+	}
+	return q, ""
+}
+
+// accepted returns the format for a request that does not name one. Browsers
+// name text/html, and curl names nothing.
+func accepted(accept []string) string {
+	if strings.Contains(strings.ToLower(strings.Join(accept, ",")), "text/html") {
+		return "html"
+	}
+	return "text"
+}
+
+// These are links to the same page, asked for differently.
+
+func (q query) Formatted(format string) string { q.Format = format; return q.link() }
+func (q query) Every(seconds int) string       { q.Refresh = seconds; return q.link() }
+func (q query) Whole() string                  { q.All = true; return q.link() }
+func (q query) AnyPath() string                { q.Path = ""; return q.link() }
+
+func (q query) link() string {
+	values := url.Values{"format": {q.Format}}
+	if q.Refresh > 0 && q.Format == "html" {
+		values.Set("refresh", strconv.Itoa(q.Refresh))
+	}
+	if q.Path != "" {
+		values.Set("path", q.Path)
+	}
+	if q.All {
+		values.Set("all", "1")
+	}
+	return "?" + values.Encode()
 }

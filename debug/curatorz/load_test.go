@@ -2,8 +2,10 @@ package curatorz
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -11,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/debug/snapshot"
+	"github.com/gocurator/curator/internal/flight"
 )
 
 // A page of ten thousand locks takes megabytes while it is made. So a crowd of
@@ -19,12 +21,12 @@ import (
 func TestFewPagesAreMadeAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most, made atomic.Int64
-		h := serve(func(string) snapshot.Snapshot {
+		h := serve(func() moment {
 			most.Store(max(most.Load(), now.Add(1)))
 			time.Sleep(time.Second)
 			now.Add(-1)
 			made.Add(1)
-			return snapshot.Snapshot{}
+			return moment{}
 		})
 		ask := func(ctx context.Context) {
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil).WithContext(ctx))
@@ -42,4 +44,47 @@ func TestFewPagesAreMadeAtATime(t *testing.T) {
 		require.EqualValues(t, mostAtATime, most.Load())
 		require.EqualValues(t, 10, made.Load())
 	})
+}
+
+// crowd is a client that holds 2,000 locks, and has as many events.
+func crowd() moment {
+	s := inGoodOrder()
+	hold, event := s.records[0], s.events[2]
+	s.records, s.events = nil, nil
+	for i := range 2 * mostItems {
+		hold.Path, hold.Granted = fmt.Sprint("/held/", i), fixtureTime.Add(time.Duration(i-10_000)*time.Second)
+		event.Path = fmt.Sprint("/was/held/", i)
+		s.records, s.events = append(s.records, hold), append(s.events, event)
+	}
+	return moment{fixtureTime, []source{s}}
+}
+
+func TestPageOfManyIsShort(t *testing.T) {
+	_, few := get(t, serve(crowd), "?path=held", browser)
+	_, all := get(t, serve(crowd), "?path=held&all=1", browser)
+	require.Less(t, len(few), len(all)/5)
+	for text, shown := range map[string][2]bool{
+		">/held/99 ": {true, true}, ">/held/100 ": {false, true}, ">/held/999 ": {false, true}, ">/held/1000 ": {false, false},
+		">/was/held/1999 ": {true, true}, ">/was/held/1899 ": {false, true}, ">/was/held/0 ": {false, false},
+	} {
+		few, all := strings.ReplaceAll(few, "<", " "), strings.ReplaceAll(all, "<", " ")
+		require.Equal(t, shown[0], strings.Contains(few, text), text)
+		require.Equal(t, shown[1], strings.Contains(all, text), text)
+	}
+	require.Contains(t, few, `100 of 2000 are shown. <a href="?all=1&amp;format=html&amp;path=held">More</a>`)
+	require.Contains(t, all, `1000 of 2000 are shown.</p>`)
+}
+
+// A filter finds what is beyond the lists' length. Events of the connection, which
+// have no path, stay.
+func TestFilterFindsOneLockAmongMany(t *testing.T) {
+	m := crowd()
+	m.clients[0].events = append(m.clients[0].events, flight.Event{Time: fixtureTime, Kind: flight.ClientOpened})
+	c := pageOf(m, query{Path: "/held/1234"}).Clients[0]
+	require.Equal(t, [][]string{{"/held/1234"}}, cells(c, "holds", 1))
+	require.Len(t, cells(c, "events", 4), 2)
+	for _, name := range []string{"waits", "registrations", "caches", "watches"} {
+		require.Empty(t, cells(c, name, 1), name)
+	}
+	require.NotEmpty(t, cells(c, "servers", 1), "servers have no path")
 }

@@ -5,15 +5,16 @@ import (
 	"crypto/sha256"
 	_ "embed" // for the page and its style
 	"encoding/base64"
+	"fmt"
 	"html/template"
-	"slices"
-	"strconv"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
-	"time"
 
-	"github.com/gocurator/curator/debug/internal/brief"
-	"github.com/gocurator/curator/debug/snapshot"
+	"github.com/gocurator/curator/internal/hostname"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/textwidth"
 )
 
 //go:embed page.gohtml
@@ -29,86 +30,127 @@ var styleHash = func() string {
 }()
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"style":    func() template.CSS { return template.CSS(style) },
-	"p":        printable.String,
-	"node":     brief.Node,
-	"count":    func(n int, what string) string { return brief.Count(n, what) },
-	"duration": func(s snapshot.Seconds) string { return brief.Duration(s.Duration()) },
-	"since":    brief.Since,
-	"words":    func(s string) string { return strings.ReplaceAll(printable.String(s), "_", " ") },
-	"stage":    brief.Stage,
-	"waiting":  brief.Waiting,
-	"instance": brief.Instance,
-	"address":  func(i snapshot.Instance) string { return brief.Address(i.Address, i.Port, i.TLSPort) },
-	"policy": func(s *snapshot.Session) string {
-		return brief.Policy(s.ErrorPolicy, s.SafetyMargin, s.Timeout.Duration())
-	},
-	"clock": brief.Clock,
-	"stamp": func(t time.Time) string { return t.Format(time.RFC3339Nano) },
-	"hex":   func(n int64) string { return "0x" + strconv.FormatInt(n, 16) },
-	"third": func(s snapshot.Seconds) float64 { return s.Duration().Seconds() / 3 },
-	"at":    at,
-	"list":  func(of client, items any) listOf { return listOf{of, items} },
+	"style": func() template.CSS { return template.CSS(style) },
 }).Parse(pageText))
 
-// moment is a part of a snapshot, with the time of the snapshot.
-type moment struct {
-	Now time.Time
-	Of  any
-}
-
-func at(now time.Time, of any) moment { return moment{now, of} }
-
-// listOf is a list of a client, and the client.
-type listOf struct {
-	Client client
-	List   any
-}
-
-// page is what the template shows.
+// page is what is shown. Its texts can be printed in a line.
 type page struct {
-	snapshot.Snapshot
 	query
-	Clients []client // the template sees these, and not the snapshot's
+	Process string
+	Time    string
+	Filter  string // the query's Path
+	Clients []client
 }
 
-// client is a client of the page.
+// client is one client, with all views of it. Its paths begin at the server's
+// root: they have the chroot, and the namespaces of the views.
 type client struct {
-	snapshot.Client
-	Anchor string // begins the names of its sections, for links
-	Events snapshot.List[snapshot.Event]
-	Query  query
+	Name     string
+	State    string
+	Good     bool
+	Facts    []fact
+	Sections []section
 }
 
-// fewItems is how many items of a list the page shows, unless it is asked for
-// all of them. The whole lists of a process with 1,000 locks are a megabyte.
-const fewItems = 100
-
-func writePage(to *bytes.Buffer, s snapshot.Snapshot, q query) error {
-	p := page{Snapshot: s, query: q}
-	for i, c := range s.Clients {
-		p.Clients = append(p.Clients, clientOf(c, i+1, q))
-	}
-	return pageTemplate.Execute(to, p)
+// fact is something about a client as a whole.
+type fact struct {
+	Name, Text string
+	Trouble    bool
 }
 
-func clientOf(c snapshot.Client, number int, q query) client {
-	slices.Reverse(c.Events) // nobody scrolls for the newest
-	shown := client{
-		Client: c, Anchor: "client-" + strconv.Itoa(number), Query: q,
-		Events: snapshot.List[snapshot.Event]{Total: len(c.Events), Items: c.Events},
-	}
-	if !q.All {
-		cut(&shown.Waits)
-		cut(&shown.Holds)
-		cut(&shown.Registrations)
-		cut(&shown.Caches)
-		cut(&shown.Instances)
-		cut(&shown.Directories)
-		cut(&shown.Watches)
-		cut(&shown.Events)
-	}
-	return shown
+// section is a list of items in a table.
+type section struct {
+	Name  string
+	Note  string // about all items
+	Head  []string
+	Rows  []row
+	Total int // how many there are; the rows may be the first of them
 }
 
-func cut[T any](l *snapshot.List[T]) { l.Items = l.Items[:min(len(l.Items), fewItems)] }
+// row is one item of a section: its cells, as many as the head has.
+type row struct {
+	Cells   []string
+	Trouble bool
+}
+
+// rowOf returns a row whose cells can be printed, whatever other clients have
+// written into nodes.
+func rowOf(trouble bool, cells ...string) row {
+	for i := range cells {
+		cells[i] = printable.String(cells[i])
+	}
+	return row{cells, trouble}
+}
+
+// sectionOf describes the first items, no more than most.
+func sectionOf[T any](name string, head []string, all []T, most int, describe func(T) row) section {
+	s := section{Name: name, Head: head, Total: len(all)}
+	for _, one := range all[:min(len(all), most)] {
+		s.Rows = append(s.Rows, describe(one))
+	}
+	return s
+}
+
+// pageOf describes clients as of a moment.
+func pageOf(m moment, q query) page {
+	p := page{
+		query: q, Time: m.now.Format("2006-01-02 15:04:05 MST"), Filter: printable.String(q.Path),
+		Process: printable.String(fmt.Sprintf("%s, pid %d on %s, %s, %s", filepath.Base(os.Args[0]), os.Getpid(),
+			hostname.Get(), runtime.Version(), count(runtime.NumGoroutine(), "goroutine"))),
+	}
+	for _, s := range m.clients {
+		p.Clients = append(p.Clients, view{m.now, q.Path, q.most()}.client(s))
+	}
+	return p
+}
+
+// text returns the page as text.
+func (p page) text() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s, at %s\n", p.Process, p.Time)
+	if p.Filter != "" {
+		fmt.Fprintf(&b, "only what has %s in its path\n", p.Filter)
+	}
+	for i, c := range p.Clients {
+		fmt.Fprintf(&b, "\nCLIENT %d  %s: %s\n", i+1, c.Name, c.State)
+		for _, f := range c.Facts {
+			fmt.Fprintf(&b, "  %s: %s\n", f.Name, f.Text)
+		}
+		for _, s := range c.Sections {
+			s.writeText(&b)
+		}
+	}
+	if len(p.Clients) == 0 {
+		fmt.Fprintln(&b, "no clients")
+	}
+	return b.Bytes()
+}
+
+func (s section) writeText(b *bytes.Buffer) {
+	switch {
+	case s.Total == 0:
+		fmt.Fprintf(b, "  no %s\n", s.Name)
+		return
+	case len(s.Rows) < s.Total:
+		fmt.Fprintf(b, "  %s: %d, of which %d are shown\n", s.Name, s.Total, len(s.Rows))
+	default:
+		fmt.Fprintf(b, "  %s: %d\n", s.Name, s.Total)
+	}
+	widths := make([]int, len(s.Head))
+	lines := [][]string{s.Head}
+	for _, r := range s.Rows {
+		lines = append(lines, r.Cells)
+	}
+	for _, cells := range lines {
+		for i, cell := range cells {
+			widths[i] = max(widths[i], textwidth.Of(cell))
+		}
+	}
+	for _, cells := range lines {
+		line := "   "
+		for i, cell := range cells {
+			line += " " + cell + strings.Repeat(" ", widths[i]-textwidth.Of(cell)+1)
+		}
+		fmt.Fprintln(b, strings.TrimRight(line, " "))
+	}
+}

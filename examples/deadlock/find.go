@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/inspect"
@@ -16,8 +15,7 @@ func findDeadlock(ctx context.Context, c *framework.Client) (inspect.Deadlock, e
 		if err != nil {
 			return inspect.Deadlock{}, err
 		}
-		// A cycle counts if it is still the same after the pause.
-		graph, err := inspect.WaitGraph(ctx, c, []string{root}, inspect.WithPause(200*time.Millisecond))
+		graph, err := inspect.WaitGraph(ctx, c, []string{root})
 		if err != nil {
 			return inspect.Deadlock{}, err
 		}

@@ -19,7 +19,7 @@ type config struct {
 	timeout        time.Duration
 
 	stock  []article
-	orders []order // each with its worker
+	orders []order
 }
 
 // With the lock, the pause only costs time. Without it, all workers must have
@@ -29,12 +29,10 @@ const (
 	unsafeThink = 250 * time.Millisecond
 )
 
-// parse returns the configuration, including the content of the input files, or
-// an error if one of them is invalid. It starts nothing.
+// parse returns the configuration, or an error if the command line is invalid. It
+// starts nothing.
 func parse(args []string, stderr io.Writer) (config, error) {
-	var cfg config
-	var stockFile, ordersFile string
-	var workers int
+	cfg := config{stock: storyStock, orders: storyOrders}
 	fs := flag.NewFlagSet("flashsale", flag.ContinueOnError)
 	fs.StringVar(&cfg.servers, "servers", "",
 		"`host:port,...` of a real ensemble (default: an embedded server)")
@@ -46,10 +44,6 @@ func parse(args []string, stderr io.Writer) (config, error) {
 	fs.DurationVar(&cfg.think, "think", safeThink,
 		"pause between reading and writing; "+unsafeThink.String()+" with -unsafe")
 	fs.DurationVar(&cfg.timeout, "timeout", time.Minute, "give up after this time")
-	fs.IntVar(&workers, "workers", 4, "number of workers for the orders that name none")
-	fs.StringVar(&stockFile, "stock", "", "CSV `file` with article,units (default: 100 sneakers)")
-	fs.StringVar(&ordersFile, "orders", "",
-		"CSV `file` with order,article,quantity[,worker] (default: four orders of 100)")
 	fs.SetOutput(io.Discard) // the caller prints errors
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -60,10 +54,7 @@ func parse(args []string, stderr io.Writer) (config, error) {
 	if cfg.unsafe && !isSet(fs, "think") {
 		cfg.think = unsafeThink
 	}
-	if err := cfg.validate(fs.Args(), workers); err != nil {
-		return config{}, err
-	}
-	return cfg, cfg.readFiles(stockFile, ordersFile, workers)
+	return cfg, cfg.validate(fs.Args())
 }
 
 func usage(fs *flag.FlagSet, stderr io.Writer) {
@@ -78,14 +69,12 @@ func isSet(fs *flag.FlagSet, name string) (found bool) {
 	return found
 }
 
-func (c *config) validate(rest []string, workers int) error {
+func (c *config) validate(rest []string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("unexpected argument %q", rest[0])
 	case c.unsafe && c.crash != "":
 		return errors.New("-crash kills the holder of the lock; with -unsafe there is none")
-	case workers < 1 || workers > maxWorkers:
-		return fmt.Errorf("-workers %d: must be from 1 to %d", workers, maxWorkers)
 	case c.think < 0 || c.timeout <= 0:
 		return errors.New("-think must not be negative and -timeout must be positive")
 	}

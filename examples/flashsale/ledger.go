@@ -175,30 +175,6 @@ func (l ledger) books(ctx context.Context, stock []article) (books, error) {
 
 // remove deletes the ledger and the locks. The lock nodes of dead workers may
 // disappear meanwhile.
-func (l ledger) remove(ctx context.Context) error { return l.removeTree(ctx, l.root) }
-
-func (l ledger) removeTree(ctx context.Context, p string) error {
-	for {
-		children, _, err := l.client.Children(ctx, p)
-		if err != nil {
-			return ignoreGone(err)
-		}
-		for _, child := range children {
-			if err := l.removeTree(ctx, path.Join(p, child)); err != nil {
-				return err
-			}
-		}
-		err = l.client.Delete(ctx, p, framework.AnyVersion)
-		// The last request of a killed worker has arrived meanwhile.
-		if !errors.Is(err, zk.ErrNotEmpty) {
-			return ignoreGone(err)
-		}
-	}
-}
-
-func ignoreGone(err error) error {
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	return err
+func (l ledger) remove(ctx context.Context) error {
+	return l.client.Delete(ctx, l.root, framework.AnyVersion, framework.WithChildren(), framework.WithMissingOK())
 }

@@ -1,81 +1,83 @@
+// Tracing shows the wait for a lock in a trace. Two services want the same
+// lock. The trace of the service that waits names the holder and the time, and
+// has a link to the holder's trace.
+//
+//	go run ./examples/tracing
+//
+// Stock counts the units of an article on the shelf, under the article's lock.
+// Meanwhile an order for that article arrives. Both requests are traced with
+// OpenTelemetry, and so are the locks, since package tracing is one option of the
+// client. Each service has its own client and its own tracer provider, as it has
+// in a process of its own. The program prints the spans of both as trees.
+//
+// The spans also go to a collector such as Jaeger or Tempo if the usual
+// environment variables name one. The protocol is OTLP over HTTP; headers, TLS
+// and compression come from the environment, too:
+//
+//	OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 go run ./examples/tracing
+//
+// The exit status is 0, or 1 if something failed, or 2 for wrong arguments.
+//
+// The file service.go is the part to copy: a tracer provider, a traced client,
+// and how both end in the right order. The file shop.go has the work of the
+// services, with spans around it. It contains nothing for the tracing of locks,
+// because the context that it passes on is enough. The file tree.go prints.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
+	"time"
 
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/gocurator/curator/examples/internal/demo"
 	"github.com/gocurator/curator/framework"
 )
 
-// Exit statuses.
+// How long stock counts, and when the order arrives after it has begun.
 const (
-	done     = 0
-	failed   = 1
-	badInput = 2
+	counting = 1500 * time.Millisecond
+	arrival  = 300 * time.Millisecond
 )
 
-func main() {
-	if isService(os.Args) {
-		os.Exit(serviceMain(os.Args[2:]))
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second Ctrl-C does not wait for the clean-up.
-	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { demo.Main("tracing", runStory) }
 
-// run runs the parent process and returns the exit status.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	cfg, err := parse(args, stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return done
-	case err != nil:
-		fmt.Fprintln(stderr, "tracing:", err)
-		return badInput
-	}
-	if err := show(ctx, cfg, stdout); err != nil {
-		fmt.Fprintln(stderr, "tracing:", err)
-		if errors.As(err, new(*framework.ConfigError)) {
-			return badInput
-		}
-		return failed
-	}
-	return done
-}
-
-// show runs the story, and prints, draws and forwards its traces as configured.
-func show(ctx context.Context, cfg config, stdout io.Writer) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, cfg.timeout, errTimeout)
-	defer cancel()
-	spans := &collector{}
-	if err := runStory(ctx, cfg, spans); err != nil {
-		if errors.Is(context.Cause(ctx), errTimeout) {
-			return errTimeout
-		}
+func runStory(ctx context.Context, stage demo.Stage) error {
+	if err := openShop(ctx, stage.Client); err != nil {
 		return err
 	}
-	traces := tracesOf(spans.all())
-	printTraces(stdout, traces)
-	if cfg.svg != "" {
-		if err := os.WriteFile(cfg.svg, draw(traces), 0o666); err != nil {
-			return err
-		}
-		fmt.Fprintf(stdout, "\ndrawn in %s\n", cfg.svg)
+	return tell(ctx, stage.Connect, stage.Out)
+}
+
+// tell has stock count while an order arrives, and prints the traces of both.
+func tell(ctx context.Context, connect connector, out io.Writer) (err error) {
+	spans := tracetest.NewInMemoryExporter()
+	stock, err := startService(ctx, "stock", connect, spans)
+	if err != nil {
+		return err
 	}
-	if cfg.forward != "" {
-		if err := spans.forward(ctx); err != nil {
-			return err
-		}
-		fmt.Fprintf(stdout, "\nsent to %s\n", cfg.forward)
+	orders, err := startService(ctx, "orders", connect, spans)
+	if err != nil {
+		return errors.Join(err, stock.close(ctx))
 	}
+	begun, counted := make(chan struct{}), make(chan error, 1)
+	go func() { counted <- stock.takeStock(ctx, func() { close(begun) }) }()
+	select {
+	case <-begun:
+		if err = pause(ctx, arrival); err == nil {
+			err = orders.order(ctx)
+		}
+		err = errors.Join(err, <-counted)
+	case err = <-counted:
+	}
+	if err := errors.Join(err, orders.close(ctx), stock.close(ctx)); err != nil {
+		return err
+	}
+	printTraces(out, tracesOf(spans.GetSpans()))
 	return nil
 }
 
-var errTimeout = errors.New("not done in time")
+// connector connects a client to the servers of the story.
+type connector func(ctx context.Context, opts ...framework.Option) (*framework.Client, error)

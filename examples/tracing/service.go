@@ -3,33 +3,20 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
+	"os"
 	"time"
 
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	conventions "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/tracing"
 )
-
-// runService runs a service until serve returns.
-func runService(ctx context.Context, name, servers string, serve func(*service) error) (err error) {
-	exporter, err := otlptracehttp.New(ctx) // reads OTEL_EXPORTER_OTLP_ENDPOINT
-	if err != nil {
-		return err
-	}
-	s, err := startService(ctx, name, servers, exporter)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close(ctx)) }()
-	return serve(s)
-}
 
 // service is the part that every service has: a tracer provider and a traced
 // client.
@@ -39,22 +26,32 @@ type service struct {
 	client   *framework.Client
 }
 
-// startService sets tracing up and starts to connect to ZooKeeper. The caller
-// must close the service.
+// startService sets tracing up and connects to ZooKeeper. The spans stay in
+// memory, and go to the collector that the environment names. The caller must
+// close the service.
 func startService(
-	ctx context.Context, name, servers string, exporter sdktrace.SpanExporter, opts ...framework.Option,
+	ctx context.Context, name string, connect connector, spans *tracetest.InMemoryExporter,
 ) (*service, error) {
-	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(exporter),
-		sdktrace.WithResource(resource.NewSchemaless(conventions.ServiceName(name))))
+	opts := []sdktrace.TracerProviderOption{
+		sdktrace.WithSyncer(keepSpans{spans}),
+		sdktrace.WithResource(resource.NewSchemaless(conventions.ServiceName(name))),
+	}
+	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" {
+		exporter, err := otlptracehttp.New(ctx)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, sdktrace.WithBatcher(exporter))
+	}
+	provider := sdktrace.NewTracerProvider(opts...)
 
 	// The service name is stored in the lock's nodes, so that other services
 	// can say behind which service they wait. After otel.SetTracerProvider,
 	// tracing.New needs no option. It also makes metrics if there is a meter
 	// provider.
-	client, err := framework.New(servers, append(opts,
+	client, err := connect(ctx,
 		framework.WithServiceName(name),
-		framework.WithHooks(tracing.New(tracing.WithTracerProvider(provider))))...)
+		framework.WithHooks(tracing.New(tracing.WithTracerProvider(provider))))
 	if err != nil {
 		return nil, errors.Join(err, provider.Shutdown(ctx))
 	}
@@ -70,18 +67,8 @@ func (s *service) close(ctx context.Context) error {
 	return errors.Join(s.client.Close(), s.provider.Shutdown(ctx))
 }
 
-// endpoint makes a span for each request. Real services use otelhttp, which
-// also continues the caller's trace.
-func (s *service) endpoint(route string, handle func(context.Context) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := s.span(r.Context(), route, handle, trace.WithSpanKind(trace.SpanKindServer))
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-		}
-	})
-}
-
-// span does work in a span of its own.
+// span does work in a span of its own. The first span of a request has no parent
+// here. Real services use otelhttp, which also continues the caller's trace.
 func (s *service) span(
 	ctx context.Context, name string, work func(context.Context) error, opts ...trace.SpanStartOption,
 ) error {
@@ -93,3 +80,9 @@ func (s *service) span(
 	}
 	return err
 }
+
+// keepSpans keeps the spans of a provider that was shut down.
+type keepSpans struct{ *tracetest.InMemoryExporter }
+
+// Shutdown implements sdktrace.SpanExporter.
+func (keepSpans) Shutdown(context.Context) error { return nil }

@@ -1,13 +1,68 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/gocurator/curator/internal/semconv"
 )
+
+// span is a span with those below it.
+type span struct {
+	tracetest.SpanStub
+	attributes attributes
+	children   []*span // sorted by start
+	spans      map[trace.SpanID]*span
+}
+
+// attributes are looked up by their names.
+type attributes []attribute.KeyValue
+
+func (a attributes) value(key string) attribute.Value {
+	i := slices.IndexFunc(a, func(kv attribute.KeyValue) bool { return string(kv.Key) == key })
+	if i < 0 {
+		return attribute.Value{}
+	}
+	return a[i].Value
+}
+
+func (a attributes) text(key string) string  { return a.value(key).AsString() }
+func (a attributes) number(key string) int64 { return a.value(key).AsInt64() }
+
+// tracesOf returns the roots of all traces, sorted by start.
+func tracesOf(stubs tracetest.SpanStubs) (roots []*span) {
+	slices.SortStableFunc(stubs, func(a, b tracetest.SpanStub) int {
+		return cmp.Or(a.StartTime.Compare(b.StartTime), b.EndTime.Compare(a.EndTime), cmp.Compare(a.Name, b.Name))
+	})
+	spans := map[trace.SpanID]*span{}
+	for _, stub := range stubs {
+		spans[stub.SpanContext.SpanID()] = &span{SpanStub: stub, attributes: stub.Attributes, spans: spans}
+	}
+	for _, stub := range stubs {
+		s := spans[stub.SpanContext.SpanID()]
+		if parent := spans[stub.Parent.SpanID()]; parent != nil {
+			parent.children = append(parent.children, s)
+		} else {
+			roots = append(roots, s)
+		}
+	}
+	return roots
+}
+
+func (s *span) service() string        { return attributes(s.Resource.Attributes()).text("service.name") }
+func (s *span) traceID() string        { return short(s.SpanContext) }
+func (s *span) took() string           { return round(s.EndTime.Sub(s.StartTime)) }
+func short(c trace.SpanContext) string { return c.TraceID().String()[:8] }
 
 // printTraces prints each trace as a tree. Spans have their durations. Acquires
 // have their events, with the time since the span began.
@@ -16,15 +71,11 @@ func printTraces(w io.Writer, traces []*span) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		at := round(root.start.Sub(traces[0].start))
-		fmt.Fprintf(w, "%s, trace %s, at %v\n\n", root.service, short(root.trace), at)
-		fmt.Fprintf(w, "%s\n", summary(root))
+		at := round(root.StartTime.Sub(traces[0].StartTime))
+		fmt.Fprintf(w, "%s, trace %s, at %s\n\n%s\n", root.service(), root.traceID(), at, root.summary())
 		printBelow(w, root, "")
 	}
 }
-
-// short returns the beginning of a trace id.
-func short(trace string) string { return trace[:8] }
 
 func printBelow(w io.Writer, s *span, indent string) {
 	for i, child := range s.children {
@@ -32,94 +83,88 @@ func printBelow(w io.Writer, s *span, indent string) {
 		if i == len(s.children)-1 {
 			branch, below = "└─ ", "   "
 		}
-		fmt.Fprintf(w, "%s%s%s\n", indent, branch, summary(child))
-		printDetails(w, child, indent+below)
+		fmt.Fprintf(w, "%s%s%s\n", indent, branch, child.summary())
+		for _, l := range child.Links {
+			child.printLink(w, indent+below, l)
+		}
+		for _, e := range child.Events {
+			after := "+" + round(e.Time.Sub(child.StartTime))
+			fmt.Fprintf(w, "%s  %-8s %s\n", indent+below, after, child.describe(e))
+		}
 		printBelow(w, child, indent+below)
 	}
 }
 
-// printDetails prints the targets of a span's links, and its events.
-func printDetails(w io.Writer, s *span, indent string) {
-	for _, l := range s.links {
-		if l.kind != "acquire" { // the acquire is printed right beside its hold
-			fmt.Fprintf(w, "%s  link to the %s: %s\n", indent, l.kind, target(l))
-		}
+func (s *span) printLink(w io.Writer, indent string, l sdktrace.Link) {
+	kind := attributes(l.Attributes).text(semconv.LinkKind)
+	if to := s.spans[l.SpanContext.SpanID()]; to != nil && kind != "acquire" { // that is right beside its hold
+		fmt.Fprintf(w, "%s  link to the %s: %q of %s, trace %s\n", indent, kind, to.Name, to.service(), to.traceID())
 	}
-	for _, e := range s.events {
-		fmt.Fprintf(w, "%s  %-8s %s\n", indent, "+"+round(e.at.Sub(s.start)).String(), describe(s, e))
-	}
-}
-
-func target(l link) string {
-	if l.to == nil {
-		return fmt.Sprintf("span %s of trace %s", l.id, short(l.trace))
-	}
-	return fmt.Sprintf("%q of %s, trace %s", l.to.name, l.to.service, short(l.trace))
 }
 
 // summary returns a span in one line.
-func summary(s *span) string {
-	line := s.name + "  " + round(s.took()).String()
-	switch {
-	case s.isAcquire():
-		line = s.name + "  " + wait(s)
-	case s.isHold():
-		line += ", " + words(s.attributes.text(semconv.LockEnd))
+func (s *span) summary() string {
+	line := s.Name + "  " + s.took()
+	if outcome := s.attributes.text(semconv.LockOutcome); outcome != "" {
+		line = s.Name + "  " + s.wait()
+		if outcome != "acquired" {
+			line += ", " + words(outcome)
+		}
 	}
-	if s.problem != "" {
-		line += ", error: " + s.problem
+	if end := s.attributes.text(semconv.LockEnd); end != "" {
+		line += ", " + words(end)
+	}
+	if s.Status.Code == codes.Error {
+		line += ", error: " + s.Status.Description
 	}
 	return line
 }
 
-// wait describes what an acquire waited for.
-func wait(s *span) string {
-	path, took := s.attributes.text(semconv.LockPath), round(s.took())
-	line := fmt.Sprintf("took %v for %s", took, path)
-	if s.waited() {
-		line = fmt.Sprintf("waited %v for %s, position %d, behind %s",
-			took, path, s.attributes.number(semconv.LockPosition), s.behind())
+// wait describes what an acquire waited for. The first event "watching" names its
+// predecessor.
+func (s *span) wait() string {
+	path, position := s.attributes.text(semconv.LockPath), s.attributes.number(semconv.LockPosition)
+	if position == 0 {
+		return fmt.Sprintf("took %s for %s", s.took(), path)
 	}
-	if outcome := s.attributes.text(semconv.LockOutcome); outcome != "acquired" {
-		line += ", " + words(outcome)
+	behind := s.attributes.text(semconv.LockHolder)
+	for _, e := range slices.Backward(s.Events) {
+		if e.Name == semconv.EventWatching {
+			behind = cmp.Or(attributes(e.Attributes).text(semconv.LockPred), behind)
+		}
 	}
-	return line
+	return fmt.Sprintf("waited %s for %s, position %d, behind %s", s.took(), path, position, behind)
 }
 
 // describe returns the text of an event.
-func describe(s *span, e event) string {
-	a := e.attributes
-	switch e.name {
-	case semconv.EventEnqueued:
-		if a.number(semconv.LockPosition) == 0 {
-			return "enqueued, nobody ahead"
-		}
+func (s *span) describe(e sdktrace.Event) string {
+	a := attributes(e.Attributes)
+	by := a.text(semconv.LockPred)
+	switch {
+	case e.Name == semconv.EventEnqueued && a.number(semconv.LockPosition) == 0:
+		return "enqueued, nobody ahead"
+	case e.Name == semconv.EventEnqueued:
 		return fmt.Sprintf("enqueued, position %d in a queue of %d",
 			a.number(semconv.LockPosition), a.number(semconv.LockQueue))
-	case semconv.EventWatching:
-		return "watching " + a.text(semconv.LockPred)
-	case semconv.EventHandedOver:
-		if by := a.text(semconv.LockPred); by != "" {
-			took := round(a.seconds(semconv.LockHandOff))
-			return fmt.Sprintf("handed over by %s, %v after we heard of it", by, took)
-		}
-	case semconv.EventGranted:
+	case e.Name == semconv.EventWatching:
+		return "watching " + by
+	case e.Name == semconv.EventHandedOver && by != "":
+		took := time.Duration(a.value(semconv.LockHandOff).AsFloat64() * float64(time.Second))
+		return fmt.Sprintf("handed over by %s, %s after the waiter heard of it", by, round(took))
+	case e.Name == semconv.EventGranted:
 		return fmt.Sprintf("granted, fencing token %d", s.attributes.number(semconv.LockToken))
 	}
-	if cause := a.text(semconv.Cause); cause != "" {
-		return e.name + ": " + cause
-	}
-	return e.name
+	return e.Name
 }
 
 // words turns a name such as session_lost into text.
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 // round rounds a duration to about three digits.
-func round(d time.Duration) time.Duration {
+func round(d time.Duration) string {
 	unit := time.Microsecond
 	for d >= 1000*unit {
 		unit *= 10
 	}
-	return d.Round(unit)
+	return d.Round(unit).String()
 }

@@ -41,10 +41,10 @@ import (
 //
 // A hook may block. An operation that you call takes as long as its hooks do,
 // one after the other. But a hook holds up no session. In Close, in background
-// work, and when a lock is released, the client and its recipes call the hooks by
-// a [Teller]: they wait for them no longer than a second, and no longer than a
-// tenth of a second when their context has ended, or the connection that a release
-// depends on.
+// work, and when a lock is released, the client and its recipes call the hooks on
+// another goroutine. They wait for a hook no longer than a second, and no longer
+// than a tenth of a second when their context has ended, or the connection that a
+// release depends on.
 //
 // A hook that was made with options that cannot be used says so in a method
 // Err() error. framework.New asks for it, and returns the error.
@@ -59,7 +59,7 @@ type HookStartOperation interface {
 
 // HookEndOperation is called when an operation ends, with the context that the
 // last StartOperation returned, if there is one. The operation returns after
-// that, unless a Teller makes the call, which may come later.
+// that, unless the hook is called on another goroutine, which may call it later.
 type HookEndOperation interface {
 	EndOperation(ctx context.Context, end OperationEnd)
 }
@@ -95,9 +95,6 @@ type Client interface {
 
 	// State returns the state of the connection now.
 	State() state.State
-
-	// Watches returns how many watches the server has for the client.
-	Watches() int
 }
 
 // Operation tells a hook of an operation when it begins. Calls with arguments

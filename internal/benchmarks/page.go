@@ -2,75 +2,34 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 	"time"
 )
 
-const introduction = `# Benchmarks
-
-<!-- Written by go run ./internal/benchmarks -->
-
-This page compares the module with its peers, and shows how costs grow. It is
-written by a program, from [docs/benchmarks.txt](docs/benchmarks.txt), which has
-what the benchmarks have printed. Anybody can run them again:
-
-    CURATOR_ZOOKEEPER_MAVEN=3.9.3 go run ./internal/benchmarks -measure .
-
-Maven then fetches this ZooKeeper, and Java Curator 5.9.0. Without the variable,
-it is what Debian has. kazoo, etcd and Redis are left out if they are not
-installed. No server syncs to a disk. etcd's files are in memory, because it would
-otherwise sync each write.
-
-The requests and bytes of one that nobody disturbs are exact, and the same on every
-machine. Where several want the same thing, such as a counter or a lock, it depends
-on how they meet: a slow server makes more of them wait, or try again. Times are
-different everywhere: read the ratios, whose sides were measured in turn, in the
-same run. Above 1, this module is faster. Two numbers behind a ratio are the lowest
-and the highest of the rounds, of ten or more without the outermost tenth: if 1 is
-between them, it is not shown which side is faster. Without them, a difference of a
-tenth may be noise, and on a busy machine a larger one.
-
-%s
-
-%s
-## How costs grow
-
-Contenders wait for one lock: goroutines of one client, or clients. Or one client
-holds n locks. The columns are for one acquire and release: the requests, and how
-often the queue is listed; and for one contender or lock: the bytes of memory and
-the goroutines. A lock that is held for less than a second is not watched. These
-are held for longer, and have a watch, but no goroutine. The fake server is in the
-same process, and its share is in the last two. Each client has a connection and its
-goroutines. A connection that has had a long answer keeps a buffer of its size for a
-while, on both sides: that is the memory that grows with the number of clients. The
-memory of one and of ten is noise: what was in the process before shrinks by as
-much.
-
-![Requests and memory by the size of the crowd](docs/growth.svg)
-
-%s
-`
+//go:embed page.tmpl
+var pageText string
 
 // page returns the text of the page.
 func page(r results) string {
+	text := template.Must(template.New("page").Funcs(template.FuncMap{
+		"machine": func() string { return machine(r) },
+		"parts":   func() string { return strings.TrimSpace(partTable(r)) },
+		"growth":  func() string { return strings.TrimSpace(growthTable(r)) },
+		"behind":  func() string { return strings.TrimSpace(behind(r)) },
+		"title":   func(benchmark string) string { return comparisonOf(benchmark).title },
+		"table": func(benchmark string) string {
+			return strings.TrimSpace(comparisonOf(benchmark).table(r.of(benchmark)))
+		},
+	}).Parse(pageText))
 	var b strings.Builder
-	fmt.Fprintf(&b, introduction, machine(r), partTable(r), growthTable(r))
-	var missing []string
-	for _, c := range comparisons {
-		rows := r.of(c.benchmark)
-		if len(rows) == 0 {
-			missing = append(missing, "- "+c.title+".\n")
-			continue
-		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", c.title, c.intro, c.table(rows))
+	if err := text.Execute(&b, nil); err != nil {
+		panic(err) // the template is part of the program
 	}
-	if len(missing) > 0 {
-		b.WriteString("\n## Not measured yet\n\n" + strings.Join(missing, ""))
-	}
-	b.WriteString("\n## Where a peer is faster\n\n" + behind(r))
 	return b.String()
 }
 

@@ -17,15 +17,17 @@ func canonical(text string) string { return randomName.ReplaceAllString(text, "*
 // describe names a message.
 func describe(who string, m *zktest.Message) string {
 	path := canonical(m.Request.Path)
-	switch m.Kind {
-	case zktest.MessageEvent:
+	switch {
+	case m.Event != "":
 		return fmt.Sprintf("%s hears of %s %s", who, m.Event, path)
-	case zktest.MessageAnswer:
-		if m.Request.Err != 0 {
-			return fmt.Sprintf("%s has its answer to %v %s: %v", who, m.Request.Op, path, m.Request.Err)
-		}
+	case m.Answer && m.Request.Err != 0:
+		return fmt.Sprintf("%s has its answer to %v %s: %v", who, m.Request.Op, path, m.Request.Err)
+	case m.Answer:
 		return fmt.Sprintf("%s has its answer to %v %s", who, m.Request.Op, path)
 	default:
 		return fmt.Sprintf("%s's %v %s arrives", who, m.Request.Op, path)
 	}
 }
+
+// isRequest reports whether a message goes to a server.
+func isRequest(m *zktest.Message) bool { return !m.Answer && m.Event == "" }

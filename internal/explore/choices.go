@@ -2,7 +2,6 @@ package explore
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -42,16 +41,12 @@ func choicesOf(numbers []int) (choices, error) {
 	return c, nil
 }
 
-var deviationInStory = regexp.MustCompile(`^\[(\d+), (\d+)\] `)
-
-// choicesIn finds the deviations in a story.
-func choicesIn(story []string) (c choices) {
-	for _, line := range story {
-		if m := deviationInStory.FindStringSubmatch(line); m != nil {
-			step, _ := strconv.Atoi(m[1]) // both are digits
-			move, _ := strconv.Atoi(m[2])
-			c = append(c, deviation{step, move})
+// at returns the number of the move that is made at a step: 0 for the natural one.
+func (c choices) at(step, moves int) int {
+	for _, d := range c {
+		if d.Step == step && d.Move < moves {
+			return d.Move
 		}
 	}
-	return c
+	return 0
 }

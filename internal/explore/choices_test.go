@@ -16,13 +16,3 @@ func TestChoicesAreReadAsTheyAreWritten(t *testing.T) {
 		require.Error(t, err, "%v", numbers)
 	}
 }
-
-// What is behind a deviation moves when it goes.
-func TestChoicesWithoutOne(t *testing.T) {
-	all := without(choices{{3, 1}, {5, 2}})
-	require.Equal(t, choices{{3, 1}}, all[0], "the last one goes first")
-	require.Contains(t, all, choices{{5, 2}})
-	require.Contains(t, all, choices{{3, 2}})
-	require.Contains(t, all, choices{{5 + maxShift, 2}})
-	require.NotContains(t, all, choices{{2, 2}})
-}

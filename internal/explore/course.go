@@ -14,12 +14,11 @@ type step struct {
 
 // course is what happens in a run: which moves are made, and what comes of it.
 type course struct {
-	choose chooser      // the move to make
-	tell   func(string) // nil, or it hears each line of the story
+	choices choices      // the deviations to make
+	tell    func(string) // nil, or it hears each line of the story
 
 	mu       sync.Mutex
 	steps    []step
-	made     []string // the kinds of the deviations
 	story    []string
 	failures []string
 }
@@ -64,12 +63,11 @@ func (c *course) failed() bool {
 func (c *course) next(state hash, moves []move) move {
 	i := 0
 	if len(moves) > 1 {
-		i = c.choose(len(c.steps), moves)
+		i = c.choices.at(len(c.steps), len(moves))
 		c.steps = append(c.steps, step{len(moves), state})
 	}
 	chosen := moves[i]
 	if i > 0 {
-		c.made = append(c.made, chosen.kind())
 		c.note(fmt.Sprintf("[%d, %d] %s", len(c.steps)-1, i, chosen.text))
 	} else {
 		c.note(chosen.text)

@@ -11,9 +11,7 @@ import (
 // order is what a worker is asked to play.
 type order struct {
 	Choices choices
-	Walk    uint64 // not 0 for a walk at random: its seed
-	Before  counts // what the search has done before a walk
-	Tell    bool   // print the story as it goes
+	Tell    bool // print the story as it goes
 	Longest time.Duration
 }
 
@@ -39,9 +37,9 @@ func (c *crew) close() {
 	}
 }
 
-// each plays n tasks, in their order, as long as goOn reports true. It reports
+// each plays n runs, in their order, as long as goOn reports true. It reports
 // whether it has played all.
-func (c *crew) each(n int, goOn func() bool, task func(i int) task, then func(i int, r result)) bool {
+func (c *crew) each(n int, goOn func() bool, run func(i int) choices, then func(i int, r result)) bool {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for i := range n {
@@ -51,7 +49,7 @@ func (c *crew) each(n int, goOn func() bool, task func(i int) task, then func(i 
 			return false
 		}
 		wg.Go(func() {
-			r, w := c.play(w, task(i))
+			r, w := c.play(w, run(i))
 			then(i, r)
 			c.idle <- w
 		})
@@ -59,17 +57,17 @@ func (c *crew) each(n int, goOn func() bool, task func(i int) task, then func(i 
 	return true
 }
 
-// playOne plays one task.
-func (c *crew) playOne(t task) result {
-	r, w := c.play(<-c.idle, t)
+// playOne plays one run.
+func (c *crew) playOne(run choices) result {
+	r, w := c.play(<-c.idle, run)
 	c.idle <- w
 	return r
 }
 
-// play lets a worker play a task, and returns the worker for the next one: nil
+// play lets a worker play a run, and returns the worker for the next one: nil
 // if the run has failed, and may have left something behind.
-func (c *crew) play(w *worker, t task) (result, *worker) {
-	o := order{Choices: t.choices, Walk: t.walk, Before: t.before}
+func (c *crew) play(w *worker, run choices) (result, *worker) {
+	o := order{Choices: run}
 	r, w, err := c.order(w, o)
 	if err != nil {
 		w.stop()
@@ -102,7 +100,7 @@ func (c *crew) tell(o order, err error) result {
 	defer w.stop()
 	r := result{Failure: err.Error()}
 	if w != nil {
-		r.Story, r.Walked = w.said, w.deviations
+		r.Story = w.said
 	}
 	return r
 }
@@ -115,26 +113,15 @@ func workFor(t *testing.T, s Scenario) (isWorker bool) {
 	}
 	for o := range orders(os.Stdin) {
 		tooLong := time.AfterFunc(o.Longest, dieOfARunWithoutAnEnd)
-		r := o.run(t, s)
+		var tell func(string)
+		if o.Tell {
+			tell = func(text string) { fmt.Println(text) }
+		}
+		r := run(t, s, o.Choices, tell)
 		tooLong.Stop()
 		if answer(os.Stdout, r) != nil || r.Failure != "" { // a run that has failed may have left something behind
 			break
 		}
 	}
 	return true
-}
-
-// run plays what the order asks for.
-func (o order) run(t *testing.T, s Scenario) result {
-	var tell func(string)
-	if o.Tell {
-		tell = func(text string) { fmt.Println(text) }
-	}
-	if o.Walk == 0 {
-		return run(t, s, natural(o.Choices), tell)
-	}
-	var walked choices
-	r := run(t, s, wander(o.Walk, o.Before, &walked), tell)
-	r.Walked = walked
-	return r
 }

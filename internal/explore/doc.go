@@ -52,9 +52,7 @@
 //
 // [Search] plays the natural course first, then every course with one deviation,
 // then with two, and so on. States that have been seen before, with as many
-// deviations left, are not searched again. Then it walks at random. A walk deviates
-// at all steps alike, and there by a kind of move that the search has rarely made: a
-// kind is what is done, to which request, and of whom.
+// deviations left, are not searched again.
 //
 // # What is checked
 //
@@ -75,12 +73,7 @@
 // Between two moves goroutines run as Go runs them. So two goroutines of one
 // client that race for something without a message between them are seen in one
 // order only. There are no yield points, at which the search would hold one of them
-// back. They were tried on 2026-11-27 in the calls of a client's hooks, which come
-// where operations and acquires begin, wait, are woken and end: 60 schedules of each
-// of 147 searches found nothing in the library, and thousands for each of nine
-// patches of the kind race found none of them, also in two scenarios that were made
-// for two of these. Points inside of claims, queues and connections would take code
-// in the library, and have not been tried.
+// back: in the calls of hooks, they found nothing.
 //
 // A state is told by what each client has been sent, and when. If a client has
 // goroutines that race, or wakes them in the order of a map, the same choices may

@@ -38,10 +38,10 @@ func TestTheSameChoicesTheSameStates(t *testing.T) {
 	}
 	c := newCrew(t, 1)
 	defer c.close()
-	for seed := range uint64(10) {
-		walk := c.playOne(task{walk: seed + 1})
-		require.Empty(t, walk.Failure)
-		again := c.playOne(task{choices: walk.Walked})
-		require.Equal(t, walk.Steps, again.Steps)
+	for step := range 10 {
+		run := choices{{step, 1}, {2 * (step + 1), 2}}
+		once := c.playOne(run)
+		require.Empty(t, once.Failure)
+		require.Equal(t, once.Steps, c.playOne(run).Steps)
 	}
 }

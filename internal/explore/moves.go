@@ -85,17 +85,17 @@ func (w *World) faultsOf(i *item) []move {
 	if i.message == nil {
 		return nil
 	}
-	if i.message.Kind != zktest.MessageRequest {
-		if i.message.Kind == zktest.MessageEvent {
-			return []move{cutMove(i.actor)}
-		}
+	switch {
+	case i.message.Event != "":
+		return []move{cutMove(i.actor)}
+	case i.message.Answer:
 		return nil
 	}
 	with := func(text string, a zktest.Action) move {
 		return move{text: text + ": " + i.text, do: func() {
 			i.actor.disturb()
 			w.queue.take(i)
-			_ = i.message.DeliverWith(a)
+			_ = i.message.Deliver(a)
 		}}
 	}
 	moves := []move{
@@ -163,11 +163,11 @@ func giveUpMoves(a *Actor) []move {
 // arrive lets the item arrive.
 func (w *World) arrive(i *item) {
 	w.queue.take(i)
-	if i.message != nil && i.message.Kind == zktest.MessageRequest { // its place among those of others counts
+	if i.message != nil && isRequest(i.message) { // its place among those of others counts
 		w.remember(i.text)
 		if fault, meets := i.actor.meet(i.message.Request.Op); meets {
 			i.actor.disturb()
-			_ = i.message.DeliverWith(fault)
+			_ = i.message.Deliver(fault)
 			return
 		}
 		i.arrive()

@@ -27,10 +27,8 @@ const (
 // result is what has come of a run.
 type result struct {
 	Steps   []step
-	Made    []string // the kinds of its deviations
 	Failure string   // "" if there is none
 	Story   []string // nil without a failure
-	Walked  choices  // what a walk at random has chosen
 }
 
 // lacks returns the choices that there were not in the run.
@@ -43,17 +41,17 @@ func (r result) lacks(c choices) (lacking choices) {
 	return lacking
 }
 
-// run plays a scenario once. choose makes the choices. tell, unless it is nil,
-// hears each line of the story at once.
-func run(t *testing.T, s Scenario, choose chooser, tell func(string)) (r result) {
+// run plays a scenario once, with these deviations. tell, unless it is nil, hears
+// each line of the story at once.
+func run(t *testing.T, s Scenario, c choices, tell func(string)) (r result) {
 	w := &World{timeout: defaultTimeout}
-	w.course.choose, w.course.tell = choose, tell
+	w.course.choices, w.course.tell = c, tell
 	defer func() {
 		if p := recover(); p != nil { // the bubble says that goroutines are left
 			w.course.fail("%v", p)
 			w.course.note(bubbledGoroutines())
 		}
-		r.Steps, r.Made = w.course.steps, w.course.made
+		r.Steps = w.course.steps
 		if w.course.failed() {
 			r.Failure, r.Story = strings.Join(w.course.failures, "; "), w.course.story
 		}
@@ -151,13 +149,13 @@ func (w *World) address(i int) string {
 func (w *World) schedule(m *zktest.Message) {
 	i := slices.IndexFunc(w.actors, func(a *Actor) bool { return a.host == m.Host })
 	if i < 0 || m.Request.Op == zktest.OpPing {
-		m.Deliver()
+		_ = m.Deliver()
 		return
 	}
 	a := w.actors[i]
 	w.queue.add(&item{
-		actor: a, message: m, text: describe(a.name, m), arrive: m.Deliver,
-		lane: lane{a, m.Member, m.Conn, m.Kind != zktest.MessageRequest},
+		actor: a, message: m, text: describe(a.name, m), arrive: func() { _ = m.Deliver() },
+		lane: lane{a, m.Member, m.Conn, !isRequest(m)},
 	})
 }
 

@@ -3,7 +3,6 @@ package explore
 import (
 	"cmp"
 	"flag"
-	"maps"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
@@ -22,16 +21,14 @@ type Limits struct {
 	// Schedules is how many runs there are at most, 0 for no limit. They are the
 	// same each time, unless some diverge: see "What is not" above.
 	Schedules int
-	// Time is how long the search goes on, 0 for no limit. When all courses with
-	// that many deviations have been played, it goes on with walks at random
-	// until the time is over.
+	// Time is how long the search goes on, 0 for no limit.
 	Time time.Duration
 	// Workers is how many processes play at once, 0 for one on each processor.
 	Workers int
 }
 
 // limitFlag says how far each search goes, in place of its limits.
-var limitFlag = flag.String("explore", "", "how long each search goes on, such as 10m, or how many schedules it plays")
+var limitFlag = flag.String("explore", "", "how long each search goes on at most, such as 10m, or how many schedules it plays")
 
 // asked returns the limits with what the flag asks for: a number of schedules,
 // or a duration.
@@ -54,8 +51,8 @@ func (l Limits) asked(text string) (Limits, error) {
 // that panics, or does not end, is a failure, too.
 //
 // If the flag -explore of the test program is a duration, such as 10m, that is how
-// long each search goes on, without a limit of schedules. If it is a number, that is
-// how many schedules each search plays.
+// long each search goes on at most, without a limit of schedules. If it is a number,
+// that is how many schedules each search plays at most.
 func Search(t *testing.T, s Scenario, limits Limits) {
 	t.Helper()
 	if workFor(t, s) {
@@ -88,7 +85,7 @@ func Replay(t *testing.T, s Scenario, choices ...int) {
 	}
 	one := newCrew(t, 1)
 	defer one.close()
-	r := one.playOne(task{choices: c})
+	r := one.playOne(c)
 	if r.Failure != "" {
 		t.Fatalf("explore: %v", &failure{c, r})
 	}
@@ -100,14 +97,11 @@ func Replay(t *testing.T, s Scenario, choices ...int) {
 // explore searches with a crew of workers.
 func explore(t *testing.T, limits Limits) (tally, *failure) {
 	workers := cmp.Or(limits.Workers, runtime.NumCPU())
-	se := &search{limits: limits, begun: time.Now(), seen: map[hash]int{}, made: counts{}, crew: newCrew(t, workers)}
+	se := &search{limits: limits, begun: time.Now(), seen: map[hash]int{}, crew: newCrew(t, workers)}
 	se.tally.complete = -1
 	defer se.crew.close()
 	se.run()
 	se.tally.took = time.Since(se.begun)
-	if se.failure != nil {
-		se.failure = se.shrink(se.failure, maxShrinkTime)
-	}
 	return se.tally, se.failure
 }
 
@@ -122,16 +116,12 @@ type search struct {
 	tally     tally
 	seen      map[hash]int // states, and how many deviations were left there
 	failure   *failure     // the first one
-
-	made counts // what the runs before those that are played now have done
 }
 
 // task is a run to be played.
 type task struct {
 	choices choices
-	state   hash   // its last deviation is made in it
-	walk    uint64 // not 0 for a walk at random: its seed
-	before  counts // what the search has done before a walk
+	state   hash // its last deviation is made in it
 }
 
 // failure is a run that has failed.
@@ -157,20 +147,16 @@ func (se *search) run() {
 		rand.New(rand.NewPCG(1, 1)).Shuffle(len(next), func(i, j int) { next[i], next[j] = next[j], next[i] })
 		tasks = next
 	}
-	if se.limits.Time > 0 {
-		se.walkAtRandom()
-	}
 }
 
 // playAll plays tasks with the same number of deviations, and returns those with
 // one more, if any are left. It reports whether it has played all.
 func (se *search) playAll(tasks []task, left int) (next []task, all bool) {
 	results := make([]result, len(tasks))
-	all = se.crew.each(len(tasks), se.handOut, func(i int) task { return tasks[i] }, func(i int, r result) {
+	all = se.crew.each(len(tasks), se.handOut, func(i int) choices { return tasks[i].choices }, func(i int, r result) {
 		se.note(tasks[i].choices, r)
 		results[i] = r
 	})
-	se.made.add(results)
 	if !all || left == 0 || !se.goesOn() {
 		return nil, all && se.goesOn()
 	}
@@ -231,27 +217,6 @@ func (se *search) follow(of task, r result, left int) (next []task) {
 		}
 	}
 	return next
-}
-
-// walksAtOnce is how many walks know of the same runs before them. With each
-// number of workers they are the same ones, so that the walks are, too.
-const walksAtOnce = 64
-
-// walkAtRandom plays walks until a limit is reached.
-func (se *search) walkAtRandom() {
-	for first, goesOn := uint64(1), true; goesOn; first += walksAtOnce {
-		before, results := maps.Clone(se.made), make([]result, walksAtOnce)
-		goesOn = se.crew.each(walksAtOnce, se.handOut,
-			func(i int) task { return task{walk: first + uint64(i), before: before} },
-			func(i int, r result) {
-				se.note(r.Walked, r)
-				results[i] = r
-				se.mu.Lock()
-				defer se.mu.Unlock()
-				se.tally.walks++
-			})
-		se.made.add(results)
-	}
 }
 
 // goesOn reports whether no limit is reached, and no run has failed.

@@ -7,8 +7,7 @@ import (
 
 // tally is what a search has done.
 type tally struct {
-	schedules int // runs, walks at random included
-	walks     int // walks at random
+	schedules int // runs
 	complete  int // every course with that many deviations was played; -1 for none
 	known     int // courses that came to a state that had been searched
 	diverged  int // runs that came to another state by the same choices
@@ -21,6 +20,6 @@ func (t tally) String() string {
 	if t.complete >= 0 {
 		complete = fmt.Sprintf("complete with %d deviations", t.complete)
 	}
-	return fmt.Sprintf("%d schedules, %d of them walks, in %v, %.0f a second; %s; %d came to a known state, %d diverged",
-		t.schedules, t.walks, t.took.Round(time.Millisecond), float64(t.schedules)/t.took.Seconds(), complete, t.known, t.diverged)
+	return fmt.Sprintf("%d schedules in %v, %.0f a second; %s; %d came to a known state, %d diverged",
+		t.schedules, t.took.Round(time.Millisecond), float64(t.schedules)/t.took.Seconds(), complete, t.known, t.diverged)
 }

@@ -39,8 +39,7 @@ type worker struct {
 	orders io.WriteCloser
 	out    *bufio.Reader
 
-	said       []string
-	deviations choices // what its story tells of
+	said []string
 }
 
 func startWorker(test string) (*worker, error) {
@@ -102,7 +101,6 @@ func (w *worker) hear(line string) {
 		return
 	}
 	w.said = append(w.said, line)
-	w.deviations = append(w.deviations, choicesIn([]string{line})...)
 	if len(w.said) > maxWords {
 		w.said = slices.Delete(w.said, maxWords/2, maxWords/2+1)
 	}

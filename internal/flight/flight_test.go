@@ -1,9 +1,7 @@
 package flight
 
 import (
-	"context"
 	"errors"
-	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -12,7 +10,7 @@ import (
 )
 
 func TestRingsKeepTheLastEvents(t *testing.T) {
-	r := New(4, false)
+	r := New(4)
 	for i := range 11 {
 		r.Add(Event{Kind: Released, Name: strconv.Itoa(i)})
 		if i%2 == 0 {
@@ -31,9 +29,9 @@ func TestRingsKeepTheLastEvents(t *testing.T) {
 // A waiter in the process is asked for its place without the recorder's lock:
 // the answer may take a lock under which events are added.
 func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {
-	r := New(10, false)
+	r := New(10)
 	var a Record
-	r.Begin(&a, What{}, time.Now(), 0)
+	r.Begin(&a, What{}, time.Now())
 	a.QueuedLocally(func() Standing {
 		r.Add(Event{}) // takes the recorder's lock
 		return Standing{Ahead: 3}
@@ -49,40 +47,32 @@ func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {
 	require.Equal(t, "/a", r.Followers().Caches.All()[0].Root)
 }
 
-// Lost holds that nobody can release any more take no memory in the long run,
-// also if nobody ever looks.
-func TestLostHoldsThatWereDroppedAreForgotten(t *testing.T) {
-	r := New(10, false)
-	gone, end := context.WithCancel(t.Context())
-	lose := func() *Record {
+// A program that never releases the holds that it has lost does not fill the memory.
+func TestOnlyTheNewestLostHoldsAreKept(t *testing.T) {
+	r := New(10)
+	lose := func(i int) *Record {
 		a := &Record{}
-		r.Begin(a, What{Path: "/lock"}, time.Now(), 0)
+		r.Begin(a, What{Path: strconv.Itoa(i)}, time.Now())
 		a.Ended(Acquired, "acquired", nil)
 		a.Hold("n-1", 7)
-		a.Lost(gone, errors.New("lost"))
+		a.Lost(errors.New("lost"))
 		return a
 	}
-	kept := []*Record{lose(), lose(), lose()}
-	for range 2 * minSweep {
-		lose()
+	var held Record
+	r.Begin(&held, What{Path: "held"}, time.Now())
+	var all []*Record
+	for i := range mostLost + 3 {
+		all = append(all, lose(i))
 	}
-	runtime.GC()
-	require.Len(t, r.Records(), 2*minSweep+3, "their nodes may exist")
-	end()
-	for range 50 {
-		for range minSweep {
-			lose()
-		}
-		runtime.GC()
-	}
-	require.LessOrEqual(t, len(r.lost.all), 4*minSweep)
-	all := r.Records()
-	require.Len(t, r.lost.all, len(all))
-	require.GreaterOrEqual(t, len(all), len(kept))
-	for i, a := range kept {
-		require.Equal(t, Lost, all[i].Stage)
+	records := r.Records()
+	require.Len(t, records, 1+mostLost)
+	require.Equal(t, "held", records[0].Path)
+	require.Equal(t, "3", records[1].Path)
+	require.EqualError(t, records[1].Err, "lost")
+	for _, a := range all {
 		a.Gone()
 	}
-	require.Len(t, r.Records(), len(all)-len(kept))
-	require.Zero(t, r.linked)
+	require.Len(t, r.Records(), 1)
+	require.Zero(t, r.lost)
+	require.Equal(t, 1, r.linked)
 }

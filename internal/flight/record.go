@@ -1,10 +1,7 @@
 package flight
 
 import (
-	"context"
-	"runtime"
 	"time"
-	"weak"
 )
 
 // Record is what is known of one acquire, and of the hold that follows it. It
@@ -14,7 +11,6 @@ type Record struct {
 	of    *Recorder // nil for a record that was not begun
 	what  What
 	since time.Time
-	stack []uintptr
 
 	// These are protected by of.mu.
 	prev, next *Record // nil while the record is in no list
@@ -26,8 +22,7 @@ type Record struct {
 	ahead      int
 	others     *others // nil if there is nothing to know
 	locally    func() Standing
-	number     uint64    // the number of the grant's event
-	lost       *lostHold // nil unless the hold was lost
+	lost       error // why the hold was lost, or nil
 
 	// The hold ended when the release began: the next holder may be there
 	// before the release is done.
@@ -85,22 +80,14 @@ type Standing struct {
 	Holder Contender
 }
 
-// stackDepth is how many calls of a stack are kept.
-const stackDepth = 32
-
-// Begin begins the record of an acquire that has begun at a time. It leaves
-// this call, and so many of those above it, out of the stack.
-//
-// For the nil Recorder, it only notes what is acquired.
-func (r *Recorder) Begin(a *Record, what What, since time.Time, skip int) {
+// Begin begins the record of an acquire that has begun at a time. For the nil
+// Recorder, it only notes what is acquired.
+func (r *Recorder) Begin(a *Record, what What, since time.Time) {
 	a.what = what
 	if r == nil {
 		return
 	}
 	a.of, a.since = r, since
-	if r.stacks {
-		a.stack = callers(skip + 2)
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.linkLocked(a)
@@ -108,12 +95,6 @@ func (r *Recorder) Begin(a *Record, what What, since time.Time, skip int) {
 
 // What describes the lock, also if the record was not begun.
 func (a *Record) What() *What { return &a.what }
-
-func callers(skip int) []uintptr {
-	var pcs [stackDepth]uintptr
-	n := runtime.Callers(skip+1, pcs[:])
-	return append([]uintptr(nil), pcs[:n]...)
-}
 
 func (r *Recorder) linkLocked(a *Record) {
 	r.linked++
@@ -129,6 +110,9 @@ func (a *Record) unlinkLocked() {
 	a.prev.next, a.next.prev = a.next, a.prev
 	a.prev, a.next = nil, nil
 	a.of.linked--
+	if a.lost != nil {
+		a.of.lost--
+	}
 }
 
 // update makes a change of the record, unless it records nothing.
@@ -197,8 +181,6 @@ func (a *Record) Hold(node string, token int64) {
 		a.stage, a.node, a.token, a.others, a.released = Held, node, token, nil, 0
 		a.of.linkLocked(a)
 		e := a.event(Acquired, a.granted)
-		a.number = a.of.nextLocked()
-		e.seq = a.number
 		e.Node, e.Took = node, a.granted.Sub(a.since)
 		a.of.addLocked(e)
 	})
@@ -212,20 +194,33 @@ func (a *Record) Revoked() {
 	})
 }
 
-// Lost notes that the lock is lost. Until Gone it counts as not released. If
-// the program drops what refers to the record, nobody can release the hold any
-// more; then it counts until the context nodes ends, which is when the nodes
-// are gone.
-func (a *Record) Lost(nodes context.Context, err error) {
+// Lost notes that the lock is lost. Until Gone it counts as not released. The
+// recorder keeps the newest holds that are in this state, in case the program
+// never releases them.
+func (a *Record) Lost(err error) {
 	a.update(func() {
 		a.stage = Lost
 		if a.next != nil {
 			a.unlinkLocked()
-			a.lost = &lostHold{record: weak.Make(a), kept: a, nodes: nodes, err: err}
-			a.of.lost.addLocked(a.lost)
+			a.lost = err
+			a.of.linkLostLocked(a)
 		}
 		a.happenedLocked(HoldLost, err)
 	})
+}
+
+// mostLost is how many holds that are lost and not released are kept.
+const mostLost = 1000
+
+func (r *Recorder) linkLostLocked(a *Record) {
+	if r.lost++; r.lost > mostLost {
+		oldest := r.records.next
+		for oldest.lost == nil {
+			oldest = oldest.next
+		}
+		oldest.unlinkLocked()
+	}
+	r.linkLocked(a)
 }
 
 // Released notes that the release is done, or was left to the client. The event
@@ -251,10 +246,7 @@ func (a *Record) Releasing() {
 
 // Gone ends the record of a hold.
 func (a *Record) Gone() {
-	a.update(func() {
-		a.unlinkLocked()
-		a.of.lost.removeLocked(a.lost)
-	})
+	a.update(a.unlinkLocked)
 }
 
 func (a *Record) event(kind Kind, at time.Time) Event {

@@ -5,7 +5,6 @@ import "sync"
 // Recorder is the flight recorder of one client. The nil Recorder records
 // nothing. It is safe for concurrent use.
 type Recorder struct {
-	stacks    bool
 	followers Followers
 
 	mu       sync.Mutex // protects the following fields, and fields of every Record and Sources
@@ -14,17 +13,16 @@ type Recorder struct {
 	frequent ring
 	records  Record // the head of a list in a circle
 	linked   int    // how many are in the list
-	lost     lost
+	lost     int    // how many of these are lost holds
 }
 
 // New returns a recorder that keeps so many rare events, and as many frequent
-// ones. It returns nil for none. The argument stacks says whether to keep where
-// each acquire was called.
-func New(events int, stacks bool) *Recorder {
+// ones. It returns nil for none.
+func New(events int) *Recorder {
 	if events <= 0 {
 		return nil
 	}
-	r := &Recorder{stacks: stacks, rare: ring{size: events}, frequent: ring{size: events}}
+	r := &Recorder{rare: ring{size: events}, frequent: ring{size: events}}
 	r.followers = newFollowers(r)
 	r.records.next, r.records.prev = &r.records, &r.records
 	return r

@@ -16,7 +16,6 @@ type View struct {
 	Holder    Contender
 	Revoked   bool
 	Err       error
-	Stack     []uintptr // for runtime.CallersFrames
 
 	locally func() Standing
 }
@@ -37,34 +36,27 @@ func (v *View) Locate() {
 func (a *Record) viewLocked() View {
 	v := View{
 		What: a.what, Since: a.since, Granted: a.granted, Stage: a.stage, Node: a.node, Token: a.token,
-		Ahead: a.ahead, Revoked: a.revoked, Stack: a.stack, locally: a.locally,
+		Ahead: a.ahead, Revoked: a.revoked, Err: a.lost, locally: a.locally,
 	}
 	if a.others != nil {
 		v.Seen, v.Neighbour, v.Holder = a.others.seen, a.others.neighbour, a.others.holder
 	}
-	if a.lost != nil {
-		v.Err = a.lost.err
-	}
 	return v
 }
 
-// Records returns all acquires and holds that go on, in the order in which the
-// acquires, and the holds, have begun. Behind them are the holds that are lost
-// and not released, in the order in which they have begun.
+// Records returns all acquires and holds that are under way, and holds that are
+// lost and not released.
 func (r *Recorder) Records() []View {
 	if r == nil {
 		return nil
 	}
 	r.mu.Lock()
-	n := r.linked + len(r.lost.all)
+	n := r.linked
 	r.mu.Unlock()
 	all := make([]View, 0, n+n/8) // not under the lock, which every acquire takes
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for a := r.records.next; a != &r.records; a = a.next {
-		all = append(all, a.viewLocked())
-	}
-	for _, a := range r.lost.recordsLocked() {
 		all = append(all, a.viewLocked())
 	}
 	return all

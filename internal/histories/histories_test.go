@@ -46,10 +46,10 @@ func play(steps []step) *histories.History {
 
 func TestModels(t *testing.T) {
 	do := func(asked any) step { return step{asked: asked} }
-	add := func(delta, now int64) step { return step{asked: histories.Add{Delta: delta}, told: now} }
-	load := func(now int64) step { return step{asked: histories.Load{}, told: now} }
+	add := func(delta, now int64) step { return step{asked: histories.Add(delta), told: now} }
+	load := func(now int64) step { return step{asked: read{}, told: now} }
 	swap := func(old, now string, ok bool) step {
-		return step{asked: histories.Swap{Old: old, New: now}, told: done(ok)}
+		return step{asked: histories.Swap[string]{Old: old, New: now}, told: done(ok)}
 	}
 	late := func(asked any) step { return step{asked: asked, late: true} }
 	for _, c := range []struct {
@@ -97,22 +97,22 @@ func TestModels(t *testing.T) {
 			{asked: write{1, "a"}, open: true}, {asked: read{}, told: "a"}, {asked: read{}, told: ""},
 		}, false},
 
-		{"a number that grows", histories.Number, []step{add(1, 1), add(10, 11), load(11)}, true},
-		{"an addition that is lost", histories.Number, []step{add(1, 1), add(10, 10)}, false},
-		{"an addition that counts twice", histories.Number, []step{add(1, 1), load(2)}, false},
-		{"a number of the past", histories.Number, []step{add(1, 1), load(0)}, false},
-		{"an unknown addition, and it is there", histories.Number, []step{{asked: histories.Add{Delta: 1}, open: true}, add(10, 11)}, true},
-		{"an unknown addition, and it never is", histories.Number, []step{{asked: histories.Add{Delta: 1}, open: true}, add(10, 10)}, true},
-		{"an unknown addition, and it is not there any more", histories.Number, []step{
-			{asked: histories.Add{Delta: 1}, open: true}, add(10, 11), load(10),
+		{"a number that grows", histories.Value[int64](0), []step{add(1, 1), add(10, 11), load(11)}, true},
+		{"an addition that is lost", histories.Value[int64](0), []step{add(1, 1), add(10, 10)}, false},
+		{"an addition that counts twice", histories.Value[int64](0), []step{add(1, 1), load(2)}, false},
+		{"a number of the past", histories.Value[int64](0), []step{add(1, 1), load(0)}, false},
+		{"an unknown addition, and it is there", histories.Value[int64](0), []step{{asked: histories.Add(1), open: true}, add(10, 11)}, true},
+		{"an unknown addition, and it never is", histories.Value[int64](0), []step{{asked: histories.Add(1), open: true}, add(10, 10)}, true},
+		{"an unknown addition, and it is not there any more", histories.Value[int64](0), []step{
+			{asked: histories.Add(1), open: true}, add(10, 11), load(10),
 		}, false},
 
 		{"a value that is swapped", histories.Value("a"), []step{swap("a", "b", true), {asked: read{}, told: "b"}}, true},
 		{"a value that is swapped twice", histories.Value("a"), []step{swap("a", "b", true), swap("a", "c", true)}, false},
-		{"a swap that comes too late", histories.Value("a"), []step{{asked: histories.Set{Value: "b"}, told: done(true)}, swap("a", "c", false)}, true},
+		{"a swap that comes too late", histories.Value("a"), []step{{asked: histories.Set[string]{Value: "b"}, told: done(true)}, swap("a", "c", false)}, true},
 		{"a swap that is refused for no reason", histories.Value("a"), []step{swap("a", "b", false)}, false},
-		{"a value that is overwritten", histories.Value("a"), []step{{asked: histories.Set{Value: "b"}, told: done(true)}, {asked: read{}, told: "a"}}, false},
-		{"an unknown swap, and it is there", histories.Value("a"), []step{{asked: histories.Swap{Old: "a", New: "b"}, open: true}, {asked: read{}, told: "b"}}, true},
+		{"a value that is overwritten", histories.Value("a"), []step{{asked: histories.Set[string]{Value: "b"}, told: done(true)}, {asked: read{}, told: "a"}}, false},
+		{"an unknown swap, and it is there", histories.Value("a"), []step{{asked: histories.Swap[string]{Old: "a", New: "b"}, open: true}, {asked: read{}, told: "b"}}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := play(c.steps).Check(c.model)
@@ -127,10 +127,10 @@ func TestModels(t *testing.T) {
 
 // A history in which nothing was told proves nothing.
 func TestHistoryOfNothingIsNoProof(t *testing.T) {
-	open := step{asked: histories.Add{Delta: 1}, open: true}
+	open := step{asked: histories.Add(1), open: true}
 	for name, steps := range map[string][]step{"no call": nil, "no answer": {open, open}} {
 		t.Run(name, func(t *testing.T) {
-			require.ErrorContains(t, play(steps).Check(histories.Number), "none was told anything")
+			require.ErrorContains(t, play(steps).Check(histories.Value[int64](0)), "none was told anything")
 		})
 	}
 }

@@ -6,15 +6,27 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Set is asked for by those who write a value, whatever it was.
-type Set struct{ Value string }
+// Set is asked for by a client that writes a value, whatever it was.
+type Set[T any] struct{ Value T }
 
-// Swap is asked for by those who write a value if it is another one before. They
-// are told Done.
-type Swap struct{ Old, New string }
+// Swap is asked for by a client that writes a value if it is another one before. The
+// client is told Done.
+type Swap[T any] struct{ Old, New T }
+
+// Update is asked for by a client that makes a value of the one before. The client is
+// told the new value.
+type Update[T any] struct {
+	What string
+	Of   func(T) T
+}
+
+// Add is an Update of a number.
+func Add(delta int64) Update[int64] {
+	return Update[int64]{fmt.Sprint("add ", delta), func(n int64) int64 { return n + delta }}
+}
 
 // Value is a value that begins with this one. It may also be asked for a Read.
-func Value(first string) porcupine.Model {
+func Value[T comparable](first T) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return first },
 		Step: func(state, asked, told any) (bool, any) {
@@ -22,10 +34,13 @@ func Value(first string) porcupine.Model {
 			switch a := asked.(type) {
 			case Read:
 				return told == state, state
-			case Set:
+			case Set[T]:
 				return true, a.Value
-			case Swap:
-				swaps := state == a.Old
+			case Update[T]:
+				next := a.Of(state.(T))
+				return open || told == any(next), next
+			case Swap[T]:
+				swaps := state == any(a.Old)
 				if swaps {
 					state = a.New
 				}

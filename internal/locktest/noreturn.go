@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
@@ -19,14 +18,13 @@ import (
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/locktrace"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // NoReturn tests what is left of a recipe when a function of the user's panics,
 // or ends its goroutine. The function use uses the recipe, and leaves nothing
 // behind unless it is interrupted so. Each call that a hook, an ACL provider, a
 // suspend clock and the context of use get on the goroutine of use does not return in
-// turn, and the call of a retry policy behind each request.
+// turn.
 //
 // After that there are no watches, and no ephemeral nodes but those that may
 // stay, and the same client and another one can use the recipe.
@@ -35,7 +33,7 @@ func NoReturn(
 ) {
 	t.Helper()
 	for function, option := range map[string]func(*bomb) framework.Option{
-		"tracer": tracerOf, "ACL provider": aclOf, "retry policy": retryOf, "suspend clock": clockOf, "context": contextOf,
+		"tracer": tracerOf, "ACL provider": aclOf, "context": contextOf,
 	} {
 		noReturnOf(t, function, option, use, mayStay)
 	}
@@ -53,12 +51,9 @@ func noReturnOf(
 		t.Run(function+", "+way, func(t *testing.T) {
 			for n, more := 0, true; more; n += thorough.Size(1, 5) {
 				recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
-					b, lost := &bomb{left: n + 1, end: end}, -1
-					if function == "retry policy" { // it is asked when a reply is lost
-						b.left, lost = 1, n
-					}
+					b := &bomb{left: n + 1, end: end}
 					c, _ := w.Connect(t, option(b))
-					more = noReturn(t, w, c, use, b, lost)
+					more = noReturn(t, w, c, use, b)
 					require.Subset(t, mayStay, w.Fake.Session(c.SessionID()).Ephemerals())
 					for _, user := range []*framework.Client{c, w.Observer} {
 						require.NoError(t, use(t, recipetest.Within(t, time.Hour), user))
@@ -69,20 +64,15 @@ func noReturnOf(
 	}
 }
 
-// noReturn reports whether there was such a call. The reply behind as many
-// requests is lost, if that is not negative, and then it reports whether there
-// were so many.
+// noReturn reports whether there was such a call.
 func noReturn(
-	t *testing.T, w *recipetest.World, c *framework.Client, use func(*testing.T, context.Context, *framework.Client) error, b *bomb, lost int,
+	t *testing.T, w *recipetest.World, c *framework.Client,
+	use func(*testing.T, context.Context, *framework.Client) error, b *bomb,
 ) bool {
 	ctx := w.Patience(t)
 	require.NoError(t, use(t, ctx, c)) // makes the parents
 	synctest.Wait()
 	before := len(w.Fake.Watches())
-	fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpAny, After: max(lost, 0), Do: zktest.DropReply()})
-	if lost < 0 {
-		fault.Remove()
-	}
 	done, returned := make(chan struct{}), false
 	go func() {
 		defer close(done)
@@ -93,19 +83,17 @@ func noReturn(
 		if b.inContext {
 			under = bombContext{ctx, b}
 		}
-		if err := use(t, under, c); err != nil && lost < 0 {
+		if err := use(t, under, c); err != nil {
 			panic(err)
 		}
 		returned = true
 	}()
 	<-done
 	require.Equal(t, b.hit, !returned)
-	more := b.hit || fault.Hits() > 0
-	fault.Remove()
 	time.Sleep(30 * time.Second)
 	synctest.Wait()
 	require.Len(t, w.Fake.Watches(), before)
-	return more
+	return b.hit
 }
 
 // bomb is set off by one of the calls on one goroutine.
@@ -145,20 +133,6 @@ func aclOf(b *bomb) framework.Option {
 	})
 }
 
-func retryOf(b *bomb) framework.Option {
-	return framework.WithRetry(func() backoff.BackOff {
-		b.call()
-		return backoff.NewConstantBackOff(time.Second)
-	})
-}
-
-func clockOf(b *bomb) framework.Option {
-	return framework.WithSuspendClock(func() time.Duration {
-		b.call()
-		return 0
-	})
-}
-
 // contextOf sets nothing that matters for the client: the context of use has the bomb.
 func contextOf(b *bomb) framework.Option {
 	b.inContext = true
@@ -188,33 +162,8 @@ func (b bombTracer) EndOperation(context.Context, clienttrace.OperationEnd) { b.
 
 func (b bombTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
 	b.call()
-	return ctx, bombOnAcquire(b)
+	return ctx, Calls(func(any) { b.call() })
 }
-
-type bombOnAcquire struct{ *bomb }
-
-func (b bombOnAcquire) Trace() map[string]string   { b.call(); return nil }
-func (b bombOnAcquire) QueuedLocally(int)          { b.call() }
-func (b bombOnAcquire) Queued(locktrace.Queued)    { b.call() }
-func (b bombOnAcquire) Waiting(locktrace.Waiting)  { b.call() }
-func (b bombOnAcquire) Woken(bool)                 { b.call() }
-func (b bombOnAcquire) Abandoned(error)            { b.call() }
-func (b bombOnAcquire) Ended(locktrace.AcquireEnd) { b.call() }
-
-func (b bombOnAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
-	b.call()
-	return bombOnHold(b)
-}
-
-type bombOnHold struct{ *bomb }
-
-func (b bombOnHold) Context(ctx context.Context) context.Context { b.call(); return ctx }
-func (b bombOnHold) Reentered()                                  { b.call() }
-func (b bombOnHold) Revoked()                                    { b.call() }
-func (b bombOnHold) Ended(locktrace.HoldEnd)                     { b.call() }
-func (b bombOnHold) Overrun() func()                             { b.call(); return b.call }
 
 // BarrierWaited is of the hook of package barriers.
 func (b bombTracer) BarrierWaited(barriers.Waited) { b.call() }
-
-func (b bombTracer) BarrierMembersLost(int) { b.call() }

@@ -1,7 +1,7 @@
 // Command mutants breaks the rules of the library, one at a time, and runs the
 // test that has to notice: a test that cannot fail holds nothing.
 //
-//	go run ./internal/mutants [-since REF] [-times N] [-p N] [NAME...]
+//	go run ./internal/mutants [-times N] [-p N] [NAME...]
 //
 // A mutant replaces a text in the body of one function. The file
 // .ci/mutants/DIR.txt has the mutants of the package in DIR:
@@ -19,11 +19,9 @@
 //
 // The exit status is 1 if a mutant survives, or does not fit. A mutant does not
 // fit if its function or its test does not exist, if its old text is not in the
-// function exactly once, or if it cannot be compiled. With -since, only mutants
-// are run that were written after a commit, or whose function or test has changed
-// since then, and the others need not fit. A NAME may be a regular expression.
-// With -times, each mutant must be killed that many times, on one processor, on
-// two and on four in turn.
+// function exactly once. If one cannot be compiled, nothing is run. A NAME may be a
+// regular expression. With -times, each mutant must be killed that many times, on one
+// processor, on two and on four in turn.
 package main
 
 import (
@@ -36,12 +34,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
 func main() {
 	var o options
-	flag.StringVar(&o.since, "since", "", "run only what has changed since this `commit`")
 	flag.IntVar(&o.times, "times", 1, "run each mutant `n` times")
 	flag.IntVar(&o.processes, "p", runtime.NumCPU(), "run `n` mutants at a time")
 	flag.Parse()
@@ -57,7 +55,6 @@ func main() {
 }
 
 type options struct {
-	since     string
 	times     int
 	processes int
 	names     []string
@@ -75,33 +72,19 @@ func run(ctx context.Context, out io.Writer, root string, o options) error {
 	if err != nil {
 		return err
 	}
-	now, err := readTree(root, chosen)
-	if err != nil {
-		return err
-	}
-	changed := chosen
-	if o.since != "" {
-		if changed, err = now.changedSince(o.since, chosen); err != nil {
-			return err
-		}
-	}
 	dir, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	p := programs{root: root, dir: dir}
-	fitting, misfits, err := p.build(chosen, changed)
+	fitting, misfits, err := p.build(chosen)
 	if err != nil {
 		return err
 	}
-	blocking := 0
 	for _, m := range chosen {
 		if why, ok := misfits[m]; ok {
 			fmt.Fprintf(out, "%s: %s does not fit: %s\n", m.place, m.name, why)
-			if slices.Contains(changed, m) {
-				blocking++
-			}
 		}
 	}
 	compiled := time.Since(begin)
@@ -110,10 +93,10 @@ func run(ctx context.Context, out io.Writer, root string, o options) error {
 		return err
 	}
 	fmt.Fprintf(out, "%d mutants of %d: %d killed, %d survived, %d do not fit; compiled in %v, run in %v\n",
-		len(changed), len(all), len(fitting)-survivors, survivors, len(misfits),
+		len(chosen), len(all), len(fitting)-survivors, survivors, len(misfits),
 		compiled.Round(time.Second), (time.Since(begin) - compiled).Round(time.Second))
-	if survivors+blocking > 0 {
-		return fmt.Errorf("%d survived, %d do not fit", survivors, blocking)
+	if survivors+len(misfits) > 0 {
+		return fmt.Errorf("%d survived, %d do not fit", survivors, len(misfits))
 	}
 	return nil
 }
@@ -138,94 +121,66 @@ func withNames(all []*mutant, names []string) (chosen []*mutant, err error) {
 	return chosen, nil
 }
 
-// build compiles the tests with the mutants in toRun that fit. It returns these,
-// and says of each other mutant in all why it does not fit. If some mutants cannot
-// be compiled, it begins again without them.
-func (p programs) build(all, toRun []*mutant) (fitting []*mutant, misfits map[*mutant]string, err error) {
-	uncompiled := map[*mutant]string{}
-	for {
-		t, err := readTree(p.root, all)
-		if err != nil {
-			return nil, nil, err
-		}
-		misfits = t.mutate(all)
-		if t, err = readTree(p.root, toRun); err != nil {
-			return nil, nil, err
-		}
-		fitting = slices.DeleteFunc(slices.Clone(toRun), func(m *mutant) bool {
-			return misfits[m] != "" || uncompiled[m] != ""
-		})
-		t.mutate(fitting)
-		for m, why := range uncompiled {
-			misfits[m] = why
-		}
-		if len(fitting) == 0 {
-			return nil, misfits, nil
-		}
-		if err := t.write(p.dir); err != nil {
-			return nil, nil, err
-		}
-		faults, err := p.compile(fitting)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(faults) == 0 {
-			return fitting, misfits, nil
-		}
-		for _, m := range fitting {
-			if why := faults[m.name]; why != "" {
-				uncompiled[m] = "it cannot be compiled" + why
-			}
-		}
+// build compiles the tests with the mutants that fit. It returns these, and says
+// of each other mutant why it does not fit.
+func (p programs) build(mutants []*mutant) (fitting []*mutant, misfits map[*mutant]string, err error) {
+	t, err := readTree(p.root, mutants)
+	if err != nil {
+		return nil, nil, err
 	}
+	misfits = t.mutate(mutants)
+	fitting = slices.DeleteFunc(slices.Clone(mutants), func(m *mutant) bool { return misfits[m] != "" })
+	if len(fitting) == 0 {
+		return nil, misfits, nil
+	}
+	if err := t.write(p.dir); err != nil {
+		return nil, nil, err
+	}
+	return fitting, misfits, p.compile(fitting)
 }
 
 // kill runs the tests of the mutants. It prints those that survive, and returns
 // their number.
 func (p programs) kill(ctx context.Context, out io.Writer, mutants []*mutant, o options) (survivors int, err error) {
-	processors := func(i int) string { return fmt.Sprintf("-test.cpu=%d", 1<<(i%3)) }
-	var flags []string
+	var processors []string // one processor, two and four in turn
 	if o.times > 1 {
-		flags = []string{"-test.cpu=1,2,4"}
+		processors = []string{"-test.cpu=1,2,4"}
 	}
-	if err := p.check(ctx, mutants, o.processes, flags...); err != nil {
+	if err := p.check(ctx, mutants, o.processes, processors...); err != nil {
 		return 0, err
 	}
-	type result struct {
-		m   *mutant
-		log string
-	}
-	results := make(chan result, len(mutants))
+	var mu sync.Mutex // protects survivors and out
 	err = each(mutants, o.processes, func(m *mutant) error {
 		survived, hint := 0, ""
 		for i := range o.times {
+			flags := processors
 			if o.times > 1 {
-				flags = []string{processors(i)}
+				flags = []string{fmt.Sprintf("-test.cpu=%d", 1<<(i%3))}
 			}
 			passes, log, err := p.run(ctx, m.name, m.testFolder, m.pattern(), flags...)
 			if err != nil {
 				return err
 			}
-			if passes {
-				survived++
+			if !passes {
+				continue
 			}
-			if passes && strings.Contains(log, timedOut) {
+			survived++
+			if strings.Contains(log, timedOut) {
 				hint = "\n    the test hangs, which notices nothing"
 			}
-			if passes && strings.Contains(log, "testing: warning: no tests to run") {
+			if strings.Contains(log, "testing: warning: no tests to run") {
 				hint = "\n    there is no such test"
 			}
 		}
-		if survived > 0 {
-			results <- result{m, fmt.Sprintf("%s: %s survived %d times of %d\n    rule: %s\n    func: %s\n    test: %s %s%s\n",
-				m.place, m.name, survived, o.times, m.rule, m.function, m.testFolder, m.test, hint)}
+		if survived == 0 {
+			return nil
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		survivors++
+		fmt.Fprintf(out, "%s: %s survived %d times of %d\n    rule: %s\n    func: %s\n    test: %s %s%s\n",
+			m.place, m.name, survived, o.times, m.rule, m.function, m.testFolder, m.test, hint)
 		return nil
 	})
-	close(results)
-	for r := range results {
-		survivors++
-		fmt.Fprint(out, r.log)
-	}
 	return survivors, err
 }

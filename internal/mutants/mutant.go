@@ -123,32 +123,3 @@ func (m *mutant) find(body string) [][]int {
 	}
 	return regexp.MustCompile(strings.Join(lines, `\n\s*`)).FindAllStringIndex(body, -1)
 }
-
-// closest returns the index of the line of a body that is most like the first
-// line of the old text.
-func (m *mutant) closest(body []string) int {
-	best, most := 0, -1.0
-	for i, line := range body {
-		if likeness := likeness(strings.TrimSpace(line), m.old[0]); likeness > most {
-			best, most = i, likeness
-		}
-	}
-	return best
-}
-
-// likeness returns the part of the pairs of neighbouring characters that two
-// lines share.
-func likeness(a, b string) float64 {
-	pairs := map[string]int{}
-	for i := range len(a) - 1 {
-		pairs[a[i:i+2]]++
-	}
-	shared := 0
-	for i := range len(b) - 1 {
-		if pairs[b[i:i+2]] > 0 {
-			pairs[b[i:i+2]]--
-			shared++
-		}
-	}
-	return float64(shared) / float64(len(a)+len(b)+1)
-}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -21,19 +20,11 @@ type programs struct {
 
 // compile compiles the tests of mutants that were added to the tree. Each
 // program is used for a few short tests. So it is compiled without optimisation,
-// and linked without a symbol table. The result has the errors of the compiler
-// by the names of the mutants that they are in.
-func (p programs) compile(mutants []*mutant) (map[string]string, error) {
-	module := exec.Command("go", "list", "-m")
-	module.Dir = p.root
-	module.Env = append(os.Environ(), "GOWORK=off")
-	path, err := module.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list -m: %w", err)
-	}
+// and linked without a symbol table. The compiler's errors name a mutant and a line
+// of its function.
+func (p programs) compile(mutants []*mutant) error {
 	args := []string{
-		"test", "-c", "-vet=off", "-ldflags=-s -w",
-		"-gcflags=" + strings.TrimSpace(string(path)) + "/...=-N -l -e -dwarf=false",
+		"test", "-c", "-vet=off", "-ldflags=-s -w", "-gcflags=./...=-N -l -e -dwarf=false",
 		"-overlay", filepath.Join(p.dir, "overlay.json"), "-o", filepath.Join(p.dir, "programs") + "/",
 	}
 	var packages []string
@@ -43,22 +34,11 @@ func (p programs) compile(mutants []*mutant) (map[string]string, error) {
 	slices.Sort(packages)
 	cmd := exec.Command("go", append(args, slices.Compact(packages)...)...)
 	cmd.Dir = p.root
-	out, err := cmd.CombinedOutput()
-	if err == nil {
-		return nil, nil
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go test -c: %w\n%s", err, out)
 	}
-	faults := map[string]string{}
-	for _, match := range inMutant.FindAllStringSubmatch(string(out), -1) {
-		faults[match[1]] += fmt.Sprintf("\n    line %s of the function: %s", match[2], match[3])
-	}
-	if len(faults) == 0 {
-		return nil, fmt.Errorf("go test -c: %w\n%s", err, out)
-	}
-	return faults, nil
+	return nil
 }
-
-// inMutant finds the errors in the functions of mutants.
-var inMutant = regexp.MustCompile(`/mutant/([a-z0-9-]+):(\d+):(?:\d+:)? (.*)`)
 
 // timedOut is what a test prints that hangs.
 const timedOut = "panic: test timed out"

@@ -21,7 +21,6 @@ type file struct {
 	syntax *ast.File
 
 	inserted map[int][]byte // the keys are offsets in text
-	appended []byte
 }
 
 // function is a function of a package.
@@ -108,42 +107,34 @@ func nameOf(d *ast.FuncDecl) string {
 	return fmt.Sprintf(pattern, receiver.(*ast.Ident).Name, d.Name.Name)
 }
 
-func (f *file) between(from, to token.Pos) string { return string(f.text[from-1 : to-1]) }
-
-// text returns a function without its comment, and body what stands between its
-// braces. Of a function that does not exist, both are empty.
-func (fn function) text() string {
-	if fn.decl == nil {
-		return ""
-	}
-	return fn.file.between(fn.decl.Pos(), fn.decl.End())
-}
-
+// body returns what stands between the braces of a function. It is empty if the
+// function does not exist.
 func (fn function) body() string {
 	if fn.decl == nil {
 		return ""
 	}
-	return fn.file.between(fn.decl.Body.Lbrace+1, fn.decl.Body.Rbrace)
+	return string(fn.file.text[fn.decl.Body.Lbrace : fn.decl.Body.Rbrace-1])
 }
 
-// mutate adds a mutant's function, under another name. The original calls it
-// when the mutant is chosen. It returns why the mutant does not fit, or "".
+// mutate adds a mutant: the changed body goes before the function's own, and is run
+// in its place when the mutant is chosen. It returns why the mutant does not fit,
+// or "". A function with a label cannot have mutants.
 func (f *folder) mutate(m *mutant) string {
 	fn, exists := f.functions[m.function]
-	found := m.find(fn.body())
+	body := fn.body()
+	found := m.find(body)
 	if len(found) != 1 {
 		return f.misfit(m, exists, len(found))
 	}
-	g, d, body := fn.file, fn.decl, fn.body()
-	name := d.Name.Name + "_" + m.identifier()
-	changed := g.between(d.Pos(), d.Name.Pos()) + name + g.between(d.Name.End(), d.Body.Lbrace+1) +
-		body[:found[0][0]] + strings.Join(m.new, "\n") + body[found[0][1]:] + "}"
-	if _, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+changed, parser.SkipObjectResolution); err != nil {
+	body = body[:found[0][0]] + strings.Join(m.new, "\n") + body[found[0][1]:] + "\n"
+	if _, err := parser.ParseFile(token.NewFileSet(), "", "package p;func _(){"+body+"}", parser.SkipObjectResolution); err != nil {
 		return fmt.Sprintf("its function does not parse: %v", err)
 	}
-	g.appended = fmt.Appendf(g.appended, "\n//line /mutant/%s:1\n%s\n", m.name, changed)
-	at := int(d.Body.Lbrace) // the offset after the brace
-	g.inserted[at] = fmt.Appendf(g.inserted[at], " if %s { %s };", m.identifier(), g.call(d, name))
+	if fn.decl.Type.Results == nil {
+		body += "return\n"
+	}
+	at := int(fn.decl.Body.Lbrace) // the offset after the brace
+	fn.file.inserted[at] = fmt.Appendf(fn.file.inserted[at], "if %s {/*line /mutant/%s:1:1*/%s};", m.identifier(), m.name, body)
 	f.chosen = append(f.chosen, m)
 	return ""
 }
@@ -157,57 +148,7 @@ func (f *folder) misfit(m *mutant, exists bool, times int) string {
 		fmt.Fprintf(&b, "the old text is %d times in %s", times, m.function)
 	}
 	fmt.Fprintf(&b, "\n    old text: %s", strings.Join(m.old, "\n              "))
-	if exists {
-		fn := f.functions[m.function]
-		lines := strings.Split(fn.body(), "\n")
-		at := m.closest(lines)
-		line := 1 + bytes.Count(fn.file.text[:fn.decl.Body.Lbrace], []byte("\n")) + at
-		fmt.Fprintf(&b, "\n    closest:  %s  (%s:%d)", strings.TrimSpace(lines[at]), fn.file.path, line)
-	}
 	return b.String()
-}
-
-// call returns a call of the function name with the receiver and the arguments
-// of d. What has no name gets a zero value, which the callee has no name for
-// either.
-func (f *file) call(d *ast.FuncDecl, name string) string {
-	var b strings.Builder
-	if d.Type.Results != nil {
-		b.WriteString("return ")
-	}
-	if d.Recv != nil {
-		fmt.Fprintf(&b, "%s.", f.arguments(d.Recv)[0])
-	}
-	b.WriteString(name)
-	if d.Type.TypeParams != nil {
-		fmt.Fprintf(&b, "[%s]", strings.Join(f.arguments(d.Type.TypeParams), ", "))
-	}
-	fmt.Fprintf(&b, "(%s)", strings.Join(f.arguments(d.Type.Params), ", "))
-	if d.Type.Results == nil {
-		b.WriteString("; return")
-	}
-	return b.String()
-}
-
-// arguments returns what is to be passed for each parameter of a list.
-func (f *file) arguments(list *ast.FieldList) (args []string) {
-	for _, field := range list.List {
-		zero, dots := fmt.Sprintf("(*new(%s))", f.between(field.Type.Pos(), field.Type.End())), ""
-		if _, variadic := field.Type.(*ast.Ellipsis); variadic {
-			zero, dots = "nil", "..."
-		}
-		if len(field.Names) == 0 {
-			args = append(args, zero+dots)
-		}
-		for _, name := range field.Names {
-			arg := name.Name
-			if arg == "_" {
-				arg = zero
-			}
-			args = append(args, arg+dots)
-		}
-	}
-	return args
 }
 
 // withMutants returns the text with the mutants in it.
@@ -220,7 +161,6 @@ func (f *file) withMutants() []byte {
 		from = at
 	}
 	b.Write(f.text[from:])
-	b.Write(f.appended)
 	return b.Bytes()
 }
 

@@ -1,16 +1,10 @@
 package main
 
 import (
-	"archive/tar"
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
-	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,16 +34,11 @@ func readTree(root string, mutants []*mutant) (*tree, error) {
 	return t, nil
 }
 
-// of returns the function that a mutant changes, and its test.
-func (t *tree) of(m *mutant) (changed, test function) {
-	return t.folders[m.folder].functions[m.function], t.folders[m.testFolder].tests[m.testFunction()]
-}
-
 // mutate adds the mutants. It returns the others by why they do not fit.
 func (t *tree) mutate(mutants []*mutant) map[*mutant]string {
 	misfits := map[*mutant]string{}
 	for _, m := range mutants {
-		if _, test := t.of(m); test.decl == nil {
+		if t.folders[m.testFolder].tests[m.testFunction()].decl == nil {
 			misfits[m] = fmt.Sprintf("there is no test %s in %s", m.testFunction(), m.testFolder)
 		} else if why := t.folders[m.folder].mutate(m); why != "" {
 			misfits[m] = why + t.elsewhere(m)
@@ -91,7 +80,7 @@ func (t *tree) write(dir string) error {
 			return err
 		}
 		for _, g := range f.files {
-			if len(g.appended) > 0 {
+			if len(g.inserted) > 0 {
 				if err := put(g.path, g.withMutants()); err != nil {
 					return err
 				}
@@ -110,69 +99,4 @@ func writeFile(path string, text []byte) error {
 		return err
 	}
 	return os.WriteFile(path, text, 0o644)
-}
-
-// changedSince returns the mutants that were written, or whose function or test
-// has changed, since a commit.
-func (t *tree) changedSince(ref string, mutants []*mutant) (changed []*mutant, err error) {
-	dir, err := os.MkdirTemp("", "mutants-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	if err := checkOut(t.root, ref, dir); err != nil {
-		return nil, err
-	}
-	earlier, err := readTree(dir, mutants)
-	if err != nil {
-		return nil, err
-	}
-	texts := map[string]string{}
-	// A catalogue that had another form has no mutants: all are new.
-	if old, err := readMutants(dir); err == nil {
-		for _, m := range old {
-			texts[m.name] = fmt.Sprintf("%q", []any{m.folder, m.function, m.testFolder, m.test, m.old, m.new})
-		}
-	}
-	for _, m := range mutants {
-		text := fmt.Sprintf("%q", []any{m.folder, m.function, m.testFolder, m.test, m.old, m.new})
-		function, test := t.of(m)
-		oldFunction, oldTest := earlier.of(m)
-		if texts[m.name] != text || function.text() != oldFunction.text() || test.text() != oldTest.text() {
-			changed = append(changed, m)
-		}
-	}
-	return changed, nil
-}
-
-// checkOut writes the Go files of a commit, and its mutants, to dir.
-func checkOut(root, ref, dir string) error {
-	cmd := exec.Command("git", "archive", "--format=tar", ref)
-	cmd.Dir = root
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	archive, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("git archive %s: %w: %s", ref, err, &stderr)
-	}
-	for r := tar.NewReader(bytes.NewReader(archive)); ; {
-		header, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		needed := path.Ext(header.Name) == ".go" || strings.HasPrefix(header.Name, catalogue+"/")
-		if !needed || header.Typeflag != tar.TypeReg {
-			continue
-		}
-		text, err := io.ReadAll(r)
-		if err != nil {
-			return err
-		}
-		if err := writeFile(filepath.Join(dir, header.Name), text); err != nil {
-			return err
-		}
-	}
 }

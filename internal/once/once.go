@@ -1,15 +1,27 @@
-// Package once has the mark of a request that must not be made twice, although
-// framework takes it for one that can be repeated without harm.
+// Package once has two marks of contexts, by which recipes that look after lost
+// replies themselves keep framework from repeating what it takes for harmless.
 package once
 
 import "context"
 
-type key struct{}
+type (
+	transaction struct{}
+	single      struct{}
+)
 
 // Context returns a context under which a transaction whose reply is lost is of
-// unknown outcome, whatever its operations are. A policy of package retry cannot
-// say that: the policy of a retry.Do around the caller comes before it.
-func Context(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, true) }
+// unknown outcome, whatever its operations are. The client repeats it only if it
+// was not sent.
+func Context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, transaction{}, true)
+}
 
-// IsAsked reports whether ctx has the mark.
-func IsAsked(ctx context.Context) bool { return ctx.Value(key{}) != nil }
+// IsAsked reports whether ctx has the mark of Context.
+func IsAsked(ctx context.Context) bool { return ctx.Value(transaction{}) != nil }
+
+// Single returns a context under which the client makes one attempt at each
+// operation, whatever its retry policy is.
+func Single(ctx context.Context) context.Context { return context.WithValue(ctx, single{}, true) }
+
+// IsSingle reports whether ctx has the mark of Single.
+func IsSingle(ctx context.Context) bool { return ctx.Value(single{}) != nil }

@@ -22,7 +22,6 @@ import (
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/discovery"
-	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/nodes"
@@ -54,9 +53,6 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 	},
 	"leader.WithGrace": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		return leadUntilAsked(t, w, leader.WithGrace(d))
-	},
-	"leader.WithOverrunReport": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		return leadUntilAsked(t, w, leader.WithOverrunReport(d))
 	},
 	"locks.WithLocalHandOver": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		m := locks.NewInterProcessMutex(w.Observer, "/l", locks.WithLocalHandOver(2, d))
@@ -99,13 +95,6 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 		}
 		return nil
 	},
-	"inspect.WithPause": func(t *testing.T, w *recipetest.World, d time.Duration) error {
-		_, err := inspect.WaitGraph(recipetest.Within(t, time.Minute), w.Observer, []string{"/"}, inspect.WithPause(d))
-		if errors.Is(err, context.DeadlineExceeded) {
-			return nil
-		}
-		return err
-	},
 	"nodes.WithTTL": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		n, err := nodes.NewPersistentNode(w.Observer, "/n", nil, nodes.WithTTL(d))
 		if err != nil {
@@ -122,12 +111,8 @@ var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Dur
 	"tracing.WithSlowHold": func(t *testing.T, w *recipetest.World, d time.Duration) error {
 		return waitAndHold(t, w, tracing.WithSlowHold(d))
 	},
-	"retry.Once":               retrying(retry.Once),
-	"retry.N":                  retrying(func(d time.Duration) retry.Policy { return retry.N(5, d) }),
-	"retry.Forever":            retrying(retry.Forever),
-	"retry.Exponential":        retrying(func(d time.Duration) retry.Policy { return retry.Exponential(d, 5) }),
-	"retry.BoundedExponential": retrying(func(d time.Duration) retry.Policy { return retry.BoundedExponential(d, d, 5) }),
-	"retry.UntilElapsed":       retrying(func(d time.Duration) retry.Policy { return retry.UntilElapsed(d, max(d, time.Second)) }),
+	"retry.Forever":     retrying(retry.Forever),
+	"retry.Exponential": retrying(func(d time.Duration) retry.Policy { return retry.Exponential(d, d, 5) }),
 }
 
 // waitAndHold waits for a lock for some time, and holds it.
@@ -184,7 +169,7 @@ func outlastRemoval(t *testing.T, w *recipetest.World, opt discovery.DirectoryOp
 }
 
 // leadUntilAsked leads, is asked to step down, and goes on for some time.
-func leadUntilAsked(t *testing.T, w *recipetest.World, opt leader.SelectorOption) error {
+func leadUntilAsked(t *testing.T, w *recipetest.World, opt leader.Option) error {
 	s := leader.NewSelector(w.Observer, "/leader", opt)
 	err := s.Run(w.Patience(t), func(ctx context.Context) error {
 		lease, _ := locks.LeaseFromContext(ctx)

@@ -173,8 +173,7 @@ const (
 	CacheTransactions = "curator.cache.lag.transactions"
 	CacheResyncs      = "curator.cache.resyncs"
 
-	AtomicWrites     = "curator.atomic.writes"
-	AtomicPromotions = "curator.atomic.promotions"
+	AtomicWrites = "curator.atomic.writes"
 
 	SharedChanges     = "curator.shared.changes"
 	SharedRereads     = "curator.shared.rereads"
@@ -188,5 +187,4 @@ const (
 	DiscoveryEjections   = "curator.discovery.ejections"
 
 	BarrierWaitDuration = "curator.barrier.wait.duration"
-	BarrierMembersLost  = "curator.barrier.members.lost"
 )

@@ -51,9 +51,6 @@ func TestProperties(t *testing.T) {
 			"ssl.keyStore.location": "/srv/conf/server.pem", "ssl.trustStore.location": "/srv/conf/ca.pem",
 		}},
 		{"no TLS", alone, nil, map[string]string{"secureClientPort": "", "serverCnxnFactory": "", "ssl.clientAuth": ""}},
-		{"others", alone, []Option{WithTTLNodes(false)}, map[string]string{
-			"extendedTypesEnabled": "false",
-		}},
 		{"properties win", alone, []Option{WithProperty("tickTime", "5"), WithTick(time.Second)}, map[string]string{
 			"tickTime": "5",
 		}},
@@ -67,19 +64,6 @@ func TestProperties(t *testing.T) {
 				require.Equal(t, want, got[key], key)
 			}
 		})
-	}
-}
-
-func TestOptionsAreChecked(t *testing.T) {
-	tests := map[string]Option{
-		"tick":           WithTick(0),
-		"session":        WithSessionTimeouts(2*time.Second, time.Second),
-		"start timeout":  WithStartTimeout(-1),
-		"authentication": WithTLS(tls.RequestClientCert),
-	}
-	for text, opt := range tests {
-		_, err := Run(opt)
-		require.ErrorContains(t, err, text)
 	}
 }
 

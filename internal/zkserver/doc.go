@@ -49,32 +49,14 @@
 // change that. Data survives the death of the process, but not a crash of the
 // machine.
 //
-// A server lives until Close or CloseShared. On Linux the kernel ends it with
+// A server lives until the end of its test or CloseShared. On Linux the kernel ends it with
 // the program, however that ends; elsewhere a program that dies leaves the JVM
-// behind. Each server has a directory of its own below [os.TempDir], which only
+// behind. Each server has a directory of its own below [os.TempDir], which
 // Close removes. The first start on a machine takes some seconds longer, for an
 // archive of Java's classes in the user's cache directory.
-//
-// # Options of package zktest
-//
-// Options that both packages have bear the same names. The others of a real
-// server are ZooKeeper's own properties and flags:
-//
-//   - zktest.WithReconfig is WithProperty("reconfigEnabled", "true").
-//   - zktest.WithReadOnlyMode is WithJVMFlags("-Dreadonlymode.enabled=true"),
-//     together with WithProperty("localSessionsEnabled", "true"): without local
-//     sessions, a server that is read-only lets no client in.
-//   - zktest.WithSuperUser is
-//     WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+id).
-//     The id is the one of the scheme digest: the user, a colon, and the SHA-1
-//     of user:password in base64.
-//   - zktest.WithEnforcedQuotas is
-//     WithJVMFlags("-Dzookeeper.enforceQuota=true").
 //
 // # Calls and errors
 //
 // Every method is safe for concurrent use. It is no error to stop a server that
-// does not run. An option that is nil or impossible is an error of Run and
-// RunEnsemble, and fails the test in the others. Start closes its server when
-// the test ends; what Run returns needs Close.
+// does not run. Start closes its server when the test ends.
 package zkserver

@@ -62,30 +62,12 @@ func (s *Server) Metrics(ctx context.Context) (map[string]string, error) {
 // server. Each member of an ensemble has its own. No four-letter word lists the
 // watches on children, so there is no more than the count.
 func (s *Server) WatchCount(ctx context.Context) (int, error) {
-	return s.metric(ctx, "zk_watch_count")
-}
-
-// Connections returns the number of connections to this server that have a
-// session. Connections of four-letter words have none and are not counted.
-func (s *Server) Connections(ctx context.Context) (int, error) {
-	reply, err := s.FourLetter(ctx, "cons")
-	if err != nil {
-		return 0, err
-	}
-	return strings.Count(reply, "sid=0x"), nil
-}
-
-func (s *Server) metric(ctx context.Context, name string) (int, error) {
 	metrics, err := s.Metrics(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return s.count(name, metrics[name])
-}
-
-func (s *Server) count(name, value string) (int, error) {
-	n, err := strconv.Atoi(value)
-	return n, s.wrap(name, err)
+	n, err := strconv.Atoi(metrics["zk_watch_count"])
+	return n, s.wrap("mntr", err)
 }
 
 // field returns the rest of the first line of reply that starts with prefix.

@@ -92,15 +92,11 @@ func (l *links) close() {
 // connections are accepted but lead nowhere. Data that is already under way may
 // still arrive. Clients are not affected.
 //
-// It is an error to give no server, all servers, nil, or a server of another
-// ensemble, or to have started the ensemble without [WithLinks]. After an error
-// nothing is cut.
+// It is an error to have started the ensemble without [WithLinks]. The servers must
+// be of this ensemble.
 func (e *Ensemble) Partition(servers ...*Server) error {
 	if e.links == nil {
 		return errNoLinks
-	}
-	if err := e.checkPartition(servers); err != nil {
-		return err
 	}
 	for _, a := range servers {
 		for _, b := range e.servers {
@@ -110,26 +106,6 @@ func (e *Ensemble) Partition(servers ...*Server) error {
 		}
 	}
 	return nil
-}
-
-// checkPartition returns an error unless the cut has servers of the ensemble on
-// both sides, and only such.
-func (e *Ensemble) checkPartition(servers []*Server) error {
-	if len(servers) == 0 {
-		return errors.New("zkserver: a partition of no server")
-	}
-	for i, s := range servers {
-		if !slices.Contains(e.servers, s) {
-			return fmt.Errorf("zkserver: a partition whose server %d of %d is nil, or not of this ensemble",
-				i+1, len(servers))
-		}
-	}
-	for _, s := range e.servers {
-		if !slices.Contains(servers, s) {
-			return nil
-		}
-	}
-	return errors.New("zkserver: a partition of all servers, which leaves nobody to be cut off from")
 }
 
 // Heal ends every [Ensemble.Partition]. Data that the servers sent meanwhile on

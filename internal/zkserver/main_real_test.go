@@ -32,12 +32,12 @@ func TestMain(m *testing.M) {
 // runHelper is the program that TestServerDiesWithProgram kills. It starts a
 // server, prints its address and waits.
 func runHelper() {
-	srv, err := Run()
+	e, err := run(nil, 0, newMembers)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(srv.Addr())
+	fmt.Println(e.servers[0].Addr())
 	select {}
 }
 

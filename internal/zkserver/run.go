@@ -2,7 +2,6 @@ package zkserver
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 )
@@ -10,33 +9,6 @@ import (
 // startAttempts is how often a first start is tried, with new ports each time,
 // if another program takes one of the ports.
 const startAttempts = 3
-
-// Run starts a standalone server, for programs and for TestMain; tests use
-// [Start]. The server serves when Run returns. The caller must call Close.
-func Run(opts ...Option) (*Server, error) {
-	e, err := run(opts, 0, newMembers)
-	if err != nil {
-		return nil, err
-	}
-	return e.servers[0], nil
-}
-
-// RunEnsemble starts an ensemble of n servers, for programs and for TestMain;
-// tests use [StartEnsemble]. All of them serve when RunEnsemble returns. The
-// caller must call Close.
-func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
-	if err := checkSize(n); err != nil {
-		return nil, err
-	}
-	return run(opts, n, newMembers)
-}
-
-func checkSize(n int) error {
-	if n < 1 {
-		return fmt.Errorf("zkserver: ensemble of %d servers", n)
-	}
-	return nil
-}
 
 // run starts an ensemble of n servers. If n is 0, it starts a standalone
 // server, which is treated as an ensemble of one from then on. The function
@@ -46,11 +18,9 @@ func run(opts []Option, n int, choose func(n int) ([]member, error)) (*Ensemble,
 	if err != nil {
 		return nil, err
 	}
-	d := c.distribution
-	if d == nil {
-		if d, err = Find(); err != nil {
-			return nil, err
-		}
+	d, err := Find()
+	if err != nil {
+		return nil, err
 	}
 	c.jvmFlags = append(archiveFlags(os.UserCacheDir, d, n > 0), c.jvmFlags...)
 	var e *Ensemble

@@ -2,10 +2,8 @@ package zkserver
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/adler32"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,16 +25,6 @@ type sequence struct {
 // A server with a sequence is not shared: [Shared] and [Borrow] refuse it.
 func WithSequence(parent string, next int32) Option {
 	return func(c *config) { c.sequences = append(slices.Clip(c.sequences), sequence{parent, next}) }
-}
-
-func (s sequence) validate() error {
-	switch {
-	case !strings.HasPrefix(s.parent, "/") || path.Clean(s.parent) != s.parent || s.parent == "/":
-		return fmt.Errorf("zkserver: sequence of %q: not the path of a node below the root", s.parent)
-	case s.next < 0:
-		return fmt.Errorf("zkserver: sequence of %q: no server has come to %d", s.parent, s.next)
-	}
-	return nil
 }
 
 // ZooKeeper has no request that sets the sequence number, which counts the

@@ -39,9 +39,8 @@ type Server struct {
 
 	mu struct {
 		sync.Mutex
-		proc    *process // the latest run, which may have ended
-		closed  bool     // no further run may start
-		lastLog string   // the end of the log, once its file is removed
+		proc   *process // the latest run, which may have ended
+		closed bool     // no further run may start
 	}
 }
 
@@ -155,18 +154,6 @@ func (s *Server) Resume() error {
 // calls return the same result.
 func (s *Server) Close() error { return s.close() }
 
-// Log returns the end of the server's output over all of its runs. It works
-// after Close, too.
-func (s *Server) Log() string {
-	s.mu.Lock()
-	last := s.mu.lastLog
-	s.mu.Unlock()
-	if last != "" {
-		return last
-	}
-	return tail(s.files.log(), 8<<10)
-}
-
 // start starts a run and waits until it serves. The errors name op.
 func (s *Server) start(op string) error {
 	p, err := s.launch()
@@ -213,23 +200,15 @@ func (s *Server) shutdown() error {
 	if p.running() {
 		err = p.kill()
 	}
-	s.keepLog()
 	err = errors.Join(err, os.RemoveAll(s.files.dir))
 	releasePorts(s.member.ports())
 	return s.wrap("close", err)
 }
 
-func (s *Server) keepLog() {
-	last := s.Log()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mu.lastLog = last
-}
-
 // awaitServing waits until the run p serves. It fails if p ends, or when the
 // start timeout is over.
 func (s *Server) awaitServing(p *process) error {
-	ctx, cancel := context.WithTimeout(context.Background(), s.config.startTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	err := poll(ctx, p.done, s.checkServing)
 	if err == nil {
@@ -241,7 +220,7 @@ func (s *Server) awaitServing(p *process) error {
 	if s.couldNotBind() {
 		err = errors.Join(errPortTaken, err)
 	}
-	return fmt.Errorf("%w; the server's output ends with:\n%s", err, s.Log())
+	return fmt.Errorf("%w; the server's output ends with:\n%s", err, tail(s.files.log(), 8<<10))
 }
 
 // couldNotBind reports whether the server found one of its ports taken. It

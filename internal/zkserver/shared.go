@@ -23,14 +23,7 @@ import (
 // The program must call [CloseShared] after the last test.
 func Shared(tb TB, opts ...Option) *Server {
 	tb.Helper()
-	return sharing.shared(tb, 0, opts).servers[0]
-}
-
-// SharedEnsemble is [Shared] for an ensemble of n servers.
-func SharedEnsemble(tb TB, n int, opts ...Option) *Ensemble {
-	tb.Helper()
-	check(tb, checkSize(n))
-	return sharing.shared(tb, n, opts)
+	return sharing.shared(tb, opts).servers[0]
 }
 
 // Borrow returns a standalone server that this test has for itself. When the
@@ -54,12 +47,11 @@ func Borrow(tb TB, opts ...Option) *Server {
 // cut servers off from one another, if the options include [WithLinks].
 func BorrowEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	tb.Helper()
-	check(tb, checkSize(n))
 	return sharing.borrow(tb, n, opts)
 }
 
-// CloseShared closes all servers that [Shared], [Borrow] and their siblings for
-// ensembles have started. Call it in TestMain after the last test. Without it
+// CloseShared closes all servers that [Shared], [Borrow] and [BorrowEnsemble]
+// have started. Call it in TestMain after the last test. Without it
 // the servers live until the program ends, and their directories stay.
 //
 //	func TestMain(m *testing.M) {
@@ -89,11 +81,10 @@ type sharedEnsemble struct {
 	ensemble *Ensemble // nil until a start has succeeded
 }
 
-// shared returns the ensemble that all tests share. The size is 0 for a
-// standalone server.
-func (p *pool) shared(tb TB, size int, opts []Option) *Ensemble {
+// shared returns the standalone server that all tests share.
+func (p *pool) shared(tb TB, opts []Option) *Ensemble {
 	tb.Helper()
-	key, err := keyOf(size, opts)
+	key, err := keyOf(0, opts)
 	check(tb, err)
 	s := p.sharedFor(key)
 	s.mu.Lock()
@@ -105,7 +96,7 @@ func (p *pool) shared(tb TB, size int, opts []Option) *Ensemble {
 		p.discard(s.ensemble)
 		s.ensemble = nil
 	}
-	e, err := p.start(size, opts)
+	e, err := p.start(0, opts)
 	check(tb, err)
 	s.ensemble = e
 	return e
@@ -123,7 +114,8 @@ func (p *pool) sharedFor(key string) *sharedEnsemble {
 	return p.forAll[key]
 }
 
-// borrow returns an idle ensemble, or starts one. One that cannot be brought
+// borrow returns an idle ensemble, or starts one. The size is 0 for a standalone
+// server. One that cannot be brought
 // back, because a test has closed it or its port is taken, is closed.
 func (p *pool) borrow(tb TB, size int, opts []Option) *Ensemble {
 	tb.Helper()
@@ -204,20 +196,13 @@ func (p *pool) close() error {
 // keyOf returns the size and the options as text, with the variables that say
 // where ZooKeeper is. It is equal for options with equal effect.
 func keyOf(size int, opts []Option) (string, error) {
-	c, err := readOptions(opts)
-	if err != nil {
-		return "", err
-	}
+	c := readOptions(opts)
 	if len(c.sequences) > 0 {
 		// The second test would find a sequence that the first one has used.
 		return "", errors.New("zkserver: WithSequence needs a server of its own: use Start or StartEnsemble")
 	}
-	distribution := "found"
-	if c.distribution != nil {
-		distribution = fmt.Sprintf("%+v", *c.distribution)
-		c.distribution = nil
-	}
-	for _, name := range []string{"ZOOKEEPER_HOME", "CURATOR_ZOOKEEPER_MAVEN", "JAVA_HOME"} {
+	distribution := ""
+	for _, name := range []string{envHome, envMaven, envJava} {
 		distribution += " " + os.Getenv(name)
 	}
 	auth := "none"

@@ -1,10 +1,9 @@
 package zkserver
 
-// TB is the part of [testing.TB] that Start and StartEnsemble use. It is
-// declared here so that programs that call Run do not link package testing, and
-// so that other test frameworks can be used. As in package testing, Fatalf ends the
-// goroutine that calls it, and Cleanup registers a function that is called when the
-// test is over.
+// TB is the part of [testing.TB] that this package uses. It is declared here so
+// that programs that call Find do not link package testing. As in package testing,
+// Fatalf ends the goroutine that calls it, and Cleanup registers a function that is
+// called when the test is over.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -15,16 +14,18 @@ type TB interface {
 // server serves when Start returns. If no ZooKeeper is installed, the test fails.
 func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
-	s, err := Run(opts...)
-	check(tb, err)
-	tb.Cleanup(func() { check(tb, s.Close()) })
-	return s
+	return start(tb, opts, 0).servers[0]
 }
 
 // StartEnsemble is [Start] for an ensemble of n servers.
 func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	tb.Helper()
-	e, err := RunEnsemble(n, opts...)
+	return start(tb, opts, n)
+}
+
+func start(tb TB, opts []Option, n int) *Ensemble {
+	tb.Helper()
+	e, err := run(opts, n, newMembers)
 	check(tb, err)
 	tb.Cleanup(func() { check(tb, e.Close()) })
 	return e

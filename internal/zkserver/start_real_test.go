@@ -42,7 +42,6 @@ var starts = map[string]func(TB){
 	"StartEnsemble": func(tb TB) { StartEnsemble(tb, 3) },
 	// No other test uses these options, so that no server exists yet.
 	"Shared":         func(tb TB) { Shared(tb, WithProperty("snapCount", "7")) },
-	"SharedEnsemble": func(tb TB) { SharedEnsemble(tb, 3, WithProperty("snapCount", "7")) },
 	"Borrow":         func(tb TB) { Borrow(tb, WithProperty("snapCount", "7")) },
 	"BorrowEnsemble": func(tb TB) { BorrowEnsemble(tb, 3, WithProperty("snapCount", "7")) },
 }

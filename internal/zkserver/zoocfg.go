@@ -22,7 +22,7 @@ func properties(c config, m member, files layout) map[string]string {
 		"4lw.commands.whitelist": "*",
 		"maxClientCnxns":         "0",
 		"forceSync":              "no",
-		"extendedTypesEnabled":   strconv.FormatBool(c.ttlNodes),
+		"extendedTypesEnabled":   "true", // TTL nodes
 	}
 	if m.peers == nil {
 		p["clientPort"] = strconv.Itoa(m.client)

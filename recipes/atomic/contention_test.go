@@ -1,13 +1,12 @@
 package atomic_test
 
 import (
-	"context"
-	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -25,10 +24,7 @@ func TestClientsThatContend(t *testing.T) {
 		var all sync.WaitGroup
 		clients := 0
 		for name := range waysToCount {
-			opts := map[string][]atomic.Option{
-				"with receipts": {atomic.WithReceipts(path + "-receipts")},
-				"promoted":      {atomic.WithPromotion(path+"-lock", 1)},
-			}[name]
+			opts := map[string][]atomic.Option{"with receipts": {atomic.WithReceipts(path + "-receipts")}}[name]
 			c, _ := w.Connect(t)
 			clients++
 			n := atomic.NewLong(c, path, opts...)
@@ -36,7 +32,7 @@ func TestClientsThatContend(t *testing.T) {
 				all.Go(func() {
 					for range each {
 						_, err := n.Add(ctx, 1)
-						require.NoError(t, err)
+						assert.NoError(t, err)
 					}
 				})
 			}
@@ -47,102 +43,8 @@ func TestClientsThatContend(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, clients*writers*each, now)
 		w.NoWatches(t)
-		w.WaitNodes(t, path+"-lock", 0)
 	})
 }
-
-// A writer that others are faster than, as often as was said, goes on under the
-// lock, and releases it.
-func TestPromotion(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.Patience(t)
-		c, _ := w.Connect(t)
-		n := atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 3))
-		require.NoError(t, n.Store(ctx, 0))
-		interfere := zktest.Call(func(zktest.Request) { _ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 1}) })
-		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Times: 2, Do: interfere})
-		_, err := n.Add(ctx, 1)
-		require.NoError(t, err)
-		require.Zero(t, w.Fake.CountRequests(zktest.OpCreate)-1, "two times are not three")
-		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Times: 4, Do: interfere})
-		now, err := n.Add(ctx, 1)
-		require.NoError(t, err)
-		require.EqualValues(t, 2, now)
-		_, there := w.Fake.Node("/lock")
-		require.True(t, there, "it went on under the lock")
-		w.NothingLeft(t, "/lock")
-	})
-}
-
-// An Update goes on under the lock, too: it has it while its function makes the next
-// try, and until it returns, however it does.
-func TestPromotionOfAnUpdate(t *testing.T) {
-	for name, tc := range map[string]struct {
-		third func(cancel func(), n *atomic.Long) error // of the function's calls
-		ends  func(t *testing.T, update func() error)
-	}{
-		"applied": {
-			func(func(), *atomic.Long) error { return nil },
-			func(t *testing.T, update func() error) { require.NoError(t, update()) },
-		},
-		"refused by the function": {
-			func(func(), *atomic.Long) error { return errOdd },
-			func(t *testing.T, update func() error) { require.ErrorIs(t, update(), errOdd) },
-		},
-		"given up": {
-			func(cancel func(), _ *atomic.Long) error { cancel(); return nil },
-			func(t *testing.T, update func() error) { require.ErrorIs(t, update(), context.Canceled) },
-		},
-		"panic": {
-			func(func(), *atomic.Long) error { panic("ouch") },
-			func(t *testing.T, update func() error) {
-				require.PanicsWithValue(t, "ouch", func() { _ = update() })
-			},
-		},
-		"beside others of the same object": {
-			func(_ func(), n *atomic.Long) error {
-				_, err := n.Add(context.Background(), 1)
-				return err
-			},
-			func(t *testing.T, update func() error) { require.NoError(t, update()) },
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				n := atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 2))
-				require.NoError(t, n.Store(w.Patience(t), 0))
-				others := byte(0)
-				interfere := zktest.Call(func(zktest.Request) {
-					others++
-					_ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, others, 0})
-				})
-				w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Times: 4, Do: interfere})
-				ctx, cancel := context.WithCancel(w.Patience(t))
-				defer cancel()
-				calls := 0
-				tc.ends(t, func() error {
-					_, err := n.Update(ctx, func(old int64) (int64, error) {
-						calls++
-						if calls > 2 {
-							settle()
-							require.Len(t, w.Fake.Children("/lock"), 1, "call %d", calls)
-						}
-						if calls == 3 {
-							return old + 1, tc.third(cancel, n)
-						}
-						return old + 1, nil
-					})
-					return err
-				})
-				require.Greater(t, calls, 2)
-				w.NothingLeft(t, "/lock")
-			})
-		})
-	}
-}
-
-var errOdd = errors.New("odd")
 
 // A receipt lives as long as the session.
 func TestReceiptsEnd(t *testing.T) {

@@ -16,22 +16,22 @@
 //   - [Long] and [Int] are numbers. Add, store, compare and swap them, or
 //     update them by a function.
 //   - [Value] is the same for any type that a [codec.Codec] turns into bytes.
-//   - [Sequence] gives each caller a number that no other gets. It never waits
-//     for other callers, so it is the fastest way to unique ids.
+//   - [Sequence] gives each caller a number that no other caller gets. It never
+//     waits for other callers, so it is the fastest way to unique ids.
 //
 // Nodes and bytes are Curator's: Java and Go processes may count in one node.
 //
 // None of them follows its node: each Load asks the server. Package shared has
-// values that hear of changes, and are read from memory. Both kinds may use one
-// path, with the same codec.
+// values that are notified of changes, and are read from memory. Both kinds may use
+// one path, with the same codec.
 //
 // # No change is made twice
 //
-// A write asks for the version that was read, so of several writers one is the
+// A write asks for the version that was read. So one of several writers is the
 // first, and the others begin again. If the connection breaks before the reply,
 // the client finds out whether the write was applied. The answer of a call is
 // applied, not applied, or [framework.ErrOutcomeUnknown]. Curator takes its own
-// write for somebody else's then, and counts twice.
+// write for another client's then, and counts twice.
 //
 // The node alone often does not tell: two writers that both make 6 out of 5
 // leave the same bytes. Receipts tell; see [WithReceipts]. With them, only the
@@ -42,16 +42,17 @@
 //
 // # How new a read is
 //
-// Writes come one after the other, whatever server a client is connected to. A
-// Load, a CompareAndSwap that is refused, and an Update whose function fails
+// All clients see the writes in one order, whatever server they are connected to.
+// A Load, a CompareAndSwap that is refused, and an Update whose function fails
 // see every change that was complete before the call, with two exceptions, at
 // the leader of the ensemble:
 //
-//   - It may be some milliseconds behind what its followers have acknowledged.
-//   - It may be cut off from them. It serves its clients then for up to the
-//     ensemble's syncLimit times tickTime and a tick more, while others write at
-//     the next leader. What its clients read is what was there at the cut: the
-//     old number, for which a CompareAndSwap of the new one is refused. They
+//   - The leader may be some milliseconds behind what its followers have
+//     acknowledged.
+//   - The leader may be cut off from its followers. It serves its clients then for
+//     up to the ensemble's syncLimit times tickTime and a tick more, while others
+//     write at the next leader. What its clients read is what was there at the cut:
+//     the old number, for which a CompareAndSwap of the new one is refused. They
 //     write nothing meanwhile.
 //
 // A program that calls [framework.Client.SyncQuorum] before it reads has no
@@ -61,18 +62,21 @@
 //
 // # Many writers
 //
-// What goroutines add or store through one object at the same time is one write,
-// and each of them gets its own answer: 64 goroutines cost the server no more
-// than one. Each Update is a write of its own. Keep one object for a path. Between processes the faster one
-// wins. The others try again after random pauses, and whoever has won lets them be
-// faster from time to time: it reads the node after some writes, as they do. That
-// does not help one whose server is more than twice as far as the winner's. With
-// [WithPromotion] they queue for a lock, as in Curator. Loads do not wait for them.
+// What goroutines add through one object at the same time is one write, and each of
+// them gets its own sum: 64 goroutines cost the server no more than one. Each other
+// change is a write, and the goroutines of one object take turns. Keep one object
+// for a path. Loads do not wait for writes.
+//
+// Between processes, the one with the shortest way to the leader tends to win. The
+// others try again after random pauses. A winner reads the node after some writes,
+// as the others do, so that they win from time to time. A client with twice its
+// latency may still starve. Curator's DistributedAtomicLong can go on under a lock
+// then (PromotedToLock). To do that here, hold a mutex of package locks around Add.
 //
 // # When the session is lost
 //
-// Numbers, values and sequences do not depend on a session. Calls wait through
-// outages, losses of the session and the trouble of servers until their context
+// Numbers, values and sequences do not depend on a session. Calls retry through
+// outages, losses of the session and failures of servers until their context
 // ends. A refusal ends them, and so do servers that refuse the client's
 // credentials. A Sequence waits no longer than any operation of the client.
 //
@@ -90,7 +94,7 @@
 //
 // A write whose outcome is unknown is in the log of the client, with the
 // attributes curator.znode.path and curator.cause. Package tracing counts writes
-// by their outcome, and promotions; see [HookAtomicWritten].
+// by their outcome; see [HookAtomicWritten].
 //
 // [GUARANTEES.md] lists what users can rely on, and the limits.
 //

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -103,7 +104,7 @@ func TestAddsOfOneProcessAreCombined(t *testing.T) {
 				for i := range writers {
 					all.Go(func() {
 						sum, err := n.Add(ctx, 1)
-						require.NoError(t, err)
+						assert.NoError(t, err)
 						sums[i] = sum
 					})
 				}
@@ -121,11 +122,51 @@ func TestAddsOfOneProcessAreCombined(t *testing.T) {
 	}
 }
 
+// Goroutines that make other changes at the same time take turns at the server, and
+// know the node from each other.
+func TestChangesOfOneProcessTakeTurns(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		n := atomic.NewLong(c, "/n")
+		require.NoError(t, n.Store(ctx, 5))
+		w.Fake.ClearRequests()
+		const writers = 15 // the run of writes without a read has 16
+		var all sync.WaitGroup
+		for range writers {
+			all.Go(func() {
+				_, err := n.Update(ctx, func(old int64) (int64, error) { return old + 1, nil })
+				assert.NoError(t, err)
+			})
+		}
+		all.Wait()
+		require.Len(t, w.requests(c.SessionID()), writers)
+		require.EqualValues(t, 5+writers, w.dataOf(t, "/n")[7])
+	})
+}
+
+// The function of an Update may change the same number. It is called again then.
+func TestChangeWithinAnUpdate(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		n := atomic.NewLong(c, "/n")
+		calls := 0
+		now, err := n.Update(ctx, func(old int64) (int64, error) {
+			if calls++; calls == 1 {
+				return old + 100, n.Store(ctx, 5)
+			}
+			return old + 1, nil
+		})
+		require.NoError(t, err)
+		require.EqualValues(t, 6, now)
+		require.Equal(t, 2, calls)
+	})
+}
+
 var waysToCount = map[string][]atomic.Option{
 	"plain":         nil,
 	"with receipts": {atomic.WithReceipts("/receipts")},
-	"promoted":      {atomic.WithPromotion("/lock", 1)},
-	"with both":     {atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 2)},
 }
 
 func TestRequestsOfAnAdd(t *testing.T) {
@@ -158,6 +199,23 @@ func TestRequestsOfAnAdd(t *testing.T) {
 		costs(add, zktest.OpMulti)
 		settle()
 		costs(add, zktest.OpGetData, zktest.OpMulti)
+	})
+}
+
+// A change right after a Load is one request: it knows the node from the Load.
+func TestChangeAfterALoadIsOneRequest(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		require.NoError(t, w.Fake.Create("/n", nil))
+		n := atomic.NewLong(c, "/n")
+		w.Fake.ClearRequests()
+		old, err := n.Load(ctx)
+		require.NoError(t, err)
+		swapped, err := n.CompareAndSwap(ctx, old, 5)
+		require.NoError(t, err)
+		require.True(t, swapped)
+		require.Equal(t, []zktest.Op{zktest.OpSync, zktest.OpGetData, zktest.OpSetData}, w.requests(c.SessionID()))
 	})
 }
 
@@ -272,8 +330,6 @@ func TestNumbersThatCannotBe(t *testing.T) {
 		cannot(zk.ErrInvalidPath, atomic.NewLong(c, "n"))
 		cannot(zk.ErrBadArguments, atomic.NewLong(c, "/n", nil))
 		cannot(zk.ErrInvalidPath, atomic.NewLong(c, "/n", atomic.WithReceipts("")))
-		cannot(zk.ErrInvalidPath, atomic.NewLong(c, "/n", atomic.WithPromotion("lock/", 1)))
-		cannot(zk.ErrBadArguments, atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 0)))
 		_, err := atomic.NewLong(c, "/n").Update(ctx, nil)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 		_, err = atomic.NewValue(c, "/n", codec.Codec[int]{}).Load(ctx)

@@ -38,8 +38,8 @@ type Sequence struct {
 // NewSequence returns the sequence with this path. It does not contact the
 // server: a client or a path that cannot be used is an error of every call.
 func NewSequence(c *framework.Client, path string) *Sequence {
-	s := &Sequence{client: c, path: path}
-	if s.fault = framework.ValidatePath(path); c == nil {
+	s := &Sequence{client: c, path: path, fault: framework.ValidatePath(path)}
+	if c == nil {
 		s.fault = isNil("client")
 	}
 	return s
@@ -90,43 +90,35 @@ func (s *Sequence) checkDense(stat *zk.Stat) error {
 	return nil
 }
 
-// mostCreates is how often the node is created that somebody deletes at once, or
-// below a parent that the servers delete.
+// mostCreates is how often the node is created that another client deletes at once,
+// or below a parent that the servers delete.
 const mostCreates = 11
 
 // write writes the node. It creates the node first if there is none.
 func (s *Sequence) write(ctx context.Context, op string) (*zk.Stat, error) {
-	if s.fault != nil {
+	switch {
+	case s.fault != nil:
 		return nil, s.failed(op, s.fault)
-	}
-	if s.client == nil {
+	case s.client == nil:
 		return nil, s.failed(op, errNotMade)
 	}
 	vanished := pauses.Vanished()
-	stat, err := s.writeOrCreate(ctx)
-	for creates := 1; reason.Is(err, zk.ErrNoNode) && creates < mostCreates; creates++ {
-		if ended := follow.Pause(ctx, s.client, &vanished); ended != nil {
-			err = fmt.Errorf("%w (last error: %w)", ended, err)
-			break
+	for creates := 0; ; creates++ {
+		stat, err := s.client.Set(ctx, s.path, nil, framework.AnyVersion)
+		if err == nil {
+			return stat, nil
 		}
-		stat, err = s.writeOrCreate(ctx)
+		if !reason.Is(err, zk.ErrNoNode) || creates == mostCreates {
+			return nil, s.failed(op, err)
+		}
+		if ended := follow.Pause(ctx, s.client, &vanished); ended != nil {
+			return nil, s.failed(op, fmt.Errorf("%w (last error: %w)", ended, err))
+		}
+		_, err = s.client.Create(ctx, s.path, nil, framework.WithParents(), framework.WithIdempotence())
+		if err != nil && !reason.Is(err, zk.ErrNodeExists) && !reason.Is(err, zk.ErrNoNode) {
+			return nil, s.failed(op, err)
+		}
 	}
-	if err != nil {
-		return nil, s.failed(op, err)
-	}
-	return stat, nil
-}
-
-func (s *Sequence) writeOrCreate(ctx context.Context) (*zk.Stat, error) {
-	stat, err := s.client.Set(ctx, s.path, nil, framework.AnyVersion)
-	if !reason.Is(err, zk.ErrNoNode) {
-		return stat, err
-	}
-	_, err = s.client.Create(ctx, s.path, nil, framework.WithParents(), framework.WithIdempotence())
-	if err != nil && !reason.Is(err, zk.ErrNodeExists) {
-		return nil, err
-	}
-	return s.client.Set(ctx, s.path, nil, framework.AnyVersion)
 }
 
 func (s *Sequence) failed(op string, err error) error {

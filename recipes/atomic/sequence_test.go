@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -30,11 +31,11 @@ func TestSequences(t *testing.T) {
 					var last int64
 					for range each {
 						id, err := next.Next(ctx)
-						require.NoError(t, err)
-						require.Greater(t, id, last)
+						assert.NoError(t, err)
+						assert.Greater(t, id, last)
 						last = id
 						n, err := number.NextDense(ctx)
-						require.NoError(t, err)
+						assert.NoError(t, err)
 						mu.Lock()
 						ids[id], dense[n] = true, true
 						mu.Unlock()

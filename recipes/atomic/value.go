@@ -3,7 +3,6 @@ package atomic
 import (
 	"bytes"
 	"context"
-	"runtime"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/codec"
@@ -11,12 +10,13 @@ import (
 
 // Value is a value in a persistent node, Curator's DistributedAtomicValue. It
 // is safe for concurrent use. A node that does not exist, or is empty, is T's
-// zero value. Data that cannot be decoded is a *codec.DecodeError, except to Store. An
-// error of the encoder is returned as it is.
+// zero value. Data that cannot be decoded is a *codec.DecodeError, except to Store.
+// An error of the encoder is returned as it is.
 //
-// For all else Value is like Number.
+// The first change creates the node, and its methods wait and fail as those of
+// [Number] do.
 type Value[T any] struct {
-	cell  *cell
+	node  *node
 	codec codec.Codec[T]
 }
 
@@ -24,78 +24,92 @@ type Value[T any] struct {
 // client, a path, a codec or an option that cannot be used is an error of every
 // call.
 func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], opts ...Option) *Value[T] {
-	v := &Value[T]{codec: copying(codec)}
-	v.cell = newCell(c, path, opts)
+	v := &Value[T]{node: newNode(c, path, opts), codec: copying(codec)}
 	if codec.Encode == nil || codec.Decode == nil {
-		v.cell.cfg.fault = isNil("codec")
+		v.node.cfg.fault = isNil("codec")
 	}
 	return v
 }
 
 // Load returns the value. It has seen every change that was complete before the
 // call; at a leader see "How new a read is" in the package's documentation.
-func (v *Value[T]) Load(ctx context.Context) (T, error) {
-	data, err := v.cell.load(ctx, "load", func(data []byte) step { return step{data: data} })
+func (v *Value[T]) Load(ctx context.Context) (value T, err error) {
+	const op = "load"
+	s, err := v.node.load(ctx, op)
 	if err != nil {
-		var none T
-		return none, err
+		return value, err
 	}
-	value, err := v.decode(data)
-	return value, v.cell.failed("load", err)
+	return v.decode(op, s.data)
 }
 
 // Store sets the value, whatever it was.
 func (v *Value[T]) Store(ctx context.Context, now T) error {
-	if err := v.cell.refuse("store", false); err != nil {
+	const op = "store"
+	if err := v.node.refuse(op, false); err != nil {
 		return err
 	}
 	data, err := v.codec.Encode(now)
 	if err != nil {
 		return err
 	}
-	defer runtime.KeepAlive(v) // a cleanup would delete the receipt
-	_, _, err = v.cell.do(ctx, "store", func([]byte) step { return step{data: data, writes: true} })
+	_, err = v.node.do(ctx, op, func([]byte) step { return step{data: data, writes: true} })
 	return err
 }
 
 // CompareAndSwap sets the value to now if it is old, and reports whether it
-// was. It compares bytes: the node's data with what the codec makes of old. The
+// did. It compares bytes: the node's data with what the codec makes of old. The
 // same value in other bytes, such as JSON with other spaces, is not old. Unlike
 // Curator's compareAndSet, it takes a node that does not exist for the zero
 // value.
 func (v *Value[T]) CompareAndSwap(ctx context.Context, old, now T) (swapped bool, err error) {
-	if err := v.cell.refuse("compare-and-swap", false); err != nil {
+	const op = "compare-and-swap"
+	if err := v.node.refuse(op, false); err != nil {
 		return false, err
 	}
-	swap, err := v.swap(old, now)
+	is, err := v.codec.Encode(old)
 	if err != nil {
 		return false, err
 	}
-	defer runtime.KeepAlive(v)
-	_, swapped, err = v.cell.do(ctx, "compare-and-swap", swap)
-	return swapped, err
+	next, err := v.codec.Encode(now)
+	if err != nil {
+		return false, err
+	}
+	var none T
+	zero, err := v.codec.Encode(none)
+	if err != nil {
+		zero = nil // a codec may have no data for it
+	}
+	s, err := v.node.do(ctx, op, func(data []byte) step {
+		_, err := v.decode(op, data)
+		if len(data) == 0 {
+			data = zero
+		}
+		return step{data: next, writes: err == nil && bytes.Equal(data, is), err: err}
+	})
+	return s.writes, err
 }
 
 // Update sets the value to what f makes of it, and returns that. It calls f
-// again with the next value if another change was faster. If f returns an
-// error, nothing is changed, and Update returns that error. The value that f
-// got then is not out of date. Update calls f on the caller's goroutine and
-// holds up nobody meanwhile, but for those that wait for the lock of WithPromotion.
+// again with the next value if another change was faster, and if f has failed with
+// a value that may be out of date. If f returns an error for the newest value,
+// nothing is changed, and Update returns that error. Update calls f on the caller's
+// goroutine. Other calls do not wait for f.
 func (v *Value[T]) Update(ctx context.Context, f func(old T) (T, error)) (now T, err error) {
-	if err := v.cell.refuse("update", f == nil); err != nil {
-		return now, err
-	}
+	const op = "update"
 	var none T
-	err = update(ctx, v.cell, func(data []byte) (change, error) {
-		old, err := v.decode(data)
+	if err := v.node.refuse(op, f == nil); err != nil {
+		return none, err
+	}
+	_, err = v.node.do(ctx, op, func(data []byte) step {
+		old, err := v.decode(op, data)
 		if err != nil {
-			return nil, v.cell.failed("update", err)
+			return step{err: err}
 		}
 		if now, err = f(old); err != nil {
-			return nil, err
+			return step{err: err}
 		}
 		next, err := v.codec.Encode(now)
-		return swapBytes(next, func(is []byte) bool { return bytes.Equal(is, data) }), err
+		return step{data: next, writes: err == nil, err: err}
 	})
 	if err != nil {
 		return none, err
@@ -115,43 +129,12 @@ func copying[T any](of codec.Codec[T]) codec.Codec[T] {
 	}
 }
 
-func (v *Value[T]) decode(data []byte) (value T, err error) {
+func (v *Value[T]) decode(op string, data []byte) (value T, err error) {
 	if len(data) == 0 {
 		return value, nil
 	}
 	if value, err = v.codec.Decode(data); err != nil {
-		err = &codec.DecodeError{Path: v.cell.path, Err: err}
+		err = v.node.failed(op, &codec.DecodeError{Path: v.node.path, Err: err})
 	}
 	return value, err
-}
-
-// swap compares data. An empty node is equal to the zero value.
-func (v *Value[T]) swap(old, now T) (change, error) {
-	var none T
-	zero, err := v.codec.Encode(none)
-	if err != nil {
-		zero = nil // a codec may have no data for it
-	}
-	is, err := v.codec.Encode(old)
-	if err != nil {
-		return nil, err
-	}
-	next, err := v.codec.Encode(now)
-	if err != nil {
-		return nil, err
-	}
-	isZero := bytes.Equal(is, zero)
-	return swapBytes(next, func(data []byte) bool {
-		return bytes.Equal(data, is) || len(data) == 0 && isZero
-	}), nil
-}
-
-// swapBytes replaces data that matches.
-func swapBytes(next []byte, matches func(data []byte) bool) change {
-	return func(data []byte) step {
-		if !matches(data) {
-			return step{data: data}
-		}
-		return step{data: next, writes: true}
-	}
 }

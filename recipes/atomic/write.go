@@ -2,32 +2,32 @@ package atomic
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/internal/znode"
 )
 
-// write is one write of a node that must still be as it was, through all of its
-// attempts.
+// write is one write of a node that must still be as it was in base. It finds out
+// what has become of an attempt whose reply was lost.
 //
-// A node with the next version and the same data does not tell that the write was
-// applied: two writers that both make 6 out of 5 leave the same bytes. So this type
-// judges what has become of each attempt, by the receipt if there is one.
-//
-// All attempts ask for the same version, so no more than one of them can be
-// applied. An attempt that was lost, and arrives late, can do no harm.
+// A node with the next version and the same data does not tell that the attempt was
+// applied: two writers that both make 6 out of 5 leave the same bytes. The receipt
+// tells, if there is one. Without it, the attempt is repeated as long as the node
+// has the old version. All attempts ask for the same version, so at most one of
+// them is applied, even if one arrives late.
 type write struct {
-	*round
-	base    snapshot
-	data    []byte
-	receipt *receipt // nil without one
-	doubt   bool     // an attempt may have been applied
+	*call
+	base *snapshot
+	data []byte
 }
 
 // verdict is what has become of a write.
@@ -35,87 +35,71 @@ type verdict int
 
 const (
 	applied  verdict = iota
-	conflict         // not applied: somebody else has changed the node
-	again            // not applied, for reasons that have gone
-	refused          // not applied, and never will be
+	conflict         // not applied: another client has changed the node
+	again            // not applied, and never will be; another write may be
+	refused          // not applied, because of an error that came with it
 	lost             // nothing tells
-	pending          // not applied yet: repeat it
+	pending          // may be applied or not
+	unsent           // there was no attempt
 )
 
-// do makes attempts until it is known what has become of them, or until nothing
+// settle makes attempts until it is known whether one was applied, or until nothing
 // can tell. The error says why a write was refused or lost.
-func (w *write) do() (verdict, error) {
+func (w *write) settle() (verdict, error) {
+	doubt := false
 	for {
-		v, err := w.attempt()
+		v, err := w.attempt(doubt)
 		if v != pending {
 			return v, err
 		}
-		if w.doubt {
-			v, reason := w.resolve()
-			if reason != nil {
-				reason = fmt.Errorf("%w, and then: %w", withoutOp(err), withoutOp(reason))
-			}
-			if v != pending {
-				return v, reason
-			}
-			if isHangUp(err) { // each attempt interrupts all other requests of the client
-				return w.abandon(err)
-			}
+		doubt = true
+		v, why := w.resolve()
+		if why != nil {
+			err = fmt.Errorf("%w, and then: %w", withoutOp(err), withoutOp(why))
 		}
-		if err := w.outlast(err); err != nil {
-			if w.doubt {
-				return w.abandon(err)
-			}
-			return refused, err
+		var hangUp *framework.HangUpError
+		if v == again && reason.As(err, &hangUp) {
+			return refused, hangUp
 		}
-		if !w.doubt {
-			return again, nil
+		if v != pending {
+			return v, err
+		}
+		if ended := w.outlast(err); ended != nil {
+			return lost, ended
 		}
 	}
 }
 
-func isHangUp(err error) bool { return reason.Is(err, &framework.HangUpError{}) }
-
-// attempt makes the request once. The verdict is pending if its error does not
-// tell what has become of the write.
-func (w *write) attempt() (verdict, error) {
+// attempt makes the request once. doubt says that an earlier attempt may have been
+// applied.
+func (w *write) attempt(doubt bool) (verdict, error) {
 	session := w.client.SessionID()
 	stat, err := w.send()
 	var failed *framework.TxnError
-	inTxn := reason.As(err, &failed)
-	changed := reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNoNode)
 	switch {
 	case err == nil:
-		w.seen = snapshotOf(w.now(), session, w.data, stat)
-		w.used()
+		w.noteWritten(w.snapshotOf(session, w.data, stat))
+		w.receipt.version++
 		return applied, nil
-	case reason.Is(err, framework.ErrOutcomeUnknown):
-		w.doubt = true
-	case changed && inTxn && failed.Index == 1:
-		// The receipt was as it was before, so no attempt was applied.
-		if w.doubt {
-			w.dropReceipt() // for an attempt that may still be on its way
-		}
-		return conflict, nil
-	case changed && w.doubt:
-		// It may be an earlier attempt that has changed the node.
-	case changed && inTxn:
+	case reason.Is(err, framework.ErrOutcomeUnknown), doubt: // the earlier attempt may have changed the node
+		return pending, err
+	case !isChanged(err):
+		return refused, err
+	case reason.As(err, &failed) && failed.Index == 0: // another client has deleted or written the receipt
 		w.dropReceipt()
-		_ = follow.Pause(w.ctx, w.client, &w.vanished) // if the round has ended, the next request says so
 		return again, nil
-	case changed:
+	default:
 		return conflict, nil
 	}
-	return pending, err
 }
 
-// send makes the request, which framework does not repeat once it was sent.
+// send makes the request. The framework does not repeat it once it was sent.
 func (w *write) send() (*zk.Stat, error) {
-	if w.receipt == nil {
+	if w.cfg.receipts == "" {
 		return w.client.Set(w.ctx, w.path, w.data, w.base.version)
 	}
 	results, err := w.client.Transaction(w.ctx,
-		framework.SetOp(w.receipt.path, numberBytes(w.number), w.receipt.version),
+		framework.SetOp(w.receipt.path, w.receipt.used(), w.receipt.version),
 		framework.SetOp(w.path, w.data, w.base.version))
 	if err != nil {
 		return nil, err
@@ -123,114 +107,119 @@ func (w *write) send() (*zk.Stat, error) {
 	return results[1].Stat, nil
 }
 
-// resolve finds out what has become of earlier attempts.
-func (w *write) resolve() (v verdict, why error) {
-	err := w.until(func() error {
-		if v, why = w.lookForOutcome(); v == lost {
-			return nil // no other look can tell more
+// resolve finds out what has become of the attempts so far. The verdict is pending
+// if none was applied yet, and lost with the reason if nothing can tell.
+//
+// It uses the receipt itself, so that no attempt can be applied from then on. If an
+// attempt was faster, the receipt tells that.
+func (w *write) resolve() (verdict, error) {
+	if w.cfg.receipts == "" {
+		return w.judgeNode(pending)
+	}
+	isUsed := false
+	err := w.recovery.Until(w.ctx, func(ctx context.Context) error {
+		_, err := w.client.Set(ctx, w.receipt.path, w.receipt.void(), w.receipt.version)
+		if isUsed = isChanged(err); isUsed {
+			return nil
 		}
-		return why
+		return err
 	})
-	if err != nil {
-		return w.abandon(err)
+	now := &snapshot{exists: true, version: w.receipt.version + 1, data: w.receipt.void()}
+	if isUsed {
+		now, err = w.read(w.receipt.path, true)
 	}
-	return v, why
-}
-
-// abandon ends a write of which an attempt may have been applied, because of an
-// error that waiting does not cure.
-func (w *write) abandon(err error) (verdict, error) {
-	if w.receipt == nil || w.ctx.Err() != nil {
-		return lost, err
-	}
-	switch v, voidErr := w.void(); {
-	case voidErr != nil:
-		return lost, err
-	case v == again:
-		return refused, err
-	default:
-		return v, nil
-	}
-}
-
-func (w *write) lookForOutcome() (verdict, error) {
-	if w.receipt == nil {
-		return w.judgeNode(false)
-	}
-	now, err := w.look(w.receipt.path, true)
 	switch {
 	case err != nil:
-		return pending, err
+		return lost, err
 	case !now.exists: // no attempt can be applied any more
-		return w.judgeNode(true)
-	case now.version == w.receipt.version:
-		return w.judgeUnused()
-	case now.version == w.receipt.version+1 && bytes.Equal(now.data, numberBytes(w.number)):
-		w.forget()
-		w.used()
-		return applied, nil
-	case now.version == w.receipt.version+1 && bytes.Equal(now.data, numberBytes(-w.number)):
-		return w.voided()
-	default:
+		w.dropReceipt()
+		return w.judgeNode(again)
+	case now.version != w.receipt.version+1:
 		return lost, fmt.Errorf("%s has version %d now", w.receipt.path, now.version)
 	}
-}
-
-// judgeUnused judges a write whose receipt was not used yet. It must not be
-// repeated on another node that has the same version by chance.
-func (w *write) judgeUnused() (verdict, error) {
-	now, err := w.look(w.path, true)
-	if err != nil || now.exists && now.czxid == w.base.czxid {
-		return pending, err
+	w.forget(false)
+	isApplied := bytes.Equal(now.data, w.receipt.used())
+	w.receipt.version++
+	if isApplied {
+		return applied, nil
 	}
-	return w.void()
-}
-
-// void sees to it that no attempt can be applied any more, also one that is
-// still on its way: it uses the receipt. If an attempt was faster, the receipt
-// tells that.
-func (w *write) void() (verdict, error) {
-	_, err := w.client.Set(w.ctx, w.receipt.path, numberBytes(-w.number), w.receipt.version)
-	switch {
-	case err == nil:
-		return w.voided()
-	case reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNoNode):
-		return w.lookForOutcome() // this server has seen what has become of it
-	}
-	return pending, err
-}
-
-func (w *write) voided() (verdict, error) {
-	w.forget()
-	w.used()
 	return again, nil
 }
 
-// judgeNode judges by the node itself. It can be sure of these:
+// isChanged reports whether a node does not have the version that a write asks for.
+func isChanged(err error) bool {
+	return reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNoNode)
+}
+
+// judgeNode judges by the node itself. It can be sure of two cases:
 //
-//   - If the node is as before, no attempt was applied yet.
-//   - If it was written once, with other data, another writer has done that.
+//   - If the node is as before, no attempt was applied yet. That is the verdict
+//     unchanged.
+//   - If the node was written once, with other data, another client has done that.
 //
-// If it was written once with the same data, it may have been either, and if
-// it was written more often, ours may have been among the writes.
-func (w *write) judgeNode(over bool) (verdict, error) {
-	now, err := w.look(w.path, true)
-	sameNode := now.exists && now.czxid == w.base.czxid
+// If the node was written once with the same data, either may have done it. If it
+// was written more often, this client may be among the writers.
+func (w *write) judgeNode(unchanged verdict) (verdict, error) {
+	now, err := w.readNode(true)
 	switch {
 	case err != nil:
-		return pending, err
-	case sameNode && now.version == w.base.version && over:
-		w.dropReceipt()
-		return again, nil
-	case sameNode && now.version == w.base.version:
-		return pending, nil
-	case sameNode && now.version == w.base.version+1 && !bytes.Equal(now.data, w.data):
-		return conflict, nil
-	case sameNode:
-		return lost, fmt.Errorf("version is %d now", now.version)
-	default:
+		return lost, err
+	case !now.exists || now.czxid != w.base.czxid:
 		return lost, errors.New("node was deleted meanwhile")
+	case now.version == w.base.version:
+		return unchanged, nil
+	case now.version == w.base.version+1 && !bytes.Equal(now.data, w.data):
+		return conflict, nil
+	default:
+		return lost, fmt.Errorf("version is %d now", now.version)
 	}
 }
 
+// receipt is an ephemeral node of one object in one session. Each write writes the
+// receipt, too, in the same transaction. So the receipt tells whether the write was
+// applied, whoever has written the node meanwhile.
+type receipt struct {
+	path    string // empty if there is none
+	session int64
+	version int32
+}
+
+// used is the receipt's data after the next write, and void if no attempt at it may
+// be applied any more.
+func (r receipt) used() []byte { return numberBytes(int64(r.version) + 1) }
+func (r receipt) void() []byte { return numberBytes(-int64(r.version) - 1) }
+
 func numberBytes(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+
+// lastVersion is the last one of a receipt. The next one is negative, and in the end
+// there is one that stands for any.
+const lastVersion = math.MaxInt32
+
+// takeReceipt makes a receipt, if there is none in this session and the option asks
+// for one.
+func (w *write) takeReceipt() error {
+	r := w.receipt
+	if w.cfg.receipts == "" || r.path != "" && r.session == w.client.SessionID() && r.version < lastVersion {
+		return nil
+	}
+	w.dropReceipt()
+	path := znode.Join(w.cfg.receipts, "receipt-"+rand.Text())
+	created, err := w.client.Create(w.ctx, path, numberBytes(0),
+		framework.WithMode(framework.Ephemeral), framework.WithParents())
+	if err != nil {
+		// The reply may be lost. The next receipt has another name.
+		framework.Extend(w.client).DeleteInBackground(path)
+		return fmt.Errorf("receipt %s: %w", path, withoutOp(err))
+	}
+	w.receipt = receipt{path: path, session: created.Session.ID()}
+	return nil
+}
+
+// dropReceipt gives the receipt up, if there is one. Without it, no attempt that is
+// still on its way can be applied.
+func (n *node) dropReceipt() {
+	if n.receipt.path != "" {
+		framework.Extend(n.client).DeleteInBackground(n.receipt.path)
+		n.receipt = receipt{}
+	}
+}

@@ -1,7 +1,6 @@
 package barriers
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -9,7 +8,9 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/identity"
 	"github.com/gocurator/curator/recipes/locks"
@@ -97,11 +98,86 @@ func WithSession() RaiseOption { return func(c *raiseConfig) { c.mode = framewor
 // barrier may be up.
 func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error) {
 	cfg := raiseConfig{mode: framework.Persistent}
-	if err := cmp.Or(b.unusable(), apply(&cfg, opts)); err != nil {
+	for _, o := range opts {
+		if o == nil {
+			return Raised{}, b.errorOf("raise", &framework.ConfigError{Name: "option", Value: "nil", Reason: "must not be nil"})
+		}
+		o(&cfg)
+	}
+	if err := b.unusable(); err != nil {
 		return Raised{}, b.errorOf("raise", err)
 	}
-	up, err := b.raise(ctx, cfg.mode)
-	return up, b.errorOf("raise", err)
+	r := &raise{call: b.call(), barrier: b, mode: cfg.mode, data: b.identity(time.Now()), vanished: pauses.Vanished()}
+	err := r.run(ctx, r.attempt)
+	return r.up, b.errorOf("raise", r.orUnknown(err))
+}
+
+// raise is a Raise that is under way.
+type raise struct {
+	*call
+	barrier  *Barrier
+	mode     framework.Mode
+	data     []byte
+	vanished pauses.Growing
+	up       Raised // what Raise returns
+}
+
+// attempt raises the barrier, or handles the one that is up. After a lost reply,
+// the next attempt finds the barrier up.
+func (r *raise) attempt(ctx context.Context, s *framework.Session) error {
+	if err := r.create(ctx, s); err != nil {
+		return err
+	}
+	up, version, err := r.barrier.look(ctx, s)
+	switch {
+	case err != nil: // if there is no node, the barrier was lowered, or its session has ended
+	case up.Owner == 0, r.mode == framework.Ephemeral && up.Session != nil:
+		r.up = up
+		return follow.ErrDone
+	case r.mode == framework.Persistent:
+		err = r.replace(ctx, s, version)
+	case r.barrier.sessions.Has(up.Owner):
+		// The barrier falls with a lost session of this client. It is not deleted
+		// here: another client may have raised it since, and no request can tell
+		// the two nodes apart.
+		_, err = r.awaitChange(ctx, r.path, func(stat *zk.Stat) bool { return stat.EphemeralOwner == up.Owner })
+	default:
+		err = &RaisedError{Op: "raise", Path: r.path, Raised: up}
+	}
+	if err := ignore(err, zk.ErrNoNode); err != nil {
+		return err
+	}
+	return r.vanished.Wait(ctx)
+}
+
+// create raises the barrier, unless it is up.
+func (r *raise) create(ctx context.Context, s *framework.Session) error {
+	if r.mode == framework.Ephemeral {
+		r.barrier.sessions.Note(s.ID())
+	}
+	_, err := r.client.Create(ctx, r.path, r.data, framework.WithParents(), framework.WithMode(r.mode))
+	return r.raised(s, err)
+}
+
+// replace replaces the node of a session by a persistent one in one transaction,
+// so that the barrier is up all the time. If the node has changed since it was
+// read, the next attempt reads it again. A fresh node has the same version as the
+// one before, so the transaction may replace another node than the one that was
+// read. That does no harm: the barrier is up, as the caller wants.
+func (r *raise) replace(ctx context.Context, s *framework.Session, version int32) error {
+	_, err := r.client.Transaction(ctx,
+		framework.DeleteOp(r.path, version), framework.CreateOp(r.path, r.data, framework.WithMode(r.mode)))
+	return ignore(r.raised(s, err), zk.ErrNoNode, zk.ErrBadVersion)
+}
+
+// raised notes whether a request has raised the barrier, and returns its error. A
+// barrier that is up already is no error.
+func (r *raise) raised(s *framework.Session, err error) error {
+	if err == nil {
+		r.wrote = true
+		r.events.Emit(eventRaised, nil, event.Session(s.ID()))
+	}
+	return ignore(err, zk.ErrNodeExists)
 }
 
 // look reads the barrier's node in a session.
@@ -144,11 +220,14 @@ func (b *Barrier) Lower(ctx context.Context) error {
 // Raise and Lower that was complete before the call, as Wait has. It goes on
 // through outages until ctx ends.
 func (b *Barrier) Raised(ctx context.Context) (raised Raised, up bool, err error) {
-	err = b.ask(ctx, "raised", b.inStep(func(ctx context.Context, s *framework.Session) (err error) {
+	err = b.ask(ctx, "raised", func(ctx context.Context, s *framework.Session) (err error) {
+		if err = b.client.Sync(ctx, b.path); err != nil {
+			return err
+		}
 		raised, _, err = b.look(ctx, s)
 		up = err == nil
 		return ignore(err, zk.ErrNoNode)
-	}))
+	})
 	return raised, up, err
 }
 
@@ -167,8 +246,8 @@ func (b *Barrier) Wait(ctx context.Context) error {
 	if err := b.unusable(); err != nil {
 		return b.errorOf("wait", err)
 	}
-	begun, w := time.Now(), &waiting{Barrier: b}
-	err := w.run(ctx, b.client, w.look)
+	begun, w := time.Now(), &waiting{call: b.call()}
+	err := w.run(ctx, w.look)
 	if w.seen != nil && reason.IsOfContext(ctx, err) {
 		err = &RaisedError{Op: "wait", Path: b.path, Raised: *w.seen, Err: err}
 	}
@@ -177,8 +256,7 @@ func (b *Barrier) Wait(ctx context.Context) error {
 
 // waiting is a Wait that is under way.
 type waiting struct {
-	call
-	*Barrier
+	*call
 	synced *framework.Session // the session whose server has caught up, and does not fall behind that
 	seen   *Raised            // the barrier as it was last seen, or nil
 }

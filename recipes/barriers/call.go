@@ -3,7 +3,10 @@ package barriers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
@@ -13,7 +16,32 @@ import (
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
 
-// place is what all calls of a barrier know of it: its node.
+// Waited describes a call that has waited at a barrier.
+type Waited struct {
+	Op       string        // "wait" at a Barrier; "enter" or "leave" at a DoubleBarrier
+	Path     string        // the barrier's, as the client names it
+	Duration time.Duration // the call's
+	Err      error         // what the call returns
+}
+
+// HookBarrierWaited is a clienttrace.Hook that learns how long each Wait, Enter
+// and Leave of a client has waited, before the call returns. Of several calls of
+// Leave on one Passage, it learns of the first. The method must not panic.
+type HookBarrierWaited interface {
+	BarrierWaited(w Waited)
+}
+
+var hookWaited = framework.NewHookKind[HookBarrierWaited]()
+
+// The lines of the log.
+var (
+	eventRaised      = event.Kind{Info: "barrier raised"}
+	eventLowered     = event.Kind{Info: "barrier lowered"}
+	eventOpened      = event.Kind{Info: "double barrier opened"}
+	eventNodeDeleted = event.Kind{Warn: "member of a double barrier was deleted while it waited, and enters again"}
+)
+
+// place is what all calls of a barrier know: the client, and the barrier's node.
 type place struct {
 	client *framework.Client
 	path   string
@@ -25,81 +53,75 @@ func newPlace(c *framework.Client, path string) place {
 	return place{client: c, path: path, fault: framework.ValidatePath(path), events: event.Of(c, path)}
 }
 
-// unusable returns why the barrier cannot be used, which every call returns, or
-// nil. The zero value has no client.
+// unusable returns why the barrier cannot be used, or nil. Every call returns that
+// error. The zero value of a barrier has no client.
 func (p place) unusable() error {
 	if p.client == nil {
-		return isNil("client")
+		return &framework.ConfigError{Name: "client", Value: "nil", Reason: "must not be nil"}
 	}
 	return p.fault
 }
 
 func (p place) child(name string) string { return znode.Join(p.path, name) }
 
-// identity is the data of a node that says who has made it.
+// identity is the data of a node that says who has created it.
 func (p place) identity(now time.Time) []byte {
 	return identity.Node(identity.Own(framework.Extend(p.client).ServiceName()), now, nil)
 }
 
-// look is a part of a call: all of its requests are of one session.
+// errorOf names the call that returns the error, unless the error names it.
+func (p place) errorOf(op string, err error) error {
+	if _, named := err.(*RaisedError); err == nil || named { //nolint:errorlint // one that is wrapped does not name the call
+		return err
+	}
+	return &framework.OpError{Op: op, Path: p.path, Err: err}
+}
+
+// waited notifies hooks of a call that is about to return, and returns its error.
+// The caller waits for the hooks.
+func (p place) waited(op string, begun time.Time, err error) error {
+	err = p.errorOf(op, err)
+	for _, h := range hookWaited.Of(p.client) {
+		h.BarrierWaited(Waited{Op: op, Path: p.path, Duration: time.Since(begun), Err: err})
+	}
+	return err
+}
+
+// look is one step of a call. All of its requests are sent in one session.
 type look func(ctx context.Context, s *framework.Session) error
 
-// inStep returns a look that has seen all that was complete before the call: it
-// asks the server to catch up first.
-func (p place) inStep(look look) look {
-	return func(ctx context.Context, s *framework.Session) error {
-		if err := p.client.Sync(ctx, p.path); err != nil {
-			return err
-		}
-		return look(ctx, s)
-	}
-}
-
-// create creates an ephemeral node of a session, to which ctx is pinned. After a
-// lost reply, a node that is there and that the session owns is the created one: no
-// two callers of one client create the same, or it does not matter whose it is.
-func (p place) create(
-	ctx context.Context, s *framework.Session, path string, data []byte, opts ...framework.CreateOption,
-) (made framework.Created, err error) {
-	opts = append(opts, framework.WithMode(framework.Ephemeral))
-	err = follow.Resolve(ctx, p.client, func(ctx context.Context) (err error) {
-		made, err = p.client.Create(ctx, path, data, opts...)
-		return err
-	}, func(ctx context.Context) (follow.Fate, error) {
-		there, stat, err := p.client.Exists(ctx, path)
-		switch {
-		case err != nil || there && stat.EphemeralOwner != s.ID():
-			return follow.Unknown, err
-		case !there:
-			return follow.NotApplied, nil // or another client has deleted it since
-		}
-		made = framework.Created{Path: path, Czxid: stat.Czxid, Session: s}
-		return follow.Applied, nil
-	})
-	return made, err
-}
-
-// ask makes a call that is over with its first look that succeeds.
+// ask makes a call that is over with its first successful look.
 func (p place) ask(ctx context.Context, op string, look look) error {
-	var c call
-	err := p.unusable()
-	if err == nil {
-		err = c.run(ctx, p.client, func(ctx context.Context, s *framework.Session) error { return done(look(ctx, s)) })
+	if err := p.unusable(); err != nil {
+		return p.errorOf(op, err)
 	}
+	c := p.call()
+	err := c.run(ctx, func(ctx context.Context, s *framework.Session) error { return done(look(ctx, s)) })
 	return p.errorOf(op, c.orUnknown(err))
 }
 
-// call is a call that is under way. It goes on until its context ends, through
-// outages and losses of the session, and repeats a write that may have been
-// carried out. Its caller is told of all else.
+// call is a call that is under way. Until its context ends, it survives outages
+// and losses of the session, and repeats a write whose reply was lost: all writes
+// of this package can be repeated without harm. Any other error ends the call.
 type call struct {
 	follow.Loop
-	wrote bool // a write was carried out, or may have been
+	place
+	wrote bool // a write was applied, or may have been
 }
 
-// run looks again and again, until a look returns follow.ErrDone.
-func (c *call) run(ctx context.Context, client *framework.Client, look look) error {
-	c.Client, c.Ends, c.Awaited = client, endsCall, true
+func (p place) call() *call {
+	c := &call{place: p}
+	c.Client, c.Ends, c.Awaited = p.client, endsCall, true
+	return c
+}
+
+// endsCall is the Ends of a call.
+func endsCall(err error) bool {
+	return follow.Judge(err) == follow.Trouble && !reason.Is(err, framework.ErrOutcomeUnknown)
+}
+
+// run calls look again and again, until it returns follow.ErrDone.
+func (c *call) run(ctx context.Context, look look) error {
 	c.Look = func(ctx context.Context, s *framework.Session) error {
 		err := look(ctx, s)
 		c.wrote = c.wrote || reason.Is(err, framework.ErrOutcomeUnknown)
@@ -112,13 +134,8 @@ func (c *call) run(ctx context.Context, client *framework.Client, look look) err
 	return err
 }
 
-// endsCall is the Ends of a call.
-func endsCall(err error) bool {
-	return follow.Judge(err) == follow.Trouble && !reason.Is(err, framework.ErrOutcomeUnknown)
-}
-
-// orUnknown returns the error of a call, which says if a write may have been
-// carried out.
+// orUnknown adds framework.ErrOutcomeUnknown to the error of a call if one of its
+// writes may have been applied.
 func (c *call) orUnknown(err error) error {
 	if err == nil || !c.wrote || reason.Is(err, framework.ErrOutcomeUnknown) {
 		return err
@@ -126,7 +143,24 @@ func (c *call) orUnknown(err error) error {
 	return fmt.Errorf("%w: %w", framework.ErrOutcomeUnknown, err)
 }
 
-// done makes the success of a look the end of the loop.
+// awaitChange waits until a node changes. It returns false without waiting if the
+// node is missing, or if the caller does not want to wait for the node that is
+// there.
+func (c *call) awaitChange(ctx context.Context, path string, wanted func(*zk.Stat) bool) (waited bool, err error) {
+	there, stat, watch, err := c.client.ExistsW(ctx, path)
+	if err != nil {
+		return false, err
+	}
+	defer watch.Stop()
+	if !there || !wanted(stat) {
+		return false, nil
+	}
+	c.Recovered()
+	_, err = watch.Wait(ctx)
+	return true, err
+}
+
+// done turns the success of a look into the end of the loop.
 func done(err error) error {
 	if err == nil {
 		return follow.ErrDone
@@ -134,10 +168,10 @@ func done(err error) error {
 	return err
 }
 
-// errorOf names the call whose error it is, unless that names it.
-func (p place) errorOf(op string, err error) error {
-	if _, named := err.(*RaisedError); err == nil || named { //nolint:errorlint // one that is wrapped does not name the call
-		return err
+// ignore returns the error, unless it is one of the expected ones.
+func ignore(err error, expected ...error) error {
+	if slices.ContainsFunc(expected, func(e error) bool { return reason.Is(err, e) }) {
+		return nil
 	}
-	return &framework.OpError{Op: op, Path: p.path, Err: err}
+	return err
 }

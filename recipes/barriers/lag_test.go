@@ -53,65 +53,39 @@ func TestBarrierOnAServerThatLags(t *testing.T) {
 	})
 }
 
-// Members of a double barrier are seen as they are, also on a server that lags
-// behind.
-func TestMembersOnAServerThatLags(t *testing.T) {
-	for name, opts := range layouts {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ens := zktest.StartEnsemble(t, 3)
-				operator, worker := connectToOne(t, ens, ens.Leader().Addr()), connectToOne(t, ens, ens.Followers()[0].Addr())
-				require.NoError(t, ens.Followers()[0].Lag(3*time.Second))
-				ctx := recipetest.Within(t, time.Hour)
-				p, err := barriers.NewDoubleBarrier(operator, "/b", 1, opts...).Enter(ctx)
-				require.NoError(t, err)
-				all, err := barriers.NewDoubleBarrier(worker, "/b", 1, opts...).Members(ctx)
-				require.NoError(t, err)
-				require.Len(t, all, 1)
-				require.Equal(t, p.Name(), all[0].Name)
-				require.True(t, all[0].Inside)
-				require.NoError(t, p.Leave(ctx))
-				all, err = barriers.NewDoubleBarrier(worker, "/b", 1, opts...).Members(ctx)
-				require.NoError(t, err)
-				require.Empty(t, all)
-			})
-		})
-	}
-}
-
-// In Curator's layout, a member comes to a server that lags behind, and still
+// A member comes to a server that lags behind, and still
 // has the round before this one. The member does not pass alone.
 //
-// Promise: In Curator's layout, the ready node of a former round lets no member pass at a server that lags.
-func TestMemberInCuratorsLayoutOnAServerThatLags(t *testing.T) {
+// Promise: The ready node of a former round lets no member pass at a server that lags.
+func TestMemberOnAServerThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)
 		one, two := connectToOne(t, ens, ens.Leader().Addr()), connectToOne(t, ens, ens.Leader().Addr())
 		late := connectToOne(t, ens, ens.Followers()[0].Addr())
 		w := &world{&recipetest.World{}}
-		passages := w.enterAll(t, "/b", []*framework.Client{one, two}, barriers.WithCuratorLayout())
+		passages := w.enterAll(t, "/b", []*framework.Client{one, two})
 		require.NoError(t, late.Sync(t.Context(), "/"))
 		require.NoError(t, ens.Followers()[0].Lag(3*time.Second))
 		w.leaveAll(t, passages)
-		_, err := barriers.NewDoubleBarrier(late, "/b", 2, barriers.WithCuratorLayout()).Enter(recipetest.Within(t, time.Minute))
+		_, err := barriers.NewDoubleBarrier(late, "/b", 2).Enter(recipetest.Within(t, time.Minute))
 		require.ErrorIs(t, err, barriers.ErrNotEntered)
 	})
 }
 
-// In Curator's layout, a third member has entered when another one leaves, whose
+// A third member has entered when another one leaves, whose
 // server lags behind and does not have the third one yet. It waits for that one
 // all the same.
 //
-// Promise: In Curator's layout, Leave waits for every member that entered before, even at a server that lags.
-func TestLeaveInCuratorsLayoutOnAServerThatLags(t *testing.T) {
+// Promise: Leave waits for every member that entered before, even at a server that lags.
+func TestLeaveOnAServerThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)
 		one, third := connectToOne(t, ens, ens.Leader().Addr()), connectToOne(t, ens, ens.Leader().Addr())
 		behind := connectToOne(t, ens, ens.Followers()[0].Addr())
 		w := &world{&recipetest.World{}}
-		passages := w.enterAll(t, "/b", []*framework.Client{one, behind}, barriers.WithCuratorLayout())
+		passages := w.enterAll(t, "/b", []*framework.Client{one, behind})
 		require.NoError(t, ens.Followers()[0].Lag(3*time.Second))
-		late, err := barriers.NewDoubleBarrier(third, "/b", 2, barriers.WithCuratorLayout()).Enter(w.Patience(t))
+		late, err := barriers.NewDoubleBarrier(third, "/b", 2).Enter(w.Patience(t))
 		require.NoError(t, err)
 		over, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -10,25 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/barriers"
-	"github.com/gocurator/curator/testing/zktest"
 )
-
-// A member marks its node, the reply is lost, and another member ends the
-// round. Both have left, and Leave says so.
-func TestLeaveWhoseMarkHasNoReply(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		clients := w.clients(t, 2)
-		p := w.enterAll(t, "/b", clients)
-		first := leaveLater(w.Patience(t), p[0])
-		settle()
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Session: clients[1].SessionID(), Do: zktest.DropReply()})
-		second := leaveLater(w.Patience(t), p[1])
-		<-first.done
-		<-second.done
-		require.NoError(t, first.err)
-		require.NoError(t, second.err)
-	})
-}
 
 // A Leave that has given up says the same when it is called again.
 func TestSecondLeaveReturnsTheSame(t *testing.T) {

@@ -30,10 +30,6 @@ var calls = map[string]func(ctx context.Context, c *framework.Client) error{
 		_, err := barriers.NewDoubleBarrier(c, "/b", 1).Enter(ctx)
 		return err
 	},
-	"members": func(ctx context.Context, c *framework.Client) error {
-		_, err := barriers.NewDoubleBarrier(c, "/b", 1).Members(ctx)
-		return err
-	},
 }
 
 // An outage lasts for longer than the client's connection timeout, and than its

@@ -8,155 +8,116 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
-// Passage is a member that has entered a DoubleBarrier. It is safe for
-// concurrent use. Leave must be called on it: until then the others cannot
-// leave.
+// Passage is a member that has entered a DoubleBarrier. It has no goroutine, and
+// is safe for concurrent use. Leave must be called on it: until then the others
+// cannot leave.
 type Passage struct {
 	place
-	name  string
-	round []string // names of members, in order; nil in Curator's layout
-	node  framework.Created
+	name    string
+	session *framework.Session // owns the member's node
 
-	// These are the context of the work inside, and how it is ended.
+	// These are the context of the work inside, and how Leave ends it.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	// Leave stops the life, which goes on until the member is out, and is over when
-	// it is known what Leave returns. Its requests are made under session, which
-	// ends with the member's session, and so with the client. The last Leave that
-	// gives up ends patience, and so does the end of session.
-	life              follow.Life
-	session, patience context.Context
-	giveUp            context.CancelCauseFunc
-	waiting           atomic.Int32 // Leaves that have not given up
-
-	// These belong to the goroutine.
-	inside inside
-	loop   follow.Loop
-	gone   bool  // the node is known to be deleted
-	why    error // why the member is out; nil if all have left
+	leaving atomic.Bool   // Leave was called
+	left    chan struct{} // closed when outcome is known
+	outcome error         // of the first Leave
 }
 
-// newPassage starts the only goroutine of a member that is inside.
-func newPassage(ctx context.Context, e *entry) (*Passage, error) {
-	p := &Passage{place: e.place, name: e.name, round: e.round, node: e.node}
-	p.inside = e.layout.inside(p)
-	p.loop.Client, p.loop.Ends = e.client, endsPassage
-	p.loop.Awaited = true // the other members wait for what this one does
-	p.loop.What, p.loop.About = "passage of a double barrier", p.events.At(e.node.Path).Path
-	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	session, told := trace.Unblocked(e.node.Session.Context(), e.client) // the requests do not wait for a tracer
-	p.session = session
-	p.patience, p.giveUp = context.WithCancelCause(session)
-	trusted := e.node.Session.Trusted(framework.Extend(e.client).ErrorPolicy())
-	stop := context.AfterFunc(trusted, func() { p.cancel(context.Cause(trusted)) })
-	p.life = follow.Life{Client: e.client, Closed: ErrLeft, Run: p.run, Finish: func(error) {
-		p.finish()
-		told()
+func newPassage(ctx context.Context, e *entry) *Passage {
+	p := &Passage{place: e.place, name: e.name, session: e.session, left: make(chan struct{})}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	trusted := e.session.Trusted(framework.Extend(e.client).ErrorPolicy())
+	stop := context.AfterFunc(trusted, func() { cancel(context.Cause(trusted)) })
+	p.ctx, p.cancel = ctx, func(cause error) {
 		stop()
-	}}
-	if err := p.life.Start(); err != nil {
-		return nil, err
+		cancel(cause)
 	}
-	return p, nil
+	return p
 }
 
 // Context returns a context for the work inside. It has the values of the
 // context of Enter, but not its deadline. It ends with one of these causes:
 //
-//   - ErrMemberLost, in a *MemberLostError: another member was lost before it
-//     left. Not in Curator's layout.
 //   - framework.ErrSessionLost, framework.ErrSuspended or framework.ErrClosed:
 //     this member can no longer be trusted to be inside; see
 //     framework.Session.Trusted.
-//   - ErrNodeDeleted: somebody deleted the node of this member. Not in
-//     Curator's layout.
 //   - ErrLeft: Leave was called.
+//
+// It does not end when another member is lost.
 func (p *Passage) Context() context.Context { return p.ctx }
-
-// Members returns the names of the nodes of the n members that have entered
-// together, in order. It is nil in Curator's layout, which does not tell.
-func (p *Passage) Members() []string { return slices.Clone(p.round) }
 
 // Name returns the name of this member's node.
 func (p *Passage) Name() string { return p.name }
 
 // Leave tells the others that this member leaves, and waits until all members
-// of the round have left. A member that was lost has left. When Leave returns
-// nil, no node of the round is there.
+// have left that had entered when Leave was called. A member that was lost has
+// left.
 //
 // When Leave returns earlier is the same for all recipes: see "How a call ends a
 // node" in the index of the recipes. If ctx ends first, or there was no connection
-// for the connection timeout, this member leaves all the same: Leave tells the
-// servers, for which it takes at most another half second, and the others do not
-// take the member for lost. If there is no connection in that time, the client goes
-// on in the background; a client that is closed by then cannot, and the others take
-// the member for lost. The error also matches ErrNotLeft.
+// for the connection timeout, this member leaves all the same: Leave deletes the
+// member's node, for which it takes at most another half second. If there is no
+// connection in that time, the client goes on in the background. The error also
+// matches ErrNotLeft.
 //
 // If this member's session is lost, Leave does not wait for the others. The
 // error matches framework.ErrSessionLost then, and framework.ErrLeftToServers
 // unless a server has said that it has ended the session.
 //
-// Leave may be called again, and returns what the first Leave returned. Of
-// several at the same time, each waits as long as its own context allows. The
-// member gives up with the last of them.
+// Leave may be called again, and returns what the first Leave returned. A second
+// Leave during the first one waits for it. If the context of the second Leave ends
+// before, its error matches ErrNotLeft.
 func (p *Passage) Leave(ctx context.Context) error {
-	if p.life.Stopped().Err() != nil && p.life.Err() != nil { // it has left before
-		return p.errorOf("leave", p.outcome(ctx))
+	if !p.leaving.CompareAndSwap(false, true) {
+		return p.awaitLeft(ctx)
 	}
-	begun := time.Now()
-	return p.waited("leave", begun, p.leaveUntil(ctx))
-}
-
-// leaveUntil waits until the member is out, or ctx ends. If no other Leave goes
-// on waiting then, the member gives up.
-func (p *Passage) leaveUntil(ctx context.Context) error {
-	defer p.life.Stop()
-	ending := p.loop.Ending(ctx, nil) // the life ends with the session
-	defer ending.Done()
-	p.waiting.Add(1)
-	p.cancel(ErrLeft)     // the goroutine, once it knows, may end it with another cause
-	if ctx.Err() == nil { // otherwise the member gives up at once, and does not mark its node
-		p.life.Stop()
-		select {
-		case <-p.life.Over().Done():
-		case <-ending.Context().Done():
+	p.cancel(ErrLeft)
+	p.outcome = follow.ErrNoReturn
+	begun, l, returned := time.Now(), &leave{call: p.call(), name: p.name, session: p.session}, false
+	defer func() {
+		if !returned { // a function of the user's has panicked
+			framework.Extend(p.client).DeleteInBackground(l.node())
 		}
-	}
-	othersWait := p.waiting.Add(-1) > 0
-	if p.life.Err() != nil {
-		return p.outcome(ctx)
-	}
-	err := fmt.Errorf("%w: %w", ErrNotLeft, ending.GaveUp())
-	if othersWait {
-		return err
-	}
-	p.giveUp(err)
-	select {
-	case <-p.life.Over().Done():
-	case <-time.After(lastWords):
-		p.life.End(context.Cause(p.patience)) // what the servers say later changes no answer
-	}
-	return p.outcome(ctx)
+		close(p.left)
+	}()
+	p.outcome = l.leave(ctx)
+	err := p.waited("leave", begun, p.outcome)
+	returned = true
+	return err
 }
 
-// outcome returns what Leave returns of a passage that is over. If it has ended with
-// its session, the node may still be there.
-func (p *Passage) outcome(ctx context.Context) error {
-	err := ignore(p.life.Err(), follow.ErrDone)
-	if !reason.Is(err, framework.ErrSessionLost) && !reason.Is(err, framework.ErrClosed) {
-		return err
+// awaitLeft waits for the first Leave.
+func (p *Passage) awaitLeft(ctx context.Context) error {
+	select {
+	case <-p.left:
+	case <-ctx.Done():
 	}
-	if left := p.node.Session.AwaitEnd(ctx); reason.Is(left, framework.ErrLeftToServers) {
-		return fmt.Errorf("%w: %w", framework.ErrLeftToServers, err)
+	select {
+	case <-p.left: // ctx may have ended, too
+		return p.errorOf("leave", p.outcome)
+	default:
+		return p.errorOf("leave", fmt.Errorf("%w: %w", ErrNotLeft, reason.OfContext(ctx)))
 	}
-	return err
+}
+
+// leave is a Leave that is under way.
+type leave struct {
+	*call
+	name    string
+	session *framework.Session
+	since   int64    // the zxid at which the others were listed first, or 0
+	waitFor []string // who were there then, and are still there, in order
+	deleted bool     // the member's own node
 }
 
 // lastWords is how long a call that gives up waits for the servers. Without
@@ -164,83 +125,127 @@ func (p *Passage) outcome(ctx context.Context) error {
 // it.
 const lastWords = 500 * time.Millisecond
 
-// abandon leaves, and waits for nobody.
-func (p *Passage) abandon() {
-	p.cancel(ErrLeft)
-	p.giveUp(ErrNotLeft)
-	p.life.Stop()
-}
-
-// run is the goroutine of a member that is inside. It stays until all have left,
-// or the last Leave gives up, or the session ends. The user's code may end it, as
-// runtime.Goexit does.
-func (p *Passage) run(context.Context) error {
-	p.why = follow.ErrNoReturn
-	err := p.inside.stay(p.patience)
-	if reason.IsOfContext(p.patience, err) && p.session.Err() == nil {
-		if err = p.inside.resign(p.session); err == nil {
-			err = context.Cause(p.patience)
-		}
+func (l *leave) leave(ctx context.Context) error {
+	l.Ends = endsLeave
+	if l.session.Context().Err() != nil {
+		l.resign()
+		return l.lost(ctx)
 	}
-	p.why = err
+	ending := l.Ending(ctx, l.session)
+	defer ending.Done()
+	err := l.run(ending.Context(), l.look)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() == nil && (l.session.Context().Err() != nil || reason.Is(err, framework.ErrClosed)):
+		l.resign()
+		return l.lost(ctx)
+	case reason.IsOfContext(ending.Context(), err):
+		err = fmt.Errorf("%w: %w", ErrNotLeft, ending.GaveUp())
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	l.resign().WaitGone(ctx)
 	return err
 }
 
-// reasonOf returns why the passage ends, whose goroutine ends with err. If a
-// Leave has given up, its error comes first.
-func (p *Passage) reasonOf(err error) error {
-	if err == nil || reason.Is(err, ErrNotLeft) {
+// resign leaves in the background, without waiting for the others. It goes on
+// through outages, and ends with the client.
+func (l *leave) resign() *follow.Life {
+	life := &follow.Life{Client: l.client, Run: func(ctx context.Context) error { return l.run(ctx, l.deleteAndGo) }}
+	_ = life.Start() // a client that is closed has ended the session
+	return life
+}
+
+// endsLeave is the Ends of a Leave: the member is inside in one session.
+func endsLeave(err error) bool { return reason.Is(err, framework.ErrSessionLost) }
+
+// lost returns the error of a member whose session is over. The servers may still
+// have its node.
+func (l *leave) lost(ctx context.Context) error {
+	left := l.session.AwaitEnd(ctx)
+	if reason.Is(left, framework.ErrLeftToServers) {
+		return left
+	}
+	return cmp.Or(context.Cause(l.session.Context()), left)
+}
+
+func (l *leave) node() string { return l.child(l.name) }
+
+// look does what Java's leave does. The first member, by name, waits for the last
+// one, and is the last to delete its node. All others delete their nodes and wait
+// for the first one. So the deletion of one node wakes many members only once.
+func (l *leave) look(ctx context.Context, s *framework.Session) error {
+	if s != l.session {
+		return framework.ErrSessionLost
+	}
+	if err := l.listOthers(ctx); err != nil {
 		return err
 	}
-	if p.session.Err() != nil {
-		err = context.Cause(p.session)
+	there := len(l.waitFor)
+	if there > 0 && l.name < l.waitFor[0] && !l.deleted {
+		return l.awaitGone(ctx, l.waitFor[there-1])
 	}
-	if gaveUp := context.Cause(p.patience); reason.Is(gaveUp, ErrNotLeft) {
-		err = fmt.Errorf("%w: %w", gaveUp, err)
-	}
-	return err
-}
-
-// follow calls look again and again, until it returns follow.ErrDone. It returns
-// an error if this member is out before.
-func (p *Passage) follow(ctx context.Context, look func(context.Context) error) error {
-	p.loop.Look = func(ctx context.Context, _ *framework.Session) error { return look(ctx) }
-	return p.loop.Run(ctx)
-}
-
-// awaitGone waits until a member has gone.
-func (p *Passage) awaitGone(ctx context.Context, name string) error {
-	there, _, watch, err := p.client.ExistsW(ctx, p.child(name))
-	if err != nil {
+	if err := l.deleteOwn(ctx); err != nil {
 		return err
 	}
-	defer watch.Stop()
-	p.loop.Recovered()
-	if there {
-		_, err = watch.Wait(ctx)
+	if there > 0 {
+		return l.awaitGone(ctx, l.waitFor[0])
+	}
+	return done(l.deleteReady(ctx))
+}
+
+// listOthers notes which of the others are there. The first listing decides who is
+// waited for. Before it, the server catches up, so that all are listed who had
+// entered when Leave was called.
+func (l *leave) listOthers(ctx context.Context) error {
+	list, first := l.client.Children, l.since == 0
+	if first {
+		list = insider.Of(l.client).CurrentSiblings
+	}
+	names, zxid, err := l.others(ctx, list, l.name)
+	switch {
+	case err != nil:
+		return err
+	case first:
+		l.waitFor, l.since = names, zxid
+	default:
+		l.waitFor = slices.DeleteFunc(l.waitFor, func(name string) bool {
+			_, there := slices.BinarySearch(names, name)
+			return !there
+		})
+	}
+	return nil
+}
+
+// awaitGone waits for a change of another member's node. A Java member may have
+// left and come back by the same name, which makes it a member that came later.
+func (l *leave) awaitGone(ctx context.Context, name string) error {
+	waited, err := l.awaitChange(ctx, l.child(name), func(stat *zk.Stat) bool { return stat.Czxid <= l.since })
+	if err == nil && !waited {
+		l.waitFor = slices.DeleteFunc(l.waitFor, func(other string) bool { return other == name })
 	}
 	return err
 }
 
-// endsPassage is the Ends of a member that is inside: it is so in one session,
-// and with one node.
-func endsPassage(err error) bool {
-	return reason.Is(err, framework.ErrSessionLost) || reason.Is(err, ErrNodeDeleted) ||
-		reason.Is(err, ErrForeignData) || reason.Is(err, follow.ErrNoReturn)
+// deleteAndGo leaves without waiting for the others. The last member that does
+// deletes the node that has opened the barrier, as the last one that leaves does.
+func (l *leave) deleteAndGo(ctx context.Context, _ *framework.Session) error {
+	if err := l.deleteOwn(ctx); err != nil {
+		return err
+	}
+	others, _, err := l.others(ctx, l.client.Children, l.name)
+	if err == nil && len(others) == 0 {
+		err = l.deleteReady(ctx)
+	}
+	return done(err)
 }
 
-// finish ends the passage. It goes by what run has noted: the reason of the life
-// is the end of the client if that has come just behind the end of the round.
-func (p *Passage) finish() {
-	if p.why != nil && !p.gone {
-		framework.Extend(p.client).DeleteInBackground(p.node.Path)
+func (l *leave) deleteOwn(ctx context.Context) error {
+	if l.deleted {
+		return nil
 	}
-	err := p.reasonOf(p.why)
-	news := err != nil && p.ctx.Err() == nil && p.session.Err() == nil
-	p.cancel(err)
-	if news {
-		p.events.At(p.node.Path).Emit(eventEnds, err)
-	}
-	p.giveUp(err)
-	p.life.End(cmp.Or(err, follow.ErrDone))
+	err := l.client.Delete(ctx, l.node(), framework.AnyVersion, framework.WithMissingOK())
+	l.deleted = err == nil
+	return err
 }

@@ -2,8 +2,6 @@ package barriers_test
 
 import (
 	"context"
-	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
@@ -29,14 +27,11 @@ type waitInTrouble struct {
 }
 
 var waitsInTrouble = map[string]waitInTrouble{
-	"Wait that has not looked":         {op: zktest.OpSync, call: waitInFrontOf},
-	"Wait that has seen the barrier":   {op: zktest.OpGetData, call: waitInFrontOf, disturb: changeData},
-	"Enter without a node":             {op: zktest.OpCreate, call: enterAlone()},
-	"Enter":                            {op: zktest.OpGetData, call: enterAlone(), disturb: changeData},
-	"Enter in Curator's layout":        {op: zktest.OpExists, call: enterAlone(barriers.WithCuratorLayout()), disturb: waitForLook},
-	"Leave":                            {op: zktest.OpSetData, call: leaveAlone(1)},
-	"Leave of one that ends the round": {op: zktest.OpGetData, call: leaveAlone(0)},
-	"Leave in Curator's layout":        {op: zktest.OpGetChildren, call: leaveAlone(0, barriers.WithCuratorLayout())},
+	"Wait that has not looked":       {op: zktest.OpSync, call: waitInFrontOf},
+	"Wait that has seen the barrier": {op: zktest.OpGetData, call: waitInFrontOf, disturb: changeData},
+	"Enter without a node":           {op: zktest.OpCreate, call: enterAlone()},
+	"Enter":                          {op: zktest.OpExists, call: enterAlone(), disturb: waitForLook},
+	"Leave":                          {op: zktest.OpGetChildren, call: leaveAlone(0)},
 }
 
 func waitInFrontOf(ctx context.Context, t *testing.T, w *world, c *framework.Client, begin func()) error {
@@ -48,21 +43,21 @@ func waitInFrontOf(ctx context.Context, t *testing.T, w *world, c *framework.Cli
 }
 
 // enterAlone enters a barrier for two.
-func enterAlone(opts ...barriers.Option) func(context.Context, *testing.T, *world, *framework.Client, func()) error {
+func enterAlone() func(context.Context, *testing.T, *world, *framework.Client, func()) error {
 	return func(ctx context.Context, _ *testing.T, _ *world, c *framework.Client, begin func()) error {
 		begin()
-		_, err := barriers.NewDoubleBarrier(c, "/b", 2, opts...).Enter(ctx)
+		_, err := barriers.NewDoubleBarrier(c, "/b", 2).Enter(ctx)
 		return err
 	}
 }
 
 // leaveAlone leaves a barrier, as the first or the second member by order, while
 // the other one stays.
-func leaveAlone(place int, opts ...barriers.Option) func(context.Context, *testing.T, *world, *framework.Client, func()) error {
+func leaveAlone(place int) func(context.Context, *testing.T, *world, *framework.Client, func()) error {
 	return func(ctx context.Context, t *testing.T, w *world, c *framework.Client, begin func()) error {
 		clients := []*framework.Client{w.Observer, w.Observer}
 		clients[place] = c
-		passages := w.enterAll(t, "/b", clients, opts...)
+		passages := w.enterAll(t, "/b", clients)
 		settle()
 		begin()
 		return passages[place].Leave(ctx)
@@ -139,24 +134,4 @@ func TestRaiseWhoseOutcomeIsUnknownIsRepeated(t *testing.T) {
 			require.EqualValues(t, systemError, code)
 		})
 	}
-}
-
-// A server that is out of order does not end a member that is inside, which
-// says so in the log, once.
-func TestMemberOutlastsAServerInTrouble(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		var log recipetest.Log
-		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		passages := w.enterAll(t, "/b", []*framework.Client{c, w.Observer})
-		settle()
-		failed := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Session: c.SessionID(), Times: -1, Do: zktest.Fail(-1)})
-		require.NoError(t, w.Fake.Create("/b/stranger", nil)) // a reason to look
-		time.Sleep(time.Minute)
-		require.Greater(t, failed.Hits(), 4)
-		failed.Remove()
-		time.Sleep(time.Minute)
-		require.NoError(t, passages[0].Context().Err())
-		w.leaveAll(t, passages)
-		require.Equal(t, 1, strings.Count(log.String(), "passage of a double barrier is tried again after an error"), log.String())
-	})
 }

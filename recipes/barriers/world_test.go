@@ -67,11 +67,11 @@ func (e *entering) wait(t *testing.T) *barriers.Passage {
 func (e *entering) isOver() bool { return recipetest.IsClosed(e.done) }
 
 // enterAll enters with a client each, in this order, and returns the passages.
-func (w *world) enterAll(t *testing.T, path string, clients []*framework.Client, opts ...barriers.Option) (all []*barriers.Passage) {
+func (w *world) enterAll(t *testing.T, path string, clients []*framework.Client) (all []*barriers.Passage) {
 	t.Helper()
 	var pending []*entering
 	for _, c := range clients {
-		pending = append(pending, enterLater(w.Patience(t), barriers.NewDoubleBarrier(c, path, len(clients), opts...)))
+		pending = append(pending, enterLater(w.Patience(t), barriers.NewDoubleBarrier(c, path, len(clients))))
 		if w.Fake != nil {
 			settle()
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -98,7 +98,7 @@ func TestPathThatIsToldOfRightBehindTheTargetStaysDirty(t *testing.T) {
 	onLoop(t, func(t *testing.T, l *loop) {
 		told(l)
 		l.target = target
-		l.takeTogether("/r/a", framework.NodeRead{Stat: &node(4).Stat})
+		l.takeTogether("/r/a", insider.NodeRead{Stat: &node(4).Stat})
 		require.Equal(t, left, l.dirty)
 	})
 }

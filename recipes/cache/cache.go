@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -299,4 +300,91 @@ func (c *Cache) Unreadable() map[string]error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return maps.Clone(c.unreadable)
+}
+
+// publish makes what was read what the cache has, as of a transaction. It is
+// synced if the server is connected and has no more to tell.
+func (c *Cache) publish(t *tree, zxid int64, synced bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for path := range t.touched {
+		c.setUnreadableLocked(path, t.unreadable[path])
+		old, now := c.nodes[path], t.node(path)
+		if old == nil && now == nil || old == now {
+			continue
+		}
+		c.setLocked(path, now)
+		for f := range c.feeds {
+			if _, told := f.pending[path]; !told {
+				f.pending[path] = old
+			}
+		}
+	}
+	t.touched = cleared(t.touched)
+	if synced && !c.synced && c.filled {
+		c.resyncs++
+	}
+	c.zxid, c.synced, c.filled = zxid, synced, true
+	c.steps++
+	c.known, c.waiting = len(t.nodes), 0
+	c.life.Tell()
+}
+
+func (c *Cache) setUnreadableLocked(path string, err error) {
+	if err == nil {
+		delete(c.unreadable, path)
+	} else {
+		c.unreadable[path] = err
+	}
+}
+
+func (c *Cache) setLocked(path string, n *Node) {
+	parent := parentOf(path)
+	name := strings.TrimPrefix(path[len(parent):], "/")
+	if n == nil {
+		delete(c.nodes, path)
+		delete(c.children[parent], name)
+		if len(c.children[parent]) == 0 {
+			delete(c.children, parent)
+		}
+		return
+	}
+	c.nodes[path] = n
+	if path == "/" {
+		return
+	}
+	if c.children[parent] == nil {
+		c.children[parent] = map[string]struct{}{}
+	}
+	c.children[parent][name] = struct{}{}
+}
+
+// interrupted notes that the cache may be behind.
+func (c *Cache) interrupted() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.synced {
+		c.synced = false
+		c.events.Emit(eventInterrupted, nil)
+		c.life.Tell()
+	}
+}
+
+// progress notes how far the reading is, and since when the cache is behind.
+func (c *Cache) progress(known, waiting int, behindSince time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known, c.waiting, c.behindSince = known, waiting, behindSince
+}
+
+func (c *Cache) wasFilled() bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.filled
+}
+
+func (c *Cache) isSynced() bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.synced
 }

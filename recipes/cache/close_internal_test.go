@@ -40,7 +40,6 @@ func TestErrorOfAClosedClientSaysNothingOfANode(t *testing.T) {
 				l.arrived(r)
 				require.Same(t, n, l.tree.node(path))
 				require.Empty(t, l.tree.unreadable)
-				require.False(t, l.noMultiRead)
 				require.True(t, l.batch[path] != 0 || l.dirty[path].needs != 0, "it is still to be read")
 			})
 		})

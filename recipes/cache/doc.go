@@ -83,6 +83,5 @@
 // [Cache.Stats] tells how far the cache is behind, in time and in transactions,
 // and how often it had to read everything again. Package tracing makes metrics
 // of that. The log has a line when a cache is up to date again, when a server has
-// no time to set its watch again, when it cannot read a node, and when a server
-// refuses to read nodes together.
+// no time to set its watch again, and when the cache cannot read a node.
 package cache

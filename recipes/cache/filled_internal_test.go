@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -29,7 +29,7 @@ func TestCacheThatWasFilledAsOfNoTransactionWasFilled(t *testing.T) {
 		c.interrupted()
 		l.stepTo(7)
 		var told []string
-		for _, e := range framework.Extend(client).Recorder().Events() {
+		for _, e := range insider.Of(client).Recorder().Events() {
 			if e.Path == "/r" && e.Name != "" {
 				told = append(told, e.Name)
 			}

@@ -1,10 +1,8 @@
 package cache_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
@@ -70,7 +68,6 @@ type hotTree struct {
 	*testing.T
 	srv    *zktest.Server
 	cache  *cache.Cache
-	log    bytes.Buffer // after the end of the client
 	client *framework.Client
 	reader sync.WaitGroup
 	stop   context.CancelFunc
@@ -86,8 +83,7 @@ func newHotTree(t *testing.T, srv *zktest.Server, roundTrip time.Duration, opts 
 	for i := range coldNodes {
 		create(t, srv, fmt.Sprint("/r/", i))
 	}
-	h.client = connect(t, srv, append(opts, framework.WithDialer(distant(t, srv.Dialer(), roundTrip)),
-		framework.WithLogger(slog.New(slog.NewTextHandler(&h.log, nil))))...)
+	h.client = connect(t, srv, append(opts, framework.WithDialer(distant(t, srv.Dialer(), roundTrip)))...)
 	h.cache = open(t, h.client, "/r")
 	ctx, stop := context.WithCancel(t.Context())
 	h.stop = stop

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"iter"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/state"
 )
@@ -33,7 +35,7 @@ import (
 //     target begins with its creation. If one path fails, there is no step, and
 //     the next batch has another target.
 //   - The paths that have failed are read together in the next batch, which has
-//     its target from that; see together.go.
+//     its target from that; see hotPaths.
 type loop struct {
 	c       *Cache
 	ctx     context.Context
@@ -55,8 +57,7 @@ type loop struct {
 	begun    time.Time           // the time at which this batch began
 
 	asking      bool // a multiRead is under way
-	noMultiRead bool // a server has refused it
-	mayRead     int  // how many nodes an answer may have; see several.go
+	mayRead     int  // how many nodes an answer may have; see atATime
 	mayTogether int  // how many bytes of hot nodes are read together; see maxTogether
 
 	syncing bool // nothing is read before there is a watch, and the server has caught up
@@ -68,10 +69,8 @@ type loop struct {
 
 	troubled, forbidden again // when nodes are read again that could not be read
 
-	// Events of the root itself, to find out whether they are true.
-	rootTold   told         // counts the events that were read since the last step
-	rootEvents []rootEvents // the events that were not read yet, oldest first
-	rootWas    *Node        // the root as of the last step, or nil
+	rootEvents []rootEvent // those that the cache does not have yet; see eventsAreWrong
+	rootWas    *Node       // the root as of the last step, or nil
 }
 
 // source is where the loop learns of changes: a persistentSource, except in tests.
@@ -222,7 +221,7 @@ func (l *loop) unwatched(trouble error) {
 func (l *loop) reset() {
 	l.round++
 	l.warned = false
-	l.rootTold, l.rootEvents = told{}, nil
+	l.rootEvents = nil
 	for path := range l.inflight {
 		l.mark(path, needNode|needScan)
 	}
@@ -234,7 +233,6 @@ func (l *loop) reset() {
 	clear(l.members)
 	clear(l.together)
 	clear(l.hot)
-	l.noMultiRead = false // it may be another server
 	l.c.interrupted()
 	l.catchUp()
 }
@@ -306,4 +304,92 @@ func (l *loop) synced(r result) {
 	for path := range l.tree.unreadable {
 		l.mark(path, needNode|needScan)
 	}
+}
+
+// persistentSource learns of changes from one persistent watch.
+type persistentSource struct{ w *framework.Watcher }
+
+func (s *persistentSource) wake() <-chan struct{} { return s.w.Changed() }
+
+func (s *persistentSource) drain(l *loop) error {
+	for {
+		_, caughtUp := s.w.CaughtUp()
+		ev, ok, err := s.w.Poll()
+		switch {
+		case err != nil:
+			return s.ended(l, err)
+		case !ok && !caughtUp: // not because of what there is to read
+			l.unwatched(s.w.Trouble())
+			return nil
+		case !ok:
+			return nil
+		case ev.Reset:
+			l.reset()
+		case ev.Type == zk.EventNodeCreated:
+			l.changed(ev.Path, needNode|needScan, ev.After, ev.Type)
+		case ev.Type != zk.EventNodeChildrenChanged:
+			l.changed(ev.Path, needNode, ev.After, ev.Type)
+		}
+	}
+}
+
+// ended sets another watch, unless waiting does not cure the error.
+func (s *persistentSource) ended(l *loop, err error) error {
+	s.w.Close()
+	l.syncing = true
+	l.tellProgress()
+	l.c.interrupted()
+	if err := l.c.recovery.Wait(l.ctx, err); err != nil {
+		return err
+	}
+	if err := l.open(); err != nil {
+		return err
+	}
+	l.reset()
+	return nil
+}
+
+func (s *persistentSource) caughtUp() (zxid int64, ok bool) { return s.w.CaughtUp() }
+
+func (s *persistentSource) close() { s.w.Close() }
+
+// isBehind reports whether there is something that the cache has not caught up
+// with.
+func (l *loop) isBehind() bool {
+	return l.syncing || l.behind || len(l.dirty)+len(l.batch)+len(l.inflight) > 0
+}
+
+// noteLag notes since when the cache is behind.
+func (l *loop) noteLag() {
+	switch {
+	case !l.isBehind():
+		l.behindSince = time.Time{}
+	case l.behindSince.IsZero():
+		l.behindSince = time.Now()
+	}
+}
+
+// tellProgress has Stats tell how far the cache is.
+func (l *loop) tellProgress() {
+	l.noteLag()
+	l.c.progress(len(l.tree.nodes), len(l.dirty)+len(l.batch)+len(l.inflight), l.behindSince)
+}
+
+// caughtUpWith notes that the cache has caught up with the batch that began at
+// a time. The rest came later.
+func (l *loop) caughtUpWith(batch time.Time) {
+	if batch.After(l.behindSince) {
+		l.behindSince = batch
+	}
+}
+
+// tellSynced tells that the cache is filled, or up to date again, just before
+// its callers can see that.
+func (l *loop) tellSynced(again bool) {
+	k, lag := eventFilled, time.Since(l.behindSince)
+	if again {
+		k = eventFilledAgain
+	}
+	k.Flight.Count, k.Flight.Took = len(l.tree.nodes), lag
+	l.c.events.Emit(k, nil, slog.Float64(semconv.CacheLag, lag.Seconds()))
 }

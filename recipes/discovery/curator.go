@@ -184,7 +184,7 @@ func unmarshal(data []byte, v any) error {
 	}
 	if err := json.Unmarshal(data, v); err != nil {
 		text := err.Error()
-		return fmt.Errorf("no JSON object of this format: %s", printable.String(text[:min(200, len(text))]))
+		return fmt.Errorf("no JSON object: %s", printable.String(text[:min(200, len(text))]))
 	}
 	return nil
 }

@@ -59,7 +59,7 @@
 //
 // Registrations, directories and what becomes of them are on the page of package
 // debug/curatorz, in the metrics and spans of package tracing, and, for all
-// processes, in the list of inspect.Services and of zklock services. A [Picker]
+// processes, in a walk with inspect.WithServices and in zklock services. A [Picker]
 // tells of instances that it takes out, if it has [WithDirectory].
 //
 // # Differences from Java Curator

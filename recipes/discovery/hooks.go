@@ -12,8 +12,8 @@ import (
 
 // HookInstanceChanged is a clienttrace.Hook that is called when an instance which a
 // client keeps registered begins to drain, and when that ends. nodes.HookNodeStarted
-// is called about the instance's node: when it is registered, lost, or in conflict. A
-// clienttrace.Teller makes the calls: a hook that blocks holds up no
+// is called about the instance's node: when it is registered, lost, or in conflict. The
+// calls have a goroutine of their own: a hook that blocks holds up no
 // Registration. The method must not panic.
 type HookInstanceChanged interface {
 	InstanceChanged(change InstanceChange)

@@ -3,11 +3,12 @@ package discovery
 import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/insider"
 )
 
 // record has the client's flight recorder show of which instance the node is.
 func (r *Registration) record() {
-	framework.Extend(r.client).Recorder().Followers().Registrations.Describe(r.events.FullPath(), func(of *flight.Registration) {
+	insider.Of(r.client).Recorder().Followers().Registrations.Describe(r.events.FullPath(), func(of *flight.Registration) {
 		i := r.Instance()
 		of.Instance = &flight.Instance{
 			Service: i.Service, ID: i.ID, Address: i.Address, Port: i.Port, TLSPort: i.TLSPort, Drains: i.Disabled,
@@ -18,7 +19,7 @@ func (r *Registration) record() {
 // record has the client's flight recorder show the directory. The returned
 // function ends that, with the error that Err returns.
 func (d *Directory) record(client *framework.Client) (end func()) {
-	told := framework.Extend(client).Recorder().Followers().Directories.Add(d.events.FullPath(), d.recorded)
+	told := insider.Of(client).Recorder().Followers().Directories.Add(d.events.FullPath(), d.recorded)
 	return func() { told(d.life.UnlessWanted(d.Err())) }
 }
 

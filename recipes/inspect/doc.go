@@ -14,16 +14,16 @@
 //
 // # Which one
 //
-//   - [Walk] is for lists. With [WithDepth] of 0 it shows one path.
-//   - [Services] is for registries: it lists the instances of services, in any
-//     format of package discovery.
+//   - [Walk] is for lists. With [WithDepth] of 0 it shows one path. With
+//     [WithServices] it lists the instances of services, in any format of package
+//     discovery.
 //   - [WaitGraph] says who waits for whom across all locks, and names the
 //     processes of a deadlock.
-//   - [Waits] is the part of it that needs no server.
 //
-// All results but [Instance] are plain structs with JSON tags. Times are by the server's
-// clock, except for Participant.Waiting. Texts that come from nodes can be
-// printed in a line. Paths may have any characters that ZooKeeper allows.
+// Times are by the server's clock, except for Participant.Waiting. Texts that come
+// from nodes can be printed in a line, except for the fields of an Instance. Paths
+// may have any characters that ZooKeeper allows. For JSON, see zklock's option
+// "-o json".
 //
 // # What cannot be told apart
 //
@@ -51,28 +51,30 @@
 // # Limits
 //
 // A walk sees only what the client may read: paths that it may not list are
-// [Unreadable]. Nodes are read one by one, and each as of another transaction.
-// Anybody who may create nodes can make up owners, and so processes in a
+// [Unreadable]. The nodes of a recipe may be read as of different transactions.
+// Any client that may create nodes can make up owners, and so processes in a
 // deadlock. A server that lags behind shows an older state.
+//
+// A walk needs ZooKeeper 3.6 or later. On an older server, it ends with an error
+// that says so when it comes to a recipe with four participants or more: that
+// server does not know the request that reads many nodes.
 //
 // A walk does not see everything:
 //
 //   - It does not look below the items of a queue.
-//   - If WithKinds selects registrations but no semaphores, it does not look
-//     below leases.
 //   - A semaphore that gets its first participants while it is visited may be
 //     missing as such: its parts may be listed by themselves, or twice.
-//   - A recipe that is handed over in each of several looks is listed without
-//     participants; see Recipe.Unread.
+//   - A recipe whose participants change during each of several reads is listed
+//     without participants; see Recipe.Unread.
 //   - A visit that fails does not end other visits. The walk reports the error
 //     when the visit's turn comes.
-//   - A lock that is idle, see locks.WithCachedLock, looks as if it were held. It
-//     is given up when somebody queues.
+//   - A lock that is idle, see locks.WithCachedLock, looks as if it were held. Its
+//     owner gives it up when another contender queues.
 //   - A slow loop body makes the answer old: visits run ahead of the loop.
 //
 // A cycle between processes is a deadlock only if each of them waits in the
-// goroutine that holds. The nodes do not say that; see [Doubt]. WaitGraph does
-// not find all deadlocks, and may report one that is none:
+// goroutine that holds. The nodes do not say that; see Deadlock.Doubts. WaitGraph
+// does not find all deadlocks, and may report one that is none:
 //
 //   - It reports no deadlock within one lock, such as two readers of a
 //     read/write lock that both wait for its write side.
@@ -83,8 +85,6 @@
 //     lease.
 //   - Each root is walked by itself. If roots overlap, a lock's waits come
 //     from the first walk that finds any.
-//   - The search for cycles, which follows the reads, does not look at the
-//     context.
 //
 // The names of nodes are those in the sources of Curator, go-zookeeper and
 // kazoo. Package testing/interop tries it with Java Curator and kazoo.

@@ -61,7 +61,7 @@ func ExampleWaitGraph() {
 		panic(err)
 	}
 	for _, b := range graph.Deadlocks[0].Cycle {
-		fmt.Println(b.Waiter.ID, "waits for", b.Path, "of", b.Holder.ID)
+		fmt.Println(b.Waiters[0].ID, "waits for", b.Path, "of", b.Holders[0].ID)
 	}
 	// Unordered output:
 	// orders waits for /locks/b of stock

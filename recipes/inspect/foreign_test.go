@@ -26,7 +26,7 @@ const (
 type scene struct {
 	nodes    map[string]string // paths and their data
 	kind     inspect.Kind
-	layout   inspect.Layout
+	layout   string
 	mayBe    []inspect.Kind
 	holders  []string // without the path of the recipe
 	waiters  []string
@@ -38,55 +38,55 @@ type scene struct {
 var scenes = map[string]scene{
 	"java mutex": {
 		nodes: map[string]string{javaIs + "lock-0000000009": "10.0.0.9", javaIs + "lock-0000000010": "10.0.0.10"},
-		kind:  inspect.Mutex, layout: inspect.Curator, mayBe: []inspect.Kind{inspect.LeaderSelector},
+		kind:  inspect.Mutex, layout: "curator", mayBe: []inspect.Kind{"leader_selector"},
 		holders: []string{javaIs + "lock-0000000009"}, waiters: []string{javaIs + "lock-0000000010"},
 	},
 	"java and go-zookeeper in one queue": {
 		nodes: map[string]string{javaIs + "lock-0000000003": "", zkLock + "lock-0000000002": "", "lock-0000000001": ""},
-		kind:  inspect.Mutex, layout: inspect.Curator, mayBe: []inspect.Kind{inspect.LeaderSelector},
+		kind:  inspect.Mutex, layout: "curator", mayBe: []inspect.Kind{"leader_selector"},
 		holders: []string{"lock-0000000001"}, waiters: []string{zkLock + "lock-0000000002", javaIs + "lock-0000000003"},
 	},
 	"java read/write lock": {
 		nodes: map[string]string{
 			javaIs + "__WRIT__0000000004": "", javaIs + "__READ__0000000005": "", javaIs + "__READ__0000000003": "",
 		},
-		kind: inspect.ReadWriteLock, layout: inspect.Curator,
+		kind: inspect.ReadWriteLock, layout: "curator",
 		holders: []string{javaIs + "__READ__0000000003"},
 		waiters: []string{javaIs + "__WRIT__0000000004", javaIs + "__READ__0000000005"},
 	},
 	"java downgrade": {
 		nodes: map[string]string{javaIs + "__WRIT__0000000004": "", javaIs + "__READ__0000000004": ""},
-		kind:  inspect.ReadWriteLock, layout: inspect.Curator,
+		kind:  inspect.ReadWriteLock, layout: "curator",
 		holders: []string{javaIs + "__READ__0000000004"}, waiters: []string{javaIs + "__WRIT__0000000004"},
 	},
 	"java latch": {
 		nodes: map[string]string{javaIs + "latch-0000000001": "node-1"},
-		kind:  inspect.LeaderLatch, layout: inspect.Curator,
+		kind:  inspect.LeaderLatch, layout: "curator",
 		holders: []string{javaIs + "latch-0000000001"},
 	},
 	"java semaphore": {
 		nodes: map[string]string{"leases/" + javaIs + "lease-0000000001": "10.0.0.1", "locks/": ""},
-		kind:  inspect.Semaphore, layout: inspect.Curator, mayBe: []inspect.Kind{inspect.SemaphoreMutex},
+		kind:  inspect.Semaphore, layout: "curator", mayBe: []inspect.Kind{"semaphore_mutex"},
 		holders: []string{"leases/" + javaIs + "lease-0000000001"}, limit: -1,
 	},
 	"leases alone": {
 		nodes: map[string]string{"leases/lease-0000000001": "", "leases/other": ""},
-		kind:  inspect.Semaphore, layout: inspect.Curator, holders: []string{"leases/lease-0000000001", "leases/other"},
+		kind:  inspect.Semaphore, layout: "curator", holders: []string{"leases/lease-0000000001", "leases/other"},
 	},
 	"a gate alone": {
 		nodes: map[string]string{"locks/" + javaIs + "lock-0000000001": "", "leases/": ""},
-		kind:  inspect.Semaphore, layout: inspect.Curator,
-		mayBe:   []inspect.Kind{inspect.SemaphoreMutex, inspect.Mutex},
+		kind:  inspect.Semaphore, layout: "curator",
+		mayBe:   []inspect.Kind{"semaphore_mutex", inspect.Mutex},
 		waiters: []string{"locks/" + javaIs + "lock-0000000001"}, limit: -1,
 	},
 	"kazoo lock": {
 		nodes: map[string]string{pyMutex + "0000000001": "me", pyMutex + "0000000000": ""},
-		kind:  inspect.Mutex, layout: inspect.Kazoo, mayBe: []inspect.Kind{inspect.ReadWriteLock, inspect.Election},
+		kind:  inspect.Mutex, layout: "kazoo", mayBe: []inspect.Kind{inspect.ReadWriteLock, "election"},
 		holders: []string{pyMutex + "0000000000"}, waiters: []string{pyMutex + "0000000001"},
 	},
 	"kazoo read/write lock": {
 		nodes: map[string]string{pyMutex + "0000000002": "", pyRead + "0000000001": "", pyRead + "0000000000": ""},
-		kind:  inspect.ReadWriteLock, layout: inspect.Kazoo,
+		kind:  inspect.ReadWriteLock, layout: "kazoo",
 		holders: []string{pyRead + "0000000000", pyRead + "0000000001"}, waiters: []string{pyMutex + "0000000002"},
 	},
 	"kazoo party": {
@@ -95,19 +95,19 @@ var scenes = map[string]scene{
 	},
 	"kazoo queue": {
 		nodes: map[string]string{"entry-100-0000000000/": "x", "entry-001-0000000001/": "y"},
-		kind:  inspect.Queue, layout: inspect.Kazoo, items: 2,
+		kind:  inspect.Queue, layout: "kazoo", items: 2,
 	},
 	"kazoo locking queue": {
 		nodes: map[string]string{
 			"entries/entry-100-0000000000/": "x", "entries/entry-100-0000000001/": "y", "taken/entry-100-0000000000": "w",
 		},
-		kind: inspect.Queue, layout: inspect.Kazoo, items: 2, holders: []string{"taken/entry-100-0000000000"},
+		kind: inspect.Queue, layout: "kazoo", items: 2, holders: []string{"taken/entry-100-0000000000"},
 	},
 	"java queues": {
 		nodes: map[string]string{
 			"queue-0000000000/": "", "queue-|id|0000000001/": "", "queue-1000000050000000000/": "", "qn-0000000003/": "",
 		},
-		kind: inspect.Queue, layout: inspect.Curator, items: 4,
+		kind: inspect.Queue, layout: "curator", items: 4,
 	},
 	"a double barrier": {
 		nodes: map[string]string{uuid: "", "ready/": ""}, kind: inspect.Registrations, holders: []string{uuid},
@@ -173,7 +173,7 @@ func TestKazooSemaphore(t *testing.T) {
 		r := w.walk(t, "/")
 		require.Len(t, r, 1)
 		require.Equal(t, inspect.Semaphore, r[0].Kind)
-		require.Equal(t, inspect.Kazoo, r[0].Layout)
+		require.Equal(t, "kazoo", r[0].Layout)
 		require.Equal(t, 2, *r[0].Limit)
 		require.Equal(t, []string{"one", "two"}, ids(r[0].Holders))
 		require.Equal(t, []string{"three"}, ids(r[0].Waiters))
@@ -201,7 +201,7 @@ func TestSeveralRecipesOnOnePath(t *testing.T) {
 		create(t, w.Observer, "/p/lock-0000000009/x/"+javaIs+"lock-0000000001", "", framework.Ephemeral)
 		var told []string
 		for _, r := range w.walk(t, "/p") {
-			told = append(told, r.Path+" "+string(r.Layout)+" "+string(r.Kind))
+			told = append(told, r.Path+" "+r.Layout+" "+string(r.Kind))
 		}
 		require.Equal(t, []string{
 			"/p/0 curator mutex", "/p/lock-0000000009/x curator mutex", "/p curator mutex", "/p curator read_write_lock",

@@ -1,58 +1,57 @@
 package inspect
 
 import (
-	"cmp"
+	"context"
+	"iter"
+	"math"
 	"slices"
 	"time"
 
-	"github.com/gocurator/curator/internal/printable"
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Graph says who waits for whom. See WaitGraph.
 type Graph struct {
-	Waits     []Wait     `json:"waits"` // one for each lock
-	Deadlocks []Deadlock `json:"deadlocks"`
+	Waits     []Wait // one for each lock
+	Deadlocks []Deadlock
 
 	// Unreadable has the paths whose children may not be listed. The waits
 	// there are not known.
-	Unreadable []string `json:"unreadable,omitempty"`
+	Unreadable []string
 }
 
-// Wait is a lock or a semaphore that participants wait for.
+// Wait is a lock or a semaphore that participants wait for. Candidates of a leader
+// latch make no Wait: they wait for as long as they live, and do other work
+// meanwhile.
 type Wait struct {
-	Path    string        `json:"path"`
-	Kind    Kind          `json:"kind"`
-	MayBe   []Kind        `json:"may_be,omitempty"`
-	Waiters []Participant `json:"waiters"` // ordered as in the queue
+	Path    string
+	Kind    Kind
+	MayBe   []Kind
+	Waiters []Participant // ordered as in the queue
 
-	// Holders are those that must go first: all of them, or, if Any is set, at
-	// least one. Each waiter waits for them, and not for the waiters ahead,
-	// which wait for the same holders. If the limit of a semaphore is known, and
-	// not which of its leases are held, those that may be are among them.
-	Holders []Participant `json:"holders"`
-	Any     bool          `json:"any,omitempty"`
+	// Holders must go first: all of them, or, if Any is set, at least one. Each
+	// waiter waits for them, and not for the waiters ahead, which wait for the same
+	// holders. If the limit of a semaphore is known, and not which of its leases
+	// are held, the leases that may be held are among them.
+	Holders []Participant
+	Any     bool
 
 	limitKnown bool
-	layout     Layout
+	layout     string
 }
 
-// Waits returns who waits for whom in the locks and semaphores among some
-// recipes. Candidates of a leader latch are not among them: they wait for as
-// long as they live, and do other work meanwhile.
-func Waits(recipes []Recipe) []Wait {
-	var all []Wait
-	for _, r := range recipes {
-		switch r.Kind {
-		case Mutex, ReadWriteLock, Semaphore:
-			if w, ok := r.wait(); ok {
-				all = append(all, w)
-			}
-		}
+// waitOf returns who waits for whom at a recipe. It reports false if nobody waits.
+func waitOf(r Recipe) (w Wait, ok bool) {
+	switch r.Kind {
+	case Mutex, ReadWriteLock, Semaphore:
+	default:
+		return w, false
 	}
-	return all
-}
-
-func (r Recipe) wait() (w Wait, ok bool) {
 	if r.Limit != nil && r.Unread == 0 && len(r.Holders) < *r.Limit {
 		return w, false // there are leases left
 	}
@@ -73,77 +72,124 @@ func (w Wait) lock() lockID { return lockID{w.Path, w.Kind, w.layout} }
 type lockID struct {
 	path   string
 	kind   Kind
-	layout Layout
+	layout string
 }
 
-// Deadlock is a cycle of processes, each of which waits for a lock that the
-// next one holds, and the last for one of the first.
-type Deadlock struct {
-	Processes []string  `json:"processes"` // ordered as in the cycle
-	Cycle     []Blocked `json:"cycle"`
-	Since     time.Time `json:"since"` // the time at which the last of them began to wait, by the server's clock
+// pauseOfGraph is the time between the two looks of WaitGraph.
+const pauseOfGraph = time.Second
 
-	// Doubts are what may make it no deadlock, and cannot be seen in the nodes.
-	Doubts []Doubt `json:"doubts,omitempty"`
-}
-
-// Blocked is one part of a Deadlock: its waiter waits for its holder. The
-// holder and the waiter of the next part are the same process.
-type Blocked struct {
-	Path   string      `json:"path"`
-	Kind   Kind        `json:"kind"`
-	Waiter Participant `json:"waiter"`
-	Holder Participant `json:"holder"`
-}
-
-// Doubt is a reason why a Deadlock may be none.
-type Doubt string
-
-// The doubts.
-const (
-	// SeveralTasks says that a process may hold and wait in different
-	// goroutines or threads, so that the holder can go on. The doubt is absent
-	// if each process holds and waits within one trace.
-	SeveralTasks Doubt = "several_tasks"
-
-	// MayLead says that a lock in the cycle may be a leader election.
-	// Candidates wait for as long as they live, and do other work meanwhile.
-	MayLead Doubt = "may_lead"
-
-	// LimitNotKnown says that the limit of a semaphore in the cycle is not
-	// known, so that it may have leases left.
-	LimitNotKnown Doubt = "limit_not_known"
-)
-
-// String says who holds and waits for what, such as
+// WaitGraph returns who waits for whom at and below some paths, and the
+// deadlocks among them. It looks twice. The first look finds the waits. After
+// a second, the other look reads the locks in which there may be a deadlock, and
+// keeps what has not changed: the processes of a Deadlock all held and waited at
+// one moment between the looks. If deadlocks share a process, only one of them is
+// returned.
 //
-//	a@web-1/10 waits for /x of b@web-2/20, which waits for /y of a@web-1/10
-func (d Deadlock) String() string {
-	if len(d.Cycle) == 0 {
-		return "no deadlock"
+// A process is a session, or all sessions whose nodes name the same process. It
+// is taken for one thread of work: the Doubts of a Deadlock say what the nodes
+// leave open. A cycle within one process is not reported, nor one of two
+// processes in a single semaphore: busy processes have many of these, and they
+// come apart by themselves.
+//
+// Options that select recipes limit the graph to these. All of their
+// participants are read and kept in memory. The errors are the same as Walk's.
+func WaitGraph(ctx context.Context, c *framework.Client, roots []string, opts ...Option) (g Graph, err error) {
+	if len(roots) == 0 {
+		return g, opError("", &framework.ConfigError{Name: "roots", Value: "none", Reason: "must be at least one"})
 	}
-	text := d.process(0)
-	for i, b := range d.Cycle {
-		if i > 0 {
-			text += ", which"
+	opts = append(slices.Clone(opts), WithMaxParticipants(math.MaxInt))
+	for _, root := range roots {
+		if g.Waits, err = g.waitsAt(Walk(ctx, c, root, opts...), g.Waits); err != nil {
+			return Graph{}, err
 		}
-		text += " waits for " + printable.String(b.Path) + " of " + d.process((i+1)%len(d.Cycle))
 	}
-	return text
+	suspects := suspicious(g.Waits)
+	if len(suspects) == 0 {
+		return g, nil
+	}
+	if err := follow.Pause(ctx, c, &pauses.Growing{First: pauseOfGraph}); err != nil {
+		return Graph{}, opError(roots[0], err)
+	}
+	var again []Wait
+	opts = append(opts, WithDepth(0))
+	for _, path := range suspects {
+		again, err = g.waitsAt(Walk(ctx, c, path, opts...), again)
+		if err != nil && !reason.Is(err, zk.ErrNoNode) { // or else it is free
+			return Graph{}, err
+		}
+	}
+	g.Deadlocks = deadlocks(stable(g.Waits, again))
+	return g, nil
 }
 
-// process names the process that is the waiter of a part of the cycle. A
-// Deadlock that was not made by this package may lack names.
-func (d Deadlock) process(i int) string {
-	if i < len(d.Processes) {
-		return d.Processes[i]
+// waitsAt adds the waits of a walk. Roots may be below one another.
+func (g *Graph) waitsAt(walk iter.Seq2[Recipe, error], all []Wait) ([]Wait, error) {
+	known := map[lockID]bool{}
+	for _, w := range all {
+		known[w.lock()] = true
 	}
-	return d.Cycle[i].Waiter.owner()
+	for r, err := range walk {
+		if err != nil {
+			return all, err
+		}
+		if r.Kind == Unreadable && !slices.Contains(g.Unreadable, r.Path) {
+			g.Unreadable = append(g.Unreadable, r.Path)
+		}
+		if w, ok := waitOf(r); ok && !known[w.lock()] {
+			all = append(all, w)
+		}
+	}
+	return all, nil
 }
 
-// sortDeadlocks puts the oldest first.
-func sortDeadlocks(all []Deadlock) {
-	slices.SortFunc(all, func(a, b Deadlock) int {
-		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Cycle[0].Path, b.Cycle[0].Path))
+// suspicious returns the paths of the locks with waits that may not end.
+func suspicious(waits []Wait) (paths []string) {
+	for _, l := range newKnot(waits) {
+		if len(l.stuck) > 0 {
+			paths = append(paths, l.Path)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// stable returns the waits of the second of two looks that were there in the
+// first one, with the holders that were. All of them were there at one time,
+// which is between the looks: a node that has the same czxid in both was there
+// all the time, and neither a holder nor a waiter falls back behind others.
+func stable(first, second []Wait) (all []Wait) {
+	before := map[lockID]Wait{}
+	for _, w := range first {
+		before[w.lock()] = w
+	}
+	for _, w := range second {
+		was := before[w.lock()]
+		held, waiting := inBoth(was.Holders, w.Holders), inBoth(was.Waiters, w.Waiters)
+		if w.Any && (len(held) < len(w.Holders) || len(held) < len(was.Holders)) {
+			continue // a client has given a lease back, or got one
+		}
+		if len(held) > 0 && len(waiting) > 0 {
+			w.Holders, w.Waiters = held, waiting
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// incarnation is one node: another one of its path has another czxid.
+type incarnation struct {
+	path  string
+	czxid int64
+}
+
+// inBoth returns the participants of the second look whose nodes were there in
+// the first.
+func inBoth(first, second []Participant) []Participant {
+	there := map[incarnation]bool{}
+	for _, p := range first {
+		there[incarnation{p.Path, p.Czxid}] = true
+	}
+	return slices.DeleteFunc(slices.Clone(second), func(p Participant) bool {
+		return p.Czxid == 0 || !there[incarnation{p.Path, p.Czxid}]
 	})
 }

@@ -35,10 +35,6 @@ const (
 
 // contents are the children of a node, sorted out by their names.
 type contents struct {
-	// changed is the newest transaction that has made or deleted a child. It is 0
-	// without a node, or if nobody has asked.
-	changed int64
-
 	mutex, readWrite, latch, lease []lockloop.Entry
 	kazoo                          []lockloop.Entry
 	items                          []string // a queue's items, in order
@@ -47,16 +43,7 @@ type contents struct {
 	names                          []string // all, in order
 }
 
-// allBut returns the names that none of the entries has.
-func (c *contents) allBut(entries []lockloop.Entry) []string {
-	out := make(map[string]bool, len(entries))
-	for _, e := range entries {
-		out[e.Node] = true
-	}
-	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return out[name] })
-}
-
-// sortOut looks at names only. The name of a contender counts as in the recipe
+// sortOut goes by names only. The name of a contender counts as in the recipe
 // itself.
 func sortOut(names []string) contents {
 	c := contents{names: slices.Sorted(slices.Values(names))}

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/discovery"
 )
 
 // Option configures a Walk or a WaitGraph. An option that cannot be used is a
@@ -15,21 +18,13 @@ type Option func(*config)
 
 type config struct {
 	depth       int
-	requests    int
 	most        int    // participants of a recipe that are read
 	kinds       []Kind // nil for all
 	enter       func(path string) bool
 	sharedLimit func(semaphore string) string
-	progress    func(Progress)
-	pause       time.Duration
-	fault       error // why an option cannot be used, or nil
+	codec       discovery.Codec // nil without WithServices
+	fault       error           // why an option cannot be used, or nil
 }
-
-const (
-	defaultRequests = 32
-	maxRequests     = 512
-	defaultPause    = time.Second
-)
 
 // WithDepth sets how many levels below the root are looked at: with 0, only
 // recipes at the root itself. The default is all of them.
@@ -42,9 +37,10 @@ func WithDepth(levels int) Option {
 	}
 }
 
-// WithKinds selects recipes that are of one of these kinds, or may be. Nodes of
-// other recipes are listed, but not read. Unreadable paths are reported in any
-// case. A kind that this package does not have cannot be used.
+// WithKinds selects recipes that are of one of these kinds, or may be. The walk
+// reads the nodes of other locks and semaphores all the same, and skips the data
+// of registrations. Unreadable paths are reported in any case. A kind that this
+// package does not have cannot be used.
 func WithKinds(kinds ...Kind) Option {
 	kinds = slices.Clone(kinds)
 	return func(c *config) {
@@ -54,26 +50,21 @@ func WithKinds(kinds ...Kind) Option {
 		}
 		for _, kind := range kinds {
 			if !kind.isKnown() {
-				c.fault = &framework.ConfigError{Name: "kind", Value: string(kind), Reason: "must be one of the kinds of this package"}
+				c.refuse("kind", kind, "must be one of the kinds of this package")
 			}
 		}
 	}
 }
 
 // WithFilter leaves out nodes, and all that is below them, for which enter
-// returns false. The root is never left out. It is called by the goroutine of
-// the caller.
+// returns false. The walk calls enter once for each node below the root that is
+// no participant of a lock, before it reads the node, in the goroutine of the
+// caller. So enter can also report how far a walk has come.
 func WithFilter(enter func(path string) bool) Option {
-	return func(c *config) { c.enter = enter }
-}
-
-// WithMaxRequests sets how many requests are under way at once: from 1 to 512.
-// The default is 32. A connection carries 768 for all that use the client.
-func WithMaxRequests(n int) Option {
 	return func(c *config) {
-		c.requests = n
-		if n < 1 || n > maxRequests {
-			c.refuse("requests", n, fmt.Sprintf("must be from 1 to %d", maxRequests))
+		c.enter = enter
+		if enter == nil {
+			c.refuse("filter", nil, "must not be nil")
 		}
 	}
 }
@@ -96,55 +87,59 @@ func WithMaxParticipants(n int) Option {
 // SharedCount, or "" if there is none. It may be called by several goroutines
 // at once.
 func WithSharedLimits(limitOf func(semaphore string) string) Option {
-	return func(c *config) { c.sharedLimit = limitOf }
-}
-
-// WithPause sets the time between the two looks of WaitGraph. The default is a
-// second. After a longer pause, fewer cycles are found that would have come
-// apart by themselves.
-func WithPause(d time.Duration) Option {
 	return func(c *config) {
-		c.pause = d
-		if d <= 0 {
-			c.fault = &framework.ConfigError{Name: "pause", Value: d.String(), Reason: "must be positive"}
+		c.sharedLimit = limitOf
+		if limitOf == nil {
+			c.refuse("shared limits", nil, "must not be nil")
 		}
 	}
 }
 
-// Progress is how far a walk has come.
-type Progress struct {
-	Nodes   int    // nodes visited that may have something below them
-	Recipes int    // recipes found and selected
-	Path    string // the node visited last
+// WithServices takes the root of a walk for the base of a registry whose nodes
+// have the format of a codec. The nodes of services are Registrations then, also
+// those that are not ephemeral. Each has an Instance. A node that is malformed
+// has a Problem, too.
+//
+//	services := inspect.WithServices(discovery.CuratorCodec())
+//	for r, err := range inspect.Walk(ctx, client, "/services", services) {
+//		if err != nil {
+//			return err // the answer is not complete
+//		}
+//		for _, p := range r.Holders {
+//			if p.Instance != nil && p.Problem == "" {
+//				fmt.Println(p.Instance.Service, p.Instance.ID, p.Instance.HostPort())
+//			}
+//		}
+//	}
+//
+// A discovery.Directory is for programs that call the instances.
+func WithServices(codec discovery.Codec) Option {
+	return func(c *config) {
+		c.codec = codec
+		if codec == nil {
+			c.refuse("codec", nil, "must not be nil")
+		} else if _, err := codec.Dir("any"); reason.Is(err, zk.ErrBadArguments) {
+			c.fault = err // of an option of the codec, whatever the service
+		}
+	}
 }
 
-// WithProgress has f called after each node that was visited, by the goroutine
-// of the caller.
-func WithProgress(f func(Progress)) Option {
-	return func(c *config) { c.progress = f }
-}
-
-func (c *config) refuse(name string, value int, reason string) {
+func (c *config) refuse(name string, value any, reason string) {
 	c.fault = &framework.ConfigError{Name: name, Value: fmt.Sprint(value), Reason: reason}
 }
 
 func configOf(opts []Option) config {
 	c := config{
-		depth: math.MaxInt, requests: defaultRequests, most: math.MaxInt,
+		depth: math.MaxInt, most: math.MaxInt,
 		enter:       func(string) bool { return true },
 		sharedLimit: func(string) string { return "" },
-		progress:    func(Progress) {},
-		pause:       defaultPause,
 	}
 	for _, set := range opts {
 		if set == nil {
-			c.fault = &framework.ConfigError{Name: "option", Value: "nil", Reason: "must not be nil"}
+			c.refuse("option", nil, "must not be nil")
 			continue
 		}
 		set(&c)
-	}
-	if c.enter == nil || c.sharedLimit == nil || c.progress == nil {
-		c.fault = &framework.ConfigError{Name: "function of an option", Value: "nil", Reason: "must not be nil"}
 	}
 	return c
 }

@@ -3,184 +3,201 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// reader sends the requests of a walk, a bounded number of them at once.
+// mostRequests is how many requests of a walk are under way at once. A connection
+// carries 768 for all users of the client.
+const mostRequests = 32
+
+// reader sends the requests of a walk, no more than mostRequests at once.
 type reader struct {
 	ctx     context.Context
 	client  *framework.Client
-	slots   chan struct{} // one element for each request under way
-	readers follow.Slots  // for goroutines that read one node; they wait for slots, and for nothing else
+	slots   follow.Slots // one element for each request under way
+	readers follow.Slots // for goroutines that read one node; they wait only for slots
+	tooOld  atomic.Bool  // the server does not know multiRead
 }
 
-func newReader(ctx context.Context, c *framework.Client, requests int) reader {
-	return reader{ctx: ctx, client: c, slots: make(chan struct{}, requests), readers: make(follow.Slots, requests)}
-}
+// errTooOld is the error of a walk on a server that does not know multiRead.
+var errTooOld = fmt.Errorf("inspect needs ZooKeeper 3.6 or later: %w", framework.ErrUnimplemented)
 
-// begin waits until a request may be sent. The function end must be called
-// after it.
-func (r *reader) begin() error {
+// request makes a request when there is a slot for it.
+func (r *reader) request(send func() error) error {
 	select {
 	case r.slots <- struct{}{}:
-		return nil
+		defer func() { <-r.slots }()
+		return send()
 	case <-r.ctx.Done():
 		return reason.OfContext(r.ctx)
 	}
 }
 
-func (r *reader) end() { <-r.slots }
-
 // children lists a node.
-func (r *reader) children(path string) ([]string, *zk.Stat, error) {
-	if err := r.begin(); err != nil {
-		return nil, nil, err
-	}
-	defer r.end()
-	return r.client.Children(r.ctx, path)
+func (r *reader) children(path string) (names []string, stat *zk.Stat, err error) {
+	err = r.request(func() (err error) {
+		names, stat, err = r.client.Children(r.ctx, path)
+		return err
+	})
+	return names, stat, err
 }
 
-// stat returns nil if there is no node. Since ZooKeeper 3.9, it needs the right
-// to read the node. Older servers ask for none.
-func (r *reader) stat(path string) (*zk.Stat, error) {
-	if err := r.begin(); err != nil {
-		return nil, err
-	}
-	defer r.end()
-	there, stat, err := r.client.Exists(r.ctx, path)
-	if err != nil || !there {
-		return nil, err
-	}
-	return stat, nil
+// stat returns zk.ErrNoNode if there is no node. Since ZooKeeper 3.9, it needs the
+// right to read the node. Older servers ask for none.
+func (r *reader) stat(path string) (stat *zk.Stat, err error) {
+	err = r.request(func() error {
+		there, s, err := r.client.Exists(r.ctx, path)
+		if err == nil && !there {
+			return &framework.OpError{Op: "exists", Path: path, Err: zk.ErrNoNode}
+		}
+		stat = s
+		return err
+	})
+	return stat, err
 }
 
-func (r *reader) data(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
-	if err := r.begin(); err != nil {
-		return nil, nil, err
+func (r *reader) data(ctx context.Context, path string) (data []byte, stat *zk.Stat, err error) {
+	if r.tooOld.Load() { // or else the nodes of a long queue would be read one by one
+		return nil, nil, errTooOld
 	}
-	defer r.end()
-	return r.client.Get(ctx, path)
+	err = r.request(func() (err error) {
+		data, stat, err = r.client.Get(ctx, path)
+		return err
+	})
+	return data, stat, err
 }
 
 // several reads the data of nodes with one request.
-func (r *reader) several(ctx context.Context, paths ...string) ([]framework.NodeRead, int64, error) {
-	if err := r.begin(); err != nil {
-		return nil, 0, err
+func (r *reader) several(ctx context.Context, paths ...string) (nodes []insider.NodeRead, zxid int64, err error) {
+	err = r.request(func() (err error) {
+		nodes, zxid, err = insider.Of(r.client).MultiRead(ctx, paths...)
+		return err
+	})
+	if reason.Is(err, framework.ErrUnimplemented) {
+		r.tooOld.Store(true)
 	}
-	defer r.end()
-	return framework.Extend(r.client).MultiRead(ctx, paths...)
+	return nodes, zxid, err
+}
+
+// dataIfAny returns nil for a node that is gone, or may not be read.
+func (r *reader) dataIfAny(path string) ([]byte, error) {
+	data, _, err := r.data(r.ctx, path)
+	if isAbsent(err) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// isAbsent reports whether a node is gone, or may not be read.
+func isAbsent(err error) bool { return reason.Is(err, zk.ErrNoNode) || reason.Is(err, zk.ErrNoAuth) }
+
+// listed is a node whose children were listed. It has none if the node is gone or
+// hidden.
+type listed struct {
+	contents
+	changed int64 // the newest transaction that made or deleted a child; 0 if nothing was listed
+	hidden  bool  // the node may not be listed
+}
+
+// list lists a node that is part of a recipe.
+func (r *reader) list(path string) (l listed, err error) {
+	names, stat, err := r.children(path)
+	switch {
+	case reason.Is(err, zk.ErrNoNode):
+		return listed{}, nil
+	case reason.Is(err, zk.ErrNoAuth):
+		return listed{hidden: true}, nil
+	case err != nil:
+		return listed{}, err
+	}
+	return listed{contents: sortOut(names), changed: stat.Pzxid}, nil
 }
 
 // sighting is a node that was read.
 type sighting struct {
 	Participant
-	entry  lockloop.Entry // set for a contender
+	data   []byte
 	parent bool           // it has children
+	entry  lockloop.Entry // set for a contender
 }
 
-// registration reads a node that is no contender. It returns nil if the node is
-// gone.
-func (r *reader) registration(path string) (*sighting, error) {
-	data, stat, err := r.data(r.ctx, path)
-	seen, err := r.seen(path, framework.NodeRead{Data: data, Stat: stat, Err: err})
-	if seen == nil {
-		return nil, err
-	}
-	if i := instanceOf(path, data); i != nil {
-		seen.Instance = i
-		if at := i.HostPort(); at != "" && printable.Is(at) { // anybody may have written it
-			seen.ID = at
-		}
-	}
-	return seen, err
-}
-
-// seen returns what there is to know of a node that was read, or nil if the node
-// is gone.
-func (r *reader) seen(path string, node framework.NodeRead) (*sighting, error) {
+// sightingOf returns what there is to know of a node that was read, or nil if the
+// node is gone.
+func (r *reader) sightingOf(path string, node insider.NodeRead) (*sighting, error) {
 	stat, err := node.Stat, node.Err
 	forbidden := reason.Is(err, zk.ErrNoAuth)
 	if forbidden {
 		stat, err = r.stat(path)
 	}
-	if reason.Is(err, zk.ErrNoAuth) { // only the name is known
-		p := Participant{Path: path, Unreadable: true, ID: locks.Identity{}.String()}
-		return &sighting{Participant: p}, nil
-	}
-	if reason.Is(err, zk.ErrNoNode) || err == nil && stat == nil {
+	switch {
+	case reason.Is(err, zk.ErrNoAuth): // only the name is known
+		return &sighting{Participant: Participant{Path: path, Unreadable: true, ID: locks.Identity{}.String()}}, nil
+	case reason.Is(err, zk.ErrNoNode):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	p := participantOf(path, node.Data, stat)
 	p.Unreadable = forbidden
-	return &sighting{Participant: p, parent: stat.NumChildren > 0}, nil
+	return &sighting{Participant: p, data: node.Data, parent: stat.NumChildren > 0}, nil
 }
 
-// participants reads the contenders below a node, and leaves out those that are
-// gone. They are in the order of admission. It reads no more than most of them.
-// The others are only counted.
-func (r *reader) participants(parent string, queue []lockloop.Entry, most int) (all []sighting, unread int, err error) {
-	inOrder := lockloop.Sort(queue)
-	for len(queue) > 0 && len(all) < most { // again if some have gone
-		n := len(queue)
-		if inOrder {
-			n = min(n, most-len(all))
-		}
-		next, err := r.contenders(parent, queue[:n])
-		if err != nil {
-			return nil, 0, err
-		}
-		all, queue = append(all, next...), queue[n:]
-	}
-	slices.SortStableFunc(all, func(a, b sighting) int { return lockloop.Compare(a.entry, b.entry) })
-	if len(all) > most {
-		all, unread = all[:most], len(all)-most
-	}
-	return all, unread + len(queue), nil
+// one reads a node, and returns nil if it is gone.
+func (r *reader) one(path string) (*sighting, error) {
+	data, stat, err := r.data(r.ctx, path)
+	return r.sightingOf(path, insider.NodeRead{Data: data, Stat: stat, Err: err})
 }
 
-// contenders reads all of these, and leaves out those that are gone.
-func (r *reader) contenders(parent string, queue []lockloop.Entry) ([]sighting, error) {
-	names := make([]string, len(queue))
-	for i, e := range queue {
+// contenders reads the first n contenders in the order of admission, or all if
+// the order depends on czxids that are not known. It returns the contenders that
+// are still there, and the entries of all whose nodes were asked for.
+func (r *reader) contenders(
+	parent string, queue []lockloop.Entry, n int,
+) (all []sighting, asked []lockloop.Entry, err error) {
+	if asked = slices.Clone(queue); lockloop.Sort(asked) {
+		asked = asked[:min(n, len(asked))]
+	}
+	names := make([]string, len(asked))
+	for i, e := range asked {
 		names[i] = e.Node
 	}
-	return r.readAll(paths(parent, names), func(i int, seen *sighting) {
-		seen.entry = queue[i]
+	all, err = r.readAll(parent, names, func(i int, seen *sighting) {
+		seen.entry = asked[i]
 		seen.entry.Czxid = seen.Czxid
 	})
+	slices.SortStableFunc(all, func(a, b sighting) int { return lockloop.Compare(a.entry, b.entry) })
+	return all, asked, err
 }
 
 // byCreation reads children whose names have no order, such as leases. They are
 // in the order of their creation.
 func (r *reader) byCreation(parent string, names []string) ([]sighting, error) {
-	all, err := r.readAll(paths(parent, names), func(int, *sighting) {})
+	all, err := r.readAll(parent, names, func(int, *sighting) {})
 	slices.SortFunc(all, func(a, b sighting) int { return cmp.Compare(a.Czxid, b.Czxid) })
 	return all, err
 }
 
-// readAll reads nodes, and leaves out those that are gone. It calls add for each
-// of the others. After an error it starts no more reads.
-func (r *reader) readAll(paths []string, add func(i int, seen *sighting)) (all []sighting, err error) {
-	found := make([]*sighting, len(paths))
+// readAll reads children of a node, and leaves out children that are gone. It calls
+// add for each of the others. After an error it starts no more reads.
+func (r *reader) readAll(parent string, names []string, add func(i int, seen *sighting)) (all []sighting, err error) {
+	paths, found := below(parent, names), make([]*sighting, len(names))
 	reads := follow.Reads{Slots: r.readers, One: r.data, Several: r.several, Size: lockloop.OwnData}
-	err = reads.Each(r.ctx, paths, func(i int, node framework.NodeRead) error {
-		seen, err := r.seen(paths[i], node)
-		if seen != nil {
-			add(i, seen)
+	err = reads.Each(r.ctx, paths, func(i int, node insider.NodeRead) (err error) {
+		if found[i], err = r.sightingOf(paths[i], node); found[i] != nil {
+			add(i, found[i])
 		}
-		found[i] = seen
 		return err
 	})
 	if err != nil {
@@ -192,4 +209,13 @@ func (r *reader) readAll(paths []string, add func(i int, seen *sighting)) (all [
 		}
 	}
 	return all, nil
+}
+
+// below joins a parent and the names of children.
+func below(parent string, names []string) []string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = znode.Join(parent, name)
+	}
+	return all
 }

@@ -2,8 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -12,92 +10,150 @@ import (
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locktrace"
 )
 
 // Recipe is a lock, a leader election, a semaphore, a group of registrations or
 // a queue, as its nodes were when they were read. A path may have several:
 // locks of different kinds on one path do not exclude each other.
 type Recipe struct {
-	Path   string `json:"path"`
-	Kind   Kind   `json:"kind"`
-	Layout Layout `json:"layout,omitempty"`
+	Path string
+	Kind Kind
+
+	// Layout says whose names the nodes have: "kazoo", or "curator" for this
+	// library, Java Curator and go-zookeeper's Lock. Registrations have none.
+	Layout string
 
 	// MayBe has the other kinds whose nodes have the same names. Nothing in the
-	// nodes tells them apart.
-	MayBe []Kind `json:"may_be,omitempty"`
+	// nodes tells them apart. Three kinds occur only here: "leader_selector",
+	// "semaphore_mutex", and "election", which is kazoo's.
+	MayBe []Kind
 
 	// Holders have the lock or a lease of the semaphore, lead, or are
 	// registered. The holders of a queue work on an item.
-	Holders []Participant `json:"holders,omitempty"`
+	Holders []Participant
 
 	// Waiters are in the order in which they will be served. A semaphore has
-	// one line of those that wait: the first may have two nodes or more, which
+	// one line of waiters: the first waiter may have two nodes or more, which
 	// are new leases and its node at the gate.
-	Waiters []Participant `json:"waiters,omitempty"`
+	Waiters []Participant
 
 	// Unread is how many participants were left out because of
-	// WithMaxParticipants. If there are neither holders nor waiters, nobody knows
-	// whether the recipe is free: it was handed over, or taken, in each of several
-	// looks, and so many had gone before they were read.
-	Unread int `json:"unread,omitempty"`
+	// WithMaxParticipants. If there are neither holders nor waiters, the recipe
+	// may be held or free: its participants changed during each of several
+	// reads, and so many had gone before they were read.
+	Unread int
 
 	// Limit is how many leases of a semaphore there are, or nil if that is not
 	// known. See WithSharedLimits.
-	Limit *int `json:"limit,omitempty"`
+	Limit *int
 
 	// Items is the length of a queue, and Since is when its first item was
 	// added, by the server's clock.
-	Items int       `json:"items,omitempty"`
-	Since time.Time `json:"since,omitzero"`
+	Items int
+	Since time.Time
 
 	// Reason is why the path is Unreadable.
-	Reason string `json:"reason,omitempty"`
+	Reason string
 }
+
+// Kind says what the nodes below a path are for. Kinds of locks and leaders
+// have the names that tracers and spans use, such as "read_write_lock".
+type Kind string
+
+// The kinds.
+const (
+	Mutex         Kind = locktrace.RecipeMutex
+	ReadWriteLock Kind = locktrace.RecipeReadWriteLock
+	Semaphore     Kind = locktrace.RecipeSemaphore
+	LeaderLatch   Kind = locktrace.RecipeLeaderLatch
+
+	// Registrations are ephemeral nodes of no other kind: members of a
+	// nodes.Group or of kazoo's Party, persistent nodes, instances of services,
+	// members of a double barrier. See also WithServices.
+	Registrations Kind = "registrations"
+
+	// Queue is a queue of items: Java Curator's DistributedQueue and
+	// SimpleDistributedQueue, or kazoo's Queue and LockingQueue.
+	Queue Kind = "queue"
+
+	// Unreadable is a path whose children may not be listed. Nothing is known
+	// of what is there. It may be a registration, too.
+	Unreadable Kind = "unreadable"
+
+	// These occur only in MayBe.
+	semaphoreMutex Kind = locktrace.RecipeSemaphoreMutex
+	leaderSelector Kind = locktrace.RecipeLeaderSelector
+	election       Kind = "election"
+)
+
+// isKnown reports whether there is such a kind.
+func (k Kind) isKnown() bool {
+	switch k {
+	case Mutex, ReadWriteLock, Semaphore, semaphoreMutex, LeaderLatch, leaderSelector, election,
+		Registrations, Queue, Unreadable:
+		return true
+	}
+	return false
+}
+
+// The layouts.
+const (
+	curatorLayout = "curator"
+	kazooLayout   = "kazoo"
+)
 
 // Participant is one node of a recipe, and what it says of its owner.
 type Participant struct {
-	Path     string    `json:"path"`
-	Position int       `json:"position"`       // among the holders and waiters, from 0
-	Czxid    int64     `json:"czxid"`          // the node's; the fencing token, as a rule
-	Session  SessionID `json:"session"`        // 0 if the node is not ephemeral: no crash removes it
-	Since    time.Time `json:"since,omitzero"` // the time at which the node was created, by the server's clock
+	Path     string
+	Position int       // among the holders and waiters, from 0
+	Czxid    int64     // the id of the transaction that created the node; as a rule the fencing token
+	Session  int64     // 0 if the node is not ephemeral: no crash removes it
+	Since    time.Time // the time at which the node was created, by the server's clock
 
-	Reader  bool `json:"reader,omitempty"`  // it wants the read side of a read/write lock
-	Revoked bool `json:"revoked,omitempty"` // somebody has asked it to give the lock up
+	Reader  bool // it wants the read side of a read/write lock
+	Revoked bool // another client has asked it to give the lock up
 
 	// KeptUntil says that the lock was released, and stays until then, by the
 	// clock of the owner's process; see locks.WithMinimumHold. It is zero for any
 	// other participant.
-	KeptUntil time.Time `json:"kept_until,omitzero"`
+	KeptUntil time.Time
 
-	// Unsure says that it is not known whether the participant holds or waits: a
-	// lease of the next to get one, if the limit is not known, or a lease that may
-	// not be read, if there are more than the limit. Then the leases of the next
-	// one are unsure, too. So is the queue of a contender that may not be read, if
-	// the numbers in its nodes' names are used up. So is a writer ahead of whom
-	// others have downgraded in each look: one of them may hold the lock.
-	Unsure bool `json:"unsure,omitempty"`
+	// Unsure says that the participant may hold or wait:
+	//
+	//   - It is a lease of the next waiter at a semaphore whose limit is not known.
+	//   - Too many leases are there, one of them may not be read, and the waiter at
+	//     the gate may own it.
+	//   - The numbers in the names of a queue are used up, and one of its nodes may
+	//     not be read.
+	//   - It is a writer, and a writer ahead of it was deleted during the last of
+	//     several reads: that writer may have become a reader that holds the lock.
+	Unsure bool
 
 	// Unreadable says that the node may not be read. The owner is not
 	// known, and the session and the czxid are 0 unless the server tells them.
-	Unreadable bool `json:"unreadable,omitempty"`
+	Unreadable bool
 
 	// ID is the name by which people know the owner; see locks.Participant.ID.
-	ID string `json:"id"`
+	ID string
 
-	// These are what a node of this library says of its owner. Anybody may have
+	// These are what a node of this library says of its owner. Any client may have
 	// written it: it is for people, and decides nothing.
-	Service string            `json:"service,omitempty"`
-	Host    string            `json:"host,omitempty"`
-	PID     int               `json:"pid,omitempty"`
-	Waiting time.Time         `json:"waiting_since,omitzero"` // a time by the owner's clock
-	Trace   map[string]string `json:"trace,omitempty"`
+	Service string
+	Host    string
+	PID     int
+	Waiting time.Time // since when the owner waits, by its own clock
+	Trace   map[string]string
 
-	// Instance is what a registration says of a service, in the format of Java
-	// Curator, Spring Cloud or Dubbo; else it is nil. ID is where the instance
-	// listens then, if that can be printed in a line. The nodes of other formats do
-	// not say what they are, but Services reads them. The JSON form leaves it out.
-	Instance *discovery.Instance `json:"-"`
+	// Instance is what a registration says of a service; it is nil for any other
+	// node. Without WithServices, only the formats of Java Curator, Spring Cloud
+	// and Dubbo are known. ID is where the instance listens, if that can be printed
+	// in a line.
+	Instance *discovery.Instance
+
+	// Problem says why a node is no instance of a service although its place says
+	// so; see WithServices. The Instance has the names of the service and the node.
+	Problem string
 }
 
 // participantOf describes a node.
@@ -105,7 +161,7 @@ func participantOf(path string, data []byte, stat *zk.Stat) Participant {
 	p := locks.Participant{Path: path, Data: lockloop.Clip(data)}
 	id := p.Identity()
 	return Participant{
-		Path: path, Czxid: stat.Czxid, Session: SessionID(stat.EphemeralOwner),
+		Path: path, Czxid: stat.Czxid, Session: stat.EphemeralOwner,
 		Since: time.UnixMilli(stat.Ctime).UTC(), Revoked: claim.IsRevocation(data),
 		KeptUntil: id.KeptUntil,
 		ID:        p.ID(), Service: id.Service, Host: id.Host, PID: id.PID, Waiting: id.Since, Trace: id.Trace,
@@ -127,43 +183,44 @@ func (p Participant) String() string {
 	switch {
 	case p.Unsure:
 		return p.owner() + " (may wait)"
-	case p.isKept():
+	case !p.KeptUntil.IsZero():
 		return p.owner() + " (released, kept until " + p.KeptUntil.UTC().Format(time.RFC3339) + ")"
 	}
 	return p.owner()
 }
 
-// isKept reports whether nobody works under the lock, which goes by itself.
-func (p Participant) isKept() bool { return !p.KeptUntil.IsZero() }
-
 func (p Participant) owner() string {
+	session := fmt.Sprintf("session %#x", uint64(p.Session))
 	switch {
 	case p.process() != "":
 		return p.ID
 	case p.ID == locks.Identity{}.String():
-		return "session " + p.Session.String()
-	default:
-		return p.ID + " (session " + p.Session.String() + ")"
+		return session
+	}
+	return p.ID + " (" + session + ")"
+}
+
+// number sets the positions, and leaves no more participants than most.
+func (r *Recipe) number(most int) {
+	for i := range r.Holders {
+		r.Holders[i].Position = i
+	}
+	for i := range r.Waiters {
+		r.Waiters[i].Position = len(r.Holders) + i
+	}
+	if n := len(r.Holders) + len(r.Waiters) - most; n > 0 {
+		r.Unread += n
+		r.Holders = r.Holders[:min(len(r.Holders), most)]
+		r.Waiters = r.Waiters[:max(0, min(len(r.Waiters), most-len(r.Holders)))]
 	}
 }
 
-// SessionID is the id of a session. As text and in JSON it is in hexadecimal
-// digits, such as "0x1000a2b3c4d0001", as in ZooKeeper's own logs.
-type SessionID int64
-
-// String returns the text form.
-func (id SessionID) String() string { return "0x" + strconv.FormatUint(uint64(id), 16) }
-
-// MarshalText returns the text form.
-func (id SessionID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
-
-// UnmarshalText reads the text form.
-func (id *SessionID) UnmarshalText(text []byte) error {
-	digits, ok := strings.CutPrefix(string(text), "0x")
-	n, err := strconv.ParseUint(digits, 16, 64)
-	if !ok || err != nil {
-		return fmt.Errorf("session id %q: not a hexadecimal number", text)
+// sureHolders counts the holders that surely hold.
+func (r *Recipe) sureHolders() (n int) {
+	for _, p := range r.Holders {
+		if !p.Unsure {
+			n++
+		}
 	}
-	*id = SessionID(n)
-	return nil
+	return n
 }

@@ -47,8 +47,8 @@ func TestNobodyWaitsForLeasesThatAreLeft(t *testing.T) {
 		create(t, w.service(t, "b"), "/s/locks/lock-0000000002", "", framework.Ephemeral)
 		create(t, w.Observer, "/s-limit", "\x00\x00\x00\x02", framework.Persistent)
 		limits := inspect.WithSharedLimits(func(semaphore string) string { return semaphore + "-limit" })
-		require.Empty(t, inspect.Waits(w.walk(t, "/s", limits)))
-		require.NotEmpty(t, inspect.Waits(w.walk(t, "/s")), "the limit is not known")
+		require.Empty(t, w.waits(t, "/s", limits))
+		require.NotEmpty(t, w.waits(t, "/s"), "the limit is not known")
 	})
 }
 
@@ -87,8 +87,8 @@ func TestLeasesAreUnsureIfTheGateIsHidden(t *testing.T) {
 		r := w.one(t, "/s")
 		require.False(t, r.Holders[0].Unsure)
 		require.True(t, r.Holders[1].Unsure)
-		require.Equal(t, []inspect.Kind{inspect.SemaphoreMutex}, r.MayBe, "one holds, and one waits")
-		require.NotEmpty(t, w.walk(t, "/", inspect.WithKinds(inspect.SemaphoreMutex)))
+		require.Equal(t, []inspect.Kind{"semaphore_mutex"}, r.MayBe, "one holds, and one waits")
+		require.NotEmpty(t, w.walk(t, "/", inspect.WithKinds("semaphore_mutex")))
 
 		_, err := c.SetACL(t.Context(), "/s/locks", zk.DigestACL(zk.PermAll, "shop", "secret"), framework.AnyVersion)
 		require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestLeaseThatMayNotBeReadIsNoDeadlock(t *testing.T) {
 			w.Fake.Inject(zktest.Rule{Op: op, Path: hidden, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
 		}
 		require.Empty(t, w.graph(t, limits).Deadlocks, "c can give its lease back")
-		for _, wait := range inspect.Waits(w.walk(t, "/s", limits)) {
+		for _, wait := range w.waits(t, "/s", limits) {
 			require.ElementsMatch(t, []string{hidden, held, waits}, nodesIn(wait.Holders))
 		}
 

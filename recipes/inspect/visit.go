@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -8,8 +9,10 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/internal/pauses"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
@@ -19,27 +22,20 @@ type visit struct {
 	path    string
 	recipes []Recipe
 	below   []string     // the nodes to visit next, in order
-	member  *Participant // the node itself, if it is ephemeral
-	gone    []Recipe     // all that was listed of these has gone before it was read
+	member  *Participant // the node itself, if it is a registration
+	stale   bool         // contenders left while they were read, and the recipe may have another holder
 }
 
-// isLeaf reports whether there is nothing to do for the node: it is gone, or a
-// registration.
-func (v *visit) isLeaf() bool { return v.member != nil || len(v.recipes) == 0 && len(v.below) == 0 }
-
-// visit looks at a node. If all contenders of a recipe have gone before they were
-// read, it looks again: others may have come behind them before they went, and
-// the recipe was never free. After the last look nobody knows who holds it.
+// visit reads a node and the participants of its recipes. If the contenders of a
+// recipe left before they were read, visit reads the node again: other contenders
+// may have queued behind them, and the recipe was never free. What the last read
+// leaves open is Unread or Unsure.
 func (w *walk) visit(path string, level int) (*visit, error) {
 	vanished := pauses.Vanished()
 	for looks := 1; ; looks++ {
 		v, err := w.visitOnce(path, level)
-		if err != nil || len(v.gone) == 0 {
+		if err != nil || !v.stale || looks == lockloop.MostLooks {
 			return v, err
-		}
-		if looks == lockloop.MostLooks {
-			v.recipes = append(v.recipes, v.gone...)
-			return v, nil
 		}
 		if err := follow.Pause(w.ctx, w.client, &vanished); err != nil {
 			return nil, err
@@ -47,99 +43,95 @@ func (w *walk) visit(path string, level int) (*visit, error) {
 	}
 }
 
-// visitOnce looks at a node. Below the deepest level it only looks whether the
+// visitOnce reads a node. Below the deepest level it only finds out whether the
 // node is a registration.
-func (w *walk) visitOnce(path string, level int) (*visit, error) {
-	v := &visit{path: path}
-	if level > w.depth {
-		return v, w.glance(v)
-	}
-	names, stat, err := w.children(path)
+func (w *walk) visitOnce(path string, level int) (v *visit, err error) {
+	v = &visit{path: path}
+	names, stat, refused, err := w.look(path, level)
 	switch {
 	case reason.Is(err, zk.ErrNoNode) && level > 0:
 		return v, nil
-	case reason.Is(err, zk.ErrNoAuth):
-		return v, w.forbidden(v, err)
 	case err != nil:
 		return nil, err
-	case stat.EphemeralOwner != 0:
-		return v, w.register(v)
 	}
-	return v, w.recognise(v, sortOut(names))
+	switch v.member, err = w.registration(path, stat); {
+	case err != nil:
+		return nil, err
+	case v.member != nil && stat.NumChildren == 0:
+	case refused != nil:
+		v.recipes = []Recipe{{Path: path, Kind: Unreadable, Reason: refused.Error()}}
+	default:
+		err = w.recognise(v, sortOut(names))
+	}
+	return v, err
 }
 
-// glance finds out whether a node is a registration.
-func (w *walk) glance(v *visit) error {
-	if !w.wants(Registrations) {
-		return nil
+// look lists a node, or only reads its stat below the deepest level. If the server
+// refuses that, some servers tell the stat nevertheless. Otherwise it is empty.
+func (w *walk) look(path string, level int) (names []string, stat *zk.Stat, refused, err error) {
+	if level > w.depth {
+		stat, err = w.stat(path)
+	} else {
+		names, stat, err = w.children(path)
 	}
-	stat, err := w.stat(v.path)
-	switch {
-	case reason.Is(err, zk.ErrNoAuth):
-		return w.forbidden(v, err)
-	case err != nil || stat == nil || stat.EphemeralOwner == 0:
-		return err
+	if !reason.Is(err, zk.ErrNoAuth) {
+		return names, stat, nil, err
 	}
-	return w.register(v)
-}
-
-// forbidden notes that a node may not be listed. Some servers tell what kind of
-// node it is nevertheless.
-func (w *walk) forbidden(v *visit, why error) error {
-	stat, err := w.stat(v.path)
-	switch {
-	case reason.Is(err, zk.ErrNoAuth):
-	case err != nil || stat == nil:
-		return err
-	case stat.EphemeralOwner != 0:
-		return w.register(v)
-	case isContender(v.path) && stat.NumChildren == 0:
-		return nil
+	refused = err
+	if stat, err = w.stat(path); reason.Is(err, zk.ErrNoAuth) {
+		stat, err = &zk.Stat{}, nil
 	}
-	v.recipes = []Recipe{{Path: v.path, Kind: Unreadable, Reason: why.Error()}}
-	return nil
-}
-
-// register notes that the node is a registration.
-func (w *walk) register(v *visit) error {
-	if isContender(v.path) {
-		return nil // its recipe is not selected
-	}
-	if !w.wants(Registrations) {
-		v.member = &Participant{}
-		return nil
-	}
-	seen, err := w.registration(v.path)
-	if seen != nil {
-		v.member = &seen.Participant
-	}
-	return err
+	return nil, stat, refused, err
 }
 
 // recognise finds the recipes among the children of a node.
 func (w *walk) recognise(v *visit, c contents) error {
 	for _, find := range []func(*visit, *contents) error{
-		w.findLocks, w.findSemaphore, w.findLeases, w.findKazooSemaphore, w.findQueue, w.findLockingQueue,
+		w.findLines, w.findSemaphore, w.findKazooSemaphore, w.findQueue, w.findLockingQueue,
 	} {
 		if err := find(v, &c); err != nil {
 			return err
 		}
 	}
-	v.below = append(v.below, paths(v.path, append(c.hexes, c.dirs...))...)
+	v.below = append(v.below, below(v.path, append(c.hexes, c.dirs...))...)
 	slices.Sort(v.below)
 	return nil
 }
 
-// findLocks finds what queues at the node itself.
-func (w *walk) findLocks(v *visit, c *contents) error {
+// note adds a recipe of which so many participants were listed. Participants that
+// have children are visited like other nodes.
+func (v *visit) note(r Recipe, all []sighting, listed int) {
+	if len(r.Holders)+len(r.Waiters)+r.Items == 0 {
+		r.Unread, v.stale = listed, true
+	}
+	v.recipes = append(v.recipes, r)
+	for _, seen := range all {
+		if seen.parent {
+			v.below = append(v.below, seen.Path)
+		}
+	}
+}
+
+// line is a recipe whose contenders are admitted by their order.
+type line struct {
+	Recipe
+	entries []lockloop.Entry
+	blocks  lockloop.Blocks
+}
+
+// findLines finds the contenders that are queued at the node itself.
+func (w *walk) findLines(v *visit, c *contents) error {
 	exclusive, shared := lockloop.Exclusive, lockloop.ReadersAndWriters(writeNode)
-	for _, q := range []queue{
-		{Recipe{Kind: Mutex, Layout: Curator, MayBe: mayBeMutex(v.path)}, c.mutex, exclusive},
-		{Recipe{Kind: ReadWriteLock, Layout: Curator}, c.readWrite, shared},
-		{Recipe{Kind: LeaderLatch, Layout: Curator}, c.latch, exclusive},
-		kazooQueue(v.path, c.kazoo),
+	for _, l := range []line{
+		{Recipe{Kind: Mutex, Layout: curatorLayout, MayBe: mayBeMutex(v.path)}, c.mutex, exclusive},
+		{Recipe{Kind: ReadWriteLock, Layout: curatorLayout}, c.readWrite, shared},
+		{Recipe{Kind: LeaderLatch, Layout: curatorLayout}, c.latch, exclusive},
+		kazooLine(v.path, c.kazoo),
 	} {
-		if err := w.findQueueOf(v, q); err != nil {
+		if len(l.entries) == 0 {
+			continue
+		}
+		if err := w.readLine(v, l); err != nil {
 			return err
 		}
 	}
@@ -149,149 +141,204 @@ func (w *walk) findLocks(v *visit, c *contents) error {
 // mayBeMutex returns what else the nodes of a mutex may be.
 func mayBeMutex(path string) []Kind {
 	if strings.HasSuffix(path, "/"+gateDir) {
-		return []Kind{LeaderSelector, Semaphore}
+		return []Kind{leaderSelector, Semaphore}
 	}
-	return []Kind{LeaderSelector}
+	return []Kind{leaderSelector}
 }
 
-// kazooQueue returns the lock of kazoo that has these contenders. Mutexes and
+// kazooLine returns the lock of kazoo that has these contenders. Mutexes and
 // writers of read/write locks have the same names there.
-func kazooQueue(path string, entries []lockloop.Entry) queue {
+func kazooLine(path string, entries []lockloop.Entry) line {
 	for _, e := range entries {
 		if e.Kind == kazooReadNode {
-			return queue{Recipe{Kind: ReadWriteLock, Layout: Kazoo}, entries, lockloop.ReadersAndWriters(kazooNode)}
+			return line{Recipe{Kind: ReadWriteLock, Layout: kazooLayout}, entries, lockloop.ReadersAndWriters(kazooNode)}
 		}
 	}
-	r := Recipe{Kind: Mutex, Layout: Kazoo, MayBe: []Kind{ReadWriteLock, Election}}
+	r := Recipe{Kind: Mutex, Layout: kazooLayout, MayBe: []Kind{ReadWriteLock, election}}
 	if strings.HasSuffix(path, kazooGateEnd) {
 		r.MayBe = append(r.MayBe, Semaphore)
 	}
-	return queue{r, entries, lockloop.Exclusive}
+	return line{r, entries, lockloop.Exclusive}
 }
 
-// queue is a recipe whose contenders are admitted by their order.
-type queue struct {
-	Recipe
-	entries []lockloop.Entry
-	blocks  lockloop.Blocks
-}
-
-// findQueueOf reads the contenders of a queue that is there.
-func (w *walk) findQueueOf(v *visit, q queue) error {
-	if len(q.entries) == 0 {
-		return nil
-	}
-	if !w.wants(q.Kind, q.MayBe...) {
-		v.passBy(v.path, q.entries)
-		return nil
-	}
-	if hidden, err := w.isGateBesideLeases(v.path, q); hidden || err != nil {
-		if hidden && !w.wants(Semaphore) {
-			v.passBy(v.path, q.entries)
-		}
+// readLine reads the contenders of a line, and finds out which of them hold.
+func (w *walk) readLine(v *visit, l line) error {
+	if hidden, err := w.isGateBesideLeases(v.path, l); hidden || err != nil {
 		return err
 	}
-	all, unread, downgraded, err := w.contendersOf(v.path, q)
+	all, asked, err := w.contenders(v.path, l.entries, w.most)
 	if err != nil {
 		return err
 	}
-	r := q.Recipe
-	r.Path, r.Unread = v.path, unread
+	r := l.Recipe
+	r.Path, r.Unread = v.path, len(l.entries)-len(asked)
 	order := make([]lockloop.Entry, len(all))
 	for i, seen := range all {
 		order[i] = seen.entry
 	}
+	// A holder may have changed its write node for a read node, which was not in
+	// the listing. It holds all the while, and the next writer does not.
+	downgraded := writers(order) < writers(asked)
+	v.stale = v.stale || downgraded
 	known := lockloop.Sort(slices.Clone(order))
-	for i, holds := range lockloop.Holders(order, q.blocks) {
-		p := &all[i].Participant
-		p.Position, p.Unsure = i, !known
+	for i, holds := range lockloop.Holders(order, l.blocks) {
+		p := all[i].Participant
 		p.Reader = order[i].Kind == readNode || order[i].Kind == kazooReadNode
+		p.Unsure = !known || holds && downgraded && !p.Reader
 		if holds {
-			p.Unsure = p.Unsure || downgraded && !p.Reader // a reader ahead holds beside readers
-			r.Holders = append(r.Holders, *p)
+			r.Holders = append(r.Holders, p)
 		} else {
-			r.Waiters = append(r.Waiters, *p)
+			r.Waiters = append(r.Waiters, p)
 		}
 	}
-	v.note(r, all, len(q.entries))
+	v.note(r, all, len(l.entries))
 	return nil
 }
 
-// contendersOf reads the contenders of a queue. A holder of a read/write lock may
-// change its write node for a read node meanwhile, which is not in the queue that
-// was listed. It holds all the while, and the next one does not. If downgraded is
-// true, that was so in the last look, too: the reader ahead is not among all.
-func (w *walk) contendersOf(path string, q queue) (all []sighting, unread int, downgraded bool, err error) {
-	for looks := 1; ; looks++ {
-		all, unread, err = w.participants(path, q.entries, w.most)
-		complete := q.Kind != ReadWriteLock || len(all)+unread == len(q.entries)
-		if err != nil || complete {
-			return all, unread, false, err
-		}
-		now, err := w.listed(path)
-		downgraded = err == nil && now != nil && lockloop.HasDowngraded(q.entries, now.readWrite, readNode)
-		if !downgraded || looks == lockloop.MostLooks {
-			return all, unread, downgraded, err
-		}
-		q.entries = now.readWrite
-	}
-}
-
-// passBy has the contenders of a recipe that is not selected visited like other
-// nodes: there may be something below them.
-func (v *visit) passBy(parent string, contenders []lockloop.Entry) {
-	for _, e := range contenders {
-		v.below = append(v.below, znode.Join(parent, e.Node))
-	}
-}
-
-// passByLeases does the same for leases. They may be registrations by their
-// names, so it leaves them out if registrations are selected.
-func (w *walk) passByLeases(v *visit, parent string, names []string) {
-	if !w.wants(Registrations) {
-		v.below = append(v.below, paths(parent, names)...)
-	}
-}
-
-// isContender reports whether a path has the name of a contender.
-func isContender(path string) bool {
-	c := sortOut([]string{path[strings.LastIndex(path, "/")+1:]})
-	return len(c.mutex)+len(c.readWrite)+len(c.latch)+len(c.lease)+len(c.kazoo) > 0
-}
-
-// note adds a recipe of which so many participants were listed. It may be that all
-// of them have gone since. Participants that have children are visited like others.
-func (v *visit) note(r Recipe, all []sighting, listed int) {
-	if len(r.Holders)+len(r.Waiters)+r.Unread+r.Items > 0 {
-		v.recipes = append(v.recipes, r)
-	} else {
-		r.Unread = listed
-		v.gone = append(v.gone, r)
-	}
-	for _, seen := range all {
-		if seen.parent {
-			v.below = append(v.below, seen.Path)
+// writers counts the writers among the contenders for a read/write lock in
+// Curator's layout.
+func writers(all []lockloop.Entry) (n int) {
+	for _, e := range all {
+		if e.Kind == writeNode {
+			n++
 		}
 	}
+	return n
 }
 
-// findQueue finds a queue of items. It looks at the first one only.
+// findQueue finds a queue of items.
 func (w *walk) findQueue(v *visit, c *contents) error {
 	if len(c.items) == 0 || !w.wants(Queue) {
 		return nil
 	}
-	r := Recipe{Path: v.path, Kind: Queue, Layout: layoutOfItems(c.items), Items: len(c.items)}
-	stat, err := w.stat(znode.Join(v.path, c.items[0]))
-	if stat != nil {
-		r.Since = time.UnixMilli(stat.Ctime).UTC()
+	layout := curatorLayout
+	if strings.HasPrefix(c.items[0], "entry-") {
+		layout = kazooLayout
 	}
-	v.recipes = append(v.recipes, r)
+	since, err := w.firstOf(v.path, c.items)
+	v.recipes = append(v.recipes, Recipe{Path: v.path, Kind: Queue, Layout: layout, Items: len(c.items), Since: since})
 	return err
 }
 
-func layoutOfItems(items []string) Layout {
-	if strings.HasPrefix(items[0], "entry-") {
-		return Kazoo
+// firstOf returns when the first item of a queue was added, if that is known.
+func (w *walk) firstOf(parent string, items []string) (since time.Time, err error) {
+	if len(items) == 0 {
+		return since, nil
 	}
-	return Curator
+	stat, err := w.stat(znode.Join(parent, items[0]))
+	switch {
+	case isAbsent(err):
+		return since, nil
+	case err != nil:
+		return since, err
+	}
+	return time.UnixMilli(stat.Ctime).UTC(), nil
+}
+
+// findLockingQueue finds a LockingQueue of kazoo: its items, and the workers that
+// have taken one.
+func (w *walk) findLockingQueue(v *visit, c *contents) error {
+	if !slices.Contains(c.dirs, entriesDir) || !slices.Contains(c.dirs, takenDir) || !w.wants(Queue) {
+		return nil
+	}
+	entriesAt, takenAt := znode.Join(v.path, entriesDir), znode.Join(v.path, takenDir)
+	entries, err := w.list(entriesAt)
+	if err != nil {
+		return err
+	}
+	taken, err := w.list(takenAt)
+	if err != nil || entries.hidden || taken.hidden || len(entries.items)+len(taken.items) == 0 {
+		return err
+	}
+	workers, err := w.byCreation(takenAt, taken.items)
+	if err != nil {
+		return err
+	}
+	r := Recipe{Path: v.path, Kind: Queue, Layout: kazooLayout, Items: len(entries.items)}
+	if r.Since, err = w.firstOf(entriesAt, entries.items); err != nil {
+		return err
+	}
+	r.admit(workers, nil, false)
+	v.note(r, workers, len(taken.items))
+	v.below = append(v.below, below(entriesAt, append(entries.hexes, entries.dirs...))...)
+	v.below = append(v.below, below(takenAt, append(taken.hexes, taken.dirs...))...)
+	c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool { return name == entriesDir || name == takenDir })
+	return nil
+}
+
+// registration returns the participant whose node a path is, or nil if the node is
+// no registration, or gone.
+func (w *walk) registration(path string, stat *zk.Stat) (*Participant, error) {
+	service, isInstance := w.serviceOf(path)
+	if !w.wants(Registrations) || stat.EphemeralOwner == 0 && !isInstance {
+		return nil, nil
+	}
+	seen, err := w.one(path)
+	if seen == nil || err != nil {
+		return nil, err
+	}
+	p := &seen.Participant
+	if !isInstance {
+		p.setInstance(instanceOf(path, seen.data))
+		return p, nil
+	}
+	_, name := znode.Split(path)
+	said, err := w.codec.Decode(service, name, seen.data)
+	known := &discovery.Instance{Service: service, ID: name}
+	switch {
+	case seen.Unreadable:
+		p.Instance = known
+	case err == nil:
+		said.Service, said.ID = service, name
+		p.setInstance(&said)
+	case reason.Is(err, discovery.ErrNotInstance) || seen.parent:
+		if p.Session == 0 {
+			return nil, nil
+		}
+	default:
+		p.Instance, p.Problem = known, "malformed: "+err.Error()
+	}
+	return p, nil
+}
+
+// setInstance notes of which instance a node is, if it is one.
+func (p *Participant) setInstance(i *discovery.Instance) {
+	if p.Instance = i; i == nil {
+		return
+	}
+	if at := i.HostPort(); at != "" && printable.Is(at) { // any client may have written it
+		p.ID = at
+	}
+}
+
+// serviceOf returns the service that should have a node at a path, as a
+// discovery.Directory sees it.
+func (w *walk) serviceOf(path string) (string, bool) {
+	if w.codec == nil || path == w.root {
+		return "", false
+	}
+	parent, _ := znode.Split(path)
+	dir := strings.TrimPrefix(parent, strings.TrimSuffix(w.root, "/"))
+	service, ok := w.codec.Service(dir)
+	if !ok {
+		return "", false
+	}
+	own, err := w.codec.Dir(service)
+	return service, err == nil && own == dir
+}
+
+// instanceOf returns the instance that a node says it is, or nil. Java's formats
+// have the name of the node, and of the service in whose folder it is.
+func instanceOf(nodePath string, data []byte) *discovery.Instance {
+	var said struct{ Name, ID string }
+	parent, name := znode.Split(nodePath)
+	isWhole := json.Unmarshal(data, &said) == nil && said.ID == name && said.Name != ""
+	if !isWhole || !strings.HasSuffix(parent, "/"+said.Name) {
+		return nil
+	}
+	i, err := discovery.CuratorCodec().Decode(said.Name, name, data)
+	if err != nil {
+		return nil
+	}
+	return &i
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
@@ -35,12 +34,11 @@ import (
 //
 // A walk sends one request for each node, another one for each registration, and
 // one for the participants of a recipe, from four to 16 of them. A hundred take
-// three. There is one for each participant if they have much data, or the server
-// is older than 3.9. Several are under way at once; see WithMaxRequests. No
-// request begins after the end of the loop. The memory that a walk takes depends
-// on the depth of the tree, and on the longest lists of children, but not on the
-// number of recipes. A sequence may be walked several times, and by several
-// goroutines.
+// three. There is one for each participant if they have much data. Up to 32
+// requests are under way at once. No request begins after the end of the loop.
+// The memory that a walk takes depends on the depth of the tree, and on the
+// longest lists of children, but not on the number of recipes. A sequence may be
+// walked several times, and by several goroutines.
 func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option) iter.Seq2[Recipe, error] {
 	cfg := configOf(opts)
 	return func(yield func(Recipe, error) bool) {
@@ -48,8 +46,10 @@ func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option)
 			yield(Recipe{}, opError(root, err))
 			return
 		}
-		walk := newWalk(ctx, c, root, cfg, func(r Recipe) bool { return yield(r, nil) })
-		if err := walk.run(); err != nil {
+		w := &walk{config: cfg, root: root, yield: func(r Recipe) bool { return yield(r, nil) }}
+		w.ctx, w.client = ctx, c
+		w.slots, w.readers = make(follow.Slots, mostRequests), make(follow.Slots, mostRequests)
+		if err := w.run(); err != nil {
 			yield(Recipe{}, opError(root, gaveUp(ctx, c, err)))
 		}
 	}
@@ -93,25 +93,17 @@ type walk struct {
 	config
 	root  string
 	yield func(Recipe) bool
-	done  Progress
 
-	cancel context.CancelFunc // it ends the visits
 	visits sync.WaitGroup
-}
-
-func newWalk(ctx context.Context, c *framework.Client, root string, cfg config, yield func(Recipe) bool) *walk {
-	ctx, cancel := context.WithCancel(ctx)
-	return &walk{
-		reader: newReader(ctx, c, cfg.requests),
-		config: cfg, root: root, yield: yield, cancel: cancel,
-	}
 }
 
 // run returns nil if the caller has left the loop.
 func (w *walk) run() error {
+	ctx, cancel := context.WithCancel(w.ctx)
 	defer w.visits.Wait()
-	defer w.cancel()
-	root, err := w.start(w.root, 0).wait(w.ctx)
+	defer cancel() // ends the visits
+	w.ctx = ctx
+	root, err := w.start(w.root, 0).wait(ctx)
 	if err != nil {
 		return err
 	}
@@ -148,92 +140,46 @@ func (p *pending) wait(ctx context.Context) (*visit, error) {
 // descend hands out what is below a node that was visited, and then what is
 // there. It returns false if the caller has left the loop.
 func (w *walk) descend(v *visit, level int) (more bool, err error) {
-	w.done.Nodes++
-	w.done.Path = v.path
-	w.progress(w.done)
-	members := members{max: w.most}
-	next := w.visitAll(v.below, level+1)
-	for child, err := next(); child != nil || err != nil; child, err = next() {
+	group := Recipe{Path: v.path, Kind: Registrations}
+	for child, err := range w.visitAll(v.below, level+1) {
 		if err != nil {
 			return false, err
 		}
-		members.add(child)
-		if child.isLeaf() {
-			continue
+		if child.member != nil {
+			group.Holders = append(group.Holders, *child.member)
 		}
 		if more, err := w.descend(child, level+1); !more || err != nil {
 			return false, err
 		}
 	}
-	for _, r := range append(v.recipes, members.recipe(v.path)...) {
-		if !w.hand(r) {
+	if len(group.Holders) > 0 {
+		v.recipes = append(v.recipes, group)
+	}
+	for _, r := range v.recipes {
+		r.number(w.most)
+		if w.wants(r.Kind, r.MayBe...) && !w.yield(r) {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// hand gives the caller a recipe that is selected.
-func (w *walk) hand(r Recipe) bool {
-	if !w.wants(r.Kind, r.MayBe...) {
-		return true
-	}
-	w.done.Recipes++
-	return w.yield(r)
-}
-
-// visitAll returns a function that returns the visits of these paths, in order,
-// and nil after the last one. Visits begin ahead of their turn, but not all of
-// them: the caller may be slow, and the list long.
-func (w *walk) visitAll(paths []string, level int) func() (*visit, error) {
-	var ahead []*pending
-	return func() (*visit, error) {
-		for len(ahead) < w.requests && len(paths) > 0 {
-			if w.enter(paths[0]) {
-				ahead = append(ahead, w.start(paths[0], level))
+// visitAll yields the visits of these paths, in order. Visits begin ahead of their
+// turn, but not all of them: the caller may be slow, and the list long.
+func (w *walk) visitAll(paths []string, level int) iter.Seq2[*visit, error] {
+	return func(yield func(*visit, error) bool) {
+		var ahead []*pending
+		for {
+			for len(ahead) < mostRequests && len(paths) > 0 {
+				if w.enter(paths[0]) {
+					ahead = append(ahead, w.start(paths[0], level))
+				}
+				paths = paths[1:]
 			}
-			paths = paths[1:]
+			if len(ahead) == 0 || !yield(ahead[0].wait(w.ctx)) {
+				return
+			}
+			ahead = ahead[1:]
 		}
-		if len(ahead) == 0 {
-			return nil, nil
-		}
-		first := ahead[0]
-		ahead = ahead[1:]
-		return first.wait(w.ctx)
 	}
-}
-
-// members collects the registrations among the children of a node.
-type members struct {
-	all    []Participant
-	unread int
-	max    int
-}
-
-func (m *members) add(v *visit) {
-	if v.member == nil {
-		return
-	}
-	if len(m.all) == m.max {
-		m.unread++
-		return
-	}
-	v.member.Position = len(m.all)
-	m.all = append(m.all, *v.member)
-}
-
-func (m *members) recipe(path string) []Recipe {
-	if len(m.all) == 0 {
-		return nil
-	}
-	return []Recipe{{Path: path, Kind: Registrations, Holders: m.all, Unread: m.unread}}
-}
-
-// paths joins a parent and the names of children.
-func paths(parent string, names []string) []string {
-	all := make([]string, len(names))
-	for i, name := range names {
-		all[i] = znode.Join(parent, name)
-	}
-	return all
 }

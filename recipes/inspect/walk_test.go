@@ -16,6 +16,7 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -73,9 +74,8 @@ func TestOptionsSelect(t *testing.T) {
 			"depth 1":       {[]inspect.Option{inspect.WithDepth(1)}, without("/r/a/b")},
 			"depth 0":       {[]inspect.Option{inspect.WithDepth(0)}, map[string]inspect.Kind{"/r": inspect.Mutex}},
 			"registrations": {[]inspect.Option{inspect.WithKinds(inspect.Registrations)}, map[string]inspect.Kind{"/r/c": inspect.Registrations}},
-			"selectors":     {[]inspect.Option{inspect.WithKinds(inspect.LeaderSelector)}, without("/r/c", "/r/d")},
+			"selectors":     {[]inspect.Option{inspect.WithKinds("leader_selector")}, without("/r/c", "/r/d")},
 			"filter":        {[]inspect.Option{inspect.WithFilter(func(path string) bool { return path != "/r/a" })}, without("/r/a", "/r/a/b")},
-			"one request":   {[]inspect.Option{inspect.WithMaxRequests(1)}, all},
 		} {
 			require.Equal(t, tt.want, kindsOf(w.walk(t, "/r", tt.opts...)), name)
 		}
@@ -86,24 +86,26 @@ func TestOptionsSelect(t *testing.T) {
 	})
 }
 
-func TestProgress(t *testing.T) {
+// The filter gets each node once, in order.
+func TestFilterGetsEachNode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		forest(t, w.Observer, "/r", 20)
-		var told []inspect.Progress
-		recipes := w.walk(t, "/r", inspect.WithProgress(func(p inspect.Progress) { told = append(told, p) }))
-		require.Len(t, recipes, 20)
-		require.Len(t, told, 21)
-		require.Equal(t, inspect.Progress{Nodes: 21, Recipes: 19, Path: "/r/sku-00019"}, told[20])
+		paths := forest(t, w.Observer, "/r", 50)
+		var entered []string
+		recipes := w.walk(t, "/r", inspect.WithFilter(func(path string) bool {
+			entered = append(entered, path)
+			return true
+		}))
+		require.Len(t, recipes, 50)
+		require.Equal(t, paths, entered)
 	})
 }
 
 func TestInputThatCannotBeUsed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		for name, opt := range map[string]inspect.Option{
-			"depth": inspect.WithDepth(-1), "kinds": inspect.WithKinds(), "requests": inspect.WithMaxRequests(0),
-			"many requests": inspect.WithMaxRequests(513), "participants": inspect.WithMaxParticipants(0),
-			"filter": inspect.WithFilter(nil), "limits": inspect.WithSharedLimits(nil), "progress": inspect.WithProgress(nil),
-			"pause": inspect.WithPause(0), "option": nil, "unknown kind": inspect.WithKinds(inspect.Mutex, "leader-latch"),
+			"depth": inspect.WithDepth(-1), "kinds": inspect.WithKinds(), "participants": inspect.WithMaxParticipants(0),
+			"filter": inspect.WithFilter(nil), "limits": inspect.WithSharedLimits(nil), "option": nil, "unknown kind": inspect.WithKinds(inspect.Mutex, "leader-latch"),
+			"codec": inspect.WithServices(nil),
 		} {
 			var config *framework.ConfigError
 			require.ErrorAs(t, w.errorOf(t.Context(), "/", opt), &config, name)
@@ -120,6 +122,24 @@ func TestInputThatCannotBeUsed(t *testing.T) {
 	})
 }
 
+// A walk on a server that does not know multiRead ends with an error that says so,
+// once a recipe has four participants.
+func TestWalkOnAServerThatIsTooOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t, zktest.WithVersion(zktest.Version3510))
+		c := curatortest.Connect(t, srv)
+		for seq := range 4 {
+			create(t, c, fmt.Sprintf("/lock/lock-%010d", seq), "", framework.Ephemeral)
+		}
+		var last error
+		for _, err := range inspect.Walk(t.Context(), c, "/") {
+			last = err
+		}
+		require.ErrorIs(t, last, framework.ErrUnimplemented)
+		require.ErrorContains(t, last, "inspect needs ZooKeeper 3.6 or later")
+	})
+}
+
 // errorOf returns the error of a walk, or nil. Nothing follows an error.
 func (w *world) errorOf(ctx context.Context, root string, opts ...inspect.Option) (last error) {
 	for _, err := range inspect.Walk(ctx, w.Observer, root, opts...) {
@@ -131,27 +151,23 @@ func (w *world) errorOf(ctx context.Context, root string, opts ...inspect.Option
 	return last
 }
 
-// Requests are sent several at once, but no more than allowed. Each takes ten
+// Requests are sent several at once, but no more than 32. Each takes ten
 // milliseconds here. Of each lock there are three.
 func TestRequestsUnderWayAreBounded(t *testing.T) {
-	for _, most := range []int{1, 8, 32} {
-		t.Run(fmt.Sprint(most), func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				const locks, each = 200, 10 * time.Millisecond
-				forest(t, w.Observer, "/r", locks)
-				w.Fake.ClearRequests()
-				w.Fake.Inject(zktest.Rule{Path: "/r/*", Times: -1, Do: zktest.DelayReply(each)})
-				w.Fake.Inject(zktest.Rule{Path: "/r/*/*", Times: -1, Do: zktest.DelayReply(each)})
-				begin := time.Now()
-				require.Len(t, w.walk(t, "/r", inspect.WithMaxRequests(most)), locks)
-				took := time.Since(begin)
-				requests := 3 * locks
-				require.Len(t, w.Requests(), requests+1)
-				require.GreaterOrEqual(t, took, time.Duration(requests/most)*each, "not more at once")
-				require.LessOrEqual(t, took, time.Duration(requests/most*3/2+10)*each, "nor much less")
-			})
-		})
-	}
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const locks, most, each = 200, 32, 10 * time.Millisecond
+		forest(t, w.Observer, "/r", locks)
+		w.Fake.ClearRequests()
+		w.Fake.Inject(zktest.Rule{Path: "/r/*", Times: -1, Do: zktest.DelayReply(each)})
+		w.Fake.Inject(zktest.Rule{Path: "/r/*/*", Times: -1, Do: zktest.DelayReply(each)})
+		begin := time.Now()
+		require.Len(t, w.walk(t, "/r"), locks)
+		took := time.Since(begin)
+		requests := 3 * locks
+		require.Len(t, w.Requests(), requests+1)
+		require.GreaterOrEqual(t, took, time.Duration(requests/most)*each, "not more at once")
+		require.LessOrEqual(t, took, time.Duration(requests/most*3/2+10)*each, "nor much less")
+	})
 }
 
 // The memory of a walk does not grow with the number of locks, but for their
@@ -192,7 +208,7 @@ func heap() uint64 {
 func TestWalkIsLeftAtAnyRecipe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		forest(t, w.Observer, "/r", 5)
-		walk := inspect.Walk(t.Context(), w.Observer, "/r", inspect.WithMaxRequests(2))
+		walk := inspect.Walk(t.Context(), w.Observer, "/r")
 		for last := range 5 {
 			n := 0
 			for _, err := range walk {
@@ -257,7 +273,7 @@ func TestNodesThatMayNotBeRead(t *testing.T) {
 		if holder.Session == 0 {
 			require.Equal(t, inspect.Unreadable, kinds[root+"/member"])
 		} else {
-			require.Equal(t, inspect.SessionID(c.SessionID()), holder.Session)
+			require.Equal(t, c.SessionID(), holder.Session)
 			require.True(t, all[len(all)-1].Holders[0].Unreadable)
 			require.Equal(t, inspect.Registrations, kinds[root])
 		}

@@ -45,6 +45,14 @@ func (w *world) walk(t *testing.T, root string, opts ...inspect.Option) (all []i
 	return all
 }
 
+// waits returns the waits of a graph.
+func (w *world) waits(t *testing.T, root string, opts ...inspect.Option) []inspect.Wait {
+	t.Helper()
+	graph, err := inspect.WaitGraph(w.Patience(t), w.Observer, []string{root}, opts...)
+	require.NoError(t, err)
+	return graph.Waits
+}
+
 // one returns the only recipe of a path.
 func (w *world) one(t *testing.T, path string, opts ...inspect.Option) inspect.Recipe {
 	t.Helper()

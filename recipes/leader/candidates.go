@@ -8,29 +8,49 @@ import (
 
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// candidates is the queue of those who stand for leader.
-type candidates struct {
-	queue.Queue
-	removal follow.Recovery // takes down what deletions of our nodes outlast
+// Leadership returns the lease of the present leadership, or nil. It is nil, too,
+// if the leadership has ended and its work goes on. It does not contact the
+// server. The answer may be old when it arrives: the lease's context knows.
+func (e *election) Leadership() *locks.Lease {
+	if now := e.current(); now != nil && now.lease.Context().Err() == nil {
+		return now.lease
+	}
+	return nil
 }
 
-func newCandidates(cfg queue.Config) candidates {
-	return candidates{*queue.New(cfg), follow.Recovery{Client: cfg.Client}}
+// Leader returns the candidate that leads, or is about to. If there is no
+// candidate, the error is ErrNoLeader.
+func (e *election) Leader(ctx context.Context) (locks.Participant, error) {
+	const op = "leader"
+	vanished := pauses.Vanished()
+	for {
+		entries, err := e.queue.Entries(ctx, op)
+		if err == nil && len(entries) == 0 {
+			err = e.queue.ErrorOf(op, ErrNoLeader)
+		}
+		if err != nil {
+			return locks.Participant{}, err
+		}
+		first, err := e.queue.Read(ctx, entries[0])
+		if !reason.Is(err, zk.ErrNoNode) {
+			first.Holder = err == nil
+			return locks.Participant(first), err
+		}
+		if err := follow.Pause(ctx, e.queue.Client(), &vanished); err != nil { // it has left (CURATOR-358)
+			return locks.Participant{}, e.queue.ErrorOf(op, err)
+		}
+	}
 }
 
-func notAcquired(n queue.NotAcquired) error {
-	e := locks.NotAcquiredError(n)
-	return &e
-}
-
-// participants returns the candidates in the order of the queue.
-func (q *candidates) participants(ctx context.Context) ([]locks.Participant, error) {
-	all, err := q.Participants(ctx)
+// Participants returns the candidates in the order of the queue, the leader
+// first.
+func (e *election) Participants(ctx context.Context) ([]locks.Participant, error) {
+	all, err := e.queue.Participants(ctx)
 	var participants []locks.Participant
 	for _, p := range all {
 		participants = append(participants, locks.Participant(p))
@@ -38,75 +58,74 @@ func (q *candidates) participants(ctx context.Context) ([]locks.Participant, err
 	return participants, err
 }
 
-// leader returns the first of the queue that is still there when it is read
-// (CURATOR-358). If all have left by then, it lists the queue again: others may
-// have come before that, and one of them leads.
-func (q *candidates) leader(ctx context.Context) (locks.Participant, error) {
-	const op = "leader"
-	vanished := pauses.Vanished()
-	for {
-		entries, err := q.Entries(ctx, op)
-		if err == nil && len(entries) == 0 {
-			err = q.ErrorOf(op, ErrNoLeader)
-		}
-		if err != nil {
-			return locks.Participant{}, err
-		}
-		for i, e := range entries {
-			p, err := q.Read(ctx, e)
-			if reason.Is(err, zk.ErrNoNode) {
-				continue
-			}
-			p.Position, p.Holder = i, true
-			return locks.Participant(p), err
-		}
-		if err := follow.Pause(ctx, q.Client(), &vanished); err != nil {
-			return locks.Participant{}, q.ErrorOf(op, err)
-		}
+// HandOver passes the leadership on to the next in line, in an orderly way. It
+// asks the work to finish, by Lease.Revoked; Latch.Lead ends the work's context,
+// too, within the time of WithGrace. When ctx ends, the leadership ends with
+// locks.ErrRevoked.
+//
+// HandOver returns when the leadership is given up, or lost, and its node is gone,
+// or with ctx's error if it took that. It waits for the work of a Selector, and for
+// Latch.Lead's unless ctx ends. Called with the leadership's own context, it asks
+// and does not wait. It is an error in these cases:
+//
+//   - There is no other candidate: ErrNoSuccessor. The leader goes on. A candidate
+//     that has died stands until its session has timed out.
+//   - This candidate does not lead: ErrNotLeader. That is also so if the connection
+//     was interrupted, under state.StandardPolicy, before the leader was asked. A
+//     latch may lead again with the same node then.
+//   - The node may stay: the server refuses to delete it, or one of the other
+//     errors that "How a call ends a node" in the index of the recipes lists.
+func (e *election) HandOver(ctx context.Context) error {
+	const op = "hand over"
+	now := e.current()
+	if now == nil {
+		return e.queue.ErrorOf(op, ErrNotLeader)
 	}
+	late := e.hasSuccessor(ctx, op)
+	if late != nil && (ctx.Err() == nil || reason.Is(late, ErrNoSuccessor)) {
+		return e.queue.ErrorOf(op, late)
+	}
+	now.claim.Request()
+	err := e.await(ctx, now)
+	if err != nil {
+		now.claim.Lose(locks.ErrRevoked)
+	}
+	if late != nil && reason.IsOfContext(ctx, err) {
+		err = fmt.Errorf("%w (last error: %w)", err, late)
+	}
+	return e.queue.ErrorOf(op, err)
 }
 
-// hasSuccessor returns ErrNoSuccessor if nobody is in the queue but the leader.
-func (q *candidates) hasSuccessor(ctx context.Context) error {
-	entries, err := q.Entries(ctx, "hand over")
-	if err != nil {
-		return err
-	}
-	if len(entries) < 2 {
+// hasSuccessor returns ErrNoSuccessor if the leader is alone in the queue.
+func (e *election) hasSuccessor(ctx context.Context, op string) error {
+	entries, err := e.queue.Entries(ctx, op)
+	if err == nil && len(entries) < 2 {
 		return ErrNoSuccessor
 	}
-	return nil
+	return err
 }
 
-// handOver asks the leader to stop until ctx ends, and makes it stop then. The
-// leadership is the one under way, or nil.
-func (q *candidates) handOver(ctx context.Context, l *leadership) error {
-	const op = "hand over"
-	if l == nil {
-		return q.ErrorOf(op, ErrNotLeader)
-	}
-	late := q.hasSuccessor(ctx)
-	if late != nil && (ctx.Err() == nil || reason.Is(late, ErrNoSuccessor)) {
-		return q.ErrorOf(op, late)
-	}
-	l.claim.Request()
-	err := l.await(ctx, q)
-	if err == nil {
+// await waits until a leadership is given up and its node is gone. The leader
+// itself, whose context it gets, would wait for itself, so it does not wait. A
+// leadership that was only interrupted is over as well, but its node stays and may
+// lead again, so that nothing was given up.
+func (e *election) await(ctx context.Context, now *leadership) error {
+	if claim.FromContext(ctx, e.queue.Key()) == now.claim {
 		return nil
 	}
-	l.claim.Lose(locks.ErrRevoked)
-	if late != nil && !reason.Is(err, ErrNotLeader) {
-		err = withLast(ctx, late)
+	select {
+	case <-now.claim.Over():
+	case <-ctx.Done():
+		return e.removal.GaveUp(ctx)
 	}
-	return q.ErrorOf(op, err)
-}
-
-// withLast returns ctx's error with that of the request that was the last when ctx
-// ended. If it ended the request, the request's error has both already, and what
-// the request has outlasted.
-func withLast(ctx context.Context, last error) error {
-	if reason.IsOfContext(ctx, last) {
-		return last
+	if now.claim.State() == claim.Kept {
+		return ErrNotLeader
 	}
-	return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), last)
+	ending := e.removal.Ending(ctx, now.node.Session)
+	defer ending.Done()
+	err := now.claim.AwaitRelease(ending.Context())
+	if err == nil && now.node.Session.Context().Err() != nil { // the claim has left the node to the client
+		err = e.deleteNode(ending.Context(), now.node)
+	}
+	return ending.Err(now.node.Session, err)
 }

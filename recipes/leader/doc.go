@@ -23,8 +23,9 @@
 // the n candidates of a crowd list n names when they come.
 //
 // Latch and Selector do not see each other's candidates: all processes of one
-// election use the same kind. An [Option] is for both kinds. A path that cannot
-// be used is an error of NewLatch and Observe, and of every call of a Selector.
+// election use the same kind. An [Option] is for both kinds, except for
+// WithRequeue. A path that cannot be used is an error of NewLatch and Observe, and
+// of every call of a Selector.
 // The error matches zk.ErrInvalidPath. For any other value that cannot be used,
 // it is a *framework.ConfigError and matches zk.ErrBadArguments.
 //
@@ -35,9 +36,9 @@
 //     returns what the work does, or ctx's error if it was waiting. Lead
 //     returns ctx's error in both cases, which also matches what the work
 //     returns.
-//   - The work returns, or somebody calls Resign or HandOver, or a latch's
+//   - The work returns, or the process calls Resign or HandOver, or a latch's
 //     Shutdown.
-//   - Somebody asks the leader to step down, by locks.Revoke. It does so at
+//   - A client asks the leader to step down, by locks.Revoke. It does so at
 //     once, or within the time of WithGrace.
 //   - The session is lost: the context ends with framework.ErrSessionLost, by
 //     the safety margin before the server can delete the node and let the next
@@ -45,12 +46,13 @@
 //   - The connection is suspended, under state.StandardPolicy. A latch leads
 //     again with the same node if the session lives, and the work has stopped
 //     or has had the safety margin for that.
-//   - Somebody deletes the leader's node. The leader watches it, and stands
+//   - Another client deletes the leader's node. The leader watches it, and stands
 //     again.
 //
 // [Latch.Lead] has a table of these ways, and of what each does to the work, to
 // the node, and to the candidacy. A candidate keeps its place through
-// interruptions, and queues again in the next session after a loss.
+// interruptions, and queues again in the next session after a loss. It survives
+// outages and servers in trouble, and ends when a server refuses its requests.
 //
 // # Limits
 //

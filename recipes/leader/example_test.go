@@ -118,31 +118,6 @@ func ExampleLatch_HandOver() {
 	// second leads: true <nil>
 }
 
-func ExampleLatch_Changes() {
-	client, _, done := exampletest.Connect()
-	defer done()
-	ctx := context.Background()
-
-	latch, err := leader.NewLatch(client, "/leader", leader.WithCloseNotification())
-	fmt.Println(err)
-	for change, err := range latch.Changes(ctx) {
-		switch {
-		case err != nil: // it is the last element
-			fmt.Println(err)
-		case change.Ended == nil:
-			fmt.Println("leading")
-			go latch.Shutdown(ctx)
-		default:
-			fmt.Println("not any more:", change.Ended)
-		}
-	}
-	// Output:
-	// <nil>
-	// leading
-	// not any more: lease released
-	// leader latch /leader: leader latch closed
-}
-
 func ExampleSelector() {
 	client, _, done := exampletest.Connect()
 	defer done()

@@ -2,14 +2,12 @@ package leader
 
 import (
 	"context"
-	"iter"
-	"sync"
+	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/broadcast"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -18,8 +16,8 @@ import (
 // Latch is Curator's LeaderLatch, a standing candidacy: of all latches with
 // one path, across every client of the ensemble, one leads at a time, and the
 // next in line takes over when it stops. From NewLatch to Shutdown a latch is
-// always leading or in the queue; it begins again by itself what is lost. A
-// process may have any number of them. It is safe for concurrent use.
+// always leading or in the queue, or about to queue again. A process may have any
+// number of them. It is safe for concurrent use.
 //
 //	latch, err := leader.NewLatch(client, "/leader", leader.WithID("worker-1"))
 //	if err != nil {
@@ -37,23 +35,24 @@ import (
 //
 // Lead says in which ways a leadership ends, and what becomes of the work then.
 // If the service is stopped by the end of ctx, the work finishes, and the next
-// leads. Lead returns ctx's error then, also if the work has returned nil.
+// candidate leads. Lead returns ctx's error then, also if the work has returned
+// nil.
 //
 // Leadership is a Lease, whose context ends when the leadership does.
-// WaitLeadership, Leadership and Changes are for callers that lead in their own
-// way. They have to watch Lease.Revoked, too, and to release the lease then:
-// else a HandOver takes all of its time. The latch gives its node up when the
-// lease ends, without waiting for the work: a Selector does wait. Only after a
-// loss or an interruption, it leaves the work the time to stop. The lease need
-// not be released. To release it is to resign: the next in line leads, and the
-// latch queues again behind the others. After a loss or an interruption, it is
-// to say that the work has stopped.
+// WaitLeadership and Leadership are for callers that lead in their own way. They
+// have to watch Lease.Revoked, too, and to release the lease then: else a HandOver
+// takes all of its time. The latch gives its node up when the lease ends, without
+// waiting for the work: a Selector does wait. Only after a loss or an
+// interruption, it leaves the work the time to stop. The lease need not be
+// released. To release it is to resign: the next in line leads, and the latch
+// queues again behind the others. After a loss or an interruption, a release says
+// that the work has stopped.
 //
-// A leader that somebody asks to step down, by locks.Revoke, does so at once,
-// or within the time of WithGrace, and queues again: at once the first time, and
-// after pauses of up to five seconds if that comes time and again. So does one whose
-// node somebody deletes. A candidate that is asked while it waits steps down as soon
-// as it leads.
+// A leader that is asked to step down by locks.Revoke does so at once, or within
+// the time of WithGrace, and queues again. So does a leader whose node was deleted.
+// A candidate that is asked while it waits steps down as soon as it leads. If its
+// leaderships end time and again, a latch pauses before it queues again: not at
+// all the first time, and then for up to five seconds.
 //
 // When the connection is interrupted, a leader goes on until its session cannot
 // be trusted any more. Under state.StandardPolicy it stops at once, and leads
@@ -62,81 +61,72 @@ import (
 // the session is lost, the latch queues again in the next one.
 //
 // A leader that was lost, with its session or by an interruption, has the
-// safety margin to stop; see framework.WithSafetyMargin. Nobody leads until it
-// has stopped, or the margin is over: neither another, for the node stays, nor
-// this latch, whether it leads again with the node or stands in line behind it.
-// The leader has stopped when Lead's work returns, the lease is released, or
-// the latch is shut down. The servers may delete the node of a lost session
-// when the margin is over.
+// safety margin to stop; see framework.WithSafetyMargin. There is no leader until
+// it has stopped, or the margin is over: no other candidate leads, because the node
+// stays, and this latch does not queue. The leader has stopped when Lead's work
+// returns, the lease is released, or the latch is shut down. The servers may delete
+// the node of a lost session when the margin is over.
 //
 // The nodes are the same as Java Curator's LeaderLatch makes: Go and Java
 // processes may elect a leader together. A Selector needs another path: the two
 // do not see each other.
 type Latch struct {
-	queue    candidates
-	cfg      config
-	life     follow.Life     // over when the latch neither leads nor queues any more
-	recovery follow.Recovery // run's; it knows why we are not in the queue, if we are not
-	stopping sync.WaitGroup  // run's: leaders that have lost, and have time to stop
-
-	mu      sync.Mutex      // protects the following fields
-	leading bool            // Lead runs
-	closing context.Context // the first Shutdown's; nil before
-	now     *leadership     // the one under way, or nil
-	last    *broadcast.Node[Change]
-	seen    lockloop.NotAdmitted // how things stood when we last looked at the queue
-	left    []*deletion          // of nodes that may still be there
-}
-
-// Change is the beginning or the end of a leadership.
-type Change struct {
-	Lease *locks.Lease
-	Ended error // nil at the beginning; at the end, why the lease's context has ended
+	election
+	life    follow.Life // over when the latch neither leads nor queues any more
+	working atomic.Bool // Lead runs
 }
 
 const latchKind = "latch-"
 
-// What errors call a wait, and the end of a candidacy, which was no call.
-const (
-	waitLeadership = "wait leadership"
-	endOfLatch     = "leader latch"
-)
+// endOfLatch is what errors call the end of a candidacy, which was no call.
+const endOfLatch = "leader latch"
 
 // NewLatch stands for leader from now on, until Shutdown. It does not wait, not
 // even for a connection. A client, a path or an option that cannot be used is
 // its error, and framework.ErrClosed if the client is closed.
-func NewLatch(c *framework.Client, path string, opts ...LatchOption) (*Latch, error) {
-	l := newLatch(c, path, opts)
-	if err := l.start(); err != nil {
+func NewLatch(c *framework.Client, path string, opts ...Option) (*Latch, error) {
+	l := &Latch{}
+	l.init(queue.Config{
+		Client: c, Path: path, Kind: latchKind, Op: "lead", Recipe: locktrace.RecipeLeaderLatch,
+	}, opts)
+	// Without a reason: hooks are told that a candidate's context was canceled.
+	l.life = follow.Life{Client: c, Run: l.run, Finish: l.finish, GaveUp: l.gaveUp}
+	err := l.queue.Ready(context.Background())
+	switch {
+	case err == nil && l.cfg.requeue != nil:
+		err = queue.Invalid("requeue function", "not nil", "is for a Selector: a Latch always stands again")
+	case err == nil:
+		err = l.life.Start()
+	}
+	if err != nil {
 		return nil, l.queue.ErrorOf("new latch", err)
 	}
 	return l, nil
 }
 
-func newLatch(c *framework.Client, path string, opts []LatchOption) *Latch {
-	cfg := latchConfig(opts)
-	l := &Latch{
-		queue: newCandidates(queue.Config{
-			Client: c, Path: path, Kind: latchKind, Op: waitLeadership,
-			Order:       lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive, WatchSelf: true},
-			Recipe:      locktrace.RecipeLeaderLatch,
-			NotAcquired: notAcquired,
-			Options:     cfg.Options,
-		}),
-		cfg:  cfg,
-		last: broadcast.New(Change{}),
-	}
-	l.recovery = l.newRecovery()
-	// Without a reason: hooks are told that a candidate's context was canceled.
-	l.life = follow.Life{Client: c, Run: l.run, Finish: l.finish, GaveUp: l.gaveUp}
-	return l
+// run is the candidacy. Its context ends at once with the client or the latch, so
+// that no node is made after Shutdown.
+func (l *Latch) run(ctx context.Context) error {
+	vanished := pauses.Vanished()
+	return l.election.run(ctx, l.lead, func(error) bool {
+		_ = vanished.Wait(ctx) // the follower says that ctx has ended
+		return true
+	})
 }
 
-func (l *Latch) start() error {
-	if err := l.queue.Ready(context.Background()); err != nil {
-		return err
+// lead is the work of the election: the caller of WaitLeadership leads.
+func (l *Latch) lead(ctx context.Context) error {
+	l.life.Tell()
+	<-ctx.Done()
+	return nil
+}
+
+// finish ends the candidacy with an error that says what has ended.
+func (l *Latch) finish(why error) {
+	if reason.Is(why, context.Canceled) { // Shutdown has ended it
+		why = ErrClosed
 	}
-	return l.life.Start()
+	l.life.End(l.queue.ErrorOf(endOfLatch, why))
 }
 
 // Shutdown ends the candidacy at once, and does not wait for the work of Lead: it
@@ -149,38 +139,26 @@ func (l *Latch) start() error {
 // call ends a node" in the index of the recipes. A server in trouble may return
 // other errors. If the server refuses the deletion, that is the error of every
 // Shutdown. The client deletes a node in the background whose creation is under
-// way, and Shutdown does not wait for that. Changes tells nothing more, except with
-// WithCloseNotification. Closing the client ends its latches, too.
+// way, and Shutdown does not wait for that. Closing the client ends its latches,
+// too.
 //
 // Shutdown says that the work is over, even if its leadership was lost just
 // before: the node goes without the rest of the safety margin.
 func (l *Latch) Shutdown(ctx context.Context) error {
+	const op = "shutdown"
 	if err := l.queue.Usable(); err != nil {
-		return l.queue.ErrorOf("shutdown", err)
+		return l.queue.ErrorOf(op, err)
 	}
-	ending := l.queue.removal.Ending(ctx, framework.Extend(l.queue.Client()).PresentSession())
+	ending := l.removal.Ending(ctx, framework.Extend(l.queue.Client()).PresentSession())
 	defer ending.Done()
-	first := l.beginToClose(ending.Context())
-	if !l.life.WaitGone(ctx) {
-		return l.queue.ErrorOf("shutdown", ending.Err(nil, reason.OfContext(ctx)))
-	}
-	return l.queue.ErrorOf("shutdown", l.leftBehind(ending, first))
-}
-
-// beginToClose reports whether this is the first Shutdown. The node is deleted
-// under its context.
-func (l *Latch) beginToClose(ctx context.Context) (first bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closing != nil {
-		return false
-	}
-	l.closing = ctx
-	if l.now != nil {
-		l.now.claim.Stop()
-	}
 	l.life.Stop()
-	return true
+	if now := l.current(); now != nil {
+		now.claim.Stop()
+	}
+	if !l.life.WaitGone(ctx) {
+		return l.queue.ErrorOf(op, ending.Err(nil, reason.OfContext(ctx)))
+	}
+	return l.queue.ErrorOf(op, l.awaitDeletions(ending))
 }
 
 // WaitLeadership waits for the leadership, and returns its lease. All callers
@@ -188,19 +166,19 @@ func (l *Latch) beginToClose(ctx context.Context) (first bool) {
 //
 // If ctx ends first, or has ended, the error matches ctx.Err() and, if others
 // were seen to be ahead, is a *locks.NotAcquiredError that names the leader.
-// The candidacy goes on. If it is in trouble, the error also matches the cause:
-// the last error of a server, or of an attempt to connect. When the candidacy
-// is over, the error has the reason of Err's.
+// The candidacy goes on. If there is an error that keeps it from the queue, the
+// error also matches that: the last error of a server, or of an attempt to
+// connect. When the candidacy is over, the error is Err's.
 func (l *Latch) WaitLeadership(ctx context.Context) (lease *locks.Lease, err error) {
 	if err := l.queue.Usable(); err != nil {
-		return nil, l.queue.ErrorOf(waitLeadership, err)
+		return nil, l.queue.OpError(err)
 	}
 	err = l.life.Wait(ctx, func() bool {
 		lease = l.Leadership()
 		return lease != nil && ctx.Err() == nil
 	})
 	if err != nil {
-		return nil, named(waitLeadership, err)
+		return nil, err
 	}
 	return lease, nil
 }
@@ -226,55 +204,6 @@ func (l *Latch) Err() error {
 	return l.life.Err()
 }
 
-// Leadership returns the lease of the leadership that is under way, or nil. It
-// does not contact the server. The answer may be old when it arrives: the
-// lease's context knows.
-func (l *Latch) Leadership() *locks.Lease {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.life.Err() != nil || l.now == nil || l.now.lease.Context().Err() != nil {
-		return nil
-	}
-	return l.now.lease
-}
-
-// Changes returns the beginning of the leadership that is under way, if there
-// is one, and the beginnings and ends of this latch's leaderships that follow
-// this call, each of them once and in order, until ctx ends or the candidacy is
-// over. That is the last element, with an empty Change and the error that Err
-// returns. A slow reader delays nobody and misses nothing. It only hears later:
-// at a beginning, the lease may be over. The latch keeps in memory what a
-// reader has not read yet, so a reader should leave the loop when it stops
-// reading.
-func (l *Latch) Changes(ctx context.Context) iter.Seq2[Change, error] {
-	now, log := l.present()
-	return func(yield func(Change, error) bool) {
-		for change := range log.All(ctx.Done(), l.Done(), now...) {
-			if ctx.Err() != nil || !yield(change, nil) {
-				return
-			}
-		}
-		if err := l.Err(); err != nil && ctx.Err() == nil {
-			yield(Change{}, err)
-		}
-	}
-}
-
-// present returns how things stand, as a reader of Changes is told, and the log
-// of what follows.
-func (l *Latch) present() (now []Change, log *broadcast.Node[Change]) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.last == nil: // not made by NewLatch
-		return nil, broadcast.New(Change{})
-	case l.now != nil && l.life.Err() == nil && (l.closing == nil || l.cfg.notify): // its end is told, too
-		return []Change{{Lease: l.now.lease}}, l.last
-	default:
-		return nil, l.last
-	}
-}
-
 // Resign gives the leadership up at once, as a release of its lease does, and does
 // not wait for the work of Lead: HandOver does. The next in line leads. Resign
 // returns nil when a server has said that the node is gone; see "How a call ends a
@@ -282,43 +211,13 @@ func (l *Latch) present() (now []Change, log *broadcast.Node[Change]) {
 // does not wait for that. It is ErrNotLeader if there is no leadership to give up:
 // also while the connection is interrupted under state.StandardPolicy.
 func (l *Latch) Resign(ctx context.Context) error {
-	l.mu.Lock()
-	now := l.now
-	l.mu.Unlock()
-	if now == nil || l.Leadership() != now.lease {
-		return l.queue.ErrorOf("resign", ErrNotLeader)
+	const op = "resign"
+	now := l.current()
+	if now == nil || now.lease.Context().Err() != nil {
+		return l.queue.ErrorOf(op, ErrNotLeader)
 	}
-	return l.queue.ErrorOf("resign", now.release(ctx, &l.queue))
-}
-
-// HandOver passes the leadership on to the next in line, in an orderly way. It
-// asks the work to finish, by Lease.Revoked, and to release the lease; Lead
-// does both. When ctx ends, the leadership ends with locks.ErrRevoked.
-//
-// HandOver returns when the leadership is given up, or lost, and its node is
-// gone, or with ctx's error if it took that. Called with the leadership's own
-// context, it asks and does not wait. It is an error in these cases:
-//
-//   - Nobody else stands: ErrNoSuccessor. The leader goes on. A candidate that
-//     has died stands until its session has timed out.
-//   - This latch does not lead: ErrNotLeader. That is also so if the connection
-//     was interrupted, under state.StandardPolicy, before the leader was asked.
-//     It may lead again with the same node then.
-//   - The node may stay: the server refuses to delete it, or one of the other
-//     errors that "How a call ends a node" in the index of the recipes lists.
-func (l *Latch) HandOver(ctx context.Context) error {
-	l.mu.Lock()
-	now := l.now
-	l.mu.Unlock()
-	return l.queue.handOver(ctx, now)
-}
-
-// Leader returns the candidate that leads, or is about to. If nobody stands,
-// the error is ErrNoLeader.
-func (l *Latch) Leader(ctx context.Context) (locks.Participant, error) { return l.queue.leader(ctx) }
-
-// Participants returns the candidates in the order of the queue, the leader
-// first.
-func (l *Latch) Participants(ctx context.Context) ([]locks.Participant, error) {
-	return l.queue.participants(ctx)
+	if refused := now.lease.Release(ctx); framework.IsRefusal(refused) {
+		return l.queue.ErrorOf(op, refused)
+	}
+	return l.queue.ErrorOf(op, l.await(ctx, now))
 }

@@ -13,7 +13,7 @@ import (
 // troubles are the errors of a server that has trouble itself. They go away
 // with time.
 var troubles = []zktest.Code{
-	zktest.ErrSystem, zktest.ErrOperationTimeout, zktest.ErrRequestTimeout, zktest.ErrThrottled, zktest.ErrSessionMoved,
+	zktest.ErrSystem, -7 /* operation timeout */, -122 /* request timeout */, zktest.ErrThrottled, zktest.ErrSessionMoved,
 	zktest.ErrConnectionLoss, zktest.ErrSessionExpired,
 }
 

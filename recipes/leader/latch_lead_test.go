@@ -41,7 +41,7 @@ type leading struct {
 var errFinishing = errors.New("could not finish")
 
 // leads runs Lead until the latch leads, with another latch in line behind it.
-func leads(t *testing.T, w *world, client []framework.Option, opts ...leader.LatchOption) (*leading, *leader.Latch) {
+func leads(t *testing.T, w *world, client []framework.Option, opts ...leader.Option) (*leading, *leader.Latch) {
 	t.Helper()
 	l := &leading{
 		w: w, leases: make(chan *locks.Lease, 9), causes: make(chan error, 9), returned: make(chan time.Time, 9),
@@ -85,7 +85,7 @@ func TestEveryEndOfALeadership(t *testing.T) {
 	for name, row := range map[string]struct {
 		trigger func(t *testing.T, l *leading)
 		client  []framework.Option
-		opts    []leader.LatchOption
+		opts    []leader.Option
 		cause   error         // why the work's context ends; nil if it does not end
 		after   time.Duration // time from the trigger to that end
 		waits   bool          // the next candidate leads only when the work has returned
@@ -160,8 +160,8 @@ func TestEveryEndOfALeadership(t *testing.T) {
 	}
 }
 
-func grace(seconds int) []leader.LatchOption {
-	return []leader.LatchOption{leader.WithGrace(time.Duration(seconds) * time.Second)}
+func grace(seconds int) []leader.Option {
+	return []leader.Option{leader.WithGrace(time.Duration(seconds) * time.Second)}
 }
 
 // A hand-over takes as long as the work needs to stop. It does not use up all

@@ -19,7 +19,7 @@ import (
 
 // startLatches starts n latches of as many clients, one behind the other. It
 // returns them with the lease of the first.
-func (w *world) startLatches(t *testing.T, path string, n int, opts ...leader.LatchOption) ([]*leader.Latch, *locks.Lease) {
+func (w *world) startLatches(t *testing.T, path string, n int, opts ...leader.Option) ([]*leader.Latch, *locks.Lease) {
 	t.Helper()
 	var latches []*leader.Latch
 	for i := range n {

@@ -153,8 +153,8 @@ func TestLatchThatCannotStand(t *testing.T) {
 		c, _ := w.Connect(t)
 		_, err := leader.NewLatch(c, "relative")
 		require.ErrorIs(t, err, zk.ErrInvalidPath)
-		for _, opt := range []leader.LatchOption{
-			leader.WithGrace(-1), leader.WithID("__REVOKE__"), nil,
+		for _, opt := range []leader.Option{
+			leader.WithGrace(-1), leader.WithID("__REVOKE__"), leader.WithRequeue(func(error) bool { return true }), nil,
 		} {
 			_, err = leader.NewLatch(c, "/l", opt)
 			require.ErrorIs(t, err, zk.ErrBadArguments)

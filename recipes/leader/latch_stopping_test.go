@@ -3,20 +3,18 @@ package leader_test
 import (
 	"context"
 	"path"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -43,13 +41,13 @@ func waysToStop(stopping, margin time.Duration) map[string]ledUntil {
 			func(_ *testing.T, _ *leader.Latch, lease *locks.Lease) { stop(lease) }, margin,
 		},
 		"Lead's work returns": {func(t *testing.T, l *leader.Latch, lease *locks.Lease) {
-			require.ErrorIs(t, l.Lead(t.Context(), func(ctx context.Context) error {
+			assert.ErrorIs(t, l.Lead(t.Context(), func(ctx context.Context) error {
 				stop(lease)
 				return nil
 			}), leader.ErrClosed)
 		}, stopping},
 		"Lead's work takes too long": {func(t *testing.T, l *leader.Latch, lease *locks.Lease) {
-			require.ErrorIs(t, l.Lead(t.Context(), func(ctx context.Context) error {
+			assert.ErrorIs(t, l.Lead(t.Context(), func(ctx context.Context) error {
 				stop(lease)
 				time.Sleep(margin)
 				return nil
@@ -57,11 +55,11 @@ func waysToStop(stopping, margin time.Duration) map[string]ledUntil {
 		}, margin},
 		"the lease is released": {func(t *testing.T, _ *leader.Latch, lease *locks.Lease) {
 			stop(lease)
-			require.Error(t, lease.Release(t.Context()))
+			assert.Error(t, lease.Release(t.Context()))
 		}, stopping},
 		"the latch is shut down": {func(t *testing.T, l *leader.Latch, lease *locks.Lease) {
 			stop(lease)
-			require.NoError(t, l.Shutdown(t.Context()))
+			assert.NoError(t, l.Shutdown(t.Context()))
 		}, stopping},
 	}
 }
@@ -130,19 +128,16 @@ func TestInterruptedLeaderHasItsMarginToStop(t *testing.T) {
 
 // Under the standard policy, the end of the connection ends the leadership, and
 // the session is lost a moment later. The node, with which the latch would have
-// led again, is not deleted before the leader has stopped. A tracer that ends
-// the next attempt does not change that.
+// led again, is not deleted before the leader has stopped.
 //
 // Promise: The node of an interrupted leader is not deleted before its safety margin is over.
-// Promise: The safety margin of a former leader lasts even if the next attempt fails.
 func TestInterruptedLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
 	const part, soon = 0.4, 100 * time.Millisecond
 	for name, row := range waysToStop(2*time.Second, 3600*time.Millisecond) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				margin := time.Duration(part * float64(w.Session))
-				tracer := &endingTracer{}
-				first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithHooks(tracer),
+				first, second, lease, network := w.leaderAndNext(t, "/l",
 					framework.WithErrorPolicy(state.StandardPolicy), framework.WithSafetyMargin(part))
 				led := make(chan struct{})
 				go func() {
@@ -152,7 +147,6 @@ func TestInterruptedLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
 
 				heal := network.Isolate()
 				time.Sleep(w.Session - margin - soon)
-				tracer.atOnce.Store(true)
 				network.Refuse(true)
 				heal() // breaks the connection
 				require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
@@ -161,35 +155,12 @@ func TestInterruptedLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
 				network.Refuse(false)
 				w.await(t, second)
 				require.InDelta(t, row.after, time.Since(stops), float64(moment))
-				tracer.atOnce.Store(false)
 				w.closeAll(t, "/l", first, second)
 				<-led
 			})
 		})
 	}
 }
-
-// endingTracer returns a context for an acquire that ends at once, or with the
-// acquire.
-type endingTracer struct {
-	locktest.Spy
-	atOnce atomic.Bool
-}
-
-func (e *endingTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
-	ctx, end := context.WithCancel(ctx)
-	if e.atOnce.Load() {
-		end()
-	}
-	return ctx, endingAcquire{locktest.SpyOnAcquire{Spy: &e.Spy}, end}
-}
-
-type endingAcquire struct {
-	locktest.SpyOnAcquire
-	end context.CancelFunc
-}
-
-func (a endingAcquire) Ended(locktrace.AcquireEnd) { a.end() }
 
 // A leader that was asked to finish, and is interrupted under the standard
 // policy, does not lead again. It has the margin to stop.
@@ -238,36 +209,6 @@ func TestLatchLeadsAgainWhenItsMarginIsOver(t *testing.T) {
 	})
 }
 
-// A leader has lost its session, and the server refuses the next candidate. The
-// candidacy is over at once, and the leader still has its margin. Shutdown says
-// that the work is over, and returns when the client deletes the node.
-//
-// Promise: Shutdown deletes the node of a lost leader even after a refusal ended the candidacy.
-func TestShutdownGivesTheNodeOfALostLeaderUpAfterARefusal(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t)
-		first := latch(t, c, "/l")
-		lease := w.await(t, first)
-		second := latch(t, w.Observer, "/l")
-		w.WaitNodes(t, "/l", 2)
-		heal := network.Isolate()
-		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
-		lost := time.Now()
-		refusal := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Fail(zktest.ErrNoAuth)})
-		heal()
-		<-first.Done()
-		require.ErrorIs(t, first.Err(), zk.ErrNoAuth)
-		require.Equal(t, 1, refusal.Hits())
-		time.Sleep(moment)
-		require.Contains(t, w.Fake.Children("/l"), path.Base(lease.Path()))
-		require.NoError(t, first.Shutdown(t.Context()))
-		require.NoError(t, c.Close(), "which does not end the session before")
-		w.await(t, second)
-		require.Less(t, time.Since(lost), 2*moment)
-		w.closeAll(t, "/l", second)
-	})
-}
-
 // The latch is shut down while a leader that was asked to finish, and was
 // interrupted, still stops. Its session lives. So Shutdown waits for the
 // deletion of its node, and returns the server's refusal.
@@ -294,8 +235,7 @@ func TestShutdownDeletesTheNodeOfALeaderThatIsStopping(t *testing.T) {
 				synctest.Wait()
 				network.Cut()
 				require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
-				w.WaitNodes(t, "/l", 3) // it stands again
-				synctest.Wait()         // and knows its node
+				require.NoError(t, c.WaitConnected(t.Context()))
 				w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: lease.Path(), Do: row.fault})
 				start := time.Now()
 				require.ErrorIs(t, first.Shutdown(t.Context()), row.want)
@@ -307,25 +247,4 @@ func TestShutdownDeletesTheNodeOfALeaderThatIsStopping(t *testing.T) {
 			})
 		})
 	}
-}
-
-// An interrupted leader does not say that it has stopped, and its session ends.
-// The latch stands again at once, in the next session, and does not wait until
-// the margin is over.
-//
-// Promise: An interrupted latch whose session ends queues again at once.
-func TestInterruptedLatchStandsAgainWhenItsSessionEnds(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy), framework.WithSafetyMargin(0.5))
-		l := latch(t, c, "/l")
-		lease := w.await(t, l)
-		w.Fake.ClearRequests()
-		begun := time.Now()
-		w.Fake.Session(c.SessionID()).Expire()
-		network.Cut()
-		<-lease.Context().Done()
-		w.await(t, l)
-		require.Less(t, w.creations(begun)[0], time.Second)
-		w.closeAll(t, "/l", l)
-	})
 }

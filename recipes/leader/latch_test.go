@@ -2,7 +2,6 @@ package leader_test
 
 import (
 	"context"
-	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,23 +13,12 @@ import (
 )
 
 // latch returns a latch that stands. It is shut down at the end of the test.
-func latch(t *testing.T, c *framework.Client, path string, opts ...leader.LatchOption) *leader.Latch {
+func latch(t *testing.T, c *framework.Client, path string, opts ...leader.Option) *leader.Latch {
 	t.Helper()
 	l, err := leader.NewLatch(c, path, opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { l.Shutdown(context.WithoutCancel(t.Context())) })
 	return l
-}
-
-// collect returns all changes, and the error that is the last element.
-func collect(changes iter.Seq2[leader.Change, error]) (list []leader.Change, end error) {
-	for change, err := range changes {
-		if err != nil {
-			return list, err
-		}
-		list = append(list, change)
-	}
-	return list, nil
 }
 
 // await waits until a latch leads, and returns the lease.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
@@ -37,7 +36,8 @@ import (
 //	an interruption, under     framework.ErrSuspended    stays: if the session
 //	state.StandardPolicy                                 lives, the latch leads
 //	                                                     again then
-//	somebody deletes the node  ErrNodeDeleted            it is gone
+//	another client deletes     ErrNodeDeleted            it is gone
+//	the node
 //
 //	work returns: Lead         nothing                   when work returns
 //	returns what work does
@@ -55,9 +55,9 @@ import (
 // waits, as long as its session lives.
 //
 // After a loss or an interruption, work that stops within
-// framework.WithSafetyMargin never goes on beside the next leader's, whether
-// that is another latch or this one. The servers may end a lost session when
-// the margin is over, and the node with it.
+// framework.WithSafetyMargin never goes on at the same time as the next leader's,
+// whether that is another latch or this one. The servers may end a lost session
+// when the margin is over, and the node with it.
 //
 // If ctx ends, the error also matches what work returned. In all other cases
 // Lead ignores what work returns after its context has ended, or after it was
@@ -69,58 +69,30 @@ import (
 // runs is ErrRunning.
 func (l *Latch) Lead(ctx context.Context, work func(ctx context.Context) error) error {
 	if work == nil {
-		return l.queue.ErrorOf("lead", queue.IsNil("work"))
+		return l.queue.OpError(queue.IsNil("work"))
 	}
-	if !l.setLeading(true) {
-		return l.queue.ErrorOf("lead", ErrRunning)
+	if !l.working.CompareAndSwap(false, true) {
+		return l.queue.OpError(ErrRunning)
 	}
-	defer l.setLeading(false)
+	defer l.working.Store(false)
 	for {
 		lease, err := l.WaitLeadership(ctx)
 		if err != nil {
-			return named("lead", err)
+			return err
 		}
-		again, err := l.lead(ctx, lease, work)
+		again, err := l.workUnder(ctx, lease, work)
 		if !again {
 			return err
 		}
 	}
 }
 
-// named gives an error of a wait the name of the call that it answers.
-func named(op string, err error) error {
-	var others *locks.NotAcquiredError // may have an OpError in it
-	var call *framework.OpError
-	switch {
-	case reason.As(err, &others):
-		named := *others
-		named.Op = op
-		return &named
-	case reason.As(err, &call):
-		named := *call
-		named.Op = op
-		return &named
-	default:
-		return err
-	}
-}
-
-// setLeading reports whether that was a change.
-func (l *Latch) setLeading(leading bool) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	changed := l.leading != leading
-	l.leading = leading
-	return changed
-}
-
-// lead is one leadership. It reports whether to wait for the next.
-func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.Context) error) (again bool, err error) {
+// workUnder is Lead's part in one leadership. It reports whether to wait for the
+// next.
+func (l *Latch) workUnder(
+	ctx context.Context, lease *locks.Lease, work func(context.Context) error,
+) (again bool, err error) {
 	defer func() { // runs even if work panics
-		ended := (*claim.Lease)(lease).Ended()
-		if ended != nil && !isLoss(ended) { // nobody waits for the work
-			return
-		}
 		if refused := lease.Release(ctx); framework.IsRefusal(refused) {
 			again, err = false, errors.Join(err, refused)
 		}
@@ -131,9 +103,9 @@ func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.
 	overdue := claim.AwaitDeadline(ctx) // the work may have heard of it first
 	switch {
 	case ctx.Err() != nil:
-		return false, withContextError(l.queue.ErrorOf("lead", reason.OfContext(ctx)), err)
+		return false, withContextError(l.queue.OpError(reason.OfContext(ctx)), err)
 	case stopped && overdue: // the next leadership would end as soon as it begins
-		return false, withContextError(l.queue.ErrorOf("lead", context.DeadlineExceeded), err)
+		return false, withContextError(l.queue.OpError(context.DeadlineExceeded), err)
 	case stopped:
 		return true, nil
 	default:
@@ -143,40 +115,24 @@ func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.
 
 // workUntilAsked reports whether work was told to stop: its context has ended,
 // or the leader was asked to step down.
-func (l *Latch) workUntilAsked(under context.Context, lease *locks.Lease, work func(context.Context) error) (stopped bool, err error) {
-	under, stop := context.WithCancelCause(under)
-	defer stop(nil)
+func (l *Latch) workUntilAsked(
+	under context.Context, lease *locks.Lease, work func(context.Context) error,
+) (stopped bool, err error) {
 	if under.Err() != nil { // between the grant and now
 		return true, nil
 	}
-	returned := make(chan struct{})
+	asked := lease.Revoked()
+	under, stop := context.WithCancelCause(under)
 	var overseer sync.WaitGroup
-	overseer.Go(func() { stopWhenAsked(lease, l.cfg.grace, stop, returned) })
+	overseer.Go(func() { afterGrace(asked, under.Done(), l.cfg.grace, func() { stop(locks.ErrRevoked) }) })
 	defer overseer.Wait()
-	defer close(returned)
+	defer stop(nil)
 	err = work(under)
 	select {
-	case <-lease.Revoked():
+	case <-asked:
 		return true, err
 	default:
 		return under.Err() != nil, err
-	}
-}
-
-// stopWhenAsked ends the context of work when the leader is asked to step down,
-// and has had its time of grace.
-func stopWhenAsked(lease *locks.Lease, grace time.Duration, stop context.CancelCauseFunc, returned <-chan struct{}) {
-	select {
-	case <-lease.Revoked():
-	case <-returned:
-		return
-	}
-	enough := time.NewTimer(grace)
-	defer enough.Stop()
-	select {
-	case <-enough.C:
-		stop(locks.ErrRevoked)
-	case <-returned:
 	}
 }
 

@@ -2,7 +2,6 @@ package leader_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -60,25 +59,6 @@ func TestWorkOfLeadersDoesNotOverlap(t *testing.T) {
 				lease.Release(ctx)
 			}
 		}),
-		"Changes": func(ctx context.Context, c *framework.Client, r *recipetest.Room) {
-			l, err := leader.NewLatch(c, "/l")
-			if err != nil {
-				return // the client was closed
-			}
-			defer l.Shutdown(context.WithoutCancel(ctx))
-			var works sync.WaitGroup // each leadership has its own, and does not wait for the one before
-			defer works.Wait()
-			for change, err := range l.Changes(ctx) {
-				if err == nil && change.Ended == nil {
-					works.Go(func() {
-						r.Work(change.Lease.Context(), 1)
-						if change.Lease.Context().Err() == nil {
-							change.Lease.Release(ctx)
-						}
-					})
-				}
-			}
-		},
 		"selector": func(ctx context.Context, c *framework.Client, r *recipetest.Room) {
 			leader.NewSelector(c, "/l", always()).Run(ctx, func(ctx context.Context) error {
 				r.Work(ctx, 1)

@@ -81,14 +81,7 @@ func (c *candidate) options() []leader.Option {
 // standWithLatch stands until life ends. It reports false if the caller must
 // close the client to end the latch.
 func (c *candidate) standWithLatch(client *framework.Client, life context.Context) bool {
-	var opts []leader.LatchOption
-	for _, o := range c.options() {
-		opts = append(opts, o)
-	}
-	if c.notifies {
-		opts = append(opts, leader.WithCloseNotification())
-	}
-	latch, err := leader.NewLatch(client, c.path, opts...)
+	latch, err := leader.NewLatch(client, c.path, c.options()...)
 	assert.NoError(c, err)
 	for life.Err() == nil {
 		lease, err := latch.WaitLeadership(life)
@@ -167,12 +160,8 @@ func (c *candidate) lead(ctx context.Context, lease *locks.Lease, as elected) {
 
 // standWithSelector stands until life ends, or for one leadership.
 func (c *candidate) standWithSelector(client *framework.Client, life context.Context) bool {
-	var opts []leader.SelectorOption
-	for _, o := range c.options() {
-		opts = append(opts, o)
-	}
 	again := leader.WithRequeue(func(error) bool { return c.churn.Err() != nil || c.likely(0.7) })
-	s := leader.NewSelector(client, c.path, append(opts, again)...)
+	s := leader.NewSelector(client, c.path, append(c.options(), again)...)
 	err := c.runOnce(life, s)
 	for _, expected := range []error{nil, life.Err(), errWork, locks.ErrRevoked, locks.ErrNodeDeleted, framework.ErrSessionLost, framework.ErrSuspended} {
 		if errors.Is(err, expected) {

@@ -67,12 +67,11 @@ const electionSession = 30 * time.Second
 //  5. When all candidates have ended, there is no node and no watch.
 type election struct {
 	*testing.T
-	seed     uint64
-	policy   state.ErrorPolicy
-	notifies bool // latches tell of their end by Shutdown
-	servers  []*zktest.Server
-	ens      *zktest.Ensemble // nil if there is one server
-	path     string
+	seed    uint64
+	policy  state.ErrorPolicy
+	servers []*zktest.Server
+	ens     *zktest.Ensemble // nil if there is one server
+	path    string
 	// stand is the recipe's way to stand.
 	stand  func(c *candidate, client *framework.Client, life context.Context) bool
 	awaits bool // the recipe waits until its leader's work ends
@@ -95,7 +94,6 @@ func newElection(t *testing.T, seed uint64) *election {
 	if seed%4 >= 2 {
 		e.policy = state.StandardPolicy
 	}
-	e.notifies = seed/16%2 == 1
 	if seed/4%4 == 3 {
 		// This tick and this sync limit are common.
 		e.ens = zktest.StartEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10),

@@ -18,7 +18,7 @@ import (
 )
 
 // always is the option of selectors that stand again after every leadership.
-func always() leader.SelectorOption { return leader.WithRequeue(func(error) bool { return true }) }
+func always() leader.Option { return leader.WithRequeue(func(error) bool { return true }) }
 
 // TestLeaderSelector#testErrorPolicies: the standard policy ends the work at
 // the interruption, and the session policy lets it go on. Under both, the node
@@ -94,10 +94,10 @@ func TestSelectorIsStoppedDuringAnOutage(t *testing.T) {
 // again meanwhile.
 func TestWorkThatDoesNotReturn(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		const overrun, windDown = 3 * time.Second, time.Minute
+		const overrun, windDown = 10 * time.Second, time.Minute
 		written := &recipetest.Log{}
 		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(written, nil))))
-		first := w.run(t, c, "/l", windDown, always(), leader.WithOverrunReport(overrun))
+		first := w.run(t, c, "/l", windDown, always())
 		lease := <-first.leads
 		other, _ := w.Connect(t)
 		second := w.run(t, other, "/l", 0)

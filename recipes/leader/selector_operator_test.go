@@ -16,7 +16,7 @@ import (
 
 // startSelectors starts two selectors of two clients that stand again after
 // every leadership. It returns them with the first one's lease.
-func (w *world) startSelectors(t *testing.T, path string, windDown time.Duration, opts ...leader.SelectorOption) (first, second *running, lease *locks.Lease) {
+func (w *world) startSelectors(t *testing.T, path string, windDown time.Duration, opts ...leader.Option) (first, second *running, lease *locks.Lease) {
 	t.Helper()
 	c, _ := w.Connect(t)
 	first = w.run(t, c, path, windDown, append(opts, always())...)

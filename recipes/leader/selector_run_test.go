@@ -31,7 +31,7 @@ type running struct {
 
 // run starts a selector. The work waits for the end of its context, goes on for
 // the time windDown, and returns the error of its context.
-func (w *world) run(t *testing.T, c *framework.Client, path string, windDown time.Duration, opts ...leader.SelectorOption) *running {
+func (w *world) run(t *testing.T, c *framework.Client, path string, windDown time.Duration, opts ...leader.Option) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	t.Cleanup(cancel)

@@ -48,8 +48,8 @@ func TestSelectorThatCannotRun(t *testing.T) {
 		c, _ := w.Connect(t)
 		require.ErrorIs(t, leader.NewSelector(c, "relative").Run(ctx, idle), zk.ErrInvalidPath)
 		require.ErrorIs(t, leader.NewSelector(c, "/l").Run(ctx, nil), zk.ErrBadArguments)
-		for _, opt := range []leader.SelectorOption{
-			leader.WithGrace(-1), leader.WithRequeue(nil), leader.WithOverrunReport(0), nil,
+		for _, opt := range []leader.Option{
+			leader.WithGrace(-1), leader.WithRequeue(nil), nil,
 		} {
 			require.ErrorIs(t, leader.NewSelector(c, "/l", opt).Run(ctx, idle), zk.ErrBadArguments)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
@@ -95,7 +96,7 @@ func TestIdleLockIsNotHandedOutAfterASleep(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		host := w.Fake.NewHost()
-		c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), framework.WithSuspendClock(host.Suspended))
+		c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), insider.WithSuspendClock(host.Suspended).(framework.Option))
 		m := cachedMutex(c, path)
 		first := once(t, ctx, m)
 		synctest.Wait()

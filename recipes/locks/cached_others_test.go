@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
@@ -141,7 +142,7 @@ func TestOneThatComesWhileTheLockBecomesIdleIsSeen(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		var clock suspendClock
-		c, _ := w.Connect(t, framework.WithSuspendClock(clock.suspended))
+		c, _ := w.Connect(t, insider.WithSuspendClock(clock.suspended).(framework.Option))
 		m := cachedMutex(c, path)
 		node := w.idle(t, ctx, m)
 		lease := locktest.Acquire(t, ctx, m)

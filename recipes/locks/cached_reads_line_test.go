@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
@@ -127,7 +128,7 @@ func TestNoReaderJoinsANodeThatIsAskedFor(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		var clock suspendClock
-		c, _ := w.Connect(t, framework.WithSuspendClock(clock.suspended))
+		c, _ := w.Connect(t, insider.WithSuspendClock(clock.suspended).(framework.Option))
 		rw := cachedReads(c, path)
 		first := locktest.Acquire(t, ctx, rw.ReadLock())
 		asked := first.Revoked()

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
@@ -27,7 +28,7 @@ func TestLockIsNotPassedOnAfterASleep(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
 				host := w.Fake.NewHost()
-				c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), framework.WithSuspendClock(host.Suspended))
+				c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), insider.WithSuspendClock(host.Suspended).(framework.Option))
 				m := locks.NewInterProcessMutex(c, path, opt)
 				once(t, ctx, m) // the watch on the queue is set
 				first := locktest.Acquire(t, ctx, m)
@@ -73,7 +74,7 @@ func (p *cancelAtStart) StartAcquire(ctx context.Context, _ locktrace.Acquire) (
 	if p.cancel != nil {
 		p.cancel()
 	}
-	return ctx, locktest.SpyOnAcquire{Spy: &p.Spy}
+	return ctx, locktest.Calls(p.Told)
 }
 
 // Promise: A cached lock is not given to a caller whose context has ended.

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -125,7 +126,7 @@ func costOfLocks(t *testing.T, w *world, n int) crowdCost {
 		leases[i] = hold(t, w.Patience(t), locks.NewInterProcessMutex(c, path))
 	}
 	time.Sleep(2 * time.Second)
-	require.Equal(t, n, framework.Extend(c).Watches(), "what is measured is not yet what a lock costs that is held")
+	require.Equal(t, n, insider.Of(c).Watches(), "what is measured is not yet what a lock costs that is held")
 	m.stopMemory()
 	require.LessOrEqual(t, m.routines, 0.0, "it may be less: one of an earlier test ends meanwhile")
 	for _, lease := range leases {

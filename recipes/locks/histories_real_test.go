@@ -147,14 +147,14 @@ func TestRealEnsembleHistories(t *testing.T) {
 		require.NoError(t, kind.lock.Check(kind.model), kind.name)
 	}
 	require.NoError(t, kinds[0].data.Check(histories.FencedRegister))
-	require.NoError(t, numbers.Check(histories.Number))
+	require.NoError(t, numbers.Check(histories.Value[int64](0)))
 }
 
 // count adds one to a number. Each addition has a part in the history: there is
 // time enough, so that none is refused.
 func count(ctx context.Context, t *testing.T, h *histories.History, client int, number *atomic.Long) {
-	call, one := h.Begin(client), histories.Add{Delta: 1}
-	switch now, err := number.Add(ctx, one.Delta); {
+	call, one := h.Begin(client), histories.Add(1)
+	switch now, err := number.Add(ctx, 1); {
 	case err == nil:
 		call.End(one, now)
 	case errors.Is(err, framework.ErrOutcomeUnknown):

@@ -103,7 +103,7 @@ func (w *world) useEachRecipe(t *testing.T, c *framework.Client) {
 	require.NoError(t, err)
 	require.NoError(t, latch.Shutdown(t.Context()))
 
-	err = leader.NewSelector(c, "/selector", leader.WithOverrunReport(time.Second)).Run(t.Context(), func(context.Context) error {
+	err = leader.NewSelector(c, "/selector").Run(t.Context(), func(context.Context) error {
 		w.Fake.Session(c.SessionID()).Expire()
 		time.Sleep(time.Minute)
 		return nil

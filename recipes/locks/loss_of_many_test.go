@@ -41,40 +41,29 @@ func acquireMany(t *testing.T, c *framework.Client, n int) []*locks.Lease {
 // lossTracer is a tracer. When it learns of the first loss, it counts the
 // leases that have not ended.
 type lossTracer struct {
-	locktest.Valve
+	locktest.Spy
 	leases []*locks.Lease
 	once   sync.Once
 	alive  int
 }
 
-func (l *lossTracer) StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
-	ctx, _ = l.Valve.StartAcquire(ctx, a)
-	return ctx, lossTracerOnAcquire{locktest.ValveOnAcquire{Valve: &l.Valve}, l}
+func (l *lossTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+	return ctx, locktest.Calls(l.told)
 }
 
-type lossTracerOnAcquire struct {
-	locktest.ValveOnAcquire
-	of *lossTracer
+func (l *lossTracer) told(told any) {
+	if _, ended := told.(locktrace.HoldEnd); ended {
+		l.once.Do(l.countAlive)
+	}
+	l.Told(told)
 }
 
-func (l lossTracerOnAcquire) StartHold(h locktrace.Hold) locktrace.HoldTracer {
-	return lossTracerOnHold{locktest.ValveOnHold(l.ValveOnAcquire), l.of}
-}
-
-type lossTracerOnHold struct {
-	locktest.ValveOnHold
-	of *lossTracer
-}
-
-func (l lossTracerOnHold) Ended(end locktrace.HoldEnd) {
-	l.of.once.Do(func() {
-		for _, lease := range l.of.leases {
-			if lease.Context().Err() == nil {
-				l.of.alive++
-			}
+func (l *lossTracer) countAlive() {
+	for _, lease := range l.leases {
+		if lease.Context().Err() == nil {
+			l.alive++
 		}
-	})
-	l.ValveOnHold.Ended(end)
+	}
 }
 
 // All contexts end before the client does anything else.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
-	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -29,8 +28,9 @@ type InterProcessMultiLock struct {
 // be the same for all who take some of the same locks: else two may wait for
 // each other, until their contexts end. SortedMutexes makes such an order.
 //
-// Every acquire returns an error if there is no lock at all, if one is nil or has
-// WithMinimumHold, or if a semaphore is there more often than it has leases.
+// Every acquire returns an error if there is no lock at all, or if one is nil or has
+// WithMinimumHold. A semaphore that is there more often than it has leases waits for
+// itself: it is not re-entrant.
 func NewInterProcessMultiLock(locks ...Locker) *InterProcessMultiLock {
 	return &InterProcessMultiLock{locks: slices.Clone(locks)}
 }
@@ -98,7 +98,7 @@ func (l *InterProcessMultiLock) acquire(ctx context.Context, wait bool, one acqu
 	}
 	during, told := l.startTrace(ctx, wait)
 	defer told.EndedByPanic()
-	lease, err := l.win(ctx, during, wait, one)
+	lease, err := l.acquireAll(ctx, during, one)
 	complete := false
 	defer func() {
 		if lease != nil && !complete { // the user's tracer has panicked, and nobody will have the lease
@@ -118,41 +118,7 @@ func (l *InterProcessMultiLock) usable(op string) error {
 	if l.hasNil() {
 		return &framework.OpError{Op: op, Path: "multi-lock", Err: queue.IsNil("lock")}
 	}
-	if err := l.checkHolds(op); err != nil {
-		return err
-	}
-	return l.checkSemaphores(op)
-}
-
-// checkSemaphores returns an error if the lock has a semaphore more often than
-// that has leases. It would wait for itself: a semaphore is not re-entrant.
-func (l *InterProcessMultiLock) checkSemaphores(op string) error {
-	wanted := map[queue.Key]int{}
-	for _, s := range l.semaphores() {
-		if s.leases.Usable() != nil { // its acquire will say so
-			continue
-		}
-		wanted[s.leases.Key()]++
-		if limit, fixed := s.limit.limit.(fixedLimit); fixed && wanted[s.leases.Key()] > int(limit) {
-			err := queue.Invalid("locks", printable.String(s.leases.Path()), "has fewer leases than the multi-lock wants of it")
-			return &framework.OpError{Op: op, Path: "multi-lock", Err: err}
-		}
-	}
-	return nil
-}
-
-// semaphores returns the semaphores among the locks, and in multi-locks among
-// them.
-func (l *InterProcessMultiLock) semaphores() (all []*InterProcessSemaphore) {
-	for _, lock := range l.locks {
-		switch lock := lock.(type) {
-		case *InterProcessSemaphore:
-			all = append(all, lock)
-		case *InterProcessMultiLock:
-			all = append(all, lock.semaphores()...)
-		}
-	}
-	return all
+	return l.checkHolds(op)
 }
 
 // hasNil reports whether one of the locks is nil, also in multi-locks among them.
@@ -202,17 +168,6 @@ func (l *InterProcessMultiLock) describe(wait bool) locktrace.Acquire {
 		}
 	}
 	return locktrace.Acquire{}
-}
-
-// win acquires all locks, unless they are only tried and one of them is known to
-// be held.
-func (l *InterProcessMultiLock) win(ctx, during context.Context, wait bool, one acquireOne) (*claim.Lease, error) {
-	if !wait {
-		if err := l.refuseFirst(during); err != nil {
-			return nil, err
-		}
-	}
-	return l.acquireAll(ctx, during, one)
 }
 
 // acquireAll begins again until all locks are acquired without a loss. It does so

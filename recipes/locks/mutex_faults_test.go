@@ -16,7 +16,7 @@ import (
 // The server could not carry out a deletion. The client tries the deletion
 // again until it succeeds.
 func TestReleaseOutlastsTheServersTrouble(t *testing.T) {
-	for _, code := range []zktest.Code{zktest.ErrSystem, zktest.ErrOperationTimeout, zktest.ErrRequestTimeout, zktest.ErrThrottled, zktest.ErrSessionMoved} {
+	for _, code := range []zktest.Code{zktest.ErrSystem, -7 /* operation timeout */, -122 /* request timeout */, zktest.ErrThrottled, zktest.ErrSessionMoved} {
 		t.Run(code.Error(), func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx := w.Patience(t)

@@ -235,3 +235,44 @@ func (s *InterProcessSemaphore) take(
 	}
 	return c, nil
 }
+
+// refuseTry refuses an attempt that does not wait by a look at the leases, if the
+// last attempt was in vain, too. It returns nil if the attempt has to pass the
+// gate.
+func (s *InterProcessSemaphore) refuseTry(ctx context.Context, a queue.Attempt, n int) error {
+	asked := &leasesAsked{n: n}
+	refusal := s.leases.LookFirst(ctx, asked.wanted(), s.leases.InLoop(a))
+	if refusal == nil {
+		return nil
+	}
+	return s.refuse(ctx, a, refusal, asked)
+}
+
+// leasesAsked is how many leases an acquire asks for, and what it has read of
+// their limit.
+type leasesAsked struct {
+	n, limit  int
+	limitRead bool
+}
+
+func (l *leasesAsked) wanted() lockloop.Wanted {
+	return lockloop.Wanted{N: l.n, OnLimit: func(limit int) { l.limit, l.limitRead = limit, true }}
+}
+
+// tooLow reports whether the limit is too low, whoever gives leases back.
+func (l *leasesAsked) tooLow() bool { return l.limitRead && l.n > l.limit }
+
+// refuse returns the error of an acquire that was refused at the leases.
+func (s *InterProcessSemaphore) refuse(ctx context.Context, a queue.Attempt, r *lockloop.NotAdmitted, asked *leasesAsked) error {
+	seen := !r.Seen.IsZero() // the leases, by this attempt
+	r.Recall(s.gate.Beyond())
+	a.Recall(r)
+	if asked.tooLow() && (r.Err == nil || ctx.Err() != nil) { // ctx may end a moment after its copy
+		return s.leases.RefuseLimit(r, asked.n, asked.limit)
+	}
+	err := s.leases.Refuse(ctx, r)
+	if asked.limitRead && seen {
+		err = noteLeases(err, asked.n, asked.limit)
+	}
+	return err
+}

@@ -26,7 +26,7 @@ func TestCloseHasToldTheEndOfEveryHold(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			srv := zktest.Start(t)
-			tracer := &locktest.Valve{}
+			tracer := &locktest.Spy{}
 			var log strings.Builder
 			c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithHooks(tracer),
 				framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
@@ -73,19 +73,19 @@ func TestLossIsLoggedWithTheContextOfTheWork(t *testing.T) {
 }
 
 // marking is a tracer that marks the contexts of holds.
-type marking struct{ locktest.Valve }
+type marking struct{ locktest.Spy }
 
 func (m *marking) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
-	return ctx, markingAcquire{locktest.ValveOnAcquire{Valve: &m.Valve}}
+	return ctx, markingAcquire{m.Told}
 }
 
-type markingAcquire struct{ locktest.ValveOnAcquire }
+type markingAcquire struct{ locktest.Calls }
 
 func (m markingAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
-	return markingHold{locktest.ValveOnHold(m.ValveOnAcquire)}
+	return markingHold{locktest.CallsOfHold(m.Calls)}
 }
 
-type markingHold struct{ locktest.ValveOnHold }
+type markingHold struct{ locktest.CallsOfHold }
 
 func (markingHold) Context(ctx context.Context) context.Context {
 	mark, _ := ctx.Value(lossKey{}).(string)

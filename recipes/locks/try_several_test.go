@@ -9,7 +9,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // severalKinds has a lock of each kind.
@@ -28,27 +27,6 @@ func rivalsOf(c *framework.Client) []locks.Locker {
 	rivals := severalKinds(c)
 	rivals[2] = writeLock(c, "/l/c")
 	return rivals
-}
-
-// A try of several locks looks at all of them before it acquires the first.
-func TestTryOfSeveralLocksLooksAtAllFirst(t *testing.T) {
-	for i, name := range []string{"mutex", "writer", "reader", "semaphore", "multi-lock"} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				c, _ := w.Connect(t)
-				several := locks.NewInterProcessMultiLock(severalKinds(c)...)
-				held := tryToHold(t, rivalsOf(w.Observer)[i])
-				isRefused(t, several)
-				for range 2 {
-					w.Fake.ClearRequests()
-					isRefused(t, several)
-					require.Equal(t, []zktest.Op{toSync, list}, w.Requests())
-				}
-				require.NoError(t, held.Release(t.Context()))
-				require.NoError(t, tryToHold(t, several).Release(t.Context()))
-			})
-		})
-	}
 }
 
 // A try of several locks under the lease of one re-enters that one, and goes on

@@ -11,9 +11,9 @@ import (
 // every hold of a client.
 //
 // A hook may block. An acquire takes as long as its AcquireTracer does, with
-// one exception: the acquires of a leader latch run in the background, and a
-// clienttrace.Teller makes their calls. A clienttrace.Teller also makes all calls
-// to a HoldTracer. It bounds the waiting:
+// one exception: the acquires of a leader latch run in the background, and
+// their calls have a goroutine of their own. So have all calls to a HoldTracer. The
+// waiting for these calls is bounded:
 //
 //   - A release waits until the hooks were told of it, but no longer than a
 //     second, and no longer than a tenth of a second once its context has

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/state"
 )
 
@@ -195,7 +196,7 @@ func (n *PersistentNode) whyPastLocked() error {
 		return nil
 	case n.cfg.ephemeral():
 		return context.Cause(n.now.Session.Context())
-	case n.cfg.ttl > 0 && !framework.Extend(n.client).Clock().Before(n.until):
+	case n.cfg.ttl > 0 && !insider.Of(n.client).Clock().Before(n.until):
 		return ErrNotTouched
 	}
 	return nil

@@ -75,8 +75,8 @@ func TestNewPersistentNodeNeedsNoServer(t *testing.T) {
 // the node. The pauses between the attempts grow to half a minute.
 func TestTroubleDoesNotEndTheNode(t *testing.T) {
 	for _, code := range []zktest.Code{
-		zktest.ErrSystem, zktest.ErrOperationTimeout, zktest.ErrThrottled, zktest.ErrConnectionLoss, zktest.ErrSessionExpired,
-		zktest.ErrNoNode, zktest.ErrMarshalling,
+		zktest.ErrSystem, -7 /* operation timeout */, zktest.ErrThrottled, zktest.ErrConnectionLoss, zktest.ErrSessionExpired,
+		zktest.ErrNoNode, -5, /* marshalling error */
 	} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			c, _ := w.Connect(t)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/event"
 )
@@ -17,8 +18,8 @@ import (
 // a client, and so of every member of a group.
 //
 // NodeStarted is called when a node is started, and returns what is told of its
-// changes, or nil. A clienttrace.Teller makes all calls, for each node one after
-// the other: a hook that blocks holds up no node. The methods must not panic.
+// changes, or nil. All calls for a node are made one after the other, on a goroutine
+// of their own: a hook that blocks holds up no node. The methods must not panic.
 type HookNodeStarted interface {
 	NodeStarted(start NodeStart) NodeTracer
 }
@@ -121,7 +122,7 @@ type record struct {
 // beginLocked has the client's flight recorder show the node.
 func (r *record) beginLocked(n *PersistentNode) {
 	r.changed = time.Now()
-	r.end = framework.Extend(n.client).Recorder().Followers().Registrations.Add(n.events.FullPath(), n.recorded)
+	r.end = insider.Of(n.client).Recorder().Followers().Registrations.Add(n.events.FullPath(), n.recorded)
 }
 
 // recorded describes the node for the flight recorder.

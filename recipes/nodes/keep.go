@@ -10,11 +10,11 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/once"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/trace"
-	"github.com/gocurator/curator/retry"
 )
 
 // keeper is the goroutine of a persistent node, with what no other goroutine
@@ -120,8 +120,7 @@ func (k *keeper) once(look func(ctx context.Context, isNew bool) error) func(con
 	return func(ctx context.Context, s *framework.Session) error {
 		isNew := k.session != s
 		k.session = s
-		never := func(error) bool { return false }
-		return retry.Do(ctx, retry.None(), never, func(ctx context.Context) error { return look(ctx, isNew) })
+		return look(once.Single(ctx), isNew)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestShutdownLooksBehindAConnectionThatIsSilent(t *testing.T) {
 		n := start(t, c, "/a", "data")
 		w.ready(t, n)
 		synctest.Wait()
-		require.True(t, w.Fake.Session(c.SessionID()).BlackholeDownstream())
+		require.True(t, w.Fake.Session(c.SessionID()).Blackhole())
 		time.Sleep(time.Second)
 		w.replaced(t, "/a")
 		time.Sleep(time.Second)

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/cache"
@@ -89,7 +90,7 @@ func (g *Group) members(ctx context.Context) ([]Member, error) {
 		paths[i] = znode.Join(g.path, name)
 	}
 	all := make([]Member, len(paths))
-	err = follow.ReadsOf(g.client, memberReads).Each(ctx, paths, func(i int, node framework.NodeRead) error {
+	err = follow.ReadsOf(g.client, memberReads).Each(ctx, paths, func(i int, node insider.NodeRead) error {
 		switch {
 		case node.Err == nil:
 			all[i] = g.memberOf(paths[i], node.Data, node.Stat)

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/random"
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -75,7 +76,7 @@ type touches struct {
 
 // isTouched reports whether the server keeps this node.
 func (k *keeper) isTouched(czxid int64) bool {
-	return k.touched.czxid == czxid && framework.Extend(k.client).Clock().Before(k.touched.until)
+	return k.touched.czxid == czxid && insider.Of(k.client).Clock().Before(k.touched.until)
 }
 
 // untilTouch returns for how long no touch of this node is due. The first one is due
@@ -84,14 +85,14 @@ func (k *keeper) untilTouch(czxid int64) time.Duration {
 	if k.touched.czxid != czxid {
 		return 0
 	}
-	return k.touched.next.Sub(framework.Extend(k.client).Clock())
+	return k.touched.next.Sub(insider.Of(k.client).Clock())
 }
 
 // touch writes to the child that keeps the node alive, or creates it. It reports
 // whether to look at the node again, because the node is gone. The times vary, so
 // that processes that were started together do not touch together.
 func (k *keeper) touch(ctx context.Context, czxid int64) (again bool, err error) {
-	child, sent := k.node+"/touch", framework.Extend(k.client).Clock()
+	child, sent := k.node+"/touch", insider.Of(k.client).Clock()
 	_, err = k.client.Set(ctx, child, nil, framework.AnyVersion)
 	if reason.Is(err, zk.ErrNoNode) {
 		_, err = k.client.Create(ctx, child, nil, k.cfg.createOptions()...)
@@ -106,7 +107,7 @@ func (k *keeper) touch(ctx context.Context, czxid int64) (again bool, err error)
 	part := k.cfg.ttl / 3
 	k.touched = touches{
 		czxid: czxid, next: sent.Add(part - random.Duration(part/4+1)), until: sent.Add(k.cfg.ttl),
-		overdue: time.AfterFunc(k.cfg.ttl-framework.Extend(k.client).Clock().Sub(sent), k.notePast),
+		overdue: time.AfterFunc(k.cfg.ttl-insider.Of(k.client).Clock().Sub(sent), k.notePast),
 	}
 	return false, nil
 }

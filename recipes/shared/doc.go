@@ -76,8 +76,8 @@
 //
 //   - A Value may miss values that are overwritten soon.
 //   - Two writers of the same bytes are not told apart when a reply is lost, so
-//     that TrySet returns framework.ErrOutcomeUnknown. [WithUniqueData] is for
-//     data that says who has written it.
+//     that TrySet returns framework.ErrOutcomeUnknown. If the data says who has
+//     written it, Refresh tells.
 //   - ZooKeeper compares versions, which begin anew with each node. TrySet over
 //     a node that was re-created, and has the same version, takes effect. If
 //     this Value had not heard of the new node before, it returns

@@ -24,13 +24,13 @@ type lostWrite struct {
 // check gets what TrySet has returned.
 func onLostWrite(
 	t *testing.T, happens func(l *lostWrite) zktest.Action,
-	check func(l *lostWrite, now shared.Versioned[int32], ok bool, err error), opts ...shared.Option,
+	check func(l *lostWrite, now shared.Versioned[int32], ok bool, err error),
 ) {
 	t.Helper()
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		l := &lostWrite{T: t, world: w}
 		l.client, _ = w.Connect(t)
-		l.n = w.count(t, l.client, "/n", 7, opts...)
+		l.n = w.count(t, l.client, "/n", 7)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: happens(l)})
 		now, ok, err := l.n.TrySet(w.Patience(t), get(t, l.n), 1)
 		check(l, now, ok, err)
@@ -83,25 +83,14 @@ func TestSameBytesProveNothing(t *testing.T) {
 	}
 }
 
-// The bytes are ours if nobody else writes the same.
-func TestUniqueBytesAreRecognised(t *testing.T) {
-	onLostWrite(t, func(*lostWrite) zktest.Action { return zktest.DropReply() },
-		func(l *lostWrite, now shared.Versioned[int32], ok bool, err error) {
-			require.NoError(l, err)
-			require.True(l, ok)
-			require.Equal(l, int32(1), now.Version)
-			require.Equal(l, now, get(l.T, l.n))
-		}, shared.WithUniqueData())
-}
-
-// The previous value is the same as the next one, in spite of WithUniqueData.
+// The previous value is the same as the next one.
 // That the node has it does not mean that TrySet has written it.
 //
 // Promise: After a lost reply, a node that still has the expected version was not written.
 func TestUnchangedNodeWasNotWritten(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		n := w.count(t, c, "/n", 7, shared.WithUniqueData())
+		n := w.count(t, c, "/n", 7)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropRequest()})
 		now, ok, err := n.TrySet(w.Patience(t), get(t, n), 7)
 		require.NoError(t, err)

@@ -33,9 +33,9 @@ func inVirtualTime(t *testing.T, scenario func(t *testing.T, w *world)) {
 
 // count returns a count that has been read, and that is closed at the end of
 // the test.
-func (w *world) count(t *testing.T, c *framework.Client, path string, seed int32, opts ...shared.Option) *shared.Count {
+func (w *world) count(t *testing.T, c *framework.Client, path string, seed int32) *shared.Count {
 	t.Helper()
-	n, err := shared.NewCount(c, path, seed, opts...)
+	n, err := shared.NewCount(c, path, seed)
 	require.NoError(t, err)
 	t.Cleanup(func() { n.Close() })
 	require.NoError(t, n.WaitSynced(w.Patience(t)))

@@ -156,13 +156,9 @@ func (w *writers) run() {
 	for i := range clientsOfARun {
 		c := w.connect()
 		defer c.Close()
-		var opts []shared.Option
-		if w.seed%2 == 0 {
-			opts = append(opts, shared.WithUniqueData())
-		}
 		seed := -int32(i + 1)
 		w.history.end(-1, w.history.begin(), call{kind: "seed", value: seed}, answer{unknown: true})
-		n, err := shared.NewCount(c, "/n", seed, opts...)
+		n, err := shared.NewCount(c, "/n", seed)
 		require.NoError(w, err)
 		defer n.Close()
 		counts = append(counts, n)

@@ -2,12 +2,16 @@ package shared
 
 import (
 	"context"
+	"iter"
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
+	"github.com/gocurator/curator/state"
 )
 
 // replica is what this process knows of the node. One goroutine, in live, reads
@@ -16,7 +20,6 @@ type replica struct {
 	sharednode.Node
 	events event.Source
 	seed   []byte
-	unique bool // see WithUniqueData
 
 	life         follow.Life
 	loop         follow.Loop // live's
@@ -27,10 +30,10 @@ type replica struct {
 	synced bool                 // live has read the node, and created it if it was missing
 }
 
-func newReplica(client *framework.Client, path string, seed []byte, cfg config) (*replica, error) {
+func newReplica(client *framework.Client, path string, seed []byte) (*replica, error) {
 	r := &replica{
 		Node: sharednode.Node{Client: client, Path: path}, events: event.Of(client, path),
-		seed: seed, unique: cfg.uniqueData, waitForHooks: func() {},
+		seed: seed, waitForHooks: func() {},
 	}
 	r.loop.Recovery = follow.Recovery{
 		Client: client, What: "shared value", About: r.events.Path,
@@ -123,4 +126,134 @@ func (r *replica) takeLocked(s *sharednode.Snapshot) {
 	}
 	r.now = s
 	r.life.Tell()
+}
+
+// live follows the node until ctx ends, or an error ends it. The requests do
+// not wait for a hook.
+func (r *replica) live(ctx context.Context) error {
+	if teller := insider.Of(r.Client).NewTeller(); teller != nil {
+		r.waitForHooks = func() { teller.Wait(ctx) }
+		return r.follow(teller.Context(ctx))
+	}
+	return r.follow(ctx)
+}
+
+func (r *replica) finish(why error) {
+	if r.life.UnlessWanted(why) != nil {
+		r.events.Emit(eventEnds, why)
+	}
+	r.life.End(why)
+	r.waitForHooks()
+}
+
+// follow reads the node, and again whenever its watch has fired, and when the
+// connection was interrupted. It returns the error that ends it.
+func (r *replica) follow(ctx context.Context) error {
+	var watch *framework.Watch
+	defer func() { stopWatch(watch) }()
+	r.loop.Look = func(inSession context.Context, _ *framework.Session) error {
+		next, interrupted, err := r.look(inSession)
+		stopWatch(watch) // not before: the next one joins it, if it has not fired
+		if watch = next; err != nil {
+			return err
+		}
+		r.noteRead()
+		select {
+		case <-watch.Done():
+		case <-interrupted: // the end of the session closes it, too; the next look notices that
+			r.events.Emit(eventReadAgain, nil)
+		case <-ctx.Done():
+			return reason.OfContext(ctx)
+		}
+		return nil
+	}
+	return r.loop.Run(ctx)
+}
+
+func stopWatch(w *framework.Watch) {
+	if w != nil {
+		w.Stop()
+	}
+}
+
+// look takes what the node is now, with a watch for what follows. The channel
+// is closed when the connection is interrupted after that.
+func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-chan struct{}, err error) {
+	defer func() {
+		if err != nil {
+			stopWatch(w)
+			w = nil
+		}
+	}()
+	for caughtUp := false; ; {
+		s, err := r.Client.Session(ctx)
+		if err != nil {
+			return w, nil, err
+		}
+		interrupted = s.Trusted(state.StandardPolicy).Done()
+		base := r.latest()
+		now, next, err := r.readW(ctx, !r.wasRead())
+		stopWatch(w)
+		if w = next; err != nil {
+			return w, nil, err
+		}
+		v, setBack := r.accept(now, base, caughtUp)
+		r.warnOf(now, base, v, setBack)
+		switch v {
+		case accepted:
+			return w, interrupted, nil
+		case doubtful:
+			if err := r.Client.Sync(ctx, r.Path); err != nil {
+				return w, nil, err
+			}
+			caughtUp = true
+		}
+	}
+}
+
+// readW reads the node, and sets a watch for its next change. If it does not
+// exist, the watch is for its creation, or it is created with the seed.
+func (r *replica) readW(ctx context.Context, orSeed bool) (*sharednode.Snapshot, *framework.Watch, error) {
+	if orSeed {
+		return r.ReadSeeded(ctx, r.seed, true)
+	}
+	return r.ReadW(ctx)
+}
+
+func (r *replica) noteRead() {
+	r.loop.Recovered()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.synced {
+		r.synced = true
+		r.life.Tell()
+	}
+}
+
+// warnOf logs what an operator may want to know.
+func (r *replica) warnOf(now, base *sharednode.Snapshot, v verdict, setBack bool) {
+	switch {
+	case v != accepted || now.Same(base):
+	case setBack:
+		r.events.Emit(eventSetBack, nil)
+	case !now.Exists && base != nil:
+		r.events.Emit(eventDeleted, nil)
+	}
+}
+
+// changes yields what is known, and each later state. An error is the last
+// element.
+func (r *replica) changes(ctx context.Context) iter.Seq2[*sharednode.Snapshot, error] {
+	return func(yield func(*sharednode.Snapshot, error) bool) {
+		var told *sharednode.Snapshot
+		next := func() (now *sharednode.Snapshot, news bool) {
+			synced, now := r.wasRead(), r.latest()
+			if !synced || now.Same(told) {
+				return nil, false
+			}
+			told = now
+			return now, true
+		}
+		follow.Changes(ctx, &r.life, next, r.ended)(yield)
+	}
 }

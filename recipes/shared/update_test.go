@@ -103,17 +103,15 @@ func TestUpdateThatFails(t *testing.T) {
 func TestUpdateWhoseReplyIsLost(t *testing.T) {
 	for name, test := range map[string]struct {
 		lose    zktest.Action
-		opts    []shared.Option
 		unknown bool
 	}{
-		"not sent":             {lose: zktest.DropRequest()},
-		"applied, unique data": {lose: zktest.DropReply(), opts: []shared.Option{shared.WithUniqueData()}},
-		"applied":              {lose: zktest.DropReply(), unknown: true},
+		"not sent": {lose: zktest.DropRequest()},
+		"applied":  {lose: zktest.DropReply(), unknown: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				c, _ := w.Connect(t)
-				n := w.count(t, c, "/n", 1, test.opts...)
+				n := w.count(t, c, "/n", 1)
 				synctest.Wait()
 				w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: c.SessionID(), Do: test.lose})
 				_, err := n.Update(w.Patience(t), increase)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/codec"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
@@ -46,8 +48,8 @@ type Versioned[T any] struct {
 
 // NewCount returns a number. See NewValue. Data that does not have four bytes
 // is a *codec.DecodeError.
-func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Count, error) {
-	return newValue("new count", c, path, codec.Int32(), seed, opts)
+func NewCount(c *framework.Client, path string, seed int32) (*Count, error) {
+	return newValue("new count", c, path, codec.Int32(), seed)
 }
 
 // NewValue returns the value of the node with this path, and begins to follow
@@ -60,14 +62,12 @@ func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Co
 // other such argument is a *framework.ConfigError. A seed that the codec cannot
 // encode, or cannot decode again, is the codec's error. A closed client is
 // framework.ErrClosed.
-func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], seed T, opts ...Option) (*Value[T], error) {
-	return newValue("new value", c, path, codec, seed, opts)
+func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], seed T) (*Value[T], error) {
+	return newValue("new value", c, path, codec, seed)
 }
 
 // newValue is the constructor that the user has called by the name op.
-func newValue[T any](
-	op string, c *framework.Client, path string, codec codec.Codec[T], seed T, opts []Option,
-) (*Value[T], error) {
+func newValue[T any](op string, c *framework.Client, path string, codec codec.Codec[T], seed T) (*Value[T], error) {
 	r := &replica{Node: sharednode.Node{Path: path}} // for errors
 	switch {
 	case c == nil:
@@ -78,10 +78,6 @@ func newValue[T any](
 	if err := framework.ValidatePath(path); err != nil {
 		return nil, r.errorOf(op, err)
 	}
-	cfg, err := configured(opts)
-	if err != nil {
-		return nil, r.errorOf(op, err)
-	}
 	data, err := codec.Encode(seed)
 	if err != nil {
 		return nil, r.errorOf(op, fmt.Errorf("seed: %w", err))
@@ -89,7 +85,7 @@ func newValue[T any](
 	if seed, err = codec.Decode(data); err != nil { // a copy, which the caller cannot change
 		return nil, r.errorOf(op, fmt.Errorf("encoded seed: %w", err))
 	}
-	if r, err = newReplica(c, path, data, cfg); err != nil {
+	if r, err = newReplica(c, path, data); err != nil {
 		return nil, r.errorOf(op, err)
 	}
 	return &Value[T]{node: r, codec: codec, seed: seed}, nil
@@ -177,12 +173,11 @@ func (v *Value[T]) set(ctx context.Context, value T) (s *sharednode.Snapshot, er
 //   - If ok is false and err is nil, it has not. The value that is returned is
 //     the one that is in the way.
 //   - If the error matches framework.ErrOutcomeUnknown, the reply was lost, and
-//     the node does not tell whose write it shows. That is so if the same bytes
-//     were written, unless WithUniqueData was given, if others have written
+//     the node does not tell whose write it shows. That is so if the node has the
+//     same bytes, which another writer may have written, if others have written
 //     since, and if the session or ctx ended before TrySet could look.
 //     Otherwise TrySet finds out. The creation of a missing node whose reply is
-//     lost is always of unknown outcome, unless WithUniqueData was given and
-//     the node has these bytes.
+//     lost is always of unknown outcome.
 //   - If the error is a *codec.DecodeError, the codec cannot read the value
 //     that the node has then. Value is zero, the other fields and ok are as
 //     they are without an error, and TrySet can be called with the result.
@@ -252,39 +247,26 @@ func (v *Value[T]) Done() <-chan struct{} { return v.node.life.Gone() }
 // refused credentials do not end it.
 func (v *Value[T]) Err() error { return v.node.ended(v.node.life.Err()) }
 
-// decoded is the value of a snapshot. The codec is called once for each
-// snapshot, and again only for a reader that is behind.
+// decoded is what the codec has made of a snapshot.
 type decoded[T any] struct {
 	of  *sharednode.Snapshot
-	get func() (Versioned[T], error)
+	now Versioned[T]
+	err error
 }
 
+// versioned decodes a snapshot, unless it is the one that was decoded last. Readers
+// that meet may call the codec more than once.
 func (v *Value[T]) versioned(s *sharednode.Snapshot) (Versioned[T], error) {
 	if !s.Exists {
 		return Versioned[T]{Value: v.seed}, nil
 	}
-	for {
-		last := v.decoded.Load()
-		if last != nil && last.of.Same(s) {
-			return v.once(last)
-		}
-		next := &decoded[T]{s, sync.OnceValues(func() (Versioned[T], error) { return v.decode(s) })}
-		v.decoded.CompareAndSwap(last, next)
+	last := v.decoded.Load()
+	if last == nil || !last.of.Same(s) {
+		now, err := v.decode(s)
+		last = &decoded[T]{s, now, err}
+		v.decoded.Store(last)
 	}
-}
-
-// once returns what the codec makes of a snapshot. A codec that does not return
-// is called again the next time.
-func (v *Value[T]) once(d *decoded[T]) (Versioned[T], error) {
-	returned := false
-	defer func() {
-		if !returned {
-			v.decoded.CompareAndSwap(d, nil)
-		}
-	}()
-	now, err := d.get()
-	returned = true
-	return now, err
+	return last.now, last.err
 }
 
 func (v *Value[T]) decode(s *sharednode.Snapshot) (Versioned[T], error) {
@@ -296,4 +278,52 @@ func (v *Value[T]) decode(s *sharednode.Snapshot) (Versioned[T], error) {
 	}
 	now.Value = value
 	return now, nil
+}
+
+// Update changes the value by a function of the user's, and returns what it has
+// written. The function is called with the value of that moment, which is the
+// seed if there is no node. What it returns is written if the node still has
+// that value. If somebody else has written meanwhile, the function is called
+// again with the new value, after a pause that grows up to a second. So no
+// change by Update gets lost, and the function should have no other effect. It is
+// called on the caller's goroutine, and must not change the value that it is
+// given. There is one exception: if somebody deletes the node and makes it anew at
+// that moment, Update may write over it, and the error matches ErrNodeReplaced.
+//
+// Update costs three requests, and one or two more for each time that somebody
+// else was first. These are its errors:
+//
+//   - The function's, if it fails. Nothing is written then.
+//   - Those of Refresh and TrySet: a *codec.DecodeError for data that is no
+//     value, ErrNodeReplaced, and framework.ErrOutcomeUnknown if nobody knows
+//     whether the value was written.
+func (v *Value[T]) Update(ctx context.Context, change func(old T) (T, error)) (now Versioned[T], err error) {
+	const op = "update"
+	if change == nil {
+		return now, v.node.errorOf(op, bad("function", "nil", "must not be nil"))
+	}
+	contention := pauses.Contention()
+	now, err = v.refresh(ctx, op)
+	for written := false; err == nil && !written; {
+		next, failed := change(now.Value)
+		if failed != nil {
+			return now, v.node.errorOf(op, reason.Foreign(failed))
+		}
+		now, written, err = v.trySet(ctx, op, now, next)
+		if err == nil && !written {
+			err = v.node.errorOf(op, v.waitForOthers(ctx, &contention))
+		}
+	}
+	return now, err
+}
+
+// waitForOthers pauses until those who were first may be done. The end of the
+// client ends the pause, and the function is not called again.
+func (v *Value[T]) waitForOthers(ctx context.Context, contention *pauses.Growing) error {
+	ctx, done := v.node.untilClosed(ctx)
+	defer done()
+	if err := follow.Pause(ctx, v.node.Client, contention); err != nil {
+		return err
+	}
+	return context.Cause(framework.Extend(v.node.Client).Context())
 }

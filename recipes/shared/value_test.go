@@ -278,8 +278,6 @@ func TestBadArguments(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 		_, err = shared.NewCount(c, "n/", 1)
 		require.ErrorIs(t, err, zk.ErrInvalidPath)
-		_, err = shared.NewCount(c, "/n", 1, nil)
-		require.ErrorIs(t, err, zk.ErrBadArguments)
 		_, err = shared.NewValue(c, "/n", codec.Codec[int]{}, 1)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 		require.NoError(t, c.Close())

@@ -76,7 +76,7 @@ func (r *replica) trySet(ctx context.Context, e expected, data []byte) (s *share
 	}
 	s, err = r.Do(ctx, sharednode.Attempt{
 		Send:    func(ctx context.Context) (*sharednode.Snapshot, error) { return r.sendExpecting(ctx, e, data) },
-		Resolve: func(now *sharednode.Snapshot) follow.Fate { return e.resolve(now, data, r.unique) },
+		Resolve: func(now *sharednode.Snapshot) follow.Fate { return e.resolve(now, data) },
 	})
 	switch {
 	case isConflict(e, err):
@@ -114,17 +114,12 @@ func (r *replica) sendExpecting(ctx context.Context, e expected, data []byte) (*
 
 // resolve finds out what has become of a request by the node. If the node was
 // created, deleted or written more than once, nothing tells.
-func (e expected) resolve(now *sharednode.Snapshot, data []byte, unique bool) follow.Fate {
-	ours := now.Exists && bytes.Equal(now.Data, data)
+func (e expected) resolve(now *sharednode.Snapshot, data []byte) follow.Fate {
 	sameNode := e.exists && now.Exists && now.Czxid == e.czxid
 	switch {
 	case sameNode && now.Version == e.version:
 		return follow.NotApplied // nobody has written: equal data was there before
-	case ours && unique:
-		return follow.Applied
-	case !sameNode:
-		return follow.Unknown
-	case !ours && e.next(now.Version):
+	case sameNode && e.next(now.Version) && !bytes.Equal(now.Data, data):
 		return follow.NotApplied // the next request says so, too: with BadVersion
 	}
 	return follow.Unknown

@@ -27,30 +27,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// TB is the part of testing.TB that this package uses.
-type TB = zktest.TB
-
 // Server is a server to which clients can connect: *zktest.Server, *zktest.Member, and
 // whatever else has an address, such as a real server in a container.
 type Server interface {
 	Addr() string
-}
-
-// Ensemble is several servers to which clients can connect, such as a
-// *zktest.Ensemble.
-type Ensemble interface {
-	ConnectString() string
-}
-
-// Process is a server whose process a test can stop, restart and pause, so that
-// one test serves for the fake and for a real server: *zktest.Server and
-// *zktest.Member have these methods.
-type Process interface {
-	Server
-	Stop() error    // stops it, and keeps its data
-	Restart() error // starts it with its data, and stops it first if it runs
-	Pause() error   // freezes it, with its connections open
-	Resume() error
 }
 
 // longestWait bounds the wait for a connection. It only matters for a server
@@ -63,14 +43,14 @@ const longestWait = 30 * time.Second
 //
 // The options are those of framework.New. If there is no connection within 30
 // seconds, or an option cannot be used, the test fails with the reason.
-func Connect(tb TB, srv Server, opts ...framework.Option) *framework.Client {
+func Connect(tb zktest.TB, srv Server, opts ...framework.Option) *framework.Client {
 	tb.Helper()
 	return connect(tb, srv.Addr(), srv, opts)
 }
 
 // ConnectEnsemble is Connect for an ensemble. The client knows all of its
 // members.
-func ConnectEnsemble(tb TB, ens Ensemble, opts ...framework.Option) *framework.Client {
+func ConnectEnsemble(tb zktest.TB, ens *zktest.Ensemble, opts ...framework.Option) *framework.Client {
 	tb.Helper()
 	return connect(tb, ens.ConnectString(), ens, opts)
 }
@@ -80,7 +60,7 @@ type inMemory interface {
 	Dialer() func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-func connect(tb TB, servers string, of any, opts []framework.Option) *framework.Client {
+func connect(tb zktest.TB, servers string, of any, opts []framework.Option) *framework.Client {
 	tb.Helper()
 	if m, ok := of.(inMemory); ok {
 		// The caller's options come later, so that its dialer wins.

@@ -22,12 +22,21 @@ func TestConnectToARealServer(t *testing.T) {
 	require.NoError(t, c.Sync(t.Context(), "/"))
 }
 
+// process is a server whose process a test can stop, restart and pause.
+type process interface {
+	curatortest.Server
+	Stop() error
+	Restart() error
+	Pause() error
+	Resume() error
+}
+
 // One test body serves for both kinds of servers.
 func TestProcessOfEitherKind(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) curatortest.Process{
-		"fake":   func(t *testing.T) curatortest.Process { return zktest.Start(t, zktest.WithTCP("127.0.0.1:0")) },
-		"member": func(t *testing.T) curatortest.Process { return zktest.StartEnsemble(t, 1).Leader() },
-		"real":   func(t *testing.T) curatortest.Process { return zkserver.Borrow(t) },
+	for name, start := range map[string]func(t *testing.T) process{
+		"fake":   func(t *testing.T) process { return zktest.Start(t, zktest.WithTCP("127.0.0.1:0")) },
+		"member": func(t *testing.T) process { return zktest.StartEnsemble(t, 1).Leader() },
+		"real":   func(t *testing.T) process { return zkserver.Borrow(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -111,7 +111,7 @@ func TestLanguagesMeetAtADoubleBarrier(t *testing.T) {
 		var members []doubleMember
 		for i := range n / 2 {
 			members = append(members,
-				&goMember{barrier: barriers.NewDoubleBarrier(srv.connect(t, longSession), path, n, barriers.WithCuratorLayout())},
+				&goMember{barrier: barriers.NewDoubleBarrier(srv.connect(t, longSession), path, n)},
 				&javaMember{peer: startPeer(t, srv.addr, longSession), path: path, name: fmt.Sprint("m", i), n: n})
 		}
 		ctx := withDeadline(t)

@@ -68,8 +68,8 @@ func TestInspectSeesJava(t *testing.T) {
 		)
 		require.Equal(t, "id-of-latch", all[0].Holders[0].ID)
 		require.Equal(t, "id-of-selector", all[4].Holders[0].ID)
-		require.Contains(t, all[4].MayBe, inspect.LeaderSelector)
-		require.Contains(t, all[2].MayBe, inspect.SemaphoreMutex)
+		require.Contains(t, all[4].MayBe, inspect.Kind("leader_selector"))
+		require.Contains(t, all[2].MayBe, inspect.Kind("semaphore_mutex"))
 		require.True(t, all[3].Holders[0].Reader)
 		require.False(t, all[5].Holders[0].Unsure)
 		require.True(t, all[5].Holders[2].Unsure, "the next one's lease")
@@ -91,17 +91,17 @@ func TestInspectFindsDeadlockOfBothLanguages(t *testing.T) {
 		srv.waitNodes(t, root+"/b", 2)
 		second := acquireLater(java, root+"/a", waitLimit)
 		srv.waitNodes(t, root+"/a", 2)
-		graph, err := inspect.WaitGraph(withDeadline(t), srv.observer, []string{root}, inspect.WithPause(100*time.Millisecond))
+		graph, err := inspect.WaitGraph(withDeadline(t), srv.observer, []string{root})
 		require.NoError(t, err)
 		require.Len(t, graph.Deadlocks, 1)
 		d := graph.Deadlocks[0]
 		require.Len(t, d.Processes, 2)
 		for _, part := range d.Cycle {
 			if part.Path == root+"/b" {
-				require.Equal(t, inspect.SessionID(ours.client.SessionID()), part.Waiter.Session)
-				require.Equal(t, b.node, part.Holder.Path)
+				require.Equal(t, ours.client.SessionID(), part.Waiters[0].Session)
+				require.Equal(t, b.node, part.Holders[0].Path)
 			} else {
-				require.Equal(t, a.node, part.Holder.Path)
+				require.Equal(t, a.node, part.Holders[0].Path)
 			}
 		}
 		require.NoError(t, a.release())
@@ -133,7 +133,7 @@ func TestInspectSeesKazoo(t *testing.T) {
 			"/queue kazoo queue 0 0", "/rw kazoo read_write_lock 1 1", "/semaphore kazoo semaphore 1 1",
 		)
 		require.Equal(t, "leader", all[0].Holders[0].ID)
-		require.Contains(t, all[0].MayBe, inspect.Election)
+		require.Contains(t, all[0].MayBe, inspect.Kind("election"))
 		require.Equal(t, "one", all[1].Holders[0].ID)
 		require.Equal(t, "two", all[1].Waiters[0].ID)
 		require.Equal(t, 2, all[4].Items)

@@ -22,17 +22,3 @@ func TestEventsAreForThoseWhoMayRead(t *testing.T) {
 		other.requireSilence()
 	})
 }
-
-// A real server compares the digest of the whole text, whether it has a colon or
-// not. Curator's own tests have a super user without one.
-func TestSuperUserWithoutAColon(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *Server) {
-		owner, super := login(t, srv), login(t, srv)
-		require.Equal(t, wire.OK, owner.call(wire.OpAuth, 0, "digest", []byte("joe:secret")).code)
-		acl := []wire.ACL{{Perms: wire.PermAll, ID: wire.ID{Scheme: "auth"}}}
-		require.Equal(t, wire.OK, owner.call(wire.OpCreate, "/a", []byte{}, acl, 0).code)
-		require.Equal(t, wire.ErrNoAuth, super.call(wire.OpSetData, "/a", []byte("x"), -1).code)
-		require.Equal(t, wire.OK, super.call(wire.OpAuth, 0, "digest", []byte("root")).code)
-		require.Equal(t, wire.OK, super.call(wire.OpSetData, "/a", []byte("x"), -1).code)
-	}, WithSuperUser("root"))
-}

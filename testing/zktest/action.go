@@ -20,10 +20,6 @@ import (
 //     DelayReply.
 //
 // Answers to earlier requests of the connection always go out first.
-//
-// A black hole in one direction is a Call: of [Session.BlackholeUpstream], and
-// then the request is lost, or of [Session.BlackholeDownstream], and then it is
-// carried out.
 type Action struct {
 	apply func(*faults)
 	err   error // what is wrong with it; Inject reports it

@@ -18,7 +18,6 @@ func inspectFreshTree(s *stage) {
 		a.get(path, false)
 		a.do(wire.OpGetACL, path)
 		a.do(wire.OpGetChildren2, path, false)
-		a.do(wire.OpGetAllChildrenNumber, path)
 	}
 	a.delete("/", -1)
 }
@@ -42,7 +41,6 @@ func TestCreateConforms(t *testing.T) {
 		for _, name := range []string{"create", "create2", "container", "ttl"} {
 			a.exists("/p/"+name, false)
 		}
-		a.do(wire.OpGetEphemerals, "/p")
 	})
 	conform(t, "sequence", func(s *stage) {
 		a, b := s.client(), s.client()
@@ -89,18 +87,6 @@ func TestCreateConforms(t *testing.T) {
 			a.do(wire.OpCreateTTL, "/ttl", []byte("x"), datatree.OpenACL, int(wire.FlagTTL), ttl)
 		}
 		a.exists("/ttl", false)
-	})
-	conformSince39(t, "deleteContainer", "its path has no length in front", func(s *stage) {
-		a, b := s.client(), s.client()
-		a.do(wire.OpCreateContainer, "/c", []byte("x"), datatree.OpenACL, int(wire.FlagContainer))
-		a.do(wire.OpCreateTTL, "/t", []byte("x"), datatree.OpenACL, int(wire.FlagTTL), int64(50_000))
-		a.create("/c/x", none)
-		a.create("/e", wire.FlagEphemeral)
-		b.children("/", true)
-		b.get("/c", true)
-		for _, path := range []string{"/c", "/c/x", "/c/x/y", "/c", "/c", "/t", "/e", "/", "/zookeeper", "x", "", "/zookeeper/config"} {
-			b.do(wire.OpDeleteContainer, path)
-		}
 	})
 	conform(t, "ephemerals", func(s *stage) {
 		a, b := s.client(), s.client()

@@ -64,7 +64,6 @@ func TestMultiConforms(t *testing.T) {
 		a.multi(wire.OpCreate, "/m/c", null, datatree.OpenACL, int(wire.FlagContainer))
 		a.multi(wire.OpCreate, "/m/t", null, datatree.OpenACL, int(wire.FlagTTL))
 		a.do(wire.OpGetChildren2, "/m", false)
-		a.do(wire.OpGetEphemerals, "/")
 	})
 	conform(t, "reads", func(s *stage) {
 		a, b := s.client(), s.client()
@@ -85,7 +84,6 @@ func TestMultiConforms(t *testing.T) {
 		for flags := range int(wire.MaxFlags) {
 			a.multi(wire.OpCreateContainer, "/c", null, datatree.OpenACL, flags)
 		}
-		a.do(wire.OpGetEphemerals, "/")
 	})
 	conformInEachVersion(t, "unknown modes", func(s *stage) {
 		a := s.client()

@@ -81,7 +81,7 @@ func (d *requestSource) request(p *player) {
 	case n < 80:
 		p.do(pick(d, wire.OpExists, wire.OpGetData, wire.OpGetChildren, wire.OpGetChildren2), d.path(), d.watch())
 	case n < 84:
-		p.do(pick(d, wire.OpGetACL, wire.OpGetACL, wire.OpGetAllChildrenNumber, wire.OpGetEphemerals, wire.OpSync), d.path())
+		p.do(pick(d, wire.OpGetACL, wire.OpGetEphemerals, wire.OpSync), d.path())
 	case n < 92:
 		d.multi(p)
 	case n < 94:
@@ -91,7 +91,7 @@ func (d *requestSource) request(p *player) {
 	case n < 98:
 		d.persistentWatch(p)
 	case n < 99:
-		d.identity(p)
+		p.do(wire.OpAuth, 0, "digest", []byte(pick(d, "joe:secret", "sue:secret")))
 	default:
 		d.move(p)
 	}
@@ -143,18 +143,7 @@ func (d *requestSource) persistentWatch(p *player) {
 	case d.IntN(3) == 0:
 		p.do(wire.OpAddWatch, d.path(), d.IntN(2))
 	default:
-		p.do(pick(d, wire.OpCheckWatches, wire.OpRemoveWatches), d.path(), 1+d.IntN(5))
-	}
-}
-
-// identity makes the client somebody, or deletes as only the server does.
-func (d *requestSource) identity(p *player) {
-	switch {
-	case d.IntN(2) == 0:
-		p.do(wire.OpAuth, 0, "digest", []byte(pick(d, "joe:secret", "sue:secret")))
-		p.do(wire.OpWhoAmI)
-	case d.modern:
-		p.do(wire.OpDeleteContainer, d.path())
+		p.do(wire.OpRemoveWatches, d.path(), 1+d.IntN(5))
 	}
 }
 

@@ -17,7 +17,6 @@ func TestStatsConform(t *testing.T) {
 			a.get("/p/x", false)
 			a.do(wire.OpGetChildren2, "/p", false)
 			a.do(wire.OpGetACL, "/p/x")
-			b.do(wire.OpGetAllChildrenNumber, "/")
 		}
 		a.create("/p", none)
 		look()

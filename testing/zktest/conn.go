@@ -9,15 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // conn is the server's side of one connection. Two goroutines work for it:
 // serve reads requests and carries them out in order, deliver writes what is in
-// out. An answer that can go at once is written by serve itself, see
-// outbox.writeReady. The one that ends first closes the connection, which ends
-// the other.
+// out. The one that ends first closes the connection, which ends the other.
 type conn struct {
 	srv  *Server
 	host *Host // the client's, or nil if it has not dialed through one
@@ -26,40 +23,22 @@ type conn struct {
 	nc   net.Conn
 	out  *outbox
 	done chan struct{} // closed with the connection
-	born time.Time
 
-	tryWrite func([]byte) int // writes without waiting, as much as goes; nil if nc cannot
-
-	reading atomic.Bool // serve waits for a frame
-	behind  atomic.Bool // the request came together with the one before; written by serve
+	behind atomic.Bool // the request came together with the one before; written by serve
 
 	// Used by serve only; nil without a ChaosPlan.
 	rng   *rand.Rand
 	rngOf *simulation
 
 	// The rest is guarded by srv.mu.
-	key     int64     // identifies the client for a ChaosPlan
-	ending  *alarm    // not nil while the end of the connection is on its way
-	sess    *session  // nil until the handshake
-	ids     []wire.ID // the client's identities
-	closed  bool
-	traffic traffic
+	key    int64     // identifies the client for a ChaosPlan
+	ending *alarm    // not nil while the end of the connection is on its way
+	sess   *session  // nil until the handshake
+	ids    []wire.ID // the client's identities
+	closed bool
 
-	blackHole      bool // both directions are dead: bytes come in and are forgotten, none go out
-	upstreamDead   bool // bytes come in and are forgotten
-	downstreamDead bool // none go out
-}
-
-// traffic counts frames, for the words that show it.
-type traffic struct {
-	received, sent int
-
-	// The last request of a connection.
-	op   wire.Op
-	xid  int32
-	zxid int64
-
-	traceMask int64 // what stmk has set for a server; it has no effect
+	blackHole bool // bytes come in and are forgotten, none go out
+	leaving   bool // the end is on its way: bytes come in and are forgotten
 }
 
 // connSet is the open connections of a server; nil until there is one.
@@ -115,7 +94,7 @@ func (c *conn) unregisterLocked() {
 // closeByServerLocked is how the server itself ends a connection: the client of
 // a connection that has become a black hole cannot see that.
 func (c *conn) closeByServerLocked() {
-	if c.blackHole || c.downstreamDead {
+	if c.blackHole {
 		c.blackHole = true
 		c.unregisterLocked()
 		return
@@ -134,7 +113,7 @@ func (c *conn) closeInTransitLocked(how func(*conn)) {
 	if c.closed || c.ending != nil {
 		return
 	}
-	c.upstreamDead = true
+	c.leaving = true
 	c.unregisterLocked()
 	c.ending = c.srv.afterLocked(jitterSlot(time.Microsecond, 1+c.key%998), func() {
 		c.srv.mu.Lock()
@@ -144,21 +123,11 @@ func (c *conn) closeInTransitLocked(how func(*conn)) {
 }
 
 // receivesLocked reports whether requests on the connection have any effect.
-func (c *conn) receivesLocked() bool { return !c.closed && !c.blackHole && !c.upstreamDead }
+func (c *conn) receivesLocked() bool { return !c.closed && !c.blackHole && !c.leaving }
 
 // blackHoleLocked makes the connection a black hole.
 func (c *conn) blackHoleLocked() {
 	c.blackHole = true
-	c.out.drop()
-}
-
-// halfOpenLocked reports whether one direction of the connection, or both, is
-// dead.
-func (c *conn) halfOpenLocked() bool { return c.blackHole || c.upstreamDead || c.downstreamDead }
-
-// killDownstreamLocked lets nothing out any more.
-func (c *conn) killDownstreamLocked() {
-	c.downstreamDead = true
 	c.out.drop()
 }
 
@@ -184,21 +153,9 @@ func (c *conn) awaitChangeLocked() {
 	c.srv.mu.Lock()
 }
 
-// idle reports whether nothing is under way on the connection.
-func (c *conn) idle() bool {
-	if !c.out.idle() {
-		return false
-	}
-	if p, inMemory := c.nc.(*memnet.Conn); inMemory {
-		return p.Idle()
-	}
-	return c.reading.Load()
-}
-
 // notifyLocked sends a watch event.
 func (c *conn) notifyLocked(event wire.EventType, path string, frame []byte) {
 	c.srv.notified++
-	c.traffic.sent++
-	c.srv.traffic.sent++
+	c.srv.sent++
 	c.out.push(outFrame{bytes: frame, arrival: c.scheduleEventLocked(event, path)})
 }

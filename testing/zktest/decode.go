@@ -8,29 +8,23 @@ import (
 
 // others decodes the requests that only stand alone.
 var others = map[wire.Op]func(*wire.Decoder) operation{
-	wire.OpExists:               decodeExists,
-	wire.OpGetData:              decodeGetData,
-	wire.OpDeleteContainer:      decodeDeleteContainer,
-	wire.OpGetACL:               decodeGetACL,
-	wire.OpSetACL:               decodeSetACL,
-	wire.OpGetChildren:          decodeGetChildren,
-	wire.OpGetChildren2:         decodeGetChildren2,
-	wire.OpGetAllChildrenNumber: decodeGetAllChildrenNumber,
-	wire.OpGetEphemerals:        decodeGetEphemerals,
-	wire.OpSync:                 decodeSync,
-	wire.OpPing:                 decodePing,
-	wire.OpMulti:                decodeMulti,
-	wire.OpMultiRead:            decodeMultiRead,
-	wire.OpAuth:                 decodeAuth,
-	wire.OpSASL:                 decodeSASL,
-	wire.OpWhoAmI:               decodeWhoAmI,
-	wire.OpSetWatches:           decodeSetWatches,
-	wire.OpSetWatches2:          decodeSetWatches2,
-	wire.OpAddWatch:             decodeAddWatch,
-	wire.OpCheckWatches:         decodeCheckWatches,
-	wire.OpRemoveWatches:        decodeRemoveWatches,
-	wire.OpReconfig:             decodeReconfig,
-	wire.OpCloseSession:         decodeCloseSession,
+	wire.OpExists:        decodeExists,
+	wire.OpGetData:       decodeGetData,
+	wire.OpGetACL:        decodeGetACL,
+	wire.OpSetACL:        decodeSetACL,
+	wire.OpGetChildren:   decodeGetChildren,
+	wire.OpGetChildren2:  decodeGetChildren2,
+	wire.OpGetEphemerals: decodeGetEphemerals,
+	wire.OpSync:          decodeSync,
+	wire.OpPing:          decodePing,
+	wire.OpMulti:         decodeMulti,
+	wire.OpMultiRead:     decodeMultiRead,
+	wire.OpAuth:          decodeAuth,
+	wire.OpSetWatches:    decodeSetWatches,
+	wire.OpSetWatches2:   decodeSetWatches2,
+	wire.OpAddWatch:      decodeAddWatch,
+	wire.OpRemoveWatches: decodeRemoveWatches,
+	wire.OpCloseSession:  decodeCloseSession,
 }
 
 // decodeRequest reads a frame. The error is about the header; a request that is
@@ -49,26 +43,19 @@ func decodeRequest(frame []byte, v Version) (xid int32, kind wire.Op, op operati
 		op = alone{decode(kind, d)}
 	} else if decode, known := others[kind]; known {
 		op = decode(d)
-	} else if !v.isBefore39() || kind != wire.OpCheck || readable(d) {
+	} else {
 		return xid, kind, unknownOp{}, nil
 	}
 	_, isWrite := writes[kind]
 	switch {
-	case d.Err != nil && (kind == wire.OpAuth || kind == wire.OpSASL):
-		return 0, 0, nil, d.Err // a real server reads these two where it reads the header
+	case d.Err != nil && kind == wire.OpAuth:
+		return 0, 0, nil, d.Err // a real server reads it where it reads the header
 	case d.Err != nil:
-		op = malformedOp{takesZxid: kind == wire.OpMulti, write: isWrite || kind == wire.OpSetACL || kind == wire.OpCheck}
+		op = malformedOp{takesZxid: kind == wire.OpMulti}
 	case d.Null && kind != wire.OpAuth:
 		op = malformedOp{takesZxid: isWrite || kind == wire.OpMulti || kind == wire.OpSetACL}
 	}
 	return xid, kind, op, nil
-}
-
-// readable reads a check. A server of 3.8 knows it outside a multi as well, and
-// answers it if it cannot be read.
-func readable(d *wire.Decoder) bool {
-	decodeCheck(wire.OpCheck, d)
-	return d.Err == nil
 }
 
 // decodeRequest makes an exchange of a frame that follows the handshake.

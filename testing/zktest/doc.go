@@ -32,8 +32,7 @@
 // the server has last heard of its client; [WithTick], and an ensemble, round
 // that up. Close clients before the server, which [Start] closes by Cleanup: a
 // bubble waits for all its goroutines, and panics if some are left. The test's
-// log then names the clients that were not closed, if they say who they are:
-// see [ClientLabel].
+// log then names the clients of package framework that were not closed.
 //
 // Each function says which arguments it refuses. A refused argument fails the
 // test of [Start] and [StartEnsemble]. For a server without a test it is an

@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -22,11 +23,6 @@ type Ensemble struct {
 	ping        *alarm
 	pingAt      time.Time  // ping goes off then
 	log         requestLog // the requests to all members
-	view        ensembleView
-	voterCount  int // how many members vote; see setViewLocked
-
-	changing   []*Member // those with a new role, see adoptLocked
-	roleChange *alarm
 }
 
 // servers returns the members as what they are besides.
@@ -38,8 +34,7 @@ func (e *Ensemble) servers() []*Server {
 	return servers
 }
 
-// Members returns the members in the order of their ids, running or not. Those
-// of [WithSpareMembers] come last.
+// Members returns the members in the order of their ids, running or not.
 func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
 
 // Leader returns the leader, or nil if no member leads with a majority.
@@ -62,17 +57,12 @@ func (e *Ensemble) Followers() []*Member {
 	})
 }
 
-// ConnectString returns the addresses of all members of the present
-// configuration, separated by commas. Without [WithReconfig] these are all
-// members. Without [WithTCP] only [Ensemble.Dialer] understands the addresses.
+// ConnectString returns the addresses of all members, separated by commas.
+// Without [WithTCP] only [Ensemble.Dialer] understands the addresses.
 func (e *Ensemble) ConnectString() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	var addrs []string
 	for _, m := range e.members {
-		if e.view.has(m.id) {
-			addrs = append(addrs, m.Addr())
-		}
+		addrs = append(addrs, m.Addr())
 	}
 	return strings.Join(addrs, ",")
 }
@@ -87,16 +77,88 @@ func (e *Ensemble) serverAt(address string) *Server {
 	return nil
 }
 
-// countFollowersLocked returns how many members with a vote follow a leader and
-// reach it, itself included.
+// countFollowersLocked returns how many members follow a leader and reach it,
+// itself included.
 func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 	for _, m := range e.members {
-		if m.votesLocked() && m.followsLocked(leader) && m.reachesLocked(leader) {
+		if m.followsLocked(leader) && m.reachesLocked(leader) {
 			n++
 		}
 	}
 	return n
 }
 
-// isMajorityLocked reports whether n members with a vote can decide.
-func (e *Ensemble) isMajorityLocked(n int) bool { return n > e.voterCount/2 }
+// isMajority reports whether n members can decide.
+func (e *Ensemble) isMajority(n int) bool { return n > len(e.members)/2 }
+
+// Forever is a lag that does not end by itself.
+const Forever time.Duration = math.MaxInt64
+
+// Member is a server of an [Ensemble]. Inspection shows what this member has
+// applied; its sessions are the ensemble's. Methods that write, such as
+// [Server.Create], go through the leader. [Server.Close] takes the member away
+// for good.
+type Member struct {
+	*Server
+	id int
+
+	// Guarded by mu.
+	leader              *Member // whom it follows, itself if it leads; nil while it looks for a leader and does not serve
+	epoch               int64   // the epoch of that leader: the same member may lead again later
+	part                int     // the part of a partitioned network: members in the same part reach each other
+	lag                 time.Duration
+	resigned            bool     // it does not want to win the next election
+	queue               []*entry // transactions to apply
+	received            int      // how many of them have arrived
+	applying            *alarm   // for the next one
+	givingUp            *alarm   // gives up the leader, or steps down as the leader
+	pending             []*exchange
+	touchTable          map[*session]struct{} // clients the leader has not been told of
+	disconnectedInPause bool                  // it would have given up its leader, had it not been paused
+	deposed             *deposedLeader
+}
+
+// deposedLeader is what a leader has kept that is cut off from the others while
+// they have elected another one. It goes on until it notices that it has no
+// majority any more.
+type deposedLeader struct {
+	sessions map[int64]*session // the sessions at that election; some may have ended since
+}
+
+// ID returns the number of the member, counted from 1.
+func (m *Member) ID() int { return m.id }
+
+// Behind returns how many of its leader's transactions the member has not
+// applied yet.
+func (m *Member) Behind() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.queue)
+}
+
+// reachesLocked reports whether two members can talk to each other.
+func (m *Member) reachesLocked(o *Member) bool {
+	return m.upLocked() && o.upLocked() && m.part == o.part && !m.paused && !o.paused
+}
+
+// followsLocked reports whether the member follows that leader, in its present
+// epoch.
+func (m *Member) followsLocked(leader *Member) bool {
+	return m.leader == leader && leader.leader == leader && m.epoch == leader.epoch
+}
+
+// canCommitLocked reports whether a write through this member can become a
+// transaction.
+func (m *Member) canCommitLocked() bool {
+	leader := m.ens.leader
+	return leader != nil && m.followsLocked(leader) && m.reachesLocked(leader) && m.ens.isMajority(m.ens.countFollowersLocked(leader))
+}
+
+// admitsLocked reports whether the session may come here, see [Session.MoveTo].
+func (m *Member) admitsLocked(session int64) bool {
+	to := m.moving[session]
+	if to == m {
+		delete(m.moving, session)
+	}
+	return to == nil || to == m
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -22,7 +23,7 @@ func TestExampleOfASuspendedMachine(t *testing.T) {
 		srv := zktest.Start(t)
 		laptop := srv.NewHost()
 		client, err := framework.New(srv.Addr(), framework.WithDialer(laptop.Dialer()),
-			framework.WithSuspendClock(laptop.Suspended)) // the machine's own, in production
+			insider.WithSuspendClock(laptop.Suspended).(framework.Option)) // the machine's own, in production
 		require.NoError(t, err)
 		defer client.Close()
 

@@ -4,8 +4,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// operation is a decoded request. Each type of request has one, in a file of
-// its own or together with its relatives: op_<request>.go.
+// operation is a decoded request. Each type of request has one, in a file
+// op_*.go.
 type operation interface {
 	// target is the path the request is about, "" if there is none.
 	target() string
@@ -79,18 +79,14 @@ func (x *exchange) forLeaderLocked() bool {
 		return op.waitsForLeaderLocked(x)
 	}
 	switch x.req.Op.Family() {
-	case wire.OpCreate, wire.OpDelete, wire.OpSetData, wire.OpMulti, wire.OpSetACL, wire.OpReconfig,
-		wire.OpDeleteContainer, wire.OpSync, wire.OpCloseSession:
+	case wire.OpCreate, wire.OpDelete, wire.OpSetData, wire.OpMulti, wire.OpSetACL,
+		wire.OpSync, wire.OpCloseSession:
 		return true
-	case wire.OpCheck:
-		return x.srv.cfg.version.isBefore39() // 3.8 knows it outside a multi
 	}
 	return false
 }
 
-// finishLocked queues the answer under the faults that apply to it. The
-// goroutine that carries out the requests of the connection sends it, or wakes
-// the writer.
+// finishLocked queues the answer under the faults that apply to it.
 func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered chan struct{}) {
 	switch {
 	case f.blackholeReply:
@@ -98,17 +94,17 @@ func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered ch
 	case f.dropReply:
 		x.last, answer = true, nil
 	}
-	x.countAnswerLocked(answer)
 	if len(f.callAfter) > 0 {
 		answered = make(chan struct{})
 	}
 	out := outFrame{bytes: answer, notBefore: f.replyTime(), gate: answered}
 	if answer != nil {
+		x.srv.sent++
 		out.arrival = x.scheduleAnswerLocked()
 	}
-	x.conn.out.queueFrame(out)
+	x.conn.out.push(out)
 	switch {
-	case x.conn.blackHole || x.conn.downstreamDead: // the client does not even see an end
+	case x.conn.blackHole: // the client does not even see an end
 		x.conn.out.seal()
 		if x.last {
 			x.conn.closeByServerLocked()
@@ -119,16 +115,6 @@ func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered ch
 		return false, answered
 	}
 	return true, answered
-}
-
-// countAnswerLocked keeps the books for the four-letter words.
-func (x *exchange) countAnswerLocked(answer []byte) {
-	t := &x.conn.traffic
-	t.op, t.xid, t.zxid = x.req.Op, x.req.Xid, x.req.Zxid
-	if answer != nil {
-		t.sent++
-		x.srv.traffic.sent++
-	}
 }
 
 // logLocked writes the request down.
@@ -156,8 +142,37 @@ func (x *exchange) replyLocked(out *wire.Encoder, code wire.Code) []byte {
 		zxid = -1
 	case x.req.Op == wire.OpPing:
 		xid = wire.XidPing
-	case x.req.Op == wire.OpAuth, x.req.Op == wire.OpSASL:
+	case x.req.Op == wire.OpAuth:
 		zxid = 0 // a client takes the zxid of a reply as proof that it has seen that much
 	}
 	return out.Reply(xid, zxid, code)
+}
+
+// awaitHistoryLocked makes the answer wait if the member has something to apply
+// first.
+func (x *exchange) awaitHistoryLocked(out *wire.Encoder, code wire.Code) bool {
+	if x.awaitZxid <= x.srv.zxid {
+		return false
+	}
+	x.pending = &pendingAnswer{out: out, code: code, over: make(chan struct{})}
+	return true
+}
+
+// answerAppliedLocked queues an answer that has waited long enough.
+func (x *exchange) answerAppliedLocked() {
+	u := x.pending
+	if u.more = !x.conn.closed; x.conn.receivesLocked() {
+		answer := u.frame
+		if u.out != nil {
+			answer = x.replyLocked(u.out, u.code)
+		}
+		u.more, u.answered = x.finishLocked(u.faults, answer)
+	}
+	close(u.over)
+}
+
+// abandonLocked ends the wait for an answer that will never come.
+func (x *exchange) abandonLocked() {
+	x.pending.more = !x.conn.closed
+	close(x.pending.over)
 }

@@ -33,12 +33,11 @@ func FuzzRequest(f *testing.F) {
 	seed(wire.OpAddWatch, "/", 1)
 	seed(wire.OpRemoveWatches, "/", 3)
 	seed(wire.OpAuth, 0, "digest", []byte("u:p"))
-	seed(wire.OpWhoAmI)
 	seed(wire.OpCloseSession)
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		srv := Start(t)
 		srv.mu.Lock()
-		c := &conn{srv: srv, sess: srv.newSessionLocked(), out: newOutbox(func() {}, nil, &srv.queued), nc: nil}
+		c := &conn{srv: srv, sess: srv.newSessionLocked(), out: newOutbox(func() {}, &srv.queued), nc: nil}
 		srv.mu.Unlock()
 		for range 2 { // twice: the second time its nodes and watches exist
 			x, err := c.decodeRequest(frame)
@@ -61,7 +60,7 @@ func FuzzConnect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		srv := Start(t)
 		_, nc := memnet.Pipe(srv.Addr())
-		c := &conn{srv: srv, nc: nc, out: newOutbox(func() {}, nil, &srv.queued), done: make(chan struct{})} // a session may expire soon
+		c := &conn{srv: srv, nc: nc, out: newOutbox(func() {}, &srv.queued), done: make(chan struct{})} // a session may expire soon
 		if x, err := c.decodeConnect(frame); err == nil {
 			c.handle(x)
 		}

@@ -14,8 +14,7 @@ func (c *conn) handle(x *exchange) (more bool) {
 		x.req.Conn = c.id
 	}
 	if c.receivesLocked() {
-		s.traffic.received++
-		c.traffic.received++
+		s.received++
 		if c.sess != nil {
 			x.req.Session = c.sess.id
 		}
@@ -43,7 +42,6 @@ func (c *conn) handle(x *exchange) (more bool) {
 		}
 	}
 	if answered != nil {
-		c.out.signal() // what is before the answer does not wait for the functions
 		f.after(x.req)
 		close(answered)
 	}
@@ -53,7 +51,7 @@ func (c *conn) handle(x *exchange) (more bool) {
 // faultsLocked is what the rules, and a ChaosPlan, want done to the request.
 func (x *exchange) faultsLocked() (f faults) {
 	s := x.srv
-	if x.scheduled.apply != nil {
+	if x.scheduled.apply != nil { // there is a scheduler
 		x.scheduled.apply(&f)
 	}
 	if len(s.rules.injections) > 0 {
@@ -86,7 +84,7 @@ func (x *exchange) awaitTurnLocked() {
 
 func (x *exchange) mustWaitLocked() bool {
 	s := x.srv
-	if s.paused || s.member != nil && !s.readOnlyLocked() && x.forLeaderLocked() && !s.member.canCommitLocked() && !x.needsNoMajorityLocked() {
+	if s.paused || s.member != nil && x.forLeaderLocked() && !s.member.canCommitLocked() && !x.needsNoMajorityLocked() {
 		return true
 	}
 	if len(s.pausedSessions) == 0 {
@@ -94,19 +92,6 @@ func (x *exchange) mustWaitLocked() bool {
 	}
 	_, paused := s.pausedSessions[x.req.Session]
 	return paused
-}
-
-// runReadOnlyLocked carries a request out at a server that is read-only.
-func (x *exchange) runReadOnlyLocked() []byte {
-	x.touchLocked()
-	out := wire.NewReply()
-	if x.req.Op != wire.OpCloseSession && x.forLeaderLocked() {
-		// Before it is read: what else is wrong with the request does not
-		// count.
-		x.req.Err, x.req.Zxid = wire.ErrNotReadOnly, x.srv.zxid
-		return out.Reply(x.req.Xid, x.srv.zxid, wire.ErrNotReadOnly)
-	}
-	return x.replyLocked(out, x.op.runLocked(x, out))
 }
 
 // processLocked carries the request out, or does what the faults want instead,
@@ -123,8 +108,6 @@ func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 		x.last = true
 		x.holdLocked(f.holdRequest)
 		return x.finishLocked(f, nil)
-	case f.reset && x.conn.downstreamDead:
-		x.last = true // not even a reset gets to the client
 	case f.reset:
 		x.logLocked()
 		x.conn.resetLocked()
@@ -153,9 +136,6 @@ func (x *exchange) runLocked() []byte {
 		answer := op.connectLocked(x)
 		x.awaitHistoryLocked(nil, wire.OK)
 		return answer
-	}
-	if x.srv.readOnlyLocked() {
-		return x.runReadOnlyLocked()
 	}
 	if x.srv.member != nil && x.needsNoMajorityLocked() {
 		return x.runWithoutMajorityLocked()

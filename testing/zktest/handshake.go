@@ -16,7 +16,6 @@ type connectOp struct {
 	session  int64 // 0: a new one
 	password []byte
 	flagged  bool // the client knows of read-only servers and expects a flag in the answer
-	readOnly bool // the client agrees to one
 }
 
 // runLocked exists only to make connectOp an operation; see connectLocked.
@@ -30,9 +29,7 @@ func (c *conn) decodeConnect(frame []byte) (*exchange, error) {
 	if d.Err != nil {
 		return nil, d.Err
 	}
-	if op.flagged = len(d.Buf) > 0; op.flagged {
-		op.readOnly = d.Bool()
-	}
+	op.flagged = len(d.Buf) > 0
 	x := &exchange{srv: c.srv, conn: c, op: op}
 	x.req = Request{Time: time.Now(), Member: c.srv.number(), Op: wire.OpConnect, Session: op.session}
 	return x, nil
@@ -45,9 +42,6 @@ func (op *connectOp) waitsForLeaderLocked(x *exchange) bool { return op.seen <= 
 // connectLocked gives the connection a session and returns the answer.
 func (op *connectOp) connectLocked(x *exchange) []byte {
 	s := x.srv
-	if s.readOnlyLocked() {
-		return op.connectReadOnlyLocked(x)
-	}
 	if op.seen > s.zxid {
 		// The client has seen a future that this server has not: it has to find
 		// a better server, and is told so by silence.
@@ -85,7 +79,7 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 	sess.conn, sess.stray, sess.host, x.conn.sess = x.conn, nil, x.conn.host, sess
 	sess.owner = x.conn
 	sess.timeout = min(max(op.timeout, s.cfg.minTimeout), s.cfg.maxTimeout)
-	sess.beginTimeoutLocked(&sess.deciderLocked().clock)
+	sess.beginTimeoutLocked()
 	x.req.Session, x.req.Zxid = sess.id, s.zxid
 	return op.answerLocked(s, wire.Millis(sess.timeout), sess.id)
 }
@@ -135,26 +129,9 @@ func (op *connectOp) answerLocked(s *Server, timeout int32, id int64) []byte {
 	e.Int64(id)
 	e.Buffer(password)
 	if op.flagged {
-		e.Bool(s.readOnlyLocked())
+		e.Bool(false) // the server is not read-only
 	}
 	return e.Frame()
-}
-
-// connectReadOnlyLocked is connectLocked at a server that is read-only.
-func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
-	m := x.srv.member
-	_, global := m.readOnly.global[op.session]
-	if !op.readOnly || op.seen > m.zxid || global || !m.admitsLocked(op.session) {
-		return x.hangUpLocked()
-	}
-	sess := m.ownSessions[op.session]
-	switch {
-	case op.session == 0:
-		sess = m.beginOwnLocked(m.Server)
-	case sess == nil || sess.home != m.Server || !op.provesOwnerLocked(x.srv, sess):
-		return op.rejectLocked(x)
-	}
-	return op.takeUpLocked(x, sess)
 }
 
 // connectWithoutMajorityLocked is connectLocked at a leader that has lost its

@@ -46,8 +46,8 @@ func (s *Server) carryOutHeldLocked() {
 	}
 }
 
-// forgetHeldLocked is for a server whose process ends, or its work for a leader,
-// or its read-only mode: what it has not handed on is lost.
+// forgetHeldLocked is for a server whose process ends, or its work for a
+// leader: what it has not handed on is lost.
 func (s *Server) forgetHeldLocked() {
 	for _, h := range s.held {
 		h.alarm.stop()

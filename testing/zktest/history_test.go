@@ -48,11 +48,9 @@ func TestEveryTransactionWaitsForTheMember(t *testing.T) {
 		wire.OpCreate2:         {"/x", []byte{}, datatree.OpenACL, 0},
 		wire.OpCreateContainer: {"/x", []byte{}, datatree.OpenACL, int(wire.FlagContainer)},
 		wire.OpDelete:          {"/c", -1},
-		wire.OpDeleteContainer: {"/c"},
 		wire.OpSetData:         {"/c", []byte("new"), -1},
 		wire.OpSetACL:          {"/c", datatree.OpenACL, -1},
 		wire.OpMulti:           {wire.OpDelete, "/c", -1},
-		wire.OpReconfig:        {"", "", "", int64(-1)},
 		wire.OpCloseSession:    nil,
 	} {
 		t.Run(op.String(), func(t *testing.T) {

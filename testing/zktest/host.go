@@ -97,7 +97,7 @@ func (h *Host) Heal() {
 func (h *Host) healLocked() {
 	h.disconnected, h.isolated, h.losing = false, false, nil
 	h.eachConnLocked(func(c *conn) {
-		if c.halfOpenLocked() && !c.srv.blackHole {
+		if c.blackHole && !c.srv.blackHole {
 			c.resetLocked()
 		}
 	})
@@ -171,14 +171,9 @@ func (h *Host) Suspend(d time.Duration) error {
 	return nil
 }
 
-// Suspended returns for how long the host has slept in all. It is a clock for
-// clients that ask how long they were suspended:
-//
-//	framework.New(srv.Addr(), framework.WithDialer(host.Dialer()),
-//		framework.WithSuspendClock(host.Suspended))
-//
-// Without that option a client on the host does not notice that it has slept,
-// as long as no server tells it. See example_sleep_test.go.
+// Suspended returns for how long the host has slept in all. It is for clients that
+// ask how long their machine has slept. Any other client on the host does not notice
+// that it has slept, as long as no server tells it. See example_sleep_test.go.
 func (h *Host) Suspended() time.Duration {
 	h.cluster.mu.Lock()
 	defer h.cluster.mu.Unlock()
@@ -188,8 +183,7 @@ func (h *Host) Suspended() time.Duration {
 // sessionsLocked returns the sessions whose last connection came from the host,
 // oldest first.
 func (h *Host) sessionsLocked() []*session {
-	all := append(h.cluster.oldestFirstLocked(), inOrder(h.cluster.ownSessions)...)
-	return slices.DeleteFunc(all, func(sess *session) bool { return sess.host != h })
+	return slices.DeleteFunc(h.cluster.oldestFirstLocked(), func(sess *session) bool { return sess.host != h })
 }
 
 func (h *Host) eachConnLocked(do func(*conn)) {

@@ -20,8 +20,8 @@ func TestListingsComeInEveryOrder(t *testing.T) {
 	}{
 		{"getChildren", wire.OpGetChildren, []any{"/p", false}},
 		{"getChildren2", wire.OpGetChildren2, []any{"/p", false}},
-		{"multiRead", wire.OpMultiRead, []any{wire.OpGetChildren, "/p", false, wire.OpError}},
 		{"getEphemerals", wire.OpGetEphemerals, []any{"/p"}},
+		{"multiRead", wire.OpMultiRead, []any{wire.OpGetChildren, "/p", false, wire.OpError}},
 	} {
 		t.Run(listing.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *Server) {

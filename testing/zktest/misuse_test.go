@@ -19,12 +19,9 @@ func TestImpossibleOptionsAreRefused(t *testing.T) {
 		"session timeouts from 0s": zktest.WithSessionTimeouts(0, time.Second),
 		"a tick of -1s":            zktest.WithTick(-time.Second),
 		"a sync limit of 0":        zktest.WithSyncLimit(0),
-		"an election time of -1s":  zktest.WithElectionTime(-time.Second),
-		"without credentials":      zktest.WithSuperUser(""),
 		"a container check":        zktest.WithContainerCheckInterval(0),
 		"a log of -1 requests":     zktest.WithRequestLog(-1),
 		"a latency of -1s":         zktest.WithChaos(zktest.ChaosPlan{Latency: -time.Second}),
-		"-1 spare members":         zktest.WithSpareMembers(-1),
 		"invalid port":             zktest.WithTCP("nowhere:-1"),
 	} {
 		t.Run(want, func(t *testing.T) {

@@ -1,8 +1,6 @@
 package zktest
 
 import (
-	"strings"
-
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -110,39 +108,27 @@ func (o addWatchOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	return wire.OK
 }
 
-// forgetWatchesOp is removeWatches and checkWatches, which only looks.
-type forgetWatchesOp struct {
+// removeWatchesOp is removeWatches.
+type removeWatchesOp struct {
 	pathOp
-	kind   int32
-	remove bool
-}
-
-func decodeCheckWatches(d *wire.Decoder) operation {
-	return forgetWatchesOp{pathOp{d.String()}, d.Int32(), false}
+	kind int32
 }
 
 func decodeRemoveWatches(d *wire.Decoder) operation {
-	return forgetWatchesOp{pathOp{d.String()}, d.Int32(), true}
+	return removeWatchesOp{pathOp{d.String()}, d.Int32()}
 }
 
-func (o forgetWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
+func (o removeWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	modes := o.modes
 	if x.srv.cfg.version.isBefore39() {
 		modes = o.modes38
-		if !o.remove && !o.hasParents38(x.srv.watches.AnyRecursive()) {
-			return wire.ErrMarshalling
-		}
 	}
 	data, child := modes()
 	if data|child == 0 {
 		return wire.ErrMarshalling
 	}
-	act := x.srv.watches.Has
-	if o.remove {
-		act = x.srv.watches.Remove
-	}
-	inData := act(x.conn, datatree.DataWatch(o.path), data)
-	inChild := act(x.conn, datatree.ChildWatch(o.path), child)
+	inData := x.srv.watches.Remove(x.conn, datatree.DataWatch(o.path), data)
+	inChild := x.srv.watches.Remove(x.conn, datatree.ChildWatch(o.path), child)
 	if !inData && !inChild {
 		return wire.ErrNoWatcher
 	}
@@ -150,7 +136,7 @@ func (o forgetWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 }
 
 // modes translates the request's kind into modes for the data and child tables.
-func (o forgetWatchesOp) modes() (data, child datatree.WatchMode) {
+func (o removeWatchesOp) modes() (data, child datatree.WatchMode) {
 	switch o.kind {
 	case 1:
 		return 0, datatree.WatchOnce
@@ -166,18 +152,8 @@ func (o forgetWatchesOp) modes() (data, child datatree.WatchMode) {
 	return 0, 0
 }
 
-// hasParents38 reports whether a server of 3.8 can look for a watch at the
-// path. It takes the path apart, and the parent's path as well if there is a
-// recursive watch.
-func (o forgetWatchesOp) hasParents38(recursive bool) bool {
-	if o.path == "" || strings.HasPrefix(o.path, "/") {
-		return true
-	}
-	return strings.Contains(o.path, "/") && !recursive
-}
-
 // modes38 is modes for 3.8, which removes whatever is in a table.
-func (o forgetWatchesOp) modes38() (data, child datatree.WatchMode) {
+func (o removeWatchesOp) modes38() (data, child datatree.WatchMode) {
 	switch o.kind {
 	case 1:
 		return 0, datatree.WatchAnyMode

@@ -18,16 +18,14 @@ func (unknownOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 
 // malformedOp is a request that the server knows and cannot read, or cannot
 // carry out because a string is null. A multi is given its zxid before it is
-// read, and other writes before they are carried out, or in 3.8 before they are
-// read.
+// read, and other writes before they are carried out.
 type malformedOp struct {
 	pathless
 	takesZxid bool
-	write     bool
 }
 
 func (o malformedOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
-	if o.takesZxid || o.write && x.srv.cfg.version.isBefore39() {
+	if o.takesZxid {
 		x.srv.takeZxidLocked()
 	}
 	return wire.ErrMarshalling

@@ -12,18 +12,13 @@ type Option func(*config)
 type config struct {
 	tcp                    string
 	minTimeout, maxTimeout time.Duration
-	tick, election         time.Duration
+	tick                   time.Duration
 	syncLimit              int // ticks
 	plan                   *ChaosPlan
 	schedule               func(*Message) // nil: everything arrives at once
 	ttl                    bool
 	reapInterval           time.Duration
-	superUser              string
-	enforceQuotas          bool
 	logSize                int
-	reconfig               bool
-	spares                 int
-	readOnlyMode           bool
 	errs                   []error // what is wrong with the options
 	version                Version
 	keeper                 bool // see WithClickHouseKeeper
@@ -33,9 +28,9 @@ type config struct {
 // The defaults of an [Ensemble]: a tenth of what is common in production, or
 // less.
 const (
-	defaultTick         = 100 * time.Millisecond
-	defaultSyncLimit    = 5
-	defaultElectionTime = 200 * time.Millisecond
+	defaultTick      = 100 * time.Millisecond
+	defaultSyncLimit = 5
+	electionTime     = 200 * time.Millisecond
 )
 
 func configured(opts []Option) (config, error) {
@@ -43,7 +38,6 @@ func configured(opts []Option) (config, error) {
 		wallClock:  time.Now,
 		minTimeout: time.Millisecond,
 		maxTimeout: 24 * 24 * time.Hour,
-		election:   defaultElectionTime,
 		syncLimit:  defaultSyncLimit,
 		ttl:        true,
 
@@ -149,37 +143,6 @@ func WithSyncLimit(ticks int) Option {
 		}
 		c.syncLimit = ticks
 	}
-}
-
-// WithElectionTime sets how long the members of an ensemble that look for a
-// leader take to elect one. The default is 200 milliseconds. The first leader
-// of a new ensemble is elected at once.
-func WithElectionTime(d time.Duration) Option {
-	return func(c *config) {
-		if d < 0 {
-			c.reject("an election time of %v", d)
-		}
-		c.election = d
-	}
-}
-
-// WithSuperUser sets the credentials of the user to whom no ACL applies, as
-// clients give them with the scheme "digest": usually user:password, but as on a
-// real server any text will do. The default is that there is no such user.
-func WithSuperUser(credentials string) Option {
-	return func(c *config) {
-		if credentials == "" {
-			c.reject("a super user without credentials")
-		}
-		c.superUser = credentials
-	}
-}
-
-// WithEnforcedQuotas makes writes beyond a hard limit fail with
-// [ErrQuotaExceeded]. By default quotas are only accounted for, as on a real
-// server.
-func WithEnforcedQuotas() Option {
-	return func(c *config) { c.enforceQuotas = true }
 }
 
 // WithRequestLog sets how many requests [Server.Requests] remembers. The

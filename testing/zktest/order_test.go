@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,70 +23,6 @@ func TestReset(t *testing.T) {
 		require.ErrorContains(t, err, "reset")
 		srv.AssertNoNodes(t, "/")
 	})
-}
-
-func TestDeafen(t *testing.T) {
-	for name, deafen := range map[string]func(srv *Server, c *raw){
-		"method": func(srv *Server, c *raw) { require.True(t, srv.Session(c.session).BlackholeUpstream()) },
-		"action": func(srv *Server, c *raw) {
-			srv.Inject(Rule{Op: wire.OpSync, Do: Call(func(r Request) { srv.Session(r.Session).BlackholeUpstream() })})
-			c.send(wire.OpSync, "/") // which is not carried out
-			synctest.Wait()
-			require.Zero(t, srv.CountRequests(wire.OpSync))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, srv *Server) {
-				c := login(t, srv)
-				c.call(wire.OpExists, "/a", true)
-				deafen(srv, c)
-				c.send(wire.OpPing)
-				c.send(wire.OpCreate, "/b", []byte{}, datatree.OpenACL, 0)
-				synctest.Wait()
-				require.NoError(t, srv.Create("/a", nil))
-				require.Equal(t, datatree.Change{Event: wire.EventCreated, Path: "/a"}, c.receive().event())
-				c.requireSilence()
-				require.Len(t, srv.Tree(), 1)
-				start := srv.Sessions()[0].Deadline
-				time.Sleep(time.Until(start))
-				synctest.Wait()
-				srv.AssertNoSessions(t)
-				c.requireClosed()
-			})
-		})
-	}
-}
-
-func TestSilence(t *testing.T) {
-	for name, silence := range map[string]func(srv *Server, c *raw){
-		"method": func(srv *Server, c *raw) { require.True(t, srv.Session(c.session).BlackholeDownstream()) },
-		"action": func(srv *Server, c *raw) {
-			srv.Inject(Rule{Op: wire.OpSync, Do: Call(func(r Request) { srv.Session(r.Session).BlackholeDownstream() })})
-			c.send(wire.OpSync, "/") // which is carried out, and not answered
-			synctest.Wait()
-			require.Equal(t, 1, srv.CountRequests(wire.OpSync))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, srv *Server) {
-				c := login(t, srv)
-				silence(srv, c)
-				time.Sleep(9 * time.Second)
-				c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 1)
-				c.requireSilence()
-				require.Len(t, srv.Tree(), 1)
-				time.Sleep(8 * time.Second)
-				require.Len(t, srv.Sessions(), 1, "what it sends keeps it alive")
-				require.True(t, srv.Session(c.session).Expire())
-				c.send(wire.OpCreate, "/b", []byte{}, datatree.OpenACL, 0)
-				c.requireSilence()
-				srv.AssertNoNodes(t, "/")
-				srv.Heal()
-				_, err := io.ReadAll(c.nc)
-				require.ErrorContains(t, err, "reset")
-			})
-		})
-	}
 }
 
 func TestPauseSession(t *testing.T) {

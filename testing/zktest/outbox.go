@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,42 +48,27 @@ func (f *outFrame) wait(done <-chan struct{}) bool {
 type outbox struct {
 	wake     chan struct{} // capacity 1: there is something new below
 	overflow func()        // called when the client has fallen too far behind
-	notifier *idleNotifier // told when there is nothing left to write
 	byAll    *atomic.Int64 // bytes in the outboxes of all connections of the server
 
 	mu       sync.Mutex
 	queue    []*outFrame
 	size     int  // bytes in queue
 	sealed   bool // nothing more is taken
-	dropped  bool // what was queued is lost
 	finished bool // the connection ends when queue is empty
-	resting  bool // everything has been written and flushed
-
-	// At most one of them is true: the writer has taken frames that it has not
-	// flushed yet, or the reader is in writeReady.
-	delivering, shortcut bool
 }
 
-func newOutbox(overflow func(), rest *idleNotifier, byAll *atomic.Int64) *outbox {
-	return &outbox{wake: make(chan struct{}, 1), overflow: overflow, notifier: rest, byAll: byAll}
+func newOutbox(overflow func(), byAll *atomic.Int64) *outbox {
+	return &outbox{wake: make(chan struct{}, 1), overflow: overflow, byAll: byAll}
 }
 
 // push queues a frame. It never blocks.
 func (o *outbox) push(f outFrame) {
-	o.queueFrame(f)
-	o.signal()
-}
-
-// queueFrame is push without waking the writer: the caller does that, or writes
-// himself.
-func (o *outbox) queueFrame(f outFrame) {
 	o.mu.Lock()
 	if o.sealed {
 		o.mu.Unlock()
 		return
 	}
 	o.queue = append(o.queue, &f)
-	o.resting = false
 	o.size += len(f.bytes)
 	full := o.byAll.Add(int64(len(f.bytes))) > maxQueuedByAll || o.size > maxQueued
 	if full { // the connection ends later, and others need the room now
@@ -94,6 +78,7 @@ func (o *outbox) queueFrame(f outFrame) {
 	if full {
 		o.overflow()
 	}
+	o.signal()
 }
 
 // seal lets what is queued go out and ignores everything after it.
@@ -112,8 +97,7 @@ func (o *outbox) drop() {
 
 func (o *outbox) dropLocked() {
 	o.byAll.Add(int64(-o.size))
-	o.sealed, o.dropped, o.size = true, true, 0
-	o.queue = nil
+	o.sealed, o.size, o.queue = true, 0, nil
 }
 
 // finish is seal, and makes the writer end the connection afterwards.
@@ -136,22 +120,10 @@ func (o *outbox) signal() {
 func (o *outbox) head() (f *outFrame, finished bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch {
-	case o.shortcut: // writeReady signals if it leaves anything
-		return nil, false
-	case len(o.queue) == 0:
+	if len(o.queue) == 0 {
 		return nil, o.finished
 	}
 	return o.queue[0], false
-}
-
-// flushed tells that the writer has sent all that it took.
-func (o *outbox) flushed() {
-	o.mu.Lock()
-	o.delivering = false
-	o.resting = len(o.queue) == 0 && !o.shortcut
-	o.mu.Unlock()
-	o.notifier.notify()
 }
 
 // take removes f, which head returned. It reports false if f was dropped
@@ -162,71 +134,9 @@ func (o *outbox) take(f *outFrame) bool {
 	if len(o.queue) == 0 || o.queue[0] != f {
 		return false
 	}
-	o.delivering = true
 	o.queue[0] = nil
 	o.queue = o.queue[1:]
 	o.size -= len(f.bytes)
 	o.byAll.Add(int64(-len(f.bytes)))
 	return true
-}
-
-// writeReady sends what need not wait, if the writer has nothing to do and the
-// connection takes it at once. It is the short way for the goroutine that has
-// just answered a request: over TCP, waking the other one costs more than the
-// request. The rest is left to the writer. write must not wait. Functions that
-// wait for the connection to become idle hear of it when that goroutine reads
-// on.
-func (o *outbox) writeReady(write func([]byte) int) {
-	frames, some := o.takeReady()
-	if !some || o.endShortcut(frames, write(frames)) {
-		o.signal()
-	}
-}
-
-// takeReady takes the first frames, up to one that is held. They count as
-// queued until writeReady has seen what becomes of them.
-func (o *outbox) takeReady() (frames []byte, some bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	n := slices.IndexFunc(o.queue, (*outFrame).held)
-	if n < 0 {
-		n = len(o.queue)
-	}
-	if n == 0 || o.delivering || o.sealed && !o.finished {
-		return nil, false
-	}
-	frames = o.queue[0].bytes
-	if n > 1 {
-		frames = nil // make a copy, because the first frame may be shared
-		for _, f := range o.queue[:n] {
-			frames = append(frames, f.bytes...)
-		}
-	}
-	o.queue = slices.Delete(o.queue, 0, n)
-	o.shortcut = true
-	return frames, true
-}
-
-// endShortcut puts back what is left of the frames after n bytes, and reports
-// whether there is something to do for the writer.
-func (o *outbox) endShortcut(frames []byte, n int) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.shortcut = false
-	if !o.dropped { // what was dropped does not count any more
-		o.size -= n
-		o.byAll.Add(int64(-n))
-		if n < len(frames) {
-			o.queue = slices.Insert(o.queue, 0, &outFrame{bytes: frames[n:]})
-		}
-	}
-	o.resting = len(o.queue) == 0
-	return !o.resting || o.finished
-}
-
-// idle reports whether everything has been written and flushed.
-func (o *outbox) idle() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.resting && len(o.queue) == 0
 }

@@ -56,3 +56,10 @@ func ensembleBubble(t *testing.T, n int, test func(t *testing.T, ens *Ensemble),
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, StartEnsemble(t, n, opts...)) })
 }
+
+func modes(ens *Ensemble) (modes []string) {
+	for _, m := range ens.Members() {
+		modes = append(modes, m.Mode())
+	}
+	return modes
+}

@@ -2,6 +2,8 @@ package zktest
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -23,7 +25,6 @@ func (e *Ensemble) updateLocked() {
 		if m.upLocked() && !m.paused && m.leader == nil && e.leader != nil && e.leader.canCommitLocked() && m.reachesLocked(e.leader) {
 			m.followLocked(e.leader)
 		}
-		m.updateReadOnlyLocked()
 	}
 	for _, m := range e.members {
 		m.carryOutHeldLocked()
@@ -59,18 +60,18 @@ func (m *Member) leaderGoneLocked() bool {
 	}
 	maybe := 0
 	for _, o := range m.ens.members {
-		if o.votesLocked() && (o.part != m.part || o.upLocked() && o.followsLocked(m)) {
+		if o.part != m.part || o.upLocked() && o.followsLocked(m) {
 			maybe++
 		}
 	}
-	return !m.ens.isMajorityLocked(maybe)
+	return !m.ens.isMajority(maybe)
 }
 
 // connectedLocked reports whether the member has its leader, or as the leader
 // its majority.
 func (m *Member) connectedLocked() bool {
 	if m.leader == m {
-		return m.ens.isMajorityLocked(m.ens.countFollowersLocked(m))
+		return m.ens.isMajority(m.ens.countFollowersLocked(m))
 	}
 	return m.followsLocked(m.leader) && m.reachesLocked(m.leader)
 }
@@ -134,7 +135,7 @@ func (e *Ensemble) scheduleElectionLocked() {
 	}
 	if e.election == nil {
 		var own *alarm
-		own = e.afterLocked(e.cfg.election, func() {
+		own = e.afterLocked(electionTime, func() {
 			e.mu.Lock()
 			defer e.unlock()
 			if e.election == own {
@@ -146,17 +147,17 @@ func (e *Ensemble) scheduleElectionLocked() {
 	}
 }
 
-// votersLocked returns the members with a vote that look for a leader and can
-// talk to each other, if they are a majority, else nil.
+// votersLocked returns the members that look for a leader and can talk to each
+// other, if they are a majority, else nil.
 func (e *Ensemble) votersLocked() []*Member {
 	for _, first := range e.members {
 		var voters []*Member
 		for _, m := range e.members {
-			if m.votesLocked() && m.leader == nil && m.upLocked() && !m.paused && m.reachesLocked(first) {
+			if m.leader == nil && m.upLocked() && !m.paused && m.reachesLocked(first) {
 				voters = append(voters, m)
 			}
 		}
-		if e.isMajorityLocked(len(voters)) {
+		if e.isMajority(len(voters)) {
 			return voters
 		}
 	}
@@ -186,7 +187,7 @@ func (e *Ensemble) electLocked() {
 		m.followLocked(leader)
 	}
 	for _, sess := range e.oldestFirstLocked() {
-		sess.beginTimeoutLocked(&leader.clock)
+		sess.beginTimeoutLocked()
 	}
 	leader.reaper.scheduleLocked()
 	e.updateLocked() // others may be within reach
@@ -225,7 +226,6 @@ func (m *Member) startLookingLocked() {
 		m.applyNextLocked()
 	}
 	m.forgetHeldLocked()
-	m.noteGlobalSessionsLocked()
 	m.endAheadLocked()
 	m.applying.stop()
 	m.applying, m.queue = nil, nil
@@ -241,7 +241,69 @@ func (m *Member) startLookingLocked() {
 
 // followLocked makes a member one of the leader's, with the same data.
 func (m *Member) followLocked(leader *Member) {
-	m.endReadOnlyLocked()
 	m.copyLocked(&leader.replica)
 	m.leader, m.epoch, m.resigned = leader, m.ens.epoch, false
+}
+
+// Partition cuts the network between the given members and all others. Among
+// themselves they stay connected, unless an earlier call has cut them apart: a
+// further call only adds cuts. Clients reach them as before. The members notice
+// the cut in their own time, as in reality: see MODEL.md in this folder.
+//
+// No members, all members, a nil member and one of another ensemble are
+// refused: they fail the test of the ensemble, and are an error for an ensemble
+// of [RunEnsemble].
+func (e *Ensemble) Partition(members ...*Member) error {
+	if err := e.checkPartition(members); err != nil {
+		return e.misuse("%w", err)
+	}
+	e.mu.Lock()
+	defer e.unlock()
+	e.partitionLocked(members...)
+	return nil
+}
+
+func (e *Ensemble) checkPartition(members []*Member) error {
+	for i, m := range members {
+		if !slices.Contains(e.members, m) {
+			return fmt.Errorf("a partition whose member %d of %d is nil, or not of this ensemble", i+1, len(members))
+		}
+	}
+	if len(members) == 0 {
+		return errors.New("a partition of no member")
+	}
+	if !slices.ContainsFunc(e.members, func(m *Member) bool { return !slices.Contains(members, m) }) {
+		return errors.New("a partition of all members, which leaves nobody to be cut off from")
+	}
+	return nil
+}
+
+// partitionLocked splits each part of the network into the given members and
+// the others.
+func (e *Ensemble) partitionLocked(members ...*Member) {
+	type side struct {
+		part  int
+		given bool
+	}
+	parts := make(map[side]int)
+	for _, m := range e.members {
+		of := side{m.part, slices.Contains(members, m)}
+		if _, known := parts[of]; !known {
+			parts[of] = len(parts)
+		}
+		m.part = parts[of]
+	}
+	e.updateLocked()
+}
+
+// Heal ends every [Ensemble.Partition]. A member gets at once all that it has
+// missed; a member that had given up its leader joins again. Use [Server.Heal]
+// for the black holes of a member's clients.
+func (e *Ensemble) Heal() {
+	e.mu.Lock()
+	defer e.unlock()
+	for _, m := range e.members {
+		m.part = 0
+	}
+	e.updateLocked()
 }

@@ -21,8 +21,7 @@ func everyFaultRate(session func(int64) *Session) []FaultRate {
 		{Chance: 0.05, Rule: Rule{Op: wire.OpConnect, Do: Blackhole()}},
 		{Chance: 0.1, Rule: Rule{Op: wire.OpGetChildren, Do: DelayReply(20 * time.Millisecond)}},
 		{Chance: 0.1, Rule: Rule{Op: wire.OpExists, After: 10, Times: 3, Do: Fail(wire.ErrSystem)}},
-		{Chance: 0.02, Rule: Rule{Op: wire.OpDelete, Do: Call(func(r Request) { session(r.Session).BlackholeDownstream() })}},
-		{Chance: 0.02, Rule: Rule{Op: wire.OpDelete, Do: Call(func(r Request) { session(r.Session).BlackholeUpstream() })}},
+		{Chance: 0.04, Rule: Rule{Op: wire.OpDelete, Do: Call(func(r Request) { session(r.Session).Blackhole() })}},
 	}
 }
 
@@ -61,7 +60,7 @@ func found(t *testing.T, seed uint64, members int) (world, []*Server) {
 		return srv, []*Server{srv}
 	}
 	r.Disruptions = everyEnsembleDisruption
-	ens := StartEnsemble(t, members, WithChaos(r), WithReadOnlyMode())
+	ens := StartEnsemble(t, members, WithChaos(r))
 	session = ens.Session
 	return ens, ens.servers()
 }

@@ -186,13 +186,3 @@ func (c *raw) readAll() string {
 	require.NoError(c.t, err)
 	return string(all)
 }
-
-// The handshake of a client that agrees to a server in read-only mode, and that
-// of one that knows of the mode and does not agree.
-const (
-	agrees    = byte(1)
-	disagrees = byte(0)
-)
-
-// superUser are the credentials to which no ACL applies.
-const superUser = "super:secret"

@@ -15,11 +15,11 @@ type Message struct {
 	Host   *Host // the client's; nil for a client that has none
 	Member int   // the server's, see [Member.ID]; 0 for a standalone server
 	Conn   int64 // number of the connection, counted from 1 in the order of their beginning
-	Kind   MessageKind
 	// Request is the request, or the one that is answered, then with its result.
 	// Of an event it has the session and the path only.
 	Request Request
-	Event   string // what has happened to the path, such as NodeDeleted; "" for other kinds
+	Answer  bool   // the message is the answer
+	Event   string // what has happened to the path, such as NodeDeleted; "" unless the message is an event
 
 	once    sync.Once
 	arrived chan struct{} // closed when it is delivered
@@ -27,28 +27,17 @@ type Message struct {
 	ended   <-chan struct{}
 }
 
-// MessageKind says what a [Message] is.
-type MessageKind int
-
-// The kinds of messages. Requests go to servers, the others to clients.
-const (
-	MessageRequest MessageKind = iota
-	MessageAnswer
-	MessageEvent
-)
-
-// Deliver lets the message arrive. All but the first call do nothing.
-func (m *Message) Deliver() { _ = m.DeliverWith(Action{}) }
-
-// DeliverWith is Deliver, and does the action to a request, as if a [Rule] had
-// hit it. The action does nothing to other kinds of messages. The error says
-// what is wrong with the action; then the message waits as before.
-func (m *Message) DeliverWith(a Action) error {
-	if a.err != nil {
-		return a.err
+// Deliver lets the message arrive. A request arrives with what the actions do to
+// it, as if a [Rule] had hit it; other messages take no actions. All but the
+// first call do nothing. The error says what is wrong with an action; then the
+// message waits as before.
+func (m *Message) Deliver(actions ...Action) error {
+	all := All(actions...)
+	if all.err != nil {
+		return all.err
 	}
 	m.once.Do(func() {
-		m.action = a
+		m.action = all
 		close(m.arrived)
 	})
 	return nil
@@ -106,7 +95,7 @@ func (c *conn) scheduleRequest(x *exchange) bool {
 		x.req.Session = c.sess.id
 	}
 	c.srv.mu.Unlock()
-	m := c.message(MessageRequest, x.req)
+	m := c.message(x.req)
 	c.srv.cfg.schedule(m)
 	select {
 	case <-m.arrived:
@@ -123,7 +112,8 @@ func (x *exchange) scheduleAnswerLocked() <-chan struct{} {
 	if x.srv.cfg.schedule == nil {
 		return nil
 	}
-	m := x.conn.message(MessageAnswer, x.req)
+	m := x.conn.message(x.req)
+	m.Answer = true
 	x.srv.cfg.schedule(m)
 	return m.arrived
 }
@@ -137,15 +127,15 @@ func (c *conn) scheduleEventLocked(event wire.EventType, path string) <-chan str
 	if c.sess != nil {
 		req.Session = c.sess.id
 	}
-	m := c.message(MessageEvent, req)
+	m := c.message(req)
 	m.Event = event.String()
 	c.srv.cfg.schedule(m)
 	return m.arrived
 }
 
-func (c *conn) message(kind MessageKind, req Request) *Message {
+func (c *conn) message(req Request) *Message {
 	return &Message{
-		Host: c.host, Member: c.srv.number(), Conn: c.seq, Kind: kind, Request: req,
+		Host: c.host, Member: c.srv.number(), Conn: c.seq, Request: req,
 		arrived: make(chan struct{}), ended: c.done,
 	}
 }

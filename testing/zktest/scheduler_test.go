@@ -49,7 +49,7 @@ func TestSchedulerHoldsMessagesBack(t *testing.T) {
 		c.send(wire.OpExists, "/a", true)
 		p.take(t).Deliver()
 		m := p.take(t)
-		require.Equal(t, MessageAnswer, m.Kind)
+		require.True(t, m.Answer)
 		require.Equal(t, ErrNoNode, m.Request.Err)
 		c.requireSilence()
 		m.Deliver()
@@ -57,13 +57,12 @@ func TestSchedulerHoldsMessagesBack(t *testing.T) {
 
 		require.NoError(t, srv.Create("/a", nil))
 		m = p.take(t)
-		require.Equal(t, MessageEvent, m.Kind)
 		require.Equal(t, "NodeCreated", m.Event)
 		require.Equal(t, "/a", m.Request.Path)
 		require.Equal(t, c.session, m.Request.Session)
 		c.sendCreate("/b")
 		m2 := p.take(t)
-		require.Equal(t, MessageRequest, m2.Kind)
+		require.False(t, m2.Answer)
 		require.Equal(t, "/b", m2.Request.Path)
 		synctest.Wait()
 		_, there := srv.Node("/b")
@@ -83,15 +82,15 @@ func TestSchedulerDoesActions(t *testing.T) {
 	scheduled(t, func(t *testing.T, srv *Server, p *postbox, c *raw) {
 		c.sendCreate("/a")
 		m := p.take(t)
-		require.Error(t, m.DeliverWith(DelayRequest(-1)))
+		require.Error(t, m.Deliver(DelayRequest(-1)))
 		require.False(t, m.Lost())
-		require.NoError(t, m.DeliverWith(DropReply()))
+		require.NoError(t, m.Deliver(DropReply()))
 		c.requireClosed()
 		_, there := srv.Node("/a")
 		require.True(t, there)
 		require.True(t, m.Lost())
 		require.Empty(t, p.messages, "there is no answer")
-		require.NoError(t, m.DeliverWith(Blackhole()), "which is too late")
+		require.NoError(t, m.Deliver(Blackhole()), "which is too late")
 	})
 }
 
@@ -119,7 +118,7 @@ func TestSchedulerListsInOneOrder(t *testing.T) {
 				require.NoError(t, srv.Create("/"+name, nil))
 			}
 			names = login(t, srv).call(wire.OpGetChildren, "/", false).body.Strings()
-		}, WithScheduler((*Message).Deliver))
+		}, WithScheduler(func(m *Message) { m.Deliver() }))
 		return names
 	}
 	first := listing()

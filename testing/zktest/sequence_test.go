@@ -47,3 +47,35 @@ func TestSequenceCountsOnAmongRequestsThatComeTogether(t *testing.T) {
 		}, names)
 	})
 }
+
+func TestQueue(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		require.NoError(t, srv.Create("/q/other", nil))
+		require.NoError(t, srv.Create("/q/short-1", nil))
+		require.NoError(t, srv.SetSequence("/q", 1<<31-2))
+		var want []string
+		add := func(prefix string) { want = append(want, c.create("/q/"+prefix, 3).body.String()) }
+		add("z-")
+		add("y-")
+		body := c.call(wire.OpMulti,
+			wire.OpCreate, "/q/x-", []byte(nil), datatree.OpenACL, 3, wire.OpCreate, "/q/c-", []byte(nil), datatree.OpenACL, 3,
+			wire.OpCreate, "/q/a-", []byte(nil), datatree.OpenACL, 3, wire.OpError).body
+		for range 3 {
+			decodeMultiHeader(body)
+			want = append(want, body.String())
+		}
+		add("m-")
+		add("b-")
+		require.Equal(t, []string{
+			"/q/z-2147483646", "/q/y-2147483647", "/q/x-2147483647", "/q/c--2147483648", "/q/a--2147483647",
+			"/q/m-2147483647", "/q/b-2147483647",
+		}, want)
+		var got []string
+		for _, n := range srv.Queue("/q") {
+			got = append(got, n.Path)
+		}
+		require.Equal(t, want, got)
+		require.Nil(t, srv.Queue("/missing"))
+	})
+}

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"io"
 	"net"
-	"time"
 
-	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
@@ -22,23 +20,19 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 		nc.Close()
 		return false
 	}
-	if s.member != nil && s.member.leader == nil && !s.readOnlyLocked() && !unreachable {
+	if s.member != nil && s.member.leader == nil && !unreachable {
 		nc.Close() // a process without a leader accepts connections and closes them
 		return true
 	}
 	s.accepted++
 	c := &conn{
 		srv: s, host: h, seq: s.accepted, nc: nc, done: make(chan struct{}),
-		out:      newOutbox(func() { nc.Close() }, &s.idle, &s.queued),
-		tryWrite: tryWriter(nc), born: time.Now(),
+		out: newOutbox(func() { nc.Close() }, &s.queued),
 		ids: []wire.ID{ipID(nc.RemoteAddr().String())},
 	}
 	c.rng = c.scheduledRandom()
 	if unreachable {
 		c.blackHoleLocked()
-	}
-	if p, inMemory := nc.(*memnet.Conn); inMemory {
-		p.NotifyIdle(s.idle.notify)
 	}
 	if s.conns == nil {
 		s.conns = make(map[*conn]struct{})
@@ -50,7 +44,6 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 }
 
 func (c *conn) serve() {
-	s := c.srv
 	r := bufio.NewReader(c.nc)
 	ends := false // the end of the connection is arranged
 	defer func() {
@@ -66,10 +59,7 @@ func (c *conn) serve() {
 	decode := c.decodeConnect
 	for {
 		c.behind.Store(r.Buffered() > 0)
-		c.reading.Store(true)
-		s.idle.notify()
 		frame, err := wire.ReadFrame(r)
-		c.reading.Store(false)
 		var x *exchange
 		if err == nil {
 			x, err = decode(frame)
@@ -81,9 +71,7 @@ func (c *conn) serve() {
 		if !c.simulateLatency(x) || !c.scheduleRequest(x) {
 			return
 		}
-		ends = !c.handle(x)
-		c.send(r.Buffered() > 0)
-		if ends {
+		if ends = !c.handle(x); ends {
 			return
 		}
 		decode = c.decodeRequest
@@ -101,16 +89,6 @@ func (c *conn) swallow(r io.Reader) {
 	}
 }
 
-// send sends what handle has queued. A client that has sent more than one
-// request gets the answers together.
-func (c *conn) send(busy bool) {
-	if c.tryWrite == nil || busy {
-		c.out.signal()
-		return
-	}
-	c.out.writeReady(c.tryWrite)
-}
-
 // deliver writes frames in order and flushes when there is none left.
 func (c *conn) deliver() {
 	defer c.close()
@@ -121,7 +99,6 @@ func (c *conn) deliver() {
 			if w.Flush() != nil || finished {
 				return
 			}
-			c.out.flushed()
 			select {
 			case <-c.out.wake:
 			case <-c.done:

@@ -24,7 +24,6 @@ type Server struct {
 	replica
 	conns  connSet
 	reaper reaper
-	clock  clock
 
 	closed, stopped, paused bool
 	refusing, blackHole     bool
@@ -32,9 +31,10 @@ type Server struct {
 	held                    []*heldRequest
 
 	log      requestLog
-	traffic  traffic // the totals since the start or the four-letter word srst
-	notified int     // watch events sent
-	expired  int     // sessions whose clients were not heard of
+	received int // frames, for the four-letter words
+	sent     int
+	notified int // watch events sent
+	expired  int // sessions whose clients were not heard of
 }
 
 func newServer(c *cluster) *Server {
@@ -43,14 +43,13 @@ func newServer(c *cluster) *Server {
 		address: memoryAddr(0),
 		born:    time.Now(),
 		replica: newReplica(&c.cfg),
-		clock:   clock{wall: c.cfg.wallClock, rate: 1},
 	}
 	s.reaper.srv = s
 	return s
 }
 
 // Mode returns what the server says of itself: "standalone", or in an ensemble
-// "leader", "follower", "observer", "looking" or "read-only". A server that
+// "leader", "follower" or "looking". A server that
 // does not run says nothing, and is "stopped" or "paused".
 func (s *Server) Mode() string {
 	s.mu.Lock()
@@ -68,14 +67,10 @@ func (s *Server) modeLocked() string {
 		return "paused"
 	case m == nil:
 		return "standalone"
-	case m.readOnly.on:
-		return "read-only"
 	case m.leader == nil:
 		return "looking"
 	case m.leader == m:
 		return "leader"
-	case m.ens.view.observes(m.id):
-		return "observer"
 	}
 	return "follower"
 }
@@ -98,7 +93,7 @@ func (s *Server) number() int {
 // on the developer's machine.
 func memoryAddr(number int) string {
 	const firstPort = 1
-	return loopbackHost + ":" + strconv.Itoa(firstPort+number)
+	return "127.0.0.1:" + strconv.Itoa(firstPort+number)
 }
 
 // Addr returns the TCP address of a server with [WithTCP]. Without it, it is a

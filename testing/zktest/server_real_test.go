@@ -22,6 +22,9 @@ var realServer sharedServer
 
 func init() { closeShared = append(closeShared, realServer.close) }
 
+// superUser are the credentials to which no ACL of the real server applies.
+const superUser = "super:secret"
+
 type sharedServer struct {
 	once    sync.Once
 	srv     *zkserver.Server
@@ -52,10 +55,8 @@ func (s *sharedServer) start(t *testing.T) {
 func realServerOptions() []zkserver.Option {
 	return []zkserver.Option{
 		zkserver.WithSessionTimeouts(shortestSession, longestSession),
-		zkserver.WithTTLNodes(true),
 		zkserver.WithContainerCheckInterval(24 * time.Hour), // nothing may happen of which a script does not know
-		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+datatree.DigestID(superUser).ID,
-			"-Dzookeeper.enforceQuota=true"),
+		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest=" + datatree.DigestID(superUser).ID),
 	}
 }
 
@@ -65,6 +66,13 @@ func (s *sharedServer) is39() bool {
 	var major, minor int
 	_, _ = fmt.Sscanf(s.version, "%d.%d", &major, &minor)
 	return major > 3 || major == 3 && minor >= 9
+}
+
+// isSince384 reports whether the real server is as new as 3.8.4.
+func (s *sharedServer) isSince384() bool {
+	var minor, patch int
+	_, _ = fmt.Sscanf(s.version, "3.%d.%d", &minor, &patch)
+	return minor > 8 || minor == 8 && patch >= 4
 }
 
 // isSince394 reports whether the real server is newer than 3.9.3.
@@ -83,16 +91,10 @@ func (s *sharedServer) close() error {
 
 // nearest is the version of a Server that behaves as the real one does.
 func (s *sharedServer) nearest() Version {
-	var minor, patch int
-	_, _ = fmt.Sscanf(s.version, "3.%d.%d", &minor, &patch)
-	switch {
-	case s.is39():
+	if s.is39() {
 		return Version393
-	case minor == 8 && patch >= 4:
-		return Version384
-	default:
-		return Version380
 	}
+	return Version380
 }
 
 // sharedTB keeps what zkserver.Start registers for the end of one test from

@@ -2,6 +2,11 @@ package zktest
 
 import (
 	"cmp"
+	"crypto/sha1"
+	"encoding/binary"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -19,7 +24,6 @@ type session struct {
 	owner    *conn     // the newest, which may have ended; only its requests count
 	stray    *conn     // a connection to a leader that was deposed; the others do not know of it
 	host     *Host     // the last connection's; nil for none
-	home     *Server   // the read-only member that alone knows it; nil for one of the ensemble; constant
 }
 
 // connLocked returns the connection of the client, nil if there is none.
@@ -41,25 +45,16 @@ func (sess *session) endConnsAtLocked(s *Server) {
 // touchLocked notes that a server has heard of the client. A follower keeps that
 // to itself until the leader asks for it.
 func (sess *session) touchLocked(at *Server) {
-	if sess.deciderLocked() != at {
+	if sess.cluster.leaderServerLocked() != at {
 		at.member.recordTouchLocked(sess)
 		return
 	}
-	sess.extendLocked(&at.clock)
+	sess.extendLocked()
 }
 
-// deciderLocked returns the server that decides on the end of a session: the
-// leader, or the read-only member that alone knows the session.
-func (sess *session) deciderLocked() *Server {
-	if sess.home != nil {
-		return sess.home
-	}
-	return sess.cluster.leaderServerLocked()
-}
-
-// extendLocked moves the deadline, by the clock of the decider.
-func (sess *session) extendLocked(by *clock) {
-	sess.deadline = time.Now().Add(by.measured(sess.timeout))
+// extendLocked moves the deadline.
+func (sess *session) extendLocked() {
+	sess.deadline = time.Now().Add(sess.timeout)
 	if tick := sess.cluster.cfg.tick; tick > 0 {
 		sess.deadline = sess.deadline.Truncate(tick).Add(tick)
 	}
@@ -68,10 +63,9 @@ func (sess *session) extendLocked(by *clock) {
 	}
 }
 
-// beginTimeoutLocked gives the session its full timeout by the clock of the
-// decider.
-func (sess *session) beginTimeoutLocked(by *clock) {
-	sess.extendLocked(by)
+// beginTimeoutLocked gives the session its full timeout.
+func (sess *session) beginTimeoutLocked() {
+	sess.extendLocked()
 	sess.armLocked()
 }
 
@@ -98,43 +92,30 @@ func (sess *session) armLocked() {
 // expireIfOverdueLocked does nothing while there is nobody to decide: whoever
 // comes to decide looks after all sessions.
 func (sess *session) expireIfOverdueLocked() {
-	if sess.home == nil && sess.cluster.ens != nil {
+	if sess.cluster.ens != nil {
 		sess.cluster.ens.pingIfDueLocked()
 	}
-	switch decider := sess.deciderLocked(); {
-	case decider == nil || sess.cluster.sessionLocked(sess.id) != sess || !sess.canEndAtLocked(decider):
+	switch decider := sess.cluster.leaderServerLocked(); {
+	case decider == nil || sess.cluster.sessions[sess.id] != sess || !decider.canExpireLocked():
 	case time.Now().Before(sess.deadline):
 		sess.armLocked()
-	case sess.home != nil:
-		decider.expired++
-		sess.endLocked(nil)
 	default:
 		decider.expired += sess.cluster.expireOverdueLocked()
 	}
 }
 
-// canEndAtLocked reports whether the server, which decides on the session, is
-// able to end it.
-func (sess *session) canEndAtLocked(decider *Server) bool {
-	if sess.home != nil {
-		return !decider.paused
-	}
-	return decider.writableLocked() && decider.upLocked() && !decider.paused
-}
+// canExpireLocked reports whether the server, which decides on sessions, is able
+// to end them.
+func (s *Server) canExpireLocked() bool { return s.writableLocked() && s.upLocked() && !s.paused }
 
 // endLocked deletes a session and its ephemeral nodes in one transaction. The
 // session's own watches still hear of it. closer is the connection that asks
 // for it. If the client did not ask, closer is nil, and the client's connection
-// ends. For a session that only one member knows, there is no transaction.
+// ends.
 func (sess *session) endLocked(closer *conn) {
 	sess.cluster.forgetLocked(sess)
 	sess.expiry.stop()
-	switch {
-	case sess.home == nil:
-		sess.cluster.commitEndLocked(sessionEnd{sess, closer})
-	case sess.conn != nil && sess.conn != closer:
-		sess.conn.closeByServerLocked()
-	}
+	sess.cluster.commitEndLocked(sessionEnd{sess, closer})
 	if sess.host != nil {
 		sess.host.endedLocked(sess)
 	}
@@ -157,4 +138,79 @@ func (c *cluster) expireOverdueLocked() (ended int) {
 		}
 	}
 	return ended
+}
+
+// sessionTable is who the clients of a cluster are.
+type sessionTable struct {
+	secret uint64 // the passwords are derived from it; constant
+
+	// The rest is guarded by the monitor of the cluster.
+	last     int64 // the id given last
+	sessions map[int64]*session
+
+	// These are nil until there is one.
+	replaced       map[int64]struct{} // sessions that the next handshake replaces silently
+	pausedSessions map[int64]struct{} // sessions whose requests wait
+	moving         map[int64]*Member  // the members that sessions are to go to
+}
+
+func newSessionTable(cfg config) sessionTable {
+	return sessionTable{
+		secret: secretOf(cfg), last: firstSessionID(time.Now()), sessions: make(map[int64]*session),
+	}
+}
+
+// secretOf returns what passwords of sessions are made of. With a chaos plan
+// from the beginning, it depends on the seed, so that the same seed gives the
+// same run.
+func secretOf(cfg config) uint64 {
+	if cfg.plan != nil {
+		return cfg.plan.Seed
+	}
+	return rand.Uint64()
+}
+
+const passwordSize = 16
+
+// password proves that a client owns a session. It is derived from the id, so
+// that the server need not keep it, and from a secret: servers that begin in
+// the same millisecond have the same ids, and must not take each other's
+// clients in.
+func (t *sessionTable) password(id int64) []byte {
+	sum := sha1.Sum(binary.BigEndian.AppendUint64(nil, uint64(id)^t.secret))
+	return sum[:passwordSize]
+}
+
+// firstSessionID makes ids as ZooKeeper does: the server's number in the top
+// byte, then the time of its start, then a counter.
+func firstSessionID(start time.Time) int64 {
+	const serverID = 1
+	return int64(uint64(start.UnixMilli())<<24>>8) | serverID<<56
+}
+
+// beginLocked adds a session.
+func (t *sessionTable) beginLocked(c *cluster) *session {
+	t.last++
+	sess := &session{id: t.last, cluster: c}
+	t.sessions[sess.id] = sess
+	return sess
+}
+
+// forgetLocked takes a session out that has ended.
+func (t *sessionTable) forgetLocked(sess *session) {
+	delete(t.sessions, sess.id)
+	delete(t.pausedSessions, sess.id)
+	delete(t.moving, sess.id) // every member may say that it is over
+}
+
+// oldestFirstLocked returns the sessions in the order in which they began.
+func (t *sessionTable) oldestFirstLocked() []*session {
+	if len(t.sessions) == 0 {
+		return nil
+	}
+	list := make([]*session, 0, len(t.sessions))
+	for _, id := range slices.Sorted(maps.Keys(t.sessions)) {
+		list = append(list, t.sessions[id])
+	}
+	return list
 }

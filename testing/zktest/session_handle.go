@@ -51,8 +51,8 @@ func (s *Session) ID() int64 { return s.id }
 func (s *Session) Expire() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
-	sess := s.cluster.sessionLocked(s.id)
-	if sess == nil || sess.home == nil && !slices.ContainsFunc(s.servers, (*Server).writableLocked) {
+	sess := s.cluster.sessions[s.id]
+	if sess == nil || !slices.ContainsFunc(s.servers, (*Server).writableLocked) {
 		return false
 	}
 	sess.endLocked(nil)
@@ -90,23 +90,11 @@ func (s *Session) Cut() bool {
 // ends the black hole. Blackhole returns false if there is no connection.
 func (s *Session) Blackhole() bool { return s.withConn((*conn).blackHoleLocked) }
 
-// BlackholeUpstream is Blackhole in one direction, from the client to the
-// server: nothing that the client sends arrives, and the client is still told
-// of watch events. The server will expire the session in time.
-func (s *Session) BlackholeUpstream() bool {
-	return s.withConn(func(c *conn) { c.upstreamDead = true })
-}
-
-// BlackholeDownstream is Blackhole in one direction, from the server to the
-// client: what the client sends is carried out, and keeps its session alive,
-// but the client hears nothing.
-func (s *Session) BlackholeDownstream() bool { return s.withConn((*conn).killDownstreamLocked) }
-
 // withConn does something to the connection of the session, if it has one.
 func (s *Session) withConn(do func(*conn)) bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
-	sess := s.cluster.sessionLocked(s.id)
+	sess := s.cluster.sessions[s.id]
 	if sess == nil || sess.connLocked() == nil {
 		return false
 	}
@@ -129,7 +117,7 @@ func (s *Session) Pause() bool {
 		s.cluster.pausedSessions = make(map[int64]struct{})
 	}
 	s.cluster.pausedSessions[s.id] = struct{}{}
-	return s.cluster.sessionLocked(s.id) != nil
+	return s.cluster.sessions[s.id] != nil
 }
 
 // Resume carries out what has waited, and ends the pause. It returns false if
@@ -168,7 +156,7 @@ func (s *Session) MoveTo(m *Member) bool {
 func (s *Session) Member() *Member {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()
-	if sess := s.cluster.sessionLocked(s.id); sess != nil && sess.connLocked() != nil {
+	if sess := s.cluster.sessions[s.id]; sess != nil && sess.connLocked() != nil {
 		return sess.connLocked().srv.member
 	}
 	return nil

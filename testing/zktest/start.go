@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -35,9 +34,6 @@ func Run(opts ...Option) (*Server, error) {
 	cfg, err := configured(opts)
 	if err != nil {
 		return nil, err
-	}
-	if cfg.spares > 0 {
-		return nil, errors.New("zktest: spare members without an ensemble")
 	}
 	s := newServer(newCluster(cfg))
 	s.alone = s
@@ -122,7 +118,7 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	}
 	e := &Ensemble{cluster: newCluster(cfg)}
 	e.ens = e
-	for i := range n + cfg.spares {
+	for i := range n {
 		e.addMember(i)
 	}
 	if err := e.begin(); err != nil {
@@ -142,9 +138,7 @@ func (e *Ensemble) begin() error {
 	}
 	e.mu.Lock()
 	defer e.unlock()
-	e.setFirstViewLocked()
 	e.electLocked()
-	e.confirmViewLocked()
 	return nil
 }
 
@@ -193,11 +187,9 @@ func (e *Ensemble) Close() error {
 	e.stopClocksLocked()
 	e.election.stop()
 	e.ping.stop()
-	e.roleChange.stop()
 	for _, m := range e.members {
 		m.applying.stop()
 		m.givingUp.stop()
-		m.readOnly.begin.stop()
 		m.closeLocked()
 	}
 	e.unlock()

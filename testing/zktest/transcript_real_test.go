@@ -141,12 +141,8 @@ func (s *stage) body(op wire.Op, d *wire.Decoder) string {
 		return unordered(d.Strings())
 	case wire.OpGetChildren2:
 		return unordered(d.Strings()) + s.stat(d)
-	case wire.OpGetAllChildrenNumber, wire.OpAddWatch:
+	case wire.OpAddWatch:
 		return fmt.Sprint(" ", d.Int32())
-	case wire.OpWhoAmI:
-		return unordered(identities(d))
-	case wire.OpSASL:
-		return " " + data(d.Buffer())
 	case wire.OpMulti, wire.OpMultiRead:
 		return s.results(d)
 	}
@@ -157,14 +153,6 @@ func (s *stage) body(op wire.Op, d *wire.Decoder) string {
 func unordered(list []string) string {
 	slices.Sort(list)
 	return fmt.Sprintf(" %q", list)
-}
-
-func identities(d *wire.Decoder) []string {
-	list := make([]string, d.Count(8))
-	for i := range list {
-		list[i] = d.String() + "=" + d.String()
-	}
-	return list
 }
 
 // results describes the parts of the answer to a multi or a multiRead.

@@ -13,12 +13,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// ClientLabel is the label of a dialer's context that says who connects: one of
-// [runtime/pprof.WithLabels]. A client that has it is named in the test's log if
+// clientLabel is the label of a dialer's context that says who connects: one of
+// [runtime/pprof.WithLabels]. Package framework sets it. A client that has it is named in the test's log if
 // it is still connected when the test ends, or if there is no connection at that
 // moment and goroutines with the label are left: a bubble of testing/synctest
 // panics then, and its trace does not say whose goroutines they are.
-const ClientLabel = "curator.client"
+const clientLabel = "curator.client"
 
 // mostDialers bounds how many clients are kept in mind.
 const mostDialers = 10_000
@@ -32,7 +32,7 @@ type dialers struct {
 
 // note keeps in mind who has dialed, and the connection, if there is one.
 func (d *dialers) note(ctx context.Context, client *memnet.Conn) {
-	who, ok := pprof.Label(ctx, ClientLabel)
+	who, ok := pprof.Label(ctx, clientLabel)
 	if !ok {
 		return
 	}
@@ -100,7 +100,7 @@ func leftBehind(clients []string) []string {
 		var profile strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&profile, 1) // a Builder takes everything
 		clients = slices.DeleteFunc(clients, func(who string) bool {
-			return !strings.Contains(profile.String(), fmt.Sprintf("%q:%q", ClientLabel, who))
+			return !strings.Contains(profile.String(), fmt.Sprintf("%q:%q", clientLabel, who))
 		})
 	}
 	return clients

@@ -1,8 +1,10 @@
 package zktest
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
@@ -13,9 +15,9 @@ const (
 	// Version393 is 3.9.3, and the default.
 	Version393 Version = iota
 
-	// Version384 is 3.8.4, the first of 3.8 whose events ask for permission. A
-	// client that must live with this and with 3.9 has much to heed about
-	// watches:
+	// Version380 is 3.8.0 as Debian 12 has it: patched, so that events ask for
+	// permission. A client that must live with this and with 3.9 has much to heed
+	// about watches:
 	//
 	//   - A connection has one mode of watch for a path, in each of the two
 	//     tables. The mode that is set last replaces the one before, and so a
@@ -26,11 +28,9 @@ const (
 	//   - A recursive watch is in the table for children as well, and silent
 	//     there.
 	//   - Events do not tell their zxid.
-	Version384
-
-	// Version380 is 3.8.0 as Debian 12 has it: patched, so that events ask for
-	// permission. Beyond what 3.8.4 does otherwise, exists asks for none, and a
-	// multi reads the modes of its creates in another way.
+	//
+	// Besides, exists asks for no permission, and a multi reads the modes of its
+	// creates in another way.
 	Version380
 
 	// Version3510 is for tests of clients that must live with 3.5. It does all
@@ -45,8 +45,6 @@ func (v Version) String() string {
 	switch v {
 	case Version393:
 		return "3.9.3"
-	case Version384:
-		return "3.8.4"
 	case Version380:
 		return "3.8.0"
 	case Version3510:
@@ -56,31 +54,51 @@ func (v Version) String() string {
 	}
 }
 
-// MarshalText returns the number.
-func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
-
-// UnmarshalText reads such as "3.9.3". The error names the versions that there
-// are.
-func (v *Version) UnmarshalText(text []byte) error {
-	versions := []Version{Version393, Version384, Version380, Version3510}
-	for _, known := range versions {
-		if known.String() == string(text) {
-			*v = known
-			return nil
-		}
-	}
-	return fmt.Errorf("zktest: no server behaves as ZooKeeper %q, but as %v", text, versions)
-}
-
 // isBefore39 reports what the versions before 3.9 have in common.
 func (v Version) isBefore39() bool { return v != Version393 }
 
 // knows reports whether the version has a request.
 func (v Version) knows(op wire.Op) bool {
 	switch op {
-	case wire.OpAddWatch, wire.OpSetWatches2, wire.OpMultiRead, wire.OpGetEphemerals, wire.OpGetAllChildrenNumber,
-		wire.OpWhoAmI:
+	case wire.OpAddWatch, wire.OpSetWatches2, wire.OpMultiRead, wire.OpGetEphemerals:
 		return v != Version3510
 	}
 	return true
+}
+
+// WithClickHouseKeeper makes the server answer as ClickHouse Keeper does, where
+// that differs from ZooKeeper in a way that matters to clients:
+//
+//   - A part of a multiRead that has failed keeps the type of its operation. The
+//     error code is in the part's header, and no body follows.
+//   - A deletion leaves the Pzxid of the parent unchanged.
+//   - Containers and nodes with a TTL are unknown: the connection ends without an
+//     answer.
+//   - The events of a recursive watch carry the path of the watch instead of the
+//     path of the node.
+//   - A client that asks for a session that is over gets a new one, and is not
+//     told.
+func WithClickHouseKeeper() Option {
+	return func(c *config) { c.keeper = true }
+}
+
+var errNotInKeeper = errors.New("ClickHouse Keeper does not know this request")
+
+// isUnknownToKeeper reports whether ClickHouse Keeper ends the connection for a
+// request.
+func isUnknownToKeeper(kind wire.Op) bool {
+	return kind == wire.OpCreateContainer || kind == wire.OpCreateTTL
+}
+
+// keeperPathLocked returns the path of the event that a connection gets: of the
+// recursive watch that covers the node, if the connection has one.
+func (r *replica) keeperPathLocked(c *conn, node string) string {
+	for path := node; ; path = datatree.ParentOf(path) {
+		switch {
+		case r.watches.Has(c, datatree.DataWatch(path), datatree.WatchRecursive):
+			return path
+		case path == "/":
+			return node
+		}
+	}
 }

@@ -77,7 +77,7 @@ func (s *Server) WaitWatches(ctx context.Context, session int64, n int) error {
 			return s.watches.Len() == n
 		}
 		total := 0
-		if sess := s.sessionLocked(session); sess != nil {
+		if sess := s.sessions[session]; sess != nil {
 			for _, c := range s.connsOfLocked(sess) {
 				total += s.watches.CountOf(c)
 			}
@@ -103,59 +103,6 @@ func (e *Ensemble) agree() bool {
 	return true
 }
 
-// WaitIdle waits until nothing is under way: every request has been carried out
-// and answered, everything that was to be sent has been sent, and clients in
-// the same process have read it all and wait for more. The server does not know
-// what clients are about to send, nor over TCP what is on its way. Dead
-// connections do not count. It ends as [Server.WaitFor] does. In a bubble,
-// synctest.Wait says more.
-func (s *Server) WaitIdle(ctx context.Context) error { return s.waitIdle(ctx, &s.closed, s) }
-
-// WaitIdle is [Server.WaitIdle] for all members. A member that has something to
-// apply is not idle.
-func (e *Ensemble) WaitIdle(ctx context.Context) error {
-	return e.waitIdle(ctx, &e.closing, e.servers()...)
-}
-
-func (c *cluster) waitIdle(ctx context.Context, closed *bool, servers ...*Server) error {
-	c.idle.waiting.Add(1)
-	defer c.idle.waiting.Add(-1)
-	for {
-		rested := c.idle.next()
-		c.mu.Lock()
-		changed, over, idle := c.nextChangeLocked(), *closed, true
-		for _, s := range servers {
-			idle = idle && s.idleLocked()
-		}
-		c.mu.Unlock()
-		switch {
-		case idle:
-			return nil
-		case over:
-			return ErrClosed
-		}
-		select {
-		case <-rested:
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// idleLocked reports whether nothing is under way.
-func (s *Server) idleLocked() bool {
-	if s.member != nil && s.member.received > 0 {
-		return false
-	}
-	for c := range s.conns {
-		if !c.halfOpenLocked() && !c.idle() {
-			return false
-		}
-	}
-	return true
-}
-
 // WaitLeader waits until a member leads with a majority, and returns it.
 // It ends as [Server.WaitFor] does.
 func (e *Ensemble) WaitLeader(ctx context.Context) (*Member, error) {
@@ -165,4 +112,36 @@ func (e *Ensemble) WaitLeader(ctx context.Context) (*Member, error) {
 		return leader != nil
 	})
 	return leader, err
+}
+
+// AssertNoNodes fails the test if there is a node below path, or if the path is
+// invalid. With "/" it means that nothing was left behind at all.
+func (s *Server) AssertNoNodes(tb TB, path string) {
+	tb.Helper()
+	if !datatree.ValidPath(path) {
+		tb.Fatalf("%v", invalidPath(path))
+		return // Fatalf of a TB that is not a test may return
+	}
+	s.mu.Lock()
+	nodes := s.belowLocked(path)
+	s.mu.Unlock()
+	if len(nodes) > 0 {
+		tb.Fatalf("zktest: %d nodes left below %s:\n%s", len(nodes), path, s.Dump())
+	}
+}
+
+// AssertNoWatches fails the test if a client has a watch.
+func (s *Server) AssertNoWatches(tb TB) {
+	tb.Helper()
+	if n := len(s.Watches()); n > 0 {
+		tb.Fatalf("zktest: %d watches left:\n%s", n, s.Dump())
+	}
+}
+
+// AssertNoSessions fails the test if a session is alive.
+func (s *Server) AssertNoSessions(tb TB) {
+	tb.Helper()
+	if n := len(s.Sessions()); n > 0 {
+		tb.Fatalf("zktest: %d sessions left:\n%s", n, s.Dump())
+	}
 }

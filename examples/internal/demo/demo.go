@@ -41,6 +41,11 @@ type Stage struct {
 	servers string
 }
 
+// Connect returns another client of the story's servers. The caller closes it.
+func (s Stage) Connect(ctx context.Context, opts ...framework.Option) (*framework.Client, error) {
+	return connect(ctx, s.servers, opts...)
+}
+
 // Main runs a story with the arguments of the command line, and ends the
 // process with the exit status. An interrupt ends the context of the story.
 func Main(name string, story Story) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Teller makes calls, one after the other, in the order of the posts. It
-// implements clienttrace.Teller. The calls run on a goroutine of their own,
+// implements insider.Teller. The calls run on a goroutine of their own,
 // which lives as long as there is something to call.
 type Teller struct {
 	of *Group
@@ -36,7 +36,7 @@ const (
 	maxTelling = 1 << 14
 )
 
-// Context implements clienttrace.Teller.
+// Context implements insider.Teller.
 func (t *Teller) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, key{}, t)
 }
@@ -53,7 +53,7 @@ func FromContext(ctx context.Context) *Teller {
 // the caller waits no longer than after the end of the first, which goes on.
 type EndKey struct{}
 
-// Post implements clienttrace.Teller.
+// Post implements insider.Teller.
 func (t *Teller) Post(call func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,7 +69,7 @@ func (t *Teller) Post(call func()) bool {
 	return true
 }
 
-// Tell implements clienttrace.Teller.
+// Tell implements insider.Teller.
 func (t *Teller) Tell(ctx context.Context, call func()) (told bool) {
 	var outcome atomic.Int32 // 0 until one of them has happened, which is never if the call ends its goroutine
 	const left, panicked, returned = 1, 2, 3
@@ -93,7 +93,7 @@ func (t *Teller) Tell(ctx context.Context, call func()) (told bool) {
 	return told && outcome.Load() == returned
 }
 
-// Wait implements clienttrace.Teller.
+// Wait implements insider.Teller.
 func (t *Teller) Wait(ctx context.Context) (told bool) {
 	all := t.ending()
 	switch {

@@ -1,6 +1,10 @@
 package transport
 
-import "github.com/gocurator/curator/framework/internal/jute"
+import (
+	"github.com/gocurator/curator/framework/internal/jute"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+)
 
 // PersistentWatch is a watch that stays when it has fired. It is told of
 // everything that happens to its node and of every creation and deletion of a
@@ -50,7 +54,7 @@ func (c *Conn) enqueueAddWatchLocked(w *PersistentWatch) {
 	if w.Recursive {
 		mode = modeRecursive
 	}
-	r := Request{Op: opAddWatch, Then: w.Then, Payload: func(b []byte) []byte {
+	r := Request{Op: proto.OpAddWatch, Then: w.Then, Payload: func(b []byte) []byte {
 		return jute.AppendInt32(jute.AppendString(b, w.Path), mode)
 	}}
 	if c.fullLocked() {

@@ -3,6 +3,8 @@ package transport
 import (
 	"container/list"
 	"slices"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // Limits of what may be under way on a connection. A slow server makes callers
@@ -71,7 +73,7 @@ func (w *Waiter) Cancel() bool {
 // finishLocked removes the waiter from the queue and closes Done.
 func (w *Waiter) finishLocked(err error) {
 	w.conn.waiters.Remove(w.elem)
-	if w.requests[0].Op == opAddWatch {
+	if w.requests[0].Op == proto.OpAddWatch {
 		w.conn.waitingWatches--
 	}
 	w.elem, w.err = nil, err

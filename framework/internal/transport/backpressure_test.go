@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // filled returns a connection that takes no more calls, and the given number of
@@ -16,13 +18,13 @@ func filled(t *testing.T, waiting int) (*Link, *Conn, *peer, []*Waiter) {
 	c, p := established(t, l, 7, 9*time.Second)
 	readInBackground(c)
 	for range maxCalls {
-		_, waiter, err := l.Send(opSync, path("/a"), nil)
+		_, waiter, err := l.Send(proto.OpSync, path("/a"), nil)
 		require.NoError(t, err)
 		require.Nil(t, waiter)
 	}
 	waiters := make([]*Waiter, waiting)
 	for i := range waiters {
-		call, waiter, err := l.Send(opSync, path("/a"), nil)
+		call, waiter, err := l.Send(proto.OpSync, path("/a"), nil)
 		require.NoError(t, err)
 		require.Nil(t, call)
 		waiters[i] = waiter
@@ -56,7 +58,7 @@ func TestCallsWaitForCapacityInOrder(t *testing.T) {
 		require.Empty(t, sent(waiters))
 		p.answerNext()
 		require.Equal(t, []int{0}, sent(waiters))
-		call, later, err := l.Send(opSync, path("/a"), nil)
+		call, later, err := l.Send(proto.OpSync, path("/a"), nil)
 		require.NoError(t, err)
 		require.Nil(t, call)
 		p.answerNext()
@@ -69,7 +71,7 @@ func TestCallsWaitForCapacityInOrder(t *testing.T) {
 		p.answerNext()
 		require.Equal(t, []int{0}, sent([]*Waiter{later}))
 		p.answerNext()
-		call, waiter, err := l.Send(opSync, path("/a"), nil)
+		call, waiter, err := l.Send(proto.OpSync, path("/a"), nil)
 		require.NoError(t, err)
 		require.NotNil(t, call)
 		require.Nil(t, waiter, "there are no waiters any more, and there is capacity")
@@ -93,9 +95,9 @@ func TestSomeRequestsDoNotWaitForCapacity(t *testing.T) {
 		for range maxCalls {
 			p.read()
 		}
-		c.Write(frame(xidPing, opPing))
+		c.Write(frame(proto.XidPing, proto.OpPing))
 		l.RemoveWatch(Watch{"/a", Data})
-		require.Equal(t, []int32{opPing, opRemoveWatches}, p.readOps(2))
+		require.Equal(t, []int32{proto.OpPing, proto.OpRemoveWatches}, p.readOps(2))
 		require.True(t, p.silent())
 	})
 }
@@ -107,7 +109,7 @@ func TestCallsWaitForCapacityWhenTheServerDoesNotRead(t *testing.T) {
 		queued := 0
 		data := make([]byte, 100<<10)
 		for {
-			_, waiter, err := l.Send(opSync, func(b []byte) []byte { return append(b, data...) }, nil)
+			_, waiter, err := l.Send(proto.OpSync, func(b []byte) []byte { return append(b, data...) }, nil)
 			require.NoError(t, err)
 			if waiter != nil {
 				break
@@ -115,7 +117,7 @@ func TestCallsWaitForCapacityWhenTheServerDoesNotRead(t *testing.T) {
 			queued += len(data)
 		}
 		require.Less(t, queued, 2*maxQueued)
-		_, waiter, _ := l.Send(opSync, path("/a"), nil)
+		_, waiter, _ := l.Send(proto.OpSync, path("/a"), nil)
 		c.Close()
 		<-waiter.Done()
 		_, err := waiter.Calls()
@@ -134,7 +136,7 @@ func TestQueuedBytesStayBoundedWhenTheServerReadsAgain(t *testing.T) {
 		_, p := established(t, l, 7, 9*time.Second)
 		const size, n = 1 << 20, 50
 		for range n {
-			_, _, err := l.Send(opSync, zeros(size), nil)
+			_, _, err := l.Send(proto.OpSync, zeros(size), nil)
 			require.NoError(t, err)
 		}
 		for range n {

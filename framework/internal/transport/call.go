@@ -2,8 +2,9 @@ package transport
 
 import (
 	"errors"
-	"slices"
 	"time"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // Errors of calls.
@@ -46,7 +47,7 @@ func (c *Call) Done() <-chan struct{} { return c.done }
 // for success), the zxid, and the bytes behind the reply's header. An err that
 // is not nil means that there was no answer.
 func (c *Call) Answer() (code int32, zxid int64, body []byte, err error) {
-	return c.reply.err, c.reply.zxid, c.reply.body, c.err
+	return c.reply.Code, c.reply.Zxid, c.reply.body, c.err
 }
 
 // HangUp is what there is to know of a request with which a connection has ended.
@@ -72,7 +73,7 @@ func (c *Call) completeWith(r reply) {
 
 func (c *Call) complete() {
 	if c.sent.Then != nil {
-		c.sent.Then(c.reply.err, c.err)
+		c.sent.Then(c.reply.Code, c.err)
 	}
 	close(c.done)
 }
@@ -124,10 +125,6 @@ func (l *Link) send(requests []Request, calls []*Call) (*Waiter, error) {
 		l.mu.Unlock()
 		return nil, ErrNotSent
 	}
-	if slices.ContainsFunc(requests, c.isUnprovenLocked) {
-		l.mu.Unlock()
-		return nil, ErrUnproven
-	}
 	if c.fullLocked() {
 		defer l.mu.Unlock()
 		return c.enqueueWaiterLocked(requests), nil
@@ -165,16 +162,16 @@ func (c *Conn) enqueueLimitedLocked(limit int, r Request) (*Call, error) {
 		return nil, ErrNotSent
 	}
 	before := len(c.out)
-	header := request{xid: c.link.nextOwnXid(), op: r.Op}
+	header := proto.RequestHeader{Xid: c.link.nextOwnXid(), Op: r.Op}
 	c.out = appendRequest(c.out, header, r.Payload)
-	if limit > 0 && len(c.out)-before-lengthSize > limit {
+	if limit > 0 && len(c.out)-before-proto.LengthSize > limit {
 		c.out = c.out[:before]
 		return nil, ErrTooLong
 	}
-	c.inflight.sent(header, time.Now())
-	sent := HangUp{r, len(c.out) - before - lengthSize, c.establishedAt, c.heldLocked()}
+	c.inflight.sent(header, c.link.cfg.Clock())
+	sent := HangUp{r, len(c.out) - before - proto.LengthSize, c.establishedAt, c.heldLocked()}
 	call := &Call{sent: sent, done: make(chan struct{})}
-	c.calls[header.xid] = call
+	c.calls[header.Xid] = call
 	return call, nil
 }
 

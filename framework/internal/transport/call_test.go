@@ -24,7 +24,7 @@ func zeros(n int) func([]byte) []byte {
 
 // send makes a small request.
 func send(l *Link, p string) (*Call, error) {
-	call, _, err := l.Send(opSync, path(p), nil)
+	call, _, err := l.Send(proto.OpSync, path(p), nil)
 	return call, err
 }
 
@@ -141,19 +141,19 @@ func TestCallThatIsTooLongIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{MaxRequest: 1000})
 		_, p := established(t, l, 7, 9*time.Second)
-		_, _, err := l.Send(opSync, zeros(1000), nil)
+		_, _, err := l.Send(proto.OpSync, zeros(1000), nil)
 		require.ErrorIs(t, err, ErrTooLong)
 		require.True(t, p.silent())
 		_, err = send(l, "/a")
 		require.NoError(t, err)
-		require.Equal(t, []int32{opSync}, p.readOps(1))
+		require.Equal(t, []int32{proto.OpSync}, p.readOps(1))
 	})
 }
 
 func TestTheFirstOfSeveralIsSentAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		long := Request{Op: opSync, Payload: zeros(1000)}
-		short := Request{Op: opSync, Payload: path("/a")}
+		long := Request{Op: proto.OpSync, Payload: zeros(1000)}
+		short := Request{Op: proto.OpSync, Payload: path("/a")}
 		l := NewLink(Config{MaxRequest: 1000})
 		_, _, err := l.SendAll(short, short, short)
 		require.ErrorIs(t, err, ErrNotSent)
@@ -168,7 +168,7 @@ func TestTheFirstOfSeveralIsSentAlone(t *testing.T) {
 		require.NotNil(t, calls[0])
 		require.Nil(t, calls[1])
 		require.Nil(t, calls[2], "never the third without the second")
-		require.Equal(t, []int32{opSync}, p.readOps(1))
+		require.Equal(t, []int32{proto.OpSync}, p.readOps(1))
 		require.True(t, p.silent())
 	})
 }
@@ -204,7 +204,7 @@ func TestThenIsCalledInOrderWithEvents(t *testing.T) {
 		l := NewLink(Config{Fired: func(ev Event) { order = append(order, ev.Path) }})
 		c, p := established(t, l, 7, 9*time.Second)
 		readInBackground(c)
-		call, _, err := l.Send(opSync, path("/a"), func(code int32, err error) {
+		call, _, err := l.Send(proto.OpSync, path("/a"), func(code int32, err error) {
 			require.NoError(t, err)
 			require.EqualValues(t, -101, code)
 			order = append(order, "answer")
@@ -257,13 +257,13 @@ func TestAnswerAboutTheSessionEndsTheConnection(t *testing.T) {
 		body []any
 		ends bool
 	}{
-		"expired":                  {opSync, proto.CodeSessionExpired, nil, true},
-		"moved":                    {opSync, proto.CodeSessionMoved, nil, true},
-		"moved, transaction":       {opMulti, proto.CodeOK, failed(proto.CodeSessionMoved), true},
-		"no node":                  {opSync, proto.CodeNoNode, nil, false},
-		"no node, transaction":     {opMulti, proto.CodeOK, failed(proto.CodeNoNode), false},
-		"no operation":             {opMulti, proto.CodeOK, []any{proto.OpError, true, int32(-1)}, false},
-		"answer that is malformed": {opMulti, proto.CodeOK, []any{proto.OpError}, false},
+		"expired":                  {proto.OpSync, proto.CodeSessionExpired, nil, true},
+		"moved":                    {proto.OpSync, proto.CodeSessionMoved, nil, true},
+		"moved, transaction":       {proto.OpMulti, proto.CodeOK, failed(proto.CodeSessionMoved), true},
+		"no node":                  {proto.OpSync, proto.CodeNoNode, nil, false},
+		"no node, transaction":     {proto.OpMulti, proto.CodeOK, failed(proto.CodeNoNode), false},
+		"no operation":             {proto.OpMulti, proto.CodeOK, []any{proto.OpError, true, int32(-1)}, false},
+		"answer that is malformed": {proto.OpMulti, proto.CodeOK, []any{proto.OpError}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // However a connection ends, and however often it is closed: each call that was
@@ -32,7 +34,7 @@ func TestEveryCallEndsOnceWhoeverCloses(t *testing.T) {
 			for i := range 8 {
 				callers.Go(func() {
 					for range 10 {
-						call, _, err := l.Send(opSync, path("/a"), func(int32, error) { ended.Add(1) })
+						call, _, err := l.Send(proto.OpSync, path("/a"), func(int32, error) { ended.Add(1) })
 						if err != nil {
 							require.ErrorIs(t, err, ErrNotSent)
 							return

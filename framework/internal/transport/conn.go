@@ -44,10 +44,9 @@ type Conn struct {
 	calls            map[int32]*Call // not answered yet; the keys are xids
 	waiters          list.List       // each element is a *Waiter; oldest first
 	waitingWatches   int             // how many of them set persistent watches
-	multiReads       multiReads
-	ending           bool // by the peer or by us
-	hungUp           bool // by the peer, or for what it has sent
-	closed           bool // no call may be added
+	ending           bool            // by the peer or by us
+	hungUp           bool            // by the peer, or for what it has sent
+	closed           bool            // no call may be added
 }
 
 func newConn(l *Link, nc net.Conn) *Conn {
@@ -77,17 +76,17 @@ func (c *Conn) Write(frame []byte) (int, error) {
 }
 
 func (c *Conn) outgoing(frame []byte) error {
-	if len(frame) < lengthSize || frameLength(frame) != len(frame)-lengthSize {
+	if len(frame) < proto.LengthSize || frameLength(frame) != len(frame)-proto.LengthSize {
 		return errMalformed
 	}
 	if !c.connectSent {
 		return c.sendConnectRequest(frame)
 	}
-	r, err := parseRequest(frame[lengthSize:])
-	if err != nil {
-		return err
+	h, ok := proto.ReadRequestHeader(frame[proto.LengthSize:])
+	if !ok {
+		return errMalformed
 	}
-	c.inflight.sent(r, time.Now())
+	c.inflight.sent(h, c.link.cfg.Clock())
 	c.out = append(c.out, frame...)
 	return nil
 }
@@ -170,7 +169,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 
 // readFrame returns the next frame, including its length.
 func (c *Conn) readFrame() ([]byte, error) {
-	length, err := c.in.Peek(lengthSize)
+	length, err := c.in.Peek(proto.LengthSize)
 	if err != nil {
 		return nil, err
 	}
@@ -179,17 +178,17 @@ func (c *Conn) readFrame() ([]byte, error) {
 		limit = maxHandshakeFrame
 	}
 	// A ConnectResponse is no shorter than a reply's header.
-	if n < replyHeaderSize || n > limit && !c.handshake.done {
+	if n < proto.ReplyHeaderSize || n > limit && !c.handshake.done {
 		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
 	}
 	c.dropLongBuffer(n)
-	if c.buf, err = readGrowing(c.in, c.buf[:0], lengthSize+replyHeaderSize); err != nil {
+	if c.buf, err = readGrowing(c.in, c.buf[:0], proto.LengthSize+proto.ReplyHeaderSize); err != nil {
 		return nil, err
 	}
 	if n > limit {
 		return c.buf, c.skipAnswer(n)
 	}
-	c.buf, err = readGrowing(c.in, c.buf, lengthSize+n)
+	c.buf, err = readGrowing(c.in, c.buf, proto.LengthSize+n)
 	return c.buf, err
 }
 
@@ -205,7 +204,7 @@ const (
 // dropLongBuffer drops the memory of earlier frames if the next one, which has n
 // bytes, and those before it do not need it.
 func (c *Conn) dropLongBuffer(n int) {
-	if c.short++; n > shortFrame-lengthSize {
+	if c.short++; n > shortFrame-proto.LengthSize {
 		c.short = 0
 	}
 	if cap(c.buf) > spareSize || cap(c.buf) > shortFrame && c.short >= shortFrames {
@@ -238,18 +237,18 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 	if !c.handshake.done {
 		return c.handleHandshakeFrame(frame)
 	}
-	r, err := parseReply(frame[lengthSize:])
+	r, err := parseReply(frame[proto.LengthSize:])
 	if err != nil {
 		return nil, err
 	}
-	if r.xid == xidNotification {
+	if r.Xid == proto.XidNotification {
 		return nil, c.handleNotification(r)
 	}
 	call, sent, known := c.matchReply(r)
 	if !known { // it answers no request, so it proves nothing
 		return nil, nil
 	}
-	if isAboutSession(sent.op, r) {
+	if isAboutSession(sent.Op, r) {
 		// The caller learns of it when the connection is over, so that the next
 		// attempt is made on another one.
 		c.Close()
@@ -272,8 +271,8 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 // tells whether the session is over. The answer to a transaction that has failed
 // begins with an error, and is read only then.
 func isAboutSession(op int32, r reply) bool {
-	code := r.err
-	if op == opMulti && code == proto.CodeOK {
+	code := r.Code
+	if op == proto.OpMulti && code == proto.CodeOK {
 		code = proto.FailureOfMulti(r.body)
 	}
 	return code == proto.CodeSessionExpired || code == proto.CodeSessionMoved
@@ -290,22 +289,21 @@ func (c *Conn) matchReply(r reply) (call *Call, sent sentRequest, known bool) {
 	if c.link.retired {
 		return nil, sent, false
 	}
-	sent, known = c.inflight.answered(r.xid)
+	sent, known = c.inflight.answered(r.Xid)
 	if !known {
 		return nil, sent, false
 	}
 	// Servers do not renew the session with an auth request, nor with a request that
 	// they refuse because they do not have the session.
-	if !c.link.cfg.LeaderConfirmed && sent.op != opSetAuth && !isAboutSession(sent.op, r) {
+	if !c.link.cfg.LeaderConfirmed && sent.Op != proto.OpAuth && !isAboutSession(sent.Op, r) {
 		c.link.contactLocked(sent.at)
 	}
-	call = c.calls[r.xid]
-	c.multiReads.learn(sent.op, call, r.err)
+	call = c.calls[r.Xid]
 	if call != nil {
-		delete(c.calls, r.xid)
+		delete(c.calls, r.Xid)
 		c.link.answers++
-		if !call.ignoreZxid && !isRefusedSetWatches(sent.op, r) {
-			c.link.lastZxid = max(c.link.lastZxid, r.zxid)
+		if !call.ignoreZxid && !isRefusedSetWatches(sent.Op, r) {
+			c.link.lastZxid = max(c.link.lastZxid, r.Zxid)
 			c.link.zxidFrom = c
 		}
 		c.admitWaitersLocked()

@@ -24,8 +24,6 @@
 //   - backpressure.go bounds how many requests are under way, so that the
 //     server never stops reading.
 //   - firstping.go keeps a new session alive that took long to create.
-//   - suspension.go adds the time for which the machine was suspended, because
-//     Go's clock stands still meanwhile.
 //   - watches.go sets the watches again on a new connection, before any
 //     request, and removes those that no caller needs any more.
 //   - endsession.go ends a session on a server, even after the library has lost

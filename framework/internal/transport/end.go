@@ -52,13 +52,13 @@ func (c *Conn) finishEnd() {
 // memory. Were the connection to end, the request would be made again, and
 // answered in the same way.
 func (c *Conn) skipAnswer(n int) error {
-	h, _, _ := proto.ReadReplyHeader(c.buf[lengthSize:])
+	h, _, _ := proto.ReadReplyHeader(c.buf[proto.LengthSize:])
 	c.link.mu.Lock()
 	ours := c.handshake.done && c.calls[h.Xid] != nil
 	c.link.mu.Unlock()
 	if !ours {
 		return fmt.Errorf("%w: length %d", errMalformed, n)
 	}
-	_, err := c.in.Discard(n - replyHeaderSize)
+	_, err := c.in.Discard(n - proto.ReplyHeaderSize)
 	return err
 }

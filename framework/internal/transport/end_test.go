@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // A request with which the peer has ended the connection is told from one that is
@@ -86,7 +88,7 @@ func TestAnswerThatIsTooLongIsLeftOut(t *testing.T) {
 		binary.BigEndian.PutUint32(answer, maxFrame+1<<20)
 		p.write(answer)
 		rest := make([]byte, 1<<20)
-		for left := maxFrame + 1<<20 - replyHeaderSize; left > 0; left -= len(rest) {
+		for left := maxFrame + 1<<20 - proto.ReplyHeaderSize; left > 0; left -= len(rest) {
 			rest = rest[:min(left, len(rest))]
 			p.write(rest)
 		}

@@ -25,7 +25,7 @@ func (l *Link) CloseSession() *Call {
 	if c == nil || !c.established {
 		return nil
 	}
-	call, err := c.enqueueLocked(opCloseSession, noPayload, nil)
+	call, err := c.enqueueLocked(proto.OpCloseSession, noPayload, nil)
 	if err != nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	if end.resumed && o.Stay { // otherwise the nodes are gone, and what is at their paths is another's
 		return end.deleteNodes(o)
 	}
-	code, err := end.call(opCloseSession, noPayload)
+	code, err := end.call(proto.OpCloseSession, noPayload)
 	if code != 0 {
 		return fmt.Errorf("the server does not end the session (%d)", code)
 	}
@@ -105,8 +105,8 @@ func (e *endingConn) resume(id Identity) (over bool, err error) {
 		return false, err
 	}
 	granted, err := parseConnectResponse(frame)
-	e.resumed = granted.session == id.ID
-	return granted.session == 0, err
+	e.resumed = granted.Session == id.ID
+	return granted.Session == 0, err
 }
 
 // endingDepth is how many deletes are under way at a time: a small load for a
@@ -125,7 +125,7 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 		return nil
 	}
 	for _, cred := range o.Credentials {
-		if code, err := e.call(opSetAuth, cred.Payload); err != nil || code != 0 {
+		if code, err := e.call(proto.OpAuth, cred.Payload); err != nil || code != 0 {
 			return errors.Join(err, &AuthError{cred.Scheme, code})
 		}
 	}
@@ -133,7 +133,7 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 		var batch []byte
 		first := e.xid
 		for _, path := range paths {
-			batch = e.appendRequest(batch, opDelete, func(b []byte) []byte {
+			batch = e.appendRequest(batch, proto.OpDelete, func(b []byte) []byte {
 				return jute.AppendInt32(jute.AppendString(b, path), proto.AnyVersion)
 			})
 		}
@@ -152,19 +152,19 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 // ownNodes returns the session's ephemeral nodes. The sync makes the server know of
 // all that the client does. Servers make the list since version 3.6.
 func (e *endingConn) ownNodes() ([]string, error) {
-	if code, err := e.call(opSync, everywhere); code != proto.CodeOK || err != nil {
+	if code, err := e.call(proto.OpSync, everywhere); code != proto.CodeOK || err != nil {
 		return nil, cmp.Or(err, fmt.Errorf("the server does not catch up (%d)", code))
 	}
 	e.longest = maxListFrame
-	r, err := e.exchange(opGetEphemerals, everywhere)
+	r, err := e.exchange(proto.OpGetEphemerals, everywhere)
 	switch {
 	case err != nil:
 		return nil, err
-	case r.err != proto.CodeOK:
-		return nil, fmt.Errorf("the server does not list the nodes (%d)", r.err)
+	case r.Code != proto.CodeOK:
+		return nil, fmt.Errorf("the server does not list the nodes (%d)", r.Code)
 	}
 	list := jute.NewReader(r.body)
-	paths := make([]string, list.Count(lengthSize))
+	paths := make([]string, list.Count(proto.LengthSize))
 	for i := range paths {
 		paths[i] = list.String()
 	}
@@ -173,7 +173,7 @@ func (e *endingConn) ownNodes() ([]string, error) {
 
 func (e *endingConn) call(op int32, payload func([]byte) []byte) (code int32, err error) {
 	r, err := e.exchange(op, payload)
-	return r.err, err
+	return r.Code, err
 }
 
 func (e *endingConn) exchange(op int32, payload func([]byte) []byte) (reply, error) {
@@ -185,7 +185,7 @@ func (e *endingConn) exchange(op int32, payload func([]byte) []byte) (reply, err
 }
 
 func (e *endingConn) appendRequest(b []byte, op int32, payload func([]byte) []byte) []byte {
-	b = appendRequest(b, request{xid: e.xid, op: op}, payload)
+	b = appendRequest(b, proto.RequestHeader{Xid: e.xid, Op: op}, payload)
 	e.xid++
 	return b
 }
@@ -203,7 +203,7 @@ func (e *endingConn) answer(xid int32) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-		if r, err := parseReply(frame); err != nil || r.xid == xid {
+		if r, err := parseReply(frame); err != nil || r.Xid == xid {
 			return r, err
 		}
 	}
@@ -221,7 +221,7 @@ const (
 
 func (e *endingConn) read() ([]byte, error) {
 	e.conn.SetReadDeadline(time.Now().Add(e.ioTimeout))
-	var length [lengthSize]byte
+	var length [proto.LengthSize]byte
 	if _, err := io.ReadFull(e.in, length[:]); err != nil {
 		return nil, err
 	}
@@ -240,6 +240,6 @@ func appendConnectRequest(b []byte, id Identity) []byte {
 	b = proto.ConnectRequest{
 		TimeoutMillis: int32(id.Timeout.Milliseconds()), Session: id.ID, Password: id.Password,
 	}.Append(b)
-	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-lengthSize))
+	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-proto.LengthSize))
 	return b
 }

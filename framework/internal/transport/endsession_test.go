@@ -23,7 +23,7 @@ func endAgainst(t *testing.T, first, then []byte) error {
 		defer close(served)
 		defer theirs.Close()
 		for answer := first; answer != nil; answer = then {
-			var length [lengthSize]byte
+			var length [proto.LengthSize]byte
 			if _, err := io.ReadFull(theirs, length[:]); err != nil {
 				return
 			}
@@ -52,7 +52,7 @@ func TestEndSession(t *testing.T) {
 	ended := answerFrame(firstOwnXid, 1, 0)
 	refused := answerFrame(firstOwnXid, 1, -118)
 	tooLong := answerFrame(firstOwnXid, 1, 0, string(make([]byte, 2000)))
-	event := answerFrame(xidNotification, 1, 0, 1, 3, "/n")
+	event := answerFrame(proto.XidNotification, 1, 0, 1, 3, "/n")
 	for name, tc := range map[string]struct {
 		first, then []byte
 		over        bool
@@ -92,13 +92,13 @@ func TestEndSessionThatGetsAnotherSessionDeletesNothing(t *testing.T) {
 		defer theirs.Close()
 		xid := int32(firstOwnXid)
 		for answer := frame(0, 9000, int64(8), string(make([]byte, 16))); ; {
-			var length [lengthSize]byte
+			var length [proto.LengthSize]byte
 			if _, err := io.ReadFull(theirs, length[:]); err != nil {
 				return
 			}
 			body := make([]byte, frameLength(length[:]))
 			io.ReadFull(theirs, body)
-			if h, _ := proto.ReadRequestHeader(body); h.Op == opDelete && h.Xid == xid-1 {
+			if h, _ := proto.ReadRequestHeader(body); h.Op == proto.OpDelete && h.Xid == xid-1 {
 				deletes++
 			}
 			theirs.Write(answer)

@@ -3,6 +3,8 @@ package transport
 import (
 	"bytes"
 	"time"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // firstPing is a ping that the handshake sends for a new session that took long
@@ -24,16 +26,16 @@ type firstPing struct {
 // the ping is answered.
 func (c *Conn) sendFirstPing(response []byte, timeout time.Duration) {
 	c.handshake.response = bytes.Clone(response)
-	c.handshake.ping = &firstPing{time.Now(), timeout}
+	c.handshake.ping = &firstPing{c.link.cfg.Clock(), timeout}
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	c.out = appendRequest(c.out, request{xid: xidPing, op: opPing}, noPayload)
+	c.out = appendRequest(c.out, proto.RequestHeader{Xid: proto.XidPing, Op: proto.OpPing}, noPayload)
 	c.signal()
 }
 
 // handleFirstPing takes the answer to the ping and goes on with the handshake.
 func (c *Conn) handleFirstPing(r reply) ([]byte, error) {
-	if r.xid != xidPing || r.err != 0 {
+	if r.Xid != proto.XidPing || r.Code != 0 {
 		return nil, errMalformed
 	}
 	p, response := c.handshake.ping, c.handshake.response

@@ -7,34 +7,14 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// Operation codes of requests that this package makes.
 const (
-	opSync          = proto.OpSync
-	opMulti         = proto.OpMulti
-	opRemoveWatches = proto.OpRemoveWatches
-	opSetAuth       = proto.OpAuth
-	opSetWatches    = proto.OpSetWatches
-	opAddWatch      = proto.OpAddWatch
-	opGetEphemerals = proto.OpGetEphemerals
-	opMultiRead     = proto.OpMultiRead
-	opDelete        = proto.OpDelete
-	opPing          = proto.OpPing
-	opCloseSession  = proto.OpCloseSession
-)
-
-const (
-	xidNotification = proto.XidNotification
-	xidPing         = proto.XidPing
-
 	// Our requests count from here. The library counts from 1, and has few requests
 	// of its own. Negative xids would keep them apart as well, but servers ignore
 	// negative ones when they limit how much a client may have under way
 	// (ServerCnxn.incrOutstandingAndCheckThrottle).
 	firstOwnXid = 1 << 30
 
-	lengthSize      = proto.LengthSize
-	replyHeaderSize = proto.ReplyHeaderSize
-	handshakeSize   = 4 + 4 + 8 // a ConnectResponse, up to its session id
+	handshakeSize = 4 + 4 + 8 // a ConnectResponse, up to its session id
 
 	// maxFrame bounds what a broken peer can make us allocate. Servers refuse
 	// requests beyond 1 MiB by default, but a listing of very many children may be
@@ -62,51 +42,17 @@ func malformedUnless(ok bool) error {
 	return errMalformed
 }
 
-// connectRequest is the part of the client's handshake that matters here.
-type connectRequest struct {
-	session int64
-}
-
-func parseConnectRequest(body []byte) (connectRequest, error) {
-	q, ok := proto.ReadConnectRequest(body)
-	return connectRequest{session: q.Session}, malformedUnless(ok)
-}
-
-// connectResponse is the part of the server's handshake that matters here.
-// Session 0 means expired.
-type connectResponse struct {
-	timeoutMillis int32
-	session       int64
-}
-
 // parseConnectResponse refuses what no server sends. The library gets the frame
 // after that, and does not look before it acts: it allocates as many bytes as the
 // password says to have, and panics on a timeout of 0.
-func parseConnectResponse(body []byte) (connectResponse, error) {
-	a, _, ok := proto.ReadConnectResponse(body) // what may follow is of newer servers, and the library skips it, too
-	r := connectResponse{timeoutMillis: a.TimeoutMillis, session: a.Session}
-	switch {
-	case !ok, len(a.Password) > maxPassword:
-		return r, errMalformed
-	case r.session != 0 && r.timeoutMillis <= 0:
-		return r, errMalformed
-	}
-	return r, nil
-}
-
-// request is one request, without its payload.
-type request struct{ xid, op int32 }
-
-func parseRequest(body []byte) (request, error) {
-	h, ok := proto.ReadRequestHeader(body)
-	return request{xid: h.Xid, op: h.Op}, malformedUnless(ok)
+func parseConnectResponse(body []byte) (proto.ConnectResponse, error) {
+	r, _, ok := proto.ReadConnectResponse(body) // what may follow is of newer servers, and the library skips it, too
+	return r, malformedUnless(ok && len(r.Password) <= maxPassword && (r.Session == 0 || r.TimeoutMillis > 0))
 }
 
 // reply is the header of a reply or notification; body is what follows.
 type reply struct {
-	xid  int32
-	zxid int64
-	err  int32
+	proto.ReplyHeader
 	body []byte
 }
 
@@ -114,22 +60,22 @@ type reply struct {
 // the header without looking, and panics on such a frame.
 func parseReply(frame []byte) (reply, error) {
 	h, body, ok := proto.ReadReplyHeader(frame)
-	return reply{xid: h.Xid, zxid: h.Zxid, err: h.Code, body: body}, malformedUnless(ok)
+	return reply{h, body}, malformedUnless(ok)
 }
 
 // parseEvent reads a notification.
 func parseEvent(r reply) (Event, error) {
 	e, ok := proto.ReadWatcherEvent(r.body)
-	return Event{Type: e.Type, State: e.State, Path: e.Path, Zxid: r.zxid}, malformedUnless(ok)
+	return Event{Type: e.Type, State: e.State, Path: e.Path, Zxid: r.Zxid}, malformedUnless(ok)
 }
 
 // appendRequest appends a frame of ours. Payload appends what follows the
 // request's header.
-func appendRequest(b []byte, r request, payload func([]byte) []byte) []byte {
+func appendRequest(b []byte, h proto.RequestHeader, payload func([]byte) []byte) []byte {
 	start := len(b)
-	b = append(b, make([]byte, lengthSize)...)
-	b = proto.RequestHeader{Xid: r.xid, Op: r.op}.Append(b)
+	b = append(b, make([]byte, proto.LengthSize)...)
+	b = h.Append(b)
 	b = payload(b)
-	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-lengthSize))
+	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-proto.LengthSize))
 	return b
 }

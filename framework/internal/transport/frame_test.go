@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework/internal/jute"
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // allocated returns how many bytes all goroutines allocate while f runs.
@@ -120,7 +121,7 @@ func FuzzIncoming(f *testing.F) {
 				if err != nil {
 					break
 				}
-				require.GreaterOrEqual(t, len(b), replyHeaderSize,
+				require.GreaterOrEqual(t, len(b), proto.ReplyHeaderSize,
 					"the library slices that much without a bounds check")
 				if read == 0 {
 					requireSaneHandshake(t, b)
@@ -130,7 +131,7 @@ func FuzzIncoming(f *testing.F) {
 			l.Close()
 		})
 		require.LessOrEqual(t, memory, uint64(1<<20+10*len(in)))
-		require.LessOrEqual(t, fired, len(in)/replyHeaderSize)
+		require.LessOrEqual(t, fired, len(in)/proto.ReplyHeaderSize)
 	})
 }
 

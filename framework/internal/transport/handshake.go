@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/jute"
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // handshake is the part of a connection's life before the library learns that
@@ -49,15 +50,15 @@ func (e *AuthError) Error() string {
 // as much: an ensemble that was set back to an older state, from a backup, would
 // never grant one.
 func (c *Conn) sendConnectRequest(frame []byte) error {
-	r, err := parseConnectRequest(frame[lengthSize:])
-	if err != nil {
-		return err
+	r, ok := proto.ReadConnectRequest(frame[proto.LengthSize:])
+	if !ok {
+		return errMalformed
 	}
-	c.requestedSession, c.connectSentAt, c.connectSent = r.session, time.Now(), true
-	at := len(c.out) + lengthSize + connectRequestZxidOffset
+	c.requestedSession, c.connectSentAt, c.connectSent = r.Session, c.link.cfg.Clock(), true
+	at := len(c.out) + proto.LengthSize + connectRequestZxidOffset
 	c.out = append(c.out, frame...)
 	seen := max(int64(binary.BigEndian.Uint64(c.out[at:])), c.link.lastZxid)
-	if seen == 0 && r.session != 0 {
+	if seen == 0 && r.Session != 0 {
 		seen = c.link.cfg.Seen
 	}
 	binary.BigEndian.PutUint64(c.out[at:], uint64(seen))
@@ -72,22 +73,22 @@ func (c *Conn) handleHandshakeFrame(frame []byte) ([]byte, error) {
 	if c.handshake.response == nil {
 		return c.handleConnectResponse(frame)
 	}
-	r, err := parseReply(frame[lengthSize:])
+	r, err := parseReply(frame[proto.LengthSize:])
 	if err != nil {
 		return nil, err
 	}
 	if c.handshake.ping != nil {
 		return c.handleFirstPing(r)
 	}
-	scheme, ours := c.handshake.auths[r.xid]
+	scheme, ours := c.handshake.auths[r.Xid]
 	switch {
 	case !ours:
 		return nil, errMalformed
-	case r.err != 0:
-		return nil, &AuthError{scheme, r.err}
+	case r.Code != 0:
+		return nil, &AuthError{scheme, r.Code}
 	}
 	c.matchReply(r)
-	delete(c.handshake.auths, r.xid)
+	delete(c.handshake.auths, r.Xid)
 	if len(c.handshake.auths) > 0 {
 		return nil, nil
 	}
@@ -101,26 +102,26 @@ func (c *Conn) handleHandshakeFrame(frame []byte) ([]byte, error) {
 // client must treat that as the end of the session, so the response is
 // rewritten to what a correct server would send.
 func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
-	r, err := parseConnectResponse(frame[lengthSize:])
+	r, err := parseConnectResponse(frame[proto.LengthSize:])
 	if err != nil {
 		return nil, err
 	}
-	if granted := r.timeout(); r.session != 0 && granted < c.link.cfg.MinTimeout {
+	if granted := timeoutOf(r); r.Session != 0 && granted < c.link.cfg.MinTimeout {
 		return nil, fmt.Errorf("the server grants a session timeout of %v, less than %v",
 			granted, c.link.cfg.MinTimeout)
 	}
-	replaced := c.requestedSession != 0 && r.session != c.requestedSession
-	if r.session == 0 || replaced {
+	replaced := c.requestedSession != 0 && r.Session != c.requestedSession
+	if r.Session == 0 || replaced {
 		// Timeout 0 and session 0 mean that the session has expired.
-		clear(frame[lengthSize+4 : lengthSize+handshakeSize])
+		clear(frame[proto.LengthSize+4 : proto.LengthSize+handshakeSize])
 		return frame, nil
 	}
-	c.link.recordIdentity(frame[lengthSize:])
-	if c.requestedSession == 0 && !c.link.cfg.LeaderConfirmed && time.Since(c.connectSentAt) > r.timeout()/3 {
-		c.sendFirstPing(frame, r.timeout())
+	c.link.recordIdentity(r)
+	if c.requestedSession == 0 && !c.link.cfg.LeaderConfirmed && c.link.cfg.Clock().Sub(c.connectSentAt) > timeoutOf(r)/3 {
+		c.sendFirstPing(frame, timeoutOf(r))
 		return nil, nil
 	}
-	return c.sessionAccepted(frame, c.connectSentAt, r.timeout())
+	return c.sessionAccepted(frame, c.connectSentAt, timeoutOf(r))
 }
 
 // sessionAccepted goes on when the server has granted the requested session.
@@ -145,8 +146,8 @@ func (c *Conn) sessionAccepted(response []byte, contact time.Time, timeout time.
 	return response, nil
 }
 
-func (r connectResponse) timeout() time.Duration {
-	return time.Duration(r.timeoutMillis) * time.Millisecond
+func timeoutOf(r proto.ConnectResponse) time.Duration {
+	return time.Duration(r.TimeoutMillis) * time.Millisecond
 }
 
 // authenticate sends all credentials, and reports whether there are any.
@@ -160,10 +161,10 @@ func (c *Conn) authenticate() bool {
 	defer c.link.mu.Unlock()
 	c.handshake.auths = map[int32]string{}
 	for _, cred := range all {
-		r := request{xid: c.link.nextOwnXid(), op: opSetAuth}
+		r := proto.RequestHeader{Xid: c.link.nextOwnXid(), Op: proto.OpAuth}
 		c.out = appendRequest(c.out, r, cred.Payload)
-		c.inflight.sent(r, time.Now())
-		c.handshake.auths[r.xid] = cred.Scheme
+		c.inflight.sent(r, c.link.cfg.Clock())
+		c.handshake.auths[r.Xid] = cred.Scheme
 	}
 	c.signal()
 	return len(all) > 0

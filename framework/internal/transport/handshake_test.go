@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -78,7 +79,7 @@ func TestRefusedCredentialsAreToldAndTheConnectionIsTriedAgain(t *testing.T) {
 		o.creds = nil
 		o.mu.Unlock()
 		time.Sleep(5 * time.Second)
-		o.request(t, opSync, "/")
+		o.request(t, proto.OpSync, "/")
 	})
 }
 
@@ -93,7 +94,7 @@ func TestConnectionThatDiesDuringAuthenticationIsReplaced(t *testing.T) {
 			srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: fault})
 			srv.CutAll()
 			time.Sleep(15 * time.Second)
-			o.request(t, opSync, "/")
+			o.request(t, proto.OpSync, "/")
 		}
 	})
 }

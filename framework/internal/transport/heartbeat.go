@@ -69,15 +69,15 @@ const beatsPerTimeout = 8
 
 // beat ends when both of its requests are answered, or with the connection.
 func (c *Conn) beat(timeout time.Duration) {
-	sync, err := c.roundTrip(opSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, timeout)
+	sync, err := c.roundTrip(proto.OpSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, timeout)
 	if err != nil {
 		return
 	}
-	sent, err := c.roundTrip(opMulti, checkOfRoot.Append, timeout)
+	sent, err := c.roundTrip(proto.OpMulti, checkOfRoot.Append, timeout)
 	if err != nil {
 		return
 	}
-	c.confirmed(sync, proof{sent, time.Now()}, timeout/4)
+	c.confirmed(sync, proof{sent, c.link.cfg.Clock()}, timeout/4)
 }
 
 // proof is a transaction that was answered.
@@ -104,7 +104,7 @@ func (c *Conn) roundTrip(
 	op int32, payload func([]byte) []byte, timeout time.Duration,
 ) (sent time.Time, err error) {
 	for {
-		sent = time.Now()
+		sent = c.link.cfg.Clock()
 		c.link.mu.Lock()
 		call, err := c.enqueueLocked(op, payload, nil)
 		c.link.mu.Unlock()
@@ -114,7 +114,7 @@ func (c *Conn) roundTrip(
 		c.signal()
 		<-call.Done()
 		code, _, body, err := call.Answer()
-		if err != nil || code == 0 && (op != opMulti || isCommitted(body)) {
+		if err != nil || code == 0 && (op != proto.OpMulti || isCommitted(body)) {
 			return sent, err
 		}
 		select {

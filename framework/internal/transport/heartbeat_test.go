@@ -48,7 +48,7 @@ func TestStrictContactIsTheSendingOfATransaction(t *testing.T) {
 		var sent []time.Duration
 		for range 30 {
 			frame := p.read()
-			if binary.BigEndian.Uint32(frame[4:]) == opSync {
+			if binary.BigEndian.Uint32(frame[4:]) == proto.OpSync {
 				p.write(answerFrame(xidOf(frame), 1, 0, "/"))
 				continue
 			}
@@ -66,14 +66,14 @@ func TestStrictContactIsTheSendingOfATransaction(t *testing.T) {
 // A transaction that fails is committed like any other. A transaction of a
 // session that is over confirms no contact.
 func TestWhatAMajorityHasCommitted(t *testing.T) {
-	failed := func(code int) []byte { return frame(-1, false, code, code, -1, true, -1)[lengthSize:] }
-	require.True(t, isCommitted(frame(proto.OpCheck, false, 0, -1, true, -1)[lengthSize:]))
+	failed := func(code int) []byte { return frame(-1, false, code, code, -1, true, -1)[proto.LengthSize:] }
+	require.True(t, isCommitted(frame(proto.OpCheck, false, 0, -1, true, -1)[proto.LengthSize:]))
 	require.True(t, isCommitted(failed(-102)), "no right to read")
 	require.False(t, isCommitted(failed(-112)), "session expired")
 	require.False(t, isCommitted(failed(-118)), "session moved")
-	require.False(t, isCommitted(frame(proto.OpCheck)[lengthSize:]))
+	require.False(t, isCommitted(frame(proto.OpCheck)[proto.LengthSize:]))
 	require.False(t, isCommitted(nil))
-	require.False(t, isCommitted(frame(proto.OpCheck, false, -112, -1, true, -1)[lengthSize:]), "an error and a result")
+	require.False(t, isCommitted(frame(proto.OpCheck, false, -112, -1, true, -1)[proto.LengthSize:]), "an error and a result")
 }
 
 // A deposed leader resumes a session that it knows without asking any server.
@@ -83,7 +83,7 @@ func TestStrictContactIsNotConfirmedByResumingASession(t *testing.T) {
 		begin := time.Now()
 		old, p := established(t, l, 0, 9*time.Second) // new: a transaction
 		require.Zero(t, contactAfter(l, begin))
-		require.Equal(t, []int32{opSync}, p.readOps(1))
+		require.Equal(t, []int32{proto.OpSync}, p.readOps(1))
 		old.Close()
 		time.Sleep(time.Second)
 		c, p := established(t, l, 7, 9*time.Second)
@@ -91,7 +91,7 @@ func TestStrictContactIsNotConfirmedByResumingASession(t *testing.T) {
 		p.answerNext()
 		require.Zero(t, contactAfter(l, begin))
 		multi := p.read()
-		require.EqualValues(t, opMulti, binary.BigEndian.Uint32(multi[4:]))
+		require.EqualValues(t, proto.OpMulti, binary.BigEndian.Uint32(multi[4:]))
 		p.write(answerFrame(xidOf(multi), 2, 0, proto.OpCheck, false, 0, -1, true, -1))
 		synctest.Wait()
 		require.Equal(t, time.Second, contactAfter(l, begin), "the handshake")

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/gocurator/curator/framework/internal/jute"
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // Identity is how a server identifies a session.
@@ -15,20 +15,10 @@ type Identity struct {
 }
 
 // recordIdentity keeps the identity of a session that the server has accepted.
-func (l *Link) recordIdentity(connectResponse []byte) {
-	r := jute.NewReader(connectResponse)
-	r.Skip(4) // protocol version
-	id := Identity{
-		Timeout:  time.Duration(r.Int32()) * time.Millisecond,
-		ID:       r.Int64(),
-		Password: bytes.Clone(r.Buffer()),
-	}
-	if r.Bad() {
-		return
-	}
+func (l *Link) recordIdentity(r proto.ConnectResponse) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.identity = id
+	l.identity = Identity{ID: r.Session, Password: bytes.Clone(r.Password), Timeout: timeoutOf(r)}
 }
 
 // Identity returns how servers identify the session. The ID is 0 if no server

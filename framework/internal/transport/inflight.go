@@ -1,6 +1,10 @@
 package transport
 
-import "time"
+import (
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+)
 
 // inflight records which requests of one connection wait for their reply, and
 // when each was sent: handed to the connection, which is no later than its
@@ -16,18 +20,18 @@ type inflight struct {
 }
 
 type sentRequest struct {
-	request
+	proto.RequestHeader
 	at time.Time
 }
 
-func (f *inflight) sent(r request, at time.Time) {
+func (f *inflight) sent(h proto.RequestHeader, at time.Time) {
 	// Keep the queue's memory in proportion to what waits.
 	if f.head > 64 && f.head*2 > len(f.waiting) {
 		n := copy(f.waiting, f.waiting[f.head:])
 		clear(f.waiting[n:])
 		f.waiting, f.head = f.waiting[:n], 0
 	}
-	f.waiting = append(f.waiting, sentRequest{r, at})
+	f.waiting = append(f.waiting, sentRequest{h, at})
 }
 
 // answered removes the oldest waiting request with this xid and returns it.
@@ -36,7 +40,7 @@ func (f *inflight) sent(r request, at time.Time) {
 func (f *inflight) answered(xid int32) (sentRequest, bool) {
 	for i := f.head; i < len(f.waiting); i++ {
 		r := f.waiting[i]
-		if r.xid != xid {
+		if r.Xid != xid {
 			continue
 		}
 		copy(f.waiting[f.head+1:i+1], f.waiting[f.head:i])

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // contactAfter returns the time from begin to the last contact.
@@ -81,13 +83,13 @@ func TestPingsAreAnsweredInOrder(t *testing.T) {
 	var f inflight
 	at := time.Now()
 	for i := range 3 {
-		f.sent(request{xid: xidPing}, at.Add(time.Duration(i)*time.Second))
+		f.sent(proto.RequestHeader{Xid: proto.XidPing}, at.Add(time.Duration(i)*time.Second))
 	}
 	for i := range 3 {
-		r, ok := f.answered(xidPing)
+		r, ok := f.answered(proto.XidPing)
 		require.True(t, ok)
 		require.Equal(t, at.Add(time.Duration(i)*time.Second), r.at)
 	}
-	_, ok := f.answered(xidPing)
+	_, ok := f.answered(proto.XidPing)
 	require.False(t, ok)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // A peer may send any bytes: the library does not panic, and allocates only in
@@ -19,7 +21,7 @@ func FuzzLibrary(f *testing.F) {
 	f.Add(hello)
 	f.Add(frame(0, 9000, int64(7), 0x7fffffff, make([]byte, 17)))
 	f.Add(frame(0, 0, int64(0), 0x7fffffff, make([]byte, 17)))
-	f.Add(append(hello[:len(hello):len(hello)], answerFrame(xidPing, 5, 0, make([]byte, 9000))...))
+	f.Add(append(hello[:len(hello):len(hello)], answerFrame(proto.XidPing, 5, 0, make([]byte, 9000))...))
 	f.Add(append(hello[:len(hello):len(hello)], answerFrame(-1, -1, 0, 3, 3, "/n")...))
 	f.Add(append(hello[:len(hello):len(hello)], answerFrame(1, 5, 0, 0x7fffffff)...))
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -7,9 +7,14 @@ import (
 )
 
 // Config is what a Link needs to know of its owner. The functions are called on
-// the connections' own goroutines, one at a time, with no lock held. A nil
-// function is not called.
+// the connections' own goroutines, one at a time, with no lock held, unless they say
+// otherwise. A nil function is not called.
 type Config struct {
+	// Clock returns the time by which contact is measured. It goes on while the
+	// machine is suspended. It is called with locks held, too, and must not block.
+	// Nil stands for time.Now.
+	Clock func() time.Time
+
 	// LeaderConfirmed counts only contact that the ensemble's leader has
 	// confirmed. See heartbeat.go.
 	LeaderConfirmed bool
@@ -65,7 +70,6 @@ type Link struct {
 	retired  bool          // no call is answered any more
 	timeout  time.Duration // negotiated; 0 before the first handshake
 	contact  time.Time     // the time at which the newest answered request was sent
-	gaps     []gap         // oldest first
 	ownXid   int32
 	lastZxid int64 // the newest in an answer to one of our calls
 	zxidFrom *Conn // the connection of the last such answer
@@ -77,6 +81,9 @@ type Link struct {
 
 // NewLink returns the link of a session that has not connected yet.
 func NewLink(cfg Config) *Link {
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
 	return &Link{cfg: cfg, ownXid: firstOwnXid - 1}
 }
 
@@ -106,8 +113,8 @@ func (l *Link) nextOwnXid() int32 {
 }
 
 // LastContact returns when the newest request that was answered in this session
-// was sent, and the negotiated session timeout. The server cannot end the
-// session before their sum. Both are zero before the first handshake.
+// was sent, by Config.Clock, and the negotiated session timeout. The server cannot
+// end the session before their sum. Both are zero before the first handshake.
 func (l *Link) LastContact() (sent time.Time, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // A new connection sets all persistent watches again, one request for each, and
@@ -29,7 +31,7 @@ func TestPersistentWatchesAreSetAgainWithinTheLimit(t *testing.T) {
 		c, p := established(t, l, 7, 9*time.Second)
 		readInBackground(c)
 		l.RemoveWatches(all[len(all)-1].Persistent.Path)
-		call, waiter, err := l.Send(opSync, path("/a"), nil)
+		call, waiter, err := l.Send(proto.OpSync, path("/a"), nil)
 		require.NoError(t, err)
 		require.Nil(t, call)
 		synctest.Wait()
@@ -43,8 +45,8 @@ func TestPersistentWatchesAreSetAgainWithinTheLimit(t *testing.T) {
 			synctest.Wait()
 			require.LessOrEqual(t, len(p.arrived), maxCalls)
 		}
-		require.Equal(t, []int32{opAddWatch, opRemoveWatches, opSync}, ops[len(ops)-3:])
-		require.NotContains(t, ops[:len(ops)-2], opRemoveWatches)
+		require.Equal(t, []int32{proto.OpAddWatch, proto.OpRemoveWatches, proto.OpSync}, ops[len(ops)-3:])
+		require.NotContains(t, ops[:len(ops)-2], proto.OpRemoveWatches)
 		require.Equal(t, len(all), set)
 		<-waiter.Done()
 	})

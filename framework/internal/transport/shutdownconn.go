@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/jute"
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // ShutdownConn returns a connection to a stub in this process. On it the
@@ -47,17 +48,17 @@ func (c *shutdownConn) Write(frame []byte) (int, error) {
 		})
 		return len(frame), nil
 	}
-	if r, err := parseRequest(frame[lengthSize:]); err == nil && r.op == opCloseSession {
+	if h, ok := proto.ReadRequestHeader(frame[proto.LengthSize:]); ok && h.Op == proto.OpCloseSession {
 		c.answer(func(b []byte) []byte {
-			return jute.AppendInt32(jute.AppendInt64(jute.AppendInt32(b, r.xid), 0), 0)
+			return jute.AppendInt32(jute.AppendInt64(jute.AppendInt32(b, h.Xid), 0), 0)
 		})
 	}
 	return len(frame), nil
 }
 
 func (c *shutdownConn) answer(body func([]byte) []byte) {
-	b := body(make([]byte, lengthSize))
-	binary.BigEndian.PutUint32(b, uint32(len(b)-lengthSize))
+	b := body(make([]byte, proto.LengthSize))
+	binary.BigEndian.PutUint32(b, uint32(len(b)-proto.LengthSize))
 	c.answers.Write(b)
 	c.changed.Broadcast()
 }

@@ -47,11 +47,6 @@ type Event struct {
 // no node that anybody watches.
 func (c *Conn) handleNotification(r reply) error {
 	ev, err := parseEvent(r)
-	if err == nil {
-		c.link.mu.Lock()
-		c.multiReads.learnOfEvent(r)
-		c.link.mu.Unlock()
-	}
 	if err == nil && strings.HasPrefix(ev.Path, "/") && c.link.cfg.Fired != nil {
 		c.link.cfg.Fired(ev)
 	}
@@ -72,7 +67,7 @@ func (c *Conn) setWatchesSize() int {
 
 // setWatchesHeader is the size of a setWatches request without its paths: xid,
 // operation, zxid, and the lengths of its three lists.
-const setWatchesHeader = 4 + 4 + 8 + 3*lengthSize
+const setWatchesHeader = 4 + 4 + 8 + 3*proto.LengthSize
 
 // restoreLocked sets watches again. It must come before every other request.
 // The requests for standard watches are few. There is one for each persistent
@@ -115,7 +110,9 @@ func (c *Conn) restoreLocked(watches []SetWatch) {
 // isRefusedSetWatches reports whether a reply says that watches were not set
 // again. Its zxid does not count: it is newer than the changes of which the
 // server was to tell.
-func isRefusedSetWatches(op int32, r reply) bool { return op == opSetWatches && r.err != proto.CodeOK }
+func isRefusedSetWatches(op int32, r reply) bool {
+	return op == proto.OpSetWatches && r.Code != proto.CodeOK
+}
 
 // SetWatches sets standard watches again that the server may have, or may have
 // had. It tells at once of nodes that have changed since a transaction, and
@@ -146,7 +143,7 @@ func (l *Link) SetWatches(since int64, watches []SetWatch) (calls []*Call) {
 func (c *Conn) enqueueSetWatchesLocked(
 	since int64, batch watchLists, then func(code int32, err error),
 ) (*Call, error) {
-	return c.enqueueLocked(opSetWatches, func(b []byte) []byte {
+	return c.enqueueLocked(proto.OpSetWatches, func(b []byte) []byte {
 		b = jute.AppendInt64(b, since)
 		for _, paths := range [][]string{batch.data, batch.exist, batch.child} {
 			b = jute.AppendInt32(b, int32(len(paths)))
@@ -189,7 +186,7 @@ func (l *watchLists) add(w SetWatch) {
 	l.size += w.size()
 }
 
-func (w SetWatch) size() int { return lengthSize + len(w.Path) }
+func (w SetWatch) size() int { return proto.LengthSize + len(w.Path) }
 
 // RemoveWatch removes a watch from the server. Without a connection there is
 // nothing to do: the server removes the watches of a connection with the
@@ -208,9 +205,9 @@ func (l *Link) RemoveWatch(w Watch) {
 		return jute.AppendInt32(jute.AppendString(b, w.Path), int32(w.Table))
 	}
 	if c.waitingWatches > 0 { // the watch may be among them
-		c.enqueueWaiterLocked([]Request{{Op: opRemoveWatches, Payload: payload}})
+		c.enqueueWaiterLocked([]Request{{Op: proto.OpRemoveWatches, Payload: payload}})
 		return
 	}
-	c.enqueueLocked(opRemoveWatches, payload, nil)
+	c.enqueueLocked(proto.OpRemoveWatches, payload, nil)
 	c.signal()
 }

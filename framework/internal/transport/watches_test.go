@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -56,7 +57,7 @@ func TestChangeDuringAnOutageIsToldBeforeItCanBeRead(t *testing.T) {
 			withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
 				srv.Create("/there", nil)
 				o.watch(t, map[bool]string{true: "/missing", false: "/there"}[name == "created"])
-				o.request(t, opSync, "/")
+				o.request(t, proto.OpSync, "/")
 				srv.RefuseConnections(true)
 				srv.CutAll()
 				synctest.Wait()
@@ -82,7 +83,7 @@ func TestEventsThatAreAboutNoNodeAreLeftOut(t *testing.T) {
 		c, p := established(t, NewLink(Config{Fired: func(ev Event) { paths = append(paths, ev.Path) }}), 7, 9*time.Second)
 		readInBackground(c)
 		for _, path := range []string{"", "n", "n/c", "/", "//", "/n"} {
-			p.write(answerFrame(xidNotification, -1, 0, 3, 3, path))
+			p.write(answerFrame(proto.XidNotification, -1, 0, 3, 3, path))
 		}
 		synctest.Wait()
 		require.Equal(t, []string{"/", "//", "/n"}, paths)

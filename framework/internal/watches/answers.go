@@ -40,9 +40,7 @@ func (p *Persistent) isCurrentLocked(w *persistentWatch, connection uint64) bool
 	return p.byPath[w.path] == w && p.connection == connection
 }
 
-// refusedLocked ends a watch that the server will not set. A server that knows
-// no persistent watches ends all of them: it closes the connection for each one
-// that it is asked for. A recursive watch that is refused ends the readers that
+// refusedLocked ends a watch that the server will not set. A recursive watch that is refused ends the readers that
 // asked for it; the others go on with one of the node alone. So does a standard
 // watch that rides on it, if the server has it. refusedLocked reports whether the
 // watch must be asked for again: that one, or the same one, because the server
@@ -63,9 +61,6 @@ func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int3
 	case later:
 		w.troubledLocked(err)
 		return true
-	case code == proto.CodeUnimplemented:
-		p.endAllLocked(err)
-		return false
 	case w.recursive && !recursive: // the answer to the request behind this one decides
 		return false
 	case recursive && (w.armed || w.hasReadersOfNode()):
@@ -83,13 +78,6 @@ func (w *persistentWatch) troubledLocked(err error) {
 	w.trouble = err
 	for r := range w.readers {
 		r.wake()
-	}
-}
-
-func (p *Persistent) endAllLocked(err error) {
-	p.tooOld, p.refusal = p.session, err
-	for _, each := range p.byPath {
-		p.endLocked(each, err)
 	}
 }
 

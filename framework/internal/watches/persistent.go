@@ -39,9 +39,7 @@ type Persistent struct {
 	session    *Session // the newest session's
 	connection uint64   // how often a connection was established, or a session begun
 	byPath     map[string]*persistentWatch
-	recursive  int      // how many of them are recursive
-	tooOld     *Session // the session whose server said that it knows no persistent watches
-	refusal    error    // what it said
+	recursive  int // how many of them are recursive
 }
 
 // persistentWatch is one persistent watch on the server, with its readers. The
@@ -73,11 +71,8 @@ func NewPersistent() *Persistent {
 func (p *Persistent) Open(session *Session, path string, recursive bool) (*Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case session.owner.Context.Err() != nil:
+	if session.owner.Context.Err() != nil {
 		return nil, session.EndError()
-	case p.tooOld == session:
-		return nil, p.refusal
 	}
 	r := &Reader{all: p, recursive: recursive, changed: make(chan struct{}, 1)}
 	w := p.byPath[path]

@@ -84,8 +84,8 @@ func (l *ledger) check(data []byte) error {
 	if lacks(number, l.applied) != 0 || lacks(l.applied+l.unknown, number) != 0 {
 		return fmt.Errorf("the number is %d, of which %d was told as applied, and %d as unknown", number, l.applied, l.unknown)
 	}
-	l.calls.Begin(0).End(histories.Load{}, number)
-	return l.calls.Check(histories.Number)
+	l.calls.Begin(0).End(histories.Read{}, number)
+	return l.calls.Check(histories.Value[int64](0))
 }
 
 // long has actors who add twice, one after the other, or at once if together is
@@ -135,7 +135,7 @@ func (l *ledger) add(a *explore.Actor, count *atomic.Long, delta int64) {
 		}
 		return err
 	})
-	note(call, histories.Add{Delta: delta}, now, err)
+	note(call, histories.Add(delta), now, err)
 	l.told(a, delta, before, now, err)
 }
 

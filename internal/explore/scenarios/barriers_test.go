@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -162,13 +161,12 @@ func raisedFor(opts []barriers.RaiseOption) bool { return len(opts) > 0 }
 
 // member is an actor who has entered a double barrier.
 type member struct {
-	actor    *explore.Actor
-	passage  *barriers.Passage
-	session  int64     // the actor's, when it entered
-	leaving  bool      // it has called Leave
-	left     bool      // Leave has returned nil
-	resigned bool      // Leave has given up, and nothing was wrong with its client
-	others   []*member // who were inside when it called Leave
+	actor   *explore.Actor
+	passage *barriers.Passage
+	session int64     // the actor's, when it entered
+	leaving bool      // it has called Leave
+	left    bool      // Leave has returned nil
+	others  []*member // who were inside when it called Leave
 }
 
 // inside reports whether the member works: it is not told to stop.
@@ -176,38 +174,13 @@ func (m *member) inside() bool {
 	return !m.leaving && m.passage.Context().Err() == nil && !m.actor.HasExpired(m.session)
 }
 
-// waitsFor reports whether Leave of a member waits for another one. In Curator's
-// layout, which knows no rounds, it does not wait for those who come later.
-func (m *member) waitsFor(o *member) bool {
-	if all := m.passage.Members(); all != nil {
-		return slices.Contains(all, o.passage.Name())
-	}
-	return slices.Contains(m.others, o)
-}
-
-// checkRounds looks at all members, after each move.
-func checkRounds(members []*member, tree explore.Tree) error {
+// checkRounds looks at all members, after each move. Leave of a member does not wait
+// for those who come later.
+func checkRounds(members []*member) error {
 	for _, m := range members {
-		for _, o := range members {
-			if m != o && m.left && m.waitsFor(o) && o.inside() {
+		for _, o := range m.others {
+			if m.left && m != o && o.inside() {
 				return fmt.Errorf("%s has left, and %s is still inside", m.actor.Name(), o.actor.Name())
-			}
-		}
-		var lost *barriers.MemberLostError
-		if !errors.As(context.Cause(m.passage.Context()), &lost) {
-			continue
-		}
-		for _, name := range lost.Members {
-			if _, there := tree["/barrier/"+name]; there {
-				return fmt.Errorf("%s takes %s for lost, whose node is there", m.actor.Name(), name)
-			}
-			for _, o := range members {
-				if o.passage.Name() == name && o.resigned && !o.actor.Disturbed() {
-					return fmt.Errorf("%s takes %s for lost, who has given up its Leave", m.actor.Name(), o.actor.Name())
-				}
-				if o.passage.Name() == name && o.left {
-					return fmt.Errorf("%s takes %s for lost, who has left", m.actor.Name(), o.actor.Name())
-				}
 			}
 		}
 	}
@@ -215,8 +188,8 @@ func checkRounds(members []*member, tree explore.Tree) error {
 }
 
 // rendezvous has actors who want to be inside by twos, some times in a row.
-func rendezvous(contenders, times int, first trouble, opts ...barriers.Option) explore.Scenario {
-	return meeting{trouble: first, opts: opts, n: 2}.of(contenders, times)
+func rendezvous(contenders, times int, first trouble) explore.Scenario {
+	return meeting{trouble: first, n: 2}.of(contenders, times)
 }
 
 // of has that many actors, who come that many times.
@@ -226,7 +199,7 @@ func (plan meeting) of(contenders, times int) explore.Scenario {
 		w.Node("/barrier", "")
 		m := &plan
 		m.world = w
-		w.Always(func(tree explore.Tree) error { return checkRounds(m.members, tree) })
+		w.Always(func(explore.Tree) error { return checkRounds(m.members) })
 		for i, name := range names(contenders) {
 			w.Actor(name, func(a *explore.Actor) {
 				m.begin(a, i)
@@ -235,14 +208,10 @@ func (plan meeting) of(contenders, times int) explore.Scenario {
 				}
 			})
 		}
-		// In Curator's layout, it goes with the session, or with the next member, if
-		// a member was lost after the others had given up their Leave.
+		// It goes with the session, or with the next member, if a member was lost
+		// after the others had given up their Leave.
 		w.Stays("/barrier/ready")
 		w.AtEnd(func(tree explore.Tree) error {
-			most := 1 + contenders/m.n // of the last, and of those that were there when it opened
-			if n := strings.Count(string(tree["/barrier"].Data), `"members"`); n > most {
-				return fmt.Errorf("the names of %d rounds are left: %s", n, tree["/barrier"].Data)
-			}
 			delete(tree, "/barrier/ready")
 			return nothingBelow("/barrier")(tree)
 		})
@@ -251,21 +220,18 @@ func (plan meeting) of(contenders, times int) explore.Scenario {
 
 // meeting is a double barrier, and who is there.
 type meeting struct {
-	world    *explore.World
-	opts     []barriers.Option
-	trouble  trouble         // of the first one, inside
-	n        int             // how many open it
-	hurry    bool            // all but the first give up their Leave after a second
-	apart    time.Duration   // how long after one comes the next
-	at       []time.Duration // or when each of them comes
-	second   trouble         // of the second one, before it enters
-	operator bool            // somebody deletes nodes
-	members  []*member
-	alone    []inVain    // those who have waited in vain
-	present  int         // how many are between the beginning of their Enter and the end of their Leave
-	most     int         // how many there were at most since nobody was
-	gaveUp   []time.Time // when somebody has given up an Enter
-	came     []arrival
+	world   *explore.World
+	trouble trouble         // of the first one, inside
+	n       int             // how many open it
+	hurry   bool            // all but the first give up their Leave after a second
+	apart   time.Duration   // how long after one comes the next
+	at      []time.Duration // or when each of them comes
+	members []*member
+	alone   []inVain    // those who have waited in vain
+	present int         // how many are between the beginning of their Enter and the end of their Leave
+	most    int         // how many there were at most since nobody was
+	gaveUp  []time.Time // when somebody has given up an Enter
+	came    []arrival
 }
 
 // arrival is somebody who has come, in a session.
@@ -280,10 +246,10 @@ func (a arrival) isOver() bool {
 }
 
 // mayHaveClosed reports whether the barrier may have closed again before all have
-// heard of its opening. In Curator's layout, it is open as long as the session of
-// the one that has opened it. Those inside wait for those who do not enter then.
+// heard of its opening. It is open as long as the session of the one that has
+// opened it. Those inside wait for those who do not enter then.
 func (m *meeting) mayHaveClosed() bool {
-	return len(m.opts) > 0 && slices.ContainsFunc(m.came, arrival.isOver)
+	return slices.ContainsFunc(m.came, arrival.isOver)
 }
 
 // begin waits until it is time to come. The order of members is that of their
@@ -294,9 +260,6 @@ func (m *meeting) begin(a *explore.Actor, i int) {
 		wait = m.at[i]
 	}
 	time.Sleep(wait)
-	if i == 1 && m.second != nil {
-		m.second(a)
-	}
 }
 
 // inPeace reports whether nothing was done to those who were inside.
@@ -331,9 +294,6 @@ func (m *meeting) join(a *explore.Actor) {
 	if me == nil {
 		return
 	}
-	if all := me.passage.Members(); all != nil && (len(all) != m.n || !slices.Contains(all, me.passage.Name())) {
-		m.world.Fail("%s is inside with %v", a.Name(), all)
-	}
 	if a.Name() == "A" {
 		m.trouble(a)
 		if m.hurry {
@@ -358,7 +318,7 @@ func (m *meeting) strays() (n int) {
 }
 
 func (m *meeting) enter(a *explore.Actor) (me *member) {
-	barrier := barriers.NewDoubleBarrier(a.Client(), "/barrier", m.n, m.opts...)
+	barrier := barriers.NewDoubleBarrier(a.Client(), "/barrier", m.n)
 	since := time.Now()
 	if m.present == 0 {
 		m.most = 0
@@ -409,7 +369,6 @@ func (m *meeting) leave(me *member) {
 		}
 		inVain, err := patiently(m.world, ctx, me.passage.Leave)
 		me.left = err == nil && !inVain
-		me.resigned = reason.Is(err, barriers.ErrNotLeft)
 		if inVain && !m.mayHaveClosed() {
 			m.world.Fail("%s waits in vain for the others to leave", me.actor.Name())
 		}
@@ -421,8 +380,7 @@ func (m *meeting) leave(me *member) {
 	})
 	err = cmp.Or(outcome, err)
 	// It is both if the session is lost while the member says goodbye.
-	wasDeleted := m.operator && reason.Is(err, barriers.ErrNodeDeleted)
-	if err != nil && !wasDeleted && !reason.Is(err, barriers.ErrNotLeft) && !reason.Is(err, framework.ErrSessionLost) && !isEnd(me.actor, err) {
+	if err != nil && !reason.Is(err, barriers.ErrNotLeft) && !reason.Is(err, framework.ErrSessionLost) && !isEnd(me.actor, err) {
 		m.world.Fail("%s: leave ends with %v", me.actor.Name(), err)
 	}
 	if again := me.passage.Leave(context.Background()); fmt.Sprint(again) != fmt.Sprint(err) && me.knows(err) {
@@ -434,8 +392,8 @@ func (m *meeting) leave(me *member) {
 // end of its own patience in this test.
 func (m *member) knows(err error) bool { return err != nil || m.left }
 
-func TestDoubleBarrierInCuratorsLayoutWhoseMembersGiveUp(t *testing.T) {
-	explore.Search(t, meeting{trouble: none, n: 2, hurry: true, opts: []barriers.Option{barriers.WithCuratorLayout()}}.of(2, 2), quick())
+func TestDoubleBarrierWhoseMembersGiveUp(t *testing.T) {
+	explore.Search(t, meeting{trouble: none, n: 2, hurry: true}.of(2, 2), quick())
 }
 
 func TestDoubleBarrier(t *testing.T) { explore.Search(t, rendezvous(2, 1, none), quick()) }
@@ -444,10 +402,6 @@ func TestDoubleBarrierWithAnExpiry(t *testing.T) {
 	explore.Search(t, rendezvous(2, 2, expired), quick())
 }
 
-func TestDoubleBarrierInCuratorsLayout(t *testing.T) {
-	explore.Search(t, rendezvous(2, 1, none, barriers.WithCuratorLayout()), quick())
-}
-
 func TestDoubleBarrierWhoseFollowersLag(t *testing.T) {
-	explore.Search(t, inEnsemble(rendezvous(2, 2, none, barriers.WithCuratorLayout()), 0, time.Second), quick())
+	explore.Search(t, inEnsemble(rendezvous(2, 2, none), 0, time.Second), quick())
 }

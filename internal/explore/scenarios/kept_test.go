@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/explore"
+	"github.com/gocurator/curator/internal/insider"
 )
 
 // A client closes, idle or while it makes a node. It leaves the node that is to be
@@ -63,7 +64,7 @@ func closing(busy bool, first trouble) explore.Scenario {
 				return
 			}
 			session := a.Client().SessionID()
-			framework.Extend(a.Client()).KeepUntil(made, time.Now().Add(time.Hour))
+			insider.Of(a.Client()).KeepUntil(made.Session.ID(), made.Path, time.Now().Add(time.Hour))
 			time.Sleep(timeout + timeout/4) // the last ping is a while ago
 			var under sync.WaitGroup
 			if busy {

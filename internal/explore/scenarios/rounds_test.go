@@ -13,24 +13,24 @@ import (
 )
 
 // One comes when a round is over, of which its server has not heard yet.
-func TestDoubleBarrierInCuratorsLayoutBehindARound(t *testing.T) {
+func TestDoubleBarrierBehindARound(t *testing.T) {
 	for i, name := range names(3) {
 		t.Run(name, func(t *testing.T) {
 			at := make([]time.Duration, 3)
 			at[i] = 1700 * time.Millisecond
-			explore.Search(t, inEnsemble(meeting{trouble: none, n: 2, at: at, opts: []barriers.Option{barriers.WithCuratorLayout()}}.of(3, 1), 0, time.Second), brief())
+			explore.Search(t, inEnsemble(meeting{trouble: none, n: 2, at: at}.of(3, 1), 0, time.Second), brief())
 		})
 	}
 }
 
 // A third one comes when another one leaves, whose server has not heard of it yet.
 // The one that had entered with that one does not wait for anybody.
-func TestDoubleBarrierInCuratorsLayoutThatIsLeftBehindAnArrival(t *testing.T) {
+func TestDoubleBarrierThatIsLeftBehindAnArrival(t *testing.T) {
 	explore.Search(t, inEnsemble(func(w *explore.World) {
 		w.Node("/barrier", "")
 		w.Stays("/barrier/ready")
-		m := &meeting{world: w, n: 2, opts: []barriers.Option{barriers.WithCuratorLayout()}}
-		w.Always(func(tree explore.Tree) error { return checkRounds(m.members, tree) })
+		m := &meeting{world: w, n: 2}
+		w.Always(func(explore.Tree) error { return checkRounds(m.members) })
 		comes := func(name string, at, stays time.Duration, leave func(*member)) {
 			w.Actor(name, func(a *explore.Actor) {
 				time.Sleep(at)
@@ -59,7 +59,6 @@ func (m *meeting) leaveWithin(me *member, d time.Duration) {
 			m.world.Fail("%s: a Leave of %v ends with %v", me.actor.Name(), d, err)
 		}
 		me.left = me.left || err == nil
-		me.resigned = me.resigned || reason.Is(err, barriers.ErrNotLeft)
 		if within.Err() == context.DeadlineExceeded {
 			return nil // that is the reason, and not what the search does
 		}
@@ -70,14 +69,14 @@ func (m *meeting) leaveWithin(me *member, d time.Duration) {
 	}
 }
 
-// In Curator's layout, two leave who do not wait for each other. The last one
+// Two leave who do not wait for each other. The last one
 // closes the barrier.
-func TestDoubleBarrierInCuratorsLayoutWhoseMembersDoNotWait(t *testing.T) {
+func TestDoubleBarrierWhoseMembersDoNotWait(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Node("/barrier", "")
 		w.Stays("/barrier/ready")
-		m := &meeting{world: w, n: 2, opts: []barriers.Option{barriers.WithCuratorLayout()}}
-		w.Always(func(tree explore.Tree) error { return checkRounds(m.members, tree) })
+		m := &meeting{world: w, n: 2}
+		w.Always(func(explore.Tree) error { return checkRounds(m.members) })
 		for i, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
 				if me := m.enter(a); me != nil {

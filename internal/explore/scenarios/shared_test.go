@@ -73,10 +73,10 @@ func (h *writes) told(a *explore.Actor, previous *version, data string, ok bool,
 // note notes a call for the history. old is what was to be replaced, or nil for any.
 func (h *writes) note(call histories.Call, old *string, data string, ok bool, err error) {
 	if old == nil {
-		note(call, histories.Set{Value: data}, nil, err)
+		note(call, histories.Set[string]{Value: data}, nil, err)
 		return
 	}
-	note(call, histories.Swap{Old: *old, New: data}, histories.Done(ok), err)
+	note(call, histories.Swap[string]{Old: *old, New: data}, histories.Done(ok), err)
 }
 
 // checkCalls looks for an order of the calls that explains what each was told, and

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
@@ -35,9 +34,8 @@ type Claim struct {
 	asked    bool            // somebody asks for the lock
 	requests context.Context // see requested; nil until somebody needs it
 	request  context.CancelFunc
-	over     chan struct{}    // see Over; nil until the first call
-	leftover error            // why a node may still exist: the error of the last deleteNodes
-	removal  *follow.Recovery // hears of the trouble of deletions; see TellDeletion
+	over     chan struct{} // see Over; nil until the first call
+	leftover error         // why a node may still exist: the error of the last deleteNodes
 }
 
 // Terms are what a lock sets for its claims.

@@ -2,7 +2,6 @@ package claim
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -76,9 +75,9 @@ func LeaseFromContext(ctx context.Context) (*Lease, bool) {
 // endingWith returns a context that ends with either of these. The end of
 // under, a lease's context, reaches it at once. The end of ctx reaches it
 // within the time that it takes to start a goroutine. The context has the error
-// and the cause of the one that has ended. The cause is as it is, for callers
-// that compare it, and not reason.Foreign: the library decides on the causes of
-// its own contexts only.
+// and the cause of the one that has ended; at ctx's deadline, the cause is
+// context.DeadlineExceeded. The cause is as it is, for callers that compare it, and
+// not reason.Foreign: the library decides on the causes of its own contexts only.
 //
 // A context of the user's own making may end with context.DeadlineExceeded before
 // its Deadline, or without one. Then the error is context.Canceled, and the cause
@@ -87,7 +86,7 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 	stopTimer := func() {}
 	deadline, hasTimer := ctx.Deadline()
 	if hasTimer {
-		under, stopTimer = context.WithDeadlineCause(under, deadline, causeAtDeadline(ctx))
+		under, stopTimer = context.WithDeadline(under, deadline)
 	}
 	under, end := context.WithCancelCause(under)
 	stop := context.AfterFunc(ctx, func() {
@@ -103,26 +102,9 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// deadlineCause is the cause of a context that has the deadline of another. It
-// is the other's cause, which nobody can read before the other has ended. So it
-// cannot be that error itself, and only errors.Is finds that in it.
-type deadlineCause struct{ cause func() error }
-
 // behind bounds how much later than its deadline a context is expected to end.
 // The contexts of the standard library end when their timer fires.
 const behind = 100 * time.Millisecond
-
-// causeAtDeadline returns the cause of a context whose deadline has passed. The
-// context is asked, and waited for, once.
-func causeAtDeadline(ctx context.Context) *deadlineCause {
-	return &deadlineCause{sync.OnceValue(func() error {
-		awaitEnd(ctx)
-		if ctx.Err() == nil {
-			return context.DeadlineExceeded
-		}
-		return context.Cause(ctx)
-	})}
-}
 
 // awaitEnd waits until a context has ended whose deadline has passed.
 func awaitEnd(ctx context.Context) {
@@ -149,7 +131,3 @@ func AwaitDeadline(ctx context.Context) (passed bool) {
 	}
 	return true
 }
-
-func (c *deadlineCause) Error() string { return c.cause().Error() }
-
-func (c *deadlineCause) Unwrap() error { return c.cause() }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -131,7 +132,7 @@ func (l *Lease) giveBack(ctx context.Context, p parting) error {
 	case lost && p.last:
 		l.claim.abandon(p.cause)
 		// What the tracer records is not lost if the program ends.
-		l.claim.Trace().Wait(framework.Extend(l.claim.terms.Client).WhileConnected(ctx, p.connection))
+		l.claim.Trace().Wait(insider.Of(l.claim.terms.Client).WhileConnected(ctx, p.connection))
 		return p.cause
 	case lost:
 		return p.cause

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -73,7 +74,7 @@ func (c *Claim) spare(cause error) {
 		return
 	}
 	for _, n := range c.nodes {
-		c.spared = append(c.spared, framework.Extend(c.terms.Client).KeepUntil(n, until))
+		c.spared = append(c.spared, insider.Of(c.terms.Client).KeepUntil(n.Session.ID(), n.Path, until))
 	}
 }
 
@@ -98,11 +99,7 @@ func (c *Claim) holderStoppedLocked() {
 // tellLoss tells the tracer and the log, once, that the claim was lost.
 func (c *Claim) tellLoss() {
 	cause := context.Cause(c.ctx)
-	nodes := c.nodes[0].Session.Context()
-	if len(c.nodes) == 1 && reason.Is(cause, ErrNodeDeleted) {
-		nodes = Ended
-	}
-	c.Trace().Lost(nodes, kindOf(cause), cause)
+	c.Trace().Lost(kindOf(cause), cause)
 }
 
 // Loss returns why the claim's context has ended. It is for callers that

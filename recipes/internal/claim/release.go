@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/state"
 )
@@ -65,7 +66,7 @@ func (c *Claim) AwaitRelease(ctx context.Context) error {
 	select {
 	case <-c.Over():
 	case <-ctx.Done():
-		return c.gaveUp(ctx)
+		return reason.OfContext(ctx)
 	}
 	c.mu.Lock()
 	leftover := c.leftover
@@ -119,7 +120,7 @@ func (c *Claim) GiveUp(ctx context.Context) (err error) {
 // one at the beginning: what comes after a break does not wait for the next one's
 // answers. The error is one that the caller can act on.
 func (c *Claim) giveUpSoon(ctx, connection context.Context) error {
-	return RefusalsIn(c.GiveUp(framework.Extend(c.terms.Client).WhileConnected(ctx, connection)))
+	return RefusalsIn(c.GiveUp(insider.Of(c.terms.Client).WhileConnected(ctx, connection)))
 }
 
 // connection returns a context that ends with the present connection of the session.
@@ -202,17 +203,14 @@ func (c *Claim) isSpent() bool {
 // deleteNodes deletes the nodes and notes the error. Several are deleted in one
 // transaction. If that fails, such as because one of them is gone, they are
 // deleted one by one, the last first.
-func (c *Claim) deleteNodes(ctx context.Context) (err error) {
+func (c *Claim) deleteNodes(ctx context.Context) error {
 	if c.isSpent() {
 		return nil
 	}
-	err = reason.ErrPanicked // it stays if the user's code panics
 	left := c.nodes
 	defer func() { DeleteInBackground(c.terms.Client, left) }() // if the user's code panics
 	ctx, wait := c.Trace().During(ctx, c.terms.Client)
 	defer wait()
-	ctx, done := c.telling(ctx)
-	defer func() { done(err) }()
 	var errs []error
 	if len(left) > 1 && deleteTogether(ctx, c.terms.Client, left) == nil {
 		left = nil

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -67,8 +68,8 @@ func TestTheRecordOfAnAcquireIsOneAllocation(t *testing.T) {
 	}
 	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { cycle(false) }))
 	require.Equal(t, 2.0, testing.AllocsPerRun(100, func() { cycle(true) }))
-	require.Len(t, framework.Extend(c).Recorder().Events(), 2*50)
-	require.Empty(t, framework.Extend(c).Recorder().Records())
+	require.Len(t, insider.Of(c).Recorder().Events(), 2*50)
+	require.Empty(t, insider.Of(c).Recorder().Records())
 }
 
 // aClient returns a client that allocates nothing, because it waits for its

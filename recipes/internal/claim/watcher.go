@@ -206,7 +206,7 @@ func (w *watcher) endKept() {
 // serve makes the watcher tell next from now on. It reports false if somebody
 // has asked for the lock, or its nodes are not trusted any more.
 func (w *watcher) serve(next *Claim) bool {
-	inTime := w.nodes[0].Session.IsInTime() // asks the user's clock, and so not under w.mu
+	inTime := w.nodes[0].Session.IsInTime()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.revoked || w.hasEnded() || !inTime {

@@ -4,11 +4,11 @@
 // the recipe has:
 //
 //	var (
-//		eventPromoted       = event.Kind{Hook: event.Call(hookPromoted, HookAtomicPromoted.AtomicPromoted)}
+//		eventApplied        = event.Kind{Hook: tellWritten("applied")}
 //		eventOutcomeUnknown = event.Kind{Warn: "outcome of a write is unknown"}
 //	)
 //
-//	cell.events.Emit(eventOutcomeUnknown, err)
+//	node.events.Emit(eventOutcomeUnknown, err)
 package event
 
 import (
@@ -18,8 +18,8 @@ import (
 	"strconv"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
@@ -47,7 +47,7 @@ type Source struct {
 	client *framework.Client
 	key    string // names the path in the log
 	path   string
-	teller clienttrace.Teller // nil for a client without hooks
+	teller insider.Teller // nil for a client without hooks
 }
 
 // Of returns the source of the events of an object. An empty path is not in the
@@ -57,11 +57,7 @@ func Of(c *framework.Client, path string) Source {
 	if c == nil {
 		return Source{}
 	}
-	s := Source{client: c, key: semconv.ZNodePath, path: path}
-	if e := framework.Extend(c); e.HasHooks() {
-		s.teller = e.NewTeller()
-	}
-	return s
+	return Source{client: c, key: semconv.ZNodePath, path: path, teller: insider.Of(c).NewTeller()}
 }
 
 // OfLock is Of for a lock or a leadership.
@@ -98,7 +94,7 @@ func (s Source) Emit(k Kind, cause error, attrs ...slog.Attr) {
 	s.log(slog.LevelInfo, k.Info, attrs)
 	if k.Flight.Kind != flight.None {
 		k.Flight.Path, k.Flight.Err = cmp.Or(k.Flight.Path, s.FullPath()), cause
-		framework.Extend(s.client).Recorder().Add(k.Flight)
+		insider.Of(s.client).Recorder().Add(k.Flight)
 	}
 	if k.Hook != nil {
 		k.Hook(s)

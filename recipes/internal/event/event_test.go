@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/testing/zktest"
@@ -77,7 +78,7 @@ func TestAnEventIsToldToAll(t *testing.T) {
 		event.Of(c, "/a").Emit(eventEnds, errTest)
 		require.Equal(t, `level=WARN msg="it ends" curator.znode.path=/root/a curator.cause=why`, last(log))
 		require.Equal(t, "ends", <-h.told)
-		recorded := framework.Extend(c).Recorder().Events()
+		recorded := insider.Of(c).Recorder().Events()
 		e := recorded[len(recorded)-1]
 		require.Equal(t, time.Now(), e.Time)
 		require.Equal(t, flight.CacheEnded, e.Kind)
@@ -89,7 +90,7 @@ func TestAnEventIsToldToAll(t *testing.T) {
 func TestAnEventIsToldAsItsKindSays(t *testing.T) {
 	withClient(t, func(c *framework.Client, h tested, log *recipetest.Log) {
 		close(h.open)
-		recorded := len(framework.Extend(c).Recorder().Events())
+		recorded := len(insider.Of(c).Recorder().Events())
 		s := event.Of(c, "/a")
 		s.At("/a/b").Emit(eventBegins, errTest, event.Session(-1))
 		require.Equal(t, `level=INFO msg="it begins" curator.znode.path=/root/a/b curator.session.id=0xffffffffffffffff`, last(log))
@@ -97,7 +98,7 @@ func TestAnEventIsToldAsItsKindSays(t *testing.T) {
 		s.Emit(eventTold, errTest)
 		synctest.Wait()
 		require.Equal(t, before, log.String())
-		require.Len(t, framework.Extend(c).Recorder().Events(), recorded)
+		require.Len(t, insider.Of(c).Recorder().Events(), recorded)
 		event.OfLock(c, "/l").Emit(eventBegins, nil)
 		require.Equal(t, `level=INFO msg="it begins" curator.lock.path=/root/l`, last(log))
 	})

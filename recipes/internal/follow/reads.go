@@ -2,11 +2,13 @@ package follow
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -15,7 +17,7 @@ import (
 type Reads struct {
 	Slots   Slots // for the requests of one node
 	One     func(ctx context.Context, path string) ([]byte, *zk.Stat, error)
-	Several func(ctx context.Context, paths ...string) ([]framework.NodeRead, int64, error)
+	Several func(ctx context.Context, paths ...string) ([]insider.NodeRead, int64, error)
 
 	// Size is about how many bytes of data a node has at most, or 0 if nobody
 	// knows.
@@ -25,7 +27,7 @@ type Reads struct {
 // ReadsOf returns the reads of a client. No more than atOnce requests of one node
 // are under way at once.
 func ReadsOf(c *framework.Client, atOnce int) Reads {
-	return Reads{Slots: make(Slots, atOnce), One: c.Get, Several: framework.Extend(c).MultiRead}
+	return Reads{Slots: make(Slots, atOnce), One: c.Get, Several: insider.Of(c).MultiRead}
 }
 
 // Nobody knows how much data nodes have before they are read. Servers take up to
@@ -71,7 +73,7 @@ func (r Reads) first() int {
 // one. Then it is those requests that the client repeats, and that tell why the
 // nodes cannot be read. A connection that ends with a multiRead does not keep the
 // other nodes from being read together.
-func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node framework.NodeRead) error) error {
+func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node insider.NodeRead) error) error {
 	atOnce := r.first()
 	for begun := 0; begun < len(paths); {
 		rest := paths[begun:]
@@ -115,12 +117,12 @@ func (r Reads) Each(ctx context.Context, paths []string, take func(i int, node f
 // oneByOne makes a request for each of the paths, and returns the size of all
 // nodes. The first one has the number from.
 func (r Reads) oneByOne(
-	ctx context.Context, paths []string, from int, take func(i int, node framework.NodeRead) error,
+	ctx context.Context, paths []string, from int, take func(i int, node insider.NodeRead) error,
 ) (size int, err error) {
 	var all atomic.Int64
 	err = r.Slots.Each(len(paths), func(i int) error {
 		data, stat, err := r.One(ctx, paths[i])
-		node := framework.NodeRead{Data: data, Stat: stat, Err: err}
+		node := insider.NodeRead{Data: data, Stat: stat, Err: err}
 		all.Add(int64(sizeOf(node)))
 		return take(from+i, node)
 	})
@@ -128,19 +130,19 @@ func (r Reads) oneByOne(
 }
 
 // failAll tells of nodes that cannot be read. The first one has the number from.
-func (r Reads) failAll(paths []string, from int, err error, take func(i int, node framework.NodeRead) error) error {
+func (r Reads) failAll(paths []string, from int, err error, take func(i int, node insider.NodeRead) error) error {
 	var op *framework.OpError
 	if reason.As(err, &op) {
 		err = op.Err
 	}
 	return r.Slots.Each(len(paths), func(i int) error {
-		return take(from+i, framework.NodeRead{Err: &framework.OpError{Op: "get", Path: paths[i], Err: err}})
+		return take(from+i, insider.NodeRead{Err: &framework.OpError{Op: "get", Path: paths[i], Err: err}})
 	})
 }
 
 // several makes one multiRead. It has a goroutine of its own, because the user's
 // code may end that.
-func (r Reads) several(ctx context.Context, paths []string) (nodes []framework.NodeRead, err error) {
+func (r Reads) several(ctx context.Context, paths []string) (nodes []insider.NodeRead, err error) {
 	err = make(Slots, 1).Each(1, func(int) (err error) {
 		nodes, _, err = r.Several(ctx, paths...)
 		return err
@@ -165,7 +167,7 @@ func fitting(paths []string, most int) int {
 }
 
 // sizeOf returns about how long an answer with the nodes is.
-func sizeOf(nodes ...framework.NodeRead) (size int) {
+func sizeOf(nodes ...insider.NodeRead) (size int) {
 	for _, n := range nodes {
 		size += overhead + len(n.Data)
 	}
@@ -174,4 +176,51 @@ func sizeOf(nodes ...framework.NodeRead) (size int) {
 
 func nextReads(nodes, size int) int {
 	return min(mostReads, NextReads(nodes, nodes, size, mostBytes))
+}
+
+// Slots has room for each call that is under way: its capacity is how many there
+// may be. Several goroutines may share it.
+type Slots chan struct{}
+
+// Each calls f with the numbers from 0 up to n, each on a goroutine of its own,
+// and waits for all of them. After an error it begins no more calls. It returns
+// the error of the lowest number that has one. A call whose goroutine the user's
+// code has ended has ErrNoReturn: nobody may take it for one that has found
+// nothing. A call that panics is the last one that begins, too, and Each panics
+// when all are over, as if it had made the call itself.
+func (s Slots) Each(n int, f func(i int) error) error {
+	errs := make([]error, n)
+	var calls sync.WaitGroup
+	var failed atomic.Bool
+	var panicked atomic.Pointer[any]
+	for i := 0; i < n; i++ {
+		s <- struct{}{}
+		if failed.Load() {
+			<-s
+			break
+		}
+		calls.Go(func() {
+			err := ErrNoReturn
+			defer func() {
+				if p := recover(); p != nil {
+					panicked.Store(&p)
+				}
+				if errs[i] = err; err != nil {
+					failed.Store(true)
+				}
+				<-s
+			}()
+			err = f(i)
+		})
+	}
+	calls.Wait()
+	if p := panicked.Load(); p != nil {
+		panic(*p)
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/testing/zktest"
@@ -25,7 +26,7 @@ import (
 func readAll(ctx context.Context, r follow.Reads, paths []string) (data []string, failed map[int]error, err error) {
 	var mu sync.Mutex
 	data, failed = make([]string, len(paths)), map[int]error{}
-	err = r.Each(ctx, paths, func(i int, node framework.NodeRead) error {
+	err = r.Each(ctx, paths, func(i int, node insider.NodeRead) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if data[i] = string(node.Data); node.Err != nil {
@@ -57,7 +58,6 @@ func TestManyNodesAreReadWithFewRequests(t *testing.T) {
 			require.Empty(t, failed)
 			require.True(t, slices.Equal(paths, data))
 			require.Equal(t, requests, w.Fake.CountRequests(zktest.OpMultiRead), "%d nodes", nodes)
-			require.Equal(t, min(1, requests), w.Fake.CountRequests(zktest.OpRemoveWatches), "%d nodes: the probe", nodes)
 			alone := map[int]int{1: 1, 3: 3, 17: 1}[nodes]
 			require.Equal(t, alone, w.Fake.CountRequests(zktest.OpGetData), "%d nodes", nodes)
 		})
@@ -84,7 +84,7 @@ func TestNodeThatCannotBeReadFailsNoOther(t *testing.T) {
 			}
 		}
 		alone := follow.ReadsOf(w.Observer, 8)
-		alone.Several = func(context.Context, ...string) ([]framework.NodeRead, int64, error) { return nil, 0, errOther }
+		alone.Several = func(context.Context, ...string) ([]insider.NodeRead, int64, error) { return nil, 0, errOther }
 		together := follow.ReadsOf(w.Observer, 8)
 		together.One = func(context.Context, string) ([]byte, *zk.Stat, error) { return nil, nil, errOther }
 		all := []follow.Reads{alone}
@@ -131,8 +131,8 @@ func ofSizes(limit int, sizes []int, reads *[]int) follow.Reads {
 		_, _ = fmt.Sscanf(path, "/%d", &i)
 		return i
 	}
-	one := func(path string) framework.NodeRead {
-		return framework.NodeRead{Data: make([]byte, sizes[number(path)]), Stat: &zk.Stat{}}
+	one := func(path string) insider.NodeRead {
+		return insider.NodeRead{Data: make([]byte, sizes[number(path)]), Stat: &zk.Stat{}}
 	}
 	return follow.Reads{
 		Slots: make(follow.Slots, 1),
@@ -140,7 +140,7 @@ func ofSizes(limit int, sizes []int, reads *[]int) follow.Reads {
 			*reads = append(*reads, 1)
 			return one(path).Data, &zk.Stat{}, nil
 		},
-		Several: func(_ context.Context, paths ...string) (all []framework.NodeRead, _ int64, err error) {
+		Several: func(_ context.Context, paths ...string) (all []insider.NodeRead, _ int64, err error) {
 			*reads = append(*reads, len(paths))
 			size := 0
 			for _, path := range paths {
@@ -207,7 +207,7 @@ func TestErrorOfTheCallerEndsTheReads(t *testing.T) {
 	}
 	for _, limit := range []int{0, 1 << 20} {
 		var asked []int
-		err := ofSizes(limit, slices.Repeat([]int{100}, 1000), &asked).Each(t.Context(), paths, func(i int, _ framework.NodeRead) error {
+		err := ofSizes(limit, slices.Repeat([]int{100}, 1000), &asked).Each(t.Context(), paths, func(i int, _ insider.NodeRead) error {
 			if i == 3 {
 				return errOther
 			}

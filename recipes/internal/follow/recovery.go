@@ -76,7 +76,7 @@ func (r *Recovery) Wait(ctx context.Context, err error) error {
 }
 
 // restIfCutOff pauses if ctx has no connection, although there was one just now. A
-// context of [framework.Extension.WhileConnected] has one alone, and when that is
+// context of [insider.Client.WhileConnected] has one alone, and when that is
 // over, every attempt fails at once.
 func (r *Recovery) restIfCutOff(ctx context.Context) error {
 	_, err := r.Client.Session(ctx)
@@ -265,3 +265,89 @@ func (r *Recovery) GaveUp(ctx context.Context) error {
 // credentials. It is Recovery.Outlasts for what nobody else relies on: it keeps
 // what it has until a server takes them.
 func RefusedCredentials(err error) bool { return reason.Is(err, zk.ErrAuthFailed) }
+
+// Verdict says what follows an error.
+type Verdict int
+
+// The verdicts.
+const (
+	End         Verdict = iota // waiting does not cure it
+	NextSession                // the next session begins with a connection
+	Outage                     // the next connection may cure it, or a moment on this one
+	Trouble                    // a server answers, but not with what was asked for
+)
+
+// judgment is one row of the table by which errors are judged.
+type judgment struct {
+	matches func(error) bool
+	verdict Verdict
+	why     string
+}
+
+// judgments are in the order in which they are looked for: an error that wraps
+// several gets the first one's.
+var judgments = []judgment{
+	{is(framework.ErrClosed), End, "there will be no other connection"},
+	{is(framework.ErrSessionLost), NextSession, "what was seen in the session says nothing of the next one"},
+	{is(zk.ErrAuthFailed), End,
+		"the servers refuse the credentials before they look at a request: whoever relies on the follower must know"},
+	{is(zk.ErrNoNode), Trouble, "a parent is missing: the server deletes containers that are empty, and a look finds or makes them again"},
+	{framework.IsConnectionError, Outage, "it says nothing about the request itself"},
+	{isReplyLost, Outage, "the reply is lost with its connection, and the next look tells"},
+	{framework.IsRefusal, End, "the server or the client has judged the request: repeating it is in vain"},
+	{func(error) bool { return true }, Trouble, "a server that is in trouble may get over it"},
+}
+
+func is(target error) func(error) bool {
+	return func(err error) bool { return reason.Is(err, target) }
+}
+
+// isReplyLost reports whether a write may be done, and no server says that it has
+// failed at it.
+func isReplyLost(err error) bool {
+	_, answered := framework.ServerCode(err)
+	return !answered && reason.Is(err, framework.ErrOutcomeUnknown)
+}
+
+// Judge says what follows an error, if the follower knows no better. The error
+// is not nil, and not of the follower's own context.
+func Judge(err error) Verdict {
+	for _, j := range judgments {
+		if j.matches(err) {
+			return j.verdict
+		}
+	}
+	panic("unreachable: the last row matches every error")
+}
+
+// Pause pauses before the next attempt of a loop that makes requests of a client,
+// and returns ctx's error if ctx ends first. If the client is closed meanwhile, the
+// pause is over, and the next attempt says so.
+func Pause(ctx context.Context, c *framework.Client, g *pauses.Growing) error {
+	open, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(framework.Extend(c).Context(), cancel)()
+	if g.Wait(open) == nil || ctx.Err() == nil {
+		return nil
+	}
+	return reason.OfContext(ctx)
+}
+
+// Until calls a function until it succeeds, or fails with an error that waiting
+// does not cure, which it returns. If ctx ends first, the error is GaveUp's. The
+// context of the function takes down what its requests outlast.
+func (r *Recovery) Until(ctx context.Context, do func(ctx context.Context) error) error {
+	ctx = framework.Extend(r.Client).OnTrouble(ctx, r.Note)
+	for {
+		err := do(ctx)
+		if err == nil {
+			return nil
+		}
+		if err = r.Wait(ctx, err); reason.IsOfContext(ctx, err) {
+			return r.GaveUp(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -27,7 +27,7 @@ func (c *slow) Read(p []byte) (int, error) {
 // Over a slow line, a client would not wait for an answer with very many bytes,
 // and a session ends while there is no other answer.
 func TestReadsOverASlowLineCostNoConnection(t *testing.T) {
-	for _, version := range []zktest.Version{zktest.Version384, zktest.Version393} {
+	for _, version := range []zktest.Version{zktest.Version380, zktest.Version393} {
 		t.Run(version.String(), func(t *testing.T) {
 			for _, c := range []struct {
 				nodes, size, known int

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
@@ -187,7 +188,7 @@ func (p *Places) look(c *contender, t *Turn, watch bool) (l taken, err error) {
 	if watch {
 		l.taken, _, l.changed, err = of.Client.ChildrenW(ctx, of.Path)
 	} else {
-		l.taken, err = framework.Extend(of.Client).Siblings(ctx, of.Path)
+		l.taken, err = insider.Of(of.Client).Siblings(ctx, of.Path)
 	}
 	if err == nil {
 		c.warnOfOthers(l.taken)

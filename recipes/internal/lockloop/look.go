@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -84,7 +85,7 @@ func (l *Loop) lookFirst(ctx context.Context, a Attempt, look func(context.Conte
 // look returns errHeld if a node that we would make now would have to wait.
 func (o Order) look(ctx context.Context, c *contender) error {
 	of := c.loop.nodes
-	names, stat, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
+	names, stat, err := insider.Of(of.Client).CurrentSiblings(ctx, of.Path)
 	if reason.Is(err, zk.ErrNoNode) {
 		return nil
 	}
@@ -126,7 +127,7 @@ func newcomer(kind string, parent *zk.Stat) Entry {
 // lookFor returns errHeld if the places that are wanted do not fit now.
 func (p *Places) lookFor(ctx context.Context, c *contender, want Wanted) error {
 	of := p.loop.nodes
-	names, _, err := framework.Extend(of.Client).CurrentSiblings(ctx, of.Path)
+	names, _, err := insider.Of(of.Client).CurrentSiblings(ctx, of.Path)
 	if reason.Is(err, zk.ErrNoNode) {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -25,12 +26,12 @@ func TestClaimThatNobodyTakesEnds(t *testing.T) {
 		srv := zktest.Start(t)
 		var whenAsked atomic.Pointer[func()]
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
-			framework.WithSuspendClock(func() time.Duration {
+			insider.WithSuspendClock(func() time.Duration {
 				if do := whenAsked.Swap(nil); do != nil {
 					(*do)()
 				}
 				return 0
-			}))
+			}).(framework.Option))
 		require.NoError(t, err)
 		defer c.Close()
 		q := cachedAndHandedOver(c)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/follow"
@@ -27,7 +28,8 @@ func (t *turn) stayUntil() time.Time { return t.since.Add(t.of.cfg.MinimumHold) 
 // spares the node.
 func (t *turn) holdAtLeast() {
 	if t.of.HasMinimumHold() {
-		t.unkeep = framework.Extend(t.of.cfg.Client).KeepUntil(t.claim.Nodes()[0], t.stayUntil())
+		n := t.claim.Nodes()[0]
+		t.unkeep = insider.Of(t.of.cfg.Client).KeepUntil(n.Session.ID(), n.Path, t.stayUntil())
 	}
 }
 

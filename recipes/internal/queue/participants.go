@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
@@ -83,7 +83,7 @@ func (q *Queue) readAll(ctx context.Context, queue []lockloop.Entry) (all []Part
 	}
 	reads := follow.ReadsOf(q.cfg.Client, participantReads)
 	reads.Size = lockloop.OwnData
-	err = reads.Each(ctx, paths, func(i int, node framework.NodeRead) error {
+	err = reads.Each(ctx, paths, func(i int, node insider.NodeRead) error {
 		switch {
 		case node.Err == nil:
 			read[i] = q.participant(queue[i], paths[i], node.Data, node.Stat)

@@ -4,19 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
-
-// RefuseFirst refuses a try of a lock before it begins, if a look or what the
-// client knows is enough for that. An acquire under a lease of the lock re-enters,
-// and is not refused.
-func (q *Queue) RefuseFirst(ctx context.Context) error {
-	if q.Ready(ctx) != nil || claim.FromContext(ctx, q.boxed).HasShares() {
-		return nil // the try has another answer
-	}
-	return q.refuseFirst(ctx, Attempt{})
-}
 
 // refuseFirst refuses an attempt that does not wait, without a node of its own:
 // without a request if one of our client has the lock, or else by a look, if the

@@ -129,7 +129,7 @@ func TestAttemptThatWasNotSentIsMadeInTheNextSession(t *testing.T) {
 }
 
 // Another client writes after a request that is lost. The request is not made again
-// over that, not even in the retry loop of a caller, whose policy comes first.
+// over that, not even in the retry loop of a caller.
 func TestLostSetIsNotMadeAgainInARetryLoop(t *testing.T) {
 	onNode(t, func(t *testing.T, srv *zktest.Server, n sharednode.Node) {
 		base, err := n.Read(t.Context())
@@ -137,7 +137,7 @@ func TestLostSetIsNotMadeAgainInARetryLoop(t *testing.T) {
 		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Path: "/n", Do: zktest.All(zktest.DropRequest(),
 			zktest.Call(func(zktest.Request) { require.NoError(t, srv.Set("/n", []byte("theirs"))) }))})
 		unsent := func(err error) bool { return !errors.Is(err, framework.ErrOutcomeUnknown) }
-		err = retry.Do(t.Context(), retry.N(3, time.Second), unsent, func(ctx context.Context) error {
+		err = retry.Do(t.Context(), retry.Exponential(time.Second, time.Second, 3), unsent, func(ctx context.Context) error {
 			_, err := n.Set(ctx, base, []byte("new"))
 			return err
 		})

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/hooks"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -35,7 +35,7 @@ type Acquire struct {
 type acquireHooks struct {
 	// teller makes the calls for an acquire on a goroutine of the client. It is
 	// nil for an acquire on the user's goroutine.
-	teller clienttrace.Teller
+	teller insider.Teller
 	ctx    context.Context // the acquire's, if there is a teller
 
 	to []locktrace.AcquireTracer // the hooks' answers; only tell reads them: a teller may set them late
@@ -46,13 +46,12 @@ type acquireHooks struct {
 // returns the context for the rest of the acquire. The *Acquire is nil if there
 // is neither such a hook nor a recorder.
 func StartAcquire(ctx context.Context, a locktrace.Acquire, since time.Time) (context.Context, *Acquire) {
-	ext := framework.Extend(a.Client)
-	those, recorder := hookStartAcquire.Of(a.Client), ext.Recorder()
+	those, recorder := hookStartAcquire.Of(a.Client), insider.Of(a.Client).Recorder()
 	if len(those) == 0 && recorder == nil {
 		return ctx, nil
 	}
 	t := &Acquire{}
-	recorder.Begin(&t.record, whatIs(a), since, 1)
+	recorder.Begin(&t.record, whatIs(a), since)
 	if len(those) == 0 {
 		return ctx, t
 	}
@@ -81,7 +80,7 @@ func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, those []locktr
 	h := &acquireHooks{}
 	t.hooks = h
 	if a.Recipe == locktrace.RecipeLeaderLatch { // it runs on a goroutine of the client
-		h.teller, h.ctx = framework.Extend(a.Client).NewTeller(), ctx
+		h.teller, h.ctx = insider.Of(a.Client).NewTeller(), ctx
 	}
 	complete := false
 	defer func() {

@@ -2,6 +2,6 @@
 // knows nothing of locks, but only passes on what they report.
 //
 // The user's own goroutine waits for its tracer. Goroutines of the client, and
-// all that follows the end of a lease, call the tracer through a
-// clienttrace.Teller. So a tracer that hangs delays them for a bounded time.
+// all that follows the end of a lease, call the tracer through an
+// insider.Teller. So a tracer that hangs delays them for a bounded time.
 package trace

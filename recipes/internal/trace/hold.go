@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/hooks"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -32,7 +32,7 @@ type Hold struct {
 
 // holdHooks tells the hooks of a hold.
 type holdHooks struct {
-	teller clienttrace.Teller
+	teller insider.Teller
 	to     []locktrace.HoldTracer // the hooks' answers; only the calls read them: they may be set late
 }
 
@@ -61,7 +61,7 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 func (h *Hold) start(held context.Context, c *framework.Client, acquired *acquireHooks) context.Context {
 	h.hooks = &holdHooks{teller: acquired.teller}
 	if h.hooks.teller == nil {
-		h.hooks.teller = framework.Extend(c).NewTeller()
+		h.hooks.teller = insider.Of(c).NewTeller()
 	}
 	var work context.Context // the teller may set it late, when nobody reads it
 	if !acquired.tellAll(func(all []locktrace.AcquireTracer) { work = h.hooks.startAll(held, h.what, all) }) {
@@ -152,9 +152,8 @@ func (h *Hold) Overrun() (over func()) {
 }
 
 // Lost reports, once, that the hold was lost. Several goroutines may call it.
-// It returns when one of them has reported that. The context nodes ends when
-// the nodes are gone.
-func (h *Hold) Lost(nodes context.Context, kind locktrace.EndCause, cause error) {
+// It returns when one of them has reported that.
+func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 	if h == nil {
 		return
 	}
@@ -162,7 +161,7 @@ func (h *Hold) Lost(nodes context.Context, kind locktrace.EndCause, cause error)
 		if kind == locktrace.EndRevoked {
 			h.Revoked()
 		}
-		h.record.Lost(nodes, cause)
+		h.record.Lost(cause)
 		h.logLoss(kind, cause)
 		h.tellEnded(kind, cause)
 	})
@@ -215,10 +214,10 @@ func (h *Hold) During(ctx context.Context, c *framework.Client) (_ context.Conte
 // delay, if there are any. The returned function waits until the tracer has been
 // told of them, or that takes too long.
 func Unblocked(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
-	if !framework.Extend(c).HasHooks() {
+	teller := insider.Of(c).NewTeller()
+	if teller == nil {
 		return ctx, func() {}
 	}
-	teller := framework.Extend(c).NewTeller()
 	return teller.Context(ctx), func() { teller.Wait(ctx) }
 }
 

@@ -20,8 +20,7 @@
 //
 // What follows from an event is decided by a course, a state machine.
 //
-// On Windows the command is in a job object, which the system kills with its
-// last handle.
+// Commands run on Unix alone.
 package child
 
 import (
@@ -35,7 +34,7 @@ type Command struct {
 	Args                  []string // the program, which is looked for in $PATH, and its arguments
 	Env                   []string
 	Stdin, Stdout, Stderr *os.File   // the child's own; nothing is copied
-	Files                 []*os.File // further ones, at free descriptors, see FirstFile; none on Windows
+	Files                 []*os.File // further ones, at free descriptors, see FirstFile
 
 	// Ready is called right before the command is started. If it returns an
 	// error, the command is not started, and Start returns the error.
@@ -50,18 +49,10 @@ type Command struct {
 	// read from it or to change it. So signals that are typed reach this program.
 	Background bool
 
-	// NoTerminal says that the command never gets the terminal, and that this
-	// program does not stop when the command does.
-	NoTerminal bool
-
 	// Grace is the time that the guard leaves the command between SIGTERM and
-	// SIGKILL. If this program has sent SIGTERM before its death, or has called
-	// BeginGrace, the guard sends SIGKILL at once: one grace has begun then.
+	// SIGKILL if this program dies. If this program has sent SIGTERM before its
+	// death, the guard sends SIGKILL at once: one grace has begun then.
 	Grace time.Duration
-
-	// Resume is called when the whole job was stopped, as by Ctrl-Z, and goes
-	// on. If it returns false, the child stays stopped until it is told to end.
-	Resume func() bool
 }
 
 var (
@@ -72,9 +63,6 @@ var (
 	// ErrCanceled means that Command.Cancel was closed before the command was
 	// known to run.
 	ErrCanceled = errors.New("canceled at its start")
-
-	// ErrNotStarted means that RunFor could not start its command.
-	ErrNotStarted = errors.New("not started")
 )
 
 // Process is a command that was started. Any goroutine may call its methods.
@@ -100,8 +88,8 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
 // Refused has the id of a process of the command that this program may not
-// signal, as one of another user. There is one at most: the first. Such a process
-// goes on, and Gone is not closed before it has ended.
+// signal, as one of another user. The channel keeps the first id that was not
+// received. Such a process goes on, and Gone is not closed before it has ended.
 func (p *Process) Refused() <-chan int { return p.refused }
 
 // Status returns the exit status of the command as shells have it, which is

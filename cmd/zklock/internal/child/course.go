@@ -20,15 +20,12 @@ type course struct {
 
 	ending    bool // the guard knows that the end of the family has begun
 	termed    bool // the guard knows that the grace has begun
-	over      bool // the grace has begun, and perhaps ended
 	killing   bool // whatever a look finds is killed
-	paused    bool // the family is stopped, and may not go on yet
 	ended     bool // the command's end is known
 	guardDied bool // the guard died before it reported the command's end
 	status    int  // of the command, once it has ended
 	alone     bool // nothing is left below the guard
 	settled   bool // what the command has started last had the time to go its own way
-	jobsEnded bool // the goroutine that follows stops has ended
 	rousing   bool // the guard was roused once
 	exited    bool // all who wait for the command's end know
 }
@@ -39,6 +36,7 @@ type event struct {
 	sig  syscall.Signal
 	n    int
 	ok   bool
+	tty  tty
 	at   time.Time     // when it was learned
 	took time.Duration // how long a look has taken
 }
@@ -46,25 +44,29 @@ type event struct {
 type eventKind int
 
 const (
-	askedToSignal      eventKind = iota // to send sig to the command's group
-	askedToTerminate                    // to ask all of the family to end
-	askedToKill                         // to kill all of it
-	askedToBeginGrace                   // the grace begins by other means than SIGTERM
-	askedToPause                        // to stop all of it
-	askedToResume                       // to continue what a pause has stopped
-	askedToStayStopped                  // what is paused may not go on
-	familyPaused                        // ok says whether the whole family is stopped
-	commandStopped                      // the guard tells: by sig
-	sessionLeft                         // the guard tells: n is the session; see family
-	commandEnded                        // the guard tells: n is the status, as shells have it
-	guardAlone                          // the guard tells: nothing is left below it
-	guardEnded                          // the guard has ended
-	commandDead                         // the system tells of the command's end
-	guardLate                           // the guard has not reported that end in time
-	familySeen                          // a look: ok says whether it found nothing
-	lookDue                             // it is time for a look
-	settlingOver                        // see course.settled
-	jobsOver                            // see course.jobsEnded
+	askedToSignal    eventKind = iota // to send sig to the command's group
+	askedToTerminate                  // to ask all of the family to end
+	askedToKill                       // to kill all of it
+	commandStopped                    // the guard reports: by sig, while the terminal was as tty says
+	continueDue                       // it is time to continue a command that has stopped
+	sessionLeft                       // the guard reports: n is the session; see family
+	commandEnded                      // the guard reports: n is the status, as shells have it
+	guardAlone                        // the guard reports: nothing is left below it
+	guardEnded                        // the guard has ended
+	commandDead                       // the system reports the command's end
+	guardLate                         // the guard has not reported that end in time
+	familySeen                        // a look: ok says whether it found nothing
+	lookDue                           // it is time for a look
+	settlingOver                      // see course.settled
+)
+
+// tty is how the terminal stands to this program when the command has stopped.
+type tty int
+
+const (
+	noTerminal tty = iota // there is none, or the command must not use it
+	background            // another process group is in the foreground
+	foreground            // this program is in the foreground
 )
 
 // step is something that the owner does. N, sig and ok depend on the kind.
@@ -82,16 +84,13 @@ const (
 	beginEnd         stepKind = iota // no process leaves the family any more, and the guard knows it
 	tellTermed                       // tell the guard that the grace has begun
 	signalGroup                      // send sig to the command's group
-	terminateFamily                  // SIGTERM, and SIGCONT if ok
+	terminateFamily                  // SIGTERM and SIGCONT
 	look                             // kill what there is if ok, and look whether something is left
 	lookLater                        // after wait
-	pauseFamily                      // stop all; familyPaused follows
-	resumeFamily                     // continue what was paused
-	answer                           // tell the caller: ok
-	tellStop                         // the command was stopped by sig
+	giveTerminal                     // put the command's group into the foreground
+	continueLater                    // continueDue follows
 	noteLeft                         // n is a session that has left the family
 	forgetGroup                      // the command's group is not signalled if it is empty
-	endJobs                          // the goroutine that follows stops is to end
 	settle                           // settlingOver follows
 	rouseGuard                       // SIGCONT to it; guardLate may follow
 	killStoppedGuard                 // if it is stopped
@@ -108,36 +107,22 @@ func (c *course) isOver() bool { return c.exited && !c.empty.IsZero() }
 // on returns what follows from an event.
 func (c *course) on(e event) []step {
 	steps := c.follow(e)
-	if c.exited || !c.ended || !c.jobsEnded || !c.settled && c.empty.IsZero() {
+	if c.exited || !c.ended || !c.settled && c.empty.IsZero() {
 		return steps
 	}
-	// No process is about to leave by setsid(2), and no goroutine takes the terminal.
+	// No process is about to leave by setsid(2).
 	c.exited = true
 	return append(steps, step{kind: tellExit})
 }
 
 func (c *course) follow(e event) []step {
 	switch e.kind {
-	case askedToSignal, askedToTerminate, askedToKill, askedToBeginGrace:
+	case askedToSignal, askedToTerminate, askedToKill:
 		return append(c.beforeSignal(e), c.signal(e)...)
-	case askedToPause:
-		if c.over || c.killing || c.ended { // the end of a grace must find this program awake
-			return []step{{kind: answer}}
-		}
-		return []step{{kind: pauseFamily}}
-	case familyPaused:
-		c.paused = e.ok
-		if !e.ok {
-			return []step{{kind: resumeFamily}, {kind: answer}}
-		}
-		return []step{{kind: answer, ok: true}}
-	case askedToResume:
-		c.paused = false
-		return []step{{kind: resumeFamily}}
-	case askedToStayStopped:
-		return c.stayStopped()
 	case commandStopped:
-		return []step{{kind: tellStop, sig: e.sig}}
+		return c.stopped(e)
+	case continueDue:
+		return c.goOn()
 	case sessionLeft:
 		return []step{{kind: noteLeft, n: e.n}}
 	case commandEnded:
@@ -154,8 +139,6 @@ func (c *course) follow(e event) []step {
 		return c.look()
 	case settlingOver:
 		c.settled = true
-	case jobsOver:
-		c.jobsEnded = true
 	}
 	return nil
 }
@@ -173,7 +156,6 @@ func (c *course) beforeSignal(e event) (steps []step) {
 		c.termed = true
 		steps = append(steps, step{kind: tellTermed})
 	}
-	c.over = c.over || hasGrace
 	return steps
 }
 
@@ -182,32 +164,44 @@ func (c *course) signal(e event) []step {
 	case askedToKill:
 		c.killing = true
 		return c.look()
-	case askedToTerminate: // a paused command does not go on before zklock knows that the lock is held
-		return []step{{kind: terminateFamily, ok: !c.paused}}
-	case askedToBeginGrace:
-		return []step{{kind: answer, ok: true}}
-	}
-	if e.sig == syscall.SIGTSTP && c.over {
-		return nil
+	case askedToTerminate:
+		return []step{{kind: terminateFamily}}
 	}
 	return []step{{kind: signalGroup, sig: e.sig}}
 }
 
-// stayStopped ends a pause whose family may not go on: it stays as it is, and is
-// killed if it was told to end meanwhile.
-func (c *course) stayStopped() []step {
-	c.paused = false
-	if !c.over {
+// stopped is called when a signal has stopped the command. A command that wants to
+// use the terminal gets it, or is continued later to try again. Ctrl-Z has no
+// effect: a command that is stopped with a lock keeps others waiting, and a shell
+// that continues it does not know whether the lock is still held. SIGSTOP was sent
+// to the command on purpose.
+func (c *course) stopped(e event) []step {
+	wants := e.sig == syscall.SIGTTIN || e.sig == syscall.SIGTTOU
+	switch {
+	case e.tty == noTerminal:
+		return nil
+	case e.sig == syscall.SIGTSTP:
+		return c.goOn()
+	case wants && e.tty == foreground:
+		return append([]step{{kind: giveTerminal}}, c.goOn()...)
+	case wants:
+		return []step{{kind: continueLater}}
+	}
+	return nil
+}
+
+// goOn continues a command that has stopped.
+func (c *course) goOn() []step {
+	if c.ended {
 		return nil
 	}
-	c.killing = true
-	return c.look()
+	return []step{{kind: signalGroup, sig: syscall.SIGCONT}}
 }
 
 // end is called when the command has ended.
 func (c *course) end(status int) []step {
 	c.ended, c.status = true, status
-	return []step{{kind: forgetGroup}, {kind: endJobs}, {kind: settle}, {kind: lookLater, wait: familyPoll}}
+	return []step{{kind: forgetGroup}, {kind: settle}, {kind: lookLater, wait: familyPoll}}
 }
 
 // loseGuard is called when the guard has ended. If that was too early, the system

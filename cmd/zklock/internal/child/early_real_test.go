@@ -98,7 +98,6 @@ func TestNothingIsLeftOfAStartWithoutAGuard(t *testing.T) {
 	for range g.reports { // until it has died
 	}
 	p := newProcess()
-	p.endForwarding = func() {}
 	newOwner(p, g).untilGone()
 	_, err := r.ReadByte()
 	require.ErrorIs(t, err, io.EOF, "something of the command is left")

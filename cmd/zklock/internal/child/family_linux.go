@@ -6,13 +6,9 @@ import (
 	"slices"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// adopts says that this program becomes the parent of orphans below it.
-const adopts = true
 
 // family is all that belongs to a command: the command, and what descends from
 // it, in whichever process group or session.
@@ -42,8 +38,6 @@ type family struct {
 	left   map[identity]bool // the processes that had left when the end began
 	seen   map[identity]bool // the processes that have belonged since then
 
-	paused map[identity]bool // the processes that pause has stopped
-
 	sender func(p process, sigs ...syscall.Signal) error // of a test, in place of process.signal
 }
 
@@ -59,7 +53,7 @@ type endedLeaders struct {
 func newFamily(command, guard int, after uint64) *family {
 	session, _ := unix.Getsid(0)
 	f := &family{command: command, session: session, procfs: theProcfs, unread: []int{guard}}
-	f.left, f.seen, f.paused = map[identity]bool{}, map[identity]bool{}, map[identity]bool{}
+	f.left, f.seen = map[identity]bool{}, map[identity]bool{}
 	f.ended.sessions = map[int]bool{}
 	f.identify()
 	f.after = after
@@ -295,50 +289,6 @@ func (f *family) send(p process, sigs ...syscall.Signal) error {
 		return f.sender(p, sigs...)
 	}
 	return p.signal(sigs...)
-}
-
-// pause stops all of the family, and processes that it starts meanwhile. It
-// reports whether all have been told to stop. It gives up if the family goes on
-// starting processes.
-func (f *family) pause() bool { return f.pauseWithin(guardPatience) }
-
-// leastLooks is how many looks pause takes before it gives up, however long they
-// take: on a busy machine, one can take a second. Two are enough for a family
-// that starts nobody.
-const leastLooks = 5
-
-func (f *family) pauseWithin(patience time.Duration) bool {
-	_ = f.group.signal(syscall.SIGSTOP)
-	group := int(f.group.id.Load())
-	begin := time.Now()
-	for looks := 0; looks < leastLooks || time.Since(begin) < patience; looks++ {
-		all, complete := f.look()
-		again := false
-		for _, p := range f.members(all) {
-			if p.group != group && !p.stopped && !f.paused[p.identity] {
-				f.paused[p.identity], again = true, true
-				_ = f.send(p, syscall.SIGSTOP)
-			}
-		}
-		switch {
-		case again: // these may have started others
-		case complete:
-			return true
-		default: // what could not be read once may be read the next time
-			<-time.After(familyPoll)
-		}
-	}
-	return false
-}
-
-// resume continues the processes that pause has stopped, and the command's
-// group.
-func (f *family) resume() {
-	for id := range f.paused {
-		_ = f.send(process{identity: id}, syscall.SIGCONT)
-	}
-	clear(f.paused)
-	_ = f.group.signal(syscall.SIGCONT)
 }
 
 // kill ends all of the family that it finds. Processes that are started

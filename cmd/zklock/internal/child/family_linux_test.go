@@ -183,29 +183,6 @@ func TestTheEndIsToldAsItHasBegun(t *testing.T) {
 	}
 }
 
-// The system cannot tell of all processes for a while, as when there are too many
-// open files. The looks are no load for it meanwhile.
-func TestPauseWaitsBetweenLooksThatAreNotComplete(t *testing.T) {
-	f := familyOf20()
-	f.paused = map[identity]bool{}
-	f.procfs = writeProcesses(t, [3]int{10, 1, 10})
-	require.NoError(t, os.MkdirAll(filepath.Join(string(f.procfs), "30", "stat"), 0o700))
-	synctest.Test(t, func(t *testing.T) { // a look takes no time here, and without a pause there is no end
-		begin := time.Now()
-		require.False(t, f.pauseWithin(2*time.Second))
-		require.Equal(t, 2*time.Second, time.Since(begin))
-	})
-}
-
-// On a busy machine, one look can take longer than there is time.
-func TestPauseLooksAgainHoweverLongALookTakes(t *testing.T) {
-	f := familyOf20()
-	f.paused = map[identity]bool{}
-	f.procfs = writeProcesses(t, [3]int{10, 1, 10}, [3]int{20, 10, 20}, [3]int{30, 20, 30})
-	require.True(t, f.pauseWithin(0))
-	require.Len(t, f.paused, 2, "the command has no group here")
-}
-
 // A process of another user is named, whichever signal it is that this program may
 // not send. The others get theirs.
 func TestAProcessThatRefusesSignalsIsNamed(t *testing.T) {

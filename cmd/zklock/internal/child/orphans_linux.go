@@ -14,12 +14,13 @@ import (
 // parents have died, so that it can wait for them.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// Adopt makes this program the parent of orphans among its descendants, and
-// frees what is left of them when they have ended, as it does of those that the
-// first process of a container gets. It goes on until the function returned is
-// called. All children count as adopted that this package has not started.
-func Adopt() (stop func()) {
-	adoptOrphans()
+// adopts says that this program becomes the parent of orphans below it.
+const adopts = true
+
+// reapOrphans waits for adopted children that have ended, as it does for those that
+// the first process of a container gets, until the function returned is called. All
+// children count as adopted that this package has not started.
+func reapOrphans() (stop func()) {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)
 	done, stopped := make(chan struct{}), make(chan struct{})

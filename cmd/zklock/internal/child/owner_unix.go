@@ -14,25 +14,26 @@ type owner struct {
 	p      *Process
 	guard  *guard
 	family *family
-	jobs   *jobs
 
 	reports <-chan report // nil when the guard has ended
 	looks   *time.Timer
 	settled <-chan time.Time
 	dead    <-chan struct{}  // the command has ended; the guard may not have waited for it
 	overdue <-chan time.Time // the guard should have reported that by then
-	asker   chan<- bool      // waits for the answer to a request
+	resumes <-chan time.Time // see continueLater
 }
 
 // settling is how long what the command has started last has to go its own way,
 // by setsid(2), after the command's end.
 const settling = 50 * time.Millisecond
 
+// betweenTries is the time after which a command tries again to use the terminal.
+const betweenTries = time.Second
+
 func newOwner(p *Process, g *guard) *owner {
 	o := &owner{p: p, guard: g, reports: g.reports}
 	o.family = newFamily(p.command, g.proc.pid, g.began)
-	o.jobs = p.controlJobs()
-	o.dead = whenDead(p.command)
+	o.dead = Ended(p.command)
 	o.looks = time.NewTimer(0)
 	<-o.looks.C
 	return o
@@ -58,14 +59,15 @@ func (o *owner) untilGone() {
 func (o *owner) next() event {
 	select {
 	case r := <-o.p.asked:
-		o.asker = r.done
 		return event{kind: r.do, sig: r.sig}
 	case r, ok := <-o.reports:
 		if !ok {
 			o.reports = nil
 			return event{kind: guardEnded}
 		}
-		return r.event()
+		e := r.event()
+		e.tty = o.p.tty.standing()
+		return e
 	case <-o.looks.C:
 		return event{kind: lookDue}
 	case <-o.dead:
@@ -76,9 +78,8 @@ func (o *owner) next() event {
 		return event{kind: guardLate}
 	case <-o.settled:
 		return event{kind: settlingOver}
-	case <-o.jobs.ended:
-		o.jobs.ended = nil
-		return event{kind: jobsOver}
+	case <-o.resumes:
+		return event{kind: continueDue}
 	}
 }
 
@@ -100,25 +101,19 @@ func (o *owner) take(s step) {
 	case signalGroup:
 		o.p.noteRefused(o.family.signalGroup(s.sig))
 	case terminateFamily:
-		o.terminate(s.ok)
+		o.p.noteRefused(o.family.signal(syscall.SIGTERM, syscall.SIGCONT))
 	case look:
 		o.look(s.ok)
 	case lookLater:
 		o.looks.Reset(s.wait)
-	case pauseFamily:
-		o.learn(event{kind: familyPaused, ok: o.family.pause()})
-	case resumeFamily:
-		o.family.resume()
-	case answer:
-		o.asker <- s.ok
-	case tellStop:
-		o.jobs.tell(s.sig)
+	case giveTerminal:
+		o.p.tty.give(o.p.command)
+	case continueLater:
+		o.resumes = time.After(betweenTries)
 	case noteLeft:
 		o.family.leftIn(s.n)
 	case forgetGroup:
 		o.family.forgetGroup()
-	case endJobs:
-		o.jobs.end()
 	case settle:
 		o.settled = time.After(settling)
 	case rouseGuard:
@@ -136,15 +131,6 @@ func (o *owner) take(s step) {
 		o.p.status, o.p.guardDied = o.status, o.guardDied
 		close(o.p.exited)
 	}
-}
-
-// terminate asks the family to end, and to go on for that if it is stopped.
-func (o *owner) terminate(goOn bool) {
-	if !goOn {
-		o.p.noteRefused(o.family.signal(syscall.SIGTERM))
-		return
-	}
-	o.p.noteRefused(o.family.signal(syscall.SIGTERM, syscall.SIGCONT))
 }
 
 // look looks whether something of the family is left, and kills it before if

@@ -126,6 +126,31 @@ func startOf(pid int) (uint64, error) {
 	return p.start, err
 }
 
+// executable is this program, even if its file was replaced meanwhile.
+func executable() (string, error) { return "/proc/self/exe", nil }
+
+// dieWithParent has the system kill a process when the thread ends that has
+// started it.
+func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+
+// endOf returns a function that waits until a process has ended. Its error says
+// that it cannot know that, as on Linux before 5.3.
+func endOf(pid int) (await func() error) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return func() error { return err }
+	}
+	return func() error {
+		defer unix.Close(fd)
+		for {
+			_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+			if !errors.Is(err, syscall.EINTR) {
+				return err
+			}
+		}
+	}
+}
+
 // isStopped reports whether somebody has stopped a process.
 func isStopped(pid int) bool {
 	p, ok := readProcess(pid)

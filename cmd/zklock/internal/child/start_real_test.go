@@ -5,7 +5,6 @@ package child
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -38,27 +36,6 @@ var programs = map[string]func(){
 			Ready: func() error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) },
 		})
 	},
-	"dies in the grace": func() {
-		ready, out, err := os.Pipe()
-		if err != nil {
-			panic(err)
-		}
-		c := command("sh", "-c", `trap "" TERM; echo ready; exec sleep 1000`)
-		c.Stdout, c.Grace = out, time.Hour
-		p, err := Start(c)
-		if err != nil {
-			panic(err)
-		}
-		if _, err := ready.Read(make([]byte, 1)); err != nil {
-			panic(err)
-		}
-		for range 7 { // the owner is busy
-			p.ask(request{do: askedToPause, done: make(chan bool, 1)})
-			p.ask(request{do: askedToResume})
-		}
-		p.BeginGrace()
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	},
 	"nohup": func() {
 		signal.Ignore(syscall.SIGHUP)
 		p, err := Start(command("sh", "-c", "kill -HUP $$; echo alive"))
@@ -73,8 +50,7 @@ func command(args ...string) Command {
 	return Command{
 		Args: args, Env: os.Environ(),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Ready:  func() error { return nil },
-		Resume: func() bool { return true },
+		Ready: func() error { return nil },
 	}
 }
 
@@ -98,13 +74,6 @@ func TestNothingBeginsAfterTheProgramHasDied(t *testing.T) {
 	require.ErrorAs(t, err, &exit)
 	require.Equal(t, syscall.SIGKILL, exit.Sys().(syscall.WaitStatus).Signal())
 	require.Empty(t, out)
-}
-
-// The program dies as soon as the grace has begun. The guard leaves no second
-// one, although the command ignores SIGTERM.
-func TestAProgramThatDiesInTheGraceLeavesNoSecondOne(t *testing.T) {
-	t.Parallel()
-	_, _ = runProgram(t, "dies in the grace") // returns when the command has ended
 }
 
 func TestStart(t *testing.T) {
@@ -135,28 +104,13 @@ func TestStart(t *testing.T) {
 			if err != nil {
 				return
 			}
-			ended := Ended(p.PID())
+			ended := Ended(p.command)
 			<-p.Gone()
 			require.Equal(t, tc.status, p.Status())
 			<-ended
 		})
 	}
 	require.NoFileExists(t, filepath.Join(dir, "touched"))
-
-	// Nothing of what RunFor has started outlives its time, in the background either.
-	for _, script := range []string{"trap '' TERM; sleep 1000; true", "trap '' TERM; sleep 1000 & true"} {
-		r, w, err := os.Pipe()
-		require.NoError(t, err)
-		cmd := exec.Command("sh", "-c", script)
-		cmd.Stdout = w
-		err = RunFor(time.Second, cmd)
-		w.Close()
-		require.EqualError(t, err, "killed after 1s")
-		_, err = r.Read(make([]byte, 1))
-		require.ErrorIs(t, err, io.EOF)
-		r.Close()
-	}
-	require.ErrorIs(t, RunFor(time.Second, exec.Command("/no/such/program")), ErrNotStarted)
 
 	out, err := runProgram(t, "nohup")
 	require.NoError(t, err)

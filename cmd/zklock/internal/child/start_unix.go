@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"sync"
+	"os/signal"
 	"syscall"
 )
+
+// Supported says that Start can start a command.
+const Supported = true
 
 // Forwarded are the signals that a program passes on to its child.
 var Forwarded = []os.Signal{
@@ -20,23 +23,24 @@ type system struct {
 	command int // the id of the command, and of its process group; 0 if it is not known
 	tty     *terminal
 	asked   chan request
-	resume  func() bool
+}
 
-	background    bool   // see Command
-	endForwarding func() // see forwardStops
-
-	mu struct {
-		sync.Mutex
-		stopped bool // see IsStopped
-	}
+// Prepare is called before a lock is held for a command, and stop after it. This
+// program adopts orphans of its commands meanwhile. A write to a closed pipe is an
+// error, and Ctrl-Z has no effect: by default, the first would end this program,
+// and with it the lock, and the second would stop this program alone, so that
+// nobody could stop the command when the lock is lost. Children are not concerned.
+func Prepare() (stop func()) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGTSTP)
+	adoptOrphans()
+	return reapOrphans()
 }
 
 // request is what a caller asks the owner of a command for. The kind of event is
 // one of those that begin with askedTo.
 type request struct {
-	do   eventKind
-	sig  syscall.Signal // for askedToSignal
-	done chan<- bool    // gets an answer: to askedToPause, whether the family is stopped
+	do  eventKind
+	sig syscall.Signal // for askedToSignal
 }
 
 // Start starts a command. The error matches fs.ErrNotExist or exec.ErrNotFound
@@ -57,13 +61,8 @@ func Start(c Command) (*Process, error) {
 		return nil, fmt.Errorf("%w: %w", ErrGuard, err)
 	}
 	p := newProcess()
-	p.resume, p.background = c.Resume, c.Background
-	if !c.NoTerminal {
-		p.tty = openTerminal()
-	}
-	p.endForwarding = p.forwardStops()
+	p.tty = openTerminal()
 	if err := p.launch(path, c, g); err != nil {
-		p.endForwarding()
 		g.dismiss()
 		p.tty.close()
 		return nil, err
@@ -157,11 +156,6 @@ func (p *Process) Signal(sig os.Signal) {
 // they are stopped.
 func (p *Process) Terminate() { p.ask(request{do: askedToTerminate}) }
 
-// BeginGrace says that the grace has begun, and the command is asked to end by
-// other means than Terminate. Nobody leaves it any more, it does not stop any
-// more, and the guard leaves no second grace. It returns when the guard knows.
-func (p *Process) BeginGrace() { p.askAndWait(askedToBeginGrace) }
-
 // Kill ends the command, and all that descends from it.
 func (p *Process) Kill() { p.ask(request{do: askedToKill}) }
 
@@ -171,32 +165,6 @@ func (p *Process) ask(r request) {
 	case p.asked <- r:
 	case <-p.gone:
 	}
-}
-
-// askAndWait returns the owner's answer, or false if nothing of the command is
-// left.
-func (p *Process) askAndWait(do eventKind) bool {
-	done := make(chan bool, 1)
-	p.ask(request{do: do, done: done})
-	select {
-	case answer := <-done:
-		return answer
-	case <-p.gone:
-		return false
-	}
-}
-
-// IsStopped reports whether the whole job was stopped, and may not go on yet.
-func (p *Process) IsStopped() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.mu.stopped
-}
-
-func (p *Process) noteStopped(stopped bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.mu.stopped = stopped
 }
 
 // noteRefused notes that this program may not signal a process, if there is one.
@@ -209,9 +177,3 @@ func (p *Process) noteRefused(pid int) {
 	default: // the first one counts
 	}
 }
-
-// PID returns the id of the command, and of its group.
-func (p *Process) PID() int { return p.command }
-
-// PassesFiles says that a Command can have Files.
-const PassesFiles = true

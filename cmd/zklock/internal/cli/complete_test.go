@@ -43,7 +43,7 @@ func toy() *Program[string] {
 
 func TestComplete(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                           "words: show run join help completion man version",
+		"":                           "words: show run join help completion version",
 		"s":                          "words: show",
 		"help r":                     "words: run",
 		"completion ":                "words: bash zsh fish",

@@ -2,7 +2,7 @@
 // "zklock run -w 5 /lock -- ls -l".
 //
 // A command is declared as one Command, and its flags with package flag. From
-// these declarations come the usage errors, the help, the manual page, and the
+// these declarations come the usage errors, the help, and the
 // completion in bash, zsh and fish:
 //
 //	p := &cli.Program[*env]{
@@ -20,6 +20,4 @@
 // for -x -n. They may stand on either side of operands. The last one counts if
 // a flag is given twice, so that an alias of a shell can be overruled. What two
 // flags mean together is the command's affair.
-//
-// CONTRIBUTING.md says why this is not a library of others.
 package cli

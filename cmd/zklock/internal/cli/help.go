@@ -9,7 +9,7 @@ import (
 
 // all returns the commands of a program, and those that each program has.
 func (p *Program[E]) all() []*Command[E] {
-	return append(slices.Clone(p.Commands), p.helpCommand(), p.completionCommand(), p.manCommand(), p.versionCommand())
+	return append(slices.Clone(p.Commands), p.helpCommand(), p.completionCommand(), p.versionCommand())
 }
 
 func (p *Program[E]) helpCommand() *Command[E] {

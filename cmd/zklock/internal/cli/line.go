@@ -71,7 +71,7 @@ func (l *line) readFlag(word string) error {
 	case f == nil && (name == "h" || name == "help"):
 		return flag.ErrHelp
 	case f == nil:
-		return fmt.Errorf("unknown flag %s%s", word, didYouMean("--"+name, longNames(l.flags)))
+		return fmt.Errorf("unknown flag %s", word)
 	case hasValue:
 		return l.set(f, word, value)
 	case isSwitch(f):
@@ -87,16 +87,6 @@ func (l *line) set(f *flag.Flag, typed, value string) error {
 		return fmt.Errorf("flag %s: %w", typed, err)
 	}
 	return nil
-}
-
-// longNames returns the names of flags that are words, as they are typed.
-func longNames(fs *flag.FlagSet) (names []string) {
-	fs.VisitAll(func(f *flag.Flag) {
-		if len(f.Name) > 1 {
-			names = append(names, dashed(f.Name))
-		}
-	})
-	return names
 }
 
 // dashed returns the name of a flag as it is typed.

@@ -10,13 +10,12 @@ import (
 )
 
 // Program is a program with commands, which run with an E. Beside its own ones
-// it has the commands help, completion, man and version. It is used for one
+// it has the commands help, completion and version. It is used for one
 // command line, because Common may bind its flags to variables.
 type Program[E any] struct {
-	Name     string // the word that users type
-	Purpose  string // one line, without a full stop
-	Status   string // what the exit statuses mean
-	Sections []Section
+	Name     string        // the word that users type
+	Purpose  string        // one line, without a full stop
+	Status   string        // what the exit statuses mean
 	Commands []*Command[E] // the help keeps their order
 
 	// Common adds the flags that may stand on either side of the name of a
@@ -27,7 +26,7 @@ type Program[E any] struct {
 	// shows by a name in capitals, such as PATH. A FILE needs none.
 	Values map[string]Values[E]
 
-	// Print writes what help, completion and man have to say.
+	// Print writes what help, completion and version have to say.
 	Print func(e E, text string) error
 
 	root *flag.FlagSet // the common flags
@@ -37,9 +36,6 @@ type Program[E any] struct {
 // may go on, so no blank follows it. What a shell would not take as it is, such
 // as "$(halt)", is left out: values may be named by strangers.
 type Values[E any] func(ctx context.Context, e E, beginning string) []string
-
-// Section is a part of the manual.
-type Section struct{ Title, Text string }
 
 // Command is one command of a program.
 type Command[E any] struct {
@@ -150,14 +146,12 @@ func (p *Program[E]) parse(c *Command[E], args []string) (*Call[E], error) {
 
 // find returns the command of a name.
 func (p *Program[E]) find(name string) (*Command[E], error) {
-	var known []string
 	for _, c := range p.all() {
 		if c.Name == name {
 			return c, nil
 		}
-		known = append(known, c.Name)
 	}
-	return nil, fmt.Errorf("unknown command %q; see %s help%s", name, p.Name, didYouMean(name, known))
+	return nil, fmt.Errorf("unknown command %q; see %s help", name, p.Name)
 }
 
 // printing returns the call that prints a text.

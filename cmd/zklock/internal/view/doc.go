@@ -1,5 +1,5 @@
 // Package view turns what package inspect found into what people and programs
-// read: rows of tables, JSON lines and DOT. It is pure: it knows no server, no
+// read: rows of tables and JSON lines. It is pure: it knows no server, no
 // clock and no terminal.
 //
 // In JSON, times are in RFC 3339. A duration is a number of seconds, and its

@@ -2,9 +2,6 @@ package view
 
 import (
 	"fmt"
-	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
@@ -25,12 +22,12 @@ type Wait struct {
 
 // Deadlock is the JSON of a deadlock.
 type Deadlock struct {
-	Type      string          `json:"type"` // "deadlock"
-	Processes []string        `json:"processes"`
-	Cycle     []Blocked       `json:"cycle"`
-	Since     time.Time       `json:"since"`
-	Age       *Seconds        `json:"age_seconds,omitempty"`
-	Doubts    []inspect.Doubt `json:"doubts,omitempty"`
+	Type      string    `json:"type"` // "deadlock"
+	Processes []string  `json:"processes"`
+	Cycle     []Blocked `json:"cycle"`
+	Since     time.Time `json:"since"`
+	Age       *Seconds  `json:"age_seconds,omitempty"`
+	Doubts    []string  `json:"doubts,omitempty"`
 }
 
 // Blocked is the JSON of one part of a cycle.
@@ -74,7 +71,7 @@ func (v View) deadlock(d inspect.Deadlock) Deadlock {
 	for _, b := range d.Cycle {
 		line.Cycle = append(line.Cycle, Blocked{
 			Path: b.Path, Recipe: b.Kind,
-			Waiter: v.Participant(b.Kind, b.Waiter, Waiter), Holder: v.Participant(b.Kind, b.Holder, Holder),
+			Waiter: v.Participant(b.Kind, b.Waiters[0], Waiter), Holder: v.Participant(b.Kind, b.Holders[0], Holder),
 		})
 	}
 	return line
@@ -95,25 +92,21 @@ func (v View) DeadlockText(d inspect.Deadlock) (lines []string) {
 	return lines
 }
 
-func doubtText(d inspect.Doubt) string {
-	switch d {
-	case inspect.SeveralTasks:
+func doubtText(doubt string) string {
+	switch doubt {
+	case "several_tasks":
 		return "a process may hold and wait in different threads, and so go on"
-	case inspect.MayLead:
+	case "may_lead":
 		return "a lock may be a leader election, whose candidates work while they wait"
-	case inspect.LimitNotKnown:
+	case "limit_not_known":
 		return "the limit of a semaphore is not known, and it may have leases left"
 	}
-	return string(d)
+	return doubt
 }
 
 // WaitHeader returns the names of the columns of WaitRows.
 func (v View) WaitHeader() []string {
-	names := []string{"WAITER", "WAITED", "FOR", "KIND", "HELD BY"}
-	if v.Wide {
-		names = append(names, "WAITER'S NODE", "HOLDER'S NODE")
-	}
-	return names
+	return []string{"WAITER", "WAITED", "FOR", "KIND", "HELD BY"}
 }
 
 // WaitRows returns the rows of a lock in a graph, one for each waiter.
@@ -133,67 +126,5 @@ func (v View) waitRow(w inspect.Wait, waiter inspect.Participant) []columns.Cell
 	if more := len(w.Holders) - 1; more > 0 {
 		row[4].Text += fmt.Sprintf(" +%d", more)
 	}
-	if v.Wide {
-		holder := ""
-		if len(w.Holders) > 0 {
-			holder = printable.String(w.Holders[0].Path)
-		}
-		row = append(row, columns.Cells(printable.String(waiter.Path), holder)...)
-	}
 	return row
-}
-
-// DOT returns a graph in the language of Graphviz: an edge leads from each
-// waiter to each holder that it waits for. The edges of deadlocks are red.
-func DOT(g inspect.Graph) string {
-	var red, others []string
-	for _, d := range g.Deadlocks {
-		for _, b := range d.Cycle {
-			red = append(red, edge(b.Waiter, b.Holder, b.Path))
-		}
-	}
-	for _, w := range g.Waits {
-		others = slices.AppendSeq(others, edges(w))
-	}
-	var b strings.Builder
-	b.WriteString("digraph waits {\n\trankdir=LR\n\tnode [shape=box]\n")
-	for _, e := range distinct(red) {
-		b.WriteString("\t" + e + ", color=red, penwidth=2]\n")
-	}
-	for _, e := range distinct(others) {
-		if !slices.Contains(red, e) {
-			b.WriteString("\t" + e + "]\n")
-		}
-	}
-	b.WriteString("}\n")
-	return b.String()
-}
-
-// edges yields an edge from each waiter to each holder.
-func edges(w inspect.Wait) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, waiter := range w.Waiters {
-			for _, holder := range w.Holders {
-				if !yield(edge(waiter, holder, w.Path)) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// edge returns an edge whose list of attributes is not closed yet.
-func edge(waiter, holder inspect.Participant, path string) string {
-	return quote(waiter.String()) + " -> " + quote(holder.String()) + " [label=" + quote(path)
-}
-
-// quote returns a text as DOT has it. Escapes of DOT are not interpreted.
-func quote(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(printable.String(text)) + `"`
-}
-
-// distinct returns the texts in order, each once.
-func distinct(texts []string) []string {
-	slices.Sort(texts)
-	return slices.Compact(texts)
 }

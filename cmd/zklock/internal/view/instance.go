@@ -2,10 +2,6 @@ package view
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
@@ -15,12 +11,12 @@ import (
 
 // Instance is the JSON of a node of a registry.
 type Instance struct {
-	Service string             `json:"service"`
-	ID      string             `json:"id"`
-	Node    string             `json:"node"`
-	Since   *time.Time         `json:"since,omitempty"`
-	Age     *Seconds           `json:"age_seconds,omitempty"` // time since the node was created
-	Session *inspect.SessionID `json:"session_id,omitempty"`  // 0x0 if the node is not ephemeral
+	Service string     `json:"service"`
+	ID      string     `json:"id"`
+	Node    string     `json:"node"`
+	Since   *time.Time `json:"since,omitempty"`
+	Age     *Seconds   `json:"age_seconds,omitempty"` // time since the node was created
+	Session *string    `json:"session_id,omitempty"`  // 0x0 if the node is not ephemeral
 
 	Address    string            `json:"address,omitempty"`
 	Port       int               `json:"port,omitempty"`
@@ -34,15 +30,18 @@ type Instance struct {
 	Problem string `json:"problem,omitempty"` // why it is no instance
 }
 
-// Instance returns the JSON of a node of a registry.
-func (v View) Instance(r inspect.Instance) Instance {
+// Instance returns the JSON of a node of a registry. The other instance has the
+// same address and ports; its ID is empty if there is none.
+func (v View) Instance(p inspect.Participant, other string) Instance {
+	r := p.Instance
 	i := Instance{
-		Service: r.Service, ID: r.ID, Node: r.Path, Age: v.age(r.Since),
+		Service: r.Service, ID: r.ID, Node: p.Path, Age: v.age(p.Since),
 		Address: r.Address, Port: r.Port, TLSPort: r.TLSPort,
-		Metadata: r.Metadata, Payload: r.Payload, Disabled: r.Disabled, SameAs: r.SameAs, Problem: r.Problem,
+		Metadata: r.Metadata, Payload: r.Payload, Disabled: r.Disabled, SameAs: other, Problem: problemOf(p),
 	}
-	if !r.Since.IsZero() {
-		i.Since, i.Session = &r.Since, &r.Session
+	if !p.Since.IsZero() {
+		session := Session(p.Session)
+		i.Since, i.Session = &p.Since, &session
 	}
 	if at := r.Registered; !at.IsZero() && at.Year() >= 0 && at.Year() <= 9999 { // JSON has no other years
 		i.Registered = &at
@@ -50,39 +49,42 @@ func (v View) Instance(r inspect.Instance) Instance {
 	return i
 }
 
+// problemOf says why a node is no instance, if it is none.
+func problemOf(p inspect.Participant) string {
+	if p.Unreadable {
+		return "may not be read"
+	}
+	return p.Problem
+}
+
 // InstanceHeader returns the names of the columns of InstanceRow.
 func (v View) InstanceHeader() []string {
-	names := []string{"SERVICE", "ID", "ADDRESS", "STATE", "SINCE", "AGE", "SESSION"}
-	if v.Wide {
-		names = append(names, "TLS PORT", "LABELS", "NODE")
-	}
-	return names
+	return []string{"SERVICE", "ID", "ADDRESS", "STATE", "SINCE", "AGE", "SESSION"}
 }
 
 // InstanceRow returns the row of a node of a registry.
-func (v View) InstanceRow(r inspect.Instance) []columns.Cell {
+func (v View) InstanceRow(p inspect.Participant, other string) []columns.Cell {
+	r := p.Instance
 	row := []columns.Cell{
-		{Text: v.name(r.Service)}, {Text: v.name(r.ID)}, {Text: v.name(r.HostPort())}, v.stateCell(r),
-		{Text: v.clock(r.Since)}, {Text: v.ageText(r.Since)}, {},
+		{Text: v.name(r.Service)}, {Text: v.name(r.ID)}, {Text: v.name(r.HostPort())}, v.stateCell(p, other),
+		{Text: v.clock(p.Since)}, {Text: v.ageText(p.Since)}, {},
 	}
-	if !r.Since.IsZero() {
-		row[6] = v.sessionCell(inspect.Participant{Session: r.Session})
-	}
-	if v.Wide {
-		row = append(row, columns.Cells(portText(r.TLSPort), labels(r.Metadata), printable.String(r.Path))...)
+	if !p.Since.IsZero() {
+		row[6] = v.sessionCell(p)
 	}
 	return row
 }
 
 // stateCell shows whether an instance wants to be picked.
-func (v View) stateCell(r inspect.Instance) columns.Cell {
+func (v View) stateCell(p inspect.Participant, other string) columns.Cell {
+	problem := problemOf(p)
 	switch {
-	case r.Problem != "":
-		return columns.Cell{Text: v.name(r.Problem), Style: columns.Bad}
-	case r.Disabled:
-		return columns.Cell{Text: "disabled" + as(r.SameAs), Style: columns.Warn}
-	case r.SameAs != "":
-		return columns.Cell{Text: "up" + as(r.SameAs), Style: columns.Warn}
+	case problem != "":
+		return columns.Cell{Text: v.name(problem), Style: columns.Bad}
+	case p.Instance.Disabled:
+		return columns.Cell{Text: "disabled" + as(other), Style: columns.Warn}
+	case other != "":
+		return columns.Cell{Text: "up" + as(other), Style: columns.Warn}
 	}
 	return columns.Cell{Text: "up", Style: columns.Good}
 }
@@ -93,20 +95,4 @@ func as(id string) string {
 		return ""
 	}
 	return ", as " + printable.String(id)
-}
-
-func portText(port int) string {
-	if port == 0 {
-		return ""
-	}
-	return strconv.Itoa(port)
-}
-
-// labels shows the metadata of an instance, in order.
-func labels(metadata map[string]string) string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(metadata)) {
-		all = append(all, printable.String(name+"="+metadata[name]))
-	}
-	return strings.Join(all, " ")
 }

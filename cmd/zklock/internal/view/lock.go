@@ -15,7 +15,7 @@ import (
 type Lock struct {
 	Path   string         `json:"path"`
 	Recipe inspect.Kind   `json:"recipe,omitempty"`
-	Layout inspect.Layout `json:"layout,omitempty"`
+	Layout string         `json:"layout,omitempty"`
 	MayBe  []inspect.Kind `json:"may_be,omitempty"`
 
 	Holders int  `json:"holders"`
@@ -67,11 +67,7 @@ func sinceOf(r inspect.Recipe) time.Time {
 
 // LockHeader returns the names of the columns of LockRow.
 func (v View) LockHeader() []string {
-	names := []string{"PATH", "KIND", "HELD", "WAITING", "HOLDER", "SINCE", "AGE", "WAITED"}
-	if v.Wide {
-		names = append(names, "LAYOUT", "MAY BE", "NODE")
-	}
-	return names
+	return []string{"PATH", "KIND", "HELD", "WAITING", "HOLDER", "SINCE", "AGE", "WAITED"}
 }
 
 // LockRow returns the row of a recipe in a list of them.
@@ -83,13 +79,6 @@ func (v View) LockRow(r inspect.Recipe) []columns.Cell {
 	}
 	if len(r.Waiters) > 0 {
 		row[7].Text = v.ageText(r.Waiters[0].Since)
-	}
-	if v.Wide {
-		node := ""
-		if len(r.Holders) > 0 {
-			node = printable.String(r.Holders[0].Path)
-		}
-		row = append(row, columns.Cells(string(r.Layout), kindsText(r.MayBe), node)...)
 	}
 	return row
 }
@@ -148,17 +137,13 @@ func isNamed(p inspect.Participant) bool {
 	return p.Service != "" || p.Host != "" || p.PID != 0 || p.Instance != nil
 }
 
-// longestName is how many columns of a name a table shows, unless it is wide.
+// longestName is how many columns of a name a table shows. JSON has the whole name.
 // Nodes may say more of their owners than fits a screen.
 const longestName = 60
 
 // name shows what somebody calls himself.
 func (v View) name(text string) string {
-	text = printable.String(text)
-	if v.Wide {
-		return text
-	}
-	return columns.Shorten(text, longestName)
+	return columns.Shorten(printable.String(text), longestName)
 }
 
 // owner names the owner of a node: "?" and the begin of the data, if the data is

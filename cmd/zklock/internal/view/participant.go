@@ -15,12 +15,12 @@ type Participant struct {
 	Position int    `json:"position"`
 	Mode     string `json:"mode,omitempty"` // "exclusive" or "shared", for a read/write lock
 
-	Node    string            `json:"node"`
-	Token   int64             `json:"fencing_token"` // the czxid of the node
-	Session inspect.SessionID `json:"session_id"`    // 0x0 if the node is not ephemeral
-	Own     bool              `json:"own,omitempty"` // it is of the user's own session
-	Since   *time.Time        `json:"since,omitempty"`
-	Age     *Seconds          `json:"age_seconds,omitempty"` // time since the node was created
+	Node    string     `json:"node"`
+	Token   int64      `json:"fencing_token"` // the czxid of the node
+	Session string     `json:"session_id"`    // 0x0 if the node is not ephemeral
+	Own     bool       `json:"own,omitempty"` // it is of the user's own session
+	Since   *time.Time `json:"since,omitempty"`
+	Age     *Seconds   `json:"age_seconds,omitempty"` // time since the node was created
 
 	KeptUntil  *time.Time `json:"kept_until,omitempty"` // the lock was released, and stays until then
 	Revoked    bool       `json:"revoked,omitempty"`
@@ -57,7 +57,7 @@ func (v View) WithParticipants(r inspect.Recipe) Lock {
 func (v View) Participant(kind inspect.Kind, p inspect.Participant, role string) Participant {
 	out := Participant{
 		Role: role, Position: p.Position, Mode: modeOf(kind, p),
-		Node: p.Path, Token: p.Czxid, Session: p.Session, Own: v.isOwn(p), Age: v.age(p.Since),
+		Node: p.Path, Token: p.Czxid, Session: Session(p.Session), Own: v.isOwn(p), Age: v.age(p.Since),
 		Revoked: p.Revoked, Unsure: p.Unsure, Unreadable: p.Unreadable,
 		ID: p.ID, Service: p.Service, Host: p.Host, PID: p.PID, Trace: p.Trace,
 	}
@@ -88,11 +88,7 @@ func (v View) isOwn(p inspect.Participant) bool { return v.Own != 0 && p.Session
 
 // ParticipantHeader returns the names of the columns of ParticipantRows.
 func (v View) ParticipantHeader() []string {
-	names := []string{"#", "HOLDER", "PID", "SERVICE", "SINCE", "WAITED", "SESSION", "NODE", "TRACE"}
-	if v.Wide {
-		names = append(names, "CZXID", "TOKEN")
-	}
-	return names
+	return []string{"#", "HOLDER", "PID", "SERVICE", "SINCE", "WAITED", "SESSION", "CZXID", "NODE"}
 }
 
 // ParticipantRows returns the rows of a recipe's participants: the holders,
@@ -129,24 +125,15 @@ func (v View) participantRow(r inspect.Recipe, p inspect.Participant, mark strin
 	if r.Kind == inspect.ReadWriteLock {
 		mark += map[bool]string{true: " read", false: " write"}[p.Reader]
 	}
-	node, trace := shortNode(r.Path, p.Path), traceID(p.Trace)
-	if v.Wide {
-		node = p.Path
-	} else {
-		trace = trace[:min(8, len(trace))]
-	}
 	row := []columns.Cell{
 		{Text: mark}, v.hostCell(p), {Text: pidText(p)}, {Text: v.name(p.Service)}, {Text: v.clock(p.Since)},
-		{}, v.sessionCell(p), {Text: printable.String(node)}, {Text: printable.String(trace)},
+		{}, v.sessionCell(p), {Text: czxidText(p.Czxid)}, {Text: printable.String(p.Path)},
 	}
 	if mark[0] == '*' {
 		row[0].Style = columns.Good
 		if row[1].Style == columns.Plain {
 			row[1].Style = columns.Good
 		}
-	}
-	if v.Wide {
-		row = append(row, columns.Cells(czxidText(p.Czxid), strconv.FormatInt(p.Czxid, 10))...)
 	}
 	return row
 }
@@ -186,14 +173,19 @@ func (v View) sessionCell(p inspect.Participant) columns.Cell {
 	case p.Session == 0:
 		return columns.Cell{Text: "none", Style: columns.Warn}
 	case v.isOwn(p):
-		return columns.Cell{Text: p.Session.String() + " (own)", Style: columns.Header}
+		return columns.Cell{Text: Session(p.Session) + " (own)", Style: columns.Header}
 	default:
-		return columns.Cell{Text: p.Session.String()}
+		return columns.Cell{Text: Session(p.Session)}
 	}
 }
 
 // czxidText shows the id of a transaction as ZooKeeper's own tools do.
-func czxidText(czxid int64) string { return "0x" + strconv.FormatInt(czxid, 16) }
+func czxidText(czxid int64) string {
+	if czxid == 0 {
+		return "" // the node may not be read
+	}
+	return "0x" + strconv.FormatInt(czxid, 16)
+}
 
 // Facts returns what there is to know of one participant, as rows of a name and
 // a text.

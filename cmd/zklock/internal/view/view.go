@@ -3,20 +3,19 @@ package view
 import (
 	"fmt"
 	"math"
-	"regexp"
-	"strings"
 	"time"
-
-	"github.com/gocurator/curator/recipes/inspect"
 )
 
 // View is what a representation depends on beside the nodes.
 type View struct {
-	Now  time.Time         // ages are counted until now
-	Zone *time.Location    // the zone of times in tables; nil is UTC
-	Own  inspect.SessionID // the user's own session, whose nodes are marked; 0 for none
-	Wide bool              // tables show full paths, tokens and trace ids
+	Now  time.Time      // ages are counted until now
+	Zone *time.Location // the zone of times in tables; nil is UTC
+	Own  int64          // the user's own session, whose nodes are marked; 0 for none
 }
+
+// Session returns the id of a session in hexadecimal digits, such as
+// "0x1000a2b3c4d0001", as in ZooKeeper's own logs.
+func Session(id int64) string { return fmt.Sprintf("%#x", uint64(id)) }
 
 // Seconds is a duration in JSON: a number of seconds, to the millisecond.
 type Seconds float64
@@ -73,34 +72,4 @@ func Duration(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%dd%dh", s/(24*3600), s/3600%24)
 	}
-}
-
-// unique matches what Curator and kazoo put before the name of a node to make
-// it unique.
-var unique = regexp.MustCompile(`^(_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-|[0-9a-f]{32})`)
-
-// shortNode returns the path of a participant's node below its recipe's path,
-// without what makes its name unique.
-func shortNode(recipe, node string) string {
-	below, ok := strings.CutPrefix(node, strings.TrimSuffix(recipe, "/")+"/")
-	if !ok {
-		return node
-	}
-	dir, name := "", below
-	if i := strings.LastIndex(below, "/"); i >= 0 {
-		dir, name = below[:i+1], below[i+1:]
-	}
-	return dir + unique.ReplaceAllString(name, "")
-}
-
-// traceID returns the id of the trace that a participant's acquire is in, if
-// the W3C's propagator or B3's has passed it on.
-func traceID(trace map[string]string) string {
-	if parts := strings.Split(trace["traceparent"], "-"); len(parts) >= 3 {
-		return parts[1]
-	}
-	if id, _, ok := strings.Cut(trace["b3"], "-"); ok {
-		return id
-	}
-	return trace["x-b3-traceid"]
 }

@@ -12,12 +12,10 @@ import (
 	"testing/fstest"
 
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock/locktesting"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/contrib/migrate/gooselock"
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -37,12 +35,10 @@ func secondStep(during func(ctx context.Context) error) *goose.Migration {
 	}}, nil)
 }
 
-func nothing(context.Context) error { return nil }
-
 // provider returns a provider of three migrations.
-func (d store) provider(db *sql.DB, locker *gooselock.Locker, during func(context.Context) error) (*goose.Provider, error) {
+func (d store) provider(db *sql.DB, during func(context.Context) error) (*goose.Provider, error) {
 	dialect := map[string]goose.Dialect{sqliteKind: goose.DialectSQLite3, postgresKind: goose.DialectPostgres}[d.kind]
-	return goose.NewProvider(dialect, db, gooseFiles, goose.WithGoMigrations(secondStep(during)), goose.WithLocker(locker))
+	return goose.NewProvider(dialect, db, gooseFiles, goose.WithGoMigrations(secondStep(during)))
 }
 
 // upWithGoose tells when it has the lock, and how its migration ends. If its
@@ -53,8 +49,7 @@ func upWithGoose(ctx context.Context, s *self) error {
 		return err
 	}
 	defer db.Close()
-	locker := gooselock.New(s.client, path)
-	provider, err := s.provider(db, locker, func(ctx context.Context) error {
+	provider, err := s.provider(db, func(ctx context.Context) error {
 		if s.args[0] != "stops" {
 			return nil
 		}
@@ -66,7 +61,7 @@ func upWithGoose(ctx context.Context, s *self) error {
 		return err
 	}
 	var applied []*goose.MigrationResult
-	err = locker.Do(ctx, func(ctx context.Context) (err error) {
+	err = locks.NewInterProcessMutex(s.client, path).Do(ctx, func(ctx context.Context) (err error) {
 		s.tell("locked")
 		applied, err = provider.Up(ctx)
 		return err
@@ -122,31 +117,4 @@ func TestGooseThatLosesItsLockStops(t *testing.T) {
 		second.end(t)
 		require.Equal(t, []int{1, 2, 3}, d.applied(t))
 	})
-}
-
-// goose's own test of lockers. It needs the version table, which goose makes
-// without a lock.
-func TestConformanceToGoose(t *testing.T) {
-	onEachKind(t, func(t *testing.T, d store) {
-		client := curatortest.Connect(t, zktest.Start(t))
-		newProvider := func(t *testing.T) *goose.Provider {
-			p, err := d.provider(d.mustOpen(t), gooselock.New(client, path), nothing)
-			require.NoError(t, err)
-			return p
-		}
-		_, err := newProvider(t).GetDBVersion(t.Context())
-		require.NoError(t, err)
-		locktesting.TestProviderLocking(t, newProvider)
-	})
-}
-
-// Without Do, a provider hears of a loss at its end.
-func TestGooseOutsideOfDoGoesOnAndIsToldOfTheLoss(t *testing.T) {
-	d := newDatabase(t, sqliteKind)
-	client := curatortest.Connect(t, zktest.Start(t))
-	p, err := d.provider(d.mustOpen(t), gooselock.New(client, path), func(context.Context) error { return client.Close() })
-	require.NoError(t, err)
-	applied, err := p.Up(t.Context())
-	require.ErrorIs(t, err, framework.ErrClosed)
-	require.Len(t, applied, 3)
 }

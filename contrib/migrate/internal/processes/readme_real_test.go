@@ -17,9 +17,9 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/contrib/migrate/gooselock"
 	"github.com/gocurator/curator/contrib/migrate/migratelock"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -45,12 +45,12 @@ func golangMigrate(ctx context.Context, client *framework.Client, db *sql.DB, fi
 
 // gooseUp is the other half.
 func gooseUp(ctx context.Context, client *framework.Client, db *sql.DB, files fs.FS) error {
-	locker := gooselock.New(client, "/migrations/orders")
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(locker))
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, files)
 	if err != nil {
 		return err
 	}
-	return locker.Do(ctx, func(ctx context.Context) error {
+	lock := locks.NewInterProcessMutex(client, "/migrations/orders")
+	return lock.Do(ctx, func(ctx context.Context) error {
 		_, err := provider.Up(ctx) // ctx ends if the lock is lost
 		return err
 	})

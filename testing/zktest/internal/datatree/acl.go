@@ -13,9 +13,8 @@ import (
 
 // Identities and ACLs with a fixed meaning.
 var (
-	Anyone    = wire.ID{Scheme: "world", ID: "anyone"}
-	SuperUser = wire.ID{Scheme: "super"} // no ACL applies to it
-	OpenACL   = []wire.ACL{{Perms: wire.PermAll, ID: Anyone}}
+	Anyone  = wire.ID{Scheme: "world", ID: "anyone"}
+	OpenACL = []wire.ACL{{Perms: wire.PermAll, ID: Anyone}}
 
 	readOnlyACL = []wire.ACL{{Perms: wire.PermRead, ID: Anyone}}
 )
@@ -23,7 +22,7 @@ var (
 // Permitted reports whether one of ids has one of the permissions perms. A node
 // without an ACL is open to everyone.
 func Permitted(acl []wire.ACL, ids []wire.ID, perms int32) bool {
-	if len(acl) == 0 || slices.Contains(ids, SuperUser) {
+	if len(acl) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(acl, func(a wire.ACL) bool {

@@ -43,9 +43,6 @@ func (tx *Txn) Create(r *wire.CreateRequest) (string, wire.Code) {
 	case parent.Kind == Ephemeral:
 		return "", wire.ErrNoChildrenForEphemerals
 	}
-	if !tx.withinQuota(path, len(r.Data), 1) {
-		return "", wire.ErrQuotaExceeded
-	}
 	n := tx.newNode(r, acl)
 	tx.record(wire.EventCreated, path, n, tx.Tree.add(path, n, number+1, tx.Zxid, tx.Now))
 	tx.counted(parent, number+1)

@@ -28,25 +28,6 @@ func (tx *Txn) Delete(path string, version int32) wire.Code {
 	return wire.OK
 }
 
-// DeleteContainer deletes the node at path as a real server deletes containers
-// and nodes whose time is up. It asks for no permission, and refuses ephemeral
-// nodes only.
-func (tx *Txn) DeleteContainer(path string) wire.Code {
-	n := tx.Tree.nodes[path]
-	switch {
-	case !deletable(path):
-		return wire.ErrBadArguments
-	case n == nil:
-		return wire.ErrNoNode
-	case len(n.Children) > 0:
-		return wire.ErrNotEmpty
-	case n.Kind == Ephemeral:
-		return wire.ErrBadVersion
-	}
-	tx.Remove(path)
-	return wire.OK
-}
-
 // deletable makes the checks of a path that come before all others.
 func deletable(path string) bool {
 	return strings.Contains(path, "/") && !HasNUL(path) && !Reserved(path)

@@ -16,7 +16,6 @@ type Tree struct {
 	nodes      map[string]*Node
 	ephemerals map[int64]map[string]struct{} // paths by session
 	reapable   map[string]struct{}           // paths of containers and of nodes with a TTL
-	quotas     map[string]struct{}           // paths with limits; see quota.go
 
 	// Recording makes the tree keep an [Effect] of each change, until
 	// TakeEffects. The trees of an ensemble's members do that.
@@ -33,7 +32,6 @@ func New() *Tree {
 		nodes:      map[string]*Node{"/": {Data: []byte{}}},
 		ephemerals: make(map[int64]map[string]struct{}),
 		reapable:   make(map[string]struct{}),
-		quotas:     make(map[string]struct{}),
 	}
 	t.attach("/zookeeper", &Node{Data: []byte{}})
 	t.attach("/zookeeper/quota", &Node{Data: []byte{}})
@@ -47,14 +45,6 @@ func (t *Tree) Node(path string) *Node { return t.nodes[cmp.Or(path, "/")] }
 
 // Len returns the number of nodes, the root and ZooKeeper's own included.
 func (t *Tree) Len() int { return len(t.nodes) }
-
-// Size returns the approximate number of bytes in paths and data.
-func (t *Tree) Size() (bytes int) {
-	for path, n := range t.nodes {
-		bytes += len(path) + len(n.Data)
-	}
-	return bytes
-}
 
 // Reapable reports whether there is a container or a node with a TTL.
 func (t *Tree) Reapable() bool { return len(t.reapable) > 0 }
@@ -76,9 +66,6 @@ func (t *Tree) attach(path string, n *Node) {
 	case Container, TTLNode:
 		t.reapable[path] = struct{}{}
 	}
-	if subject, name := quotaNode(path); name == quotaLimit {
-		t.quotas[subject] = struct{}{}
-	}
 }
 
 // detach is the opposite of attach.
@@ -93,9 +80,6 @@ func (t *Tree) detach(path string, n *Node) {
 		}
 	case Container, TTLNode:
 		delete(t.reapable, path)
-	}
-	if subject, name := quotaNode(path); name == quotaLimit {
-		delete(t.quotas, subject)
 	}
 }
 
@@ -116,9 +100,7 @@ func (t *Tree) add(path string, n *Node, next int32, zxid, now int64) (undo func
 	if t.Recording {
 		t.record(repeatAdd(path, *n, next))
 	}
-	uncount := t.account(path, len(n.Data), 1)
 	return func() {
-		uncount()
 		t.detach(path, n)
 		parent.Created, parent.Pzxid = created, pzxid
 	}
@@ -144,9 +126,7 @@ func (t *Tree) remove(path string, zxid int64) (undo func()) {
 	if t.Recording {
 		t.record(func(t *Tree) { t.remove(path, zxid) })
 	}
-	uncount := t.account(path, -len(n.Data), -1)
 	return func() {
-		uncount()
 		t.attach(path, n)
 		parent.Pzxid = pzxid
 	}
@@ -163,9 +143,7 @@ func (t *Tree) setData(path string, data []byte, zxid, now int64) (undo func()) 
 	if t.Recording {
 		t.record(func(t *Tree) { t.setData(path, own, zxid, now) })
 	}
-	uncount := t.account(path, len(n.Data)-len(old.Data), 0)
 	return func() {
-		uncount()
 		n.Data, n.Mzxid, n.Mtime, n.Version = old.Data, old.Mzxid, old.Mtime, old.Version
 	}
 }
@@ -189,9 +167,6 @@ func (t *Tree) setNextSequence(path string, next int32) {
 	}
 }
 
-// Owners returns the sessions that own ephemeral nodes, sorted.
-func (t *Tree) Owners() []int64 { return slices.Sorted(maps.Keys(t.ephemerals)) }
-
 // EphemeralsOf returns the paths a session owns, sorted.
 func (t *Tree) EphemeralsOf(session int64) []string {
 	return slices.Sorted(maps.Keys(t.ephemerals[session]))
@@ -208,17 +183,6 @@ func (t *Tree) Walk(path string, visit func(path string, n *Node)) {
 	for _, name := range slices.Sorted(maps.Keys(n.Children)) {
 		t.Walk(ChildOf(path, name), visit)
 	}
-}
-
-// CountBelow returns how many nodes walk would visit after the first, in no
-// order and therefore faster.
-func (t *Tree) CountBelow(path string) int {
-	n := t.nodes[path]
-	total := len(n.Children)
-	for name := range n.Children {
-		total += t.CountBelow(ChildOf(path, name))
-	}
-	return total
 }
 
 // Outdated returns the containers that have lost their last child, and the

@@ -1,6 +1,7 @@
 package datatree
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -60,7 +61,7 @@ func run(t *testing.T, tr *Tree, steps ...step) {
 			tx.Rollback()
 			require.Equal(t, before, dump(tr), "step %d failed and must change nothing", i+1)
 		}
-		require.NoError(t, tr.Verify())
+		require.NoError(t, tr.verify())
 	}
 }
 
@@ -118,4 +119,28 @@ func TestOutdated(t *testing.T) {
 	)
 	require.Equal(t, []string{"/used"}, tr.Outdated(8000))
 	require.Equal(t, []string{"/ttl", "/used"}, tr.Outdated(8001))
+}
+
+// verify returns an error if the tree contradicts itself.
+func (t *Tree) verify() error {
+	children, reapable, ephemerals := 0, 0, 0
+	for path, n := range t.nodes {
+		children += len(n.Children)
+		if _, known := t.nodes[ParentOf(path)].Children[baseOf(path)]; !known && path != "/" {
+			return errors.New(path + " is unknown to its parent")
+		}
+		if n.Kind == Container || n.Kind == TTLNode {
+			reapable++
+		}
+		if n.Kind == Ephemeral {
+			ephemerals++
+		}
+	}
+	for _, paths := range t.ephemerals {
+		ephemerals -= len(paths)
+	}
+	if children != len(t.nodes)-1 || reapable != len(t.reapable) || ephemerals != 0 {
+		return errors.New("the tree counts wrong")
+	}
+	return nil
 }

@@ -6,14 +6,13 @@ import "github.com/gocurator/curator/testing/zktest/internal/wire"
 // tree at once, so that later ones see earlier ones, and can be rolled back. An
 // operation that does not return [wire.OK] leaves the tree as it was.
 type Txn struct {
-	Tree          *Tree
-	Zxid          int64
-	Now           int64 // milliseconds since 1970
-	Session       int64
-	IDs           []wire.ID // the identities of the client
-	Admin         bool      // no ACL applies: the server itself, or the test's operator
-	TTLNodes      bool      // nodes with a TTL are enabled
-	EnforceQuotas bool      // hard limits are enforced
+	Tree     *Tree
+	Zxid     int64
+	Now      int64 // milliseconds since 1970
+	Session  int64
+	IDs      []wire.ID // the identities of the client
+	Admin    bool      // no ACL applies: the server itself, or the test's operator
+	TTLNodes bool      // nodes with a TTL are enabled
 
 	// Overflow holds the next sequence numbers of parents whose sequences have
 	// come beyond their end; nil if there are none. The server hands it on from
@@ -23,8 +22,7 @@ type Txn struct {
 	Changes []NodeChange // for the watches, once the whole transaction has succeeded
 	Created string       // path of the last node created
 
-	undo    []func()
-	charged map[string]quotaUsage // what this transaction has added below each quota so far
+	undo []func()
 }
 
 // NodeChange is a change together with the ACLs at the time of the change. They
@@ -47,7 +45,7 @@ func (tx *Txn) Rollback() {
 	for i := len(tx.undo) - 1; i >= 0; i-- {
 		tx.undo[i]()
 	}
-	tx.Changes, tx.undo, tx.Created, tx.charged = nil, nil, "", nil
+	tx.Changes, tx.undo, tx.Created = nil, nil, ""
 	tx.Tree.TakeEffects()
 }
 

@@ -11,9 +11,6 @@ func (tx *Txn) SetData(path string, data []byte, version int32) (wire.Stat, wire
 	if code != wire.OK {
 		return wire.Stat{}, code
 	}
-	if !tx.withinQuota(path, len(data)-len(n.Data), 0) {
-		return wire.Stat{}, wire.ErrQuotaExceeded
-	}
 	if version != AnyVersion && version != n.Version {
 		return wire.Stat{}, wire.ErrBadVersion
 	}

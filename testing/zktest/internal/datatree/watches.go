@@ -81,17 +81,8 @@ func (w *Watches[C]) Add(c C, key WatchKey, mode WatchMode) {
 	w.byConn[c][key] = struct{}{}
 }
 
-// Has reports whether there is a watch in one of the modes. If watches are
-// exclusive, any other connection's counts as well, as before 3.9.
-func (w *Watches[C]) Has(c C, key WatchKey, modes WatchMode) bool {
-	if w.exclusive {
-		return modes != 0 && len(w.byKey[key]) > 0
-	}
-	return w.byKey[key][c]&modes != 0
-}
-
-// AnyRecursive reports whether there is a recursive watch.
-func (w *Watches[C]) AnyRecursive() bool { return w.recursive > 0 }
+// Has reports whether there is a watch in one of the modes.
+func (w *Watches[C]) Has(c C, key WatchKey, modes WatchMode) bool { return w.byKey[key][c]&modes != 0 }
 
 // Remove takes the modes away and reports whether there was one of them.
 func (w *Watches[C]) Remove(c C, key WatchKey, modes WatchMode) bool {

@@ -36,16 +36,6 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return n, c.wrap("write", err)
 }
 
-// NotifyIdle makes the connection call f whenever a reader at one of its two
-// ends begins to wait for more. It must be called before the connection is
-// used. f is called with a lock of the connection held: it must neither wait
-// nor use the connection.
-func (c *Conn) NotifyIdle(f func()) { c.in.onIdle, c.out.onIdle = f, f }
-
-// Idle reports whether everything that was written in both directions has been
-// read, and both readers wait for more.
-func (c *Conn) Idle() bool { return c.in.idle() && c.out.idle() }
-
 // CloseWrite lets the peer read what was written before, and then io.EOF, as
 // the half-close of TCP does.
 func (c *Conn) CloseWrite() error {

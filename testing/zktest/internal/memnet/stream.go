@@ -22,9 +22,6 @@ type stream struct {
 	end          error // what the reader gets after the last byte; nil while the writer is there
 	readerClosed bool
 
-	readersWaiting int
-	onIdle         func() // called, with mu held, when a reader waits for more; or nil
-
 	readBy, writeBy deadline
 }
 
@@ -99,12 +96,7 @@ func (s *stream) read(p []byte) (int, error) {
 		case s.end != nil:
 			return 0, s.end
 		}
-		s.readersWaiting++
-		if s.onIdle != nil {
-			s.onIdle()
-		}
 		s.waitLocked(&s.readBy)
-		s.readersWaiting--
 	}
 }
 
@@ -143,13 +135,6 @@ func (s *stream) roomLocked(want int) int {
 		s.off = 0
 	}
 	return min(want, capacity-(len(s.buf)-s.off))
-}
-
-// idle reports whether everything has been read and the reader waits for more.
-func (s *stream) idle() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.off == len(s.buf) && s.readersWaiting > 0
 }
 
 func (s *stream) closeReader() {

@@ -11,38 +11,32 @@ type Op int32
 
 // The requests the server knows.
 const (
-	OpAny                  Op = 0 // no request: in a Rule, every request but pings and handshakes
-	OpCreate               Op = 1
-	OpDelete               Op = 2
-	OpExists               Op = 3
-	OpGetData              Op = 4
-	OpSetData              Op = 5
-	OpGetACL               Op = 6
-	OpSetACL               Op = 7
-	OpGetChildren          Op = 8
-	OpSync                 Op = 9
-	OpPing                 Op = 11
-	OpGetChildren2         Op = 12
-	OpCheck                Op = 13
-	OpMulti                Op = 14
-	OpCreate2              Op = 15
-	OpReconfig             Op = 16
-	OpCheckWatches         Op = 17
-	OpRemoveWatches        Op = 18
-	OpCreateContainer      Op = 19
-	OpDeleteContainer      Op = 20
-	OpCreateTTL            Op = 21
-	OpMultiRead            Op = 22
-	OpAuth                 Op = 100
-	OpSetWatches           Op = 101
-	OpSASL                 Op = 102
-	OpGetEphemerals        Op = 103
-	OpGetAllChildrenNumber Op = 104
-	OpSetWatches2          Op = 105
-	OpAddWatch             Op = 106
-	OpWhoAmI               Op = 107
-	OpConnect              Op = -10 // the handshake; it has no number on the wire, this is the server's own name for it
-	OpCloseSession         Op = -11
+	OpAny             Op = 0 // no request: in a Rule, every request but pings and handshakes
+	OpCreate          Op = 1
+	OpDelete          Op = 2
+	OpExists          Op = 3
+	OpGetData         Op = 4
+	OpSetData         Op = 5
+	OpGetACL          Op = 6
+	OpSetACL          Op = 7
+	OpGetChildren     Op = 8
+	OpSync            Op = 9
+	OpPing            Op = 11
+	OpGetChildren2    Op = 12
+	OpCheck           Op = 13
+	OpMulti           Op = 14
+	OpCreate2         Op = 15
+	OpRemoveWatches   Op = 18
+	OpCreateContainer Op = 19
+	OpCreateTTL       Op = 21
+	OpMultiRead       Op = 22
+	OpAuth            Op = 100
+	OpSetWatches      Op = 101
+	OpGetEphemerals   Op = 103
+	OpSetWatches2     Op = 105
+	OpAddWatch        Op = 106
+	OpConnect         Op = -10 // the handshake; it has no number on the wire, this is the server's own name for it
+	OpCloseSession    Op = -11
 )
 
 // OpError marks an error result inside the answer to a multi.
@@ -52,13 +46,13 @@ var opNames = map[Op]string{
 	OpAny: "any", OpCreate: "create", OpDelete: "delete", OpExists: "exists", OpGetData: "getData",
 	OpSetData: "setData", OpGetACL: "getACL", OpSetACL: "setACL", OpGetChildren: "getChildren",
 	OpSync: "sync", OpPing: "ping", OpGetChildren2: "getChildren2", OpCheck: "check",
-	OpMulti: "multi", OpCreate2: "create2", OpReconfig: "reconfig", OpCheckWatches: "checkWatches",
+	OpMulti: "multi", OpCreate2: "create2",
 	OpRemoveWatches: "removeWatches", OpCreateContainer: "createContainer",
-	OpDeleteContainer: "deleteContainer", OpSASL: "sasl",
+
 	OpCreateTTL: "createTTL", OpMultiRead: "multiRead", OpAuth: "auth",
 	OpSetWatches: "setWatches", OpGetEphemerals: "getEphemerals",
-	OpGetAllChildrenNumber: "getAllChildrenNumber", OpSetWatches2: "setWatches2",
-	OpAddWatch: "addWatch", OpWhoAmI: "whoAmI", OpConnect: "connect", OpCloseSession: "closeSession",
+	OpSetWatches2: "setWatches2",
+	OpAddWatch:    "addWatch", OpConnect: "connect", OpCloseSession: "closeSession",
 }
 
 // String returns the name of the request as ZooKeeper's own sources spell it.

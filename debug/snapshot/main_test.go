@@ -1,9 +1,0 @@
-package snapshot_test
-
-import (
-	"testing"
-
-	"github.com/gocurator/curator/internal/leaktest"
-)
-
-func TestMain(m *testing.M) { leaktest.Main(m) }

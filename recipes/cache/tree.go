@@ -1,0 +1,128 @@
+package cache
+
+import (
+	"strings"
+)
+
+// tree is what the loop has read so far. It becomes the cache's when it is
+// complete. Only the loop uses it.
+type tree struct {
+	c          *Cache
+	nodes      map[string]*entry
+	unreadable map[string]error
+	touched    map[string]struct{} // what has changed since the last publication, and is in the tree, or in the cache
+}
+
+// entry is a node, with what the loop knows of its children.
+type entry struct {
+	node   *Node
+	names  map[string]struct{} // the children's, when they were last listed
+	listed int64               // the Pzxid at that time; -1 if they were not
+}
+
+func newTree(c *Cache) tree {
+	return tree{
+		c: c, nodes: map[string]*entry{}, unreadable: map[string]error{}, touched: map[string]struct{}{},
+	}
+}
+
+// put notes a node as it was read.
+func (t *tree) put(n *Node) *entry {
+	delete(t.unreadable, n.Path)
+	t.touched[n.Path] = struct{}{}
+	e := t.nodes[n.Path]
+	if e == nil || e.node.Stat.Czxid != n.Stat.Czxid {
+		e = &entry{listed: -1}
+		t.nodes[n.Path] = e
+	}
+	e.node = n
+	return e
+}
+
+// remove notes that there is no such node. Nobody needs to be told of one that has
+// come and gone since the last publication. No other goroutine changes what the cache
+// has.
+func (t *tree) remove(path string) {
+	delete(t.unreadable, path)
+	delete(t.nodes, path)
+	if t.c.nodes[path] == nil && t.c.unreadable[path] == nil {
+		delete(t.touched, path)
+	} else {
+		t.touched[path] = struct{}{}
+	}
+}
+
+// refuse notes that a node cannot be read. That it still cannot is no change.
+func (t *tree) refuse(path string, err error) {
+	if was := t.unreadable[path]; was != nil && was.Error() == err.Error() {
+		return
+	}
+	t.remove(path)
+	t.unreadable[path] = err
+	t.touched[path] = struct{}{}
+}
+
+func (t *tree) node(path string) *Node {
+	if e := t.nodes[path]; e != nil {
+		return e.node
+	}
+	return nil
+}
+
+// knows reports whether there was such a node, readable or not.
+func (t *tree) knows(path string) bool {
+	return t.nodes[path] != nil || t.unreadable[path] != nil
+}
+
+// scope says which nodes belong to a cache.
+type scope struct {
+	root   string
+	depth  int
+	filter func(path string) bool // never nil
+}
+
+// depthOf returns how many levels a path is below the root, or false if it is
+// not below it.
+func (s scope) depthOf(path string) (int, bool) {
+	if path == s.root {
+		return 0, true
+	}
+	rest, below := strings.CutPrefix(path, strings.TrimSuffix(s.root, "/")+"/")
+	if !below || rest == "" {
+		return 0, false
+	}
+	return strings.Count(rest, "/") + 1, true
+}
+
+// has reports whether a path belongs to the cache: it is not too deep, and the
+// filter keeps it and all above it.
+func (s scope) has(path string) bool {
+	depth, ok := s.depthOf(path)
+	if !ok || depth > s.depth {
+		return false
+	}
+	for path != s.root {
+		if !s.filter(path) {
+			return false
+		}
+		path = parentOf(path)
+	}
+	return true
+}
+
+// hasChildren reports whether the children of a path may belong to the cache.
+func (s scope) hasChildren(path string) bool {
+	depth, ok := s.depthOf(path)
+	return ok && depth < s.depth
+}
+
+func parentOf(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "/"
+}
+
+func childOf(parent, name string) string {
+	return strings.TrimSuffix(parent, "/") + "/" + name
+}

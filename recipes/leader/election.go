@@ -1,0 +1,368 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/event"
+	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// election is the engine of Latch and Selector: one candidate, which is a
+// follower until its node is the first in the queue, and the leader until its
+// work returns.
+//
+// The two recipes differ in what keeps the leader's node. The work of a Selector
+// does: it has a share of the claim, and the engine has another, so that the node
+// goes when the work has returned. The lease of a Latch does: its claim has one
+// share, and the node goes when the lease ends. Only when the connection has
+// failed, the engine waits for the holder to stop; see awaitStop.
+type election struct {
+	queue     queue.Queue
+	cfg       config
+	workHolds bool // as a Selector's work does
+
+	recovery follow.Recovery // the last error that keeps the candidate out of the queue
+	removal  follow.Recovery // the last error of a deletion of our nodes
+
+	mu   sync.Mutex           // protects the following fields
+	now  *leadership          // the present one, until its work returns; nil if there is none
+	seen lockloop.NotAdmitted // the queue, when the candidate last saw it
+	left []*leftNode          // see delete
+}
+
+// leadership is one leadership, from the grant until its node is given up, or
+// kept for the next one.
+type leadership struct {
+	claim   *claim.Claim
+	node    framework.Created
+	lease   *locks.Lease    // the holder's
+	stopped <-chan struct{} // closed when the holder of a lost lease releases it; nil if workHolds
+}
+
+// leftNode is a node that may still be there: no server has said that it is gone.
+// Unless a server has refused that, the client deletes it in the background.
+type leftNode struct {
+	framework.Created
+	err   error     // why it may be there
+	until time.Time // by then the servers have ended its session, if that is lost
+}
+
+// What elections write to the log. Package trace of the internals logs their
+// acquires and holds.
+var (
+	eventNodeStays   = event.Kind{Warn: "leader's node stays, and is in the way of all candidates"}
+	eventOverrun     = event.Kind{Warn: "leader's work goes on after the end of its leadership"}
+	eventOverrunOver = event.Kind{Info: "leader's work has ended, after its leadership"}
+)
+
+// overrun is how long work may go on after its leadership until that is reported.
+const overrun = 10 * time.Second
+
+// init configures the candidate. The configuration has the client, the path, and
+// the kind of the nodes.
+func (e *election) init(of queue.Config, opts []Option) {
+	for _, set := range opts {
+		if set == nil {
+			e.cfg.Fault = queue.IsNil("option")
+			continue
+		}
+		set(&e.cfg)
+	}
+	of.Order = lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive, WatchSelf: true}
+	of.NotAcquired = func(n queue.NotAcquired) error {
+		e := locks.NotAcquiredError(n)
+		return &e
+	}
+	of.Options = e.cfg.Options
+	e.queue = *queue.New(of)
+	e.recovery = follow.Recovery{Client: of.Client, What: "leader candidate", About: e.queue.Events().Path}
+	e.removal = follow.Recovery{Client: of.Client}
+}
+
+// run follows and leads in turn. It returns the error of a follower, or the
+// outcome of a leadership after which the candidate does not stand again.
+func (e *election) run(ctx context.Context, work func(context.Context) error, again func(error) bool) error {
+	e.recovery.Recovered()
+	e.noteSeen(lockloop.NotAdmitted{})
+	var kept *framework.Created
+	for {
+		won, err := e.runAsFollower(ctx, kept)
+		if err != nil {
+			return err
+		}
+		kept, err = e.runAsLeader(ctx, won, work)
+		if kept == nil && !again(err) {
+			return err
+		}
+	}
+}
+
+// runAsFollower queues until the candidate leads. It survives outages, losses of
+// the session, and servers in trouble. A node that was kept from the leadership
+// before leads again, if its session lives.
+func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (*claim.Lease, error) {
+	for {
+		if ctx.Err() != nil && kept == nil {
+			return nil, e.gaveUp(ctx)
+		}
+		stand := func(ctx context.Context, a queue.Attempt) (*claim.Claim, error) {
+			at := e.queue.InLoop(a)
+			at.Resume, at.OnBlocked, at.OnTrouble, at.OnAbandon = kept, e.noteQueue, e.recovery.Note, e.abandon
+			return e.queue.Stand(ctx, at)
+		}
+		won, err := queue.Traced(ctx, e.queue.Describe(true), stand)
+		if err == nil {
+			return won, nil
+		}
+		kept = nil
+		e.noteSeen(lockloop.NotAdmitted{}) // our node is gone, and nobody is ahead of it
+		err = e.recovery.Wait(ctx, err)
+		switch {
+		case ctx.Err() != nil:
+			return nil, e.gaveUp(ctx)
+		case err != nil:
+			return nil, e.queue.OpError(err)
+		}
+	}
+}
+
+// runAsLeader calls work under a leadership that was won, and gives the node up
+// when work has returned. It returns work's error, with the reason of a loss and
+// the refusal of a deletion, or the node that the next leadership begins with.
+func (e *election) runAsLeader(
+	ctx context.Context, won *claim.Lease, work func(context.Context) error,
+) (kept *framework.Created, err error) {
+	now := e.newLeadership(won)
+	defer func() { // also if work panics
+		var loss error
+		if kept, loss = e.giveUp(ctx, now); loss != nil {
+			err = errors.Join(err, loss)
+		}
+	}()
+	under, done := now.lease.WithContext(ctx)
+	e.setNow(ctx, now)
+	returned := make(chan struct{})
+	var overseer sync.WaitGroup
+	overseer.Go(func() { e.oversee(under, now, returned) })
+	defer func() {
+		close(returned)
+		done()
+		overseer.Wait()
+		e.setNow(ctx, nil)
+	}()
+	switch { // between the grant and now (CURATOR-54)
+	case ctx.Err() != nil:
+		return nil, reason.OfContext(ctx)
+	case under.Err() != nil:
+		return nil, nil // the defer above returns why
+	}
+	return nil, work(under)
+}
+
+func (e *election) newLeadership(won *claim.Lease) *leadership {
+	c := won.Claim()
+	c.Watch() // a leader watches its node from the beginning
+	e.removal.Note(nil)
+	e.recovery.Recovered()
+	now := &leadership{claim: c, node: c.Nodes()[0], lease: (*locks.Lease)(won)}
+	if !e.workHolds {
+		now.stopped = c.Lead()
+	} else if joined, _ := c.Join(); joined { // otherwise it is lost already
+		now.lease = (*locks.Lease)(c.LeaseOf(won.Context()))
+	}
+	return now
+}
+
+// setNow sets the present leadership, unless ctx has ended: a Shutdown that has
+// ended it did not see this leadership.
+func (e *election) setNow(ctx context.Context, now *leadership) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.now = nil; ctx.Err() == nil {
+		e.now = now
+	}
+	e.seen, e.left = lockloop.NotAdmitted{}, nil // a node ahead of ours would keep us from leading
+}
+
+// current returns the present leadership, or nil. It may be lost already.
+func (e *election) current() *leadership {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.now
+}
+
+// oversee ends the leadership when another client has asked for it, and reports
+// work that goes on after the end.
+func (e *election) oversee(under context.Context, now *leadership, returned <-chan struct{}) {
+	afterGrace(now.claim.RequestedByOthers(), under.Done(), e.cfg.grace, func() { now.claim.Lose(locks.ErrRevoked) })
+	<-under.Done()
+	ended := time.Now()
+	late := time.NewTimer(overrun)
+	defer late.Stop()
+	select {
+	case <-late.C:
+	case <-returned:
+		return
+	}
+	events, cause := e.queue.Events(), event.Cause(context.Cause(under))
+	events.Emit(eventOverrun, nil, now.name(), cause)
+	over := now.claim.Trace().Overrun()
+	<-returned
+	over()
+	events.Emit(eventOverrunOver, nil, now.name(), cause, slog.Float64(semconv.LockOverrun, time.Since(ended).Seconds()))
+}
+
+// afterGrace calls end when a leader was asked to stop and has had its time of
+// grace, unless its leadership is over first.
+func afterGrace(asked, over <-chan struct{}, grace time.Duration, end func()) {
+	select {
+	case <-asked:
+	case <-over:
+		return
+	}
+	enough := time.NewTimer(grace)
+	defer enough.Stop()
+	select {
+	case <-enough.C:
+		end()
+	case <-over:
+	}
+}
+
+// name is the attribute of a log line that names the leader's node.
+func (l *leadership) name() slog.Attr { return slog.String(semconv.LockNode, path.Base(l.node.Path)) }
+
+// giveUp ends a leadership. It returns the reason of a loss, and the server's
+// error if that refuses to delete the node. A node that was only interrupted is
+// returned instead, if the candidate may lead again with it.
+func (e *election) giveUp(ctx context.Context, now *leadership) (kept *framework.Created, err error) {
+	cause := context.Cause(now.claim.Context())
+	suspended := reason.Is(cause, framework.ErrSuspended)
+	if !e.workHolds && (suspended || reason.Is(cause, framework.ErrSessionLost)) {
+		stays := suspended && now.claim.Keep()
+		now.awaitStop(ctx)
+		if stays {
+			return &now.node, nil
+		}
+	}
+	refused := claim.RefusalsIn(e.delete(ctx, now.node, now.claim.Dissolve))
+	if refused != nil {
+		e.queue.Events().Emit(eventNodeStays, refused, now.name(), event.Cause(refused))
+	}
+	if cause = context.Cause(now.claim.Context()); reason.Is(cause, locks.ErrReleased) {
+		return nil, refused
+	}
+	return nil, errors.Join(cause, refused)
+}
+
+// awaitStop waits until the holder of a lost lease has stopped. Lead, a release of
+// the lease, and Shutdown say that it has. No one need say it, and so the wait ends
+// with the safety margin. Meanwhile the node keeps others from leading, if the
+// servers still have it: in the same session the candidate could lead again with
+// it, and in the next one delete it.
+func (l *leadership) awaitStop(ctx context.Context) {
+	margin := time.NewTimer(l.node.Session.SafetyMargin())
+	defer margin.Stop()
+	select {
+	case <-l.stopped:
+	case <-margin.C:
+	case <-ctx.Done():
+	}
+}
+
+// delete has del delete a node, and waits for a server's answer while there is a
+// connection. Then the client goes on in the background, and Shutdown waits for
+// the node. The deletion for a Latch does not end with its candidacy.
+func (e *election) delete(ctx context.Context, node framework.Created, del func(context.Context) error) error {
+	if !e.workHolds {
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx = framework.Extend(e.queue.Client()).OnTrouble(ctx, e.removal.Note)
+	ctx, done := claim.WhileConnected(ctx, node.Session)
+	defer done()
+	err := del(ctx)
+	if err == nil && node.Session.Context().Err() == nil {
+		e.removal.Note(nil)
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.left = append(e.left, &leftNode{node, err, time.Now().Add(3 * node.Session.Timeout())})
+	return err
+}
+
+// abandon deletes the node of a follower that gives up.
+func (e *election) abandon(ctx context.Context, node framework.Created) {
+	e.delete(ctx, node, func(ctx context.Context) error { return e.deleteNode(ctx, node) })
+}
+
+// deleteNode deletes a node. If that fails, the client goes on in the background.
+func (e *election) deleteNode(ctx context.Context, node framework.Created) error {
+	return e.queue.Client().Delete(ctx, node.Path, framework.AnyVersion, framework.WithGuarantee())
+}
+
+// awaitDeletions waits for the deletion of nodes that may still be there, and
+// returns why one of them may be there after that.
+func (e *election) awaitDeletions(ending *follow.Ending) (err error) {
+	e.mu.Lock()
+	left := slices.Clone(e.left)
+	e.mu.Unlock()
+	for _, n := range left {
+		why := n.err
+		if !framework.IsRefusal(why) {
+			why = e.deleteNode(ending.Context(), n.Created)
+		}
+		switch why = ending.Err(n.Session, why); {
+		case why == nil:
+			e.forget(func(other *leftNode) bool { return other == n })
+		case err == nil, framework.IsRefusal(why):
+			err = why
+		}
+	}
+	return err
+}
+
+// forget takes nodes that are gone off the list of those that may be there.
+func (e *election) forget(gone func(*leftNode) bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.left = slices.DeleteFunc(e.left, gone)
+}
+
+// noteQueue records the queue that the candidate waits in, for the errors of
+// callers who wait for the leadership. Servers have ended sessions that were lost
+// long ago, and deleted their nodes.
+func (e *election) noteQueue(now lockloop.NotAdmitted) {
+	e.recovery.Recovered()
+	e.noteSeen(now)
+	e.forget(func(n *leftNode) bool { return n.Session.Context().Err() != nil && time.Now().After(n.until) })
+}
+
+func (e *election) noteSeen(now lockloop.NotAdmitted) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.seen = now
+}
+
+// gaveUp is the error of a wait for the leadership whose context has ended. It
+// names the leader, and the last error.
+func (e *election) gaveUp(ctx context.Context) error {
+	e.mu.Lock()
+	seen := e.seen
+	e.mu.Unlock()
+	seen.Err = e.recovery.GaveUp(ctx)
+	return e.queue.Refuse(ctx, &seen)
+}

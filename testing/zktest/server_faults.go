@@ -1,0 +1,196 @@
+package zktest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+)
+
+// ErrClosed is returned after Close. It matches [net.ErrClosed].
+var ErrClosed = fmt.Errorf("zktest: server closed: %w", net.ErrClosed)
+
+var errNotRunning = errors.New("zktest: server not running")
+
+// Stop ends the server's process. Connections are closed, new ones are refused,
+// and no session expires. Nodes and sessions are kept for [Server.Restart]. A
+// client whose connection is a black hole learns of it only by [Server.Heal].
+// The other members of an ensemble see at once that the server is gone, and go
+// on if they can. It is no error to stop a server that does not run: the error
+// is always nil.
+//
+// A client cannot tell Stop from a crash.
+func (s *Server) Stop() error {
+	s.mu.Lock()
+	defer s.unlock()
+	s.stopLocked()
+	return nil
+}
+
+func (s *Server) stopLocked() {
+	s.stopped, s.paused = true, false
+	s.updatePortLocked()
+	for _, c := range s.conns.inOrder() {
+		c.closeByServerLocked()
+	}
+	s.reaper.stopLocked()
+	s.forgetHeldLocked()
+	if s.member != nil {
+		s.ens.updateLocked()
+	}
+}
+
+// Restart starts the server's process with its data. A server that runs, or is
+// paused, is stopped first. Every session gets its full timeout again, since a
+// server does not store when clients were last heard of. A member of an
+// ensemble looks for the leader, and catches up with it before it serves. The
+// error is [ErrClosed] after Close.
+func (s *Server) Restart() error {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.stopLocked()
+	s.startLocked()
+	return nil
+}
+
+// startLocked starts the process of a server that is stopped.
+func (s *Server) startLocked() {
+	if !s.stopped || s.closed {
+		return
+	}
+	s.stopped = false
+	s.updatePortLocked()
+	if s.member != nil {
+		s.ens.updateLocked()
+		return
+	}
+	for _, sess := range s.oldestFirstLocked() {
+		sess.beginTimeoutLocked()
+	}
+	s.reaper.scheduleLocked()
+}
+
+// Pause freezes the server's process, as a long garbage collection does.
+// Connections stay open, but nothing is read or answered, and no session
+// expires. To the other members of an ensemble it is as if the server were cut
+// off. It ends with [Server.Resume]. A server that is stopped or closed is an
+// error.
+func (s *Server) Pause() error {
+	s.mu.Lock()
+	defer s.unlock()
+	if !s.upLocked() {
+		return errNotRunning
+	}
+	s.paused = true
+	if s.member != nil {
+		s.ens.updateLocked()
+	}
+	return nil
+}
+
+// Resume continues a paused server. The sessions whose time has passed expire
+// first, although requests of their clients may be waiting: a server that wakes
+// up looks at its clock before it looks at its connections. A member of an
+// ensemble that was paused for longer than the sync limit gives up its leader,
+// or steps down. A server that is stopped or closed is an error; one that is not
+// paused goes on.
+func (s *Server) Resume() error {
+	s.mu.Lock()
+	defer s.unlock()
+	if !s.upLocked() {
+		return errNotRunning
+	}
+	if !s.paused {
+		return nil
+	}
+	s.paused = false
+	if s.member != nil {
+		s.member.resumeLocked()
+		return nil
+	}
+	for _, sess := range s.oldestFirstLocked() {
+		sess.expireIfOverdueLocked()
+	}
+	s.carryOutHeldLocked()
+	s.reaper.scheduleLocked()
+	return nil
+}
+
+// Restart is [Server.Restart] of all members: all are stopped, and then
+// started. Members that were closed for good stay away. The error is
+// [ErrClosed] after Close.
+func (e *Ensemble) Restart() error {
+	e.mu.Lock()
+	defer e.unlock()
+	if e.closing {
+		return ErrClosed
+	}
+	for _, m := range e.members {
+		m.stopLocked()
+	}
+	for _, m := range e.members {
+		m.startLocked()
+	}
+	return nil
+}
+
+// resumeLocked lets a paused member find out what it has slept through.
+func (m *Member) resumeLocked() {
+	if m.disconnectedInPause && !m.connectedLocked() {
+		m.startLookingLocked()
+	}
+	m.disconnectedInPause = false
+	if m.ens.leader == m {
+		m.ens.hadMajority = false // look after the sessions
+	}
+	m.ens.updateLocked()
+	m.applyDueLocked()
+}
+
+// CutAll closes every connection. The clients of black holes do not see the
+// end.
+func (s *Server) CutAll() {
+	s.mu.Lock()
+	defer s.unlock()
+	for _, c := range s.conns.inOrder() {
+		c.closeByServerLocked()
+	}
+}
+
+// RefuseConnections makes dialing fail, or work again. Existing connections
+// stay. Over TCP on other systems than Linux the port stays open, and new
+// connections are closed at once.
+func (s *Server) RefuseConnections(on bool) {
+	s.mu.Lock()
+	defer s.unlock()
+	s.refusing = on
+	s.updatePortLocked()
+}
+
+// BlackholeAll does as [Session.Blackhole] to all connections, present and
+// future.
+func (s *Server) BlackholeAll() {
+	s.mu.Lock()
+	defer s.unlock()
+	s.blackHole = true
+	s.updatePortLocked()
+	for _, c := range s.conns.inOrder() {
+		c.blackHoleLocked()
+	}
+}
+
+// Heal ends every black hole, those made by actions such as [Blackhole]
+// included: they are reset, and new ones work. Only a [Host] that is isolated stays so.
+func (s *Server) Heal() {
+	s.mu.Lock()
+	defer s.unlock()
+	s.blackHole = false
+	s.updatePortLocked()
+	for _, c := range s.conns.inOrder() {
+		if c.blackHole && (c.host == nil || !c.host.isolated) {
+			c.resetLocked()
+		}
+	}
+}
