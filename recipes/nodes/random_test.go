@@ -217,7 +217,9 @@ func (o *owner) keep(c *framework.Client, life context.Context, calm, over <-cha
 	var readers sync.WaitGroup
 	start := func(path, data string, opts ...nodes.Option) *nodes.PersistentNode {
 		n, err := nodes.NewPersistentNode(c, path, []byte(data), opts...)
-		require.NoError(o, err)
+		if err != nil {
+			panic(err) // not the test's goroutine
+		}
 		changes := n.Changes(context.Background())
 		readers.Go(func() { o.read(changes) })
 		return n
