@@ -21,7 +21,7 @@ import (
 // ZooKeeper 3.9, and with one that has those of 3.8.
 func eachVersion(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client)) {
 	t.Helper()
-	for name, opts := range map[string][]zktest.Option{"3.9": nil, "3.8": {zktest.WithVersion(zktest.Version380)}} {
+	for name, opts := range map[string][]zktest.Option{"3.9": nil, "3.8": {zktest.WithVersion38()}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := zktest.Start(t, opts...)

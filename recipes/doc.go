@@ -52,7 +52,8 @@
 // # What ends, and what goes on
 //
 // Nodes, candidacies, caches and shared values go on in the background. Loops
-// over nodes.Group.Changes and leader.Observe go on until their caller leaves.
+// over nodes.Group.Changes and leader.Observe, and leader.Selector.Run while it
+// waits for the leadership, go on until their caller leaves.
 // This is what follows when something happens to them:
 //
 //	the connection or a reply is lost   they go on with the next connection

@@ -30,7 +30,7 @@ func TestCommandLine(t *testing.T) {
 		"unknown flag":  {[]string{"-x"}, badInput, "not defined: -x"},
 		"an argument":   {[]string{"2181"}, badInput, `unexpected argument "2181"`},
 		"negative tick": {[]string{"-tick", "-1s"}, badInput, "must not be negative"},
-		"old version":   {[]string{"-version", "3.5.10"}, badInput, "no server behaves as that version"},
+		"old version":   {[]string{"-version", "3.5.10"}, badInput, "must be 3.9.3 or 3.8.0"},
 		"sessions":      {[]string{"-minsession", "2s", "-maxsession", "1s"}, badInput, "in this order"},
 		"no container":  {[]string{"-containercheck", "0"}, badInput, "at least 1ms"},
 		"no address":    {[]string{"-listen", "nonsense"}, cannotListen, "missing port"},

@@ -16,7 +16,7 @@ type settings struct {
 	listen  string
 	members int // 0 for a standalone server
 	control string
-	version zktest.Version
+	version string
 	tick    time.Duration
 
 	minSession, maxSession time.Duration
@@ -30,7 +30,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:2181", "`host:port` to serve on")
 	fs.IntVar(&s.members, "members", 0, "serve as an ensemble of `n` members, on n ports")
 	fs.StringVar(&s.control, "control", "", "`host:port` of the remote control; a loopback address")
-	fs.Func("version", "behave as this `version` of ZooKeeper: 3.9.3 (the default), or 3.8.0 with Debian's patches", s.setVersion)
+	fs.StringVar(&s.version, "version", "3.9.3",
+		"behave as this `version` of ZooKeeper: 3.9.3, or 3.8.0 with Debian's patches")
 	fs.DurationVar(&s.tick, "tick", 0, "sessions expire only at multiples of this `duration`")
 	fs.DurationVar(&s.minSession, "minsession", time.Millisecond, "the shortest session timeout, a `duration`")
 	fs.DurationVar(&s.maxSession, "maxsession", 24*24*time.Hour, "the longest session timeout, a `duration`")
@@ -52,20 +53,12 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	return s, s.check()
 }
 
-func (s *settings) setVersion(text string) error {
-	for _, v := range []zktest.Version{zktest.Version393, zktest.Version380} {
-		if v.String() == text {
-			s.version = v
-			return nil
-		}
-	}
-	return errors.New("no server behaves as that version")
-}
-
 func (s settings) check() error {
 	switch {
 	case s.members < 0:
 		return fmt.Errorf("-members %d: must not be negative", s.members)
+	case s.version != "3.9.3" && s.version != "3.8.0":
+		return fmt.Errorf("-version %s: must be 3.9.3 or 3.8.0", s.version)
 	case s.tick < 0:
 		return fmt.Errorf("-tick %v: must not be negative", s.tick)
 	case s.minSession <= 0 || s.maxSession < s.minSession:
@@ -93,14 +86,17 @@ func checkLoopback(addr string) error {
 
 // options are the settings as package zktest has them.
 func (s settings) options() []zktest.Option {
-	return []zktest.Option{
+	opts := []zktest.Option{
 		zktest.WithTCP(s.listen),
 		zktest.WithRequestLog(s.remembered()),
 		zktest.WithSessionTimeouts(s.minSession, s.maxSession),
 		zktest.WithContainerCheckInterval(s.containerCheck),
 		zktest.WithTick(s.tick),
-		zktest.WithVersion(s.version),
 	}
+	if s.version == "3.8.0" {
+		opts = append(opts, zktest.WithVersion38())
+	}
+	return opts
 }
 
 // remembered is how many requests the servers keep. Without the remote control

@@ -127,10 +127,6 @@ type Teller interface {
 	// overdue.
 	Post(call func()) bool
 
-	// Tell is Post and Wait. If the call panics while Tell waits, so does Tell,
-	// with the same value: the caller may know what to do about it.
-	Tell(ctx context.Context, call func()) (told bool)
-
 	// Wait returns when everything that was posted has been called and has
 	// returned, and then reports true. It waits no longer than a second, and no
 	// longer than a tenth of a second when ctx has ended. While a call of any

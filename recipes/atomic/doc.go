@@ -73,6 +73,17 @@
 // latency may still starve. Curator's DistributedAtomicLong can go on under a lock
 // then (PromotedToLock). To do that here, hold a mutex of package locks around Add.
 //
+// # Coming from Curator
+//
+//   - Add is increment, decrement, add and subtract. Store is trySet and forceSet,
+//     and Load is get.
+//   - A nil error is what succeeded of an AtomicValue is. The function of Update
+//     gets the preValue.
+//   - CompareAndSwap takes a node that does not exist for zero. So there is no
+//     initialize.
+//   - CachedAtomicLong hands out numbers of a block that it has reserved. Add
+//     reserves one: Add(ctx, 1000) returns its last number.
+//
 // # When the session is lost
 //
 // Numbers, values and sequences do not depend on a session. Calls retry through

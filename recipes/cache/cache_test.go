@@ -21,7 +21,7 @@ import (
 // servers are the kinds of servers that onEach runs a test on.
 var servers = map[string]func(t *testing.T) *zktest.Server{
 	"3.9": func(t *testing.T) *zktest.Server { return zktest.Start(t) },
-	"3.8": func(t *testing.T) *zktest.Server { return zktest.Start(t, zktest.WithVersion(zktest.Version380)) },
+	"3.8": func(t *testing.T) *zktest.Server { return zktest.Start(t, zktest.WithVersion38()) },
 }
 
 func onEach(t *testing.T, test func(t *testing.T, srv *zktest.Server, client *framework.Client)) {

@@ -70,7 +70,8 @@ func TestWaitSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {
 // A cache on a server without persistent watches ends with an error that says so.
 func TestCacheOnAServerThatIsTooOldEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t, zktest.WithVersion(zktest.Version3510))
+		srv := zktest.Start(t)
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
 		c, err := cache.New(connect(t, srv), "/r")
 		require.NoError(t, err)
 		defer c.Close()

@@ -69,8 +69,8 @@ type loop struct {
 
 	troubled, forbidden again // when nodes are read again that could not be read
 
-	rootEvents []rootEvent // those that the cache does not have yet; see eventsAreWrong
-	rootWas    *Node       // the root as of the last step, or nil
+	rootEvents []framework.WatchEvent // those that the cache does not have yet; see eventsAreWrong
+	rootWas    *Node                  // the root as of the last step, or nil
 }
 
 // source is where the loop learns of changes: a persistentSource, except in tests.
@@ -326,9 +326,9 @@ func (s *persistentSource) drain(l *loop) error {
 		case ev.Reset:
 			l.reset()
 		case ev.Type == zk.EventNodeCreated:
-			l.changed(ev.Path, needNode|needScan, ev.After, ev.Type)
+			l.changed(ev, needNode|needScan)
 		case ev.Type != zk.EventNodeChildrenChanged:
-			l.changed(ev.Path, needNode, ev.After, ev.Type)
+			l.changed(ev, needNode)
 		}
 	}
 }

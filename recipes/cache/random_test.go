@@ -94,7 +94,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	var opts []zktest.Option
 	switch seed % 4 {
 	case 1:
-		opts = append(opts, zktest.WithVersion(zktest.Version380))
+		opts = append(opts, zktest.WithVersion38())
 	case 3:
 		random.Disruptions = append(random.Disruptions, zktest.ResignLeader(), zktest.LagFor(300*time.Millisecond, 5*time.Second),
 			zktest.LagFor(2*time.Second, 5*time.Second), zktest.PartitionFor(5*time.Second))

@@ -61,17 +61,16 @@ func (l *loop) add(path string, n needs) {
 	}
 }
 
-// changed is told of a path that an event is about, and of the transaction that
-// the event came after. While the server catches up, it may tell of changes that
-// were seen before.
-func (l *loop) changed(path string, n needs, after int64, event zk.EventType) {
-	if !l.c.scope.has(path) {
+// changed is told of an event, and of what is to be read of its path. While the
+// server catches up, it may tell of changes that were seen before.
+func (l *loop) changed(ev framework.WatchEvent, n needs) {
+	if !l.c.scope.has(ev.Path) {
 		return
 	}
-	d := dirt{needs: n, first: after, last: after, born: event == zk.EventNodeCreated && !l.syncing}
-	l.soil(path, d)
-	if path == l.c.scope.root && !l.syncing {
-		l.rootEvents = append(l.rootEvents, rootEvent{after, event == zk.EventNodeDataChanged})
+	born := ev.Type == zk.EventNodeCreated && !l.syncing
+	l.soil(ev.Path, dirt{needs: n, first: ev.After, last: ev.After, born: born})
+	if ev.Path == l.c.scope.root && !l.syncing {
+		l.rootEvents = append(l.rootEvents, ev)
 	}
 }
 
@@ -338,12 +337,6 @@ func (l *loop) stepTo(zxid int64) {
 	l.caughtUpWith(l.begun)
 }
 
-// rootEvent is an event of the root.
-type rootEvent struct {
-	after int64 // WatchEvent.After
-	isSet bool  // it is not about a creation or a deletion
-}
-
 // eventsAreWrong reports, before a step to a transaction, whether events of the root
 // have not happened to it: ClickHouse Keeper sends the path of a recursive watch in
 // place of the path of the node. A root that is the same node was neither created nor
@@ -351,8 +344,8 @@ type rootEvent struct {
 func (l *loop) eventsAreWrong(zxid int64) bool {
 	was, now := l.rootWas, l.tree.node(l.c.scope.root)
 	sets, turns := 0, 0
-	for ; len(l.rootEvents) > 0 && l.rootEvents[0].after < zxid; l.rootEvents = l.rootEvents[1:] {
-		if l.rootEvents[0].isSet {
+	for ; len(l.rootEvents) > 0 && l.rootEvents[0].After < zxid; l.rootEvents = l.rootEvents[1:] {
+		if l.rootEvents[0].Type == zk.EventNodeDataChanged {
 			sets++
 		} else {
 			turns++

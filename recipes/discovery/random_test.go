@@ -314,12 +314,12 @@ func (f *fleet) wentBefore(id string, zxid int64) (when time.Time) {
 // reader is one directory.
 type reader struct {
 	*fleet
-	grace time.Duration
-	all   bool // it has all services
-	d     *discovery.Directory
-	last  int64                // the transaction of the last snapshot
-	since map[string]time.Time // when an entry was first there without a node
-	stood time.Time            // since when it is interrupted: the grace stands still then
+	grace       time.Duration
+	all         bool // it has all services
+	d           *discovery.Directory
+	last        int64                // the transaction of the last snapshot
+	since       map[string]time.Time // when an entry was first there without a node
+	interrupted bool
 }
 
 func (r *reader) begin() {
@@ -358,17 +358,14 @@ func (r *reader) follow() {
 	}
 }
 
-// stand leaves out the time of an interruption.
-func (r *reader) stand(interrupted bool, now time.Time) {
-	switch {
-	case interrupted && r.stood.IsZero():
-		r.stood = now
-	case !interrupted && !r.stood.IsZero():
-		for id, since := range r.since {
-			r.since[id] = since.Add(now.Sub(r.stood))
+// resume has the grace begin again at the end of an interruption.
+func (r *reader) resume(interrupted bool, now time.Time) {
+	if r.interrupted && !interrupted {
+		for id := range r.since {
+			r.since[id] = now
 		}
-		r.stood = time.Time{}
 	}
+	r.interrupted = interrupted
 }
 
 func (r *reader) check(s *discovery.Snapshot, now time.Time) {
@@ -376,7 +373,7 @@ func (r *reader) check(s *discovery.Snapshot, now time.Time) {
 		r.Errorf("the directory has gone back from %#x to %#x", r.last, s.Zxid)
 	}
 	r.last = s.Zxid
-	r.stand(s.Interrupted, now)
+	r.resume(s.Interrupted, now)
 	as, known := r.at(s.Zxid)
 	if s.Interrupted || !known {
 		return

@@ -12,10 +12,9 @@ import (
 // Registrar registers instances for a framework whose servers call Register when they
 // start and Deregister when they stop. A program of your own has a [Registration].
 //
-// An instance whose Register has succeeded stays registered until its Deregister. A
-// refusal of the servers ends a Registration, such as one because of a quota when the
-// node is to be re-created after a lost session. The Registrar's go on: see
-// nodes.WithRefusalsRetried.
+// An instance whose Register has succeeded stays registered until its Deregister. If
+// the servers refuse to re-create its node after a lost session, for example because
+// of a quota, the Registrar retries: see nodes.WithRefusalsRetried.
 //
 // A Registrar is safe for concurrent use, and need not be closed: closing the client
 // ends its registrations. The zero Registrar cannot be used: NewRegistrar makes one.
@@ -40,11 +39,12 @@ func NewRegistrar(client *framework.Client, base string, codec Codec, opts ...Re
 
 // kept is an instance from its first Register until its node is gone.
 type kept struct {
-	before *kept         // another one of the place, which has to end before this one begins; or nil
-	begun  chan struct{} // closed when the registration has begun, or has failed to
+	before *kept         // an earlier one of the place, which begins before this one; or nil
+	begun  chan struct{} // closed when the registration has begun, or could not
 
 	// These have the Registrar's mutex.
-	registration *Registration // nil before it has begun
+	registration *Registration // nil before it has begun, and if it could not
+	failure      error         // why it could not begin
 	calls        int           // of Register, under way
 	settled      bool          // a Register has succeeded
 	leaves       bool          // a Deregister has come, or nobody waits for an instance that was never registered
@@ -75,12 +75,9 @@ func (r *Registrar) Register(ctx context.Context, i Instance) (err error) {
 	at := place{i.Service, i.ID}
 	k, isFirst := r.join(at)
 	if isFirst {
-		err = r.begin(k, i)
+		r.begin(k, i)
 	}
-	if err == nil {
-		err = k.register(ctx, isFirst, news)
-	}
-	return r.part(at, k, err)
+	return r.part(at, k, k.register(ctx, isFirst, news))
 }
 
 // Deregister deletes the node of an instance, and returns when it is gone. The
@@ -140,7 +137,7 @@ func (k *kept) hasFailed() bool {
 }
 
 // begin begins a registration. It calls the codec, and so the mutex is not held.
-func (r *Registrar) begin(k *kept, i Instance) error {
+func (r *Registrar) begin(k *kept, i Instance) {
 	defer close(k.begun)
 	if k.before != nil {
 		<-k.before.begun
@@ -149,11 +146,10 @@ func (r *Registrar) begin(k *kept, i Instance) error {
 	registration, err := NewRegistration(r.client, r.base, r.codec, i, r.opts...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k.registration = registration
+	k.registration, k.failure = registration, err
 	if k.leaves && err == nil {
 		_ = registration.node.Shutdown(ended)
 	}
-	return err
 }
 
 // register waits until the node has an instance, which is news for one that is
@@ -162,7 +158,7 @@ func (k *kept) register(ctx context.Context, isFirst bool, news Instance) error 
 	<-k.begun
 	switch {
 	case k.registration == nil:
-		return nodes.ErrClosed
+		return k.failure
 	case isFirst:
 		_, err := k.registration.WaitRegistered(ctx)
 		return err

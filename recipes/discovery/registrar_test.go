@@ -58,7 +58,7 @@ func TestRefusalBehindALostSession(t *testing.T) {
 					n, there := w.Fake.Node(base + "/orders/a")
 					require.True(t, there)
 					require.Equal(t, string(data(t, replica("a", 2))), string(n.Data))
-					require.Contains(t, log.String(), "persistent node is refused, and is tried again after a pause")
+					require.Contains(t, log.String(), "persistent node is refused, and will be retried after a pause")
 					require.NoError(t, r.Deregister(w.Patience(t), "orders", "a"))
 					time.Sleep(time.Hour)
 					require.Empty(t, w.Fake.Children(base+"/orders"))

@@ -164,9 +164,9 @@ func (r *Registration) WaitRegistered(ctx context.Context) (nodes.Registration, 
 }
 
 // Instance returns what the node says, or is to say: the last Update that was not
-// refused, with what Drain and Resume have done since. If the server has refused one
-// when its call had returned, Instance returns what the codec reads from the data
-// before. It can be changed and be passed to Update.
+// refused, with what Drain and Resume have done since. If the server refuses an
+// Update after its call has returned, Instance returns what the codec decodes from
+// the data before that Update. The caller may change the result and pass it to Update.
 func (r *Registration) Instance() Instance {
 	data := r.node.Data() // first: what the data say is there then
 	last := r.last.Load()
@@ -181,9 +181,9 @@ func (r *Registration) Instance() Instance {
 // Update replaces what the node says, in place, and returns when the node has
 // it. The service, the ID and the Kind stay as they are, and so does Registered
 // if it is zero. An instance that would get another node, because its format
-// names nodes by their address, is an error: it is another instance. So is one at
-// another address or port, if the node is permanent: a later process could not take
-// the node over.
+// names nodes by their address, is an error: it is another instance. An Update that
+// gives a Static or Permanent instance another address or port is an error, too,
+// because a later process recognizes the node by them.
 //
 // Updates are made one after the other. One whose ctx ends before its turn has
 // changed nothing, and its error says what the one before it waits for. If ctx ends

@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,11 @@ func deadlocks(waits []Wait) (all []Deadlock) {
 //
 // A knot knows processes and locks, however many nodes they have. So the work for
 // a crowd at one lock is in proportion to the crowd.
-type knot []*lock
+type knot struct {
+	locks []*lock
+	waits map[string][]*lock // the locks on which a process is stuck
+	holds map[string][]*lock // the locks that a process holds
+}
 
 // lock is a lock that processes wait for.
 type lock struct {
@@ -61,7 +66,8 @@ type lock struct {
 }
 
 // newKnot finds the waits that cannot end. It begins with all of them.
-func newKnot(waits []Wait) (k knot) {
+func newKnot(waits []Wait) *knot {
+	k := &knot{waits: map[string][]*lock{}, holds: map[string][]*lock{}}
 	named := namesOf(waits)
 	for _, w := range waits {
 		l := &lock{Wait: w, nodes: map[string]Participant{}, waiting: map[string]Participant{}}
@@ -70,17 +76,19 @@ func newKnot(waits []Wait) (k knot) {
 			who := named.process(p)
 			if _, known := l.nodes[who]; !known && p.KeptUntil.IsZero() {
 				l.nodes[who], l.held = p, append(l.held, who)
+				k.holds[who] = append(k.holds[who], l)
 			}
 		}
 		for _, p := range w.Waiters {
 			who := named.process(p)
 			if _, known := l.waiting[who]; !known {
 				l.waiting[who], l.stuck = p, append(l.stuck, who)
+				k.waits[who] = append(k.waits[who], l)
 			}
 		}
-		k = append(k, l)
+		k.locks = append(k.locks, l)
 	}
-	k.reduce()
+	k.reduce(k.locks)
 	return k
 }
 
@@ -109,17 +117,6 @@ func (n names) process(p Participant) string {
 	return cmp.Or(n[p.Session], fmt.Sprint("session ", p.Session))
 }
 
-// waits returns the locks on which each process is stuck.
-func (k knot) waits() map[string][]*lock {
-	all := map[string][]*lock{}
-	for _, l := range k {
-		for _, who := range l.stuck {
-			all[who] = append(all[who], l)
-		}
-	}
-	return all
-}
-
 // elsewhere returns the first of these locks that is another one than l, or nil.
 func elsewhere(locks []*lock, l *lock) *lock {
 	for _, other := range locks {
@@ -130,24 +127,27 @@ func elsewhere(locks []*lock, l *lock) *lock {
 	return nil
 }
 
-// reduce removes the waits that can end, and then others that can end because of
-// that.
-func (k knot) reduce() {
-	for changed := true; changed; {
-		changed = false
-		waits := k.waits()
-		for _, l := range k {
-			before := len(l.stuck)
-			l.reduce(waits)
-			changed = changed || len(l.stuck) < before
+// reduce removes the waits for some locks that can end, and then others that can
+// end because of that.
+func (k *knot) reduce(locks []*lock) {
+	for len(locks) > 0 {
+		freed := map[*lock]bool{}
+		for _, l := range locks {
+			for _, who := range l.reduce(k.waits) {
+				k.waits[who] = slices.DeleteFunc(k.waits[who], func(other *lock) bool { return other == l })
+				for _, held := range k.holds[who] {
+					freed[held] = true
+				}
+			}
 		}
+		locks = slices.Collect(maps.Keys(freed))
 	}
 }
 
-// reduce removes the waits for a lock that can end. A wait cannot if one of the
-// holders is stuck elsewhere, or, if any of them is enough, all are. Holders of the
-// same process do not count.
-func (l *lock) reduce(waits map[string][]*lock) {
+// reduce removes the waits for a lock that can end, and returns their processes. A
+// wait cannot end if one of the holders is stuck elsewhere, or, if any of them is
+// enough, all are. Holders of the same process do not count.
+func (l *lock) reduce(waits map[string][]*lock) (ended []string) {
 	stuck := 0
 	for _, who := range l.held {
 		if elsewhere(waits[who], l) != nil {
@@ -162,11 +162,16 @@ func (l *lock) reduce(waits map[string][]*lock) {
 				stuck--
 			}
 		}
-		return stuck == 0 || l.Any && stuck < others
+		ends := stuck == 0 || l.Any && stuck < others
+		if ends {
+			ended = append(ended, who)
+		}
+		return ends
 	})
+	return ended
 }
 
-// step is a process that waits for a lock in vain.
+// step is a process whose wait for a lock cannot end.
 type step struct {
 	who string
 	on  *lock
@@ -175,38 +180,48 @@ type step struct {
 
 // cycle follows a process that is stuck to the holders it waits for, until it
 // meets a process again. It returns nil if no process is stuck.
-func (k knot) cycle() (way []step) {
-	waits := k.waits()
-	i := slices.IndexFunc(k, func(l *lock) bool { return len(l.stuck) > 0 })
+func (k *knot) cycle() (way []step) {
+	i := slices.IndexFunc(k.locks, func(l *lock) bool { return len(l.stuck) > 0 })
 	if i < 0 {
 		return nil
 	}
-	way = []step{{who: k[i].stuck[0], on: k[i]}}
+	way = []step{{who: k.locks[i].stuck[0], on: k.locks[i]}}
 	for {
 		last := &way[len(way)-1]
-		for _, who := range last.on.held {
-			if on := elsewhere(waits[who], last.on); on != nil && who != last.who {
-				last.by = last.on.nodes[who]
-				way = append(way, step{who: who, on: on})
-				break
-			}
+		next, ok := k.next(*last)
+		if !ok { // cannot be: the process is stuck
+			return nil
 		}
-		next := way[len(way)-1]
-		met := slices.IndexFunc(way[:len(way)-1], func(s step) bool { return s.who == next.who && s.on != last.on })
+		last.by = last.on.nodes[next.who]
+		met := slices.IndexFunc(way, func(s step) bool { return s.who == next.who && s.on != last.on })
 		if met >= 0 {
-			return way[met : len(way)-1]
+			return way[met:]
 		}
+		way = append(way, next)
 	}
 }
 
-// release removes the processes of a cycle, and all that wait because of them.
-func (k knot) release(cycle []step) {
-	for _, l := range k {
-		l.stuck = slices.DeleteFunc(l.stuck, func(who string) bool {
-			return slices.ContainsFunc(cycle, func(s step) bool { return s.who == who })
-		})
+// next returns a wait because of which a wait cannot end.
+func (k *knot) next(s step) (next step, ok bool) {
+	for _, who := range s.on.held {
+		if on := elsewhere(k.waits[who], s.on); on != nil && who != s.who {
+			return step{who: who, on: on}, true
+		}
 	}
-	k.reduce()
+	return step{}, false
+}
+
+// release removes the processes of a cycle, and all that wait because of them.
+func (k *knot) release(cycle []step) {
+	var freed []*lock
+	for _, s := range cycle {
+		for _, l := range k.waits[s.who] {
+			l.stuck = slices.DeleteFunc(l.stuck, func(who string) bool { return who == s.who })
+		}
+		delete(k.waits, s.who)
+		freed = append(freed, k.holds[s.who]...)
+	}
+	k.reduce(freed)
 }
 
 // describe makes the report of a cycle.

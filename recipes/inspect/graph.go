@@ -144,7 +144,7 @@ func (g *Graph) waitsAt(walk iter.Seq2[Recipe, error], all []Wait) ([]Wait, erro
 
 // suspicious returns the paths of the locks with waits that may not end.
 func suspicious(waits []Wait) (paths []string) {
-	for _, l := range newKnot(waits) {
+	for _, l := range newKnot(waits).locks {
 		if len(l.stuck) > 0 {
 			paths = append(paths, l.Path)
 		}

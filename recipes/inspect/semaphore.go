@@ -27,17 +27,23 @@ type semaphore struct {
 	limitIn func(data []byte) (int, error)
 }
 
+// semaphoreAt returns the path of the semaphore that a node with these children is,
+// or that it has the leases of.
+func semaphoreAt(path string, c *contents) (at string, ok bool) {
+	if slices.Contains(c.dirs, leasesDir) {
+		return path, true
+	}
+	at, isPart := strings.CutSuffix(path, "/"+leasesDir)
+	return cmp.Or(at, "/"), isPart && len(c.lease) > 0
+}
+
 // findSemaphore finds one of Curator's semaphores, by its folders or at the
 // folder of its leases. A semaphore without holders and waiters is not listed.
 // Servers may have deleted a folder that was empty.
 func (w *walk) findSemaphore(v *visit, c *contents) error {
-	at, inside := v.path, false
-	switch {
-	case slices.Contains(c.dirs, leasesDir):
-	case len(c.lease) > 0 && strings.HasSuffix(v.path, "/"+leasesDir):
-		at, inside = cmp.Or(strings.TrimSuffix(v.path, "/"+leasesDir), "/"), true
-	default:
-		for _, e := range c.lease { // of something else
+	at, ok := semaphoreAt(v.path, c)
+	if !ok {
+		for _, e := range c.lease { // it only has the name of a lease
 			c.dirs = append(c.dirs, e.Node)
 		}
 		return nil
@@ -61,7 +67,7 @@ func (w *walk) findSemaphore(v *visit, c *contents) error {
 		return w.checkFree(v, s, leases.changed)
 	case len(s.leases) > 0 && len(leases.lease) == 0:
 		return nil // no semaphore
-	case inside:
+	case at != v.path:
 		*c = contents{}
 	default:
 		c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool {

@@ -126,7 +126,8 @@ func TestInputThatCannotBeUsed(t *testing.T) {
 // once a recipe has four participants.
 func TestWalkOnAServerThatIsTooOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t, zktest.WithVersion(zktest.Version3510))
+		srv := zktest.Start(t)
+		srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
 		c := curatortest.Connect(t, srv)
 		for seq := range 4 {
 			create(t, c, fmt.Sprintf("/lock/lock-%010d", seq), "", framework.Ephemeral)

@@ -10,9 +10,8 @@ import (
 // HookStartAcquire is a clienttrace.Hook that is told of every acquire and of
 // every hold of a client.
 //
-// A hook may block. An acquire takes as long as its AcquireTracer does, with
-// one exception: the acquires of a leader latch run in the background, and
-// their calls have a goroutine of their own. So have all calls to a HoldTracer. The
+// An acquire takes as long as its AcquireTracer does, and so does the candidacy of a
+// leader latch. The calls to a HoldTracer have a goroutine of their own, and the
 // waiting for these calls is bounded:
 //
 //   - A release waits until the hooks were told of it, but no longer than a
@@ -87,7 +86,7 @@ type HoldTracer interface {
 	Ended(HoldEnd)
 
 	// Overrun says that the work of a leader selector goes on although its
-	// leadership has ended, for longer than its options allow. It returns a
+	// leadership has ended, for longer than ten seconds. It returns a
 	// function that is called when the work has returned, or nil.
 	Overrun() (returned func())
 }

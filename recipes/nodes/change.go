@@ -30,9 +30,9 @@ const (
 	// *ConflictError.
 	Conflict
 
-	// Overwritten means that somebody else has written to the node, which is
-	// still registered. It gets our data again. If others go on writing, the
-	// pauses between our writes grow to five seconds.
+	// Overwritten means that another client has written to the node, which is
+	// still registered. The persistent node writes its data again. If the other
+	// client keeps writing, the pauses between these writes grow to five seconds.
 	Overwritten
 
 	// Ended is the last Change. The error is PersistentNode.Err's.
@@ -202,9 +202,9 @@ func (n *PersistentNode) whyPastLocked() error {
 	return nil
 }
 
-// saw notes which node is at the path, if there is one: another one than was
-// registered, or than was in the way, says that this is gone. It reports whether
-// ours is.
+// saw notes which node a read has found at the path; the czxid is 0 if there is none.
+// A registered node, or a rival, with another czxid is gone. saw reports whether the
+// registered node is gone.
 func (n *PersistentNode) saw(czxid int64) (isLost bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

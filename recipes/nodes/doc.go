@@ -47,6 +47,14 @@
 // node with its path, and deletes that when it is closed. Ours restores its
 // data, and comes back.
 //
+// # When servers hang up
+//
+// If servers close the connection whenever the node's data is sent, for example
+// because the data is longer than their jute.maxbuffer, the persistent node pauses for
+// five minutes between two attempts: each attempt interrupts the client's other
+// requests. WaitRegistered, Set and Trouble then return a *framework.HangUpError. A Set
+// with shorter data ends the pause.
+//
 // # Limits
 //
 // ZooKeeper's delete compares the version of a node, and not its owner. The

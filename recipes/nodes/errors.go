@@ -8,9 +8,10 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// Persistent nodes and groups return these errors beside package framework's, or
-// have them in a Change. Match them with errors.Is. A value that cannot be used is a *framework.ConfigError and matches zk.ErrBadArguments; a
-// path matches zk.ErrInvalidPath.
+// Persistent nodes and groups return these errors together with package framework's,
+// or have them in a Change. Match them with errors.Is. A value that cannot be used is a
+// *framework.ConfigError and matches zk.ErrBadArguments; a path matches
+// zk.ErrInvalidPath.
 var (
 	// ErrClosed is the error of a node that was shut down, and of a member that
 	// has left.

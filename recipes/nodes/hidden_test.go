@@ -51,7 +51,7 @@ func TestOwnerWaitsForANodeThatMayNotBeRead(t *testing.T) {
 		_, err = n.WaitRegistered(recipetest.Within(t, recipetest.Untold))
 		require.NoError(t, err)
 		require.Equal(t, "ours", w.dataOf("/n"))
-	}, zktest.WithVersion(zktest.Version380))
+	}, zktest.WithVersion38())
 }
 
 // A node of ours whose ACL keeps us out is no conflict: it ends, and says why.

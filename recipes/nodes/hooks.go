@@ -56,7 +56,7 @@ var kinds = map[State]event.Kind{
 	Ended:       {Warn: "persistent node ends", Flight: flight.Event{Kind: flight.NodeChanged, Name: "ended"}},
 }
 
-var eventRefused = event.Kind{Warn: "persistent node is refused, and is tried again after a pause"}
+var eventRefused = event.Kind{Warn: "persistent node is refused, and will be retried after a pause"}
 
 // eventNotDeleted is that the node stays, behind the end.
 var eventNotDeleted = event.Kind{Flight: flight.Event{Kind: flight.NodeChanged, Name: "not deleted"}}

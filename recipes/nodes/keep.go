@@ -29,7 +29,7 @@ type keeper struct {
 	node       string             // the path of the node; empty while a number is not known
 	watch      *framework.Watch   // of the last look; nil before that
 	doubt      bool               // a request of ours may be applied, or may be yet
-	mayBeThere bool               // a request of ours may have made the node, or written to it
+	mayBeThere bool               // a request may have made the node, or written to it
 	unanswered *payload           // of the last request whose reply was lost; or nil
 
 	// The node as we have left it.
@@ -38,7 +38,7 @@ type keeper struct {
 	clean   bool // it has the data of the field have, if it still has this czxid and version
 
 	settledOnce bool          // it was registered before
-	notFirst    bool          // somebody else's node before ours had version 0
+	notFirst    bool          // another client's node at the path had version 0: ours gets version 1
 	refusedFor  time.Duration // the last pause after a refusal
 	repairs     pauses.Growing
 	surprises   pauses.Growing // the tree was not as we had just seen it
@@ -64,7 +64,7 @@ func newKeeper(n, before *PersistentNode) *keeper {
 	k.keeping.Client, k.removal.Client = n.client, n.client
 	k.keeping.What, k.removal.What = "persistent node", "deletion of a persistent node"
 	k.keeping.About, k.removal.About = about, about
-	k.keeping.Ends, k.keeping.Outlasts = isConflict, k.outlastsRefusal
+	k.keeping.Ends, k.keeping.Outlasts = isConflict, k.retriesRefusal
 	k.removal.Outlasts = follow.RefusedCredentials // nobody relies on the node any more
 	k.keeping.Look, k.removal.Look = k.once(k.hold), k.once(k.removeOnce)
 	k.keeping.Failed = k.notePast // a timer stands still while the machine is suspended
@@ -214,9 +214,9 @@ const (
 	foreign
 )
 
-// whose says whose a node is: an ephemeral one is its session's. Any other is ours if
-// we have made it or written to it, and else if its data are claimed. Somebody else's
-// node is read, to say which one it is, and so may turn out to be missing.
+// whose says whose a node is. An ephemeral node belongs to its session. Any other node
+// is ours if we have made it or written to it, or if its data are claimed. To describe
+// another client's node, whose reads it, and may find that the node is gone.
 func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (verdict, *ConflictError, error) {
 	ephemeral, owner := k.cfg.ephemeral(), stat.EphemeralOwner
 	mayBeClaimed := !ephemeral && isOwnerless(owner)

@@ -28,10 +28,10 @@ type Member struct {
 	Czxid   int64     // the id of the transaction that created its node
 	Mzxid   int64     // the id of the transaction that last changed the payload
 	Since   time.Time // the time of its node's creation, by the server's clock
-	Self    bool      // it has joined through this Group, and its node is not gone
+	Self    bool      // the member has joined through this Group
 
 	// Unreadable says that the client may not read the node, or that a server has
-	// failed to: there is nothing but the ID and the Path.
+	// failed to read it. The member then has nothing but the ID and the Path.
 	Unreadable bool
 }
 
@@ -59,9 +59,9 @@ func byID(a, b Member) int { return strings.Compare(a.ID, b.ID) }
 // request.
 const memberReads = 32
 
-// Members returns the members now, ordered by their ids. A group that nobody
-// has ever joined has none. A member that leaves meanwhile may be left out. One whose
-// session is lost, or whose Leave was not carried out yet, is a member until the
+// Members returns the members now, ordered by their ids. A group that no client
+// has ever joined has none. A member that leaves meanwhile may be left out. A member
+// whose session is lost, or whose Leave is not carried out yet, is listed until the
 // servers delete its node.
 //
 // The members are those that the client's server knows. A server that lags behind
@@ -124,12 +124,12 @@ type View struct {
 // empty. If several changes come while the caller is busy, one view has them
 // all: a slow caller misses no last state, and holds up nothing.
 //
-// The views are those of a cache.Cache of the group, which lives as long as the loop:
-// each is the group as of one transaction, and has one watch at the server. It goes on
-// through outages, losses of the session, and servers that are in trouble or refuse
-// the credentials; meanwhile the last view is old. The loop ends with an error in the
-// second value if the server refuses to list the group, such as for want of rights, or
-// the client is closed. The end of ctx is no error.
+// Each view is the group as of one transaction. The loop has a cache.Cache of the
+// group, with one watch at the server, and closes the cache when it ends. During an
+// outage, after a lost session, and while servers fail or refuse the client's
+// credentials, there is no new view. If the server refuses to read the group, for lack
+// of rights for example, or if the client is closed, the loop ends with an error in
+// the second value. The end of ctx is no error.
 func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 	return func(yield func(View, error) bool) {
 		all, last, told := map[string]Member{}, []Member(nil), false

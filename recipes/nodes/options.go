@@ -22,8 +22,9 @@ type ConflictPolicy int
 // The policies for conflicts. A node is somebody else's if neither the present
 // session of the client nor a former one of this persistent node owns it.
 const (
-	// Wait waits until the other node is gone. It is the default. A node that the
-	// client may not read ends the persistent node with zk.ErrNoAuth.
+	// Wait waits until the other node is gone. It is the default. If the client may
+	// not read the other node, the persistent node ends with zk.ErrNoAuth, whatever
+	// the policy.
 	Wait ConflictPolicy = iota
 
 	// Fail ends the persistent node with a ConflictError.
@@ -105,13 +106,14 @@ func WithConflictPolicy(p ConflictPolicy) Option {
 	}
 }
 
-// WithClaim says which nodes that are not ephemeral may be taken over: those
-// whose data the function returns true for, as of an earlier process of the same
-// owner. Any other node that this persistent node has not made is a conflict, and
-// is not deleted by Shutdown. The function must be true for all data of this
-// persistent node, because the reply to a request may be lost. It does not matter for
-// ephemeral nodes, whose sessions say whose they are. Without this option, every node
-// that is not ephemeral is taken over.
+// WithClaim says which existing nodes a persistent node in the mode Persistent or
+// Container takes over: the nodes for whose data the function returns true, for
+// example because an earlier process of the same owner has written the data. Any
+// other existing node is a conflict, and Shutdown does not delete it. The function
+// must return true for all data that this persistent node is given: if the reply to
+// a create is lost, the data say whose the node is. Ephemeral nodes ignore the
+// option: the session that owns the node says whose it is. Without this option, the
+// persistent node takes over every node that is not ephemeral.
 func WithClaim(isOurs func(data []byte) bool) Option {
 	return func(c *config) {
 		c.claim = isOurs
@@ -121,10 +123,11 @@ func WithClaim(isOurs func(data []byte) bool) Option {
 	}
 }
 
-// WithRefusalsRetried keeps a node that was registered through refusals, such as one
-// because of a quota when the node is to be re-created after a lost session. The log
-// has a line of it, and the node is tried again after pauses of up to half a minute,
-// or at once with other data. Without this option, a refusal ends the persistent node.
+// WithRefusalsRetried keeps a persistent node alive that was registered once. If a
+// server refuses to re-create the node after a lost session, for example because of a
+// quota, the persistent node logs the refusal and retries after pauses of up to half
+// a minute, or at once after a Set. Without this option, a refusal ends the
+// persistent node.
 func WithRefusalsRetried() Option { return func(c *config) { c.patient = true } }
 
 func (c *config) refuse(name, value, reason string) {

@@ -75,7 +75,7 @@ type PersistentNode struct {
 	last     *broadcast.Node[Change]
 	failure  error // why the life is over
 	leftover error // what kept us from deleting the node
-	late     lateCreate
+	late     []lateCreate
 	record   record
 
 	registeredOnce bool // for tracers
@@ -304,9 +304,9 @@ func (n *PersistentNode) shutdown(ctx context.Context) error {
 		return ending.Err(n.session(), reason.OfContext(ending.Context()))
 	}
 	n.mu.Lock()
-	leftover, late := n.leftover, n.late
+	leftover := n.leftover
 	n.mu.Unlock()
-	return cmp.Or(ending.Err(n.session(), leftover), late.mayCome(ctx))
+	return cmp.Or(ending.Err(n.session(), leftover), n.mayCome(ctx))
 }
 
 // session returns the session on which the node depends, or nil if it does not

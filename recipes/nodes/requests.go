@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,6 +67,7 @@ func (k *keeper) create(ctx context.Context) error {
 		return k.surprises.Wait(ctx)
 	}
 	if err != nil {
+		k.noteLate(err)
 		return k.failed(ctx, wish, err)
 	}
 	k.node = created.Path
@@ -110,6 +112,7 @@ func (k *keeper) transact(ctx context.Context, other int32, ops ...framework.Txn
 		k.notFirst = false // create makes missing parents, too, if there is none
 		return k.surprises.Wait(ctx)
 	}
+	k.noteLate(err)
 	return k.failed(ctx, wish, err)
 }
 
@@ -141,7 +144,7 @@ func (k *keeper) failed(ctx context.Context, wish payload, err error) error {
 		if k.refuse(wish, err) {
 			return nil
 		}
-		if !k.outlastsRefusal(err) {
+		if !k.retriesRefusal(err) {
 			return err
 		}
 		k.events.At(k.node).Emit(eventRefused, err)
@@ -151,7 +154,6 @@ func (k *keeper) failed(ctx context.Context, wish payload, err error) error {
 	k.mayBeThere, k.doubt, k.clean = true, true, false
 	if reason.Is(err, framework.ErrOutcomeUnknown) {
 		k.unanswered = &wish
-		k.noteLate()
 	}
 	if reason.Is(err, &framework.HangUpError{}) {
 		return k.rest(ctx, hangUpPause, err, func(now payload) bool { return len(now.data) < len(wish.data) })
@@ -159,8 +161,8 @@ func (k *keeper) failed(ctx context.Context, wish payload, err error) error {
 	return err
 }
 
-// outlastsRefusal reports whether a node goes on after a refusal.
-func (k *keeper) outlastsRefusal(err error) bool {
+// retriesRefusal reports whether the keeper retries after a refusal.
+func (k *keeper) retriesRefusal(err error) bool {
 	return k.cfg.patient && k.settledOnce && framework.IsRefusal(err)
 }
 
@@ -172,8 +174,8 @@ const (
 	longestRefusal = 30 * time.Second // of the pauses of a node that is refused
 )
 
-// rest waits before the next request, and says why to those who wait. It returns early
-// if the node is to have other data that need not wait.
+// rest pauses before the next request. Calls that wait for the node get the error why.
+// rest returns early if a Set brings data for which goesOn returns true.
 func (k *keeper) rest(ctx context.Context, pause time.Duration, why error, goesOn func(payload) bool) error {
 	k.keeping.Note(why)
 	rest := time.NewTimer(pause)
@@ -192,27 +194,38 @@ func (k *keeper) rest(ctx context.Context, pause time.Duration, why error, goesO
 
 // lateCreate is a request that creates an ephemeral node, and whose reply was lost
 // with its session. A server that has stalled with the request may still carry it
-// out, as long as the servers keep that session. The zero lateCreate is none.
+// out, as long as the servers keep that session.
 type lateCreate struct {
 	session *framework.Session
 	until   time.Time // when the servers have ended the session, unless they had no leader
 }
 
-// noteLate notes that the reply to a create may have been lost.
-func (k *keeper) noteLate() {
-	if k.cfg.ephemeral() {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.late = lateCreate{k.session, time.Now().Add(3 * k.session.Timeout())}
+func (l lateCreate) isPast() bool { return time.Now().After(l.until) }
+
+// noteLate notes that the reply to a create was lost, if the error says so.
+func (k *keeper) noteLate(err error) {
+	if !k.cfg.ephemeral() || !reason.Is(err, framework.ErrOutcomeUnknown) {
+		return
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.late = append(slices.DeleteFunc(k.late, lateCreate.isPast), lateCreate{k.session, time.Now().Add(3 * k.session.Timeout())})
 }
 
-// mayCome returns an error if a server may still create the node.
-func (l lateCreate) mayCome(ctx context.Context) error {
-	if l.session == nil || l.session.Context().Err() == nil || time.Now().After(l.until) {
-		return nil
+// mayCome returns an error if a server may still create the node in a lost session.
+func (n *PersistentNode) mayCome(ctx context.Context) error {
+	n.mu.Lock()
+	late := slices.Clone(n.late)
+	n.mu.Unlock()
+	for _, l := range late {
+		if l.session.Context().Err() == nil || l.isPast() {
+			continue
+		}
+		if err := l.session.AwaitEnd(ctx); err != nil {
+			return err
+		}
 	}
-	return l.session.AwaitEnd(ctx)
+	return nil
 }
 
 // catchUp makes the server know of all that we have asked for before, if the
@@ -231,8 +244,6 @@ func (k *keeper) catchUp(ctx context.Context) error {
 	k.doubt = false
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.late.session == k.session {
-		k.late = lateCreate{}
-	}
+	k.late = slices.DeleteFunc(k.late, func(l lateCreate) bool { return l.session == k.session })
 	return nil
 }

@@ -21,9 +21,8 @@ import (
 // The server deletes the node some time after nobody has touched it for the
 // time to live: it looks once a minute, and so a much shorter time means
 // nothing. The persistent node touches it three times within the time to live,
-// by writing to a child named "touch", as in Java. It is registered when it was
-// touched for the first time, and counts as lost when it was not touched for the
-// time to live. The end of the session does not matter. Shutdown deletes neither:
+// by writing to a child named "touch", as in Java. The node counts as registered
+// after the first touch, and as lost after a time to live without a touch. The end of the session does not matter. Shutdown deletes neither:
 // the node stays for its time to live, for the next process to take over. To end
 // the registration at once, call Client.Delete after Shutdown, with
 // framework.AnyVersion and framework.WithChildren, because the node has a child.

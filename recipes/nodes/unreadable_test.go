@@ -16,7 +16,7 @@ import (
 // A member whose node the client may not read is a member nevertheless. It is
 // listed without its payload, and spoils nothing for the others.
 func TestMemberThatMayNotBeReadIsListed(t *testing.T) {
-	for name, opts := range map[string][]zktest.Option{"that tell nothing": nil, "that tell whose it is": {zktest.WithVersion(zktest.Version380)}} {
+	for name, opts := range map[string][]zktest.Option{"that tell nothing": nil, "that tell whose it is": {zktest.WithVersion38()}} {
 		t.Run(name, func(t *testing.T) {
 			recipetest.InVirtualTime(t, func(t *testing.T, rw *recipetest.World) {
 				w := &world{rw}

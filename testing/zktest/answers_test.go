@@ -140,7 +140,7 @@ func TestMultiIsOneTransaction(t *testing.T) {
 // Removing a watch of one kind leaves those of other kinds on the same path,
 // before 3.9 it does not.
 func TestRemovingWatches(t *testing.T) {
-	for version, left := range map[Version]int{Version393: 2, Version380: 1} {
+	for left, opts := range map[int][]Option{2: nil, 1: {WithVersion38()}} {
 		bubble(t, func(t *testing.T, srv *Server) {
 			c := login(t, srv)
 			c.create("/w", 0)
@@ -148,12 +148,12 @@ func TestRemovingWatches(t *testing.T) {
 			c.call(wire.OpGetData, "/w", true)
 			const data, children, anyKind = 2, 1, 3
 			require.Equal(t, wire.OK, c.call(wire.OpRemoveWatches, "/w", data).code)
-			require.Len(t, srv.Watches(), left, version)
+			require.Len(t, srv.Watches(), left)
 			c.call(wire.OpRemoveWatches, "/w", children)
 			c.call(wire.OpRemoveWatches, "/w", anyKind)
 			require.Empty(t, srv.Watches())
 			require.Equal(t, wire.ErrNoWatcher, c.call(wire.OpRemoveWatches, "/w", anyKind).code)
-		}, WithVersion(version))
+		}, opts...)
 	}
 }
 

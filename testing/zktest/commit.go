@@ -122,7 +122,7 @@ func (s *Server) finishTxnLocked(tx *datatree.Txn, end sessionEnd) {
 // connections of the session that the transaction ends.
 func (s *Server) publishLocked(zxid int64, changes []datatree.NodeChange, end sessionEnd) {
 	told := zxid
-	if s.cfg.version.isBefore39() {
+	if s.cfg.before39 {
 		told = -1
 	}
 	for _, change := range changes {

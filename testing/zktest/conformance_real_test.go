@@ -57,8 +57,9 @@ func conformUntil393(t *testing.T, name, since string, script func(s *stage)) {
 	})
 }
 
-// conformInEachVersion is conform for what WithVersion makes a Server do as the
-// real server does. None does as 3.8.4 and later ones of 3.8.
+// conformInEachVersion is conform for what a Server can do as the real server
+// does, with WithVersion38 or without. No Server behaves as 3.8.4 or a later
+// version of 3.8.
 func conformInEachVersion(t *testing.T, name string, script func(s *stage)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -66,7 +67,7 @@ func conformInEachVersion(t *testing.T, name string, script func(s *stage)) {
 		if realServer.isSince384() && !realServer.is39() {
 			t.Skipf("ZooKeeper %s", realServer.version)
 		}
-		compare(t, srv, script, WithVersion(realServer.nearest()))
+		compare(t, srv, script, realServer.likewise()...)
 	})
 }
 

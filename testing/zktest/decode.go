@@ -30,14 +30,11 @@ var others = map[wire.Op]func(*wire.Decoder) operation{
 // decodeRequest reads a frame. The error is about the header; a request that is
 // unknown, or whose body cannot be read, is an operation too, and gets an
 // answer.
-func decodeRequest(frame []byte, v Version) (xid int32, kind wire.Op, op operation, err error) {
+func decodeRequest(frame []byte) (xid int32, kind wire.Op, op operation, err error) {
 	d := &wire.Decoder{Buf: frame}
 	xid, kind = d.Int32(), wire.Op(d.Int32())
 	if d.Err != nil {
 		return 0, 0, nil, d.Err
-	}
-	if !v.knows(kind) {
-		return xid, kind, unknownOp{}, nil
 	}
 	if decode, known := writes[kind]; known {
 		op = alone{decode(kind, d)}
@@ -60,7 +57,7 @@ func decodeRequest(frame []byte, v Version) (xid int32, kind wire.Op, op operati
 
 // decodeRequest makes an exchange of a frame that follows the handshake.
 func (c *conn) decodeRequest(frame []byte) (*exchange, error) {
-	xid, kind, op, err := decodeRequest(frame, c.srv.cfg.version)
+	xid, kind, op, err := decodeRequest(frame)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,11 @@ type wordAnswer struct {
 // version is what the words tell of the server. Clients decide by its number
 // what they may ask for; kazoo does.
 func (a *wordAnswer) version() string {
-	return a.srv.cfg.version.String() + "-zktest, built on 2000-01-01 00:00 UTC"
+	number := "3.9.3"
+	if a.srv.cfg.before39 {
+		number = "3.8.0"
+	}
+	return number + "-zktest, built on 2000-01-01 00:00 UTC"
 }
 
 // fourLetterWord returns the command at the beginning of a connection, "" if

@@ -44,12 +44,12 @@ func decodeMultiHeader(d *wire.Decoder) (kind wire.Op, done bool) {
 }
 
 // fixModes is fixModeInMulti for all creates.
-func (o *multiOp) fixModes(v Version) bool {
+func (o *multiOp) fixModes(before39 bool) bool {
 	for _, op := range o.ops {
 		c, isCreate := op.(*createOp)
 		switch {
 		case !isCreate:
-		case v.isBefore39() && !c.fixModeInMulti380(), !v.isBefore39() && !c.fixModeInMulti():
+		case before39 && !c.fixModeInMulti38(), !before39 && !c.fixModeInMulti():
 			return false
 		}
 	}
@@ -73,9 +73,9 @@ func (o *createOp) fixModeInMulti() bool {
 	return true
 }
 
-// fixModeInMulti380 is fixModeInMulti of a server of 3.8.0. It reads flags that do
+// fixModeInMulti38 is fixModeInMulti of a server of 3.8.0. It reads flags that do
 // not exist, which then cannot be carried out.
-func (o *createOp) fixModeInMulti380() bool {
+func (o *createOp) fixModeInMulti38() bool {
 	switch {
 	case o.HasTTL():
 		return o.Op == wire.OpCreateTTL
@@ -107,7 +107,7 @@ func (o *multiOp) targets() []string {
 // runLocked answers ok even when the transaction failed: the error is in the
 // body.
 func (o *multiOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
-	if !o.fixModes(x.srv.cfg.version) {
+	if !o.fixModes(x.srv.cfg.before39) {
 		return malformedOp{takesZxid: true}.runLocked(x, out)
 	}
 	start, failed := len(out.Buf), -1

@@ -81,7 +81,7 @@ func (x *exchange) leavePersistentLocked(path string) {
 // events.
 func (x *exchange) leaveRecursiveLocked(path string) {
 	x.srv.watches.Add(x.conn, datatree.DataWatch(path), datatree.WatchRecursive)
-	if x.srv.cfg.version.isBefore39() {
+	if x.srv.cfg.before39 {
 		x.srv.watches.Add(x.conn, datatree.ChildWatch(path), datatree.WatchRecursive)
 	}
 }
@@ -120,7 +120,7 @@ func decodeRemoveWatches(d *wire.Decoder) operation {
 
 func (o removeWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	modes := o.modes
-	if x.srv.cfg.version.isBefore39() {
+	if x.srv.cfg.before39 {
 		modes = o.modes38
 	}
 	data, child := modes()

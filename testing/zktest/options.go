@@ -20,8 +20,8 @@ type config struct {
 	reapInterval           time.Duration
 	logSize                int
 	errs                   []error // what is wrong with the options
-	version                Version
-	keeper                 bool // see WithClickHouseKeeper
+	before39               bool    // see WithVersion38
+	keeper                 bool    // see WithClickHouseKeeper
 	wallClock              func() time.Time
 }
 
@@ -171,17 +171,5 @@ func WithWallClock(now func() time.Time) Option {
 			return
 		}
 		c.wallClock = now
-	}
-}
-
-// WithVersion makes the server behave as another version of ZooKeeper, where it
-// differs from 3.9.3: see MODEL.md in this folder for all of it.
-func WithVersion(v Version) Option {
-	return func(c *config) {
-		if v < Version393 || v > Version3510 {
-			c.reject("%s", v)
-			return
-		}
-		c.version = v
 	}
 }

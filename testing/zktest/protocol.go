@@ -16,7 +16,7 @@ import (
 //
 // The method Covers asks for that: OpCreate.Covers(r.Op) reports whether the
 // [Request] r is a create of any kind. Requests without a name here are written
-// by their numbers, such as Op(106) for addWatch; the table in MODEL.md has
+// by their numbers, such as Op(103) for getEphemerals; the table in MODEL.md has
 // them all.
 type Op = wire.Op
 

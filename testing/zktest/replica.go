@@ -25,7 +25,7 @@ type lead struct {
 func newReplica(cfg *config) replica {
 	tree := datatree.New()
 	tree.DeletesKeepPzxid = cfg.keeper
-	return replica{tree: tree, watches: datatree.NewWatches[*conn](cfg.version.isBefore39())}
+	return replica{tree: tree, watches: datatree.NewWatches[*conn](cfg.before39)}
 }
 
 // madeLocked returns the tree in which the server makes transactions, and the

@@ -89,12 +89,12 @@ func (s *sharedServer) close() error {
 	return s.srv.Close()
 }
 
-// nearest is the version of a Server that behaves as the real one does.
-func (s *sharedServer) nearest() Version {
+// likewise are the options of a Server that behaves as the real one does.
+func (s *sharedServer) likewise() []Option {
 	if s.is39() {
-		return Version393
+		return nil
 	}
-	return Version380
+	return []Option{WithVersion38()}
 }
 
 // sharedTB keeps what zkserver.Start registers for the end of one test from

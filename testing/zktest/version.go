@@ -2,68 +2,29 @@ package zktest
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Version is a version of ZooKeeper that a Server can behave as.
-type Version int
-
-const (
-	// Version393 is 3.9.3, and the default.
-	Version393 Version = iota
-
-	// Version380 is 3.8.0 as Debian 12 has it: patched, so that events ask for
-	// permission. A client that must live with this and with 3.9 has much to heed
-	// about watches:
-	//
-	//   - A connection has one mode of watch for a path, in each of the two
-	//     tables. The mode that is set last replaces the one before, and so a
-	//     standard watch replaces a persistent one (ZOOKEEPER-4466).
-	//   - Removing a watch for data, or for children, removes it from that
-	//     table, whatever its mode (ZOOKEEPER-4471). Only the kind for any watch
-	//     removes a persistent one as a whole, with all others (ZOOKEEPER-4472).
-	//   - A recursive watch is in the table for children as well, and silent
-	//     there.
-	//   - Events do not tell their zxid.
-	//
-	// Besides, exists asks for no permission, and a multi reads the modes of its
-	// creates in another way.
-	Version380
-
-	// Version3510 is for tests of clients that must live with 3.5. It does all
-	// that 3.8.0 does, but knows none of the requests that came with 3.6 and
-	// later, such as addWatch and multiRead: it refuses them, and ends the
-	// connection.
-	Version3510
-)
-
-// String returns the number, such as "3.9.3".
-func (v Version) String() string {
-	switch v {
-	case Version393:
-		return "3.9.3"
-	case Version380:
-		return "3.8.0"
-	case Version3510:
-		return "3.5.10"
-	default:
-		return fmt.Sprintf("Version(%d)", int(v))
-	}
-}
-
-// isBefore39 reports what the versions before 3.9 have in common.
-func (v Version) isBefore39() bool { return v != Version393 }
-
-// knows reports whether the version has a request.
-func (v Version) knows(op wire.Op) bool {
-	switch op {
-	case wire.OpAddWatch, wire.OpSetWatches2, wire.OpMultiRead, wire.OpGetEphemerals:
-		return v != Version3510
-	}
-	return true
+// WithVersion38 makes the server behave as ZooKeeper 3.8.0 does, as Debian 12 has
+// it: patched, so that events ask for permission. Without the option it behaves as
+// 3.9.3. A client that must live with both has much to heed about watches. In 3.8:
+//
+//   - A connection has one mode of watch for a path, in each of the two
+//     tables. The mode that is set last replaces the one before, and so a
+//     standard watch replaces a persistent one (ZOOKEEPER-4466).
+//   - Removing a watch for data, or for children, removes it from that
+//     table, whatever its mode (ZOOKEEPER-4471). Only the kind for any watch
+//     removes a persistent one as a whole, with all others (ZOOKEEPER-4472).
+//   - A recursive watch is in the table for children as well, and silent
+//     there.
+//   - Events do not tell their zxid.
+//
+// Besides, exists asks for no permission, and a multi reads the modes of its
+// creates in another way. MODEL.md in this folder has all of it.
+func WithVersion38() Option {
+	return func(c *config) { c.before39 = true }
 }
 
 // WithClickHouseKeeper makes the server answer as ClickHouse Keeper does, where

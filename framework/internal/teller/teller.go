@@ -69,7 +69,8 @@ func (t *Teller) Post(call func()) bool {
 	return true
 }
 
-// Tell implements insider.Teller.
+// Tell is Post and Wait. If the call panics while Tell waits, so does Tell, with the
+// same value: the caller may know what to do about it.
 func (t *Teller) Tell(ctx context.Context, call func()) (told bool) {
 	var outcome atomic.Int32 // 0 until one of them has happened, which is never if the call ends its goroutine
 	const left, panicked, returned = 1, 2, 3

@@ -25,20 +25,11 @@ type Acquire struct {
 	record flight.Record // the acquire's, and then the hold's
 	hold   Hold          // here, so that both are one allocation
 
-	hooks      *acquireHooks // nil if there is no such hook
-	over       bool          // Ended was called
+	isTraced   bool                      // a hook was told of the beginning
+	to         []locktrace.AcquireTracer // the hooks' answers
+	over       bool                      // Ended was called
 	handedOver bool
 	downgraded bool
-}
-
-// acquireHooks tells the hooks of an acquire.
-type acquireHooks struct {
-	// teller makes the calls for an acquire on a goroutine of the client. It is
-	// nil for an acquire on the user's goroutine.
-	teller insider.Teller
-	ctx    context.Context // the acquire's, if there is a teller
-
-	to []locktrace.AcquireTracer // the hooks' answers; only tell reads them: a teller may set them late
 }
 
 // StartAcquire tells the hooks that hear of acquires, and begins the flight
@@ -77,37 +68,20 @@ func StartSeveral(ctx context.Context, a locktrace.Acquire) (context.Context, *A
 }
 
 func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, those []locktrace.HookStartAcquire) context.Context {
-	h := &acquireHooks{}
-	t.hooks = h
-	if a.Recipe == locktrace.RecipeLeaderLatch { // it runs on a goroutine of the client
-		h.teller, h.ctx = insider.Of(a.Client).NewTeller(), ctx
-	}
+	t.isTraced = true
 	complete := false
 	defer func() {
 		if !complete { // the user's hook has panicked, and no caller gets t
 			t.record.Gone()
 		}
 	}()
-	var started context.Context // the teller may set it late, when nobody reads it
-	told := h.run(ctx, func() { started, h.to = startAcquire(ctx, those, a) })
+	ctx, t.to = startAcquire(ctx, those, a)
 	complete = true
-	if !told {
-		return ctx
-	}
-	return started
-}
-
-// run makes a call, and reports whether it has returned.
-func (h *acquireHooks) run(ctx context.Context, call func()) bool {
-	if h.teller == nil {
-		call()
-		return true
-	}
-	return h.teller.Tell(ctx, call)
+	return ctx
 }
 
 // IsTraced reports whether a hook is told of the acquire.
-func (t *Acquire) IsTraced() bool { return t != nil && t.hooks != nil }
+func (t *Acquire) IsTraced() bool { return t != nil && t.isTraced }
 
 // startAcquire tells the hooks, and returns what is told of the acquire from then
 // on. A hook may return nil for both.
@@ -131,16 +105,10 @@ func startAcquire(
 	return ctx, all
 }
 
-// tell makes a call for each hook that has heard of the beginning, and reports
-// whether all have returned. Callers ask whether the acquire is traced first,
-// because the function that they pass takes an allocation.
-func (t *Acquire) tell(call func(locktrace.AcquireTracer)) bool {
-	return t.hooks.tellAll(func(all []locktrace.AcquireTracer) { hooks.Each(all, call) })
-}
-
-func (h *acquireHooks) tellAll(call func([]locktrace.AcquireTracer)) bool {
-	return h.run(h.ctx, func() { call(h.to) })
-}
+// tell makes a call for each hook that has heard of the beginning. Callers ask
+// whether the acquire is traced first, because the function that they pass takes an
+// allocation.
+func (t *Acquire) tell(call func(locktrace.AcquireTracer)) { hooks.Each(t.to, call) }
 
 // Ended tells how the acquire ended.
 func (t *Acquire) Ended(end locktrace.AcquireEnd) {
@@ -186,9 +154,7 @@ func (t *Acquire) Link() map[string]string {
 		return nil
 	}
 	link := map[string]string{}
-	if !t.tell(func(to locktrace.AcquireTracer) { maps.Copy(link, to.Trace()) }) {
-		return nil
-	}
+	t.tell(func(to locktrace.AcquireTracer) { maps.Copy(link, to.Trace()) })
 	return link
 }
 

@@ -33,7 +33,7 @@ type Hold struct {
 // holdHooks tells the hooks of a hold.
 type holdHooks struct {
 	teller insider.Teller
-	to     []locktrace.HoldTracer // the hooks' answers; only the calls read them: they may be set late
+	to     []locktrace.HoldTracer // the hooks' answers
 }
 
 // StartHold reports the beginning of a hold. The argument held is the context
@@ -51,27 +51,15 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 	h := &acquired.hold
 	h.record, h.lock, h.what, h.log, h.ctx = &acquired.record, acquired.record.What(), what, log, held
 	if acquired.IsTraced() {
-		h.ctx = h.start(held, of.Client, acquired.hooks)
+		h.hooks = &holdHooks{teller: insider.Of(of.Client).NewTeller()}
+		h.ctx = h.hooks.startAll(held, what, acquired.to)
 	}
 	h.record.Hold(path.Base(what.Node), what.Token) // not earlier: the tracer may panic
 	return h, h.ctx
 }
 
-// start tells the tracer, and returns the context to work in.
-func (h *Hold) start(held context.Context, c *framework.Client, acquired *acquireHooks) context.Context {
-	h.hooks = &holdHooks{teller: acquired.teller}
-	if h.hooks.teller == nil {
-		h.hooks.teller = insider.Of(c).NewTeller()
-	}
-	var work context.Context // the teller may set it late, when nobody reads it
-	if !acquired.tellAll(func(all []locktrace.AcquireTracer) { work = h.hooks.startAll(held, h.what, all) }) {
-		return held
-	}
-	return work
-}
-
-// startAll tells the hooks that were told of the acquire. Each may return a nil
-// tracer, and a nil context.
+// startAll tells the hooks that were told of the acquire, and returns the context to
+// work in. Each may return a nil tracer, and a nil context.
 func (h *holdHooks) startAll(
 	work context.Context, what locktrace.Hold, all []locktrace.AcquireTracer,
 ) context.Context {
