@@ -11,7 +11,7 @@ import (
 // every hold of a client.
 //
 // An acquire takes as long as its AcquireTracer does, and so does the candidacy of a
-// leader latch. The calls to a HoldTracer have a goroutine of their own, and the
+// leader latch. The calls to a HoldTracer are made on a separate goroutine, and the
 // waiting for these calls is bounded:
 //
 //   - A release waits until the hooks were told of it, but no longer than a

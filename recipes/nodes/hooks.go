@@ -18,8 +18,8 @@ import (
 // a client, and so of every member of a group.
 //
 // NodeStarted is called when a node is started, and returns what is told of its
-// changes, or nil. All calls for a node are made one after the other, on a goroutine
-// of their own: a hook that blocks holds up no node. The methods must not panic.
+// changes, or nil. All calls for a node are made one after the other, on a separate
+// goroutine: a hook that blocks holds up no node. The methods must not panic.
 type HookNodeStarted interface {
 	NodeStarted(start NodeStart) NodeTracer
 }
