@@ -9,7 +9,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/insider"
-	"github.com/gocurator/curator/state"
 )
 
 // State is what has become of a persistent node.
@@ -122,18 +121,6 @@ func (n *PersistentNode) tellLocked(change Change) {
 	n.noteThereLocked()
 	n.emitLocked(change)
 	n.life.Tell()
-}
-
-// registered notes that the node is there, and is ours.
-func (k *keeper) registered(r Registration) {
-	if !k.noteRegistered(&r, k.touched.until) || !k.cfg.ephemeral() {
-		return
-	}
-	k.takeBack()
-	// Not under the mutex: a session that is over calls the function at once.
-	n, session := k.PersistentNode, r.Session
-	stop := session.AfterTrust(state.SessionPolicy, func() { n.lost(r.Czxid, context.Cause(session.Context())) })
-	k.takeBack = func() { stop() }
 }
 
 // noteRegistered reports whether that is news. An answer may be handled after

@@ -155,6 +155,16 @@ func (n *PersistentNode) recordNode(now *flight.Registration, r *Registration) {
 	}
 }
 
+func (n *PersistentNode) noteGone(leftover error) {
+	n.mu.Lock()
+	if n.life.UnlessWanted(leftover) != nil {
+		n.record.left = n.now
+	}
+	n.now, n.leftover, n.record.over = nil, leftover, true
+	n.mu.Unlock()
+	n.recordLeftover(n.life.Err(), leftover)
+}
+
 // recordLeftover tells the flight recorder that nothing goes on any more, and
 // of the error that has ended the persistent node or has left the node there.
 func (n *PersistentNode) recordLeftover(failure, leftover error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/trace"
+	"github.com/gocurator/curator/state"
 )
 
 // keeper is the goroutine of a persistent node, with what no other goroutine
@@ -101,16 +102,6 @@ func (k *keeper) finish(reason error) {
 		n.whenGone()
 	}
 	n.noteGone(leftover)
-}
-
-func (n *PersistentNode) noteGone(leftover error) {
-	n.mu.Lock()
-	if n.life.UnlessWanted(leftover) != nil {
-		n.record.left = n.now
-	}
-	n.now, n.leftover, n.record.over = nil, leftover, true
-	n.mu.Unlock()
-	n.recordLeftover(n.life.Err(), leftover)
 }
 
 func isConflict(err error) bool { return reason.Is(err, ErrConflict) }
@@ -320,6 +311,18 @@ func (k *keeper) settle(czxid int64) {
 	k.settledOnce, k.notFirst, k.refusedFor = true, false, 0
 	k.keeping.Recovered()
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})
+}
+
+// registered notes that the node is there, and is ours.
+func (k *keeper) registered(r Registration) {
+	if !k.noteRegistered(&r, k.touched.until) || !k.cfg.ephemeral() {
+		return
+	}
+	k.takeBack()
+	// Not under the mutex: a session that is over calls the function at once.
+	n, session := k.PersistentNode, r.Session
+	stop := session.AfterTrust(state.SessionPolicy, func() { n.lost(r.Czxid, context.Cause(session.Context())) })
+	k.takeBack = func() { stop() }
 }
 
 // remove deletes the node, if it is ours, however long that takes. It returns

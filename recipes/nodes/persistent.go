@@ -309,6 +309,22 @@ func (n *PersistentNode) shutdown(ctx context.Context) error {
 	return cmp.Or(ending.Err(n.session(), leftover), n.mayCome(ctx))
 }
 
+// mayCome returns an error if a server may still create the node in a lost session.
+func (n *PersistentNode) mayCome(ctx context.Context) error {
+	n.mu.Lock()
+	late := slices.Clone(n.late)
+	n.mu.Unlock()
+	for _, l := range late {
+		if l.session.Context().Err() == nil || l.isPast() {
+			continue
+		}
+		if err := l.session.AwaitEnd(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // session returns the session on which the node depends, or nil if it does not
 // depend on one.
 func (n *PersistentNode) session() *framework.Session {

@@ -212,22 +212,6 @@ func (k *keeper) noteLate(err error) {
 	k.late = append(slices.DeleteFunc(k.late, lateCreate.isPast), lateCreate{k.session, time.Now().Add(3 * k.session.Timeout())})
 }
 
-// mayCome returns an error if a server may still create the node in a lost session.
-func (n *PersistentNode) mayCome(ctx context.Context) error {
-	n.mu.Lock()
-	late := slices.Clone(n.late)
-	n.mu.Unlock()
-	for _, l := range late {
-		if l.session.Context().Err() == nil || l.isPast() {
-			continue
-		}
-		if err := l.session.AwaitEnd(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // catchUp makes the server know of all that we have asked for before, if the
 // reply to some of it was lost. No server carries out an earlier request of this
 // session after that. A sequential node may have got its number.
