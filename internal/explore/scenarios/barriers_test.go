@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -198,7 +199,7 @@ func (plan meeting) of(contenders, times int) explore.Scenario {
 		plan := plan // of this run
 		w.Node("/barrier", "")
 		m := &plan
-		m.world = w
+		m.world, m.mu = w, new(sync.Mutex)
 		w.Always(func(explore.Tree) error { return checkRounds(m.members) })
 		for i, name := range names(contenders) {
 			w.Actor(name, func(a *explore.Actor) {
@@ -226,6 +227,8 @@ type meeting struct {
 	hurry   bool            // all but the first give up their Leave after a second
 	apart   time.Duration   // how long after one comes the next
 	at      []time.Duration // or when each of them comes
+
+	mu      *sync.Mutex // protects the following fields
 	members []*member
 	alone   []inVain    // those who have waited in vain
 	present int         // how many are between the beginning of their Enter and the end of their Leave
@@ -249,6 +252,8 @@ func (a arrival) isOver() bool {
 // heard of its opening. It is open as long as the session of the one that has
 // opened it. Those inside wait for those who do not enter then.
 func (m *meeting) mayHaveClosed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return slices.ContainsFunc(m.came, arrival.isOver)
 }
 
@@ -276,6 +281,8 @@ type inVain struct {
 // waitedInVain notes that somebody has waited for others who did not come. As many
 // as open the barrier, who do so at the same time, should have met.
 func (m *meeting) waitedInVain(a *explore.Actor, since time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	together := []string{a.Name()}
 	for _, o := range m.alone {
 		if !slices.Contains(together, o.actor.Name()) && since.Sub(o.since) < enough/2 {
@@ -294,6 +301,7 @@ func (m *meeting) join(a *explore.Actor) {
 	if me == nil {
 		return
 	}
+	defer m.add(-1)
 	if a.Name() == "A" {
 		m.trouble(a)
 		if m.hurry {
@@ -302,7 +310,13 @@ func (m *meeting) join(a *explore.Actor) {
 	}
 	time.Sleep(time.Second)
 	m.leave(me)
-	m.present--
+}
+
+// add counts the actors who want to be inside, or are.
+func (m *meeting) add(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.present += n
 }
 
 // strays is how many have given up their Enter, whose nodes may be there still: for
@@ -317,24 +331,35 @@ func (m *meeting) strays() (n int) {
 	return n
 }
 
-func (m *meeting) enter(a *explore.Actor) (me *member) {
-	barrier := barriers.NewDoubleBarrier(a.Client(), "/barrier", m.n)
-	since := time.Now()
+// arrive notes that an actor wants to be inside.
+func (m *meeting) arrive(a *explore.Actor) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.present == 0 {
 		m.most = 0
 	}
 	m.came = append(m.came, arrival{a, a.Client().SessionID()})
 	m.present++
 	m.most = max(m.most, m.present)
+}
+
+func (m *meeting) enter(a *explore.Actor) (me *member) {
+	barrier := barriers.NewDoubleBarrier(a.Client(), "/barrier", m.n)
+	since := time.Now()
+	m.arrive(a)
 	defer func() {
 		if me == nil {
-			m.present--
+			m.add(-1)
+			m.mu.Lock()
+			defer m.mu.Unlock()
 			m.gaveUp = append(m.gaveUp, time.Now())
 		}
 	}()
 	_ = a.CallWithin("enter", sayGoodbye, func(ctx context.Context) error {
 		inVain, err := patiently(m.world, ctx, func(ctx context.Context) error {
 			p, err := barrier.Enter(ctx)
+			m.mu.Lock()
+			defer m.mu.Unlock()
 			if err == nil && m.most+m.strays() < m.n {
 				m.world.Fail("%s is inside, and only %d have come", a.Name(), m.most)
 			}
@@ -353,12 +378,14 @@ func (m *meeting) enter(a *explore.Actor) (me *member) {
 }
 
 func (m *meeting) leave(me *member) {
+	m.mu.Lock()
 	me.leaving = true
 	for _, o := range m.members {
 		if o.inside() {
 			me.others = append(me.others, o)
 		}
 	}
+	m.mu.Unlock()
 	var outcome error
 	err := me.actor.CallWithin("leave", sayGoodbye, func(ctx context.Context) error {
 		hurry := m.hurry && me.actor.Name() != "A"

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func TestDoubleBarrierThatIsLeftBehindAnArrival(t *testing.T) {
 	explore.Search(t, inEnsemble(func(w *explore.World) {
 		w.Node("/barrier", "")
 		w.Stays("/barrier/ready")
-		m := &meeting{world: w, n: 2}
+		m := &meeting{world: w, mu: new(sync.Mutex), n: 2}
 		w.Always(func(explore.Tree) error { return checkRounds(m.members) })
 		comes := func(name string, at, stays time.Duration, leave func(*member)) {
 			w.Actor(name, func(a *explore.Actor) {
@@ -75,7 +76,7 @@ func TestDoubleBarrierWhoseMembersDoNotWait(t *testing.T) {
 	explore.Search(t, func(w *explore.World) {
 		w.Node("/barrier", "")
 		w.Stays("/barrier/ready")
-		m := &meeting{world: w, n: 2}
+		m := &meeting{world: w, mu: new(sync.Mutex), n: 2}
 		w.Always(func(explore.Tree) error { return checkRounds(m.members) })
 		for i, name := range names(2) {
 			w.Actor(name, func(a *explore.Actor) {
