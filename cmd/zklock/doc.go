@@ -13,6 +13,6 @@
 // # For those who add a command
 //
 // A command is one value of type command, in a file of its own, and an entry in
-// the table commands. Package cli makes its help, its usage errors, the
-// completion and the manual from that value.
+// the table commands. Package cli makes its help, its usage errors and
+// the completion from that value.
 package main

@@ -26,9 +26,9 @@ var electCommand = &command{
 	MaxArgs:  -1,
 	FlagsEnd: 2,
 	Long: `
-Of all that stand for leader at a path, one at a time runs its command. It is
-stopped when the leadership is lost or asked for, and the next leads when it has
-ended. The election is that of Curator's LeaderSelector.
+Of all candidates at PATH, only the leader runs its command. The command is
+stopped when the leadership is lost or asked for, and the next candidate leads
+when the command has ended. The election is that of Curator's LeaderSelector.
 
   zklock elect --restart /services/scheduler -- ./scheduler
   zklock elect --observe -o json /services/scheduler

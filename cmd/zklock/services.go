@@ -24,10 +24,10 @@ var servicesCommand = &command{
 The list has the instances of all services below PATH, by default "/services".
 STATE is "up", or "disabled" if an instance does not want to be called, or what
 is wrong with a node that should be an instance. "as ID" names another one of
-the service that has the same address and ports. SINCE is the creation of the
-node, and SESSION whose it is.
+the service that has the same address and ports. SINCE is when the node was
+created, and SESSION is the session that owns it, or "none".
 
-  zklock services -o wide --codec dubbo-interface /dubbo
+  zklock services --codec dubbo-interface /dubbo
 `,
 	Define: defineServices,
 }

@@ -69,6 +69,7 @@ func TestOnlyTheNewestLostHoldsAreKept(t *testing.T) {
 	require.Equal(t, "held", records[0].Path)
 	require.Equal(t, "3", records[1].Path)
 	require.EqualError(t, records[1].Err, "lost")
+	require.Equal(t, "3", r.losses.next.what.Path) // the oldest loss is found without a search
 	for _, a := range all {
 		a.Gone()
 	}

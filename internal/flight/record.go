@@ -90,17 +90,18 @@ func (r *Recorder) Begin(a *Record, what What, since time.Time) {
 	a.of, a.since = r, since
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.linkLocked(a)
+	r.linkLocked(&r.records, a)
 }
 
 // What describes the lock, also if the record was not begun.
 func (a *Record) What() *What { return &a.what }
 
-func (r *Recorder) linkLocked(a *Record) {
+// linkLocked adds a record to the end of a list.
+func (r *Recorder) linkLocked(list, a *Record) {
 	r.linked++
-	last := r.records.prev
-	a.prev, a.next = last, &r.records
-	last.next, r.records.prev = a, a
+	last := list.prev
+	a.prev, a.next = last, list
+	last.next, list.prev = a, a
 }
 
 func (a *Record) unlinkLocked() {
@@ -179,7 +180,7 @@ func (a *Record) Ended(kind Kind, outcome string, err error) {
 func (a *Record) Hold(node string, token int64) {
 	a.update(func() {
 		a.stage, a.node, a.token, a.others, a.released = Held, node, token, nil, 0
-		a.of.linkLocked(a)
+		a.of.linkLocked(&a.of.records, a)
 		e := a.event(Acquired, a.granted)
 		e.Node, e.Took = node, a.granted.Sub(a.since)
 		a.of.addLocked(e)
@@ -214,13 +215,9 @@ const mostLost = 1000
 
 func (r *Recorder) linkLostLocked(a *Record) {
 	if r.lost++; r.lost > mostLost {
-		oldest := r.records.next
-		for oldest.lost == nil {
-			oldest = oldest.next
-		}
-		oldest.unlinkLocked()
+		r.losses.next.unlinkLocked()
 	}
-	r.linkLocked(a)
+	r.linkLocked(&r.losses, a)
 }
 
 // Released notes that the release is done, or was left to the client. The event

@@ -12,8 +12,9 @@ type Recorder struct {
 	rare     ring
 	frequent ring
 	records  Record // the head of a list in a circle
-	linked   int    // how many are in the list
-	lost     int    // how many of these are lost holds
+	losses   Record // the head of another list: lost holds that are not released, the oldest first
+	linked   int    // how many are in both lists
+	lost     int    // how many are in the second one
 }
 
 // New returns a recorder that keeps so many rare events, and as many frequent
@@ -25,5 +26,6 @@ func New(events int) *Recorder {
 	r := &Recorder{rare: ring{size: events}, frequent: ring{size: events}}
 	r.followers = newFollowers(r)
 	r.records.next, r.records.prev = &r.records, &r.records
+	r.losses.next, r.losses.prev = &r.losses, &r.losses
 	return r
 }

@@ -56,8 +56,10 @@ func (r *Recorder) Records() []View {
 	all := make([]View, 0, n+n/8) // not under the lock, which every acquire takes
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for a := r.records.next; a != &r.records; a = a.next {
-		all = append(all, a.viewLocked())
+	for _, list := range []*Record{&r.records, &r.losses} {
+		for a := list.next; a != list; a = a.next {
+			all = append(all, a.viewLocked())
+		}
 	}
 	return all
 }

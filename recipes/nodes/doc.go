@@ -70,7 +70,7 @@
 //
 // Losses and conflicts are in the log of the client, with the attributes
 // curator.znode.path, curator.znode.owner and curator.cause. Package tracing
-// counts them. There are no spans.
+// counts them, and has a span for each time that a node is there or is missing.
 //
 // [GUARANTEES.md] lists what users can rely on, and the limits.
 //

@@ -29,9 +29,9 @@
 // codec.
 //
 // A value of package atomic does not follow its node, so that each Load asks
-// the server. It is for values that many processes change: what goroutines
-// store at the same time is one write, and receipts tell what has become of a
-// write whose reply was lost. Both kinds may use one path, with the same codec.
+// the server. It is for values that many processes change: what goroutines add
+// to a number at the same time is one write, and receipts tell what has become of
+// a write whose reply was lost. Both kinds may use one path, with the same codec.
 //
 // [Value.Get] reads from memory, and [Value.Refresh] asks the server. A Value
 // never goes back to an older value, also when it moves to a server that lags

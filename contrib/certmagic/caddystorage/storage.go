@@ -133,6 +133,9 @@ func (s *Storage) CertMagicStorage() (certmagic.Storage, error) { return s.share
 // UnmarshalCaddyfile implements caddyfile.Unmarshaler.
 func (s *Storage) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the name of the module
+	if d.NextArg() {
+		return d.ArgErr()
+	}
 	for d.NextBlock(0) {
 		name, value := d.Val(), ""
 		if name != "tls" && !d.Args(&value) {

@@ -19,8 +19,13 @@ func TestCaddyfile(t *testing.T) {
 		tls
 	}`)))
 	require.Equal(t, Storage{Servers: "zk1:2181,zk2:2181", Root: "/certs", Auth: "caddy:secret", TLS: true}, s)
-	for block, says := range map[string]string{"sever a:1": "unrecognized parameter", "servers": "wrong argument count"} {
-		require.ErrorContains(t, s.UnmarshalCaddyfile(caddyfile.NewTestDispenser("curator {\n"+block+"\n}")), says)
+	for text, says := range map[string]string{
+		"curator {\nsever a:1\n}":        "unrecognized parameter",
+		"curator {\nservers\n}":          "wrong argument count",
+		"curator zk1:2181":               "wrong argument count",
+		"curator zk1:2181 {\nroot /c\n}": "wrong argument count",
+	} {
+		require.ErrorContains(t, s.UnmarshalCaddyfile(caddyfile.NewTestDispenser(text)), says)
 	}
 }
 

@@ -9,10 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -85,6 +87,10 @@ func TestAStartThatHangsCanBeCanceled(t *testing.T) {
 	_, err := Start(c)
 	require.ErrorIs(t, err, ErrCanceled)
 	require.NoFileExists(t, file)
+	require.Eventually(t, func() bool {
+		stacks := make([]byte, 1<<20)
+		return !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "child.Ended")
+	}, 5*time.Second, 10*time.Millisecond, "nobody waits for the end of a command that has not begun")
 }
 
 // The guard dies when the command has begun, and before it could tell. What

@@ -33,7 +33,9 @@ const betweenTries = time.Second
 func newOwner(p *Process, g *guard) *owner {
 	o := &owner{p: p, guard: g, reports: g.reports}
 	o.family = newFamily(p.command, g.proc.pid, g.began)
-	o.dead = Ended(p.command)
+	if p.command > 0 { // or else it has not begun, as far as is known
+		o.dead = Ended(p.command)
+	}
 	o.looks = time.NewTimer(0)
 	<-o.looks.C
 	return o
