@@ -128,7 +128,9 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 			return won, nil
 		}
 		kept = nil
-		e.noteSeen(lockloop.NotAdmitted{}) // our node is gone, and nobody is ahead of it
+		if ctx.Err() == nil { // otherwise the error of the wait names the leader
+			e.noteSeen(lockloop.NotAdmitted{}) // our node is gone, and nobody is ahead of it
+		}
 		err = e.recovery.Wait(ctx, err)
 		switch {
 		case ctx.Err() != nil:
