@@ -168,8 +168,10 @@ func (e *election) runAsLeader(
 	switch { // between the grant and now (CURATOR-54)
 	case ctx.Err() != nil:
 		return nil, reason.OfContext(ctx)
-	case under.Err() != nil:
+	case now.claim.Context().Err() != nil:
 		return nil, nil // the defer above returns why
+	case under.Err() != nil: // ctx has ended just now, or its deadline has passed
+		return nil, reason.OfContext(under)
 	}
 	return nil, work(under)
 }
