@@ -288,8 +288,8 @@ func (l *leadership) awaitStop(ctx context.Context) {
 }
 
 // delete has del delete a node, and waits for a server's answer while there is a
-// connection. Then the client goes on in the background, and Shutdown waits for
-// the node. The deletion for a Latch does not end with its candidacy.
+// connection. Then the client goes on in the background, and a Latch's Shutdown waits
+// for the node. The deletion for a Latch does not end with its candidacy.
 func (e *election) delete(ctx context.Context, node framework.Created, del func(context.Context) error) error {
 	if !e.workHolds {
 		ctx = context.WithoutCancel(ctx)
@@ -301,6 +301,9 @@ func (e *election) delete(ctx context.Context, node framework.Created, del func(
 	if err == nil && node.Session.Context().Err() == nil {
 		e.removal.Note(nil)
 		return nil
+	}
+	if e.workHolds {
+		return err // no Shutdown will ask for the node
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
