@@ -17,6 +17,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -119,6 +120,9 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 			return nil, e.gaveUp(ctx)
 		}
 		stand := func(ctx context.Context, a queue.Attempt) (*claim.Claim, error) {
+			if !e.workHolds { // a Latch stands in the background: no request, and no Close, waits for a hook
+				ctx, _ = trace.Unblocked(ctx, e.queue.Client())
+			}
 			at := e.queue.InLoop(a)
 			at.Resume, at.OnBlocked, at.OnTrouble, at.OnAbandon = kept, e.noteQueue, e.recovery.Note, e.abandon
 			return e.queue.Stand(ctx, at)
