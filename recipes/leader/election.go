@@ -253,9 +253,9 @@ func afterGrace(asked, over <-chan struct{}, grace time.Duration, end func()) {
 // name is the attribute of a log line that names the leader's node.
 func (l *leadership) name() slog.Attr { return slog.String(semconv.LockNode, path.Base(l.node.Path)) }
 
-// giveUp ends a leadership. It returns the reason of a loss, and the server's
-// error if that refuses to delete the node. A node that was only interrupted is
-// returned instead, if the candidate may lead again with it.
+// giveUp ends a leadership. It returns the reason of a loss, and the server's error
+// if the server refuses to delete the node. If the leadership was only interrupted,
+// and the candidate may lead again with the node, giveUp returns the node instead.
 func (e *election) giveUp(ctx context.Context, now *leadership) (kept *framework.Created, err error) {
 	cause := context.Cause(now.claim.Context())
 	suspended := reason.Is(cause, framework.ErrSuspended)
@@ -277,8 +277,8 @@ func (e *election) giveUp(ctx context.Context, now *leadership) (kept *framework
 }
 
 // awaitStop waits until the holder of a lost lease has stopped. Lead, a release of
-// the lease, and Shutdown say that it has. No one need say it, and so the wait ends
-// with the safety margin. Meanwhile the node keeps others from leading, if the
+// the lease, and Shutdown say that it has. A holder may also say nothing, so that the
+// wait ends with the safety margin at the latest. Meanwhile the node keeps others from leading, if the
 // servers still have it: in the same session the candidate could lead again with
 // it, and in the next one delete it.
 func (l *leadership) awaitStop(ctx context.Context) {
