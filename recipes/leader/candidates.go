@@ -63,10 +63,10 @@ func (e *election) Participants(ctx context.Context) ([]locks.Participant, error
 // too, within the time of WithGrace. When ctx ends, the leadership ends with
 // locks.ErrRevoked.
 //
-// HandOver returns when the leadership is given up, or lost, and its node is gone,
-// or with ctx's error if it took that. It waits for the work of a Selector, and for
-// Latch.Lead's unless ctx ends. Called with the leadership's own context, it asks
-// and does not wait. It is an error in these cases:
+// HandOver returns nil when the leadership is given up, or lost, and its node is gone.
+// If ctx ends before that, HandOver returns ctx's error. It waits for the work of a
+// Selector, and for Latch.Lead's unless ctx ends. Called with the leadership's own
+// context, it asks and does not wait. It is an error in these cases:
 //
 //   - There is no other candidate: ErrNoSuccessor. The leader goes on. A candidate
 //     that has died stands until its session has timed out.

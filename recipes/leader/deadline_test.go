@@ -57,3 +57,21 @@ func TestRunAtItsDeadlineReturnsTheWorksError(t *testing.T) {
 		require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded, "the caller tells its own deadline by its context")
 	})
 }
+
+// A selector that is granted the leadership when its deadline has passed, and its
+// context has not ended yet, does not call work. Run returns an error.
+func TestRunThatLeadsAfterItsDeadlineReturnsAnError(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first := w.run(t, w.Observer, "/s", 0)
+		<-first.leads
+		c, _ := w.Connect(t)
+		ctx := endsLate(t)
+		time.AfterFunc(time.Second+2*time.Millisecond, func() { first.stop() })
+		err := leader.NewSelector(c, "/s").Run(ctx, func(context.Context) error {
+			t.Error("work was called")
+			return nil
+		})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		w.NothingLeft(t, "/s")
+	})
+}

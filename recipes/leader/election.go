@@ -17,6 +17,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -119,6 +120,9 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 			return nil, e.gaveUp(ctx)
 		}
 		stand := func(ctx context.Context, a queue.Attempt) (*claim.Claim, error) {
+			if !e.workHolds { // a Latch stands in the background: no request, and no Close, waits for a hook
+				ctx, _ = trace.Unblocked(ctx, e.queue.Client())
+			}
 			at := e.queue.InLoop(a)
 			at.Resume, at.OnBlocked, at.OnTrouble, at.OnAbandon = kept, e.noteQueue, e.recovery.Note, e.abandon
 			return e.queue.Stand(ctx, at)
@@ -128,7 +132,9 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 			return won, nil
 		}
 		kept = nil
-		e.noteSeen(lockloop.NotAdmitted{}) // our node is gone, and nobody is ahead of it
+		if ctx.Err() == nil { // otherwise the error of the wait names the leader
+			e.noteSeen(lockloop.NotAdmitted{}) // our node is gone, and nobody is ahead of it
+		}
 		err = e.recovery.Wait(ctx, err)
 		switch {
 		case ctx.Err() != nil:
@@ -166,8 +172,10 @@ func (e *election) runAsLeader(
 	switch { // between the grant and now (CURATOR-54)
 	case ctx.Err() != nil:
 		return nil, reason.OfContext(ctx)
-	case under.Err() != nil:
+	case now.claim.Context().Err() != nil:
 		return nil, nil // the defer above returns why
+	case under.Err() != nil: // ctx has ended just now, or its deadline has passed
+		return nil, reason.OfContext(under)
 	}
 	return nil, work(under)
 }
@@ -245,9 +253,9 @@ func afterGrace(asked, over <-chan struct{}, grace time.Duration, end func()) {
 // name is the attribute of a log line that names the leader's node.
 func (l *leadership) name() slog.Attr { return slog.String(semconv.LockNode, path.Base(l.node.Path)) }
 
-// giveUp ends a leadership. It returns the reason of a loss, and the server's
-// error if that refuses to delete the node. A node that was only interrupted is
-// returned instead, if the candidate may lead again with it.
+// giveUp ends a leadership. It returns the reason of a loss, and the server's error
+// if the server refuses to delete the node. If the leadership was only interrupted,
+// and the candidate may lead again with the node, giveUp returns the node instead.
 func (e *election) giveUp(ctx context.Context, now *leadership) (kept *framework.Created, err error) {
 	cause := context.Cause(now.claim.Context())
 	suspended := reason.Is(cause, framework.ErrSuspended)
@@ -269,8 +277,8 @@ func (e *election) giveUp(ctx context.Context, now *leadership) (kept *framework
 }
 
 // awaitStop waits until the holder of a lost lease has stopped. Lead, a release of
-// the lease, and Shutdown say that it has. No one need say it, and so the wait ends
-// with the safety margin. Meanwhile the node keeps others from leading, if the
+// the lease, and Shutdown say that it has. A holder may also say nothing, so that the
+// wait ends with the safety margin at the latest. Meanwhile the node keeps others from leading, if the
 // servers still have it: in the same session the candidate could lead again with
 // it, and in the next one delete it.
 func (l *leadership) awaitStop(ctx context.Context) {
@@ -284,19 +292,29 @@ func (l *leadership) awaitStop(ctx context.Context) {
 }
 
 // delete has del delete a node, and waits for a server's answer while there is a
-// connection. Then the client goes on in the background, and Shutdown waits for
-// the node. The deletion for a Latch does not end with its candidacy.
+// connection. Then the client goes on in the background, and a Latch's Shutdown waits
+// for the node. The deletion for a Latch does not end with its candidacy.
 func (e *election) delete(ctx context.Context, node framework.Created, del func(context.Context) error) error {
+	begun := false
+	defer func() {
+		if !begun { // a context of the user's own has panicked
+			_ = del(claim.Ended)
+		}
+	}()
 	if !e.workHolds {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx = framework.Extend(e.queue.Client()).OnTrouble(ctx, e.removal.Note)
 	ctx, done := claim.WhileConnected(ctx, node.Session)
 	defer done()
+	begun = true
 	err := del(ctx)
 	if err == nil && node.Session.Context().Err() == nil {
 		e.removal.Note(nil)
 		return nil
+	}
+	if e.workHolds {
+		return err // no Shutdown will ask for the node
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

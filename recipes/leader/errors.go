@@ -13,13 +13,13 @@ var (
 	// already, and of Run under the leadership that it asks for.
 	ErrRunning = errors.New("running already")
 
-	// ErrNotLeader is the error of giving up a leadership that one does not
-	// have.
+	// ErrNotLeader is the error of Resign and HandOver if the candidate does not
+	// lead.
 	ErrNotLeader = errors.New("not the leader")
 
-	// ErrNoLeader means that nobody leads, and nobody is about to.
+	// ErrNoLeader means that there is no candidate.
 	ErrNoLeader = errors.New("no leader")
 
-	// ErrNoSuccessor means that nobody else stands for leader, to hand over to.
+	// ErrNoSuccessor means that there is no other candidate to hand over to.
 	ErrNoSuccessor = errors.New("no successor")
 )

@@ -39,9 +39,9 @@ import (
 // nil.
 //
 // Leadership is a Lease, whose context ends when the leadership does.
-// WaitLeadership and Leadership are for callers that lead in their own way. They
-// have to watch Lease.Revoked, too, and to release the lease then: else a HandOver
-// takes all of its time. The latch gives its node up when the lease ends, without
+// WaitLeadership and Leadership are for callers that lead in their own way. Such a
+// caller has to watch Lease.Revoked, too, and to release the lease then: else a
+// HandOver takes all of its time. The latch gives its node up when the lease ends, without
 // waiting for the work: a Selector does wait. Only after a loss or an
 // interruption, it leaves the work the time to stop. The lease need not be
 // released. To release it is to resign: the next in line leads, and the latch

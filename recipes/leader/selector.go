@@ -67,8 +67,9 @@ func NewSelector(c *framework.Client, path string, opts ...Option) *Selector {
 //     is lost, others may lead while the work goes on, and only the fencing
 //     token tells them apart.
 //
-// If ctx ends before there is a leadership, work is not called, and the error
-// matches ctx.Err(). Run waits through outages, losses of the session and servers
+// If ctx ends before there is a leadership, work is not called. The error matches
+// ctx.Err() and, if others were seen to be ahead, is a *locks.NotAcquiredError that
+// names the leader. Run waits through outages, losses of the session and servers
 // in trouble, and the error then also matches the last error that Run has retried
 // through, unless it has waited in the queue since. Run returns any other error of
 // the server, such as zk.ErrNoAuth. To call Run while it runs, or under the

@@ -1,14 +1,19 @@
 package leader_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locktrace"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // A tracer is told of a hand-over as of every other request to give the
@@ -30,4 +35,75 @@ func TestTracerIsToldOfAHandOver(t *testing.T) {
 			w.closeAll(t, "/l", first, second)
 		})
 	}
+}
+
+// hanging is a hook that hangs at each operation of one name, for an hour.
+type hanging string
+
+func (h hanging) StartOperation(ctx context.Context, op clienttrace.Operation) context.Context {
+	if op.Name == string(h) {
+		time.Sleep(time.Hour)
+	}
+	return ctx
+}
+
+// A latch makes its requests in the background. Close of the client does not wait
+// for a hook that hangs there.
+func TestCloseDoesNotWaitForTheHooksOfALatch(t *testing.T) {
+	for _, op := range []string{"create", "get", "delete"} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			c, _ := w.Connect(t, framework.WithHooks(hanging(op)))
+			latch(t, c, "/l")
+			time.Sleep(100 * time.Millisecond)
+			begun := time.Now()
+			require.NoError(t, c.Close())
+			require.LessOrEqual(t, time.Since(begun), 2*time.Second, op)
+			time.Sleep(3 * time.Hour) // until the hook has returned
+		})
+	}
+}
+
+// endingTracer can end the context of the work.
+type endingTracer struct {
+	locktest.Spy
+	end context.CancelFunc
+}
+
+func (e *endingTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+	return ctx, endingAcquire{e.Told, e}
+}
+
+type endingAcquire struct {
+	locktest.Calls
+	of *endingTracer
+}
+
+func (a endingAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
+	return endingHold{locktest.CallsOfHold(a.Calls), a.of}
+}
+
+type endingHold struct {
+	locktest.CallsOfHold
+	of *endingTracer
+}
+
+func (h endingHold) Context(work context.Context) context.Context {
+	work, h.of.end = context.WithCancel(work)
+	return work
+}
+
+// A tracer ends the context of a leader's work, and the lease is released. Shutdown
+// returns nil when a server has said that the node is gone, and not before.
+func TestShutdownWaitsForTheNodeOfALeaderWhoseTracerEndsItsWork(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		tracer := &endingTracer{}
+		c, _ := w.Connect(t, framework.WithHooks(tracer))
+		l := latch(t, c, "/l")
+		lease := w.await(t, l)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: lease.Path(), Do: zktest.DelayRequest(time.Second)})
+		tracer.end()
+		require.ErrorIs(t, lease.Release(t.Context()), context.Canceled)
+		require.NoError(t, l.Shutdown(t.Context()))
+		require.Empty(t, w.Fake.Children("/l"))
+	})
 }

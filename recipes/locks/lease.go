@@ -59,8 +59,8 @@ func (l *Lease) Context() context.Context { return l.inner().Context() }
 //
 // The lease's end reaches it at once, with the lease's cause; the end of ctx,
 // within the time that it takes to start a goroutine. At ctx's deadline, the cause is
-// context.DeadlineExceeded. As with every derived context, the caller must call the function returned when the work is done. It
-// does not release the lease.
+// context.DeadlineExceeded. As with every derived context, the caller must call the
+// function returned when the work is done. It does not release the lease.
 func (l *Lease) WithContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return l.inner().WithContext(ctx)
 }

@@ -10,8 +10,8 @@ import (
 // HookStartAcquire is a clienttrace.Hook that is told of every acquire and of
 // every hold of a client.
 //
-// An acquire takes as long as its AcquireTracer does, and so does the candidacy of a
-// leader latch. The calls to a HoldTracer are made on a separate goroutine, and the
+// An acquire takes as long as its AcquireTracer does. So does the candidacy of a
+// leader latch, for which Client.Close waits. The calls to a HoldTracer have a goroutine of their own, and the
 // waiting for these calls is bounded:
 //
 //   - A release waits until the hooks were told of it, but no longer than a

@@ -148,13 +148,13 @@ func (l *Lease) giveBack(ctx context.Context, p parting) error {
 // [Claim.Dissolve], which must not find the share and take over the deletion.
 // The server's answer is this release's. For the same reason the claim becomes
 // Releasing at that moment: an interruption that comes next is no loss, and a
-// minimum hold goes on. The share of a leader's claim that was lost stays: see
-// [Claim.Lead].
+// minimum hold goes on. The share of a leader's claim stays if the claim was lost, or
+// a tracer has ended the lease's context: see [Claim.Lead].
 func (l *Lease) leave() (last bool) {
 	l.claim.mu.Lock()
 	defer l.claim.mu.Unlock()
 	l.end(ErrReleased)
-	if stopped := l.claim.stopped; stopped != nil && !reason.Is(l.Ended(), ErrReleased) {
+	if stopped := l.claim.stopped; stopped != nil && !reason.Is(context.Cause(l.Context()), ErrReleased) {
 		stopped()
 		l.claim.holderStoppedLocked()
 		return false

@@ -12,8 +12,9 @@ import (
 )
 
 // Lead makes the claim a leader's, which has one lease and gives the claim up by
-// Keep or Dissolve. If the claim is lost, the release of the lease leaves the
-// nodes to the leader, and only closes the channel: the holder has stopped.
+// Keep or Dissolve. If the claim is lost, or a tracer has ended the lease's context,
+// the release of the lease leaves the nodes to the leader, and only closes the
+// channel: the holder has stopped.
 func (c *Claim) Lead() (stopped <-chan struct{}) {
 	holder, stop := context.WithCancel(context.Background())
 	c.mu.Lock()

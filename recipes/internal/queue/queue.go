@@ -180,10 +180,10 @@ func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt)
 	}
 }
 
-// Stand is Win for a leader latch. Resume is the node of the leadership before,
-// if the latch has kept it, or nil. Stand also resumes a node that is admitted
-// during an interruption, and does not give it up. The error is the lock loop's
-// own.
+// Stand is Win for a candidate that stands for leader. Resume is the node of the
+// leadership before, if the candidate has kept it, or nil. Stand also resumes a node
+// that is admitted during an interruption, and does not give it up. The error is the
+// lock loop's own.
 func (q *Queue) Stand(ctx context.Context, at lockloop.Attempt) (*claim.Claim, error) {
 	for {
 		node, own, refusal := q.loop.Run(ctx, at)
