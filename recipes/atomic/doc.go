@@ -65,7 +65,9 @@
 // What goroutines add through one object at the same time is one write, and each of
 // them gets its own sum: 64 goroutines cost the server no more than one. Each other
 // change is a write, and the goroutines of one object take turns. Keep one object
-// for a path. Loads do not wait for writes.
+// for a path. Loads do not wait for writes. No goroutine waits for the function of an
+// Update, so an Update with a slow function may starve while other goroutines change
+// the object without a pause.
 //
 // Between processes, the one with the shortest way to the leader tends to win. The
 // others try again after random pauses. A winner reads the node after some writes,
