@@ -29,11 +29,7 @@ type Barrier struct {
 // NewBarrier returns a barrier, without contacting the server. A client or a
 // path that cannot be used is an error of every call.
 func NewBarrier(c *framework.Client, path string) *Barrier {
-	b := &Barrier{place: newPlace(c, path)}
-	if path == "/" { // nobody could lower it
-		b.fault = fmt.Errorf("%w: the root is always there", zk.ErrInvalidPath)
-	}
-	return b
+	return &Barrier{place: newPlace(c, path)}
 }
 
 // Raised describes a barrier that is up.
