@@ -67,10 +67,13 @@
 //     member whose Enter gives up during an outage counts until the client can
 //     delete its node, or its session has ended. A Java member whose Enter timed out
 //     counts until its session ends.
-//   - The loss of another member is not noticed.
-//   - A Java member whose server lags behind may leave while others are inside. A
-//     Go member waits for all that had entered when Leave was called, and for none
-//     that comes later. A Java member that leaves waits for members that come later.
+//   - Nothing notifies a member of the loss of another one.
+//   - A Java member that reconnects while it waits may enter without the others:
+//     Curator 4.1 to 5.9 takes any event for the opening.
+//   - A Java member whose server lags behind, or that reconnects while it leaves, may
+//     leave while others are inside. A Go member waits for all members that had entered
+//     when Leave was called, and for no later one. A Java member that leaves also waits
+//     for members that enter later.
 //   - A member that loses its session while the barrier opens, or is disconnected
 //     until all others have left, does not learn of the opening and waits for the
 //     next one. The same holds if the session that opened the barrier ends meanwhile.
