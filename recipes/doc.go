@@ -31,13 +31,13 @@
 //	                                   processes share and hear of
 //	cache.Cache                        a part of the tree in memory, always
 //	                                   equal to it as of one transaction
-//	atomic.Long, Int, Value            a number or a value that many change,
-//	                                   each change once
+//	atomic.Long, Int, Value            a number or a value that many processes
+//	                                   change, with no change applied twice
 //	atomic.Sequence                    unique numbers that rise
 //	inspect.Walk                       to see who holds what, and who waits:
 //	                                   Go, Java and Python processes
 //	inspect.WaitGraph                  to find the processes of a deadlock
-//	barriers.Barrier                   to hold others up until something is done
+//	barriers.Barrier                   processes to wait until an operator is done
 //	barriers.DoubleBarrier             n processes to begin together, and to
 //	                                   end together
 //	fence.Guard                        a resource to refuse the writes of a

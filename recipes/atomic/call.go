@@ -80,16 +80,17 @@ func (c *call) try() (s step, done bool, err error) {
 		return step{}, false, err
 	}
 	s = c.change(base.data)
+	refusal := base.refusal()
 	switch {
+	case !fresh && (!s.writes || refusal != nil):
+		c.synced = true // the answer must not be out of date
+		return s, false, nil
 	case !s.writes:
-		c.synced = !fresh // the answer must not be out of date
-		return s, fresh, nil
+		return s, true, nil
+	case refusal != nil:
+		return s, false, refusal
 	case !base.exists:
 		return s, false, c.create()
-	case base.owner != 0:
-		return s, false, ErrEphemeral
-	case base.version == framework.AnyVersion:
-		return s, false, ErrNoVersion
 	}
 	done, err = c.write(base, s.data)
 	return s, done, err

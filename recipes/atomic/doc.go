@@ -55,8 +55,8 @@
 //     the old number, for which a CompareAndSwap of the new one is refused. They
 //     write nothing meanwhile.
 //
-// A program that calls [framework.Client.SyncQuorum] before it reads has no
-// exceptions, for the price of a write.
+// After [framework.Client.SyncQuorum], which costs as much as a write, a Load has
+// neither exception.
 // [framework.WithStrictContact] ends the session of a client that is cut off
 // within its timeout, and with it the second exception, but not the first.
 //
@@ -65,7 +65,9 @@
 // What goroutines add through one object at the same time is one write, and each of
 // them gets its own sum: 64 goroutines cost the server no more than one. Each other
 // change is a write, and the goroutines of one object take turns. Keep one object
-// for a path. Loads do not wait for writes.
+// for a path. Loads do not wait for writes. No goroutine waits for the function of an
+// Update, so an Update with a slow function may starve while other goroutines change
+// the object without a pause.
 //
 // Between processes, the one with the shortest way to the leader tends to win. The
 // others try again after random pauses. A winner reads the node after some writes,
@@ -77,8 +79,8 @@
 //
 //   - Add is increment, decrement, add and subtract. Store is trySet and forceSet,
 //     and Load is get.
-//   - A nil error is what succeeded of an AtomicValue is. The function of Update
-//     gets the preValue.
+//   - A nil error means that the change was applied, as AtomicValue.succeeded does.
+//     The function of Update gets what preValue returns.
 //   - CompareAndSwap takes a node that does not exist for zero. So there is no
 //     initialize.
 //   - CachedAtomicLong hands out numbers of a block that it has reserved. Add
@@ -96,8 +98,8 @@
 // ZooKeeper compares versions, and not nodes. If a node is deleted and
 // re-created while a write is under way, or within a second after a write or a
 // Load in the same session, and gets the same version, a write may be based on a
-// number of the old node. The second does not count a sleep of the machine that
-// the session survives. Store 0 instead of deleting a counter.
+// number of the old node. A sleep of the machine counts as part of that second.
+// Store 0 instead of deleting a counter.
 //
 // A node's version has 32 bits, and is -1 after 2^32 - 1 writes on older servers.
 // Changes fail with [ErrNoVersion] then, until a writer of another kind, such as

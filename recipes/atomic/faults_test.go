@@ -190,3 +190,25 @@ func TestEphemeralNodeThatIsMadeMeanwhileIsNotWritten(t *testing.T) {
 		}
 	}
 }
+
+// A node that could not be written has been replaced, or written by another kind of
+// writer, before the change begins. The change does not fail because of what the
+// client remembers.
+//
+// Promise: A change does not fail because of an ephemeral node that was replaced before.
+func TestNodeThatCouldNotBeWrittenIsReadAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		_, err := w.Observer.Create(ctx, "/n", nil, framework.WithMode(framework.Ephemeral))
+		require.NoError(t, err)
+		n := atomic.NewLong(c, "/n")
+		_, err = n.Add(ctx, 1)
+		require.ErrorIs(t, err, atomic.ErrEphemeral)
+		require.NoError(t, w.Observer.Delete(ctx, "/n", framework.AnyVersion))
+		require.NoError(t, w.Fake.Create("/n", nil))
+		now, err := n.Add(ctx, 1)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, now)
+	})
+}

@@ -39,13 +39,17 @@ func TestReceiptOfTheLastVersion(t *testing.T) {
 	})
 }
 
-// A node whose version is -1 cannot be written on condition.
+// A node whose version is -1 cannot be written on condition, until another kind of
+// writer has written it. The client reads the node before it says so.
 func TestVersionThatStandsForAny(t *testing.T) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
 		c, _ := w.Connect(t)
 		n := NewLong(c, "/n")
-		n.value.node.noteRead(nil, n.value.node.snapshotOf(c.SessionID(), nil, &zk.Stat{Version: -1}))
-		require.ErrorIs(t, n.Store(t.Context(), 5), ErrNoVersion)
+		seen := n.value.node.snapshotOf(c.SessionID(), nil, &zk.Stat{Version: -1})
+		require.ErrorIs(t, seen.refusal(), ErrNoVersion)
+		n.value.node.noteRead(nil, seen)
+		require.NoError(t, w.Fake.Create("/n", nil)) // which has another version
+		require.NoError(t, n.Store(t.Context(), 5))
 	})
 }
 

@@ -71,6 +71,17 @@ func (s *snapshot) isSame(other *snapshot) bool {
 	return s.exists == other.exists && s.czxid == other.czxid && s.version == other.version
 }
 
+// refusal is why a node cannot be written, or nil.
+func (s *snapshot) refusal() error {
+	switch {
+	case s.owner != 0:
+		return ErrEphemeral
+	case s.exists && s.version == framework.AnyVersion:
+		return ErrNoVersion
+	}
+	return nil
+}
+
 func newNode(c *framework.Client, path string, opts []Option) *node {
 	n := &node{client: c, path: path, events: event.Of(c, path), turn: make(chan struct{}, 1)}
 	n.cfg.check(path)

@@ -29,11 +29,7 @@ type Barrier struct {
 // NewBarrier returns a barrier, without contacting the server. A client or a
 // path that cannot be used is an error of every call.
 func NewBarrier(c *framework.Client, path string) *Barrier {
-	b := &Barrier{place: newPlace(c, path)}
-	if path == "/" { // nobody could lower it
-		b.fault = fmt.Errorf("%w: the root is always there", zk.ErrInvalidPath)
-	}
-	return b
+	return &Barrier{place: newPlace(c, path)}
 }
 
 // Raised describes a barrier that is up.
@@ -47,9 +43,9 @@ type Raised struct {
 	Owner int64
 
 	// Session is that session if it is the present one of this client, else
-	// nil: check it before use. It is nil after a successful Raise WithSession,
-	// too, if somebody had raised the barrier without a session. The session's
-	// context ends before the barrier falls.
+	// nil: check it before use. It is also nil after a successful Raise WithSession
+	// if the barrier was up already, without a session. The session's context ends
+	// before the barrier falls.
 	Session *framework.Session
 }
 
@@ -240,8 +236,8 @@ func (b *Barrier) Raised(ctx context.Context) (raised Raised, up bool, err error
 // documentation says what a leader's own clients may miss.
 //
 // If ctx ends first, the error is a *RaisedError, which says who raised the
-// barrier. If Wait has not seen the barrier by then, for want of a connection,
-// the error just matches ctx.Err().
+// barrier. If Wait has not read the barrier's node by then, because there was no
+// connection, the error matches ctx.Err() alone.
 func (b *Barrier) Wait(ctx context.Context) error {
 	if err := b.unusable(); err != nil {
 		return b.errorOf("wait", err)

@@ -50,7 +50,11 @@ type place struct {
 }
 
 func newPlace(c *framework.Client, path string) place {
-	return place{client: c, path: path, fault: framework.ValidatePath(path), events: event.Of(c, path)}
+	fault := framework.ValidatePath(path)
+	if path == "/" { // it is always there, and has other children than members
+		fault = fmt.Errorf("%w: the root is no barrier", zk.ErrInvalidPath)
+	}
+	return place{client: c, path: path, fault: fault, events: event.Of(c, path)}
 }
 
 // unusable returns why the barrier cannot be used, or nil. Every call returns that

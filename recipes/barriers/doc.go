@@ -1,5 +1,5 @@
-// Package barriers holds processes up until something is the case: until
-// somebody lowers a barrier, or until n of them have come together.
+// Package barriers lets processes wait until a barrier is lowered, or until n of
+// them have come together.
 //
 //	barrier := barriers.NewDoubleBarrier(client, "/benchmark", 3)
 //	passage, err := barrier.Enter(ctx) // waits for the other two
@@ -48,13 +48,12 @@
 //
 // Wait may miss a barrier that is lowered and raised again at once.
 //
-// Wait and Barrier.Raised ask the server to catch up before they look, by a
-// [framework.Client.Sync]. That has its limits at a leader, which answers its own
-// clients from what it has applied. The leader may be some milliseconds behind what
-// its followers have. A leader that was cut off from its followers does not notice
-// that for some seconds, and its clients see what was before: a Wait there may pass
-// a barrier that was raised meanwhile. If nothing of the kind may happen, what the
-// worker writes must depend on a version or on a lock.
+// Wait and Barrier.Raised call [framework.Client.Sync] before they read. Sync has
+// limits at a leader, which answers its own clients from what it has applied. The
+// leader may be some milliseconds behind its followers. A leader that is cut off from
+// its followers takes some seconds to notice that, and until then its clients see the
+// state before the cut: a Wait there may pass a barrier that was raised meanwhile. If
+// that must never happen, let the worker's writes depend on a version or on a lock.
 //
 // # Limits of a DoubleBarrier
 //
@@ -68,10 +67,13 @@
 //     member whose Enter gives up during an outage counts until the client can
 //     delete its node, or its session has ended. A Java member whose Enter timed out
 //     counts until its session ends.
-//   - The loss of another member is not noticed.
-//   - A Java member whose server lags behind may leave while others are inside. A
-//     Go member waits for all that had entered when Leave was called, and for none
-//     that comes later. A Java member that leaves waits for members that come later.
+//   - Nothing notifies a member of the loss of another one.
+//   - A Java member that reconnects while it waits may enter without the others:
+//     Curator 4.1 to 5.9 takes any event for the opening.
+//   - A Java member whose server lags behind, or that reconnects while it leaves, may
+//     leave while others are inside. A Go member waits for all members that had entered
+//     when Leave was called, and for no later one. A Java member that leaves also waits
+//     for members that enter later.
 //   - A member that loses its session while the barrier opens, or is disconnected
 //     until all others have left, does not learn of the opening and waits for the
 //     next one. The same holds if the session that opened the barrier ends meanwhile.
@@ -86,9 +88,9 @@
 //
 // The node at the path must be for the barrier alone. It stays until the servers
 // delete it as an empty container. All members need the rights to read it, and to
-// create and delete its children. Members of one process share nothing: each has a
-// node, and lists all that are there when it comes and when it leaves. So n members
-// list n times n names.
+// create and delete its children. Each member has its own node, also if several are
+// in one process, and lists all members when it enters and when it leaves. So n
+// members read n times n names.
 //
 // Openings, and who raises and lowers a Barrier, are in the log of the client, with
 // the attributes curator.znode.path and curator.cause. Package tracing measures how

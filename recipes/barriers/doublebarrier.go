@@ -64,6 +64,9 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
 	defer func() {
 		if !inside && e.created { // Enter fails, or a function of the user's has panicked
 			framework.Extend(b.client).DeleteInBackground(e.node())
+			if e.enough { // the barrier may be open, with nobody inside
+				(&leave{call: b.call(), name: e.name}).resign()
+			}
 		}
 	}()
 	err := e.run(ctx, e.look)
@@ -153,8 +156,11 @@ func (e *entry) enter(ctx context.Context, s *framework.Session) error {
 	if err := e.create(ctx, s); err != nil || e.session != s {
 		return err
 	}
-	if open {
+	switch {
+	case open:
 		return follow.ErrDone
+	case hasOpened(ready): // perhaps before the member's node was there
+		return nil
 	}
 	err = e.meet(ctx, ready)
 	if hasOpened(ready) { // whatever became of the requests

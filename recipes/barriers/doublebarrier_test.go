@@ -212,7 +212,11 @@ func TestDoubleBarriersThatCannotBe(t *testing.T) {
 				barriers.NewDoubleBarrier(c, "/b", 0),
 				barriers.NewDoubleBarrier(c, "/b", -1),
 			},
-			zk.ErrInvalidPath: {barriers.NewDoubleBarrier(c, "b", 2), barriers.NewDoubleBarrier(c, "", 2)},
+			zk.ErrInvalidPath: {
+				barriers.NewDoubleBarrier(c, "b", 2),
+				barriers.NewDoubleBarrier(c, "", 2),
+				barriers.NewDoubleBarrier(c, "/", 2),
+			},
 		} {
 			for _, b := range all {
 				_, err := b.Enter(ctx)

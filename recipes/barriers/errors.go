@@ -17,9 +17,9 @@ var (
 	// ErrRaised means that a barrier is up; see RaisedError.
 	ErrRaised = errors.New("barrier is raised")
 
-	// ErrNotEntered means that too few members have entered. The text of the
-	// error has how many members open the barrier, and how many were there when
-	// this one came, itself included: 0 if the client could not list them.
+	// ErrNotEntered means that Enter has given up. The text of the error has how
+	// many members open the barrier, and how many were there when the client listed
+	// them last, this one included: 0 if the client could not list them.
 	ErrNotEntered = errors.New("too few members have entered")
 
 	// ErrNotLeft means that Leave has given up waiting for other members. The

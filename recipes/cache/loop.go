@@ -70,7 +70,7 @@ type loop struct {
 	troubled, forbidden again // when nodes are read again that could not be read
 
 	rootEvents []framework.WatchEvent // those that the cache does not have yet; see eventsAreWrong
-	rootWas    *Node                  // the root as of the last step, or nil
+	rootWas    *Node                  // the root as of the last step since a reset, or nil
 }
 
 // source is where the loop learns of changes: a persistentSource, except in tests.
@@ -221,7 +221,7 @@ func (l *loop) unwatched(trouble error) {
 func (l *loop) reset() {
 	l.round++
 	l.warned = false
-	l.rootEvents = nil
+	l.rootEvents, l.rootWas = nil, nil // the ensemble may have been set back
 	for path := range l.inflight {
 		l.mark(path, needNode|needScan)
 	}

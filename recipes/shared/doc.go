@@ -66,18 +66,18 @@
 // changes of others, and a read sets it again. A hundred Sets at once cost one or
 // two such reads, and a hundred Sets one after the other cost a hundred.
 //
-// Only a persistent watch could save them. It costs a request more in the
-// beginning, servers before 3.6 have none, and none before 3.9 says which write
-// it tells of. Worse, its event comes ahead of the write's own reply. To leave the
-// read out, a Value would have to wait for that reply whenever it is told of a
-// change, and would hear of the changes of others later.
+// A persistent watch would not save these reads. It costs one more request in the
+// beginning, and servers before 3.9 do not say which write an event is about. Worse,
+// the event of a write arrives before the reply to it. To leave the read out, a Value
+// would have to wait for that reply at each event, and would learn of the changes of
+// other clients later.
 //
 // # Limits
 //
 //   - A Value may miss values that are overwritten soon.
 //   - Two writers of the same bytes are not told apart when a reply is lost, so
-//     that TrySet returns framework.ErrOutcomeUnknown. If the data says who has
-//     written it, Refresh tells.
+//     that TrySet returns framework.ErrOutcomeUnknown. If the data names its writer,
+//     Refresh shows who was the last one.
 //   - ZooKeeper compares versions, which begin anew with each node. TrySet over
 //     a node that was re-created, and has the same version, takes effect. If
 //     this Value had not heard of the new node before, it returns
