@@ -70,8 +70,8 @@
 //     the last node in it. Java Curator 5.4 does not register again then.
 //   - An ID that somebody else has is a conflict. Java takes the node over. A
 //     permanent node says by its address and ports whose it is.
-//   - Numbers and texts of a node must be JSON numbers and texts. Java also takes
-//     numbers in quotes.
+//   - A text or a boolean of a node must be one in JSON, except for labels. Java also
+//     takes a number for a text, and a text for a boolean.
 //   - A node that cannot be decoded is reported. In Java, it fails the query of
 //     the whole service, or keeps its last good instance for ever.
 //   - A directory needs no right to create, and makes no nodes.
