@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -80,8 +81,8 @@ func (k *keeper) run(ctx context.Context) error {
 	return k.keeping.Run(ctx)
 }
 
-// finish deletes the node. That takes until there is a connection. It calls no
-// code of the user's, which could end the goroutine.
+// finish deletes the node. That takes until there is a connection. It calls no code of
+// the user's except WithClaim's function.
 func (k *keeper) finish(reason error) {
 	n := k.PersistentNode
 	n.life.Stop()
@@ -109,6 +110,7 @@ func (n *PersistentNode) noteGone(leftover error) {
 		n.record.left = n.now
 	}
 	n.now, n.leftover, n.record.over = nil, leftover, true
+	n.late = slices.DeleteFunc(n.late, lateCreate.isPast) // the removal has seen these
 	n.mu.Unlock()
 	n.recordLeftover(n.life.Err(), leftover)
 }

@@ -192,9 +192,9 @@ func (k *keeper) rest(ctx context.Context, pause time.Duration, why error, goesO
 	return nil
 }
 
-// lateCreate is a request that creates an ephemeral node, and whose reply was lost
-// with its session. A server that has stalled with the request may still carry it
-// out, as long as the servers keep that session.
+// lateCreate is a request that creates the node, and whose reply was lost with its
+// session. A server that has stalled with the request may still carry it out, as long
+// as the servers keep that session.
 type lateCreate struct {
 	session *framework.Session
 	until   time.Time // when the servers have ended the session, unless they had no leader
@@ -204,7 +204,7 @@ func (l lateCreate) isPast() bool { return time.Now().After(l.until) }
 
 // noteLate notes that the reply to a create was lost, if the error says so.
 func (k *keeper) noteLate(err error) {
-	if !k.cfg.ephemeral() || !reason.Is(err, framework.ErrOutcomeUnknown) {
+	if k.cfg.ttl > 0 || !reason.Is(err, framework.ErrOutcomeUnknown) { // Shutdown leaves a node with a time to live
 		return
 	}
 	k.mu.Lock()
@@ -212,13 +212,19 @@ func (k *keeper) noteLate(err error) {
 	k.late = append(slices.DeleteFunc(k.late, lateCreate.isPast), lateCreate{k.session, time.Now().Add(3 * k.session.Timeout())})
 }
 
-// mayCome returns an error if a server may still create the node in a lost session.
+// mayCome returns an error if a server may still create the node in a lost session, or
+// may have done so since the removal. An ephemeral node ends with that session.
 func (n *PersistentNode) mayCome(ctx context.Context) error {
 	n.mu.Lock()
 	late := slices.Clone(n.late)
 	n.mu.Unlock()
 	for _, l := range late {
-		if l.session.Context().Err() == nil || l.isPast() {
+		switch {
+		case l.session.Context().Err() == nil:
+			continue
+		case !n.cfg.ephemeral():
+			return framework.ErrOutcomeUnknown
+		case l.isPast():
 			continue
 		}
 		if err := l.session.AwaitEnd(ctx); err != nil {
