@@ -51,9 +51,9 @@
 // A directory does not become empty because of an outage, nor because its path may
 // not be read. It keeps what it has then, and [Snapshot.Interrupted] says that it
 // may be old. An instance whose node cannot be read any more stays as it was, and
-// [Snapshot.Bad] lists the node. An instance whose node vanishes stays for a second, as [WithRemovalGrace] says, because Java
-// Curator's registrants delete their nodes and create them again after each
-// interruption of their connection.
+// [Snapshot.Bad] lists the node. An instance whose node vanishes stays for a second,
+// as [WithRemovalGrace] says, because Java Curator's registrants delete their nodes and
+// create them again after each interruption of their connection.
 //
 // # To see it
 //
