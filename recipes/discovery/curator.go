@@ -94,6 +94,9 @@ type javaInstance struct {
 type javaNumber int64
 
 func (n *javaNumber) UnmarshalJSON(raw []byte) error {
+	if string(raw) == `""` {
+		return nil
+	}
 	var number json.Number
 	if err := json.Unmarshal(raw, &number); err != nil || number == "" {
 		return err

@@ -78,6 +78,7 @@ func TestCuratorReadsWhatJavaReads(t *testing.T) {
 		"enabled":            {`{` + b + `,"enabled":true}`, plain},
 		"enabled is null":    {`{` + b + `,"enabled":null}`, with(func(i *discovery.Instance) { i.Disabled = true })},
 		"port is a string":   {`{"port":"80"}`, discovery.Instance{Service: "orders", ID: "a1", Port: 80}},
+		"port is empty":      {`{"port":"","registrationTimeUTC":""}`, empty},
 		"port is a fraction": {`{"port":80.7}`, discovery.Instance{Service: "orders", ID: "a1", Port: 80}},
 		"time is a string":   {`{"registrationTimeUTC":"1700000000123"}`, discovery.Instance{Service: "orders", ID: "a1", Registered: registered}},
 		"time is a float":    {`{"registrationTimeUTC":1.700000000123E12}`, discovery.Instance{Service: "orders", ID: "a1", Registered: registered}},
