@@ -41,7 +41,8 @@ func (t target) hostPort(e *discovery.Entry) (string, int) {
 }
 
 // additional returns an endpoint of a serverset that has a name of its own. What
-// is wrong with one says nothing of the others.
+// is wrong with one says nothing of the others. As the codec does, it takes a
+// port in quotes, and a host in brackets.
 func additional(e *discovery.Entry, name string) (string, int) {
 	var payload struct{ AdditionalEndpoints map[string]json.RawMessage }
 	if json.Unmarshal(e.Payload, &payload) != nil {
@@ -49,12 +50,16 @@ func additional(e *discovery.Entry, name string) (string, int) {
 	}
 	var at struct {
 		Host string
-		Port int
+		Port json.Number
 	}
 	if json.Unmarshal(payload.AdditionalEndpoints[name], &at) != nil {
 		return "", 0
 	}
-	return strings.Trim(at.Host, "[]"), at.Port
+	port, err := strconv.Atoi(at.Port.String())
+	if err != nil {
+		return "", 0
+	}
+	return strings.Trim(at.Host, "[]"), port
 }
 
 func (t target) portName() string {

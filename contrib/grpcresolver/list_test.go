@@ -107,7 +107,7 @@ func TestPorts(t *testing.T) {
 		w.putAs(t, discovery.ServersetCodec(), discovery.Instance{
 			Service: "set", ID: "member_1", Address: "10.0.0.8", Port: 1,
 			Payload: []byte(`{"additionalEndpoints":{
-				"grpc": {"host":"10.0.0.9","port":4}, "six": {"host":"[2001:db8::7]","port":5},
+				"grpc": {"host":"10.0.0.9","port":4}, "six": {"host":"[2001:db8::7]","port":"5"},
 				"bad": {"host":"10.0.0.9","port":"x"}, "text": "10.0.0.9:6"}}`),
 		})
 		b := w.builder()

@@ -64,8 +64,8 @@ func (r *Registry) checkFolder(ctx context.Context, name string) error {
 // then on each list that differs from the one before. It waits in an outage.
 // Otherwise, it returns what keeps it from the first list, and may be called again:
 // a service that may not be read is read again after pauses of up to half a minute.
-// A refusal behind that leaves the last list. After the end, the error matches ctx.Err(), or
-// context.Canceled.
+// A refusal after the first list changes nothing. After the end, the error matches
+// ctx.Err() or context.Canceled.
 //
 // Watch contacts no server. Its error means that the name cannot be used, or that
 // the client is closed.

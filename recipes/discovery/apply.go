@@ -188,11 +188,14 @@ func (d *Directory) publishLocked(s *Snapshot) {
 	}
 }
 
-// expire is called when the time of an entry is over.
+// expire is called when the time of an entry is over. If the directory was interrupted
+// or closed when the timer fired, the entry stays, and there is nothing to tell.
 func (d *Directory) expire() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.publishLocked(d.now.next())
+	if !d.now.Interrupted {
+		d.publishLocked(d.now.next())
+	}
 }
 
 // stop says that what the directory has may be old from now on. Nothing is taken

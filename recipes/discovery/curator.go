@@ -80,13 +80,30 @@ type javaInstance struct {
 	Name       string          `json:"name"`
 	ID         string          `json:"id"`
 	Address    *string         `json:"address"`
-	Port       *int            `json:"port"`
-	TLSPort    *int            `json:"sslPort"`
+	Port       *javaNumber     `json:"port"`
+	TLSPort    *javaNumber     `json:"sslPort"`
 	Payload    json.RawMessage `json:"payload"`
-	Registered int64           `json:"registrationTimeUTC"`
+	Registered javaNumber      `json:"registrationTimeUTC"`
 	Kind       string          `json:"serviceType"`
 	URISpec    json.RawMessage `json:"uriSpec"`
 	Enabled    *bool           `json:"enabled,omitempty"`
+}
+
+// javaNumber is an integer as Jackson reads it: it may be in quotes, and a fraction is
+// cut off.
+type javaNumber int64
+
+func (n *javaNumber) UnmarshalJSON(raw []byte) error {
+	if string(raw) == `""` {
+		return nil
+	}
+	var number json.Number
+	if err := json.Unmarshal(raw, &number); err != nil || number == "" {
+		return err
+	}
+	float, err := number.Float64()
+	*n = javaNumber(float) // exact for ports and times
+	return err
 }
 
 // encodeJava returns an instance as curator-x-discovery writes it.
@@ -101,8 +118,9 @@ func encodeJava(i Instance, id string) (string, []byte, error) {
 		return "", nil, err
 	}
 	java := javaInstance{
-		Name: i.Service, ID: id, Address: orNull(i.Address), Port: orNull(i.Port), TLSPort: orNull(i.TLSPort),
-		Payload: i.Payload, Registered: millis(i), Kind: i.Kind.String(), URISpec: i.URISpec,
+		Name: i.Service, ID: id, Address: orNull(i.Address), Port: orNull(javaNumber(i.Port)),
+		TLSPort: orNull(javaNumber(i.TLSPort)), Payload: i.Payload, Registered: javaNumber(millis(i)),
+		Kind: i.Kind.String(), URISpec: i.URISpec,
 	}
 	if i.Disabled {
 		java.Enabled = new(bool)
@@ -129,13 +147,15 @@ func millis(i Instance) int64 {
 
 // decodeJava reads what encodeJava writes, and what Java itself writes.
 func decodeJava(service, name string, data []byte) (Instance, error) {
-	var java javaInstance
+	enabled := true // if nothing is said: null is false
+	java := javaInstance{Enabled: &enabled}
 	if err := unmarshal(data, &java); err != nil {
 		return Instance{}, err
 	}
 	i := Instance{
-		Service: service, ID: name, Address: unbracketed(orZero(java.Address)), Port: orZero(java.Port), TLSPort: orZero(java.TLSPort),
-		Payload: unlessNull(java.Payload), URISpec: unlessNull(java.URISpec), Disabled: java.Enabled != nil && !*java.Enabled,
+		Service: service, ID: name, Address: unbracketed(orZero(java.Address)),
+		Port: int(orZero(java.Port)), TLSPort: int(orZero(java.TLSPort)),
+		Payload: unlessNull(java.Payload), URISpec: unlessNull(java.URISpec), Disabled: !orZero(java.Enabled),
 	}
 	if java.Kind != "" {
 		i.Kind = Kind(slices.Index(kinds, java.Kind))
@@ -144,7 +164,7 @@ func decodeJava(service, name string, data []byte) (Instance, error) {
 		return Instance{}, fmt.Errorf("serviceType is no kind of service: %s", excerpt(java.Kind))
 	}
 	if java.Registered != 0 {
-		i.Registered = time.UnixMilli(java.Registered).UTC()
+		i.Registered = time.UnixMilli(int64(java.Registered)).UTC()
 	}
 	if err := checkInstance(i); err != nil {
 		return Instance{}, err

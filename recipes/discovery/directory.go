@@ -25,10 +25,10 @@ var ErrClosed = errors.New("directory is closed")
 // exist has no instances yet. It is safe for concurrent use, and must be closed.
 // The zero Directory cannot be used: NewDirectory and NewServices make one.
 //
-// It has one watch at the server, and is equal to the tree as of one
-// transaction after the other, as a cache.Cache is, but for the removal grace. A
-// node that cannot be decoded spoils nothing for the others. While the directory is interrupted, it
-// keeps what it has, and says so.
+// It has one watch at the server. Except for the removal grace, it is equal to the
+// tree as of one transaction after the other, as a cache.Cache is. A node that cannot
+// be decoded spoils nothing for the others. While the directory is interrupted, it
+// keeps what it has, and Snapshot.Interrupted is true.
 type Directory struct {
 	codec  Codec
 	base   string                          // the registry's

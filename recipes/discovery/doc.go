@@ -51,9 +51,9 @@
 // A directory does not become empty because of an outage, nor because its path may
 // not be read. It keeps what it has then, and [Snapshot.Interrupted] says that it
 // may be old. An instance whose node cannot be read any more stays as it was, and
-// [Snapshot.Bad] lists the node. An instance whose node vanishes stays for a second, as [WithRemovalGrace] says, because Java
-// Curator's registrants delete their nodes and create them again after each
-// interruption of their connection.
+// [Snapshot.Bad] lists the node. An instance whose node vanishes stays for a second,
+// as [WithRemovalGrace] says, because Java Curator's registrants delete their nodes and
+// create them again after each interruption of their connection.
 //
 // # To see it
 //
@@ -70,8 +70,8 @@
 //     the last node in it. Java Curator 5.4 does not register again then.
 //   - An ID that somebody else has is a conflict. Java takes the node over. A
 //     permanent node says by its address and ports whose it is.
-//   - Numbers and texts of a node must be JSON numbers and texts. Java also takes
-//     numbers in quotes.
+//   - A text or a boolean of a node must be one in JSON, except for labels. Java also
+//     takes a number for a text, and a text for a boolean.
 //   - A node that cannot be decoded is reported. In Java, it fails the query of
 //     the whole service, or keeps its last good instance for ever.
 //   - A directory needs no right to create, and makes no nodes.

@@ -112,6 +112,9 @@ func (r *Registrar) Deregister(ctx context.Context, service, id string) error {
 	return nil
 }
 
+// errNotBegun is the error of Registers that have waited for one whose codec panicked.
+var errNotBegun = errors.New("another Register of the instance panicked")
+
 // join returns the instance at a place for a Register, and whether that has to begin
 // it.
 func (r *Registrar) join(at place) (k *kept, isFirst bool) {
@@ -119,7 +122,7 @@ func (r *Registrar) join(at place) (k *kept, isFirst bool) {
 	defer r.mu.Unlock()
 	k = r.kept[at]
 	if k == nil || k.leaves || k.hasFailed() {
-		k, isFirst = &kept{before: k, begun: make(chan struct{})}, true
+		k, isFirst = &kept{before: k, begun: make(chan struct{}), failure: errNotBegun}, true
 		r.kept[at] = k
 	}
 	k.calls++

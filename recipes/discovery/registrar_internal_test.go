@@ -3,9 +3,12 @@ package discovery
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -19,5 +22,54 @@ func TestRegistersThatFailAreForgotten(t *testing.T) {
 			require.Error(t, r.Register(w.Patience(t), Instance{Service: "orders", ID: fmt.Sprint(n), Address: "a", Port: 1}))
 		}
 		require.Empty(t, r.kept)
+	})
+}
+
+// dirPanics is a codec whose Dir panics once it may.
+type dirPanics struct {
+	Codec
+	may chan struct{}
+}
+
+func (c dirPanics) Dir(string) (string, error) {
+	<-c.may
+	panic("Dir")
+}
+
+// A Register that waits for one whose codec panics is not registered.
+func TestRegisterBehindACodecThatPanics(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		may := make(chan struct{})
+		r := NewRegistrar(w.Observer, "/services", dirPanics{CuratorCodec(), may})
+		i, first, second := Instance{Service: "orders", ID: "a"}, make(chan any, 1), make(chan error, 1)
+		go func() {
+			defer func() { first <- recover() }()
+			_ = r.Register(w.Patience(t), i)
+		}()
+		synctest.Wait()
+		go func() { second <- r.Register(w.Patience(t), i) }()
+		synctest.Wait()
+		close(may)
+		require.Equal(t, "Dir", <-first)
+		require.Error(t, <-second)
+	})
+}
+
+// lastWord is a hook that notes what a directory tells last.
+type lastWord struct{ last DirectoryChange }
+
+func (l *lastWord) DirectoryChanged(change DirectoryChange) { l.last = change }
+
+// A timer that has fired when the directory is closed tells of nothing behind the end.
+func TestExpiryDuringCloseTellsNothing(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		h := &lastWord{}
+		c, _ := w.Connect(t, framework.WithHooks(h))
+		d, err := NewDirectory(c, "/services", CuratorCodec(), "orders")
+		require.NoError(t, err)
+		require.NoError(t, d.Close())
+		d.expire()
+		time.Sleep(time.Second)
+		require.True(t, h.last.Ended)
 	})
 }

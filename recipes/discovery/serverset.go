@@ -27,8 +27,8 @@ func ServersetCodec() Codec { return serverset{} }
 type serverset struct{ plainTree }
 
 type endpoint struct {
-	Host string `json:"host"`
-	Port int    `json:"port"`
+	Host string     `json:"host"`
+	Port javaNumber `json:"port"`
 }
 
 func (serverset) Encode(i Instance) (string, []byte, error) {
@@ -43,7 +43,7 @@ func (serverset) Encode(i Instance) (string, []byte, error) {
 	if object["additionalEndpoints"] == nil {
 		object["additionalEndpoints"] = map[string]endpoint{}
 	}
-	object["serviceEndpoint"], object["status"] = endpoint{i.Address, i.Port}, status
+	object["serviceEndpoint"], object["status"] = endpoint{i.Address, javaNumber(i.Port)}, status
 	name := memberPrefix + strings.TrimPrefix(i.ID, memberPrefix)
 	data, err := marshal(object)
 	return name, data, err
@@ -78,7 +78,7 @@ func (serverset) Decode(service, name string, data []byte) (Instance, error) {
 		return Instance{}, err
 	}
 	i := Instance{
-		Service: service, ID: name, Address: unbracketed(said.At.Host), Port: said.At.Port, Disabled: said.Status != memberAlive,
+		Service: service, ID: name, Address: unbracketed(said.At.Host), Port: int(said.At.Port), Disabled: said.Status != memberAlive,
 	}
 	if err := checkEndpoint(i); err != nil {
 		return Instance{}, err

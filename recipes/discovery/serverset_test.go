@@ -29,6 +29,7 @@ func TestServersetReads(t *testing.T) {
 		`{"serviceEndpoint":{"host":"h","port":1},"status":"ALIVE"}`:    false,
 		`{"serviceEndpoint":{"host":"h","port":1},"status":"STARTING"}`: true,
 		`{"serviceEndpoint":{"host":"h","port":1}}`:                     true,
+		`{"serviceEndpoint":{"host":"h","port":"1"}}`:                   true,
 	} {
 		i, err := codec.Decode("orders", "member_1", []byte(data))
 		require.NoError(t, err)

@@ -110,10 +110,35 @@ func withSpringLabels(i Instance) (Instance, error) {
 
 // labelled is the payload of Spring and of Dubbo, which have equal classes.
 type labelled struct {
-	Class    string            `json:"@class"`
-	ID       string            `json:"id"`
-	Name     string            `json:"name"`
-	Metadata map[string]string `json:"metadata"`
+	Class    string     `json:"@class"`
+	ID       string     `json:"id"`
+	Name     string     `json:"name"`
+	Metadata javaLabels `json:"metadata"`
+}
+
+// javaLabels are labels as Jackson reads them: a number or a boolean is a text, and null
+// is no label.
+type javaLabels map[string]string
+
+func (l *javaLabels) UnmarshalJSON(raw []byte) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return err
+	}
+	*l = javaLabels{}
+	for name, value := range all {
+		text := string(value) // of a number or a boolean
+		switch text[0] {
+		case 'n':
+			continue
+		case '"', '{', '[':
+			if err := json.Unmarshal(value, &text); err != nil {
+				return err
+			}
+		}
+		(*l)[name] = text
+	}
+	return nil
 }
 
 // withLabels returns an instance with the metadata in its payload. One whose payload is

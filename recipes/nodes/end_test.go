@@ -276,6 +276,32 @@ func TestShutdownBeforeALateCreateSaysThatTheNodeIsLeftToTheServers(t *testing.T
 	}
 }
 
+// The same for a node of no session, which stays. Whose it is by then, nobody knows.
+func TestShutdownBeforeALateCreateOfANodeOfNoSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const session = 40 * time.Second
+		c, network := w.Connect(t, framework.WithSessionTimeout(session), framework.WithSafetyMargin(0.5))
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		lost, err := c.Session(w.Patience(t))
+		require.NoError(t, err)
+		stalls := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: lost.ID(), Do: zktest.All(
+			zktest.HoldRequest(session*3/4), zktest.Call(func(zktest.Request) { network.Refuse(true) }))})
+		n := start(t, c, "/a", "data", nodes.WithMode(framework.Persistent))
+		<-stalls.Done()
+		<-lost.Context().Done()
+		network.Refuse(false)
+		w.ready(t, n) // in the next session
+		require.ErrorIs(t, n.Shutdown(w.Patience(t)), framework.ErrOutcomeUnknown)
+		time.Sleep(session * 4)
+		require.Equal(t, "data", w.dataOf("/a"), "it has come late")
+		require.ErrorIs(t, n.Shutdown(w.Patience(t)), framework.ErrOutcomeUnknown)
+
+		second := start(t, c, "/b", "data", nodes.WithMode(framework.Persistent))
+		w.ready(t, second)
+		require.NoError(t, second.Shutdown(w.Patience(t)))
+	})
+}
+
 // A node of no session stays when the session of its client ends. So only an outage,
 // the context and the end of the client end its Shutdown.
 func TestShutdownOfANodeOfNoSessionInAnOutage(t *testing.T) {

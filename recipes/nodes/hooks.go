@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -161,6 +162,7 @@ func (n *PersistentNode) noteGone(leftover error) {
 		n.record.left = n.now
 	}
 	n.now, n.leftover, n.record.over = nil, leftover, true
+	n.late = slices.DeleteFunc(n.late, lateCreate.isPast) // the removal has seen these
 	n.mu.Unlock()
 	n.recordLeftover(n.life.Err(), leftover)
 }

@@ -81,8 +81,8 @@ func (k *keeper) run(ctx context.Context) error {
 	return k.keeping.Run(ctx)
 }
 
-// finish deletes the node. That takes until there is a connection. It calls no
-// code of the user's, which could end the goroutine.
+// finish deletes the node. That takes until there is a connection. It calls no code of
+// the user's except WithClaim's function.
 func (k *keeper) finish(reason error) {
 	n := k.PersistentNode
 	n.life.Stop()

@@ -125,11 +125,12 @@ type View struct {
 // all: a slow caller misses no last state, and holds up nothing.
 //
 // Each view is the group as of one transaction. The loop has a cache.Cache of the
-// group, with one watch at the server, and closes the cache when it ends. During an
-// outage, after a lost session, and while servers fail or refuse the client's
-// credentials, there is no new view. If the server refuses to read the group, for lack
-// of rights for example, or if the client is closed, the loop ends with an error in
-// the second value. The end of ctx is no error.
+// group, with one watch at the server, and closes the cache when it ends. There is no
+// new view during an outage, nor while servers fail to list the group or refuse the
+// client's credentials. If a server fails to read one member, the next view has that
+// member as Unreadable. If the server refuses to list the group, for lack of rights for
+// example, or if the client is closed, the loop ends with an error in the second value.
+// The end of ctx is no error.
 func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 	return func(yield func(View, error) bool) {
 		all, last, told := map[string]Member{}, []Member(nil), false
@@ -145,7 +146,7 @@ func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 			now := g.take(all, step)
 			view := difference(last, now)
 			isNews := !told || len(view.Joined)+len(view.Updated)+len(view.Left) > 0
-			if !step.Synced || !isNews {
+			if !step.Synced || refusal != nil || !isNews { // without the list, nothing is known
 				continue
 			}
 			told, last = true, now

@@ -23,8 +23,8 @@ type ConflictPolicy int
 // session of the client nor a former one of this persistent node owns it.
 const (
 	// Wait waits until the other node is gone. It is the default. If the client may
-	// not read the other node, the persistent node ends with zk.ErrNoAuth, whatever
-	// the policy.
+	// not read the other node, servers since 3.8.4 and 3.9.2 do not say whose it is,
+	// and the persistent node ends with zk.ErrNoAuth, whatever the policy.
 	Wait ConflictPolicy = iota
 
 	// Fail ends the persistent node with a ConflictError.

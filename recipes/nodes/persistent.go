@@ -284,7 +284,10 @@ func (n *PersistentNode) refuse(p payload, why error) bool {
 // gone. A node with a time to live stays, and a node of another client is never
 // deleted. When Shutdown returns earlier, and with which error, is the same for all
 // recipes: see "How a call ends a node" in the index of the recipes. If the server
-// refuses the deletion, that is the error of every Shutdown, and the node stays.
+// refuses the deletion, that is the error of every Shutdown, and the node stays. If a
+// server may create a node that is not ephemeral after all, because the reply to an
+// earlier create was lost with its session, the error matches
+// framework.ErrOutcomeUnknown.
 //
 // Closing the client ends its persistent nodes, and deletes those that are
 // ephemeral.
@@ -309,13 +312,19 @@ func (n *PersistentNode) shutdown(ctx context.Context) error {
 	return cmp.Or(ending.Err(n.session(), leftover), n.mayCome(ctx))
 }
 
-// mayCome returns an error if a server may still create the node in a lost session.
+// mayCome returns an error if a server may still create the node in a lost session, or
+// may have done so since the removal. An ephemeral node ends with that session.
 func (n *PersistentNode) mayCome(ctx context.Context) error {
 	n.mu.Lock()
 	late := slices.Clone(n.late)
 	n.mu.Unlock()
 	for _, l := range late {
-		if l.session.Context().Err() == nil || l.isPast() {
+		switch {
+		case l.session.Context().Err() == nil:
+			continue
+		case !n.cfg.ephemeral():
+			return framework.ErrOutcomeUnknown
+		case l.isPast():
 			continue
 		}
 		if err := l.session.AwaitEnd(ctx); err != nil {

@@ -192,9 +192,9 @@ func (k *keeper) rest(ctx context.Context, pause time.Duration, why error, goesO
 	return nil
 }
 
-// lateCreate is a request that creates an ephemeral node, and whose reply was lost
-// with its session. A server that has stalled with the request may still carry it
-// out, as long as the servers keep that session.
+// lateCreate is a request that creates the node, and whose reply was lost with its
+// session. A server that has stalled with the request may still carry it out, as long
+// as the servers keep that session.
 type lateCreate struct {
 	session *framework.Session
 	until   time.Time // when the servers have ended the session, unless they had no leader
@@ -204,7 +204,7 @@ func (l lateCreate) isPast() bool { return time.Now().After(l.until) }
 
 // noteLate notes that the reply to a create was lost, if the error says so.
 func (k *keeper) noteLate(err error) {
-	if !k.cfg.ephemeral() || !reason.Is(err, framework.ErrOutcomeUnknown) {
+	if k.cfg.ttl > 0 || !reason.Is(err, framework.ErrOutcomeUnknown) { // Shutdown leaves a node with a time to live
 		return
 	}
 	k.mu.Lock()

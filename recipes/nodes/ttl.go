@@ -22,7 +22,8 @@ import (
 // time to live: it looks once a minute, and so a much shorter time means
 // nothing. The persistent node touches it three times within the time to live,
 // by writing to a child named "touch", as in Java. The node counts as registered
-// after the first touch, and as lost after a time to live without a touch. The end of the session does not matter. Shutdown deletes neither:
+// after the first touch, and as lost after a time to live without a touch. The end
+// of the session does not matter. Shutdown deletes neither the node nor its child:
 // the node stays for its time to live, for the next process to take over. To end
 // the registration at once, call Client.Delete after Shutdown, with
 // framework.AnyVersion and framework.WithChildren, because the node has a child.

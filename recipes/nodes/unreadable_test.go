@@ -100,3 +100,37 @@ func TestRefusalEndsViews(t *testing.T) {
 		}
 	})
 }
+
+// While a server fails to list the group, nothing is known of its members: the first
+// view comes later, and the next one is not empty.
+func TestServerThatFailsToListAGroupEmptiesNoView(t *testing.T) {
+	for name, isFirst := range map[string]bool{"first view": true, "later view": false} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, network := w.Connect(t)
+				other, _ := w.Connect(t)
+				w.join(t, nodes.NewGroup(other, "/g"), "a", "1")
+				fail := func() {
+					for _, op := range []zktest.Op{zktest.OpGetChildren2, zktest.OpMultiRead, zktest.OpGetData} {
+						w.Fake.Inject(zktest.Rule{Op: op, Session: c.SessionID(), Times: 1, Do: zktest.Fail(zktest.ErrSystem)})
+					}
+				}
+				if isFirst {
+					fail()
+				}
+				var views []string
+				for view, err := range nodes.NewGroup(c, "/g").Changes(recipetest.Within(t, time.Minute)) {
+					require.NoError(t, err)
+					views = append(views, text(view.Members)...)
+					require.Len(t, view.Members, 1)
+					if !isFirst {
+						fail()
+						network.Cut()
+						isFirst = true
+					}
+				}
+				require.Equal(t, []string{"a=1"}, views)
+			})
+		})
+	}
+}
