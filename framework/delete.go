@@ -215,10 +215,10 @@ func childrenOf(ctx context.Context, s *Session, parents []string) (all []string
 		for _, name := range found.Names {
 			all = append(all, znode.Join(parent, name))
 		}
-		if reason.Is(err, zk.ErrNoNode) {
-			return nil
+		if err != nil && !reason.Is(err, zk.ErrNoNode) {
+			return fmt.Errorf("node %s: %w", parent, err)
 		}
-		return err
+		return nil
 	})
 	return all, err
 }

@@ -31,8 +31,12 @@ type hangUps struct {
 	byRequest map[countedRequest]hangUp
 }
 
-// countedRequest is what the attempts at the same operation have in common.
-type countedRequest struct{ op, path string }
+// countedRequest is what the attempts at the same operation have in common. Long
+// requests are counted apart: they are not to blame for the ends with short ones.
+type countedRequest struct {
+	op, path string
+	long     bool
+}
 
 type hangUp struct {
 	ends       int       // connections in a row that have ended with the request in flight
@@ -58,10 +62,12 @@ func (h *hangUps) await(ctx, connection context.Context, s *Session, r countedRe
 	}
 	held, connected := s.link.Held()
 	h.mu.Lock()
-	u := h.byRequest[r]
+	short := h.byRequest[r]
+	r.long = true // perhaps: the length is known when the request is sent
+	long := h.byRequest[r]
 	h.mu.Unlock()
-	left := time.Until(u.resume)
-	if u.ends >= 2 {
+	left, ends := max(time.Until(short.resume), time.Until(long.resume)), max(short.ends, long.ends)
+	if ends >= 2 {
 		left = max(left, heldAfter-held)
 	}
 	if left <= 0 || !connected {
@@ -73,7 +79,7 @@ func (h *hangUps) await(ctx, connection context.Context, s *Session, r countedRe
 	case <-pause.C:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w: the last %d connections have ended with this request in flight", notSent(ctx), u.ends)
+		return fmt.Errorf("%w: the last %d connections have ended with this request in flight", notSent(ctx), ends)
 	case <-s.ctx.Done():
 	case <-connection.Done():
 	}
@@ -90,18 +96,21 @@ func (h *hangUps) attempted(s *Session, r countedRequest, err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	defer func() { h.some.Store(len(h.byRequest) > 0) }()
-	u := h.byRequest[r]
 	if lost == nil {
+		delete(h.byRequest, r)
+		r.long = true
 		delete(h.byRequest, r)
 		return err
 	}
+	r.long = lost.Size >= longRequest
+	u := h.byRequest[r]
 	if !u.connection.Equal(lost.Established) {
 		if u.count(lost, s.link.Answers()); u.counted == mostHangUps {
 			s.client.cfg.logger.Warn("zookeeper connections end whenever a request is in flight", semconv.Operation, r.op,
 				semconv.ZNodePath, r.path, semconv.RequestSize, lost.Size, semconv.ConnectionsEnded, u.ends)
 		}
 	}
-	fails := u.served >= mostHangUps-1 && lost.Size >= longRequest &&
+	fails := u.served >= mostHangUps-1 && r.long &&
 		!bytes.Contains(lost.Payload(nil), []byte("/_c_")) // a protected node's name
 	if fails {
 		u.resume = time.Time{} // a shorter request of the same operation need not wait

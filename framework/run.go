@@ -15,7 +15,7 @@ type attempt func(ctx context.Context, s *Session) error
 // run runs an operation in the client's retry loop.
 func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
 	var trouble trouble
-	request := countedRequest{op, c.full(path)}
+	request := countedRequest{op: op, path: c.full(path)}
 	end := c.ctx
 	if connection := c.connectionOf(ctx); connection != nil {
 		end = connection
@@ -65,9 +65,6 @@ type stoppable struct {
 }
 
 func (s stoppable) Stop() <-chan struct{} { return s.stop }
-
-// An operation tries again after an error that may be over soon. While it does,
-// those who wait for it, or for what a recipe makes of it, see nothing of that.
 
 // OnTrouble returns a context under which operations tell of each error after
 // which they try again, as the *OpError that they would have returned. A recipe
