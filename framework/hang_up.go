@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"sync"
@@ -110,8 +109,7 @@ func (h *hangUps) attempted(s *Session, r countedRequest, err error) error {
 				semconv.ZNodePath, r.path, semconv.RequestSize, lost.Size, semconv.ConnectionsEnded, u.ends)
 		}
 	}
-	fails := u.served >= mostHangUps-1 && r.long &&
-		!bytes.Contains(lost.Payload(nil), []byte("/_c_")) // a protected node's name
+	fails := u.served >= mostHangUps-1 && r.long && !lost.protected
 	if fails {
 		u.resume = time.Time{} // a shorter request of the same operation need not wait
 	}

@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -182,6 +183,27 @@ func TestLongRequestIsNotBlamedForShortOnes(t *testing.T) {
 		_, err := c.Set(t.Context(), "/n", make([]byte, 100_000), framework.AnyVersion)
 		require.NoError(t, err)
 		require.Equal(t, 2, long.Hits())
+	})
+}
+
+// Logs and flight recorders keep errors for long. The data of the requests is not kept
+// with them.
+func TestErrorsOfLostRequestsKeepNoData(t *testing.T) {
+	const n, size = 32, 500_000
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv)
+		mustCreate(t, c, "/n", "")
+		hangsUp(srv, zktest.OpSetData, "/n")
+		before := inUse()
+		var errs []error
+		for range n {
+			_, err := c.Set(t.Context(), "/n", make([]byte, size), 0)
+			require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+			errs = append(errs, err)
+		}
+		srv.ClearRequests()
+		require.Less(t, inUse()-before, int64(n*size/4))
+		runtime.KeepAlive(errs)
 	})
 }
 
