@@ -133,7 +133,7 @@ func WithServiceName(name string) Option {
 
 // WithServers sets a function that knows the servers of the ensemble, for
 // ensembles that change. It returns them as they are now, each a host with an
-// optional port, as in the connection string. It must return soon after ctx ends:
+// optional port, as in the connection string: an IPv6 address needs brackets. It must return soon after ctx ends:
 // until then, the client has no connection and tries no server, and Close waits.
 //
 // It is asked before each round over all servers, while there is no connection,

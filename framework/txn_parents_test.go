@@ -38,3 +38,22 @@ func TestTransactionMakesNoParentThatItMakesByItself(t *testing.T) {
 		require.Equal(t, 2, srv.CountRequests(zktest.OpMulti))
 	})
 }
+
+// A sequential or protected node has another name than its operation, and is no parent
+// of a node below that name.
+func TestTransactionMakesAParentThatAnOperationOnlySeemsToMake(t *testing.T) {
+	for name, opt := range map[string]framework.CreateOption{
+		"sequential": framework.WithMode(framework.PersistentSequential),
+		"protected":  framework.WithProtection(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				_, err := c.Transaction(t.Context(),
+					framework.CreateOp("/n", nil, opt),
+					framework.CreateOp("/n/below", nil, framework.WithParents()))
+				require.NoError(t, err)
+				require.Equal(t, []string{"below"}, srv.Children("/n"))
+			})
+		})
+	}
+}
