@@ -159,7 +159,11 @@ func (t *txn) createParents(ctx context.Context, s *Session) error {
 		if !t.mayMakeParent(i) {
 			continue
 		}
-		if err := t.client.createParents(ctx, s, t.parentOf(i), &t.ops[i].create, known); err != nil {
+		err := t.client.createParents(ctx, s, t.parentOf(i), &t.ops[i].create, known)
+		switch {
+		case IsRefusal(err):
+			return t.failed(i, err)
+		case err != nil:
 			return err
 		}
 	}

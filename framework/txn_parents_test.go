@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -56,4 +57,21 @@ func TestTransactionMakesAParentThatAnOperationOnlySeemsToMake(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A parent that the client may not create makes the transaction fail with an error
+// that names the operation below it, like every refusal.
+func TestTransactionNamesTheOperationWhoseParentIsRefused(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/closed", "", framework.WithACL(zk.WorldACL(zk.PermRead)))
+		_, err := c.Transaction(t.Context(),
+			framework.CreateOp("/open/n", nil, framework.WithParents()),
+			framework.CreateOp("/closed/a/n", nil, framework.WithParents()))
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+		var failed *framework.TxnError
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, 1, failed.Index)
+		require.Equal(t, "/closed/a/n", failed.Path)
+	})
 }
