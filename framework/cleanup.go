@@ -93,8 +93,8 @@ func (q *cleanups) add(job *cleanup) (start bool) {
 	return start
 }
 
-// take returns the jobs, and a channel that says when there are more. If there are
-// none, and last is true, it returns no channel: the goroutine must end.
+// take returns the jobs, and a channel that says when there are more. If there are no
+// jobs, and last is true, it returns no channel: the goroutine must end.
 func (q *cleanups) take(last bool) (jobs []*cleanup, more <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -113,8 +113,8 @@ func (c *Client) cleanUp(job *cleanup) {
 	}
 }
 
-// cleanUpAll tries each clean-up once, and repeats those that have failed after
-// pauses, which hold up no new ones.
+// cleanUpAll tries each new clean-up at once. It repeats the failed clean-ups after
+// pauses, which hold up no new clean-up.
 func (c *Client) cleanUpAll(ctx context.Context) {
 	var failed []*cleanup
 	var due <-chan time.Time // nil while there are no failed ones

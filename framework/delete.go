@@ -26,7 +26,7 @@ type deleteConfig struct {
 // on in the background until the node is gone or the client is closed. The call
 // still returns the error. A missing node is success.
 //
-// A delete that the server refuses, for want of rights or because there are
+// A delete that the server refuses, for lack of rights or because there are
 // children, stays refused. If the server fails at it twenty times, the client
 // gives up and logs a warning. Use it for nodes of your own with unique names,
 // with AnyVersion.

@@ -13,18 +13,19 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// hangUps counts the connections of a session that end with a request in flight: each
-// time that it is made again, all other requests are interrupted, too. Only the ends of a
-// connection count that had held before the request was sent, because a network
-// that breaks all the time is no matter of a request. So a request that was in
-// flight at two ends in a row is not sent before the connection has held. An
-// answer to the request ends the count.
+// hangUps counts, for each request, the connections of a session that have ended while
+// the request was in flight. Whenever the client repeats such a request, the end of the
+// connection interrupts all other requests. An end counts only if the connection had
+// held before the request was sent: a network that breaks all the time says nothing
+// about a request. So a request that was in flight at two ends in a row is not sent
+// before the connection has held. An answer to the request ends the count.
 //
-// A long request fails when it was in flight at three such ends in a row. Any other
-// one pauses for longer each time, and never fails by this count. Nor does one that
-// makes a protected node: its caller relies on the client to find the node.
+// A long request fails when it was in flight at three such ends in a row, and other
+// requests were answered in between. A short request pauses for longer each time, and
+// this count never makes it fail. A request that makes a protected node does not fail
+// either: its caller relies on the client to find the node.
 type hangUps struct {
-	some atomic.Bool // whether byRequest has any; saves the lock
+	some atomic.Bool // byRequest is not empty; saves the lock
 
 	mu        sync.Mutex // protects the following field
 	byRequest map[countedRequest]hangUp

@@ -66,11 +66,11 @@ type stoppable struct {
 
 func (s stoppable) Stop() <-chan struct{} { return s.stop }
 
-// OnTrouble returns a context under which operations tell of each error after
-// which they try again, as the *OpError that they would have returned. A recipe
-// whose users wait for something else than the operation can name the last one
-// then, when they give up. A function that ctx has from another call is told,
-// too. tell must not block. Several goroutines may call it at the same time.
+// OnTrouble returns a context for operations. Whenever an operation under that context
+// tries again after an error, it calls tell with the *OpError that it would have
+// returned. A recipe whose users wait for something other than the operation can name
+// the last error when they give up. If ctx already carries an OnTrouble function, both
+// are called. tell must not block, and several goroutines may call it at the same time.
 func (e Extension) OnTrouble(ctx context.Context, tell func(error)) context.Context {
 	if outer, ok := ctx.Value(troubleKey{}).(func(error)); ok {
 		inner := tell
