@@ -93,8 +93,8 @@ func (q *cleanups) add(job *cleanup) (start bool) {
 	return start
 }
 
-// take returns the jobs, and a channel that says when there are more. If there are
-// none, and last is true, it returns no channel: the goroutine must end.
+// take returns the jobs, and a channel that says when there are more. If there are no
+// jobs, and last is true, it returns no channel: the goroutine must end.
 func (q *cleanups) take(last bool) (jobs []*cleanup, more <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -113,8 +113,8 @@ func (c *Client) cleanUp(job *cleanup) {
 	}
 }
 
-// cleanUpAll tries each clean-up once, and repeats those that have failed after
-// pauses, which hold up no new ones.
+// cleanUpAll tries each new clean-up at once. It repeats the failed clean-ups after
+// pauses, which hold up no new clean-up.
 func (c *Client) cleanUpAll(ctx context.Context) {
 	var failed []*cleanup
 	var due <-chan time.Time // nil while there are no failed ones
@@ -174,12 +174,33 @@ func (c *Client) sweep(ctx context.Context, jobs []*cleanup) (failed []*cleanup)
 		}
 		return w.failed
 	}
-	deletes := w.lookUp(s, jobs)
-	pipeline(ctx, s, deletes, (*cleanup).request, func(job *cleanup, _ proto.Nothing, err error) error {
+	var deletes, searches []*cleanup
+	for _, job := range jobs {
+		if job.guid == "" {
+			deletes = append(deletes, job)
+		} else {
+			searches = append(searches, job)
+		}
+	}
+	steps := []func(){
+		func() { w.deleteAll(s, deletes) },
+		func() { w.deleteAll(s, w.lookUp(s, searches)) },
+	}
+	if len(deletes) > 0 && len(searches) > 0 { // either may end the connection whenever it is tried
+		random.Shuffle(steps)
+	}
+	for _, step := range steps {
+		step()
+	}
+	return w.failed
+}
+
+// deleteAll deletes the nodes of clean-ups.
+func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
+	pipeline(w.ctx, s, jobs, (*cleanup).request, func(job *cleanup, _ proto.Nothing, err error) error {
 		w.finish(job, err)
 		return nil
 	})
-	return w.failed
 }
 
 // finish takes the result of an attempt at a clean-up.
@@ -215,15 +236,10 @@ func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 	return others
 }
 
-// lookUp makes the look-ups that clean-ups need, and returns the deletes that
-// are left then.
+// lookUp searches for the nodes of clean-ups, and returns their deletes.
 func (w *sweep) lookUp(s *Session, jobs []*cleanup) (deletes []*cleanup) {
 	found := foundNodes{}
 	for _, job := range jobs {
-		if job.guid == "" {
-			deletes = append(deletes, job)
-			continue
-		}
 		names, err := found.of(w.ctx, s, job.parent, job.guid)
 		switch {
 		case err == nil && len(names) == 0 && job.mayCome(s):

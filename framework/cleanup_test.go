@@ -148,3 +148,56 @@ func TestCleanUpThatAlwaysBreaksTheConnectionHoldsUpNoOther(t *testing.T) {
 		require.Equal(t, []string{"n00000", "zookeeper"}, srv.Children("/"))
 	})
 }
+
+// doubtfulNodes makes n protected nodes below /p, and has the connection end when no
+// caller waits for the answers any more. Clients are refused from then on.
+func doubtfulNodes(t *testing.T, srv *zktest.Server, c *framework.Client, n int) {
+	t.Helper()
+	mustCreate(t, c, "/p", "")
+	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Second)})
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	for _, err := range createMany(ctx, c, "/p", n) {
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	}
+	require.Len(t, srv.Children("/p"), n)
+	srv.RefuseConnections(true)
+	srv.CutAll()
+}
+
+// A server does not let the client list the parent of nodes in doubt. It is asked
+// once, and not for each of them.
+func TestParentThatCannotBeListedIsSearchedOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		doubtfulNodes(t, srv, c, 500)
+		srv.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/p", Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		srv.RefuseConnections(false)
+		time.Sleep(5 * time.Second)
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpGetChildren2), 3)
+	})
+}
+
+// A server ends the connection whenever it is asked for one of two clean-ups: a
+// search, or a delete. The other one is carried out all the same.
+func TestCleanUpsOfOneKindHoldUpNoneOfTheOther(t *testing.T) {
+	for name, hangsUpOn := range map[string]zktest.Rule{
+		"search": {Op: zktest.OpGetChildren2, Path: "/p"},
+		"delete": {Op: zktest.OpDelete, Path: "/q"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				mustCreate(t, c, "/q", "")
+				doubtfulNodes(t, srv, c, 1)
+				framework.Extend(c).DeleteInBackground("/q")
+				hangsUpOn.Times, hangsUpOn.Do = -1, zktest.DropRequest()
+				srv.Inject(hangsUpOn)
+				srv.RefuseConnections(false)
+				time.Sleep(10 * time.Minute)
+				left := map[string]int{"search": 1, "delete": 0}[name]
+				require.Len(t, srv.Children("/p"), left)
+				_, exists := srv.Node("/q")
+				require.Equal(t, left == 0, exists)
+			})
+		})
+	}
+}

@@ -176,7 +176,7 @@ func (c *Client) silentServer() (address string, silence time.Duration) {
 	return c.session.server, c.attempts.silence(c.session.server)
 }
 
-// refused returns the error of an operation that waits in vain.
+// refused returns the error of an operation while servers refuse the credentials.
 func (c *Client) refused() error {
 	c.mu.Lock()
 	cause := c.refusal.failing

@@ -26,7 +26,7 @@ type deleteConfig struct {
 // on in the background until the node is gone or the client is closed. The call
 // still returns the error. A missing node is success.
 //
-// A delete that the server refuses, for want of rights or because there are
+// A delete that the server refuses, for lack of rights or because there are
 // children, stays refused. If the server fails at it twenty times, the client
 // gives up and logs a warning. Use it for nodes of your own with unique names,
 // with AnyVersion.
@@ -215,10 +215,10 @@ func childrenOf(ctx context.Context, s *Session, parents []string) (all []string
 		for _, name := range found.Names {
 			all = append(all, znode.Join(parent, name))
 		}
-		if reason.Is(err, zk.ErrNoNode) {
-			return nil
+		if err != nil && !reason.Is(err, zk.ErrNoNode) {
+			return fmt.Errorf("node %s: %w", parent, err)
 		}
-		return err
+		return nil
 	})
 	return all, err
 }

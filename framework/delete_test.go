@@ -93,6 +93,17 @@ func TestDeleteWithChildrenNamesTheNodeThatItMayNotDelete(t *testing.T) {
 	})
 }
 
+func TestDeleteWithChildrenNamesTheNodeThatItMayNotList(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		mustCreate(t, c, "/n/secret", "", framework.WithACL(zk.WorldACL(zk.PermCreate|zk.PermDelete)))
+		mustCreate(t, c, "/n/secret/child", "")
+		err := c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithChildren())
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		require.ErrorContains(t, err, "/n/secret")
+	})
+}
+
 func TestQuietDeleteOfAMissingNodeIsSuccess(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		require.NoError(t, c.Delete(t.Context(), "/missing", 3, framework.WithMissingOK()))

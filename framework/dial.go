@@ -46,7 +46,6 @@ func (s *Session) dialServer(network string) (net.Conn, error) {
 		return nil, err
 	}
 	s.noteAttempt(address)
-	s.client.now() // the handshake is contact from after a suspension
 	timeout := s.attemptTimeout()
 	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
@@ -55,6 +54,7 @@ func (s *Session) dialServer(network string) (net.Conn, error) {
 		s.disconnected(err)
 		return nil, err
 	}
+	s.client.now() // the handshake is contact from after a suspension
 	return s.link.Wrap(nc, time.Now().Add(timeout)), nil
 }
 

@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"sync"
@@ -14,25 +13,30 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// hangUps counts the connections of a session that end with a request in flight: each
-// time that it is made again, all other requests are interrupted, too. Only the ends of a
-// connection count that had held before the request was sent, because a network
-// that breaks all the time is no matter of a request. So a request that was in
-// flight at two ends in a row is not sent before the connection has held. An
-// answer to the request ends the count.
+// hangUps counts, for each request, the connections of a session that have ended while
+// the request was in flight. Whenever the client repeats such a request, the end of the
+// connection interrupts all other requests. An end counts only if the connection had
+// held before the request was sent: a network that breaks all the time says nothing
+// about a request. So a request that was in flight at two ends in a row is not sent
+// before the connection has held. An answer to the request ends the count.
 //
-// A long request fails when it was in flight at three such ends in a row. Any other
-// one pauses for longer each time, and never fails by this count. Nor does one that
-// makes a protected node: its caller relies on the client to find the node.
+// A long request fails when it was in flight at three such ends in a row, and other
+// requests were answered in between. A short request pauses for longer each time, and
+// this count never makes it fail. A request that makes a protected node does not fail
+// either: its caller relies on the client to find the node.
 type hangUps struct {
-	some atomic.Bool // whether byRequest has any; saves the lock
+	some atomic.Bool // byRequest is not empty; saves the lock
 
 	mu        sync.Mutex // protects the following field
 	byRequest map[countedRequest]hangUp
 }
 
-// countedRequest is what the attempts at the same operation have in common.
-type countedRequest struct{ op, path string }
+// countedRequest is what the attempts at the same operation have in common. Long
+// requests are counted apart: they are not to blame for the ends with short ones.
+type countedRequest struct {
+	op, path string
+	long     bool
+}
 
 type hangUp struct {
 	ends       int       // connections in a row that have ended with the request in flight
@@ -58,10 +62,12 @@ func (h *hangUps) await(ctx, connection context.Context, s *Session, r countedRe
 	}
 	held, connected := s.link.Held()
 	h.mu.Lock()
-	u := h.byRequest[r]
+	short := h.byRequest[r]
+	r.long = true // perhaps: the length is known when the request is sent
+	long := h.byRequest[r]
 	h.mu.Unlock()
-	left := time.Until(u.resume)
-	if u.ends >= 2 {
+	left, ends := max(time.Until(short.resume), time.Until(long.resume)), max(short.ends, long.ends)
+	if ends >= 2 {
 		left = max(left, heldAfter-held)
 	}
 	if left <= 0 || !connected {
@@ -73,7 +79,7 @@ func (h *hangUps) await(ctx, connection context.Context, s *Session, r countedRe
 	case <-pause.C:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w: the last %d connections have ended with this request in flight", notSent(ctx), u.ends)
+		return fmt.Errorf("%w: the last %d connections have ended with this request in flight", notSent(ctx), ends)
 	case <-s.ctx.Done():
 	case <-connection.Done():
 	}
@@ -90,19 +96,21 @@ func (h *hangUps) attempted(s *Session, r countedRequest, err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	defer func() { h.some.Store(len(h.byRequest) > 0) }()
-	u := h.byRequest[r]
 	if lost == nil {
+		delete(h.byRequest, r)
+		r.long = true
 		delete(h.byRequest, r)
 		return err
 	}
+	r.long = lost.Size >= longRequest
+	u := h.byRequest[r]
 	if !u.connection.Equal(lost.Established) {
 		if u.count(lost, s.link.Answers()); u.counted == mostHangUps {
 			s.client.cfg.logger.Warn("zookeeper connections end whenever a request is in flight", semconv.Operation, r.op,
 				semconv.ZNodePath, r.path, semconv.RequestSize, lost.Size, semconv.ConnectionsEnded, u.ends)
 		}
 	}
-	fails := u.served >= mostHangUps-1 && lost.Size >= longRequest &&
-		!bytes.Contains(lost.Payload(nil), []byte("/_c_")) // a protected node's name
+	fails := u.served >= mostHangUps-1 && r.long && !lost.protected
 	if fails {
 		u.resume = time.Time{} // a shorter request of the same operation need not wait
 	}

@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -159,6 +160,51 @@ func TestRequestOnWhichServersHangUp(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Connections have ended with short requests in flight. A long request of the same
+// operation and path was in flight at none of these ends, so it does not fail at once.
+func TestLongRequestIsNotBlamedForShortOnes(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c, _ := hangUpClient(t, srv)
+		mustCreate(t, c, "/n", "")
+		time.Sleep(time.Second) // the connection has held
+		short := hangsUp(srv, zktest.OpSetData, "/n")
+		ctx, cancel := context.WithCancel(t.Context())
+		reads := readsOn(ctx, c)
+		defer reads()
+		defer cancel()
+		for short.Hits() < 8 {
+			_, err := c.Set(t.Context(), "/n", nil, framework.AnyVersion)
+			require.Error(t, err)
+		}
+		short.Remove()
+		long := srv.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/n", Times: 2, Do: zktest.DropRequest()})
+		_, err := c.Set(t.Context(), "/n", make([]byte, 100_000), framework.AnyVersion)
+		require.NoError(t, err)
+		require.Equal(t, 2, long.Hits())
+	})
+}
+
+// Logs and flight recorders keep errors for long. The data of the requests is not kept
+// with them.
+func TestErrorsOfLostRequestsKeepNoData(t *testing.T) {
+	const n, size = 32, 500_000
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv)
+		mustCreate(t, c, "/n", "")
+		hangsUp(srv, zktest.OpSetData, "/n")
+		before := inUse()
+		var errs []error
+		for range n {
+			_, err := c.Set(t.Context(), "/n", make([]byte, size), 0)
+			require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+			errs = append(errs, err)
+		}
+		srv.ClearRequests()
+		require.Less(t, inUse()-before, int64(n*size/4))
+		runtime.KeepAlive(errs)
+	})
 }
 
 // A network that breaks all the time is no matter of the requests.

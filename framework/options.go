@@ -106,8 +106,9 @@ func WithLogger(l *slog.Logger) Option {
 //
 // If a hook has a method Err() error, New returns the error of that method. The
 // hook of tracing.New has one for options that it cannot use. A hook that is
-// nil, or has no method for an event, is an error of New, too. So is one with a method that has an event's name, but
-// another type or a pointer receiver, so that the client cannot call it.
+// nil, or has no method for an event, is an error of New, too. So is a hook with a
+// method that has an event's name, but another type or a pointer receiver, so that the
+// client cannot call it.
 func WithHooks(h ...clienttrace.Hook) Option {
 	return func(c *config) {
 		for _, hook := range h {
@@ -132,7 +133,7 @@ func WithServiceName(name string) Option {
 
 // WithServers sets a function that knows the servers of the ensemble, for
 // ensembles that change. It returns them as they are now, each a host with an
-// optional port, as in the connection string. It must return soon after ctx ends:
+// optional port, as in the connection string: an IPv6 address needs brackets. It must return soon after ctx ends:
 // until then, the client has no connection and tries no server, and Close waits.
 //
 // It is asked before each round over all servers, while there is no connection,

@@ -81,21 +81,27 @@ func (l *searches) begin(parent string) *search {
 	return now
 }
 
-// foundNodes are the protected nodes that a caller has found, by their parents and
-// prefixes. So the caller searches each parent once.
-type foundNodes map[string]map[string][]string
+// foundNodes are the protected nodes that a caller has found below each parent. The
+// caller searches each parent once, also if the search fails.
+type foundNodes map[string]foundBelow
+
+// foundBelow is the result of a search.
+type foundBelow struct {
+	byPrefix map[string][]string
+	err      error
+}
 
 // of returns the names of the nodes below a parent that were made with this id.
 func (f foundNodes) of(ctx context.Context, s *Session, parent, guid string) ([]string, error) {
-	names, known := f[parent]
+	found, known := f[parent]
 	if !known {
-		var err error
-		if names, err = s.protectedBelow(ctx, parent); err != nil && !reason.Is(err, zk.ErrNoNode) {
-			return nil, err
+		found.byPrefix, found.err = s.protectedBelow(ctx, parent)
+		if reason.Is(found.err, zk.ErrNoNode) {
+			found.err = nil
 		}
-		f[parent] = names
+		f[parent] = found
 	}
-	return names[protectedPrefix(guid)], nil
+	return found.byPrefix[protectedPrefix(guid)], found.err
 }
 
 // firstOf returns the path of the first by name of the nodes that one create has

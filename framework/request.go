@@ -127,13 +127,21 @@ func (p pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 	return none, reason.OfContext(ctx)
 }
 
-// lostError is the error of a request whose connection has ended.
+// lostError is the error of a request whose connection has ended. It is kept for as
+// long as a log or the caller keeps it, and so without the data of the request.
 type lostError struct {
 	error
 	transport.HangUp
+	protected bool // a long request that names a protected node
 }
 
 func (e *lostError) Unwrap() error { return e.error }
+
+func newLostError(err error, h transport.HangUp) *lostError {
+	protected := h.Size >= longRequest && bytes.Contains(h.Payload(nil), []byte("/_c_"))
+	h.Request = transport.Request{}
+	return &lostError{err, h, protected}
+}
 
 // result reads the answer of a call that is done.
 func (p pending[T]) result() (T, error) {
@@ -147,7 +155,7 @@ func (p pending[T]) result() (T, error) {
 	case err != nil:
 		lost := p.session.sessionError(zk.ErrConnectionClosed)
 		if hangUp, ok := p.call.HungUp(); ok {
-			lost = &lostError{lost, hangUp}
+			lost = newLostError(lost, hangUp)
 		}
 		return none, lost
 	case code == proto.CodeNoNode && p.request.NoNodeIsAnswer:

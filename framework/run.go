@@ -15,7 +15,7 @@ type attempt func(ctx context.Context, s *Session) error
 // run runs an operation in the client's retry loop.
 func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
 	var trouble trouble
-	request := countedRequest{op, c.full(path)}
+	request := countedRequest{op: op, path: c.full(path)}
 	end := c.ctx
 	if connection := c.connectionOf(ctx); connection != nil {
 		end = connection
@@ -66,14 +66,11 @@ type stoppable struct {
 
 func (s stoppable) Stop() <-chan struct{} { return s.stop }
 
-// An operation tries again after an error that may be over soon. While it does,
-// those who wait for it, or for what a recipe makes of it, see nothing of that.
-
-// OnTrouble returns a context under which operations tell of each error after
-// which they try again, as the *OpError that they would have returned. A recipe
-// whose users wait for something else than the operation can name the last one
-// then, when they give up. A function that ctx has from another call is told,
-// too. tell must not block. Several goroutines may call it at the same time.
+// OnTrouble returns a context for operations. Whenever an operation under that context
+// tries again after an error, it calls tell with the *OpError that it would have
+// returned. A recipe whose users wait for something other than the operation can name
+// the last error when they give up. If ctx already carries an OnTrouble function, both
+// are called. tell must not block, and several goroutines may call it at the same time.
 func (e Extension) OnTrouble(ctx context.Context, tell func(error)) context.Context {
 	if outer, ok := ctx.Value(troubleKey{}).(func(error)); ok {
 		inner := tell

@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -116,5 +117,23 @@ func TestReturnToTheServerAfterASuspensionCounts(t *testing.T) {
 		srv.CutAll()
 		time.Sleep(time.Minute)
 		require.NoError(t, s.Context().Err())
+	})
+}
+
+// The machine sleeps while the client connects, before it has sent anything. The
+// session that it gets then is as good as any other.
+func TestSessionBegunAfterASleepDuringTheDialLives(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		machine := srv.NewHost()
+		var once sync.Once
+		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+			once.Do(func() { suspend(t, machine, time.Hour) })
+			return machine.Dialer()(ctx, network, address)
+		}
+		c := newClient(t, srv, framework.WithDialer(dial), insider.WithSuspendClock(machine.Suspended).(framework.Option))
+		_, err := c.Session(t.Context())
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		require.Equal(t, 1, srv.CountRequests(zktest.OpConnect), "there is one session")
 	})
 }

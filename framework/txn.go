@@ -142,7 +142,8 @@ func (t *txn) mayMakeParent(i int) bool {
 	op := &t.ops[i]
 	return op.kind == txnCreate && t.client.mayMakeParent(t.parentOf(i), &op.create) &&
 		!slices.ContainsFunc(t.ops[:i], func(op TxnOp) bool {
-			return op.kind == txnCreate && t.client.full(op.path) == t.parentOf(i)
+			hasOtherName := op.create.protected || op.create.mode.sequential()
+			return op.kind == txnCreate && !hasOtherName && t.client.full(op.path) == t.parentOf(i)
 		})
 }
 
@@ -158,7 +159,11 @@ func (t *txn) createParents(ctx context.Context, s *Session) error {
 		if !t.mayMakeParent(i) {
 			continue
 		}
-		if err := t.client.createParents(ctx, s, t.parentOf(i), &t.ops[i].create, known); err != nil {
+		err := t.client.createParents(ctx, s, t.parentOf(i), &t.ops[i].create, known)
+		switch {
+		case IsRefusal(err):
+			return t.failed(i, err)
+		case err != nil:
 			return err
 		}
 	}

@@ -180,11 +180,11 @@ func watchedRead[T any](
 // watches already.
 //
 // The answer comes right behind the event. ByOwnDelete waits for it, or until ctx or
-// the session ends. It does not say so of a Delete whose reply was lost or that
-// somebody else has come before, nor of one WithGuarantee that goes on in the
-// background. If somebody has deleted the node and made it anew while the watch's
-// event was on its way, the Delete may have deleted that one. It is for a watch of
-// GetW or ExistsW that is done.
+// the session ends. It returns false if the reply was lost, if another client
+// deleted the node first, or if the delete continues in the background. If another
+// client deleted and re-created the node while the watch's event was on its way, the
+// Delete may have deleted the new node. ByOwnDelete is for a watch of GetW or ExistsW
+// that is done.
 func (w *Watch) ByOwnDelete(ctx context.Context) bool {
 	<-w.Done()
 	d := w.shared.Deletion()

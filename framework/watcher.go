@@ -101,8 +101,8 @@ type Watcher struct {
 //   - ErrClosed;
 //   - zk.ErrInvalidPath, and zk.ErrBadArguments for an option that is nil;
 //   - ErrRequestTooLarge for a path that is longer than a request may be;
-//   - ErrUnimplemented: servers know persistent watches
-//     since 3.6. GetW and its like work on older ones;
+//   - ErrUnimplemented: servers know persistent watches since 3.6. GetW, ExistsW and
+//     ChildrenW work on older servers;
 //   - ErrSessionLost if ctx is of a session that is over, see Client.InSession, and
 //     was kept from ending with it;
 //   - zk.ErrNoAuth or another refusal of the server.

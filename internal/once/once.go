@@ -1,5 +1,5 @@
-// Package once has two marks of contexts, by which recipes that look after lost
-// replies themselves keep framework from repeating what it takes for harmless.
+// Package once marks contexts. With a mark, a recipe that handles lost replies itself
+// keeps framework from repeating an operation that framework takes for harmless.
 package once
 
 import "context"

@@ -68,8 +68,13 @@ func (c *Conn) confirmContact() {
 const beatsPerTimeout = 8
 
 // beat ends when both of its requests are answered, or with the connection.
+//
+// Go's clock measures the half tick between two beats. Config.Clock may be late when a
+// transaction is answered, and be corrected before the next sync: then the time between
+// them looks longer than it was.
 func (c *Conn) beat(timeout time.Duration) {
-	sync, err := c.roundTrip(proto.OpSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, timeout)
+	begun := time.Now() // no later than the sync is sent
+	_, err := c.roundTrip(proto.OpSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, timeout)
 	if err != nil {
 		return
 	}
@@ -77,13 +82,17 @@ func (c *Conn) beat(timeout time.Duration) {
 	if err != nil {
 		return
 	}
-	c.confirmed(sync, proof{sent, c.link.cfg.Clock()}, timeout/4)
+	c.confirmed(begun, proof{sent, time.Now()}, timeout/4)
 }
 
 // proof is a transaction that was answered.
-type proof struct{ sent, answered time.Time }
+type proof struct {
+	sent     time.Time // by Config.Clock
+	answered time.Time // by Go's clock
+}
 
-// confirmed records the end of a beat whose sync was sent at the given time.
+// confirmed records the end of a beat whose sync was sent at the given time of Go's
+// clock, or later.
 // The contact of the handshake needs only the transaction: the server has asked
 // the leader by then, or is the leader.
 func (c *Conn) confirmed(sync time.Time, p proof, halfTick time.Duration) {

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"encoding/binary"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,5 +96,32 @@ func TestStrictContactIsNotConfirmedByResumingASession(t *testing.T) {
 		p.write(answerFrame(xidOf(multi), 2, 0, proto.OpCheck, false, 0, -1, true, -1))
 		synctest.Wait()
 		require.Equal(t, time.Second, contactAfter(l, begin), "the handshake")
+	})
+}
+
+// The machine sleeps, and Config.Clock is corrected when the next beat begins. The sync
+// of that beat is sent right after the transaction was answered, however much later
+// the clock says that it was: the leader need not have asked for news in between.
+func TestStrictContactWaitsForHalfATickAfterASleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var slept atomic.Int64
+		l := NewLink(Config{LeaderConfirmed: true, Clock: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }})
+		begin := time.Now()
+		c, p := established(t, l, 0, 8*time.Second)
+		c.SetReadDeadline(time.Time{}) // the handshake is over
+		readInBackground(c)
+		beat := func() {
+			p.answerNext()
+			multi := p.read()
+			require.EqualValues(t, proto.OpMulti, binary.BigEndian.Uint32(multi[4:]))
+			p.write(answerFrame(xidOf(multi), 2, 0, proto.OpCheck, false, 0, -1, true, -1))
+			synctest.Wait()
+		}
+		time.Sleep(900 * time.Millisecond) // the first beat is slow
+		beat()
+		slept.Store(int64(5 * time.Second))
+		time.Sleep(100 * time.Millisecond)
+		beat()
+		require.Zero(t, contactAfter(l, begin), "only the handshake is confirmed")
 	})
 }

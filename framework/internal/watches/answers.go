@@ -41,11 +41,12 @@ func (p *Persistent) isCurrentLocked(w *persistentWatch, connection uint64) bool
 	return p.byPath[w.path] == w && p.connection == connection
 }
 
-// refusedLocked ends a watch that the server will not set. A recursive watch that is refused ends the readers that
-// asked for it; the others go on with one of the node alone. So does a standard
-// watch that rides on it, if the server has it. refusedLocked reports whether the
-// watch must be asked for again: that one, or the same one, because the server
-// only has too much to do now. It ends a watch of which nobody reads then.
+// refusedLocked ends a watch that the server will not set. A recursive watch that is
+// refused ends the readers that asked for it; the others go on with a watch of the node
+// alone. So does a standard watch that rides on it, if the server has the watch of the
+// node. If the server only has too much to do now, a watch without readers ends.
+// refusedLocked reports whether the client must ask for a watch again: for the watch of
+// the node, or for the same watch later.
 func (p *Persistent) refusedLocked(w *persistentWatch, recursive bool, code int32) (again bool) {
 	later, err := p.session.owner.Judge(code)
 	switch {

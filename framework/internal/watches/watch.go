@@ -121,8 +121,7 @@ func (w *Watch) carriedLocked() bool {
 }
 
 // A watch is done when it has fired, could not be set, nobody waits for it any
-// more, or its session has ended.
-// A client may have thousands, and most have one waiter, which waits in one of
+// more, or its session has ended. A client may have thousands, and most have one waiter, which waits in one of
 // these ways. So a watch has only what somebody has asked for.
 
 // Done returns a channel that is closed when the watch is done.
