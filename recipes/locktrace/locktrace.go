@@ -11,8 +11,8 @@ import (
 // every hold of a client.
 //
 // An acquire takes as long as its AcquireTracer does. So does the candidacy of a
-// leader latch, for which Client.Close waits. The calls to a HoldTracer have a goroutine of their own, and the
-// waiting for these calls is bounded:
+// leader latch, for which Client.Close waits. The calls to a HoldTracer are made on
+// a separate goroutine, and the waiting for these calls is bounded:
 //
 //   - A release waits until the hooks were told of it, but no longer than a
 //     second, and no longer than a tenth of a second once its context has
