@@ -70,6 +70,7 @@ func TestExpiryDuringCloseTellsNothing(t *testing.T) {
 		require.NoError(t, d.Close())
 		d.expire()
 		time.Sleep(time.Second)
+		synctest.Wait()
 		require.True(t, h.last.Ended)
 	})
 }
