@@ -134,8 +134,8 @@ func TestServicesOfStrangers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := registries(t)
 		for id, node := range map[string]string{
-			"future": `{"address":"10.0.0.1","port":1,"registrationTimeUTC":9000000000000000}`,
-			"past":   `{"address":"10.0.0.2","port":1,"registrationTimeUTC":-9000000000000000}`,
+			"future": `{"address":"10.0.0.1","port":1,"registrationTimeUTC":9e15}`,
+			"past":   `{"address":"10.0.0.2","port":1,"registrationTimeUTC":-9e15}`,
 			"escape": `{"address":"\u001b[31m\u202e","port":1,"payload":{"a\u001b":["\u202e"]}}`,
 		} {
 			require.NoError(t, s.Create("/services/orders/"+id, []byte(node)))
