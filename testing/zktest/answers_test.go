@@ -147,6 +147,8 @@ func TestRemovingWatches(t *testing.T) {
 			c.call(wire.OpAddWatch, "/w", 0)
 			c.call(wire.OpGetData, "/w", true)
 			const data, children, anyKind = 2, 1, 3
+			require.Equal(t, wire.OK, c.call(wire.OpCheckWatches, "/w", data).code)
+			require.Equal(t, wire.ErrNoWatcher, c.call(wire.OpCheckWatches, "/none", data).code)
 			require.Equal(t, wire.OK, c.call(wire.OpRemoveWatches, "/w", data).code)
 			require.Len(t, srv.Watches(), left)
 			c.call(wire.OpRemoveWatches, "/w", children)

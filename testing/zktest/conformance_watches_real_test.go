@@ -154,6 +154,7 @@ func TestWatchesConform(t *testing.T) {
 		for kind := range 7 {
 			for _, watch := range set {
 				watch(b)
+				b.do(wire.OpCheckWatches, "/w", kind)
 			}
 			b.do(wire.OpRemoveWatches, "/w", kind)
 			b.do(wire.OpRemoveWatches, "/w", kind)

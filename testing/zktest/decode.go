@@ -23,6 +23,7 @@ var others = map[wire.Op]func(*wire.Decoder) operation{
 	wire.OpSetWatches:    decodeSetWatches,
 	wire.OpSetWatches2:   decodeSetWatches2,
 	wire.OpAddWatch:      decodeAddWatch,
+	wire.OpCheckWatches:  decodeCheckWatches,
 	wire.OpRemoveWatches: decodeRemoveWatches,
 	wire.OpCloseSession:  decodeCloseSession,
 }

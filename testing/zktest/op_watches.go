@@ -108,17 +108,23 @@ func (o addWatchOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	return wire.OK
 }
 
-// removeWatchesOp is removeWatches.
-type removeWatchesOp struct {
+// forgetWatchesOp is removeWatches, and checkWatches, which removes nothing. Java's
+// client sends checkWatches when a program removes one watcher of a path.
+type forgetWatchesOp struct {
 	pathOp
-	kind int32
+	kind   int32
+	remove bool
+}
+
+func decodeCheckWatches(d *wire.Decoder) operation {
+	return forgetWatchesOp{pathOp{d.String()}, d.Int32(), false}
 }
 
 func decodeRemoveWatches(d *wire.Decoder) operation {
-	return removeWatchesOp{pathOp{d.String()}, d.Int32()}
+	return forgetWatchesOp{pathOp{d.String()}, d.Int32(), true}
 }
 
-func (o removeWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
+func (o forgetWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	modes := o.modes
 	if x.srv.cfg.before39 {
 		modes = o.modes38
@@ -127,8 +133,12 @@ func (o removeWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	if data|child == 0 {
 		return wire.ErrMarshalling
 	}
-	inData := x.srv.watches.Remove(x.conn, datatree.DataWatch(o.path), data)
-	inChild := x.srv.watches.Remove(x.conn, datatree.ChildWatch(o.path), child)
+	act := x.srv.watches.Has
+	if o.remove {
+		act = x.srv.watches.Remove
+	}
+	inData := act(x.conn, datatree.DataWatch(o.path), data)
+	inChild := act(x.conn, datatree.ChildWatch(o.path), child)
 	if !inData && !inChild {
 		return wire.ErrNoWatcher
 	}
@@ -136,7 +146,7 @@ func (o removeWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 }
 
 // modes translates the request's kind into modes for the data and child tables.
-func (o removeWatchesOp) modes() (data, child datatree.WatchMode) {
+func (o forgetWatchesOp) modes() (data, child datatree.WatchMode) {
 	switch o.kind {
 	case 1:
 		return 0, datatree.WatchOnce
@@ -153,7 +163,7 @@ func (o removeWatchesOp) modes() (data, child datatree.WatchMode) {
 }
 
 // modes38 is modes for 3.8, which removes whatever is in a table.
-func (o removeWatchesOp) modes38() (data, child datatree.WatchMode) {
+func (o forgetWatchesOp) modes38() (data, child datatree.WatchMode) {
 	switch o.kind {
 	case 1:
 		return 0, datatree.WatchAnyMode

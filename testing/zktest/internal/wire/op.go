@@ -26,6 +26,7 @@ const (
 	OpCheck           Op = 13
 	OpMulti           Op = 14
 	OpCreate2         Op = 15
+	OpCheckWatches    Op = 17
 	OpRemoveWatches   Op = 18
 	OpCreateContainer Op = 19
 	OpCreateTTL       Op = 21
@@ -47,7 +48,7 @@ var opNames = map[Op]string{
 	OpSetData: "setData", OpGetACL: "getACL", OpSetACL: "setACL", OpGetChildren: "getChildren",
 	OpSync: "sync", OpPing: "ping", OpGetChildren2: "getChildren2", OpCheck: "check",
 	OpMulti: "multi", OpCreate2: "create2",
-	OpRemoveWatches: "removeWatches", OpCreateContainer: "createContainer",
+	OpCheckWatches: "checkWatches", OpRemoveWatches: "removeWatches", OpCreateContainer: "createContainer",
 
 	OpCreateTTL: "createTTL", OpMultiRead: "multiRead", OpAuth: "auth",
 	OpSetWatches: "setWatches", OpGetEphemerals: "getEphemerals",
