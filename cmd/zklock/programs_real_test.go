@@ -4,11 +4,13 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -37,6 +39,7 @@ func init() {
 			os.Args = slices.Insert(os.Args, 1, "--session-timeout", longSession)
 			main()
 		}
+		ignoreNothing()
 		dir, err := os.MkdirTemp("", "zklock")
 		if err == nil {
 			zklockPath = filepath.Join(dir, "zklock")
@@ -50,6 +53,30 @@ func init() {
 		}
 		closeShared = append(closeShared, func() error { return os.RemoveAll(dir) }, zkserver.CloseShared)
 	}
+}
+
+// ignoreNothing has the programs of tests receive the signals that the test binary
+// itself ignores, because nohup or a shell in the background has started it: Go
+// passes on to programs that a signal is ignored, unless the signal is notified.
+func ignoreNothing() {
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} { // Go catches all others
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
+}
+
+// patience is how long a program of a test may run, and the work that it has
+// started. A test that fails ends then, and does not wait for ever.
+const patience = 2 * time.Minute
+
+// patiently returns a program that is killed when the test has no more patience.
+func patiently(t *testing.T, name string, args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = patience
+	return cmd
 }
 
 // longSession is the session timeout of the programs that tests start, unless
@@ -77,7 +104,7 @@ type addr interface{ Addr() string }
 // nowhere.
 func newZklock(t *testing.T, srv addr, args ...string) *program {
 	t.Helper()
-	p := &program{t: t, cmd: exec.Command(zklockPath, args...), stdout: bufio.NewReader(strings.NewReader("")), stderr: &text{}}
+	p := &program{t: t, cmd: patiently(t, zklockPath, args...), stdout: bufio.NewReader(strings.NewReader("")), stderr: &text{}}
 	p.cmd.Env = append(os.Environ(), "ZKLOCK_SERVERS="+srv.Addr(), "GORACE=atexit_sleep_ms=0")
 	var err error
 	p.stdin, err = p.cmd.StdinPipe()
@@ -152,13 +179,20 @@ func newLife(t *testing.T) *life {
 }
 
 // line returns the next line that the command has written. The first call
-// waits until the command has opened the pipe.
+// waits until the command has opened the pipe, or the test has no more patience.
 func (l *life) line() string {
 	l.t.Helper()
 	if l.f == nil {
+		late := time.AfterFunc(patience, func() {
+			if w, err := os.OpenFile(l.path, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+				w.Close() // the reader gets io.EOF
+			}
+		})
 		f, err := os.Open(l.path)
+		late.Stop()
 		require.NoError(l.t, err)
 		l.t.Cleanup(func() { f.Close() })
+		require.NoError(l.t, f.SetReadDeadline(time.Now().Add(patience)))
 		l.f, l.r = f, bufio.NewReader(f)
 	}
 	line, err := l.r.ReadString('\n')
@@ -226,7 +260,7 @@ func startOnTerminal(t *testing.T, srv *zktest.Server, name string, args ...stri
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	require.NoError(t, err)
 	defer slave.Close()
-	cmd := exec.Command(name, args...)
+	cmd := patiently(t, name, args...)
 	cmd.Env = append(os.Environ(), "ZKLOCK_SERVERS="+srv.Addr(), "ZKLOCK="+zklockPath,
 		"GORACE=atexit_sleep_ms=0", "PS1=prompt\n", "TERM=dumb")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
