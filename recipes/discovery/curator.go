@@ -38,17 +38,7 @@ func (curator) Encode(i Instance) (_ string, _ []byte, err error) {
 }
 
 func (curator) Decode(service, name string, data []byte) (Instance, error) {
-	i, err := decodeJava(service, name, data)
-	if err != nil {
-		return i, err
-	}
-	switch FormatOf(i) {
-	case "spring":
-		return withSpringLabels(i)
-	case "dubbo":
-		return withLabels(i)
-	}
-	return i, nil
+	return decodeJava(service, name, data, "")
 }
 
 // The Java classes of payloads that have labels.
@@ -77,16 +67,16 @@ func FormatOf(i Instance) string {
 
 // javaInstance is Java's JSON of an instance, in Java's order.
 type javaInstance struct {
-	Name       string          `json:"name"`
-	ID         string          `json:"id"`
-	Address    *string         `json:"address"`
-	Port       *javaNumber     `json:"port"`
-	TLSPort    *javaNumber     `json:"sslPort"`
-	Payload    json.RawMessage `json:"payload"`
-	Registered javaNumber      `json:"registrationTimeUTC"`
-	Kind       string          `json:"serviceType"`
-	URISpec    json.RawMessage `json:"uriSpec"`
-	Enabled    *bool           `json:"enabled,omitempty"`
+	Name       string           `json:"name"`
+	ID         string           `json:"id"`
+	Address    *string          `json:"address"`
+	Port       *javaNumber      `json:"port"`
+	TLSPort    *javaNumber      `json:"sslPort"`
+	Payload    *json.RawMessage `json:"payload"`
+	Registered javaNumber       `json:"registrationTimeUTC"`
+	Kind       string           `json:"serviceType"`
+	URISpec    *json.RawMessage `json:"uriSpec"`
+	Enabled    *bool            `json:"enabled,omitempty"`
 }
 
 // javaNumber is an integer as Jackson reads it: it may be in quotes, and a fraction is
@@ -119,8 +109,8 @@ func encodeJava(i Instance, id string) (string, []byte, error) {
 	}
 	java := javaInstance{
 		Name: i.Service, ID: id, Address: orNull(i.Address), Port: orNull(javaNumber(i.Port)),
-		TLSPort: orNull(javaNumber(i.TLSPort)), Payload: i.Payload, Registered: javaNumber(millis(i)),
-		Kind: i.Kind.String(), URISpec: i.URISpec,
+		TLSPort: orNull(javaNumber(i.TLSPort)), Payload: &i.Payload, Registered: javaNumber(millis(i)),
+		Kind: i.Kind.String(), URISpec: &i.URISpec,
 	}
 	if i.Disabled {
 		java.Enabled = new(bool)
@@ -145,8 +135,9 @@ func millis(i Instance) int64 {
 	return i.Registered.UnixMilli()
 }
 
-// decodeJava reads what encodeJava writes, and what Java itself writes.
-func decodeJava(service, name string, data []byte) (Instance, error) {
+// decodeJava reads what encodeJava writes, and what Java itself writes, in a format of
+// FormatOf. If the format is empty, the payload decides.
+func decodeJava(service, name string, data []byte, format string) (Instance, error) {
 	enabled := true // if nothing is said: null is false
 	java := javaInstance{Enabled: &enabled}
 	if err := unmarshal(data, &java); err != nil {
@@ -155,7 +146,7 @@ func decodeJava(service, name string, data []byte) (Instance, error) {
 	i := Instance{
 		Service: service, ID: name, Address: unbracketed(orZero(java.Address)),
 		Port: int(orZero(java.Port)), TLSPort: int(orZero(java.TLSPort)),
-		Payload: unlessNull(java.Payload), URISpec: unlessNull(java.URISpec), Disabled: !orZero(java.Enabled),
+		Payload: orZero(java.Payload), URISpec: orZero(java.URISpec), Disabled: !orZero(java.Enabled),
 	}
 	if java.Kind != "" {
 		i.Kind = Kind(slices.Index(kinds, java.Kind))
@@ -169,7 +160,10 @@ func decodeJava(service, name string, data []byte) (Instance, error) {
 	if err := checkInstance(i); err != nil {
 		return Instance{}, err
 	}
-	return i, nil
+	if format == "" {
+		format = FormatOf(i)
+	}
+	return withLabels(i, format)
 }
 
 func orZero[T any](v *T) (zero T) {
@@ -177,13 +171,6 @@ func orZero[T any](v *T) (zero T) {
 		return zero
 	}
 	return *v
-}
-
-func unlessNull(raw json.RawMessage) json.RawMessage {
-	if string(raw) == "null" {
-		return nil
-	}
-	return raw
 }
 
 // unbracketed returns an address without the brackets that some write around it.

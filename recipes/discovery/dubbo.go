@@ -1,10 +1,6 @@
 package discovery
 
-import (
-	"cmp"
-	"net"
-	"strconv"
-)
+import "cmp"
 
 // DubboCodec is Dubbo's format at the level of applications, which Dubbo 3 has.
 // The service is the application. The base is /services, if Dubbo's registry has
@@ -22,27 +18,20 @@ func DubboCodec() Codec { return dubbo{} }
 type dubbo struct{ plainTree }
 
 func (dubbo) Encode(i Instance) (_ string, _ []byte, err error) {
-	if err := cmp.Or(checkPlain(i), checkID(hostPort(i))); err != nil {
+	if err := cmp.Or(checkPlain(i), checkID(i.HostPort())); err != nil {
 		return "", nil, err
 	}
 	labels := i.Metadata
 	if labels == nil {
 		labels = map[string]string{} // Java's readers cannot take null
 	}
-	i.Payload, err = marshal(labelled{dubboClass, hostPort(i), i.Service, labels})
+	i.Payload, err = marshal(labelled{dubboClass, i.HostPort(), i.Service, labels})
 	if err != nil {
 		return "", nil, err
 	}
-	return encodeJava(i, hostPort(i))
+	return encodeJava(i, i.HostPort())
 }
 
 func (dubbo) Decode(service, name string, data []byte) (Instance, error) {
-	i, err := decodeJava(service, name, data)
-	if err != nil {
-		return i, err
-	}
-	return withLabels(i)
+	return decodeJava(service, name, data, "dubbo")
 }
-
-// hostPort returns where an instance listens, with brackets around IPv6.
-func hostPort(i Instance) string { return net.JoinHostPort(i.Address, strconv.Itoa(i.Port)) }

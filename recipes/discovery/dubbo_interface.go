@@ -70,7 +70,7 @@ func (d dubboInterface) Encode(i Instance) (string, []byte, error) {
 	if err := cmp.Or(checkPlain(i), err); err != nil {
 		return "", nil, err
 	}
-	return javaEscape(d.protocol + "://" + hostPort(i) + "/" + i.Service + "?" + parameters), nil, nil
+	return javaEscape(d.protocol + "://" + i.HostPort() + "/" + i.Service + "?" + parameters), nil, nil
 }
 
 // dubboParameters returns the parameters of an instance's URL, in Dubbo's order.

@@ -33,7 +33,9 @@ func (d *Directory) recorded() flight.Directory {
 		of := flight.Service{Name: name}
 		for _, e := range s.Of(name) {
 			of.Instances++
-			of.Drained += oneIf(e.Disabled)
+			if e.Disabled {
+				of.Drained++
+			}
 		}
 		now.Services = append(now.Services, of)
 	}
@@ -41,11 +43,4 @@ func (d *Directory) recorded() flight.Directory {
 		now.Bad = append(now.Bad, flight.BadNode{Path: d.events.At(b.Path).FullPath(), Err: b.Err})
 	}
 	return now
-}
-
-func oneIf(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }

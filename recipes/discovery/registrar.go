@@ -150,8 +150,8 @@ func (r *Registrar) begin(k *kept, i Instance) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k.registration, k.failure = registration, err
-	if k.leaves && err == nil {
-		_ = registration.node.Shutdown(ended)
+	if k.leaves {
+		k.leaveLocked()
 	}
 }
 
@@ -205,17 +205,13 @@ func (r *Registrar) leave(at place) *kept {
 func (k *kept) leaveLocked() {
 	k.leaves = true
 	if k.registration != nil {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel() // Shutdown begins the end, and does not wait for it
 		_ = k.registration.node.Shutdown(ended)
 	}
 }
 
-// ended is the context of a Shutdown that begins the end, and does not wait for it.
-var ended = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()
-
+// forget takes an instance out whose node is gone, unless another one has its place.
 func (r *Registrar) forget(at place, k *kept) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

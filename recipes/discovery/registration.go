@@ -75,10 +75,10 @@ func NewRegistration(
 func register(
 	client *framework.Client, base string, codec Codec, i Instance, opts []RegistrationOption,
 ) (*Registration, error) {
-	cfg, wrongOption := registrationOf(opts)
+	var cfg registrationConfig
 	mode, wrongKind := modeOf(i.Kind)
 	dir, err := dirOf(base, codec, i.Service)
-	if err := cmp.Or(wrongOption, wrongKind, err); err != nil {
+	if err := cmp.Or(applyAll(&cfg, opts), wrongKind, err); err != nil {
 		return nil, err
 	}
 	r := &Registration{client: client, codec: codec, turn: make(chan struct{}, 1)}

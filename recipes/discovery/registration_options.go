@@ -12,9 +12,7 @@ import (
 // RegistrationOption configures a Registration.
 type RegistrationOption func(*registrationConfig)
 
-type registrationConfig struct {
-	node []nodes.Option
-}
+type registrationConfig struct{ node []nodes.Option }
 
 // WithConflictPolicy says what to do about somebody else's node with the ID:
 // nodes.Wait, which is the default, nodes.Fail or nodes.Replace. The node of a
@@ -35,10 +33,6 @@ func WithACL(acl []zk.ACL) RegistrationOption {
 // It is for registries whose other programs do not create the folder again.
 func WithPersistentFolder() RegistrationOption {
 	return func(c *registrationConfig) { c.node = append(c.node, nodes.WithPersistentParents()) }
-}
-
-func registrationOf(opts []RegistrationOption) (c registrationConfig, err error) {
-	return c, applyAll(&c, opts)
 }
 
 // ConflictError says that somebody else has registered an instance with the ID.

@@ -68,11 +68,8 @@ func isIPv6(address string) bool {
 
 // contextID returns the id that the payload of an instance has, if it has one.
 func contextID(i Instance) (string, error) {
-	if len(i.Payload) == 0 {
-		return i.ID, nil
-	}
 	var payload labelled
-	if err := unmarshal(i.Payload, &payload); err != nil {
+	if len(i.Payload) > 0 && unmarshal(i.Payload, &payload) != nil {
 		return "", invalid("payload", string(i.Payload), "must be an object as in Spring's nodes")
 	}
 	return cmp.Or(payload.ID, i.ID), nil
@@ -94,18 +91,7 @@ func withStatus(i Instance) map[string]string {
 func isUp(status string) bool { return status == "" || strings.EqualFold(status, statusUp) }
 
 func (spring) Decode(service, name string, data []byte) (Instance, error) {
-	i, err := decodeJava(service, name, data)
-	if err != nil {
-		return i, err
-	}
-	return withSpringLabels(i)
-}
-
-// withSpringLabels is withLabels, with what the status among them says.
-func withSpringLabels(i Instance) (Instance, error) {
-	i, err := withLabels(i)
-	i.Disabled = i.Disabled || !isUp(i.Metadata[statusLabel])
-	return i, err
+	return decodeJava(service, name, data, "spring")
 }
 
 // labelled is the payload of Spring and of Dubbo, which have equal classes.
@@ -141,10 +127,11 @@ func (l *javaLabels) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// withLabels returns an instance with the metadata in its payload. One whose payload is
-// something else has none: in Java, it fails the whole service.
-func withLabels(i Instance) (Instance, error) {
-	if len(i.Payload) == 0 || i.Payload[0] != '{' {
+// withLabels returns an instance with the metadata in its payload, and with what the
+// status among them says if the format is Spring's. Curator's format has no labels. A
+// payload that is no object has none: in Java, it fails the whole service.
+func withLabels(i Instance, format string) (Instance, error) {
+	if format == "curator" || len(i.Payload) == 0 || i.Payload[0] != '{' {
 		return i, nil
 	}
 	var payload labelled
@@ -157,5 +144,6 @@ func withLabels(i Instance) (Instance, error) {
 	if len(payload.Metadata) > 0 {
 		i.Metadata = payload.Metadata
 	}
+	i.Disabled = i.Disabled || format == "spring" && !isUp(i.Metadata[statusLabel])
 	return i, nil
 }

@@ -26,9 +26,9 @@ func checkID(id string) error {
 // checkInstance returns an error for what no format can take.
 func checkInstance(i Instance) error {
 	switch {
-	case i.Port != 0 && !isPort(int64(i.Port)):
+	case i.Port < 0 || i.Port > 65535:
 		return invalid("port", i.Port, "must be from 1 to 65535")
-	case i.TLSPort != 0 && !isPort(int64(i.TLSPort)):
+	case i.TLSPort < 0 || i.TLSPort > 65535:
 		return invalid("TLS port", i.TLSPort, "must be from 1 to 65535")
 	case strings.ContainsAny(i.Address, "[]"):
 		return invalid("address", i.Address, "must have no brackets")
@@ -39,8 +39,6 @@ func checkInstance(i Instance) error {
 	}
 	return nil
 }
-
-func isPort(n int64) bool { return n >= 1 && n <= 65535 }
 
 // checkEndpoint is for formats that need an address and a port.
 func checkEndpoint(i Instance) error {
