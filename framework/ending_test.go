@@ -33,6 +33,10 @@ func TestAwaitEndOfASession(t *testing.T) {
 			},
 			want: []error{framework.ErrLeftToServers, framework.ErrClosed},
 		},
+		"replaced by a server that keeps its nodes": {
+			end:  func(srv *zktest.Server, c *framework.Client) { srv.Session(c.SessionID()).Replace(); srv.CutAll() },
+			want: []error{framework.ErrLeftToServers, framework.ErrSessionLost},
+		},
 		"lost": {
 			end:  func(srv *zktest.Server, _ *framework.Client) { cutOff(srv) },
 			want: []error{framework.ErrLeftToServers, framework.ErrSessionLost},

@@ -113,6 +113,7 @@ const libraryBuffer = 4 << 10
 // Causes with which the context of a lost session ends.
 var (
 	errEndedByServer = fmt.Errorf("%w: the server has ended it", ErrSessionLost)
+	errReplaced      = fmt.Errorf("%w: a server has granted another session", ErrSessionLost)
 	errTimeUp        = fmt.Errorf("%w: no answer within its time", ErrSessionLost)
 )
 
@@ -125,6 +126,10 @@ func (s *Session) event(ev zk.Event) {
 	case zk.StateDisconnected:
 		s.disconnected(nil)
 	case zk.StateExpired:
+		if s.link.Replaced() {
+			s.end(errReplaced)
+			return
+		}
 		s.end(errEndedByServer)
 	}
 }

@@ -91,9 +91,7 @@ func newRegistry(t *testing.T, seed uint64) *registry {
 		},
 		Every: 20 * time.Second,
 		Disruptions: []zktest.Disruption{
-			// No ReplaceSession: such a server says that it has ended a session whose nodes
-			// it still has, and Shutdown believes that.
-			zktest.CutSession(), zktest.CutSession(), zktest.ReapContainers(),
+			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ReapContainers(),
 			zktest.StopFor(long), zktest.PauseFor(long), zktest.BlackholeFor(long), zktest.RefuseFor(long),
 			zktest.PauseSessionFor(long), zktest.PauseSessionFor(registrySession / 2),
 			zktest.Custom("end a session before its time", r.expireSomeone),

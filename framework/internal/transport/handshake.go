@@ -110,7 +110,10 @@ func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
 		return nil, fmt.Errorf("the server grants a session timeout of %v, less than %v",
 			granted, c.link.cfg.MinTimeout)
 	}
-	replaced := c.requestedSession != 0 && r.Session != c.requestedSession
+	replaced := r.Session != 0 && c.requestedSession != 0 && r.Session != c.requestedSession
+	if replaced {
+		c.link.noteReplaced()
+	}
 	if r.Session == 0 || replaced {
 		// Timeout 0 and session 0 mean that the session has expired.
 		clear(frame[proto.LengthSize+4 : proto.LengthSize+handshakeSize])
@@ -264,6 +267,21 @@ func (l *Link) Identity() Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.identity
+}
+
+func (l *Link) noteReplaced() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.replaced = true
+}
+
+// Replaced reports whether a server has granted another session in place of this one.
+// The library is told that the session has expired, which no server has said: the
+// session may live on until its timeout.
+func (l *Link) Replaced() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.replaced
 }
 
 // OrphanedSession returns the identity of a session that a server has granted,
