@@ -288,3 +288,26 @@ func TestObserverOfLeadersThatVanishPauses(t *testing.T) {
 		w.closeAll(t, "/l", l)
 	})
 }
+
+// After an observer has seen a leader, one error costs it no long pause, whatever the
+// pauses before have grown to.
+func TestPauseOfAnObserverThatHasSeenALeader(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const first, second = "/l/_c_f0-latch-0000000000", "/l/_c_f1-latch-0000000001"
+		require.NoError(t, w.Fake.Create(first, []byte("a")))
+		require.NoError(t, w.Fake.Create(second, []byte("b")))
+		c, _ := w.Connect(t)
+		fail := func(times int) {
+			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Times: times, Do: zktest.Fail(zktest.ErrSystem)})
+		}
+		fail(8)
+		next := w.observe(t, c, "/l")
+		require.Equal(t, "a", next().ID())
+		synctest.Wait() // it waits for the end of the leader
+		fail(1)
+		begun := time.Now()
+		require.NoError(t, w.Fake.Delete(first))
+		require.Equal(t, "b", next().ID())
+		require.Less(t, time.Since(begun), 5*time.Second)
+	})
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // minimumHold is that of the mutexes of these tests. It is longer than a session
@@ -233,6 +234,23 @@ func TestClientEndsItsSessionAfterTheMinimumHold(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The server does not answer the deletion of a lock that was asked for, and then the
+// client is closed.
+func TestClientEndsItsSessionBeforeALockThatWasAskedForIsDeleted(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		lease := shortJob(t, ctx, holdingMutex(c, path))
+		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpDelete, Do: zktest.Blackhole()})
+		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
+		synctest.Wait()
+		require.True(t, w.exists(lease.Path()))
+		require.NoError(t, c.Close())
+		require.False(t, w.exists(lease.Path()))
+		w.NothingLeft(t, path)
+	})
 }
 
 // Nobody works, so that the lock need not go when its session is lost, nor when it

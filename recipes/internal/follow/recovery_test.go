@@ -34,3 +34,25 @@ func TestNoPauseBehindAWaitForAConnection(t *testing.T) {
 		require.Zero(t, time.Since(begun))
 	})
 }
+
+// The pauses grow from error to error, and are short again after a success.
+func TestPausesAfterASuccess(t *testing.T) {
+	for name, awaited := range map[string]bool{"somebody waits": true, "nobody waits": false} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+				c, _ := w.Connect(t)
+				r := follow.Recovery{Client: c, Awaited: awaited}
+				pause := func() time.Duration {
+					begun := time.Now()
+					require.NoError(t, r.Wait(t.Context(), zk.ErrSessionMoved))
+					return time.Since(begun)
+				}
+				first := pause()
+				require.Less(t, first, pause())
+				r.Recovered()
+				require.Equal(t, first, pause())
+				require.Less(t, first, pause())
+			})
+		})
+	}
+}
