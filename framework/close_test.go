@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -202,8 +203,8 @@ func TestCloseMayBeCalledTwiceAndConcurrently(t *testing.T) {
 		begin := time.Now()
 		for range 10 {
 			all.Go(func() {
-				require.NoError(t, c.Close())
-				require.Equal(t, time.Second, time.Since(begin), "each returns when all is done")
+				assert.NoError(t, c.Close())
+				assert.Equal(t, time.Second, time.Since(begin), "each returns when all is done")
 			})
 		}
 		all.Wait()
@@ -243,7 +244,7 @@ func TestGoEndsWithCloseWhichWaitsForIt(t *testing.T) {
 		ended := false
 		require.True(t, framework.Extend(c).Go(func(ctx context.Context) {
 			<-ctx.Done()
-			require.ErrorIs(t, context.Cause(ctx), framework.ErrClosed)
+			assert.ErrorIs(t, context.Cause(ctx), framework.ErrClosed)
 			time.Sleep(time.Minute)
 			ended = true
 		}))

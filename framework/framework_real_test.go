@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -85,11 +86,11 @@ func TestRealServerGivesTheCzxidInTheReply(t *testing.T) {
 		all.Go(func() {
 			for range 5 {
 				n, err := c.Create(ctx, "/n-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
-				require.NoError(t, err)
+				assert.NoError(t, err)
 				there, stat, err := c.Exists(ctx, n.Path)
-				require.NoError(t, err)
-				require.True(t, there)
-				require.Equal(t, stat.Czxid, n.Czxid)
+				assert.NoError(t, err)
+				assert.True(t, there)
+				assert.Equal(t, stat.Czxid, n.Czxid)
 			}
 		})
 	}

@@ -64,7 +64,7 @@ func TestCallerThatLeavesHoldsUpNoOther(t *testing.T) {
 		read := func(ctx context.Context, want error) {
 			all.Go(func() {
 				_, _, w, err := c.GetW(ctx, "/n")
-				require.ErrorIs(t, err, want)
+				assert.ErrorIs(t, err, want)
 				if err == nil {
 					w.Stop()
 				}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/testing/zktest"
@@ -30,7 +31,7 @@ func TestOwnChangeIsReadBehindTheSet(t *testing.T) {
 		w.Fake.ClearRequests()
 		var all sync.WaitGroup
 		for i := range 100 {
-			all.Go(func() { require.NoError(t, n.Set(t.Context(), int32(i))) })
+			all.Go(func() { assert.NoError(t, n.Set(t.Context(), int32(i))) })
 		}
 		all.Wait()
 		settle()

@@ -57,7 +57,7 @@ func TestLockGivesUpBeforeGolangMigrateDoes(t *testing.T) {
 		srv := zktest.Start(t)
 		first, second := newReplica(t, srv, newBase(false), nil), newReplica(t, srv, newBase(false), nil)
 		first.mustOpen(t)
-		require.NoError(t, first.up(t))
+		require.NoError(t, first.up())
 		second.mustOpen(t)
 
 		begun := time.Now()
@@ -68,7 +68,7 @@ func TestLockGivesUpBeforeGolangMigrateDoes(t *testing.T) {
 		synctest.Wait()
 		require.Len(t, srv.Children(path), 1, "it does not wait any more")
 
-		require.NoError(t, second.up(t))
+		require.NoError(t, second.up())
 		require.ErrorIs(t, first.migrate(t).Up(), migrate.ErrNoChange)
 	})
 }
@@ -104,7 +104,7 @@ func TestLockThatWasLostBeforeTheFirstStepIsTakenAgain(t *testing.T) {
 		r.mustOpen(t)
 		r.lose()
 		r.host.Heal()
-		require.NoError(t, r.up(t))
+		require.NoError(t, r.up())
 	})
 }
 
@@ -114,7 +114,7 @@ func TestOutageIsNotCalledLocked(t *testing.T) {
 		r := newReplica(t, srv, newBase(false), nil)
 		r.mustOpen(t)
 		r.lose()
-		err := r.up(t)
+		err := r.up()
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.NotErrorIs(t, err, database.ErrLocked)
 		r.host.Heal()
@@ -130,10 +130,10 @@ func TestLocksAreTakenInOrder(t *testing.T) {
 			require.Len(t, srv.Children(path), 1, "our lock is held at %s", c)
 		})
 		r.mustOpen(t)
-		require.NoError(t, r.up(t))
+		require.NoError(t, r.up())
 		require.Equal(t, []string{"open", "lock", "1 dirty", "1", "2 dirty", "2", "3 dirty", "3", "unlock"}, calls)
 		require.Empty(t, srv.Children(path))
-		require.ErrorIs(t, r.up(t), migrate.ErrNoChange)
+		require.ErrorIs(t, r.up(), migrate.ErrNoChange)
 		require.Equal(t, []string{"lock", "unlock"}, calls[9:])
 	})
 }
@@ -144,10 +144,10 @@ func TestRefusalOfTheDriverGivesOurLockBack(t *testing.T) {
 		r := newReplica(t, srv, newBase(false), nil)
 		r.mustOpen(t)
 		r.driver.err = database.ErrLocked
-		require.ErrorIs(t, r.up(t), database.ErrLocked)
+		require.ErrorIs(t, r.up(), database.ErrLocked)
 		require.Empty(t, srv.Children(path))
 		r.driver.err = nil
-		require.NoError(t, r.up(t))
+		require.NoError(t, r.up())
 	})
 }
 
@@ -186,7 +186,7 @@ func TestDriverThatPanicsLeavesNoLockBehind(t *testing.T) {
 				require.Empty(t, srv.Children(path))
 				r.driver.done = func(string) {}
 				if tc.at != "close" {
-					require.NoError(t, r.up(t), "it is not locked")
+					require.NoError(t, r.up(), "it is not locked")
 				}
 			})
 		})
@@ -244,7 +244,7 @@ func TestCloseEndsLocksThatWait(t *testing.T) {
 		b := newBase(true)
 		first, second := newReplica(t, srv, b, nil), newReplica(t, srv, b, nil)
 		first.mustOpen(t)
-		require.NoError(t, first.up(t))
+		require.NoError(t, first.up())
 		second.mustOpen(t)
 
 		locked := make(chan error)

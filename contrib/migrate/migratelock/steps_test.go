@@ -27,7 +27,7 @@ func TestReplicasMigrateOnce(t *testing.T) {
 					results <- err
 					return
 				}
-				results <- r.up(t)
+				results <- r.up()
 			}()
 		}
 		require.NoError(t, <-results)
@@ -72,10 +72,10 @@ func (l loss) play(t *testing.T, b *base) (lost, next error) {
 		next = second.open(bounded(t))
 		close(opened)
 		if next == nil {
-			next = second.up(t)
+			next = second.up()
 		}
 	}()
-	lost = first.up(t)
+	lost = first.up()
 	<-done
 	return lost, next
 }
@@ -212,7 +212,7 @@ func TestClosedClientStopsBetweenTwoSteps(t *testing.T) {
 			}
 		})
 		r.mustOpen(t)
-		require.ErrorIs(t, r.up(t), framework.ErrClosed)
+		require.ErrorIs(t, r.up(), framework.ErrClosed)
 		version, _ := b.now()
 		require.Equal(t, "1", version)
 	})

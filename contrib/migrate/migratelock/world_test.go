@@ -152,20 +152,31 @@ func (r *replica) mustOpen(t *testing.T) {
 	require.NoError(t, r.open(bounded(t)))
 }
 
-// up migrates to version 3, in three steps. Its migrations are empty: golang-migrate
-// leaves the goroutine behind that reads a migration which is not run.
-func (r *replica) up(t *testing.T) error { return r.migrate(t).Up() }
+// up migrates to version 3, in three steps.
+func (r *replica) up() error {
+	m, err := r.migration()
+	if err != nil {
+		return err
+	}
+	return m.Up()
+}
 
+// migrate is migration for the goroutine of the test.
 func (r *replica) migrate(t *testing.T) *migrate.Migrate {
 	t.Helper()
+	m, err := r.migration()
+	require.NoError(t, err)
+	return m
+}
+
+// migration returns what migrates the replica. Its migrations are empty: golang-migrate
+// leaves the goroutine behind that reads a migration which is not run.
+func (r *replica) migration() (*migrate.Migrate, error) {
 	files := source.NewMigrations()
 	for version := range uint(3) {
 		files.Append(&source.Migration{Version: version + 1, Direction: source.Down})
 	}
-	src := &stub.Stub{Migrations: files}
-	m, err := migrate.NewWithInstance("stub", src, "fake", outside{r.opened, r.between})
-	require.NoError(t, err)
-	return m
+	return migrate.NewWithInstance("stub", &stub.Stub{Migrations: files}, "fake", outside{r.opened, r.between})
 }
 
 // lose cuts a replica off until it knows that its lock is lost, and others can
