@@ -111,10 +111,11 @@ func (s *Session) SafetyMargin() time.Duration { return s.client.cfg.margin(s.Ti
 func (s *Session) Context() context.Context { return s.ctx }
 
 // AwaitEnd waits until the session is over, and returns nil if a server has said
-// that it has ended the session, so that its ephemeral nodes are gone. Otherwise,
-// the error matches ErrLeftToServers and the cause of Context. After Client.Close,
-// AwaitEnd waits until Close has reached a server or has given up. If ctx ends
-// first, the error matches ctx.Err().
+// that it has ended the session, so that its ephemeral nodes are gone. A server that
+// hands out another session has not said that. Otherwise, the error matches
+// ErrLeftToServers and the cause of Context. After Client.Close, AwaitEnd waits until
+// Close has reached a server or has given up. If ctx ends first, the error matches
+// ctx.Err().
 func (s *Session) AwaitEnd(ctx context.Context) error {
 	if err := awaitClosed(ctx, s.ctx.Done()); err != nil {
 		return err
