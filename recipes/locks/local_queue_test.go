@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
@@ -168,6 +169,26 @@ func TestQueueLimitFailsAtOnce(t *testing.T) {
 		queue[0] = locktest.AcquireLater(ctx, m)
 		for _, p := range append(queue[1:], queue[0]) {
 			require.NoError(t, p.Wait(t).Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// An acquire behind goroutines of its own process knows that the queue is full, also
+// if it cannot reach a server.
+func TestQueueThatIsFullInTheProcessNeedsNoConnection(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t, framework.WithSessionTimeout(time.Minute))
+		m := locks.NewInterProcessMutex(c, path, locks.WithQueueLimit(3))
+		queue := queueUp(ctx, m, 3)
+		w.Stop()
+		_, err := m.Acquire(ctx)
+		require.ErrorIs(t, err, locks.ErrQueueFull)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		w.Start()
+		for _, p := range queue {
+			p.Wait(t).Release(ctx)
 		}
 		w.NothingLeft(t, path)
 	})

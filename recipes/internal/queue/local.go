@@ -211,6 +211,7 @@ func (q *Queue) refuseGone(ctx context.Context, local *localQueue, w *localWaite
 func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int, full bool) error {
 	r, err := q.loop.Peek(ctx)
 	switch {
+	case err != nil && ctx.Err() == nil && full: // it is full, whatever the server says
 	case err != nil && ctx.Err() == nil:
 		return q.OpError(err)
 	case err != nil:
