@@ -101,13 +101,13 @@ func ourPath(b testing.TB) string { return "/bench/go" + b.Name() }
 type holds func() (release func() error, err error)
 
 // locker returns what acquires a lock of ours.
-func locker(b testing.TB, l locks.Locker) holds {
+func locker(ctx context.Context, l locks.Locker) holds {
 	return func() (func() error, error) {
-		lease, err := l.Acquire(b.Context())
+		lease, err := l.Acquire(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return func() error { return lease.Release(b.Context()) }, nil
+		return func() error { return lease.Release(ctx) }, nil
 	}
 }
 
@@ -145,7 +145,7 @@ func atOnce(all ...func() error) round {
 
 func mutexes(b testing.TB, addr string, clients int, opts ...locks.MutexOption) (all []holds) {
 	for range clients {
-		all = append(all, locker(b, locks.NewInterProcessMutex(benchClient(b, addr), ourPath(b), opts...)))
+		all = append(all, locker(b.Context(), locks.NewInterProcessMutex(benchClient(b, addr), ourPath(b), opts...)))
 	}
 	return all
 }
@@ -185,18 +185,18 @@ func ownPaths(paths, n int) func(testing.TB, string) round {
 		c := benchClient(b, addr)
 		var all []holds
 		for i := range paths {
-			all = append(all, locker(b, locks.NewInterProcessMutex(c, fmt.Sprint(ourPath(b), "-", i))))
+			all = append(all, locker(b.Context(), locks.NewInterProcessMutex(c, fmt.Sprint(ourPath(b), "-", i))))
 		}
 		return cycling(all, n)
 	}
 }
 
 func ourHandOvers(n int) func(testing.TB, string) round {
-	return func(b testing.TB, addr string) round { return handOvers(mutexes(b, addr, 2), n) }
+	return func(b testing.TB, addr string) round { return handOvers(mutexes(b, addr, 2), n, queues) }
 }
 
 func zkHandOvers(n int) func(testing.TB, string) round {
-	return func(b testing.TB, addr string) round { return handOvers(zkLocks(b, addr, 2), n) }
+	return func(b testing.TB, addr string) round { return handOvers(zkLocks(b, addr, 2), n, queues) }
 }
 
 // granted is the end of an acquire.
@@ -206,31 +206,39 @@ type granted struct {
 	err     error
 }
 
-// handOvers returns rounds in which two hold in turn.
-func handOvers(two []holds, n int) round {
+// handOvers returns rounds in which all hold in turn, n times after the first. Who
+// has released queues again, as the last. All have queued for so long before the
+// next release.
+func handOvers(all []holds, n int, queued time.Duration) round {
 	return func() (sum time.Duration, err error) {
-		release, err := two[0]()
-		if err != nil {
-			return 0, err
-		}
-		for i := range n {
-			next := make(chan granted, 1)
+		grants := make([]chan granted, len(all))
+		acquire := func(i int) {
+			grants[i] = make(chan granted, 1)
 			go func() {
-				release, err := two[(i+1)%2]()
-				next <- granted{time.Now(), release, err}
+				release, err := all[i]()
+				grants[i] <- granted{time.Now(), release, err}
 			}()
-			time.Sleep(queues)
+			time.Sleep(queued)
+		}
+		for i := range all {
+			acquire(i)
+		}
+		got := <-grants[0]
+		for i := 0; i < n && got.err == nil; i++ {
 			start := time.Now()
-			if err := release(); err != nil {
+			if err := got.release(); err != nil {
 				return 0, err
 			}
-			got := <-next
-			if got.err != nil {
-				return 0, got.err
+			got = <-grants[(i+1)%len(all)]
+			sum += got.at.Sub(start)
+			if i+len(all) <= n {
+				acquire(i % len(all))
 			}
-			sum, release = sum+got.at.Sub(start), got.release
 		}
-		return sum, release()
+		if got.err != nil {
+			return 0, got.err
+		}
+		return sum, got.release()
 	}
 }
 
@@ -241,7 +249,7 @@ func ourDrain(clients, objects int) func(testing.TB, string) round {
 		var crowd []holds
 		for range clients {
 			c := benchClient(b, addr)
-			crowd = append(crowd, repeat(objects, func() holds { return locker(b, locks.NewInterProcessMutex(c, ourPath(b))) })...)
+			crowd = append(crowd, repeat(objects, func() holds { return locker(b.Context(), locks.NewInterProcessMutex(c, ourPath(b))) })...)
 		}
 		return drain(mutexes(b, addr, 1)[0], crowd, nodesAt(b, addr, ourPath(b), 1+clients))
 	}
@@ -343,7 +351,7 @@ func readAndWrite(n int) func(testing.TB, string) round {
 		var all []func() error
 		for i := range 8 {
 			l := locks.NewInterProcessReadWriteLock(benchClient(b, addr), ourPath(b))
-			read, write := locker(b, l.ReadLock()), locker(b, l.WriteLock())
+			read, write := locker(b.Context(), l.ReadLock()), locker(b.Context(), l.WriteLock())
 			all = append(all, func() (err error) {
 				for k := 0; k < n && err == nil; k++ {
 					if (k+i)%10 == 0 {
@@ -362,7 +370,7 @@ func readAndWrite(n int) func(testing.TB, string) round {
 func semaphore(n int) func(testing.TB, string) round {
 	return func(b testing.TB, addr string) round {
 		of := repeat(8, func() holds {
-			return locker(b, locks.NewInterProcessSemaphore(benchClient(b, addr), ourPath(b), locks.Limit(8)))
+			return locker(b.Context(), locks.NewInterProcessSemaphore(benchClient(b, addr), ourPath(b), locks.Limit(8)))
 		})
 		var all []holds
 		for i := range 64 {
