@@ -97,8 +97,10 @@ func serveBench(text string) error {
 	return nil
 }
 
-// measured runs a round, which returns its time and the times of its operations.
-func measured(run func() (time.Duration, []time.Duration, error)) (cost, error) {
+// timedRound returns the time of a round, and those of its additions.
+type timedRound func() (took time.Duration, each []time.Duration, err error)
+
+func measured(run timedRound) (cost, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start, err := cpuTime()
@@ -111,7 +113,8 @@ func measured(run func() (time.Duration, []time.Duration, error)) (cost, error) 
 	}
 	end, err := cpuTime()
 	runtime.ReadMemStats(&after)
-	c := cost{took: took, cpu: end - start, allocs: after.Mallocs - before.Mallocs, bytes: after.TotalAlloc - before.TotalAlloc}
+	c := cost{took: took, cpu: end - start}
+	c.allocs, c.bytes = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
 	if len(each) > 0 {
 		slices.Sort(each)
 		c.p99 = each[len(each)*99/100]
@@ -119,7 +122,7 @@ func measured(run func() (time.Duration, []time.Duration, error)) (cost, error) 
 	return c, err
 }
 
-func (w benchLoad) rounds(library, addr string) (func() (time.Duration, []time.Duration, error), error) {
+func (w benchLoad) rounds(library, addr string) (timedRound, error) {
 	if w.kind == kindAdd {
 		return w.additions(library, addr)
 	}
@@ -191,7 +194,7 @@ const counterPath = "/bench-counter"
 
 // additions returns rounds in which each client adds to one counter. The peer is a
 // loop with go-zookeeper that reads, and sets the node if it has not changed since.
-func (w benchLoad) additions(library, addr string) (func() (time.Duration, []time.Duration, error), error) {
+func (w benchLoad) additions(library, addr string) (timedRound, error) {
 	ctx := context.Background()
 	var adds []func() error
 	if library == zkLockName {
@@ -199,7 +202,8 @@ func (w benchLoad) additions(library, addr string) (func() (time.Duration, []tim
 		if err != nil {
 			return nil, err
 		}
-		if _, err := conns[0].Create(counterPath, []byte("0"), 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrNodeExists) && err != nil {
+		_, err = conns[0].Create(counterPath, []byte("0"), 0, zk.WorldACL(zk.PermAll))
+		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return nil, err
 		}
 		for _, conn := range conns {

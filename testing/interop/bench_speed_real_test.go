@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/zkserver"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // BenchmarkSpeed has locks and a counter beside go-zookeeper's zk.Lock and Java
@@ -122,9 +124,8 @@ func (r speedRow) inGo(b *testing.B, library, addr string, relay *meter) *runner
 	if r.kind == kindAdd && library == zkLockName {
 		name = "CAS"
 	}
-	return &runner{name: name, relay: relay, ops: r.ops(), acquires: r.acquires(), run: func(ctx context.Context) ([]string, error) {
-		return p.ask(ctx, "round")
-	}}
+	ask := func(ctx context.Context) ([]string, error) { return p.ask(ctx, "round") }
+	return &runner{name: name, relay: relay, ops: r.ops(), acquires: r.acquires(), run: ask}
 }
 
 // inJava returns threads with an object each: many that share one object of
@@ -227,4 +228,46 @@ func (r speedRow) reportCosts(b *testing.B, one *runner) {
 			b.ReportMetric(median(slices.Clone(costs)), one.name+"-"+costNames[i])
 		}
 	}
+}
+
+// Each kind of workload does in each library what it says, and leaves no lock held.
+func TestProcessesOfBenchmarks(t *testing.T) {
+	t.Parallel()
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
+	for _, library := range []string{"our", zkLockName} {
+		for _, w := range []benchLoad{
+			{kindCycles, 2, 2, 4, 3}, {kindHandOver, 2, 1, 2, 3}, {kindHandOver, 3, 1, 3, 5}, {kindAdd, 2, 1, 2, 5},
+		} {
+			p := startProgram(t, goProgram(library, srv.Addr(), w))
+			for range 2 {
+				before := srv.CountRequests(zktest.OpDelete)
+				words := p.must(t, "round")
+				require.Len(t, words, len(costNames)-1)
+				if w.kind != kindAdd { // each acquire is released, and has a node of its own
+					require.Equal(t, w.acquires(), srv.CountRequests(zktest.OpDelete)-before, "%s: %v", library, w)
+				}
+			}
+		}
+	}
+	c := benchClient(t, srv.Addr())
+	value, _, err := c.Get(t.Context(), counterPath)
+	require.NoError(t, err)
+	require.Equal(t, "20", string(value))
+	n, err := atomic.NewLong(c, "/bench/counter").Load(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 20, n)
+}
+
+// A relay with a delay delays requests and answers, and keeps their order.
+func TestRelayDelaysBothDirections(t *testing.T) {
+	t.Parallel()
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
+	relay := startMeter(t, srv.Addr())
+	relay.delay = 20 * time.Millisecond
+	c := benchClient(t, relay.addr())
+	require.NoError(t, c.WaitConnected(t.Context()))
+	start := time.Now()
+	_, err := c.Create(t.Context(), "/delayed", nil)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, time.Since(start), 2*relay.delay)
 }
