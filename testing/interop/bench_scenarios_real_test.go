@@ -155,6 +155,7 @@ func ourHandOvers(n int) func(testing.TB, string) round {
 
 // granted is the end of an acquire.
 type granted struct {
+	member  int
 	at      time.Time
 	release func() error
 	err     error
@@ -165,34 +166,35 @@ type granted struct {
 // next release.
 func handOvers(all []holds, n int, queued time.Duration) round {
 	return func() (sum time.Duration, err error) {
-		grants := make([]chan granted, len(all))
-		acquire := func(i int) {
-			grants[i] = make(chan granted, 1)
+		grants := make(chan granted, len(all))
+		acquire := func(member int) {
 			go func() {
-				release, err := all[i]()
-				grants[i] <- granted{time.Now(), release, err}
+				release, err := all[member]()
+				grants <- granted{member, time.Now(), release, err}
 			}()
-			time.Sleep(queued)
 		}
 		for i := range all {
 			acquire(i)
+			time.Sleep(queued)
 		}
-		got := <-grants[0]
-		for i := 0; i < n && got.err == nil; i++ {
+		holder := <-grants
+		for i := 0; i < n && holder.err == nil; i++ {
 			start := time.Now()
-			if err := got.release(); err != nil {
+			if err := holder.release(); err != nil {
 				return 0, err
 			}
-			got = <-grants[(i+1)%len(all)]
-			sum += got.at.Sub(start)
-			if i+len(all) <= n {
-				acquire(i % len(all))
+			next := <-grants
+			sum += next.at.Sub(start)
+			if i+len(all) <= n { // each of n+1 acquires comes to hold
+				acquire(holder.member)
 			}
+			time.Sleep(queued)
+			holder = next
 		}
-		if got.err != nil {
-			return 0, got.err
+		if holder.err != nil {
+			return 0, holder.err
 		}
-		return sum, got.release()
+		return sum, holder.release()
 	}
 }
 
