@@ -28,9 +28,10 @@ import (
 //   - p99/CAS: of single additions, our 99th percentile divided by theirs.
 //   - our-ns, our-cpu-ns, our-allocs and our-B (allocated), and the same of others:
 //     of an operation, the median.
-//   - our-reqs and zk.Lock-reqs: the requests of an operation, through a relay, in
-//     rounds that are not timed. They do not depend on the machine's load where
-//     nobody else wants the lock, and hardly where many do.
+//   - our-reqs and zk.Lock-reqs: the requests of an operation, as the relay counts
+//     them: without a delay in rounds that are not timed. A hand-over includes the
+//     acquire of the next waiter. The load of the machine changes them hardly, and
+//     not at all where each goroutine has its own lock.
 //
 // An operation is an acquire and release, a hand-over or an addition.
 func BenchmarkSpeed(b *testing.B) {
@@ -149,8 +150,7 @@ func (r speedRow) inJava(b *testing.B, addr string, relay *meter) *runner {
 const javaHandOvers = 5
 
 func (r speedRow) compare(b *testing.B, addr string, delay time.Duration) {
-	relay := startMeter(b, addr) // before the clients, to end after them
-	relay.delay = delay
+	relay := startDelayed(b, addr, delay) // before the clients, to end after them
 	through := relay.addr()
 	if delay > 0 {
 		addr = through
@@ -262,8 +262,7 @@ func TestProcessesOfBenchmarks(t *testing.T) {
 func TestRelayDelaysBothDirections(t *testing.T) {
 	t.Parallel()
 	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
-	relay := startMeter(t, srv.Addr())
-	relay.delay = 20 * time.Millisecond
+	relay := startDelayed(t, srv.Addr(), 20*time.Millisecond)
 	c := benchClient(t, relay.addr())
 	require.NoError(t, c.WaitConnected(t.Context()))
 	start := time.Now()

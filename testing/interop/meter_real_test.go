@@ -20,7 +20,7 @@ import (
 type meter struct {
 	listener   net.Listener
 	target     string
-	delay      time.Duration  // of each frame, in both directions
+	delay      time.Duration  // of each frame
 	goroutines sync.WaitGroup // all goroutines of the relay
 
 	mu       sync.Mutex // protects the fields below
@@ -34,9 +34,15 @@ type meter struct {
 // startMeter returns a relay to the server at target, which ends with the test.
 func startMeter(t testing.TB, target string) *meter {
 	t.Helper()
+	return startDelayed(t, target, 0)
+}
+
+// startDelayed is startMeter for a relay that delays each frame, in both directions.
+func startDelayed(t testing.TB, target string, delay time.Duration) *meter {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	m := &meter{listener: listener, target: target}
+	m := &meter{listener: listener, target: target, delay: delay}
 	m.goroutines.Go(m.accept)
 	t.Cleanup(m.close)
 	return m
