@@ -7,12 +7,12 @@ import (
 
 // comparison is a table that has a row for each scenario of a benchmark.
 type comparison struct {
-	title, benchmark string   // the title is that of the column with the scenarios
+	title, benchmark string   // the title heads the column of scenarios
 	ratios           []ratio  // the first columns
 	costs            []string // other columns
 }
 
-// ratio is a column. Above 1 we are ahead, unless it is that of a cost.
+// ratio is a column. Above 1 this module is ahead; if cost is set, below 1.
 type ratio struct {
 	title, unit string
 	cost        bool
@@ -92,7 +92,7 @@ var speedRatios = []ratio{
 	{"CPU/zk.Lock", "cpu/zk.Lock", true}, {"CPU/CAS", "cpu/CAS", true}, {"p99/CAS", "p99/CAS", true},
 }
 
-// speedCosts are beside the ratios.
+// speedCosts are the columns after the ratios.
 var speedCosts = []string{"our-reqs", "zk.Lock-reqs", "CAS-reqs", "Curator-reqs", "our-allocs", "our-B"}
 
 var comparisons = []comparison{

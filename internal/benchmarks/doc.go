@@ -2,7 +2,7 @@
 // to BENCHMARKS.md.
 //
 //	go run ./internal/benchmarks -measure .             # all parts, on an idle machine
-//	go run ./internal/benchmarks -measure speed         # locks and counters beside zk.Lock and Curator
+//	go run ./internal/benchmarks -measure speed         # locks and counters, compared with zk.Lock and Curator
 //	go run ./internal/benchmarks -measure 'peers|cache' # other parts: see parts.go
 //	go run ./internal/benchmarks                        # writes the page from the last results
 //

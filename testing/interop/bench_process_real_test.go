@@ -50,8 +50,8 @@ func (w benchLoad) ops() int {
 	return w.members * w.times
 }
 
-// acquires returns how often a round acquires or adds. Who is first in a round of
-// hand-overs has waited for nobody.
+// acquires returns how often a round acquires or adds. A round of hand-overs begins
+// with one acquire that does not wait.
 func (w benchLoad) acquires() int {
 	if w.kind == kindHandOver {
 		return w.times + 1
@@ -97,7 +97,7 @@ func serveBench(text string) error {
 	return nil
 }
 
-// timedRound returns the time of a round, and those of its additions.
+// timedRound returns the time of a round, and the time of each addition in it.
 type timedRound func() (took time.Duration, each []time.Duration, err error)
 
 func measured(run timedRound) (cost, error) {

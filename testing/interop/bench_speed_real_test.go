@@ -16,10 +16,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// BenchmarkSpeed has locks and a counter beside go-zookeeper's zk.Lock and Java
-// Curator, on one server that does not sync to a disk. Each library has a process
-// of its own in each row, and in each round they run in turn. A proxy adds the
-// delay to requests, answers and events. The metrics are:
+// BenchmarkSpeed compares locks and a counter with go-zookeeper's zk.Lock and Java
+// Curator, on one server that does not sync to a disk. In each row each library
+// runs in its own process, and in each round the libraries run in turn. A proxy
+// delays requests, answers and events. The metrics are:
 //
 //   - rate/zk.Lock, rate/Curator, rate/CAS: our rate divided by theirs, the median
 //     of the rounds. With -from and -to, the lowest and the highest of fewer than
@@ -64,7 +64,7 @@ func BenchmarkSpeed(b *testing.B) {
 type speedRow struct {
 	name string
 	benchLoad
-	distant, curator bool // it is also measured at a distance, and beside Curator
+	distant, curator bool // also measured at a distance, and with Curator
 }
 
 var speedRows = []speedRow{
@@ -207,7 +207,7 @@ func (r speedRow) countApart(b *testing.B, all []*runner, addr string, relay *me
 }
 
 func (r speedRow) reportRatios(b *testing.B, our, other *runner) {
-	if r.kind == kindHandOver { // the CPU is that of 20 ms of waiting, too
+	if r.kind == kindHandOver { // its CPU includes 20 ms of waiting
 		reportRatios(b, "time/"+other.name, our.costs[timeCost], other.costs[timeCost])
 		return
 	}
@@ -243,7 +243,7 @@ func TestProcessesOfBenchmarks(t *testing.T) {
 				before := srv.CountRequests(zktest.OpDelete)
 				words := p.must(t, "round")
 				require.Len(t, words, len(costNames)-1)
-				if w.kind != kindAdd { // each acquire is released, and has a node of its own
+				if w.kind != kindAdd { // each acquire creates a node, and its release deletes it
 					require.Equal(t, w.acquires(), srv.CountRequests(zktest.OpDelete)-before, "%s: %v", library, w)
 				}
 			}
