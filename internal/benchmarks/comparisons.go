@@ -7,66 +7,41 @@ import (
 
 // comparison is a table that has a row for each scenario of a benchmark.
 type comparison struct {
-	title, benchmark string
+	title, benchmark string   // the title heads the column of scenarios
 	ratios           []ratio  // the first columns
 	costs            []string // other columns
 }
 
-// ratio is a column. Above 1, we are faster.
+// ratio is a column. Above 1 this module is ahead; if cost is set, below 1.
 type ratio struct {
-	title   string
-	unit    string
-	inverse bool   // the figure is above 1 where the peer is faster
-	peer    string // if the table has several
+	title, unit string
+	cost        bool
 }
 
-// asFast is the only ratio of a table.
-func asFast(unit string) []ratio { return []ratio{{title: "times as fast", unit: unit}} }
-
-func asFastInverse(unit string) []ratio {
-	return []ratio{{title: "times as fast", unit: unit, inverse: true}}
-}
-
-// besidePeers are columns of the peers whose ratios are x-NAME.
-func besidePeers(names ...string) []ratio {
+// ratesBeside are columns of the peers whose ratios are x-NAME.
+func ratesBeside(names ...string) []ratio {
 	all := make([]ratio, 0, len(names))
 	for _, name := range names {
-		all = append(all, ratio{title: "x " + name, unit: "x-" + name, peer: name})
+		all = append(all, ratio{title: "rate/" + name, unit: "x-" + name})
 	}
 	return all
 }
 
-// of returns the median, and between which ratios the rounds were: both are 0 if
-// nobody has noted that.
-func (c ratio) of(metrics map[string]float64) (middle, from, to float64, ok bool) {
-	middle, ok = metrics[c.unit]
-	from, to = metrics[c.unit+"-from"], metrics[c.unit+"-to"]
-	if ok && c.inverse {
-		middle = 1 / middle
-		if from > 0 {
-			from, to = 1/to, 1/from
-		}
-	}
-	return middle, from, to, ok
-}
-
+// text returns the median, and between which ratios the rounds were, if the results
+// have that. Where the peer is ahead, it is in bold.
 func (c ratio) text(metrics map[string]float64) string {
-	middle, from, to, ok := c.of(metrics)
-	switch {
-	case !ok:
-		return ""
-	case from == 0:
-		return number(middle)
-	}
-	return fmt.Sprintf("%s (%s to %s)", number(middle), number(from), number(to))
-}
-
-// behind says which peer is faster, if the title of the table does not.
-func (c ratio) behind() string {
-	if c.peer == "" {
+	middle, ok := metrics[c.unit]
+	if !ok {
 		return ""
 	}
-	return ", beside " + c.peer
+	text := number(middle)
+	if from, ok := metrics[c.unit+"-from"]; ok {
+		text += fmt.Sprintf(" (%s to %s)", number(from), number(metrics[c.unit+"-to"]))
+	}
+	if middle != 1 && (middle > 1) == c.cost {
+		text = "**" + text + "**"
+	}
+	return text
 }
 
 func comparisonOf(benchmark string) comparison {
@@ -78,7 +53,7 @@ func comparisonOf(benchmark string) comparison {
 // no row has is left out.
 func (c comparison) table(rows []row) string {
 	if len(rows) == 0 {
-		return "Not measured yet."
+		return "Not measured yet: " + c.title + "."
 	}
 	byTitle := map[string]ratio{}
 	var columns []string
@@ -93,7 +68,7 @@ func (c comparison) table(rows []row) string {
 			columns = append(columns, unit)
 		}
 	}
-	return table("scenario", columns, rows, func(metrics map[string]float64, column string) string {
+	return table(c.title, columns, rows, func(metrics map[string]float64, column string) string {
 		if one, ok := byTitle[column]; ok {
 			return one.text(metrics)
 		}
@@ -110,47 +85,34 @@ func hasUnit(rows []row, unit string) bool {
 	return false
 }
 
+// speedRatios are of a rate, or of a cost: time, CPU and the 99th percentile.
+var speedRatios = []ratio{
+	{"rate/zk.Lock", "rate/zk.Lock", false}, {"rate/Curator", "rate/Curator", false}, {"rate/CAS", "rate/CAS", false},
+	{"time/zk.Lock", "time/zk.Lock", true}, {"time/Curator", "time/Curator", true},
+	{"CPU/zk.Lock", "cpu/zk.Lock", true}, {"CPU/CAS", "cpu/CAS", true}, {"p99/CAS", "p99/CAS", true},
+}
+
+// speedCosts are the columns after the ratios.
+var speedCosts = []string{"our-reqs", "zk.Lock-reqs", "CAS-reqs", "Curator-reqs", "our-allocs", "our-B"}
+
 var comparisons = []comparison{
+	{"no delay", "Speed/loopback", speedRatios, speedCosts},
+	{"0.2 ms each way", "Speed/0.2ms", speedRatios, speedCosts},
+	{"1 ms each way", "Speed/1ms", speedRatios, speedCosts},
+	{"hand-over", "Speed/hand-over", speedRatios, speedCosts[:4]},
+	{"counter", "Speed/counter", speedRatios, speedCosts[:4]},
+	{"bytes kept", "Kept", nil, []string{"our-B", "zk.Lock-B"}},
 	{
-		title: "Recipes beside each other", benchmark: "Peers",
-		ratios: besidePeers("zk.Lock", "curator", "kazoo", "etcd", "redis"),
-		costs:  []string{"our-reqs", "zk.Lock-reqs", "curator-reqs", "kazoo-reqs", "our-ns"},
+		"other peers", "Peers", ratesBeside("zk.Lock", "curator", "kazoo", "etcd", "redis"),
+		[]string{"our-reqs", "zk.Lock-reqs", "curator-reqs", "kazoo-reqs"},
 	},
 	{
-		title: "After a holder is killed", benchmark: "FailOver",
-		ratios: besidePeers("curator", "kazoo", "etcd", "redis"),
-		costs:  []string{"our-ms", "curator-ms", "kazoo-ms", "etcd-ms", "redis-ms"},
+		"killed holder", "FailOver", ratesBeside("curator", "kazoo", "etcd", "redis"),
+		[]string{"our-ms", "curator-ms", "kazoo-ms", "etcd-ms", "redis-ms"},
 	},
 	{
-		title: "Beside Java Curator's InterProcessMutex", benchmark: "AgainstCurator",
-		ratios: asFast("x-curator"), costs: []string{"our-reqs", "curator-reqs", "our-B", "curator-B"},
-	},
-	{
-		title: "Beside zk.Lock of go-zookeeper", benchmark: "AgainstZkLock/server=zookeeper",
-		ratios: asFast("mutex/s:zk.Lock/s"), costs: []string{"mutex-B", "zk.Lock-B"},
-	},
-	{
-		title: "The same on the fake server", benchmark: "AgainstZkLock/server=zktest-tcp",
-		ratios: asFast("mutex/s:zk.Lock/s"), costs: []string{"mutex-reqs", "zk.Lock-reqs"},
-	},
-	{
-		title: "A crowd of one client beside zk.Lock", benchmark: "CrowdOfOneClient",
-		ratios: asFast("x-zk.Lock"), costs: []string{"all-ms", "reqs", "lost"},
-	},
-	{
-		title: "Beside the bare requests", benchmark: "Uncontended",
-		ratios: asFastInverse("mutex/bare"), costs: []string{"mutex-allocs", "bare-allocs"},
-	},
-	{
-		title: "A cached mutex", benchmark: "CachedLock",
-		ratios: asFast("times-as-fast"), costs: []string{"cached-ns", "plain-ns"},
-	},
-	{
-		title: "Counters beside Java Curator's DistributedAtomicLong", benchmark: "Increments",
-		ratios: asFast("x-curator"), costs: []string{"our-reqs", "curator-reqs"},
-	},
-	{
-		title: "The first state of a cache", benchmark: "FirstSync",
-		ratios: asFastInverse("x-curator"), costs: []string{"x-plain", "our-reqs", "curator-reqs", "our-B", "curator-B"},
+		"first sync of a cache", "FirstSync",
+		[]ratio{{"time/Curator", "x-curator", true}, {"time/plain", "x-plain", true}},
+		[]string{"our-reqs", "curator-reqs", "our-B", "curator-B"},
 	},
 }

@@ -1,9 +1,10 @@
 // Benchmarks measures this module beside its peers, and writes what it has found
 // to BENCHMARKS.md.
 //
-//	go run ./internal/benchmarks -measure .              # less than 25 minutes, on an idle machine
-//	go run ./internal/benchmarks -measure '^peers$|cache' # parts of it: see parts.go
-//	go run ./internal/benchmarks                         # writes the page anew
+//	go run ./internal/benchmarks -measure .             # all parts, on an idle machine
+//	go run ./internal/benchmarks -measure speed         # locks and counters, compared with zk.Lock and Curator
+//	go run ./internal/benchmarks -measure 'peers|cache' # other parts: see parts.go
+//	go run ./internal/benchmarks                        # writes the page from the last results
 //
 // To measure needs what the tests with Java need: a ZooKeeper server, Java, and
 // Java Curator; see CONTRIBUTING.md. If CURATOR_ZOOKEEPER_MAVEN has a version,

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -18,10 +16,7 @@ var pageText string
 func page(r results) string {
 	text := template.Must(template.New("page").Funcs(template.FuncMap{
 		"machine": func() string { return machine(r) },
-		"parts":   func() string { return strings.TrimSpace(partTable(r)) },
-		"growth":  func() string { return strings.TrimSpace(growthTable(r)) },
-		"behind":  func() string { return strings.TrimSpace(behind(r)) },
-		"title":   func(benchmark string) string { return comparisonOf(benchmark).title },
+		"parts":   func() string { return partList(r) },
 		"table": func(benchmark string) string {
 			return strings.TrimSpace(comparisonOf(benchmark).table(r.of(benchmark)))
 		},
@@ -49,20 +44,29 @@ func machine(r results) string {
 	return fill(text + " and " + r.all("java") + ".")
 }
 
-// partTable says of each part when it was measured, and with what.
-func partTable(r results) string {
-	var b strings.Builder
+// partList names the commit and the date that the figures of each part belong to.
+func partList(r results) string {
+	var of []string // commits and dates
+	names := map[string][]string{}
 	var sum time.Duration
-	b.WriteString("| part | date | commit | ZooKeeper | Curator | took | left out |\n|---|---|---|---|---|---:|---|\n")
 	for _, p := range r.parts {
-		f := p.facts
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n",
-			p.name, f["date"], f["commit"], f["zookeeper"], f["curator"], f["took"], f["left out"])
-		took, _ := time.ParseDuration(f["took"]) // 0 if nobody has noted it
+		when := fmt.Sprintf("at commit %s on %s", p.facts["commit"], p.facts["date"])
+		if names[when] == nil {
+			of = append(of, when)
+		}
+		name := p.name
+		if left := p.facts["left out"]; left != "" {
+			name += " (left out: " + left + ")"
+		}
+		names[when] = append(names[when], name)
+		took, _ := time.ParseDuration(p.facts["took"]) // 0 if nobody has noted it
 		sum += took
 	}
-	fmt.Fprintf(&b, "\nAll parts took %v.\n", sum)
-	return b.String()
+	text := ""
+	for _, when := range of {
+		text += fmt.Sprintf("Measured %s: %s. ", when, strings.Join(names[when], ", "))
+	}
+	return fill(text + fmt.Sprintf("All of it took %v.", sum))
 }
 
 // fill breaks lines before 80 columns.
@@ -83,11 +87,6 @@ func fill(text string) string {
 		column += len(word)
 	}
 	return b.String()
-}
-
-func growthTable(r results) string {
-	columns := []string{"reqs", "lists", "B", "goroutines"}
-	return table("crowd", columns, r.of("Growth"), figureOf)
 }
 
 // table has a line for each row, and in each column what of returns.
@@ -121,32 +120,4 @@ func number(value float64) string {
 	default:
 		return strconv.FormatFloat(value, 'f', 2, 64)
 	}
-}
-
-// behind lists the scenarios in which a peer is faster, the worst first.
-func behind(r results) string {
-	type loss struct {
-		text  string
-		ratio float64
-	}
-	var all []loss
-	for _, c := range comparisons {
-		for _, line := range r.of(c.benchmark) {
-			for _, one := range c.ratios {
-				if middle, _, _, ok := one.of(line.metrics); ok && middle < 1 {
-					text := fmt.Sprintf("- %s, %s: %s%s.\n", c.title, line.name, one.text(line.metrics), one.behind())
-					all = append(all, loss{text, middle})
-				}
-			}
-		}
-	}
-	if len(all) == 0 {
-		return "In no scenario above.\n"
-	}
-	slices.SortStableFunc(all, func(a, b loss) int { return cmp.Compare(a.ratio, b.ratio) })
-	var b strings.Builder
-	for _, one := range all {
-		b.WriteString(one.text)
-	}
-	return b.String()
 }

@@ -3,7 +3,6 @@
 package interop_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,12 +18,13 @@ import (
 
 // BenchmarkPeers has scenarios for recipes of this library, and for those of other
 // libraries. In each round all libraries that have the recipe do the same, one
-// after the other: ours, go-zookeeper's zk.Lock, Java Curator and Python's kazoo on
-// the same ZooKeeper server, the package concurrency of etcd on etcd, and
-// rueidislock on Redis. No server syncs what it writes to a disk. The metrics are:
+// after the other: ours, Java Curator and Python's kazoo on the same ZooKeeper
+// server, the package concurrency of etcd on etcd, and rueidislock on Redis. No
+// server syncs what it writes to a disk. BenchmarkSpeed has zk.Lock, and more of
+// Curator's locks. The metrics are:
 //
 //   - our-ns, curator-ns and so on: the median of the rounds, for one acquire and
-//     release, or what else bench_scenarios_test.go says.
+//     release, or what else bench_scenarios_real_test.go says.
 //   - x-curator and so on: the other's time divided by ours, the median. Above 1
 //     we are faster. Of the ratios, the second lowest of ten rounds is
 //     x-curator-from, and the second highest is x-curator-to.
@@ -160,11 +160,8 @@ func (c *contestant) count(m *meter) {
 
 func (s scenario) contestants(b *testing.B, addr, metered string, p peers) []*contestant {
 	all := []*contestant{{
-		name: "our", timed: s.ours(b, addr), metered: s.ours(b, metered), ops: cmp.Or(s.ourOps, s.ops),
+		name: "our", timed: s.ours(b, addr), metered: s.ours(b, metered), ops: s.ops,
 	}}
-	if s.zkLock != nil {
-		all = append(all, &contestant{name: "zk.Lock", timed: s.zkLock(b, addr), metered: s.zkLock(b, metered), ops: s.ops})
-	}
 	for _, name := range peerNames {
 		if p.timed[name] == nil || !slices.Contains(s.peers, name) {
 			continue

@@ -40,60 +40,12 @@
 // wait for the end of sessions. The real server deletes empty lock paths all
 // the time, so that both languages meet paths that have vanished.
 //
-// # The speed of our mutex compared with Curator's
+// # Benchmarks
 //
-//	go test -tags real ./testing/interop -run - -bench Curator -benchtime 5s -timeout 20m
+// BENCHMARKS.md has their results, and internal/benchmarks runs them. This command
+// runs those of locks and counters:
 //
-// The benchmark takes about eight minutes. The first column is Curator's time
-// for one acquire and release divided by ours: the median of the runs, and the
-// smallest and largest if there were several. The other columns are the
-// requests and bytes of each side, which are the same on every machine. Java is
-// Debian's Curator 5.4 on Java 17.
-//
-//	                     Curator's time    requests        bytes
-//	                     / ours            ours  Curator   ours   Curator
-//	one, uncontended     1.5 (1.2 to 3)    3     3         493    570
-//	64 locks, 1 client   1.2               3     3         496    573
-//	8 processes, 1 lock  1.6               5     5         1700   1800
-//	8 clients, 1 lock    1.4 (1.3 to 1.9)  5     5         1700   1800
-//	64 on one object     10                3     40        493    40000
-//	with local hand-over 250               0.05  40        8      40000
-//	64 objects, 1 lock   1.1               5     5         4600   6300
-//	500 on one object    90 (80 to 100)    3     260       600    1800000
-//	500 objects, 1 lock  2.5               5     5         30000  42000
-//
-// The eight clients are in one process. The local hand-over is 64 on one object
-// with locks.WithLocalHandOver.
-//
-// The times were measured on two cores with a load of 5 to 16. So they vary,
-// and may favour the side that needs fewer threads. Measure again on a quiet
-// machine before relying on them. If many threads share an object, Curator
-// wakes all of them for each hand-over, and each of them asks the server. With
-// an object for each thread it does not. Java is about half as fast until it
-// has compiled, so eight processes warm up for eight times as long.
-//
-// # The speed of our increments compared with Curator's
-//
-//	go test -tags real ./testing/interop -run - -bench Increments -benchtime 10x -timeout 20m
-//
-// The benchmark takes about ten minutes. The first column is Curator's time for
-// one increment divided by ours, and the others are the requests of each side
-// for one increment. The writers of a row are goroutines, or threads, that share
-// one object.
-//
-//	                           Curator's time    requests
-//	                           / ours            ours  Curator
-//	1 writer                   2.2               1     2
-//	8 writers                  12                0.25  9.4
-//	64 writers                 320               0.03  52
-//	8 writers, with receipts   15                0.25  9.1
-//	8 writers, 8 clients       2.2               1.4   9.5
-//	8 writers, Sequence.Next   9.7               1     9.1
-//
-// Goroutines that share an object write together, so our cost does not grow with
-// their number. In the row with eight clients, nothing is combined on our side,
-// and Curator's threads have one client. They try again at once, as their retry
-// policy says here. The times come from single runs on a busy machine.
+//	go test -tags real ./testing/interop -run - -bench Speed -benchtime 9x -warm 4s -timeout 60m
 //
 // # The first sync of our cache compared with Curator's
 //

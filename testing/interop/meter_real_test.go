@@ -9,6 +9,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -19,6 +20,7 @@ import (
 type meter struct {
 	listener   net.Listener
 	target     string
+	delay      time.Duration  // of each frame
 	goroutines sync.WaitGroup // all goroutines of the relay
 
 	mu       sync.Mutex // protects the fields below
@@ -32,9 +34,15 @@ type meter struct {
 // startMeter returns a relay to the server at target, which ends with the test.
 func startMeter(t testing.TB, target string) *meter {
 	t.Helper()
+	return startDelayed(t, target, 0)
+}
+
+// startDelayed is startMeter for a relay that delays each frame, in both directions.
+func startDelayed(t testing.TB, target string, delay time.Duration) *meter {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	m := &meter{listener: listener, target: target}
+	m := &meter{listener: listener, target: target, delay: delay}
 	m.goroutines.Go(m.accept)
 	t.Cleanup(m.close)
 	return m
@@ -102,7 +110,15 @@ func (m *meter) track(conns ...net.Conn) {
 // forward copies frames from one side to the other. Each counts as the given
 // number of requests.
 func (m *meter) forward(to, from net.Conn, requests int) {
-	defer to.Close()
+	write := func(frame []byte) error { _, err := to.Write(frame); return err }
+	if m.delay > 0 {
+		later := make(chan sent, 4096)
+		defer close(later)
+		m.goroutines.Go(func() { m.writeLater(to, later) })
+		write = func(frame []byte) error { later <- sent{time.Now(), frame}; return nil }
+	} else {
+		defer to.Close()
+	}
 	in := bufio.NewReader(from)
 	for handshake := true; ; handshake = false {
 		frame, err := readFrame(in)
@@ -115,8 +131,32 @@ func (m *meter) forward(to, from net.Conn, requests int) {
 			m.bytes += len(frame)
 			m.mu.Unlock()
 		}
-		if _, err := to.Write(frame); err != nil {
+		if write(frame) != nil {
 			return
+		}
+	}
+}
+
+// sent is a frame that is on its way.
+type sent struct {
+	at    time.Time
+	frame []byte
+}
+
+// writeLater writes each frame when it has been on its way for long enough. After an
+// error it discards them, so that forward does not block.
+func (m *meter) writeLater(to net.Conn, later <-chan sent) {
+	defer to.Close()
+	alarm, err := newAlarm()
+	if err == nil {
+		defer alarm.close()
+	}
+	for s := range later {
+		if err == nil {
+			err = alarm.sleep(time.Until(s.at.Add(m.delay)))
+		}
+		if err == nil {
+			_, err = to.Write(s.frame)
 		}
 	}
 }

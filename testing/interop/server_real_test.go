@@ -25,8 +25,8 @@ import (
 // TestMain ends what the tests share after the last test, and then looks for
 // leaked goroutines.
 func TestMain(m *testing.M) {
-	if addr := os.Getenv(envServers); addr != "" {
-		if err := serveRounds(addr); err != nil {
+	if text := os.Getenv(envBench); text != "" {
+		if err := serveBench(text); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

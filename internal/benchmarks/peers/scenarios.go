@@ -13,13 +13,11 @@ import (
 //   - one: one client acquires and releases.
 //   - own: so do 64 goroutines of one client, with a mutex each.
 //   - sessions: so do eight clients, with one mutex.
-//   - drain: a client holds a mutex, and others wait for it, who have queued for
-//     long. The time is from its release until all have acquired and released.
 //   - hand-over: two clients pass a mutex on. The time is from the release of the
 //     one to the grant of the other.
 //   - try: a client tries to acquire what another holds.
 func (p *peer) scenario(ctx context.Context, name, path string, times int) (time.Duration, error) {
-	clients, err := p.of(ctx, 9)
+	clients, err := p.of(ctx, 8)
 	if err != nil {
 		return 0, err
 	}
@@ -32,15 +30,6 @@ func (p *peer) scenario(ctx context.Context, name, path string, times int) (time
 		})
 	case "sessions":
 		return together(8, func(i int) error { return cycles(ctx, clients[i].mutex(path), times) })
-	case "drain":
-		if times >= len(clients) {
-			return 0, fmt.Errorf("%d clients are too many", times)
-		}
-		var crowd []mutex
-		for _, c := range clients[1 : times+1] {
-			crowd = append(crowd, c.mutex(path))
-		}
-		return drain(ctx, clients[0].mutex(path), crowd)
 	case "hand-over":
 		return handOvers(ctx, [2]mutex{clients[0].mutex(path), clients[1].mutex(path)}, times)
 	case "try":
@@ -72,30 +61,8 @@ func cycles(ctx context.Context, m mutex, times int) error {
 	return nil
 }
 
-const (
-	// How long a client has to queue before the other one releases.
-	queues      = 150 * time.Millisecond
-	crowdQueues = 2 * time.Second // the same for several
-)
-
-// drain lets a crowd wait for a holder.
-func drain(ctx context.Context, holder mutex, crowd []mutex) (time.Duration, error) {
-	if err := holder.acquire(ctx); err != nil {
-		return 0, err
-	}
-	done := make(chan granted, 1)
-	go func() {
-		_, err := together(len(crowd), func(i int) error { return cycles(ctx, crowd[i], 1) })
-		done <- granted{time.Now(), err}
-	}()
-	time.Sleep(crowdQueues)
-	start := time.Now()
-	if err := holder.release(ctx); err != nil {
-		return 0, err
-	}
-	last := <-done
-	return last.at.Sub(start), last.err
-}
+// queues is how long a client has to queue before the other one releases.
+const queues = 150 * time.Millisecond
 
 // granted is the end of an acquire.
 type granted struct {

@@ -81,7 +81,6 @@ func TestScenarios(t *testing.T) {
 		"one":       {7, 7, 0},
 		"own":       {2, 128, 0},
 		"sessions":  {2, 16, 0},
-		"drain":     {8, 9, 0},
 		"hand-over": {15, 16, 0}, // for longer than the limit below
 		"try":       {5, 1, 5},
 	} {
@@ -90,7 +89,7 @@ func TestScenarios(t *testing.T) {
 		took, err := p.scenario(t.Context(), name, "/a", want.times)
 		require.NoError(t, err, name)
 		require.Positive(t, took, name)
-		require.Less(t, took, crowdQueues, "%s: what queues is no part of the time", name)
+		require.Less(t, took, 2*time.Second, "%s: what queues is no part of the time", name)
 		require.Equal(t, []int{want.acquired, want.refused}, []int{l.acquired, l.refused}, name)
 		for path, held := range l.held {
 			require.Empty(t, held, "%s leaves %s held", name, path)
@@ -130,7 +129,7 @@ func TestScenariosOfServers(t *testing.T) {
 			p := &peer{library: library}
 			require.Eventually(t, func() bool { _, err := p.of(ctx, 1); return err == nil }, time.Minute, 50*time.Millisecond)
 			t.Cleanup(p.close)
-			for _, scenario := range []string{"one", "own", "sessions", "drain", "hand-over", "try"} {
+			for _, scenario := range []string{"one", "own", "sessions", "hand-over", "try"} {
 				took, err := p.scenario(ctx, scenario, "/a", 2)
 				require.NoError(t, err, scenario)
 				require.Positive(t, took, scenario)

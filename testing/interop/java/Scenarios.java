@@ -9,8 +9,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.framework.recipes.leader.LeaderSelector;
-import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
@@ -18,14 +16,12 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
- * What bench_scenarios_test.go measures, with Curator's recipes. Clients and
+ * What bench_scenarios_real_test.go measures, with Curator's recipes. Clients and
  * threads live from one round to the next.
  */
 class Scenarios {
     /** For as long, a client has queued before the other one releases. */
     private static final long QUEUES_MS = 150;
-    /** For as long, a crowd has queued, or again as long until all are there. */
-    private static final long CROWD_QUEUES_MS = 2000;
 
     private final String servers;
     private final int sessionMs;
@@ -47,25 +43,16 @@ class Scenarios {
         switch (name) {
             case "one":
                 return together(1, i -> cycles(mutex(0, path), times));
-            case "sessions":
-                return together(8, i -> cycles(mutex(i, path), times));
             case "hand-over":
                 return handOvers(mutex(0, path), mutex(1, path), times);
-            case "drain":
-                return drain(path, times);
             case "try":
                 return tries(mutex(0, path), mutex(1, path), times);
-            case "try-same":
-                InterProcessMutex same = mutex(0, path);
-                return tries(same, same, times);
             case "read-write":
                 return readAndWrite(path, times);
             case "semaphore":
                 return semaphore(path, times);
             case "acquire-4":
                 return leases(new InterProcessSemaphoreV2(client(0), path, 4), 4, times);
-            case "participants":
-                return participants(path, times);
             default:
                 throw new IllegalArgumentException("no such scenario: " + name);
         }
@@ -148,31 +135,6 @@ class Scenarios {
         return Arrays.stream(granted).sum() - Arrays.stream(released).sum();
     }
 
-    /** The time from a release until a crowd of threads, each with an object, has had the lock. */
-    private long drain(String path, int times) throws Exception {
-        long[] released = new long[1];
-        long[] done = new long[1];
-        InterProcessMutex first = mutex(0, path);
-        CuratorFramework crowd = client(1);
-        CyclicBarrier held = new CyclicBarrier(2);
-        together(2, i -> {
-            if (i == 0) {
-                first.acquire();
-                held.await();
-                do {
-                    Thread.sleep(CROWD_QUEUES_MS);
-                } while (crowd.checkExists().forPath(path).getNumChildren() <= times);
-                released[0] = System.nanoTime();
-                first.release();
-                return;
-            }
-            held.await();
-            together(times, n -> cycles(new InterProcessMutex(crowd, path), 1));
-            done[0] = System.nanoTime();
-        });
-        return done[0] - released[0];
-    }
-
     private long tries(InterProcessMutex holder, InterProcessMutex other, int times) throws Exception {
         holder.acquire();
         try {
@@ -219,22 +181,6 @@ class Scenarios {
         return together(1, i -> {
             for (int n = 0; n < times; n++) {
                 semaphore.returnAll(semaphore.acquire(many));
-            }
-        });
-    }
-
-    /** The candidates are there. */
-    private long participants(String path, int times) throws Exception {
-        LeaderSelector selector = new LeaderSelector(client(0), path, new LeaderSelectorListenerAdapter() {
-            @Override
-            public void takeLeadership(CuratorFramework client) { // it never stands
-            }
-        });
-        return together(1, i -> {
-            for (int n = 0; n < times; n++) {
-                if (selector.getParticipants().size() != 100) {
-                    throw new IllegalStateException("not all candidates are there");
-                }
             }
         });
     }

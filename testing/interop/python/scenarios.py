@@ -6,7 +6,7 @@ milliseconds. Each line on stdin is a number and a command:
 acquire NAME PATH MS
     ok
 scenario NAME PATH TIMES
-    ok NANOSECONDS: see bench_scenarios_test.go
+    ok NANOSECONDS: see bench_scenarios_real_test.go
 
 The answer is a line with the number and "ok" or "error". The line "0 ok" says
 that there is a session. The program ends with stdin. The test driver is
