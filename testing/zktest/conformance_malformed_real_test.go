@@ -50,12 +50,11 @@ func (d *requestSource) frame(p *player, damage func([]byte) []byte) []byte {
 	}
 	body := &wire.Encoder{}
 	encodeValues(body, values...)
-	switch op.Family() {
-	case wire.OpCreate, wire.OpMulti: // see "What is not modelled"
-	default:
-		if d.IntN(5) == 0 {
-			damage = d.null
-		}
+	switch family := op.Family(); {
+	case family == wire.OpCreate, family == wire.OpMulti: // see "What is not modelled"
+	case family == wire.OpSetWatches && realServer.isSince394(): // see "Newer versions"
+	case d.IntN(5) == 0:
+		damage = d.null
 	}
 	p.xid++
 	head := &wire.Encoder{}
