@@ -1,11 +1,10 @@
 package inspect
 
 import (
+	"github.com/gocurator/curator/recipes/internal/order"
 	"iter"
 	"slices"
 	"strings"
-
-	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
 // The names of contenders, before the sequence number.
@@ -35,8 +34,8 @@ const (
 
 // contents are the children of a node, sorted out by their names.
 type contents struct {
-	mutex, readWrite, latch, lease []lockloop.Entry
-	kazoo                          []lockloop.Entry
+	mutex, readWrite, latch, lease []order.Entry
+	kazoo                          []order.Entry
 	items                          []string // a queue's items, in order
 	hexes                          []string // may be leases of kazoo's semaphore
 	dirs                           []string // all others, in order
@@ -66,26 +65,26 @@ func sortOut(names []string) contents {
 }
 
 // add adds the entries, and reports whether there are any.
-func add(to *[]lockloop.Entry, entries iter.Seq[lockloop.Entry]) bool {
+func add(to *[]order.Entry, entries iter.Seq[order.Entry]) bool {
 	before := len(*to)
 	*to = slices.AppendSeq(*to, entries)
 	return len(*to) > before
 }
 
-func curatorEntries(name string, kinds ...string) iter.Seq[lockloop.Entry] {
-	return lockloop.Entries([]string{name}, kinds...)
+func curatorEntries(name string, kinds ...string) iter.Seq[order.Entry] {
+	return order.Entries([]string{name}, kinds...)
 }
 
 // kazooEntries finds kazoo's contenders. It takes any text before the name of
 // the recipe, as kazoo does.
-func kazooEntries(name string) iter.Seq[lockloop.Entry] {
-	return func(yield func(lockloop.Entry) bool) {
+func kazooEntries(name string) iter.Seq[order.Entry] {
+	return func(yield func(order.Entry) bool) {
 		for _, kind := range []string{kazooNode, kazooReadNode} {
 			i := strings.LastIndex(name, kind)
 			if i < 0 {
 				continue
 			}
-			for e := range lockloop.Entries([]string{name[i:]}, kind) {
+			for e := range order.Entries([]string{name[i:]}, kind) {
 				e.Node = name
 				yield(e)
 				return
@@ -102,7 +101,7 @@ func isItem(name string) bool {
 		if !strings.HasPrefix(name, prefix) || len(name) < len(prefix)+sequenceWidth {
 			continue
 		}
-		return lockloop.IsNode(prefix+name[len(name)-sequenceWidth:], prefix)
+		return order.IsNode(prefix+name[len(name)-sequenceWidth:], prefix)
 	}
 	return false
 }

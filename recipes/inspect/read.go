@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"github.com/gocurator/curator/recipes/internal/order"
 	"slices"
 	"sync/atomic"
 
@@ -14,7 +15,6 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -129,8 +129,8 @@ func (r *reader) list(path string) (l listed, err error) {
 type sighting struct {
 	Participant
 	data   []byte
-	parent bool           // it has children
-	entry  lockloop.Entry // set for a contender
+	parent bool        // it has children
+	entry  order.Entry // set for a contender
 }
 
 // sightingOf returns what there is to know of a node that was read, or nil if the
@@ -164,9 +164,9 @@ func (r *reader) one(path string) (*sighting, error) {
 // the order depends on czxids that are not known. It returns the contenders that
 // are still there, and the entries of all whose nodes were asked for.
 func (r *reader) contenders(
-	parent string, queue []lockloop.Entry, n int,
-) (all []sighting, asked []lockloop.Entry, err error) {
-	if asked = slices.Clone(queue); lockloop.Sort(asked) {
+	parent string, queue []order.Entry, n int,
+) (all []sighting, asked []order.Entry, err error) {
+	if asked = slices.Clone(queue); order.Sort(asked) {
 		asked = asked[:min(n, len(asked))]
 	}
 	names := make([]string, len(asked))
@@ -177,7 +177,7 @@ func (r *reader) contenders(
 		seen.entry = asked[i]
 		seen.entry.Czxid = seen.Czxid
 	})
-	slices.SortStableFunc(all, func(a, b sighting) int { return lockloop.Compare(a.entry, b.entry) })
+	slices.SortStableFunc(all, func(a, b sighting) int { return order.Compare(a.entry, b.entry) })
 	return all, asked, err
 }
 
@@ -193,7 +193,7 @@ func (r *reader) byCreation(parent string, names []string) ([]sighting, error) {
 // add for each of the others. After an error it starts no more reads.
 func (r *reader) readAll(parent string, names []string, add func(i int, seen *sighting)) (all []sighting, err error) {
 	paths, found := below(parent, names), make([]*sighting, len(names))
-	reads := follow.Reads{Slots: r.readers, One: r.data, Several: r.several, Size: lockloop.OwnData}
+	reads := follow.Reads{Slots: r.readers, One: r.data, Several: r.several, Size: order.OwnData}
 	err = reads.Each(r.ctx, paths, func(i int, node insider.NodeRead) (err error) {
 		if found[i], err = r.sightingOf(paths[i], node); found[i] != nil {
 			add(i, found[i])

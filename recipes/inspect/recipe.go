@@ -2,13 +2,13 @@ package inspect
 
 import (
 	"fmt"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/recipes/discovery"
-	"github.com/gocurator/curator/recipes/internal/claim"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -158,11 +158,11 @@ type Participant struct {
 
 // participantOf describes a node.
 func participantOf(path string, data []byte, stat *zk.Stat) Participant {
-	p := locks.Participant{Path: path, Data: lockloop.Clip(data)}
+	p := locks.Participant{Path: path, Data: order.Clip(data)}
 	id := p.Identity()
 	return Participant{
 		Path: path, Czxid: stat.Czxid, Session: stat.EphemeralOwner,
-		Since: time.UnixMilli(stat.Ctime).UTC(), Revoked: claim.IsRevocation(data),
+		Since: time.UnixMilli(stat.Ctime).UTC(), Revoked: seat.IsRevocation(data),
 		KeptUntil: id.KeptUntil,
 		ID:        p.ID(), Service: id.Service, Host: id.Host, PID: id.PID, Waiting: id.Since, Trace: id.Trace,
 	}

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"github.com/gocurator/curator/recipes/internal/order"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/codec"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
 // semaphore has the nodes of a semaphore: its leases, and the contenders that wait
@@ -20,7 +20,7 @@ type semaphore struct {
 	Recipe
 	leasesAt, gateAt string
 	leases           []string
-	gate             []lockloop.Entry
+	gate             []order.Entry
 	hidden           bool // the gate may not be listed
 
 	limitAt string // the node that has the limit, or "" if no node is known
@@ -73,7 +73,7 @@ func (w *walk) findSemaphore(v *visit, c *contents) error {
 		c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool {
 			return name == leasesDir || name == gateDir && !s.hidden // a visit reports a gate that is hidden
 		})
-		others := slices.DeleteFunc(gate.names, func(name string) bool { return lockloop.IsNode(name, mutexNode) })
+		others := slices.DeleteFunc(gate.names, func(name string) bool { return order.IsNode(name, mutexNode) })
 		v.below = append(v.below, below(s.gateAt, others)...)
 	}
 	return w.readSemaphore(v, s)

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/json"
+	"github.com/gocurator/curator/recipes/internal/order"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
 // visit is what was found at one node.
@@ -34,7 +34,7 @@ func (w *walk) visit(path string, level int) (*visit, error) {
 	vanished := pauses.Vanished()
 	for looks := 1; ; looks++ {
 		v, err := w.visitOnce(path, level)
-		if err != nil || !v.stale || looks == lockloop.MostLooks {
+		if err != nil || !v.stale || looks == order.MostLooks {
 			return v, err
 		}
 		if err := follow.Pause(w.ctx, w.client, &vanished); err != nil {
@@ -115,13 +115,13 @@ func (v *visit) note(r Recipe, all []sighting, listed int) {
 // line is a recipe whose contenders are admitted by their order.
 type line struct {
 	Recipe
-	entries []lockloop.Entry
-	blocks  lockloop.Blocks
+	entries []order.Entry
+	blocks  order.Blocks
 }
 
 // findLines finds the contenders that are queued at the node itself.
 func (w *walk) findLines(v *visit, c *contents) error {
-	exclusive, shared := lockloop.Exclusive, lockloop.ReadersAndWriters(writeNode)
+	exclusive, shared := order.Exclusive, order.ReadersAndWriters(writeNode)
 	for _, l := range []line{
 		{Recipe{Kind: Mutex, Layout: curatorLayout, MayBe: mayBeMutex(v.path)}, c.mutex, exclusive},
 		{Recipe{Kind: ReadWriteLock, Layout: curatorLayout}, c.readWrite, shared},
@@ -148,17 +148,17 @@ func mayBeMutex(path string) []Kind {
 
 // kazooLine returns the lock of kazoo that has these contenders. Mutexes and
 // writers of read/write locks have the same names there.
-func kazooLine(path string, entries []lockloop.Entry) line {
+func kazooLine(path string, entries []order.Entry) line {
 	for _, e := range entries {
 		if e.Kind == kazooReadNode {
-			return line{Recipe{Kind: ReadWriteLock, Layout: kazooLayout}, entries, lockloop.ReadersAndWriters(kazooNode)}
+			return line{Recipe{Kind: ReadWriteLock, Layout: kazooLayout}, entries, order.ReadersAndWriters(kazooNode)}
 		}
 	}
 	r := Recipe{Kind: Mutex, Layout: kazooLayout, MayBe: []Kind{ReadWriteLock, election}}
 	if strings.HasSuffix(path, kazooGateEnd) {
 		r.MayBe = append(r.MayBe, Semaphore)
 	}
-	return line{r, entries, lockloop.Exclusive}
+	return line{r, entries, order.Exclusive}
 }
 
 // readLine reads the contenders of a line, and finds out which of them hold.
@@ -172,18 +172,18 @@ func (w *walk) readLine(v *visit, l line) error {
 	}
 	r := l.Recipe
 	r.Path, r.Unread = v.path, len(l.entries)-len(asked)
-	order := make([]lockloop.Entry, len(all))
+	queue := make([]order.Entry, len(all))
 	for i, seen := range all {
-		order[i] = seen.entry
+		queue[i] = seen.entry
 	}
 	// A holder may have changed its write node for a read node, which was not in
 	// the listing. It holds all the while, and the next writer does not.
-	downgraded := writers(order) < writers(asked)
+	downgraded := writers(queue) < writers(asked)
 	v.stale = v.stale || downgraded
-	known := lockloop.Sort(slices.Clone(order))
-	for i, holds := range lockloop.Holders(order, l.blocks) {
+	known := order.Sort(slices.Clone(queue))
+	for i, holds := range order.Holders(queue, l.blocks) {
 		p := all[i].Participant
-		p.Reader = order[i].Kind == readNode || order[i].Kind == kazooReadNode
+		p.Reader = queue[i].Kind == readNode || queue[i].Kind == kazooReadNode
 		p.Unsure = !known || holds && downgraded && !p.Reader
 		if holds {
 			r.Holders = append(r.Holders, p)
@@ -197,7 +197,7 @@ func (w *walk) readLine(v *visit, l line) error {
 
 // writers counts the writers among the contenders for a read/write lock in
 // Curator's layout.
-func writers(all []lockloop.Entry) (n int) {
+func writers(all []order.Entry) (n int) {
 	for _, e := range all {
 		if e.Kind == writeNode {
 			n++

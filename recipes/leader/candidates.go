@@ -3,12 +3,12 @@ package leader
 import (
 	"context"
 	"fmt"
+	"github.com/gocurator/curator/recipes/internal/seat"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -85,10 +85,10 @@ func (e *election) HandOver(ctx context.Context) error {
 	if late != nil && (ctx.Err() == nil || reason.Is(late, ErrNoSuccessor)) {
 		return e.queue.ErrorOf(op, late)
 	}
-	now.claim.Request()
+	now.hold.Seat().Request()
 	err := e.await(ctx, now)
 	if err != nil {
-		now.claim.Lose(locks.ErrRevoked)
+		now.hold.Lose(locks.ErrRevoked)
 	}
 	if late != nil && reason.IsOfContext(ctx, err) {
 		err = fmt.Errorf("%w (last error: %w)", err, late)
@@ -110,20 +110,20 @@ func (e *election) hasSuccessor(ctx context.Context, op string) error {
 // leadership that was only interrupted is over as well, but its node stays and may
 // lead again, so that nothing was given up.
 func (e *election) await(ctx context.Context, now *leadership) error {
-	if claim.FromContext(ctx, e.queue.Key()) == now.claim {
+	if seat.FromContext(ctx, e.queue.Key()) == now.hold {
 		return nil
 	}
 	select {
-	case <-now.claim.Over():
+	case <-now.hold.Seat().Over():
 	case <-ctx.Done():
 		return e.removal.GaveUp(ctx)
 	}
-	if now.claim.State() == claim.Kept {
+	if now.hold.Seat().State() == seat.Kept {
 		return ErrNotLeader
 	}
 	ending := e.removal.Ending(ctx, now.node.Session)
 	defer ending.Done()
-	err := now.claim.AwaitRelease(ending.Context())
+	err := now.hold.AwaitRelease(ending.Context())
 	if err == nil && now.node.Session.Context().Err() != nil { // the claim has left the node to the client
 		err = e.deleteNode(ending.Context(), now.node)
 	}

@@ -3,6 +3,8 @@ package leader
 import (
 	"context"
 	"errors"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"log/slog"
 	"path"
 	"slices"
@@ -12,11 +14,8 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/event"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -31,23 +30,23 @@ import (
 // share, and the node goes when the lease ends. Only when the connection has
 // failed, the engine waits for the holder to stop; see awaitStop.
 type election struct {
-	queue     queue.Queue
+	queue     seat.Lock
 	cfg       config
 	workHolds bool // as a Selector's work does
 
 	recovery follow.Recovery // the last error that keeps the candidate out of the queue
 	removal  follow.Recovery // the last error of a deletion of our nodes
 
-	mu   sync.Mutex           // protects the following fields
-	now  *leadership          // the present one, until its work returns; nil if there is none
-	seen lockloop.NotAdmitted // the queue, when the candidate last saw it
-	left []*leftNode          // see delete
+	mu   sync.Mutex       // protects the following fields
+	now  *leadership      // the present one, until its work returns; nil if there is none
+	seen seat.NotAdmitted // the queue, when the candidate last saw it
+	left []*leftNode      // see delete
 }
 
 // leadership is one leadership, from the grant until its node is given up, or
 // kept for the next one.
 type leadership struct {
-	claim   *claim.Claim
+	hold    *seat.Hold
 	node    framework.Created
 	lease   *locks.Lease    // the holder's
 	stopped <-chan struct{} // closed when the holder of a lost lease releases it; nil if workHolds
@@ -74,21 +73,21 @@ const overrun = 10 * time.Second
 
 // init configures the candidate. The configuration has the client, the path, and
 // the kind of the nodes.
-func (e *election) init(of queue.Config, opts []Option) {
+func (e *election) init(of seat.Config, opts []Option) {
 	for _, set := range opts {
 		if set == nil {
-			e.cfg.Fault = queue.IsNil("option")
+			e.cfg.Fault = seat.IsNil("option")
 			continue
 		}
 		set(&e.cfg)
 	}
-	of.Order = lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive, WatchSelf: true}
-	of.NotAcquired = func(n queue.NotAcquired) error {
+	of.Blocks, of.EntersAfter, of.WatchSelf = order.Exclusive, order.Exclusive, true
+	of.NotAcquired = func(n seat.NotAcquired) error {
 		e := locks.NotAcquiredError(n)
 		return &e
 	}
 	of.Options = e.cfg.Options
-	e.queue = *queue.New(of)
+	e.queue = *seat.New(of)
 	e.recovery = follow.Recovery{Client: of.Client, What: "leader candidate", About: e.queue.Events().Path}
 	e.removal = follow.Recovery{Client: of.Client}
 }
@@ -97,7 +96,7 @@ func (e *election) init(of queue.Config, opts []Option) {
 // outcome of a leadership after which the candidate does not stand again.
 func (e *election) run(ctx context.Context, work func(context.Context) error, again func(error) bool) error {
 	e.recovery.Recovered()
-	e.noteSeen(lockloop.NotAdmitted{})
+	e.noteSeen(seat.NotAdmitted{})
 	var kept *framework.Created
 	for {
 		won, err := e.runAsFollower(ctx, kept)
@@ -114,26 +113,26 @@ func (e *election) run(ctx context.Context, work func(context.Context) error, ag
 // runAsFollower queues until the candidate leads. It survives outages, losses of
 // the session, and servers in trouble. A node that was kept from the leadership
 // before leads again, if its session lives.
-func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (*claim.Lease, error) {
+func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (*seat.Lease, error) {
 	for {
 		if ctx.Err() != nil && kept == nil {
 			return nil, e.gaveUp(ctx)
 		}
-		stand := func(ctx context.Context, a queue.Attempt) (*claim.Claim, error) {
+		stand := func(ctx context.Context, a seat.Attempt) (*seat.Hold, error) {
 			if !e.workHolds { // a Latch stands in the background: no request, and no Close, waits for a hook
 				ctx, _ = trace.Unblocked(ctx, e.queue.Client())
 			}
-			at := e.queue.InLoop(a)
-			at.Resume, at.OnBlocked, at.OnTrouble, at.OnAbandon = kept, e.noteQueue, e.recovery.Note, e.abandon
-			return e.queue.Stand(ctx, at)
+			return e.queue.Stand(ctx, a, seat.Candidate{
+				Resume: kept, OnBlocked: e.noteQueue, OnTrouble: e.recovery.Note, OnAbandon: e.abandon,
+			})
 		}
-		won, err := queue.Traced(ctx, e.queue.Describe(true), stand)
+		won, err := seat.Traced(ctx, e.queue.Describe(true), stand)
 		if err == nil {
 			return won, nil
 		}
 		kept = nil
 		if ctx.Err() == nil { // otherwise the error of the wait names the leader
-			e.noteSeen(lockloop.NotAdmitted{}) // our node is gone, and nobody is ahead of it
+			e.noteSeen(seat.NotAdmitted{}) // our node is gone, and nobody is ahead of it
 		}
 		err = e.recovery.Wait(ctx, err)
 		switch {
@@ -149,7 +148,7 @@ func (e *election) runAsFollower(ctx context.Context, kept *framework.Created) (
 // when work has returned. It returns work's error, with the reason of a loss and
 // the refusal of a deletion, or the node that the next leadership begins with.
 func (e *election) runAsLeader(
-	ctx context.Context, won *claim.Lease, work func(context.Context) error,
+	ctx context.Context, won *seat.Lease, work func(context.Context) error,
 ) (kept *framework.Created, err error) {
 	now := e.newLeadership(won)
 	defer func() { // also if work panics
@@ -172,7 +171,7 @@ func (e *election) runAsLeader(
 	switch { // between the grant and now (CURATOR-54)
 	case ctx.Err() != nil:
 		return nil, reason.OfContext(ctx)
-	case now.claim.Context().Err() != nil:
+	case now.hold.Context().Err() != nil:
 		return nil, nil // the defer above returns why
 	case under.Err() != nil: // ctx has ended just now, or its deadline has passed
 		return nil, reason.OfContext(under)
@@ -180,16 +179,16 @@ func (e *election) runAsLeader(
 	return nil, work(under)
 }
 
-func (e *election) newLeadership(won *claim.Lease) *leadership {
-	c := won.Claim()
-	c.Watch() // a leader watches its node from the beginning
+func (e *election) newLeadership(won *seat.Lease) *leadership {
+	h := won.Hold()
+	h.Seat().Watch() // a leader watches its node from the beginning
 	e.removal.Note(nil)
 	e.recovery.Recovered()
-	now := &leadership{claim: c, node: c.Nodes()[0], lease: (*locks.Lease)(won)}
+	now := &leadership{hold: h, node: h.Seat().Nodes()[0], lease: (*locks.Lease)(won)}
 	if !e.workHolds {
-		now.stopped = c.Lead()
-	} else if joined, _ := c.Join(); joined { // otherwise it is lost already
-		now.lease = (*locks.Lease)(c.LeaseOf(won.Context()))
+		now.stopped = h.Lead()
+	} else if joined, _ := h.Join(); joined { // otherwise it is lost already
+		now.lease = (*locks.Lease)(h.LeaseOf(won.Context()))
 	}
 	return now
 }
@@ -202,7 +201,7 @@ func (e *election) setNow(ctx context.Context, now *leadership) {
 	if e.now = nil; ctx.Err() == nil {
 		e.now = now
 	}
-	e.seen, e.left = lockloop.NotAdmitted{}, nil // a node ahead of ours would keep us from leading
+	e.seen, e.left = seat.NotAdmitted{}, nil // a node ahead of ours would keep us from leading
 }
 
 // current returns the present leadership, or nil. It may be lost already.
@@ -215,7 +214,7 @@ func (e *election) current() *leadership {
 // oversee ends the leadership when another client has asked for it, and reports
 // work that goes on after the end.
 func (e *election) oversee(under context.Context, now *leadership, returned <-chan struct{}) {
-	afterGrace(now.claim.RequestedByOthers(), under.Done(), e.cfg.grace, func() { now.claim.Lose(locks.ErrRevoked) })
+	afterGrace(now.hold.Seat().RequestedByOthers(), under.Done(), e.cfg.grace, func() { now.hold.Lose(locks.ErrRevoked) })
 	<-under.Done()
 	ended := time.Now()
 	late := time.NewTimer(overrun)
@@ -227,7 +226,7 @@ func (e *election) oversee(under context.Context, now *leadership, returned <-ch
 	}
 	events, cause := e.queue.Events(), event.Cause(context.Cause(under))
 	events.Emit(eventOverrun, nil, now.name(), cause)
-	over := now.claim.Trace().Overrun()
+	over := now.hold.Trace().Overrun()
 	<-returned
 	over()
 	events.Emit(eventOverrunOver, nil, now.name(), cause, slog.Float64(semconv.LockOverrun, time.Since(ended).Seconds()))
@@ -257,20 +256,20 @@ func (l *leadership) name() slog.Attr { return slog.String(semconv.LockNode, pat
 // if the server refuses to delete the node. If the leadership was only interrupted,
 // and the candidate may lead again with the node, giveUp returns the node instead.
 func (e *election) giveUp(ctx context.Context, now *leadership) (kept *framework.Created, err error) {
-	cause := context.Cause(now.claim.Context())
+	cause := context.Cause(now.hold.Context())
 	suspended := reason.Is(cause, framework.ErrSuspended)
 	if !e.workHolds && (suspended || reason.Is(cause, framework.ErrSessionLost)) {
-		stays := suspended && now.claim.Keep()
+		stays := suspended && now.hold.Keep()
 		now.awaitStop(ctx)
 		if stays {
 			return &now.node, nil
 		}
 	}
-	refused := claim.RefusalsIn(e.delete(ctx, now.node, now.claim.Dissolve))
+	refused := seat.RefusalsIn(e.delete(ctx, now.node, now.hold.Dissolve))
 	if refused != nil {
 		e.queue.Events().Emit(eventNodeStays, refused, now.name(), event.Cause(refused))
 	}
-	if cause = context.Cause(now.claim.Context()); reason.Is(cause, locks.ErrReleased) {
+	if cause = context.Cause(now.hold.Context()); reason.Is(cause, locks.ErrReleased) {
 		return nil, refused
 	}
 	return nil, errors.Join(cause, refused)
@@ -298,14 +297,14 @@ func (e *election) delete(ctx context.Context, node framework.Created, del func(
 	begun := false
 	defer func() {
 		if !begun { // a context of the user's own has panicked
-			_ = del(claim.Ended)
+			_ = del(seat.Ended)
 		}
 	}()
 	if !e.workHolds {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx = framework.Extend(e.queue.Client()).OnTrouble(ctx, e.removal.Note)
-	ctx, done := claim.WhileConnected(ctx, node.Session)
+	ctx, done := seat.WhileConnected(ctx, node.Session)
 	defer done()
 	begun = true
 	err := del(ctx)
@@ -363,13 +362,13 @@ func (e *election) forget(gone func(*leftNode) bool) {
 // noteQueue records the queue that the candidate waits in, for the errors of
 // callers who wait for the leadership. Servers have ended sessions that were lost
 // long ago, and deleted their nodes.
-func (e *election) noteQueue(now lockloop.NotAdmitted) {
+func (e *election) noteQueue(now seat.NotAdmitted) {
 	e.recovery.Recovered()
 	e.noteSeen(now)
 	e.forget(func(n *leftNode) bool { return n.Session.Context().Err() != nil && time.Now().After(n.until) })
 }
 
-func (e *election) noteSeen(now lockloop.NotAdmitted) {
+func (e *election) noteSeen(now seat.NotAdmitted) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.seen = now

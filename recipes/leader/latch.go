@@ -2,13 +2,13 @@ package leader
 
 import (
 	"context"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -86,7 +86,7 @@ const endOfLatch = "leader latch"
 // its error, and framework.ErrClosed if the client is closed.
 func NewLatch(c *framework.Client, path string, opts ...Option) (*Latch, error) {
 	l := &Latch{}
-	l.init(queue.Config{
+	l.init(seat.Config{
 		Client: c, Path: path, Kind: latchKind, Op: "lead", Recipe: locktrace.RecipeLeaderLatch,
 	}, opts)
 	// Without a reason: hooks are told that a candidate's context was canceled.
@@ -94,7 +94,7 @@ func NewLatch(c *framework.Client, path string, opts ...Option) (*Latch, error) 
 	err := l.queue.Ready(context.Background())
 	switch {
 	case err == nil && l.cfg.requeue != nil:
-		err = queue.Invalid("requeue function", "not nil", "is for a Selector: a Latch always stands again")
+		err = seat.Invalid("requeue function", "not nil", "is for a Selector: a Latch always stands again")
 	case err == nil:
 		err = l.life.Start()
 	}
@@ -153,7 +153,7 @@ func (l *Latch) Shutdown(ctx context.Context) error {
 	defer ending.Done()
 	l.life.Stop()
 	if now := l.current(); now != nil {
-		now.claim.Stop()
+		now.hold.Stop()
 	}
 	if !l.life.WaitGone(ctx) {
 		return l.queue.ErrorOf(op, ending.Err(nil, reason.OfContext(ctx)))

@@ -3,12 +3,11 @@ package leader
 import (
 	"context"
 	"errors"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"sync"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/claim"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -69,7 +68,7 @@ import (
 // runs is ErrRunning.
 func (l *Latch) Lead(ctx context.Context, work func(ctx context.Context) error) error {
 	if work == nil {
-		return l.queue.OpError(queue.IsNil("work"))
+		return l.queue.OpError(seat.IsNil("work"))
 	}
 	if !l.working.CompareAndSwap(false, true) {
 		return l.queue.OpError(ErrRunning)
@@ -100,7 +99,7 @@ func (l *Latch) workUnder(
 	under, done := lease.WithContext(ctx)
 	defer done()
 	stopped, err := l.workUntilAsked(under, lease, work)
-	overdue := claim.AwaitDeadline(ctx) // the work may have heard of it first
+	overdue := seat.AwaitDeadline(ctx) // the work may have heard of it first
 	switch {
 	case ctx.Err() != nil:
 		return false, withContextError(l.queue.OpError(reason.OfContext(ctx)), err)

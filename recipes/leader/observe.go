@@ -2,6 +2,8 @@ package leader
 
 import (
 	"context"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"iter"
 	"slices"
 	"time"
@@ -13,8 +15,6 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -48,7 +48,7 @@ import (
 // is no error, also if there was never an answer.
 func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[locks.Participant, error] {
 	return func(yield func(locks.Participant, error) bool) {
-		o := &observer{queue: queue.New(queue.Config{
+		o := &observer{queue: seat.New(seat.Config{
 			Client: c, Path: path, Kind: latchKind, Kinds: []string{latchKind, mutexKind}, Op: "observe",
 		})}
 		if err := o.queue.Ready(ctx); err != nil {
@@ -66,7 +66,7 @@ func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[lo
 // observer is the state of one loop over Observe.
 type observer struct {
 	follow.Loop
-	queue *queue.Queue
+	queue *seat.Lock
 
 	told     bool           // the caller has had an answer
 	leader   int64          // the token of the leader in the last answer, or 0
@@ -118,7 +118,7 @@ func (o *observer) whoLeads(ctx context.Context) (locks.Participant, *framework.
 	}
 	return locks.Participant{
 		Path: path, Holder: true, Token: stat.Czxid, Session: stat.EphemeralOwner,
-		Since: time.UnixMilli(stat.Ctime), Data: lockloop.Clip(data),
+		Since: time.UnixMilli(stat.Ctime), Data: order.Clip(data),
 	}, watch, nil
 }
 
@@ -133,7 +133,7 @@ func (o *observer) watchForCandidates(ctx context.Context) (*framework.Watch, er
 	if err != nil {
 		return nil, err
 	}
-	isCandidate := func(name string) bool { return lockloop.IsNode(name, latchKind, mutexKind) }
+	isCandidate := func(name string) bool { return order.IsNode(name, latchKind, mutexKind) }
 	if there || slices.ContainsFunc(names, isCandidate) {
 		watch.Stop()
 		return nil, nil

@@ -1,16 +1,15 @@
 package leader
 
 import (
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"time"
-
-	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // Option configures a Latch or a Selector. A nil Option is an error.
 type Option func(*config)
 
 type config struct {
-	queue.Options
+	seat.Options
 	grace   time.Duration
 	requeue func(error) bool
 }
@@ -50,7 +49,7 @@ func WithGrace(d time.Duration) Option {
 	return func(c *config) {
 		c.grace = d
 		if d < 0 {
-			c.Fault = queue.Invalid("grace", d.String(), "must not be negative")
+			c.Fault = seat.Invalid("grace", d.String(), "must not be negative")
 		}
 	}
 }
@@ -66,7 +65,7 @@ func WithRequeue(again func(err error) bool) Option {
 	return func(c *config) {
 		c.requeue = again
 		if again == nil {
-			c.Fault = queue.IsNil("requeue function")
+			c.Fault = seat.IsNil("requeue function")
 		}
 	}
 }

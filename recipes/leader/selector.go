@@ -2,14 +2,13 @@ package leader
 
 import (
 	"context"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
-	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -46,7 +45,7 @@ const mutexKind = "lock-"
 func NewSelector(c *framework.Client, path string, opts ...Option) *Selector {
 	s := &Selector{}
 	s.workHolds = true
-	s.init(queue.Config{
+	s.init(seat.Config{
 		Client: c, Path: path, Kind: mutexKind, Op: "run", Recipe: locktrace.RecipeLeaderSelector,
 	}, opts)
 	return s
@@ -80,12 +79,12 @@ func NewSelector(c *framework.Client, path string, opts ...Option) *Selector {
 // error of the wait if ctx ends while it waits.
 func (s *Selector) Run(ctx context.Context, work func(ctx context.Context) error) error {
 	if work == nil {
-		return s.queue.OpError(queue.IsNil("work"))
+		return s.queue.OpError(seat.IsNil("work"))
 	}
 	if err := s.queue.Ready(ctx); err != nil {
 		return s.queue.OpError(err)
 	}
-	if c := claim.FromContext(ctx, s.queue.Key()); c.HasShares() {
+	if c := seat.FromContext(ctx, s.queue.Key()); c.HasShares() {
 		if c.Context().Err() != nil {
 			return s.queue.OpError(context.Cause(c.Context()))
 		}
@@ -105,7 +104,7 @@ const requeuePause = time.Second
 // standsAgain reports whether to stand again after a leadership, when it is time
 // to. The wait for the next leadership says why, if ctx ends before.
 func (s *Selector) standsAgain(ctx context.Context, outcome error) bool {
-	overdue := claim.AwaitDeadline(ctx) // the work may have heard of it first
+	overdue := seat.AwaitDeadline(ctx) // the work may have heard of it first
 	if s.cfg.requeue == nil || overdue || ctx.Err() != nil || !s.cfg.requeue(outcome) {
 		return false
 	}
@@ -127,6 +126,6 @@ func (s *Selector) Resign(ctx context.Context) error {
 	if now == nil {
 		return s.queue.ErrorOf(op, ErrNotLeader)
 	}
-	now.claim.Lose(locks.ErrRevoked)
+	now.hold.Lose(locks.ErrRevoked)
 	return s.queue.ErrorOf(op, s.await(ctx, now))
 }

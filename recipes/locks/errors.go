@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"strings"
 	"time"
 
 	"github.com/gocurator/curator/internal/printable"
-	"github.com/gocurator/curator/recipes/internal/claim"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // These errors are returned by locks, or are the cause with which a lease's
@@ -21,23 +19,23 @@ var (
 	// ErrNotAcquired is in the error of every acquire that ended without the
 	// lock because others were ahead, or because a semaphore's limit is too
 	// low.
-	ErrNotAcquired = queue.ErrNotAcquired
+	ErrNotAcquired = seat.ErrNotAcquired
 
 	// ErrQueueFull means that there were as many ahead as WithQueueLimit
 	// allows.
-	ErrQueueFull = queue.ErrQueueFull
+	ErrQueueFull = seat.ErrQueueFull
 
 	// ErrReleased is the cause of a released lease's end, and the error of
 	// releasing it again.
-	ErrReleased = claim.ErrReleased
+	ErrReleased = seat.ErrReleased
 
 	// ErrNodeDeleted means that somebody deleted the holder's node, and with it
 	// the claim to the lock.
-	ErrNodeDeleted = claim.ErrNodeDeleted
+	ErrNodeDeleted = seat.ErrNodeDeleted
 
 	// ErrRevoked means that somebody asked the holder of a lock that has
 	// WithRevocation, or a leader, to give it up.
-	ErrRevoked = claim.ErrRevoked
+	ErrRevoked = seat.ErrRevoked
 
 	// ErrUpgrade is the error of asking for the write side of a lock under its
 	// read side: the wait would never end.
@@ -45,7 +43,7 @@ var (
 
 	// ErrCorrupted means that something below a lock's path is not what the
 	// lock keeps there.
-	ErrCorrupted = lockloop.ErrCorrupted
+	ErrCorrupted = seat.ErrCorrupted
 )
 
 // NotAcquiredError says who was ahead when an acquire ended without the lock,
@@ -97,7 +95,7 @@ type NotAcquiredError struct {
 	Err error
 }
 
-func notAcquired(n queue.NotAcquired) error {
+func notAcquired(n seat.NotAcquired) error {
 	e := NotAcquiredError(n)
 	return &e
 }

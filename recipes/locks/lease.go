@@ -2,9 +2,9 @@ package locks
 
 import (
 	"context"
+	"github.com/gocurator/curator/recipes/internal/seat"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/claim"
 )
 
 // Lease is a held lock, or a leadership. It is held exactly as long as its
@@ -15,18 +15,18 @@ import (
 // A lock whose lease is dropped without a release stays held as long as the
 // session. The garbage collector does not release it, since a program may mean
 // to hold a lock for the rest of its life.
-type Lease claim.Lease
+type Lease seat.Lease
 
-func leaseOf(l *claim.Lease, err error) (*Lease, error) { return (*Lease)(l), err }
+func leaseOf(l *seat.Lease, err error) (*Lease, error) { return (*Lease)(l), err }
 
-func (l *Lease) inner() *claim.Lease { return (*claim.Lease)(l) }
+func (l *Lease) inner() *seat.Lease { return (*seat.Lease)(l) }
 
 // LeaseFromContext returns the lease that ctx is under: a context from
 // Lease.Context, Lease.WithContext, Do, or a leader. It serves work that needs
 // its FencingToken, or its Revoked. If ctx is under several leases, it is the
 // innermost.
 func LeaseFromContext(ctx context.Context) (*Lease, bool) {
-	l, ok := claim.LeaseFromContext(ctx)
+	l, ok := seat.LeaseFromContext(ctx)
 	return (*Lease)(l), ok
 }
 
@@ -83,8 +83,8 @@ func (l *Lease) WithContext(ctx context.Context) (context.Context, context.Cance
 //   - The lease of an InterProcessMultiLock has the last lock's. A resource
 //     that one of the locks guards should get that lock's token; see Leases.
 func (l *Lease) FencingToken() int64 {
-	claims := l.inner().Claims()
-	return claims[len(claims)-1].Token()
+	holds := l.inner().Holds()
+	return holds[len(holds)-1].Seat().Token()
 }
 
 // Path returns the path of the holder's node, for the view of the client that
@@ -111,8 +111,8 @@ func (l *Lease) Leases() []*Lease {
 // another goroutine of this process may have the same node.)
 func (l *Lease) Checks() []framework.TxnOp {
 	var checks []framework.TxnOp
-	for _, c := range l.inner().Claims() {
-		for _, n := range c.Nodes() {
+	for _, h := range l.inner().Holds() {
+		for _, n := range h.Seat().Nodes() {
 			checks = append(checks, framework.CheckOp(n.Path, framework.AnyVersion))
 		}
 	}

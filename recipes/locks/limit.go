@@ -3,11 +3,11 @@ package locks
 import (
 	"context"
 	"fmt"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"math"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/codec"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
@@ -47,9 +47,9 @@ type fixedLimit int
 func (l fixedLimit) check(n int) error {
 	switch {
 	case l < 1:
-		return queue.Invalid("semaphore limit", fmt.Sprint(int(l)), "must be at least 1")
+		return seat.Invalid("semaphore limit", fmt.Sprint(int(l)), "must be at least 1")
 	case n < 1 || n > int(l):
-		return queue.Invalid("number of leases", fmt.Sprint(n), fmt.Sprintf("must be from 1 to the limit of %d", l))
+		return seat.Invalid("number of leases", fmt.Sprint(n), fmt.Sprintf("must be from 1 to the limit of %d", l))
 	}
 	return nil
 }
@@ -69,12 +69,12 @@ type sharedLimit struct {
 func (l *sharedLimit) check(n int) error {
 	switch {
 	case l.initial < 0 || l.initial > math.MaxInt32:
-		return queue.Invalid("initial semaphore limit", fmt.Sprint(l.initial), fmt.Sprintf("must be from 0 to %d", math.MaxInt32))
+		return seat.Invalid("initial semaphore limit", fmt.Sprint(l.initial), fmt.Sprintf("must be from 0 to %d", math.MaxInt32))
 	case n < 1:
-		return queue.Invalid("number of leases", fmt.Sprint(n), "must be at least 1")
+		return seat.Invalid("number of leases", fmt.Sprint(n), "must be at least 1")
 	}
 	if l.path == "" {
-		return queue.Invalid("path of the shared limit", "", "must not be empty")
+		return seat.Invalid("path of the shared limit", "", "must not be empty")
 	}
 	if err := framework.ValidatePath(l.path); err != nil {
 		return fmt.Errorf("path of the shared limit %q: %w", l.path, err)
@@ -140,13 +140,13 @@ func SetSharedLimit(ctx context.Context, c *framework.Client, limitPath string, 
 
 func setSharedLimit(ctx context.Context, c *framework.Client, limitPath string, n int) error {
 	if c == nil {
-		return queue.IsNil("client")
+		return seat.IsNil("client")
 	}
 	if err := framework.ValidatePath(limitPath); err != nil {
 		return err
 	}
 	if n < 0 || n > math.MaxInt32 {
-		return queue.Invalid("semaphore limit", fmt.Sprint(n), fmt.Sprintf("must be from 0 to %d", math.MaxInt32))
+		return seat.Invalid("semaphore limit", fmt.Sprint(n), fmt.Sprintf("must be from 0 to %d", math.MaxInt32))
 	}
 	data, err := codec.Int32().Encode(int32(n))
 	if err != nil {

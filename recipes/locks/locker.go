@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/gocurator/curator/recipes/internal/seat"
 
-	"github.com/gocurator/curator/recipes/internal/claim"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -41,26 +40,26 @@ type described interface {
 // do runs f under a lease of a lock.
 func do(ctx context.Context, l Locker, f func(context.Context) error) (err error) {
 	if f == nil {
-		return fmt.Errorf("do: %w", queue.IsNil("work"))
+		return fmt.Errorf("do: %w", seat.IsNil("work"))
 	}
 	lease, err := l.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer claim.AwaitDeadline(ctx)                             // f may have heard of it first
+	defer seat.AwaitDeadline(ctx)                              // f may have heard of it first
 	defer func() { err = withLoss(err, lease.Release(ctx)) }() // f may panic
 	under, done := lease.WithContext(ctx)
 	defer done()
 	return f(under)
 }
 
-// orRetire calls a clean-up behind an acquire, and gives the claim up if that panics,
-// as a context of the user's own may: no caller gets the claim then.
-func orRetire(c **claim.Claim, cleanUp func()) {
+// orRetire calls a clean-up behind an acquire, and gives the hold up if that panics,
+// as a context of the user's own may: no caller gets the hold then.
+func orRetire(h **seat.Hold, cleanUp func()) {
 	returned := false
 	defer func() {
-		if !returned && *c != nil {
-			(*c).Retire()
+		if !returned && *h != nil {
+			(*h).Retire()
 		}
 	}()
 	cleanUp()

@@ -1,11 +1,11 @@
 package locks
 
 import (
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
-	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // WithMinimumHold keeps the lock of an InterProcessMutex for at least d from its
@@ -55,10 +55,10 @@ import (
 // all locks would keep some of them. Each of these is an error of every acquire,
 // a *framework.ConfigError. Read/write locks and semaphores do not have it.
 func WithMinimumHold(d time.Duration) MutexOption {
-	return mutexOption(func(c *queue.Options) {
+	return mutexOption(func(c *seat.Options) {
 		c.MinimumHold = d
 		if d <= 0 {
-			c.Fault = queue.Invalid("minimum hold", d.String(), "must be positive")
+			c.Fault = seat.Invalid("minimum hold", d.String(), "must be positive")
 		}
 	})
 }
@@ -67,8 +67,8 @@ func WithMinimumHold(d time.Duration) MutexOption {
 // among them checks its own.
 func (l *InterProcessMultiLock) checkHolds(op string) error {
 	for _, lock := range l.locks {
-		if m, ok := lock.(*InterProcessMutex); ok && m.queue.HasMinimumHold() {
-			err := queue.Invalid("lock", printable.String(m.queue.Path()), "has a minimum hold, which no multi-lock keeps")
+		if m, ok := lock.(*InterProcessMutex); ok && m.lock.HasMinimumHold() {
+			err := seat.Invalid("lock", printable.String(m.lock.Path()), "has a minimum hold, which no multi-lock keeps")
 			return &framework.OpError{Op: op, Path: "multi-lock", Err: err}
 		}
 	}

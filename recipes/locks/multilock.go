@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"reflect"
 	"slices"
 	"time"
@@ -9,9 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -105,18 +104,18 @@ func (l *InterProcessMultiLock) acquire(ctx context.Context, wait bool, one acqu
 			lease.Release(ctx)
 		}
 	}()
-	told.Ended(queue.EndOf(nil, err))
+	told.Ended(seat.EndOf(nil, err))
 	complete = true
 	return leaseOf(lease, err)
 }
 
 func (l *InterProcessMultiLock) usable(op string) error {
 	if len(l.locks) == 0 {
-		err := queue.Invalid("number of locks", "0", "a multi-lock needs at least one lock")
+		err := seat.Invalid("number of locks", "0", "a multi-lock needs at least one lock")
 		return &framework.OpError{Op: op, Path: "multi-lock", Err: err}
 	}
 	if l.hasNil() {
-		return &framework.OpError{Op: op, Path: "multi-lock", Err: queue.IsNil("lock")}
+		return &framework.OpError{Op: op, Path: "multi-lock", Err: seat.IsNil("lock")}
 	}
 	return l.checkHolds(op)
 }
@@ -173,7 +172,7 @@ func (l *InterProcessMultiLock) describe(wait bool) locktrace.Acquire {
 // acquireAll begins again until all locks are acquired without a loss. It does so
 // also if ctx has ended meanwhile: then the next attempt says that. The lease has
 // the values of ctx, and the requests have during's.
-func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acquireOne) (*claim.Lease, error) {
+func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acquireOne) (*seat.Lease, error) {
 	var before *NotAcquiredError
 	var ended error // why no attempt can succeed any more
 	pause := pauses.Vanished()
@@ -186,7 +185,7 @@ func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acqu
 		case err == nil:
 			return lease, nil
 		case !lost || reason.Is(err, framework.ErrClosed):
-			claim.AwaitDeadline(ctx)
+			seat.AwaitDeadline(ctx)
 			return nil, withQueue(ctx, err, before)
 		}
 		reason.As(err, &before)
@@ -226,13 +225,13 @@ func withQueue(ctx context.Context, err error, before *NotAcquiredError) error {
 // the next who tries.
 func (l *InterProcessMultiLock) acquireOnce(
 	ctx, during context.Context, one acquireOne,
-) (all *claim.Lease, lost bool, err error) {
-	all = claim.Several(ctx)
+) (all *seat.Lease, lost bool, err error) {
+	all = seat.Several(ctx)
 	complete := false
 	defer func() {
 		if !complete { // an acquire has failed, or a Locker has panicked
 			lost = all.AnyLost()
-			all.Release(claim.UnlessDown(ctx, err))
+			all.Release(seat.UnlessDown(ctx, err))
 		}
 	}()
 	for _, lock := range l.locks {
@@ -245,7 +244,7 @@ func (l *InterProcessMultiLock) acquireOnce(
 }
 
 // acquireUnder acquires a lock under the leases of those before it.
-func acquireUnder(ctx context.Context, all *claim.Lease, lock Locker, one acquireOne) error {
+func acquireUnder(ctx context.Context, all *seat.Lease, lock Locker, one acquireOne) error {
 	under, done := all.WhileHeld(ctx)
 	defer done()
 	lease, err := one(lock, under)
@@ -253,7 +252,7 @@ func acquireUnder(ctx context.Context, all *claim.Lease, lock Locker, one acquir
 	case err != nil:
 		return err
 	case lease == nil: // of a Locker from elsewhere
-		return &framework.OpError{Op: "acquire", Path: "multi-lock", Err: queue.IsNil("lease")}
+		return &framework.OpError{Op: "acquire", Path: "multi-lock", Err: seat.IsNil("lease")}
 	}
 	all.Add(lease.inner())
 	return nil

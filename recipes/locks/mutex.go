@@ -2,10 +2,10 @@ package locks
 
 import (
 	"context"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -31,7 +31,7 @@ import (
 // Curator's InterProcessMutex, with which a Go process may share a lock. No
 // other nodes should be below the path; they are ignored.
 type InterProcessMutex struct {
-	queue queue.Queue
+	lock seat.Lock
 }
 
 const mutexKind = "lock-"
@@ -43,9 +43,9 @@ var mutexKinds = []string{mutexKind}
 // every acquire. The first contender creates the path, and whatever is missing
 // above it, as containers, which the server removes some time after the last.
 func NewInterProcessMutex(c *framework.Client, path string, opts ...MutexOption) *InterProcessMutex {
-	return &InterProcessMutex{*queue.New(queue.Config{
+	return &InterProcessMutex{*seat.New(seat.Config{
 		Client: c, Path: path, Kind: mutexKind, Kinds: mutexKinds, Op: "acquire",
-		Order:       lockloop.Order{Blocks: lockloop.Exclusive, EntersAfter: lockloop.Exclusive},
+		Blocks: order.Exclusive, EntersAfter: order.Exclusive,
 		Local:       true,
 		Recipe:      locktrace.RecipeMutex,
 		Reenters:    func(string) bool { return true },
@@ -69,7 +69,7 @@ func NewInterProcessMutex(c *framework.Client, path string, opts ...MutexOption)
 // behind: an acquire that fails has not acquired the mutex, and its error does
 // not match framework.ErrOutcomeUnknown, also if a node was being made.
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
-	return leaseOf(m.queue.Acquire(ctx, true))
+	return leaseOf(m.lock.Acquire(ctx, true))
 }
 
 // TryAcquire is Acquire without waiting for other contenders: if there are any,
@@ -78,7 +78,7 @@ func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 // Tries of one object cost less than tries of an object each: see Trying in the
 // package's documentation, also for what a server that lags may answer.
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
-	return leaseOf(m.queue.Acquire(ctx, false))
+	return leaseOf(m.lock.Acquire(ctx, false))
 }
 
 // Do acquires the mutex, calls f with a context that ends with the lease and
@@ -101,7 +101,7 @@ func (m *InterProcessMutex) Do(ctx context.Context, f func(ctx context.Context) 
 // first. Goroutines that wait within a process are not among them. A lock that
 // is idle, see WithCachedLock, looks as if it were held.
 func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {
-	return participantsOf(m.queue.Participants(ctx))
+	return participantsOf(m.lock.Participants(ctx))
 }
 
-func (m *InterProcessMutex) describe(wait bool) locktrace.Acquire { return m.queue.Describe(wait) }
+func (m *InterProcessMutex) describe(wait bool) locktrace.Acquire { return m.lock.Describe(wait) }

@@ -3,9 +3,8 @@ package locks
 import (
 	"bytes"
 	"fmt"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"time"
-
-	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // Option configures a lock of any kind. Every Option is a MutexOption. (But a
@@ -13,39 +12,39 @@ import (
 type Option interface {
 	MutexOption
 	ReadWriteOption
-	applyToAny(*queue.Options)
+	applyToAny(*seat.Options)
 }
 
 // MutexOption configures an InterProcessMutex.
 type MutexOption interface {
-	applyToMutex(*queue.Options)
+	applyToMutex(*seat.Options)
 }
 
 // ReadWriteOption configures an InterProcessReadWriteLock. Every Option is one.
 type ReadWriteOption interface {
-	applyToReadWrite(*queue.Options)
+	applyToReadWrite(*seat.Options)
 }
 
-type option func(*queue.Options)
+type option func(*seat.Options)
 
-func (o option) applyToMutex(c *queue.Options)     { o(c) }
-func (o option) applyToReadWrite(c *queue.Options) { o(c) }
-func (o option) applyToAny(c *queue.Options)       { o(c) }
+func (o option) applyToMutex(c *seat.Options)     { o(c) }
+func (o option) applyToReadWrite(c *seat.Options) { o(c) }
+func (o option) applyToAny(c *seat.Options)       { o(c) }
 
-type mutexOption func(*queue.Options)
+type mutexOption func(*seat.Options)
 
-func (o mutexOption) applyToMutex(c *queue.Options) { o(c) }
+func (o mutexOption) applyToMutex(c *seat.Options) { o(c) }
 
 // cachedOption is for the locks that can be cached.
-type cachedOption func(*queue.Options)
+type cachedOption func(*seat.Options)
 
-func (o cachedOption) applyToMutex(c *queue.Options)     { o(c) }
-func (o cachedOption) applyToReadWrite(c *queue.Options) { o(c) }
+func (o cachedOption) applyToMutex(c *seat.Options)     { o(c) }
+func (o cachedOption) applyToReadWrite(c *seat.Options) { o(c) }
 
-func optionsOf(opts []Option) (c queue.Options) {
+func optionsOf(opts []Option) (c seat.Options) {
 	for _, o := range opts {
 		if o == nil {
-			c.Fault = queue.IsNil("option")
+			c.Fault = seat.IsNil("option")
 			continue
 		}
 		o.applyToAny(&c)
@@ -53,10 +52,10 @@ func optionsOf(opts []Option) (c queue.Options) {
 	return c
 }
 
-func readWriteOptionsOf(opts []ReadWriteOption) (c queue.Options) {
+func readWriteOptionsOf(opts []ReadWriteOption) (c seat.Options) {
 	for _, o := range opts {
 		if o == nil {
-			c.Fault = queue.IsNil("option")
+			c.Fault = seat.IsNil("option")
 			continue
 		}
 		o.applyToReadWrite(&c)
@@ -64,16 +63,16 @@ func readWriteOptionsOf(opts []ReadWriteOption) (c queue.Options) {
 	return c
 }
 
-func mutexOptionsOf(opts []MutexOption) (c queue.Options) {
+func mutexOptionsOf(opts []MutexOption) (c seat.Options) {
 	for _, o := range opts {
 		if o == nil {
-			c.Fault = queue.IsNil("option")
+			c.Fault = seat.IsNil("option")
 			continue
 		}
 		o.applyToMutex(&c)
 	}
 	if c.MinimumHold > 0 && (c.HandOvers > 0 || c.CachedUses > 0) {
-		c.Fault = queue.Invalid("minimum hold", c.MinimumHold.String(), "contradicts a local hand-over and a cached lock")
+		c.Fault = seat.Invalid("minimum hold", c.MinimumHold.String(), "contradicts a local hand-over and a cached lock")
 	}
 	return c
 }
@@ -84,7 +83,7 @@ func mutexOptionsOf(opts []MutexOption) (c queue.Options) {
 // watches its own node from the start. Without this option, Lease.Revoked
 // tells holders that ask for it.
 func WithRevocation() Option {
-	return option(func(c *queue.Options) { c.Revocable = true })
+	return option(func(c *seat.Options) { c.Revocable = true })
 }
 
 // WithQueueLimit makes an acquire fail with an error that matches ErrQueueFull,
@@ -94,10 +93,10 @@ func WithRevocation() Option {
 // leases. By default there is no limit. A limit below 1 is an error of every
 // acquire.
 func WithQueueLimit(n int) Option {
-	return option(func(c *queue.Options) {
+	return option(func(c *seat.Options) {
 		c.QueueLimit = n
 		if n < 1 {
-			c.Fault = queue.Invalid("queue limit", fmt.Sprint(n), "must be at least 1")
+			c.Fault = seat.Invalid("queue limit", fmt.Sprint(n), "must be at least 1")
 		}
 	})
 }
@@ -107,14 +106,14 @@ func WithQueueLimit(n int) Option {
 // itself. Without it, metrics do not tell locks of one recipe apart, since
 // paths are too many for them.
 func WithName(name string) Option {
-	return option(func(c *queue.Options) { c.Label = name })
+	return option(func(c *seat.Options) { c.Label = name })
 }
 
 // WithoutIdentity keeps the names of host, process and service out of the
 // lock's nodes. It does not concern the links to traces, which a tracer may
 // add; see tracing.WithoutTraceIDs.
 func WithoutIdentity() Option {
-	return option(func(c *queue.Options) { c.Anonymous = true })
+	return option(func(c *seat.Options) { c.Anonymous = true })
 }
 
 // WithNodeData sets what the lock's nodes say of their owner, for the errors
@@ -128,7 +127,7 @@ func WithoutIdentity() Option {
 // nothing leads to its trace.
 func WithNodeData(data []byte) Option {
 	own := bytes.Clone(data)
-	return option(func(c *queue.Options) { c.SetData(own) })
+	return option(func(c *seat.Options) { c.SetData(own) })
 }
 
 // WithLocalHandOver lets goroutines that share an InterProcessMutex pass the
@@ -148,10 +147,10 @@ func WithNodeData(data []byte) Option {
 // has released the lock. So only its own writes that are still on their way
 // can be confused with its successor's.
 func WithLocalHandOver(n int, d time.Duration) MutexOption {
-	return mutexOption(func(c *queue.Options) {
+	return mutexOption(func(c *seat.Options) {
 		c.HandOvers, c.HandOver = n, d
 		if n < 1 || d <= 0 {
-			c.Fault = queue.Invalid("local hand-over", fmt.Sprintf("%d times within %v", n, d), "both must be positive")
+			c.Fault = seat.Invalid("local hand-over", fmt.Sprintf("%d times within %v", n, d), "both must be positive")
 		}
 	})
 }
@@ -231,10 +230,10 @@ func WithCachedLock(n int, idle time.Duration) interface {
 	MutexOption
 	ReadWriteOption
 } {
-	return cachedOption(func(c *queue.Options) {
+	return cachedOption(func(c *seat.Options) {
 		c.CachedUses, c.CachedIdle = n, idle
 		if n < 1 || idle <= 0 {
-			c.Fault = queue.Invalid("cached lock", fmt.Sprintf("%d times, idle for %v", n, idle), "both must be positive")
+			c.Fault = seat.Invalid("cached lock", fmt.Sprintf("%d times, idle for %v", n, idle), "both must be positive")
 		}
 	})
 }

@@ -2,11 +2,10 @@ package locks
 
 import (
 	"fmt"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"time"
 
-	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/identity"
-	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // Participant is a contender for a lock or a leadership, as its node says. The
@@ -51,13 +50,13 @@ func (p Participant) String() string {
 
 func idOf(data []byte) string {
 	id := ReadIdentity(data)
-	if name := identity.InALine(string(data)); id.Foreign != "" && name != "" && !claim.IsRevocation(data) {
+	if name := identity.InALine(string(data)); id.Foreign != "" && name != "" && !seat.IsRevocation(data) {
 		return name
 	}
 	return id.String()
 }
 
-func participantsOf(all []queue.Participant, err error) ([]Participant, error) {
+func participantsOf(all []seat.Participant, err error) ([]Participant, error) {
 	if all == nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package locks
 import (
 	"context"
 	"fmt"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"path"
 	"strings"
 
@@ -12,10 +14,7 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
-	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -54,7 +53,7 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if lease, err := q.Reenter(ctx); lease != nil || err != nil {
 		return leaseOf(lease, err)
 	}
-	writer := claim.FromContext(ctx, orZero(r.of).write.Key())
+	writer := seat.FromContext(ctx, orZero(r.of).write.Key())
 	if writer == nil {
 		return leaseOf(q.Acquire(ctx, wait))
 	}
@@ -70,11 +69,11 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 			writer.Leave(ctx, nil)
 		}
 	}()
-	return leaseOf(queue.Traced(ctx, q.Describe(wait), func(ctx context.Context, a queue.Attempt) (c *claim.Claim, err error) {
+	return leaseOf(seat.Traced(ctx, q.Describe(wait), func(ctx context.Context, a seat.Attempt) (h *seat.Hold, err error) {
 		begun = true
-		defer orRetire(&c, func() { writer.Leave(ctx, err) })
-		c, err = r.downgrade(ctx, writer, a)
-		return c, q.OpError(err)
+		defer orRetire(&h, func() { writer.Leave(ctx, err) })
+		h, err = r.downgrade(ctx, writer, a)
+		return h, q.OpError(err)
 	}))
 }
 
@@ -83,22 +82,20 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 // fencing token is the writer's, because a writer that waits has a smaller one
 // than any new node. If an operator has deleted the writer's node, the server
 // makes no read node, and the write lock is lost.
-func (r *ReadLock) downgrade(ctx context.Context, writer *claim.Claim, a queue.Attempt) (*claim.Claim, error) {
+func (r *ReadLock) downgrade(ctx context.Context, writer *seat.Hold, a seat.Attempt) (*seat.Hold, error) {
 	q := &r.of.read
 	node, err := r.createInPlace(ctx, writer, a)
 	if isGone(err) {
-		writer.NodeDeleted()
+		writer.Seat().NodeDeleted()
 		return nil, writer.Loss()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if writer.Context().Err() == nil && node.Session == writer.Nodes()[0].Session {
-		terms := q.Terms(nil)
-		terms.Token = writer.Token()
-		if c := claim.New(terms, node); c != nil {
+	if writer.Context().Err() == nil && node.Session == writer.Seat().Nodes()[0].Session {
+		if h := writer.Beside(q, node); h != nil {
 			a.Trace.Downgraded()
-			return c, nil
+			return h, nil
 		}
 	}
 	framework.Extend(q.Client()).DeleteInBackground(node.Path)
@@ -121,10 +118,10 @@ func isGone(err error) bool {
 // that another client deleted it, and the next writer may hold the lock already.
 // An acquire that waits retries through every interruption that the write lock
 // survives.
-func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a queue.Attempt) (node framework.Created, err error) {
+func (r *ReadLock) createInPlace(ctx context.Context, writer *seat.Hold, a seat.Attempt) (node framework.Created, err error) {
 	q := &r.of.read
-	name := path.Base(writer.Nodes()[0].Path)
-	if lockloop.Overflowed(name, writeKind) { // its number is not its place
+	name := path.Base(writer.Seat().Nodes()[0].Path)
+	if order.Overflowed(name, writeKind) { // its number is not its place
 		return node, fmt.Errorf("%w: %s has no sequence numbers left", ErrCorrupted, printable.String(q.Path()))
 	}
 	number := name[strings.LastIndex(name, writeKind)+len(writeKind):]
@@ -132,10 +129,10 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a que
 	under, done := context.WithCancelCause(ctx)
 	defer done(nil)
 	defer context.AfterFunc(held, func() { done(context.Cause(held)) })()
-	recovery := follow.Recovery{Client: q.Client(), Ends: func(err error) bool { return !a.Wait || lockloop.EndsAcquire(err) }}
+	recovery := follow.Recovery{Client: q.Client(), Ends: func(err error) bool { return !a.Wait || seat.EndsAcquire(err) }}
 	err = recovery.Until(under, func(ctx context.Context) (err error) {
 		results, err := q.Client().Transaction(ctx,
-			framework.CheckOp(writer.Nodes()[0].Path, framework.AnyVersion),
+			framework.CheckOp(writer.Seat().Nodes()[0].Path, framework.AnyVersion),
 			framework.CreateOp(znode.Join(q.Path(), readKind+number), q.NodeData(a),
 				framework.WithMode(framework.Ephemeral), framework.WithProtection()))
 		if err == nil {
@@ -148,9 +145,9 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a que
 	case err == nil:
 		return node, nil
 	case ctx.Err() != nil:
-		return node, lockloop.Settled(recovery.GaveUp(ctx))
+		return node, seat.Settled(recovery.GaveUp(ctx))
 	case held.Err() != nil:
 		return node, writer.Loss()
 	}
-	return node, lockloop.Settled(err)
+	return node, seat.Settled(err)
 }

@@ -3,15 +3,14 @@ package locks
 import (
 	"context"
 	"fmt"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 	"path"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/claim"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // Revoke asks the owner of a lock's node to give the lock up. As a rule, the
@@ -40,7 +39,7 @@ import (
 // zk.ErrInvalidPath: the data of another node would be lost, and nobody told.
 func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 	if c == nil {
-		return &framework.OpError{Op: "revoke", Path: nodePath, Err: queue.IsNil("client")}
+		return &framework.OpError{Op: "revoke", Path: nodePath, Err: seat.IsNil("client")}
 	}
 	if err := framework.ValidatePath(nodePath); err != nil {
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
@@ -49,7 +48,7 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 		err := fmt.Errorf("%w: must be a node of a lock; Participants has their paths", zk.ErrInvalidPath)
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
 	}
-	_, err := c.Set(ctx, nodePath, claim.RevocationMarker, framework.AnyVersion)
+	_, err := c.Set(ctx, nodePath, seat.RevocationMarker, framework.AnyVersion)
 	if reason.Is(err, zk.ErrNoNode) {
 		return nil
 	}
@@ -59,7 +58,7 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 // isLockNode reports whether a node has the name of a contender for any lock or
 // leadership.
 func isLockNode(nodePath string) bool {
-	return lockloop.IsNode(path.Base(nodePath), mutexKind, readKind, writeKind, leaseKind, latchKind)
+	return order.IsNode(path.Base(nodePath), mutexKind, readKind, writeKind, leaseKind, latchKind)
 }
 
 // latchKind is the name of leader.Latch's nodes.

@@ -2,11 +2,10 @@ package locks
 
 import (
 	"context"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes/internal/claim"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -34,7 +33,7 @@ import (
 // whatever language, comes in when the write lock is released. An
 // InterProcessMutex with the same path is another lock.
 type InterProcessReadWriteLock struct {
-	read, write queue.Queue
+	read, write seat.Lock
 }
 
 // The names of both sides' nodes. They are equally long in Curator for the sake
@@ -48,10 +47,10 @@ const (
 // contact the server: a client, a path or an option that cannot be used is an
 // error of every acquire.
 func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...ReadWriteOption) *InterProcessReadWriteLock {
-	side := func(kind string, reenters func(holder string) bool) queue.Queue {
-		return *queue.New(queue.Config{
+	side := func(kind string, reenters func(holder string) bool) seat.Lock {
+		return *seat.New(seat.Config{
 			Client: c, Path: path, Kind: kind, Kinds: []string{readKind, writeKind}, Readers: readKind, Op: "acquire",
-			Order:       lockloop.Order{Blocks: lockloop.ReadersAndWriters(writeKind), EntersAfter: exceptWriters},
+			Blocks: order.ReadersAndWriters(writeKind), EntersAfter: exceptWriters,
 			Local:       true,
 			Recipe:      locktrace.RecipeReadWriteLock,
 			Reenters:    reenters,
@@ -61,7 +60,7 @@ func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...Read
 	}
 	return &InterProcessReadWriteLock{
 		read:  side(readKind, func(string) bool { return true }),
-		write: side(writeKind, func(holder string) bool { return !lockloop.IsNode(holder, readKind) }),
+		write: side(writeKind, func(holder string) bool { return !order.IsNode(holder, readKind) }),
 	}
 }
 
@@ -111,7 +110,7 @@ func (w *WriteLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if lease, err := q.Reenter(ctx); lease != nil || err != nil {
 		return leaseOf(lease, err)
 	}
-	if claim.FromContext(ctx, orZero(w.of).read.Key()).HasShares() {
+	if seat.FromContext(ctx, orZero(w.of).read.Key()).HasShares() {
 		return nil, q.OpError(ErrUpgrade)
 	}
 	return leaseOf(q.Acquire(ctx, wait))

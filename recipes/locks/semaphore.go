@@ -2,15 +2,14 @@ package locks
 
 import (
 	"context"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/seat"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
-	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/follow"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -28,8 +27,8 @@ import (
 // queue in the process: however many goroutines want leases, two of them are
 // at path/locks.
 type InterProcessSemaphore struct {
-	gate   queue.Queue // its holder takes leases, and all others wait there
-	leases queue.Queue
+	gate   seat.Lock // its holder takes leases, and all others wait there
+	leases seat.Lock
 	limit  SemaphoreLimit
 }
 
@@ -50,15 +49,15 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 	atGate := options
 	atGate.Revocable = false // the holders of leases may be asked for them, not those that take their turn
 	return &InterProcessSemaphore{
-		gate: *queue.New(queue.Config{
+		gate: *seat.New(seat.Config{
 			Client: c, Path: below(path, "locks"), Kind: mutexKind, Op: "acquire", Name: path,
-			Order:       lockloop.Order{Blocks: lockloop.Exclusive},
+			Blocks:      order.Exclusive,
 			Local:       true,
 			Recipe:      recipe,
 			NotAcquired: notAcquired,
 			Options:     atGate,
 		}),
-		leases: *queue.New(queue.Config{
+		leases: *seat.New(seat.Config{
 			Client: c, Path: below(path, "leases"), Kind: leaseKind, Op: "acquire", Name: path,
 			Count: func(ctx context.Context, watch bool) (int, *framework.Watch, error) {
 				return limit.read(ctx, c, watch)
@@ -135,7 +134,7 @@ func (s *InterProcessSemaphore) Participants(ctx context.Context) ([]Participant
 	if err != nil {
 		return nil, err
 	}
-	return participantsOf(s.leases.ParticipantsWhere(ctx, func(all []lockloop.Entry) []bool {
+	return participantsOf(s.leases.ParticipantsWhere(ctx, func(all []order.Entry) []bool {
 		holders := make([]bool, len(all))
 		for i := range min(n, len(all)) {
 			holders[i] = true
@@ -155,13 +154,13 @@ func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (
 	}
 	what := s.describe(wait)
 	what.Leases = n
-	return leaseOf(queue.Traced(ctx, what, func(ctx context.Context, a queue.Attempt) (*claim.Claim, error) {
+	return leaseOf(seat.Traced(ctx, what, func(ctx context.Context, a seat.Attempt) (*seat.Hold, error) {
 		return s.win(ctx, a, n)
 	}))
 }
 
 // win passes the gate and takes n leases.
-func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int) (*claim.Claim, error) {
+func (s *InterProcessSemaphore) win(ctx context.Context, a seat.Attempt, n int) (*seat.Hold, error) {
 	a = a.Remembering()
 	if !a.Wait {
 		if err := s.refuseTry(ctx, a, n); err != nil {
@@ -172,7 +171,7 @@ func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int)
 	for {
 		c, err := s.winOnce(ctx, a, n)
 		if err != nil {
-			claim.AwaitDeadline(ctx)
+			seat.AwaitDeadline(ctx)
 		}
 		if c != nil || err != nil {
 			return c, err
@@ -183,65 +182,61 @@ func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int)
 
 // winOnce returns nothing if it has to be done again. It waits for the gate's
 // release: the node would be in the way of the next who tries.
-func (s *InterProcessSemaphore) winOnce(ctx context.Context, a queue.Attempt, n int) (c *claim.Claim, err error) {
+func (s *InterProcessSemaphore) winOnce(ctx context.Context, a seat.Attempt, n int) (h *seat.Hold, err error) {
 	gate, err := s.passGate(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	defer orRetire(&c, func() { gate.Release(claim.UnlessDown(ctx, err)) })
+	defer orRetire(&h, func() { gate.Release(seat.UnlessDown(ctx, err)) })
 	return s.take(ctx, gate, n, a)
 }
 
 // passGate waits for our turn at the gate.
-func (s *InterProcessSemaphore) passGate(ctx context.Context, a queue.Attempt) (*claim.Lease, error) {
+func (s *InterProcessSemaphore) passGate(ctx context.Context, a seat.Attempt) (*seat.Lease, error) {
 	if err := s.gate.Ready(ctx); err != nil {
 		return nil, s.gate.OpError(err)
 	}
-	c, err := s.gate.Win(ctx, a)
+	h, err := s.gate.Win(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	return c.First(ctx), nil
+	return h.LeaseOf(ctx), nil
 }
 
 // take takes n leases at the open gate, and leaves that. It returns nothing if
 // the gate closed meanwhile, or the session ended.
 func (s *InterProcessSemaphore) take(
-	ctx context.Context, gate *claim.Lease, n int, a queue.Attempt,
-) (c *claim.Claim, err error) {
+	ctx context.Context, gate *seat.Lease, n int, a seat.Attempt,
+) (h *seat.Hold, err error) {
 	under, done := gate.WithContext(ctx)
-	defer orRetire(&c, done)
-	at := s.leases.InLoop(a)
-	asked := &leasesAsked{n: n}
-	note := at.OnBlocked
-	at.OnBlocked = func(r lockloop.NotAdmitted) { note(r); s.gate.NoteBeyond(r) }
-	at.OnTrouble = func(err error) { s.gate.NoteTroubleBeyond(under, err) }
-	turn := lockloop.Turn{Gate: gate.Claim().Nodes()[0], Open: under, Wanted: asked.wanted(), Leave: gate.Claim().Unwatch}
-	nodes, refusal := s.leases.Take(ctx, turn, at)
+	defer orRetire(&h, done)
+	asked, atGate := &leasesAsked{n: n}, gate.Hold()
+	h, refusal := s.leases.Take(ctx, seat.Turn{
+		Gate: atGate.Seat().Nodes()[0], Open: under, Wanted: asked.wanted(), Leave: atGate.Seat().Unwatch,
+		OnBlocked: atGate.NoteBeyond,
+		OnTrouble: func(err error) { atGate.NoteTroubleBeyond(under, err) },
+	}, a)
 	if refusal != nil {
 		gateClosed := gate.Context().Err() != nil
 		if gateClosed && ctx.Err() != nil {
 			under, gateClosed, refusal.Err = ctx, false, reason.OfContext(ctx)
 		}
-		if reason.Is(refusal.Err, lockloop.ErrTurnOver) || gateClosed {
+		if reason.Is(refusal.Err, seat.ErrTurnOver) || gateClosed {
 			return nil, nil
 		}
 		return nil, s.refuse(under, a, refusal, asked)
 	}
-	gate.Claim().Spent()
-	s.gate.NoteBeyond(lockloop.NotAdmitted{}) // nobody is in the way any more
-	if c = s.leases.NewClaim(at.Data, nodes...); c == nil {
-		a.Trace.Distrusted(s.leases.Client(), nodes[0])
-	}
-	return c, nil
+	atGate.Seat().Spent()
+	atGate.NoteBeyond(seat.NotAdmitted{}) // nobody is in the way any more
+	return h, nil
 }
 
 // refuseTry refuses an attempt that does not wait by a look at the leases, if the
 // last attempt was in vain, too. It returns nil if the attempt has to pass the
 // gate.
-func (s *InterProcessSemaphore) refuseTry(ctx context.Context, a queue.Attempt, n int) error {
+func (s *InterProcessSemaphore) refuseTry(ctx context.Context, a seat.Attempt, n int) error {
 	asked := &leasesAsked{n: n}
-	refusal := s.leases.LookFirst(ctx, asked.wanted(), s.leases.InLoop(a))
+	refusal := s.leases.LookFirst(ctx, asked.wanted(), a)
 	if refusal == nil {
 		return nil
 	}
@@ -255,15 +250,15 @@ type leasesAsked struct {
 	limitRead bool
 }
 
-func (l *leasesAsked) wanted() lockloop.Wanted {
-	return lockloop.Wanted{N: l.n, OnLimit: func(limit int) { l.limit, l.limitRead = limit, true }}
+func (l *leasesAsked) wanted() seat.Wanted {
+	return seat.Wanted{N: l.n, OnLimit: func(limit int) { l.limit, l.limitRead = limit, true }}
 }
 
 // tooLow reports whether the limit is too low, whoever gives leases back.
 func (l *leasesAsked) tooLow() bool { return l.limitRead && l.n > l.limit }
 
 // refuse returns the error of an acquire that was refused at the leases.
-func (s *InterProcessSemaphore) refuse(ctx context.Context, a queue.Attempt, r *lockloop.NotAdmitted, asked *leasesAsked) error {
+func (s *InterProcessSemaphore) refuse(ctx context.Context, a seat.Attempt, r *seat.NotAdmitted, asked *leasesAsked) error {
 	seen := !r.Seen.IsZero() // the leases, by this attempt
 	r.Recall(s.gate.Beyond())
 	a.Recall(r)

@@ -19,7 +19,7 @@ import (
 
 	"github.com/gocurator/curator/internal/hostname"
 	"github.com/gocurator/curator/internal/printable"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/internal/order"
 )
 
 // Identity has the fields of locks.Identity. They are documented there.
@@ -56,7 +56,7 @@ type inNode struct {
 // form is a foreign identity, or none.
 func Read(data []byte) Identity {
 	var j inNode
-	if len(data) > lockloop.MaxData || json.Unmarshal(data, &j) != nil || j.V != version {
+	if len(data) > order.MaxData || json.Unmarshal(data, &j) != nil || j.V != version {
 		return Identity{Foreign: InALine(clip(string(data[:min(len(data), maxSize)]), maxName))}
 	}
 	return Identity{

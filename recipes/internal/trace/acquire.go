@@ -13,7 +13,6 @@ import (
 	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -197,18 +196,19 @@ func (t *Acquire) Distrusted(c *framework.Client, node framework.Created) {
 	t.Abandoned(reason)
 }
 
-// Observer returns the observer that the lock loop reports the acquire's nodes
-// to. For the nil *Acquire it returns the nil interface, which the nil *Acquire
-// would not be.
-func (t *Acquire) Observer() lockloop.Observer {
-	if t == nil {
-		return nil
-	}
-	return t
+// Other is another contender: its node, and what we know of that.
+type Other struct {
+	Node  string // empty if there is none, or it is not known
+	Data  []byte // the beginning of its data; nil if it was not read
+	Since time.Time
 }
 
-// Queued implements lockloop.Observer.
+// Queued reports that our node is in the queue, with ahead contenders before it. The
+// length of the queue includes our node.
 func (t *Acquire) Queued(node framework.Created, ahead, length int) {
+	if t == nil {
+		return
+	}
 	t.record.Queued(path.Base(node.Path), ahead)
 	if !t.IsTraced() {
 		return
@@ -217,8 +217,13 @@ func (t *Acquire) Queued(node framework.Created, ahead, length int) {
 	t.tell(func(to locktrace.AcquireTracer) { to.Queued(queued) })
 }
 
-// Waiting implements lockloop.Observer.
-func (t *Acquire) Waiting(position int, seen time.Time, ahead, holder lockloop.Other) {
+// Waiting reports that we wait for a change of the contender directly ahead, with so
+// many contenders before us at a time. Where places are counted, ahead is the zero
+// value.
+func (t *Acquire) Waiting(position int, seen time.Time, ahead, holder Other) {
+	if t == nil {
+		return
+	}
 	t.record.Blocked(position, seen, flight.Contender(ahead), flight.Contender(holder))
 	if !t.IsTraced() {
 		return
@@ -227,21 +232,25 @@ func (t *Acquire) Waiting(position int, seen time.Time, ahead, holder lockloop.O
 	t.tell(func(to locktrace.AcquireTracer) { to.Waiting(waiting) })
 }
 
-// Woken implements lockloop.Observer.
+// Woken reports that something has changed. The argument gone tells whether the
+// contender directly ahead has left.
 func (t *Acquire) Woken(gone bool) {
 	if t.IsTraced() {
 		t.tell(func(to locktrace.AcquireTracer) { to.Woken(gone) })
 	}
 }
 
-// Abandoned implements lockloop.Observer.
+// Abandoned reports that our node is given up without a grant.
 func (t *Acquire) Abandoned(reason error) {
+	if t == nil {
+		return
+	}
 	t.record.Abandoned()
 	if t.IsTraced() {
 		t.tell(func(to locktrace.AcquireTracer) { to.Abandoned(reason) })
 	}
 }
 
-func contender(o lockloop.Other) locktrace.Contender {
+func contender(o Other) locktrace.Contender {
 	return locktrace.Contender{Node: printable.String(o.Node), Data: o.Data, Since: o.Since}
 }

@@ -1,0 +1,94 @@
+package seat
+
+import (
+	"context"
+	"time"
+
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/trace"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// Attempt is one acquire: its options, and its trace.
+type Attempt struct {
+	Wait  bool
+	Since time.Time
+	Trace *trace.Acquire // may be nil
+
+	seen *NotAdmitted // the queue that the attempt has waited in last; nil if nothing is noted
+}
+
+// Remembering returns the attempt for those who may wait: it notes what it sees of
+// queues, and its copies share that. Most acquires of a cached lock need no note.
+func (a Attempt) Remembering() Attempt {
+	if a.seen == nil {
+		a.seen = &NotAdmitted{}
+	}
+	return a
+}
+
+// note records the state of a queue that the attempt waits in, for its error.
+func (a Attempt) note(r NotAdmitted) {
+	if a.seen != nil {
+		r.Recall(*a.seen)
+		*a.seen = r
+	}
+}
+
+// Recall adds to a refusal what the attempt has seen of queues before.
+func (a Attempt) Recall(r *NotAdmitted) {
+	if a.seen != nil {
+		r.Recall(*a.seen)
+	}
+}
+
+// Traced traces an acquire from its begin to its end, and to the begin of the
+// hold. The lease has the values of ctx, and not those that tracing adds for
+// the acquire.
+func Traced(ctx context.Context, a locktrace.Acquire, win func(context.Context, Attempt) (*Hold, error)) (*Lease, error) {
+	since := time.Now()
+	during, told := trace.StartAcquire(ctx, a, since)
+	defer told.EndedByPanic()
+	h, err := win(during, Attempt{Wait: !a.Try, Since: since, Trace: told})
+	if err != nil {
+		told.Ended(EndOf(nil, err))
+		return nil, err
+	}
+	lease, complete := h.LeaseOf(ctx), false
+	defer func() {
+		if !complete { // the user's tracer has panicked, and no caller will get the lease
+			lease.Release(ctx)
+		}
+	}()
+	told.Ended(EndOf(h, nil))
+	h.startTrace(lease, a, told)
+	complete = true
+	return lease, nil
+}
+
+// EndOf describes the end of an acquire for a tracer. The hold is nil if there
+// is none, or there are several.
+func EndOf(h *Hold, err error) locktrace.AcquireEnd {
+	end := locktrace.AcquireEnd{Outcome: outcomeOf(err), Err: err}
+	if h != nil {
+		end.Token = h.seat.token
+	}
+	return end
+}
+
+func outcomeOf(err error) locktrace.Outcome {
+	switch {
+	case err == nil:
+		return locktrace.Acquired
+	case reason.Is(err, ErrQueueFull):
+		return locktrace.QueueFull
+	case reason.Is(err, context.DeadlineExceeded):
+		return locktrace.TimedOut
+	case reason.Is(err, context.Canceled):
+		return locktrace.Canceled
+	case reason.Is(err, ErrNotAcquired):
+		return locktrace.NotAcquired
+	default:
+		return locktrace.Failed
+	}
+}

@@ -1,0 +1,158 @@
+package seat
+
+import (
+	"context"
+	"path"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/order"
+)
+
+// A contender that has been behind one other alone is the first as soon as that
+// one is gone. It need not look at the queue again:
+//
+//   - Nobody has come in between. The numbers of new nodes only rise, as long as
+//     the lock's path lives, and that lives as long as our node does.
+//   - Our node lives. A watch on it was set, and has not fired. Events come in the
+//     order of the transactions, so an earlier deletion would have fired it.
+//
+// If an operator deletes both nodes in one transaction, our watch may fire a moment
+// later. The hold hears of that, as it does of every deletion of its node.
+//
+// That is not so in some cases, and then the contender looks. The comments at
+// the conditions name them.
+//
+// At a semaphore's gate, every contender looks: who enters reads the leases next, and
+// an event does not say, as an answer does, how new the server is that tells of it, so
+// that the client may read them from an older one after a reconnect.
+
+// isNextIn reports whether we are the next for sure when the one that we wait for
+// is deleted.
+func (c *contender) isNextIn(now order.Standing, b *blocker) bool {
+	enters := c.lock.cfg.EntersAfter
+	if now.Ahead != 1 || enters == nil {
+		return false
+	}
+	// A create that was tried again may have made two nodes, and only a look finds the
+	// other. The end of a session deletes all its nodes in one transaction, in any order,
+	// and the server may hang up before it has told of ours.
+	if c.mayHaveTwin || b.stat.EphemeralOwner == c.node.Session.ID() {
+		return false
+	}
+	ours, isOurs := order.Parse(path.Base(c.node.Path), c.lock.cfg.Kinds)
+	ahead, isAhead := order.Parse(now.Blocker, c.lock.cfg.Kinds)
+	return isOurs && isAhead && order.Follows(ours, ahead) && enters(ours.Kind, ahead.Kind)
+}
+
+// isFirst reports whether a wait for a blocker has made us the first. The order
+// of events says nothing where a server tells of changes that were made before,
+// as after a reconnect. Then it does not matter which of two we see first.
+func (c *contender) isFirst(b *blocker) bool {
+	if !c.isNext || !b.isGone() || !b.watch.InOrder() || !c.own.isSet() {
+		return false
+	}
+	return true
+}
+
+// ownWatch is the watch of a contender on its own node, with the data that the
+// node had when the watch was set.
+//
+// It fires when the node is deleted, which saves a request, and every node is
+// deleted in the end. Only the watch of a node that stays is stopped.
+type ownWatch struct {
+	data  []byte
+	watch *framework.Watch
+}
+
+// isSet reports whether the watch is there, and nothing has happened to the node
+// since it was set.
+func (w *ownWatch) isSet() bool {
+	if w == nil {
+		return false
+	}
+	select {
+	case <-w.watch.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// changed is closed when something has happened to the node. It is nil if there
+// is no watch.
+func (w *ownWatch) changed() <-chan struct{} {
+	if w == nil {
+		return nil
+	}
+	return w.watch.Done()
+}
+
+// afterChange calls f when something has happened to the node, unless the function
+// returned is called before.
+func (w *ownWatch) afterChange(f func()) (stop func() bool) {
+	if w == nil {
+		return func() bool { return false }
+	}
+	return w.watch.AfterFunc(f)
+}
+
+// watchSelf watches our own node, if that is asked for, or if it saves the next
+// look at the queue. In the latter case the contender goes on without the watch
+// if there is an error: it looks, as it would have done.
+func (c *contender) watchSelf(ctx context.Context) (err error) {
+	if c.own.isSet() {
+		return nil
+	}
+	c.own = nil
+	always := c.lock.cfg.WatchSelf
+	if !always && !c.isNext {
+		return nil
+	}
+	c.own, err = c.readOwn(ctx)
+	switch {
+	case reason.Is(err, zk.ErrNoNode):
+		return errStale
+	case err == nil || ctx.Err() == nil && !always:
+		return nil
+	default:
+		return err
+	}
+}
+
+// readOwn sets a watch on our node. The request ends with ctx. The watch does
+// not: it goes to the seat if we are admitted.
+func (c *contender) readOwn(ctx context.Context) (*ownWatch, error) {
+	var data []byte
+	watch, err := watchBeyond(ctx, func(under context.Context) (w *framework.Watch, err error) {
+		data, _, w, err = c.lock.cfg.Client.GetW(under, c.node.Path)
+		return w, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ownWatch{data, watch}, nil
+}
+
+// watchBeyond sets a watch by a request that ends with ctx. The watch does not.
+func watchBeyond(ctx context.Context, set func(context.Context) (*framework.Watch, error)) (*framework.Watch, error) {
+	under, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	release := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	complete := false
+	defer func() { // the user's code may panic, such as a tracer
+		if !complete {
+			cancel(nil)
+		}
+	}()
+	watch, err := set(under)
+	if !release() {
+		return nil, reason.OfContext(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	complete = true
+	return watch, nil
+}

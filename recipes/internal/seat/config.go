@@ -1,0 +1,92 @@
+package seat
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/order"
+)
+
+// Config is a recipe's configuration of its lock. It does not change afterwards.
+type Config struct {
+	Client *framework.Client
+	Path   string   // the node whose children are the contenders
+	Kind   string   // the name of our nodes
+	Kinds  []string // the names of all nodes that count; Kind alone if it is nil
+
+	// Blocks says which contenders ahead of ours keep it waiting.
+	Blocks order.Blocks
+
+	// EntersAfter reports whether a contender of the kind ours, with one of the
+	// kind ahead as the only one before it, is admitted when that one's node is
+	// deleted. It is not if a node that blocks it may take that one's place. If
+	// EntersAfter is nil, a contender always looks. It must be a pure function.
+	EntersAfter order.Blocks
+
+	// WatchSelf makes every waiter notice that its own node is deleted, at the
+	// price of a second watch. Without it, only those do that are next.
+	WatchSelf bool
+
+	Count Limit // how many nodes there may be; it replaces Blocks, and is for Take alone
+
+	// Local says that the goroutines of a client share a seat. Otherwise each
+	// acquire has a node, as a leader has.
+	Local bool
+
+	Recipe  string // the name for tracers and log lines
+	Readers string // the kind of the nodes of readers, if there are any
+	Op      string // the call that the user made, for errors
+	Name    string // the path that the user knows, for errors; Path if it is empty
+
+	// Reenters reports whether an acquire under the lease of a holder would
+	// re-enter. It is nil if none would.
+	Reenters func(holderNode string) bool
+
+	// NotAcquired makes the error of an acquire that ends without the lock
+	// because of others.
+	NotAcquired func(NotAcquired) error
+
+	Options
+}
+
+// Options are the options that users may set for every lock.
+type Options struct {
+	Label      string // the lock's name in spans and metrics
+	Data       []byte // the nodes' data, if ExactData is set
+	ExactData  bool   // the nodes have Data, not the identity
+	Anonymous  bool   // the nodes have no identity
+	Revocable  bool   // a request to give the lock up ends the hold
+	QueueLimit int    // how many contenders an acquire waits for; 0 means any number
+	Fault      error  // why an option is invalid, or nil
+
+	Policy
+}
+
+// Policy says what a release does. The zero value gives the node back at once.
+type Policy struct {
+	HandOvers   int           // how often goroutines of one client pass the lock on
+	HandOver    time.Duration // for how long they pass it on
+	CachedUses  int           // how often goroutines of one client take a lock that was parked
+	CachedIdle  time.Duration // for how long a lock that nobody holds is parked
+	MinimumHold time.Duration // for how long from its grant a lock is kept at least
+}
+
+// SetData sets the nodes' data as it is.
+func (o *Options) SetData(data []byte) {
+	o.Data, o.ExactData = data, true
+	switch {
+	case len(data) > order.OwnData:
+		o.Fault = Invalid("node data", fmt.Sprintf("%d bytes", len(data)), fmt.Sprintf("must be no more than %d", order.OwnData))
+	case IsRevocation(data):
+		o.Fault = Invalid("node data", string(data), "would ask the holder to give the lock up")
+	}
+}
+
+// Invalid returns the error of an invalid value. It matches zk.ErrBadArguments.
+func Invalid(name, value, reason string) error {
+	return &framework.ConfigError{Name: name, Value: value, Reason: reason}
+}
+
+// IsNil returns the error of an argument that must not be nil.
+func IsNil(name string) error { return Invalid(name, "nil", "must not be nil") }

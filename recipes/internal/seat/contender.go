@@ -1,0 +1,293 @@
+package seat
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/order"
+)
+
+// contender is one attempt's place in the server's queue. It runs the loop of
+// Curator's internalLockLoop, with these differences:
+//
+//   - A node is trusted only in the session that created it. After a session
+//     loss a waiter throws its node away and queues again, even if it sees that
+//     node at the head of the queue (CURATOR-604).
+//   - Only names of the recipe count, and they are ordered by number, not as
+//     text. Where the server has no numbers left, the order of creation counts.
+//   - Every exit without a grant hands the node to the client's guaranteed
+//     delete, which needs no live context.
+//   - The caller's deadline is the only one: a waiter sits an outage out.
+type contender struct {
+	lock    *Lock
+	attempt Attempt
+	data    []byte            // of our nodes
+	node    framework.Created // without a path if there is none yet
+	seen    NotAdmitted
+
+	recovery follow.Recovery // its trouble is over when we wait in the queue
+
+	own         *ownWatch // the watch on our node; nil if it was not set
+	isNext      bool      // see isNextIn
+	mayHaveTwin bool      // the create was tried again, or has made two nodes
+
+	told      bool      // the tracer was told of the node
+	wasQueued bool      // we have had a node
+	wasBehind bool      // it was behind a node of another
+	listed    time.Time // when the listing was asked for that admitted us, or zero
+	excluding bool      // that listing has nodes that exclude us
+
+	refused *refusal // for a look: the refusal before it; see lookFirst
+
+	// Each of these may be nil.
+	onBlocked func(NotAdmitted)                                 // we have to wait
+	onAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
+	passOn    func() bool                                       // leaves the node to another goroutine, if one wants it
+}
+
+var (
+	// errStale means that our node is gone or belongs to a session that is
+	// over, so that we must queue again.
+	errStale = errors.New("contender node is stale")
+
+	// errHeld means that others are ahead of us and we do not wait.
+	errHeld = errors.New("held")
+
+	// errDue means that it is time to find out who the holder is.
+	errDue = errors.New("holder is not known")
+
+	// errAgain means that the queue has changed and must be looked at again.
+	errAgain = errors.New("queue has changed")
+)
+
+func newContender(l *Lock, a Attempt) *contender {
+	c := &contender{lock: l, attempt: a, data: l.NodeData(a)}
+	c.recovery.Client, c.recovery.Ends = l.cfg.Client, EndsAcquire
+	return c
+}
+
+// run queues until a node of ours is admitted, or ctx ends. The session of the
+// node was alive when run saw the grant. The caller must delete the node, with a
+// guaranteed delete. The watch on it, if there is one, is the caller's, too. A waiter
+// outlasts every outage; only its context ends it, and the error has the last one
+// that it has outlasted.
+func (c *contender) run(ctx context.Context) *NotAdmitted {
+	ctx = framework.Extend(c.lock.cfg.Client).OnTrouble(ctx, c.recovery.Note)
+	vanished := pauses.Vanished()
+	for {
+		err := c.queue(ctx)
+		if err == nil {
+			c.lock.refused.Store(nil)
+			return nil
+		}
+		if ctx.Err() != nil || !c.queuesAgain(ctx, err) {
+			c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
+			c.lock.noteRefusal(c.seen)
+			return &c.seen
+		}
+		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
+			_ = follow.Pause(ctx, c.lock.cfg.Client, &vanished) // the next attempt says that ctx has ended
+		}
+		c.node = framework.Created{}
+	}
+}
+
+// queue creates our node, unless there is one, and returns nil when it is admitted. In
+// every other case it has the node deleted, or leaves it to another goroutine.
+func (c *contender) queue(ctx context.Context) (err error) {
+	c.seen, c.told, c.own, c.listed = NotAdmitted{}, false, nil, time.Time{}
+	if c.node.Path == "" {
+		if err := c.enter(ctx); err != nil {
+			return err
+		}
+	}
+	c.wasQueued = true
+	admitted := false // stays false if the user's code panics, such as a retry policy
+	defer func() {
+		if !admitted {
+			c.abandon(ctx, err)
+		}
+	}()
+	defer func() {
+		if err != nil {
+			c.tellAbandoned(err)
+		}
+	}()
+	for {
+		err := c.step(ctx)
+		switch {
+		case reason.Is(err, errAgain):
+			c.recovery.Recovered()
+		case err != nil && c.outlasts(ctx, err): // our node keeps its place meanwhile
+		case err != nil:
+			return err
+		default:
+			c.recovery.Recovered()
+			admitted = true
+			return nil
+		}
+	}
+}
+
+// asContender is how the nodes of contenders are created. The listing that comes
+// along saves a round trip.
+var asContender = []framework.CreateOption{
+	framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents(),
+	framework.WithSiblings(),
+}
+
+// enter creates our node. Create cleans up after itself.
+func (c *contender) enter(ctx context.Context) (err error) {
+	c.listed = time.Now()
+	c.node, err = c.lock.cfg.Client.Create(ctx, c.lock.newNode, c.data, asContender...)
+	c.mayHaveTwin = c.recovery.Trouble() != nil
+	return err
+}
+
+// abandon gives our node up. The driver of a lane leaves it to the next one, if it
+// goes itself and nothing is wrong with the node.
+func (c *contender) abandon(ctx context.Context, err error) {
+	goes := reason.Is(err, errHeld) || err != nil && ctx.Err() != nil
+	switch {
+	case c.passOn != nil && goes && c.node.Session.Context().Err() == nil && c.passOn():
+		if c.own != nil {
+			c.own.watch.Stop() // the next one sets another
+		}
+	case c.onAbandon != nil:
+		c.onAbandon(ctx, c.node)
+	default:
+		c.discard(ctx)
+	}
+}
+
+// discard deletes our node, whatever happens. It waits for the deletion unless ctx
+// has ended. In any case the server handles the caller's next request after the
+// deletion.
+func (c *contender) discard(ctx context.Context) {
+	client, handled := c.lock.cfg.Client, false
+	defer func() {
+		if !handled { // ctx has ended, or is a context of the user's own that has panicked
+			framework.Extend(client).DeleteInBackground(c.node.Path)
+		}
+	}()
+	if ctx.Err() == nil {
+		client.Delete(ctx, c.node.Path, framework.AnyVersion, framework.WithGuarantee())
+		handled = true
+	}
+}
+
+// distrust has a node deleted that was admitted, and that an interruption between the
+// grant and now has made doubtful. All was well then.
+func (c *contender) distrust() {
+	framework.Extend(c.lock.cfg.Client).DeleteInBackground(c.node.Path)
+	c.attempt.Trace.Distrusted(c.lock.cfg.Client, c.node)
+	c.node = framework.Created{}
+	c.recovery.Note(nil)
+}
+
+// queuesAgain reports whether to make another node after an error, when it is
+// time to.
+func (c *contender) queuesAgain(ctx context.Context, err error) bool {
+	return reason.Is(err, errStale) || c.outlasts(ctx, err)
+}
+
+// outlasts reports whether to go on after an error, when it is time to.
+func (c *contender) outlasts(ctx context.Context, err error) bool {
+	return c.attempt.Wait && c.recovery.Wait(ctx, err) == nil
+}
+
+// children lists the lock's path. The first time, it returns the listing that
+// came with the node. It returns errStale if our node is not good any more.
+func (c *contender) children(ctx context.Context) ([]string, error) {
+	names, err := c.node.Siblings, error(nil)
+	if names == nil {
+		c.listed = time.Now()
+		names, _, err = c.lock.cfg.Client.Children(ctx, c.lock.cfg.Path)
+	}
+	c.node.Siblings = nil
+	if err := c.checkSession(err); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(names, path.Base(c.node.Path)) {
+		return nil, errStale
+	}
+	c.lock.warnOfOthers(names)
+	return c.withoutTwins(names), nil
+}
+
+// checkSession returns what is wrong with a look at the queue.
+func (c *contender) checkSession(err error) error {
+	if c.node.Session.Context().Err() != nil || reason.Is(err, zk.ErrNoNode) {
+		return errStale
+	}
+	return err
+}
+
+// withoutTwins deletes other nodes of the create that has made ours, and
+// returns the names without them.
+//
+// There is one at most: Create looks for its node before it asks for another.
+// If a server has misled it, we would wait for ourselves, and all others behind
+// us, for as long as our session lives. The id in the names is new for each
+// create, so no node of another contender of this client has it.
+func (c *contender) withoutTwins(names []string) []string {
+	ours := path.Base(c.node.Path)
+	id := order.CreateID(ours, c.lock.cfg.Kind)
+	isTwin := func(name string) bool { return id != "" && name != ours && strings.HasPrefix(name, id) }
+	if !slices.ContainsFunc(names, isTwin) {
+		return names
+	}
+	c.mayHaveTwin = true
+	return slices.DeleteFunc(names, func(name string) bool {
+		if isTwin(name) {
+			framework.Extend(c.lock.cfg.Client).DeleteInBackground(znode.Join(c.lock.cfg.Path, name))
+		}
+		return isTwin(name)
+	})
+}
+
+// granted ends a step that has found our node admitted. A grant that comes
+// after the caller has gone is an error: no caller would release it.
+func granted(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return reason.OfContext(ctx)
+	}
+	return nil
+}
+
+func (c *contender) tellQueued(ahead, length int) {
+	if !c.told {
+		c.told = true
+		c.attempt.Trace.Queued(c.node, ahead, length)
+	}
+}
+
+func (c *contender) tellAbandoned(err error) {
+	if reason.Is(err, errHeld) {
+		return
+	}
+	if over := c.node.Session.Context(); reason.Is(err, errStale) && over.Err() != nil {
+		err = context.Cause(over)
+	}
+	c.attempt.Trace.Abandoned(err)
+}
+
+// tellBlocked is called before a wait for others. All is well then.
+func (c *contender) tellBlocked() {
+	c.recovery.Recovered()
+	c.attempt.note(c.seen)
+	if c.onBlocked != nil {
+		c.onBlocked(c.seen)
+	}
+}

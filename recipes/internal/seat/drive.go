@@ -1,0 +1,196 @@
+package seat
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// use is how the goroutines of a client use a seat. It is protected by lane.mu.
+type use struct {
+	driver  *waiter           // has the node admitted, or nil
+	queued  framework.Created // a node that a driver has left to this one; zero if there is none
+	hadTwin bool              // see contender.mayHaveTwin
+
+	granted   time.Time // when the lock came from the server
+	turns     int       // how many goroutines have had the lock since then
+	contended bool      // the node was behind a node of another, and nobody has released it yet
+
+	reading // for readers
+	parking // for seats that nobody holds
+}
+
+// drive has a seat admitted at the server, for a waiter that drives.
+func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
+	s := w.seat
+	c := newContender(w.of, a)
+	c.recovery.Note(w.trouble)
+	q.mu.Lock()
+	c.node, c.mayHaveTwin, s.queued = s.queued, s.hadTwin, framework.Created{}
+	q.mu.Unlock()
+	c.onBlocked = func(r NotAdmitted) { q.note(w.of, r) }
+	c.passOn = func() bool { return q.passOn(w, c) }
+	c.recovery.Tell = func(err error) { q.noteTrouble(ctx, err) }
+	for {
+		if refusal := c.run(ctx); refusal != nil {
+			q.complete(refusal, w, c.wasQueued)
+			q.refused(ctx, w, *refusal)
+			a.Recall(refusal)
+			return nil, w.of.Refuse(ctx, refusal)
+		}
+		if h := q.seated(w, c); h != nil {
+			return h, nil
+		}
+		c.distrust()
+	}
+}
+
+// seated notes that the node of a driver was admitted, and returns its hold. It
+// returns nil if the node cannot be trusted by now.
+func (q *lane) seated(w *waiter, c *contender) *Hold {
+	s := w.seat
+	s.terms = w.of.Terms(c.data)
+	q.mu.Lock()
+	s.driver, s.granted, s.turns, s.contended = nil, time.Now(), 1, c.wasBehind
+	s.listed, s.closed = c.listed, c.excluding
+	q.mu.Unlock()
+	h := s.admit([]framework.Created{c.node}, c.own)
+	if h == nil {
+		q.mu.Lock()
+		s.driver = w
+		q.mu.Unlock()
+		return nil
+	}
+	w.role, w.hold = sits, h
+	q.begin(h, w)
+	q.mu.Lock()
+	if s.hasNodes() {
+		q.noteOursLocked(s)
+	}
+	q.decideLocked()
+	q.mu.Unlock()
+	q.endRivals(s)
+	return h
+}
+
+// passOn leaves the node of a driver that gives up to the first waiter, if that would
+// make the same.
+func (q *lane) passOn(w *waiter, c *contender) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s, next := w.seat, q.line.first()
+	if s.driver != w || next == nil || next.isShared() != s.shared {
+		return false
+	}
+	s.queued, s.hadTwin, s.driver = c.node, c.mayHaveTwin, next
+	q.giveLocked(next, drives)
+	return true
+}
+
+// refused ends the driving of a waiter. If its error would be the next one's, too,
+// all who wait have it at once: otherwise each would have it after the one before.
+func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
+	q.mu.Lock()
+	if r.Err != nil && ctx.Err() == nil && EndsAcquire(r.Err) {
+		for next := q.line.first(); next != nil; next = q.line.first() {
+			next.failed = &r
+			q.giveLocked(next, fails)
+		}
+	}
+	q.mu.Unlock()
+	q.stopDriving(w)
+}
+
+// stopDriving vacates the seat of a driver that has given up, unless another one
+// drives it now.
+func (q *lane) stopDriving(w *waiter) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if s := w.seat; s.driver == w {
+		s.driver = nil
+		left := s.queued
+		if s.become(Gone); left.Path != "" {
+			framework.Extend(w.of.cfg.Client).DeleteInBackground(left.Path)
+		}
+		q.vacateLocked(s)
+		q.decideLocked()
+		q.finishLocked()
+	}
+}
+
+// endRivals ends what this client holds of the lock that a seat has just got, and
+// that excludes it: another client has deleted the node, and no watch has told the
+// holder of that yet. Of two seats, the one with the older node has lost the lock.
+func (q *lane) endRivals(s *Seat) {
+	for _, other := range lanes.of(q.key.Key) {
+		other.mu.Lock()
+		rivals := slices.DeleteFunc(slices.Clone(other.live), func(r *Seat) bool {
+			return r == s || r.shared && s.shared || !r.hasNodes()
+		})
+		other.mu.Unlock()
+		for _, r := range rivals {
+			if r.nodes[0].Czxid > s.nodes[0].Czxid {
+				r = s
+			}
+			r.NodeDeleted()
+		}
+	}
+}
+
+// Beside returns a hold on a seat that exists beside the holder's, for a node of the
+// lock of, in the place of the holder's: a writer goes on as a reader. The token is
+// the holder's. It returns nil if the node cannot be trusted by now.
+func (h *Hold) Beside(of *Lock, node framework.Created) *Hold {
+	q := h.seat.lane
+	s := &Seat{lane: q, shared: true, terms: of.Terms(nil)}
+	s.terms.Token = h.seat.token
+	s.closed = true
+	q.mu.Lock()
+	q.live = append(q.live, s)
+	q.mu.Unlock()
+	beside := s.admit([]framework.Created{node}, nil)
+	if beside == nil {
+		s.become(Gone)
+		q.vacate(s)
+	}
+	return beside
+}
+
+// Stand is Win for a candidate that stands for leader. Resume is the node of the
+// leadership before, if the candidate has kept it, or nil. Stand also resumes a node
+// that is admitted during an interruption, and does not give it up. The error is the
+// driver's own.
+func (l *Lock) Stand(ctx context.Context, a Attempt, by Candidate) (*Hold, error) {
+	for {
+		c := newContender(l, a)
+		c.onBlocked, c.recovery.Tell, c.onAbandon = by.OnBlocked, by.OnTrouble, by.OnAbandon
+		if by.Resume != nil {
+			c.node, by.Resume = *by.Resume, nil
+		}
+		if refusal := c.run(ctx); refusal != nil {
+			return nil, refusal.Err
+		}
+		if h := newHold(l.Terms(c.data), c.own, []framework.Created{c.node}); h != nil {
+			return h, nil
+		}
+		if c.own != nil {
+			c.own.watch.Stop() // the next run sets one of its own
+		}
+		node := c.node
+		by.Resume = &node
+	}
+}
+
+// Candidate is what a leader's candidate wants of Stand. Each may be nil.
+type Candidate struct {
+	Resume    *framework.Created
+	OnBlocked func(NotAdmitted)
+	OnTrouble func(error)
+	OnAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
+}
+
+// EndsAcquire is the Ends of a follow.Recovery for an acquire: it outlasts
+// outages, and losses of the session. Its caller is told of all else.
+func EndsAcquire(err error) bool { return !framework.IsConnectionError(err) }

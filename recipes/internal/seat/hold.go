@@ -1,0 +1,185 @@
+package seat
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/trace"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// Hold is one holder's part of a seat. The acquire that has won it has the first
+// share. Each acquire under the context of one of its leases re-enters, and has
+// another. The release of the last share ends the hold.
+type Hold struct {
+	seat *Seat
+	at   int             // where it is in seat.holds; protected by seat.mu
+	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
+	end  context.CancelCauseFunc
+
+	policy Policy // what becomes of the seat when the hold ends
+
+	// These are protected by seat.mu.
+	shares  int         // the hold is over at zero, and never begins again
+	stopped func()      // only a leader's hold has it; see Lead
+	trace   *trace.Hold // may be nil
+}
+
+// Seat returns the seat that the hold is a part of.
+func (h *Hold) Seat() *Seat { return h.seat }
+
+// Context ends when the hold does.
+func (h *Hold) Context() context.Context { return h.ctx }
+
+// Loss returns why the hold's context has ended. It is for callers that
+// learned of the end from the session. It waits for the end to reach the hold.
+func (h *Hold) Loss() error {
+	<-h.ctx.Done()
+	return context.Cause(h.ctx)
+}
+
+// isTrusted reports whether a goroutine may begin to work under the hold. If the seat
+// has come without a request, no request has just proved that the session lives, so
+// that its clock is asked.
+func (h *Hold) isTrusted() bool { return h.ctx.Err() == nil && h.seat.session().IsInTime() }
+
+// FromContext returns the hold with this key that ctx was made under, by a
+// lease's context, or nil.
+func FromContext(ctx context.Context, key any) *Hold {
+	h, _ := ctx.Value(key).(*Hold)
+	return h
+}
+
+// Reenter returns another lease of the hold that ctx is under. It returns nil
+// if there is none, or it is over. The loss of a hold is an error: its
+// holder believes that it holds the lock, and must not silently go to the end
+// of the queue.
+func Reenter(ctx context.Context, key any) (*Lease, error) {
+	h := FromContext(ctx, key)
+	if h == nil {
+		return nil, nil
+	}
+	if joined, err := h.Join(); !joined {
+		return nil, err
+	}
+	l, complete := h.LeaseOf(ctx), false
+	defer func() {
+		if !complete { // the user's code has panicked, and no caller will get the lease
+			l.Release(ctx)
+		}
+	}()
+	h.Trace().Reentered(ctx)
+	complete = true
+	return l, nil
+}
+
+// Join adds a share, unless the hold is over, or lost.
+func (h *Hold) Join() (bool, error) {
+	h.seat.mu.Lock()
+	defer h.seat.mu.Unlock()
+	switch {
+	case h.shares <= 0:
+		return false, nil
+	case h.ctx.Err() != nil:
+		return false, context.Cause(h.ctx)
+	}
+	h.shares++
+	return true, nil
+}
+
+// Leave removes a share that Join has added. Leave waits for a deletion, unless err
+// says that there is no connection. The caller got err from the server.
+func (h *Hold) Leave(ctx context.Context, err error) {
+	h.seat.mu.Lock()
+	last := h.leaveLocked()
+	h.seat.mu.Unlock()
+	if last {
+		h.giveUpSoon(UnlessDown(ctx, err), h.seat.connection())
+	}
+}
+
+// leaveLocked removes a share, and reports whether it was the last.
+func (h *Hold) leaveLocked() (last bool) {
+	h.shares--
+	return h.shares == 0
+}
+
+// leaveAll removes all shares, and reports whether there were any.
+func (h *Hold) leaveAll() bool {
+	h.seat.mu.Lock()
+	defer h.seat.mu.Unlock()
+	any := h.shares > 0
+	h.shares = 0
+	return any
+}
+
+// HasShares reports whether the hold has shares, lost or not. The nil hold has none.
+func (h *Hold) HasShares() bool {
+	if h == nil {
+		return false
+	}
+	h.seat.mu.Lock()
+	defer h.seat.mu.Unlock()
+	return h.shares > 0
+}
+
+// Trace returns the trace of the hold, or nil.
+func (h *Hold) Trace() *trace.Hold {
+	h.seat.mu.Lock()
+	defer h.seat.mu.Unlock()
+	return h.trace
+}
+
+// startTrace begins to trace the hold. The lease is its first, which no other
+// goroutine has seen yet.
+func (h *Hold) startTrace(first *Lease, of locktrace.Acquire, acquired *trace.Acquire) {
+	what := locktrace.Hold{Node: first.Path(), Token: h.seat.token}
+	t, work := trace.StartHold(first.held(), of, what, acquired)
+	if acquired.IsTraced() {
+		first.workIn(work)
+	}
+	h.seat.mu.Lock()
+	h.trace = t
+	asked := h.seat.watched.asked
+	h.seat.mu.Unlock()
+	if asked {
+		t.Revoked()
+	}
+	if h.seat.State() == Lost {
+		h.tellLoss()
+	}
+}
+
+// tellLoss tells the tracer and the log, once, that the hold was lost. A hold that
+// was released before is not.
+func (h *Hold) tellLoss() {
+	if cause := context.Cause(h.ctx); cause != nil && !reason.Is(cause, ErrReleased) {
+		h.Trace().Lost(kindOf(cause), cause)
+	}
+}
+
+func kindOf(cause error) locktrace.EndCause {
+	switch {
+	case reason.Is(cause, framework.ErrClosed):
+		return locktrace.EndClientClosed
+	case reason.Is(cause, framework.ErrSessionLost):
+		return locktrace.EndSessionLost
+	case reason.Is(cause, framework.ErrSuspended):
+		return locktrace.EndSuspended
+	case reason.Is(cause, ErrNodeDeleted):
+		return locktrace.EndNodeDeleted
+	case reason.Is(cause, ErrRevoked):
+		return locktrace.EndRevoked
+	default:
+		return locktrace.EndOther
+	}
+}
+
+// Retire ends a hold that no caller gets. It does not wait.
+func (h *Hold) Retire() {
+	if h.leaveAll() {
+		h.end(ErrReleased)
+		_ = h.giveUp(Ended)
+	}
+}

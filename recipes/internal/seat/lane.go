@@ -1,0 +1,371 @@
+package seat
+
+import (
+	"context"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// lane is where the goroutines of a client come that want one lock. They take turns
+// in the order of their arrival, and one seat at a time is theirs: decideLocked says
+// who gets it. A lane has no options: each acquire uses those of the object that it
+// was called on.
+type lane struct {
+	in   *laneSet // finds the lane by its key until it is over
+	key  laneKey
+	next *lane // another lane of the same lock, or nil; protected by in.mu
+
+	mu   sync.Mutex // protects the following fields
+	over bool       // nobody uses it: later arrivals get another lane
+	line line       // goroutines that wait
+	seat *Seat      // the one that they wait for, or nil
+	live []*Seat    // all seats that are not lost or gone, such as that of a downgraded reader
+	memory
+}
+
+// A waiter's role says what it does next.
+type role uint8
+
+const (
+	waits  role = iota // for another role
+	drives             // it gets a node for the seat admitted
+	looks              // it looks whether readers may still join the seat
+	sits               // it has a hold
+	fails              // the driver before it was refused, for a reason that is everybody's
+)
+
+// waiter is a goroutine that wants the lock.
+type waiter struct {
+	of     *Lock
+	at     int // its place in the line; notInLine outside of it
+	role   role
+	ready  chan struct{} // closed when it has a role; nil if it need not wait
+	seat   *Seat         // for drives and looks
+	hold   *Hold         // for sits
+	failed *NotAdmitted  // for fails
+
+	// trouble is what those before it have outlasted when it leaves the line.
+	trouble error
+}
+
+func (w *waiter) isShared() bool { return w.of.isShared() }
+
+// come leads an acquire to a hold.
+func (l *Lock) come(ctx context.Context, a Attempt) (*Hold, error) {
+	if !l.cfg.Local {
+		return l.comeAlone(ctx, a)
+	}
+	w := &waiter{of: l}
+	q, ahead, refused := lanes.arrive(laneKeyOf(l), w, a.Wait)
+	if refused {
+		return nil, l.refuseLocally(ctx, q, ahead)
+	}
+	return q.serve(ctx, a, w, ahead)
+}
+
+// comeAlone is come for a lock whose goroutines share nothing.
+func (l *Lock) comeAlone(ctx context.Context, a Attempt) (*Hold, error) {
+	c := newContender(l, a)
+	for {
+		if refusal := c.run(ctx); refusal != nil {
+			a.Recall(refusal)
+			return nil, l.Refuse(ctx, refusal)
+		}
+		if h := newHold(l.Terms(c.data), c.own, []framework.Created{c.node}); h != nil {
+			return h, nil
+		}
+		c.distrust()
+	}
+}
+
+// serve does what the waiter's roles ask for, until it has a hold or an error.
+func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *Hold, err error) {
+	served := false
+	defer func() {
+		if !served { // the user's code has panicked: a tracer, a retry policy, an ACL provider, a context
+			q.leave(Ended, w)
+		}
+	}()
+	for {
+		switch role := w.role; role {
+		case waits:
+			if err = q.wait(ctx, a, w, ahead); err != nil {
+				served = true
+				return nil, err
+			}
+			continue
+		case drives:
+			h, err = q.drive(ctx, a, w)
+		case looks:
+			q = q.lookAgain(ctx, w, a.Wait)
+			continue
+		case sits:
+			if h = w.hold; !h.isTrusted() {
+				q = q.sendBack(w, a.Wait)
+				continue
+			}
+			a.Trace.HandedOver()
+			q.begin(h, w)
+		case fails:
+			refusal := *w.failed
+			a.Recall(&refusal)
+			err = w.of.Refuse(ctx, &refusal)
+		}
+		served = true
+		return h, err
+	}
+}
+
+// wait waits in the line for another role.
+func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error {
+	a.Trace.QueuedLocally(ahead, func() flight.Standing { return q.standingOf(w) })
+	select {
+	case <-w.ready:
+		return nil
+	case <-ctx.Done():
+		return q.refuseGone(ctx, w)
+	}
+}
+
+// begin is the beginning of a hold, for its holder. It sets what becomes of the seat
+// at the end.
+func (q *lane) begin(h *Hold, w *waiter) {
+	h.policy = w.of.cfg.Policy
+	q.holdAtLeast(h)
+}
+
+// addLocked puts a waiter into the line, and returns how many of ours are ahead. It
+// takes a waiter out again that has to wait, and must not.
+func (q *lane) addLocked(w *waiter, wait bool) (ahead int, refused bool) {
+	ahead = len(q.live) + q.line.len()
+	q.line.add(w)
+	q.decideLocked()
+	if w.role != waits {
+		return ahead, false
+	}
+	limit := w.of.cfg.QueueLimit
+	if !wait || limit > 0 && ahead >= limit {
+		q.line.remove(w)
+		return ahead, true
+	}
+	w.ready = make(chan struct{})
+	return ahead, false
+}
+
+// decideLocked gives the first waiters their roles. It is called behind every change
+// of the line and of the seat, and nobody else decides who gets the seat next.
+func (q *lane) decideLocked() {
+	for w := q.line.first(); w != nil; w = q.line.first() {
+		s := q.seat
+		if s == nil {
+			s = q.newSeatLocked(w.of)
+			s.driver = w
+			q.giveLocked(w, drives)
+			return
+		}
+		switch state := s.State(); {
+		case q.maySitLocked(w, s, state):
+			q.sitLocked(w, s)
+		case state == Parked && !s.rests: // it is of the other kind, or not trusted
+			q.unparkLocked(s)
+		case state != Held || !s.shared || !w.isShared() || s.isLooking:
+			return
+		case s.closed || s.isRequested():
+			q.seat = nil // its holders keep it, and nobody joins them any more
+		default:
+			s.isLooking = true
+			q.giveLocked(w, looks)
+			return
+		}
+	}
+}
+
+// maySitLocked reports whether a waiter gets the seat without a request: it is idle,
+// or readers hold it and the queue was just listed.
+func (q *lane) maySitLocked(w *waiter, s *Seat, state State) bool {
+	switch {
+	case s.shared != w.isShared() || s.rests || !s.mayPass():
+		return false
+	case state == Parked:
+		return !s.othersCame()
+	default:
+		return state == Held && s.shared && s.isOpen()
+	}
+}
+
+// giveLocked takes a waiter off the line, and gives it a role.
+func (q *lane) giveLocked(w *waiter, r role) {
+	w.trouble = q.trouble
+	if w.at != notInLine {
+		q.line.remove(w)
+	}
+	w.role, w.seat = r, q.seat
+	if w.ready != nil {
+		close(w.ready)
+		w.ready = nil
+	}
+}
+
+// sitLocked gives a waiter a hold on a seat. If that has just been lost, the waiter
+// gets another seat.
+func (q *lane) sitLocked(w *waiter, s *Seat) {
+	if s.State() == Parked || !s.shared {
+		s.turns++
+		s.contended = false
+	}
+	h := s.sit()
+	if h == nil {
+		q.vacateLocked(s)
+		return
+	}
+	s.stopTimerLocked()
+	w.hold = h
+	q.noteOursLocked(s)
+	q.giveLocked(w, sits)
+}
+
+func (q *lane) newSeatLocked(of *Lock) *Seat {
+	s := &Seat{lane: q, shared: of.isShared()}
+	s.excluding, s.parks = of.excluding(), of.cfg.Readers == "" || s.shared
+	q.seat, q.live = s, append(q.live, s)
+	return s
+}
+
+// vacateLocked notes that the seat is nobody's any more.
+func (q *lane) vacateLocked(s *Seat) {
+	s.stopTimerLocked()
+	if q.seat == s {
+		q.seat = nil
+	}
+	q.live = slices.DeleteFunc(q.live, func(one *Seat) bool { return one == s })
+	q.forgetLocked(s)
+}
+
+// vacate is vacateLocked, and lets the next waiter have its turn.
+func (q *lane) vacate(s *Seat) {
+	q.mu.Lock()
+	q.vacateLocked(s)
+	q.decideLocked()
+	q.finishLocked()
+	q.mu.Unlock()
+}
+
+// finishLocked takes a lane that nobody uses out of its set.
+func (q *lane) finishLocked() {
+	if q.seat == nil && len(q.live) == 0 && q.line.len() == 0 && !q.over {
+		q.over = true
+		q.in.remove(q)
+	}
+}
+
+// lost hears from a seat that it is lost. Its holders may still be stopping.
+func (q *lane) lost(s *Seat) { q.vacate(s) }
+
+// leave takes a waiter that gives up out of the lane, and returns how many of ours
+// were ahead of it. What it has got meanwhile, the next one gets.
+func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
+	q.mu.Lock()
+	r := w.role
+	switch {
+	case r == waits:
+		ahead = len(q.live) + q.line.before(w.at)
+		q.line.remove(w)
+		q.decideLocked() // those that it was in the way of
+	case r == looks:
+		w.seat.isLooking = false
+		q.decideLocked()
+	}
+	w.role = fails
+	q.finishLocked()
+	q.mu.Unlock()
+	switch r {
+	case drives:
+		q.stopDriving(w)
+	case sits:
+		w.hold.Retire()
+	}
+	return ahead
+}
+
+// sendBack ends a hold that its taker cannot trust, and the seat with it. The taker is
+// the first in the line again. If that is over, nobody else was in it.
+func (q *lane) sendBack(w *waiter, wait bool) *lane {
+	h := w.hold
+	w.hold = nil
+	h.drop()
+	return q.comeBack(w, wait)
+}
+
+// comeBack puts a waiter that had a role at the front of the line.
+func (q *lane) comeBack(w *waiter, wait bool) *lane {
+	w.role, w.seat = waits, nil
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	refused := false
+	if q.over {
+		q, _, refused = lanes.arrive(q.key, w, wait)
+	} else {
+		q.line.addFirst(w)
+		q.decideLocked()
+		if refused = w.role == waits && !wait; refused {
+			q.line.remove(w)
+		}
+	}
+	switch {
+	case refused:
+		seen := q.standing()
+		w.role, w.failed = fails, &seen
+	case w.role == waits:
+		w.ready = make(chan struct{})
+	}
+	return q
+}
+
+// ours describes a seat of ours as the holder.
+func (s *Seat) ours() NotAdmitted {
+	node := s.nodes[0]
+	return NotAdmitted{
+		Seen: time.Now(), Ahead: 1,
+		Holder: path.Base(node.Path), HolderData: s.terms.Data, HolderSession: node.Session.ID(),
+	}
+}
+
+// refuseGone returns the error of an acquire whose context has ended while it waited
+// in the line.
+func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
+	var r NotAdmitted
+	if ahead := q.leave(ctx, w); ahead > 0 {
+		r = q.standing()
+		r.Ahead = max(r.Ahead, ahead)
+	}
+	r.Err = ErrorOf(ctx, reason.OfContext(ctx), w.trouble)
+	w.of.noteOutage(ctx, &r) // also if nobody is ahead: the driver may not have noticed
+	return w.of.Refuse(ctx, &r)
+}
+
+// refuseLocally returns the error of an acquire that does not wait behind those of
+// its client. It looks at the server's queue for that if nobody has, as long as ctx
+// lasts.
+func (l *Lock) refuseLocally(ctx context.Context, q *lane, ahead int) error {
+	full := l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit
+	r := q.standing()
+	if r.Seen.IsZero() {
+		var err error
+		r, err = l.peek(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil && full: // it is full, whatever the server says
+		case err != nil && ctx.Err() == nil:
+			return l.OpError(err)
+		case err != nil:
+			r.Err = ErrorOf(ctx, err, nil)
+		}
+	}
+	r.Ahead, r.Full = max(r.Ahead, ahead), full
+	return l.Refuse(ctx, &r)
+}

@@ -1,0 +1,110 @@
+package seat
+
+import (
+	"sync"
+)
+
+// laneKey identifies the lane that goroutines share. Objects share one if their
+// nodes would be the same.
+type laneKey struct {
+	Key
+	relative  string // the path in the view of the client; with the Key, it tells which view that is
+	data      string
+	exactData bool
+	anonymous bool
+	revocable bool
+}
+
+func laneKeyOf(l *Lock) laneKey {
+	key := laneKey{
+		Key: l.Key(), relative: l.cfg.Path, data: string(l.cfg.Data), exactData: l.cfg.ExactData,
+		anonymous: l.cfg.Anonymous, revocable: l.cfg.Revocable,
+	}
+	key.kind = l.cfg.Kinds[0] // the same for both sides of a read/write lock
+	return key
+}
+
+// lanes are the lanes of all clients of this process. A lane exists while a goroutine
+// holds or acquires the lock, or keeps it for the next one.
+var lanes laneSet
+
+// laneSet finds lanes by their keys. Its mutex may be locked while a lane's is.
+type laneSet struct {
+	mu    sync.Mutex    // protects the following field, and the links between lanes
+	byKey map[Key]*lane // the first lane of each lock; the others are linked to it
+}
+
+// arrive puts a waiter into its lane, and makes that if need be.
+func (s *laneSet) arrive(key laneKey, w *waiter, wait bool) (q *lane, ahead int, refused bool) {
+	for {
+		q = s.find(key)
+		q.mu.Lock()
+		if !q.over {
+			ahead, refused = q.addLocked(w, wait)
+			q.mu.Unlock()
+			return q, ahead, refused
+		}
+		q.mu.Unlock()
+		s.remove(q) // the goroutine that has ended it is going to do that, and may be slow
+	}
+}
+
+func (s *laneSet) find(key laneKey) *lane {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q := s.lookUpLocked(key); q != nil {
+		return q
+	}
+	if s.byKey == nil {
+		s.byKey = map[Key]*lane{}
+	}
+	q := &lane{in: s, key: key, next: s.byKey[key.Key]}
+	s.byKey[key.Key] = q
+	return q
+}
+
+// lookUp is find for a lane that is in use, or was: it makes none.
+func (s *laneSet) lookUp(key laneKey) *lane {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lookUpLocked(key)
+}
+
+func (s *laneSet) lookUpLocked(key laneKey) *lane {
+	for q := s.byKey[key.Key]; q != nil; q = q.next {
+		if q.key == key {
+			return q
+		}
+	}
+	return nil
+}
+
+// of returns all lanes of a lock: those of objects whose nodes differ.
+func (s *laneSet) of(key Key) (all []*lane) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for q := s.byKey[key]; q != nil; q = q.next {
+		all = append(all, q)
+	}
+	return all
+}
+
+// remove removes a lane that is over, unless it was removed before.
+func (s *laneSet) remove(q *lane) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := s.byKey[q.key.Key]
+	if first == q {
+		first = q.next
+	}
+	for p := first; p != nil; p = p.next {
+		if p.next == q {
+			p.next = q.next
+		}
+	}
+	if first == nil {
+		delete(s.byKey, q.key.Key)
+	} else {
+		s.byKey[q.key.Key] = first
+	}
+}

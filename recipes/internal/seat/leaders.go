@@ -1,0 +1,95 @@
+package seat
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// Lead makes the hold a leader's, which has one lease and gives the seat up by
+// Keep or Dissolve. If the hold is lost, or a tracer has ended the lease's context,
+// the release of the lease leaves the nodes to the leader, and only closes the
+// channel: the holder has stopped.
+func (h *Hold) Lead() (stopped <-chan struct{}) {
+	holder, stop := context.WithCancel(context.Background())
+	h.seat.mu.Lock()
+	defer h.seat.mu.Unlock()
+	h.stopped = stop
+	return holder.Done()
+}
+
+// Stop ends the context of a hold that its leader gives up, by Dissolve next.
+func (h *Hold) Stop() {
+	h.end(ErrReleased)
+	if reason.Is(context.Cause(h.ctx), ErrReleased) { // otherwise it was lost before
+		h.Trace().Releasing()
+	}
+}
+
+// Lose ends the hold with a cause, and makes its seat Lost.
+func (h *Hold) Lose(cause error) { h.seat.lose(cause) }
+
+// Dissolve gives the hold up for all its shares. It returns when the nodes are
+// gone or, if they are lost anyway, when the client deletes them in the
+// background. The error says why a node may still exist. Another call waits for
+// what is left then. The holder of a hold that was lost has had its time to
+// stop when the leader calls this.
+func (h *Hold) Dissolve(ctx context.Context) error {
+	s := h.seat
+	if !h.leaveAll() { // another goroutine is releasing the last share
+		return h.AwaitRelease(ctx)
+	}
+	switch cause := context.Cause(h.ctx); {
+	case cause == nil, reason.Is(cause, ErrReleased):
+		h.end(ErrReleased)
+		return h.giveUp(ctx)
+	case reason.Is(cause, ErrRevoked), reason.Is(cause, framework.ErrSuspended) && s.session().Context().Err() == nil:
+		s.lose(cause) // perhaps nothing has called it yet
+		s.mu.Lock()
+		s.holdersStoppedLocked()
+		s.mu.Unlock()
+		s.stand(h)
+		s.become(Leaving)
+		defer h.Trace().Wait(ctx)
+		return s.giveBack(ctx, h)
+	default:
+		s.lose(cause)
+		h.abandon(cause)
+		h.Trace().Wait(ctx)
+		return nil
+	}
+}
+
+// AwaitRelease waits until another goroutine has released the last share, and
+// for the nodes if that goroutine did not. The error says why a node may still
+// exist.
+func (h *Hold) AwaitRelease(ctx context.Context) error {
+	s := h.seat
+	select {
+	case <-s.Over():
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	}
+	s.mu.Lock()
+	left := s.left
+	s.mu.Unlock()
+	if left == nil || framework.IsRefusal(left) {
+		return left
+	}
+	return s.deleteNodes(ctx, h, func() {}) // the client is doing the same
+}
+
+// Keep takes the nodes from a hold that suspension has ended, for the next
+// hold of the same leader. It reports false if they must be deleted: the hold
+// was given up before, or somebody has asked for the leadership.
+func (h *Hold) Keep() bool {
+	s := h.seat
+	s.lose(context.Cause(h.ctx)) // perhaps nothing has called it yet
+	if s.isRequested() || !h.leaveAll() {
+		return false
+	}
+	s.forget()
+	s.keepNodes()
+	return s.become(Kept)
+}

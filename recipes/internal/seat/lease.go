@@ -1,0 +1,170 @@
+package seat
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// Lease is one share of a hold, or several leases that were taken together.
+// The type locks.Lease wraps it and documents the contracts of its methods.
+type Lease struct {
+	hold     *Hold           // nil for several leases
+	several  *several        // nil for one lease
+	ctx      leaseContext    // the lease's, in which LeaseFromContext finds it
+	life     context.Context // ends with the lease, whatever a tracer has derived; it has no values
+	end      context.CancelCauseFunc
+	released atomic.Bool
+}
+
+// LeaseOf returns the lease of a share. The lease has the values of ctx.
+func (h *Hold) LeaseOf(ctx context.Context) *Lease {
+	l := &Lease{hold: h}
+	l.life, l.end = context.WithCancelCause(h.ctx)
+	l.workIn(merged{l.life, l.valuesOf(ctx)})
+	return l
+}
+
+// Hold returns the hold of a single lease. For several leases that were taken
+// together, it returns nil.
+func (l *Lease) Hold() *Hold { return l.hold }
+
+// valuesOf returns the values of ctx, without its end. By these values, an
+// acquire finds that it is under this lease.
+func (l *Lease) valuesOf(ctx context.Context) context.Context {
+	ctx = context.WithoutCancel(ctx)
+	if l.hold == nil {
+		return l.several.valuesOf(ctx)
+	}
+	return context.WithValue(ctx, l.hold.seat.terms.Key, l.hold)
+}
+
+// workIn sets the lease's context.
+func (l *Lease) workIn(held context.Context) { l.ctx = leaseContext{held, l} }
+
+// held is the lease's context, without a reference to the lease.
+func (l *Lease) held() context.Context { return l.ctx.Context }
+
+// Context ends when the lease does.
+func (l *Lease) Context() context.Context { return &l.ctx }
+
+// Ended returns why a single lease has ended, or nil if it has not. The cause of
+// its context may be another one: a tracer can end that, and the lease goes on.
+func (l *Lease) Ended() error { return context.Cause(l.life) }
+
+// WithContext returns a copy of ctx that ends with the lease, too.
+func (l *Lease) WithContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return endingWith(leaseContext{merged{l.held(), l.valuesOf(ctx)}, l}, ctx)
+}
+
+// Holds returns the holds that the lease has shares of.
+func (l *Lease) Holds() []*Hold {
+	if l.hold != nil {
+		return []*Hold{l.hold}
+	}
+	return l.several.holds()
+}
+
+// Path returns the path of the first node.
+func (l *Lease) Path() string { return l.Holds()[0].seat.nodes[0].Path }
+
+// Leases returns the leases that were taken together, or the lease itself.
+func (l *Lease) Leases() []*Lease {
+	if l.hold != nil {
+		return []*Lease{l}
+	}
+	return l.several.leases
+}
+
+// Requested is closed when somebody asks for one of the locks.
+func (l *Lease) Requested() <-chan struct{} {
+	if l.hold != nil {
+		return l.hold.seat.Requested()
+	}
+	return l.several.Requested()
+}
+
+// Release gives the share up, and with the last share the hold.
+func (l *Lease) Release(ctx context.Context) error {
+	if l.hold == nil {
+		return l.several.release(ctx)
+	}
+	return l.finish(ctx, l.part())
+}
+
+// parting is the first half of a release.
+type parting struct {
+	again      bool            // the lease was released before
+	last       bool            // it was the last share
+	cause      error           // with which the lease's context has ended
+	connection context.Context // nil if it was not the last share
+}
+
+// part ends the lease, and makes no request. What happens to the session after
+// that is no loss.
+func (l *Lease) part() parting {
+	if !l.released.CompareAndSwap(false, true) {
+		return parting{again: true}
+	}
+	last := l.leave()
+	p := parting{last: last, cause: context.Cause(l.Context())} // the first one
+	if last {
+		p.connection = l.hold.seat.connection()
+	}
+	return p
+}
+
+// leave ends the lease's context and removes its share. It reports whether that
+// was the last one. It does both at once: a leader that sees the end calls
+// [Hold.Dissolve], which must not find the share and take over the deletion.
+// The server's answer is this release's. For the same reason the hold ends at that
+// moment: an interruption that comes next is no loss, and a minimum hold goes on. The
+// share of a leader's hold stays if the hold was lost, or a tracer has ended the
+// lease's context: see [Hold.Lead].
+func (l *Lease) leave() (last bool) {
+	h := l.hold
+	h.seat.mu.Lock()
+	defer h.seat.mu.Unlock()
+	l.end(ErrReleased)
+	if h.stopped != nil && !reason.Is(context.Cause(l.Context()), ErrReleased) {
+		h.stopped()
+		h.seat.holdersStoppedLocked()
+		return false
+	}
+	last = h.leaveLocked()
+	if last && reason.Is(l.Ended(), ErrReleased) {
+		h.end(ErrReleased)
+		h.trace.Releasing()
+	}
+	return last
+}
+
+// finish does what is left of the release.
+func (l *Lease) finish(ctx context.Context, p parting) error {
+	if err := l.giveBack(ctx, p); err != nil {
+		return &framework.OpError{Op: "release", Path: l.Path(), Err: err}
+	}
+	return nil
+}
+
+func (l *Lease) giveBack(ctx context.Context, p parting) error {
+	h := l.hold
+	switch lost := !reason.Is(p.cause, ErrReleased); {
+	case p.again:
+		return ErrReleased
+	case lost && p.last:
+		h.abandon(p.cause)
+		// What the tracer records is not lost if the program ends.
+		h.Trace().Wait(insider.Of(h.seat.terms.Client).WhileConnected(ctx, p.connection))
+		return p.cause
+	case lost:
+		return p.cause
+	case p.last:
+		return h.giveUpSoon(ctx, p.connection)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,166 @@
+package seat
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/event"
+	"github.com/gocurator/curator/recipes/internal/identity"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// Lock is what a recipe acquires holds with: a configuration, and what its
+// attempts remember. It is safe for concurrent use. All calls of the zero Lock
+// return errors.
+type Lock struct {
+	cfg      Config
+	boxed    any    // the Key, for contexts
+	newNode  string // the path that a contender asks for
+	identity string // the part of the nodes' data that stays the same
+
+	*remembered
+}
+
+// remembered is what the attempts of an object leave for the next.
+type remembered struct {
+	warned        atomic.Bool             // see warnOfOthers
+	warnedUnowned atomic.Bool             // see noteOwner
+	refused       atomic.Pointer[refusal] // the last attempt's; nil if it was not refused
+}
+
+// Key identifies a lock in the contexts of its leases. Locks of one kind for
+// the same node and client are the same lock. The object, and the view of the
+// client, do not matter.
+type Key struct {
+	client framework.Extension // its root view
+	path   string
+	kind   string
+}
+
+// New returns a lock. If the configuration is invalid, every call returns an
+// error that says why.
+func New(cfg Config) *Lock {
+	if cfg.Kinds == nil {
+		cfg.Kinds = []string{cfg.Kind}
+	}
+	if cfg.Name == "" {
+		cfg.Name = cfg.Path
+	}
+	if err := framework.ValidatePath(cfg.Name); err != nil { // the other paths are made from this one
+		cfg.Fault = err
+	}
+	l := &Lock{cfg: cfg, remembered: &remembered{}}
+	if cfg.Client == nil {
+		return l
+	}
+	ext := framework.Extend(cfg.Client)
+	l.boxed = Key{ext.Root(), ext.FullPath(cfg.Path), cfg.Kind}
+	l.newNode = znode.Join(cfg.Path, cfg.Kind)
+	if !cfg.Anonymous {
+		l.identity = identity.Own(ext.ServiceName())
+	}
+	return l
+}
+
+// Client returns the client, or nil.
+func (l *Lock) Client() *framework.Client { return l.cfg.Client }
+
+// Key returns the key that finds the lock's holds in contexts. The zero Lock has
+// the zero Key.
+func (l *Lock) Key() Key {
+	key, _ := l.boxed.(Key)
+	return key
+}
+
+// Path returns the path of the node whose children are the contenders.
+func (l *Lock) Path() string { return l.cfg.Path }
+
+// HasMinimumHold reports whether the lock stays for a while after a release.
+func (l *Lock) HasMinimumHold() bool { return l.cfg.MinimumHold > 0 }
+
+// Events returns the source of events of the lock, by the path that the user knows.
+func (l *Lock) Events() event.Source { return event.OfLock(l.cfg.Client, l.cfg.Name) }
+
+// Acquire re-enters, waits for the lock, or only tries.
+func (l *Lock) Acquire(ctx context.Context, wait bool) (*Lease, error) {
+	if lease, err := l.Reenter(ctx); lease != nil || err != nil {
+		return lease, err
+	}
+	return Traced(ctx, l.Describe(wait), l.Win)
+}
+
+// Describe describes an acquire for a tracer.
+func (l *Lock) Describe(wait bool) locktrace.Acquire {
+	return locktrace.Acquire{
+		Client: l.cfg.Client, Recipe: l.cfg.Recipe, Name: l.cfg.Label, Path: l.cfg.Name,
+		Shared: l.isShared(), Leases: 1, Try: !wait,
+	}
+}
+
+// isShared reports whether the lock is of those that hold it together.
+func (l *Lock) isShared() bool { return l.cfg.Readers == l.cfg.Kind }
+
+// Reenter returns another lease of the lock that ctx is under. It returns nil
+// if there is none, or an error if the call is invalid.
+func (l *Lock) Reenter(ctx context.Context) (*Lease, error) {
+	if err := l.Ready(ctx); err != nil {
+		return nil, l.OpError(err)
+	}
+	lease, err := Reenter(ctx, l.boxed)
+	return lease, l.OpError(err)
+}
+
+// Ready checks a call before it does anything, and returns what is wrong with
+// it.
+func (l *Lock) Ready(ctx context.Context) error {
+	if err := l.Usable(); err != nil {
+		return err
+	}
+	if l.cfg.Fault != nil {
+		return l.cfg.Fault
+	}
+	if ctx.Err() != nil {
+		return reason.OfContext(ctx)
+	}
+	return nil
+}
+
+// Usable returns an error if there is no client, as in the zero Lock.
+func (l *Lock) Usable() error {
+	if l.cfg.Client == nil {
+		return IsNil("client")
+	}
+	return nil
+}
+
+// Win waits for the lock, or only tries. The caller makes the hold's leases.
+func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
+	if !a.Wait {
+		if err := l.refuseFirst(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	return l.come(ctx, a.Remembering())
+}
+
+// Terms returns the terms of the lock's seats.
+func (l *Lock) Terms(data []byte) Terms {
+	return Terms{Client: l.cfg.Client, Key: l.boxed, Revocable: l.cfg.Revocable, Data: data}
+}
+
+// NodeData returns the data of an attempt's nodes.
+func (l *Lock) NodeData(a Attempt) []byte {
+	if l.cfg.ExactData {
+		return l.cfg.Data
+	}
+	return identity.Node(l.identity, a.Since, a.Trace.Link())
+}
+
+// isReader reports whether a node is of those that hold the lock together.
+func (l *Lock) isReader(node string) bool {
+	return l.cfg.Readers != "" && order.IsNode(node, l.cfg.Readers)
+}

@@ -1,0 +1,278 @@
+package seat
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/trace"
+)
+
+// step looks at the queue once. It returns nil if the contender is admitted, and
+// errAgain when the queue has changed since.
+func (c *contender) step(ctx context.Context) error {
+	c.isNext = false
+	now, err := c.standing(ctx)
+	if err != nil {
+		return err
+	}
+	c.tellQueued(now.Ahead, now.Length)
+	if now.Blocker == "" {
+		return granted(ctx)
+	}
+	c.noteStanding(now)
+	if !c.attempt.Wait || c.seen.Full {
+		c.readHolder(ctx)
+		return errHeld
+	}
+	return c.waitFor(ctx, now)
+}
+
+// standing finds our position in the queue.
+func (c *contender) standing(ctx context.Context) (order.Standing, error) {
+	children, err := c.children(ctx)
+	if err != nil {
+		return order.Standing{}, err
+	}
+	ours, err := c.entry()
+	if err != nil {
+		return order.Standing{}, err
+	}
+	queue, err := c.lock.resolve(ctx, ours, children)
+	if err != nil {
+		return order.Standing{}, err
+	}
+	if c.lock.isShared() {
+		c.excluding = !order.IsAlone(ours.Node, children, c.lock.excluding()...)
+	}
+	return order.StandingOf(ours, queue, c.lock.cfg.Blocks), nil
+}
+
+// excluding returns the kinds of nodes with which the lock is not shared.
+func (l *Lock) excluding() []string {
+	if !l.isShared() {
+		return l.cfg.Kinds
+	}
+	return slices.DeleteFunc(slices.Clone(l.cfg.Kinds), func(kind string) bool { return kind == l.cfg.Readers })
+}
+
+// entry returns our node as an entry of the queue.
+func (c *contender) entry() (order.Entry, error) {
+	name := path.Base(c.node.Path)
+	ours, ok := order.Parse(name, c.lock.cfg.Kinds)
+	if !ok { // no server appends such a number
+		return order.Entry{}, fmt.Errorf("%w: node %q has no sequence number", ErrCorrupted, name)
+	}
+	ours.Czxid = c.node.Czxid
+	return ours, nil
+}
+
+// resolve returns the entries among the children so that they can be compared
+// with ours. If the server had a number left for ours, all entries without one
+// come after it, and their order does not matter.
+func (l *Lock) resolve(ctx context.Context, ours order.Entry, children []string) (order.Contenders, error) {
+	all := order.InListing(children, l.cfg.Kinds...)
+	if !ours.Overflowed() {
+		return all, nil
+	}
+	read, err := l.readCzxids(ctx, slices.Collect(all.Each))
+	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
+		err = errStale // it was deleted after the listing
+	}
+	return order.InQueue(read), err
+}
+
+// noteStanding records how we stand in the queue.
+func (c *contender) noteStanding(now order.Standing) {
+	c.noteQueue(now.First, now.Ahead)
+	c.seen.Full = c.lock.cfg.QueueLimit > 0 && now.Ahead >= c.lock.cfg.QueueLimit
+}
+
+// noteQueue records the state of the queue. It forgets the data of another
+// holder.
+func (c *contender) noteQueue(holder string, ahead int) {
+	if holder != c.seen.Holder {
+		c.seen = NotAdmitted{Holder: holder}
+	}
+	if c.seen.Unowned != holder { // it may be gone, and is read again if it is the next ahead
+		c.seen.Unowned = ""
+	}
+	c.seen.Seen, c.seen.Ahead = time.Now(), ahead
+}
+
+// blocker is the node that a contender waits for, with a watch on it.
+type blocker struct {
+	node  string
+	data  []byte
+	stat  *zk.Stat
+	watch *framework.Watch
+}
+
+func (b *blocker) isGone() bool {
+	select {
+	case <-b.watch.Done():
+		event, err := b.watch.Event()
+		return err == nil && event.Type == zk.EventNodeDeleted
+	default:
+		return false // another event has woken us
+	}
+}
+
+// waitFor waits for the node that blocks us. It returns nil if that makes us the
+// first, and errAgain when the queue may have changed otherwise. It sets the
+// watch by reading the node. Asking for its existence would leave a watch behind
+// on a node that is gone already (CURATOR-107).
+func (c *contender) waitFor(ctx context.Context, now order.Standing) (err error) {
+	b := &blocker{node: now.Blocker}
+	b.data, b.stat, b.watch, err = c.lock.cfg.Client.GetW(ctx, znode.Join(c.lock.cfg.Path, b.node))
+	if reason.Is(err, zk.ErrNoNode) {
+		return errAgain
+	}
+	if err != nil {
+		return err
+	}
+	defer b.watch.Stop()
+	c.learn(b)
+	c.isNext = c.isNextIn(now, b)
+	if err := c.watchSelf(ctx); err != nil {
+		return err
+	}
+	if err := c.awaitChange(ctx, b); !reason.Is(err, errAgain) || !c.isFirst(b) {
+		return err
+	}
+	if err := c.checkSession(nil); err != nil {
+		return err
+	}
+	return granted(ctx)
+}
+
+// learn notes what the blocker's node says of the holder, and who owns it.
+func (c *contender) learn(b *blocker) {
+	c.noteOwner(b.node, b.stat)
+	if b.node == c.seen.Holder {
+		c.noteHolder(b.data, b.stat)
+	}
+	c.wasBehind = c.wasBehind || b.stat.EphemeralOwner != c.node.Session.ID()
+}
+
+// awaitChange waits for a blocker. It tells the observer what we wait for when it
+// knows the holder, or at the end of the wait.
+func (c *contender) awaitChange(ctx context.Context, b *blocker) error {
+	c.tellBlocked()
+	err := c.awaitHolder(ctx, b)
+	c.tellWaiting(b)
+	if err == nil {
+		err = c.await(ctx, changes{b.watch.Done(), c.own.changed()}, nil)
+	}
+	if reason.Is(err, errAgain) {
+		c.attempt.Trace.Woken(b.isGone())
+	}
+	return err
+}
+
+func (c *contender) tellWaiting(b *blocker) {
+	ahead := trace.Other{Node: b.node, Data: order.Clip(b.data), Since: time.UnixMilli(b.stat.Ctime)}
+	holder := ahead
+	if c.seen.Holder != ahead.Node {
+		holder = c.holder()
+	}
+	c.attempt.Trace.Waiting(c.seen.Ahead, c.seen.Seen, ahead, holder)
+}
+
+// holder returns what is known of the holder.
+func (c *contender) holder() trace.Other {
+	return trace.Other{Node: c.seen.Holder, Data: c.seen.HolderData, Since: c.seen.HolderSince}
+}
+
+// changes are what a contender waits for. Each may be nil.
+type changes [3]<-chan struct{}
+
+// await returns errAgain at the first of the changes, and errDue at a time.
+func (c *contender) await(ctx context.Context, first changes, due <-chan time.Time) error {
+	session := c.node.Session.Context()
+	select {
+	case <-first[0]:
+		return errAgain
+	case <-first[1]:
+		return errAgain
+	case <-first[2]:
+		return errAgain
+	case <-session.Done():
+		return errStale
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	case <-due:
+		return errDue
+	}
+}
+
+// holderAfter is how long a contender waits before it reads the holder's node,
+// unless that is the node which it waits for. Most waits are shorter. And where
+// locks are held for a short time, the holder is gone when it is asked for.
+const holderAfter = 200 * time.Millisecond
+
+// whenToRead returns how long to wait before the holder is read. If ctx ends
+// soon, half of its time is left for the answer, so that the error can name the
+// holder.
+func whenToRead(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return min(holderAfter, max(time.Until(deadline)/2, 0))
+	}
+	return holderAfter
+}
+
+// awaitHolder returns nil when we know the holder, or have asked for it. It
+// returns what await does if the wait is over before.
+func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
+	if c.seen.HasRead() || c.seen.Holder == b.node {
+		return nil
+	}
+	due := time.NewTimer(whenToRead(ctx))
+	defer due.Stop()
+	if err := c.await(ctx, changes{b.watch.Done(), c.own.changed()}, due.C); !reason.Is(err, errDue) {
+		return err
+	}
+	under, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer b.watch.AfterFunc(cancel)() // nobody waits for this answer when it is our turn
+	defer c.own.afterChange(cancel)()
+	c.readHolder(under)
+	if c.seen.HasRead() {
+		c.tellBlocked()
+	}
+	return nil
+}
+
+// readHolder finds out who holds the lock, for the caller's error. The attempt
+// does not fail if that does not work.
+func (c *contender) readHolder(ctx context.Context) {
+	if c.seen.Holder == "" {
+		return
+	}
+	data, stat, err := c.lock.cfg.Client.Get(ctx, znode.Join(c.lock.cfg.Path, c.seen.Holder))
+	if err == nil {
+		c.noteHolder(data, stat)
+	}
+}
+
+// readNewHolder is readHolder for a holder whose data is not known yet. It
+// costs one request for each holder that a waiter sees.
+func (c *contender) readNewHolder(ctx context.Context) {
+	if c.seen.HolderSince.IsZero() {
+		c.readHolder(ctx)
+	}
+}
+
+func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
+	c.seen.HolderData, c.seen.HolderSession = order.Clip(data), stat.EphemeralOwner
+	c.seen.HolderSince = time.UnixMilli(stat.Ctime)
+	c.noteOwner(c.seen.Holder, stat)
+}

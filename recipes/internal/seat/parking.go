@@ -1,0 +1,239 @@
+package seat
+
+import (
+	"context"
+	"path"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/order"
+)
+
+// parking is what a seat needs that stays in the process when it is released. A watch
+// on the server's queue tells of others. No parked seat has a goroutine: its timer
+// and its watches call unpark, and the session calls lose. It is protected by
+// lane.mu.
+type parking struct {
+	parks  bool        // of a lock that some share, readers alone are kept
+	rests  bool        // it stays for its minimum hold, and nobody gets it
+	unkeep func()      // the end of the client need not spare the node any more; may be nil
+	others *others     // nil if no watch was set
+	timer  *time.Timer // unparks the seat when it was idle for too long; nil before that
+
+	among      *parkedSeats // the client's; nil before the seat is parked for the first time
+	prev, next *Seat        // in that list; protected by its mutex
+}
+
+// others is a watch that tells of others in the queue.
+type others struct {
+	watch  *framework.Watch
+	ignore func() bool // a parked seat is not given up any more when it fires
+}
+
+// mayPark reports whether the policy lets the seat stay in the process.
+func (h *Hold) mayPark() bool {
+	s := h.seat
+	return s.turns <= h.policy.CachedUses && !s.contended && s.parks && s.mayPass() && s.isConnected()
+}
+
+// mayParkLocked reports whether nobody else wants the lock, as far as this client has
+// heard.
+func (s *Seat) mayParkLocked() bool { return s.others != nil && !s.othersCame() && !s.closed }
+
+// isHeeded reports whether a watch on the queue was set.
+func (s *Seat) isHeeded() bool {
+	s.lane.mu.Lock()
+	defer s.lane.mu.Unlock()
+	return s.others != nil
+}
+
+// othersCame reports whether somebody else may have queued since the watch was set.
+func (s *Seat) othersCame() bool {
+	if s.others == nil {
+		return false
+	}
+	select {
+	case <-s.others.watch.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// heedOthers looks at the queue with a watch, before a seat may be parked. The watch
+// also fires for those that have gone again: they have found the lock held.
+func (q *lane) heedOthers(ctx context.Context, h *Hold) {
+	under, done := h.duringRelease(ctx)
+	defer done()
+	if watch := q.alone(under, h.seat); watch != nil {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		h.seat.heedLocked(watch)
+	}
+}
+
+// heedLocked has a parked seat given up when a watch on the queue fires.
+func (s *Seat) heedLocked(watch *framework.Watch) {
+	if s.others != nil {
+		s.others.ignore()
+	}
+	s.others = &others{watch, watch.AfterFunc(func() { s.lane.unpark(s) })}
+}
+
+// alone watches the server's queue for those that want the lock alone, or for all
+// others if nobody shares it. The watch is nil if there are some, or no answer. The
+// request ends with ctx. The watch does not, and nobody stops it: the deletion of the
+// node makes it fire, which saves a request. If the node is gone already, alone stops
+// the watch.
+func (q *lane) alone(ctx context.Context, s *Seat) *framework.Watch {
+	var names []string
+	node := s.nodes[0]
+	watch, err := watchBeyond(ctx, func(under context.Context) (w *framework.Watch, err error) {
+		names, _, w, err = s.terms.Client.ChildrenW(under, path.Dir(node.Path))
+		return w, err
+	})
+	name := path.Base(node.Path)
+	there, alone := standsAlone(name, names, s.excluding)
+	switch {
+	case err != nil:
+		return nil
+	case !there:
+		watch.Stop()
+		return nil
+	case !alone:
+		return nil
+	}
+	return watch
+}
+
+// parkLocked keeps a seat that is Parked for the next goroutine, for a time. If the
+// client has too many, the one that was idle for the longest time goes.
+func (q *lane) parkLocked(s *Seat, idle time.Duration) {
+	s.contended = false
+	q.noteOursLocked(s)
+	if s.timer == nil {
+		s.timer = time.AfterFunc(idle, func() { q.unpark(s) })
+	} else {
+		s.timer.Reset(idle)
+	}
+	if s.among == nil {
+		s.among = parked.of(q.key.client)
+	}
+	if evicted := s.among.add(s); evicted != nil {
+		go evicted.lane.unpark(evicted) // its lane's mutex may not be locked while this one is
+	}
+}
+
+// stopTimerLocked is for a seat that is taken, or given up.
+func (s *Seat) stopTimerLocked() {
+	if s.timer != nil {
+		s.timer.Stop()
+		s.among.remove(s)
+	}
+}
+
+// unpark gives a parked seat up. It does nothing if somebody has the lock by now.
+func (q *lane) unpark(s *Seat) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if s.State() == Parked && !s.rests {
+		q.unparkLocked(s)
+		q.decideLocked()
+		q.finishLocked()
+	}
+}
+
+func (q *lane) unparkLocked(s *Seat) {
+	q.vacateLocked(s)
+	if s.others != nil {
+		s.others.ignore()
+	}
+	if s.become(Leaving) {
+		s.unwatch()
+		deleteInBackground(s.terms.Client, s.nodes)
+		s.gone(nil)
+	}
+}
+
+// maxParked is how many parked seats a client keeps. Each costs the server a node and
+// two watches, and this process some kilobytes.
+const maxParked = 1000
+
+// parked are the parked seats of all clients of this process.
+var parked parkedSets
+
+// parkedSets has the parked seats of each client until that is closed.
+type parkedSets struct {
+	mu       sync.Mutex // protects the following field
+	byClient map[framework.Extension]*parkedSeats
+}
+
+// parkedSeats is a list of parked seats, the longest idle first. Its mutex may be
+// locked while a lane's is.
+type parkedSeats struct {
+	mu   sync.Mutex // protects the following fields, and the links of each seat
+	head Seat       // the list is a circle, and this is no seat
+	n    int        // how many there are
+}
+
+// of returns the parked seats of a client.
+func (p *parkedSets) of(client framework.Extension) *parkedSeats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	set := p.byClient[client]
+	if set == nil {
+		if p.byClient == nil {
+			p.byClient = map[framework.Extension]*parkedSeats{}
+		}
+		set = &parkedSeats{}
+		set.head.prev, set.head.next = &set.head, &set.head
+		p.byClient[client] = set
+		context.AfterFunc(client.Context(), func() { p.forget(client) })
+	}
+	return set
+}
+
+func (p *parkedSets) forget(client framework.Extension) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.byClient, client)
+}
+
+// add adds a seat. If there are too many now, it takes out the one that has been
+// idle for the longest time, and returns it.
+func (p *parkedSeats) add(s *Seat) (evicted *Seat) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := p.head.prev
+	s.prev, s.next = last, &p.head
+	last.next, p.head.prev = s, s
+	if p.n++; p.n > maxParked {
+		evicted = p.head.next
+		p.removeLocked(evicted)
+	}
+	return evicted
+}
+
+// remove takes a seat out, unless add has done so.
+func (p *parkedSeats) remove(s *Seat) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.next != nil {
+		p.removeLocked(s)
+	}
+}
+
+func (p *parkedSeats) removeLocked(s *Seat) {
+	s.prev.next, s.next.prev = s.next, s.prev
+	s.prev, s.next = nil, nil
+	p.n--
+}
+
+// standsAlone reports whether a listing has a node, and none of these kinds beside it.
+func standsAlone(node string, names, kinds []string) (there, alone bool) {
+	for _, name := range names {
+		there = there || name == node
+	}
+	return there, order.IsAlone(node, names, kinds...)
+}

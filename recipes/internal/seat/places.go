@@ -1,0 +1,278 @@
+package seat
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/order"
+	"github.com/gocurator/curator/recipes/internal/trace"
+)
+
+// Limit returns how many nodes there may be. If watch is set, changed is a watch
+// that fires when the limit may be another one. It is nil if the limit cannot
+// change.
+type Limit func(ctx context.Context, watch bool) (n int, changed *framework.Watch, err error)
+
+// Turn is a contender's turn to take places.
+type Turn struct {
+	Gate framework.Created // our node at the gate, which nobody passes as long as it is there
+	Open context.Context   // ends with the turn, and also with the context of Take
+	Wanted
+
+	// Leave is called before the transaction that deletes the node at the gate.
+	Leave func()
+
+	// OnBlocked and OnTrouble hear of a wait, and of errors that it outlasts.
+	OnBlocked func(NotAdmitted)
+	OnTrouble func(error)
+
+	left bool // nobody but us watches our node at the gate any more
+}
+
+// Wanted is what a contender wants of the places.
+type Wanted struct {
+	N       int         // how many
+	OnLimit func(n int) // is told of the limit whenever it is read; may be nil
+}
+
+// ErrTurnOver means that the turn has ended before places were taken.
+var ErrTurnOver = errors.New("the turn is over")
+
+// Take waits until all places that a turn is for fit under the limit, or only
+// looks. It takes them by one transaction, which also ends the turn: it deletes
+// our node at the gate. So nobody else can have taken a place meanwhile, and if
+// that node is gone, no place is taken. The caller must delete the nodes that are
+// returned.
+//
+// A waiter outlasts every outage, as in Run.
+func (l *Lock) Take(ctx context.Context, t Turn, a Attempt) (*Hold, *NotAdmitted) {
+	c := newContender(l, a)
+	c.node, c.onBlocked, c.recovery.Tell = t.Gate, t.OnBlocked, t.OnTrouble
+	client := framework.Extend(l.cfg.Client)
+	ctx, t.Open = client.OnTrouble(ctx, c.recovery.Note), client.OnTrouble(t.Open, c.recovery.Note)
+	for {
+		nodes, err := l.stepAtPlaces(ctx, c, &t)
+		switch {
+		case err == nil:
+			c.recovery.Recovered()
+			l.refused.Store(nil)
+			return l.takeHold(c, nodes), nil
+		case reason.Is(err, errAgain):
+			c.recovery.Recovered()
+		case !reason.Is(err, errStale) && t.Open.Err() == nil && c.outlasts(t.Open, err):
+		default:
+			c.tellAbandoned(err)
+			if reason.Is(err, errStale) {
+				err = ErrTurnOver
+			}
+			c.seen.Err = ErrorOf(t.Open, err, c.recovery.Trouble())
+			l.noteRefusal(c.seen)
+			return nil, &c.seen
+		}
+	}
+}
+
+// takeHold returns the hold of places that were taken. It is nil, and the nodes go, if
+// they cannot be trusted by now.
+func (l *Lock) takeHold(c *contender, nodes []framework.Created) *Hold {
+	h := NewHold(l.Terms(c.data), nodes...)
+	if h == nil {
+		deleteInBackground(l.cfg.Client, nodes)
+		c.attempt.Trace.Distrusted(l.cfg.Client, nodes[0])
+	}
+	return h
+}
+
+// stepAtPlaces looks at the places once. It looks without watches first, because that is
+// usually enough.
+func (l *Lock) stepAtPlaces(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
+	now, err := l.lookAtPlaces(c, t, false)
+	switch {
+	case err != nil:
+		return nil, err
+	case now.fits(t.N):
+		return l.takePlaces(ctx, c, t)
+	case !c.attempt.Wait:
+		c.noteTaken(now.taken)
+		c.readHolder(t.Open)
+		return nil, errHeld
+	}
+	return l.waitForPlaces(ctx, c, t)
+}
+
+func (l *Lock) waitForPlaces(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
+	now, err := l.lookAtPlaces(c, t, true)
+	defer now.stop()
+	switch {
+	case err != nil:
+		return nil, err
+	case now.fits(t.N):
+		return l.takePlaces(ctx, c, t)
+	}
+	c.noteTaken(now.taken)
+	c.readNewHolder(t.Open)
+	c.attempt.Trace.Waiting(c.seen.Ahead, c.seen.Seen, trace.Other{}, c.holder())
+	c.tellBlocked()
+	err = c.await(t.Open, changes{doneOf(now.changed), doneOf(now.limited), doneOf(now.gate)}, nil)
+	if reason.Is(err, errAgain) {
+		c.attempt.Trace.Woken(false)
+	}
+	return nil, err
+}
+
+// mostPlaces is more than fits into any request.
+const mostPlaces = 1 << 20
+
+// take makes the nodes in the place of ours at the gate.
+func (l *Lock) takePlaces(ctx context.Context, c *contender, t *Turn) ([]framework.Created, error) {
+	if t.N > mostPlaces {
+		return nil, framework.ErrRequestTooLarge
+	}
+	of := &l.cfg
+	ops := make([]framework.TxnOp, t.N, t.N+1)
+	for i := range ops {
+		ops[i] = l.createOp(c.data)
+	}
+	t.Leave()
+	t.left = true
+	results, err := of.Client.Transaction(ctx, append(ops, framework.DeleteOp(t.Gate.Path, framework.AnyVersion))...)
+	var failed *framework.TxnError
+	switch {
+	case reason.As(err, &failed) && failed.Index == t.N && reason.Is(err, zk.ErrNoNode):
+		return nil, errStale
+	case err != nil:
+		return nil, err
+	}
+	nodes, given := createdBy(results[:t.N]), false
+	defer func() {
+		for _, n := range nodes {
+			if !given { // the caller has gone, or a context of the user's own has panicked
+				framework.Extend(of.Client).DeleteInBackground(n.Path)
+			}
+		}
+	}()
+	if err := granted(ctx); err != nil {
+		return nil, err
+	}
+	given = true
+	return nodes, nil
+}
+
+// taken is a look at the places.
+type taken struct {
+	taken            []string
+	limit            int
+	changed, limited *framework.Watch // of the places, and of the limit; nil if there is none
+	gate             *framework.Watch // of our node at the gate; nil if its claim watches it
+}
+
+func (l taken) fits(n int) bool { return n <= l.limit-len(l.taken) }
+
+func (l taken) stop() {
+	for _, w := range []*framework.Watch{l.changed, l.limited, l.gate} {
+		if w != nil {
+			w.Stop()
+		}
+	}
+}
+
+func doneOf(w *framework.Watch) <-chan struct{} {
+	if w == nil {
+		return nil
+	}
+	return w.Done()
+}
+
+// look looks at the places and at the limit. If the parent is missing, no place
+// is taken, and none will be before our turn ends.
+func (l *Lock) lookAtPlaces(c *contender, t *Turn, watch bool) (now taken, err error) {
+	ctx, of := t.Open, &l.cfg
+	if watch {
+		now.taken, _, now.changed, err = of.Client.ChildrenW(ctx, of.Path)
+	} else {
+		now.taken, err = insider.Of(of.Client).Siblings(ctx, of.Path)
+	}
+	if err == nil {
+		l.warnOfOthers(now.taken)
+	}
+	if err == nil || reason.Is(err, zk.ErrNoNode) {
+		now.limit, now.limited, err = l.readLimit(ctx, t.Wanted, watch)
+	}
+	if err == nil && t.left && watch {
+		there := false
+		if there, _, now.gate, err = of.Client.ExistsW(ctx, c.node.Path); err == nil && !there {
+			err = errStale
+		}
+	}
+	if c.node.Session.Context().Err() != nil {
+		err = errStale
+	}
+	return now, err
+}
+
+// readLimit reads the limit, and tells it.
+func (l *Lock) readLimit(ctx context.Context, want Wanted, watch bool) (n int, changed *framework.Watch, err error) {
+	n, changed, err = l.cfg.Count(ctx, watch)
+	if err == nil && want.OnLimit != nil {
+		want.OnLimit(n)
+	}
+	return n, changed, err
+}
+
+// noteTaken records how many places are taken, and by whom the first, to name one
+// in errors.
+func (c *contender) noteTaken(names []string) {
+	var first order.Entry
+	for e := range order.InListing(names, c.lock.cfg.Kinds...).Each {
+		if first.Node == "" || order.Compare(e, first) < 0 {
+			first = e
+		}
+	}
+	c.noteQueue(first.Node, len(names))
+}
+
+// createOp returns the operation that makes a contender's node in a transaction.
+func (l *Lock) createOp(data []byte) framework.TxnOp {
+	return framework.CreateOp(l.newNode, data,
+		framework.WithMode(framework.EphemeralSequential), framework.WithProtection(), framework.WithParents())
+}
+
+// createdBy returns the nodes that the operations of a transaction have made.
+func createdBy(results []framework.TxnResult) []framework.Created {
+	nodes := make([]framework.Created, len(results))
+	for i, r := range results {
+		nodes[i] = framework.Created{Path: r.Path, Czxid: r.Zxid, Session: r.Session}
+	}
+	return nodes
+}
+
+// LookFirst refuses an attempt that does not wait, if the last one was refused less
+// than looksLast ago and the places that are wanted do not fit now. It returns nil if
+// the attempt has to take its turn.
+func (l *Lock) LookFirst(ctx context.Context, want Wanted, a Attempt) *NotAdmitted {
+	return l.lookFirst(ctx, a, func(ctx context.Context, c *contender) error {
+		names, _, err := insider.Of(l.cfg.Client).CurrentSiblings(ctx, l.cfg.Path)
+		if reason.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		l.warnOfOthers(names)
+		limit, _, err := l.readLimit(ctx, want, false)
+		if err != nil {
+			return err
+		}
+		if want.N <= limit-len(names) {
+			return nil
+		}
+		c.noteTaken(names)
+		c.recallHolder(ctx)
+		return errHeld
+	})
+}

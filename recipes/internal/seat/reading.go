@@ -1,0 +1,66 @@
+package seat
+
+import (
+	"context"
+	"path"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// reading is what a seat needs that readers share. They may join those who hold it
+// for a short time after the queue was listed, or as long as a watch tells that nobody
+// has come. Then one of them looks again. Nobody joins any more when somebody is there
+// who wants the lock alone: those who come next get a seat behind that. A writer of
+// this client waits in the line, and nobody passes it there. It is protected by
+// lane.mu.
+type reading struct {
+	listed    time.Time // when the listing was asked for that had no writer; zero if there was none
+	closed    bool      // nobody may join any more
+	isLooking bool      // one of the readers looks at the queue
+	excluding []string  // the kinds of the nodes that share the lock with none of this kind
+}
+
+// joinsFor is for how long after a listing readers join: so much longer a writer of
+// another client may wait.
+const joinsFor = 100 * time.Millisecond
+
+// isOpen reports whether readers may join without a look.
+func (s *Seat) isOpen() bool {
+	if s.closed || !s.isConnected() {
+		return false
+	}
+	return s.others != nil && !s.othersCame() || time.Since(s.listed) <= joinsFor
+}
+
+// lookAgain looks, for a reader, whether a seat may be joined still. The reader goes
+// back to the front of the line then. With a policy that parks seats, the look sets
+// the watch that they need.
+func (q *lane) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
+	s, sent := w.seat, time.Now()
+	under, done := WhileConnected(ctx, s.session())
+	defer done()
+	var watch *framework.Watch
+	alone := false
+	if w.of.cfg.CachedUses > 0 {
+		watch = q.alone(under, s)
+		alone = watch != nil
+	} else {
+		names, _, err := s.terms.Client.Children(under, path.Dir(s.nodes[0].Path))
+		there, isAlone := standsAlone(path.Base(s.nodes[0].Path), names, s.excluding)
+		alone = err == nil && there && isAlone
+	}
+	q.mu.Lock()
+	s.isLooking = false
+	switch {
+	case alone:
+		s.listed = sent
+		if watch != nil {
+			s.heedLocked(watch)
+		}
+	case ctx.Err() == nil: // otherwise the next reader looks
+		s.closed = true
+	}
+	q.mu.Unlock()
+	return q.comeBack(w, wait)
+}

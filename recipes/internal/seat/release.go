@@ -1,0 +1,317 @@
+package seat
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/state"
+)
+
+// outcome is what becomes of a seat when a hold on it ends.
+type outcome uint8
+
+const (
+	stays    outcome = iota // others hold it, or it was handed on, or is parked
+	rests                   // nobody gets it until its minimum hold is over
+	goesBack                // its nodes are deleted
+)
+
+// release decides what becomes of a seat whose holder gives it up: it is handed on,
+// parked or given back. A seat can be parked only if nobody else queues, which may
+// take a request. That comes first, and everything is judged again behind it.
+func (q *lane) release(ctx context.Context, h *Hold) error {
+	s := h.seat
+	decided := false
+	defer func() {
+		if !decided { // the user's code has panicked, such as a retry policy
+			h.drop()
+		}
+	}()
+	if h.mayPark() && !s.isHeeded() {
+		q.heedOthers(ctx, h)
+	}
+	what := q.decideRelease(h)
+	if what == rests {
+		q.rest(ctx, h)
+	}
+	decided = true
+	if what != goesBack {
+		return nil
+	}
+	return s.giveBack(ctx, h)
+}
+
+func (q *lane) decideRelease(h *Hold) outcome {
+	s := h.seat
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if h.mustRest() && s.rest(h) {
+		s.rests = true
+		return rests
+	}
+	if !s.stand(h) {
+		return stays
+	}
+	next := q.line.first()
+	switch {
+	case !s.mayPass():
+	case next != nil && next.isShared() == s.shared && !s.shared && (h.mayHandOn() || h.mayPark() && s.mayParkLocked()):
+		q.sitLocked(next, s)
+		return stays
+	case next == nil && h.mayPark() && s.mayParkLocked() && s.become(Parked):
+		q.parkLocked(s, h.policy.CachedIdle)
+		return stays
+	}
+	s.become(Leaving)
+	return goesBack
+}
+
+// mayHandOn reports whether the policy lets the next goroutine of the client have the
+// seat, although others may wait.
+func (h *Hold) mayHandOn() bool {
+	s := h.seat
+	return s.turns <= h.policy.HandOvers && s.heldFor() < h.policy.HandOver
+}
+
+// giveUp ends a hold without shares, and returns why a node may still exist.
+func (h *Hold) giveUp(ctx context.Context) (err error) {
+	defer h.Trace().Gone()
+	defer func() { h.Trace().Released(ctx, err) }()
+	if q := h.seat.lane; q != nil {
+		return q.release(ctx, h)
+	}
+	h.seat.stand(h)
+	h.seat.become(Leaving)
+	return h.seat.giveBack(ctx, h)
+}
+
+// giveUpSoon is giveUp for callers that do not wait without a connection. It
+// waits for the server's answers until ctx ends, the connection breaks, or the
+// session ends. The client then goes on in the background. The connection is the
+// one at the beginning: what comes after a break does not wait for the next one's
+// answers. The error is one that the caller can act on.
+func (h *Hold) giveUpSoon(ctx, connection context.Context) error {
+	return RefusalsIn(h.giveUp(insider.Of(h.seat.terms.Client).WhileConnected(ctx, connection)))
+}
+
+// drop ends a hold that nobody has, and waits for nothing.
+func (h *Hold) drop() {
+	h.leaveAll()
+	h.end(ErrReleased)
+	if h.seat.stand(h) {
+		h.seat.retire()
+	}
+}
+
+// abandon ends a hold that was lost. The client deletes the nodes in the background,
+// if nobody else holds them. They may keep others waiting for as long as the server
+// keeps the session, but the caller need not wait for their deletion. The cause ends
+// the hold's context if nothing has ended it. That is so if a tracer has ended a
+// lease's context, and only that.
+func (h *Hold) abandon(cause error) {
+	h.end(cause)
+	h.tellLoss()
+	if h.seat.stand(h) {
+		h.seat.retire()
+	}
+	h.Trace().Gone()
+}
+
+// retire gives a seat up that nobody holds, lost or not. It does not wait: the client
+// deletes the nodes in the background.
+func (s *Seat) retire() {
+	s.mu.Lock()
+	leaves := s.becomeLocked(Leaving)
+	spent := s.spent
+	s.mu.Unlock()
+	if !leaves {
+		return
+	}
+	s.unwatch()
+	if !spent {
+		deleteInBackground(s.terms.Client, s.nodes)
+	}
+	s.gone(nil)
+	if s.lane != nil {
+		s.lane.vacate(s)
+	}
+}
+
+func (s *Seat) unwatch() {
+	s.forget()
+	s.endWatch()
+}
+
+// gone is the end of a seat. The error says why a node may still exist.
+func (s *Seat) gone(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = err
+	s.holdersStoppedLocked()
+	s.becomeLocked(Gone)
+}
+
+// giveBack deletes the nodes of a seat that is Leaving. The next goroutine gets
+// another seat as soon as the deletion is on its way: the server handles its requests
+// behind that.
+func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
+	vacated := false
+	vacate := func() {
+		if !vacated && s.lane != nil {
+			vacated = true
+			s.lane.vacate(s)
+		}
+	}
+	defer vacate()
+	defer func() { s.gone(err) }()
+	s.unwatch()
+	h.waive()
+	return s.deleteNodes(ctx, h, vacate)
+}
+
+// connection returns a context that ends with the present connection of the session,
+// and has ended if there is none now.
+func (s *Seat) connection() context.Context { return s.session().Trusted(state.StandardPolicy) }
+
+// isConnected reports whether the connection of the seat's session stands.
+func (s *Seat) isConnected() bool { return s.connection().Err() == nil }
+
+// deleteNodes deletes the nodes. Several are deleted in one transaction. If that
+// fails, such as because one of them is gone, they are deleted one by one, the last
+// first. It calls begun when the first deletion is on its way.
+func (s *Seat) deleteNodes(ctx context.Context, h *Hold, begun func()) error {
+	if s.spent {
+		return nil
+	}
+	left := s.nodes
+	defer func() { deleteInBackground(s.terms.Client, left) }() // if the user's code panics
+	ctx, wait := h.Trace().During(ctx, s.terms.Client)
+	defer wait()
+	var errs []error
+	if len(left) > 1 && deleteTogether(ctx, s.terms.Client, left) == nil {
+		left = nil
+		return nil
+	}
+	for _, n := range slices.Backward(s.nodes) {
+		left = left[:len(left)-1]
+		err := s.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
+		begun()
+		if err == nil {
+			continue
+		}
+		var broken interruption
+		if reason.As(context.Cause(ctx), &broken) && !framework.IsRefusal(err) {
+			// The caller's context is alive, so the end of that context must
+			// not be the reason.
+			err = &framework.OpError{Op: "delete", Path: n.Path, Err: broken.error}
+		}
+		errs = append(errs, err)
+	}
+	return joined(errs)
+}
+
+// deleteTogether deletes nodes by one transaction: all or none.
+func deleteTogether(ctx context.Context, c *framework.Client, nodes []framework.Created) error {
+	ops := make([]framework.TxnOp, len(nodes))
+	for i, n := range nodes {
+		ops[i] = framework.DeleteOp(n.Path, framework.AnyVersion)
+	}
+	_, err := c.Transaction(ctx, ops...)
+	return err
+}
+
+func deleteInBackground(c *framework.Client, nodes []framework.Created) {
+	for _, n := range nodes {
+		framework.Extend(c).DeleteInBackground(n.Path)
+	}
+}
+
+// Unwatch is for a holder that is about to delete the nodes by itself: their
+// deletion is no loss then.
+func (s *Seat) Unwatch() { s.endWatch() }
+
+// Spent notes that the holder has deleted the nodes. The release makes no request
+// then.
+func (s *Seat) Spent() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spent = true
+}
+
+// WhileConnected returns a copy of ctx that also ends at the first interruption
+// of the session's connection. If the connection is interrupted now, the copy
+// has ended.
+func WhileConnected(ctx context.Context, s *framework.Session) (context.Context, context.CancelFunc) {
+	connection := s.Trusted(state.StandardPolicy)
+	under, end := context.WithCancelCause(ctx)
+	interrupt := func() { end(interruption{context.Cause(connection)}) }
+	if connection.Err() != nil {
+		interrupt()
+		return under, func() {}
+	}
+	stop := context.AfterFunc(connection, interrupt)
+	return under, func() {
+		stop()
+		end(nil)
+	}
+}
+
+// interruption is the cause with which a context of WhileConnected ends, unless
+// the caller's context has ended.
+type interruption struct{ error }
+
+// duringRelease returns a context for the requests of a release, before the
+// nodes are deleted. It ends when the connection breaks. The function returned must
+// be called after them.
+func (h *Hold) duringRelease(ctx context.Context) (_ context.Context, done func()) {
+	under, end := WhileConnected(ctx, h.seat.session())
+	under, wait := h.Trace().During(under, h.seat.terms.Client)
+	return under, func() {
+		wait()
+		end()
+	}
+}
+
+// RefusalsIn returns the part of a release's error that its caller can act on:
+// the server refuses to delete a node. The client retries all other deletions
+// by itself.
+func RefusalsIn(err error) error {
+	if err == nil {
+		return nil
+	}
+	errs := []error{err}
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		errs = several.Unwrap()
+	}
+	return joined(slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return !framework.IsRefusal(err) }))
+}
+
+// joined is errors.Join, but returns a single error as it is: most locks have
+// one node.
+func joined(errs []error) error {
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	return errors.Join(errs...)
+}
+
+// UnlessDown returns a context for the clean-up that follows an error. If the
+// error says that there is no connection, the context has ended, so that no
+// caller waits for the clean-up.
+func UnlessDown(ctx context.Context, err error) context.Context {
+	if framework.IsConnectionError(err) {
+		return Ended
+	}
+	return ctx
+}
+
+// Ended is a context that has ended, for clean-up that nobody waits for.
+var Ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()

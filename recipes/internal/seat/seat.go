@@ -1,0 +1,309 @@
+package seat
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// Seat is a client's presence at one lock: a node that queues or holds, or the
+// several nodes of a semaphore's leases. A [Hold] is one holder's part of it.
+type Seat struct {
+	terms   Terms
+	lane    *lane // where goroutines wait for the seat; nil for a leader and for leases of a semaphore
+	shared  bool  // its holders hold the lock together, and with others
+	nodes   []framework.Created
+	one     [1]framework.Created // where nodes are, if there is one
+	token   int64
+	trusted context.Context // ends when the session cannot be trusted
+	forget  func() bool     // keeps the session from calling trustEnded
+
+	use // by the goroutines of the client; protected by lane.mu
+
+	mu      sync.Mutex // protects the following fields; it may be locked while lane.mu is
+	state   State
+	holds   []*Hold
+	over    chan struct{} // see Over; nil until the first call
+	left    error         // why a node may still exist: the error of the last deletion
+	spent   bool          // the holder has deleted the nodes
+	spared  []func()      // take back what spare has done; nil before and after that
+	watched watched
+}
+
+// Terms are what a lock sets for its seats.
+type Terms struct {
+	Client *framework.Client
+
+	// Key finds the hold in the contexts of its leases.
+	Key any
+
+	// Revocable makes a request to give the lock up end the holds.
+	Revocable bool
+
+	// Data is the data of the nodes. It describes their owner.
+	Data []byte
+
+	// Token is the fencing token; if it is 0, that is the czxid of the last node.
+	Token int64
+}
+
+// State is where a seat is in its life. The package documentation has the table.
+type State uint8
+
+// The states of a seat.
+const (
+	// Queueing means that the node is in the queue, or is about to be made.
+	Queueing State = iota
+
+	// Held means that somebody holds the lock, or has just released it.
+	Held
+
+	// Parked means that nobody holds the lock, and that the node stays for the
+	// next one, or for the rest of a minimum hold.
+	Parked
+
+	// Lost means that the lock is not ours any more. Holders may still be stopping,
+	// and the node may exist.
+	Lost
+
+	// Leaving means that the node is being deleted.
+	Leaving
+
+	// Kept means that the node belongs to the next seat of the same leader.
+	Kept
+
+	// Gone means that the node is deleted, or that the client is deleting it.
+	Gone
+)
+
+func (s State) String() string {
+	names := [...]string{"queueing", "held", "parked", "lost", "leaving", "kept", "gone"}
+	if int(s) >= len(names) {
+		return fmt.Sprintf("State(%d)", int(s))
+	}
+	return names[s]
+}
+
+// edges are the states that may follow each state.
+var edges = [...][]State{
+	Queueing: {Held, Gone},
+	Held:     {Parked, Lost, Leaving},
+	Parked:   {Held, Lost, Leaving},
+	Lost:     {Parked, Leaving, Kept}, // Parked: an interruption does not end a minimum hold
+	Leaving:  {Gone},
+	Kept:     nil,
+	Gone:     nil,
+}
+
+// becomeLocked moves the seat to a state, and reports whether it did. It does not if
+// there is no edge: another transition was first.
+func (s *Seat) becomeLocked(next State) bool {
+	if !slices.Contains(edges[s.state], next) {
+		return false
+	}
+	s.state = next
+	if edges[next] == nil && s.over != nil {
+		close(s.over)
+	}
+	return true
+}
+
+func (s *Seat) become(next State) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.becomeLocked(next)
+}
+
+// State returns the seat's state.
+func (s *Seat) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// Over returns a channel that is closed when the seat is Kept or Gone.
+func (s *Seat) Over() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over == nil {
+		s.over = make(chan struct{})
+		if edges[s.state] == nil {
+			close(s.over)
+		}
+	}
+	return s.over
+}
+
+// NewHold returns the hold of nodes that were admitted, on a seat that nobody else
+// uses. It returns nil if the session was lost, or suspended, between the grant and
+// now; the caller has to see to the nodes then.
+func NewHold(terms Terms, nodes ...framework.Created) *Hold {
+	return newHold(terms, nil, nodes)
+}
+
+func newHold(terms Terms, own *ownWatch, nodes []framework.Created) *Hold {
+	s := &Seat{terms: terms}
+	return s.admit(nodes, own)
+}
+
+// admit makes the seat Held, and returns its first hold. It returns nil if the session
+// was lost, or suspended, between the grant and now.
+func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
+	policy := framework.Extend(s.terms.Client).ErrorPolicy()
+	session := nodes[0].Session
+	trusted := session.Trusted(policy)
+	if trusted.Err() != nil {
+		return nil
+	}
+	s.mu.Lock()
+	s.trusted, s.nodes = trusted, append(s.one[:0], nodes...)
+	if s.token = s.terms.Token; s.token == 0 {
+		s.token = nodes[len(nodes)-1].Czxid
+	}
+	s.becomeLocked(Held)
+	h := s.sitLocked()
+	s.mu.Unlock()
+	s.forget = session.AfterTrust(policy, s.trustEnded)
+	s.beginWatch(own)
+	return h
+}
+
+// sit adds a holder. It returns nil if the seat is lost or given up by now. A seat
+// that was Parked is Held again.
+func (s *Seat) sit() *Hold {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != Held && !s.becomeLocked(Held) {
+		return nil
+	}
+	return s.sitLocked()
+}
+
+func (s *Seat) sitLocked() *Hold {
+	h := &Hold{seat: s, shares: 1, at: len(s.holds)}
+	h.ctx, h.end = context.WithCancelCause(s.trusted)
+	s.holds = append(s.holds, h)
+	return h
+}
+
+// stand takes a holder out, and reports whether it was the last.
+func (s *Seat) stand(h *Hold) (last bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.standLocked(h)
+}
+
+func (s *Seat) standLocked(h *Hold) (last bool) {
+	if h.at < len(s.holds) && s.holds[h.at] == h {
+		n := len(s.holds) - 1
+		s.holds[h.at] = s.holds[n]
+		s.holds[h.at].at = h.at
+		s.holds[n] = nil
+		s.holds = s.holds[:n]
+	}
+	return len(s.holds) == 0
+}
+
+// session returns the session of the nodes.
+func (s *Seat) session() *framework.Session { return s.nodes[0].Session }
+
+// Nodes returns the seat's nodes, the oldest first.
+func (s *Seat) Nodes() []framework.Created { return s.nodes }
+
+// Token returns the fencing token.
+func (s *Seat) Token() int64 { return s.token }
+
+// hasNodes reports whether the lock is the seat's, as far as it knows.
+func (s *Seat) hasNodes() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.isAliveLocked()
+}
+
+func (s *Seat) isAliveLocked() bool {
+	return (s.state == Held || s.state == Parked) && !s.watched.ended && s.trusted.Err() == nil
+}
+
+// mayPass reports whether the seat can be given to another goroutine: it is not lost,
+// and nobody has asked for the lock.
+func (s *Seat) mayPass() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.isAliveLocked() && !s.watched.asked
+}
+
+// trustEnded hears from the session that it has ended, after the contexts of all
+// leases. It must not block.
+func (s *Seat) trustEnded() { s.lose(context.Cause(s.trusted)) }
+
+// lose ends the holds with a cause, unless the seat is lost or given up already. It
+// must not block. Whoever waits for the seat has another one. The nodes stay until
+// the last holder has stopped: nobody else should hold the lock while one of ours
+// still works.
+func (s *Seat) lose(cause error) {
+	s.mu.Lock()
+	if !s.becomeLocked(Lost) {
+		s.mu.Unlock()
+		return
+	}
+	s.spareLocked(cause)
+	holds := slices.Clone(s.holds)
+	for _, h := range holds {
+		h.end(cause)
+	}
+	s.mu.Unlock()
+	if s.lane != nil {
+		s.lane.lost(s)
+	}
+	for _, h := range holds {
+		h.tellLoss()
+	}
+	if len(holds) == 0 {
+		s.retire()
+	}
+}
+
+// spareLocked has Close of the client leave the nodes of a seat that is lost to the
+// servers for as long as the safety margin: a holder may still be stopping. It comes
+// before the ends of contexts, so that a holder that calls Close at once does not
+// come too early. Where the framework ends the contexts itself, Close waits for
+// trustEnded.
+//
+// No node is left to spare if the only one was deleted. Close leaves a session that is
+// lost to the servers anyway. A lease that Close itself ends is not spared.
+func (s *Seat) spareLocked(cause error) {
+	switch {
+	case reason.Is(cause, ErrNodeDeleted) && len(s.nodes) == 1:
+		return
+	case reason.Is(cause, framework.ErrSessionLost), reason.Is(cause, framework.ErrClosed):
+		return
+	case !slices.ContainsFunc(s.holds, func(h *Hold) bool { return !reason.Is(context.Cause(h.ctx), ErrReleased) }):
+		return
+	}
+	until := time.Now().Add(s.session().SafetyMargin())
+	for _, n := range s.nodes {
+		s.spared = append(s.spared, insider.Of(s.terms.Client).KeepUntil(n.Session.ID(), n.Path, until))
+	}
+}
+
+// holdersStoppedLocked takes back what spareLocked has done. A client that is closed
+// has spared the nodes already, or is about to.
+func (s *Seat) holdersStoppedLocked() {
+	if s.spared == nil || framework.Extend(s.terms.Client).Context().Err() != nil {
+		return
+	}
+	for _, takeBack := range s.spared {
+		takeBack()
+	}
+	s.spared = nil
+}
+
+// NodeDeleted makes the seat Lost, with ErrNodeDeleted as the cause. It is for
+// callers that learn of the deletion before the watch of the seat tells of it.
+func (s *Seat) NodeDeleted() { s.lose(ErrNodeDeleted) }

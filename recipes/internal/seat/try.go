@@ -1,0 +1,140 @@
+package seat
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/order"
+)
+
+// An attempt that does not wait would make a node on a lock that others have,
+// only to delete it. So it looks first, if the last attempt saw that others are
+// ahead: they probably still are. A look makes no node. It never grants: it
+// refuses, or lets the attempt queue.
+//
+// The server catches up with its leader before the look. So a refusal is true
+// as the one of an attempt that queues is: others are ahead after the call has
+// begun, also if somebody has told the caller that the lock is free.
+
+// looksLast is for how long looks refuse, after an attempt that has queued.
+const looksLast = time.Second
+
+// refusal is what an attempt that was refused, or a look after it, has seen. It does
+// not change.
+type refusal struct {
+	at   time.Time // the end of the attempt
+	seen NotAdmitted
+}
+
+// refusalOf returns a refusal without its error. That may have a cause of the
+// caller's, who decides how long it is in memory.
+func refusalOf(at time.Time, seen NotAdmitted) *refusal {
+	seen.Err = nil
+	return &refusal{at, seen}
+}
+
+// noteRefusal notes that an attempt has ended without a grant. It may not have
+// seen the queue.
+func (l *Lock) noteRefusal(seen NotAdmitted) {
+	if !seen.Seen.IsZero() {
+		l.refused.Store(refusalOf(time.Now(), seen))
+	}
+}
+
+// refuseFirst refuses an attempt that does not wait by a look, if the last attempt was
+// in vain, too. It returns nil if the attempt has to come to the lane: those of our
+// client know more there.
+func (l *Lock) refuseFirst(ctx context.Context, a Attempt) error {
+	if l.cfg.Local {
+		if q := lanes.lookUp(laneKeyOf(l)); q != nil {
+			return nil
+		}
+	}
+	r := l.lookFirst(ctx, a, l.lookForTurn)
+	if r == nil {
+		return nil
+	}
+	a.Recall(r)
+	return l.Refuse(ctx, r)
+}
+
+// lookFirst makes a look that returns errHeld if others are ahead. It returns nil if
+// they are not, or if no attempt that has queued was refused less than looksLast ago.
+func (l *Lock) lookFirst(ctx context.Context, a Attempt, look func(context.Context, *contender) error) *NotAdmitted {
+	last := l.refused.Load()
+	if last == nil || time.Since(last.at) >= looksLast {
+		l.refused.CompareAndSwap(last, nil)
+		return nil
+	}
+	c := newContender(l, a)
+	c.refused = last
+	ctx = framework.Extend(l.cfg.Client).OnTrouble(ctx, c.recovery.Note)
+	err := look(ctx, c)
+	if err == nil {
+		l.refused.Store(nil)
+		return nil
+	}
+	if reason.Is(err, errHeld) { // the next look need not read the same holder
+		l.refused.CompareAndSwap(last, refusalOf(last.at, c.seen))
+	}
+	c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
+	return &c.seen
+}
+
+// lookForTurn returns errHeld if a node that we would make now would have to wait.
+func (l *Lock) lookForTurn(ctx context.Context, c *contender) error {
+	names, stat, err := insider.Of(l.cfg.Client).CurrentSiblings(ctx, l.cfg.Path)
+	if reason.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l.warnOfOthers(names)
+	ours := order.Newcomer(l.cfg.Kind, stat)
+	queue, err := l.resolve(ctx, ours, names)
+	if err != nil {
+		return err
+	}
+	now := order.StandingOf(ours, queue, l.cfg.Blocks)
+	if now.Blocker == "" {
+		return nil
+	}
+	c.noteStanding(now)
+	c.recallHolder(ctx)
+	return errHeld
+}
+
+// recallHolder reads the holder, unless the last look or attempt has read it.
+func (c *contender) recallHolder(ctx context.Context) {
+	c.seen.RecallHolder(c.refused.seen)
+	c.readNewHolder(ctx)
+}
+
+// peek returns the state of the queue without queueing. The result is the same
+// as for an attempt that does not wait and finds the lock held.
+func (l *Lock) peek(ctx context.Context) (NotAdmitted, error) {
+	children, _, err := l.cfg.Client.Children(ctx, l.cfg.Path)
+	if reason.Is(err, zk.ErrNoNode) {
+		return NotAdmitted{}, nil
+	}
+	if err != nil {
+		return NotAdmitted{}, err
+	}
+	last := order.Entry{Seq: math.MaxInt32, Czxid: math.MaxInt64} // we would come after all others
+	queue, err := l.resolve(ctx, last, children)
+	if err != nil {
+		return NotAdmitted{}, err
+	}
+	now := order.StandingOf(last, queue, order.Exclusive)
+	c := contender{lock: l}
+	c.noteQueue(now.First, now.Ahead)
+	c.readHolder(ctx)
+	return c.seen, nil
+}

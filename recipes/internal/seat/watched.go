@@ -1,0 +1,321 @@
+package seat
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
+	"github.com/gocurator/curator/recipes/internal/trace"
+)
+
+// watched is what a seat knows of its nodes while it holds the lock: whether
+// somebody else deletes one of them, or asks for the lock. It is protected by the
+// seat's mutex.
+//
+// A goroutine runs only while a node is read: a client may hold thousands of
+// locks.
+type watched struct {
+	own    *ownWatch   // the watch of the contender; may be nil
+	unheed func() bool // keeps own from beginning the watch; may be nil
+	delay  *time.Timer // begins the watch; nil when it has begun
+	begun  bool
+	set    []heard // one of each node
+	ended  bool    // the nodes are given up, or not trusted any more
+	kept   bool    // the nodes stay, and another seat watches them
+
+	asked     bool            // somebody asks for the lock
+	requests  context.Context // see Requested; nil until somebody needs it
+	request   context.CancelFunc
+	byOthers  bool          // somebody asks by way of the server
+	requested chan struct{} // see RequestedByOthers; nil until somebody needs it
+
+	ctx  context.Context // see lifetime; nil until somebody needs it
+	stop context.CancelFunc
+}
+
+// heard is a watch, with the function that has nothing called any more when it
+// fires. Others of the client may have the same watch at the server, so that it
+// goes on, and would keep what it calls, and with that the seat.
+type heard struct {
+	watch  *framework.Watch // may be nil
+	forget func() bool
+}
+
+func (h heard) stop() {
+	if h.watch != nil {
+		h.forget()
+		h.watch.Stop()
+	}
+}
+
+// watchAfter is how long a lock is held before its holder watches its own
+// nodes. So a short critical section does not pay for a watch.
+const watchAfter = time.Second
+
+// beginWatch has the nodes watched after a second, or as soon as the contender's
+// watch fires. It may be about to. That costs no request.
+func (s *Seat) beginWatch(own *ownWatch) {
+	s.mu.Lock()
+	s.watched.own = own
+	if s.state == Held { // otherwise it is lost already
+		s.watched.delay = time.AfterFunc(watchAfter, s.Watch)
+		if own != nil {
+			s.watched.unheed = own.watch.AfterFunc(s.Watch)
+		}
+	}
+	s.mu.Unlock()
+	if s.terms.Revocable {
+		s.Watch()
+	}
+}
+
+// Watch begins to watch the nodes at once, instead of after a second.
+func (s *Seat) Watch() {
+	s.mu.Lock()
+	w := &s.watched
+	if w.begun || w.ended {
+		s.mu.Unlock()
+		return
+	}
+	w.begun = true
+	w.unwatchLocked()
+	w.set = make([]heard, len(s.nodes))
+	own := w.own
+	s.mu.Unlock()
+	for i := range s.nodes {
+		s.look(i, own)
+	}
+}
+
+// unwatchLocked is for whoever begins to watch, or never will.
+func (w *watched) unwatchLocked() {
+	if w.delay != nil {
+		w.delay.Stop()
+		w.delay = nil
+	}
+	if w.unheed != nil {
+		w.unheed()
+		w.unheed = nil
+	}
+}
+
+// endWatch stops watching nodes that are deleted next. It leaves their watches
+// alone: the deletion makes them fire at the server, which saves a request.
+func (s *Seat) endWatch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endWatchLocked()
+}
+
+func (s *Seat) endWatchLocked() {
+	w := &s.watched
+	w.unwatchLocked()
+	w.ended = true
+	if w.stop != nil {
+		w.stop()
+	}
+}
+
+// keepNodes is endWatch for nodes that stay. It removes their watches. That is also
+// the contender's, if nobody has begun to watch.
+func (s *Seat) keepNodes() {
+	s.mu.Lock()
+	s.endWatchLocked()
+	w := &s.watched
+	set, own := w.set, w.own
+	w.kept, w.set = true, nil
+	s.mu.Unlock()
+	for _, h := range set {
+		h.stop()
+	}
+	if own != nil {
+		own.watch.Stop()
+	}
+}
+
+// look reads a node, and does so again after each change. If the user's code ends the
+// goroutine, such as a retry policy, the node is read again a moment later.
+func (s *Seat) look(i int, own *ownWatch) {
+	framework.Extend(s.terms.Client).Go(func(ctx context.Context) {
+		returned := false
+		defer func() {
+			if !returned {
+				time.AfterFunc(watchAfter, func() { s.lookAgain(i) })
+			}
+		}()
+		s.watch(ctx, i, own)
+		returned = true
+	})
+}
+
+func (s *Seat) lookAgain(i int) {
+	if s.mayWatch() {
+		s.look(i, nil)
+	}
+}
+
+// watch reads a node until there is a watch on it. ctx ends with the client. When
+// the session ends, its watches may say so before the seat is lost. A holder
+// that may not read its own node keeps its lock, and goes on trying. So does one
+// whose credentials are refused: the session may outlast that.
+func (s *Seat) watch(ctx context.Context, i int, own *ownWatch) {
+	ctx, _ = trace.Unblocked(ctx, s.terms.Client)
+	recovery := follow.Recovery{Client: s.terms.Client, Outlasts: func(err error) bool {
+		return framework.IsRefusal(err) || follow.RefusedCredentials(err)
+	}}
+	for s.mayWatch() {
+		data, watch, err := s.read(ctx, s.nodes[i].Path, own)
+		own = nil
+		switch {
+		case err == nil:
+			if IsRevocation(data) {
+				s.request(true)
+			}
+			s.lookAfter(watch, i)
+			return
+		case reason.Is(err, zk.ErrNoNode):
+			s.NodeDeleted()
+		case recovery.Wait(s.lifetime(), err) != nil:
+			return
+		}
+	}
+}
+
+// read reads a node and watches it, unless a contender has done so.
+func (s *Seat) read(ctx context.Context, path string, own *ownWatch) ([]byte, *framework.Watch, error) {
+	if own != nil {
+		return own.data, own.watch, nil
+	}
+	data, _, watch, err := s.terms.Client.GetW(ctx, path)
+	return data, watch, err
+}
+
+// mayWatch reports whether the nodes are the seat's, and trusted. If not, one of them
+// may be gone because of the session's end.
+func (s *Seat) mayWatch() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.isAliveLocked() && s.session().Context().Err() == nil
+}
+
+// lifetime returns a context that ends when the nodes are given up, or cannot be
+// trusted any more. Most locks are given up before anything needs it.
+func (s *Seat) lifetime() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := &s.watched
+	if w.ctx == nil {
+		w.ctx, w.stop = context.WithCancel(s.trusted)
+		if w.ended {
+			w.stop()
+		}
+	}
+	return w.ctx
+}
+
+// lookAfter has a node read again when its watch fires. That it does for any
+// change; the next read tells which. The event of a deletion is not enough to end a
+// hold: the end of the session deletes the node, too, and a server may send that event
+// before it hangs up. The read tells that the session is lost.
+func (s *Seat) lookAfter(watch *framework.Watch, i int) {
+	s.mu.Lock()
+	kept := s.watched.kept
+	if !kept {
+		s.watched.set[i] = heard{watch, watch.AfterFunc(func() {
+			watch.Stop()
+			s.lookAgain(i)
+		})}
+	}
+	s.mu.Unlock()
+	if kept {
+		watch.Stop()
+	}
+}
+
+// RevocationMarker is what Curator's Revoker writes into the node of a holder
+// to ask for the lock (LockInternals.REVOKE_MESSAGE).
+var RevocationMarker = []byte("__REVOKE__")
+
+// IsRevocation reports whether a node's data asks its owner to give the lock
+// up.
+func IsRevocation(data []byte) bool { return bytes.Equal(data, RevocationMarker) }
+
+// Request asks the holders to give the lock up, like a request through the server.
+// That makes a revocable seat Lost.
+func (s *Seat) Request() { s.request(false) }
+
+// request notes a request. The tracer is told before the holder, whose release would
+// be the last that it hears. A seat that is idle is given up.
+func (s *Seat) request(byOthers bool) {
+	s.mu.Lock()
+	w := &s.watched
+	w.asked = true
+	for _, h := range s.holds {
+		h.trace.Revoked()
+	}
+	if w.request != nil {
+		w.request()
+	}
+	if byOthers && !w.byOthers {
+		w.byOthers = true
+		if w.requested != nil {
+			close(w.requested)
+		}
+	}
+	s.mu.Unlock()
+	switch {
+	case s.terms.Revocable:
+		s.lose(ErrRevoked)
+	case s.lane != nil:
+		s.lane.unpark(s)
+	}
+}
+
+// isRequested reports whether somebody has asked for the lock.
+func (s *Seat) isRequested() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watched.asked
+}
+
+// Requested is closed when somebody has asked for the lock. The first call
+// begins to watch the nodes for that, and also notices earlier requests.
+func (s *Seat) Requested() <-chan struct{} {
+	s.Watch()
+	return s.requests().Done()
+}
+
+// requests returns a context whose end says that somebody asks for the lock.
+// Most locks are given up before anybody waits for that.
+func (s *Seat) requests() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := &s.watched
+	if w.requests == nil {
+		w.requests, w.request = context.WithCancel(context.Background())
+		if w.asked {
+			w.request()
+		}
+	}
+	return w.requests
+}
+
+// RequestedByOthers is Requested without the calls of Request in this process.
+func (s *Seat) RequestedByOthers() <-chan struct{} {
+	s.Watch()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := &s.watched
+	if w.requested == nil {
+		w.requested = make(chan struct{})
+		if w.byOthers {
+			close(w.requested)
+		}
+	}
+	return w.requested
+}
