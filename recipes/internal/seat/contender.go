@@ -45,7 +45,7 @@ type contender struct {
 	told      bool      // the tracer was told of the node
 	wasQueued bool      // we have had a node
 	wasBehind bool      // it was behind a node of another
-	listed    time.Time // when the listing was asked for that admitted us, or zero
+	listed    time.Time // when the listing came that admitted us, or zero
 	excluding bool      // that listing has nodes that exclude us
 
 	refused *refusal // for a look: the refusal before it; see lookFirst
@@ -149,9 +149,8 @@ var asContender = []framework.CreateOption{
 
 // enter creates our node. Create cleans up after itself.
 func (c *contender) enter(ctx context.Context) (err error) {
-	c.listed = time.Now()
 	c.node, err = c.lock.cfg.Client.Create(ctx, c.lock.newNode, c.data, asContender...)
-	c.mayHaveTwin = c.recovery.Trouble() != nil
+	c.listed, c.mayHaveTwin = time.Now(), c.recovery.Trouble() != nil
 	return err
 }
 
@@ -212,8 +211,8 @@ func (c *contender) outlasts(ctx context.Context, err error) bool {
 func (c *contender) children(ctx context.Context) ([]string, error) {
 	names, err := c.node.Siblings, error(nil)
 	if names == nil {
-		c.listed = time.Now()
 		names, _, err = c.lock.cfg.Client.Children(ctx, c.lock.cfg.Path)
+		c.listed = time.Now()
 	}
 	c.node.Siblings = nil
 	if err := c.checkSession(err); err != nil {

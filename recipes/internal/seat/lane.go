@@ -103,8 +103,11 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 		case drives:
 			h, err = q.drive(ctx, a, w)
 		case looks:
-			q = q.lookAgain(ctx, w, a.Wait)
-			continue
+			if ctx.Err() == nil {
+				q = q.lookAgain(ctx, w, a.Wait)
+				continue
+			}
+			err = q.refuseGone(ctx, w)
 		case sits:
 			if h = w.hold; !h.isTrusted() {
 				q = q.sendBack(w, a.Wait)

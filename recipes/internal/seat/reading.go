@@ -15,7 +15,7 @@ import (
 // this client waits in the line, and nobody passes it there. It is protected by
 // lane.mu.
 type reading struct {
-	listed    time.Time // when the listing was asked for that had no writer; zero if there was none
+	listed    time.Time // when a listing came that had no writer; zero if there was none
 	closed    bool      // nobody may join any more
 	isLooking bool      // one of the readers looks at the queue
 	excluding []string  // the kinds of the nodes that share the lock with none of this kind
@@ -37,7 +37,7 @@ func (s *Seat) isOpen() bool {
 // back to the front of the line then. With a policy that parks seats, the look sets
 // the watch that they need.
 func (q *lane) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
-	s, sent := w.seat, time.Now()
+	s := w.seat
 	under, done := WhileConnected(ctx, s.session())
 	defer done()
 	var watch *framework.Watch
@@ -54,7 +54,7 @@ func (q *lane) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
 	s.isLooking = false
 	switch {
 	case alone:
-		s.listed = sent
+		s.listed = time.Now()
 		if watch != nil {
 			s.heedLocked(watch)
 		}
