@@ -13,23 +13,24 @@ import (
 type attempt func(ctx context.Context, s *Session) error
 
 // run runs an operation in the client's retry loop.
-func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
+func (c *Client) run(ctx context.Context, op operation, try attempt) error {
 	var trouble trouble
-	request := countedRequest{op: op, path: c.full(path)}
+	request := countedRequest{op: op.name, path: c.full(op.path)}
 	end := c.ctx
 	if connection := c.connectionOf(ctx); connection != nil {
 		end = connection
 	}
 	err := retry.Do(ctx, c.policy(ctx, end), retryable, func(ctx context.Context) error {
-		s, err := c.connectedSession(ctx)
-		if err == nil {
-			err = s.hangUps.await(ctx, end, s, request)
+		s, err := op.begunIn, error(nil)
+		op.begunIn = nil
+		if s == nil || c.isCutOff(ctx) || s.checkPin(ctx) != nil {
+			s, err = c.sessionFor(ctx, end, request)
 		}
 		if err == nil {
 			err = s.hangUps.attempted(s, request, try(ctx, s))
 		}
 		if retryable(err) {
-			trouble.note(ctx, op, path, err)
+			trouble.note(ctx, op.name, op.path, err)
 		}
 		return err
 	})
@@ -42,10 +43,19 @@ func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(err
 	case c.isCutOff(ctx) && IsConnectionError(err):
 		err = fmt.Errorf("%w: %w", context.Cause(end), err)
 	}
-	if mayBeApplied != nil && mayBeApplied(err) && !reason.Is(err, ErrOutcomeUnknown) {
+	if op.mayBeApplied != nil && op.mayBeApplied(err) && !reason.Is(err, ErrOutcomeUnknown) {
 		err = unknownOutcome(err)
 	}
-	return &OpError{op, path, err}
+	return &OpError{op.name, op.path, err}
+}
+
+// sessionFor returns the session for an attempt, when the request may be sent.
+func (c *Client) sessionFor(ctx, end context.Context, request countedRequest) (*Session, error) {
+	s, err := c.connectedSession(ctx)
+	if err == nil {
+		err = s.hangUps.await(ctx, end, s, request)
+	}
+	return s, err
 }
 
 // policy returns the retry policy of an operation under ctx. Its pauses end with

@@ -75,10 +75,11 @@ func ofVersion(version int32) lostReply {
 	return giveUp
 }
 
-// do runs the operation in the client's retry loop.
+// do runs the operation in the client's retry loop. If there is a doubt already, the
+// first attempt is about the request that the session was sent before.
 func (w *write[T]) do(ctx context.Context, c *Client, op, path string) (T, error) {
 	var v T
-	err := c.do(ctx, op, path, w.mayBeApplied, func(ctx context.Context, s *Session) (err error) {
+	err := c.do(ctx, operation{op, path, w.mayBeApplied, w.doubt}, func(ctx context.Context, s *Session) (err error) {
 		v, err = w.try(ctx, s)
 		return err
 	})
