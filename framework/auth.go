@@ -34,7 +34,7 @@ func (c *Client) AddAuth(ctx context.Context, scheme string, auth []byte) error 
 	if err := validateCredentials(cred); err != nil {
 		return &OpError{"auth", "/", err}
 	}
-	return c.do(ctx, operation{name: "auth", path: "/"}, func(ctx context.Context, s *Session) error {
+	return c.do(ctx, "auth", "/", nil, func(ctx context.Context, s *Session) error {
 		p, err := start(ctx, s, proto.Auth(cred.Scheme, cred.Auth), func(code int32, err error) {
 			if code == proto.CodeOK && err == nil {
 				c.remember(cred) // here, so that the next connection has the credentials

@@ -105,7 +105,7 @@ func (c insiderClient) Siblings(ctx context.Context, parent string) ([]string, e
 
 func (c insiderClient) CurrentSiblings(ctx context.Context, parent string) (names []string, stat *zk.Stat, err error) {
 	full := c.full(parent)
-	err = c.do(ctx, operation{name: "children", path: parent}, func(ctx context.Context, s *Session) error {
+	err = c.do(ctx, "children", parent, nil, func(ctx context.Context, s *Session) error {
 		gone := c.givenUp.under(full)
 		found, err := c.syncAndList(ctx, s, full)
 		names, stat = gone.cutFrom(found.Names), (*zk.Stat)(found.Stat)

@@ -9,36 +9,23 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// operation is a call of one of the client's methods.
-type operation struct {
-	name, path string
-
-	// mayBeApplied says, when the operation has failed, whether it may have changed
-	// something. It is nil for an operation that never does.
-	mayBeApplied func(error) bool
-
-	// begunIn is the session in which the first attempt has sent its request already,
-	// or nil.
-	begunIn *Session
-}
-
 // do runs an operation. All operations come this way: it checks the path, and
-// tells the hooks.
-func (c *Client) do(ctx context.Context, op operation, try attempt) error {
-	if err := validatePath(op.path); err != nil {
-		return &OpError{op.name, op.path, err}
+// tells the hooks. The write is nil for an operation that changes nothing.
+func (c *Client) do(ctx context.Context, op, path string, w writing, try attempt) error {
+	if err := validatePath(path); err != nil {
+		return &OpError{op, path, err}
 	}
 	if c.hooks.Len() > 0 {
-		return c.told(ctx, op, try)
+		return c.told(ctx, op, path, w, try)
 	}
-	return c.run(ctx, op, try)
+	return c.run(ctx, op, path, w, try)
 }
 
 // read runs an operation of one request that changes nothing, so that every
 // attempt is as good as the first.
 func read[T any](ctx context.Context, c *Client, op, path string, q proto.Request[T]) (T, error) {
 	var v T
-	err := c.do(ctx, operation{name: op, path: path}, func(ctx context.Context, s *Session) (err error) {
+	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) (err error) {
 		v, err = send(ctx, s, q, nil)
 		return err
 	})
@@ -72,7 +59,7 @@ func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat,
 // ensemble as much as a write. A server that is cut off does not answer it. The
 // client tries again, at another server, when that connection ends.
 func (c *Client) SyncQuorum(ctx context.Context) error {
-	return c.do(ctx, operation{name: "sync", path: "/"}, passQuorum)
+	return c.do(ctx, "sync", "/", nil, passQuorum)
 }
 
 // Sync waits until the server that this client is connected to has caught up

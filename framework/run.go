@@ -12,17 +12,31 @@ import (
 // attempt is one try of an operation, in the session that is connected then.
 type attempt func(ctx context.Context, s *Session) error
 
+// writing is a write as the retry loop sees it.
+type writing interface {
+	// inDoubt returns the session of a request whose outcome is unknown, or nil.
+	inDoubt() *Session
+
+	// mayBeApplied reports, after the last attempt has failed with an error,
+	// whether something may have been changed all the same.
+	mayBeApplied(err error) bool
+}
+
 // run runs an operation in the client's retry loop.
-func (c *Client) run(ctx context.Context, op operation, try attempt) error {
+func (c *Client) run(ctx context.Context, op, path string, w writing, try attempt) error {
 	var trouble trouble
-	request := countedRequest{op: op.name, path: c.full(op.path)}
+	var begunIn *Session // the session in which the first attempt has sent its request already, or nil
+	if w != nil {
+		begunIn = w.inDoubt()
+	}
+	request := countedRequest{op: op, path: c.full(path)}
 	end := c.ctx
 	if connection := c.connectionOf(ctx); connection != nil {
 		end = connection
 	}
 	err := retry.Do(ctx, c.policy(ctx, end), retryable, func(ctx context.Context) error {
-		s, err := op.begunIn, error(nil)
-		op.begunIn = nil
+		s, err := begunIn, error(nil)
+		begunIn = nil
 		if s == nil || c.isCutOff(ctx) || s.checkPin(ctx) != nil {
 			s, err = c.sessionFor(ctx, end, request)
 		}
@@ -30,7 +44,7 @@ func (c *Client) run(ctx context.Context, op operation, try attempt) error {
 			err = s.hangUps.attempted(s, request, try(ctx, s))
 		}
 		if retryable(err) {
-			trouble.note(ctx, op.name, op.path, err)
+			trouble.note(ctx, op, path, err)
 		}
 		return err
 	})
@@ -43,10 +57,10 @@ func (c *Client) run(ctx context.Context, op operation, try attempt) error {
 	case c.isCutOff(ctx) && IsConnectionError(err):
 		err = fmt.Errorf("%w: %w", context.Cause(end), err)
 	}
-	if op.mayBeApplied != nil && op.mayBeApplied(err) && !reason.Is(err, ErrOutcomeUnknown) {
+	if w != nil && w.mayBeApplied(err) && !reason.Is(err, ErrOutcomeUnknown) {
 		err = unknownOutcome(err)
 	}
-	return &OpError{op.name, op.path, err}
+	return &OpError{op, path, err}
 }
 
 // sessionFor returns the session for an attempt, when the request may be sent.

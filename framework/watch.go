@@ -153,7 +153,7 @@ func watchedRead[T any](
 			w.shared.Leave()
 		}
 	}()
-	err := c.do(ctx, operation{name: op, path: path}, func(ctx context.Context, s *Session) error {
+	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) error {
 		key := watches.ReadKey{Op: op, Watch: transport.Watch{Path: c.full(path), Table: table}}
 		value, shared, err := readTogether(ctx, s, key, read)
 		if err == nil {

@@ -175,7 +175,7 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 			w.Close()
 		}
 	}()
-	err := c.do(ctx, operation{name: "watch", path: path}, func(ctx context.Context, s *Session) error {
+	err := c.do(ctx, "watch", path, nil, func(ctx context.Context, s *Session) error {
 		reader, err := c.persistent.Open(s.watches, c.full(path), cfg.recursive)
 		if err != nil {
 			return err

@@ -79,7 +79,7 @@ func ofVersion(version int32) lostReply {
 // first attempt is about the request that the session was sent before.
 func (w *write[T]) do(ctx context.Context, c *Client, op, path string) (T, error) {
 	var v T
-	err := c.do(ctx, operation{op, path, w.mayBeApplied, w.doubt}, func(ctx context.Context, s *Session) (err error) {
+	err := c.do(ctx, op, path, w, func(ctx context.Context, s *Session) (err error) {
 		v, err = w.try(ctx, s)
 		return err
 	})
@@ -125,8 +125,8 @@ func (w *write[T]) noteOutcome(s *Session, err error) error {
 	return err
 }
 
-// mayBeApplied reports, after the last attempt has failed with an error,
-// whether something may have been changed all the same.
 func (w *write[T]) mayBeApplied(err error) bool {
 	return w.doubt != nil || w.partly != nil && w.partly(err)
 }
+
+func (w *write[T]) inDoubt() *Session { return w.doubt }
