@@ -88,7 +88,7 @@ type deletion struct {
 	version int32
 	cfg     deleteConfig
 
-	write      write[proto.Nothing]
+	write      write[*deletion, proto.Nothing]
 	begun      begunDelete // the request whose answer is awaited
 	begunBelow bool        // nodes below may have been deleted
 	done       bool        // there is nothing left to do, whether the caller is told so or not
@@ -96,7 +96,9 @@ type deletion struct {
 
 func newDeletion(path string, version int32) *deletion {
 	d := &deletion{path: path, version: version}
-	d.write = write[proto.Nothing]{send: d.send, onLostReply: ofVersion(version), attempt: d.attempt}
+	d.write = write[*deletion, proto.Nothing]{
+		of: d, send: (*deletion).send, onLostReply: ofVersion(version), attempt: (*deletion).attempt,
+	}
 	return d
 }
 

@@ -75,10 +75,14 @@ func (c *Client) sessionFor(ctx, end context.Context, request countedRequest) (*
 // policy returns the retry policy of an operation under ctx. Its pauses end with
 // end.
 func (c *Client) policy(ctx, end context.Context) retry.Policy {
-	if once.IsSingle(ctx) {
+	switch {
+	case once.IsSingle(ctx):
 		return retry.None()
+	case end == c.ctx:
+		return c.retry
+	default:
+		return stoppable{c.cfg.retry, end.Done()}
 	}
-	return stoppable{c.cfg.retry, end.Done()}
 }
 
 // stoppable is a policy that gives up its pauses when stop is closed; retry.Do
