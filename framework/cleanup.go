@@ -9,7 +9,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
-	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/random"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
@@ -24,11 +23,7 @@ type cleanup struct {
 	path    string
 	version int32
 	tries   int // attempts at which the server has failed
-
-	// Set if a delete was sent already, or waits for room on the connection.
-	sent   *transport.Call
-	place  *transport.Waiter
-	sentIn *Session
+	begun   begunDelete
 
 	// Set if the node's name is not known yet: it is below parent, if it
 	// exists.
@@ -61,13 +56,9 @@ func (job *cleanup) name() string {
 // caller's next request comes behind it, so that callers do not find a node
 // that they have given up.
 func (c *Client) begin(job *cleanup) {
-	s, _, _ := c.sessionNow()
-	if s == nil {
-		return
+	if s, _, _ := c.sessionNow(); s != nil {
+		job.begun, _ = s.beginDelete(job.path, job.version, nil) // none if there is no connection
 	}
-	q := job.request()
-	job.sent, job.place, _ = s.link.Send(q.Op, q.Append, nil) // neither if there is no connection
-	job.sentIn = s
 }
 
 // cleanups are the clean-ups that were not tried yet. One goroutine tries them, and
@@ -220,17 +211,16 @@ func (w *sweep) finish(job *cleanup, err error) {
 // and returns the other clean-ups.
 func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 	for _, job := range jobs {
-		if job.place != nil {
-			calls, _ := job.sentIn.awaitRoom(w.ctx, w.ctx.Done(), job.place)
-			job.sent, job.place = calls[0], nil // no call if the connection ended before
+		begun := job.begun
+		job.begun = begunDelete{}
+		var err error
+		if !begun.isNone() {
+			err = begun.await(w.ctx, w.ctx.Done())
 		}
-		p := pending[proto.Nothing]{session: job.sentIn, request: job.request(), call: job.sent}
-		job.sent, job.sentIn = nil, nil
-		if p.call == nil {
+		if begun.call == nil { // there was no connection, or the connection ended before
 			others = append(others, job)
 			continue
 		}
-		_, err := p.await(w.ctx, nil)
 		w.finish(job, err)
 	}
 	return others

@@ -15,6 +15,7 @@ import (
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/hooks"
+	"github.com/gocurator/curator/retry"
 )
 
 // Client is a managed connection to a ZooKeeper ensemble. It has one session at
@@ -61,6 +62,7 @@ type core struct {
 
 	ctx    context.Context // Close ends it, with ErrClosed as the cause
 	cancel context.CancelCauseFunc
+	retry  retry.Policy // the configured policy, whose pauses end with ctx
 
 	goroutines sync.WaitGroup // everything this client has started; see spawn
 	tellers    teller.Group   // these call the user's code

@@ -117,6 +117,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 	}
 	c.root = c
 	c.ctx, c.cancel = context.WithCancelCause(labelled(context.Background(), cfg.serviceName, c.servers()))
+	c.retry = stoppable{cfg.retry, c.ctx.Done()}
 	return c
 }
 

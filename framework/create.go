@@ -61,16 +61,18 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 func (n *creation) resolveTarget(path string) {
 	parent, name := znode.Split(path)
 	n.parent, n.target = parent, path
-	n.write = write[Created]{send: n.send, resolve: n.resolve, attempt: n.createWithParents}
+	n.write = write[*creation, Created]{
+		of: n, send: (*creation).send, resolve: (*creation).resolve, attempt: (*creation).createWithParents,
+	}
 	switch {
 	case n.cfg.isUpsert():
-		n.write.attempt = n.upsert
+		n.write.attempt = (*creation).upsert
 		if n.cfg.idempotent || n.cfg.orVersion == AnyVersion {
 			n.write.onLostReply = sendAgain
 		}
 	case n.cfg.protected:
 		n.guid = znode.GUID()
-		n.target = znode.Join(parent, protectedPrefix(n.guid)+name)
+		n.target = n.path(name)
 		n.write.onLostReply = lookUp
 	}
 }

@@ -46,7 +46,7 @@ type creation struct {
 	protectedNode
 	target string // the path to ask the server for
 
-	write     write[Created]
+	write     write[*creation, Created]
 	sentIn    *Session // the last attempt's; nil if nothing was sent
 	made      Created  // the node, with the server's path; zero until an attempt has made it
 	abandoned bool     // the caller has gone, and late gets the answer
@@ -79,50 +79,51 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
-	guid := n.guid
-	q := proto.Create(newNode(n.target, n.data, acl, &n.cfg))
-	late := func(answer proto.Created, err error) { n.late(s, guid, answer, err) }
 	n.sentIn = s
-	created, siblings, err := n.sendAndList(ctx, s, q, late)
-	if abandoned(ctx, err) {
-		n.abandoned = true
-		if guid != "" {
-			n.client.givenUp.add(&n.protectedNode)
-		}
-		return Created{}, unknownOutcome(err)
-	}
+	gone := n.client.givenUp.under(n.parent)
+	creating, listing, err := n.start(ctx, s, proto.Create(newNode(n.target, n.data, acl, &n.cfg)))
 	if err != nil {
 		return Created{}, err
 	}
-	n.made = Created{Path: created.Path, Czxid: created.Czxid, Session: s, Siblings: siblings}
+	created, err := creating.await(ctx, nil)
+	switch {
+	case abandoned(ctx, err):
+		n.abandon(creating)
+		return Created{}, unknownOutcome(err)
+	case err != nil:
+		return Created{}, err
+	}
+	n.made = Created{Path: created.Path, Czxid: created.Czxid, Session: s}
 	n.noteEphemeral(s, created.Path)
+	if listing.call != nil { // otherwise it was not asked for, or the connection had no room for it
+		if names, err := listing.await(ctx, nil); err == nil {
+			n.made.Siblings = gone.cutFrom(names)
+		}
+	}
 	return n.made, nil
 }
 
-// sendAndList makes the request and, if the siblings are asked for, lists them
-// right behind it, without waiting in between. The answer to a create that was
-// given up before comes ahead of the listing, but perhaps not ahead of the
-// request for it.
-func (n *creation) sendAndList(
-	ctx context.Context, s *Session, q proto.Request[proto.Created], late func(proto.Created, error),
-) (created proto.Created, siblings []string, err error) {
-	if !n.cfg.siblings {
-		created, err = send(ctx, s, q, late)
-		return created, nil, err
+// start makes the request and, if the siblings are asked for, lists them right
+// behind it, without waiting in between. The answer to a create that was given up
+// before comes ahead of the listing, but perhaps not ahead of the request for it.
+func (n *creation) start(
+	ctx context.Context, s *Session, q proto.Request[proto.Created],
+) (creating pending[proto.Created], listing pending[[]string], err error) {
+	if n.cfg.siblings {
+		return startBoth(ctx, s, q, proto.ChildNames(n.parent))
 	}
-	gone := n.client.givenUp.under(n.parent)
-	creating, listing, err := startBoth(ctx, s, q, proto.ChildNames(n.parent))
-	if err != nil {
-		return created, nil, err
+	creating, err = start(ctx, s, q, nil)
+	return creating, listing, err
+}
+
+// abandon has late called with the answer.
+func (n *creation) abandon(creating pending[proto.Created]) {
+	n.abandoned = true
+	guid := n.guid
+	if guid != "" {
+		n.client.givenUp.add(&n.protectedNode)
 	}
-	created, err = creating.await(ctx, late)
-	if err != nil || listing.call == nil { // the connection had no room for the listing
-		return created, nil, err
-	}
-	if names, err := listing.await(ctx, nil); err == nil {
-		siblings = gone.cutFrom(names)
-	}
-	return created, siblings, nil
+	creating.later(func(answer proto.Created, err error) { n.late(creating.session, guid, answer, err) })
 }
 
 func (n *creation) noteEphemeral(s *Session, path string) {

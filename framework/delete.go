@@ -79,7 +79,32 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 	if d.cfg.children {
 		d.write.partly = func(err error) bool { return d.begunBelow && !IsRefusal(err) }
 	}
-	err := reason.ErrPanicked // it stays if do panics
+	return d.do(ctx, c, path)
+}
+
+// deletion is what a Delete asks for, and what its attempts have done.
+type deletion struct {
+	path    string
+	version int32
+	cfg     deleteConfig
+
+	write      write[*deletion, proto.Nothing]
+	begun      begunDelete // the request whose answer is awaited
+	begunBelow bool        // nodes below may have been deleted
+	done       bool        // there is nothing left to do, whether the caller is told so or not
+}
+
+func newDeletion(path string, version int32) *deletion {
+	d := &deletion{path: path, version: version}
+	d.write = write[*deletion, proto.Nothing]{
+		of: d, send: (*deletion).send, onLostReply: ofVersion(version), attempt: (*deletion).attempt,
+	}
+	return d
+}
+
+// do runs the deletion. The path is the caller's name for the node.
+func (d *deletion) do(ctx context.Context, c *Client, path string) error {
+	err := reason.ErrPanicked // it stays if write.do panics
 	defer func() {
 		if d.cfg.guaranteed && !d.done && err != nil && !IsRefusal(err) {
 			c.finishInBackground(d)
@@ -89,46 +114,31 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 	return err
 }
 
-// deletion is what a Delete asks for, and what its attempts have done.
-type deletion struct {
-	path    string
-	version int32
-	cfg     deleteConfig
-
-	write      write[proto.Nothing]
-	begunBelow bool // nodes below may have been deleted
-	done       bool // there is nothing left to do, whether the caller is told so or not
-}
-
-func newDeletion(path string, version int32) *deletion {
-	d := &deletion{path: path, version: version}
-	d.write = write[proto.Nothing]{send: d.send, onLostReply: ofVersion(version), attempt: d.attempt}
-	return d
-}
-
+// send makes the request, or awaits the answer to the one that was begun.
 func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) {
-	err := sendDeletion(ctx, s, proto.Delete(d.path, d.version), s.watches.Deleting(d.path))
+	ended := ctx.Done() // before the request is sent: a context of the user's own may panic
+	switch {
+	case !d.begun.isNone():
+		d.write.doubt = nil // the answer decides
+	case ctx.Err() != nil:
+		return proto.Nothing{}, notSent(ctx)
+	default:
+		if err := d.begin(s); err != nil {
+			return proto.Nothing{}, err
+		}
+	}
+	err := d.begun.await(ctx, ended)
 	if err == nil || reason.Is(err, zk.ErrNoNode) {
-		s.nodeGone(d.path)
+		d.begun.session.nodeGone(d.path)
+	}
+	if !abandoned(ctx, err) { // otherwise a clean-up in the background awaits the answer
+		d.begun = begunDelete{}
 	}
 	return proto.Nothing{}, err
 }
 
-// sendDeletion is send for a request whose answer those who watch the node want to
-// know, if answered is not nil.
-func sendDeletion(ctx context.Context, s *Session, q proto.Request[proto.Nothing], answered func(int32, error)) error {
-	isSent := false
-	defer func() {
-		if !isSent && answered != nil { // also if the user's context panics
-			answered(0, errNotSent)
-		}
-	}()
-	p, err := start(ctx, s, q, answered)
-	if err != nil {
-		return err
-	}
-	isSent = true
-	_, err = p.await(ctx, nil)
+func (d *deletion) begin(s *Session) (err error) {
+	d.begun, err = s.beginDelete(d.path, d.version, s.watches.Deleting(d.path))
 	return err
 }
 
@@ -249,7 +259,9 @@ func (c *Client) finishInBackground(d *deletion) {
 		})
 		return
 	}
-	job := &cleanup{path: d.path, version: d.version}
-	c.begin(job)
+	job := &cleanup{path: d.path, version: d.version, begun: d.begun}
+	if job.begun.isNone() {
+		c.begin(job)
+	}
 	c.cleanUp(job)
 }

@@ -97,6 +97,7 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 		"delete":                     remove(framework.AnyVersion),
 		"delete version":             remove(0),
 		"delete guaranteed":          remove(framework.AnyVersion, framework.WithGuarantee()),
+		"delete begun guaranteed":    func(ctx context.Context, path string) error { return insider.Of(c).BeginDelete(ctx, path)() },
 		"delete children":            remove(framework.AnyVersion, framework.WithChildren()),
 		"delete children guaranteed": remove(framework.AnyVersion, framework.WithChildren(), framework.WithGuarantee()),
 		"transaction of checks": transaction(func(path string) []framework.TxnOp {

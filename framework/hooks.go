@@ -79,13 +79,13 @@ func (c *core) tellClosed() func() {
 }
 
 // told is run for a client with hooks.
-func (c *Client) told(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
+func (c *Client) told(ctx context.Context, op, path string, w writing, try attempt) error {
 	end := clienttrace.OperationEnd{Operation: clienttrace.Operation{Name: op, Path: path, Chroot: c.chroot}, Start: time.Now()}
 	teller := operationTeller{of: c, by: teller.FromContext(ctx)}
 	end.Err = &OpError{op, path, reason.ErrPanicked} // it stays if the operation panics
 	ctx = teller.start(ctx, end)
 	defer func() { teller.end(ctx, end) }()
-	end.Err = c.run(ctx, op, path, mayBeApplied, func(ctx context.Context, s *Session) error {
+	end.Err = c.run(ctx, op, path, w, func(ctx context.Context, s *Session) error {
 		end.Attempts++
 		end.Server = s.address()
 		return try(ctx, s)

@@ -10,17 +10,15 @@ import (
 )
 
 // do runs an operation. All operations come this way: it checks the path, and
-// tells the hooks. When the operation has failed, mayBeApplied
-// says whether it may have changed something; it is nil for one that never
-// does.
-func (c *Client) do(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
+// tells the hooks. The write is nil for an operation that changes nothing.
+func (c *Client) do(ctx context.Context, op, path string, w writing, try attempt) error {
 	if err := validatePath(path); err != nil {
 		return &OpError{op, path, err}
 	}
 	if c.hooks.Len() > 0 {
-		return c.told(ctx, op, path, mayBeApplied, try)
+		return c.told(ctx, op, path, w, try)
 	}
-	return c.run(ctx, op, path, mayBeApplied, try)
+	return c.run(ctx, op, path, w, try)
 }
 
 // read runs an operation of one request that changes nothing, so that every
@@ -107,10 +105,11 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 func writeStat(
 	ctx context.Context, c *Client, op, path string, q proto.Request[*proto.Stat], version int32,
 ) (*zk.Stat, error) {
-	w := write[*proto.Stat]{
-		send:        func(ctx context.Context, s *Session) (*proto.Stat, error) { return send(ctx, s, q, nil) },
-		onLostReply: ofVersion(version),
-	}
+	w := write[proto.Request[*proto.Stat], *proto.Stat]{of: q, send: sendStat, onLostReply: ofVersion(version)}
 	stat, err := w.do(ctx, c, op, path)
 	return (*zk.Stat)(stat), err
+}
+
+func sendStat(q proto.Request[*proto.Stat], ctx context.Context, s *Session) (*proto.Stat, error) {
+	return send(ctx, s, q, nil)
 }

@@ -173,6 +173,16 @@ type protectedNode struct {
 	seenTo bool   // the caller had gone, and its node was seen to; protected by givenUp.mu
 }
 
+// path returns the path of the node, as znode.Join, in one piece. The name comes
+// without the prefix.
+func (n *protectedNode) path(name string) string {
+	parent := n.parent
+	if parent == "/" {
+		parent = ""
+	}
+	return parent + "/_c_" + n.guid + "-" + name
+}
+
 // add notes the node of a create whose caller goes, unless late has seen to it
 // already.
 func (g *givenUp) add(n *protectedNode) {

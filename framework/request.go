@@ -119,12 +119,17 @@ func (p pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 		return none, s.sessionError(zk.ErrConnectionClosed)
 	}
 	if late != nil {
-		s.client.spawn(func(context.Context) {
-			<-p.call.Done()
-			late(p.result())
-		})
+		p.later(late)
 	}
 	return none, reason.OfContext(ctx)
+}
+
+// later calls late when the request is answered.
+func (p pending[T]) later(late func(T, error)) {
+	p.session.client.spawn(func(context.Context) {
+		<-p.call.Done()
+		late(p.result())
+	})
 }
 
 // lostError is the error of a request whose connection has ended. It is kept for as

@@ -12,18 +12,33 @@ import (
 // attempt is one try of an operation, in the session that is connected then.
 type attempt func(ctx context.Context, s *Session) error
 
+// writing is a write as the retry loop sees it.
+type writing interface {
+	// inDoubt returns the session of a request whose outcome is unknown, or nil.
+	inDoubt() *Session
+
+	// mayBeApplied reports, after the last attempt has failed with an error,
+	// whether something may have been changed all the same.
+	mayBeApplied(err error) bool
+}
+
 // run runs an operation in the client's retry loop.
-func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
+func (c *Client) run(ctx context.Context, op, path string, w writing, try attempt) error {
 	var trouble trouble
+	var begunIn *Session // the session in which the first attempt has sent its request already, or nil
+	if w != nil {
+		begunIn = w.inDoubt()
+	}
 	request := countedRequest{op: op, path: c.full(path)}
 	end := c.ctx
 	if connection := c.connectionOf(ctx); connection != nil {
 		end = connection
 	}
 	err := retry.Do(ctx, c.policy(ctx, end), retryable, func(ctx context.Context) error {
-		s, err := c.connectedSession(ctx)
-		if err == nil {
-			err = s.hangUps.await(ctx, end, s, request)
+		s, err := begunIn, error(nil)
+		begunIn = nil
+		if s == nil || c.isCutOff(ctx) || s.checkPin(ctx) != nil {
+			s, err = c.sessionFor(ctx, end, request)
 		}
 		if err == nil {
 			err = s.hangUps.attempted(s, request, try(ctx, s))
@@ -42,19 +57,32 @@ func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(err
 	case c.isCutOff(ctx) && IsConnectionError(err):
 		err = fmt.Errorf("%w: %w", context.Cause(end), err)
 	}
-	if mayBeApplied != nil && mayBeApplied(err) && !reason.Is(err, ErrOutcomeUnknown) {
+	if w != nil && w.mayBeApplied(err) && !reason.Is(err, ErrOutcomeUnknown) {
 		err = unknownOutcome(err)
 	}
 	return &OpError{op, path, err}
 }
 
+// sessionFor returns the session for an attempt, when the request may be sent.
+func (c *Client) sessionFor(ctx, end context.Context, request countedRequest) (*Session, error) {
+	s, err := c.connectedSession(ctx)
+	if err == nil {
+		err = s.hangUps.await(ctx, end, s, request)
+	}
+	return s, err
+}
+
 // policy returns the retry policy of an operation under ctx. Its pauses end with
 // end.
 func (c *Client) policy(ctx, end context.Context) retry.Policy {
-	if once.IsSingle(ctx) {
+	switch {
+	case once.IsSingle(ctx):
 		return retry.None()
+	case end == c.ctx:
+		return c.retry
+	default:
+		return stoppable{c.cfg.retry, end.Done()}
 	}
-	return stoppable{c.cfg.retry, end.Done()}
 }
 
 // stoppable is a policy that gives up its pauses when stop is closed; retry.Do

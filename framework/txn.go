@@ -72,7 +72,7 @@ func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) ([]TxnResult, er
 type txn struct {
 	client *Client
 	ops    []TxnOp
-	write  write[[]TxnResult]
+	write  write[*txn, []TxnResult]
 	sentIn *Session // the last attempt's; nil if nothing was sent
 
 	protected []*protectedNode // the node of each protected create, and nil for other operations; nil if there is none
@@ -83,7 +83,7 @@ type txn struct {
 func newTxn(c *Client, ops []TxnOp) *txn {
 	t := &txn{client: c, ops: slices.Clone(ops)}
 	t.protect()
-	t.write = write[[]TxnResult]{send: t.send, resolve: t.resolve, attempt: t.attempt}
+	t.write = write[*txn, []TxnResult]{of: t, send: (*txn).send, resolve: (*txn).resolve, attempt: (*txn).attempt}
 	switch {
 	case t.onlyChecks():
 		t.write.onLostReply = changesNothing

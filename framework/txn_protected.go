@@ -32,9 +32,8 @@ func (t *txn) target(i int) string {
 	if t.protected == nil || t.protected[i] == nil {
 		return path
 	}
-	n := t.protected[i]
 	_, name := znode.Split(path)
-	return znode.Join(n.parent, protectedPrefix(n.guid)+name)
+	return t.protected[i].path(name)
 }
 
 // errMayCome is why a transaction of a session that is lost is of unknown

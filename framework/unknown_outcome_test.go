@@ -38,6 +38,7 @@ var effects = map[string]func(srv *zktest.Server) bool{
 	"delete":                     isGone,
 	"delete version":             isGone,
 	"delete guaranteed":          isGone,
+	"delete begun guaranteed":    isGone,
 	"delete children":            isGone,
 	"delete children guaranteed": isGone,
 	"transaction":                hasNew,
@@ -67,7 +68,7 @@ var breakages = map[string]func(srv *zktest.Server, session int64, fault zktest.
 // The table of ErrOutcomeUnknown: after a lost reply these writes are made again,
 // and all others are of unknown outcome, with one request.
 var repeated = map[string]bool{
-	"set": true, "setACL": true, "delete": true, "delete guaranteed": true,
+	"set": true, "setACL": true, "delete": true, "delete guaranteed": true, "delete begun guaranteed": true,
 	"delete children": true, "delete children guaranteed": true,
 	"create or set": true, "create idempotent": true, "create protected": true,
 	"transaction repeated": true,

@@ -13,10 +13,15 @@ import (
 //   - onLostReply, and resolve if the outcome can be looked up;
 //   - attempt, if one attempt takes more than that request.
 //
+// These are functions of the call that the write is of, such as *creation. Its method
+// expressions need no memory, unlike functions that have the call bound to them.
+//
 // A new operation needs no loop of its own: the client's retry loop calls try.
-type write[T any] struct {
+type write[C, T any] struct {
+	of C
+
 	// send makes the request that changes something, once.
-	send func(ctx context.Context, s *Session) (T, error)
+	send func(of C, ctx context.Context, s *Session) (T, error)
 
 	// onLostReply says what follows a request whose outcome is unknown.
 	onLostReply lostReply
@@ -24,11 +29,11 @@ type write[T any] struct {
 	// resolve finds out whether such a request was applied. It returns the
 	// result if it was. If it was not, the request is made again. An error ends
 	// the attempt, and leaves the outcome unknown.
-	resolve func(ctx context.Context, s *Session) (v T, applied bool, err error)
+	resolve func(of C, ctx context.Context, s *Session) (v T, applied bool, err error)
 
 	// attempt makes one attempt of several requests, among them calls of
 	// request. If it is nil, an attempt is one call of request.
-	attempt func(ctx context.Context, s *Session) (T, error)
+	attempt func(of C, ctx context.Context, s *Session) (T, error)
 
 	// partly reports whether a call that fails with an error may have changed
 	// something by other requests than send. It may be nil.
@@ -75,10 +80,11 @@ func ofVersion(version int32) lostReply {
 	return giveUp
 }
 
-// do runs the operation in the client's retry loop.
-func (w *write[T]) do(ctx context.Context, c *Client, op, path string) (T, error) {
+// do runs the operation in the client's retry loop. If there is a doubt already, the
+// first attempt is about the request that the session was sent before.
+func (w *write[C, T]) do(ctx context.Context, c *Client, op, path string) (T, error) {
 	var v T
-	err := c.do(ctx, op, path, w.mayBeApplied, func(ctx context.Context, s *Session) (err error) {
+	err := c.do(ctx, op, path, w, func(ctx context.Context, s *Session) (err error) {
 		v, err = w.try(ctx, s)
 		return err
 	})
@@ -87,30 +93,30 @@ func (w *write[T]) do(ctx context.Context, c *Client, op, path string) (T, error
 
 // try makes one attempt. If the outcome of an earlier one is unknown and can be
 // looked up, it does that first.
-func (w *write[T]) try(ctx context.Context, s *Session) (T, error) {
+func (w *write[C, T]) try(ctx context.Context, s *Session) (T, error) {
 	if w.doubt != nil && w.onLostReply == lookUp {
-		v, applied, err := w.resolve(ctx, s)
+		v, applied, err := w.resolve(w.of, ctx, s)
 		if applied || err != nil {
 			return v, err
 		}
 		w.doubt = nil
 	}
 	if w.attempt != nil {
-		return w.attempt(ctx, s)
+		return w.attempt(w.of, ctx, s)
 	}
 	return w.request(ctx, s)
 }
 
 // request makes the request that changes something, and notes whether its
 // outcome is unknown.
-func (w *write[T]) request(ctx context.Context, s *Session) (T, error) {
-	v, err := w.send(ctx, s)
+func (w *write[C, T]) request(ctx context.Context, s *Session) (T, error) {
+	v, err := w.send(w.of, ctx, s)
 	return v, w.noteOutcome(s, err)
 }
 
 // noteOutcome notes whether the outcome of a request with this error is unknown.
 // It returns the error, which matches ErrOutcomeUnknown if the write gives up.
-func (w *write[T]) noteOutcome(s *Session, err error) error {
+func (w *write[C, T]) noteOutcome(s *Session, err error) error {
 	var failed *TxnError // nothing was applied, whatever the error of the operation
 	switch {
 	case !ambiguous(err), reason.Is(err, ErrOutcomeUnknown), reason.As(err, &failed):
@@ -124,8 +130,8 @@ func (w *write[T]) noteOutcome(s *Session, err error) error {
 	return err
 }
 
-// mayBeApplied reports, after the last attempt has failed with an error,
-// whether something may have been changed all the same.
-func (w *write[T]) mayBeApplied(err error) bool {
+func (w *write[C, T]) mayBeApplied(err error) bool {
 	return w.doubt != nil || w.partly != nil && w.partly(err)
 }
+
+func (w *write[C, T]) inDoubt() *Session { return w.doubt }

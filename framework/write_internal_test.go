@@ -18,10 +18,8 @@ func TestTransactionThatFailedIsNotInDoubt(t *testing.T) {
 	s := &Session{link: transport.NewLink(transport.Config{})}
 	s.client = &Client{core: &core{session: s}}
 	for _, err := range []error{zk.ErrSessionMoved, zk.ErrConnectionClosed} {
-		w := write[int]{
-			send:        func(context.Context, *Session) (int, error) { return 0, &TxnError{Err: err} },
-			onLostReply: lookUp,
-		}
+		send := func(err error, _ context.Context, _ *Session) (int, error) { return 0, err }
+		w := write[error, int]{of: &TxnError{Err: err}, send: send, onLostReply: lookUp}
 		_, failed := w.request(t.Context(), s)
 		require.ErrorIs(t, failed, err)
 		require.Nil(t, w.doubt)
@@ -29,7 +27,7 @@ func TestTransactionThatFailedIsNotInDoubt(t *testing.T) {
 		_, failed = w.request(t.Context(), s)
 		require.NotErrorIs(t, failed, ErrOutcomeUnknown)
 
-		w.send = func(context.Context, *Session) (int, error) { return 0, err }
+		w.of = err
 		_, failed = w.request(t.Context(), s)
 		require.ErrorIs(t, failed, ErrOutcomeUnknown, "of a single request")
 	}

@@ -22,6 +22,18 @@ type Client interface {
 	// matches ctx.Err().
 	AwaitOutage(ctx context.Context) error
 
+	// BeginDelete begins a Delete of AnyVersion framework.WithGuarantee. If there is a
+	// connection, the request is in the connection's queue when BeginDelete returns, so
+	// that a request that the client makes afterwards reaches the server behind the
+	// deletion. If there is none, wait makes the request. If ctx ends while the
+	// connection has too much under way to take the request, the client makes the
+	// request anew in the background.
+	//
+	// The caller must call wait, once. It returns what Delete would have returned, as
+	// soon as Delete would have. BeginDelete itself waits for nothing, and calls no code
+	// of the user's, not even methods of ctx: it may be called with a mutex held.
+	BeginDelete(ctx context.Context, path string) (wait func() error)
+
 	// Clock returns the time of Go's clock plus the time for which the machine was
 	// suspended: Go's clock stands still meanwhile. It is for comparisons with
 	// other times of this clock.

@@ -35,7 +35,7 @@ func Multi(parts ...Part) Request[MultiAnswer] {
 			b = part.append(appendMultiHeader(b, part.op, false))
 		}
 		return appendMultiHeader(b, OpError, true)
-	}, read: func(body []byte, zxid int64) (MultiAnswer, bool) {
+	}, read: func(_ createdPath, body []byte, zxid int64) (MultiAnswer, bool) {
 		a, errors, ok := readMultiAnswer(body, zxid, parts)
 		return a, ok && len(a.Parts) == len(parts) && a.isAllOrNothing(errors)
 	}}
@@ -152,7 +152,7 @@ func MultiRead(paths ...string) Request[MultiReadAnswer] {
 			b = pathAndWatch(path, false)(appendMultiHeader(b, OpGetData, false))
 		}
 		return appendMultiHeader(b, OpError, true)
-	}, read: func(body []byte, zxid int64) (MultiReadAnswer, bool) {
+	}, read: func(_ createdPath, body []byte, zxid int64) (MultiReadAnswer, bool) {
 		a, ok := readMultiReadAnswer(body, zxid)
 		return a, ok && len(a.Reads) == len(paths)
 	}}

@@ -13,7 +13,7 @@ func GetData(path string, watch bool) Request[Data] {
 	return Request[Data]{Op: OpGetData, Append: pathAndWatch(path, watch), read: readData}
 }
 
-func readData(body []byte, _ int64) (Data, bool) {
+func readData(_ createdPath, body []byte, _ int64) (Data, bool) {
 	r := jute.NewReader(body)
 	d := Data{r.Buffer(), readStat(r)}
 	return d, !r.Bad()
@@ -40,7 +40,7 @@ func Children(path string, watch bool) Request[ChildrenAnswer] {
 	return Request[ChildrenAnswer]{Op: OpGetChildren2, Append: pathAndWatch(path, watch), read: readChildren}
 }
 
-func readChildren(body []byte, _ int64) (ChildrenAnswer, bool) {
+func readChildren(_ createdPath, body []byte, _ int64) (ChildrenAnswer, bool) {
 	r := jute.NewReader(body)
 	a := ChildrenAnswer{readNames(r), readStat(r)}
 	return a, !r.Bad()
@@ -51,7 +51,7 @@ func ChildNames(path string) Request[[]string] {
 	return Request[[]string]{Op: OpGetChildren2, Append: pathAndWatch(path, false), read: readChildNames}
 }
 
-func readChildNames(body []byte, _ int64) ([]string, bool) {
+func readChildNames(_ createdPath, body []byte, _ int64) ([]string, bool) {
 	r := jute.NewReader(body)
 	names := readNames(r)
 	return names, !r.Bad()
@@ -77,7 +77,7 @@ func GetACL(path string) Request[ACLAnswer] {
 	return Request[ACLAnswer]{Op: OpGetACL, Append: onlyPath(path), read: readACLAnswer}
 }
 
-func readACLAnswer(body []byte, _ int64) (ACLAnswer, bool) {
+func readACLAnswer(_ createdPath, body []byte, _ int64) (ACLAnswer, bool) {
 	r := jute.NewReader(body)
 	a := ACLAnswer{readACL(r), readStat(r)}
 	return a, !r.Bad()

@@ -30,12 +30,15 @@ type Created struct {
 
 // Create makes a node. An answer about a node with another path is malformed.
 func Create(n NewNode) Request[Created] {
-	path := createdPath{n.Path, n.sequential()}
-	return Request[Created]{Op: n.op(), Append: n.append, path: path, read: func(body []byte, zxid int64) (Created, bool) {
-		r := jute.NewReader(body)
-		c := Created{r.String(), zxid}
-		return c, !r.Bad() && path.is(c.Path)
-	}}
+	return Request[Created]{
+		Op: n.op(), Append: n.append, path: createdPath{n.Path, n.sequential()}, read: readCreated,
+	}
+}
+
+func readCreated(path createdPath, body []byte, zxid int64) (Created, bool) {
+	r := jute.NewReader(body)
+	c := Created{r.String(), zxid}
+	return c, !r.Bad() && path.is(c.Path)
 }
 
 // createdPath is the path of the node that a Create makes.

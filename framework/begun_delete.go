@@ -1,0 +1,66 @@
+package framework
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// BeginDelete implements insider.Client.
+func (c insiderClient) BeginDelete(ctx context.Context, path string) (wait func() error) {
+	d := newDeletion(c.full(path), AnyVersion)
+	d.cfg.guaranteed = true
+	if s, _, _ := c.sessionNow(); s != nil && validatePath(path) == nil && d.begin(s) == nil {
+		d.write.doubt = s
+	}
+	return func() error { return d.do(ctx, c.Client, path) }
+}
+
+// begunDelete is the request of a delete that the connection has, or that waits for
+// room on the connection. The zero begunDelete is none.
+type begunDelete struct {
+	pending[proto.Nothing]
+	place    *transport.Waiter           // nil if the connection has the request
+	answered func(code int32, err error) // see watches.Session.Deleting; may be nil
+}
+
+func (b *begunDelete) isNone() bool { return b.call == nil && b.place == nil }
+
+// beginDelete gives a delete to the connection, and waits for nothing. The session's
+// later requests go out after it.
+func (s *Session) beginDelete(path string, version int32, answered func(int32, error)) (begunDelete, error) {
+	q := proto.Delete(path, version)
+	call, place, err := s.link.Send(q.Op, q.Append, answered)
+	if err != nil {
+		if answered != nil {
+			answered(0, err)
+		}
+		return begunDelete{}, s.sendError(err)
+	}
+	return begunDelete{pending[proto.Nothing]{session: s, request: q, call: call}, place, answered}, nil
+}
+
+// await returns the outcome of the request. The channel is closed when ctx ends. If
+// there is no call then, the request was not sent.
+func (b *begunDelete) await(ctx context.Context, ended <-chan struct{}) error {
+	if b.place != nil {
+		if err := b.awaitRoom(ctx, ended); err != nil {
+			return err
+		}
+	}
+	_, err := b.pending.await(ctx, nil)
+	return err
+}
+
+func (b *begunDelete) awaitRoom(ctx context.Context, ended <-chan struct{}) error {
+	defer func() {
+		b.place = nil
+		if b.call == nil && b.answered != nil { // also if the user's context panics
+			b.answered(0, errNotSent)
+		}
+	}()
+	calls, err := b.session.awaitRoom(ctx, ended, b.place)
+	b.call = calls[0]
+	return b.session.sendError(err)
+}
