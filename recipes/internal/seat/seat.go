@@ -304,6 +304,10 @@ func (s *Seat) holdersStoppedLocked() {
 	s.spared = nil
 }
 
-// NodeDeleted makes the seat Lost, with ErrNodeDeleted as the cause. It is for
-// callers that learn of the deletion before the watch of the seat tells of it.
-func (s *Seat) NodeDeleted() { s.lose(ErrNodeDeleted) }
+// NodeDeleted makes the seat Lost, with ErrNodeDeleted as the cause, unless its holder
+// is about to delete the nodes: see Unwatch.
+func (s *Seat) NodeDeleted() {
+	if s.hasNodes() {
+		s.lose(ErrNodeDeleted)
+	}
+}
