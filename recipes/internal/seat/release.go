@@ -193,8 +193,9 @@ func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
 	case len(s.nodes) > 1:
 		return func() error { return s.deleteSeveral(ctx) }
 	}
-	wait = insider.Of(s.terms.Client).BeginDelete(ctx, s.nodes[0].Path)
-	return func() error { return uninterrupted(ctx, s.nodes[0].Path, wait()) }
+	path := s.nodes[0].Path
+	deleted := insider.Of(s.terms.Client).BeginDelete(ctx, path)
+	return func() error { return uninterrupted(ctx, path, deleted()) }
 }
 
 // deleteSeveral deletes several nodes in one transaction. If that fails, such as
