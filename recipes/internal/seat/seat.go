@@ -258,9 +258,7 @@ func (s *Seat) lose(cause error) {
 		h.end(cause)
 	}
 	s.mu.Unlock()
-	if s.lane != nil {
-		s.lane.lost(s)
-	}
+	s.vacate()
 	for _, h := range holds {
 		h.tellLoss()
 	}
