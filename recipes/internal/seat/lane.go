@@ -271,9 +271,6 @@ func (q *lane) finishLocked() {
 	}
 }
 
-// lost hears from a seat that it is lost. Its holders may still be stopping.
-func (q *lane) lost(s *Seat) { q.vacate(s) }
-
 // leave takes a waiter that gives up out of the lane, and returns how many of ours
 // were ahead of it. What it has got meanwhile, the next one gets.
 func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {

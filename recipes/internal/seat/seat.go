@@ -258,9 +258,7 @@ func (s *Seat) lose(cause error) {
 		h.end(cause)
 	}
 	s.mu.Unlock()
-	if s.lane != nil {
-		s.lane.lost(s)
-	}
+	s.vacate()
 	for _, h := range holds {
 		h.tellLoss()
 	}
@@ -304,6 +302,10 @@ func (s *Seat) holdersStoppedLocked() {
 	s.spared = nil
 }
 
-// NodeDeleted makes the seat Lost, with ErrNodeDeleted as the cause. It is for
-// callers that learn of the deletion before the watch of the seat tells of it.
-func (s *Seat) NodeDeleted() { s.lose(ErrNodeDeleted) }
+// NodeDeleted makes the seat Lost, with ErrNodeDeleted as the cause, unless its holder
+// is about to delete the nodes: see Unwatch.
+func (s *Seat) NodeDeleted() {
+	if s.hasNodes() {
+		s.lose(ErrNodeDeleted)
+	}
+}
