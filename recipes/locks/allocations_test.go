@@ -22,13 +22,11 @@ const mostAllocations = 135
 func TestAllocationsOfACycle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
-		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithRecentEvents(50))
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()
 		mutex := locks.NewInterProcessMutex(c, "/locks/a")
-		for range 100 { // the flight recorder's rings are full then
-			cycle(t, t.Context(), mutex)
-		}
+		cycle(t, t.Context(), mutex) // makes the parents
 		allocations := fewestAllocations(func() { cycle(t, t.Context(), mutex) })
 		require.LessOrEqual(t, allocations, float64(mostAllocations))
 	})
@@ -43,13 +41,11 @@ const mostCachedAllocations = 14
 func TestAllocationsOfACachedReacquire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
-		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithRecentEvents(50))
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()
 		mutex := locks.NewInterProcessMutex(c, "/locks/a", locks.WithCachedLock(10_000, time.Hour))
-		for range 100 { // the flight recorder's rings are full then
-			cycle(t, t.Context(), mutex)
-		}
+		cycle(t, t.Context(), mutex) // makes the parents
 		srv.ClearRequests()
 		allocations := fewestAllocations(func() { cycle(t, t.Context(), mutex) })
 		require.LessOrEqual(t, allocations, float64(mostCachedAllocations))

@@ -36,8 +36,8 @@ func TestClaimThatNobodyTakesEnds(t *testing.T) {
 		defer c.Close()
 		q := cachedAndHandedOver(c)
 
-		// The first rounds fill what is kept of a fixed number of acquires, such as
-		// the flight recorder. A context that its parent knows takes 130 bytes.
+		// The first rounds fill what is kept of a fixed number of acquires. A context
+		// that its parent knows takes 130 bytes.
 		round := func() {
 			lease, err := q.Acquire(t.Context(), true)
 			require.NoError(t, err)
