@@ -37,10 +37,11 @@ type holdHooks struct {
 
 // StartHold reports the beginning of a hold. The argument held is the context
 // of its first lease. StartHold returns the context to work in. The Hold is nil
-// if the acquire was not reported and the log drops warnings.
+// if the acquire was not reported and the client has no log. Whether the log takes
+// the line of a loss is asked at the loss: the question is a call of the user's code.
 func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
 	if acquired == nil {
-		if !framework.Extend(of.Client).Logger().Enabled(held, slog.LevelWarn) {
+		if framework.Extend(of.Client).Logger().Handler() == slog.DiscardHandler {
 			return nil, held
 		}
 		return &Hold{of: of, what: what, ctx: held}, held
