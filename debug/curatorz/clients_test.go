@@ -201,6 +201,7 @@ func TestNothingIsRecordedBeforeThePageIsUsed(t *testing.T) {
 				time.Sleep(time.Minute)
 				late, err := locks.NewInterProcessMutex(c, "/late").Acquire(t.Context())
 				require.NoError(t, err)
+				require.Contains(t, cells(one(t, c), "watches", 1), []string{early.Path()}, "the holder's own node")
 				require.NoError(t, early.Release(t.Context()))
 				shown := one(t, c)
 				require.True(t, shown.Good)

@@ -24,8 +24,9 @@
 // A client records nothing until [Handler] or [WriteText] is first called with it.
 // From that call on, it records locks, registrations, caches, directories and
 // events. The page says since when, and does not list locks, registrations, caches
-// and directories that began before. So call Handler right after framework.New. A
-// program without an HTTP server can call WriteText with io.Discard there.
+// and directories that began before. The node of a lock that was acquired before is
+// only among the watches. So call Handler right after framework.New. A program
+// without an HTTP server can call WriteText with io.Discard there.
 //
 // The record has the last 256 events of the rare kinds, such as losses, and as many
 // of the frequent kinds, such as grants. It ends with the client.
