@@ -29,6 +29,7 @@ type Seat struct {
 	mu      sync.Mutex // protects the following fields; it may be locked while lane.mu is
 	state   State
 	holds   []*Hold
+	first   [1]*Hold      // where they are, if there is one
 	over    chan struct{} // see Over; nil until the first call
 	left    error         // why a node may still exist: the error of the last deletion
 	spent   bool          // the holder has deleted the nodes
@@ -188,6 +189,9 @@ func (s *Seat) sit() *Hold {
 func (s *Seat) sitLocked() *Hold {
 	h := &Hold{seat: s, shares: 1, at: len(s.holds)}
 	h.ctx, h.end = context.WithCancelCause(s.trusted)
+	if s.holds == nil {
+		s.holds = s.first[:0]
+	}
 	s.holds = append(s.holds, h)
 	return h
 }
