@@ -2,7 +2,6 @@ package seat
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
