@@ -25,6 +25,7 @@ type use struct {
 // drive has a seat admitted at the server, for a waiter that drives.
 func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 	s := w.seat
+	a = a.Remembering()
 	c := newContender(w.of, a)
 	c.recovery.Note(w.trouble)
 	q.mu.Lock()
@@ -59,7 +60,7 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 	s.driver, s.granted, s.turns, s.contended = nil, time.Now(), 1, c.wasBehind
 	s.listed, s.closed = c.listed, c.excluding
 	q.mu.Unlock()
-	h := s.admit([]framework.Created{c.node}, c.own)
+	h := s.admit(w.ownHold(), []framework.Created{c.node}, c.own)
 	if h == nil {
 		q.mu.Lock()
 		s.driver = w
@@ -67,7 +68,7 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 		return nil
 	}
 	w.role, w.hold = sits, h
-	q.begin(h, w)
+	q.holdAtLeast(h)
 	q.mu.Lock()
 	if s.hasNodes() {
 		q.noteOursLocked(s)
@@ -153,7 +154,7 @@ func (h *Hold) Beside(of *Lock, node framework.Created) *Hold {
 	q.mu.Lock()
 	q.live = append(q.live, s)
 	q.mu.Unlock()
-	beside := s.admit([]framework.Created{node}, nil)
+	beside := s.admit(&Hold{}, []framework.Created{node}, nil)
 	if beside == nil {
 		s.become(Gone)
 		q.vacate(s)

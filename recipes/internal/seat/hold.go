@@ -18,8 +18,9 @@ type Hold struct {
 	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
 	end  context.CancelCauseFunc
 
-	of     *Lock  // the lock that it was acquired with; nil if its path is that of the nodes in any case
-	policy Policy // what becomes of the seat when the hold ends
+	// of is the lock that it was acquired with. It is nil if only this hold has the
+	// seat, ever.
+	of *Lock
 
 	// These are protected by seat.mu.
 	shares  int         // the hold is over at zero, and never begins again
@@ -30,17 +31,21 @@ type Hold struct {
 // Seat returns the seat that the hold is a part of.
 func (h *Hold) Seat() *Seat { return h.seat }
 
-// Paths returns the paths of the seat's nodes, in the view of the client that the hold
-// was acquired with. The nodes may have been made in another view.
-func (h *Hold) Paths() []string {
-	paths := make([]string, len(h.seat.nodes))
-	for i, n := range h.seat.nodes {
-		paths[i] = n.Path
-		if h.of != nil {
-			paths[i] = h.of.pathOf(n)
-		}
+// policy says what becomes of the seat when the hold ends.
+func (h *Hold) policy() Policy {
+	if h.of == nil {
+		return Policy{}
 	}
-	return paths
+	return h.of.cfg.Policy
+}
+
+// PathOf returns the path of one of the seat's nodes, in the view of the client that
+// the hold was acquired with. The node may have been made in another view.
+func (h *Hold) PathOf(n framework.Created) string {
+	if h.of == nil {
+		return n.Path
+	}
+	return h.of.pathOf(n)
 }
 
 // Context ends when the hold does.

@@ -52,6 +52,17 @@ type waiter struct {
 
 	// trouble is what those before it have outlasted when it leaves the line.
 	trouble error
+
+	own Hold // room for the first hold, so that both are one allocation
+}
+
+// ownHold returns a hold that has not begun.
+func (w *waiter) ownHold() *Hold {
+	if w.own.seat != nil { // it was of no use
+		return &Hold{of: w.of}
+	}
+	w.own.of = w.of
+	return &w.own
 }
 
 func (w *waiter) isShared() bool { return w.of.isShared() }
@@ -71,6 +82,7 @@ func (l *Lock) come(ctx context.Context, a Attempt) (*Hold, error) {
 
 // comeAlone is come for a lock whose goroutines share nothing.
 func (l *Lock) comeAlone(ctx context.Context, a Attempt) (*Hold, error) {
+	a = a.Remembering()
 	c := newContender(l, a)
 	for {
 		if refusal := c.run(ctx); refusal != nil {
@@ -118,7 +130,7 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 				continue
 			}
 			a.Trace.HandedOver()
-			q.begin(h, w)
+			q.holdAtLeast(h)
 		case fails:
 			refusal := *w.failed
 			a.Recall(&refusal)
@@ -138,13 +150,6 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 	case <-ctx.Done():
 		return q.refuseGone(ctx, w)
 	}
-}
-
-// begin is the beginning of a hold, for its holder. It sets what becomes of the seat
-// at the end.
-func (q *lane) begin(h *Hold, w *waiter) {
-	h.of, h.policy = w.of, w.of.cfg.Policy
-	q.holdAtLeast(h)
 }
 
 // addLocked puts a waiter into the line, and returns how many of ours are ahead. It
@@ -177,6 +182,8 @@ func (q *lane) decideLocked() {
 			return
 		}
 		switch state := s.State(); {
+		case s.isTrustOver():
+			q.vacateLocked(s) // the session is about to call lose
 		case q.maySitLocked(w, s, state):
 			q.sitLocked(w, s)
 		case state == Parked && !s.rests: // it is of the other kind, or not trusted
@@ -226,7 +233,7 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 		s.turns++
 		s.contended = false
 	}
-	h := s.sit()
+	h := s.sit(w.ownHold())
 	if h == nil {
 		q.vacateLocked(s)
 		return

@@ -154,7 +154,7 @@ func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
 			return nil, err
 		}
 	}
-	return l.come(ctx, a.Remembering())
+	return l.come(ctx, a)
 }
 
 // Terms returns the terms of the lock's seats.

@@ -34,7 +34,7 @@ type others struct {
 // mayPark reports whether the policy lets the seat stay in the process.
 func (h *Hold) mayPark() bool {
 	s := h.seat
-	return s.turns <= h.policy.CachedUses && !s.contended && s.parks && s.mayPass() && s.isConnected()
+	return s.turns <= h.policy().CachedUses && !s.contended && s.parks && s.mayPass() && s.isConnected()
 }
 
 // mayParkLocked reports whether nobody else wants the lock, as far as this client has

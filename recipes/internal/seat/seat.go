@@ -149,12 +149,12 @@ func NewHold(terms Terms, nodes ...framework.Created) *Hold {
 
 func newHold(terms Terms, own *ownWatch, nodes []framework.Created) *Hold {
 	s := &Seat{terms: terms}
-	return s.admit(nodes, own)
+	return s.admit(&Hold{}, nodes, own)
 }
 
-// admit makes the seat Held, and returns its first hold. It returns nil if the session
+// admit makes the seat Held, and begins its first hold. It returns nil if the session
 // was lost, or suspended, between the grant and now.
-func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
+func (s *Seat) admit(h *Hold, nodes []framework.Created, own *ownWatch) *Hold {
 	policy := framework.Extend(s.terms.Client).ErrorPolicy()
 	session := nodes[0].Session
 	trusted := session.Trusted(policy)
@@ -167,29 +167,29 @@ func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
 		s.token = nodes[len(nodes)-1].Czxid
 	}
 	s.becomeLocked(Held)
-	h := s.sitLocked()
+	s.sitLocked(h)
 	s.mu.Unlock()
 	s.forget = session.AfterTrust(policy, s.trustEnded)
 	s.beginWatch(own)
 	return h
 }
 
-// sit adds a holder. It returns nil if the seat is lost or given up by now. A seat
+// sit begins a hold. It returns nil if the seat is lost or given up by now. A seat
 // that was Parked is Held again.
-func (s *Seat) sit() *Hold {
+func (s *Seat) sit(h *Hold) *Hold {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state != Held && !s.becomeLocked(Held) {
 		return nil
 	}
-	return s.sitLocked()
+	s.sitLocked(h)
+	return h
 }
 
-func (s *Seat) sitLocked() *Hold {
-	h := &Hold{seat: s, shares: 1, at: len(s.holds)}
+func (s *Seat) sitLocked(h *Hold) {
+	h.seat, h.shares, h.at = s, 1, len(s.holds)
 	h.ctx, h.end = context.WithCancelCause(s.trusted)
 	s.holds = append(s.holds, h)
-	return h
 }
 
 // stand takes a holder out, and reports whether it was the last.
@@ -228,6 +228,14 @@ func (s *Seat) hasNodes() bool {
 
 func (s *Seat) isAliveLocked() bool {
 	return (s.state == Held || s.state == Parked) && !s.watched.ended && s.trusted.Err() == nil
+}
+
+// isTrustOver reports whether the session has ended the holds, and lose comes next: a
+// holder may know that before the lane does.
+func (s *Seat) isTrustOver() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return (s.state == Held || s.state == Parked) && s.trusted.Err() != nil
 }
 
 // mayPass reports whether the seat can be given to another goroutine: it is not lost,
