@@ -106,7 +106,7 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 // queue creates our node, unless there is one, and returns nil when it is admitted. In
 // every other case it has the node deleted, or leaves it to another goroutine.
 func (c *contender) queue(ctx context.Context) (err error) {
-	c.seen, c.told, c.own, c.listed = NotAdmitted{}, false, nil, time.Time{}
+	c.seen, c.told, c.own, c.listed, c.excluding = NotAdmitted{}, false, nil, time.Time{}, false
 	if c.node.Path == "" {
 		if err := c.enter(ctx); err != nil {
 			return err
