@@ -113,7 +113,7 @@ func (c *contender) queue(ctx context.Context) (err error) {
 	if !c.seen.Seen.IsZero() {
 		c.before = c.seen
 	}
-	c.seen, c.told, c.own, c.listed = NotAdmitted{}, false, nil, time.Time{}
+	c.seen, c.told, c.own, c.listed, c.excluding = NotAdmitted{}, false, nil, time.Time{}, false
 	if c.node.Path == "" {
 		if err := c.enter(ctx); err != nil {
 			return err
@@ -295,7 +295,7 @@ func (c *contender) tellBlocked() {
 	c.attempt.note(c.seen)
 	switch {
 	case c.lane != nil:
-		c.lane.note(c.lock, c.seen)
+		c.lane.noteBlocked(c.waiter, c.seen)
 	case c.onBlocked != nil:
 		c.onBlocked(c.seen)
 	}

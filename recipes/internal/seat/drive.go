@@ -69,6 +69,7 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 	if s.hasNodes() {
 		q.noteOursLocked(s)
 	}
+	q.letInLocked(s)
 	q.decideLocked()
 	q.mu.Unlock()
 	q.endRivals(s)
@@ -80,11 +81,29 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 func (q *lane) passOn(w *waiter, c *contender) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	s, next := w.seat, q.line.first()
-	if s.driver != w || next == nil || next.isShared() != s.shared {
+	s := w.seat
+	if s.driver != w {
 		return false
 	}
-	s.queued, s.hadTwin, s.driver = c.node, c.mayHaveTwin, next
+	if !c.seen.Seen.IsZero() { // it gives up because of others
+		q.turnAwayLocked(s, c.seen, c.seen.Ahead)
+	}
+	s.queued, s.hadTwin = c.node, c.mayHaveTwin
+	if q.driveNextLocked(s) {
+		return true
+	}
+	s.queued = framework.Created{}
+	return false
+}
+
+// driveNextLocked leaves the node of a seat to the first waiter, if that would make the
+// same.
+func (q *lane) driveNextLocked(s *Seat) bool {
+	next := q.line.first()
+	if next == nil || next.isShared() != s.shared {
+		return false
+	}
+	s.driver = next
 	q.giveLocked(next, drives)
 	return true
 }
@@ -104,13 +123,17 @@ func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
 }
 
 // stopDriving vacates the seat of a driver that has given up, unless another one
-// drives it now.
+// drives it now. A node that the driver was left, and has not begun with, is left to
+// the next.
 func (q *lane) stopDriving(w *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if s := w.seat; s.driver == w {
 		s.driver = nil
 		left := s.queued
+		if left.Path != "" && left.Session.Context().Err() == nil && q.driveNextLocked(s) {
+			return
+		}
 		if s.become(Gone); left.Path != "" {
 			framework.Extend(w.of.cfg.Client).DeleteInBackground(pathIn(w.of.cfg.Path, left))
 		}

@@ -46,10 +46,12 @@ type waiter struct {
 	of     *Lock
 	at     int // its place in the line; notInLine outside of it
 	role   role
-	ready  chan struct{} // closed when it has a role; nil if it need not wait
+	ready  chan struct{} // closed when it has another role; nil if it need not wait. Only it sets this
 	seat   *Seat         // for drives and looks
 	hold   *Hold         // for sits
 	failed *NotAdmitted  // for fails
+	tries  bool          // it must not wait for others
+	leaves bool          // nor if the queue is full: see turnAwayLocked
 
 	// trouble is what those before it have outlasted when it leaves the line.
 	trouble error
@@ -93,13 +95,11 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 		}
 	}()
 	for {
-		switch role := w.role; role {
-		case waits:
-			if err = q.wait(ctx, a, w, ahead); err != nil {
-				served = true
-				return nil, err
-			}
-			continue
+		if err = q.wait(ctx, a, w, ahead); err != nil {
+			served = true
+			return nil, err
+		}
+		switch w.role {
 		case drives:
 			h, err = q.drive(ctx, a, w)
 		case looks:
@@ -113,7 +113,7 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 				err = q.refuseGone(ctx, w)
 				break
 			}
-			if h = w.hold; !h.isTrusted() {
+			if h = w.hold; !h.isTrusted() || h.seat.isRequested() {
 				q = q.sendBack(w, a.Wait)
 				continue
 			}
@@ -128,11 +128,15 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 	}
 }
 
-// wait waits in the line for another role.
+// wait waits in the line for a role, unless the waiter has one.
 func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error {
+	if w.ready == nil {
+		return nil
+	}
 	a.Trace.QueuedLocally(ahead, func() flight.Standing { return q.standingOf(w) })
 	select {
 	case <-w.ready:
+		w.ready = nil
 		return nil
 	case <-ctx.Done():
 		return q.refuseGone(ctx, w)
@@ -153,17 +157,30 @@ func (q *lane) addLocked(w *waiter, wait bool) (ahead int, refused bool) {
 	w.at = notInLine
 	for q.line.len() == 0 && w.role == waits && q.serveLocked(w) { //nolint:revive // all is in the condition
 	}
-	limit := w.of.cfg.QueueLimit
-	switch {
-	case w.role != waits:
-		return ahead, false
-	case !wait, limit > 0 && ahead >= limit:
-		return ahead, true
-	}
-	q.line.add(w)
-	w.ready = make(chan struct{})
-	return ahead, false
+	return ahead, q.refusesLocked(w, ahead, wait)
 }
+
+// refusesLocked refuses a waiter that has no role yet, and must not wait for others.
+func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
+	if w.role != waits {
+		return false
+	}
+	w.tries, w.leaves = !wait, !wait || w.of.isFull(ahead)
+	refused := w.leaves && !q.isShortWaitLocked(w)
+	switch {
+	case refused && w.at != notInLine:
+		q.line.remove(w)
+	case !refused && w.at == notInLine:
+		q.line.add(w)
+	}
+	if !refused {
+		w.ready = make(chan struct{})
+	}
+	return refused
+}
+
+// isFull reports whether so many are ahead that an acquire must not wait.
+func (l *Lock) isFull(ahead int) bool { return l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit }
 
 // decideLocked gives the first waiters their roles. It is called behind every change
 // of the line and of the seat, and nobody else decides who gets the seat next.
@@ -223,7 +240,6 @@ func (q *lane) giveLocked(w *waiter, r role) {
 	w.role, w.seat = r, q.seat
 	if w.ready != nil {
 		close(w.ready)
-		w.ready = nil
 	}
 }
 
@@ -309,36 +325,39 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	return ahead
 }
 
-// sendBack ends a hold that its taker cannot trust, and the seat with it. The taker is
-// the first in the line again. If that is over, nobody else was in it.
+// sendBack ends a hold that its taker cannot trust. Nobody else gets the seat. The
+// taker is the first in the line again.
 func (q *lane) sendBack(w *waiter, wait bool) *lane {
 	h := w.hold
 	w.hold = nil
+	q.mu.Lock()
+	h.seat.closed = true
+	q.mu.Unlock()
 	h.drop()
 	return q.comeBack(w, wait)
 }
 
-// comeBack puts a waiter that had a role at the front of the line.
+// comeBack puts a waiter that had a role at the front of the line, or into another
+// lane if this one is over: then nobody else is in the line.
 func (q *lane) comeBack(w *waiter, wait bool) *lane {
 	w.role, w.seat = waits, nil
+	ahead, refused := 0, false
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	refused := false
-	if q.over {
-		q, _, refused = lanes.arrive(q.key, w, wait)
-	} else {
+	over := q.over
+	if !over {
+		ahead = len(q.live)
 		q.line.addFirst(w)
 		q.decideLocked()
-		if refused = w.role == waits && !wait; refused {
-			q.line.remove(w)
-		}
+		refused = q.refusesLocked(w, ahead, wait)
 	}
-	switch {
-	case refused:
+	q.mu.Unlock()
+	if over {
+		q, ahead, refused = lanes.arrive(q.key, w, wait)
+	}
+	if refused {
 		seen := q.standing()
+		seen.Ahead, seen.Full = max(seen.Ahead, ahead), w.of.isFull(ahead)
 		w.role, w.failed = fails, &seen
-	case w.role == waits:
-		w.ready = make(chan struct{})
 	}
 	return q
 }
@@ -369,7 +388,7 @@ func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
 // its client. It looks at the server's queue for that if nobody has, as long as ctx
 // lasts.
 func (l *Lock) refuseLocally(ctx context.Context, q *lane, ahead int) error {
-	full := l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit
+	full := l.isFull(ahead)
 	r := q.standing()
 	if r.Seen.IsZero() {
 		var err error

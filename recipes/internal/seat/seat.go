@@ -219,6 +219,13 @@ func (s *Seat) standLocked(h *Hold) (last bool) {
 	return len(s.holds) == 0
 }
 
+// isLast reports whether the seat has no more than one holder.
+func (s *Seat) isLast() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.holds) <= 1
+}
+
 // session returns the session of the nodes.
 func (s *Seat) session() *framework.Session { return s.nodes[0].Session }
 
