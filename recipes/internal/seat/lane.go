@@ -45,7 +45,7 @@ type waiter struct {
 	of     *Lock
 	at     int // its place in the line; notInLine outside of it
 	role   role
-	ready  chan struct{} // closed when it has a role; nil if it need not wait
+	ready  chan struct{} // closed when it has another role than waits; nil if it has had one at once
 	seat   *Seat         // for drives and looks
 	hold   *Hold         // for sits
 	failed *NotAdmitted  // for fails
@@ -93,13 +93,11 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 		}
 	}()
 	for {
-		switch role := w.role; role {
-		case waits:
-			if err = q.wait(ctx, a, w, ahead); err != nil {
-				served = true
-				return nil, err
-			}
-			continue
+		if err = q.wait(ctx, a, w, ahead); err != nil {
+			served = true
+			return nil, err
+		}
+		switch w.role {
 		case drives:
 			h, err = q.drive(ctx, a, w)
 		case looks:
@@ -125,8 +123,12 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 	}
 }
 
-// wait waits in the line for another role.
+// wait waits in the line until the waiter has another role. Before that, its role is
+// the lane's.
 func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error {
+	if w.ready == nil {
+		return nil
+	}
 	a.Trace.QueuedLocally(ahead, func() flight.Standing { return q.standingOf(w) })
 	select {
 	case <-w.ready:
@@ -211,7 +213,6 @@ func (q *lane) giveLocked(w *waiter, r role) {
 	w.role, w.seat = r, q.seat
 	if w.ready != nil {
 		close(w.ready)
-		w.ready = nil
 	}
 }
 
@@ -302,29 +303,37 @@ func (q *lane) sendBack(w *waiter, wait bool) *lane {
 	return q.comeBack(w, wait)
 }
 
-// comeBack puts a waiter that had a role at the front of the line.
+// comeBack puts a waiter that had a role at the front of the line, or into another
+// lane if this one is over.
 func (q *lane) comeBack(w *waiter, wait bool) *lane {
-	w.role, w.seat = waits, nil
+	w.role, w.seat, w.ready = waits, nil, nil
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	refused := false
-	if q.over {
+	over := q.over
+	refused := !over && q.addFirstLocked(w, wait)
+	q.mu.Unlock()
+	if over {
 		q, _, refused = lanes.arrive(q.key, w, wait)
-	} else {
-		q.line.addFirst(w)
-		q.decideLocked()
-		if refused = w.role == waits && !wait; refused {
-			q.line.remove(w)
-		}
 	}
-	switch {
-	case refused:
+	if refused {
 		seen := q.standing()
 		w.role, w.failed = fails, &seen
-	case w.role == waits:
-		w.ready = make(chan struct{})
 	}
 	return q
+}
+
+// addFirstLocked is addLocked for a waiter that comes back.
+func (q *lane) addFirstLocked(w *waiter, wait bool) (refused bool) {
+	q.line.addFirst(w)
+	q.decideLocked()
+	switch {
+	case w.role != waits:
+		return false
+	case !wait:
+		q.line.remove(w)
+		return true
+	}
+	w.ready = make(chan struct{})
+	return false
 }
 
 // ours describes a seat of ours as the holder.
