@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"path"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,12 +93,53 @@ func TestObjectsOfTwoViewsShareTheQueueInTheProcess(t *testing.T) {
 			all = append(all, locktest.AcquireLater(ctx, m))
 			synctest.Wait()
 		}
-		require.Len(t, w.Nodes(t, "/shop/m"), 2)
+		require.Len(t, w.Nodes(t, "/shop/m"), 1)
 		for _, p := range all {
 			require.NoError(t, p.Wait(t).Release(ctx))
 		}
 		w.NothingLeft(t, "/shop/m")
 	})
+}
+
+// A node that was made by an object of another view has the path of the lease's own
+// view, for whichever reason the lease came without a node of its own.
+func TestLeaseHasThePathOfItsOwnView(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		view, err := c.Namespace("/shop")
+		require.NoError(t, err)
+		one, two := cachedMutex(c, "/shop/m"), cachedMutex(view, "/m")
+		node := w.idle(t, ctx, one)
+		lease := locktest.Acquire(t, ctx, two)
+		require.Equal(t, node, "/shop"+lease.Path(), "it was parked")
+		_, err = view.Transaction(ctx, lease.Checks()...)
+		require.NoError(t, err)
+		require.NoError(t, lease.Release(ctx))
+		time.Sleep(cachedFor)
+
+		other := locktest.Acquire(t, ctx, mutexAtPath(w.Observer, "/shop/m"))
+		leaving, cancel := context.WithCancel(ctx)
+		driver := locktest.AcquireLater(leaving, one)
+		synctest.Wait()
+		next := locktest.AcquireLater(ctx, two)
+		synctest.Wait()
+		cancel()
+		<-driver.Done
+		nodes := w.Nodes(t, "/shop/m")
+		require.NoError(t, other.Release(ctx))
+		lease = next.Wait(t)
+		require.Contains(t, nodes, path.Base(lease.Path()), "the driver left it to the next")
+		_, err = view.Transaction(ctx, lease.Checks()...)
+		require.NoError(t, err)
+		require.NoError(t, lease.Release(ctx))
+		time.Sleep(cachedFor)
+		w.NothingLeft(t, "/shop/m")
+	})
+}
+
+func mutexAtPath(c *framework.Client, path string) *locks.InterProcessMutex {
+	return locks.NewInterProcessMutex(c, path)
 }
 
 // Each acquire has the options of its own object, whichever object was first
@@ -144,8 +186,8 @@ func TestEachObjectKeepsItsOwnOptions(t *testing.T) {
 }
 
 // Hand-over passes on the node as its object's options have made it. It
-// therefore stays within the object.
-func TestHandOverStaysWithinItsObject(t *testing.T) {
+// therefore stays among objects whose nodes say the same.
+func TestHandOverKeepsTheNodeDataOfEachObject(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
@@ -153,7 +195,7 @@ func TestHandOverStaysWithinItsObject(t *testing.T) {
 		two := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour), locks.WithNodeData([]byte("two")))
 		ones, twos := queueUp(ctx, one, 3), queueUp(ctx, two, 3)
 		plain := queueUp(ctx, locks.NewInterProcessMutex(c, path), 3)
-		require.Len(t, w.Nodes(t, path), 4, "one for each object that hands over, and two for the others")
+		require.Len(t, w.Nodes(t, path), 3, "one for each object, because their data differ")
 		for data, all := range map[string][]*locktest.Pending{"one": ones, "two": twos} {
 			for _, p := range all {
 				go func() {

@@ -89,7 +89,7 @@ func TestErrorOfAStepIsReturnedAndTheNodeIsDeleted(t *testing.T) {
 				ctx, path := w.Patience(t), "/l"
 				c, _ := w.Connect(t)
 				m := locks.NewInterProcessMutex(c, path)
-				holder := locktest.Acquire(t, ctx, m)
+				holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path))
 
 				for _, path := range []string{"/l*", "/l/*"} {
 					// The client asks again for a listing that failed along

@@ -43,7 +43,7 @@ func TestWaiterGoesOnInTheNextSession(t *testing.T) {
 		m := locks.NewInterProcessMutex(c, path)
 		holder := locktest.Acquire(t, ctx, m)
 		waiter := locktest.AcquireLater(ctx, m)
-		w.WaitNodes(t, path, 2)
+		waitAhead(t, ctx, m, 2)
 
 		network.Expire(t)
 		lease := waiter.Wait(t)
@@ -292,7 +292,7 @@ func TestCloseEndsHoldersAndWaiters(t *testing.T) {
 		m := locks.NewInterProcessMutex(c, path)
 		holder := locktest.Acquire(t, ctx, m)
 		waiter := locktest.AcquireLater(ctx, m)
-		w.WaitNodes(t, path, 2)
+		waitAhead(t, ctx, m, 2)
 		c.Close()
 		require.ErrorIs(t, context.Cause(holder.Context()), framework.ErrClosed)
 		<-waiter.Done

@@ -50,7 +50,7 @@ func TestWaiterThatLeavesDoesNotHoldUpTheQueue(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		holder := locktest.Acquire(t, ctx, m)
+		holder := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path))
 
 		leaving, cancel := context.WithCancelCause(ctx)
 		middle := locktest.AcquireLater(leaving, m)

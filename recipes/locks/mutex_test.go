@@ -100,7 +100,7 @@ func TestDeadlineNamesTheHolderAndOurPositionAndLeavesNothing(t *testing.T) {
 		m := locks.NewInterProcessMutex(c, path)
 		holder := locktest.Acquire(t, ctx, m)
 		ahead := locktest.AcquireLater(ctx, m)
-		w.WaitNodes(t, path, 2)
+		waitAhead(t, ctx, m, 2)
 
 		start := time.Now()
 		soon, cancel := context.WithTimeout(ctx, 300*time.Millisecond)

@@ -132,7 +132,7 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *seat.Hold, a seat.
 	recovery := follow.Recovery{Client: q.Client(), Ends: func(err error) bool { return !a.Wait || seat.EndsAcquire(err) }}
 	err = recovery.Until(under, func(ctx context.Context) (err error) {
 		results, err := q.Client().Transaction(ctx,
-			framework.CheckOp(writer.Seat().Nodes()[0].Path, framework.AnyVersion),
+			framework.CheckOp(znode.Join(q.Path(), name), framework.AnyVersion),
 			framework.CreateOp(znode.Join(q.Path(), readKind+number), q.NodeData(a),
 				framework.WithMode(framework.Ephemeral), framework.WithProtection()))
 		if err == nil {

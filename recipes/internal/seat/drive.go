@@ -30,6 +30,9 @@ func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 	q.mu.Lock()
 	c.node, c.mayHaveTwin, s.queued = s.queued, s.hadTwin, framework.Created{}
 	q.mu.Unlock()
+	if c.node.Path != "" {
+		c.node.Path = w.of.pathOf(c.node)
+	}
 	c.onBlocked = func(r NotAdmitted) { q.note(w.of, r) }
 	c.passOn = func() bool { return q.passOn(w, c) }
 	c.recovery.Tell = func(err error) { q.noteTrouble(ctx, err) }
@@ -112,7 +115,7 @@ func (q *lane) stopDriving(w *waiter) {
 		s.driver = nil
 		left := s.queued
 		if s.become(Gone); left.Path != "" {
-			framework.Extend(w.of.cfg.Client).DeleteInBackground(left.Path)
+			framework.Extend(w.of.cfg.Client).DeleteInBackground(w.of.pathOf(left))
 		}
 		q.vacateLocked(s)
 		q.decideLocked()

@@ -107,6 +107,10 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 			}
 			err = q.refuseGone(ctx, w)
 		case sits:
+			if ctx.Err() != nil {
+				err = q.refuseGone(ctx, w)
+				break
+			}
 			if h = w.hold; !h.isTrusted() {
 				q = q.sendBack(w, a.Wait)
 				continue
@@ -141,7 +145,7 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 // begin is the beginning of a hold, for its holder. It sets what becomes of the seat
 // at the end.
 func (q *lane) begin(h *Hold, w *waiter) {
-	h.policy = w.of.cfg.Policy
+	h.of, h.policy = w.of, w.of.cfg.Policy
 	q.holdAtLeast(h)
 }
 
@@ -275,6 +279,7 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	r := w.role
 	switch {
 	case r == waits:
+		w.trouble = q.trouble
 		ahead = len(q.live) + q.line.before(w.at)
 		q.line.remove(w)
 		q.decideLocked() // those that it was in the way of

@@ -8,7 +8,6 @@ import (
 // nodes would be the same.
 type laneKey struct {
 	Key
-	relative  string // the path in the view of the client; with the Key, it tells which view that is
 	data      string
 	exactData bool
 	anonymous bool
@@ -17,7 +16,7 @@ type laneKey struct {
 
 func laneKeyOf(l *Lock) laneKey {
 	key := laneKey{
-		Key: l.Key(), relative: l.cfg.Path, data: string(l.cfg.Data), exactData: l.cfg.ExactData,
+		Key: l.Key(), data: string(l.cfg.Data), exactData: l.cfg.ExactData,
 		anonymous: l.cfg.Anonymous, revocable: l.cfg.Revocable,
 	}
 	key.kind = l.cfg.Kinds[0] // the same for both sides of a read/write lock

@@ -2,6 +2,7 @@ package seat
 
 import (
 	"context"
+	"path"
 	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
@@ -78,6 +79,15 @@ func (l *Lock) Key() Key {
 
 // Path returns the path of the node whose children are the contenders.
 func (l *Lock) Path() string { return l.cfg.Path }
+
+// pathOf returns the path of one of the lock's nodes in the lock's own view of the
+// client.
+func (l *Lock) pathOf(n framework.Created) string {
+	if path.Dir(n.Path) == l.cfg.Path {
+		return n.Path
+	}
+	return znode.Join(l.cfg.Path, path.Base(n.Path))
+}
 
 // HasMinimumHold reports whether the lock stays for a while after a release.
 func (l *Lock) HasMinimumHold() bool { return l.cfg.MinimumHold > 0 }
