@@ -17,7 +17,7 @@ import (
 // Without a tracer and without a flight recorder, reports of an acquire allocate
 // nothing. The acquire allocates only the lease.
 func TestNoTracerNoAllocation(t *testing.T) {
-	c := aClient(t, framework.WithRecentEvents(0))
+	c := aClient(t)
 	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
 	ctx, since := context.Background(), time.Now()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
@@ -42,7 +42,8 @@ func TestNoTracerNoAllocation(t *testing.T) {
 // The flight recorder has one allocation for an acquire and its hold, and one
 // more if the acquire has to wait, once its rings are full.
 func TestTheRecordOfAnAcquireIsOneAllocation(t *testing.T) {
-	c := aClient(t, framework.WithRecentEvents(50))
+	c := aClient(t)
+	recorder := insider.Of(c).StartRecorder()
 	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
 	ctx, since := context.Background(), time.Now()
 	h, lease := aHold(ctx, c)
@@ -62,13 +63,13 @@ func TestTheRecordOfAnAcquireIsOneAllocation(t *testing.T) {
 		h.Trace().Released(ctx, nil)
 		h.Trace().Gone()
 	}
-	for range 100 {
+	for range 300 {
 		cycle(true)
 	}
 	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { cycle(false) }))
 	require.Equal(t, 2.0, testing.AllocsPerRun(100, func() { cycle(true) }))
-	require.Len(t, insider.Of(c).Recorder().Events(), 2*50)
-	require.Empty(t, insider.Of(c).Recorder().Records())
+	require.Len(t, recorder.Events(), 2*256)
+	require.Empty(t, recorder.Records())
 }
 
 // aClient returns a client that allocates nothing, because it waits for its
