@@ -340,7 +340,7 @@ func (q *lane) sendBack(w *waiter, wait bool) *lane {
 // comeBack puts a waiter that had a role at the front of the line, or into another
 // lane if this one is over: then nobody else is in the line.
 func (q *lane) comeBack(w *waiter, wait bool) *lane {
-	w.role, w.seat = waits, nil
+	w.role, w.seat, w.ready = waits, nil, nil
 	ahead, refused := 0, false
 	q.mu.Lock()
 	over := q.over
@@ -360,6 +360,21 @@ func (q *lane) comeBack(w *waiter, wait bool) *lane {
 		w.role, w.failed = fails, &seen
 	}
 	return q
+}
+
+// addFirstLocked is addLocked for a waiter that comes back.
+func (q *lane) addFirstLocked(w *waiter, wait bool) (refused bool) {
+	q.line.addFirst(w)
+	q.decideLocked()
+	switch {
+	case w.role != waits:
+		return false
+	case !wait:
+		q.line.remove(w)
+		return true
+	}
+	w.ready = make(chan struct{})
+	return false
 }
 
 // ours describes a seat of ours as the holder.
