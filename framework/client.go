@@ -71,7 +71,7 @@ type core struct {
 	cleanups   cleanups      // what is still to be done in the background
 	givenUp    givenUp
 	hooks      *hooks.List
-	recorder   *flight.Recorder // nil for none
+	recorder   atomic.Pointer[flight.Recorder] // nil until the debug page is used
 	persistent *watches.Persistent
 	slept      atomic.Int64 // for how long the machine has been suspended; see now
 

@@ -49,7 +49,6 @@ func New(connectString string, opts ...Option) (*Client, error) {
 		c.follow(c.cfg.logStates)
 	}
 	c.tellOpened()
-	c.recorder.Add(flight.Event{Kind: flight.ClientOpened})
 	c.spawn(func(ctx context.Context) {
 		pprof.SetGoroutineLabels(ctx) // those that it starts have them, too
 		c.supervise()
@@ -109,7 +108,6 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 			refusal:    newRefusal(),
 			over:       make(chan struct{}),
 			hooks:      hooks.NewList(cfg.hooks),
-			recorder:   flight.New(cfg.recentEvents),
 			persistent: watches.NewPersistent(),
 			auth:       cfg.auth,
 		},
@@ -200,7 +198,7 @@ func (c *Client) Close() error {
 
 func (c *Client) finishClosing(begun time.Time) {
 	c.goroutines.Wait()
-	c.recorder.Add(flight.Event{Kind: flight.ClientClosed})
+	c.recorder.Load().Add(flight.Event{Kind: flight.ClientClosed})
 	c.tellers.Finish(begun.Add(teller.Timeout), c.tellClosed())
 	close(c.over)
 }

@@ -2,7 +2,6 @@ package framework
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"log/slog"
@@ -41,7 +40,6 @@ type config struct {
 	invalid           error                // an option that was given nil
 	aclProvider       aclProvider          // nil: everyone may do everything
 	suspended         func() time.Duration // the suspend clock
-	recentEvents      int                  // see WithRecentEvents
 }
 
 // serversFunc is the function of WithServers.
@@ -70,19 +68,11 @@ func defaultConfig() config {
 		safetyMargin:      0.1,
 		serviceName:       executable(),
 		suspended:         suspension.Time,
-		recentEvents:      defaultRecentEvents,
 	}
 }
 
 // executable returns the base name of this process's executable.
 func executable() string { return filepath.Base(os.Args[0]) }
-
-// defaultRecentEvents is how many events the flight recorder keeps by default.
-const defaultRecentEvents = 256
-
-// maxRecentEvents bounds the memory of a flight recorder to some 50 megabytes
-// under common conditions, and to some 300 megabytes under the worst.
-const maxRecentEvents = 1 << 16
 
 // Limits of options.
 const (
@@ -107,7 +97,7 @@ func (c *config) validate() error {
 	if c.invalid != nil {
 		return c.invalid
 	}
-	if err := cmp.Or(c.validateFunctions(), c.validateRecorder()); err != nil {
+	if err := c.validateFunctions(); err != nil {
 		return err
 	}
 	timeout, margin := c.sessionTimeout.String(), strconv.FormatFloat(c.safetyMargin, 'g', -1, 64)
@@ -156,13 +146,6 @@ func (c *config) validateFunctions() error {
 // clocks that run at different rates and for the time it takes to stop.
 func (c *config) margin(timeout time.Duration) time.Duration {
 	return time.Duration(math.Round(c.safetyMargin * float64(timeout)))
-}
-
-func (c *config) validateRecorder() error {
-	if c.recentEvents < 0 || c.recentEvents > maxRecentEvents {
-		return badArgument("recent events", strconv.Itoa(c.recentEvents), "must be from 0 to 65536")
-	}
-	return nil
 }
 
 func validateCredentials(cred transport.Credentials) error {

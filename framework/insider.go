@@ -37,7 +37,14 @@ func insiderOf(client any) insider.Client {
 
 func (c insiderClient) Clock() time.Time { return c.now() }
 
-func (c insiderClient) Recorder() *flight.Recorder { return c.recorder }
+func (c insiderClient) Recorder() *flight.Recorder { return c.recorder.Load() }
+
+func (c insiderClient) StartRecorder() *flight.Recorder {
+	if c.recorder.Load() == nil {
+		c.recorder.CompareAndSwap(nil, flight.New())
+	}
+	return c.recorder.Load()
+}
 
 func (c insiderClient) NewTeller() insider.Teller {
 	if c.hooks.Len() == 0 {

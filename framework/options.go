@@ -204,23 +204,6 @@ func WithMaxRequestSize(n int) Option {
 	return func(c *config) { c.maxRequest = n }
 }
 
-// WithRecentEvents sets how many events the client keeps for the page of package
-// debug/curatorz: so many rare ones, such as losses, and as many frequent ones,
-// such as grants. The default is 256. The limit is
-// 65,536.
-//
-// 256 events of each kind take about 100 kilobytes, or 200 if most acquires end
-// without the lock: the event of such an acquire keeps its error, with what the
-// holder's node says of its owner. That is some 200 bytes for owners of this
-// library, and 4 kilobytes at most. If all nodes have so much data, 256 events
-// take 1.2 megabytes.
-//
-// With 0, the client keeps no record at all. The page then shows its connection
-// and its watches, but no locks, registrations and caches.
-func WithRecentEvents(n int) Option {
-	return func(c *config) { c.recentEvents = n }
-}
-
 // WithStrictContact makes the session end in time even when servers are cut off
 // from each other, or die.
 //

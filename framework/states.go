@@ -15,7 +15,7 @@ import (
 func (c *core) publishLocked(states []state.State) {
 	for _, s := range states {
 		change := c.changeLocked(s)
-		c.recorder.Add(flight.Event{Kind: flight.StateChanged, Name: s.String(), Other: change.Server, Err: change.Cause})
+		c.recorder.Load().Add(flight.Event{Kind: flight.StateChanged, Name: s.String(), Other: change.Server, Err: change.Cause})
 		c.last = c.last.Append(change)
 		for _, tell := range c.followers {
 			tell(change)

@@ -25,7 +25,7 @@ type moment struct {
 type source struct {
 	service       string
 	status        framework.Status
-	recorded      bool // or else framework.WithRecentEvents(0) has turned the record off
+	since         time.Time // the client has recorded what follows from then on
 	records       []flight.View
 	registrations []flight.Registration
 	caches        []flight.Cache
@@ -33,24 +33,37 @@ type source struct {
 	events        []flight.Event
 }
 
-func momentOf(clients []*framework.Client) moment {
-	m := moment{now: time.Now()}
+// subject is a client, as its root view, and its flight recorder.
+type subject struct {
+	client   framework.Extension
+	recorder *flight.Recorder
+}
+
+// subjectsOf returns each client once. It starts the recorders of the clients whose
+// page was not used before.
+func subjectsOf(clients []*framework.Client) (all []subject) {
 	seen := map[framework.Extension]bool{}
 	for _, c := range clients {
 		if c == nil {
 			continue
 		}
 		root := framework.Extend(c).Root()
-		if seen[root] {
-			continue
+		if !seen[root] {
+			seen[root] = true
+			all = append(all, subject{root, insider.Of(root).StartRecorder()})
 		}
-		seen[root] = true
-		recorder := insider.Of(root).Recorder()
-		followers := recorder.Followers()
+	}
+	return all
+}
+
+func momentOf(subjects []subject) moment {
+	m := moment{now: time.Now()}
+	for _, s := range subjects {
+		followers := s.recorder.Followers()
 		m.clients = append(m.clients, source{
-			service: root.ServiceName(), status: root.Status(), recorded: recorder != nil,
-			records: recorder.Records(), registrations: followers.Registrations.All(), caches: followers.Caches.All(),
-			directories: followers.Directories.All(), events: recorder.Events(),
+			service: s.client.ServiceName(), status: s.client.Status(), since: s.recorder.Since(),
+			records: s.recorder.Records(), registrations: followers.Registrations.All(), caches: followers.Caches.All(),
+			directories: followers.Directories.All(), events: s.recorder.Events(),
 		})
 	}
 	return m
@@ -67,10 +80,8 @@ type view struct {
 func (v view) client(s source) client {
 	c := client{Name: rowOf(false, s.service).Cells[0], Facts: v.facts(s)}
 	c.State, c.Good = v.state(&s.status)
-	if s.recorded {
-		c.Sections = append(v.locks(s), v.followers(s)...)
-		c.Sections = append(c.Sections, v.events(s))
-	}
+	c.Sections = append(v.locks(s), v.followers(s)...)
+	c.Sections = append(c.Sections, v.events(s))
 	watches := matching(v, s.status.Watches, func(w framework.WatchStatus) string { return w.Path })
 	c.Sections = append(c.Sections,
 		sectionOf("servers", []string{"Address", "State", "Attempts", "Last attempt", "Error"},
@@ -105,9 +116,8 @@ func (v view) facts(s source) (all []fact) {
 	add(true, "no connection", errText(s.status.Cause))
 	add(true, "the list of servers is old", errText(s.status.ServersProblem))
 	add(false, "chroot", s.status.Chroot)
-	if !s.recorded {
-		add(false, "not recorded", "locks, registrations, caches and events: framework.WithRecentEvents(0)")
-	}
+	add(false, "recorded since", clock(v.now, s.since)+
+		"; locks, registrations, caches and directories that began before are not listed")
 	n := s.status.Session
 	if n == nil {
 		return all

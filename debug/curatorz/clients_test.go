@@ -2,6 +2,7 @@ package curatorz
 
 import (
 	"context"
+	"io"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/discovery"
 	"github.com/gocurator/curator/recipes/locks"
@@ -25,16 +28,24 @@ func inVirtualTime(t *testing.T, test func(t *testing.T, srv *zktest.Server, hos
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		host := srv.NewHost()
-		c := curatortest.Connect(t, srv, framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(10*time.Second),
+		c := recorded(t, srv, framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(10*time.Second),
 			framework.WithServiceName("orders"))
 		test(t, srv, host, c)
 	})
 }
 
+// recorded returns a client whose page is in use before it does anything.
+func recorded(t *testing.T, srv *zktest.Server, opts ...framework.Option) *framework.Client {
+	t.Helper()
+	c := curatortest.Connect(t, srv, opts...)
+	Handler(c)
+	return c
+}
+
 // one returns what is shown of a client.
 func one(t *testing.T, c *framework.Client) client {
 	t.Helper()
-	all := pageOf(momentOf([]*framework.Client{c}), query{All: true}).Clients
+	all := pageOf(momentOf(subjectsOf([]*framework.Client{c})), query{All: true}).Clients
 	require.Len(t, all, 1)
 	return all[0]
 }
@@ -92,7 +103,7 @@ func exists(srv *zktest.Server, path string) bool {
 // Two clients want a lock; one of them has two goroutines that do.
 func TestWhoHoldsAndWhoWaitsForWhom(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, a *framework.Client) {
-		b := curatortest.Connect(t, srv, framework.WithServiceName("bills"))
+		b := recorded(t, srv, framework.WithServiceName("bills"))
 		lease, err := locks.NewInterProcessMutex(a, "/lock", locks.WithName("stock")).Acquire(t.Context())
 		require.NoError(t, err)
 		time.Sleep(3 * time.Second)
@@ -164,26 +175,61 @@ func TestTheSessionsTimeRunsOut(t *testing.T) {
 	})
 }
 
-func TestWithoutARecordThereIsStillTheConnection(t *testing.T) {
+// Promise: A client records nothing until its debug page is used.
+func TestNothingIsRecordedBeforeThePageIsUsed(t *testing.T) {
+	for name, use := range map[string]func(c *framework.Client) error{
+		"Handler":   func(c *framework.Client) error { Handler(c); return nil },
+		"WriteText": func(c *framework.Client) error { return WriteText(io.Discard, c) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := zktest.Start(t)
+				require.NoError(t, srv.Create("/stock", nil))
+				c := curatortest.Connect(t, srv)
+				view, err := c.Namespace("/shop")
+				require.NoError(t, err)
+				early, err := locks.NewInterProcessMutex(c, "/early").Acquire(t.Context())
+				require.NoError(t, err)
+				stock, err := cache.New(c, "/stock")
+				require.NoError(t, err)
+				defer stock.Close()
+				time.Sleep(time.Minute)
+				require.Nil(t, insider.Of(c).Recorder())
+
+				begin := time.Now()
+				require.NoError(t, use(view))
+				time.Sleep(time.Minute)
+				late, err := locks.NewInterProcessMutex(c, "/late").Acquire(t.Context())
+				require.NoError(t, err)
+				require.Contains(t, cells(one(t, c), "watches", 1), []string{early.Path()}, "the holder's own node")
+				require.NoError(t, early.Release(t.Context()))
+				shown := one(t, c)
+				require.True(t, shown.Good)
+				require.Contains(t, factOf(shown, "recorded since"), clock(begin, begin))
+				require.Equal(t, [][]string{{"/late"}}, cells(shown, "holds", 1))
+				require.Empty(t, cells(shown, "caches", 1))
+				names, _ := events(shown)
+				require.Equal(t, []string{"acquired"}, names)
+				require.NoError(t, late.Release(t.Context()))
+			})
+		})
+	}
+}
+
+// Pages that are mounted at the same time show one record.
+func TestAClientHasOneRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		c := curatortest.Connect(t, srv, framework.WithRecentEvents(0))
-		lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
-		require.NoError(t, err)
-		time.Sleep(2 * time.Second)
-		shown := one(t, c)
-		require.Len(t, shown.Sections, 2)
-		require.Contains(t, factOf(shown, "not recorded"), "events")
-		require.True(t, shown.Good)
-		require.Equal(t, lease.Path(), cells(shown, "watches", 1)[0][0], "the holder's own node")
-		require.NoError(t, lease.Release(t.Context()))
+		c := curatortest.Connect(t, zktest.Start(t))
+		const n = 10
+		recorders := make(chan *flight.Recorder, n)
+		for range n {
+			go func() { recorders <- subjectsOf([]*framework.Client{c})[0].recorder }()
+		}
+		for range n {
+			one := <-recorders
+			require.Same(t, insider.Of(c).Recorder(), one)
+		}
 	})
-	_, err := framework.New("127.0.0.1:1", framework.WithRecentEvents(-1))
-	var bad *framework.ConfigError
-	require.ErrorAs(t, err, &bad)
-	require.Equal(t, "recent events", bad.Name)
-	_, err = framework.New("127.0.0.1:1", framework.WithRecentEvents(1<<16+1))
-	require.ErrorAs(t, err, &bad)
 }
 
 func TestRegistrations(t *testing.T) {
@@ -389,7 +435,7 @@ func TestViewsAreOneClient(t *testing.T) {
 		require.NoError(t, err)
 		lease, err := locks.NewInterProcessMutex(view, "/lock").Acquire(t.Context())
 		require.NoError(t, err)
-		all := pageOf(momentOf([]*framework.Client{view, nil, c}), query{}).Clients
+		all := pageOf(momentOf(subjectsOf([]*framework.Client{view, nil, c})), query{}).Clients
 		require.Len(t, all, 1)
 		require.Equal(t, "/shop/lock", cells(all[0], "holds", 1)[0][0])
 		require.Equal(t, "orders", all[0].Name)

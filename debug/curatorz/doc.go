@@ -19,6 +19,18 @@
 // with ?all=1. It loads itself again every five seconds with ?refresh=5.
 // [WriteText] writes the text where there is no HTTP server.
 //
+// # What is recorded
+//
+// A client records nothing until [Handler] or [WriteText] is first called with it.
+// From that call on, it records locks, registrations, caches, directories and
+// events. The page says since when, and does not list locks, registrations, caches
+// and directories that began before. The node of a lock that was acquired before is
+// only among the watches. So call Handler right after framework.New. A program
+// without an HTTP server can call WriteText with io.Discard there.
+//
+// The record has the last 256 events of the rare kinds, such as losses, and as many
+// of the frequent kinds, such as grants. It ends with the client.
+//
 // The page is for people. No program should decide by it whether a lock is held:
 // the context of a lease tells that. For numbers, see package tracing.
 //
@@ -31,6 +43,7 @@
 // # What it costs
 //
 // Requests take memory in proportion to what they show. No request waits for a
-// ZooKeeper server. Between requests, the clients keep a record of what they do,
-// which framework.WithRecentEvents sizes or turns off.
+// ZooKeeper server. The record takes about 100 kilobytes for a client's events, half
+// a kilobyte for each lock that is waited for or held, and some time of each
+// acquire and release. A client without a page pays nothing.
 package curatorz

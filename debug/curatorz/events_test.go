@@ -127,38 +127,27 @@ func TestEveryEndIsAnEventAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// Thousands of grants leave the opening of the client in the record, and the
+// Thousands of grants leave the connection of the client in the record, and the
 // record does not grow.
 func TestFrequentEventsDoNotPushOutRareOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
-		c := curatortest.Connect(t, srv, framework.WithRecentEvents(20))
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		Handler(c)
+		require.NoError(t, c.WaitConnected(t.Context()))
 		lock := locks.NewInterProcessMutex(c, "/lock")
 		for range 500 {
 			require.NoError(t, lock.Do(t.Context(), func(context.Context) error { return nil }))
 		}
+		const kept = 256
 		all := cells(one(t, c), "events", 4)
-		require.Len(t, all, 2+20)
-		require.Equal(t, "opened", all[21][3])
-		require.Equal(t, "state", all[20][1])
-		for i, e := range all[:20] {
+		require.Len(t, all, kept+1)
+		require.Equal(t, "state", all[kept][1])
+		for i, e := range all[:kept] {
 			require.Equal(t, []string{"released", "acquired"}[i%2], e[1], "the newest first")
 		}
-	})
-}
-
-// A record that keeps many events shows the newest ones.
-func TestEventsAreTheNewestOnes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		c := curatortest.Connect(t, srv, framework.WithRecentEvents(5*mostItems))
-		lock := locks.NewInterProcessMutex(c, "/lock")
-		for range mostItems {
-			require.NoError(t, lock.Do(t.Context(), func(context.Context) error { return nil }))
-		}
-		all := cells(one(t, c), "events", 2)
-		require.Len(t, all, mostItems)
-		require.Equal(t, "released", all[0][1])
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -40,6 +41,9 @@ func ExampleHandler() {
 func ExampleWriteText() {
 	client, _, done := exampletest.Connect(framework.WithServiceName("orders"))
 	defer done()
+	if err := curatorz.WriteText(io.Discard, client); err != nil { // the record begins
+		panic(err)
+	}
 	ctx := context.Background()
 	lease, err := locks.NewInterProcessMutex(client, "/locks/sku-42").Acquire(ctx)
 	if err != nil {

@@ -19,9 +19,10 @@ const (
 )
 
 // fixture has something of everything: a client in good order, one in trouble, one
-// that records nothing, and names that an attacker has made.
+// that has recorded nothing, and names that an attacker has made.
 func fixture() moment {
-	return moment{fixtureTime, []source{inGoodOrder(), inTrouble(), {service: "tool", status: framework.Status{Closed: true}}}}
+	closed := source{service: "tool", status: framework.Status{Closed: true}, since: before(time.Minute)}
+	return moment{fixtureTime, []source{inGoodOrder(), inTrouble(), closed}}
 }
 
 func before(d time.Duration) time.Time { return fixtureTime.Add(-d) }
@@ -29,7 +30,7 @@ func before(d time.Duration) time.Time { return fixtureTime.Add(-d) }
 func inGoodOrder() source {
 	ended := flight.End{Ended: before(5 * time.Minute), Why: errors.New("not authorized")}
 	return source{
-		service: "orders", recorded: true,
+		service: "orders", since: before(31 * time.Hour),
 		status: framework.Status{
 			Chroot: "/shop", State: state.Connected, Since: before(3 * time.Hour),
 			Session: &framework.SessionStatus{
@@ -92,7 +93,7 @@ func inGoodOrder() source {
 			{Root: "/shop/services/stock", Interrupted: true},
 		},
 		events: []flight.Event{
-			{Time: before(30 * time.Hour), Kind: flight.ClientOpened},
+			{Time: before(30 * time.Hour), Kind: flight.StateChanged, Name: "RECONNECTED", Other: "zk2:2181"},
 			{Time: before(3 * time.Hour), Kind: flight.StateChanged, Name: "CONNECTED", Other: "zk1:2181"},
 			{
 				Time: before(72 * time.Second), Kind: flight.Acquired, Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock",
@@ -119,7 +120,7 @@ func inTrouble() source {
 	lost := errors.New("session lost: no answer within its time")
 	ended := flight.End{Ended: before(5 * time.Minute), Why: errors.New("not authorized")}
 	return source{
-		service: "bills", recorded: true,
+		service: "bills", since: before(3 * time.Hour),
 		status: framework.Status{
 			State: state.Lost, Since: before(90 * time.Second), Cause: errors.New("dial tcp: connection refused\n<b>not bold</b>"),
 			Session: &framework.SessionStatus{

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,20 +14,22 @@ import (
 // Handler returns the handler of the debug page of these clients. It serves
 // every path that it is mounted at, and only the methods GET and HEAD. The
 // answer to a query that makes no sense has the status 400, and says what is
-// wrong.
+// wrong. The call begins the record of each client, if there is none yet: what
+// happened before is not on the page.
 //
 // A client may be closed while the handler is in use: the page continues to show
 // its last events. A client that is given twice, or by several of its views, shows
 // up once. A nil client is left out.
 func Handler(clients ...*framework.Client) http.Handler {
-	clients = slices.Clone(clients)
-	return serve(func() moment { return momentOf(clients) })
+	subjects := subjectsOf(clients)
+	return serve(func() moment { return momentOf(subjects) })
 }
 
 // WriteText writes the page as text, with up to 1,000 items of each list. It sends
-// nothing, and waits for no server. An error is from w.
+// nothing, and waits for no server. The first call begins the record of each client,
+// as Handler does. An error is from w.
 func WriteText(w io.Writer, clients ...*framework.Client) error {
-	_, err := w.Write(pageOf(momentOf(clients), query{All: true}).text())
+	_, err := w.Write(pageOf(momentOf(subjectsOf(clients)), query{All: true}).text())
 	return err
 }
 

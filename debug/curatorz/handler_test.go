@@ -190,14 +190,14 @@ func TestPageShowsTheClients(t *testing.T) {
 		"this client", "queued 1m13s ago", "bills@web-3/7", // waits
 		"NOT registered for 1m, conflict", "ENDED 5m ago: not authorized", "not deleted yet and may exist", // registrations
 		"behind for 40ms, 3 transactions", "the root CANNOT BE READ: not authenticated", "1 unreadable", // caches
-		"lock node deleted by someone else", "opened", // events
+		"lock node deleted by someone else", "reconnected to zk2:2181", // events
 		"lost for 1m30s", "over: session lost", "not in the list", "12, 11 failed", // the client in trouble
-		"the list of servers is old", "LOST, not released", "not recorded", ">closed<",
+		"the list of servers is old", "LOST, not released", "recorded since", "2026-01-01 08:04:05.600", ">closed<",
 	} {
 		require.Contains(t, body, text)
 	}
 	require.Less(t, strings.Index(body, "<h3>waits"), strings.Index(body, "<h3>holds"), "who waits is asked first")
-	require.Less(t, strings.Index(body, "lock node deleted"), strings.Index(body, ">opened"), "the newest event is first")
+	require.Less(t, strings.Index(body, "lock node deleted"), strings.Index(body, ">reconnected to"), "the newest event is first")
 }
 
 func TestPageOfAClientThatWasNeverConnected(t *testing.T) {

@@ -79,7 +79,7 @@ func TestPageOfManyIsShort(t *testing.T) {
 // have no path, stay.
 func TestFilterFindsOneLockAmongMany(t *testing.T) {
 	m := crowd()
-	m.clients[0].events = append(m.clients[0].events, flight.Event{Time: fixtureTime, Kind: flight.ClientOpened})
+	m.clients[0].events = append(m.clients[0].events, flight.Event{Time: fixtureTime, Kind: flight.ClientClosed})
 	c := pageOf(m, query{Path: "/held/1234"}).Clients[0]
 	require.Equal(t, [][]string{{"/held/1234"}}, cells(c, "holds", 1))
 	require.Len(t, cells(c, "events", 4), 2)

@@ -121,7 +121,6 @@ type kind struct {
 }
 
 var kinds = map[flight.Kind]kind{
-	flight.ClientOpened: {"client", says("opened"), never},
 	flight.ClientClosed: {"client", says("closed"), never},
 	flight.StateChanged: {"state", describeState, func(e flight.Event) bool { return !isConnected(e) }},
 

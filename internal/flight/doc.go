@@ -1,12 +1,11 @@
 // Package flight is the flight recorder of a client: it keeps what the client's
-// recipes do now, and the last things that have happened. Package framework
-// makes one [Recorder] for each client, the recipes write to it, and package
-// debug/curatorz reads it.
+// recipes do now, and the last things that have happened. Package debug/curatorz
+// starts and reads the [Recorder] of a client, and the recipes write to it. Clients
+// without a debug page have a nil Recorder.
 //
-// It is cheap enough to be always on. Each acquire and its hold have a record
-// while they go on, which is one allocation, or two if the acquire has to wait.
-// A hold that is lost has its record until it is released, or until 1,000 others
-// were lost and not released.
+// Each acquire and its hold have a record while they go on, which is one
+// allocation, or two if the acquire has to wait. A hold that is lost has its record
+// until it is released, or until 1,000 others were lost and not released.
 //
 // Events are in two rings of fixed size. They keep strings and errors as they
 // are, and only readers make texts of them. Rare events have a ring of their

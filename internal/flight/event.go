@@ -12,7 +12,6 @@ type Kind uint8
 // The kinds of events. The frequent ones, at the end, share a ring.
 const (
 	None Kind = iota // no event
-	ClientOpened
 	ClientClosed
 	StateChanged
 	HoldLost
@@ -95,7 +94,7 @@ func (r *Recorder) nextLocked() uint64 {
 	return r.events
 }
 
-// Add adds an event that happens now.
+// Add adds an event that happens now. For the nil Recorder, it does nothing.
 func (r *Recorder) Add(e Event) {
 	if r == nil {
 		return
@@ -109,9 +108,6 @@ func (r *Recorder) Add(e Event) {
 // Events returns the events that are kept, in the order in which they have
 // happened.
 func (r *Recorder) Events() []Event {
-	if r == nil {
-		return nil
-	}
 	r.mu.Lock()
 	all := slices.Concat(r.rare.all[r.rare.next:], r.rare.all[:r.rare.next],
 		r.frequent.all[r.frequent.next:], r.frequent.all[:r.frequent.next])

@@ -10,7 +10,8 @@ import (
 )
 
 func TestRingsKeepTheLastEvents(t *testing.T) {
-	r := New(4)
+	r := New()
+	r.rare.size, r.frequent.size = 4, 4
 	for i := range 11 {
 		r.Add(Event{Kind: Released, Name: strconv.Itoa(i)})
 		if i%2 == 0 {
@@ -29,7 +30,7 @@ func TestRingsKeepTheLastEvents(t *testing.T) {
 // A waiter in the process is asked for its place without the recorder's lock:
 // the answer may take a lock under which events are added.
 func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {
-	r := New(10)
+	r := New()
 	var a Record
 	r.Begin(&a, What{}, time.Now())
 	a.QueuedLocally(func() Standing {
@@ -49,7 +50,7 @@ func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {
 
 // A program that never releases the holds that it has lost does not fill the memory.
 func TestOnlyTheNewestLostHoldsAreKept(t *testing.T) {
-	r := New(10)
+	r := New()
 	lose := func(i int) *Record {
 		a := &Record{}
 		r.Begin(a, What{Path: strconv.Itoa(i)}, time.Now())

@@ -81,20 +81,16 @@ type Standing struct {
 }
 
 // Begin begins the record of an acquire that has begun at a time. For the nil
-// Recorder, it only notes what is acquired.
+// Recorder, it does nothing.
 func (r *Recorder) Begin(a *Record, what What, since time.Time) {
-	a.what = what
 	if r == nil {
 		return
 	}
-	a.of, a.since = r, since
+	a.of, a.what, a.since = r, what, since
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.linkLocked(&r.records, a)
 }
-
-// What describes the lock, also if the record was not begun.
-func (a *Record) What() *What { return &a.what }
 
 // linkLocked adds a record to the end of a list.
 func (r *Recorder) linkLocked(list, a *Record) {

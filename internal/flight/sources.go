@@ -112,9 +112,6 @@ func (s *Sources[T]) forgetLocked(path string) {
 // All asks all how they do. Those that have ended with an error are first, the
 // oldest end before the others. The rest has no order.
 func (s *Sources[T]) All() []T {
-	if s == nil {
-		return nil
-	}
 	s.mu.Lock()
 	all := make([]T, 0, len(s.ended)+len(s.live))
 	for _, e := range s.ended {

@@ -27,7 +27,7 @@ func add(r *Recorder, root string) (end func(error)) {
 }
 
 func TestEndsWithAnErrorAreKept(t *testing.T) {
-	r := New(4)
+	r := New()
 	before := time.Now()
 	failed, closed := add(r, "/failed"), add(r, "/closed")
 	add(r, "/live")
@@ -53,7 +53,7 @@ func TestEndsWithAnErrorAreKept(t *testing.T) {
 
 // A program that tries again has no trouble any more, as far as is known.
 func TestASuccessorReplacesAnEnd(t *testing.T) {
-	r := New(4)
+	r := New()
 	add(r, "/a")(errRefused)
 	first := add(r, "/a")
 	ended, live := roots(r)

@@ -47,9 +47,6 @@ func (a *Record) viewLocked() View {
 // Records returns all acquires and holds that are under way, and holds that are
 // lost and not released.
 func (r *Recorder) Records() []View {
-	if r == nil {
-		return nil
-	}
 	r.mu.Lock()
 	n := r.linked
 	r.mu.Unlock()

@@ -87,9 +87,13 @@ type Client interface {
 	// no hooks.
 	NewTeller() Teller
 
-	// Recorder returns the client's flight recorder, or nil if
-	// framework.WithRecentEvents has turned it off.
+	// Recorder returns the client's flight recorder, or nil if nothing has called
+	// StartRecorder.
 	Recorder() *flight.Recorder
+
+	// StartRecorder returns the client's flight recorder, which records from the
+	// first call on. Package debug/curatorz calls it, for clients that it shows.
+	StartRecorder() *flight.Recorder
 
 	// Watches returns how many watches the server has for this client, which is no
 	// more than one for the data and one for the children of each node, however

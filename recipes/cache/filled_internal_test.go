@@ -19,6 +19,7 @@ func TestCacheThatWasFilledAsOfNoTransactionWasFilled(t *testing.T) {
 		srv := zktest.Start(t)
 		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.DelayRequest(time.Hour)}) // the cache's own loop waits
 		client := curatortest.Connect(t, srv)
+		recorder := insider.Of(client).StartRecorder()
 		c, err := New(client, "/r")
 		require.NoError(t, err)
 		defer c.Close()
@@ -29,7 +30,7 @@ func TestCacheThatWasFilledAsOfNoTransactionWasFilled(t *testing.T) {
 		c.interrupted()
 		l.stepTo(7)
 		var told []string
-		for _, e := range insider.Of(client).Recorder().Events() {
+		for _, e := range recorder.Events() {
 			if e.Path == "/r" && e.Name != "" {
 				told = append(told, e.Name)
 			}

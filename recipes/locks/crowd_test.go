@@ -12,13 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/flight"
-	"github.com/gocurator/curator/internal/insider"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -38,6 +35,7 @@ func TestTenThousandAcquiresOfOnePathWithAnObjectEach(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
 				c, _ := w.Connect(t)
+				session := c.SessionID()
 				bystander := locktest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/bystander"))
 				first := hold(t, ctx, o.make(c, path))
 				synctest.Wait()
@@ -62,7 +60,7 @@ func TestTenThousandAcquiresOfOnePathWithAnObjectEach(t *testing.T) {
 					transactions = n
 				}
 				require.Equal(t, transactions, w.Fake.CountRequests(zktest.OpMulti))
-				require.EqualValues(t, 1, sessionNumber(t, c))
+				require.Equal(t, session, c.SessionID())
 				require.NoError(t, bystander.Context().Err())
 				require.NoError(t, bystander.Release(ctx))
 				w.NothingLeft(t, path+o.queue)
@@ -89,20 +87,6 @@ func watchLength(srv *zktest.Server, queue string) *atomic.Int64 {
 		most.Store(max(most.Load(), int64(len(srv.Children(queue)))))
 	})})
 	return most
-}
-
-// sessionNumber returns how many sessions a client has had.
-func sessionNumber(t testing.TB, c *framework.Client) int {
-	t.Helper()
-	_, err := c.Session(t.Context())
-	require.NoError(t, err)
-	number := 1
-	for _, e := range insider.Of(c).Recorder().Events() {
-		if e.Kind == flight.StateChanged && e.Name == state.Lost.String() {
-			number++
-		}
-	}
-	return number
 }
 
 func readLock(c *framework.Client, path string) locks.Locker {

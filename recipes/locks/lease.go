@@ -113,7 +113,7 @@ func (l *Lease) Checks() []framework.TxnOp {
 	var checks []framework.TxnOp
 	for _, h := range l.inner().Holds() {
 		for _, n := range h.Seat().Nodes() {
-			checks = append(checks, framework.CheckOp(h.PathOf(n), framework.AnyVersion))
+			checks = append(checks, framework.CheckOp(h.Path(n), framework.AnyVersion))
 		}
 	}
 	return checks

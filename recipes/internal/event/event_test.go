@@ -75,10 +75,11 @@ func last(log *recipetest.Log) string {
 func TestAnEventIsToldToAll(t *testing.T) {
 	withClient(t, func(c *framework.Client, h tested, log *recipetest.Log) {
 		close(h.open)
+		recorder := insider.Of(c).StartRecorder()
 		event.Of(c, "/a").Emit(eventEnds, errTest)
 		require.Equal(t, `level=WARN msg="it ends" curator.znode.path=/root/a curator.cause=why`, last(log))
 		require.Equal(t, "ends", <-h.told)
-		recorded := insider.Of(c).Recorder().Events()
+		recorded := recorder.Events()
 		e := recorded[len(recorded)-1]
 		require.Equal(t, time.Now(), e.Time)
 		require.Equal(t, flight.CacheEnded, e.Kind)
@@ -90,7 +91,7 @@ func TestAnEventIsToldToAll(t *testing.T) {
 func TestAnEventIsToldAsItsKindSays(t *testing.T) {
 	withClient(t, func(c *framework.Client, h tested, log *recipetest.Log) {
 		close(h.open)
-		recorded := len(insider.Of(c).Recorder().Events())
+		recorder := insider.Of(c).StartRecorder()
 		s := event.Of(c, "/a")
 		s.At("/a/b").Emit(eventBegins, errTest, event.Session(-1))
 		require.Equal(t, `level=INFO msg="it begins" curator.znode.path=/root/a/b curator.session.id=0xffffffffffffffff`, last(log))
@@ -98,7 +99,7 @@ func TestAnEventIsToldAsItsKindSays(t *testing.T) {
 		s.Emit(eventTold, errTest)
 		synctest.Wait()
 		require.Equal(t, before, log.String())
-		require.Len(t, insider.Of(c).Recorder().Events(), recorded)
+		require.Empty(t, recorder.Events())
 		event.OfLock(c, "/l").Emit(eventBegins, nil)
 		require.Equal(t, `level=INFO msg="it begins" curator.lock.path=/root/l`, last(log))
 	})

@@ -19,7 +19,7 @@ type Attempt struct {
 }
 
 // Remembering returns the attempt for those who may wait: it notes what it sees of
-// queues, and its copies share that.
+// queues, and its copies share that. Most acquires of a cached lock need no note.
 func (a Attempt) Remembering() Attempt {
 	if a.seen == nil {
 		a.seen = &NotAdmitted{}

@@ -18,9 +18,8 @@ type Hold struct {
 	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
 	end  context.CancelCauseFunc
 
-	// of is the lock that it was acquired with. It is nil if only this hold has the
-	// seat, ever.
-	of *Lock
+	dir    string // the lock's path in the view of the client that it was acquired with; empty if the nodes are of that
+	policy Policy // what becomes of the seat when the hold ends
 
 	// These are protected by seat.mu.
 	shares  int         // the hold is over at zero, and never begins again
@@ -31,21 +30,13 @@ type Hold struct {
 // Seat returns the seat that the hold is a part of.
 func (h *Hold) Seat() *Seat { return h.seat }
 
-// policy says what becomes of the seat when the hold ends.
-func (h *Hold) policy() Policy {
-	if h.of == nil {
-		return Policy{}
-	}
-	return h.of.cfg.Policy
-}
-
-// PathOf returns the path of one of the seat's nodes, in the view of the client that
-// the hold was acquired with. The node may have been made in another view.
-func (h *Hold) PathOf(n framework.Created) string {
-	if h.of == nil {
+// Path returns the path of a node of the seat, in the view of the client that the hold
+// was acquired with. The node may have been made in another view.
+func (h *Hold) Path(n framework.Created) string {
+	if h.dir == "" {
 		return n.Path
 	}
-	return h.of.pathOf(n)
+	return pathIn(h.dir, n)
 }
 
 // Context ends when the hold does.

@@ -25,7 +25,8 @@ type lane struct {
 	over bool       // nobody uses it: later arrivals get another lane
 	line line       // goroutines that wait
 	seat *Seat      // the one that they wait for, or nil
-	live []*Seat    // all seats that are not lost or gone, such as that of a downgraded reader
+	live []*Seat    // all seats that are not lost or gone, such as a downgraded reader's
+	one  [1]*Seat   // where they are, if there is one
 	memory
 }
 
@@ -45,24 +46,15 @@ type waiter struct {
 	of     *Lock
 	at     int // its place in the line; notInLine outside of it
 	role   role
-	ready  chan struct{} // closed when it has a role; nil if it need not wait
+	ready  chan struct{} // closed when it has another role; nil if it need not wait. Only it sets this
 	seat   *Seat         // for drives and looks
 	hold   *Hold         // for sits
 	failed *NotAdmitted  // for fails
+	tries  bool          // it must not wait for others
+	leaves bool          // nor if the queue is full: see turnAwayLocked
 
 	// trouble is what those before it have outlasted when it leaves the line.
 	trouble error
-
-	own Hold // room for the first hold, so that both are one allocation
-}
-
-// ownHold returns a hold that has not begun.
-func (w *waiter) ownHold() *Hold {
-	if w.own.seat != nil { // it was of no use
-		return &Hold{of: w.of}
-	}
-	w.own.of = w.of
-	return &w.own
 }
 
 func (w *waiter) isShared() bool { return w.of.isShared() }
@@ -82,11 +74,9 @@ func (l *Lock) come(ctx context.Context, a Attempt) (*Hold, error) {
 
 // comeAlone is come for a lock whose goroutines share nothing.
 func (l *Lock) comeAlone(ctx context.Context, a Attempt) (*Hold, error) {
-	a = a.Remembering()
 	c := newContender(l, a)
 	for {
 		if refusal := c.run(ctx); refusal != nil {
-			a.Recall(refusal)
 			return nil, l.Refuse(ctx, refusal)
 		}
 		if h := newHold(l.Terms(c.data), c.own, []framework.Created{c.node}); h != nil {
@@ -105,13 +95,11 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 		}
 	}()
 	for {
-		switch role := w.role; role {
-		case waits:
-			if err = q.wait(ctx, a, w, ahead); err != nil {
-				served = true
-				return nil, err
-			}
-			continue
+		if err = q.wait(ctx, a, w, ahead); err != nil {
+			served = true
+			return nil, err
+		}
+		switch w.role {
 		case drives:
 			h, err = q.drive(ctx, a, w)
 		case looks:
@@ -125,15 +113,14 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 				err = q.refuseGone(ctx, w)
 				break
 			}
-			if h = w.hold; !h.isTrusted() {
+			if h = w.hold; !h.isTrusted() || h.seat.isRequested() {
 				q = q.sendBack(w, a.Wait)
 				continue
 			}
 			a.Trace.HandedOver()
-			q.holdAtLeast(h)
+			q.begin(h, w)
 		case fails:
 			refusal := *w.failed
-			a.Recall(&refusal)
 			err = w.of.Refuse(ctx, &refusal)
 		}
 		served = true
@@ -141,63 +128,94 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 	}
 }
 
-// wait waits in the line for another role.
+// wait waits in the line for a role, unless the waiter has one.
 func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error {
+	if w.ready == nil {
+		return nil
+	}
 	a.Trace.QueuedLocally(ahead, func() flight.Standing { return q.standingOf(w) })
 	select {
 	case <-w.ready:
+		w.ready = nil
 		return nil
 	case <-ctx.Done():
 		return q.refuseGone(ctx, w)
 	}
 }
 
-// addLocked puts a waiter into the line, and returns how many of ours are ahead. It
-// takes a waiter out again that has to wait, and must not.
+// begin is the beginning of a hold, for its holder. It sets what becomes of the seat
+// at the end.
+func (q *lane) begin(h *Hold, w *waiter) {
+	h.dir, h.policy = w.of.cfg.Path, w.of.cfg.Policy
+	q.holdAtLeast(h)
+}
+
+// addLocked puts a waiter into the line, unless it has its turn at once. It returns how
+// many of ours are ahead. A waiter that has to wait, and must not, is refused.
 func (q *lane) addLocked(w *waiter, wait bool) (ahead int, refused bool) {
 	ahead = len(q.live) + q.line.len()
-	q.line.add(w)
-	q.decideLocked()
-	if w.role != waits {
-		return ahead, false
+	w.at = notInLine
+	for q.line.len() == 0 && w.role == waits && q.serveLocked(w) { //nolint:revive // all is in the condition
 	}
-	limit := w.of.cfg.QueueLimit
-	if !wait || limit > 0 && ahead >= limit {
-		q.line.remove(w)
-		return ahead, true
-	}
-	w.ready = make(chan struct{})
-	return ahead, false
+	return ahead, q.refusesLocked(w, ahead, wait)
 }
+
+// refusesLocked refuses a waiter that has no role yet, and must not wait for others.
+func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
+	if w.role != waits {
+		return false
+	}
+	w.tries, w.leaves = !wait, !wait || w.of.isFull(ahead)
+	refused := w.leaves && !q.isShortWaitLocked(w)
+	switch {
+	case refused && w.at != notInLine:
+		q.line.remove(w)
+	case !refused && w.at == notInLine:
+		q.line.add(w)
+	}
+	if !refused {
+		w.ready = make(chan struct{})
+	}
+	return refused
+}
+
+// isFull reports whether so many are ahead that an acquire must not wait.
+func (l *Lock) isFull(ahead int) bool { return l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit }
 
 // decideLocked gives the first waiters their roles. It is called behind every change
 // of the line and of the seat, and nobody else decides who gets the seat next.
 func (q *lane) decideLocked() {
-	for w := q.line.first(); w != nil; w = q.line.first() {
-		s := q.seat
-		if s == nil {
-			s = q.newSeatLocked(w.of)
-			s.driver = w
-			q.giveLocked(w, drives)
-			return
-		}
-		switch state := s.State(); {
-		case s.isTrustOver():
-			q.vacateLocked(s) // the session is about to call lose
-		case q.maySitLocked(w, s, state):
-			q.sitLocked(w, s)
-		case state == Parked && !s.rests: // it is of the other kind, or not trusted
-			q.unparkLocked(s)
-		case state != Held || !s.shared || !w.isShared() || s.isLooking:
-			return
-		case s.closed || s.isRequested():
-			q.seat = nil // its holders keep it, and nobody joins them any more
-		default:
-			s.isLooking = true
-			q.giveLocked(w, looks)
-			return
-		}
+	for w := q.line.first(); w != nil && q.serveLocked(w); w = q.line.first() {
 	}
+}
+
+// serveLocked gives the first waiter a role, or has it wait. It reports whether there
+// may be more to decide.
+func (q *lane) serveLocked(w *waiter) bool {
+	s := q.seat
+	if s == nil {
+		s = q.newSeatLocked(w.of)
+		s.driver = w
+		q.giveLocked(w, drives)
+		return false
+	}
+	switch state := s.State(); {
+	case s.isTrustOver():
+		q.vacateLocked(s) // the session is about to call lose
+	case q.maySitLocked(w, s, state):
+		q.sitLocked(w, s)
+	case state == Parked && !s.rests: // it is of the other kind, or not trusted
+		q.unparkLocked(s)
+	case state != Held || !s.shared || !w.isShared() || s.isLooking:
+		return false
+	case s.closed || s.isRequested():
+		q.seat = nil // its holders keep it, and nobody joins them any more
+	default:
+		s.isLooking = true
+		q.giveLocked(w, looks)
+		return false
+	}
+	return true
 }
 
 // maySitLocked reports whether a waiter gets the seat without a request: it is idle,
@@ -222,7 +240,6 @@ func (q *lane) giveLocked(w *waiter, r role) {
 	w.role, w.seat = r, q.seat
 	if w.ready != nil {
 		close(w.ready)
-		w.ready = nil
 	}
 }
 
@@ -233,7 +250,7 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 		s.turns++
 		s.contended = false
 	}
-	h := s.sit(w.ownHold())
+	h := s.sit()
 	if h == nil {
 		q.vacateLocked(s)
 		return
@@ -247,7 +264,10 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 func (q *lane) newSeatLocked(of *Lock) *Seat {
 	s := &Seat{lane: q, shared: of.isShared()}
 	s.excluding, s.parks = of.excluding(), of.cfg.Readers == "" || s.shared
-	q.seat, q.live = s, append(q.live, s)
+	if q.seat = s; q.live == nil {
+		q.live = q.one[:0]
+	}
+	q.live = append(q.live, s)
 	return s
 }
 
@@ -278,9 +298,6 @@ func (q *lane) finishLocked() {
 	}
 }
 
-// lost hears from a seat that it is lost. Its holders may still be stopping.
-func (q *lane) lost(s *Seat) { q.vacate(s) }
-
 // leave takes a waiter that gives up out of the lane, and returns how many of ours
 // were ahead of it. What it has got meanwhile, the next one gets.
 func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
@@ -308,38 +325,56 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	return ahead
 }
 
-// sendBack ends a hold that its taker cannot trust, and the seat with it. The taker is
-// the first in the line again. If that is over, nobody else was in it.
+// sendBack ends a hold that its taker cannot trust. Nobody else gets the seat. The
+// taker is the first in the line again.
 func (q *lane) sendBack(w *waiter, wait bool) *lane {
 	h := w.hold
 	w.hold = nil
+	q.mu.Lock()
+	h.seat.closed = true
+	q.mu.Unlock()
 	h.drop()
 	return q.comeBack(w, wait)
 }
 
-// comeBack puts a waiter that had a role at the front of the line.
+// comeBack puts a waiter that had a role at the front of the line, or into another
+// lane if this one is over: then nobody else is in the line.
 func (q *lane) comeBack(w *waiter, wait bool) *lane {
-	w.role, w.seat = waits, nil
+	w.role, w.seat, w.ready = waits, nil, nil
+	ahead, refused := 0, false
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	refused := false
-	if q.over {
-		q, _, refused = lanes.arrive(q.key, w, wait)
-	} else {
+	over := q.over
+	if !over {
+		ahead = len(q.live)
 		q.line.addFirst(w)
 		q.decideLocked()
-		if refused = w.role == waits && !wait; refused {
-			q.line.remove(w)
-		}
+		refused = q.refusesLocked(w, ahead, wait)
 	}
-	switch {
-	case refused:
+	q.mu.Unlock()
+	if over {
+		q, ahead, refused = lanes.arrive(q.key, w, wait)
+	}
+	if refused {
 		seen := q.standing()
+		seen.Ahead, seen.Full = max(seen.Ahead, ahead), w.of.isFull(ahead)
 		w.role, w.failed = fails, &seen
-	case w.role == waits:
-		w.ready = make(chan struct{})
 	}
 	return q
+}
+
+// addFirstLocked is addLocked for a waiter that comes back.
+func (q *lane) addFirstLocked(w *waiter, wait bool) (refused bool) {
+	q.line.addFirst(w)
+	q.decideLocked()
+	switch {
+	case w.role != waits:
+		return false
+	case !wait:
+		q.line.remove(w)
+		return true
+	}
+	w.ready = make(chan struct{})
+	return false
 }
 
 // ours describes a seat of ours as the holder.
@@ -367,7 +402,7 @@ func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
 // its client. It looks at the server's queue for that if nobody has, as long as ctx
 // lasts.
 func (l *Lock) refuseLocally(ctx context.Context, q *lane, ahead int) error {
-	full := l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit
+	full := l.isFull(ahead)
 	r := q.standingBehind(ahead)
 	if r.Seen.IsZero() {
 		var err error

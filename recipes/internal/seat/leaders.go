@@ -77,7 +77,7 @@ func (h *Hold) AwaitRelease(ctx context.Context) error {
 	if left == nil || framework.IsRefusal(left) {
 		return left
 	}
-	return s.deleteNodes(ctx, h, func() {}) // the client is doing the same
+	return s.beginDelete(ctx)() // the client is doing the same
 }
 
 // Keep takes the nodes from a hold that suspension has ended, for the next

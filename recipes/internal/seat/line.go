@@ -4,7 +4,6 @@ package seat
 // are ahead of each. The time of every call grows with the logarithm of the
 // length, so that thousands of waiters can leave at once.
 type line struct {
-	only  *waiter   // the first of an empty line, until another comes: it needs no spot
 	spots []*waiter // sorted by arrival; nil for waiters that have left
 	front int       // spots[:front] are empty
 	n     int       // the length
@@ -24,39 +23,18 @@ func (l *line) len() int { return l.n }
 
 // add puts a waiter at the end.
 func (l *line) add(w *waiter) {
-	l.countAlone(w, 1)
-	if l.n++; l.n == 1 {
-		l.only, w.at = w, 0
-		return
-	}
-	l.giveSpot()
-	l.append(w)
-}
-
-// giveSpot gives the only waiter a spot: it is not the only one any more.
-func (l *line) giveSpot() {
-	if l.only != nil {
-		l.append(l.only)
-		l.only = nil
-	}
-}
-
-func (l *line) append(w *waiter) {
 	if len(l.spots) == len(l.sums) {
 		l.closeUp()
 	}
 	w.at = len(l.spots)
 	l.spots = append(l.spots, w)
+	l.n++
+	l.countAlone(w, 1)
 	l.count(w.at, 1)
 }
 
 // addFirst puts a waiter in front of all others. It takes as long as the line is.
 func (l *line) addFirst(w *waiter) {
-	if l.n == 0 {
-		l.add(w)
-		return
-	}
-	l.giveSpot()
 	l.spots, l.front = append([]*waiter{w}, l.spots[l.front:]...), 0
 	l.n++
 	l.countAlone(w, 1)
@@ -65,14 +43,11 @@ func (l *line) addFirst(w *waiter) {
 
 // remove takes a waiter out and returns how many were ahead of it.
 func (l *line) remove(w *waiter) (ahead int) {
-	l.countAlone(w, -1)
-	if l.n--; l.only == w {
-		l.only, w.at = nil, notInLine
-		return 0
-	}
 	ahead = l.before(w.at)
 	l.count(w.at, -1)
 	l.spots[w.at] = nil
+	l.n--
+	l.countAlone(w, -1)
 	w.at = notInLine
 	for l.front < len(l.spots) && l.spots[l.front] == nil {
 		l.front++
@@ -85,8 +60,8 @@ func (l *line) remove(w *waiter) (ahead int) {
 
 // first returns the waiter that came first, or nil.
 func (l *line) first() *waiter {
-	if l.n == 0 || l.only != nil {
-		return l.only
+	if l.n == 0 {
+		return nil
 	}
 	return l.spots[l.front]
 }

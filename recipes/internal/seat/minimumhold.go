@@ -18,7 +18,7 @@ import (
 // to the servers.
 
 // stayUntil is when the minimum hold is over.
-func (h *Hold) stayUntil() time.Time { return h.seat.granted.Add(h.policy().MinimumHold) }
+func (h *Hold) stayUntil() time.Time { return h.seat.granted.Add(h.policy.MinimumHold) }
 
 // heldFor returns for how long this client has the lock.
 func (s *Seat) heldFor() time.Duration { return time.Since(s.granted) }
@@ -26,7 +26,7 @@ func (s *Seat) heldFor() time.Duration { return time.Since(s.granted) }
 // holdAtLeast begins the minimum hold, if there is one: the end of the client
 // spares the node.
 func (q *lane) holdAtLeast(h *Hold) {
-	if h.policy().MinimumHold > 0 {
+	if h.policy.MinimumHold > 0 {
 		n := h.seat.nodes[0]
 		unkeep := insider.Of(h.seat.terms.Client).KeepUntil(n.Session.ID(), n.Path, h.stayUntil())
 		q.mu.Lock()
@@ -46,7 +46,7 @@ func (h *Hold) waive() {
 
 // mustRest reports whether the minimum hold is not over.
 func (h *Hold) mustRest() bool {
-	return h.policy().MinimumHold > 0 && time.Now().Before(h.stayUntil())
+	return h.policy.MinimumHold > 0 && time.Now().Before(h.stayUntil())
 }
 
 // rest parks a seat for the rest of its minimum hold. It reports false if the

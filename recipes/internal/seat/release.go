@@ -31,7 +31,7 @@ func (q *lane) release(ctx context.Context, h *Hold) error {
 			h.drop()
 		}
 	}()
-	if h.mayPark() && !s.isHeeded() {
+	if h.policy.CachedUses > 0 && q.mustHeed(h) {
 		q.heedOthers(ctx, h)
 	}
 	what := q.decideRelease(h)
@@ -63,7 +63,7 @@ func (q *lane) decideRelease(h *Hold) outcome {
 		q.sitLocked(next, s)
 		return stays
 	case next == nil && h.mayPark() && s.mayParkLocked() && s.become(Parked):
-		q.parkLocked(s, h.policy().CachedIdle)
+		q.parkLocked(s, h.policy.CachedIdle)
 		return stays
 	}
 	s.become(Leaving)
@@ -74,7 +74,7 @@ func (q *lane) decideRelease(h *Hold) outcome {
 // seat, although others may wait.
 func (h *Hold) mayHandOn() bool {
 	s := h.seat
-	return s.turns <= h.policy().HandOvers && s.heldFor() < h.policy().HandOver
+	return s.turns <= h.policy.HandOvers && s.heldFor() < h.policy.HandOver
 }
 
 // giveUp ends a hold without shares, and returns why a node may still exist.
@@ -122,23 +122,20 @@ func (h *Hold) abandon(cause error) {
 }
 
 // retire gives a seat up that nobody holds, lost or not. It does not wait: the client
-// deletes the nodes in the background.
+// deletes the nodes in the background. A reader may have joined meanwhile.
 func (s *Seat) retire() {
 	s.mu.Lock()
-	leaves := s.becomeLocked(Leaving)
-	spent := s.spent
+	leaves := len(s.holds) == 0 && s.becomeLocked(Leaving)
 	s.mu.Unlock()
 	if !leaves {
 		return
 	}
 	s.unwatch()
-	if !spent {
+	if !s.isSpent() {
 		deleteInBackground(s.terms.Client, s.nodes)
 	}
 	s.gone(nil)
-	if s.lane != nil {
-		s.lane.vacate(s)
-	}
+	s.vacate()
 }
 
 func (s *Seat) unwatch() {
@@ -156,21 +153,32 @@ func (s *Seat) gone(err error) {
 }
 
 // giveBack deletes the nodes of a seat that is Leaving. The next goroutine gets
-// another seat as soon as the deletion is on its way: the server handles its requests
-// behind that.
+// another seat when the deletion is on its way: the server handles its requests
+// behind that, and both go out in one write.
 func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
-	vacated := false
-	vacate := func() {
-		if !vacated && s.lane != nil {
-			vacated = true
-			s.lane.vacate(s)
-		}
-	}
-	defer vacate()
-	defer func() { s.gone(err) }()
 	s.unwatch()
 	h.waive()
-	return s.deleteNodes(ctx, h, vacate)
+	begun := false
+	defer func() {
+		if !begun { // the user's tracer has panicked
+			deleteInBackground(s.terms.Client, s.nodes)
+			s.vacate()
+		}
+		s.gone(err)
+	}()
+	ctx, told := h.Trace().During(ctx, s.terms.Client)
+	defer told()
+	wait := s.beginDelete(ctx)
+	begun = true
+	s.vacate()
+	return wait()
+}
+
+// vacate lets the next goroutine have another seat, if goroutines wait for this one.
+func (s *Seat) vacate() {
+	if s.lane != nil {
+		s.lane.vacate(s)
+	}
 }
 
 // connection returns a context that ends with the present connection of the session,
@@ -180,38 +188,47 @@ func (s *Seat) connection() context.Context { return s.session().Trusted(state.S
 // isConnected reports whether the connection of the seat's session stands.
 func (s *Seat) isConnected() bool { return s.connection().Err() == nil }
 
-// deleteNodes deletes the nodes. Several are deleted in one transaction. If that
-// fails, such as because one of them is gone, they are deleted one by one, the last
-// first. It calls begun when the first deletion is on its way.
-func (s *Seat) deleteNodes(ctx context.Context, h *Hold, begun func()) error {
-	if s.spent {
-		return nil
+// beginDelete begins to delete the nodes, and returns what waits for the answer.
+func (s *Seat) beginDelete(ctx context.Context) (wait func() error) {
+	switch {
+	case s.isSpent():
+		return func() error { return nil }
+	case len(s.nodes) > 1:
+		return func() error { return s.deleteSeveral(ctx) }
 	}
+	path := s.nodes[0].Path
+	deleted := insider.Of(s.terms.Client).BeginDelete(ctx, path)
+	return func() error { return uninterrupted(ctx, path, deleted()) }
+}
+
+// deleteSeveral deletes several nodes in one transaction. If that fails, such as
+// because one of them is gone, they are deleted one by one, the last first.
+func (s *Seat) deleteSeveral(ctx context.Context) error {
 	left := s.nodes
 	defer func() { deleteInBackground(s.terms.Client, left) }() // if the user's code panics
-	ctx, wait := h.Trace().During(ctx, s.terms.Client)
-	defer wait()
-	var errs []error
-	if len(left) > 1 && deleteTogether(ctx, s.terms.Client, left) == nil {
+	if deleteTogether(ctx, s.terms.Client, left) == nil {
 		left = nil
 		return nil
 	}
+	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
 		left = left[:len(left)-1]
 		err := s.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
-		begun()
-		if err == nil {
-			continue
+		if err = uninterrupted(ctx, n.Path, err); err != nil {
+			errs = append(errs, err)
 		}
-		var broken interruption
-		if reason.As(context.Cause(ctx), &broken) && !framework.IsRefusal(err) {
-			// The caller's context is alive, so the end of that context must
-			// not be the reason.
-			err = &framework.OpError{Op: "delete", Path: n.Path, Err: broken.error}
-		}
-		errs = append(errs, err)
 	}
 	return joined(errs)
+}
+
+// uninterrupted returns the error of a deletion under a context of WhileConnected. The
+// caller's context is alive, so that the end of this one must not be the reason.
+func uninterrupted(ctx context.Context, path string, err error) error {
+	var broken interruption
+	if err != nil && reason.As(context.Cause(ctx), &broken) && !framework.IsRefusal(err) {
+		return &framework.OpError{Op: "delete", Path: path, Err: broken.error}
+	}
+	return err
 }
 
 // deleteTogether deletes nodes by one transaction: all or none.
@@ -240,6 +257,12 @@ func (s *Seat) Spent() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.spent = true
+}
+
+func (s *Seat) isSpent() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spent
 }
 
 // WhileConnected returns a copy of ctx that also ends at the first interruption

@@ -29,6 +29,8 @@ type Seat struct {
 	mu      sync.Mutex // protects the following fields; it may be locked while lane.mu is
 	state   State
 	holds   []*Hold
+	first   [1]*Hold      // where they are, if there is one
+	own     Hold          // the first of all, so that seat and hold are one allocation
 	over    chan struct{} // see Over; nil until the first call
 	left    error         // why a node may still exist: the error of the last deletion
 	spent   bool          // the holder has deleted the nodes
@@ -149,12 +151,12 @@ func NewHold(terms Terms, nodes ...framework.Created) *Hold {
 
 func newHold(terms Terms, own *ownWatch, nodes []framework.Created) *Hold {
 	s := &Seat{terms: terms}
-	return s.admit(&Hold{}, nodes, own)
+	return s.admit(nodes, own)
 }
 
-// admit makes the seat Held, and begins its first hold. It returns nil if the session
+// admit makes the seat Held, and returns its first hold. It returns nil if the session
 // was lost, or suspended, between the grant and now.
-func (s *Seat) admit(h *Hold, nodes []framework.Created, own *ownWatch) *Hold {
+func (s *Seat) admit(nodes []framework.Created, own *ownWatch) *Hold {
 	policy := framework.Extend(s.terms.Client).ErrorPolicy()
 	session := nodes[0].Session
 	trusted := session.Trusted(policy)
@@ -167,29 +169,36 @@ func (s *Seat) admit(h *Hold, nodes []framework.Created, own *ownWatch) *Hold {
 		s.token = nodes[len(nodes)-1].Czxid
 	}
 	s.becomeLocked(Held)
-	s.sitLocked(h)
+	h := s.sitLocked()
 	s.mu.Unlock()
 	s.forget = session.AfterTrust(policy, s.trustEnded)
 	s.beginWatch(own)
 	return h
 }
 
-// sit begins a hold. It returns nil if the seat is lost or given up by now. A seat
+// sit adds a holder. It returns nil if the seat is lost or given up by now. A seat
 // that was Parked is Held again.
-func (s *Seat) sit(h *Hold) *Hold {
+func (s *Seat) sit() *Hold {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state != Held && !s.becomeLocked(Held) {
 		return nil
 	}
-	s.sitLocked(h)
-	return h
+	return s.sitLocked()
 }
 
-func (s *Seat) sitLocked(h *Hold) {
+func (s *Seat) sitLocked() *Hold {
+	h := &s.own
+	if h.seat != nil {
+		h = &Hold{}
+	}
 	h.seat, h.shares, h.at = s, 1, len(s.holds)
 	h.ctx, h.end = context.WithCancelCause(s.trusted)
+	if s.holds == nil {
+		s.holds = s.first[:0]
+	}
 	s.holds = append(s.holds, h)
+	return h
 }
 
 // stand takes a holder out, and reports whether it was the last.
@@ -208,6 +217,13 @@ func (s *Seat) standLocked(h *Hold) (last bool) {
 		s.holds = s.holds[:n]
 	}
 	return len(s.holds) == 0
+}
+
+// isLast reports whether the seat has no more than one holder.
+func (s *Seat) isLast() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.holds) <= 1
 }
 
 // session returns the session of the nodes.
@@ -266,9 +282,7 @@ func (s *Seat) lose(cause error) {
 		h.end(cause)
 	}
 	s.mu.Unlock()
-	if s.lane != nil {
-		s.lane.lost(s)
-	}
+	s.vacate()
 	for _, h := range holds {
 		h.tellLoss()
 	}
@@ -312,6 +326,10 @@ func (s *Seat) holdersStoppedLocked() {
 	s.spared = nil
 }
 
-// NodeDeleted makes the seat Lost, with ErrNodeDeleted as the cause. It is for
-// callers that learn of the deletion before the watch of the seat tells of it.
-func (s *Seat) NodeDeleted() { s.lose(ErrNodeDeleted) }
+// NodeDeleted makes the seat Lost, with ErrNodeDeleted as the cause, unless its holder
+// is about to delete the nodes: see Unwatch.
+func (s *Seat) NodeDeleted() {
+	if s.hasNodes() {
+		s.lose(ErrNodeDeleted)
+	}
+}

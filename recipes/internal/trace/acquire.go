@@ -48,7 +48,7 @@ func StartAcquire(ctx context.Context, a locktrace.Acquire, since time.Time) (co
 	return t.start(ctx, a, those), t
 }
 
-// whatIs describes an acquire for the flight recorder, and for the log.
+// whatIs describes an acquire for the flight recorder.
 func whatIs(a locktrace.Acquire) flight.What {
 	return flight.What{
 		Path: framework.Extend(a.Client).FullPath(a.Path), Recipe: a.Recipe, Name: a.Name, Shared: a.Shared, Leases: a.Leases,

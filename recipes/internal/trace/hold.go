@@ -20,10 +20,9 @@ import (
 // *Hold reports nothing.
 type Hold struct {
 	record *flight.Record // nil if there is none
-	lock   *flight.What   // the record's, if there is one
+	of     locktrace.Acquire
 	what   locktrace.Hold
 	hooks  *holdHooks      // nil if there is no hook to call
-	log    *slog.Logger    // for losses
 	ctx    context.Context // the first lease's work's, for the log
 
 	revoked sync.Once // for the report that the lock is asked for
@@ -38,18 +37,17 @@ type holdHooks struct {
 
 // StartHold reports the beginning of a hold. The argument held is the context
 // of its first lease. StartHold returns the context to work in. The Hold is nil
-// if the acquire was not reported and the log drops warnings.
+// if the acquire was not reported and the client has no log. Whether the log takes
+// the line of a loss is asked at the loss: the question is a call of the user's code.
 func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
-	log := framework.Extend(of.Client).Logger()
 	if acquired == nil {
-		if !log.Enabled(held, slog.LevelWarn) {
+		if framework.Extend(of.Client).Logger().Handler() == slog.DiscardHandler {
 			return nil, held
 		}
-		lock := whatIs(of)
-		return &Hold{lock: &lock, what: what, log: log, ctx: held}, held
+		return &Hold{of: of, what: what, ctx: held}, held
 	}
 	h := &acquired.hold
-	h.record, h.lock, h.what, h.log, h.ctx = &acquired.record, acquired.record.What(), what, log, held
+	h.record, h.of, h.what, h.ctx = &acquired.record, of, what, held
 	if acquired.IsTraced() {
 		h.hooks = &holdHooks{teller: insider.Of(of.Client).NewTeller()}
 		h.ctx = h.hooks.startAll(held, what, acquired.to)
@@ -214,7 +212,7 @@ func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 	if kind == locktrace.EndClientClosed { // the user wanted that
 		level = slog.LevelInfo
 	}
-	h.log.LogAttrs(h.ctx, level, "lock lost", append(h.attributes(),
+	framework.Extend(h.of.Client).Logger().LogAttrs(h.ctx, level, "lock lost", append(h.attributes(),
 		slog.String(semconv.LockEnd, string(kind)),
 		slog.Any(semconv.Cause, cause))...)
 }
@@ -222,12 +220,12 @@ func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 // attributes returns the log attributes that identify the lock.
 func (h *Hold) attributes() []slog.Attr {
 	attrs := make([]slog.Attr, 0, 8)
-	if h.lock.Name != "" {
-		attrs = append(attrs, slog.String(semconv.LockName, h.lock.Name))
+	if h.of.Name != "" {
+		attrs = append(attrs, slog.String(semconv.LockName, h.of.Name))
 	}
 	return append(attrs,
-		slog.String(semconv.LockPath, h.lock.Path),
-		slog.String(semconv.LockRecipe, h.lock.Recipe),
+		slog.String(semconv.LockPath, framework.Extend(h.of.Client).FullPath(h.of.Path)),
+		slog.String(semconv.LockRecipe, h.of.Recipe),
 		slog.String(semconv.LockNode, path.Base(h.what.Node)),
 		slog.Int64(semconv.LockToken, h.what.Token))
 }

@@ -1,0 +1,116 @@
+package seat
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// The seat of a lost lock has no lane any more, so that the next goroutine of the
+// client need not wait for the holder.
+//
+// Promise: A lost lock frees its place in the local queue.
+func TestLossFreesTheLaneAndTheReleaseReportsIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		lease, err := mutex(c).Acquire(t.Context(), true)
+		require.NoError(t, err)
+		s := lease.Hold().Seat()
+		require.Equal(t, Held, s.State())
+		expire(srv, s)
+		require.Equal(t, Lost, s.State())
+		require.Zero(t, lanesOf(c))
+
+		next, err := mutex(c).Acquire(t.Context(), true)
+		require.NoError(t, err)
+		require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSessionLost)
+		require.Equal(t, Gone, s.State())
+		require.NoError(t, next.Context().Err())
+		require.NoError(t, next.Release(t.Context()))
+	})
+}
+
+// The session ends while the lock is handed over. Before, the goroutine gets another
+// seat. After that, its hold is lost.
+//
+// Promise: A lock of an ended session is not handed over within the process.
+func TestSessionEndsDuringAHandOver(t *testing.T) {
+	for name, tc := range map[string]struct{ before bool }{"before": {true}, "after": {false}} {
+		t.Run(name, func(t *testing.T) {
+			withTwo(t, func(t *testing.T, w *two) {
+				s := w.lease.Hold().Seat()
+				if tc.before {
+					s.mu.Lock() // the end of the session has not reached the seat yet
+					w.srv.Session(s.session().ID()).Expire()
+					<-s.session().Context().Done()
+					s.mu.Unlock()
+				}
+				_ = w.lease.Release(t.Context())
+				if !tc.before {
+					synctest.Wait()
+					require.Same(t, s, w.won().Hold().Seat())
+					expire(w.srv, s)
+					require.Equal(t, Lost, s.State())
+					require.ErrorIs(t, context.Cause(w.next.Context()), framework.ErrSessionLost)
+					return
+				}
+				require.NotSame(t, s, w.won().Hold().Seat())
+				require.NoError(t, w.next.Context().Err())
+				require.NoError(t, w.next.Release(t.Context()))
+				require.Equal(t, Gone, s.State())
+			})
+		})
+	}
+}
+
+// Somebody asks for the lock, and the client has a goroutine that waits. That one gets
+// a node behind those of others.
+//
+// Promise: A lock whose release was requested is not handed over within the process.
+func TestRequestPreventsAHandOver(t *testing.T) {
+	withTwo(t, func(t *testing.T, w *two) {
+		first := w.lease.Path()
+		asked := w.lease.Requested()
+		require.NoError(t, w.srv.Set(first, RevocationMarker))
+		<-asked
+		require.NoError(t, w.lease.Release(t.Context()))
+		require.NotEqual(t, first, w.won().Path())
+		require.Equal(t, Gone, w.lease.Hold().Seat().State())
+		require.NoError(t, w.next.Release(t.Context()))
+	})
+}
+
+// two is a lease of a lock that goroutines hand over, and a goroutine that waits for it.
+type two struct {
+	srv   *zktest.Server
+	c     *framework.Client
+	lease *Lease
+	next  *Lease // set by won
+	done  chan struct{}
+}
+
+// won waits until the goroutine has its lease.
+func (w *two) won() *Lease {
+	<-w.done
+	return w.next
+}
+
+func withTwo(t *testing.T, test func(t *testing.T, w *two)) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		handsOver := func(cfg *Config) { cfg.HandOvers, cfg.HandOver = 100, time.Hour }
+		lease, err := mutex(c, handsOver).Acquire(t.Context(), true)
+		require.NoError(t, err)
+		w := &two{srv: srv, c: c, lease: lease, done: make(chan struct{})}
+		go func() {
+			defer close(w.done)
+			w.next, _ = mutex(c, handsOver).Acquire(t.Context(), true)
+		}()
+		synctest.Wait()
+		test(t, w)
+	})
+}

@@ -1,0 +1,59 @@
+package seat
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var allStates = []State{Queueing, Held, Parked, Lost, Leaving, Kept, Gone}
+
+// The table of the package documentation, edge by edge.
+func TestEveryTransition(t *testing.T) {
+	allowed := map[[2]State]bool{
+		{Queueing, Held}: true, {Queueing, Gone}: true,
+		{Held, Parked}: true, {Held, Lost}: true, {Held, Leaving}: true,
+		{Parked, Held}: true, {Parked, Lost}: true, {Parked, Leaving}: true,
+		{Lost, Parked}: true, {Lost, Leaving}: true, {Lost, Kept}: true,
+		{Leaving, Gone}: true,
+	}
+	for _, from := range allStates {
+		for _, to := range allStates {
+			s := &Seat{state: from}
+			require.Equal(t, allowed[[2]State{from, to}], s.become(to), "%v to %v", from, to)
+			if !allowed[[2]State{from, to}] {
+				require.Equal(t, from, s.State(), "%v to %v", from, to)
+			}
+		}
+	}
+}
+
+func TestFinalStatesAreThoseThatEndASeat(t *testing.T) {
+	for _, state := range allStates {
+		s := &Seat{state: state}
+		select {
+		case <-s.Over():
+			require.Contains(t, []State{Kept, Gone}, state)
+		default:
+			require.NotContains(t, []State{Kept, Gone}, state)
+		}
+	}
+	s := &Seat{state: Held}
+	over := s.Over()
+	require.True(t, s.become(Leaving))
+	select {
+	case <-over:
+		require.Fail(t, "it is not over yet")
+	default:
+	}
+	require.True(t, s.become(Gone))
+	<-over
+}
+
+func TestStatesHaveNames(t *testing.T) {
+	for _, state := range allStates {
+		require.NotContains(t, state.String(), "State")
+	}
+	require.Equal(t, "queueing", Queueing.String())
+	require.Equal(t, "State(17)", State(17).String())
+}
