@@ -40,6 +40,21 @@ func mutex(c *framework.Client, change ...func(*Config)) *Lock {
 	return New(cfg)
 }
 
+// readers returns the lock at /l of those who share it.
+func readers(c *framework.Client, change ...func(*Config)) *Lock {
+	return mutex(c, append([]func(*Config){readersConfig}, change...)...)
+}
+
+func readersConfig(cfg *Config) {
+	cfg.Kind, cfg.Readers, cfg.Kinds = "read-", "read-", []string{"read-", "write-"}
+	cfg.Blocks, cfg.EntersAfter = order.ReadersAndWriters("write-"), nil
+}
+
+// writers returns the lock at /l that excludes those of readers.
+func writers(c *framework.Client, change ...func(*Config)) *Lock {
+	return readers(c, append([]func(*Config){func(cfg *Config) { cfg.Kind = "write-" }}, change...)...)
+}
+
 // held is a hold of the node /n, with one lease.
 type held struct {
 	srv   *zktest.Server

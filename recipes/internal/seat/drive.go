@@ -2,7 +2,6 @@ package seat
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -26,21 +25,19 @@ type use struct {
 func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 	s := w.seat
 	c := newContender(w.of, a)
+	c.lane, c.waiter = q, w
 	c.recovery.Note(w.trouble)
 	q.mu.Lock()
 	c.node, c.mayHaveTwin, s.queued = s.queued, s.hadTwin, framework.Created{}
 	q.mu.Unlock()
 	if c.node.Path != "" {
-		c.node.Path = w.of.pathOf(c.node)
+		c.node.Path = pathIn(w.of.cfg.Path, c.node)
 	}
-	c.onBlocked = func(r NotAdmitted) { q.noteBlocked(w, r) }
-	c.passOn = func() bool { return q.passOn(w, c) }
 	c.recovery.Tell = func(err error) { q.noteTrouble(ctx, err) }
 	for {
 		if refusal := c.run(ctx); refusal != nil {
 			q.complete(refusal, w, c.wasQueued)
 			q.refused(ctx, w, *refusal)
-			a.Recall(refusal)
 			return nil, w.of.Refuse(ctx, refusal)
 		}
 		if h := q.seated(w, c); h != nil {
@@ -138,7 +135,7 @@ func (q *lane) stopDriving(w *waiter) {
 			return
 		}
 		if s.become(Gone); left.Path != "" {
-			framework.Extend(w.of.cfg.Client).DeleteInBackground(w.of.pathOf(left))
+			framework.Extend(w.of.cfg.Client).DeleteInBackground(pathIn(w.of.cfg.Path, left))
 		}
 		q.vacateLocked(s)
 		q.decideLocked()
@@ -150,19 +147,29 @@ func (q *lane) stopDriving(w *waiter) {
 // that excludes it: another client has deleted the node, and no watch has told the
 // holder of that yet. Of two seats, the one with the older node has lost the lock.
 func (q *lane) endRivals(s *Seat) {
-	for _, other := range lanes.of(q.key.Key) {
-		other.mu.Lock()
-		rivals := slices.DeleteFunc(slices.Clone(other.live), func(r *Seat) bool {
-			return r == s || r.shared && s.shared || !r.hasNodes()
-		})
-		other.mu.Unlock()
-		for _, r := range rivals {
-			if r.nodes[0].Czxid > s.nodes[0].Czxid {
-				r = s
-			}
-			r.NodeDeleted()
+	gone := q.rivals(s)
+	for _, other := range q.in.beside(q) {
+		gone = append(gone, other.rivals(s)...)
+	}
+	for _, r := range gone {
+		if r.nodes[0].Czxid > s.nodes[0].Czxid {
+			r = s
+		}
+		r.NodeDeleted()
+	}
+}
+
+// rivals returns the seats of a lane that have the lock, as far as they know, and
+// cannot have it at the same time as s.
+func (q *lane) rivals(s *Seat) (rivals []*Seat) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, r := range q.live {
+		if r != s && !(r.shared && s.shared) && r.hasNodes() {
+			rivals = append(rivals, r)
 		}
 	}
+	return rivals
 }
 
 // Beside returns a hold on a seat that exists beside the holder's, for a node of the

@@ -25,7 +25,8 @@ type lane struct {
 	over bool       // nobody uses it: later arrivals get another lane
 	line line       // goroutines that wait
 	seat *Seat      // the one that they wait for, or nil
-	live []*Seat    // all seats that are not lost or gone, such as that of a downgraded reader
+	live []*Seat    // all seats that are not lost or gone, such as a downgraded reader's
+	one  [1]*Seat   // where they are, if there is one
 	memory
 }
 
@@ -76,7 +77,6 @@ func (l *Lock) comeAlone(ctx context.Context, a Attempt) (*Hold, error) {
 	c := newContender(l, a)
 	for {
 		if refusal := c.run(ctx); refusal != nil {
-			a.Recall(refusal)
 			return nil, l.Refuse(ctx, refusal)
 		}
 		if h := newHold(l.Terms(c.data), c.own, []framework.Created{c.node}); h != nil {
@@ -121,7 +121,6 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 			q.begin(h, w)
 		case fails:
 			refusal := *w.failed
-			a.Recall(&refusal)
 			err = w.of.Refuse(ctx, &refusal)
 		}
 		served = true
@@ -147,32 +146,37 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 // begin is the beginning of a hold, for its holder. It sets what becomes of the seat
 // at the end.
 func (q *lane) begin(h *Hold, w *waiter) {
-	h.of, h.policy = w.of, w.of.cfg.Policy
+	h.dir, h.policy = w.of.cfg.Path, w.of.cfg.Policy
 	q.holdAtLeast(h)
 }
 
-// addLocked puts a waiter into the line, and returns how many of ours are ahead. It
-// takes a waiter out again that has to wait, and must not.
+// addLocked puts a waiter into the line, unless it has its turn at once. It returns how
+// many of ours are ahead. A waiter that has to wait, and must not, is refused.
 func (q *lane) addLocked(w *waiter, wait bool) (ahead int, refused bool) {
 	ahead = len(q.live) + q.line.len()
-	q.line.add(w)
-	q.decideLocked()
+	w.at = notInLine
+	for q.line.len() == 0 && w.role == waits && q.serveLocked(w) { //nolint:revive // all is in the condition
+	}
 	return ahead, q.refusesLocked(w, ahead, wait)
 }
 
-// refusesLocked takes a waiter out of the line that has no role yet, and must not wait
-// for others.
+// refusesLocked refuses a waiter that has no role yet, and must not wait for others.
 func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
 	if w.role != waits {
 		return false
 	}
 	w.tries, w.leaves = !wait, !wait || w.of.isFull(ahead)
-	if w.leaves && !q.isShortWaitLocked(w) {
+	refused := w.leaves && !q.isShortWaitLocked(w)
+	switch {
+	case refused && w.at != notInLine:
 		q.line.remove(w)
-		return true
+	case !refused && w.at == notInLine:
+		q.line.add(w)
 	}
-	w.ready = make(chan struct{})
-	return false
+	if !refused {
+		w.ready = make(chan struct{})
+	}
+	return refused
 }
 
 // isFull reports whether so many are ahead that an acquire must not wait.
@@ -181,29 +185,37 @@ func (l *Lock) isFull(ahead int) bool { return l.cfg.QueueLimit > 0 && ahead >= 
 // decideLocked gives the first waiters their roles. It is called behind every change
 // of the line and of the seat, and nobody else decides who gets the seat next.
 func (q *lane) decideLocked() {
-	for w := q.line.first(); w != nil; w = q.line.first() {
-		s := q.seat
-		if s == nil {
-			s = q.newSeatLocked(w.of)
-			s.driver = w
-			q.giveLocked(w, drives)
-			return
-		}
-		switch state := s.State(); {
-		case q.maySitLocked(w, s, state):
-			q.sitLocked(w, s)
-		case state == Parked && !s.rests: // it is of the other kind, or not trusted
-			q.unparkLocked(s)
-		case state != Held || !s.shared || !w.isShared() || s.isLooking:
-			return
-		case s.closed || s.isRequested():
-			q.seat = nil // its holders keep it, and nobody joins them any more
-		default:
-			s.isLooking = true
-			q.giveLocked(w, looks)
-			return
-		}
+	for w := q.line.first(); w != nil && q.serveLocked(w); w = q.line.first() {
 	}
+}
+
+// serveLocked gives the first waiter a role, or has it wait. It reports whether there
+// may be more to decide.
+func (q *lane) serveLocked(w *waiter) bool {
+	s := q.seat
+	if s == nil {
+		s = q.newSeatLocked(w.of)
+		s.driver = w
+		q.giveLocked(w, drives)
+		return false
+	}
+	switch state := s.State(); {
+	case s.isTrustOver():
+		q.vacateLocked(s) // the session is about to call lose
+	case q.maySitLocked(w, s, state):
+		q.sitLocked(w, s)
+	case state == Parked && !s.rests: // it is of the other kind, or not trusted
+		q.unparkLocked(s)
+	case state != Held || !s.shared || !w.isShared() || s.isLooking:
+		return false
+	case s.closed || s.isRequested():
+		q.seat = nil // its holders keep it, and nobody joins them any more
+	default:
+		s.isLooking = true
+		q.giveLocked(w, looks)
+		return false
+	}
+	return true
 }
 
 // maySitLocked reports whether a waiter gets the seat without a request: it is idle,
@@ -252,7 +264,10 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 func (q *lane) newSeatLocked(of *Lock) *Seat {
 	s := &Seat{lane: q, shared: of.isShared()}
 	s.excluding, s.parks = of.excluding(), of.cfg.Readers == "" || s.shared
-	q.seat, q.live = s, append(q.live, s)
+	if q.seat = s; q.live == nil {
+		q.live = q.one[:0]
+	}
+	q.live = append(q.live, s)
 	return s
 }
 
@@ -327,7 +342,7 @@ func (q *lane) sendBack(w *waiter, wait bool) *lane {
 // comeBack puts a waiter that had a role at the front of the line, or into another
 // lane if this one is over: then nobody else is in the line.
 func (q *lane) comeBack(w *waiter, wait bool) *lane {
-	w.role, w.seat = waits, nil
+	w.role, w.seat, w.ready = waits, nil, nil
 	ahead, refused := 0, false
 	q.mu.Lock()
 	over := q.over
@@ -347,6 +362,21 @@ func (q *lane) comeBack(w *waiter, wait bool) *lane {
 		w.role, w.failed = fails, &seen
 	}
 	return q
+}
+
+// addFirstLocked is addLocked for a waiter that comes back.
+func (q *lane) addFirstLocked(w *waiter, wait bool) (refused bool) {
+	q.line.addFirst(w)
+	q.decideLocked()
+	switch {
+	case w.role != waits:
+		return false
+	case !wait:
+		q.line.remove(w)
+		return true
+	}
+	w.ready = make(chan struct{})
+	return false
 }
 
 // ours describes a seat of ours as the holder.

@@ -1,0 +1,131 @@
+package seat
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// arrivals puts waiters into a lane that nobody else uses.
+func arrivals(t *testing.T, of ...*Lock) (*lane, []*waiter) {
+	set, all := &laneSet{}, []*waiter(nil)
+	var q *lane
+	for _, l := range of {
+		w := &waiter{of: l}
+		var refused bool
+		q, _, refused = set.arrive(laneKey{}, w, true)
+		require.False(t, refused)
+		all = append(all, w)
+	}
+	return q, all
+}
+
+// A waiter gets its role between its arrival and its wait. It need not wait then.
+func TestRoleThatComesBeforeTheWaitIsNotMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, all := arrivals(t, writes, writes)
+		require.Equal(t, drives, all[0].role)
+		require.Equal(t, waits, all[1].role)
+		q.stopDriving(all[0])
+		require.NoError(t, q.wait(t.Context(), Attempt{}, all[1], 1))
+		require.Equal(t, drives, all[1].role)
+	})
+}
+
+// A driver fails, and the lane is over. The waiter that comes back to it gets another
+// one, and its turn there.
+func TestWaiterThatComesBackToALaneThatIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, all := arrivals(t, writes)
+		q.stopDriving(all[0])
+		require.True(t, q.over)
+		key := laneKey{Key: Key{path: "/" + t.Name()}}
+		q.key = key
+		ahead := &waiter{of: writes}
+		other, _, _ := lanes.arrive(key, ahead, true)
+		require.Same(t, other, q.comeBack(all[0], true))
+		require.Equal(t, waits, all[0].role)
+		other.stopDriving(ahead)
+		require.NoError(t, other.wait(t.Context(), Attempt{}, all[0], 1))
+		require.Equal(t, drives, all[0].role)
+		other.stopDriving(all[0])
+		require.Nil(t, lanes.lookUp(key))
+	})
+}
+
+// A try that had the lock, and cannot trust it, comes back. Others are there now, so
+// that it is refused.
+func TestTryThatComesBackBehindOthersIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, _ := arrivals(t, writes)
+		w := &waiter{of: writes, at: notInLine, role: sits}
+		require.Same(t, q, q.comeBack(w, false))
+		require.Equal(t, fails, w.role)
+		require.NotNil(t, w.failed)
+		require.Zero(t, q.line.len())
+	})
+}
+
+// Waiters leave with each role. What a waiter has got meanwhile, the next one gets.
+//
+// Promise: A waiter that gives up at the moment of its turn lets the next one enter.
+// Promise: A lock that is handed to a waiter who has left is released.
+func TestWaiterThatLeavesKeepsNothing(t *testing.T) {
+	gone, leave := context.WithCancel(context.Background())
+	leave()
+	t.Run("waits", func(t *testing.T) {
+		q, all := arrivals(t, writes, writes, writes)
+		require.Equal(t, 2, q.leave(gone, all[2]))
+		require.Equal(t, 1, q.leave(gone, all[1]))
+		require.Zero(t, q.line.len())
+	})
+	t.Run("drives", func(t *testing.T) {
+		q, all := arrivals(t, writes, writes)
+		q.leave(gone, all[0])
+		require.Equal(t, drives, all[1].role)
+		q.leave(gone, all[1])
+		require.True(t, q.over)
+	})
+	t.Run("looks", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+			m := readers(c)
+			lease, err := m.Acquire(t.Context(), true)
+			require.NoError(t, err)
+			time.Sleep(time.Second)
+			q, first, second := lease.Hold().seat.lane, &waiter{of: m}, &waiter{of: m}
+			lanes.arrive(q.key, first, true)
+			lanes.arrive(q.key, second, true)
+			require.Equal(t, looks, first.role)
+			require.Equal(t, waits, second.role, "one look for all")
+			q.leave(gone, first)
+			require.Equal(t, looks, second.role)
+			q.leave(gone, second)
+			require.NoError(t, lease.Release(t.Context()))
+		})
+	})
+	t.Run("sits", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			m := mutex(c, func(cfg *Config) { cfg.HandOvers, cfg.HandOver = 9, time.Hour })
+			lease, err := m.Acquire(t.Context(), true)
+			require.NoError(t, err)
+			q, w, next := lease.Hold().seat.lane, &waiter{of: m}, &waiter{of: m}
+			lanes.arrive(q.key, w, true)
+			lanes.arrive(q.key, next, true)
+			require.NoError(t, lease.Release(t.Context()))
+			require.Equal(t, sits, w.role)
+			q.leave(gone, w)
+			synctest.Wait()
+			require.NotEqual(t, waits, next.role)
+			q.leave(gone, next)
+			synctest.Wait()
+			require.Empty(t, srv.Children("/l"))
+			require.Zero(t, lanesOf(c))
+		})
+	})
+}

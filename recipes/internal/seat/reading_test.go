@@ -1,0 +1,181 @@
+package seat
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// acquired is the lease of an acquire in the background.
+type acquired struct {
+	t     *testing.T
+	lease *Lease
+	err   error
+	done  chan struct{}
+}
+
+// acquire begins an acquire, and returns when it can go on no more.
+func acquire(t *testing.T, l *Lock) *acquired {
+	a := &acquired{t: t, done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		a.lease, a.err = l.Acquire(t.Context(), true)
+	}()
+	synctest.Wait()
+	return a
+}
+
+func (a *acquired) waits() bool {
+	synctest.Wait()
+	return !isClosed(a.done)
+}
+
+// won waits for the lease.
+func (a *acquired) won() *Lease {
+	<-a.done
+	require.NoError(a.t, a.err)
+	return a.lease
+}
+
+func (a *acquired) release() { require.NoError(a.t, a.won().Release(a.t.Context())) }
+
+// connect returns another client.
+func connect(t *testing.T, srv *zktest.Server) *framework.Client {
+	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// Readers join for a short time after a listing. Then one looks again, for all.
+//
+// Promise: Readers that share a node list the queue again after a bounded time.
+func TestReadersJoinForAShortTimeAfterAListing(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		m := readers(c)
+		first := acquire(t, m)
+		node := first.won().Path()
+		looks := srv.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: -1, Do: zktest.Call(func(zktest.Request) {})})
+		time.Sleep(joinsFor)
+		acquire(t, m).release()
+		require.Zero(t, looks.Hits())
+		time.Sleep(time.Millisecond)
+		for range 3 {
+			joined := acquire(t, m)
+			require.Equal(t, node, joined.won().Path())
+			joined.release()
+			require.Equal(t, 1, looks.Hits())
+		}
+		first.release()
+		require.Empty(t, srv.Children("/l"))
+	})
+}
+
+// A writer of another client queues. Readers who come after the next listing have a
+// node behind it.
+//
+// Promise: A writer of another client waits for no reader that comes after the next listing.
+func TestWriterOfAnotherClientClosesTheDoor(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		first := acquire(t, readers(c))
+		node := first.won().Path()
+		writer := acquire(t, writers(connect(t, srv)))
+		require.True(t, writer.waits())
+		early := acquire(t, readers(c))
+		require.Equal(t, node, early.won().Path(), "the listing is new")
+		time.Sleep(2 * joinsFor)
+		late := acquire(t, readers(c))
+		require.True(t, late.waits())
+		require.Len(t, srv.Children("/l"), 3)
+		first.release()
+		require.True(t, writer.waits())
+		early.release()
+		require.NotEqual(t, node, writer.won().Path())
+		require.True(t, late.waits())
+		writer.release()
+		late.release()
+	})
+}
+
+// A reader that is admitted ahead of a writer shares its node with nobody: the
+// listing that admitted it has the writer.
+//
+// Promise: No reader joins a node whose listing has a writer.
+func TestListingWithAWriterClosesTheDoor(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		other := connect(t, srv)
+		before, writer := acquire(t, writers(other)), (*acquired)(nil)
+		reader := acquire(t, readers(c))
+		require.True(t, reader.waits())
+		writer = acquire(t, writers(connect(t, srv)))
+		before.release()
+		node := reader.won().Path()
+		joining := acquire(t, readers(c))
+		require.True(t, joining.waits())
+		reader.release()
+		writer.release()
+		require.NotEqual(t, node, joining.won().Path())
+		joining.release()
+	})
+}
+
+// A writer in the line closes the door to readers of its client that come later.
+//
+// Promise: Readers do not pass a writer of their client that waits in the process.
+func TestWriterInTheLineClosesTheDoor(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		first := acquire(t, readers(c))
+		writer := acquire(t, writers(c))
+		late := acquire(t, readers(c))
+		require.True(t, writer.waits())
+		require.True(t, late.waits())
+		first.release()
+		writer.won()
+		require.True(t, late.waits())
+		writer.release()
+		late.release()
+	})
+}
+
+// A writer in the line gives up. The readers behind it go on.
+//
+// Promise: Readers continue when the writer ahead of them in the process gives up.
+func TestWriterThatLeavesTheLineOpensTheDoor(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		first := acquire(t, readers(c))
+		q := first.won().Hold().seat.lane
+		writer := &waiter{of: writers(c)}
+		lanes.arrive(q.key, writer, true)
+		late := acquire(t, readers(c))
+		require.True(t, late.waits())
+		q.leave(Ended, writer)
+		require.Equal(t, first.won().Path(), late.won().Path())
+		first.release()
+		require.NoError(t, late.won().Context().Err())
+		require.Len(t, srv.Children("/l"), 1, "it goes with the last")
+		late.release()
+		require.Empty(t, srv.Children("/l"))
+	})
+}
+
+// Somebody asks for the lock that readers hold. Those who come later have another
+// node.
+//
+// Promise: No reader joins a shared node whose release was requested.
+func TestNobodyJoinsReadersWhoAreAsked(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		first := acquire(t, readers(c))
+		asked := first.won().Requested()
+		require.NoError(t, srv.Set(first.won().Path(), RevocationMarker))
+		<-asked
+		late := acquire(t, readers(c))
+		require.NotEqual(t, first.won().Path(), late.won().Path())
+		first.release()
+		late.release()
+	})
+}
