@@ -306,7 +306,9 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	switch {
 	case r == waits:
 		w.trouble = q.trouble
-		ahead = len(q.live) + q.line.before(w.at)
+		if q.keepsOutLocked(w) {
+			ahead = len(q.live) + q.line.before(w.at)
+		}
 		q.line.remove(w)
 		q.decideLocked() // those that it was in the way of
 	case r == looks:
