@@ -34,13 +34,17 @@ func (h *Hold) Seat() *Seat { return h.seat }
 // was acquired with. The nodes may have been made in another view.
 func (h *Hold) Paths() []string {
 	paths := make([]string, len(h.seat.nodes))
-	for i, n := range h.seat.nodes {
-		paths[i] = n.Path
-		if h.of != nil {
-			paths[i] = h.of.pathOf(n)
-		}
+	for i := range paths {
+		paths[i] = h.path(i)
 	}
 	return paths
+}
+
+func (h *Hold) path(i int) string {
+	if h.of == nil {
+		return h.seat.nodes[i].Path
+	}
+	return h.of.pathOf(h.seat.nodes[i])
 }
 
 // Context ends when the hold does.

@@ -69,7 +69,7 @@ func (l *Lease) Holds() []*Hold {
 }
 
 // Path returns the path of the first node.
-func (l *Lease) Path() string { return l.Holds()[0].Paths()[0] }
+func (l *Lease) Path() string { return l.Holds()[0].path(0) }
 
 // Leases returns the leases that were taken together, or the lease itself.
 func (l *Lease) Leases() []*Lease {
