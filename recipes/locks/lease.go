@@ -112,8 +112,8 @@ func (l *Lease) Leases() []*Lease {
 func (l *Lease) Checks() []framework.TxnOp {
 	var checks []framework.TxnOp
 	for _, h := range l.inner().Holds() {
-		for _, path := range h.Paths() {
-			checks = append(checks, framework.CheckOp(path, framework.AnyVersion))
+		for _, n := range h.Seat().Nodes() {
+			checks = append(checks, framework.CheckOp(h.Path(n), framework.AnyVersion))
 		}
 	}
 	return checks

@@ -35,6 +35,7 @@ type contender struct {
 	data    []byte            // of our nodes
 	node    framework.Created // without a path if there is none yet
 	seen    NotAdmitted
+	before  NotAdmitted // the same of nodes before this one
 
 	recovery follow.Recovery // its trouble is over when we wait in the queue
 
@@ -50,10 +51,12 @@ type contender struct {
 
 	refused *refusal // for a look: the refusal before it; see lookFirst
 
+	lane   *lane   // of the goroutines that we make a node for, or nil
+	waiter *waiter // of that lane
+
 	// Each of these may be nil.
 	onBlocked func(NotAdmitted)                                 // we have to wait
 	onAbandon func(ctx context.Context, node framework.Created) // deletes a node that is given up
-	passOn    func() bool                                       // leaves the node to another goroutine, if one wants it
 }
 
 var (
@@ -94,6 +97,7 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 		if ctx.Err() != nil || !c.queuesAgain(ctx, err) {
 			c.seen.Err = ErrorOf(ctx, err, c.recovery.Trouble())
 			c.lock.noteRefusal(c.seen)
+			c.seen.Recall(c.before)
 			return &c.seen
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
@@ -106,7 +110,10 @@ func (c *contender) run(ctx context.Context) *NotAdmitted {
 // queue creates our node, unless there is one, and returns nil when it is admitted. In
 // every other case it has the node deleted, or leaves it to another goroutine.
 func (c *contender) queue(ctx context.Context) (err error) {
-	c.seen, c.told, c.own, c.listed = NotAdmitted{}, false, nil, time.Time{}
+	if !c.seen.Seen.IsZero() {
+		c.before = c.seen
+	}
+	c.seen, c.told, c.own, c.listed, c.excluding = NotAdmitted{}, false, nil, time.Time{}, false
 	if c.node.Path == "" {
 		if err := c.enter(ctx); err != nil {
 			return err
@@ -159,7 +166,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 func (c *contender) abandon(ctx context.Context, err error) {
 	goes := reason.Is(err, errHeld) || err != nil && ctx.Err() != nil
 	switch {
-	case c.passOn != nil && goes && c.node.Session.Context().Err() == nil && c.passOn():
+	case c.lane != nil && goes && c.node.Session.Context().Err() == nil && c.lane.passOn(c.waiter, c):
 		if c.own != nil {
 			c.own.watch.Stop() // the next one sets another
 		}
@@ -286,7 +293,10 @@ func (c *contender) tellAbandoned(err error) {
 func (c *contender) tellBlocked() {
 	c.recovery.Recovered()
 	c.attempt.note(c.seen)
-	if c.onBlocked != nil {
+	switch {
+	case c.lane != nil:
+		c.lane.noteBlocked(c.waiter, c.seen)
+	case c.onBlocked != nil:
 		c.onBlocked(c.seen)
 	}
 }

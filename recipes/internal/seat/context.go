@@ -12,9 +12,13 @@ import (
 type merged struct {
 	context.Context
 	values context.Context
+	hold   *Hold // that a context of values is under, too; may be nil
 }
 
 func (c merged) Value(key any) any {
+	if c.hold != nil && key == c.hold.seat.terms.Key {
+		return c.hold
+	}
 	if v := c.values.Value(key); v != nil {
 		return v
 	}

@@ -2,7 +2,6 @@ package seat
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -26,21 +25,19 @@ type use struct {
 func (q *lane) drive(ctx context.Context, a Attempt, w *waiter) (*Hold, error) {
 	s := w.seat
 	c := newContender(w.of, a)
+	c.lane, c.waiter = q, w
 	c.recovery.Note(w.trouble)
 	q.mu.Lock()
 	c.node, c.mayHaveTwin, s.queued = s.queued, s.hadTwin, framework.Created{}
 	q.mu.Unlock()
 	if c.node.Path != "" {
-		c.node.Path = w.of.pathOf(c.node)
+		c.node.Path = pathIn(w.of.cfg.Path, c.node)
 	}
-	c.onBlocked = func(r NotAdmitted) { q.note(w.of, r) }
-	c.passOn = func() bool { return q.passOn(w, c) }
 	c.recovery.Tell = func(err error) { q.noteTrouble(ctx, err) }
 	for {
 		if refusal := c.run(ctx); refusal != nil {
 			q.complete(refusal, w, c.wasQueued)
 			q.refused(ctx, w, *refusal)
-			a.Recall(refusal)
 			return nil, w.of.Refuse(ctx, refusal)
 		}
 		if h := q.seated(w, c); h != nil {
@@ -72,6 +69,7 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 	if s.hasNodes() {
 		q.noteOursLocked(s)
 	}
+	q.letInLocked(s)
 	q.decideLocked()
 	q.mu.Unlock()
 	q.endRivals(s)
@@ -83,11 +81,29 @@ func (q *lane) seated(w *waiter, c *contender) *Hold {
 func (q *lane) passOn(w *waiter, c *contender) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	s, next := w.seat, q.line.first()
-	if s.driver != w || next == nil || next.isShared() != s.shared {
+	s := w.seat
+	if s.driver != w {
 		return false
 	}
-	s.queued, s.hadTwin, s.driver = c.node, c.mayHaveTwin, next
+	if !c.seen.Seen.IsZero() { // it gives up because of others
+		q.turnAwayLocked(s, c.seen, c.seen.Ahead)
+	}
+	s.queued, s.hadTwin = c.node, c.mayHaveTwin
+	if q.driveNextLocked(s) {
+		return true
+	}
+	s.queued = framework.Created{}
+	return false
+}
+
+// driveNextLocked leaves the node of a seat to the first waiter, if that would make the
+// same.
+func (q *lane) driveNextLocked(s *Seat) bool {
+	next := q.line.first()
+	if next == nil || next.isShared() != s.shared {
+		return false
+	}
+	s.driver = next
 	q.giveLocked(next, drives)
 	return true
 }
@@ -107,15 +123,19 @@ func (q *lane) refused(ctx context.Context, w *waiter, r NotAdmitted) {
 }
 
 // stopDriving vacates the seat of a driver that has given up, unless another one
-// drives it now.
+// drives it now. A node that the driver was left, and has not begun with, is left to
+// the next.
 func (q *lane) stopDriving(w *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if s := w.seat; s.driver == w {
 		s.driver = nil
 		left := s.queued
+		if left.Path != "" && left.Session.Context().Err() == nil && q.driveNextLocked(s) {
+			return
+		}
 		if s.become(Gone); left.Path != "" {
-			framework.Extend(w.of.cfg.Client).DeleteInBackground(w.of.pathOf(left))
+			framework.Extend(w.of.cfg.Client).DeleteInBackground(pathIn(w.of.cfg.Path, left))
 		}
 		q.vacateLocked(s)
 		q.decideLocked()
@@ -127,19 +147,29 @@ func (q *lane) stopDriving(w *waiter) {
 // that excludes it: another client has deleted the node, and no watch has told the
 // holder of that yet. Of two seats, the one with the older node has lost the lock.
 func (q *lane) endRivals(s *Seat) {
-	for _, other := range lanes.of(q.key.Key) {
-		other.mu.Lock()
-		rivals := slices.DeleteFunc(slices.Clone(other.live), func(r *Seat) bool {
-			return r == s || r.shared && s.shared || !r.hasNodes()
-		})
-		other.mu.Unlock()
-		for _, r := range rivals {
-			if r.nodes[0].Czxid > s.nodes[0].Czxid {
-				r = s
-			}
-			r.NodeDeleted()
+	gone := q.rivals(s)
+	for _, other := range q.in.beside(q) {
+		gone = append(gone, other.rivals(s)...)
+	}
+	for _, r := range gone {
+		if r.nodes[0].Czxid > s.nodes[0].Czxid {
+			r = s
+		}
+		r.NodeDeleted()
+	}
+}
+
+// rivals returns the seats of a lane that have the lock, as far as they know, and
+// cannot have it at the same time as s.
+func (q *lane) rivals(s *Seat) (rivals []*Seat) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, r := range q.live {
+		if r != s && !(r.shared && s.shared) && r.hasNodes() {
+			rivals = append(rivals, r)
 		}
 	}
+	return rivals
 }
 
 // Beside returns a hold on a seat that exists beside the holder's, for a node of the

@@ -18,7 +18,7 @@ type Hold struct {
 	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
 	end  context.CancelCauseFunc
 
-	of     *Lock  // the lock that it was acquired with; nil if its path is that of the nodes in any case
+	dir    string // the lock's path in the view of the client that it was acquired with; empty if the nodes are of that
 	policy Policy // what becomes of the seat when the hold ends
 
 	// These are protected by seat.mu.
@@ -30,21 +30,13 @@ type Hold struct {
 // Seat returns the seat that the hold is a part of.
 func (h *Hold) Seat() *Seat { return h.seat }
 
-// Paths returns the paths of the seat's nodes, in the view of the client that the hold
-// was acquired with. The nodes may have been made in another view.
-func (h *Hold) Paths() []string {
-	paths := make([]string, len(h.seat.nodes))
-	for i := range paths {
-		paths[i] = h.path(i)
+// Path returns the path of a node of the seat, in the view of the client that the hold
+// was acquired with. The node may have been made in another view.
+func (h *Hold) Path(n framework.Created) string {
+	if h.dir == "" {
+		return n.Path
 	}
-	return paths
-}
-
-func (h *Hold) path(i int) string {
-	if h.of == nil {
-		return h.seat.nodes[i].Path
-	}
-	return h.of.pathOf(h.seat.nodes[i])
+	return pathIn(h.dir, n)
 }
 
 // Context ends when the hold does.

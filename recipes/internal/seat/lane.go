@@ -25,7 +25,8 @@ type lane struct {
 	over bool       // nobody uses it: later arrivals get another lane
 	line line       // goroutines that wait
 	seat *Seat      // the one that they wait for, or nil
-	live []*Seat    // all seats that are not lost or gone, such as that of a downgraded reader
+	live []*Seat    // all seats that are not lost or gone, such as a downgraded reader's
+	one  [1]*Seat   // where they are, if there is one
 	memory
 }
 
@@ -45,10 +46,12 @@ type waiter struct {
 	of     *Lock
 	at     int // its place in the line; notInLine outside of it
 	role   role
-	ready  chan struct{} // closed when it has another role than waits; nil if it has had one at once
+	ready  chan struct{} // closed when it has another role; nil if it need not wait. Only it sets this
 	seat   *Seat         // for drives and looks
 	hold   *Hold         // for sits
 	failed *NotAdmitted  // for fails
+	tries  bool          // it must not wait for others
+	leaves bool          // nor if the queue is full: see turnAwayLocked
 
 	// trouble is what those before it have outlasted when it leaves the line.
 	trouble error
@@ -74,7 +77,6 @@ func (l *Lock) comeAlone(ctx context.Context, a Attempt) (*Hold, error) {
 	c := newContender(l, a)
 	for {
 		if refusal := c.run(ctx); refusal != nil {
-			a.Recall(refusal)
 			return nil, l.Refuse(ctx, refusal)
 		}
 		if h := newHold(l.Terms(c.data), c.own, []framework.Created{c.node}); h != nil {
@@ -111,7 +113,7 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 				err = q.refuseGone(ctx, w)
 				break
 			}
-			if h = w.hold; !h.isTrusted() {
+			if h = w.hold; !h.isTrusted() || h.seat.isRequested() {
 				q = q.sendBack(w, a.Wait)
 				continue
 			}
@@ -119,7 +121,6 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 			q.begin(h, w)
 		case fails:
 			refusal := *w.failed
-			a.Recall(&refusal)
 			err = w.of.Refuse(ctx, &refusal)
 		}
 		served = true
@@ -127,8 +128,7 @@ func (q *lane) serve(ctx context.Context, a Attempt, w *waiter, ahead int) (h *H
 	}
 }
 
-// wait waits in the line until the waiter has another role. Before that, its role is
-// the lane's.
+// wait waits in the line for a role, unless the waiter has one.
 func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error {
 	if w.ready == nil {
 		return nil
@@ -136,6 +136,7 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 	a.Trace.QueuedLocally(ahead, func() flight.Standing { return q.standingOf(w) })
 	select {
 	case <-w.ready:
+		w.ready = nil
 		return nil
 	case <-ctx.Done():
 		return q.refuseGone(ctx, w)
@@ -145,54 +146,76 @@ func (q *lane) wait(ctx context.Context, a Attempt, w *waiter, ahead int) error 
 // begin is the beginning of a hold, for its holder. It sets what becomes of the seat
 // at the end.
 func (q *lane) begin(h *Hold, w *waiter) {
-	h.of, h.policy = w.of, w.of.cfg.Policy
+	h.dir, h.policy = w.of.cfg.Path, w.of.cfg.Policy
 	q.holdAtLeast(h)
 }
 
-// addLocked puts a waiter into the line, and returns how many of ours are ahead. It
-// takes a waiter out again that has to wait, and must not.
+// addLocked puts a waiter into the line, unless it has its turn at once. It returns how
+// many of ours are ahead. A waiter that has to wait, and must not, is refused.
 func (q *lane) addLocked(w *waiter, wait bool) (ahead int, refused bool) {
 	ahead = len(q.live) + q.line.len()
-	q.line.add(w)
-	q.decideLocked()
-	if w.role != waits {
-		return ahead, false
+	w.at = notInLine
+	for q.line.len() == 0 && w.role == waits && q.serveLocked(w) { //nolint:revive // all is in the condition
 	}
-	limit := w.of.cfg.QueueLimit
-	if !wait || limit > 0 && ahead >= limit {
-		q.line.remove(w)
-		return ahead, true
-	}
-	w.ready = make(chan struct{})
-	return ahead, false
+	return ahead, q.refusesLocked(w, ahead, wait)
 }
+
+// refusesLocked refuses a waiter that has no role yet, and must not wait for others.
+func (q *lane) refusesLocked(w *waiter, ahead int, wait bool) bool {
+	if w.role != waits {
+		return false
+	}
+	w.tries, w.leaves = !wait, !wait || w.of.isFull(ahead)
+	refused := w.leaves && !q.isShortWaitLocked(w)
+	switch {
+	case refused && w.at != notInLine:
+		q.line.remove(w)
+	case !refused && w.at == notInLine:
+		q.line.add(w)
+	}
+	if !refused {
+		w.ready = make(chan struct{})
+	}
+	return refused
+}
+
+// isFull reports whether so many are ahead that an acquire must not wait.
+func (l *Lock) isFull(ahead int) bool { return l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit }
 
 // decideLocked gives the first waiters their roles. It is called behind every change
 // of the line and of the seat, and nobody else decides who gets the seat next.
 func (q *lane) decideLocked() {
-	for w := q.line.first(); w != nil; w = q.line.first() {
-		s := q.seat
-		if s == nil {
-			s = q.newSeatLocked(w.of)
-			s.driver = w
-			q.giveLocked(w, drives)
-			return
-		}
-		switch state := s.State(); {
-		case q.maySitLocked(w, s, state):
-			q.sitLocked(w, s)
-		case state == Parked && !s.rests: // it is of the other kind, or not trusted
-			q.unparkLocked(s)
-		case state != Held || !s.shared || !w.isShared() || s.isLooking:
-			return
-		case s.closed || s.isRequested():
-			q.seat = nil // its holders keep it, and nobody joins them any more
-		default:
-			s.isLooking = true
-			q.giveLocked(w, looks)
-			return
-		}
+	for w := q.line.first(); w != nil && q.serveLocked(w); w = q.line.first() {
 	}
+}
+
+// serveLocked gives the first waiter a role, or has it wait. It reports whether there
+// may be more to decide.
+func (q *lane) serveLocked(w *waiter) bool {
+	s := q.seat
+	if s == nil {
+		s = q.newSeatLocked(w.of)
+		s.driver = w
+		q.giveLocked(w, drives)
+		return false
+	}
+	switch state := s.State(); {
+	case s.isTrustOver():
+		q.vacateLocked(s) // the session is about to call lose
+	case q.maySitLocked(w, s, state):
+		q.sitLocked(w, s)
+	case state == Parked && !s.rests: // it is of the other kind, or not trusted
+		q.unparkLocked(s)
+	case state != Held || !s.shared || !w.isShared() || s.isLooking:
+		return false
+	case s.closed || s.isRequested():
+		q.seat = nil // its holders keep it, and nobody joins them any more
+	default:
+		s.isLooking = true
+		q.giveLocked(w, looks)
+		return false
+	}
+	return true
 }
 
 // maySitLocked reports whether a waiter gets the seat without a request: it is idle,
@@ -241,7 +264,10 @@ func (q *lane) sitLocked(w *waiter, s *Seat) {
 func (q *lane) newSeatLocked(of *Lock) *Seat {
 	s := &Seat{lane: q, shared: of.isShared()}
 	s.excluding, s.parks = of.excluding(), of.cfg.Readers == "" || s.shared
-	q.seat, q.live = s, append(q.live, s)
+	if q.seat = s; q.live == nil {
+		q.live = q.one[:0]
+	}
+	q.live = append(q.live, s)
 	return s
 }
 
@@ -299,28 +325,38 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	return ahead
 }
 
-// sendBack ends a hold that its taker cannot trust, and the seat with it. The taker is
-// the first in the line again. If that is over, nobody else was in it.
+// sendBack ends a hold that its taker cannot trust. Nobody else gets the seat. The
+// taker is the first in the line again.
 func (q *lane) sendBack(w *waiter, wait bool) *lane {
 	h := w.hold
 	w.hold = nil
+	q.mu.Lock()
+	h.seat.closed = true
+	q.mu.Unlock()
 	h.drop()
 	return q.comeBack(w, wait)
 }
 
 // comeBack puts a waiter that had a role at the front of the line, or into another
-// lane if this one is over.
+// lane if this one is over: then nobody else is in the line.
 func (q *lane) comeBack(w *waiter, wait bool) *lane {
 	w.role, w.seat, w.ready = waits, nil, nil
+	ahead, refused := 0, false
 	q.mu.Lock()
 	over := q.over
-	refused := !over && q.addFirstLocked(w, wait)
+	if !over {
+		ahead = len(q.live)
+		q.line.addFirst(w)
+		q.decideLocked()
+		refused = q.refusesLocked(w, ahead, wait)
+	}
 	q.mu.Unlock()
 	if over {
-		q, _, refused = lanes.arrive(q.key, w, wait)
+		q, ahead, refused = lanes.arrive(q.key, w, wait)
 	}
 	if refused {
 		seen := q.standing()
+		seen.Ahead, seen.Full = max(seen.Ahead, ahead), w.of.isFull(ahead)
 		w.role, w.failed = fails, &seen
 	}
 	return q
@@ -367,7 +403,7 @@ func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
 // its client. It looks at the server's queue for that if nobody has, as long as ctx
 // lasts.
 func (l *Lock) refuseLocally(ctx context.Context, q *lane, ahead int) error {
-	full := l.cfg.QueueLimit > 0 && ahead >= l.cfg.QueueLimit
+	full := l.isFull(ahead)
 	r := q.standing()
 	if r.Seen.IsZero() {
 		var err error

@@ -78,14 +78,16 @@ func (s *laneSet) lookUpLocked(key laneKey) *lane {
 	return nil
 }
 
-// of returns all lanes of a lock: those of objects whose nodes differ.
-func (s *laneSet) of(key Key) (all []*lane) {
+// beside returns the other lanes of a lock: those of objects whose nodes differ.
+func (s *laneSet) beside(q *lane) (others []*lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for q := s.byKey[key]; q != nil; q = q.next {
-		all = append(all, q)
+	for other := s.byKey[q.key.Key]; other != nil; other = other.next {
+		if other != q {
+			others = append(others, other)
+		}
 	}
-	return all
+	return others
 }
 
 // remove removes a lane that is over, unless it was removed before.

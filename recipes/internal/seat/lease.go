@@ -24,7 +24,7 @@ type Lease struct {
 func (h *Hold) LeaseOf(ctx context.Context) *Lease {
 	l := &Lease{hold: h}
 	l.life, l.end = context.WithCancelCause(h.ctx)
-	l.workIn(merged{l.life, l.valuesOf(ctx)})
+	l.workIn(merged{l.life, context.WithoutCancel(ctx), h})
 	return l
 }
 
@@ -57,7 +57,7 @@ func (l *Lease) Ended() error { return context.Cause(l.life) }
 
 // WithContext returns a copy of ctx that ends with the lease, too.
 func (l *Lease) WithContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return endingWith(leaseContext{merged{l.held(), l.valuesOf(ctx)}, l}, ctx)
+	return endingWith(leaseContext{merged{l.held(), l.valuesOf(ctx), nil}, l}, ctx)
 }
 
 // Holds returns the holds that the lease has shares of.
@@ -69,7 +69,13 @@ func (l *Lease) Holds() []*Hold {
 }
 
 // Path returns the path of the first node.
-func (l *Lease) Path() string { return l.Holds()[0].path(0) }
+func (l *Lease) Path() string {
+	h := l.hold
+	if h == nil {
+		h = l.several.holds()[0]
+	}
+	return h.Path(h.seat.nodes[0])
+}
 
 // Leases returns the leases that were taken together, or the lease itself.
 func (l *Lease) Leases() []*Lease {

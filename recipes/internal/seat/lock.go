@@ -80,13 +80,13 @@ func (l *Lock) Key() Key {
 // Path returns the path of the node whose children are the contenders.
 func (l *Lock) Path() string { return l.cfg.Path }
 
-// pathOf returns the path of one of the lock's nodes in the lock's own view of the
-// client.
-func (l *Lock) pathOf(n framework.Created) string {
-	if path.Dir(n.Path) == l.cfg.Path {
+// pathIn returns the path of a node of a lock whose path is dir in a view of the
+// client. The node may have been made in another view.
+func pathIn(dir string, n framework.Created) string {
+	if path.Dir(n.Path) == dir {
 		return n.Path
 	}
-	return znode.Join(l.cfg.Path, path.Base(n.Path))
+	return znode.Join(dir, path.Base(n.Path))
 }
 
 // HasMinimumHold reports whether the lock stays for a while after a release.
@@ -154,7 +154,7 @@ func (l *Lock) Win(ctx context.Context, a Attempt) (*Hold, error) {
 			return nil, err
 		}
 	}
-	return l.come(ctx, a.Remembering())
+	return l.come(ctx, a)
 }
 
 // Terms returns the terms of the lock's seats.

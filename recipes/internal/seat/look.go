@@ -151,6 +151,7 @@ func (c *contender) waitFor(ctx context.Context, now order.Standing) (err error)
 	if err := c.checkSession(nil); err != nil {
 		return err
 	}
+	c.listed, c.excluding = time.Time{}, false // the last listing has the node that is gone, and may lack newer ones
 	return granted(ctx)
 }
 

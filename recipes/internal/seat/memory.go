@@ -18,12 +18,14 @@ type memory struct {
 	trouble  error        // the last error that the driver has outlasted, or nil
 }
 
-// note records the state of the server's queue, as the driver has seen it.
-func (q *lane) note(l *Lock, r NotAdmitted) {
+// noteBlocked records the state of the server's queue, as the driver has seen it that
+// waits there.
+func (q *lane) noteBlocked(w *waiter, r NotAdmitted) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	r.RecallHolder(q.seen)
-	q.seen, q.keepsOut = r, l.isShared() || !l.isReader(r.Holder)
+	q.seen, q.keepsOut = r, w.isShared() || !w.of.isReader(r.Holder)
+	q.turnAwayLocked(w.seat, r, r.Ahead+1)
 }
 
 // noteOursLocked records that a seat of ours has the lock.

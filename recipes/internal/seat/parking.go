@@ -41,11 +41,13 @@ func (h *Hold) mayPark() bool {
 // heard.
 func (s *Seat) mayParkLocked() bool { return s.others != nil && !s.othersCame() && !s.closed }
 
-// isHeeded reports whether a watch on the queue was set.
-func (s *Seat) isHeeded() bool {
-	s.lane.mu.Lock()
-	defer s.lane.mu.Unlock()
-	return s.others != nil
+// mustHeed reports whether the last holder's release must set the watch on the queue,
+// because the seat could be parked then.
+func (q *lane) mustHeed(h *Hold) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s := h.seat
+	return h.mayPark() && s.others == nil && !s.closed && s.isLast()
 }
 
 // othersCame reports whether somebody else may have queued since the watch was set.

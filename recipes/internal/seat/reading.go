@@ -18,6 +18,7 @@ type reading struct {
 	listed    time.Time // when a listing came that had no writer; zero if there was none
 	closed    bool      // nobody may join any more
 	isLooking bool      // one of the readers looks at the queue
+	isBlocked bool      // the driver has seen that others are ahead
 	excluding []string  // the kinds of the nodes that share the lock with none of this kind
 }
 
@@ -31,6 +32,48 @@ func (s *Seat) isOpen() bool {
 		return false
 	}
 	return s.others != nil && !s.othersCame() || time.Since(s.listed) <= joinsFor
+}
+
+// letInLocked gives a seat that was just admitted to the readers that have waited for
+// it, also if a writer of another client has queued behind its node. That writer waits
+// for the slowest of them. If only one got in, a client with a hundred readers would
+// wait for a hundred writers.
+func (q *lane) letInLocked(s *Seat) {
+	for w := q.line.first(); w != nil && w.isShared() && s.shared && s.mayPass(); w = q.line.first() {
+		q.sitLocked(w, s)
+	}
+}
+
+// isShortWaitLocked reports whether a waiter waits for an answer of the server alone,
+// as it would for its own: then a try waits, too, and a queue limit does not matter.
+// That is so among readers until they know that others are ahead.
+func (q *lane) isShortWaitLocked(w *waiter) bool {
+	s := q.seat
+	if s == nil || !s.shared || !w.isShared() || q.line.alone > 0 && w != q.line.first() {
+		return false
+	}
+	return s.isLooking || s.State() == Queueing && !s.isBlocked
+}
+
+// turnAwayLocked notes that others are ahead of a seat, and refuses those in the line
+// that must not wait for them. So many are ahead of the first in the line.
+func (q *lane) turnAwayLocked(s *Seat, seen NotAdmitted, ahead int) {
+	s.isBlocked = true
+	if !s.shared {
+		return // nobody has waited
+	}
+	for _, w := range q.line.spots[q.line.front:] {
+		if w == nil || !w.leaves {
+			continue
+		}
+		failed := seen
+		failed.Ahead = ahead + q.line.before(w.at)
+		failed.Full = w.of.isFull(failed.Ahead)
+		if w.leaves = w.tries || failed.Full; w.leaves {
+			w.failed = &failed
+			q.giveLocked(w, fails)
+		}
+	}
 }
 
 // lookAgain looks, for a reader, whether a seat may be joined still. The reader goes

@@ -31,7 +31,7 @@ func (q *lane) release(ctx context.Context, h *Hold) error {
 			h.drop()
 		}
 	}()
-	if h.mayPark() && !s.isHeeded() {
+	if h.policy.CachedUses > 0 && q.mustHeed(h) {
 		q.heedOthers(ctx, h)
 	}
 	what := q.decideRelease(h)
@@ -122,9 +122,12 @@ func (h *Hold) abandon(cause error) {
 }
 
 // retire gives a seat up that nobody holds, lost or not. It does not wait: the client
-// deletes the nodes in the background.
+// deletes the nodes in the background. A reader may have joined meanwhile.
 func (s *Seat) retire() {
-	if !s.become(Leaving) {
+	s.mu.Lock()
+	leaves := len(s.holds) == 0 && s.becomeLocked(Leaving)
+	s.mu.Unlock()
+	if !leaves {
 		return
 	}
 	s.unwatch()

@@ -29,6 +29,8 @@ type Seat struct {
 	mu      sync.Mutex // protects the following fields; it may be locked while lane.mu is
 	state   State
 	holds   []*Hold
+	first   [1]*Hold      // where they are, if there is one
+	own     Hold          // the first of all, so that seat and hold are one allocation
 	over    chan struct{} // see Over; nil until the first call
 	left    error         // why a node may still exist: the error of the last deletion
 	spent   bool          // the holder has deleted the nodes
@@ -186,8 +188,15 @@ func (s *Seat) sit() *Hold {
 }
 
 func (s *Seat) sitLocked() *Hold {
-	h := &Hold{seat: s, shares: 1, at: len(s.holds)}
+	h := &s.own
+	if h.seat != nil {
+		h = &Hold{}
+	}
+	h.seat, h.shares, h.at = s, 1, len(s.holds)
 	h.ctx, h.end = context.WithCancelCause(s.trusted)
+	if s.holds == nil {
+		s.holds = s.first[:0]
+	}
 	s.holds = append(s.holds, h)
 	return h
 }
@@ -210,6 +219,13 @@ func (s *Seat) standLocked(h *Hold) (last bool) {
 	return len(s.holds) == 0
 }
 
+// isLast reports whether the seat has no more than one holder.
+func (s *Seat) isLast() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.holds) <= 1
+}
+
 // session returns the session of the nodes.
 func (s *Seat) session() *framework.Session { return s.nodes[0].Session }
 
@@ -228,6 +244,14 @@ func (s *Seat) hasNodes() bool {
 
 func (s *Seat) isAliveLocked() bool {
 	return (s.state == Held || s.state == Parked) && !s.watched.ended && s.trusted.Err() == nil
+}
+
+// isTrustOver reports whether the session has ended the holds, and lose comes next: a
+// holder may know that before the lane does.
+func (s *Seat) isTrustOver() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return (s.state == Held || s.state == Parked) && s.trusted.Err() != nil
 }
 
 // mayPass reports whether the seat can be given to another goroutine: it is not lost,
