@@ -46,8 +46,8 @@ func readChildren(_ createdPath, body []byte, _ int64) (ChildrenAnswer, bool) {
 	return a, !r.Bad()
 }
 
-// ChildNames is Children for callers who need no Stat, and no watch, and the names
-// not for long.
+// ChildNames is Children without a Stat and without a watch, for callers who do not
+// keep the names for long.
 func ChildNames(path string) Request[[]string] {
 	return Request[[]string]{Op: OpGetChildren2, Append: pathAndWatch(path, false), read: readChildNames}
 }
