@@ -165,6 +165,21 @@ func outageFor(srv *zktest.Server, d time.Duration) {
 	time.AfterFunc(d, func() { srv.RefuseConnections(false) })
 }
 
+// An answer that has come counts, although there is no connection any more.
+func TestBegunDeleteThatIsAnsweredWaitsForNoConnection(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/n", nil))
+		wait := insider.Of(c).BeginDelete(t.Context(), "/n")
+		synctest.Wait()
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		synctest.Wait()
+		start := time.Now()
+		require.NoError(t, wait())
+		require.Zero(t, time.Since(start))
+	})
+}
+
 // A caller that stops waiting leaves the request to the client, which makes no second
 // one unless the first is lost.
 func TestBegunDeleteWhoseCallerGoesIsFinishedInTheBackground(t *testing.T) {
