@@ -63,16 +63,18 @@ func (k *keeper) create(ctx context.Context) error {
 		opts = append(opts, framework.WithMode(k.cfg.mode))
 	}
 	created, err := k.client.Create(ctx, path, wish.data, opts...)
-	if reason.Is(err, zk.ErrNodeExists) {
+	switch {
+	case err == nil:
+		k.node = created.Path
+		k.left(wish, created.Czxid, 0)
+		return nil
+	case reason.Is(err, zk.ErrNodeExists):
 		return k.surprises.Wait(ctx)
+	case reason.Is(err, zk.ErrNoNode): // the parents vanish as fast as they are made; the data is not refused
+		return err
 	}
-	if err != nil {
-		k.noteLate(err)
-		return k.failed(ctx, wish, err)
-	}
-	k.node = created.Path
-	k.left(wish, created.Czxid, 0)
-	return nil
+	k.noteLate(err)
+	return k.failed(ctx, wish, err)
 }
 
 // noteOwner notes the session in which the node may be created next.
