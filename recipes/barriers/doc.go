@@ -64,9 +64,10 @@
 //   - The barrier may let more than n members in: members that come while others
 //     are inside enter at once.
 //   - A process that crashes while it waits counts until its session has ended. A
-//     member whose Enter gives up during an outage counts until the client can
-//     delete its node, or its session has ended. A Java member whose Enter timed out
-//     counts until its session ends.
+//     member whose Enter or Leave gives up during an outage counts until the client
+//     can delete its node, or its session has ended. A Java member whose Enter timed
+//     out counts until its session ends. If the barrier is open, the next member
+//     enters without waiting as long as such a node is there.
 //   - Nothing notifies a member of the loss of another one.
 //   - A Java member that reconnects while it waits may enter without the others:
 //     Curator 4.1 to 5.9 takes any event for the opening.
