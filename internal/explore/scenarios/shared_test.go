@@ -138,6 +138,9 @@ func (f *follower) end(h *writes) error {
 func sharedValue(remove bool, first trouble) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/value", "seed")
+		// A request waits for a connection for that long. Two outages in a row may last
+		// longer than the default, and no longer than this.
+		w.ClientOptions(framework.WithConnectionTimeout(time.Minute))
 		h := &writes{world: w, remade: remove}
 		var followers []*follower
 		w.Always(func(tree explore.Tree) error {
