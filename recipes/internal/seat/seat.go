@@ -263,8 +263,16 @@ func (s *Seat) mayPass() bool {
 }
 
 // trustEnded hears from the session that it has ended, after the contexts of all
-// leases. It must not block.
-func (s *Seat) trustEnded() { s.lose(context.Cause(s.trusted)) }
+// leases. It must not block. A seat that has begun to rest meanwhile trusts its session
+// through an interruption, and is not lost.
+func (s *Seat) trustEnded() {
+	s.mu.Lock()
+	holds, lost := s.loseLocked(context.Cause(s.trusted))
+	s.mu.Unlock()
+	if lost {
+		s.lost(holds)
+	}
+}
 
 // lose ends the holds with a cause, unless the seat is lost or given up already. It
 // must not block. Whoever waits for the seat has another one. The nodes stay until
@@ -272,16 +280,28 @@ func (s *Seat) trustEnded() { s.lose(context.Cause(s.trusted)) }
 // still works.
 func (s *Seat) lose(cause error) {
 	s.mu.Lock()
-	if !s.becomeLocked(Lost) {
-		s.mu.Unlock()
-		return
+	holds, lost := s.loseLocked(cause)
+	s.mu.Unlock()
+	if lost {
+		s.lost(holds)
+	}
+}
+
+// loseLocked is the part of lose that ends the holds, and returns them.
+func (s *Seat) loseLocked(cause error) (holds []*Hold, lost bool) {
+	if cause == nil || !s.becomeLocked(Lost) {
+		return nil, false
 	}
 	s.spareLocked(cause)
-	holds := slices.Clone(s.holds)
+	holds = slices.Clone(s.holds)
 	for _, h := range holds {
 		h.end(cause)
 	}
-	s.mu.Unlock()
+	return holds, true
+}
+
+// lost is the part of lose that tells of the loss.
+func (s *Seat) lost(holds []*Hold) {
 	s.vacate()
 	for _, h := range holds {
 		h.tellLoss()
