@@ -131,6 +131,7 @@ func (s *Seat) retire() {
 		return
 	}
 	s.unwatch()
+	s.waive()
 	if !s.isSpent() {
 		deleteInBackground(s.terms.Client, s.nodes)
 	}
@@ -157,7 +158,7 @@ func (s *Seat) gone(err error) {
 // behind that, and both go out in one write.
 func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	s.unwatch()
-	h.waive()
+	s.waive()
 	begun := false
 	defer func() {
 		if !begun { // the user's tracer has panicked
