@@ -69,7 +69,7 @@ func (s *Seat) rest(h *Hold) bool {
 		return false
 	}
 	s.trusted = session
-	return s.standLocked(h)
+	return s.unseatLocked(h)
 }
 
 // rest keeps a released seat until its minimum hold is over.

@@ -19,8 +19,6 @@ func keeps(cfg *Config) { cfg.MinimumHold = minimum }
 
 // The connection breaks just as the lock is released. The session tells the seat of
 // that when it rests already.
-//
-// Promise: An interruption does not end the minimum hold of a lock that was released.
 func TestInterruptionAtTheReleaseDoesNotEndTheMinimumHold(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		first := acquire(t, mutex(c, keeps))
