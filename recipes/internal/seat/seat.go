@@ -270,7 +270,7 @@ func (s *Seat) trustEnded() {
 	holds, lost := s.loseLocked(context.Cause(s.trusted))
 	s.mu.Unlock()
 	if lost {
-		s.lost(holds)
+		s.afterLoss(holds)
 	}
 }
 
@@ -283,7 +283,7 @@ func (s *Seat) lose(cause error) {
 	holds, lost := s.loseLocked(cause)
 	s.mu.Unlock()
 	if lost {
-		s.lost(holds)
+		s.afterLoss(holds)
 	}
 }
 
@@ -300,8 +300,8 @@ func (s *Seat) loseLocked(cause error) (holds []*Hold, lost bool) {
 	return holds, true
 }
 
-// lost is the part of lose that tells of the loss.
-func (s *Seat) lost(holds []*Hold) {
+// afterLoss is the part of lose that is not under the mutex.
+func (s *Seat) afterLoss(holds []*Hold) {
 	s.vacate()
 	for _, h := range holds {
 		h.tellLoss()
