@@ -342,14 +342,6 @@ func (q *lane) sendBack(w *waiter, wait bool) *lane {
 	return q.settle(w, wait)
 }
 
-// comeBack puts a waiter that had a role at the front of the line.
-func (q *lane) comeBack(w *waiter, wait bool) *lane {
-	q.mu.Lock()
-	q.addFirstLocked(w)
-	q.mu.Unlock()
-	return q.settle(w, wait)
-}
-
 // addFirstLocked puts a waiter that had a role in front of all others, unless the lane
 // is over.
 func (q *lane) addFirstLocked(w *waiter) {
