@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/insider"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/locktest"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
@@ -134,28 +135,37 @@ func TestOneThatComesDuringTheLookIsSeen(t *testing.T) {
 	}
 }
 
-// Somebody queues just when the release makes the lock idle. The clock of the user
-// is asked before.
+// listed is a hook that makes a call when a listing is answered.
+type listed func()
+
+func (l listed) EndOperation(context.Context, clienttrace.OperationEnd) {
+	l()
+}
+
+// Somebody queues after the look at the queue was answered, and before the release
+// decides. It waits for the hooks meanwhile.
 //
 // Promise: A lock is not cached if another contender has queued meanwhile.
 func TestOneThatComesWhileTheLockBecomesIdleIsSeen(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		var clock suspendClock
-		c, _ := w.Connect(t, insider.WithSuspendClock(clock.suspended).(framework.Option))
-		m := cachedMutex(c, path)
-		node := w.idle(t, ctx, m)
-		lease := locktest.Acquire(t, ctx, m)
-		require.Equal(t, node, lease.Path())
 		theirs := path + "/lock-0000000100"
-		clock.whenAsked(func() {
+		var come func()
+		c, _ := w.Connect(t, framework.WithHooks(listed(func() {
+			if come != nil {
+				come()
+			}
+		})))
+		lease := locktest.Acquire(t, ctx, cachedMutex(c, path))
+		come = func() {
+			come = nil
 			w.Fake.Create(theirs, nil)
 			time.Sleep(time.Millisecond) // the client hears of it
-		})
+		}
 		require.NoError(t, lease.Release(ctx))
 		synctest.Wait()
 		require.True(t, w.exists(theirs))
-		require.False(t, w.exists(node))
+		require.False(t, w.exists(lease.Path()))
 		require.NoError(t, w.Fake.Delete(theirs))
 		w.NothingLeft(t, path)
 	})

@@ -142,21 +142,15 @@ func TestIdleLocksOfAClientAreBounded(t *testing.T) {
 	})
 }
 
-// An object without the option, or whose nodes would be others, is a contender as
-// everybody else is.
+// An object whose nodes would be others is a contender as everybody else is.
 func TestOtherObjectsGetACachedLock(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		view, err := c.Namespace(path)
-		require.NoError(t, err)
 		for i, m := range []*locks.InterProcessMutex{
-			locks.NewInterProcessMutex(c, path+"/0"),
-			cachedMutex(view, "/1"),
-			cachedMutex(c, path+"/2", locks.WithNodeData([]byte("data"))),
-			cachedMutex(c, path+"/3", locks.WithoutIdentity()),
-			cachedMutex(c, path+"/4", locks.WithRevocation()),
-			cachedMutex(c, path+"/5", locks.WithLocalHandOver(10, time.Hour)),
+			cachedMutex(c, path+"/0", locks.WithNodeData([]byte("data"))),
+			cachedMutex(c, path+"/1", locks.WithoutIdentity()),
+			cachedMutex(c, path+"/2", locks.WithRevocation()),
 		} {
 			node := w.idle(t, ctx, cachedMutex(c, fmt.Sprint(path, "/", i)))
 			start := time.Now()
@@ -165,6 +159,36 @@ func TestOtherObjectsGetACachedLock(t *testing.T) {
 			require.False(t, w.exists(node), "%d", i)
 			require.NoError(t, lease.Release(ctx))
 			once(t, ctx, m)
+			time.Sleep(cachedFor)
+			w.NothingLeft(t, fmt.Sprint(path, "/", i))
+		}
+	})
+}
+
+// An object whose nodes would be the same takes a cached lock over. Its own options say
+// what its release does.
+func TestObjectWithTheSameNodesTakesACachedLockOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		view, err := c.Namespace(path)
+		require.NoError(t, err)
+		for i, tc := range []struct {
+			of    *locks.InterProcessMutex
+			keeps bool
+		}{
+			{locks.NewInterProcessMutex(c, path+"/0"), false},
+			{cachedMutex(view, "/1"), true},
+			{cachedMutex(c, path+"/2", locks.WithLocalHandOver(10, time.Hour)), true},
+		} {
+			node := w.idle(t, ctx, cachedMutex(c, fmt.Sprint(path, "/", i)))
+			w.Fake.ClearRequests()
+			lease := locktest.Acquire(t, ctx, tc.of)
+			require.Empty(t, w.Requests())
+			require.True(t, w.exists(node), "%d", i)
+			require.NoError(t, lease.Release(ctx))
+			synctest.Wait()
+			require.Equal(t, tc.keeps, w.exists(node), "%d", i)
 			time.Sleep(cachedFor)
 			w.NothingLeft(t, fmt.Sprint(path, "/", i))
 		}

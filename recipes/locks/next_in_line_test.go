@@ -201,6 +201,46 @@ func TestWaiterThatHadOthersAheadLooks(t *testing.T) {
 	})
 }
 
+// The third in the queue takes its own watch when the holder goes, while the second
+// works. So the second hand-over, too, costs the deletion alone.
+//
+// Promise: The third in the queue is admitted without a look when it has become the next before.
+func TestThirdInLineTakesTheLockWithoutALook(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.pair(t, mutexAt, mutexAt)
+		three, _ := w.Connect(t)
+		third := take(t.Context(), mutexAt(three))
+		time.Sleep(time.Second)
+		require.Equal(t, []zktest.Op{zktest.OpDelete, zktest.OpGetData}, p.handOver(t), "the third watches itself")
+		second := p.next.Lease
+		p.holder, p.next = second, third
+		require.Equal(t, []zktest.Op{zktest.OpDelete}, p.handOver(t))
+		require.NoError(t, third.Lease.Release(t.Context()))
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// Behind a writer that goes on as a reader, and a reader, the third is not the next
+// when the writer's node is deleted.
+//
+// Promise: A writer is not admitted while a writer ahead of the reader ahead has downgraded to a reader.
+func TestThirdWriterDoesNotEnterBesideADowngradedReader(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.pair(t, writerAt, readerAt)
+		three, _ := w.Connect(t)
+		third := take(t.Context(), writerAt(three))
+		time.Sleep(time.Second)
+		downgraded := hold(t, p.holder.Context(), readerAt(p.one))
+		require.NoError(t, p.holder.Release(t.Context()))
+		require.NoError(t, p.next.Wait(t).Release(t.Context()))
+		time.Sleep(time.Second)
+		require.False(t, third.IsOver())
+		require.NoError(t, downgraded.Release(t.Context()))
+		require.NoError(t, third.Wait(t).Release(t.Context()))
+		w.NothingLeft(t, "/l")
+	})
+}
+
 // A writer goes on as a reader, in its own place. The writer behind it is on
 // another client.
 //

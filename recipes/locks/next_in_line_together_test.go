@@ -141,7 +141,7 @@ func TestOwnWatchThatFiresBehindTheGrantIsHeard(t *testing.T) {
 
 // A session ends at the server, because a follower could not tell the leader of it
 // for long enough, for example. That deletes the nodes of the holder and of the
-// next one, a goroutine of the same client, in one transaction, in any order. The
+// next one, an object of the same client, in one transaction, in any order. The
 // server closes the connection then, and with it goes what it has not sent yet.
 // Another client has the lock since.
 //
@@ -152,7 +152,7 @@ func TestNextInLineIsNotAdmittedByTheEndOfItsSession(t *testing.T) {
 		c, _ := w.Connect(t, framework.WithDialer(slow.Dial))
 		three, _ := w.Connect(t)
 		holder := hold(t, w.Patience(t), mutexAt(c))
-		next := take(w.Patience(t), mutexAt(c))
+		next := take(w.Patience(t), locks.NewInterProcessMutex(c, "/l", locks.WithoutIdentity()))
 		time.Sleep(time.Second)
 		node := w.nextOf(holder)
 		third := take(w.Patience(t), mutexAt(three))

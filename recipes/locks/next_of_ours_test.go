@@ -13,13 +13,19 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
+// otherNodesAt returns a mutex whose nodes are not those of mutexAt, so that an object
+// of the same client has a node beside the holder's.
+func otherNodesAt(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessMutex(c, "/l", locks.WithoutIdentity())
+}
+
 // pairOfOne is pair, with both on one client.
-func (w *world) pairOfOne(t *testing.T, first, second func(c *framework.Client) locks.Locker) *pair {
+func (w *world) pairOfOne(t *testing.T, second func(c *framework.Client) locks.Locker) *pair {
 	t.Helper()
 	p := &pair{world: w}
 	p.one, p.network = w.Connect(t)
 	p.two = p.one
-	p.holder = hold(t, w.Patience(t), first(p.one))
+	p.holder = hold(t, w.Patience(t), mutexAt(p.one))
 	w.Fake.ClearRequests()
 	p.next = take(w.Patience(t), second(p.two))
 	time.Sleep(500 * time.Millisecond) // nobody reads the holder's node yet to look after it
@@ -27,83 +33,38 @@ func (w *world) pairOfOne(t *testing.T, first, second func(c *framework.Client) 
 	return p
 }
 
-// The next in line of the holder's own client takes the lock on the event, too. The
-// answer to the release proves that the session lived.
-func TestNextOfOursTakesTheLockWithoutALook(t *testing.T) {
-	for name, of := range map[string]struct {
-		first, second func(c *framework.Client) locks.Locker
-	}{
-		"mutex":                 {mutexAt, mutexAt},
-		"writer after a reader": {readerAt, writerAt},
-		"other options": {mutexAt, func(c *framework.Client) locks.Locker {
-			return locks.NewInterProcessMutex(c, "/l", locks.WithCachedLock(10, time.Minute))
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				p := w.pairOfOne(t, of.first, of.second)
-				require.Equal(t, []zktest.Op{create, list, read, read}, p.requestsOf(p.two))
-				require.Equal(t, []zktest.Op{remove}, p.handOver(t))
-				time.Sleep(10 * time.Second)
-				require.Equal(t, []zktest.Op{remove}, p.Requests(), "it has the watch on its node")
-				require.NoError(t, p.next.Lease.Release(t.Context()))
-				time.Sleep(time.Hour)
-				w.NothingLeft(t, "/l")
-			})
-		})
-	}
+// The next goroutine of the holder's client has no node. Its node is created in the
+// same write as the deletion of the holder's.
+func TestNextOfOursQueuesWithTheRelease(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.pairOfOne(t, mutexAt)
+		require.Empty(t, p.requestsOf(p.two))
+		require.Equal(t, []zktest.Op{remove, create, list}, p.handOver(t))
+		require.NoError(t, p.next.Lease.Release(t.Context()))
+		time.Sleep(time.Hour)
+		w.NothingLeft(t, "/l")
+	})
 }
 
-// In these cases the answer does not say that the session lived when the node was
-// deleted, or that we are the first, and the next in line looks at the queue.
-//
-// Promise: A waiter does not take another client's deletion for the release of its own process.
-func TestNextOfOursLooksWhereTheAnswerProvesNothing(t *testing.T) {
-	deletion := func(do zktest.Action) func(t *testing.T, p *pair) {
-		return func(_ *testing.T, p *pair) { p.Fake.Inject(zktest.Rule{Op: remove, Path: p.holder.Path(), Do: do}) }
-	}
-	for name, tc := range map[string]struct {
-		first, second func(c *framework.Client) locks.Locker
-		before        func(t *testing.T, p *pair)
-	}{
-		"a reconnect": {mutexAt, mutexAt, func(t *testing.T, p *pair) {
-			p.network.Cut()
-			synctest.Wait()
-			require.NoError(t, p.two.WaitConnected(t.Context()))
-			time.Sleep(time.Second)
-		}},
-		"a lost request":          {mutexAt, mutexAt, deletion(zktest.DropRequest())},
-		"a lost reply":            {mutexAt, mutexAt, deletion(zktest.DropReply())},
-		"a writer after a writer": {writerAt, writerAt, func(*testing.T, *pair) {}},
-		"somebody else": {mutexAt, mutexAt, func(t *testing.T, p *pair) {
-			p.Fake.Inject(zktest.Rule{Op: remove, Path: p.holder.Path(), Do: zktest.Call(func(zktest.Request) {
-				if err := p.Fake.Delete(p.holder.Path()); err != nil {
-					t.Error(err)
-				}
-			})})
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				p := w.pairOfOne(t, tc.first, tc.second)
-				tc.before(t, p)
-				require.Contains(t, p.handOver(t), list)
-				require.NoError(t, p.next.Lease.Release(t.Context()))
-				w.NothingLeft(t, "/l")
-			})
-		})
-	}
+// Behind a node of its own session, a contender lists the queue when that is gone: the
+// end of the session deletes both nodes.
+func TestNextOfOursLooksBehindItsOwnSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.pairOfOne(t, otherNodesAt)
+		require.Equal(t, []zktest.Op{create, list, read}, p.requestsOf(p.two))
+		require.Equal(t, []zktest.Op{remove, list}, p.handOver(t))
+		require.NoError(t, p.next.Lease.Release(t.Context()))
+		w.NothingLeft(t, "/l")
+	})
 }
 
 // A session ends at the server while its holder releases the lock, and the request
-// does not arrive any more. As in TestNextInLineIsNotAdmittedByTheEndOfItsSession,
-// the next goroutine of the client hears that the holder's node is gone, and not that
-// its own is.
+// does not arrive any more. The node of the next goroutine is asked for behind that.
 //
 // Promise: A waiter is not admitted by a release of its own process whose reply was lost.
 func TestNextOfOursIsNotAdmittedByAReleaseThatIsLost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		p := w.pairOfOne(t, mutexAt, mutexAt)
+		p := w.pairOfOne(t, mutexAt)
 		three, _ := w.Connect(t)
 		third := take(w.Patience(t), mutexAt(three))
 		time.Sleep(time.Second)
@@ -111,7 +72,7 @@ func TestNextOfOursIsNotAdmittedByAReleaseThatIsLost(t *testing.T) {
 		var releasing sync.WaitGroup
 		releasing.Go(func() { _ = p.holder.Release(w.Patience(t)) })
 		synctest.Wait()
-		require.NoError(t, w.Fake.Delete(p.holder.Path())) // the first half of the session's end
+		require.NoError(t, w.Fake.Delete(p.holder.Path())) // as the session's end does
 		time.Sleep(100 * time.Millisecond)
 		require.False(t, p.next.IsOver(), "the answer has not come")
 		w.Fake.RefuseConnections(true)

@@ -3,6 +3,7 @@ package seat
 import (
 	"context"
 	"path"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -29,32 +30,64 @@ import (
 // an event does not say, as an answer does, how new the server is that tells of it, so
 // that the client may read them from an older one after a reconnect.
 
+// The third in the queue is the next when the holder goes. It learns of that by a
+// watch on the holder's node, which it sets with the read that waiters make anyway,
+// and sooner. It can take its own watch then, while the one ahead works. So a release
+// wakes two clients where three queue: the one that is admitted, and the one behind.
+
 // isNextIn reports whether we are the next for sure when the one that we wait for
 // is deleted.
 func (c *contender) isNextIn(now order.Standing, b *blocker) bool {
+	return now.Ahead == 1 && c.entersAfter(now.Blocker) &&
+		// A create that was tried again may have made two nodes, and only a look finds the
+		// other. The end of a session deletes all its nodes in one transaction, in any order,
+		// and the server may hang up before it has told of ours.
+		!c.mayHaveTwin && b.stat.EphemeralOwner != c.node.Session.ID()
+}
+
+// isThirdIn reports whether we are the next for sure when the holder's node is deleted.
+func (c *contender) isThirdIn(now order.Standing) bool {
+	return now.Ahead == 2 && now.First != now.Blocker && c.entersAfter(now.First) && c.entersAfter(now.Blocker) && !c.mayHaveTwin
+}
+
+// entersAfter reports whether the deletion of a node alone takes it out of our way.
+func (c *contender) entersAfter(node string) bool {
 	enters := c.lock.cfg.EntersAfter
-	if now.Ahead != 1 || enters == nil {
-		return false
-	}
-	// A create that was tried again may have made two nodes, and only a look finds the
-	// other. The end of a session deletes all its nodes in one transaction, in any order,
-	// and the server may hang up before it has told of ours.
-	if c.mayHaveTwin || b.stat.EphemeralOwner == c.node.Session.ID() {
+	if enters == nil {
 		return false
 	}
 	ours, isOurs := order.Parse(path.Base(c.node.Path), c.lock.cfg.Kinds)
-	ahead, isAhead := order.Parse(now.Blocker, c.lock.cfg.Kinds)
+	ahead, isAhead := order.Parse(node, c.lock.cfg.Kinds)
 	return isOurs && isAhead && order.Follows(ours, ahead) && enters(ours.Kind, ahead.Kind)
+}
+
+// thirdAfter is how long the third in the queue waits before it watches the holder.
+// Where locks are held for a shorter time, the watch would cost more than it saves.
+const thirdAfter = 10 * time.Millisecond
+
+// awaitTurn waits for the blocker. The third in the queue becomes the next meanwhile.
+func (c *contender) awaitTurn(ctx context.Context, b *blocker) error {
+	if first := c.first; first != nil {
+		err := c.await(ctx, changes{b.watch.Done(), c.own.changed(), first.Done()}, nil)
+		if !reason.Is(err, errAgain) || !isGone(first) || !first.InOrder() || isDone(b.watch) {
+			return err
+		}
+		c.isNext = c.isNextIn(order.Standing{Ahead: 1, Blocker: b.node}, b)
+		c.noteQueue(b.node, 1)
+		c.noteHolder(b.data, b.stat)
+		if err := c.watchSelf(ctx); err != nil {
+			return err
+		}
+		c.tellBlocked()
+	}
+	return c.await(ctx, changes{b.watch.Done(), c.own.changed()}, nil)
 }
 
 // isFirst reports whether a wait for a blocker has made us the first. The order
 // of events says nothing where a server tells of changes that were made before,
 // as after a reconnect. Then it does not matter which of two we see first.
 func (c *contender) isFirst(b *blocker) bool {
-	if !c.isNext || !b.isGone() || !b.watch.InOrder() || !c.own.isSet() {
-		return false
-	}
-	return true
+	return c.isNext && isGone(b.watch) && b.watch.InOrder() && c.own.isSet()
 }
 
 // ownWatch is the watch of a contender on its own node, with the data that the
@@ -73,12 +106,7 @@ func (w *ownWatch) isSet() bool {
 	if w == nil {
 		return false
 	}
-	select {
-	case <-w.watch.Done():
-		return false
-	default:
-		return true
-	}
+	return !isDone(w.watch)
 }
 
 // changed is closed when something has happened to the node. It is nil if there
@@ -134,25 +162,4 @@ func (c *contender) readOwn(ctx context.Context) (*ownWatch, error) {
 		return nil, err
 	}
 	return &ownWatch{data, watch}, nil
-}
-
-// watchBeyond sets a watch by a request that ends with ctx. The watch does not.
-func watchBeyond(ctx context.Context, set func(context.Context) (*framework.Watch, error)) (*framework.Watch, error) {
-	under, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	release := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	complete := false
-	defer func() { // the user's code may panic, such as a tracer
-		if !complete {
-			cancel(nil)
-		}
-	}()
-	watch, err := set(under)
-	if !release() {
-		return nil, reason.OfContext(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	complete = true
-	return watch, nil
 }

@@ -39,9 +39,11 @@ type contender struct {
 
 	recovery follow.Recovery // its trouble is over when we wait in the queue
 
-	own         *ownWatch // the watch on our node; nil if it was not set
-	isNext      bool      // see isNextIn
-	mayHaveTwin bool      // the create was tried again, or has made two nodes
+	own         *ownWatch        // the watch on our node; nil if it was not set
+	isNext      bool             // see isNextIn
+	isThird     bool             // see isThirdIn
+	first       *framework.Watch // on the holder's node, for the third; see awaitTurn
+	mayHaveTwin bool             // the create was tried again, or has made two nodes
 
 	told      bool      // the tracer was told of the node
 	wasQueued bool      // we have had a node

@@ -306,7 +306,9 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	switch {
 	case r == waits:
 		w.trouble = q.trouble
-		ahead = len(q.live) + q.line.before(w.at)
+		if q.keepsOutLocked(w) {
+			ahead = len(q.live) + q.line.before(w.at)
+		}
 		q.line.remove(w)
 		q.decideLocked() // those that it was in the way of
 	case r == looks:
@@ -391,8 +393,7 @@ func (s *Seat) ours() NotAdmitted {
 func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
 	var r NotAdmitted
 	if ahead := q.leave(ctx, w); ahead > 0 {
-		r = q.standing()
-		r.Ahead = max(r.Ahead, ahead)
+		r = q.standingBehind(ahead)
 	}
 	r.Err = ErrorOf(ctx, reason.OfContext(ctx), w.trouble)
 	w.of.noteOutage(ctx, &r) // also if nobody is ahead: the driver may not have noticed
@@ -404,7 +405,7 @@ func (q *lane) refuseGone(ctx context.Context, w *waiter) error {
 // lasts.
 func (l *Lock) refuseLocally(ctx context.Context, q *lane, ahead int) error {
 	full := l.isFull(ahead)
-	r := q.standing()
+	r := q.standingBehind(ahead)
 	if r.Seen.IsZero() {
 		var err error
 		r, err = l.peek(ctx)

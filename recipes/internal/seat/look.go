@@ -116,13 +116,21 @@ type blocker struct {
 	watch *framework.Watch
 }
 
-func (b *blocker) isGone() bool {
-	select {
-	case <-b.watch.Done():
-		event, err := b.watch.Event()
-		return err == nil && event.Type == zk.EventNodeDeleted
-	default:
+// isGone reports whether a watch has fired because its node was deleted.
+func isGone(w *framework.Watch) bool {
+	if !isDone(w) {
 		return false // another event has woken us
+	}
+	event, err := w.Event()
+	return err == nil && event.Type == zk.EventNodeDeleted
+}
+
+func isDone(w *framework.Watch) bool {
+	select {
+	case <-w.Done():
+		return true
+	default:
+		return false
 	}
 }
 
@@ -140,8 +148,9 @@ func (c *contender) waitFor(ctx context.Context, now order.Standing) (err error)
 		return err
 	}
 	defer b.watch.Stop()
+	defer c.forgetHolder()
 	c.learn(b)
-	c.isNext = c.isNextIn(now, b)
+	c.isNext, c.isThird = c.isNextIn(now, b), c.isThirdIn(now)
 	if err := c.watchSelf(ctx); err != nil {
 		return err
 	}
@@ -171,10 +180,10 @@ func (c *contender) awaitChange(ctx context.Context, b *blocker) error {
 	err := c.awaitHolder(ctx, b)
 	c.tellWaiting(b)
 	if err == nil {
-		err = c.await(ctx, changes{b.watch.Done(), c.own.changed()}, nil)
+		err = c.awaitTurn(ctx, b)
 	}
 	if reason.Is(err, errAgain) {
-		c.attempt.Trace.Woken(b.isGone())
+		c.attempt.Trace.Woken(isGone(b.watch))
 	}
 	return err
 }
@@ -223,20 +232,24 @@ const holderAfter = 200 * time.Millisecond
 // whenToRead returns how long to wait before the holder is read. If ctx ends
 // soon, half of its time is left for the answer, so that the error can name the
 // holder.
-func whenToRead(ctx context.Context) time.Duration {
-	if deadline, ok := ctx.Deadline(); ok {
-		return min(holderAfter, max(time.Until(deadline)/2, 0))
+func (c *contender) whenToRead(ctx context.Context) time.Duration {
+	after := holderAfter
+	if c.isThird {
+		after = thirdAfter
 	}
-	return holderAfter
+	if deadline, ok := ctx.Deadline(); ok {
+		after = min(after, max(time.Until(deadline)/2, 0))
+	}
+	return after
 }
 
 // awaitHolder returns nil when we know the holder, or have asked for it. It
 // returns what await does if the wait is over before.
 func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
-	if c.seen.HasRead() || c.seen.Holder == b.node {
+	if (c.seen.HasRead() || c.seen.Holder == b.node) && !c.isThird {
 		return nil
 	}
-	due := time.NewTimer(whenToRead(ctx))
+	due := time.NewTimer(c.whenToRead(ctx))
 	defer due.Stop()
 	if err := c.await(ctx, changes{b.watch.Done(), c.own.changed()}, due.C); !reason.Is(err, errDue) {
 		return err
@@ -245,11 +258,37 @@ func (c *contender) awaitHolder(ctx context.Context, b *blocker) error {
 	defer cancel()
 	defer b.watch.AfterFunc(cancel)() // nobody waits for this answer when it is our turn
 	defer c.own.afterChange(cancel)()
-	c.readHolder(under)
+	if c.isThird {
+		c.watchHolder(under)
+	} else {
+		c.readHolder(under)
+	}
 	if c.seen.HasRead() {
 		c.tellBlocked()
 	}
 	return nil
+}
+
+// forgetHolder stops the watch that watchHolder has set.
+func (c *contender) forgetHolder() {
+	if c.first != nil {
+		c.first.Stop()
+		c.first = nil
+	}
+}
+
+// watchHolder is readHolder with a watch, which is ours to stop.
+func (c *contender) watchHolder(ctx context.Context) {
+	var data []byte
+	var stat *zk.Stat
+	watch, err := watchBeyond(ctx, func(under context.Context) (w *framework.Watch, err error) {
+		data, stat, w, err = c.lock.cfg.Client.GetW(under, znode.Join(c.lock.cfg.Path, c.seen.Holder))
+		return w, err
+	})
+	if err == nil {
+		c.first = watch
+		c.noteHolder(data, stat)
+	}
 }
 
 // readHolder finds out who holds the lock, for the caller's error. The attempt
@@ -276,4 +315,25 @@ func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
 	c.seen.HolderData, c.seen.HolderSession = order.Clip(data), stat.EphemeralOwner
 	c.seen.HolderSince = time.UnixMilli(stat.Ctime)
 	c.noteOwner(c.seen.Holder, stat)
+}
+
+// watchBeyond sets a watch by a request that ends with ctx. The watch does not.
+func watchBeyond(ctx context.Context, set func(context.Context) (*framework.Watch, error)) (*framework.Watch, error) {
+	under, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	release := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	complete := false
+	defer func() { // the user's code may panic, such as a tracer
+		if !complete {
+			cancel(nil)
+		}
+	}()
+	watch, err := set(under)
+	if !release() {
+		return nil, reason.OfContext(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	complete = true
+	return watch, nil
 }

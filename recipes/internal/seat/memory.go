@@ -68,6 +68,23 @@ func (q *lane) standingLocked() NotAdmitted {
 	return NotAdmitted{}
 }
 
+// standingBehind is standing for a goroutine that has some of its client ahead in the
+// lane. A driver of theirs may have others ahead, whom it saw at the server.
+func (q *lane) standingBehind(ours int) NotAdmitted {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := q.standingLocked()
+	r.Ahead = q.aheadLocked(ours)
+	return r
+}
+
+func (q *lane) aheadLocked(ours int) int {
+	if s := q.seat; s != nil && s.driver != nil {
+		return max(ours, q.seen.Ahead+1+ours-len(q.live))
+	}
+	return max(ours, q.standingLocked().Ahead)
+}
+
 // keepsOutLocked reports whether others keep one out that waits here, and has not
 // seen the queue. Readers that it would share the lock with do not.
 func (q *lane) keepsOutLocked(w *waiter) bool {
@@ -88,7 +105,7 @@ func (q *lane) standingOf(w *waiter) flight.Standing {
 		Holder: flight.Contender{Node: seen.Holder, Data: seen.HolderData, Since: seen.HolderSince},
 	}
 	if w.at != notInLine {
-		at.Ahead = max(at.Ahead, len(q.live)+q.line.before(w.at))
+		at.Ahead = q.aheadLocked(len(q.live) + q.line.before(w.at))
 	}
 	return at
 }

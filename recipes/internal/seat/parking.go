@@ -52,15 +52,7 @@ func (q *lane) mustHeed(h *Hold) bool {
 
 // othersCame reports whether somebody else may have queued since the watch was set.
 func (s *Seat) othersCame() bool {
-	if s.others == nil {
-		return false
-	}
-	select {
-	case <-s.others.watch.Done():
-		return true
-	default:
-		return false
-	}
+	return s.others != nil && isDone(s.others.watch)
 }
 
 // heedOthers looks at the queue with a watch, before a seat may be parked. The watch
