@@ -41,8 +41,8 @@ func (s *Session) beginDelete(path string, version int32, answered func(int32, e
 	return begunDelete{pending[proto.Nothing]{session: s, request: q, call: call}, place, answered}, nil
 }
 
-// await returns the outcome of the request. The channel is closed when ctx ends. If
-// there is no call then, the request was not sent.
+// await returns the outcome of the request. The channel is that of ctx. If b has no
+// call afterwards, the request was not sent.
 func (b *begunDelete) await(ctx context.Context, ended <-chan struct{}) error {
 	if b.place != nil {
 		if err := b.awaitRoom(ctx, ended); err != nil {
