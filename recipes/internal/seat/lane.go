@@ -200,8 +200,8 @@ func (q *lane) serveLocked(w *waiter) bool {
 		return false
 	}
 	switch state := s.State(); {
-	case s.isTrustOver():
-		q.vacateLocked(s) // the session is about to call lose
+	case state == Lost, s.isTrustOver():
+		q.vacateLocked(s) // its holders may know that before the lane does
 	case q.maySitLocked(w, s, state):
 		q.sitLocked(w, s)
 	case state == Parked && !s.rests: // it is of the other kind, or not trusted
