@@ -114,3 +114,32 @@ func withTwo(t *testing.T, test func(t *testing.T, w *two)) {
 		test(t, w)
 	})
 }
+
+// A loss comes while a release decides, when nobody holds the seat any more.
+func TestLostSeatIsNotParked(t *testing.T) {
+	withHold(t, func(t *testing.T, w held) {
+		s := w.hold.seat
+		require.True(t, s.stand(w.hold))
+		require.True(t, s.become(Lost))
+		require.False(t, s.park(), "the next goroutine would take it")
+		require.Equal(t, Lost, s.State())
+		s.retire()
+		require.Equal(t, Gone, s.State())
+		require.False(t, exists(w.srv, "n"))
+	})
+}
+
+// A reader joins just when another one goes who does not wait for the deletion.
+func TestSeatWithAnotherHolderIsNotRetired(t *testing.T) {
+	withHold(t, func(t *testing.T, w held) {
+		s := w.hold.seat
+		other := s.sit()
+		w.hold.drop()
+		require.Equal(t, Held, s.State())
+		require.NoError(t, other.Context().Err())
+		require.True(t, exists(w.srv, "n"))
+		other.drop()
+		require.Equal(t, Gone, s.State())
+		require.False(t, exists(w.srv, "n"))
+	})
+}

@@ -201,6 +201,14 @@ func (s *Seat) sitLocked() *Hold {
 	return h
 }
 
+// park makes a seat Parked that nobody holds. It reports false if the seat was lost just
+// now, and goes.
+func (s *Seat) park() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == Held && s.becomeLocked(Parked)
+}
+
 // stand takes a holder out, and reports whether it was the last.
 func (s *Seat) stand(h *Hold) (last bool) {
 	s.mu.Lock()
