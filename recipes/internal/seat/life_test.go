@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -142,4 +143,26 @@ func TestSeatWithAnotherHolderIsNotRetired(t *testing.T) {
 		require.Equal(t, Gone, s.State())
 		require.False(t, exists(w.srv, "n"))
 	})
+}
+
+// An interruption ends the trust in a lock that was just released, and the session tells
+// the seat only when that rests already: nobody works under it.
+func TestLateInterruptionDoesNotEndAMinimumHold(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		lease, err := mutex(c, func(cfg *Config) { cfg.MinimumHold = time.Hour }).Acquire(t.Context(), true)
+		require.NoError(t, err)
+		s := lease.Hold().Seat()
+		trusted := s.trusted
+		require.NoError(t, lease.Release(t.Context()))
+		require.Equal(t, Parked, s.State())
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		<-trusted.Done()
+		s.trustEnded(trusted)
+		require.Equal(t, Parked, s.State())
+		srv.RefuseConnections(false)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, Gone, s.State())
+	}, framework.WithErrorPolicy(state.StandardPolicy))
 }
