@@ -106,7 +106,7 @@ func (c *Client) whyNotConnected() error {
 
 func (c insiderClient) Siblings(ctx context.Context, parent string) ([]string, error) {
 	gone := c.givenUp.under(c.full(parent))
-	names, _, err := c.Children(ctx, parent)
+	names, err := read(ctx, c.Client, "children", parent, proto.ChildNames(c.full(parent)))
 	return gone.cutFrom(names), err
 }
 

@@ -105,11 +105,13 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 func writeStat(
 	ctx context.Context, c *Client, op, path string, q proto.Request[*proto.Stat], version int32,
 ) (*zk.Stat, error) {
-	w := write[proto.Request[*proto.Stat], *proto.Stat]{of: q, send: sendStat, onLostReply: ofVersion(version)}
+	w := write[statWrite, *proto.Stat]{of: statWrite{q}, send: statWrite.send, onLostReply: ofVersion(version)}
 	stat, err := w.do(ctx, c, op, path)
 	return (*zk.Stat)(stat), err
 }
 
-func sendStat(q proto.Request[*proto.Stat], ctx context.Context, s *Session) (*proto.Stat, error) {
-	return send(ctx, s, q, nil)
+type statWrite struct{ proto.Request[*proto.Stat] }
+
+func (q statWrite) send(ctx context.Context, s *Session) (*proto.Stat, error) {
+	return send(ctx, s, q.Request, nil)
 }

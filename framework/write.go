@@ -13,12 +13,12 @@ import (
 //   - onLostReply, and resolve if the outcome can be looked up;
 //   - attempt, if one attempt takes more than that request.
 //
-// These are functions of the call that the write is of, such as *creation. Its method
-// expressions need no memory, unlike functions that have the call bound to them.
+// These are method expressions of the type C, such as *creation. Unlike functions that
+// are bound to one call, they need no memory.
 //
 // A new operation needs no loop of its own: the client's retry loop calls try.
 type write[C, T any] struct {
-	of C
+	of C // the call that the write belongs to
 
 	// send makes the request that changes something, once.
 	send func(of C, ctx context.Context, s *Session) (T, error)
@@ -80,8 +80,8 @@ func ofVersion(version int32) lostReply {
 	return giveUp
 }
 
-// do runs the operation in the client's retry loop. If there is a doubt already, the
-// first attempt is about the request that the session was sent before.
+// do runs the operation in the client's retry loop. If the outcome of a request is
+// unknown already, the first attempt is about that request, in its session.
 func (w *write[C, T]) do(ctx context.Context, c *Client, op, path string) (T, error) {
 	var v T
 	err := c.do(ctx, op, path, w, func(ctx context.Context, s *Session) (err error) {

@@ -238,4 +238,10 @@ func (a *Actor) Expiries() int {
 	return len(a.expired)
 }
 
+// MessagePending reports whether a request of the actor, an answer to it, or the event
+// of a watch is under way. The search may hold it back for a second.
+func (a *Actor) MessagePending() bool {
+	return slices.ContainsFunc(a.world.queue.ready(), func(i *item) bool { return i.actor == a && i.message != nil })
+}
+
 func (a *Actor) session() int64 { return a.client.SessionID() }

@@ -253,8 +253,10 @@ func (c *call) writeInTurn(base *snapshot, data []byte) (verdict, error) {
 const longestPause = 64 * time.Millisecond
 
 // giveWay lets other clients go first for a random time, from the second conflict on.
+// The pause ends with the caller's context, and with the client.
 func (c *call) giveWay() {
 	if c.beaten++; c.beaten > 1 {
-		_ = pauses.Sleep(c.ctx, random.Duration(min(time.Millisecond<<min(c.beaten, 16), longestPause)))
+		pause := random.Duration(min(time.Millisecond<<min(c.beaten, 16), longestPause))
+		_ = follow.Pause(c.ctx, c.client, &pauses.Growing{First: pause}) // the next try says what has ended it
 	}
 }

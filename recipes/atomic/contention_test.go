@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
 	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -43,6 +44,30 @@ func TestClientsThatContend(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, clients*writers*each, now)
 		w.NoWatches(t)
+	})
+}
+
+// Another client is faster each time, and the client is closed during the pause
+// that follows. The call returns at once.
+//
+// Promise: The pauses of a change that others are ahead of end when the client is closed.
+func TestPauseAfterAConflictEndsWithTheClient(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		v := atomic.NewValue(c, "/n", codec.Bytes())
+		require.NoError(t, v.Store(w.Patience(t), []byte("first")))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Session: c.SessionID(), Times: -1, Do: zktest.Call(func(zktest.Request) {
+			assert.NoError(t, w.Fake.Set("/n", []byte("theirs")))
+		})})
+		over := make(chan error)
+		go func() { over <- v.Store(w.Patience(t), []byte("ours")) }()
+		settle() // requests take no time here, so that the call pauses now
+		begun := time.Now()
+		require.NoError(t, c.Close())
+		err := <-over
+		require.Zero(t, time.Since(begun))
+		require.ErrorIs(t, err, framework.ErrClosed)
+		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
 	})
 }
 

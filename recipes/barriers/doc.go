@@ -64,9 +64,10 @@
 //   - The barrier may let more than n members in: members that come while others
 //     are inside enter at once.
 //   - A process that crashes while it waits counts until its session has ended. A
-//     member whose Enter gives up during an outage counts until the client can
-//     delete its node, or its session has ended. A Java member whose Enter timed out
-//     counts until its session ends.
+//     member whose Enter or Leave gives up during an outage counts until the client
+//     can delete its node, or its session has ended. A Java member whose Enter timed
+//     out counts until its session ends. If the barrier is open, the next member
+//     enters without waiting as long as such a node is there.
 //   - Nothing notifies a member of the loss of another one.
 //   - A Java member that reconnects while it waits may enter without the others:
 //     Curator 4.1 to 5.9 takes any event for the opening.
@@ -74,10 +75,10 @@
 //     leave while others are inside. A Go member waits for all members that had entered
 //     when Leave was called, and for no later one. A Java member that leaves also waits
 //     for members that enter later.
-//   - A member that loses its session while the barrier opens, or is disconnected
-//     until all others have left, does not learn of the opening and waits for the
-//     next one. The same holds if the session that opened the barrier ends meanwhile.
-//     Members inside then wait in their Leave until that member enters, or gives up.
+//   - A member that loses its session while the barrier opens does not learn of the
+//     opening and waits for the next one. So does a member that is disconnected until
+//     the session that opened the barrier has ended. Members inside then wait in their
+//     Leave until that member enters, or gives up.
 //   - A Java member that crashes inside may leave the node "ready" behind, and the
 //     next Java member enters alone then. A Go member deletes such a node if there is
 //     no other member. A "ready" that a Go member created ends with its session.

@@ -62,7 +62,7 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
 		vanished: pauses.Vanished(), beaten: pauses.Contention(),
 	}
 	defer func() {
-		if !inside && e.created { // Enter fails, or a function of the user's has panicked
+		if !inside && e.asked != nil { // Enter fails, or a function of the user's has panicked
 			framework.Extend(b.client).DeleteInBackground(e.node())
 			if e.enough { // the barrier may be open, with nobody inside
 				(&leave{call: b.call(), name: e.name}).resign()
@@ -116,8 +116,9 @@ type entry struct {
 	vanished pauses.Growing
 	beaten   pauses.Growing // other members were first
 
-	created bool               // a create may have been applied
+	asked   *framework.Session // a create was sent in it last, and may have been applied; nil before
 	session *framework.Session // owns the node; nil if there is none yet, or no more
+	czxid   int64              // of that node
 	seen    int                // the number of members at the last look
 	enough  bool               // there were n members while the session had the node
 }
@@ -146,7 +147,7 @@ func (e *entry) enter(ctx context.Context, s *framework.Session) error {
 	defer ready.Stop()
 	if open {
 		ready.Stop()
-		if open, err = e.isReallyOpen(ctx); err != nil {
+		if open, err = e.isReallyOpen(ctx, s); err != nil {
 			return err
 		}
 		if !open { // the first time, the next look may find an opening
@@ -195,17 +196,24 @@ func (e *entry) meet(ctx context.Context, ready *framework.Watch) error {
 	return done(e.open(ctx))
 }
 
-// isReallyOpen reports whether there are members inside, when there was a node
-// that opens the barrier. If there are none, a crash has left that node, and it
-// is deleted here. Another member may have done that since, and may wait by now:
-// its node looks like the node of a member inside, but nothing opens the barrier.
-func (e *entry) isReallyOpen(ctx context.Context) (bool, error) {
+// isReallyOpen reports whether the barrier is open for this member, when there was a
+// node that opens it. Another member is inside then, or has been since this member's
+// node was created: it may have deleted its node, and wait for this one in its Leave.
+// Otherwise a crash has left the node that opens the barrier, and it is deleted here.
+// Another member may have done that since, and may wait by now: its node looks like
+// the node of a member inside, but nothing opens the barrier.
+func (e *entry) isReallyOpen(ctx context.Context, s *framework.Session) (bool, error) {
+	if e.asked == s { // this member's node may be there, even if the reply to its create was lost
+		if err := e.create(ctx, s); err != nil || e.session != s {
+			return false, err
+		}
+	}
 	// Without that, the server may show a round that is over.
-	others, _, err := e.others(ctx, insider.Of(e.client).CurrentSiblings, e.name)
+	others, changed, err := e.others(ctx, insider.Of(e.client).CurrentSiblings, e.name)
 	if err != nil {
 		return false, err
 	}
-	if len(others) > 0 {
+	if len(others) > 0 || e.session == s && changed > e.czxid {
 		open, _, err := e.client.Exists(ctx, e.child(readyName))
 		return open, err
 	}
@@ -219,17 +227,17 @@ func (e *entry) create(ctx context.Context, s *framework.Session) error {
 	if e.session == s {
 		return nil
 	}
-	e.created = true
-	_, err := e.client.Create(ctx, e.node(), e.data, framework.WithParents(), framework.WithMode(framework.Ephemeral))
-	ours := err == nil
+	e.asked = s
+	made, err := e.client.Create(ctx, e.node(), e.data, framework.WithParents(), framework.WithMode(framework.Ephemeral))
+	ours, czxid := err == nil, made.Czxid
 	if reason.Is(err, zk.ErrNodeExists) {
 		_, err = e.awaitChange(ctx, e.node(), func(stat *zk.Stat) bool {
-			ours = stat.EphemeralOwner == s.ID() // the reply to a create was lost
+			ours, czxid = stat.EphemeralOwner == s.ID(), stat.Czxid // the reply to a create was lost
 			return !ours
 		})
 	}
 	if ours {
-		e.session, e.enough = s, false
+		e.session, e.czxid, e.enough = s, czxid, false
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package barriers_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,4 +115,36 @@ func TestLeaveOnAServerThatLags(t *testing.T) {
 		<-left.done
 		require.NoError(t, left.err)
 	})
+}
+
+// A third member comes to a server that lags behind, and does not see that the barrier
+// is open. Its node is there when the second one leaves, who waits for it. When the
+// server has caught up, the second one may have deleted its node already. The third one
+// enters all the same: the second one would wait for it in vain.
+//
+// Promise: A member enters if another one was inside when its node was created.
+func TestMemberThatSeesTheOpeningLater(t *testing.T) {
+	for i := range 8 { // the order of the members' names decides who deletes its node first
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ens := zktest.StartEnsemble(t, 3)
+				one, two := connectToOne(t, ens, ens.Leader().Addr()), connectToOne(t, ens, ens.Leader().Addr())
+				late := connectToOne(t, ens, ens.Followers()[0].Addr())
+				w := &world{&recipetest.World{}}
+				require.NoError(t, ens.Followers()[0].Lag(3*time.Second))
+				passages := w.enterAll(t, "/b", []*framework.Client{one, two})
+				third := enterLater(w.Patience(t), barriers.NewDoubleBarrier(late, "/b", 2))
+				synctest.Wait()
+				over, cancel := context.WithCancel(t.Context())
+				cancel()
+				require.ErrorIs(t, passages[0].Leave(over), barriers.ErrNotLeft)
+				left := leaveLater(w.Patience(t), passages[1])
+				time.Sleep(time.Second)
+				require.False(t, left.isOver(), "the third one's node is there")
+				w.leaveAll(t, []*barriers.Passage{third.wait(t)})
+				<-left.done
+				require.NoError(t, left.err)
+			})
+		})
+	}
 }

@@ -31,6 +31,34 @@ func TestMemberWhoseNodeComesAfterTheRound(t *testing.T) {
 	})
 }
 
+// The reply to a member's create is lost. While the member is disconnected, the other
+// one enters, and deletes its node when it leaves. The node that opens the barrier is
+// younger than the member's own: the member enters, and nobody waits for it in vain.
+//
+// Promise: A member that is disconnected while the barrier opens enters when it is connected again.
+func TestMemberThatIsDisconnectedWhileTheBarrierOpens(t *testing.T) {
+	for name, patience := range map[string]time.Duration{"the other waits": time.Hour, "the other gives up": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				require.NoError(t, w.Fake.Create("/b", nil))
+				c, network := w.Connect(t)
+				other, _ := w.Connect(t)
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Do: zktest.All(
+					zktest.Call(func(zktest.Request) { network.Refuse(true) }), zktest.DropReply())})
+				away := enterLater(w.Patience(t), barriers.NewDoubleBarrier(c, "/b", 2))
+				settle()
+				passage := enterLater(w.Patience(t), barriers.NewDoubleBarrier(other, "/b", 2)).wait(t)
+				left := leaveLater(recipetest.Within(t, patience), passage)
+				time.Sleep(2 * time.Second)
+				network.Refuse(false)
+				w.leaveAll(t, []*barriers.Passage{away.wait(t)})
+				<-left.done
+				w.NothingLeft(t, "/b")
+			})
+		})
+	}
+}
+
 // A member gives up when it has asked for the opening, after the others have given up.
 // It leaves no opening behind, by which a Java member would pass alone.
 //

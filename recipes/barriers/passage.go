@@ -67,8 +67,9 @@ func (p *Passage) Name() string { return p.name }
 // node" in the index of the recipes. If ctx ends first, or there was no connection
 // for the connection timeout, this member leaves all the same: Leave deletes the
 // member's node, for which it takes at most another half second. If there is no
-// connection in that time, the client goes on in the background. The error also
-// matches ErrNotLeft.
+// connection in that time, the client goes on in the background, and until the node
+// is gone, the others take this member to be inside. The error also matches
+// ErrNotLeft.
 //
 // If this member's session is lost, Leave does not wait for the others. The
 // error matches framework.ErrSessionLost then, and framework.ErrLeftToServers

@@ -181,9 +181,7 @@ func WithLocalHandOver(n int, d time.Duration) MutexOption {
 // the first release since. Both n and idle must be positive. The first release costs
 // one more request, which sets a watch on the queue.
 //
-// Goroutines of the client that wait get the lock at its release by the same rules. The
-// node of a writer is never kept. Readers of a client share a node in any case: see
-// ReadLock. With this option, the watch replaces their repeated listing.
+// Goroutines of the client that wait get the lock at its release by the same rules.
 //
 // The others pay for it. A contender behind an idle lock waits for an event and a
 // deletion. A contender that only tries may be refused, and one with WithQueueLimit
@@ -195,6 +193,19 @@ func WithLocalHandOver(n int, d time.Duration) MutexOption {
 //
 // As with WithLocalHandOver, a lease that came without a request has the fencing
 // token of the lease before it, which was released.
+//
+// # Readers
+//
+// With an InterProcessReadWriteLock, the option keeps the node that the readers of
+// the client share, when the last of them releases it. The node of a writer goes with
+// its release. The number n counts the acquires that find the lock idle, not the
+// readers who join others.
+//
+// The option also makes joining cheaper: the first reader that lists the queue in
+// order to join sets a watch, and readers join without a request until the watch
+// fires, instead of for 100 ms. If the connection fails silently, they join until the
+// client notices that, which takes less than the session timeout. An idle node is
+// deleted at any change of the queue, also if other readers come or go.
 func WithCachedLock(n int, idle time.Duration) interface {
 	MutexOption
 	ReadWriteOption

@@ -29,15 +29,13 @@ func distant(w *world) {
 }
 
 // A handler takes the read lock for each of thousands of requests that come at
-// once, while a writer has it. Each has a node. But they list the nodes
-// together, and wait for the writer together.
-func TestThousandsOfReadersBehindAWriterLookTogether(t *testing.T) {
+// once, while a writer has it. They wait with one node, and go on together.
+func TestThousandsOfReadersBehindAWriterWaitWithOneNode(t *testing.T) {
 	n := thorough.Size(3000, 500)
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		other, _ := w.Connect(t, framework.WithServiceName("writer"))
 		c, _ := w.Connect(t)
-		session := c.SessionID()
 		writer := hold(t, ctx, writeLock(other, path))
 		distant(w)
 		w.Fake.ClearRequests()
@@ -46,27 +44,23 @@ func TestThousandsOfReadersBehindAWriterLookTogether(t *testing.T) {
 			all.Go(func() { cycle(t, ctx, readLock(c, path)) })
 		}
 		time.Sleep(time.Minute)
-		require.Len(t, w.Fake.Children(path), n+1)
-		requests := w.Fake.CountRequests(zktest.OpAny)
-		require.Less(t, requests, n+n/5, "a create for each, and some looks")
-		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpGetData), 2)
+		require.Len(t, w.Fake.Children(path), 2)
+		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpAny), 5)
 
 		w.Fake.ClearRequests()
 		require.NoError(t, writer.Release(ctx))
 		all.Wait()
-		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpGetChildren2), 1, "one look for all")
-		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpAny), n+20, "a delete for each")
-		require.Equal(t, session, c.SessionID())
+		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpAny), 3)
 		w.NothingLeft(t, path)
 	})
 }
 
-// The reader that sets the watch for all gives up while it does, or while all
-// wait. The others go on waiting.
+// The reader that waits at the server for all gives up while it sets its watch, or
+// while all wait. Another one goes on with its node.
 //
-// Promise: Readers that share a watch keep it if the reader that set it leaves.
-func TestReadersOutlastTheOneThatWatchesForThem(t *testing.T) {
-	for when, reads := range map[time.Duration]int{time.Second / 2: 2, 2 * time.Second: 1} {
+// Promise: Readers that share a node keep its place if the reader that made it leaves.
+func TestReadersOutlastTheOneThatWaitsForThem(t *testing.T) {
+	for _, when := range []time.Duration{time.Second / 2, 2 * time.Second} {
 		t.Run(fmt.Sprint(when), func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
@@ -74,18 +68,18 @@ func TestReadersOutlastTheOneThatWatchesForThem(t *testing.T) {
 				c, _ := w.Connect(t)
 				writer := hold(t, ctx, writeLock(other, path))
 				time.Sleep(2 * time.Second) // the writer has begun to watch its node
-				w.Fake.ClearRequests()
 				w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: c.SessionID(), Do: zktest.DelayReply(time.Second)})
 				going := take(recipetest.Within(t, when), readLock(c, path))
 				synctest.Wait()
-				staying := take(ctx, readLock(c, path))
+				staying := takeAll(ctx, 5, readLock(c, path))
+				nodes := w.Nodes(t, path)
 				<-going.Done
 				require.ErrorIs(t, going.Err, context.DeadlineExceeded)
 				time.Sleep(time.Second)
-				require.Equal(t, reads, w.Fake.CountRequests(zktest.OpGetData))
-				require.Len(t, w.Fake.Watches(), 2, "one of the writer, and one of the reader")
+				require.ElementsMatch(t, nodes, w.Nodes(t, path))
+				require.Len(t, w.Fake.Watches(), 3, "the writer's, and the reader's on the writer's node and its own")
 				require.NoError(t, writer.Release(ctx))
-				require.NoError(t, staying.Wait(t).Release(ctx))
+				releaseAll(t, ctx, staying)
 				w.NothingLeft(t, path)
 			})
 		})
@@ -97,24 +91,20 @@ func TestReadersOutlastTheOneThatWatchesForThem(t *testing.T) {
 func TestReadersOutlastTheOneThatListsForThem(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		other, _ := w.Connect(t)
 		c, _ := w.Connect(t)
-		for range 5 { // any of them may be the one that lists
-			writer := hold(t, ctx, writeLock(other, path))
-			leaving, cancel := context.WithCancel(ctx)
-			for range 9 {
-				take(leaving, readLock(c, path))
-			}
-			staying := take(ctx, readLock(c, path))
-			w.WaitNodes(t, path, 11)
-			slow := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Session: c.SessionID(), Do: zktest.DelayReply(time.Second)})
-			require.NoError(t, writer.Release(ctx))
-			synctest.Wait()
-			cancel()
-			require.NoError(t, staying.Wait(t).Release(ctx))
-			require.Equal(t, 1, slow.Hits())
-			w.NothingLeft(t, path)
-		}
+		first := hold(t, ctx, readLock(c, path))
+		time.Sleep(2 * joinTime)
+		slow := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: -1, Do: zktest.DelayReply(time.Second)})
+		leaving, cancel := context.WithCancel(ctx)
+		takeAll(leaving, 9, readLock(c, path))
+		staying := takeAll(ctx, 1, readLock(c, path))
+		require.Equal(t, 1, slow.Hits())
+		cancel()
+		require.Equal(t, first.Path(), staying[0].Wait(t).Path())
+		require.Equal(t, 2, slow.Hits())
+		require.NoError(t, first.Release(ctx))
+		releaseAll(t, ctx, staying)
+		w.NothingLeft(t, path)
 	})
 }
 
@@ -167,28 +157,25 @@ func TestReaderWhoseNodeIsGoneIsNotAdmittedByItsOtherNodes(t *testing.T) {
 	})
 }
 
-// The session ends while readers wait together. Each makes one node in the next
+// The session ends while readers wait together. They have one node in the next
 // session, and all go on.
 func TestReadersInACrowdGoOnInTheNextSession(t *testing.T) {
-	const n = 60 // so many that most of them list the nodes together
+	const n = 60
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		other, _ := w.Connect(t)
 		c, _ := w.Connect(t)
 		writer := hold(t, ctx, writeLock(other, path))
 		for range 3 {
-			var all sync.WaitGroup
-			for range n {
-				all.Go(func() { cycle(t, ctx, readLock(c, path)) })
-			}
-			w.WaitNodes(t, path, n+1)
+			readers := takeAll(ctx, n, readLock(c, path))
+			w.WaitNodes(t, path, 2)
 			w.Fake.ClearRequests()
 			w.Fake.Session(c.SessionID()).Expire()
 			time.Sleep(time.Second)
-			require.Len(t, w.Nodes(t, path), n+1)
-			require.Equal(t, n, w.Fake.CountRequests(zktest.OpCreate))
+			require.Len(t, w.Nodes(t, path), 2)
+			require.Equal(t, 1, w.Fake.CountRequests(zktest.OpCreate))
 			require.NoError(t, writer.Release(ctx))
-			all.Wait()
+			releaseAll(t, ctx, readers)
 			writer = hold(t, ctx, writeLock(other, path))
 		}
 		require.NoError(t, writer.Release(ctx))

@@ -29,7 +29,7 @@ func TestReadersAndWritersOfOneClientKeepTheirOrder(t *testing.T) {
 			all = append(all, take(ctx, side(c, path)))
 			synctest.Wait()
 		}
-		require.Len(t, w.Nodes(t, path), 8, "two writers, and the readers behind each")
+		require.Len(t, w.Nodes(t, path), 1)
 		for len(all) > 0 {
 			require.True(t, all[0].IsOver(), "a writer")
 			for _, p := range all[1:] {
@@ -61,25 +61,22 @@ func TestReadersGoOnWhenTheWriterBeforeThemGivesUpInTheProcess(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
-		queue := []*locktest.Pending{take(ctx, writeLock(c, path))}
-		synctest.Wait()
-		queue = append(queue, take(ctx, writeLock(c, path)))
-		synctest.Wait()
+		first := hold(t, ctx, readLock(c, path))
 		going := take(recipetest.Within(t, time.Minute), writeLock(c, path))
 		synctest.Wait()
-		for range 5 {
-			queue = append(queue, take(ctx, readLock(c, path)))
-		}
-		synctest.Wait()
-		require.Len(t, w.Nodes(t, path), 2)
+		readers := takeAll(ctx, 5, readLock(c, path))
+		require.Len(t, w.Nodes(t, path), 1)
 		_, err := readLock(c, path).TryAcquire(ctx)
-		require.Equal(t, 8, notAcquired(t, err).Ahead)
+		require.Equal(t, 7, notAcquired(t, err).Ahead)
 		<-going.Done
 		require.ErrorIs(t, going.Err, context.DeadlineExceeded)
-		w.WaitNodes(t, path, 7)
-		for _, p := range queue {
-			require.NoError(t, p.Wait(t).Release(ctx))
+		synctest.Wait()
+		for _, p := range readers {
+			require.True(t, p.IsOver())
+			require.Equal(t, first.Path(), p.Wait(t).Path())
 		}
+		require.NoError(t, first.Release(ctx))
+		releaseAll(t, ctx, readers)
 		w.NothingLeft(t, path)
 	})
 }

@@ -44,9 +44,13 @@ func TestReadersShareAndWritersDoNot(t *testing.T) {
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 
 		writer := take(ctx, rw.WriteLock())
-		w.WaitNodes(t, path, 3)
-		_, err = rw.ReadLock().TryAcquire(ctx)
-		require.ErrorIs(t, err, locks.ErrNotAcquired, "readers that come after a writer wait for it")
+		for err = nil; err == nil; { // readers that come after a writer wait for it
+			var early *locks.Lease
+			if early, err = rw.ReadLock().TryAcquire(ctx); err == nil {
+				require.NoError(t, early.Release(ctx))
+			}
+		}
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		require.NoError(t, a.Release(ctx))
 		require.False(t, writer.IsOver())
 		require.NoError(t, b.Release(ctx))
@@ -69,7 +73,8 @@ func TestDowngradeKeepsItsPlace(t *testing.T) {
 		c, _ := w.Connect(t)
 		rw := locks.NewInterProcessReadWriteLock(c, path)
 		writer := hold(t, ctx, rw.WriteLock())
-		next := take(ctx, locks.NewInterProcessReadWriteLock(c, path).WriteLock())
+		other, _ := w.Connect(t)
+		next := take(ctx, locks.NewInterProcessReadWriteLock(other, path).WriteLock())
 		w.WaitNodes(t, path, 2)
 		reader := hold(t, writer.Context(), rw.ReadLock())
 		require.Equal(t, writer.Path()[len(writer.Path())-10:], reader.Path()[len(reader.Path())-10:])
@@ -180,14 +185,14 @@ func TestDowngradeThatComesTooLate(t *testing.T) {
 func TestReadersAndWritersAmongTheParticipants(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		rw := locks.NewInterProcessReadWriteLock(c, path, locks.WithNodeData([]byte("me")))
+		var rw *locks.InterProcessReadWriteLock
 		var all []*locktest.Pending
-		for i := range 28 { // 20 readers, and 8 writers that wait,
+		for i := range 28 { // 20 clients that read, and 8 that wait to write
+			c, _ := w.Connect(t)
+			rw = locks.NewInterProcessReadWriteLock(c, path, locks.WithNodeData([]byte("me")))
 			var side locks.Locker = rw.ReadLock()
-			if i >= 20 { // two of one client have nodes
-				c, _ := w.Connect(t)
-				side = locks.NewInterProcessReadWriteLock(c, path, locks.WithNodeData([]byte("me"))).WriteLock()
+			if i >= 20 {
+				side = rw.WriteLock()
 			}
 			all = append(all, take(ctx, side))
 			w.WaitNodes(t, path, i+1)
@@ -213,26 +218,20 @@ func TestNoHerdOfReadersAndWriters(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
 				c, _ := w.Connect(t)
-				rw := locks.NewInterProcessReadWriteLock(c, path)
-				first := hold(t, ctx, rw.WriteLock())
-				second := take(ctx, rw.WriteLock())
-				w.WaitNodes(t, path, 2)
-				var all []*locktest.Pending
-				for range readers {
-					all = append(all, take(ctx, rw.ReadLock()))
-				}
-				w.WaitNodes(t, path, 2+readers)
+				other, _ := w.Connect(t)
+				first := hold(t, ctx, writeLock(other, path))
+				third, _ := w.Connect(t)
+				second := take(ctx, writeLock(third, path))
 				synctest.Wait()
-				require.Len(t, w.Fake.Watches(), 2, "the readers share their client's watch on the second writer")
+				all := takeAll(ctx, readers, readLock(c, path))
+				require.Len(t, w.Nodes(t, path), 3)
 				w.Fake.ClearRequests()
 				require.NoError(t, first.Release(ctx))
 				lease := second.Wait(t)
 				synctest.Wait()
 				require.Len(t, w.Requests(), 2, "the readers sleep on")
 				require.NoError(t, lease.Release(ctx))
-				for _, p := range all {
-					require.NoError(t, p.Wait(t).Release(ctx))
-				}
+				releaseAll(t, ctx, all)
 				w.NothingLeft(t, path)
 			})
 		})

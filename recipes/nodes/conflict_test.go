@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -165,6 +166,66 @@ func TestLateDeleteDoesNotHitOneThatHasSeenTheNodeGo(t *testing.T) {
 		require.Equal(t, held, w.ready(t, second))
 		require.Equal(t, "second", w.dataOf("/a"))
 	})
+}
+
+// The owner of a node has looked at it, and its delete arrives late. It misses the
+// nodes of the client that has waited for it: the first one, and those that follow.
+//
+// Promise: A late delete of another client's node misses every later node of a client that has waited for that one.
+func TestLateDeleteHitsNoNodeOfOneThatHasWaited(t *testing.T) {
+	loseSession := func(w *world, c *framework.Client) { w.Fake.Session(c.SessionID()).Replace(); w.Fake.CutAll() }
+	for name, tc := range map[string]struct {
+		version  int32 // of the node that is waited for
+		lost     bool  // the node behind it is made, and the reply is lost with the session
+		replaced bool  // the session is lost later, and the servers keep it
+		deleted  bool  // a third client deletes the node behind it
+		sets     int   // the node behind it is written that often
+	}{
+		"reply lost":          {lost: true},
+		"session lost":        {replaced: true},
+		"session lost twice":  {lost: true, replaced: true},
+		"deleted":             {deleted: true},
+		"written":             {version: 2, sets: 5},
+		"deleted and written": {version: 1, deleted: true, sets: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				a, _ := w.Connect(t)
+				b, _ := w.Connect(t)
+				_, err := a.Create(t.Context(), "/a", nil, framework.WithMode(framework.Ephemeral))
+				require.NoError(t, err)
+				for range tc.version {
+					_, err = a.Set(t.Context(), "/a", nil, framework.AnyVersion)
+					require.NoError(t, err)
+				}
+				second := start(t, b, "/a", "second")
+				awaitConflict(t, w, second)
+				if tc.lost {
+					lost := w.Fake.Session(b.SessionID())
+					lose := zktest.Call(func(zktest.Request) { lost.Replace() })
+					w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 1, Do: zktest.All(lose, zktest.DropReply())})
+				}
+				require.NoError(t, w.Fake.Delete("/a"))
+				held := w.ready(t, second)
+				if tc.replaced {
+					loseSession(w, b)
+					<-held.Session.Context().Done()
+				}
+				if tc.deleted {
+					require.NoError(t, w.Fake.Delete("/a"))
+					settle()
+				}
+				require.ErrorIs(t, a.Delete(t.Context(), "/a", tc.version), zk.ErrBadVersion)
+				for i := range tc.sets {
+					require.NoError(t, second.Set(w.Patience(t), fmt.Append(nil, i)))
+					require.ErrorIs(t, a.Delete(t.Context(), "/a", tc.version), zk.ErrBadVersion)
+				}
+				held = w.ready(t, second)
+				require.ErrorIs(t, a.Delete(t.Context(), "/a", tc.version), zk.ErrBadVersion)
+				require.Equal(t, held, w.ready(t, second))
+			})
+		})
+	}
 }
 
 // A session ends just when its client replaces its node in the next one, and

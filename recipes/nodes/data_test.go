@@ -11,6 +11,8 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/recipetest"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // Data is refused before the node was ever there, or after earlier data was
@@ -69,4 +71,25 @@ func TestRefusalIsTheErrorOfOneSet(t *testing.T) {
 		require.NoError(t, <-good)
 		require.Equal(t, "new", w.dataOf("/a"))
 	})
+}
+
+// The parent of the node vanishes as often as the client makes it. That says nothing
+// about the data, which the node gets at last.
+//
+// Promise: A node whose parents vanish again and again is created with its data.
+func TestParentsThatVanishDoNotTakeTheData(t *testing.T) {
+	for name, mode := range map[string]framework.Mode{
+		"ephemeral": framework.Ephemeral, "sequential": framework.EphemeralSequential, "persistent": framework.Persistent,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				vanishes := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 20, Do: zktest.Fail(zktest.ErrNoNode)})
+				n := start(t, c, "/a", "ours", nodes.WithMode(mode))
+				r := w.ready(t, n)
+				require.Equal(t, 20, vanishes.Hits())
+				require.Equal(t, "ours", w.dataOf(r.Path))
+			})
+		})
+	}
 }

@@ -61,9 +61,10 @@
 // client looks at the owner first. For somebody else's node to be deleted by
 // mistake, all of this must happen between the look and the delete: our node
 // goes because a third party deletes it, or because its session ends; somebody
-// else creates the path; and that node has the same version as ours had. Owners
-// of this package that have waited for our node, or replace it, choose another
-// version.
+// else creates the path; and that node has the same version as ours had. A client of
+// this package that has waited for our node, or replaced it, never gives its nodes the
+// last version that it has seen there. It remembers the last eight nodes of other
+// clients.
 //
 // The node of a process that crashed stays until its session has timed out. A
 // node says that a session lives, and not that its process works.

@@ -39,7 +39,7 @@ type keeper struct {
 	clean   bool // it has the data of the field have, if it still has this czxid and version
 
 	settledOnce bool          // it was registered before
-	notFirst    bool          // another client's node at the path had version 0: ours gets version 1
+	others      versions      // of other clients' nodes at the path
 	refusedFor  time.Duration // the last pause after a refusal
 	repairs     pauses.Growing
 	surprises   pauses.Growing // the tree was not as we had just seen it
@@ -219,7 +219,7 @@ func (k *keeper) whose(ctx context.Context, stat *zk.Stat) (verdict, *ConflictEr
 	case ephemeral && k.owners.Has(owner):
 		return former, nil, nil
 	}
-	k.notFirst = stat.Version == 0 // also if it goes before it is read: requests of its owner may come late
+	k.others.note(stat) // also if it goes before it is read: requests of its owner may come late
 	data, now, err := k.client.Get(ctx, k.node)
 	switch {
 	case reason.Is(err, zk.ErrNoNode), err == nil && now.Czxid != stat.Czxid:
@@ -308,7 +308,7 @@ func (k *keeper) settle(czxid int64) {
 	if k.cfg.ttl > 0 && !k.isTouched(czxid) {
 		return
 	}
-	k.settledOnce, k.notFirst, k.refusedFor = true, false, 0
+	k.settledOnce, k.refusedFor = true, 0
 	k.keeping.Recovered()
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})
 }

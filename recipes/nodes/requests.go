@@ -51,8 +51,8 @@ func (k *keeper) findNumber(ctx context.Context) error {
 // create creates the node. A node that is in the way is no error: the next step
 // looks at it.
 func (k *keeper) create(ctx context.Context) error {
-	if k.notFirst {
-		return k.transact(ctx, 0)
+	if version := k.others.free(0, noVersion); version > 0 {
+		return k.transact(ctx, version)
 	}
 	wish := k.wanted()
 	k.noteOwner()
@@ -63,16 +63,18 @@ func (k *keeper) create(ctx context.Context) error {
 		opts = append(opts, framework.WithMode(k.cfg.mode))
 	}
 	created, err := k.client.Create(ctx, path, wish.data, opts...)
-	if reason.Is(err, zk.ErrNodeExists) {
+	switch {
+	case err == nil:
+		k.node = created.Path
+		k.left(wish, created.Czxid, 0)
+		return nil
+	case reason.Is(err, zk.ErrNodeExists):
 		return k.surprises.Wait(ctx)
+	case reason.Is(err, zk.ErrNoNode): // the parents vanish as fast as they are made; the data is not refused
+		return err
 	}
-	if err != nil {
-		k.noteLate(err)
-		return k.failed(ctx, wish, err)
-	}
-	k.node = created.Path
-	k.left(wish, created.Czxid, 0)
-	return nil
+	k.noteLate(err)
+	return k.failed(ctx, wish, err)
 }
 
 // noteOwner notes the session in which the node may be created next.
@@ -86,48 +88,77 @@ func (k *keeper) noteOwner() {
 	k.madeIn = k.session
 }
 
-// replace deletes a node of this version, and creates ours, in one transaction.
+// replace deletes a node of this version, and creates ours with another one, in one
+// transaction.
 func (k *keeper) replace(ctx context.Context, version int32) error {
-	return k.transact(ctx, version, framework.DeleteOp(k.node, version))
+	return k.transact(ctx, k.others.free(0, version), framework.DeleteOp(k.node, version))
 }
 
-// transact makes a transaction that creates the node after another one of the given
-// version. Ours gets version 1 if that is 0, or else 0: the servers compare nothing
-// else when a delete of the other node arrives late. If the tree is not as we
-// thought, the next step looks at it.
-func (k *keeper) transact(ctx context.Context, other int32, ops ...framework.TxnOp) error {
-	wish, version := k.wanted(), int32(0)
+// transact makes a transaction that creates the node, with the given version, after other
+// operations. If the tree is not as we thought, the next step looks at it.
+func (k *keeper) transact(ctx context.Context, version int32, ops ...framework.TxnOp) error {
+	wish := k.wanted()
 	k.noteOwner()
-	ops = append(ops, framework.CreateOp(k.node, wish.data, k.cfg.createOptions()...))
-	if other == 0 {
-		ops = append(ops, framework.SetOp(k.node, wish.data, 0))
-		version = 1
+	first := wish.data
+	if version > 0 {
+		first = nil // the sets bring the data
 	}
+	opts := append(k.cfg.createOptions(), k.cfg.parents())
+	ops = append(append(ops, framework.CreateOp(k.node, first, opts...)), k.sets(wish, 0, version)...)
 	results, err := k.client.Transaction(ctx, ops...)
 	switch {
 	case err == nil:
 		k.left(wish, results[len(results)-1].Zxid, version)
 		return nil
-	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNodeExists):
-		k.notFirst = false // create makes missing parents, too, if there is none
+	case isSurprise(err):
 		return k.surprises.Wait(ctx)
 	}
 	k.noteLate(err)
 	return k.failed(ctx, wish, err)
 }
 
+// sets returns the operations that take our node from one version to another one, with
+// the data in the last of them.
+func (k *keeper) sets(wish payload, from, to int32) (ops []framework.TxnOp) {
+	for version := from; version < to; version++ {
+		var data []byte
+		if version == to-1 {
+			data = wish.data
+		}
+		ops = append(ops, framework.SetOp(k.node, data, version))
+	}
+	return ops
+}
+
 // write writes the data that the node is to have, if it still has the given
-// version.
+// version. The node gets the next version that is free.
 func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
-	stat, err := k.client.Set(ctx, k.node, wish.data, version)
+	stat, err := k.set(ctx, wish, version)
 	switch {
 	case err == nil:
 		k.left(wish, stat.Czxid, stat.Version)
 		return nil
-	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion):
+	case isSurprise(err):
 		return k.surprises.Wait(ctx)
 	}
 	return k.failed(ctx, wish, err)
+}
+
+func (k *keeper) set(ctx context.Context, wish payload, version int32) (*zk.Stat, error) {
+	next := k.others.free(version+1, noVersion)
+	if next == version+1 {
+		return k.client.Set(ctx, k.node, wish.data, version)
+	}
+	results, err := k.client.Transaction(ctx, k.sets(wish, version, next)...)
+	if err != nil {
+		return nil, err
+	}
+	return results[len(results)-1].Stat, nil
+}
+
+// isSurprise reports whether a request has found another tree than the last look.
+func isSurprise(err error) bool {
+	return reason.Is(err, zk.ErrNoNode) || reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNodeExists)
 }
 
 // left notes how a request has left our node, and that it is registered.

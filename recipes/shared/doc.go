@@ -52,6 +52,10 @@
 // is under way when the session is lost returns framework.ErrOutcomeUnknown,
 // and may still be applied.
 //
+// Get works without a connection. A call that asks the server fails with
+// framework.ErrNotConnected when there has been no connection for the client's
+// connection timeout.
+//
 // # When somebody deletes the node
 //
 // [Versioned.Exists] is false then, and the seed stands for the missing value.

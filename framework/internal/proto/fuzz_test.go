@@ -14,6 +14,7 @@ var readers = []func([]byte){
 	func(b []byte) { GetData("/", false).Read(b, 0) },
 	func(b []byte) { Exists("/", false).Read(b, 0) },
 	func(b []byte) { Children("/", false).Read(b, 0) },
+	func(b []byte) { ChildNames("/").Read(b, 0) },
 	func(b []byte) { GetACL("/").Read(b, 0) },
 	func(b []byte) { Sync("/").Read(b, 0) },
 	func(b []byte) { Create(NewNode{}).Read(b, 0) },
@@ -122,6 +123,7 @@ func FuzzRequestsAndAnswers(f *testing.F) {
 		requireAnswer(t, Exists(text, flag), stat, stat)
 		requireAnswer(t, SetData(text, data, n), stat, stat)
 		requireAnswer(t, SetACL(text, acl, n), stat, stat)
+		requireAnswer(t, ChildNames(text), []string{text, "b"}, int32(2), text, "b")
 		requireAnswer(t, Children(text, flag), ChildrenAnswer{[]string{text, "b"}, stat}, int32(2), text, "b", stat)
 		requireAnswer(t, GetACL(text), ACLAnswer{acl, stat}, acl, stat)
 		requireAnswer(t, Sync(text), text, text)

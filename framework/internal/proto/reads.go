@@ -46,19 +46,34 @@ func readChildren(_ createdPath, body []byte, _ int64) (ChildrenAnswer, bool) {
 	return a, !r.Bad()
 }
 
-// ChildNames is Children for callers who need no Stat, and no watch.
+// ChildNames is Children without a Stat and without a watch, for callers who do not
+// keep the names for long.
 func ChildNames(path string) Request[[]string] {
 	return Request[[]string]{Op: OpGetChildren2, Append: pathAndWatch(path, false), read: readChildNames}
 }
 
+// maxShared is the length of the longest answer whose names share their memory: a
+// name that is kept keeps all of them.
+const maxShared = 4 << 10
+
 func readChildNames(_ createdPath, body []byte, _ int64) ([]string, bool) {
 	r := jute.NewReader(body)
-	names := readNames(r)
+	if len(body) > maxShared {
+		names := readNames(r)
+		return names, !r.Bad()
+	}
+	names, text := make([]string, r.Count(shortestName)), string(body)
+	for i := range names {
+		n := len(r.Buffer())
+		end := len(text) - len(r.Rest())
+		names[i] = text[end-n : end]
+	}
 	return names, !r.Bad()
 }
 
+const shortestName = 4 // its length
+
 func readNames(r *jute.Reader) []string {
-	const shortestName = 4 // its length
 	names := make([]string, r.Count(shortestName))
 	for i := range names {
 		names[i] = r.String()

@@ -200,7 +200,10 @@ func (plan meeting) of(contenders, times int) explore.Scenario {
 		w.Node("/barrier", "")
 		m := &plan
 		m.world, m.mu = w, new(sync.Mutex)
-		w.Always(func(explore.Tree) error { return checkRounds(m.members) })
+		w.Always(func(tree explore.Tree) error {
+			m.see(tree)
+			return checkRounds(m.members)
+		})
 		for i, name := range names(contenders) {
 			w.Actor(name, func(a *explore.Actor) {
 				m.begin(a, i)
@@ -231,10 +234,39 @@ type meeting struct {
 	mu      *sync.Mutex // protects the following fields
 	members []*member
 	alone   []inVain    // those who have waited in vain
-	present int         // how many are between the beginning of their Enter and the end of their Leave
+	present int         // how many are between the beginning of their Enter and the end of their Leave, or of their node
 	most    int         // how many there were at most since nobody was
 	gaveUp  []time.Time // when somebody has given up an Enter
 	came    []arrival
+	tree    explore.Tree
+	behind  []string // nodes of members whose Leave has failed
+}
+
+// see is called after each move. A member whose Leave has given up in an outage is
+// there for all others until the client has deleted its node, or the servers have.
+func (m *meeting) see(tree explore.Tree) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tree = tree
+	m.behind = slices.DeleteFunc(m.behind, func(path string) bool {
+		_, there := tree[path]
+		if !there {
+			m.present--
+		}
+		return !there
+	})
+}
+
+// gone notes that a member has left.
+func (m *meeting) gone(one *member) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	path := "/barrier/" + one.passage.Name()
+	if _, there := m.tree[path]; there && !one.left {
+		m.behind = append(m.behind, path)
+		return
+	}
+	m.present--
 }
 
 // arrival is somebody who has come, in a session.
@@ -301,7 +333,7 @@ func (m *meeting) join(a *explore.Actor) {
 	if me == nil {
 		return
 	}
-	defer m.add(-1)
+	defer m.gone(me)
 	if a.Name() == "A" {
 		m.trouble(a)
 		if m.hurry {
@@ -310,13 +342,6 @@ func (m *meeting) join(a *explore.Actor) {
 	}
 	time.Sleep(time.Second)
 	m.leave(me)
-}
-
-// add counts the actors who want to be inside, or are.
-func (m *meeting) add(n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.present += n
 }
 
 // strays is how many have given up their Enter, whose nodes may be there still: for
@@ -349,9 +374,9 @@ func (m *meeting) enter(a *explore.Actor) (me *member) {
 	m.arrive(a)
 	defer func() {
 		if me == nil {
-			m.add(-1)
 			m.mu.Lock()
 			defer m.mu.Unlock()
+			m.present--
 			m.gaveUp = append(m.gaveUp, time.Now())
 		}
 	}()

@@ -19,7 +19,9 @@ import (
 // node that an acquire of the same client has given up is not in the way, though it
 // may be there still, as recipes/locks promises.
 // If an operator deletes nodes, somebody may have the lock for a moment, until the
-// news is there that its own node is gone, too.
+// client learns that its own node is gone, too. The servers report the two deletions
+// one after the other, and the client reads its node after the second report: the search
+// may hold back each of these messages.
 type firsts struct {
 	world    *explore.World
 	operated bool
@@ -27,8 +29,13 @@ type firsts struct {
 	mu      sync.Mutex
 	was     map[string]bool // nodes that were first
 	gaveUp  map[int64]bool  // sessions of which an acquire has been given up
-	granted []*locks.Lease  // whose nodes were not, as far as we know
-	since   time.Time       // when that began for one of these; zero for none
+	granted []granted
+	since   time.Time // when its client was last not informed of a wrong one; zero if none is wrong
+}
+
+type granted struct {
+	to    *explore.Actor
+	lease *locks.Lease
 }
 
 func watchFirsts(w *explore.World, operated bool) *firsts {
@@ -37,20 +44,20 @@ func watchFirsts(w *explore.World, operated bool) *firsts {
 	return f
 }
 
-func (f *firsts) note(lease *locks.Lease) {
+func (f *firsts) note(to *explore.Actor, lease *locks.Lease) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.granted = append(f.granted, lease)
+	f.granted = append(f.granted, granted{to, lease})
 }
 
 func (f *firsts) check(tree explore.Tree) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.seeLocked(below(tree, "/lock"))
-	wrong := ""
-	for _, l := range f.granted {
-		if l.Context().Err() == nil && !f.was[l.Path()] {
-			wrong = l.Path()
+	wrong, informed := "", true
+	for _, g := range f.granted {
+		if g.lease.Context().Err() == nil && !f.was[g.lease.Path()] {
+			wrong, informed = g.lease.Path(), !g.to.MessagePending()
 		}
 	}
 	const bound = 500 * time.Millisecond
@@ -58,7 +65,7 @@ func (f *firsts) check(tree explore.Tree) error {
 	case wrong == "":
 		f.since = time.Time{}
 		return nil
-	case f.since.IsZero():
+	case f.since.IsZero() || !informed:
 		f.since = time.Now()
 	}
 	if f.operated && (time.Since(f.since) < bound || f.world.Quiet() < bound) {
@@ -80,7 +87,7 @@ func (f *firsts) seeLocked(all []zktest.Node) {
 
 // hasHadLocked reports whether somebody has had the lock by a node.
 func (f *firsts) hasHadLocked(path string) bool {
-	return slices.ContainsFunc(f.granted, func(l *locks.Lease) bool { return l.Path() == path })
+	return slices.ContainsFunc(f.granted, func(g granted) bool { return g.lease.Path() == path })
 }
 
 func (f *firsts) noteGivenUp(session int64) {
@@ -108,7 +115,7 @@ func (f *firsts) visits(after, patience time.Duration) func(a *explore.Actor) {
 			f.noteGivenUp(a.Client().SessionID())
 			return
 		}
-		f.note(lease)
+		f.note(a, lease)
 		pass(lease.Context(), 4*time.Second)
 		if f.operated {
 			checkLoss(f.world, a, lease, locks.ErrNodeDeleted)

@@ -91,6 +91,17 @@ func isEnd(a *explore.Actor, err error) bool {
 	return a.Closed() && reason.Is(err, framework.ErrClosed)
 }
 
+// unlessLeft returns the error of a Shutdown at the end of a run, or nil if the node is
+// left to the servers. Shutdown may say so for a while after the session has expired,
+// because no server has told the client of that. All lost sessions have expired by
+// then, so that the scenario must check that the node is gone.
+func unlessLeft(err error) error {
+	if reason.Is(err, framework.ErrLeftToServers) {
+		return nil
+	}
+	return err
+}
+
 // inEnsemble is a scenario with three servers, of which some lag: as many as there
 // are lags, the first of which is that of the leader.
 func inEnsemble(s explore.Scenario, lags ...time.Duration) explore.Scenario {

@@ -309,7 +309,7 @@ func disturbed(persistent bool, before, own trouble, opts ...nodes.Option) explo
 			if k.actor.Closed() {
 				return err
 			}
-			return errors.Join(err, k.node.Shutdown(context.Background()))
+			return errors.Join(err, unlessLeft(k.node.Shutdown(context.Background())))
 		})
 		w.AtEnd(func(tree explore.Tree) error {
 			if k.actor.Closed() && persistent {

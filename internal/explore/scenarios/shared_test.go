@@ -34,6 +34,7 @@ type writes struct {
 	calls   histories.History
 	all     []version
 	refused []string // values that were told as not written
+	remade  bool     // the node is deleted meanwhile, and made anew by the next write
 }
 
 // record is called after each move.
@@ -60,11 +61,13 @@ func (h *writes) record(tree explore.Tree) error {
 // to replace, or nil for any.
 func (h *writes) told(a *explore.Actor, previous *version, data string, ok bool, err error) {
 	i := h.find(data)
-	switch {
-	case ok && err == nil && i < 1:
+	switch replaced := reason.Is(err, shared.ErrNodeReplaced); {
+	case ok && (err == nil || replaced) && i < 1:
 		h.world.Fail("%s was told that it has written %s, which is not so", a.Name(), data)
 	case ok && err == nil && previous != nil && h.all[i-1] != *previous:
 		h.world.Fail("%s has overwritten %+v, and not %+v", a.Name(), h.all[i-1], *previous)
+	case ok && replaced && previous != nil && h.all[i-1].Czxid == previous.Czxid:
+		h.world.Fail("%s was told that %+v was made anew, which is not so", a.Name(), *previous)
 	case !ok && !reason.Is(err, framework.ErrOutcomeUnknown):
 		h.refused = append(h.refused, data)
 	}
@@ -135,7 +138,10 @@ func (f *follower) end(h *writes) error {
 func sharedValue(remove bool, first trouble) explore.Scenario {
 	return func(w *explore.World) {
 		w.Node("/value", "seed")
-		h := &writes{world: w}
+		// A request waits for a connection for that long. Two outages in a row may last
+		// longer than the default, and no longer than this.
+		w.ClientOptions(framework.WithConnectionTimeout(time.Minute))
+		h := &writes{world: w, remade: remove}
 		var followers []*follower
 		w.Always(func(tree explore.Tree) error {
 			err := h.record(tree)
@@ -204,9 +210,12 @@ func sharedValue(remove bool, first trouble) explore.Scenario {
 }
 
 // outlasts returns the error of a call. Unless its context has ended, it is of an
-// unknown outcome, or there is none.
+// unknown outcome, or there is none. The compare-and-set of a server compares the
+// version alone: if the node was deleted and made anew, TrySet and Update may write
+// over a value that they do not know, and say so by shared.ErrNodeReplaced.
 func (h *writes) outlasts(ctx context.Context, a *explore.Actor, what string, err error) error {
-	if err != nil && ctx.Err() == nil && !isEnd(a, err) && !reason.Is(err, framework.ErrOutcomeUnknown) {
+	replaced := h.remade && reason.Is(err, shared.ErrNodeReplaced)
+	if err != nil && ctx.Err() == nil && !isEnd(a, err) && !reason.Is(err, framework.ErrOutcomeUnknown) && !replaced {
 		h.world.Fail("%s of %s does not outlast the trouble: %v", what, a.Name(), err)
 	}
 	return err
@@ -224,7 +233,7 @@ func (h *writes) update(a *explore.Actor, data string, v *value) {
 		return h.outlasts(ctx, a, "Update", err)
 	})
 	h.note(call, &old, data, true, err)
-	h.told(a, nil, data, err == nil, err)
+	h.told(a, nil, data, err == nil || reason.Is(err, shared.ErrNodeReplaced), err)
 	if i := h.find(data); err == nil && i > 0 && h.all[i-1].Value != old {
 		h.world.Fail("%s has overwritten %q, and not %q", a.Name(), h.all[i-1].Value, old)
 	}

@@ -2,6 +2,7 @@ package seat
 
 import (
 	"context"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
@@ -18,8 +19,9 @@ type Hold struct {
 	ctx  context.Context // alive as long as the hold; the leases' contexts derive from it
 	end  context.CancelCauseFunc
 
-	dir    string // the lock's path in the view of the client that it was acquired with; empty if the nodes are of that
-	policy Policy // what becomes of the seat when the hold ends
+	dir    string    // the lock's path in the view of the client that it was acquired with; empty if the nodes are of that
+	policy Policy    // what becomes of the seat when the hold ends
+	since  time.Time // when a minimum hold began
 
 	// These are protected by seat.mu.
 	shares  int         // the hold is over at zero, and never begins again

@@ -273,6 +273,9 @@ func (q *lane) newSeatLocked(of *Lock) *Seat {
 // vacateLocked notes that the seat is nobody's any more.
 func (q *lane) vacateLocked(s *Seat) {
 	s.stopTimerLocked()
+	if s.others != nil {
+		s.others.ignore()
+	}
 	if q.seat == s {
 		q.seat = nil
 	}
@@ -305,7 +308,9 @@ func (q *lane) leave(ctx context.Context, w *waiter) (ahead int) {
 	switch {
 	case r == waits:
 		w.trouble = q.trouble
-		ahead = len(q.live) + q.line.before(w.at)
+		if q.keepsOutLocked(w) {
+			ahead = len(q.live) + q.line.before(w.at)
+		}
 		q.line.remove(w)
 		q.decideLocked() // those that it was in the way of
 	case r == looks:
@@ -359,21 +364,6 @@ func (q *lane) comeBack(w *waiter, wait bool) *lane {
 		w.role, w.failed = fails, &seen
 	}
 	return q
-}
-
-// addFirstLocked is addLocked for a waiter that comes back.
-func (q *lane) addFirstLocked(w *waiter, wait bool) (refused bool) {
-	q.line.addFirst(w)
-	q.decideLocked()
-	switch {
-	case w.role != waits:
-		return false
-	case !wait:
-		q.line.remove(w)
-		return true
-	}
-	w.ready = make(chan struct{})
-	return false
 }
 
 // ours describes a seat of ours as the holder.

@@ -59,6 +59,18 @@ func TestWaiterThatComesBackToALaneThatIsOver(t *testing.T) {
 	})
 }
 
+// A waiter that cannot trust what it got is ahead of all that came meanwhile.
+//
+// Promise: A waiter that cannot use what it got is the first in its line again.
+func TestWaiterThatComesBackIsAheadOfThoseThatCameLater(t *testing.T) {
+	q, all := arrivals(t, writes, writes)
+	back := &waiter{of: writes, at: notInLine, role: sits}
+	require.Same(t, q, q.comeBack(back, true))
+	q.stopDriving(all[0])
+	require.Equal(t, drives, back.role)
+	require.Equal(t, waits, all[1].role)
+}
+
 // A try that had the lock, and cannot trust it, comes back. Others are there now, so
 // that it is refused.
 func TestTryThatComesBackBehindOthersIsRefused(t *testing.T) {

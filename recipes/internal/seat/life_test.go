@@ -69,6 +69,19 @@ func TestSessionEndsDuringAHandOver(t *testing.T) {
 	}
 }
 
+// A seat is lost in the moment in which it is given to the next goroutine.
+func TestLostSeatIsNotGivenAway(t *testing.T) {
+	withHold(t, func(t *testing.T, w held) {
+		s := w.hold.Seat()
+		s.lose(framework.ErrSessionLost)
+		require.Nil(t, s.sit())
+		require.Equal(t, Lost, s.State(), "it stays for its holder")
+		require.ErrorIs(t, w.lease.Release(t.Context()), framework.ErrSessionLost)
+		require.Nil(t, s.sit())
+		require.Equal(t, Gone, s.State())
+	})
+}
+
 // Somebody asks for the lock, and the client has a goroutine that waits. That one gets
 // a node behind those of others.
 //

@@ -18,7 +18,7 @@ import (
 // to the servers.
 
 // stayUntil is when the minimum hold is over.
-func (h *Hold) stayUntil() time.Time { return h.seat.granted.Add(h.policy.MinimumHold) }
+func (h *Hold) stayUntil() time.Time { return h.since.Add(h.policy.MinimumHold) }
 
 // heldFor returns for how long this client has the lock.
 func (s *Seat) heldFor() time.Duration { return time.Since(s.granted) }
@@ -27,6 +27,7 @@ func (s *Seat) heldFor() time.Duration { return time.Since(s.granted) }
 // spares the node.
 func (q *lane) holdAtLeast(h *Hold) {
 	if h.policy.MinimumHold > 0 {
+		h.since = time.Now()
 		n := h.seat.nodes[0]
 		unkeep := insider.Of(h.seat.terms.Client).KeepUntil(n.Session.ID(), n.Path, h.stayUntil())
 		q.mu.Lock()
