@@ -154,6 +154,7 @@ func TestWriterThatLeavesTheLineOpensTheDoor(t *testing.T) {
 		late := acquire(t, readers(c))
 		require.True(t, late.waits())
 		q.leave(Ended, writer)
+		require.False(t, late.waits())
 		require.Equal(t, first.won().Path(), late.won().Path())
 		first.release()
 		require.NoError(t, late.won().Context().Err())
