@@ -180,3 +180,24 @@ func TestNobodyJoinsReadersWhoAreAsked(t *testing.T) {
 		late.release()
 	})
 }
+
+// Readers lose the lock together. Its node stays until the last has stopped.
+//
+// Promise: The node of a lost shared lock stays until the last reader has stopped.
+func TestLostNodeStaysForTheLastReader(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		m := readers(c, func(cfg *Config) { cfg.Revocable = true })
+		one, two := acquire(t, m), acquire(t, m)
+		node := one.won().Path()
+		require.Equal(t, node, two.won().Path())
+		require.NoError(t, srv.Set(node, RevocationMarker))
+		<-one.won().Context().Done()
+		<-two.won().Context().Done()
+		require.ErrorIs(t, one.won().Release(t.Context()), ErrRevoked)
+		synctest.Wait()
+		require.Len(t, srv.Children("/l"), 1)
+		require.ErrorIs(t, two.won().Release(t.Context()), ErrRevoked)
+		synctest.Wait()
+		require.Empty(t, srv.Children("/l"))
+	})
+}
