@@ -213,8 +213,8 @@ func (s *Seat) deleteSeveral(ctx context.Context) error {
 	}
 	var errs []error
 	for _, n := range slices.Backward(s.nodes) {
-		left = left[:len(left)-1]
 		err := s.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.WithGuarantee())
+		left = left[:len(left)-1]
 		if err = uninterrupted(ctx, n.Path, err); err != nil {
 			errs = append(errs, err)
 		}
