@@ -197,35 +197,16 @@ func WithLocalHandOver(n int, d time.Duration) MutexOption {
 //
 // # Readers
 //
-// With an InterProcessReadWriteLock, the option is for its read side. (The node of a
-// writer goes with its release.) There it also lets readers of the client share a
-// node, by the same rules as to which objects do. While one of them has the lock, or
-// it is idle, the next reader gets a lease of its own without a request, but for one
-// when the second joins the first, which sets the watch. The node goes with the
-// release of the last, or becomes idle then. All readers of the node have its
-// fencing token, so that a later reader may have a smaller one than a reader with
-// another node before it: compare the tokens of readers with those of writers only.
-// What happens to the node happens to all: each lease ends, and each is told of a
-// request to give the lock up. If the process crashes, writers wait until its
-// session ends, as they do for readers with nodes of their own.
+// With an InterProcessReadWriteLock, the option keeps the node that the readers of
+// the client share, when the last of them releases it. The node of a writer goes with
+// its release. The number n counts the acquires that find the lock idle, not the
+// readers who join others.
 //
-// Nobody joins from the moment on at which a writer comes to an object that shares
-// the node, or the client hears that the queue has changed. If it has, the next
-// reader looks at it, and joins if there are only readers. An idle node goes at any
-// change. So a writer of another client, or of an object that does not share the
-// node, waits for the readers that have come before it, and for those that come
-// until the client hears of it: that takes the time of a message while there is a
-// connection. If the connection fails silently, it takes until the client
-// notices that, which is less than the session timeout. Without a connection nobody
-// joins; but an idle lock may be taken over, once, as long as the session lives.
-// A reader that may not join queues with a node of its own, behind the writer.
-//
-// Readers that come at once wait for the first one's node. If that has to wait for a
-// writer, they have a node each, and such a node is neither shared nor kept. So do
-// they if a writer comes to one of the objects meanwhile. A reader that only tries,
-// or has WithQueueLimit, waits for no other reader's node: if it cannot join one, it
-// makes its own. Of several nodes, one is kept at most: the deletion of another is a
-// change of the queue, too.
+// The option also makes joining cheaper: the first reader that lists the queue in
+// order to join sets a watch, and readers join without a request until the watch
+// fires, instead of for 100 ms. If the connection fails silently, they join until the
+// client notices that, which takes less than the session timeout. An idle node is
+// deleted at any change of the queue, also if other readers come or go.
 func WithCachedLock(n int, idle time.Duration) interface {
 	MutexOption
 	ReadWriteOption

@@ -274,6 +274,9 @@ func (q *lane) newSeatLocked(of *Lock) *Seat {
 // vacateLocked notes that the seat is nobody's any more.
 func (q *lane) vacateLocked(s *Seat) {
 	s.stopTimerLocked()
+	if s.others != nil {
+		s.others.ignore()
+	}
 	if q.seat == s {
 		q.seat = nil
 	}
@@ -362,21 +365,6 @@ func (q *lane) comeBack(w *waiter, wait bool) *lane {
 		w.role, w.failed = fails, &seen
 	}
 	return q
-}
-
-// addFirstLocked is addLocked for a waiter that comes back.
-func (q *lane) addFirstLocked(w *waiter, wait bool) (refused bool) {
-	q.line.addFirst(w)
-	q.decideLocked()
-	switch {
-	case w.role != waits:
-		return false
-	case !wait:
-		q.line.remove(w)
-		return true
-	}
-	w.ready = make(chan struct{})
-	return false
 }
 
 // ours describes a seat of ours as the holder.

@@ -38,8 +38,7 @@ func (q *lane) holdAtLeast(h *Hold) {
 
 // waive ends the minimum hold of a seat that is given up or lost. A client that
 // is closed has spared the node already, or is about to.
-func (h *Hold) waive() {
-	s := h.seat
+func (s *Seat) waive() {
 	if s.unkeep != nil && framework.Extend(s.terms.Client).Context().Err() == nil {
 		s.unkeep()
 	}
@@ -60,10 +59,12 @@ func (s *Seat) rest(h *Hold) bool {
 	if s.watched.asked || session.Err() != nil || s.watched.ended {
 		return false
 	}
-	if s.state == Lost && !reason.Is(context.Cause(s.trusted), framework.ErrSuspended) || !s.becomeLocked(Parked) {
+	lost := s.state == Lost
+	if lost && !reason.Is(context.Cause(s.trusted), framework.ErrSuspended) || !s.becomeLocked(Parked) {
 		return false
 	}
 	s.trusted = session
+	s.watched.goOnLocked(lost)
 	return s.standLocked(h)
 }
 
@@ -71,18 +72,13 @@ func (s *Seat) rest(h *Hold) bool {
 func (q *lane) rest(ctx context.Context, h *Hold) {
 	s := h.seat
 	s.forget()
-	complete := false
-	defer func() {
-		if !complete { // the user's code has panicked, such as a retry policy
-			s.retire()
+	r := &rest{hold: h}
+	defer func() { // also if the user's code panics, such as a context
+		if !framework.Extend(s.terms.Client).Go(r.run) { // the client is closed
+			q.vacate(s)
 		}
 	}()
-	r := &rest{hold: h}
 	r.tell(ctx)
-	complete = true
-	if !framework.Extend(s.terms.Client).Go(r.run) { // the client is closed
-		q.vacate(s)
-	}
 }
 
 // rest is a lock that was released, for the rest of its minimum hold.
@@ -146,6 +142,5 @@ func (r *rest) run(ctx context.Context) {
 		s.lane.vacate(s)
 		return
 	}
-	s.unkeep()
 	s.retire()
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/gocurator/curator/internal/insider"
 )
 
-// reading is what a seat needs that readers share. They may join those who hold it
-// for a short time after the queue was listed, or as long as a watch tells that nobody
-// has come. Then one of them looks again. Nobody joins any more when somebody is there
-// who wants the lock alone: those who come next get a seat behind that. A writer of
-// this client waits in the line, and nobody passes it there. It is protected by
-// lane.mu.
+// reading is what a seat needs that readers share. All who have waited for it get it
+// when it is admitted. Others may join its holders for a short time after the queue
+// was listed, or as long as a watch tells that nobody has come. Then one of them looks
+// again. Nobody joins any more when the listing has a writer: those who come next get a
+// seat behind that. A writer of this client waits in the line, and nobody passes it
+// there. It is protected by lane.mu.
 type reading struct {
 	listed    time.Time // when a listing came that had no writer; zero if there was none
 	closed    bool      // nobody may join any more

@@ -35,14 +35,14 @@ func (q *lane) release(ctx context.Context, h *Hold) error {
 		q.heedOthers(ctx, h)
 	}
 	what := q.decideRelease(h)
-	if what == rests {
-		q.rest(ctx, h)
-	}
 	decided = true
-	if what != goesBack {
-		return nil
+	switch what {
+	case rests:
+		q.rest(ctx, h)
+	case goesBack:
+		return s.giveBack(ctx, h)
 	}
-	return s.giveBack(ctx, h)
+	return nil
 }
 
 func (q *lane) decideRelease(h *Hold) outcome {
@@ -141,6 +141,7 @@ func (s *Seat) retire() {
 func (s *Seat) unwatch() {
 	s.forget()
 	s.endWatch()
+	s.waive()
 }
 
 // gone is the end of a seat. The error says why a node may still exist.
@@ -157,7 +158,6 @@ func (s *Seat) gone(err error) {
 // behind that, and both go out in one write.
 func (s *Seat) giveBack(ctx context.Context, h *Hold) (err error) {
 	s.unwatch()
-	h.waive()
 	begun := false
 	defer func() {
 		if !begun { // the user's tracer has panicked
