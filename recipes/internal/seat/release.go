@@ -62,7 +62,7 @@ func (q *lane) decideRelease(h *Hold) outcome {
 	case next != nil && next.isShared() == s.shared && !s.shared && (h.mayHandOn() || h.mayPark() && s.mayParkLocked()):
 		q.sitLocked(next, s)
 		return stays
-	case next == nil && h.mayPark() && s.mayParkLocked() && s.become(Parked):
+	case next == nil && h.mayPark() && s.mayParkLocked() && s.park():
 		q.parkLocked(s, h.policy.CachedIdle)
 		return stays
 	}
