@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/insider"
 )
 
 // reading is what a seat needs that readers share. All who have waited for it get it
@@ -89,7 +90,7 @@ func (q *lane) lookAgain(ctx context.Context, w *waiter, wait bool) *lane {
 		watch = q.alone(under, s)
 		alone = watch != nil
 	} else {
-		names, _, err := s.terms.Client.Children(under, path.Dir(s.nodes[0].Path))
+		names, err := insider.Of(s.terms.Client).Siblings(under, path.Dir(s.nodes[0].Path))
 		there, isAlone := standsAlone(path.Base(s.nodes[0].Path), names, s.excluding)
 		alone = err == nil && there && isAlone
 	}
